@@ -6,7 +6,7 @@
  * Ranks have a core each and a network of 100 Gb/s between them, in virtual time (virtual.h). Reductions are as fast as
  * it takes for the busiest rank to spend F (0.5) of the time on them that a run in one chunk takes without any. A run
  * that hides them all takes that time, which makes the limit; chunks may pass it, since they also use links and steps
- * that one chunk leaves idle. How large the library's own chunks are is said in src/execute/chunk.c.
+ * that one chunk leaves idle. How large the library's own chunks are is said in src/execute/run/chunk.c.
  *
  * --check: exit status 1 if a vector above 1 MiB is not at least 1.25 times as fast in the library's own chunks, or as
  * fast as the limit where that is lower: two streams hide some of their reductions behind each other in one chunk, too.

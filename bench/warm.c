@@ -2,7 +2,7 @@
  * Where the time of a warm call goes: the same AllReduce, with the same messages, four times.
  *
  *     hand       MPI_Isend, MPI_Irecv and MPI_Waitall by hand
- *     transport  the library's channel (src/mpi/transport) instead of MPI's calls, by hand too
+ *     transport  the library's channel (src/transport/mpi) instead of MPI's calls, by hand too
  *     plan       the executor on a channel
  *     call       TRV_Allreduce, with all that finds the plan
  *
@@ -22,8 +22,8 @@
 #include <trivance/trivance_mpi.h>
 
 #include "by_hand.h"
-#include "mpi/transport/channel.h"
-#include "mpi/transport/waiting.h"
+#include "transport/mpi/channel.h"
+#include "transport/mpi/waiting.h"
 
 #define ROUNDS       60
 #define SWITCH_BYTES 65536

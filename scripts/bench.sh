@@ -28,7 +28,7 @@ for mpi in openmpi mpich; do
         echo
         ranks_of $mpi $ranks "$build/bench/warm.$mpi"
     done
-    library=$build/src/preload/libtrivance_pmpi_$mpi.so
+    library=$build/src/mpi/preload/libtrivance_pmpi_$mpi.so
     echo
     ranks_of $mpi 2 env LD_PRELOAD="$library" "$build/bench/dropin.$mpi"
     for ranks in 2 3; do

@@ -35,7 +35,7 @@ def code_lines(name, text):
 
 def module_of(name):
     folder = name.rsplit("/", 1)[0]
-    return folder if folder.startswith("src/") else name.split("/", 1)[0]
+    return folder if folder.startswith(("src/", "testbed/", "explorer/")) else name.split("/", 1)[0]
 
 
 def main():

@@ -18,9 +18,9 @@ soak() {
 }
 set -o pipefail
 
-soak "Open MPI with the preload library" openmpi preload "$build/src/preload/libtrivance_pmpi_openmpi.so"
-soak "Open MPI with the component" openmpi component "$build/src/coll"
-soak "MPICH with the preload library" mpich preload "$build/src/preload/libtrivance_pmpi_mpich.so"
+soak "Open MPI with the preload library" openmpi preload "$build/src/mpi/preload/libtrivance_pmpi_openmpi.so"
+soak "Open MPI with the component" openmpi component "$build/src/mpi/component"
+soak "MPICH with the preload library" mpich preload "$build/src/mpi/preload/libtrivance_pmpi_mpich.so"
 
 if [ -x "$build/tests/net/net_soak" ]; then
     ways=$((ways + 1))

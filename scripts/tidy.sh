@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What clang-tidy 14 says of src/ (.clang-tidy has the checks). Usage: tidy.sh [build folder]; JOBS says how many at a time.
+# What clang-tidy 14 says of src/, testbed/ and explorer/ (.clang-tidy has the checks). Usage: tidy.sh [build folder]; JOBS says how many at a time.
 set -eu -o pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build}
@@ -11,11 +11,12 @@ fi
 # One command for each file, or it would go through the MPI layer once for every MPI.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-awk -v sources="$PWD/src/" -v files="$work/files" '
+awk -v root="$PWD/" -v files="$work/files" '
     BEGIN { RS = "},?\n" }
     match($0, /"file": "[^"]*"/) {
         file = substr($0, RSTART + 9, RLENGTH - 10)
-        if (index(file, sources) != 1 || known[file]++)
+        path = substr(file, length(root) + 1)
+        if (index(file, root) != 1 || path !~ /^(src|testbed|explorer)\// || known[file]++)
             next
         sub(/^\[\n/, "")
         printf "%s%s}", count++ ? ",\n" : "[\n", $0

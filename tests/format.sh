@@ -2,7 +2,7 @@
 # Whether all C and C++ has the layout of .clang-format. Usage: format.sh clang-format-14 [--mend]
 set -eu
 cd "$(dirname "$0")/.."
-files() { find src include python tests bench examples \( -name '*.[ch]' -o -name '*.[ch]pp' \) -print0; }
+files() { find src testbed explorer include python tests bench examples \( -name '*.[ch]' -o -name '*.[ch]pp' \) -print0; }
 if [ "${2-}" = --mend ]; then
     files | xargs -0 "$1" -i
 else

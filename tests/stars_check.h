@@ -15,7 +15,7 @@
 
 #include <trivance/torus.h>
 
-#include "stars/stars.h"
+#include "search/stars/stars.h"
 
 static inline trv_torus_t torus_of(const char *text)
 {

@@ -16,7 +16,7 @@
 
 #include <trivance/trivance.h>
 
-#include "common/advance.h"
+#include "base/advance.h"
 #include "cost/measure.h"
 #include "schedule/schedule.h"
 

@@ -16,8 +16,8 @@
 
 #include <trivance/trivance.h>
 
-#include "algorithms/distances_pattern.h"
-#include "distances/distances.h"
+#include "algorithms/builders/distances_pattern.h"
+#include "search/distances/distances.h"
 #include "schedule/schedule.h"
 
 #define ROUNDING 1e-6 /* of the reference's decimals */

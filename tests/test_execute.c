@@ -4,7 +4,7 @@
  */
 #include "test_execute_world.h"
 
-#include "execute/size.h"
+#include "execute/compile/size.h"
 
 static trv_schedule_t *schedule_of(const char *torus_text, const char *algorithm, trv_collective_t collective)
 {

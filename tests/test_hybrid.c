@@ -16,7 +16,7 @@
 #include <trivance/trivance.h>
 
 #include "algorithms/hybrid.h"
-#include "distances/distances.h"
+#include "search/distances/distances.h"
 #include "exhaustive.h"
 #include "simulate_check.h"
 

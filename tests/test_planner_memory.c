@@ -20,7 +20,7 @@
 #include <trivance/trivance.h>
 
 #include "exhaustive.h"
-#include "stars/store.h"
+#include "search/stars/store.h"
 #include "stars_check.h"
 
 /* ---- Allocations that fail --------------------------------------------------------------------------------------- */

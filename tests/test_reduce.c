@@ -15,8 +15,8 @@
 
 #include <trivance/reduce.h>
 
-#include "execute/half.h"
-#include "execute/reduce.h"
+#include "execute/run/half.h"
+#include "execute/run/reduce.h"
 
 enum { SOURCES_MAX = 5, ELEMENT_MAX = 2 * sizeof(long double) };
 

@@ -12,7 +12,7 @@
 #include <math.h>
 
 #include "exhaustive.h"
-#include "export/schedule_file.h"
+#include "formats/schedule_file.h"
 
 enum { SMALL_BYTES = 8192, ROWS_MAX = 400 };
 

@@ -16,10 +16,10 @@
 #include <trivance/trivance.h>
 
 #include "algorithms/hybrid.h"
-#include "common/error.h"
+#include "base/error.h"
 #include "planner/candidates.h"
 #include "exhaustive.h"
-#include "stars/store.h"
+#include "search/stars/store.h"
 #include "stars_check.h"
 
 /* Schedules of up to all_ranks() ranks are compared on every rank, larger ones on drawn_ranks() random ranks. */

@@ -13,8 +13,8 @@
 
 #include <trivance/trivance.h>
 
-#include "stars/search.h"
-#include "stars/store.h"
+#include "search/stars/search.h"
+#include "search/stars/store.h"
 #include "stars_check.h"
 
 #define TEXT_MAX 8192

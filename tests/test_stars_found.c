@@ -13,10 +13,10 @@
 
 #include <trivance/trivance.h>
 
-#include "common/radix.h"
-#include "stars/cover.h"
-#include "stars/search.h"
-#include "stars/store.h"
+#include "base/radix.h"
+#include "search/stars/cover.h"
+#include "search/stars/search.h"
+#include "search/stars/store.h"
 #include "stars_check.h"
 
 #define TEXT_MAX 8192

@@ -16,7 +16,7 @@
 
 #include <trivance/trivance.h>
 
-#include "algorithms/windows.h"
+#include "algorithms/builders/windows.h"
 
 #define REGISTERS_MAX 64
 

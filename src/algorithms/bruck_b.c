@@ -11,9 +11,9 @@
  * Sizes: any; where a displacement is within reach of both offsets it takes the nearer one.
  * Streams: D, stream i starting in dimension i.   Steps: 2 * sum of ceil(log3 a).   Exact: yes.   Consistent: yes.
  */
-#include "common/radix.h"
+#include "base/radix.h"
 #include "algorithms/paper.h"
-#include "algorithms/tree.h"
+#include "algorithms/builders/tree.h"
 #include "algorithms/registry.h"
 
 static trv_pattern_t *pattern(int size, trv_collective_t collective)

@@ -15,7 +15,7 @@
  */
 #include "algorithms/paper.h"
 #include "algorithms/registry.h"
-#include "algorithms/windows.h"
+#include "algorithms/builders/windows.h"
 
 static int create(trv_schedule_t *schedule)
 {

@@ -16,10 +16,10 @@
 #include <string.h>
 
 #include "algorithms/paper.h"
-#include "algorithms/neighbour.h"
+#include "algorithms/builders/neighbour.h"
 #include "algorithms/registry.h"
 #include "algorithms/uneven_sides.h"
-#include "algorithms/weights.h"
+#include "algorithms/builders/weights.h"
 
 #define EXAMPLE "for example bucket:9/7 on 8x64"
 

@@ -7,7 +7,7 @@
 
 #include "algorithms/algorithm.h"
 #include "algorithms/registry.h"
-#include "common/error.h"
+#include "base/error.h"
 
 int trv_name_split(const char *name, char base[TRV_SPELLED_MAX], double *avoid)
 {

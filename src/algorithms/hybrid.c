@@ -23,13 +23,13 @@
  */
 #include "algorithms/hybrid.h"
 
-#include "algorithms/distances_pattern.h"
-#include "algorithms/line.h"
-#include "algorithms/tree.h"
+#include "algorithms/builders/distances_pattern.h"
+#include "algorithms/builders/line.h"
+#include "algorithms/builders/tree.h"
 #include "algorithms/registry.h"
-#include "algorithms/windows.h"
-#include "common/error.h"
-#include "common/radix.h"
+#include "algorithms/builders/windows.h"
+#include "base/error.h"
+#include "base/radix.h"
 #include "torus/torus.h"
 
 /* The row of the front of a ring of `g` that has so many steps; or distance 1 throughout, which links carry least of, in

@@ -24,8 +24,8 @@
 #define TRIVANCE_ALGORITHMS_HYBRID_H
 
 #include "algorithms/collector.h"
-#include "algorithms/visit.h"
-#include "algorithms/weights.h"
+#include "algorithms/builders/visit.h"
+#include "algorithms/builders/weights.h"
 #include "schedule/schedule.h"
 
 typedef enum trv_hybrid_form { TRV_HYBRID_WINDOWS, TRV_HYBRID_GROUPED } trv_hybrid_form_t;

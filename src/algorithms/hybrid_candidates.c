@@ -14,11 +14,11 @@
 
 #include "algorithms/collector.h"
 #include "algorithms/hybrid.h"
-#include "algorithms/line.h"
+#include "algorithms/builders/line.h"
 #include "algorithms/uneven_sides.h"
-#include "common/error.h"
-#include "common/radix.h"
-#include "distances/distances.h"
+#include "base/error.h"
+#include "base/radix.h"
+#include "search/distances/distances.h"
 #include "torus/torus.h"
 
 #define STEPS_MAX    64   /* of one phase in one dimension */

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "algorithms/hybrid.h"
-#include "common/error.h"
-#include "distances/distances.h"
+#include "base/error.h"
+#include "search/distances/distances.h"
 #include "torus/torus.h"
 
 #define EXAMPLE "for example hybrid:4x8/3:grouped"

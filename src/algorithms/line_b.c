@@ -15,11 +15,11 @@
 #include <stdlib.h>
 
 #include "algorithms/hybrid.h"
-#include "algorithms/line.h"
+#include "algorithms/builders/line.h"
 #include "algorithms/registry.h"
-#include "common/ascending.h"
-#include "common/error.h"
-#include "common/radix.h"
+#include "base/ascending.h"
+#include "base/error.h"
+#include "base/radix.h"
 
 /* Counts, and with `block` writes, the blocks of which a place holds a partial sum before `level`: those that it holds in
  * the level after, and those of all whom it serves. */

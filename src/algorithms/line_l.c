@@ -22,10 +22,10 @@
 #include <stdlib.h>
 
 #include "algorithms/hybrid.h"
-#include "algorithms/line.h"
+#include "algorithms/builders/line.h"
 #include "algorithms/registry.h"
-#include "common/error.h"
-#include "common/radix.h"
+#include "base/error.h"
+#include "base/radix.h"
 #include "torus/torus.h"
 
 #define JOINT_MAX 3

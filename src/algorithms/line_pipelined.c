@@ -25,10 +25,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "algorithms/line_flow.h"
+#include "algorithms/builders/line_flow.h"
 #include "algorithms/line_pipelined_candidates.h"
 #include "algorithms/registry.h"
-#include "common/error.h"
+#include "base/error.h"
 #include "torus/torus.h"
 
 /* Register 0 has the rank's own parts and all sums. */

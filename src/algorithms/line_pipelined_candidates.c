@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "algorithms/line_flow.h"
+#include "algorithms/builders/line_flow.h"
 #include "algorithms/registry.h"
-#include "common/error.h"
+#include "base/error.h"
 
 #define SPAN_CHUNKS 8   /* of a phase: where more are under way, some stand for all */
 #define MODEL_WORK  4e6 /* comparisons of spans: where all steps take more, so many stand for all */

@@ -14,7 +14,7 @@
  * spreads the longest step over both directions.
  * Sizes: powers of two; others fold (pairs.h).   Exact: yes.   Consistent: yes.   Symmetry: none.
  */
-#include "algorithms/pairs.h"
+#include "algorithms/builders/pairs.h"
 #include "algorithms/paper.h"
 #include "algorithms/registry.h"
 

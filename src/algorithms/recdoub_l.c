@@ -11,7 +11,7 @@
  * Sizes: powers of two in log2 n steps; others fold their excess ranks into neighbours first (pairs.h): two steps more.
  * Exact: yes.   Consistent: yes (both partners add the same two values).   Symmetry: none.
  */
-#include "algorithms/pairs.h"
+#include "algorithms/builders/pairs.h"
 #include "algorithms/paper.h"
 #include "algorithms/registry.h"
 

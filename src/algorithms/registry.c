@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "algorithms/registry.h"
-#include "common/error.h"
+#include "base/error.h"
 
 static const trv_algorithm_t *const table[] = {
 #define ALGORITHM(name) &trv_##name,

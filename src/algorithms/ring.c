@@ -11,9 +11,9 @@
  * Exact: yes.   Consistent: yes.   Symmetry: translation.
  */
 #include "algorithms/paper.h"
-#include "algorithms/neighbour.h"
+#include "algorithms/builders/neighbour.h"
 #include "algorithms/registry.h"
-#include "common/error.h"
+#include "base/error.h"
 #include "torus/torus.h"
 
 static trv_pattern_t *pattern(int size, trv_collective_t collective)

@@ -26,9 +26,9 @@
 #include <string.h>
 
 #include "algorithms/star_name.h"
-#include "algorithms/star_streams.h"
+#include "algorithms/builders/star_streams.h"
 #include "algorithms/registry.h"
-#include "common/error.h"
+#include "base/error.h"
 
 enum { ARRIVALS = 1 /* the register of the first vector's message */ };
 

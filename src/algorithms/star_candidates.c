@@ -8,8 +8,8 @@
 
 #include "algorithms/collector.h"
 #include "algorithms/star_name.h"
-#include "algorithms/star_streams.h"
-#include "common/error.h"
+#include "algorithms/builders/star_streams.h"
+#include "base/error.h"
 
 #define DIGITS 10 /* steps that a name can tell apart */
 

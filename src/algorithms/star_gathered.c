@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "algorithms/star_name.h"
-#include "algorithms/star_streams.h"
-#include "common/error.h"
+#include "algorithms/builders/star_streams.h"
+#include "base/error.h"
 
 #define SLOTS 1 /* the register of rank 0's vector */
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "algorithms/star_name.h"
-#include "algorithms/star_streams.h"
-#include "common/error.h"
+#include "algorithms/builders/star_streams.h"
+#include "base/error.h"
 
 static const char digits[] = "0123456789";
 

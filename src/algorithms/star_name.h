@@ -19,9 +19,9 @@
 #define TRIVANCE_ALGORITHMS_STAR_NAME_H
 
 #include "algorithms/collector.h"
-#include "algorithms/star_streams.h"
+#include "algorithms/builders/star_streams.h"
 #include "schedule/schedule.h"
-#include "stars/stars.h"
+#include "search/stars/stars.h"
 
 /* Reads what follows "star:" in a name (NULL or "": nothing is said). TRV_ERR_ARGUMENT for what cannot be read or is no
  * chain; TRV_ERR_UNSUPPORTED for what does not fit the torus. */

@@ -12,7 +12,7 @@
  * Sizes: powers of two; others fold (pairs.h).   Exact: yes.   Consistent: yes.
  * Symmetry: translation by 2 on powers of two.
  */
-#include "algorithms/pairs.h"
+#include "algorithms/builders/pairs.h"
 #include "algorithms/paper.h"
 #include "algorithms/registry.h"
 

@@ -15,7 +15,7 @@
  * Consistent: no. On 8 ranks, rank 0 ends with ((6+7) + (0+1)) + ((2+3) + (4+5)), rank 2 with
  * ((0+1) + (2+3)) + ((4+5) + (6+7)): partners agree, but the groups that have met so far are not the same for all.
  */
-#include "algorithms/pairs.h"
+#include "algorithms/builders/pairs.h"
 #include "algorithms/paper.h"
 #include "algorithms/registry.h"
 

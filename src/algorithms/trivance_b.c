@@ -14,9 +14,9 @@
  * Messages are contiguous where every dimension is 3^s (blocks numbered by their digits in the order of the steps).
  * Streams: D, stream i starting in dimension i.   Steps: 2 * sum of ceil(log3 a).   Exact: yes.   Consistent: yes.
  */
-#include "common/radix.h"
+#include "base/radix.h"
 #include "algorithms/paper.h"
-#include "algorithms/tree.h"
+#include "algorithms/builders/tree.h"
 #include "algorithms/registry.h"
 
 static trv_pattern_t *pattern(int size, trv_collective_t collective)

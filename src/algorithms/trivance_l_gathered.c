@@ -14,12 +14,12 @@
  */
 #include <stdlib.h>
 
-#include "algorithms/gather.h"
-#include "common/radix.h"
-#include "algorithms/range.h"
+#include "algorithms/builders/gather.h"
+#include "base/radix.h"
+#include "algorithms/builders/range.h"
 #include "algorithms/registry.h"
-#include "algorithms/visit.h"
-#include "common/error.h"
+#include "algorithms/builders/visit.h"
+#include "base/error.h"
 #include "torus/torus.h"
 
 #define SLOTS 1 /* the register of rank 0's vector */

@@ -20,12 +20,12 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "algorithms/gather.h"
-#include "algorithms/stage.h"
-#include "common/radix.h"
+#include "algorithms/builders/gather.h"
+#include "algorithms/builders/stage.h"
+#include "base/radix.h"
 #include "algorithms/registry.h"
-#include "algorithms/visit.h"
-#include "common/error.h"
+#include "algorithms/builders/visit.h"
+#include "base/error.h"
 #include "torus/torus.h"
 
 #define SLOTS       1 /* the register of a coset's member 0 */

@@ -15,7 +15,7 @@
  * Sizes: any.          Exact: covers (on 3^s exact).          Consistent: no.          Symmetry: translation.
  */
 #include "algorithms/registry.h"
-#include "algorithms/windows.h"
+#include "algorithms/builders/windows.h"
 
 static int create(trv_schedule_t *schedule)
 {

@@ -8,7 +8,7 @@
 
 #include <trivance/algorithms.h>
 
-#include "common/error.h"
+#include "base/error.h"
 #include "torus/torus.h"
 
 typedef struct measure {

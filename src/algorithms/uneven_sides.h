@@ -6,7 +6,7 @@
 #define TRIVANCE_ALGORITHMS_UNEVEN_SIDES_H
 
 #include "algorithms/collector.h"
-#include "algorithms/weights.h"
+#include "algorithms/builders/weights.h"
 
 /* Adds `name` with `before` and the weights that balance its streams after it, "bucket", ":", "9/7"; nothing where equal
  * weights do as well, as on even sides. A torus with lines is taken as rings whose links in these dimensions are half as

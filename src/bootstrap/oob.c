@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/error.h"
+#include "base/error.h"
 
 int trv_oob_agree(const trv_oob_t *oob, int code)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cli/subcommands.h"
-#include "tool/host/handover.h"
+#include "cli/host/handover.h"
 
 static const cli_option_t option[] =
     {{NULL, 0, NULL, "What is run", NULL},

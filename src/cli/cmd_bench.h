@@ -4,7 +4,7 @@
 #ifndef TRIVANCE_CLI_CMD_BENCH_H
 #define TRIVANCE_CLI_CMD_BENCH_H
 
-#include "tool/command.h"
+#include "cli/shared/command.h"
 
 enum { BENCH_TORUS = CLI_NO_LETTER, BENCH_OP, BENCH_IN_PLACE, BENCH_WARMUP, BENCH_CHECK, BENCH_FULL, BENCH_TRANSPORT };
 

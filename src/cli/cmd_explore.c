@@ -1,5 +1,5 @@
 /*
- * trivance explore: gives away the explorer, a page that the build made (src/explore) and that lies beside the tool.
+ * trivance explore: gives away the explorer, a page that the build made (explorer/) and that lies beside the tool.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "cli/subcommands.h"
-#include "common/error.h"
-#include "text/whole_file.h"
-#include "tool/host/handover.h"
-#include "tool/output.h"
-#include "tool/tool.h"
+#include "base/error.h"
+#include "base/text/whole_file.h"
+#include "cli/host/handover.h"
+#include "cli/shared/output.h"
+#include "cli/shared/tool.h"
 
 #define PAGE         "explorer.html"
 #define USUAL_OUTPUT "trivance-explorer.html"

@@ -5,15 +5,15 @@
 #include <string.h>
 
 #include "cli/subcommands.h"
-#include "tool/output.h"
-#include "tool/tool.h"
-#include "tool/input.h"
-#include "text/parse.h"
-#include "tool/network_options.h"
-#include "tool/select.h"
-#include "common/error.h"
-#include "export/goal_file.h"
-#include "export/msccl.h"
+#include "cli/shared/output.h"
+#include "cli/shared/tool.h"
+#include "cli/shared/input.h"
+#include "base/text/parse.h"
+#include "cli/shared/network_options.h"
+#include "cli/shared/select.h"
+#include "base/error.h"
+#include "formats/goal_file.h"
+#include "formats/msccl.h"
 
 enum { OPTION_ALPHA = CLI_NO_LETTER, OPTION_UNCHECKED };
 

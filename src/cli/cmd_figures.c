@@ -1,6 +1,6 @@
 /*
  * trivance figures: the figures and tables of the paper's evaluation, recomputed, in a folder. What they show and how
- * they are made is in src/figures.
+ * they are made is in src/cli/figures.
  *
  * SIGINT, SIGTERM and SIGHUP are waited for by a thread of their own. It ends the process between two simulations, which
  * are kept in the folder; once all are there, the files are written to the end.
@@ -15,13 +15,13 @@
 #include <unistd.h>
 
 #include "cli/subcommands.h"
-#include "tool/output.h"
-#include "tool/tool.h"
-#include "tool/cost_paper.h"
-#include "text/parse.h"
-#include "common/clock.h"
-#include "common/error.h"
-#include "figures/figures.h"
+#include "cli/shared/output.h"
+#include "cli/shared/tool.h"
+#include "cli/shared/cost_paper.h"
+#include "base/text/parse.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "cli/figures/figures.h"
 
 enum { OPTION_ONLY = CLI_NO_LETTER, OPTION_QUICK, OPTION_MODEL, OPTION_DELIVERY };
 

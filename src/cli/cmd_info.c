@@ -9,9 +9,9 @@
 #include <trivance/reduce.h>
 
 #include "cli/subcommands.h"
-#include "tool/tool.h"
-#include "tool/host/handover.h"
-#include "tool/table.h"
+#include "cli/shared/tool.h"
+#include "cli/host/handover.h"
+#include "cli/shared/table.h"
 #include "settings/settings.h"
 
 static const cli_option_t option[] = {{"format", 'f', "F", "table (default), json or csv", "table json csv"},

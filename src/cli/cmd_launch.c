@@ -19,11 +19,11 @@
 #include <trivance/common.h>
 
 #include "cli/subcommands.h"
-#include "common/clock.h"
-#include "common/error.h"
-#include "text/parse.h"
-#include "tool/host/mpi_start.h"
-#include "tool/tool.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/text/parse.h"
+#include "cli/host/mpi_start.h"
+#include "cli/shared/tool.h"
 
 enum { RANKS_MAX = 4096, SECRET_BYTES = 16 };
 #define UNLIMITED 1e9 /* seconds */

@@ -7,8 +7,8 @@
 #include <trivance/algorithms.h>
 
 #include "cli/subcommands.h"
-#include "tool/tool.h"
-#include "tool/table.h"
+#include "cli/shared/tool.h"
+#include "cli/shared/table.h"
 
 static const cli_option_t option[] = {{"format", 'f', "F", "table (default), json or csv", "table json csv"},
                                       CLI_OPTIONS_END};

@@ -15,12 +15,12 @@
 #include <trivance/common.h>
 
 #include "cli/subcommands.h"
-#include "common/error.h"
-#include "tool/tool.h"
-#include "tool/host/handover.h"
-#include "tool/host/mpi_start.h"
+#include "base/error.h"
+#include "cli/shared/tool.h"
+#include "cli/host/handover.h"
+#include "cli/host/mpi_start.h"
 #include "settings/settings.h"
-#include "settings/topology_file.h"
+#include "topology/topology_file.h"
 
 #define PREFIX      "TRIVANCE_"
 #define NAME_BYTES  40
@@ -158,7 +158,7 @@ static int find_mpi(const char *command, char **words, int count, const char *gi
 
 static int find_library(const char *command, start_t *start)
 {
-    static const char *const place[] = {"../src/preload/", TRIVANCE_LIBRARY_PLACE "/", NULL};
+    static const char *const place[] = {"../src/mpi/preload/", TRIVANCE_LIBRARY_PLACE "/", NULL};
     char file[64], path[PATH_BYTES];
     snprintf(file, sizeof file, "libtrivance_pmpi_%s.so", start->mpi);
     if (cli_find_beside(place, file, R_OK, path, sizeof path) && realpath(path, start->library))

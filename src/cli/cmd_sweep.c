@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "cli/subcommands.h"
-#include "tool/tool.h"
-#include "tool/host/handover.h"
-#include "sweep/sweep.h"
-#include "common/error.h"
+#include "cli/shared/tool.h"
+#include "cli/host/handover.h"
+#include "cli/sweep/sweep.h"
+#include "base/error.h"
 
 #define CHUNK 4096 /* points in memory at a time */
 

@@ -10,11 +10,11 @@
 
 #include "cli/subcommands.h"
 #include "cli/cmd_topology.h"
-#include "tool/tool.h"
-#include "tool/host/handover.h"
-#include "common/error.h"
-#include "settings/topology_file.h"
-#include "text/parse.h"
+#include "cli/shared/tool.h"
+#include "cli/host/handover.h"
+#include "base/error.h"
+#include "topology/topology_file.h"
+#include "base/text/parse.h"
 
 static const cli_option_t option[] =
     {{"dump", TOPOLOGY_DUMP, NULL,

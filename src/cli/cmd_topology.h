@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tool/command.h"
-#include "tool/table.h"
+#include "cli/shared/command.h"
+#include "cli/shared/table.h"
 
 enum { TOPOLOGY_DUMP = CLI_NO_LETTER, TOPOLOGY_TORUS, TOPOLOGY_HOSTS, TOPOLOGY_PORTS, TOPOLOGY_RULES };
 

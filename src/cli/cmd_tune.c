@@ -3,7 +3,7 @@
  */
 #include "cli/cmd_tune.h"
 #include "cli/subcommands.h"
-#include "tool/host/handover.h"
+#include "cli/host/handover.h"
 
 static const cli_option_t option[] =
     {{"torus", TUNE_TORUS, "T",

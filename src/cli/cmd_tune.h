@@ -4,7 +4,7 @@
 #ifndef TRIVANCE_CLI_CMD_TUNE_H
 #define TRIVANCE_CLI_CMD_TUNE_H
 
-#include "tool/command.h"
+#include "cli/shared/command.h"
 
 enum { TUNE_TORUS = CLI_NO_LETTER, TUNE_TIME };
 

@@ -1,11 +1,11 @@
 /*
  * The subcommands of `trivance`, each in cmd_<name>.c, here or in a folder of its own. argv[0] is the subcommand's name;
- * the result is the exit code (tool/tool.h).
+ * the result is the exit code (cli/shared/tool.h).
  */
 #ifndef TRIVANCE_CLI_SUBCOMMANDS_H
 #define TRIVANCE_CLI_SUBCOMMANDS_H
 
-#include "tool/command.h"
+#include "cli/shared/command.h"
 
 int cli_list(int argc, char **argv);
 int cli_plan(int argc, char **argv);
@@ -25,7 +25,7 @@ int cli_run(int argc, char **argv);
 int cli_launch(int argc, char **argv);
 int cli_testbed(int argc, char **argv);
 
-/* Their command lines; that of sweep, which MPI programs read, too, is in sweep/sweep.h. */
+/* Their command lines; that of sweep, which MPI programs read, too, is in cli/sweep/sweep.h. */
 extern const cli_command_t cli_list_command, cli_plan_command, cli_verify_command, cli_cost_command,
     cli_simulate_command, cli_figures_command, cli_export_command, cli_explore_command, cli_bench_command,
     cli_topology_command, cli_tune_command, cli_info_command, cli_run_command, cli_launch_command, cli_testbed_command,

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "collective/choice.h"
-#include "common/clock.h"
-#include "common/error.h"
+#include "base/clock.h"
+#include "base/error.h"
 
 enum { LONG_MS = 1 }; /* planning that takes as long is worth a word */
 

@@ -15,7 +15,7 @@
 #include "collective/signature.h"
 #include "settings/model.h"
 #include "settings/settings.h"
-#include "text/parse.h"
+#include "base/text/parse.h"
 
 enum { TRV_CHOICE_REASON_MAX = 640 };
 

@@ -17,7 +17,7 @@
 
 #include <trivance/cost.h>
 
-#include "common/error.h"
+#include "base/error.h"
 
 #define SLICES_MAX 1024 /* ranks along a dimension of which all slices are looked at; else those of one and a half */
 

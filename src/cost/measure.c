@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/advance.h"
-#include "common/clock.h"
-#include "common/error.h"
+#include "base/advance.h"
+#include "base/clock.h"
+#include "base/error.h"
 
 #define TELL_RANKS    4096 /* between two words on how far it is: some 10 ms */
 #define RANKS_SAMPLED 16

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/advance.h"
-#include "common/error.h"
-#include "common/hash.h"
+#include "base/advance.h"
+#include "base/error.h"
+#include "base/hash.h"
 #include "planner/constraints.h"
 
 #define ANSWERS_MAX   1024 /* a power of two */

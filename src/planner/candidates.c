@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/error.h"
-#include "common/room.h"
+#include "base/error.h"
+#include "base/room.h"
 
 int trv_candidates_add(trv_candidates_t *list, const trv_candidate_t *candidate)
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/error.h"
+#include "base/error.h"
 
 #define NAMES_MAX 3 /* of excluded candidates, per constraint, in a sentence */
 

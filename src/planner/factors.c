@@ -9,7 +9,7 @@
 
 #include <trivance/algorithms.h>
 
-#include "common/error.h"
+#include "base/error.h"
 
 static int descending(const void *a, const void *b)
 {

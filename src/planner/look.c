@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/error.h"
+#include "base/error.h"
 #include "planner/timing.h"
 
 #define SAMPLED      4 /* ranks */

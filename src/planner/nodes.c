@@ -17,8 +17,8 @@
 #include <trivance/planner.h>
 
 #include "algorithms/algorithm.h"
-#include "common/advance.h"
-#include "common/error.h"
+#include "base/advance.h"
+#include "base/error.h"
 #include "planner/constraints.h"
 #include "planner/ranking.h"
 #include "planner/timing.h"

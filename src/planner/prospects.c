@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/error.h"
+#include "base/error.h"
 
 #define NEAR           32   /* plans for the torus without lines and links … */
 #define NEAR_HOPS_MAX  3e4  /* … simulated in so many packet-hops at most, … */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "common/advance.h"
+#include "base/advance.h"
 #include "simulate/net.h"
 #include "simulate/simulator.h"
 

@@ -25,7 +25,7 @@ bool trv_timing_is_uneven(const trv_torus_t *torus, const trv_simulate_options_t
 trv_simulate_options_t trv_timing_packets(const trv_simulator_t *simulator, const trv_simulate_options_t *network,
                                           uint64_t vector_bytes, double hops_max);
 
-/* trv_simulate, which says how far it is (common/advance.h); a time above `enough_ns` is INFINITY. */
+/* trv_simulate, which says how far it is (base/advance.h); a time above `enough_ns` is INFINITY. */
 int trv_timing_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t *network, uint64_t vector_bytes,
                         double enough_ns, trv_simulation_t *result);
 

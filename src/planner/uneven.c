@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/advance.h"
-#include "common/error.h"
+#include "base/advance.h"
+#include "base/error.h"
 #include "planner/constraints.h"
 #include "planner/factors.h"
 #include "planner/prospects.h"

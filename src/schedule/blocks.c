@@ -6,7 +6,7 @@
 
 #include "schedule/schedule.h"
 #include "torus/torus.h"
-#include "common/ascending.h"
+#include "base/ascending.h"
 
 static int halves_in(int mask) { return (mask & 1) + (mask >> 1 & 1); }
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/error.h"
-#include "common/room.h"
+#include "base/error.h"
+#include "base/room.h"
 #include "schedule/schedule.h"
 
 typedef struct copier {

@@ -7,7 +7,7 @@
 
 #include <trivance/network.h>
 
-#include "common/error.h"
+#include "base/error.h"
 #include "schedule/schedule.h"
 #include "torus/torus.h"
 

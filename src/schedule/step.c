@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "common/error.h"
+#include "base/error.h"
 #include "schedule/arena.h"
 #include "schedule/schedule.h"
 #include "torus/torus.h"

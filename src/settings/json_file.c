@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/error.h"
+#include "base/error.h"
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 

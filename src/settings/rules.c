@@ -11,9 +11,9 @@
 
 #include <trivance/algorithms.h>
 
-#include "common/error.h"
-#include "common/room.h"
-#include "text/parse.h"
+#include "base/error.h"
+#include "base/room.h"
+#include "base/text/parse.h"
 #include "torus/torus.h"
 
 static const char *const collective_name[] =

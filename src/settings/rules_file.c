@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "text/parse.h"
-#include "common/error.h"
+#include "base/text/parse.h"
+#include "base/error.h"
 #include "settings/json_file.h"
 #include "settings/rules.h"
 

@@ -9,9 +9,9 @@
 
 #include <trivance/algorithms.h>
 
-#include "text/nearest.h"
-#include "text/parse.h"
-#include "common/error.h"
+#include "base/text/nearest.h"
+#include "base/text/parse.h"
+#include "base/error.h"
 
 #define PREFIX    "TRIVANCE_"
 #define NAMES_MAX 64

@@ -5,8 +5,8 @@
 
 #include <trivance/torus.h>
 
-#include "text/parse.h"
-#include "common/error.h"
+#include "base/text/parse.h"
+#include "base/error.h"
 #include "settings/settings.h"
 
 /* ---- Checks ------------------------------------------------------------------------------------------------------ */

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "common/error.h"
+#include "base/error.h"
 #include "simulate/net.h"
 #include "simulate/simulator.h"
 #include "torus/torus.h"

@@ -2,7 +2,7 @@
  * The slow parts of events.h: growing lanes, and the heap.
  */
 #include "simulate/events.h"
-#include "common/room.h"
+#include "base/room.h"
 
 #include <string.h>
 

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "common/error.h"
+#include "base/error.h"
 
 /* A packet that reaches a router: `link` is the one straight on, or, when it enters the network, the first one. */
 typedef struct flight {

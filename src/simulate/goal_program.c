@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/error.h"
+#include "base/error.h"
 
 /* ---- Who waits for whom ------------------------------------------------------------------------------------------ */
 

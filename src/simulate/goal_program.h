@@ -8,7 +8,7 @@
 #ifndef TRIVANCE_SIMULATE_GOAL_PROGRAM_H
 #define TRIVANCE_SIMULATE_GOAL_PROGRAM_H
 
-#include "goal/goal.h"
+#include "simulate/goal/goal.h"
 
 #define TRV_GOAL_NONE UINT32_MAX
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/error.h"
+#include "base/error.h"
 #include "simulate/goal_program.h"
 #include "simulate/network.h"
 #include "torus/rows.h"

@@ -7,7 +7,7 @@
 
 #include <trivance/simulate.h>
 
-#include "goal/goal.h"
+#include "simulate/goal/goal.h"
 
 /* Runs the program on a torus of as many ranks, from time 0 until its last operation is complete: a send when it is
  * injected, a receive when its message has arrived. The k-th send of a rank to another with some tag is what the k-th

@@ -8,7 +8,7 @@
 
 #include "simulate/net.h"
 #include "torus/torus.h"
-#include "common/room.h"
+#include "base/room.h"
 
 /* ---- Records ----------------------------------------------------------------------------------------------------- */
 

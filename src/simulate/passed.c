@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "common/error.h"
+#include "base/error.h"
 #include "simulate/simulator.h"
 #include "torus/rows.h"
 #include "torus/torus.h"

@@ -7,7 +7,7 @@
 #ifndef TRIVANCE_SIMULATE_ROUTER_H
 #define TRIVANCE_SIMULATE_ROUTER_H
 
-#include "common/room.h"
+#include "base/room.h"
 #include "simulate/net.h"
 
 #define INLINE static inline __attribute__((always_inline))

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/error.h"
-#include "common/room.h"
+#include "base/error.h"
+#include "base/room.h"
 
 typedef struct reading {
     trv_simulator_t *simulator;

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/error.h"
-#include "common/room.h"
+#include "base/error.h"
+#include "base/room.h"
 #include "simulate/simulator.h"
 #include "torus/torus.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/error.h"
+#include "base/error.h"
 #include "torus/torus.h"
 
 #include <trivance/network.h>
@@ -107,7 +107,7 @@ static void exchange_sides(place_t *place, int nodes, int d)
     }
 }
 
-/* Thirds as those of a line (algorithms/line.h), so that its intervals are compact. */
+/* Thirds as those of a line (algorithms/builders/line.h), so that its intervals are compact. */
 static void divide(place_t *place, int nodes)
 {
     if (nodes < 2)

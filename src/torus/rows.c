@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "common/error.h"
+#include "base/error.h"
 #include "torus/torus.h"
 
 static int row_of(const trv_torus_t *torus, int rank, int dimension)

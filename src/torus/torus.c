@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/error.h"
+#include "base/error.h"
 #include "torus/torus.h"
 
 #define RANKS_MAX (1 << 30)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/error.h"
+#include "base/error.h"
 #include "verify/verifier.h"
 
 /* Where a contribution came from: received by its holder in `step` from rank `from`, or its own (step -1). */

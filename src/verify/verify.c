@@ -11,8 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "common/clock.h"
-#include "common/error.h"
+#include "base/clock.h"
+#include "base/error.h"
 #include "verify/seconds.h"
 #include "verify/verifier.h"
 

@@ -4,7 +4,7 @@
 #ifndef TRIVANCE_TESTS_HEARD_H
 #define TRIVANCE_TESTS_HEARD_H
 
-#include "common/advance.h"
+#include "base/advance.h"
 
 static inline void heard_listen(void *context, double done)
 {

@@ -15,8 +15,8 @@
 
 #include <trivance/trivance.h>
 
-#include "export/ranges.h"
-#include "export/schedule_file.h"
+#include "formats/ranges.h"
+#include "formats/schedule_file.h"
 
 static int warnings;
 static char last_warning[1024];

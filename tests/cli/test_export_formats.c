@@ -16,8 +16,8 @@
 #include <trivance/trivance.h>
 
 #include "exhaustive.h"
-#include "export/goal_file.h"
-#include "export/msccl.h"
+#include "formats/goal_file.h"
+#include "formats/msccl.h"
 #include "formats.h"
 #include "tool.h"
 

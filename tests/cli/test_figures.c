@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "exhaustive.h"
-#include "figures/figures.h"
+#include "cli/figures/figures.h"
 #include "tool.h"
 #include "written.h"
 

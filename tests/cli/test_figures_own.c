@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "exhaustive.h"
-#include "figures/figures.h"
+#include "cli/figures/figures.h"
 #include "tool.h"
 #include "written.h"
 

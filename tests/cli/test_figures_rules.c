@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "figures/figures.h"
+#include "cli/figures/figures.h"
 #include "written.h"
 
 /* Figure 6 with one curve, `advantage` at 1, 2, 4 and 8 KiB; L below 4 KiB, B from there on. */

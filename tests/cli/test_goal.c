@@ -16,7 +16,7 @@
 
 #include <trivance/trivance.h>
 
-#include "export/goal_file.h"
+#include "formats/goal_file.h"
 #include "simulate/goal_run.h"
 
 static trv_goal_t parse(const char *text)

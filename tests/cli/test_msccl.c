@@ -14,8 +14,8 @@
 
 #include <trivance/trivance.h>
 
-#include "export/msccl.h"
-#include "export/msccl_program.h"
+#include "formats/msccl.h"
+#include "formats/msccl_program.h"
 #include "heard.h"
 #include "tool.h"
 

@@ -16,8 +16,8 @@
 #include <trivance/trivance.h>
 
 #include "exhaustive.h"
-#include "export/msccl.h"
-#include "export/mscclpp_program.h"
+#include "formats/msccl.h"
+#include "formats/mscclpp_program.h"
 #include "heard.h"
 #include "tool.h"
 

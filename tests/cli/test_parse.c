@@ -12,10 +12,10 @@
 
 #include <trivance/common.h>
 
-#include "text/nearest.h"
-#include "tool/tool.h"
-#include "text/parse.h"
-#include "tool/select.h"
+#include "base/text/nearest.h"
+#include "cli/shared/tool.h"
+#include "base/text/parse.h"
+#include "cli/shared/select.h"
 
 static void test_bytes(void **state)
 {

@@ -15,9 +15,9 @@
 
 #include <trivance/trivance.h>
 
-#include "export/picture.h"
-#include "export/svg.h"
-#include "export/text.h"
+#include "draw/picture.h"
+#include "draw/svg.h"
+#include "draw/text.h"
 #include "xml.h"
 
 static const char *const tori[] = {"1",     "2",     "3",     "8",       "9",  "13", "3x3",  "4x3",   "2x2",

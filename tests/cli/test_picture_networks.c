@@ -15,10 +15,10 @@
 
 #include <trivance/trivance.h>
 
-#include "export/names.h"
-#include "export/picture.h"
-#include "export/svg.h"
-#include "export/text.h"
+#include "formats/names.h"
+#include "draw/picture.h"
+#include "draw/svg.h"
+#include "draw/text.h"
 #include "torus/torus.h"
 #include "xml.h"
 

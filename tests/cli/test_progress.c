@@ -14,8 +14,8 @@
 
 #include <trivance/planner.h>
 
-#include "common/advance.h"
-#include "tool/progress.h"
+#include "base/advance.h"
+#include "cli/shared/progress.h"
 
 typedef struct heard {
     int times;

@@ -36,8 +36,8 @@ static int make_folder(void **state)
     snprintf(folder, sizeof folder, "%s", real);
     free(real);
     snprintf(command, sizeof command,
-             "mkdir -p '%s/bin' '%s/src/preload' && cp '%s' '%s/bin/trivance' && "
-             "touch '%s/src/preload/libtrivance_pmpi_openmpi.so' '%s/src/preload/libtrivance_pmpi_mpich.so'",
+             "mkdir -p '%s/bin' '%s/src/mpi/preload' && cp '%s' '%s/bin/trivance' && "
+             "touch '%s/src/mpi/preload/libtrivance_pmpi_openmpi.so' '%s/src/mpi/preload/libtrivance_pmpi_mpich.so'",
              folder, folder, TRIVANCE_TOOL, folder, folder, folder);
     snprintf(tool, sizeof tool, "%s/bin/trivance", folder);
     int code = system(command);
@@ -67,8 +67,8 @@ static void test_openmpi(void **state)
     tool_t got = run("run --torus 3x3 --cart %s -n 2 /bin/true : -n 7 /bin/true", openmpi);
     assert_int_equal(got.code, 7);
     snprintf(wanted, sizeof wanted,
-             "-x LD_PRELOAD=%s/src/preload/libtrivance_pmpi_openmpi.so -x TRIVANCE_TORUS=3x3 -x TRIVANCE_CART=1 -n 2 "
-             "/bin/true : -x LD_PRELOAD=%s/src/preload/libtrivance_pmpi_openmpi.so",
+             "-x LD_PRELOAD=%s/src/mpi/preload/libtrivance_pmpi_openmpi.so -x TRIVANCE_TORUS=3x3 -x TRIVANCE_CART=1 -n 2 "
+             "/bin/true : -x LD_PRELOAD=%s/src/mpi/preload/libtrivance_pmpi_openmpi.so",
              folder, folder);
     expect(got.out, wanted);
     expect(got.out, "preload= torus=3x3 cart=1\n");
@@ -87,7 +87,7 @@ static void test_mpich(void **state)
     tool_t got = tool_run_as(tool, line, NULL, before);
     assert_int_equal(got.code, 7);
     snprintf(wanted, sizeof wanted,
-             "-genv LD_PRELOAD %s/src/preload/libtrivance_pmpi_mpich.so:libc.so.6 -n 2 /bin/true\n", folder);
+             "-genv LD_PRELOAD %s/src/mpi/preload/libtrivance_pmpi_mpich.so:libc.so.6 -n 2 /bin/true\n", folder);
     expect(got.out, wanted);
     expect(got.err, "MPICH (by ");
     expect(got.err, ", TRIVANCE_DEBUG=info\n");
@@ -103,7 +103,7 @@ static void test_other_launcher(void **state)
     tool_t got = run("run --mpi=mpich --torus=9 %s -n 9 /bin/true", other);
     assert_int_equal(got.code, 7);
     expect(got.out, "-n 9 /bin/true\n");
-    snprintf(wanted, sizeof wanted, "preload=%s/src/preload/libtrivance_pmpi_mpich.so torus=9", folder);
+    snprintf(wanted, sizeof wanted, "preload=%s/src/mpi/preload/libtrivance_pmpi_mpich.so torus=9", folder);
     expect(got.out, wanted);
     tool_clear(&got);
 }
@@ -131,7 +131,7 @@ static void test_bad_input(void **state)
     expect_bad("run --mpi=mpich %s -n 3 /bin/true", openmpi, "is the launcher of Open MPI");
     expect_bad("run --topology-file=/nonexistent %s -n 3 /bin/true", openmpi,
                "--topology-file: the file '/nonexistent'");
-    snprintf(path, sizeof path, "%s/src/preload/libtrivance_pmpi_openmpi.so", folder);
+    snprintf(path, sizeof path, "%s/src/mpi/preload/libtrivance_pmpi_openmpi.so", folder);
     assert_int_equal(remove(path), 0);
     expect_bad("run --torus=3 %s -n 3 /bin/true", openmpi, "libtrivance_pmpi_openmpi.so is not in ");
     tool_write_file(path, "", 0644);

@@ -18,10 +18,10 @@
 
 #include <trivance/common.h>
 
-#include "tool/grid.h"
-#include "tool/progress.h"
-#include "sweep/sweep.h"
-#include "common/error.h"
+#include "cli/shared/grid.h"
+#include "cli/shared/progress.h"
+#include "cli/sweep/sweep.h"
+#include "base/error.h"
 #include "sweep_tool.h"
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */

@@ -41,7 +41,7 @@ static void test_distances_table(void **state)
 {
     static const char begin[] = "[] = {\n", end[] = "};\n";
     (void)state;
-    char *checked_in = tool_read_file(TRIVANCE_DOCS "/../src/distances/distances_table.c");
+    char *checked_in = tool_read_file(TRIVANCE_DOCS "/../src/search/distances/distances_table.c");
     tool_t tool = tool_run("search 2-48 --format=c", NULL);
     assert_int_equal(tool.code, 0);
     assert_non_null(strstr(checked_in, "trivance search 2-128 --format=c"));
@@ -60,7 +60,7 @@ static void test_distances_table(void **state)
 static void test_stars_table(void **state)
 {
     (void)state;
-    char *checked_in = tool_read_file(TRIVANCE_DOCS "/../src/stars/stars_table.c");
+    char *checked_in = tool_read_file(TRIVANCE_DOCS "/../src/search/stars/stars_table.c");
     tool_t tool = tool_run("search 4x4,8x8,3x4,4x4x8,8x8x8 --format=c", NULL);
     assert_int_equal(tool.code, 0);
     assert_non_null(strstr(checked_in, "trivance search stars --format=c"));

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "settings/topology_file.h"
+#include "topology/topology_file.h"
 #include "tool.h"
 
 #define HEAD "{\"format\": \"trivance-topology-1\", "

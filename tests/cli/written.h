@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "figures/figures.h"
+#include "cli/figures/figures.h"
 
 /* How often a word occurs in a text. */
 static inline int count_of(const char *text, const char *word)

@@ -10,7 +10,7 @@ import { readFileSync, writeFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-import { ask } from '../../src/explore/page/core.js';
+import { ask } from '../../explorer/page/core.js';
 
 const [wasm, tool, own] = process.argv.slice(2, 5).map(path => resolve(path));
 const count = process.argv[5] ?? '200';

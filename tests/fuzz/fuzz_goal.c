@@ -7,7 +7,7 @@
 
 #include <trivance/trivance.h>
 
-#include "export/goal_file.h"
+#include "formats/goal_file.h"
 #include "simulate/goal_run.h"
 #include "fuzz.h"
 

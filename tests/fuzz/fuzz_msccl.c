@@ -8,7 +8,7 @@
 
 #include <trivance/trivance.h>
 
-#include "export/msccl_program.h"
+#include "formats/msccl_program.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -7,7 +7,7 @@
 
 #include <trivance/trivance.h>
 
-#include "export/mscclpp_program.h"
+#include "formats/mscclpp_program.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

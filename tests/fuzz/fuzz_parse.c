@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/nearest.h"
-#include "tool/tool.h"
-#include "tool/network_options.h"
-#include "text/parse.h"
-#include "tool/select.h"
-#include "export/ranges.h"
+#include "base/text/nearest.h"
+#include "cli/shared/tool.h"
+#include "cli/shared/network_options.h"
+#include "base/text/parse.h"
+#include "cli/shared/select.h"
+#include "formats/ranges.h"
 #include "fuzz.h"
 
 static void check_numbers(const char *text)

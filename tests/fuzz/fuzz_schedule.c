@@ -9,9 +9,9 @@
 
 #include <trivance/trivance.h>
 
-#include "export/picture.h"
-#include "export/schedule_file.h"
-#include "export/svg.h"
+#include "draw/picture.h"
+#include "formats/schedule_file.h"
+#include "draw/svg.h"
 #include "fuzz.h"
 
 static char *write_text(const trv_schedule_t *schedule)

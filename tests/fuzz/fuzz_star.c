@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "stars/stars.h"
+#include "search/stars/stars.h"
 
 #define TEXT_MAX 4096
 

@@ -8,7 +8,7 @@
 #include <trivance/common.h>
 
 #include "fuzz.h"
-#include "settings/topology_file.h"
+#include "topology/topology_file.h"
 
 static char *write_text(const trv_topology_t *topology)
 {

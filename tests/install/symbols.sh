@@ -42,7 +42,7 @@ net=$build/src/net/libtrivance_net.so
 [ ! -e "$net" ] || compare "$net" "$source"/include/trivance/net.h
 
 # The preloaded libraries export MPI's names only, and call PMPI_ functions only.
-for library in "$build"/src/preload/libtrivance_pmpi_*.so; do
+for library in "$build"/src/mpi/preload/libtrivance_pmpi_*.so; do
     [ -e "$library" ] || continue
     if nm -D --defined-only "$library" | awk '{ print $3 }' | grep -v -E '^(MPIX?|mpi)_'; then
         echo "symbols: $library exports the names above"

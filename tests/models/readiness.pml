@@ -1,5 +1,5 @@
 /*
- * The executor's progress: two-bit readiness entries, generations, chunk windows (src/execute/run.c and plan.h; paper,
+ * The executor's progress: two-bit readiness entries, generations, chunk windows (src/execute/run/run.c and plan.h; paper,
  * appendix D). docs/models.md says what is proved, and which line of C each part stands for.
  *
  * RANKS ranks on a ring, a window of LANES lanes, CHUNKS chunks of STEPS steps. In each step a rank sends its partial

@@ -10,7 +10,7 @@
 
 #include <trivance/common.h>
 
-#include "mpi/transport/waiting.h"
+#include "transport/mpi/waiting.h"
 
 #define SHOWN_MAX 10
 

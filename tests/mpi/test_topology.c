@@ -17,7 +17,7 @@
 #include "mpi/reports/job_settings.h"
 #include "mpi/reports/log.h"
 #include "mpi/communicator/state.h"
-#include "mpi/transport/waiting.h"
+#include "transport/mpi/waiting.h"
 #include "mpi/communicator/wiring.h"
 
 static char path[64]; /* of the topology file that this launch writes */

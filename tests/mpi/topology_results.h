@@ -11,7 +11,7 @@
 #include <trivance/trivance_mpi.h>
 
 #include "harness.h"
-#include "mpi/transport/waiting.h"
+#include "transport/mpi/waiting.h"
 
 #define COUNT_MAX 100003
 /* Sums of up to 9 values of up to 1.43e12 in two orders differ by no more: 2 * 9 * 9 * 1.43e12 * 2^-53. The least value

@@ -24,7 +24,7 @@
 
 #include <trivance/net.h>
 
-#include "common/clock.h"
+#include "base/clock.h"
 
 enum { COUNT = 100000, LESS = 5000, JOBS = 12 };
 

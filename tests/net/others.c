@@ -9,7 +9,7 @@
 
 #include <trivance/net.h>
 
-#include "common/clock.h"
+#include "base/clock.h"
 
 enum { LATE = 3, SENDS = 150, BYTES = 20000, RECEIVES = 5000 };
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/ports/map.h"
+#include "topology/ports/map.h"
 
 enum { RANKS_MAX = 64 };
 

@@ -17,8 +17,8 @@
 
 #include <trivance/net.h>
 
-#include "common/clock.h"
-#include "net/fabric/inside.h"
+#include "base/clock.h"
+#include "transport/fabric/inside.h"
 
 enum { RANKS = 3 };
 

@@ -20,7 +20,7 @@
 
 #include <trivance/common.h>
 
-#include "common/clock.h"
+#include "base/clock.h"
 #include "bootstrap/tcp/meeting.h"
 
 /* ---- The hash ---------------------------------------------------------------------------------------------------- */

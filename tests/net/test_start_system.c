@@ -26,7 +26,7 @@
 
 #include <trivance/common.h>
 
-#include "common/clock.h"
+#include "base/clock.h"
 #include "bootstrap/tcp/link.h"
 #include "bootstrap/tcp/meeting.h"
 

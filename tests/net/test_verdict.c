@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "net/probe/verdict.h"
+#include "cli/ports/verdict.h"
 
 #define PATHS(shared, ...)                                                                                             \
     trv_verdict_paths((const double[]){__VA_ARGS__}, sizeof((const double[]){__VA_ARGS__}) / sizeof(double), shared)

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "algorithms/paper.h"
-#include "algorithms/neighbour.h"
+#include "algorithms/builders/neighbour.h"
 #include "algorithms/registry.h"
-#include "common/error.h"
+#include "base/error.h"
 
 static trv_pattern_t *pattern(int size, trv_collective_t collective)
 {

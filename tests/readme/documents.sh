@@ -39,7 +39,7 @@ grep -q "#define TRV_VERSION  *\"$version\"" include/trivance/common.h ||
     fault "common.h has another version than $version"
 grep -q "^trivance ($version) " <(head -1 debian/changelog) || fault "debian/changelog has another version than $version"
 
-faults=$(find src include python bench examples tests -name '*.[ch]' -o -name '*.[ch]pp' | xargs awk '
+faults=$(find src testbed explorer include python bench examples tests -name '*.[ch]' -o -name '*.[ch]pp' | xargs awk '
     FNR == 1 && !/^\/\*/ { print "documents: " FILENAME " does not open with a comment" }
     FNR == 551 { print "documents: " FILENAME " has more than 550 lines; 500 is the aim" }')
 [ -z "$faults" ] || { echo "$faults"; code=1; }

@@ -3,14 +3,14 @@
 
 Usage: named_files.py SOURCE            exit status 1 with a line for every name without a file
 
-A name is a file's name or the end of its path, as in "see decide.h" or "execute/plan.c". Names with * or {}
+A name is a file's name or the end of its path, as in "see decide.h" or "execute/run/plan.c". Names with * or {}
 are patterns and are not checked. OTHERS are files of other projects.
 """
 import os
 import re
 import sys
 
-FOLDERS = ("src", "include", "tests", "examples", "bench", "python")
+FOLDERS = ("src", "testbed", "explorer", "include", "tests", "examples", "bench", "python")
 ENDINGS = (".c", ".h", ".cpp", ".hpp", ".mjs", ".js", ".pml")
 OTHERS = {"cmocka.h", "mpi.h", "mpi-ext.h", "mpif.h", "ompi/op/op.h"}
 NAME = re.compile(r"[\w/*{}.-]*\w\.[ch]\b")

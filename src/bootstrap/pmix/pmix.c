@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/error.h"
+#include "base/error.h"
 #include "bootstrap/pmix/pmix.h"
 
 #ifdef TRIVANCE_PMIX

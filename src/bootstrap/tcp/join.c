@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "common/clock.h"
-#include "common/error.h"
+#include "base/clock.h"
+#include "base/error.h"
 #include "bootstrap/tcp/files.h"
 #include "bootstrap/tcp/inside.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/error.h"
+#include "base/error.h"
 
 #define MAGIC "TRVNET01"
 enum { MAGIC_BYTES = 8, HEAD_BYTES = 8, READ_BYTES = 4096 };

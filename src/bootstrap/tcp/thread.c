@@ -14,8 +14,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "common/clock.h"
-#include "common/error.h"
+#include "base/clock.h"
+#include "base/error.h"
 #include "bootstrap/tcp/files.h"
 #include "bootstrap/tcp/inside.h"
 

@@ -1,6 +1,6 @@
 /*
  * trivance cost: what schedules cost, measured by routing every message, beside the paper's closed forms; and
- * completion times by the congestion-aware Hockney model. The paper's tables are in tool/cost_paper.c.
+ * completion times by the congestion-aware Hockney model. The paper's tables are in cli/shared/cost_paper.c.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -12,19 +12,19 @@
 #include <trivance/cost.h>
 
 #include "cli/subcommands.h"
-#include "tool/tool.h"
+#include "cli/shared/tool.h"
 #include "cli/cost/cost.h"
-#include "tool/cost_paper.h"
-#include "tool/input.h"
-#include "tool/network_options.h"
-#include "tool/patience.h"
-#include "tool/progress.h"
-#include "text/parse.h"
-#include "tool/select.h"
-#include "tool/table.h"
-#include "common/error.h"
+#include "cli/shared/cost_paper.h"
+#include "cli/shared/input.h"
+#include "cli/shared/network_options.h"
+#include "cli/shared/patience.h"
+#include "cli/shared/progress.h"
+#include "base/text/parse.h"
+#include "cli/shared/select.h"
+#include "cli/shared/table.h"
+#include "base/error.h"
 #include "cost/measure.h"
-#include "export/names.h"
+#include "formats/names.h"
 
 enum {
     OPTION_BANDWIDTH = CLI_NO_LETTER,

@@ -7,11 +7,11 @@
 #include <trivance/algorithms.h>
 #include <trivance/cost.h>
 
-#include "tool/input.h"
-#include "tool/network_options.h"
-#include "tool/progress.h"
-#include "tool/select.h"
-#include "tool/table.h"
+#include "cli/shared/input.h"
+#include "cli/shared/network_options.h"
+#include "cli/shared/progress.h"
+#include "cli/shared/select.h"
+#include "cli/shared/table.h"
 
 #define CLI_COST_SIZES_MAX 32
 

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "export/names.h"
-#include "text/parse.h"
-#include "tool/tool.h"
+#include "formats/names.h"
+#include "base/text/parse.h"
+#include "cli/shared/tool.h"
 
 static double least_time(const cli_cost_result_t *result, int size)
 {

@@ -5,11 +5,11 @@
 #include <stdio.h>
 
 #include "cli/plan/plan.h"
-#include "export/names.h"
-#include "export/svg.h"
-#include "text/parse.h"
-#include "tool/network_options.h"
-#include "tool/tool.h"
+#include "formats/names.h"
+#include "draw/svg.h"
+#include "base/text/parse.h"
+#include "cli/shared/network_options.h"
+#include "cli/shared/tool.h"
 
 void cli_plan_title(const cli_shown_t *plan, char text[CLI_PLAN_TEXT_MAX])
 {

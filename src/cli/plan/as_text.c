@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/tool.h"
-#include "text/parse.h"
+#include "cli/shared/tool.h"
+#include "base/text/parse.h"
 #include "cli/plan/plan.h"
-#include "tool/network_options.h"
-#include "tool/table.h"
-#include "common/error.h"
-#include "export/names.h"
-#include "export/ranges.h"
-#include "export/text.h"
+#include "cli/shared/network_options.h"
+#include "cli/shared/table.h"
+#include "base/error.h"
+#include "formats/names.h"
+#include "formats/ranges.h"
+#include "draw/text.h"
 
 #define BLOCKS_WIDTH 28
 #define ROWS_ENOUGH  100  /* of the table, where no rank was asked for: steps begin until there are so many */

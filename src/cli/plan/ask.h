@@ -6,8 +6,8 @@
 
 #include <trivance/planner.h>
 
-#include "tool/network_options.h"
-#include "tool/table.h"
+#include "cli/shared/network_options.h"
+#include "cli/shared/table.h"
 
 typedef struct cli_plan_ask {
     trv_torus_t torus;

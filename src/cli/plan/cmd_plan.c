@@ -6,17 +6,17 @@
 #include <string.h>
 
 #include "cli/subcommands.h"
-#include "tool/output.h"
-#include "tool/patience.h"
-#include "tool/progress.h"
-#include "tool/tool.h"
-#include "tool/input.h"
-#include "text/parse.h"
+#include "cli/shared/output.h"
+#include "cli/shared/patience.h"
+#include "cli/shared/progress.h"
+#include "cli/shared/tool.h"
+#include "cli/shared/input.h"
+#include "base/text/parse.h"
 #include "cli/plan/plan.h"
 #include "cli/plan/ask.h"
-#include "tool/select.h"
-#include "common/advance.h"
-#include "common/error.h"
+#include "cli/shared/select.h"
+#include "base/advance.h"
+#include "base/error.h"
 #include "planner/timing.h"
 
 enum {

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/error.h"
-#include "text/parse.h"
-#include "tool/output.h"
-#include "tool/progress.h"
-#include "tool/select.h"
-#include "tool/tool.h"
+#include "base/error.h"
+#include "base/text/parse.h"
+#include "cli/shared/output.h"
+#include "cli/shared/progress.h"
+#include "cli/shared/select.h"
+#include "cli/shared/tool.h"
 
 #define PLANS_MAX   12
 #define MAP_COLUMNS 24 /* of a map: more are not drawn */

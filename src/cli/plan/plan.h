@@ -10,7 +10,7 @@
 #include <trivance/planner.h>
 #include <trivance/schedule.h>
 
-#include "tool/select.h"
+#include "cli/shared/select.h"
 
 typedef struct cli_shown {
     const char *command;

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/output.h"
-#include "tool/tool.h"
-#include "text/parse.h"
-#include "tool/patience.h"
-#include "tool/progress.h"
-#include "tool/select.h"
-#include "common/advance.h"
-#include "common/clock.h"
-#include "common/error.h"
+#include "cli/shared/output.h"
+#include "cli/shared/tool.h"
+#include "base/text/parse.h"
+#include "cli/shared/patience.h"
+#include "cli/shared/progress.h"
+#include "cli/shared/select.h"
+#include "base/advance.h"
+#include "base/clock.h"
+#include "base/error.h"
 #include "planner/ranking.h"
 #include "planner/timing.h"
 

@@ -14,14 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/output.h"
-#include "tool/tool.h"
-#include "text/parse.h"
-#include "tool/progress.h"
-#include "tool/select.h"
-#include "common/advance.h"
-#include "common/error.h"
-#include "export/names.h"
+#include "cli/shared/output.h"
+#include "cli/shared/tool.h"
+#include "base/text/parse.h"
+#include "cli/shared/progress.h"
+#include "cli/shared/select.h"
+#include "base/advance.h"
+#include "base/error.h"
+#include "formats/names.h"
 #include "planner/ranking.h"
 #include "planner/timing.h"
 

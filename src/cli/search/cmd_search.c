@@ -6,10 +6,10 @@
 
 #include "cli/search/found.h"
 #include "cli/subcommands.h"
-#include "common/error.h"
-#include "tool/output.h"
-#include "tool/patience.h"
-#include "tool/tool.h"
+#include "base/error.h"
+#include "cli/shared/output.h"
+#include "cli/shared/patience.h"
+#include "cli/shared/tool.h"
 
 enum { OPTION_STEPS = CLI_NO_LETTER, OPTION_LONG };
 

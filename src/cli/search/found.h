@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "tool/table.h"
+#include "cli/shared/table.h"
 
 /* The arguments as typed; NULL where not given. */
 typedef struct cli_search {

@@ -1,6 +1,6 @@
 /*
  * trivance search RING: searches for the distances of bandwidth-optimal phases, and prints them as a table or as the C
- * source of the planner's table (src/distances/distances_table.c).
+ * source of the planner's table (src/search/distances/distances_table.c).
  */
 #include "cli/search/found.h"
 
@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/output.h"
-#include "tool/tool.h"
-#include "text/parse.h"
-#include "tool/patience.h"
-#include "tool/progress.h"
-#include "tool/table.h"
-#include "common/error.h"
-#include "common/room.h"
-#include "distances/distances.h"
+#include "cli/shared/output.h"
+#include "cli/shared/tool.h"
+#include "base/text/parse.h"
+#include "cli/shared/patience.h"
+#include "cli/shared/progress.h"
+#include "cli/shared/table.h"
+#include "base/error.h"
+#include "base/room.h"
+#include "search/distances/distances.h"
 
 /* Work of one search: complete up to rings of some hundreds; ten seconds for larger ones. */
 #define SEARCH_WORK (INT64_C(1) << 30)
@@ -157,9 +157,9 @@ static void print_source(const void *context, FILE *out)
     const found_t *found = context;
     fprintf(out,
             "/*\n * Distances for rings of %d to %d. Generated; do not edit. Made by\n *\n"
-            " *     trivance search %d-%d --format=c --output=src/distances/distances_table.c\n *\n"
+            " *     trivance search %d-%d --format=c --output=src/search/distances/distances_table.c\n *\n"
             " * Per ring: the number of its rows; per row: steps, hops, distances (see distances.h).\n */\n"
-            "#include \"distances/distances.h\"\n\n/* clang-format off */\nconst unsigned short trv_distances_table[] "
+            "#include \"search/distances/distances.h\"\n\n/* clang-format off */\nconst unsigned short trv_distances_table[] "
             "= {\n",
             found->first, found->last, found->first, found->last);
     for (int r = 0, next; r < found->count; r = next) {

@@ -1,22 +1,22 @@
 /*
  * trivance search TORUS: searches for the chains of star schedules, and prints them as a table or as the C source of the
- * built-in table (src/stars/stars_table.c).
+ * built-in table (src/search/stars/stars_table.c).
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/output.h"
-#include "tool/tool.h"
-#include "text/parse.h"
+#include "cli/shared/output.h"
+#include "cli/shared/tool.h"
+#include "base/text/parse.h"
 #include "cli/search/found.h"
-#include "tool/progress.h"
-#include "tool/table.h"
-#include "common/advance.h"
-#include "common/error.h"
-#include "common/room.h"
-#include "stars/cover.h"
-#include "stars/search.h"
-#include "stars/stars.h"
+#include "cli/shared/progress.h"
+#include "cli/shared/table.h"
+#include "base/advance.h"
+#include "base/error.h"
+#include "base/room.h"
+#include "search/stars/cover.h"
+#include "search/stars/search.h"
+#include "search/stars/stars.h"
 
 /* Complete on tori of up to three dimensions and 4096 ranks; about a minute on larger ones. */
 #define SEARCH_WORK (INT64_C(1) << 28)
@@ -245,9 +245,9 @@ static void print_source(const void *context, FILE *out)
     const found_t *found = context;
     char shape[TRV_TORUS_TEXT_MAX], text[TEXT_MAX];
     fputs("/*\n * Star chains that are known. Generated; do not edit. Made by\n *\n"
-          " *     trivance search stars --format=c --output=src/stars/stars_table.c\n *\n"
+          " *     trivance search stars --format=c --output=src/search/stars/stars_table.c\n *\n"
           " * Per torus its direct sums, the fewest steps first, or a covering (see store.h and stars.h).\n */\n"
-          "#include \"stars/store.h\"\n\n#include <stddef.h>\n\n/* clang-format off */\nconst trv_star_row_t "
+          "#include \"search/stars/store.h\"\n\n#include <stddef.h>\n\n/* clang-format off */\nconst trv_star_row_t "
           "trv_star_table[] = {\n",
           out);
     for (int i = 0; i < found->count; i++) {

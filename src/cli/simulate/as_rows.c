@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "text/parse.h"
-#include "common/error.h"
+#include "base/text/parse.h"
+#include "base/error.h"
 #include "torus/torus.h"
 
 static void begin_rows(const cli_simulate_t *job, cli_table_t *table)

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "cli/subcommands.h"
-#include "tool/patience.h"
-#include "tool/tool.h"
-#include "text/parse.h"
+#include "cli/shared/patience.h"
+#include "cli/shared/tool.h"
+#include "base/text/parse.h"
 #include "cli/simulate/simulate.h"
-#include "common/error.h"
+#include "base/error.h"
 
 #define SIZES            "32,1K,32K,1M,32M,128M"
 #define SIZE_LOOKED_INTO "1M" /* by --links and --trace */

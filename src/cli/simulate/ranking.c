@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "cli/simulate/simulate.h"
-#include "common/error.h"
-#include "text/parse.h"
-#include "tool/tool.h"
+#include "base/error.h"
+#include "base/text/parse.h"
+#include "cli/shared/tool.h"
 
 #define TITLE_SIZE (TRV_BYTES_TEXT_MAX + 16)
 #define RATIO_MAX  32 /* characters */

@@ -11,12 +11,12 @@
 #include <time.h>
 
 #include "cost/measure.h"
-#include "tool/patience.h"
-#include "tool/progress.h"
+#include "cli/shared/patience.h"
+#include "cli/shared/progress.h"
 #include "cli/simulate/trace.h"
-#include "common/clock.h"
-#include "common/error.h"
-#include "export/goal_file.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "formats/goal_file.h"
 #include "simulate/goal_run.h"
 #include "simulate/simulator.h"
 

@@ -7,11 +7,11 @@
 
 #include <trivance/simulate.h>
 
-#include "tool/grid.h"
-#include "tool/input.h"
-#include "tool/network_options.h"
-#include "tool/select.h"
-#include "tool/table.h"
+#include "cli/shared/grid.h"
+#include "cli/shared/input.h"
+#include "cli/shared/network_options.h"
+#include "cli/shared/select.h"
+#include "cli/shared/table.h"
 
 #define CLI_SIMULATE_SIZES_MAX 32
 #define CLI_SIMULATE_LINKS     10 /* links that --links shows per result */

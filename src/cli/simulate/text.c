@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tool/tool.h"
-#include "text/parse.h"
-#include "common/error.h"
-#include "export/names.h"
+#include "cli/shared/tool.h"
+#include "base/text/parse.h"
+#include "base/error.h"
+#include "formats/names.h"
 #include "torus/torus.h"
 
 #define CELL_MAX 96

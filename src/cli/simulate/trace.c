@@ -7,10 +7,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "tool/output.h"
-#include "tool/tool.h"
-#include "tool/network_options.h"
-#include "common/error.h"
+#include "cli/shared/output.h"
+#include "cli/shared/tool.h"
+#include "cli/shared/network_options.h"
+#include "base/error.h"
 #include "torus/torus.h"
 
 typedef struct trace {

@@ -8,17 +8,17 @@
 #include <trivance/verify.h>
 
 #include "cli/subcommands.h"
-#include "tool/tool.h"
-#include "export/mscclpp_program.h"
-#include "text/whole_file.h"
-#include "tool/input.h"
-#include "tool/patience.h"
-#include "tool/progress.h"
-#include "text/parse.h"
-#include "tool/network_options.h"
-#include "tool/select.h"
-#include "tool/table.h"
-#include "common/error.h"
+#include "cli/shared/tool.h"
+#include "formats/mscclpp_program.h"
+#include "base/text/whole_file.h"
+#include "cli/shared/input.h"
+#include "cli/shared/patience.h"
+#include "cli/shared/progress.h"
+#include "base/text/parse.h"
+#include "cli/shared/network_options.h"
+#include "cli/shared/select.h"
+#include "cli/shared/table.h"
+#include "base/error.h"
 #include "verify/seconds.h"
 
 enum { OPTION_METHOD = CLI_NO_LETTER, OPTION_LONG };

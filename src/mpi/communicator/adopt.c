@@ -17,12 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/error.h"
+#include "base/error.h"
 #include "mpi/communicator/compare.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/communicator/places.h"
 #include "mpi/reports/job_settings.h"
-#include "mpi/transport/mpi_error.h"
+#include "transport/mpi/mpi_error.h"
 
 static const char FIRST_CALL[] = "make their first call on it";
 

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "collective/scratch.h"
-#include "common/error.h"
+#include "base/error.h"
 #include "mpi/communicator/adopt.h"
 #include "mpi/communicator/compare.h"
 #include "mpi/communicator/job_fabric.h"
@@ -26,7 +26,7 @@
 #include "mpi/reports/log.h"
 #include "mpi/reports/log_table.h"
 #include "mpi/reports/job_settings.h"
-#include "mpi/transport/mpi_error.h"
+#include "transport/mpi/mpi_error.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of making the keys */
 static atomic_int state_key = MPI_KEYVAL_INVALID;

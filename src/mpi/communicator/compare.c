@@ -11,8 +11,8 @@
 
 #include <trivance/common.h>
 
-#include "common/error.h"
-#include "common/hash.h"
+#include "base/error.h"
+#include "base/hash.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/reports/job_settings.h"
 

@@ -11,7 +11,7 @@
 
 #include <trivance/algorithms.h>
 
-#include "common/error.h"
+#include "base/error.h"
 #include "mpi/communicator/state.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/job_settings.h"

@@ -8,12 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/error.h"
-#include "common/hash.h"
+#include "base/error.h"
+#include "base/hash.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/communicator/job_fabric.h"
 #include "mpi/reports/log.h"
-#include "mpi/transport/mpi_error.h"
+#include "transport/mpi/mpi_error.h"
 
 #define BLOCKS_MAX 65536 /* 8 KiB of bits */
 

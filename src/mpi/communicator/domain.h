@@ -22,7 +22,7 @@
 
 #include <mpi.h>
 
-#include "mpi/transport/channel.h"
+#include "transport/mpi/channel.h"
 
 #define TRV_MPI_NUMBER_TAGS (TRV_MPI_POSITIONS * TRV_MPI_POSITION_TAGS)
 #define TRV_MPI_BLOCK       8 /* numbers */

@@ -10,8 +10,8 @@
 
 #include <trivance/torus.h>
 
-#include "common/ascending.h"
-#include "common/error.h"
+#include "base/ascending.h"
+#include "base/error.h"
 
 typedef struct seat {
     int place, rank;

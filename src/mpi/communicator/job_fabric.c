@@ -8,18 +8,18 @@
 #include <stdlib.h>
 
 #include "bootstrap/oob.h"
-#include "common/error.h"
+#include "base/error.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/communicator/places.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/job_settings.h"
 #include "mpi/reports/watch.h"
-#include "mpi/transport/over_fabric.h"
-#include "mpi/transport/waiting.h"
+#include "transport/mpi/over_fabric.h"
+#include "transport/mpi/waiting.h"
 
 #ifdef TRIVANCE_LIBFABRIC
 
-#include "net/fabric/fabric.h"
+#include "transport/fabric/fabric.h"
 
 /* One of a domain. It lives until MPI_Finalize: until then other ranks may wait for what is under way. */
 typedef struct job_fabric {

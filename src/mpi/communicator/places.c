@@ -9,18 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/parse.h"
-#include "common/ascending.h"
-#include "common/error.h"
-#include "common/hash.h"
-#include "text/whole_file.h"
+#include "base/text/parse.h"
+#include "base/ascending.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/text/whole_file.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/job_settings.h"
 #include "mpi/reports/watch.h"
-#include "mpi/transport/channel.h"
-#include "mpi/transport/mpi_error.h"
-#include "settings/topology_file.h"
+#include "transport/mpi/channel.h"
+#include "transport/mpi/mpi_error.h"
+#include "topology/topology_file.h"
 
 static const char READING[] = "hear what rank 0 has read";
 static const char NODES[] = "tell nodes apart";

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/error.h"
+#include "base/error.h"
 #include "mpi/communicator/wiring.h"
 #include "mpi/reports/log.h"
 

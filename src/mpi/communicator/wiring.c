@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/ascending.h"
-#include "common/error.h"
+#include "base/ascending.h"
+#include "base/error.h"
 #include "mpi/communicator/places.h"
 #include "mpi/reports/job_settings.h"
 

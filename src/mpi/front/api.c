@@ -5,7 +5,7 @@
 
 #include <trivance/trivance_mpi.h>
 
-#include "common/error.h"
+#include "base/error.h"
 #include "mpi/communicator/attribute.h"
 #include "mpi/front/library.h"
 #include "mpi/front/serve.h"

@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "common/error.h"
-#include "common/hash.h"
+#include "base/error.h"
+#include "base/hash.h"
 #include "mpi/communicator/attribute.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/reports/log.h"

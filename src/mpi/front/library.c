@@ -10,9 +10,9 @@
 #include <mpi-ext.h>
 #endif
 
-#include "common/error.h"
-#include "mpi/transport/channel.h"
-#include "mpi/transport/mpi_error.h"
+#include "base/error.h"
+#include "transport/mpi/channel.h"
+#include "transport/mpi/mpi_error.h"
 
 static int outcome(int code)
 {

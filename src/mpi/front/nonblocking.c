@@ -8,13 +8,13 @@
 
 #include <trivance/trivance_mpi.h>
 
-#include "common/error.h"
+#include "base/error.h"
 #include "mpi/communicator/attribute.h"
 #include "mpi/front/library.h"
 #include "mpi/front/serve.h"
-#include "mpi/transport/channel.h"
-#include "mpi/transport/mpi_error.h"
-#include "mpi/transport/waiting.h"
+#include "transport/mpi/channel.h"
+#include "transport/mpi/mpi_error.h"
+#include "transport/mpi/waiting.h"
 
 /* One of the two serves; neither where there is nothing to do. */
 struct trv_mpi_handle {

@@ -11,17 +11,17 @@
 
 #include <trivance/trivance_mpi.h>
 
-#include "common/abandon.h"
-#include "common/error.h"
+#include "base/abandon.h"
+#include "base/error.h"
 #include "mpi/communicator/adopt.h"
 #include "mpi/communicator/attribute.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/front/library.h"
 #include "mpi/front/serve.h"
 #include "mpi/reports/job_settings.h"
-#include "mpi/transport/channel.h"
-#include "mpi/transport/mpi_error.h"
-#include "mpi/transport/waiting.h"
+#include "transport/mpi/channel.h"
+#include "transport/mpi/mpi_error.h"
+#include "transport/mpi/waiting.h"
 
 #define ALIVE       0x7472765au
 #define FREED       0x64656164u

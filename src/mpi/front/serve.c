@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/error.h"
+#include "base/error.h"
 #include "mpi/communicator/attribute.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/operations/buffers.h"
@@ -21,7 +21,7 @@
 #include "mpi/reports/log.h"
 #include "mpi/reports/job_settings.h"
 #include "mpi/selection/choose.h"
-#include "mpi/transport/mpi_error.h"
+#include "transport/mpi/mpi_error.h"
 
 /* ---- What a call wants ------------------------------------------------------------------------------------------- */
 

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/error.h"
-#include "common/hash.h"
+#include "base/error.h"
+#include "base/hash.h"
 #include "mpi/node/memory.h"
 
 #define PART_BYTES_MIN 4096 /* less is not worth another rank's while */

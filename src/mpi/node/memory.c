@@ -20,9 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/error.h"
+#include "base/error.h"
 #include "mpi/node/memory.h"
-#include "mpi/transport/waiting.h"
+#include "transport/mpi/waiting.h"
 
 /* ---- Layout ------------------------------------------------------------------------------------------------------ */
 

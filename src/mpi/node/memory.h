@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "mpi/node/node.h"
-#include "mpi/transport/channel.h"
+#include "transport/mpi/channel.h"
 
 #define NODE_POSITIONS TRV_MPI_POSITIONS     /* of shared runs: the first slots */
 #define NODE_SLOTS     (NODE_POSITIONS + 15) /* the others are each for one run at a time */

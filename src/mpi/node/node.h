@@ -12,8 +12,8 @@
  * chunks, of which the memory holds two, and the stages are a pipeline: while some chunks travel, the ones behind them
  * are added, and those before them copied.
  */
-#ifndef TRIVANCE_MPI_NODE_H
-#define TRIVANCE_MPI_NODE_H
+#ifndef TRIVANCE_MPI_NODE_NODE_H
+#define TRIVANCE_MPI_NODE_NODE_H
 
 #include <stdbool.h>
 #include <stddef.h>

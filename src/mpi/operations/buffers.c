@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "common/abandon.h"
-#include "common/error.h"
+#include "base/abandon.h"
+#include "base/error.h"
 
 static void release(trv_mpi_buffers_t *buffers)
 {

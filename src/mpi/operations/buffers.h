@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "execute/arguments.h"
+#include "execute/run/arguments.h"
 #include "mpi/communicator/state.h"
 #include "mpi/operations/device.h"
 #include "mpi/operations/gather.h"

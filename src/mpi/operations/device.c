@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/error.h"
+#include "base/error.h"
 
 enum { CU_CONTEXT = 1, CU_MEMORY_TYPE = 2, CU_HOST = 1 }; /* CU_POINTER_ATTRIBUTE_…, CU_MEMORYTYPE_HOST */
 enum { HIP_MEMCPY_DEFAULT = 4 };                          /* hipMemcpyDefault */

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#include "common/error.h"
+#include "base/error.h"
 
 #define TYPES_MAX 80
 

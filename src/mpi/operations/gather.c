@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "common/error.h"
+#include "base/error.h"
 #include "mpi/operations/elements.h"
-#include "mpi/transport/mpi_error.h"
+#include "transport/mpi/mpi_error.h"
 
 int trv_mpi_gather_measure(const trv_mpi_gather_t *gather, size_t *bytes, bool *plain)
 {

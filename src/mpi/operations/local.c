@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/error.h"
+#include "base/error.h"
 #include "mpi/operations/elements.h"
-#include "mpi/transport/channel.h"
-#include "mpi/transport/mpi_error.h"
+#include "transport/mpi/channel.h"
+#include "transport/mpi/mpi_error.h"
 
 #define TILE_BYTES 65536
 

@@ -5,14 +5,14 @@
 
 #include <stdio.h>
 
-#include "common/error.h"
+#include "base/error.h"
 #include "mpi/node/node.h"
 #include "collective/scratch.h"
 #include "mpi/reports/job_settings.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/watch.h"
-#include "mpi/transport/channel.h"
-#include "mpi/transport/waiting.h"
+#include "transport/mpi/channel.h"
+#include "transport/mpi/waiting.h"
 #include "settings/rules.h"
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */

@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/error.h"
+#include "base/error.h"
 #include "mpi/operations/buffers.h"
 #include "mpi/reports/watch.h"
-#include "mpi/transport/channel.h"
-#include "mpi/transport/waiting.h"
+#include "transport/mpi/channel.h"
+#include "transport/mpi/waiting.h"
 
 #define REASON_MAX 256
 

@@ -3,9 +3,9 @@
  */
 #include "mpi/operations/want.h"
 
-#include "common/error.h"
-#include "common/hash.h"
-#include "execute/arguments.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "execute/run/arguments.h"
 #include "mpi/reports/job_settings.h"
 
 #if defined(MPICH)

@@ -10,7 +10,7 @@
 
 #include <trivance/algorithms.h>
 
-#include "common/error.h"
+#include "base/error.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/recorder.h"
 

@@ -16,7 +16,7 @@
 
 #include <mpi.h>
 
-#include "common/hash.h"
+#include "base/hash.h"
 
 #define LINE_MAX_BYTES 1400
 #define SAID_MAX       4096 /* different lines; later ones are not told apart, and so not said */

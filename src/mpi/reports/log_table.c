@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "text/parse.h"
-#include "common/size_class.h"
+#include "base/text/parse.h"
+#include "base/size_class.h"
 #include "mpi/reports/log.h"
 
 #define ROWS_MAX 128

@@ -8,7 +8,7 @@
 
 #include "mpi/reports/log.h"
 #include "mpi/reports/job_settings.h"
-#include "mpi/transport/waiting.h"
+#include "transport/mpi/waiting.h"
 
 #define GAP_MAX_MS 1000 /* more between two looks was not waiting */
 #define TEXT_MAX   1200

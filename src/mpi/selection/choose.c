@@ -20,8 +20,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/error.h"
-#include "common/size_class.h"
+#include "base/error.h"
+#include "base/size_class.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/job_settings.h"
 #include "mpi/selection/chooser.h"

@@ -8,11 +8,11 @@
 
 #include "collective/decision.h"
 #include "collective/scratch.h"
-#include "common/error.h"
+#include "base/error.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/reports/job_settings.h"
 #include "mpi/selection/choose.h"
-#include "mpi/transport/mpi_error.h"
+#include "transport/mpi/mpi_error.h"
 
 static const char WHAT[] = "make the same call";
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/error.h"
+#include "base/error.h"
 
 enum { POOL_MAX = 16 };
 

@@ -11,10 +11,10 @@
 
 #include <trivance/planner.h>
 
-#include "common/clock.h"
-#include "common/error.h"
-#include "common/hash.h"
-#include "common/size_class.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/size_class.h"
 #include "mpi/communicator/places.h"
 #include "mpi/selection/chooser.h"
 

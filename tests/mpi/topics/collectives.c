@@ -11,7 +11,7 @@
 
 #include "harness.h"
 #include "topics.h"
-#include "programs/bench.h"
+#include "cli/mpi/bench.h"
 #include "../../exhaustive.h"
 
 #define COUNT_MAX 4099

@@ -11,12 +11,12 @@
 
 #include <trivance/trivance.h>
 
-#include "common/error.h"
+#include "base/error.h"
 #include "harness.h"
 #include "topics.h"
 #include "mpi/node/node.h"
-#include "mpi/transport/channel.h"
-#include "mpi/transport/waiting.h"
+#include "transport/mpi/channel.h"
+#include "transport/mpi/waiting.h"
 
 enum { RANKS_MAX = 64, TAG = 4711 };
 

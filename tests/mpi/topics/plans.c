@@ -11,7 +11,7 @@
 
 #include "harness.h"
 #include "topics.h"
-#include "mpi/transport/waiting.h"
+#include "transport/mpi/waiting.h"
 
 static void reuse(MPI_Comm comm)
 {

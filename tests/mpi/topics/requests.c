@@ -9,8 +9,8 @@
 
 #include "harness.h"
 #include "topics.h"
-#include "common/error.h"
-#include "mpi/transport/waiting.h"
+#include "base/error.h"
+#include "transport/mpi/waiting.h"
 
 enum { MANY = 40, COUNT = 700 };
 

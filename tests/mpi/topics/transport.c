@@ -13,8 +13,8 @@
 #include "harness.h"
 #include "topics.h"
 #include "../../exhaustive.h"
-#include "mpi/transport/channel.h"
-#include "mpi/transport/waiting.h"
+#include "transport/mpi/channel.h"
+#include "transport/mpi/waiting.h"
 
 enum { MESSAGES = 7, BYTES_MAX = 10000, LARGE_BYTES = 1 << 20 };
 enum { POLLS = 300 }; /* a slot checks the others after 64 polls without a message */

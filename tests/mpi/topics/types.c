@@ -10,7 +10,7 @@
 
 #include "harness.h"
 #include "topics.h"
-#include "mpi/transport/waiting.h"
+#include "transport/mpi/waiting.h"
 
 #define COUNT 37
 

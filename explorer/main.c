@@ -1,0 +1,31 @@
+/*
+ * The core of the explorer: those subcommands of the tool that answer questions, and the page's own two. The page runs
+ * it, compiled to WebAssembly, once for every question, with the arguments that the tool would have; so its numbers and
+ * its sentences are the tool's. The same file compiled for this machine is what tests compare the page's two with.
+ */
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/subcommands.h"
+#include "explorer/explore.h"
+#include "cli/shared/tool.h"
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} subcommand[] = {
+    {"plan", cli_plan},         {"verify", cli_verify},       {"cost", cli_cost},
+    {"simulate", cli_simulate}, {"picture", explore_picture}, {"timeline", explore_timeline},
+};
+
+int main(int argc, char **argv)
+{
+    setlocale(LC_CTYPE, "");
+    for (size_t i = 0; argc > 1 && i < sizeof subcommand / sizeof subcommand[0]; i++)
+        if (strcmp(argv[1], subcommand[i].name) == 0) {
+            const int code = subcommand[i].run(argc - 1, argv + 1);
+            return fflush(stdout) && code != CLI_BAD ? cli_bad(NULL, "the answer could not be written") : code;
+        }
+    return cli_bad(NULL, "the explorer has no subcommand '%.40s'", argc > 1 ? argv[1] : "");
+}

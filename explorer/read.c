@@ -1,0 +1,129 @@
+/*
+ * The command line of `picture` and `timeline`: a torus or a schedule's file, an algorithm, a size and the network,
+ * under the names that `plan` and `simulate` have for them.
+ */
+#include <getopt.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "explorer/explore.h"
+#include "base/text/parse.h"
+#include "cli/shared/input.h"
+#include "cli/shared/tool.h"
+
+enum { OPTION_STEP = CLI_NO_LETTER, OPTION_STREAM, OPTION_RANK };
+
+static const cli_option_t option[] =
+    {{"algorithm", 'a', "A", "a name, a family or planned (default)", NULL},
+     {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", NULL},
+     {"bytes", 'b', "M", "size of the vector (default 64K, or that of the file)", NULL},
+     {"schedule", 's', "FILE", "a schedule in the format trivance-schedule-1 instead, whatever it claims", NULL},
+     {"step", OPTION_STEP, "K", "the messages of this step only; -1: of all; -2 (default): of none", NULL},
+     {"stream", OPTION_STREAM, "S", "the stream whose contributions are told", NULL},
+     {"rank", OPTION_RANK, "R", "what this rank holds after each step; -1: all ranks; -2 (default): none", NULL},
+     CLI_OPTIONS_END};
+
+static const cli_command_t explore_command = {
+    .name = "picture", /* or "timeline" */
+    .summary = "what the explorer draws",
+    .usage = "TORUS [OPTIONS]\n--schedule=FILE [OPTIONS]",
+    .about = "What the explorer draws of a schedule and of its simulation, as JSON.",
+    .option = option,
+    .more = cli_network_options,
+    .examples = "trivance plan 9\n",
+};
+
+static int read_option(void *context, int key)
+{
+    explore_ask_t *ask = context;
+    if (key >= CLI_NETWORK_OPTION)
+        return cli_network_set(&ask->network, cli_network_names[key - CLI_NETWORK_OPTION], optarg);
+    switch (key) {
+    case 'a': return cli_select(optarg, &ask->selection);
+    case 'c': return cli_parse_collective(optarg, &ask->collective);
+    case 'b': return trv_parse_vector(optarg, &ask->bytes);
+    case 's': ask->schedule = optarg; return TRV_OK;
+    case OPTION_STEP: return trv_parse_int(optarg, "--step", -2, 1 << 30, &ask->step);
+    case OPTION_STREAM: return trv_parse_int(optarg, "--stream", 0, 1 << 10, &ask->stream);
+    default: return trv_parse_int(optarg, "--rank", -2, 1 << 30, &ask->rank);
+    }
+}
+
+static int read_file(explore_ask_t *ask, trv_schedule_t **schedule)
+{
+    trv_schedule_file_t file;
+    int rc = cli_read_schedule(ask->command, ask->schedule, true, &file);
+    if (rc)
+        return rc;
+    *schedule = file.schedule;
+    ask->has_blocks = file.has_blocks;
+    ask->bytes = ask->bytes ? ask->bytes : file.vector_bytes;
+    return cli_network_finish_file(&ask->network, &file);
+}
+
+static int make(explore_ask_t *ask, const cli_tori_t *tori, trv_schedule_t **schedule)
+{
+    const char *example = "for example `trivance plan 9`";
+    if (ask->schedule)
+        return read_file(ask, schedule);
+    if (tori->count != 1 || !ask->selection.single)
+        return trv_fail(TRV_ERR_ARGUMENT, "one torus and one algorithm at a time, %s", example);
+    ask->bytes = ask->bytes ? ask->bytes : 64 << 10;
+    int rc = cli_network_finish(&ask->network, &tori->torus[0]);
+    if (rc)
+        return rc;
+    trv_simulate_options_t planned = ask->network.options; /* as `plan` plans: one queue per link */
+    cli_time_t time;
+    planned.model = TRV_FIFO;
+    planned.buffer_bytes = 0;
+    return cli_choose(&ask->selection.choice[0], &tori->torus[0], ask->collective, &planned, NULL, ask->bytes, schedule,
+                      &time);
+}
+
+/* -1: go on; else the exit code, after a sentence. */
+static int read_ask(explore_ask_t *ask, int argc, char **argv, trv_schedule_t **schedule)
+{
+    static cli_tori_t tori;
+    *ask = (explore_ask_t){.command = argv[0], .step = -2, .rank = -2, .has_blocks = true};
+    *schedule = NULL;
+    cli_network_init(&ask->network);
+    ask->network.options.model = TRV_FIFO;
+    if (cli_select("planned", &ask->selection))
+        return cli_bad_last(argv[0]);
+    cli_command_t command = explore_command;
+    command.name = argv[0];
+    int code = cli_read_options(&command, argc, argv, read_option, ask);
+    if (code >= 0)
+        return code;
+    int rc = cli_read_tori(argc, argv, optind, &tori);
+    if (!rc)
+        rc = make(ask, &tori, schedule);
+    if (rc) {
+        trv_schedule_destroy(*schedule);
+        return cli_finish(argv[0], rc);
+    }
+    return -1;
+}
+
+int explore_answer(int argc, char **argv, int (*write)(const explore_ask_t *ask, const trv_schedule_t *schedule))
+{
+    static explore_ask_t ask;
+    trv_schedule_t *schedule;
+    int code = read_ask(&ask, argc, argv, &schedule);
+    if (code >= 0)
+        return code;
+    code = cli_finish(argv[0], write(&ask, schedule));
+    trv_schedule_destroy(schedule);
+    return code;
+}
+
+void explore_put_text(const char *text)
+{
+    putchar('"');
+    for (; *text; text++)
+        if (*text == '"' || *text == '\\')
+            printf("\\%c", *text);
+        else if ((unsigned char)*text >= 0x20)
+            putchar(*text);
+    putchar('"');
+}

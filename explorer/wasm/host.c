@@ -1,0 +1,84 @@
+/*
+ * The browser's counterpart of the room tool/host: an output file is written in place, and the progress of long work goes
+ * to the page.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/shared/output.h"
+#include "cli/shared/progress.h"
+
+/* ---- Progress: what the page shows while it waits ---------------------------------------------------------------- */
+
+__attribute__((import_module("trivance"), import_name("progress"))) void page_progress(double fraction);
+
+void cli_progress_begin(cli_progress_t *progress, const char *what, double total)
+{
+    (void)what;
+    *progress = (cli_progress_t){.total = total, .running = true};
+}
+
+void cli_progress_begin_planning(cli_progress_t *progress, const trv_torus_t *torus, double total)
+{
+    (void)torus;
+    cli_progress_begin(progress, "planning", total);
+}
+
+void cli_progress_cheaper(cli_progress_t *progress, const char *cheaper) { progress->cheaper = cheaper; }
+
+void cli_progress_step(cli_progress_t *progress, double work)
+{
+    if (!progress->running)
+        return;
+    progress->done += work;
+    page_progress(progress->total > 0 ? progress->done / progress->total : 0);
+}
+
+void cli_progress_pause(cli_progress_t *progress) { progress->paused = true; }
+
+void cli_progress_name(cli_progress_t *progress, const char *what)
+{
+    (void)what;
+    progress->paused = false;
+}
+
+void cli_progress_end(cli_progress_t *progress)
+{
+    if (progress->watched > 0)
+        cli_progress_watch(progress, 0);
+    progress->running = false;
+}
+
+/* ---- Output files ------------------------------------------------------------------------------------------------ */
+
+int cli_output_begin(cli_output_t *output, const char *path)
+{
+    *output = (cli_output_t){.stream = stdout};
+    if (!path || strcmp(path, "-") == 0)
+        return TRV_OK;
+    output->path = strdup(path);
+    output->stream = output->path ? fopen(path, "w") : NULL;
+    if (output->stream)
+        return TRV_OK;
+    free(output->path);
+    return trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' cannot be written: %s", path, strerror(errno));
+}
+
+int cli_output_end(cli_output_t *output, int code)
+{
+    if (!output->path) {
+        fflush(stdout);
+        return code;
+    }
+    free(output->path);
+    return fclose(output->stream) && !code ? trv_fail(TRV_ERR_ARGUMENT, "the file could not be written") : code;
+}
+
+int cli_output_write(const char *path, int (*write)(void *context, FILE *out), void *context)
+{
+    cli_output_t output;
+    int rc = cli_output_begin(&output, path);
+    return rc ? rc : cli_output_end(&output, write(context, output.stream));
+}

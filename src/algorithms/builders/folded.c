@@ -1,0 +1,92 @@
+/*
+ * A ring's pattern on a line: the ring is laid along it twofold, outwards on every second place and back on the others.
+ *
+ *   places of the line      0 ─ 1 ─ 2 ─ 3 ─ 4 ─ 5 ─ 6 ─ 7
+ *   position on the ring    0   7   1   6   2   5   3   4
+ *
+ * Neighbours on the ring are at most two places apart. Between two places pass two links of the ring, so that a link of
+ * the line carries twice what one of the ring does, and messages go twice as far. For that there are all the steps and
+ * distances that a ring has to choose from (docs/distances.md).
+ */
+#include <stdlib.h>
+
+#include "algorithms/builders/line.h"
+
+typedef struct folded {
+    trv_pattern_t pattern;
+    trv_pattern_t *ring;
+} folded_t;
+
+static int place_of(int position, int size) { return 2 * position < size ? 2 * position : 2 * (size - position) - 1; }
+static int position_of(int place, int size) { return place % 2 ? size - (place + 1) / 2 : place / 2; }
+
+/* Ascending positions are ascending even places, then descending odd ones. */
+static int fold(trv_residues_t *set, int size, trv_step_t *memory)
+{
+    int *value = trv_step_alloc(memory, (size_t)set->count * sizeof *value);
+    if (!value)
+        return TRV_ERR_MEMORY;
+    for (int i = 0, first = 0, last = set->count - 1; i < set->count; i++) {
+        const int ahead = place_of(set->value[first], size), back = place_of(set->value[last], size);
+        value[i] = ahead < back ? ahead : back;
+        if (ahead < back)
+            first++;
+        else
+            last--;
+    }
+    set->value = value;
+    return TRV_OK;
+}
+
+static int folded_held(const trv_pattern_t *pattern, int place, int level, int half, trv_residues_t *blocks,
+                       trv_step_t *memory)
+{
+    const trv_pattern_t *ring = ((const folded_t *)pattern)->ring;
+    int rc = ring->held(ring, position_of(place, ring->size), level, half, blocks, memory);
+    return rc ? rc : fold(blocks, ring->size, memory);
+}
+
+static int folded_edges(const trv_pattern_t *pattern, int place, int level, bool outgoing, trv_edge_t *edge,
+                        trv_step_t *memory)
+{
+    const trv_pattern_t *ring = ((const folded_t *)pattern)->ring;
+    const int edges = ring->edges(ring, position_of(place, ring->size), level, outgoing, edge, memory);
+    for (int e = 0; e < edges; e++) {
+        edge[e].from = place_of(edge[e].from, ring->size);
+        edge[e].to = place_of(edge[e].to, ring->size);
+        edge[e].sign = edge[e].to > edge[e].from ? 1 : -1;
+        edge[e].reverse_sign = -edge[e].sign;
+        for (int half = 0; half < ring->halves; half++) {
+            int rc = fold(&edge[e].blocks[half], ring->size, memory);
+            if (rc)
+                return rc;
+        }
+    }
+    return edges;
+}
+
+static void folded_destroy(trv_pattern_t *pattern)
+{
+    folded_t *folded = (folded_t *)pattern;
+    folded->ring->destroy(folded->ring);
+    free(folded);
+}
+
+trv_pattern_t *trv_folded_pattern(trv_pattern_t *ring)
+{
+    folded_t *folded = ring ? malloc(sizeof *folded) : NULL;
+    if (!folded) {
+        if (ring)
+            ring->destroy(ring);
+        return NULL;
+    }
+    *folded = (folded_t){{.size = ring->size,
+                          .levels = ring->levels,
+                          .line = true,
+                          .halves = ring->halves,
+                          .edges = folded_edges,
+                          .held = folded_held,
+                          .destroy = folded_destroy},
+                         ring};
+    return &folded->pattern;
+}

@@ -1,0 +1,91 @@
+/*
+ * Whole vectors exchanged pairwise: one stream, one message a step, both partners add and go on with the same sum.
+ * Folded coordinates (pairs.h) of a dimension rest from its fold to its unfold, in the steps of other dimensions too.
+ */
+#include <stdlib.h>
+
+#include "algorithms/builders/pairs.h"
+#include "algorithms/builders/visit.h"
+#include "base/error.h"
+#include "torus/torus.h"
+
+typedef struct tables {
+    int active, dimension[TRV_DIMS_MAX], levels[TRV_DIMS_MAX];
+    trv_pairs_t pairs[TRV_DIMS_MAX];
+} tables_t;
+
+static bool rests(const tables_t *tables, const trv_torus_t *torus, int rank, const trv_turn_t *place)
+{
+    for (int i = 0; i < tables->active; i++) {
+        int coordinate = trv_torus_coordinate(torus, rank, tables->dimension[i]);
+        if (i != place->turn && trv_pairs_index(&tables->pairs[i], coordinate) < 0 && place->done[i] > 0 &&
+            place->done[i] < tables->levels[i])
+            return true;
+    }
+    return false;
+}
+
+/* One side of this step's message: the whole vector, to or from `coordinate` of the step's dimension. */
+static int add_message(const trv_schedule_t *schedule, trv_step_t *out, int rank, bool send, int own, int other,
+                       const trv_pairs_t *pairs, int reg)
+{
+    int peer = trv_torus_move(&schedule->torus, rank, out->dimension, other);
+    int sign = send ? trv_pairs_sign(pairs, own, other) : trv_pairs_sign(pairs, other, own);
+    trv_part_t *part = (send ? trv_step_send : trv_step_receive)(out, peer, trv_port(out->dimension, sign), 1);
+    if (!part)
+        return TRV_ERR_MEMORY;
+    part->reg = reg;
+    trv_blocks_all(schedule, &part->blocks);
+    return TRV_OK;
+}
+
+static int pairs_l_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
+{
+    const tables_t *tables = schedule->tables;
+    trv_turn_t place = trv_visit_turn(TRV_INTERLEAVED, tables->active, tables->levels, stream, step);
+    const trv_pairs_t *pairs = &tables->pairs[place.turn];
+    out->dimension = tables->dimension[place.turn];
+    int own = trv_torus_coordinate(&schedule->torus, rank, out->dimension);
+    int index = trv_pairs_index(pairs, own);
+    bool fold = pairs->extra > 0 && place.level == 0;
+    bool unfold = pairs->extra > 0 && place.level == tables->levels[place.turn] - 1;
+    bool exchange = !fold && !unfold;
+    if (rests(tables, &schedule->torus, rank, &place))
+        return TRV_OK;
+    if (exchange ? index < 0 : own >= 2 * pairs->extra)
+        return TRV_OK;
+    int level = place.level - (pairs->extra > 0);
+    int other = exchange ? trv_pairs_coordinate(pairs, pairs->partner(index, level, 1 << pairs->levels)) : own ^ 1;
+    bool even = own % 2 == 0;
+    int rc = trv_step_reserve(out, 1, 1, 1);
+    if (!rc && (exchange || even == fold))
+        rc = add_message(schedule, out, rank, true, own, other, pairs, 0);
+    if (!rc && (exchange || even == unfold))
+        rc = add_message(schedule, out, rank, false, own, other, pairs, unfold ? 0 : 1);
+    if (!rc && out->receives > 0 && !unfold) {
+        trv_blocks_t all;
+        trv_blocks_all(schedule, &all);
+        rc = trv_step_combine(out, 0, 2, (int[]){0, 1}, 0, &all);
+    }
+    return rc;
+}
+
+int trv_pairs_l_create(trv_schedule_t *schedule, int (*partner)(int index, int level, int core))
+{
+    tables_t *tables = calloc(1, sizeof *tables);
+    if (!tables)
+        return trv_fail_memory();
+    schedule->tables = tables;
+    schedule->destroy = free;
+    schedule->step = pairs_l_step;
+    schedule->registers = 2;
+    tables->active = trv_torus_active(&schedule->torus, tables->dimension);
+    for (int i = 0; i < tables->active; i++) {
+        tables->pairs[i] = trv_pairs(schedule->torus.size[tables->dimension[i]], partner);
+        tables->levels[i] = tables->pairs[i].levels + (tables->pairs[i].extra > 0 ? 2 : 0);
+        schedule->steps += tables->levels[i];
+    }
+    if (!trv_pairs_natural(&schedule->torus))
+        schedule->symmetry = TRV_SYMMETRY_NONE;
+    return TRV_OK;
+}

@@ -1,0 +1,131 @@
+/*
+ * A torus modulo a subgroup: see quotient.h.
+ *
+ * The torus is Z^D modulo the lattice of its sizes, diag(a0, a1, …); one more generator makes the lattice finer. Row
+ * operations change its basis only, column operations change the coordinates; together they make the matrix of the
+ * sizes and the generator diagonal again (as for the Smith normal form), and the diagonal has the new sizes. Every
+ * entry may be taken modulo the number of ranks, a multiple of which is in the lattice along every axis.
+ */
+#include "algorithms/builders/quotient.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+typedef struct matrix {
+    int dims;
+    long long modulus;
+    long long entry[TRV_DIMS_MAX + 1][TRV_DIMS_MAX]; /* the lattice's basis and the new generator */
+    trv_quotient_t *quotient;                        /* whose coordinates follow the columns */
+} matrix_t;
+
+static long long reduce(long long value, long long modulus)
+{
+    value %= modulus;
+    return value < 0 ? value + modulus : value;
+}
+
+static long long divisor(long long a, long long b) { return b == 0 ? a : divisor(b, a % b); }
+
+void trv_quotient_begin(trv_quotient_t *quotient, const trv_torus_t *torus)
+{
+    memset(quotient, 0, sizeof *quotient);
+    quotient->torus = quotient->space = *torus;
+    for (int d = 0; d < torus->dims; d++)
+        quotient->factor[d][d] = 1;
+}
+
+void trv_quotient_map(const trv_quotient_t *quotient, const int *at, int *block)
+{
+    const int dims = quotient->torus.dims;
+    int image[TRV_DIMS_MAX];
+    for (int i = 0; i < dims; i++) {
+        const int size = quotient->space.size[i];
+        long long sum = 0;
+        for (int d = 0; d < dims; d++)
+            sum = (sum + quotient->factor[i][d] * at[d]) % size;
+        image[i] = (int)reduce(sum, size);
+    }
+    memcpy(block, image, (size_t)dims * sizeof *block);
+}
+
+/* Row i -= times * row t. */
+static void subtract_row(matrix_t *m, int i, int t, long long times)
+{
+    for (int d = 0; d < m->dims; d++)
+        m->entry[i][d] = reduce(m->entry[i][d] - times * m->entry[t][d], m->modulus);
+}
+
+/* Column j -= times * column t, in the coordinates too. */
+static void subtract_column(matrix_t *m, int j, int t, long long times)
+{
+    for (int i = 0; i <= m->dims; i++)
+        m->entry[i][j] = reduce(m->entry[i][j] - times * m->entry[i][t], m->modulus);
+    for (int d = 0; d < m->dims; d++)
+        m->quotient->factor[j][d] = reduce(m->quotient->factor[j][d] - times * m->quotient->factor[t][d], m->modulus);
+}
+
+static void swap(long long *a, long long *b)
+{
+    long long kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* Brings the smallest entry of what is left to place (t, t); false if there is nothing but zeros. */
+static bool find_pivot(matrix_t *m, int t)
+{
+    int row = -1, column = -1;
+    for (int i = t; i <= m->dims; i++)
+        for (int j = t; j < m->dims; j++)
+            if (m->entry[i][j] != 0 && (row < 0 || m->entry[i][j] < m->entry[row][column])) {
+                row = i;
+                column = j;
+            }
+    if (row < 0)
+        return false;
+    for (int d = 0; d < m->dims; d++)
+        swap(&m->entry[t][d], &m->entry[row][d]);
+    for (int i = 0; i <= m->dims; i++)
+        swap(&m->entry[i][t], &m->entry[i][column]);
+    for (int d = 0; d < m->dims; d++)
+        swap(&m->quotient->factor[t][d], &m->quotient->factor[column][d]);
+    return true;
+}
+
+/* Clears the pivot's row and column as far as it divides; true when both are clear. */
+static bool clear(matrix_t *m, int t)
+{
+    const long long pivot = m->entry[t][t];
+    bool done = true;
+    for (int i = t + 1; i <= m->dims; i++) {
+        subtract_row(m, i, t, m->entry[i][t] / pivot);
+        done = done && m->entry[i][t] == 0;
+    }
+    for (int j = t + 1; j < m->dims; j++) {
+        subtract_column(m, j, t, m->entry[t][j] / pivot);
+        done = done && m->entry[t][j] == 0;
+    }
+    return done;
+}
+
+void trv_quotient_divide(trv_quotient_t *quotient, const int *displacement)
+{
+    const int dims = quotient->torus.dims;
+    matrix_t m = {.dims = dims, .modulus = quotient->torus.ranks, .quotient = quotient};
+    int image[TRV_DIMS_MAX], size[TRV_DIMS_MAX];
+    bool zero = true;
+    trv_quotient_map(quotient, displacement, image);
+    for (int d = 0; d < dims; d++) {
+        m.entry[d][d] = quotient->space.size[d] % m.modulus;
+        m.entry[dims][d] = image[d];
+        zero = zero && image[d] == 0;
+    }
+    if (zero) /* in the subgroup already: the coordinates stay as they are */
+        return;
+    for (int t = 0; t < dims; t++)
+        while (find_pivot(&m, t) && !clear(&m, t))
+            continue;
+    for (int d = 0; d < dims; d++)
+        size[d] = (int)divisor(m.entry[d][d], m.modulus);
+    trv_torus_init(&quotient->space, dims, size);
+}

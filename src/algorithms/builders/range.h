@@ -1,0 +1,23 @@
+/*
+ * Runs of consecutive coordinates around a ring, as lists.
+ */
+#ifndef TRIVANCE_ALGORITHMS_BUILDERS_RANGE_H
+#define TRIVANCE_ALGORITHMS_BUILDERS_RANGE_H
+
+#include <stddef.h>
+
+#include "schedule/schedule.h"
+
+/* The coordinates first, first + 1, … (count of them, at most size; first may be anything) of a ring, ascending, in the
+ * step's memory; NULL when out of memory. */
+static inline int *trv_range(trv_step_t *memory, int size, int first, int count)
+{
+    int *value = trv_step_alloc(memory, (size_t)count * sizeof *value);
+    first = (first % size + size) % size;
+    int wrapped = first + count > size ? first + count - size : 0; /* 0 … wrapped - 1 come before the rest */
+    for (int i = 0; value && i < count; i++)
+        value[i] = i < wrapped ? i : first + i - wrapped;
+    return value;
+}
+
+#endif

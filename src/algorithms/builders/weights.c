@@ -1,0 +1,133 @@
+/*
+ * Weights of streams: their names, and those that balance the links.
+ *
+ * All links carry the same if load * weight = 1 in every dimension, a linear system with as many equations as streams;
+ * the weights are then any multiple of its solution. Small whole ones come near: those with the smallest sums that lose
+ * less than LOSS.
+ */
+#include "algorithms/builders/weights.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "torus/torus.h"
+
+#define SUM_MAX 64
+#define LOSS    0.02
+
+int trv_weights_apply(trv_schedule_t *schedule, const int *weight, int weights)
+{
+    if (weights == 0)
+        return TRV_OK;
+    int *of_stream = malloc((size_t)schedule->streams * sizeof *of_stream);
+    for (int s = 0; of_stream && s < schedule->streams; s++)
+        of_stream[s] = weight[s % weights];
+    int rc = of_stream ? trv_schedule_weigh(schedule, of_stream) : trv_fail_memory();
+    free(of_stream);
+    return rc;
+}
+
+int trv_weights_parse(const char *text, size_t length, const trv_torus_t *torus, const char *example,
+                      trv_weights_t *weights)
+{
+    int dimension[TRV_DIMS_MAX], active = trv_torus_active(torus, dimension), digits = 0;
+    *weights = (trv_weights_t){.count = 1};
+    for (size_t i = 0; i < length; i++) {
+        int *value = &weights->value[weights->count - 1];
+        if (text[i] >= '0' && text[i] <= '9' && digits++ < 4)
+            *value = 10 * *value + text[i] - '0';
+        else if (text[i] == '/' && digits > 0 && weights->count < TRV_DIMS_MAX)
+            digits = 0, weights->count++;
+        else
+            return trv_fail(TRV_ERR_ARGUMENT, "weights are whole numbers from 1 to %d with / between them; %s",
+                            TRV_WEIGHT_MAX, example);
+    }
+    for (int i = 0; i < weights->count; i++)
+        if (weights->value[i] < 1 || weights->value[i] > TRV_WEIGHT_MAX)
+            return trv_fail(TRV_ERR_ARGUMENT, "weights are whole numbers from 1 to %d, not %d; %s", TRV_WEIGHT_MAX,
+                            weights->value[i], example);
+    if (weights->count != active)
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "there is a weight for each of the torus's %d dimensions larger than 1, not %d; %s", active,
+                        weights->count, example);
+    return TRV_OK;
+}
+
+const char *trv_weights_format(const trv_weights_t *weights, char text[TRV_WEIGHTS_TEXT_MAX])
+{
+    int used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < weights->count; i++)
+        used += snprintf(text + used, (size_t)(TRV_WEIGHTS_TEXT_MAX - used), i ? "/%d" : "%d", weights->value[i]);
+    return text;
+}
+
+double trv_weights_load(int streams, const double *load, const trv_weights_t *weights)
+{
+    double most = 0, sum = 0;
+    for (int s = 0; s < streams; s++)
+        sum += weights->value[s];
+    for (int i = 0; i < streams; i++) {
+        double carried = 0;
+        for (int s = 0; s < streams; s++)
+            carried += load[i * streams + s] * weights->value[s] / sum;
+        most = fmax(most, carried);
+    }
+    return most;
+}
+
+/* Solves load * share = 1, by elimination. (A stream loads the links of its own dimension most, so that pivots are on the
+ * diagonal.) Shares below 0, of streams that should not be, become 0. */
+static void solve(int streams, const double *load, double *share)
+{
+    double row[TRV_DIMS_MAX][TRV_DIMS_MAX + 1], sum = 0;
+    for (int i = 0; i < streams; i++) {
+        for (int s = 0; s < streams; s++)
+            row[i][s] = load[i * streams + s];
+        row[i][streams] = 1;
+    }
+    for (int p = 0; p < streams; p++)
+        for (int i = 0; i < streams; i++) {
+            const double times = i == p ? 0 : row[i][p] / row[p][p];
+            for (int s = p; s <= streams && i != p; s++)
+                row[i][s] -= times * row[p][s];
+        }
+    for (int s = 0; s < streams; s++)
+        sum += share[s] = fmax(0, row[s][streams] / row[s][s]);
+    for (int s = 0; s < streams; s++)
+        share[s] /= sum;
+}
+
+/* Whether one is a multiple of the other. */
+static bool is_alike(const trv_weights_t *a, const trv_weights_t *b)
+{
+    for (int s = 1; s < a->count; s++)
+        if (a->value[s] * b->value[0] != b->value[s] * a->value[0])
+            return false;
+    return true;
+}
+
+int trv_weights_balance(int streams, const double *load, trv_weights_t balanced[TRV_WEIGHTS_BALANCED_MAX])
+{
+    double share[TRV_DIMS_MAX], least = 0;
+    int found = 0;
+    solve(streams, load, share);
+    for (int s = 0; s < streams; s++)
+        least += load[s] * share[s];
+    for (int sum = streams; sum <= SUM_MAX && found < TRV_WEIGHTS_BALANCED_MAX; sum++) {
+        trv_weights_t tried = {.count = streams};
+        bool known = false;
+        for (int s = 0; s < streams; s++)
+            tried.value[s] = (int)fmax(1, round(share[s] * sum));
+        for (int i = 0; i < found; i++)
+            known = known || is_alike(&tried, &balanced[i]);
+        if (known || trv_weights_load(streams, load, &tried) > least * (1 + LOSS))
+            continue;
+        if (sum == streams)
+            return 0; /* equal weights */
+        balanced[found++] = tried;
+    }
+    return found;
+}

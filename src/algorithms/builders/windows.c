@@ -1,0 +1,402 @@
+/*
+ * Window plans (windows.h): from the growths to cuts, runs and registers. docs/windows.md.
+ *
+ * 1. Cuts, backwards. A cut p lies between displacements p - 1 and p. After the last step a rank holds the ring as one
+ *    sum: no cuts. Given those after a step, the ones before it are: a cut inside the old window stays; a cut inside
+ *    what comes from rank + peer is a cut p - peer of that rank's window, and so of everyone's; and each message's own
+ *    ends, where they are inside the window. At most one cut comes of each, so there are at most two more per step.
+ * 2. Runs. What a rank needs before a step is: its own window in the runs that the cuts after the step leave whole,
+ *    and each message in the vectors that they leave. Those runs overlap (a message is part of the window), but where
+ *    a run is in two roles it is held once.
+ * 3. Registers, forwards. After a step's communication the needed runs of the next step are put together from the own
+ *    and the received ones, shorter first, so that longer ones may use them. A result takes the place of a source that
+ *    nobody needs any more. For windows that are never cut that is: receive into 1 and 2, then 0 := 1 + 0 + 2.
+ */
+#include <stdlib.h>
+
+#include "base/radix.h"
+#include "algorithms/builders/windows.h"
+#include "base/error.h"
+
+#define STEPS_MAX TRV_WINDOW_STEPS_MAX
+#define CUTS_MAX  (2 * STEPS_MAX)
+/* Held at once: the own window's runs between its cuts, and the vectors sent, received and to be sent. */
+#define RUNS_MAX (2 * (CUTS_MAX + 1) + 3 * TRV_WINDOW_MESSAGES_MAX * TRV_WINDOW_VECTORS_MAX)
+
+typedef struct run {
+    int lo, hi;
+} run_t;
+
+typedef struct cuts {
+    int count;
+    int at[CUTS_MAX]; /* ascending */
+} cuts_t;
+
+typedef struct runs {
+    int count;
+    run_t run[RUNS_MAX];
+    int reg[RUNS_MAX];
+    int last_use[RUNS_MAX]; /* number of the last combine that has it as a source */
+} runs_t;
+
+/* ---- Cuts -------------------------------------------------------------------------------------------------------- */
+
+static void add_cut(cuts_t *cuts, int at)
+{
+    int i = cuts->count;
+    for (int k = 0; k < cuts->count; k++)
+        if (cuts->at[k] == at)
+            return;
+    for (; i > 0 && cuts->at[i - 1] > at; i--)
+        cuts->at[i] = cuts->at[i - 1];
+    cuts->at[i] = at;
+    cuts->count++;
+}
+
+static bool is_inside(int at, int lo, int hi) { return lo < at && at <= hi; }
+
+static void cuts_before(const trv_window_step_t *step, const cuts_t *after, cuts_t *before)
+{
+    before->count = 0;
+    for (int i = 0; i < after->count; i++) {
+        int at = after->at[i];
+        if (is_inside(at, step->lo, step->hi))
+            add_cut(before, at);
+        for (int m = 0; m < step->messages; m++)
+            if (is_inside(at - step->message[m].peer, step->message[m].lo, step->message[m].hi))
+                add_cut(before, at - step->message[m].peer);
+    }
+    for (int m = 0; m < step->messages; m++) {
+        if (is_inside(step->message[m].lo, step->lo, step->hi))
+            add_cut(before, step->message[m].lo);
+        if (is_inside(step->message[m].hi + 1, step->lo, step->hi))
+            add_cut(before, step->message[m].hi + 1);
+    }
+}
+
+/* ---- Runs -------------------------------------------------------------------------------------------------------- */
+
+static int find_run(const runs_t *runs, run_t run)
+{
+    for (int i = 0; i < runs->count; i++)
+        if (runs->run[i].lo == run.lo && runs->run[i].hi == run.hi)
+            return i;
+    return -1;
+}
+
+/* Appends the runs into which `cuts` divide lo … hi, each moved by `shift`; no run is listed
+ * twice. */
+static void add_runs(runs_t *runs, int lo, int hi, const cuts_t *cuts, int shift)
+{
+    for (int i = 0; i <= cuts->count; i++) {
+        const int end = i < cuts->count ? cuts->at[i] - 1 : hi;
+        if (i < cuts->count && !is_inside(cuts->at[i], lo, hi))
+            continue;
+        const run_t run = {lo + shift, end + shift};
+        if (find_run(runs, run) < 0)
+            runs->run[runs->count++] = run;
+        lo = end + 1;
+    }
+}
+
+/* What a rank must hold before `step`, if `after` are the cuts after it; shorter runs first. */
+static void needed_runs(const trv_window_step_t *step, const cuts_t *after, runs_t *need)
+{
+    need->count = 0;
+    add_runs(need, step->lo, step->hi, after, 0);
+    for (int m = 0; m < step->messages; m++) {
+        const trv_window_message_t *message = &step->message[m];
+        add_runs(need, message->peer + message->lo, message->peer + message->hi, after, -message->peer);
+    }
+    for (int i = 1; i < need->count; i++)
+        for (int k = i; k > 0; k--) {
+            const run_t a = need->run[k - 1], b = need->run[k];
+            if (a.hi - a.lo <= b.hi - b.lo)
+                break;
+            need->run[k - 1] = b;
+            need->run[k] = a;
+        }
+}
+
+/* From the leftmost to the rightmost displacement. */
+static run_t covered(const runs_t *runs)
+{
+    run_t all = runs->run[0];
+    for (int i = 1; i < runs->count; i++) {
+        all.lo = runs->run[i].lo < all.lo ? runs->run[i].lo : all.lo;
+        all.hi = runs->run[i].hi > all.hi ? runs->run[i].hi : all.hi;
+    }
+    return all;
+}
+
+/* ---- Registers --------------------------------------------------------------------------------------------------- */
+
+static int free_register(const runs_t *held)
+{
+    for (int reg = 0;; reg++) {
+        bool used = false;
+        for (int i = 0; i < held->count && !used; i++)
+            used = held->reg[i] == reg;
+        if (!used)
+            return reg;
+    }
+}
+
+static void hold(trv_window_steps_t *plan, runs_t *held, run_t run, int reg)
+{
+    held->run[held->count] = run;
+    held->reg[held->count++] = reg;
+    if (reg >= plan->registers)
+        plan->registers = reg + 1;
+}
+
+/* Fills in the messages of a step, whose vectors are in `held`, and drops what is sent only; what is received is
+ * added. False where a message would need more vectors than there is room for. */
+static bool exchange(trv_window_steps_t *plan, trv_window_step_t *step, const cuts_t *after, runs_t *held)
+{
+    runs_t own = {0}, sent = *held;
+    add_runs(&own, step->lo, step->hi, after, 0);
+    for (int i = 0; i < own.count; i++)
+        own.reg[i] = held->reg[find_run(held, own.run[i])];
+    /* Receives go to registers that hold nothing while the step's sends are under way: `sent` grows with them. */
+    for (int m = 0; m < step->messages; m++) {
+        trv_window_message_t *message = &step->message[m];
+        runs_t vectors = {0};
+        add_runs(&vectors, message->lo + message->peer, message->hi + message->peer, after, 0);
+        if (vectors.count > TRV_WINDOW_VECTORS_MAX)
+            return false;
+        message->vectors = vectors.count;
+        for (int v = 0; v < vectors.count; v++) {
+            const run_t run = vectors.run[v], theirs = {run.lo - message->peer, run.hi - message->peer};
+            message->send[v] = held->reg[find_run(held, theirs)];
+            message->receive[v] = free_register(&sent);
+            hold(plan, &sent, run, message->receive[v]);
+            hold(plan, &own, run, message->receive[v]);
+        }
+    }
+    *held = own;
+    return true;
+}
+
+/* The sources of a needed run: from its left end on, always the longest held run that fits. */
+static int find_sources(const runs_t *items, run_t run, int *source)
+{
+    int sources = 0;
+    for (int at = run.lo; at <= run.hi; at = items->run[source[sources - 1]].hi + 1) {
+        int longest = -1;
+        for (int i = 0; i < items->count; i++)
+            if (items->run[i].lo == at && items->run[i].hi <= run.hi &&
+                (longest < 0 || items->run[i].hi > items->run[longest].hi))
+                longest = i;
+        source[sources++] = longest;
+    }
+    return sources;
+}
+
+/* Appends dst := the sum of `sources` registers, three at a time. */
+static int add_combine(trv_window_step_t *step, int dst, int sources, const int *reg)
+{
+    for (int done = 0; done < sources;) {
+        trv_window_combine_t *grown = realloc(step->combine, (size_t)(step->combines + 1) * sizeof *grown);
+        if (!grown)
+            return trv_fail_memory();
+        step->combine = grown;
+        trv_window_combine_t *combine = &grown[step->combines++];
+        *combine = (trv_window_combine_t){.dst = dst};
+        if (done)
+            combine->source[combine->sources++] = dst; /* the sum so far */
+        while (done < sources && combine->sources < TRV_WINDOW_SOURCES_MAX)
+            combine->source[combine->sources++] = reg[done++];
+    }
+    return TRV_OK;
+}
+
+/* Where the sum numbered `number` goes: to a register of its first sources that nobody needs afterwards (they are read
+ * before it is written, the later sources are not), the lowest if there are several; else to a free one. */
+static int choose_register(const runs_t *items, int number, int sources, const int *source)
+{
+    int best = -1;
+    for (int k = 0; k < sources && k < TRV_WINDOW_SOURCES_MAX; k++)
+        if (items->last_use[source[k]] == number && (best < 0 || items->reg[source[k]] < best))
+            best = items->reg[source[k]];
+    return best >= 0 ? best : free_register(items);
+}
+
+/* Puts the needed runs together from the held ones, which they replace. The result of the last step goes to register
+ * 0. */
+static int combine_runs(trv_window_steps_t *plan, trv_window_step_t *step, runs_t *held, const runs_t *need, bool last)
+{
+    int source[RUNS_MAX][RUNS_MAX], sources[RUNS_MAX];
+    const int kept = need->count; /* as the number of a last use: later than any combine */
+    runs_t items = *held;
+    for (int i = 0; i < items.count; i++)
+        items.last_use[i] = -1;
+    for (int n = 0; n < need->count; n++) {
+        int same = find_run(&items, need->run[n]);
+        sources[n] = same >= 0 ? 0 : find_sources(&items, need->run[n], source[n]);
+        for (int k = 0; k < sources[n]; k++)
+            if (items.last_use[source[n][k]] < n)
+                items.last_use[source[n][k]] = n;
+        if (same < 0) {
+            same = items.count++;
+            items.run[same] = need->run[n];
+            items.reg[same] = -1; /* not yet */
+        }
+        items.last_use[same] = kept;
+    }
+    for (int n = 0; n < need->count; n++) {
+        if (sources[n] == 0)
+            continue;
+        int reg[RUNS_MAX];
+        const int dst = last ? 0 : choose_register(&items, n, sources[n], source[n]);
+        for (int k = 0; k < sources[n]; k++)
+            reg[k] = items.reg[source[n][k]];
+        const int rc = add_combine(step, dst, sources[n], reg);
+        if (rc)
+            return rc;
+        for (int i = 0; i < items.count; i++)
+            if (items.last_use[i] <= n)
+                items.reg[i] = -1;
+        items.reg[find_run(&items, need->run[n])] = dst;
+        if (dst >= plan->registers)
+            plan->registers = dst + 1;
+    }
+    held->count = 0;
+    for (int n = 0; n < need->count; n++)
+        hold(plan, held, need->run[n], items.reg[find_run(&items, need->run[n])]);
+    return TRV_OK;
+}
+
+/* ---- Plans ------------------------------------------------------------------------------------------------------- */
+
+static trv_window_steps_t *plan_allocate(int size)
+{
+    trv_window_steps_t *plan = calloc(1, sizeof *plan);
+    if (!plan) {
+        trv_fail_memory();
+        return NULL;
+    }
+    plan->size = size;
+    plan->steps = trv_log_ceil(3, size);
+    plan->registers = 1;
+    plan->whole = true;
+    return plan;
+}
+
+void trv_window_steps_destroy(trv_window_steps_t *plan)
+{
+    for (int t = 0; plan && t < plan->steps; t++)
+        free(plan->step[t].combine);
+    free(plan);
+}
+
+/* Completes a plan whose steps have their windows and the peers, signs and runs of their messages. */
+static trv_window_steps_t *plan_complete(trv_window_steps_t *plan)
+{
+    cuts_t cuts[STEPS_MAX + 1] = {{0}}; /* before each step, and after the last */
+    for (int t = plan->steps - 1; t >= 0; t--)
+        cuts_before(&plan->step[t], &cuts[t + 1], &cuts[t]);
+    runs_t held = {0}, need;
+    hold(plan, &held, (run_t){0, 0}, 0);
+    for (int t = 0; t < plan->steps; t++) {
+        trv_window_step_t *step = &plan->step[t];
+        const bool last = t == plan->steps - 1;
+        plan->whole = plan->whole && held.count == 1;
+        if (!exchange(plan, step, &cuts[t + 1], &held)) {
+            trv_fail(TRV_ERR_UNSUPPORTED, "a window plan for a ring of %d needs more than %d vectors in a message",
+                     plan->size, TRV_WINDOW_VECTORS_MAX);
+            trv_window_steps_destroy(plan);
+            return NULL;
+        }
+        if (last)
+            need = (runs_t){.count = 1, .run = {covered(&held)}};
+        else
+            needed_runs(&plan->step[t + 1], &cuts[t + 2], &need);
+        if (combine_runs(plan, step, &held, &need, last)) {
+            trv_window_steps_destroy(plan);
+            return NULL;
+        }
+    }
+    return plan;
+}
+
+trv_window_steps_t *trv_window_steps_trivance(int size)
+{
+    trv_growth_t growth[STEPS_MAX];
+    trv_window_growths(size, growth, NULL);
+    return trv_window_steps_grow(size, growth);
+}
+
+trv_window_steps_t *trv_window_steps_grow(int size, const trv_growth_t *growth)
+{
+    trv_window_steps_t *plan = plan_allocate(size);
+    for (int t = 0, lo = 0, hi = 0; plan && t < plan->steps; t++) {
+        trv_window_step_t *step = &plan->step[t];
+        step->lo = lo;
+        step->hi = hi;
+        /* Left first: sources then go around the ring in order. In a ring of two, both links lead to the same
+         * neighbour. */
+        if (growth[t].left)
+            step->message[step->messages++] = (trv_window_message_t){.peer = -growth[t].left,
+                                                                     .sign = 1,
+                                                                     .lo = lo,
+                                                                     .hi = lo + growth[t].left - 1};
+        if (growth[t].right)
+            step->message[step->messages++] = (trv_window_message_t){.peer = growth[t].right,
+                                                                     .sign = size == 2 ? 1 : -1,
+                                                                     .lo = hi - growth[t].right + 1,
+                                                                     .hi = hi};
+        lo -= growth[t].left;
+        hi += growth[t].right;
+    }
+    return plan ? plan_complete(plan) : NULL;
+}
+
+/* The shorter way for a message to rank + distance, 0 < distance < size; half way round: +. */
+static int shorter_way(int size, int distance) { return distance <= size - distance ? 1 : -1; }
+
+trv_window_steps_t *trv_window_steps_bruck(int size)
+{
+    trv_window_steps_t *plan = plan_allocate(size);
+    for (int t = 0, length = 1; plan && t < plan->steps; t++, length *= 3) {
+        trv_window_step_t *step = &plan->step[t];
+        step->lo = 1 - length;
+        for (int hop = 1; hop <= 2 && hop * length < size; hop++) {
+            const int missing = size - hop * length, taken = missing < length ? missing : length;
+            step->message[step->messages++] = (trv_window_message_t){.peer = -hop * length,
+                                                                     .sign = shorter_way(size, hop * length),
+                                                                     .lo = 1 - taken};
+        }
+    }
+    return plan ? plan_complete(plan) : NULL;
+}
+
+trv_window_steps_t *trv_window_steps_overlap(int size)
+{
+    trv_window_steps_t *plan = plan_allocate(size);
+    for (int t = 0, distance = 1, reach = 0; plan && t < plan->steps; t++, reach += distance, distance *= 3) {
+        trv_window_step_t *step = &plan->step[t];
+        if (t == plan->steps - 1)
+            distance = (size - distance + 1) / 2;
+        step->lo = -reach;
+        step->hi = reach;
+        step->combine = malloc(sizeof *step->combine);
+        if (!step->combine) {
+            trv_fail_memory();
+            trv_window_steps_destroy(plan);
+            return NULL;
+        }
+        step->messages = size == 2 ? 1 : 2; /* in a ring of two, left and right are the same rank */
+        for (int m = 0; m < step->messages; m++)
+            step->message[m] = (trv_window_message_t){.peer = m ? distance : -distance,
+                                                      .sign = m ? -1 : 1,
+                                                      .lo = -reach,
+                                                      .hi = reach,
+                                                      .vectors = 1,
+                                                      .receive = {m + 1}};
+        step->combine[step->combines++] = size == 2 ? (trv_window_combine_t){0, 2, {1, 0}}
+                                                    : (trv_window_combine_t){0, 3, {1, 0, 2}};
+        plan->registers = step->messages + 1;
+    }
+    return plan;
+}

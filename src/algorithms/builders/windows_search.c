@@ -1,0 +1,348 @@
+/*
+ * Growths of Trivance's windows on a ring of any size (docs/windows.md).
+ *
+ * A plan is a list of growths right:left whose sum is size - 1, each at most the window. Any such list is exact, but
+ * cuts (windows.h) may make messages carry more than one vector. Cost = sum over steps of max(v_r * right,
+ * v_l * left), v the vectors of a message; it cannot be less than half of size - 1, so a search deepens over its
+ * *slack*
+ *
+ *     slack = 2 * cost - (size - 1) = sum of 2 * max(v_r * right, v_l * left) - right - left  >= 0
+ *
+ * which is *skew*, the sum of |right - left|, where every message is a single vector. Skew is twice what the congestion
+ * sum exceeds its minimum by.
+ *
+ * 0. 3^s and 2 * 3^s ranks: full windows always, see full_growths.
+ * 1. One vector per message, forwards in time: growths must then be whole numbers of the pieces a rank holds already,
+ *    of which there are at most two more per step. The choices do not depend on the size, and up to about 1000 ranks
+ *    the search is exhaustive within its bound.
+ * 2. Where that finds nothing, two vectors at most, backwards in time from the whole ring, where the cuts are known.
+ *    Window lengths and skews are tried in units of 3^step / 3^resolution, so that the work does not grow with the
+ *    ring; resolution 4 is exhaustive up to 3^5.
+ * 3. The paper's growths, 3^k and last the rest, halved. Two vectors always do: see trv_window_growths_paper.
+ *
+ * Up to 81 ranks one vector per message is worth any congestion; above, the congestion sum stays within 1.1 of
+ * the paper's.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/radix.h"
+#include "algorithms/builders/windows.h"
+
+#define SINGLE_OPERATIONS_MAX 200000
+#define DOUBLE_OPERATIONS_MAX 120000 /* for each resolution */
+#define RESOLUTION_FIRST      4
+#define RESOLUTION_LAST       2
+#define SMALL_SIZE            81
+
+/* Places where a window is cut, from its left end (0) on. A plan of s steps has at most 2s + 2 of them: forwards, a
+ * step with one vector per message adds two; backwards, it keeps the number or merges some, and adds two. */
+#define PLACES_MAX (2 * TRV_WINDOW_STEPS_MAX + 4)
+
+typedef struct places {
+    int count;
+    int at[PLACES_MAX];
+} places_t;
+
+typedef enum outcome { NONE, FOUND, GIVEN_UP } outcome_t;
+
+typedef struct search {
+    int size, steps;
+    int operations, operations_max;
+    int64_t power[TRV_WINDOW_STEPS_MAX + 1]; /* of 3 */
+    int resolution;
+    trv_growth_t *growth;
+} search_t;
+
+static bool out_of_operations(search_t *search) { return ++search->operations > search->operations_max; }
+
+static int larger(int a, int b) { return a > b ? a : b; }
+static int smaller(int a, int b) { return a < b ? a : b; }
+
+/* ---- One vector per message, forwards ---------------------------------------------------------------------------- */
+
+static outcome_t grow(search_t *search, int step, const places_t *held, int slack);
+
+/* The last growths must fill the ring: right + left = size - window. Right is the window's length less a place, left
+ * is a place, so two places at distance window - (size - window) are looked for. */
+static outcome_t fill_ring(search_t *search, int step, const places_t *held, int slack)
+{
+    const int window = held->at[held->count - 1], distance = 2 * window - search->size;
+    for (int i = 0, j = 0; i < held->count; i++) {
+        while (j < held->count - 1 && held->at[j] - held->at[i] < distance)
+            j++;
+        const trv_growth_t growth = {window - held->at[j], held->at[i]};
+        if (out_of_operations(search))
+            return GIVEN_UP;
+        if (held->at[j] - held->at[i] == distance && abs(growth.right - growth.left) <= slack) {
+            search->growth[step] = growth;
+            return FOUND;
+        }
+    }
+    return NONE;
+}
+
+/* Tries one growth of the window whose pieces lie between the places `held` (0 and its length included). */
+static outcome_t grow_by(search_t *search, int step, const places_t *held, trv_growth_t growth, int slack)
+{
+    places_t after;
+    after.count = 0;
+    if (growth.left)
+        after.at[after.count++] = 0;
+    for (int k = 0; k < held->count; k++)
+        after.at[after.count++] = held->at[k] + growth.left;
+    if (growth.right)
+        after.at[after.count++] = held->at[held->count - 1] + growth.left + growth.right;
+    search->growth[step] = growth;
+    return grow(search, step + 1, &after, slack);
+}
+
+/* Finds the growths from `step` on. Of the lefts for a right, those are tried that keep the skew within the slack,
+ * that leave something to the last step, and that are enough for threefold growth in all later ones to fill it. */
+static outcome_t grow(search_t *search, int step, const places_t *held, int slack)
+{
+    const int window = held->at[held->count - 1];
+    if (step == search->steps - 1)
+        return fill_ring(search, step, held, slack);
+    const int64_t later = search->power[search->steps - 1 - step];
+    const int least = (int)((search->size + later - 1) / later) - window, most = search->size - 1 - window;
+    for (int j = 0, top = held->count - 1; j < held->count; j++) {
+        const int right = window - held->at[j], low = larger(right - slack, least - right);
+        int high = smaller(right + slack, most - right);
+        if (step == 0)
+            high = smaller(high, right); /* leave out mirror images */
+        while (top > 0 && held->at[top] > right + slack)
+            top--;
+        for (int i = top; i >= 0 && held->at[i] >= low; i--) {
+            if (out_of_operations(search))
+                return GIVEN_UP;
+            if (held->at[i] > high)
+                continue;
+            const trv_growth_t growth = {right, held->at[i]};
+            const outcome_t outcome = grow_by(search, step, held, growth, slack - abs(right - growth.left));
+            if (outcome != NONE)
+                return outcome;
+        }
+    }
+    return NONE;
+}
+
+static int skew_of(const search_t *search)
+{
+    int skew = 0;
+    for (int i = 0; i < search->steps; i++)
+        skew += abs(search->growth[i].right - search->growth[i].left);
+    return skew;
+}
+
+static void copy_growths(const search_t *search, trv_growth_t *to, const trv_growth_t *from)
+{
+    memcpy(to, from, (size_t)search->steps * sizeof *to);
+}
+
+/* The least skew, which is the slack if messages are single vectors. The bound doubles until there is a plan, then goes
+ * down to just below the best one as long as there is a better one. */
+static bool single_vectors(search_t *search, int skew_max)
+{
+    const places_t own = {2, {0, 1}};
+    trv_growth_t best[TRV_WINDOW_STEPS_MAX];
+    bool found = false;
+    int impossible = -1; /* there is no plan of this skew or less */
+    search->operations_max = search->operations + SINGLE_OPERATIONS_MAX;
+    for (int skew = (search->size - 1) % 2; skew > impossible;) {
+        const outcome_t outcome = grow(search, 0, &own, skew);
+        if (outcome == GIVEN_UP)
+            break;
+        if (outcome == FOUND) {
+            found = true;
+            copy_growths(search, best, search->growth);
+            skew = skew_of(search) - 2; /* they are all even, or all odd */
+        } else {
+            impossible = skew;
+            if (!found)
+                skew = smaller(2 * skew + 2, skew_max);
+        }
+    }
+    if (found)
+        copy_growths(search, search->growth, best);
+    return found;
+}
+
+/* ---- Two vectors per message, backwards -------------------------------------------------------------------------- */
+
+static void add_cut(places_t *cuts, int at, int window)
+{
+    if (at <= 0 || at >= window)
+        return;
+    for (int i = 0; i < cuts->count; i++)
+        if (cuts->at[i] == at)
+            return;
+    cuts->at[cuts->count++] = at;
+}
+
+/* In a grown window the left peer's prefix comes first, then the own window, then the right peer's suffix. A cut
+ * inside one of them is a cut of the window it came from, which is `window` long: these are the cuts of that, before
+ * growing. */
+static void cuts_before(const places_t *after, int window, trv_growth_t growth, places_t *before)
+{
+    before->count = 0;
+    for (int i = 0; i < after->count; i++) {
+        const int at = after->at[i];
+        if (at < growth.left)
+            add_cut(before, at, window);
+        else if (at > growth.left + window)
+            add_cut(before, at - growth.left - growth.right, window);
+        else
+            add_cut(before, at - growth.left, window);
+    }
+    add_cut(before, growth.left, window);
+    add_cut(before, window - growth.right, window);
+}
+
+/* What is left to spend. */
+typedef struct budget {
+    int slack, skew, extras; /* extras: vectors beyond one per message */
+} budget_t;
+
+static outcome_t shrink(search_t *search, int steps, int size, const places_t *cuts, budget_t budget);
+
+/* Tries one growth as the step before `cuts`. */
+static outcome_t try_growth(search_t *search, int step, int window, const places_t *cuts, trv_growth_t growth,
+                            budget_t budget)
+{
+    int right_vectors = 1, left_vectors = 1;
+    if (out_of_operations(search))
+        return GIVEN_UP;
+    for (int i = 0; i < cuts->count; i++) {
+        left_vectors += cuts->at[i] < growth.left;
+        right_vectors += cuts->at[i] > growth.left + window;
+    }
+    if (larger(right_vectors, left_vectors) > TRV_WINDOW_VECTORS_MAX)
+        return NONE;
+    const int64_t cost = larger(right_vectors * growth.right, left_vectors * growth.left);
+    const int64_t slack = 2 * cost - growth.right - growth.left;
+    const int extras = right_vectors + left_vectors - 2;
+    if (slack > budget.slack || extras > budget.extras)
+        return NONE;
+    budget.slack -= (int)slack;
+    budget.skew -= abs(growth.right - growth.left);
+    budget.extras -= extras;
+    search->growth[step] = growth;
+    places_t before;
+    cuts_before(cuts, window, growth, &before);
+    return shrink(search, step, window, &before, budget);
+}
+
+/* Finds the first `steps` growths of a window that is `size` long after them and must be held cut at `cuts`. */
+static outcome_t shrink(search_t *search, int steps, int size, const places_t *cuts, budget_t budget)
+{
+    if (steps == 0)
+        return size == 1 ? FOUND : NONE;
+    if (size > search->power[steps])
+        return NONE;
+    const int step = steps - 1;
+    const int unit = step > search->resolution ? (int)search->power[step - search->resolution] : 1;
+    for (int window = smaller((int)search->power[step], size); window >= (size + 2) / 3; window -= unit) {
+        const int growth = size - window;
+        /* At most the window grows to one side. */
+        const int skew_max = smaller(smaller(budget.slack, budget.skew), smaller(growth, window - (growth - window)));
+        if (out_of_operations(search))
+            return GIVEN_UP;
+        for (int skew = growth % 2; skew <= skew_max; skew += 2 * unit) {
+            const int more = (growth + skew) / 2, less = (growth - skew) / 2;
+            outcome_t outcome = try_growth(search, step, window, cuts, (trv_growth_t){more, less}, budget);
+            if (outcome == NONE && skew)
+                outcome = try_growth(search, step, window, cuts, (trv_growth_t){less, more}, budget);
+            if (outcome != NONE)
+                return outcome;
+        }
+    }
+    return NONE;
+}
+
+/* The cheapest plan at this resolution and, among the cheapest, one with fewest extra vectors. */
+static bool double_vectors(search_t *search, int resolution, int skew_max)
+{
+    const places_t none = {0};
+    const int extras_max = 2 * search->steps, step = search->steps - 1;
+    const int unit = step > resolution ? (int)search->power[step - resolution] : 1;
+    budget_t budget = {(search->size - 1) % 2, skew_max, extras_max};
+    outcome_t outcome = NONE;
+    search->resolution = resolution;
+    search->operations_max = search->operations + DOUBLE_OPERATIONS_MAX;
+    for (; budget.slack <= search->size; budget.slack += 2 * unit)
+        if ((outcome = shrink(search, search->steps, search->size, &none, budget)) != NONE)
+            break;
+    if (outcome != FOUND)
+        return false;
+    trv_growth_t best[TRV_WINDOW_STEPS_MAX];
+    copy_growths(search, best, search->growth);
+    for (budget.extras = 1; budget.extras < extras_max; budget.extras++)
+        if ((outcome = shrink(search, search->steps, search->size, &none, budget)) != NONE)
+            break;
+    if (outcome != FOUND)
+        copy_growths(search, search->growth, best);
+    return true;
+}
+
+/* ---- The paper's ------------------------------------------------------------------------------------------------- */
+
+/* Growths 3^k both ways, last what is missing, halved. At most two vectors per message, for any size: the last step
+ * cuts its window, of length w, at x = w - right and y = left, so that x + y = w - d with d = right - left = 0 or 1.
+ * That stays true going back through a full step, w = 3v: cuts in the left, middle and right third become
+ * x, x - v, x - 2v.
+ *   - Both in the left third: x + y <= 2v - 2 < 3v - d. Both in the right: x + y >= 4v + 2 > 3v. Neither can be, so
+ *     the outer thirds, which are the messages, have one cut at most.
+ *   - One left, one right: x + y - 2v = v - d. Both in the middle: (x - v) + (y - v) = v - d.
+ *   - One outside, one in the middle: as x + y >= 3v - 1, the latter is on an edge of the middle third, where it is no
+ *     cut.
+ * Full steps add no cuts. */
+int trv_window_growths_paper(int size, trv_growth_t growth[TRV_WINDOW_STEPS_MAX])
+{
+    const int steps = trv_log_ceil(3, size);
+    int power = 1;
+    for (int i = 0; i < steps - 1; i++, power *= 3)
+        growth[i] = (trv_growth_t){power, power};
+    if (steps > 0)
+        growth[steps - 1] = (trv_growth_t){(size - power + 1) / 2, (size - power) / 2};
+    return steps;
+}
+
+/* 3^s and 2 * 3^(s-1): every growth is the full window, only the first of the latter is 1:0. No other plan is cheaper,
+ * and windows that are never cut let the dimensions of a torus take turns. */
+static bool full_growths(search_t *search)
+{
+    const int last = search->steps - 1;
+    const bool twice = search->size == 2 * search->power[last];
+    if (!twice && search->size != search->power[search->steps])
+        return false;
+    for (int i = 0, window = 1; i <= last; i++) {
+        search->growth[i] = (trv_growth_t){window, twice && i == 0 ? 0 : window};
+        window += search->growth[i].right + search->growth[i].left;
+    }
+    return true;
+}
+
+/* ---- Interface --------------------------------------------------------------------------------------------------- */
+
+int trv_window_growths(int size, trv_growth_t growth[TRV_WINDOW_STEPS_MAX], int *operations)
+{
+    search_t search = {.size = size, .steps = trv_log_ceil(3, size), .growth = growth};
+    search.power[0] = 1;
+    for (int i = 1; i <= search.steps; i++)
+        search.power[i] = 3 * search.power[i - 1];
+    if (search.steps > 0) {
+        /* The paper's congestion sum is size / 2, rounded down; skew = 2 * sum - (size - 1). */
+        const int64_t sum_max = (int64_t)(size / 2) * 11 / 10;
+        const int skew_max = size <= SMALL_SIZE ? size : (int)(2 * sum_max - (size - 1));
+        bool found = full_growths(&search) || single_vectors(&search, skew_max);
+        for (int resolution = RESOLUTION_FIRST; !found && resolution >= RESOLUTION_LAST; resolution--)
+            found = double_vectors(&search, resolution, skew_max);
+        if (!found)
+            trv_window_growths_paper(size, growth);
+    }
+    if (operations)
+        *operations = search.operations;
+    return search.steps;
+}

@@ -1,0 +1,119 @@
+/*
+ * Window plans on a torus, as a stage: every stream, on its own slice of the vector, runs the plans of all dimensions one
+ * after the other or in turns (docs/windows.md). Every step works on the same blocks, so a plan's registers are the
+ * stage's.
+ */
+#include <stdlib.h>
+
+#include "algorithms/builders/visit.h"
+#include "algorithms/builders/windows.h"
+#include "base/error.h"
+#include "torus/torus.h"
+
+typedef struct windows {
+    trv_stage_t base;
+    trv_lattice_t lattice;
+    int levels[TRV_DIMS_MAX];
+    trv_visit_t visit;
+    trv_window_steps_t *plan[TRV_DIMS_MAX]; /* of dimension[i]; equal sizes share one */
+} windows_t;
+
+static void destroy_windows(trv_stage_t *stage)
+{
+    windows_t *windows = (windows_t *)stage;
+    for (int i = 0; i < windows->lattice.active; i++) {
+        bool shared = false;
+        for (int j = 0; j < i && !shared; j++)
+            shared = windows->plan[j] == windows->plan[i];
+        if (!shared)
+            trv_window_steps_destroy(windows->plan[i]);
+    }
+    free(windows);
+}
+
+static int add_messages(trv_step_t *out, const trv_schedule_t *schedule, int rank, int stride,
+                        const trv_window_step_t *window, bool share_port, const trv_blocks_t *blocks)
+{
+    const trv_torus_t *torus = &schedule->torus;
+    for (int m = 0; m < window->messages; m++) {
+        const trv_window_message_t *message = &window->message[m];
+        const int port = trv_port(out->dimension, message->sign);
+        /* Two messages that may leave by one port (Bruck) have an interface each. */
+        const int nic = share_port ? trv_port(out->dimension, m > 0 ? -1 : 1) : -1;
+        const int to = trv_torus_shift(torus, rank, out->dimension, -message->peer * stride);
+        const int from = trv_torus_shift(torus, rank, out->dimension, message->peer * stride);
+        trv_part_t *send = trv_step_send_by(out, to, port, nic, message->vectors);
+        trv_part_t *receive = trv_step_receive_by(out, from, port, nic, message->vectors);
+        if (!send || !receive)
+            return TRV_ERR_MEMORY;
+        for (int v = 0; v < message->vectors; v++) {
+            send[v] = (trv_part_t){.reg = message->send[v], .blocks = *blocks};
+            receive[v] = (trv_part_t){.reg = message->receive[v], .blocks = *blocks};
+        }
+    }
+    return TRV_OK;
+}
+
+static int windows_step(const trv_stage_t *stage, const trv_schedule_t *schedule, int rank, int stream, int step,
+                        const trv_blocks_t *blocks, trv_step_t *out)
+{
+    const windows_t *windows = (const windows_t *)stage;
+    const trv_lattice_t *lattice = &windows->lattice;
+    const trv_turn_t turn = trv_visit_turn(windows->visit, lattice->active, windows->levels, stream, step);
+    const trv_window_step_t *window = &windows->plan[turn.turn]->step[turn.level];
+    int rc = trv_step_reserve(out, window->messages, window->messages, window->combines);
+    if (rc)
+        return rc;
+    out->dimension = lattice->dimension[turn.turn];
+    rc = add_messages(out, schedule, rank, lattice->stride[turn.turn], window, stage->messages_per_port > 1, blocks);
+    for (int c = 0; c < window->combines && !rc; c++) {
+        const trv_window_combine_t *combine = &window->combine[c];
+        rc = trv_step_combine(out, combine->dst, combine->sources, combine->source, 0, blocks);
+    }
+    return rc;
+}
+
+/* Makes the plan of every dimension; equal sizes share one. */
+static bool make_plans(windows_t *windows, trv_window_maker_t *maker)
+{
+    const trv_lattice_t *lattice = &windows->lattice;
+    for (int i = 0; i < lattice->active; i++) {
+        for (int j = 0; j < i && !windows->plan[i]; j++)
+            if (lattice->size[j] == lattice->size[i])
+                windows->plan[i] = windows->plan[j];
+        if (!windows->plan[i])
+            windows->plan[i] = maker(lattice->size[i]);
+        if (!windows->plan[i])
+            return false;
+    }
+    return true;
+}
+
+trv_stage_t *trv_windows_stage(const trv_lattice_t *lattice, trv_window_maker_t *maker, int messages_per_port)
+{
+    windows_t *windows = calloc(1, sizeof *windows);
+    if (!windows) {
+        trv_fail_memory();
+        return NULL;
+    }
+    windows->lattice = *lattice;
+    windows->base = (trv_stage_t){.registers = 1,
+                                  .messages_per_port = messages_per_port,
+                                  .step = windows_step,
+                                  .destroy = destroy_windows};
+    if (!make_plans(windows, maker)) {
+        destroy_windows(&windows->base); /* plans that were not made are NULL, which it takes */
+        return NULL;
+    }
+    bool whole = true;
+    for (int i = 0; i < lattice->active; i++) {
+        const trv_window_steps_t *plan = windows->plan[i];
+        whole = whole && plan->whole;
+        windows->levels[i] = plan->steps;
+        windows->base.steps += plan->steps;
+        if (plan->registers > windows->base.registers)
+            windows->base.registers = plan->registers;
+    }
+    windows->visit = whole ? TRV_INTERLEAVED : TRV_SEQUENTIAL;
+    return &windows->base;
+}

@@ -1,0 +1,48 @@
+/*
+ * The name that was probably meant.
+ */
+#include <string.h>
+
+#include "base/text/nearest.h"
+
+/* Levenshtein's distance, with a swap of neighbours as one edit; names longer than 63 are cut. */
+static int edits(const char *a, const char *b)
+{
+    int row[3][65];
+    int length_a = (int)strnlen(a, 64), length_b = (int)strnlen(b, 64);
+    for (int j = 0; j <= length_b; j++)
+        row[0][j] = j;
+    for (int i = 1; i <= length_a; i++) {
+        int *now = row[i % 3], *before = row[(i + 2) % 3], *earlier = row[(i + 1) % 3];
+        now[0] = i;
+        for (int j = 1; j <= length_b; j++) {
+            int least = before[j - 1] + (a[i - 1] != b[j - 1]);
+            if (before[j] + 1 < least)
+                least = before[j] + 1;
+            if (now[j - 1] + 1 < least)
+                least = now[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && earlier[j - 2] + 1 < least)
+                least = earlier[j - 2] + 1;
+            now[j] = least;
+        }
+    }
+    return row[length_a % 3][length_b];
+}
+
+const char *trv_nearest(const char *text, const char *const *name, int count)
+{
+    const char *best = NULL;
+    int least = 0;
+    for (int i = 0; i < count; i++) {
+        int distance = edits(text, name[i]);
+        /* The beginning of a name is near to it. */
+        if (strlen(text) >= 2 && strncmp(text, name[i], strlen(text)) == 0)
+            distance = 1;
+        if (!best || distance < least) {
+            best = name[i];
+            least = distance;
+        }
+    }
+    int allowed = (int)strlen(text) / 3 + 1;
+    return best && least <= (allowed < 4 ? allowed : 4) ? best : NULL;
+}

@@ -1,0 +1,88 @@
+/*
+ * The tool itself links no MPI. trivance-mpi.openmpi and trivance-mpi.mpich are looked for beside the executable, in
+ * ../libexec/trivance and in PATH.
+ */
+#include "cli/host/handover.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/shared/tool.h"
+
+static bool any_set(const char *const *name)
+{
+    for (; *name; name++)
+        if (getenv(*name))
+            return true;
+    return false;
+}
+
+/* Open MPI's launchers set OMPI_…; MPICH's Hydra and other PMI launchers set PMI_…. */
+const char *cli_launcher(void)
+{
+    static const char *const openmpi[] = {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_UNIVERSE_SIZE", NULL};
+    static const char *const mpich[] = {"PMI_RANK", "PMI_SIZE", "PMI_FD", "PMI_PORT", "HYDI_CONTROL_FD", NULL};
+    return any_set(openmpi) ? "openmpi" : any_set(mpich) ? "mpich" : NULL;
+}
+
+bool cli_find_beside(const char *const *place, const char *file, int access_mode, char *path, size_t size)
+{
+    char self[4096];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length < 0)
+        return false;
+    self[length] = '\0';
+    char *slash = strrchr(self, '/');
+    if (!slash)
+        return false;
+    slash[1] = '\0';
+    for (; *place; place++)
+        if (snprintf(path, size, "%s%s%s", self, *place, file) < (int)size && access(path, access_mode) == 0)
+            return true;
+    return false;
+}
+
+bool cli_find_program(const char *mpi, char *path, size_t size)
+{
+    static const char *const place[] = {"", "../libexec/trivance/", NULL};
+    char file[64];
+    snprintf(file, sizeof file, "trivance-mpi.%s", mpi);
+    return cli_find_beside(place, file, X_OK, path, size);
+}
+
+int cli_hand_over(const char *mpi, char **argv)
+{
+    char path[4608];
+    if (!cli_find_program(mpi, path, sizeof path))
+        snprintf(path, sizeof path, "trivance-mpi.%s", mpi);
+    argv[-1] = path; /* main found the subcommand behind the tool's own name */
+    fflush(stdout);
+    execvp(path, argv - 1);
+    return cli_bad(argv[0],
+                   "trivance-mpi.%s cannot be started (%s); it belongs beside the trivance executable, in "
+                   "../libexec/trivance or in PATH, and is built where %s is installed",
+                   mpi, strerror(errno), strcmp(mpi, "openmpi") == 0 ? "Open MPI" : "MPICH");
+}
+
+static bool wants_help(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+int cli_run_under_mpi(int argc, char **argv, const cli_command_t *command, const char *example)
+{
+    const char *mpi = cli_launcher();
+    if (mpi)
+        return cli_hand_over(mpi, argv);
+    if (wants_help(argc, argv)) {
+        cli_print_help(command, stdout);
+        return CLI_OK;
+    }
+    return cli_bad(argv[0], "no MPI launcher has started this process; start it with one, for example `%s`", example);
+}

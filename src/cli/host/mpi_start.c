@@ -1,0 +1,117 @@
+/*
+ * Asks `ldd` about programs, which knows where their libraries lie, and launchers about themselves.
+ */
+#include "cli/host/mpi_start.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define OUTPUT_MAX 65536
+
+/* Runs a command without input and messages, and returns the beginning of its output, to be freed; NULL if that cannot
+ * be. */
+static char *output_of(char *const *command)
+{
+    int pipes[2];
+    if (pipe(pipes) != 0)
+        return NULL;
+    pid_t child = fork();
+    if (child == 0) {
+        int nothing = open("/dev/null", O_RDWR);
+        dup2(nothing, STDIN_FILENO);
+        dup2(pipes[1], STDOUT_FILENO);
+        dup2(nothing, STDERR_FILENO);
+        execvp(command[0], command);
+        _exit(127);
+    }
+    close(pipes[1]);
+    char *text = malloc(OUTPUT_MAX);
+    size_t used = 0;
+    for (ssize_t got = 1; text && got > 0 && used + 1 < OUTPUT_MAX; used += got > 0 ? (size_t)got : 0)
+        got = read(pipes[0], text + used, OUTPUT_MAX - 1 - used);
+    close(pipes[0]);
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    if (text)
+        text[used] = '\0';
+    return text;
+}
+
+static bool is_elf(const char *path)
+{
+    char head[4] = "";
+    FILE *file = fopen(path, "rb");
+    bool elf = file && fread(head, 1, sizeof head, file) == sizeof head && memcmp(head, "\177ELF", 4) == 0;
+    if (file)
+        fclose(file);
+    return elf;
+}
+
+/* Sonames: MPICH's own is libmpi.so.12, Debian's libmpich.so.12; Open MPI's is libmpi.so.40 since version 2. */
+static const char *mpi_of_program(const char *path)
+{
+    char *const command[] = {"ldd", (char *)path, NULL};
+    if (!is_elf(path))
+        return NULL;
+    char *needed = output_of(command);
+    const char *mpi = !needed                            ? NULL
+                      : strstr(needed, "libmpi.so.40")   ? "openmpi"
+                      : strstr(needed, "libmpich.so.12") ? "mpich"
+                      : strstr(needed, "libmpi.so.12")   ? "mpich"
+                                                         : NULL;
+    free(needed);
+    return mpi;
+}
+
+const char *cli_mpi_of_launcher(const char *name)
+{
+    static const char *const known[] = {"mpirun", "mpiexec", "orterun", "prterun"};
+    const char *slash = strrchr(name, '/'), *file = slash ? slash + 1 : name;
+    bool is_known = false;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        is_known = is_known || strncmp(file, known[i], strlen(known[i])) == 0;
+    char *const command[] = {(char *)name, "--version", NULL};
+    char *version = is_known ? output_of(command) : NULL;
+    const char *mpi = !version                      ? NULL
+                      : strstr(version, "Open MPI") ? "openmpi"
+                      : strstr(version, "OpenRTE")  ? "openmpi"
+                      : strstr(version, "HYDRA")    ? "mpich"
+                      : strstr(version, "MPICH")    ? "mpich"
+                                                    : NULL;
+    free(version);
+    return mpi;
+}
+
+bool cli_find_executable(const char *word, char path[CLI_PATH_BYTES])
+{
+    struct stat what;
+    if (strchr(word, '/')) {
+        snprintf(path, CLI_PATH_BYTES, "%s", word);
+        return access(path, X_OK) == 0 && stat(path, &what) == 0 && S_ISREG(what.st_mode);
+    }
+    for (const char *at = getenv("PATH"); at && *at; at += *at == ':') {
+        int length = (int)strcspn(at, ":");
+        snprintf(path, CLI_PATH_BYTES, "%.*s/%s", length, at, word);
+        at += length;
+        if (access(path, X_OK) == 0 && stat(path, &what) == 0 && S_ISREG(what.st_mode))
+            return true;
+    }
+    return false;
+}
+
+int cli_find_mpi_program(char **words, int count, const char **mpi)
+{
+    char path[CLI_PATH_BYTES];
+    for (int i = 0; i < count; i++)
+        if (words[i][0] != '-' && cli_find_executable(words[i], path) && (*mpi = mpi_of_program(path)) != NULL)
+            return i;
+    *mpi = NULL;
+    return -1;
+}
+
+const char *cli_mpi_title(const char *mpi) { return strcmp(mpi, "openmpi") == 0 ? "Open MPI" : "MPICH"; }

@@ -1,0 +1,179 @@
+/*
+ * Writing beside, and renaming.
+ */
+#include "cli/shared/output.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "cli/shared/tool.h"
+
+enum { LINKS_MAX = 16, TEMPORARIES_MAX = 8 };
+
+/* ---- Signals ----------------------------------------------------------------------------------------------------- */
+
+static char *volatile temporary[TEMPORARIES_MAX]; /* that exist now */
+
+static void on_signal(int number)
+{
+    for (int i = 0; i < TEMPORARIES_MAX; i++)
+        if (temporary[i])
+            unlink(temporary[i]);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* Of signals that the tool does something else with, that takes care. */
+static void watch_signals(void)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGXFSZ};
+    static bool watched;
+    for (size_t i = 0; !watched && i < sizeof ends / sizeof *ends; i++) {
+        struct sigaction now, mine = {.sa_handler = on_signal};
+        if (sigaction(ends[i], NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL)
+            sigaction(ends[i], &mine, NULL);
+    }
+    watched = true;
+}
+
+static void remember(char *name, char *instead)
+{
+    for (int i = 0; i < TEMPORARIES_MAX; i++)
+        if (temporary[i] == name) {
+            temporary[i] = instead;
+            return;
+        }
+}
+
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
+
+static int fail_to_write(const char *path)
+{
+    return trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' cannot be written: %s", path, strerror(errno));
+}
+
+/* Where the links of a path lead, whether there is anything or not. */
+static char *follow(const char *path)
+{
+    char *name = strdup(path), to[PATH_MAX];
+    struct stat status;
+    for (int i = 0; name && i < LINKS_MAX && lstat(name, &status) == 0 && S_ISLNK(status.st_mode); i++) {
+        const ssize_t length = readlink(name, to, sizeof to - 1);
+        if (length < 0)
+            break;
+        to[length] = '\0';
+        const char *slash = to[0] == '/' ? NULL : strrchr(name, '/');
+        const size_t folder = slash ? (size_t)(slash - name) + 1 : 0;
+        char *next = malloc(folder + (size_t)length + 1);
+        if (next)
+            sprintf(next, "%.*s%s", (int)folder, name, to);
+        free(name);
+        name = next;
+    }
+    return name;
+}
+
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
+
+static int open_in_place(cli_output_t *output, const char *path)
+{
+    output->stream = fopen(path, "w");
+    return output->stream ? TRV_OK : fail_to_write(path);
+}
+
+/* `old`: what is there, or NULL. */
+static int open_beside(cli_output_t *output, const struct stat *old)
+{
+    const size_t size = strlen(output->path) + 8;
+    output->temporary = malloc(size);
+    if (!output->temporary)
+        return trv_fail_memory();
+    snprintf(output->temporary, size, "%s.XXXXXX", output->path);
+    watch_signals();
+    const int descriptor = mkstemp(output->temporary);
+    if (descriptor < 0) {
+        free(output->temporary);
+        return fail_to_write(output->path);
+    }
+    remember(NULL, output->temporary);
+    const mode_t mask = umask(0); /* mkstemp makes it private; a new file has the mode that any has */
+    umask(mask);
+    bool kept = !old || fchown(descriptor, old->st_uid, old->st_gid) == 0 || old->st_uid != geteuid();
+    fchmod(descriptor, old ? old->st_mode & (kept ? 07777 : 0700) : 0666 & ~mask);
+    output->stream = fdopen(descriptor, "w");
+    return output->stream ? TRV_OK : trv_fail_memory();
+}
+
+static int open_output(cli_output_t *output, const char *path)
+{
+    struct stat status;
+    if (!path || strcmp(path, "-") == 0)
+        return TRV_OK;
+    const bool is_there = stat(path, &status) == 0;
+    if (!is_there && (errno != ENOENT || !*path)) /* links in a ring, for example */
+        return fail_to_write(path);
+    output->path = follow(path);
+    if (!output->path)
+        return trv_fail_memory();
+    int rc = TRV_OK;
+    if (is_there && !S_ISREG(status.st_mode))
+        rc = open_in_place(output, path);
+    else if (is_there && !(status.st_mode & 0222))
+        rc = trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' cannot be written: it is read-only", path);
+    else if (is_there && access(path, W_OK))
+        rc = fail_to_write(path);
+    else
+        rc = open_beside(output, is_there ? &status : NULL);
+    if (rc)
+        free(output->path);
+    return rc;
+}
+
+int cli_output_begin(cli_output_t *output, const char *path)
+{
+    *output = (cli_output_t){.stream = stdout};
+    int rc = open_output(output, path);
+    if (!rc && (output->path || !cli_stdout_is_terminal())) {
+        cli_progress_begin(&output->progress, "writing", 1);
+        cli_progress_watch(&output->progress, 1);
+    }
+    return rc;
+}
+
+int cli_output_end(cli_output_t *output, int code)
+{
+    int rc = code;
+    cli_progress_end(&output->progress);
+    if (!output->path) {
+        if ((fflush(stdout) || ferror(stdout)) && !code)
+            rc = trv_fail(TRV_ERR_ARGUMENT, "the output could not be written: %s", strerror(errno));
+        return rc;
+    }
+    bool good = !ferror(output->stream);
+    good = fclose(output->stream) == 0 && good;
+    if (!code && (!good || (output->temporary && rename(output->temporary, output->path))))
+        rc = trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' could not be written: %s", output->path, strerror(errno));
+    if (output->temporary && rc)
+        unlink(output->temporary);
+    if (output->temporary)
+        remember(output->temporary, NULL);
+    free(output->temporary);
+    free(output->path);
+    return rc;
+}
+
+int cli_output_write(const char *path, int (*write)(void *context, FILE *out), void *context)
+{
+    cli_output_t output;
+    int rc = cli_output_begin(&output, path);
+    if (rc)
+        return rc;
+    return cli_output_end(&output, write(context, output.stream));
+}

@@ -1,0 +1,103 @@
+/*
+ * trivance: the command-line tool. Finds the subcommand; each has a file of its own.
+ */
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <trivance/common.h>
+
+#include "cli/subcommands.h"
+#include "cli/main/subcommand_list.h"
+#include "cli/shared/tool.h"
+#include "base/text/nearest.h"
+
+#define SUBCOMMANDS_MAX 32
+
+static void print_help(void)
+{
+    cli_print_text(
+        stdout, "Usage: trivance SUBCOMMAND [OPTIONS]\n\n"
+                "AllReduce, Reduce-Scatter and AllGather on rings and tori: schedules, proofs, costs, measurements.\n\n"
+                "Subcommands:\n");
+    for (int i = 0; i < trv_subcommands; i++)
+        printf("  %-9s %s\n", trv_subcommand[i].command->name, trv_subcommand[i].command->summary);
+    cli_print_text(stdout,
+                   "\nOptions:\n"
+                   "  -h, --help     print this text; `trivance SUBCOMMAND --help`, or `help SUBCOMMAND`, has more\n"
+                   "  -V, --version  print the version\n\n"
+                   "Examples:\n"
+                   "  trivance plan 9                    the fastest schedule on a ring of 9, drawn\n"
+                   "  trivance verify 9 3x3 8x8          every algorithm on three tori\n"
+                   "  trivance cost 16x16x16 --bytes 32K,8M\n"
+                   "  trivance simulate 8x8              how long it takes, packet by packet\n"
+                   "  mpirun -n 9 trivance bench --torus 3x3\n\n"
+                   "A torus is written 9 (a ring), 8x8, 4x4x4 …; sizes may differ, and an m marks a line: 8x8m.\n"
+                   "Exit status: 0 success, 1 a schedule is not what it claims, 2 bad input.\n");
+}
+
+/* "list, plan, … and bench" */
+static const char *all_names(const char *last)
+{
+    static char text[256];
+    size_t used = 0;
+    for (int i = 0; i < trv_subcommands && used < sizeof text; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s",
+                                 i == 0                    ? ""
+                                 : i < trv_subcommands - 1 ? ", "
+                                                           : last,
+                                 trv_subcommand[i].command->name);
+    return text;
+}
+
+static int unknown(const char *text)
+{
+    const char *name[SUBCOMMANDS_MAX];
+    for (int i = 0; i < trv_subcommands; i++)
+        name[i] = trv_subcommand[i].command->name;
+    if (text[0] == '-')
+        return cli_bad(NULL, "there is no option '%.40s'; `trivance --help` shows what there is", text);
+    const char *nearest = trv_nearest(text, name, trv_subcommands);
+    if (nearest)
+        return cli_bad(NULL, "there is no subcommand '%.40s'; did you mean %s?", text, nearest);
+    return cli_bad(NULL, "there is no subcommand '%.40s'; there are %s", text, all_names(" and "));
+}
+
+/* What was printed must have arrived: a full disk is an error, not a short file. */
+static int finish(int code)
+{
+    if ((fflush(stdout) || ferror(stdout)) && code != CLI_BAD) /* after a sentence this is no news */
+        return cli_bad(NULL, "the output could not be written: %s", strerror(errno));
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    setlocale(LC_CTYPE, "");
+    if (argc < 2)
+        return cli_bad(NULL, "a subcommand is missing: %s; `trivance --help` has examples", all_names(" or "));
+    const char *name = argv[1];
+    const bool is_help = strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "help") == 0;
+    if (is_help && argc == 2) {
+        print_help();
+        return finish(CLI_OK);
+    }
+    if (is_help)
+        name = argv[2];
+    if (strcmp(name, "-V") == 0 || strcmp(name, "--version") == 0) {
+        printf("trivance %s\n", trv_version());
+        return finish(CLI_OK);
+    }
+    for (int i = 0; i < trv_subcommands; i++) {
+        const trv_subcommand_t *subcommand = &trv_subcommand[i];
+        if (strcmp(name, subcommand->command->name) != 0)
+            continue;
+        if (is_help) {
+            cli_print_help(subcommand->command, stdout);
+            return finish(CLI_OK);
+        }
+        return finish(subcommand->run(argc - 1, argv + 1));
+    }
+    return unknown(name);
+}

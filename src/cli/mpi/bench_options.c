@@ -1,0 +1,505 @@
+/*
+ * Reading the command line of bench (cli/cmd_bench.h). All ranks parse; rank 0 alone is heard.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cmd_bench.h"
+#include "cli/subcommands.h"
+#include "cli/shared/tool.h"
+#include "base/text/parse.h"
+#include "base/error.h"
+#include "cli/mpi/bench.h"
+#include "mpi/reports/job_settings.h"
+#include "settings/rules.h"
+
+/* What is put together only when all options are known. */
+typedef struct draft {
+    bench_options_t *options;
+    int ranks;
+    MPI_Comm comm;
+    const char *bytes, *algorithms; /* NULL: the default */
+    const char *schedule;           /* a file, or NULL */
+    const char *transports;         /* NULL: what the environment says */
+    uint64_t least, most;           /* of -b and -e; 0: not given */
+    int factor;
+    bool with_collective, with_op;
+} draft_t;
+
+/* ---- Single options ---------------------------------------------------------------------------------------------- */
+
+static bool has_torus(const bench_options_t *options, const trv_torus_t *torus)
+{
+    bool has = false;
+    for (int t = 0; t < options->tori && !has; t++) {
+        has = options->torus[t].dims == torus->dims;
+        for (int d = 0; has && d < torus->dims; d++)
+            has = options->torus[t].size[d] == torus->size[d];
+    }
+    return has;
+}
+
+static int add_tori(bench_options_t *options, const char *list, int ranks)
+{
+    const char *rest = list;
+    char item[TRV_TORUS_TEXT_MAX];
+    int more;
+    while ((more = trv_next_item(&rest, "tori", item, sizeof item)) > 0) {
+        trv_torus_t torus;
+        if (trv_torus_parse(item, &torus) < 0)
+            return TRV_ERR_ARGUMENT;
+        if (torus.ranks != ranks)
+            return trv_fail(TRV_ERR_ARGUMENT,
+                            "the torus %s has %d ranks, and %d were started; the product of its sizes must "
+                            "be the number of ranks (mpirun -n %d)",
+                            item, torus.ranks, ranks, torus.ranks);
+        if (has_torus(options, &torus))
+            continue;
+        if (options->tori == BENCH_TORI_MAX)
+            return trv_fail(TRV_ERR_ARGUMENT, "more than %d tori; start bench once more for the others",
+                            BENCH_TORI_MAX);
+        options->torus[options->tori++] = torus;
+    }
+    return more;
+}
+
+static int parse_format(const char *text, bench_format_t *format)
+{
+    static const char *const name[] = {"table", "csv", "json", "osu", "nccl", "matrix"};
+    for (int i = 0; i < 6; i++)
+        if (strcmp(text, name[i]) == 0) {
+            *format = (bench_format_t)i;
+            return TRV_OK;
+        }
+    return trv_fail(TRV_ERR_ARGUMENT, "there is no format '%.40s'; there are table, csv, json, osu, nccl and matrix",
+                    text);
+}
+
+static int parse_check(const char *text, bool *check)
+{
+    int value = 1;
+    int code = text ? trv_parse_int(text, "--check", 0, 1000000, &value) : TRV_OK;
+    *check = value != 0;
+    return code;
+}
+
+/* A letter of the OSU benchmarks or of nccl-tests that is none of ours. */
+static int apply_letter(int letter, draft_t *draft)
+{
+    bench_options_t *options = draft->options;
+    const bool osu = options->format == BENCH_OSU;
+    switch (letter) {
+    case 'm': draft->bytes = optarg; return TRV_OK;
+    case 'b': return trv_parse_bytes(optarg, &draft->least);
+    case 'e': return trv_parse_bytes(optarg, &draft->most);
+    case 'd': return trv_type_parse(optarg, &options->type);
+    case 'o': return trv_op_parse(optarg, &options->op);
+    case 'i':
+    case 'n': return trv_parse_int(optarg, "the number of iterations", 1, 1000000000, &options->iterations);
+    case 'x':
+    case 'w': return trv_parse_int(optarg, "the number of warm-up runs", 0, 1000000000, &options->warmup);
+    case 'c': return parse_check(osu ? NULL : optarg, &options->check);
+    default: options->full |= osu; return osu ? TRV_OK : trv_parse_int(optarg, "-f", 2, 1 << 20, &draft->factor);
+    }
+}
+
+static int apply(void *context, int key)
+{
+    draft_t *draft = context;
+    bench_options_t *options = draft->options;
+    if (key >= CLI_LETTER(0))
+        return apply_letter(key - CLI_LETTER(0), draft);
+    switch (key) {
+    case BENCH_TORUS: return add_tori(options, optarg, draft->ranks);
+    case 'a': draft->algorithms = optarg; return TRV_OK;
+    case 's': draft->schedule = optarg; return TRV_OK;
+    case 'c': draft->with_collective = true; return cli_parse_collective(optarg, &options->collective);
+    case 'b': draft->bytes = optarg; return TRV_OK;
+    case 'd': return trv_type_parse(optarg, &options->type);
+    case BENCH_OP: draft->with_op = true; return trv_op_parse(optarg, &options->op);
+    case BENCH_IN_PLACE: options->in_place = true; return TRV_OK;
+    case BENCH_TRANSPORT: draft->transports = optarg; return TRV_OK;
+    case 'i': return trv_parse_int(optarg, "--iterations", 1, 1000000000, &options->iterations);
+    case BENCH_WARMUP: return trv_parse_int(optarg, "--warmup", 0, 1000000000, &options->warmup);
+    case BENCH_CHECK: return parse_check(optarg, &options->check);
+    case 'f': return parse_format(optarg, &options->format);
+    default: options->full = true; return TRV_OK;
+    }
+}
+
+/* The format decides what letters mean, wherever it stands. */
+static const char *find_format(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const bool next = i + 1 < argc && (strcmp(argv[i], "--format") == 0 || strcmp(argv[i], "-f") == 0);
+        const char *format = next ? argv[i + 1] : strncmp(argv[i], "--format=", 9) == 0 ? argv[i] + 9 : "";
+        if (strcmp(format, "osu") == 0 || strcmp(format, "nccl") == 0)
+            return format;
+    }
+    return "table";
+}
+
+/* ---- Sizes ------------------------------------------------------------------------------------------------------- */
+
+/* The bytes that one element of the executor's count stands for. */
+static uint64_t granule(const draft_t *draft)
+{
+    uint64_t blocks = draft->options->collective == TRV_ALLREDUCE ? 1 : (uint64_t)draft->ranks;
+    return blocks * trv_type_size(draft->options->type);
+}
+
+static int add_size(bench_options_t *options, uint64_t bytes)
+{
+    if (options->sizes > 0 && options->bytes[options->sizes - 1] == bytes)
+        return TRV_OK;
+    if (options->sizes == BENCH_SIZES_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "more than %d sizes; take a larger factor", BENCH_SIZES_MAX);
+    options->bytes[options->sizes++] = bytes;
+    return TRV_OK;
+}
+
+/* least, least * factor, …, and most; cut down to whole elements (of every rank's block). */
+static int add_range(draft_t *draft, uint64_t least, uint64_t most, int factor)
+{
+    uint64_t unit = granule(draft);
+    if (least > most)
+        return trv_fail(TRV_ERR_ARGUMENT, "the sizes go from %llu to %llu bytes; the first must not be the larger one",
+                        (unsigned long long)least, (unsigned long long)most);
+    if (most < unit)
+        return trv_fail(TRV_ERR_ARGUMENT, "%llu bytes hold not one element here; the least is %llu",
+                        (unsigned long long)most, (unsigned long long)unit);
+    int code = TRV_OK;
+    for (uint64_t bytes = least > 0 ? least : unit; bytes < most && code == TRV_OK; bytes *= (uint64_t)factor)
+        if (bytes >= unit)
+            code = add_size(draft->options, bytes / unit * unit);
+    return code == TRV_OK ? add_size(draft->options, most / unit * unit) : code;
+}
+
+/* A size that is named must be whole elements; those of a range are cut down to that. */
+static int add_named(draft_t *draft, uint64_t bytes)
+{
+    const bench_options_t *options = draft->options;
+    const uint64_t unit = granule(draft), near = bytes < unit ? unit : bytes / unit * unit;
+    if (bytes % unit == 0)
+        return add_size(draft->options, bytes);
+    return trv_fail(TRV_ERR_ARGUMENT, "%llu bytes are not a multiple of %llu, %s of %s; try --bytes %llu",
+                    (unsigned long long)bytes, (unsigned long long)unit,
+                    unit == trv_type_size(options->type) ? "one element" : "one element for every rank",
+                    trv_type_name(options->type), (unsigned long long)near);
+}
+
+static int parse_sizes(draft_t *draft, const char *text)
+{
+    const uint64_t unit = granule(draft);
+    uint64_t bytes[BENCH_SIZES_MAX];
+    char item[128];
+    int more, count, code = TRV_OK;
+    while (code == TRV_OK && (more = trv_next_item(&text, "byte counts", item, sizeof item)) != 0) {
+        const bool range = strchr(item, ':') != NULL;
+        code = more < 0 ? more : trv_parse_bytes_list(item, bytes, BENCH_SIZES_MAX, &count);
+        if (code == TRV_OK && range && bytes[count - 1] < unit)
+            code = trv_fail(TRV_ERR_ARGUMENT, "%llu bytes hold not one element here; the least is %llu",
+                            (unsigned long long)bytes[count - 1], (unsigned long long)unit);
+        for (int i = 0; code == TRV_OK && i < count; i++)
+            if (!range || bytes[i] >= unit)
+                code = range ? add_size(draft->options, bytes[i] / unit * unit) : add_named(draft, bytes[i]);
+    }
+    return code;
+}
+
+static int sizes(draft_t *draft)
+{
+    if (draft->least || draft->most) {
+        uint64_t least = draft->least ? draft->least : 8;
+        return add_range(draft, least, draft->most ? draft->most : least, draft->factor);
+    }
+    if (draft->bytes)
+        return parse_sizes(draft, draft->bytes);
+    draft->factor = 8;
+    return add_range(draft, 8, (uint64_t)4 << 20, draft->factor);
+}
+
+/* ---- Algorithms -------------------------------------------------------------------------------------------------- */
+
+int bench_add_entry(bench_options_t *options, const bench_entry_t *entry)
+{
+    for (int i = 0; i < options->entries; i++)
+        if (strcmp(options->entry[i].choice.label, entry->choice.label) == 0)
+            return TRV_OK;
+    if (options->entries == BENCH_ENTRIES_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "more than %d algorithms in the list", BENCH_ENTRIES_MAX);
+    options->entry[options->entries++] = *entry;
+    return TRV_OK;
+}
+
+static int add_selection(bench_options_t *options, const char *item)
+{
+    cli_selection_t selection;
+    int code = cli_select(item, &selection);
+    for (int i = 0; code == TRV_OK && i < selection.choices; i++)
+        code = bench_add_entry(options, &(bench_entry_t){selection.choice[i].planned ? BENCH_CHOSEN : BENCH_ALGORITHM,
+                                                         !selection.all, selection.choice[i]});
+    return code;
+}
+
+int bench_serves(const bench_options_t *options, const cli_choice_t *choice, int member, const trv_torus_t *torus)
+{
+    const char *name = cli_member_name(choice, member);
+    trv_schedule_t *schedule;
+    int code = trv_schedule_create(&schedule, torus, name, options->collective);
+    if (code == TRV_OK && options->collective != TRV_ALLGATHER && trv_schedule_exactness(schedule) == TRV_COVERS &&
+        !trv_op_idempotent(options->op))
+        code = trv_fail(TRV_ERR_UNSUPPORTED,
+                        "%s adds some contributions twice, so it takes max, min, land, lor, band and bor, "
+                        "not %s",
+                        name, trv_op_name(options->op));
+    trv_schedule_destroy(schedule);
+    return code;
+}
+
+/* Drops the members that serve none of the tori; an entry left without any is dropped, or refused if it was named. */
+static int keep_what_serves(bench_options_t *options)
+{
+    int kept = 0;
+    for (int e = 0; e < options->entries; e++) {
+        bench_entry_t entry = options->entry[e];
+        int members = 0;
+        for (int i = 0; i < entry.choice.members; i++) {
+            bool any = false;
+            for (int t = 0; t < options->tori && !any; t++)
+                any = bench_serves(options, &entry.choice, i, &options->torus[t]) == TRV_OK;
+            if (any)
+                entry.choice.member[members++] = entry.choice.member[i];
+        }
+        entry.choice.members = members;
+        if (members > 0 || entry.kind != BENCH_ALGORITHM)
+            options->entry[kept++] = entry;
+        else if (entry.required)
+            return TRV_ERR_UNSUPPORTED; /* the last reason is the sentence */
+    }
+    options->entries = kept;
+    return TRV_OK;
+}
+
+static int algorithms(bench_options_t *options, const char *list)
+{
+    const char *rest = list;
+    char item[TRV_ALGORITHM_NAME_MAX];
+    int more, code = TRV_OK;
+    while (code == TRV_OK && (more = trv_next_item(&rest, "algorithms", item, sizeof item)) != 0) {
+        if (more < 0)
+            return more;
+        if (strcmp(item, "mpi") == 0)
+            code = bench_add_entry(options, &(bench_entry_t){BENCH_LIBRARY, true, {.label = "mpi"}});
+        else if (strcmp(item, TRV_RULE_AUTO) == 0)
+            code = bench_add_entry(options, &(bench_entry_t){BENCH_CHOSEN, true, {.label = TRV_RULE_AUTO}});
+        else
+            code = add_selection(options, item);
+    }
+    if (code == TRV_OK && options->format == BENCH_MATRIX)
+        code = bench_matrix_split(options);
+    return code == TRV_OK ? keep_what_serves(options) : code;
+}
+
+/* ---- A schedule of the user's own -------------------------------------------------------------------------------- */
+
+/* The file says torus and collective; it stands beside the algorithms that are named, if any. */
+static int add_schedule(draft_t *draft)
+{
+    bench_options_t *options = draft->options;
+    int code = bench_schedule_load(draft->schedule, draft->comm, &options->schedule);
+    if (code != TRV_OK)
+        return code;
+    const trv_torus_t *torus = trv_schedule_torus(options->schedule);
+    char text[TRV_TORUS_TEXT_MAX];
+    if (options->tori > 0)
+        return trv_fail(TRV_ERR_ARGUMENT, "give either --torus or --schedule; the file is for the torus %s",
+                        trv_torus_format(torus, text, sizeof text));
+    options->collective = trv_schedule_collective(options->schedule);
+    snprintf(options->schedule_label, sizeof options->schedule_label, "%s (file)",
+             trv_schedule_name(options->schedule));
+    code = add_tori(options, trv_torus_format(torus, text, sizeof text), draft->ranks);
+    bench_entry_t entry = {.kind = BENCH_SCHEDULE, .required = true};
+    snprintf(entry.choice.label, sizeof entry.choice.label, "%s", options->schedule_label);
+    return code == TRV_OK ? bench_add_entry(options, &entry) : code;
+}
+
+void bench_options_clear(bench_options_t *options)
+{
+    trv_schedule_destroy(options->schedule);
+    options->schedule = NULL;
+}
+
+/* ---- Transports -------------------------------------------------------------------------------------------------- */
+
+static const char *const transport_name[] = {[TRV_TRANSPORT_MPI] = "mpi", [TRV_TRANSPORT_OFI] = "ofi"};
+
+const char *bench_transport(const bench_options_t *options, const bench_entry_t *entry, int i)
+{
+    return entry->kind == BENCH_LIBRARY ? NULL : transport_name[options->transport[i]];
+}
+
+static int add_transport(bench_options_t *options, const char *name)
+{
+    int way = 0;
+    while (way < BENCH_TRANSPORTS_MAX && strcmp(name, transport_name[way]) != 0)
+        way++;
+    if (way == BENCH_TRANSPORTS_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "--transport: '%.20s' is neither mpi nor ofi", name);
+    for (int i = 0; i < options->transports; i++)
+        if (options->transport[i] == way)
+            return TRV_OK;
+    options->transport[options->transports++] = way;
+    return TRV_OK;
+}
+
+static int read_transports(draft_t *draft)
+{
+    const char *rest = draft->transports;
+    char item[64];
+    int more;
+    while ((more = trv_next_item(&rest, "transports", item, sizeof item)) > 0)
+        if (add_transport(draft->options, item) < 0)
+            return TRV_ERR_ARGUMENT;
+    return more;
+}
+
+/* libfabric is opened with the first plan, if the environment says so, for rows of both kinds. */
+static int set_transports(const bench_options_t *options)
+{
+    int way = TRV_TRANSPORT_MPI;
+    for (int i = 0; i < options->transports; i++)
+        way = options->transport[i] == TRV_TRANSPORT_OFI ? TRV_TRANSPORT_OFI : way;
+    return setenv("TRIVANCE_TRANSPORT", transport_name[way], 1) == 0 ? TRV_OK : trv_fail_memory();
+}
+
+static int transports(draft_t *draft)
+{
+    bench_options_t *options = draft->options;
+    if (draft->transports) {
+        const int code = read_transports(draft);
+        return code < 0 ? code : set_transports(options);
+    }
+    options->transport[options->transports++] = trv_mpi_settings()->transport;
+    return TRV_OK;
+}
+
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
+
+/* The tori of TRIVANCE_TORUS that have as many ranks, as rank 0 has it. */
+static int take_environment(draft_t *draft)
+{
+    char text[1024] = "", item[TRV_TORUS_TEXT_MAX];
+    const char *value = getenv("TRIVANCE_TORUS"), *rest = text;
+    int rank = 0, more, code = TRV_OK;
+    PMPI_Comm_rank(draft->comm, &rank);
+    if (rank == 0 && value)
+        snprintf(text, sizeof text, "%s", value);
+    PMPI_Bcast(text, sizeof text, MPI_CHAR, 0, draft->comm);
+    while (*text && code == TRV_OK && (more = trv_next_item(&rest, "tori", item, sizeof item)) != 0) {
+        trv_torus_t torus;
+        code = more < 0 ? more : trv_torus_parse(item, &torus);
+        if (code == TRV_OK && torus.ranks == draft->ranks)
+            code = add_tori(draft->options, item, draft->ranks);
+    }
+    return code == TRV_OK ? code : trv_fail(code, "TRIVANCE_TORUS: %s", trv_last_error());
+}
+
+/* Options that would have no effect. */
+static int find_conflict(const draft_t *draft)
+{
+    const bench_options_t *options = draft->options;
+    if (options->full && options->format != BENCH_OSU)
+        return trv_fail(TRV_ERR_ARGUMENT, "--full is for --format=osu; the other formats show all there is");
+    if (options->in_place && options->format == BENCH_NCCL)
+        return trv_fail(TRV_ERR_ARGUMENT, "--format=nccl shows both, in place and not; leave --in-place out");
+    if (options->format == BENCH_MATRIX && (options->iterations >= 0 || options->warmup >= 0 || !options->check))
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "--format=matrix checks one run of each algorithm and size and measures nothing; leave "
+                        "--iterations, --warmup and --check out");
+    if (draft->schedule && draft->with_collective)
+        return trv_fail(TRV_ERR_ARGUMENT, "the file of --schedule says the collective; leave --collective out");
+    if (draft->with_op && options->collective == TRV_ALLGATHER)
+        return trv_fail(TRV_ERR_ARGUMENT, "AllGather reduces nothing; leave --op out");
+    return TRV_OK;
+}
+
+static int complete(draft_t *draft)
+{
+    bench_options_t *options = draft->options;
+    int code = find_conflict(draft);
+    if (options->format == BENCH_MATRIX) { /* one run, checked */
+        options->warmup = 1;
+        options->iterations = 0;
+    }
+    if (code == TRV_OK && draft->schedule)
+        code = add_schedule(draft);
+    if (code == TRV_OK && options->tori == 0)
+        code = take_environment(draft);
+    if (code == TRV_OK && options->tori == 0)
+        code = trv_torus_init(&options->torus[options->tori++], 1, &draft->ranks);
+    if (code == TRV_OK && bench_mpi_type(options->type) == MPI_DATATYPE_NULL)
+        code = trv_fail(TRV_ERR_UNSUPPORTED, "MPI has no type %s; take float or double, for example",
+                        trv_type_name(options->type));
+    if (code == TRV_OK && options->collective != TRV_ALLGATHER && !trv_op_supports(options->op, options->type))
+        code = trv_fail(TRV_ERR_UNSUPPORTED, "the operation %s is not defined on %s; take sum, or an integer type",
+                        trv_op_name(options->op), trv_type_name(options->type));
+    if (code == TRV_OK)
+        code = sizes(draft);
+    if (code == TRV_OK)
+        code = transports(draft);
+    if (code != TRV_OK || (draft->schedule && !draft->algorithms))
+        return code;
+    return algorithms(options, draft->algorithms ? draft->algorithms : TRV_RULE_AUTO);
+}
+
+static int parse(int argc, char **argv, draft_t *draft)
+{
+    const char *format = find_format(argc, argv);
+    const cli_command_t command = cli_bench_command_as(format);
+    (void)parse_format(format, &draft->options->format); /* what is wrong with it is said when it is read */
+    optind = 1;
+    int code = cli_read_options(&command, argc, argv, apply, draft);
+    if (code >= 0)
+        return code == CLI_OK ? -1 : code;
+    if (optind < argc)
+        return cli_bad("bench", "'%.40s' is no option; `trivance bench --help` lists them", argv[optind]);
+    return cli_finish("bench", complete(draft));
+}
+
+/* Sends this process's output to nowhere while `quiet`, and back. */
+static void hush(int descriptor, int *saved, bool quiet)
+{
+    if (quiet) {
+        int nowhere = open("/dev/null", O_WRONLY);
+        *saved = dup(descriptor);
+        dup2(nowhere, descriptor);
+        close(nowhere);
+    } else {
+        dup2(*saved, descriptor);
+        close(*saved);
+    }
+}
+
+int bench_options(int argc, char **argv, MPI_Comm comm, bench_options_t *options)
+{
+    int rank = 0, saved_out = -1, saved_error = -1;
+    *options = (bench_options_t){.type = TRV_FLOAT, .op = TRV_SUM, .iterations = -1, .warmup = -1, .check = true};
+    draft_t draft = {.options = options, .comm = comm, .factor = 2};
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &draft.ranks);
+    if (rank != 0) {
+        hush(STDOUT_FILENO, &saved_out, true);
+        hush(STDERR_FILENO, &saved_error, true);
+    }
+    int result = parse(argc, argv, &draft);
+    if (rank != 0) {
+        fflush(stdout);
+        hush(STDOUT_FILENO, &saved_out, false);
+        hush(STDERR_FILENO, &saved_error, false);
+    }
+    return result;
+}

@@ -1,0 +1,220 @@
+/*
+ * Rows on stdout. The table, csv and json have one row per run; the layouts of OSU and nccl-tests are those that their
+ * users' scripts read: a section per algorithm and torus, lines that begin with # are remarks.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/shared/tool.h"
+#include "base/text/parse.h"
+#include "cli/mpi/bench.h"
+
+static const cli_column_t columns[] = {
+    {"collective", NULL, false, 0},
+    {"torus", "torus", false, 6},
+    {"ranks", NULL, false, 0},
+    {"type", NULL, false, 0},
+    {"op", NULL, false, 0},
+    {"in_place", NULL, false, 0},
+    {"bytes", "size", true, 8},
+    {"count", NULL, false, 0},
+    {"algorithm", "algorithm", false, 27},
+    {"transport", "transport", false, 9},
+    {"chosen_for", NULL, false, 0},
+    {"steps", "steps", true, 5},
+    {"bytes_sent", "sent/rank", true, 10},
+    {"latency_avg_us", "avg us", true, 10},
+    {"latency_min_us", "min us", true, 10},
+    {"latency_max_us", "max us", true, 10},
+    {"algbw_gb_per_s", "algbw GB/s", true, 10},
+    {"busbw_gb_per_s", "busbw GB/s", true, 10},
+    {"wrong", "wrong", true, 5},
+    {"identical", "identical", false, 9},
+    {"iterations", NULL, false, 0},
+    {"ranks_per_core", NULL, false, 0},
+    {"busy", NULL, false, 0},
+};
+
+static const char *type_text(const bench_options_t *options)
+{
+    return options->collective == TRV_ALLGATHER ? "" : trv_op_name(options->op);
+}
+
+static void begin_table(bench_output_t *output, int ranks)
+{
+    static const cli_format_t format[] =
+        {[BENCH_TABLE] = CLI_FORMAT_TABLE, [BENCH_CSV] = CLI_FORMAT_CSV, [BENCH_JSON] = CLI_FORMAT_JSON};
+    const bench_options_t *options = output->options;
+    if (options->format == BENCH_TABLE)
+        printf("%s of %s%s%s on %d MPI ranks%s; sizes are of the whole vector%s\n\n",
+               cli_collective_title(options->collective), trv_type_name(options->type), *type_text(options) ? ", " : "",
+               type_text(options), ranks, options->in_place ? ", in place" : "",
+               output->crowd->busy ? "; measured on a busy machine" : "");
+    cli_table_begin(&output->table, stdout, format[options->format], columns, sizeof columns / sizeof columns[0],
+                    false); /* Open MPI gives its processes a terminal even where the launcher writes to a file */
+    cli_table_stream(&output->table);
+}
+
+static void begin_matrix(bench_output_t *output, int ranks)
+{
+    const bench_options_t *options = output->options;
+    printf("%s of %s%s%s on %d MPI ranks%s; ✓ exact%s, ✗ not\n", cli_collective_title(options->collective),
+           trv_type_name(options->type), *type_text(options) ? ", " : "", type_text(options), ranks,
+           options->in_place ? ", in place" : "",
+           options->collective == TRV_REDUCE_SCATTER ? "" : " and bitwise identical on all ranks");
+    bench_matrix_begin(output);
+}
+
+void bench_output_begin(bench_output_t *output, const bench_options_t *options, const crowd_t *crowd, int ranks)
+{
+    *output = (bench_output_t){.options = options, .crowd = crowd};
+    if (options->format == BENCH_MATRIX)
+        begin_matrix(output, ranks);
+    else if (options->format <= BENCH_JSON)
+        begin_table(output, ranks);
+    else
+        printf("# Trivance %s, %s on %d MPI ranks\n", trv_version(), cli_collective_title(options->collective), ranks);
+    fflush(stdout);
+}
+
+void bench_output_section(bench_output_t *output, const trv_torus_t *torus, const char *algorithm,
+                          const char *transport)
+{
+    const bench_options_t *options = output->options;
+    char text[TRV_TORUS_TEXT_MAX];
+    if (options->format <= BENCH_JSON || options->format == BENCH_MATRIX)
+        return;
+    printf("# algorithm %s, torus %s, %s %s%s%s\n", algorithm, trv_torus_format(torus, text, sizeof text),
+           trv_type_name(options->type), type_text(options), transport ? ", transport " : "",
+           transport ? transport : "");
+    if (options->format == BENCH_OSU) {
+        printf("# Size       Avg Latency(us)");
+        if (options->full)
+            printf("   Min Latency(us)   Max Latency(us)  Iterations");
+        printf("\n");
+    } else {
+        printf("#\n#%57s%34s%32s\n", "", "out-of-place", "in-place");
+        printf("#%11s  %12s  %8s  %6s  %6s  %7s  %6s  %6s %6s  %7s  %6s  %6s %6s\n", "size", "count", "type", "redop",
+               "root", "time", "algbw", "busbw", "#wrong", "time", "algbw", "busbw", "#wrong");
+        printf("#%11s  %12s  %8s  %6s  %6s  %7s  %6s  %6s %6s  %7s  %6s  %6s %6s\n", "(B)", "(elements)", "", "", "",
+               "(us)", "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)", "(GB/s)", "");
+    }
+}
+
+static void osu_row(const bench_options_t *options, const bench_row_t *row)
+{
+    printf("%-10llu%18.2f", (unsigned long long)row->bytes, row->average_us);
+    if (options->full)
+        printf("%18.2f%18.2f%12d", row->least_us, row->most_us, row->iterations);
+    printf("\n");
+}
+
+static void nccl_half(const bench_options_t *options, const bench_row_t *row)
+{
+    printf("  %7.2f  %6.2f  %6.2f ", row->average_us, bench_algorithm_bandwidth(row),
+           bench_bus_bandwidth(row, options->collective));
+    if (row->checked)
+        printf("%6llu", (unsigned long long)row->wrong);
+    else
+        printf("%6s", "N/A");
+}
+
+static void nccl_row(const bench_options_t *options, const bench_row_t *row, const bench_row_t *second)
+{
+    printf("%12llu  %12llu  %8s  %6s  %6d", (unsigned long long)row->bytes, (unsigned long long)row->count,
+           trv_type_name(options->type), options->collective == TRV_ALLGATHER ? "none" : trv_op_name(options->op), -1);
+    nccl_half(options, row);
+    if (second)
+        nccl_half(options, second);
+    printf("\n");
+}
+
+static void table_row(bench_output_t *output, const bench_row_t *row)
+{
+    const bench_options_t *options = output->options;
+    cli_table_t *table = &output->table;
+    char torus[TRV_TORUS_TEXT_MAX], size[TRV_BYTES_TEXT_MAX], name[2 * TRV_ALGORITHM_NAME_MAX];
+    bool library = strcmp(row->algorithm, "mpi") == 0;
+    cli_cell_text(table, cli_collective_name(options->collective));
+    cli_cell_text(table, trv_torus_format(row->torus, torus, sizeof torus));
+    cli_cell_int(table, row->torus->ranks);
+    cli_cell_text(table, trv_type_name(options->type));
+    cli_cell_text(table, type_text(options));
+    cli_cell_bool(table, row->in_place);
+    if (options->format == BENCH_TABLE)
+        cli_cell_text(table, trv_format_bytes(row->bytes, size));
+    else
+        cli_cell_int(table, (int64_t)row->bytes);
+    cli_cell_int(table, (int64_t)row->count);
+    snprintf(name, sizeof name, "%s%s%s", row->chosen ? row->chosen_for : "", row->chosen ? ": " : "", row->algorithm);
+    cli_cell_text(table, options->format == BENCH_TABLE ? name : row->algorithm);
+    if (row->transport)
+        cli_cell_text(table, row->transport);
+    else
+        cli_cell_none(table);
+    cli_cell_text(table, row->chosen_for);
+    if (library) { /* what it sends is its own affair */
+        cli_cell_none(table);
+        cli_cell_none(table);
+    } else {
+        cli_cell_int(table, row->steps);
+        cli_cell_int(table, (int64_t)row->bytes_sent);
+    }
+    int digits = options->format == BENCH_TABLE ? 2 : 6;
+    cli_cell_real(table, row->average_us, digits);
+    cli_cell_real(table, row->least_us, digits);
+    cli_cell_real(table, row->most_us, digits);
+    digits = options->format == BENCH_TABLE ? 3 : 6;
+    cli_cell_real(table, bench_algorithm_bandwidth(row), digits);
+    cli_cell_real(table, bench_bus_bandwidth(row, options->collective), digits);
+    if (row->checked)
+        cli_cell_int(table, (int64_t)row->wrong);
+    else
+        cli_cell_none(table);
+    if (row->checked && options->collective != TRV_REDUCE_SCATTER)
+        cli_cell_bool(table, row->identical);
+    else
+        cli_cell_none(table);
+    cli_cell_int(table, row->iterations);
+    cli_cell_real(table, output->crowd->ranks_per_core, 3);
+    cli_cell_bool(table, output->crowd->busy || row->spread > CROWD_SPREAD_MAX);
+    cli_row_end(table);
+}
+
+static void count_row(bench_output_t *output, const bench_row_t *row)
+{
+    if (!row)
+        return;
+    output->rows++;
+    output->wrong += row->wrong + (row->checked && !row->identical);
+    output->bandwidth += bench_bus_bandwidth(row, output->options->collective);
+}
+
+void bench_output_row(bench_output_t *output, const bench_row_t *row, const bench_row_t *second)
+{
+    count_row(output, row);
+    count_row(output, second);
+    if (output->options->format == BENCH_OSU)
+        osu_row(output->options, row);
+    else if (output->options->format == BENCH_NCCL)
+        nccl_row(output->options, row, second);
+    else if (output->options->format == BENCH_MATRIX)
+        bench_matrix_row(output, row);
+    else
+        table_row(output, row);
+    fflush(stdout);
+}
+
+int bench_output_end(bench_output_t *output)
+{
+    int code = TRV_OK;
+    if (output->options->format <= BENCH_JSON)
+        code = cli_table_end(&output->table);
+    if (output->options->format == BENCH_MATRIX)
+        code = bench_matrix_end(output);
+    if (output->options->format == BENCH_NCCL)
+        printf("# Out of bounds values : %llu %s\n# Avg bus bandwidth    : %g\n", (unsigned long long)output->wrong,
+               output->wrong ? "FAILED" : "OK", output->rows ? output->bandwidth / output->rows : 0);
+    fflush(stdout);
+    return code;
+}

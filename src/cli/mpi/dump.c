@@ -1,0 +1,204 @@
+/*
+ * What TRIVANCE_TOPOLOGY_FILE or TRIVANCE_TORUS mean for these ranks, written as a topology file by rank 0.
+ */
+#include "cli/mpi/dump.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mpi.h>
+
+#ifdef TRIVANCE_LIBFABRIC
+#include "cli/ports/probe.h"
+#endif
+
+#include "cli/subcommands.h"
+#include "cli/cmd_topology.h"
+#include "cli/shared/output.h"
+#include "cli/shared/tool.h"
+#include "base/error.h"
+#include "mpi/reports/job_settings.h"
+#include "mpi/communicator/places.h"
+#include "topology/topology_file.h"
+
+typedef cli_topology_options_t options_t;
+
+/* All ranks read the same words, which the tool has read before; rank 0 is heard. 0 or CLI_BAD. */
+static int read_options(int argc, char **argv, int rank, options_t *options)
+{
+    *options = (options_t){.torus = NULL};
+    cli_read_options(&cli_topology_command, argc, argv, cli_topology_option, options);
+    if (optind == argc)
+        return CLI_OK;
+    return rank == 0 ? cli_bad("topology",
+                               "--dump writes a file and reads none; leave '%.80s' out, or name it in "
+                               "TRIVANCE_TOPOLOGY_FILE",
+                               argv[optind])
+                     : CLI_BAD;
+}
+
+/* One entry per host, in the order of their first ranks; `name` holds every rank's. */
+static int by_host(trv_topology_t *topology, const char (*name)[MPI_MAX_PROCESSOR_NAME])
+{
+    int ranks = topology->count;
+    topology->host = calloc((size_t)ranks, sizeof *topology->host);
+    topology->count = 0;
+    if (!topology->host)
+        return trv_fail_memory();
+    for (int r = 0; r < ranks; r++) {
+        int at = 0;
+        while (at < topology->count && strcmp(topology->host[at], name[r]) != 0)
+            at++;
+        if (at < topology->count && topology->place[at] != topology->place[r])
+            return trv_fail(TRV_ERR_UNSUPPORTED,
+                            "the host %s has ranks at several coordinates, so they cannot be "
+                            "written by host; leave --hosts out",
+                            name[r]);
+        if (at < topology->count)
+            continue;
+        topology->place[at] = topology->place[r];
+        topology->host[at] = strdup(name[r]);
+        if (!topology->host[at])
+            return trv_fail_memory();
+        topology->count++;
+    }
+    return TRV_OK;
+}
+
+static int write_file(const trv_topology_t *topology, const char *path)
+{
+    cli_output_t output;
+    int code = cli_output_begin(&output, path);
+    if (code < 0)
+        return code;
+    return cli_output_end(&output, trv_topology_write(topology, output.stream));
+}
+
+/* The worst outcome of all ranks; a rank with a sentence of its own keeps it. */
+static int worst_of(int code, const char *fault)
+{
+    int worst = code;
+    PMPI_Allreduce(&code, &worst, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return code < 0 && *fault       ? trv_fail(code, "%s", fault)
+           : worst < 0 && code >= 0 ? trv_fail(worst, "another rank has no place in the topology")
+                                    : worst;
+}
+
+/* Rank 0 writes, with all ranks' places and names. */
+static int write_topology(const options_t *options, const trv_mpi_world_t *world, int rank, int ranks)
+{
+    char mine[MPI_MAX_PROCESSOR_NAME] = "", (*name)[MPI_MAX_PROCESSOR_NAME] = NULL;
+    int length = 0, code = TRV_OK, *place = NULL;
+    PMPI_Get_processor_name(mine, &length);
+    if (rank == 0) {
+        name = calloc((size_t)ranks, sizeof *name);
+        place = calloc((size_t)ranks, sizeof *place);
+        code = name && place ? TRV_OK : trv_fail_memory();
+    }
+    PMPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (code < 0) {
+        free(name);
+        free(place);
+        return code;
+    }
+    PMPI_Gather(&world->place, 1, MPI_INT, place, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    PMPI_Gather(mine, sizeof mine, MPI_CHAR, name, sizeof mine, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (rank > 0)
+        return TRV_OK;
+    trv_topology_t topology = {.torus = world->network.torus,
+                               .slow_links = world->network.slow_links,
+                               .slow_link = world->slow_link,
+                               .shared_port = world->shared_port,
+                               .count = ranks,
+                               .place = place};
+    if (options->hosts)
+        code = by_host(&topology, (const char(*)[MPI_MAX_PROCESSOR_NAME])name);
+    if (code == TRV_OK)
+        code = write_file(&topology, options->output);
+    topology.slow_link = NULL;     /* the world's */
+    trv_topology_clear(&topology); /* the places, too */
+    free(name);
+    return code;
+}
+
+/* ---- --ports ----------------------------------------------------------------------------------------------------- */
+
+#ifdef TRIVANCE_LIBFABRIC
+static int meet(void *context, void *data, size_t bytes)
+{
+    (void)context;
+    return PMPI_Bcast(data, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD) == MPI_SUCCESS
+               ? TRV_OK
+               : trv_fail(TRV_ERR_TRANSPORT, "MPI_Bcast fails");
+}
+
+/* The world's, if its ranks are numbered like its places; "": it is not known. */
+static void find_torus(int rank, char torus[TRV_TORUS_TEXT_MAX])
+{
+    const trv_mpi_world_t *world = NULL;
+    int here = 0, everywhere = 0;
+    if (!trv_mpi_settings()->fault && trv_mpi_world_learn(MPI_COMM_WORLD) == MPI_SUCCESS)
+        world = trv_mpi_world();
+    here = world && world->code == 1 && world->place == rank;
+    PMPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    *torus = '\0';
+    if (everywhere)
+        trv_torus_format(&world->network.torus, torus, TRV_TORUS_TEXT_MAX);
+}
+
+static int ports_main(int argc, char **argv, int rank, int ranks)
+{
+    char torus[TRV_TORUS_TEXT_MAX];
+    find_torus(rank, torus);
+    const trv_net_options_t options = {.size = sizeof(trv_net_options_t),
+                                       .rank = rank,
+                                       .ranks = ranks,
+                                       .torus = torus,
+                                       .meet = meet};
+    return trv_probe_main(argc, argv, &options);
+}
+#else
+static int ports_main(int argc, char **argv, int rank, int ranks)
+{
+    (void)argc, (void)argv, (void)ranks;
+    return rank == 0 ? cli_bad("topology", "--ports: this Trivance was built without libfabric") : CLI_BAD;
+}
+#endif
+
+int dump_main(int argc, char **argv)
+{
+    int rank = 0, ranks = 0;
+    options_t options;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (read_options(argc, argv, rank, &options) != CLI_OK)
+        return CLI_BAD;
+    if (options.ports) {
+        optind = 0;
+        return ports_main(argc, argv, rank, ranks);
+    }
+    if (options.torus) { /* before the environment is read */
+        setenv("TRIVANCE_TORUS", options.torus, 1);
+        unsetenv("TRIVANCE_TOPOLOGY_FILE");
+    }
+    int code = TRV_OK;
+    if (trv_mpi_settings()->fault)
+        code = trv_fail(TRV_ERR_ARGUMENT, "%s", trv_mpi_settings()->fault);
+    if (code == TRV_OK && trv_mpi_world_learn(MPI_COMM_WORLD) != MPI_SUCCESS)
+        code = TRV_ERR_MEMORY;
+    const trv_mpi_world_t *world = code == TRV_OK ? trv_mpi_world() : NULL;
+    if (world)
+        code = worst_of(world->code, world->fault);
+    if (world && code == 0)
+        code = trv_fail(TRV_ERR_ARGUMENT,
+                        "nothing says how the ranks are wired; add --torus, whose sizes multiply to "
+                        "the number of ranks (%d) or of nodes",
+                        ranks);
+    if (world && code > 0)
+        code = write_topology(&options, world, rank, ranks);
+    if (code < 0 && rank == 0)
+        cli_bad_last("topology");
+    PMPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return code < 0 ? CLI_BAD : CLI_OK;
+}

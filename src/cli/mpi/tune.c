@@ -1,0 +1,280 @@
+/*
+ * The command line, and all in order. Rank 0 reads the options, gives them to the others, and alone is heard and
+ * writes.
+ */
+#include "cli/mpi/tune.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/subcommands.h"
+#include "cli/cmd_tune.h"
+#include "mpi/communicator/attribute.h"
+#include "cli/shared/output.h"
+#include "cli/shared/tool.h"
+#include "base/text/parse.h"
+#include "cli/shared/select.h"
+#include "base/ascending.h"
+#include "base/error.h"
+#include "mpi/communicator/state.h"
+#include "transport/mpi/mpi_error.h"
+#include "transport/mpi/waiting.h"
+
+#define BYTES_MAX (UINT64_C(1) << 30)
+
+/* ---- All ranks together ------------------------------------------------------------------------------------------ */
+
+int tune_barrier(const tune_t *tune)
+{
+    MPI_Request request;
+    int code = PMPI_Ibarrier(tune->comm, &request);
+    if (code == MPI_SUCCESS)
+        code = trv_mpi_poll(&request);
+    return code == MPI_SUCCESS ? TRV_OK : trv_mpi_transport_error("MPI_Ibarrier", code);
+}
+
+int tune_share(const tune_t *tune, void *data, int bytes)
+{
+    MPI_Request request;
+    int code = PMPI_Ibcast(data, bytes, MPI_BYTE, 0, tune->comm, &request);
+    if (code == MPI_SUCCESS)
+        code = trv_mpi_poll(&request);
+    return code == MPI_SUCCESS ? TRV_OK : trv_mpi_transport_error("MPI_Ibcast", code);
+}
+
+int tune_most(const tune_t *tune, double *value, int count)
+{
+    MPI_Request request;
+    int code = PMPI_Iallreduce(MPI_IN_PLACE, value, count, MPI_DOUBLE, MPI_MAX, tune->comm, &request);
+    if (code == MPI_SUCCESS)
+        code = trv_mpi_poll(&request);
+    return code == MPI_SUCCESS ? TRV_OK : trv_mpi_transport_error("MPI_Iallreduce", code);
+}
+
+/* ---- Options ----------------------------------------------------------------------------------------------------- */
+
+static int read_torus(const char *text, int ranks, trv_torus_t *torus)
+{
+    int code = trv_torus_parse(text, torus);
+    if (code == TRV_OK && torus->ranks != ranks)
+        code = trv_fail(TRV_ERR_ARGUMENT,
+                        "the torus %.80s has %d ranks, and %d were started; the product of its sizes "
+                        "must be the number of ranks (mpirun -n %d)",
+                        text, torus->ranks, ranks, torus->ranks);
+    return code;
+}
+
+static int read_collectives(const char *list, tune_options_t *options)
+{
+    char item[32];
+    int more;
+    options->collectives = 0;
+    while ((more = trv_next_item(&list, "collectives", item, sizeof item)) > 0) {
+        trv_collective_t collective;
+        int code = cli_parse_collective(item, &collective);
+        if (code < 0)
+            return code;
+        bool twice = false;
+        for (int i = 0; i < options->collectives; i++)
+            twice = twice || options->collective[i] == collective;
+        if (!twice)
+            options->collective[options->collectives++] = collective;
+    }
+    return more;
+}
+
+static int read_bytes(const char *list, tune_options_t *options)
+{
+    int sizes = 0, code = trv_parse_bytes_list(list, options->bytes, TUNE_SIZES_MAX, &sizes);
+    if (code < 0)
+        return code;
+    qsort(options->bytes, (size_t)sizes, sizeof options->bytes[0], trv_compare_uint64);
+    if (options->bytes[sizes - 1] > BYTES_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "a size is larger than 1 GiB; take smaller ones, for example 8,4K,1M");
+    options->sizes = 0;
+    for (int i = 0; i < sizes; i++)
+        if (i == 0 || options->bytes[i] != options->bytes[i - 1])
+            options->bytes[options->sizes++] = options->bytes[i];
+    return TRV_OK;
+}
+
+static int read_time(const char *text, double *seconds)
+{
+    double time_ns;
+    int code = trv_parse_time_ns(text, &time_ns);
+    if (code == TRV_OK && (time_ns < 1e8 || time_ns > 86400e9))
+        code = trv_fail(TRV_ERR_ARGUMENT, "--time=%.40s: it is from 100ms to 86400s, for example 5s", text);
+    *seconds = code == TRV_OK ? time_ns / 1e9 : 0;
+    return code;
+}
+
+static int apply(void *context, int key)
+{
+    tune_t *tune = context;
+    tune_options_t *options = &tune->options;
+    switch (key) {
+    case TUNE_TORUS: options->has_torus = true; return read_torus(optarg, tune->ranks, &options->torus);
+    case TUNE_TIME: return read_time(optarg, &options->seconds);
+    case 'c': return read_collectives(optarg, options);
+    case 'b': return read_bytes(optarg, options);
+    case 'f': return cli_parse_format(optarg, &options->format);
+    default: options->output = optarg; return TRV_OK;
+    }
+}
+
+/* Rank 0: CLI_OK, CLI_BAD, or -1 where --help was served. */
+static int read_options(int argc, char **argv, tune_t *tune)
+{
+    tune_options_t *options = &tune->options;
+    options->seconds = 5;
+    options->collectives = 1; /* AllReduce, which is 0 */
+    read_bytes("8:2M:x8", options);
+    int code = cli_read_options(&cli_tune_command, argc, argv, apply, tune);
+    if (code >= 0)
+        return code == CLI_OK ? -1 : code;
+    if (optind < argc)
+        return cli_bad(argv[0], "'%.40s' is no option; tune takes options only, for example --torus=3x3", argv[optind]);
+    return CLI_OK;
+}
+
+/* The same on all ranks. */
+static int share_options(int argc, char **argv, tune_t *tune)
+{
+    int result = tune->rank == 0 ? read_options(argc, argv, tune) : CLI_OK;
+    if (tune_share(tune, &result, sizeof result) < 0 || tune_share(tune, &tune->options, sizeof tune->options) < 0)
+        return cli_bad_last(argv[0]);
+    tune->options.output = tune->rank == 0 ? tune->options.output : NULL; /* a pointer of rank 0's */
+    return result;
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+/* Ranks without enough memory must not leave the others waiting. */
+static int get_memory(tune_t *tune)
+{
+    const tune_options_t *options = &tune->options;
+    /* The largest vector, or one element for every rank where that is more; zeros. */
+    size_t most = options->bytes[options->sizes - 1] + (size_t)tune->ranks * sizeof(float);
+    tune->send = calloc(1, most);
+    tune->receive = calloc(1, most);
+    tune->cell = calloc((size_t)options->collectives * (size_t)options->sizes, sizeof *tune->cell);
+    int mine = tune->send && tune->receive && tune->cell, all = 0;
+    if (PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, tune->comm) == MPI_SUCCESS && all)
+        return TRV_OK;
+    return trv_fail(TRV_ERR_MEMORY,
+                    "there is no memory for two vectors of %zu bytes on every rank; take a smaller "
+                    "--bytes",
+                    most);
+}
+
+/* The torus of the options, or that of the environment, or a ring, as the collectives will see it. */
+static int find_torus(tune_t *tune)
+{
+    char text[TRV_TORUS_TEXT_MAX];
+    trv_mpi_state_t *state = NULL;
+    if (tune->options.has_torus)
+        trv_torus_format(&tune->options.torus, text, sizeof text);
+    if (TRV_Comm_set(tune->comm, tune->options.has_torus ? text : NULL, TRV_MPI_AUTO) != MPI_SUCCESS ||
+        trv_mpi_state_find(tune->comm, &state) != MPI_SUCCESS || !state)
+        return TRV_ERR_ARGUMENT; /* the sentence is there */
+    tune->options.torus = state->config.network.torus;
+    tune->member = state->config.member;
+    return TRV_OK;
+}
+
+/* Cells share what is left of the time, by rank 0's clock. When it is over, the others are left to the library. */
+static int measure_cells(tune_t *tune)
+{
+    const tune_options_t *options = &tune->options;
+    const int all = options->collectives * options->sizes;
+    int code = TRV_OK;
+    for (int i = 0; i < all && code == TRV_OK; i++) {
+        double seconds = (options->seconds - (PMPI_Wtime() - tune->begun)) / (all - i);
+        code = tune_share(tune, &seconds, sizeof seconds);
+        if (seconds <= 0 && i > 0)
+            break;
+        if (code == TRV_OK)
+            code = tune_measure(tune, options->collective[i / options->sizes], options->bytes[i % options->sizes],
+                                seconds, &tune->cell[tune->cells++]);
+    }
+    return code;
+}
+
+/* The median, over the cells, of what lies between the library's quartiles. */
+static void judge_spread(tune_t *tune)
+{
+    double *ratio = malloc((size_t)tune->cells * sizeof *ratio);
+    for (int i = 0; ratio && i < tune->cells; i++)
+        ratio[i] = tune->cell[i].times[0].high_us / fmax(tune->cell[i].times[0].low_us, 1e-3);
+    if (ratio && tune->cells > 0) {
+        qsort(ratio, (size_t)tune->cells, sizeof *ratio, trv_compare_double);
+        crowd_add_spread(&tune->crowd, ratio[tune->cells / 2]);
+    }
+    free(ratio);
+}
+
+static int measure_all(tune_t *tune)
+{
+    int code = find_torus(tune);
+    if (code == TRV_OK)
+        code = crowd_find(tune->comm, &tune->crowd);
+    if (code == TRV_OK)
+        code = tune_network(tune);
+    if (code == TRV_OK)
+        code = measure_cells(tune);
+    judge_spread(tune);
+    return code;
+}
+
+/* Rank 0: what is to be known of the results. */
+static void warn(const tune_t *tune)
+{
+    const int all = tune->options.collectives * tune->options.sizes;
+    crowd_warn("tune", &tune->crowd);
+    if (tune->cells < all)
+        cli_warn("tune",
+                 "the time was over after %d of %d sizes, and the others are left to the MPI library; give more "
+                 "with --time, or fewer with --bytes",
+                 tune->cells, all);
+}
+
+/* The rules file is opened first: that it cannot be written is not to be learnt at the end. */
+static int run(tune_t *tune)
+{
+    cli_output_t output = {.stream = NULL};
+    const char *path = tune->options.output;
+    int code = path ? cli_output_begin(&output, path) : TRV_OK;
+    bool open = path && code == TRV_OK;
+    if (tune_share(tune, &code, sizeof code) < 0 || code < 0)
+        return TRV_ERR_ARGUMENT; /* rank 0 has the sentence */
+    code = get_memory(tune);
+    if (code == TRV_OK)
+        code = measure_all(tune);
+    if (code == TRV_OK && open)
+        tune_write_rules(tune, output.stream);
+    if (open)
+        code = cli_output_end(&output, code);
+    if (code == TRV_OK && tune->rank == 0) {
+        code = tune_print(tune, stdout);
+        warn(tune);
+    }
+    return code;
+}
+
+int tune_main(int argc, char **argv)
+{
+    static tune_t tune = {.comm = MPI_COMM_NULL};
+    PMPI_Comm_split(MPI_COMM_WORLD, 0, 0, &tune.comm);
+    PMPI_Comm_rank(tune.comm, &tune.rank);
+    PMPI_Comm_size(tune.comm, &tune.ranks);
+    tune.begun = PMPI_Wtime();
+    int result = share_options(argc, argv, &tune);
+    if (result == CLI_OK && run(&tune) < 0)
+        result = tune.rank == 0 ? cli_bad_last(argv[0]) : CLI_BAD;
+    free(tune.send);
+    free(tune.receive);
+    free(tune.cell);
+    PMPI_Comm_free(&tune.comm);
+    return result < 0 ? CLI_OK : result;
+}

@@ -1,0 +1,197 @@
+/*
+ * The network's parameters for the planner, by ping-pong between the torus's first place and its neighbours while
+ * all others wait.
+ *
+ * alpha      one way for 8 bytes to a neighbour, less what the planner's network takes for it beside alpha
+ * bandwidth  what 1 MiB takes more than 8 bytes, in the slowest dimension
+ * hop        what 8 bytes take more to the farthest rank than to a neighbour, per hop in between
+ * overhead   what 8 bytes to every neighbour at once, and back, take more than to the slowest one, per neighbour more
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "settings/model.h"
+#include "transport/mpi/mpi_error.h"
+#include "cli/mpi/tune.h"
+#include "transport/mpi/waiting.h"
+#include "torus/torus.h"
+
+#define SMALL  8
+#define LARGE  (1 << 20)
+#define ROUNDS 31
+#define WARMUP 4
+#define TAG    0
+
+/* A message there or here, polled for. */
+static int pass(const tune_t *tune, void *data, int bytes, int peer, bool sends)
+{
+    MPI_Request request;
+    int code = sends ? PMPI_Isend(data, bytes, MPI_BYTE, peer, TAG, tune->comm, &request)
+                     : PMPI_Irecv(data, bytes, MPI_BYTE, peer, TAG, tune->comm, &request);
+    return code == MPI_SUCCESS ? trv_mpi_poll(&request) : code;
+}
+
+/* One way between this rank and `peer`, in ns: half the fastest round, since all that disturbs makes rounds longer. */
+static int ping_pong(const tune_t *tune, int peer, bool first, char *data, int bytes, double *one_way_ns)
+{
+    double least = INFINITY;
+    int code = MPI_SUCCESS;
+    for (int i = -WARMUP; i < ROUNDS && code == MPI_SUCCESS; i++) {
+        double start = PMPI_Wtime();
+        code = pass(tune, data, bytes, peer, first);
+        if (code == MPI_SUCCESS)
+            code = pass(tune, data, bytes, peer, !first);
+        if (i >= 0)
+            least = fmin(least, PMPI_Wtime() - start);
+    }
+    if (code != MPI_SUCCESS)
+        return trv_mpi_transport_error("ping-pong", code);
+    *one_way_ns = 1e9 * least / 2;
+    return TRV_OK;
+}
+
+static int rank_at(const tune_t *tune, int place) { return tune->member ? tune->member[place] : place; }
+
+/* Between the first place and `place`; the same on all ranks. */
+static int measure_pair(const tune_t *tune, int place, char *data, double *small_ns, double *large_ns)
+{
+    int code = TRV_OK, from = rank_at(tune, 0), to = rank_at(tune, place);
+    double time_ns[2] = {0};
+    if (place != 0 && (tune->rank == from || tune->rank == to)) {
+        bool first = tune->rank == from;
+        code = ping_pong(tune, first ? to : from, first, data, SMALL, &time_ns[0]);
+        if (code == TRV_OK)
+            code = ping_pong(tune, first ? to : from, first, data, LARGE, &time_ns[1]);
+    }
+    if (code == TRV_OK)
+        code = tune_most(tune, time_ns, 2);
+    *small_ns = time_ns[0];
+    *large_ns = time_ns[1];
+    return code;
+}
+
+/* The place half-way round in every dimension, and how many hops away it is. */
+static int farthest(const trv_torus_t *torus, int *hops)
+{
+    int place[TRV_DIMS_MAX] = {0};
+    *hops = 0;
+    for (int d = 0; d < torus->dims; d++)
+        *hops += place[d] = torus->size[d] / 2;
+    return trv_torus_rank(torus, place);
+}
+
+/* ---- Several neighbours at once ---------------------------------------------------------------------------------- */
+
+/* 8 bytes to each of the peers and back, polled for. */
+static int exchange(const tune_t *tune, const int *peer, int peers, char *data)
+{
+    MPI_Request request[4 * TRV_DIMS_MAX];
+    int code = MPI_SUCCESS, posted = 0;
+    for (int i = 0; i < peers && code == MPI_SUCCESS; i++, posted += code == MPI_SUCCESS)
+        code = PMPI_Irecv(data + (i + 1) * SMALL, SMALL, MPI_BYTE, peer[i], TAG, tune->comm, &request[posted]);
+    for (int i = 0; i < peers && code == MPI_SUCCESS; i++, posted += code == MPI_SUCCESS)
+        code = PMPI_Isend(data, SMALL, MPI_BYTE, peer[i], TAG, tune->comm, &request[posted]);
+    for (int i = 0; i < posted && code == MPI_SUCCESS; i++)
+        code = trv_mpi_poll(&request[i]);
+    return code;
+}
+
+/* The fastest exchange of the first place with the peers; the same on all ranks. */
+static int measure_exchange(const tune_t *tune, const int *peer, int peers, char *data, double *round_ns)
+{
+    int code = MPI_SUCCESS;
+    double least = INFINITY, ignored;
+    *round_ns = 0;
+    if (tune->rank == rank_at(tune, 0)) {
+        for (int i = -WARMUP; i < ROUNDS && code == MPI_SUCCESS; i++) {
+            double start = PMPI_Wtime();
+            code = exchange(tune, peer, peers, data);
+            if (i >= 0)
+                least = fmin(least, PMPI_Wtime() - start);
+        }
+        *round_ns = 1e9 * least;
+    }
+    int failed = code == MPI_SUCCESS ? TRV_OK : trv_mpi_transport_error("ping-pong", code);
+    for (int i = 0; i < peers && failed == TRV_OK; i++)
+        if (tune->rank == peer[i])
+            failed = ping_pong(tune, rank_at(tune, 0), false, data, SMALL, &ignored);
+    return failed == TRV_OK ? tune_most(tune, round_ns, 1) : failed;
+}
+
+/* The ranks next to the first place, each once. */
+static int neighbours(const tune_t *tune, int *peer)
+{
+    const trv_torus_t *torus = &tune->options.torus;
+    int peers = 0;
+    for (int d = 0; d < torus->dims; d++) {
+        if (torus->size[d] > 1)
+            peer[peers++] = rank_at(tune, trv_torus_shift(torus, 0, d, +1));
+        if (torus->size[d] > 2)
+            peer[peers++] = rank_at(tune, trv_torus_shift(torus, 0, d, -1));
+    }
+    return peers;
+}
+
+static int measure_overhead(tune_t *tune, char *data)
+{
+    int peer[2 * TRV_DIMS_MAX], peers = neighbours(tune, peer), code = TRV_OK;
+    double one_ns = 0, slowest_ns = 0, all_ns = 0;
+    for (int i = 0; i < peers && peers > 1 && code == TRV_OK; i++) {
+        code = measure_exchange(tune, &peer[i], 1, data, &one_ns);
+        slowest_ns = fmax(slowest_ns, one_ns);
+    }
+    if (peers > 1 && code == TRV_OK)
+        code = measure_exchange(tune, peer, peers, data, &all_ns);
+    if (peers > 1)
+        tune->overhead_ns = fmax(all_ns - slowest_ns, 0) / (peers - 1);
+    return code;
+}
+
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
+
+/* From one node to its neighbour: the message's overhead, both hosts, two routers, a link. */
+static double beside_alpha_ns(double hop_ns, double overhead_ns)
+{
+    trv_simulate_options_t network = trv_model_network(0, 1e9, hop_ns, overhead_ns);
+    return network.message_overhead_ns + 2 * network.host_latency_ns +
+           2 * (network.router_in_ns + network.router_out_ns) + network.link_latency_ns;
+}
+
+static int measure_all(tune_t *tune, char *data)
+{
+    const trv_torus_t *torus = &tune->options.torus;
+    double near = 0, slowest = 0, near_ns = 0, far_ns = 0, large_ns = 0;
+    int hops, code = TRV_OK;
+    for (int d = 0; d < torus->dims && code == TRV_OK; d++) {
+        int place[TRV_DIMS_MAX] = {0};
+        place[d] = 1 % torus->size[d];
+        code = measure_pair(tune, trv_torus_rank(torus, place), data, &near_ns, &large_ns);
+        near = near_ns > near ? near_ns : near;
+        slowest = large_ns - near_ns > slowest ? large_ns - near_ns : slowest;
+    }
+    int far = farthest(torus, &hops);
+    if (code == TRV_OK && hops > 1)
+        code = measure_pair(tune, far, data, &far_ns, &large_ns);
+    if (code == TRV_OK)
+        code = measure_overhead(tune, data);
+    if (slowest > 0)
+        tune->network.bandwidth_bps = 8e9 * (LARGE - SMALL) / slowest;
+    if (far_ns > near)
+        tune->network.hop_ns = (far_ns - near) / (hops - 1);
+    if (near > 0)
+        tune->network.alpha_ns = fmax(near - beside_alpha_ns(tune->network.hop_ns, tune->overhead_ns), 0);
+    return code;
+}
+
+int tune_network(tune_t *tune)
+{
+    tune->network = (trv_hockney_t)TRV_HOCKNEY_PAPER;
+    tune->overhead_ns = 0;
+    char *data = calloc(1, LARGE);
+    if (!data)
+        return trv_fail_memory();
+    int code = measure_all(tune, data);
+    free(data);
+    return code;
+}

@@ -1,0 +1,260 @@
+/*
+ * trivance topology --ports, as each rank of a job runs it.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/subcommands.h"
+#include "cli/cmd_topology.h"
+#include "base/error.h"
+#include "net/inside.h"
+#include "cli/ports/probe.h"
+#include "settings/model.h"
+#include "base/text/parse.h"
+#include "cli/shared/output.h"
+#include "cli/shared/table.h"
+#include "cli/shared/tool.h"
+
+enum { HOST_MAX = 64, BYTES = 1 << 20 };
+
+/* What rank 0 prints of a rank's port. */
+typedef struct port {
+    char host[HOST_MAX], interface[64], address[64];
+    int32_t there; /* a neighbour is */
+    int32_t speed_mbps, node;
+} port_t;
+
+static void describe(const trv_net_t *net, port_t *port)
+{
+    const trv_torus_t *torus = &net->world->torus;
+    for (int w = 0; w < 2 * torus->dims; w++) {
+        trv_fabric_port_info_t info;
+        trv_fabric_port_info(net->fabric, trv_fabric_departure(net->fabric, w), &info);
+        port[w] = (port_t){.there = torus->size[trv_port_dimension(w)] > 1 && trv_probe_neighbour(net, w) >= 0,
+                           .speed_mbps = (int32_t)info.device.speed_mbps,
+                           .node = info.device.node};
+        gethostname(port[w].host, sizeof port[w].host - 1);
+        snprintf(port[w].interface, sizeof port[w].interface, "%s", info.interface);
+        snprintf(port[w].address, sizeof port[w].address, "%.63s", info.number);
+    }
+}
+
+static const char *const paths_text[] = {"two separate paths", "shared interface", "shared route", "not clear"};
+static const char *const paths_key[] = {"two", "interface", "route", "unclear"};
+
+static double mbytes_per_s(double bytes, double time_ns) { return 1e3 * bytes / time_ns; }
+
+/* For people the map and the dimensions apart, for programs a row for each port of each rank with all of it. */
+static int print_ports(const trv_net_t *net, const port_t *port, const trv_probe_t *probe, size_t bytes,
+                       cli_format_t format)
+{
+    static const cli_column_t column[] = {{"rank", "rank", true, 0},
+                                          {"host", "host", false, 0},
+                                          {"port", "port", false, 0},
+                                          {"interface", "interface", false, 0},
+                                          {"address", "address", false, 0},
+                                          {"speed_mbps", "Mb/s", true, 0},
+                                          {"numa_node", "NUMA node", true, 0},
+                                          {"alone_mbytes_per_s", NULL, true, 0},
+                                          {"both_mbytes_per_s", NULL, true, 0},
+                                          {"paths", NULL, false, 0},
+                                          {"strays", NULL, false, 0}};
+    const int ways = 2 * net->world->torus.dims;
+    cli_table_t table;
+    char name[TRV_PORT_TEXT_MAX];
+    cli_table_begin(&table, stdout, format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
+    for (int i = 0; i < net->ranks * ways; i++) {
+        const int way = i % ways;
+        const trv_probe_t *of = &probe[trv_port_dimension(way)];
+        if (!port[i].there)
+            continue;
+        cli_cell_int(&table, i / ways);
+        cli_cell_text(&table, port[i].host);
+        cli_cell_text(&table, trv_port_format(way, name));
+        cli_cell_text(&table, port[i].interface);
+        cli_cell_text(&table, port[i].address);
+        if (port[i].speed_mbps > 0)
+            cli_cell_int(&table, port[i].speed_mbps);
+        else
+            cli_cell_none(&table);
+        if (port[i].node >= 0)
+            cli_cell_int(&table, port[i].node);
+        else
+            cli_cell_none(&table);
+        cli_cell_real(&table, mbytes_per_s((double)bytes, of->alone_ns[way % 2]), 3);
+        cli_cell_real(&table, mbytes_per_s(2 * (double)bytes, of->both_ns), 3);
+        cli_cell_text(&table, paths_key[of->paths]);
+        cli_cell_bool(&table, of->strays);
+        cli_row_end(&table);
+    }
+    return cli_table_end(&table);
+}
+
+static int print_dimensions(const trv_torus_t *torus, const trv_probe_t *probe, size_t bytes)
+{
+    static const cli_column_t column[] = {{"dimension", "dimension", true, 0}, {"up", "+ alone MB/s", true, 0},
+                                          {"down", "- alone MB/s", true, 0},   {"both", "both MB/s", true, 0},
+                                          {"gain", "gain", true, 0},           {"paths", "paths", false, 0}};
+    cli_table_t table;
+    putchar('\n');
+    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0],
+                    cli_stdout_is_terminal());
+    for (int d = 0; d < torus->dims; d++) {
+        if (torus->size[d] == 1)
+            continue;
+        cli_cell_int(&table, d);
+        cli_cell_real(&table, mbytes_per_s((double)bytes, probe[d].alone_ns[0]), 3);
+        cli_cell_real(&table, mbytes_per_s((double)bytes, probe[d].alone_ns[1]), 3);
+        cli_cell_real(&table, mbytes_per_s(2 * (double)bytes, probe[d].both_ns), 3);
+        cli_cell_real(&table, probe[d].gain, 2);
+        cli_cell_text(&table, paths_text[probe[d].paths]);
+        cli_row_end(&table);
+    }
+    return cli_table_end(&table);
+}
+
+/* What contradicts the map, on stderr; whether anything does. */
+static bool complain(const trv_torus_t *torus, const trv_probe_t *probe)
+{
+    bool any = false;
+    for (int d = 0; d < torus->dims; d++) {
+        if (torus->size[d] == 1)
+            continue;
+        if (probe[d].strays)
+            cli_warn("topology",
+                     "dimension %d: on some rank the system sends by another device than the interface that "
+                     "the map names; its routes go by the destination alone (see ip rule)",
+                     d);
+        else if (probe[d].paths == TRV_PATHS_ROUTE)
+            cli_warn("topology",
+                     "dimension %d: the map has an interface for each way, and they share a path: together "
+                     "they take as long as one after the other",
+                     d);
+        else if (probe[d].paths == TRV_PATHS_UNCLEAR)
+            cli_warn("topology",
+                     "dimension %d: it is not clear whether its ways have two paths, for they gain now more, now less; "
+                     "measure again with a larger --bytes, or when the machine is not busy",
+                     d);
+        any = any || probe[d].strays || probe[d].paths == TRV_PATHS_ROUTE;
+    }
+    return any;
+}
+
+/* ---- The rules file ---------------------------------------------------------------------------------------------- */
+
+static int put_text(void *text, FILE *out) { return fputs(text, out) < 0 ? TRV_ERR_ARGUMENT : TRV_OK; }
+
+/* Where measuring has not told, the map does. */
+static bool is_narrow(const trv_probe_t *probe)
+{
+    return probe->paths == TRV_PATHS_UNCLEAR ? probe->one_interface : probe->paths != TRV_PATHS_TWO;
+}
+
+/* What was measured, for the planner. */
+static int write_paths(const trv_net_t *net, const trv_probe_t *probe, const char *path)
+{
+    const trv_torus_t *torus = &net->world->torus;
+    trv_rules_t rules = {.paths = *torus};
+    char said[TRV_MODEL_NARROW_MAX], *text = NULL;
+    trv_fabric_narrow(net->fabric, &rules.one_path);
+    for (int d = 0; d < torus->dims; d++)
+        rules.narrow |= (unsigned)(torus->size[d] > 1 && is_narrow(&probe[d])) << d;
+    rules.one_path = rules.one_path && (rules.narrow & (rules.narrow - 1)) != 0;
+    int rc = trv_rules_with_paths(path, &rules, &text);
+    if (rc == TRV_OK)
+        rc = cli_output_write(path, put_text, text);
+    free(text);
+    const trv_simulate_options_t network = {.narrow = rules.narrow, .one_path = rules.one_path};
+    if (rc == TRV_OK)
+        fprintf(stderr, "trivance topology: %s says: %s\n", path,
+                rules.narrow ? trv_model_narrow_text(&network, torus, &rules, said) : "no dimension is narrow");
+    return rc;
+}
+
+static int print(const trv_net_t *net, const port_t *port, const trv_probe_t *probe,
+                 const cli_topology_options_t *options)
+{
+    const trv_torus_t *torus = &net->world->torus;
+    if (net->ranks == 1 && options->rules)
+        return trv_fail(TRV_ERR_ARGUMENT, "one rank has no links: nothing is measured for %s", options->rules);
+    if (net->ranks == 1 && options->format == CLI_FORMAT_TABLE)
+        return puts("one rank: it has no links, and nothing to measure"), CLI_OK;
+    int rc = print_ports(net, port, probe, options->bytes, options->format);
+    if (rc == TRV_OK && options->format == CLI_FORMAT_TABLE)
+        rc = print_dimensions(torus, probe, options->bytes);
+    fflush(stdout);
+    if (rc == TRV_OK && options->rules)
+        rc = write_paths(net, probe, options->rules);
+    return rc < 0 ? rc : complain(torus, probe) ? CLI_WRONG : CLI_OK;
+}
+
+static int run(trv_net_t *net, const cli_topology_options_t *options)
+{
+    const trv_torus_t *torus = &net->world->torus;
+    const size_t ways = 2 * (size_t)torus->dims;
+    port_t own[TRV_WAYS] = {0}, *port = calloc((size_t)net->ranks * ways, sizeof *port);
+    trv_probe_t probe[TRV_DIMS_MAX] = {0};
+    int rc = port ? TRV_OK : trv_net_break(net, trv_fail_memory()), code = CLI_OK;
+    describe(net, own);
+    if (rc == TRV_OK)
+        rc = trv_net_allgather(net->world, own, port, ways * sizeof *port, TRV_UINT8);
+    for (int d = 0; d < torus->dims && rc == TRV_OK; d++) {
+        bool remote[2];
+        for (int down = 0; down < 2; down++) {
+            const int there = trv_probe_neighbour(net, 2 * d + down);
+            remote[down] = there >= 0 && strcmp(port[(size_t)there * ways].host, own->host) != 0;
+        }
+        if (torus->size[d] > 1)
+            rc = trv_probe_dimension(net, d, options->bytes, remote, &probe[d]);
+    }
+    if (rc == TRV_OK && net->rank == 0)
+        code = print(net, port, probe, options);
+    if (rc == TRV_OK && net->rank == 0 && code < 0)
+        code = cli_bad_last("topology");
+    if (rc == TRV_OK)
+        rc = trv_net_broadcast(net->world, &code, sizeof code, 0);
+    free(port);
+    return rc < 0 ? rc : code;
+}
+
+/* Whether a rank that cannot start says so itself. Rank 0 does for all, unless it has not heard of it: from a rank that
+ * does not know its own number, or that does not reach rank 0. */
+static bool speaks(const trv_net_options_t *with, const char *sentence)
+{
+    const char *text = getenv("RANK"), *ranks = getenv("WORLD_SIZE");
+    char waited[40];
+    int own = with->rank, count = 0;
+    if (own < 0 && text && trv_parse_int(text, "RANK", 0, INT_MAX, &own) < 0)
+        return true;
+    if (own <= 0)
+        return true;
+    if (with->rank < 0 && ranks && trv_parse_int(ranks, "WORLD_SIZE", 1, INT_MAX, &count) == TRV_OK && own >= count)
+        return true;
+    snprintf(waited, sizeof waited, "rank %d waited ", own);
+    return strncmp(sentence, waited, strlen(waited)) == 0 || strncmp(sentence, "rank 0 at ", 10) == 0;
+}
+
+int trv_probe_main(int argc, char **argv, const trv_net_options_t *options)
+{
+    cli_topology_options_t said = {.dump = false};
+    trv_net_t *net = NULL;
+    int code = cli_read_options(&cli_topology_command, argc, argv, cli_topology_option, &said);
+    if (code >= 0)
+        return code;
+    said.bytes = said.bytes ? said.bytes : BYTES;
+    trv_net_options_t with = options ? *options : (trv_net_options_t){TRV_NET_OPTIONS};
+    with.torus = said.torus ? said.torus : with.torus;
+    int rc = trv_net_init(&net, &with);
+    if (rc == TRV_OK)
+        rc = run(net, &said);
+    char sentence[TRV_REASON_MAX];
+    snprintf(sentence, sizeof sentence, "%s", trv_last_error());
+    if (rc < 0 && (net ? net->rank == 0 : speaks(&with, sentence)))
+        cli_bad("topology", "%s", sentence);
+    if (net)
+        trv_net_finalize(&net);
+    return rc < 0 ? CLI_BAD : rc;
+}

@@ -1,0 +1,19 @@
+/*
+ * Two paths, or one, by the gains of the rounds: the median says which, unless too many rounds say otherwise.
+ */
+#include "cli/ports/verdict.h"
+
+bool trv_verdict_is_clear(const double *gain, int rounds)
+{
+    const int spare = rounds / 4;
+    return rounds > 0 && (gain[spare] >= TRV_PROBE_TWO) == (gain[rounds - 1 - spare] >= TRV_PROBE_TWO);
+}
+
+trv_paths_t trv_verdict_paths(const double *gain, int rounds, bool one_interface)
+{
+    if (!trv_verdict_is_clear(gain, rounds))
+        return TRV_PATHS_UNCLEAR;
+    if (gain[rounds / 2] >= TRV_PROBE_TWO)
+        return TRV_PATHS_TWO;
+    return one_interface ? TRV_PATHS_INTERFACE : TRV_PATHS_ROUTE;
+}

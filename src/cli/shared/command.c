@@ -1,0 +1,289 @@
+/*
+ * Command lines: getopt_long over the table, and help.
+ */
+#include "cli/shared/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text/nearest.h"
+#include "cli/shared/table.h"
+#include "cli/shared/tool.h"
+
+#define OPTIONS_MAX 64
+#define HELP_WIDTH  100
+#define LABEL_MAX   28 /* columns; the text of a longer one begins behind it */
+#define LONG        0x10000
+
+static const cli_option_t help_option = {"help", 'h', NULL, "print this text", NULL};
+
+void cli_each_option(const cli_command_t *command, void (*visit)(void *context, const cli_option_t *option),
+                     void *context)
+{
+    for (const cli_option_t *option = command->option; option && option->text; option++)
+        visit(context, option);
+    for (const cli_option_t *option = command->more ? command->more() : NULL; option && option->text; option++)
+        visit(context, option);
+    visit(context, &help_option);
+}
+
+/* ---- Parsing ----------------------------------------------------------------------------------------------------- */
+
+/* What getopt_long wants. Options by name are told as LONG + their place, letters as themselves. */
+typedef struct parser {
+    const cli_option_t *option[OPTIONS_MAX];
+    struct option longs[OPTIONS_MAX + 1];
+    char shorts[3 * OPTIONS_MAX + 4];
+    int options, names;
+} parser_t;
+
+static int letter_of(const cli_option_t *option)
+{
+    return option->key >= CLI_LETTER(0) ? option->key - CLI_LETTER(0) : option->key < CLI_NO_LETTER ? option->key : 0;
+}
+
+static void add(void *context, const cli_option_t *option)
+{
+    parser_t *parser = context;
+    const int letter = letter_of(option), has_value = !option->value            ? no_argument
+                                                      : option->value[0] == '[' ? optional_argument
+                                                                                : required_argument;
+    if (!option->name || parser->options == OPTIONS_MAX)
+        return;
+    if (letter && !strchr(parser->shorts + 1, letter)) { /* of two the first has it */
+        size_t used = strlen(parser->shorts);
+        snprintf(parser->shorts + used, sizeof parser->shorts - used, "%c%s", letter,
+                 has_value == required_argument ? ":" : "");
+    }
+    if (*option->name)
+        parser->longs[parser->names++] = (struct option){option->name, has_value, NULL, LONG + parser->options};
+    parser->option[parser->options++] = option;
+}
+
+static const cli_option_t *find(const parser_t *parser, int told)
+{
+    if (told >= LONG)
+        return parser->option[told - LONG];
+    for (int i = 0; i < parser->options; i++)
+        if (letter_of(parser->option[i]) == told)
+            return parser->option[i];
+    return NULL;
+}
+
+static void refuse_unknown(const char *command, const char *text, const parser_t *parser)
+{
+    const char *name[OPTIONS_MAX];
+    char bare[64];
+    for (int i = 0; i < parser->names; i++)
+        name[i] = parser->longs[i].name;
+    snprintf(bare, sizeof bare, "%s", text);
+    bare[strcspn(bare, "=")] = '\0';
+    const char *nearest = strncmp(text, "--", 2) == 0 ? trv_nearest(bare + 2, name, parser->names) : NULL;
+    if (nearest)
+        cli_bad(command, "there is no option '%.40s'; did you mean --%s?", bare, nearest);
+    else
+        cli_bad(command, "there is no option '%.40s'; `trivance %s --help` lists them", bare, command);
+}
+
+/* What getopt_long would not take: `told` is ':' or '?', `before` where it stood. */
+static int refuse(const char *command, char **argv, int told, int before, const parser_t *parser)
+{
+    const char *text = argv[optind > before ? optind - 1 : optind];
+    const char short_text[3] = {'-', (char)optopt, '\0'};
+    const cli_option_t *known = optopt ? find(parser, optopt) : NULL;
+    if (!text)
+        text = "";
+    const bool is_name = strncmp(text, "--", 2) == 0;
+    if (told == ':')
+        return cli_bad(command, "the option %.40s needs a value; `trivance %s --help` shows an example", text, command);
+    if (known && is_name)
+        return cli_bad(command, "the option --%s takes no value", known->name);
+    refuse_unknown(command, is_name || !optopt ? text : short_text, parser);
+    return CLI_BAD;
+}
+
+/* The sentence of the last failure, which says about which option it is. */
+static int refuse_value(const char *command, const cli_option_t *option)
+{
+    char name[64];
+    if (*option->name)
+        snprintf(name, sizeof name, "--%s", option->name);
+    else
+        snprintf(name, sizeof name, "-%c", letter_of(option));
+    const char *sentence = trv_last_error();
+    return strstr(sentence, name) ? cli_bad_last(command) : cli_bad(command, "%s: %s", name, sentence);
+}
+
+int cli_read_options(const cli_command_t *command, int argc, char **argv, int (*read)(void *options, int key),
+                     void *options)
+{
+    parser_t parser = {.shorts = ""};
+    int told, before = optind;
+    strcpy(parser.shorts, command->passes_on ? "+:" : ":");
+    cli_each_option(command, add, &parser);
+    opterr = 0;
+    while (before = optind, (told = getopt_long(argc, argv, parser.shorts, parser.longs, NULL)) != -1) {
+        if (told == '?' || told == ':')
+            return refuse(command->name, argv, told, before, &parser);
+        const cli_option_t *option = find(&parser, told);
+        if (option == &help_option) {
+            cli_print_help(command, stdout);
+            return CLI_OK;
+        }
+        if (read(options, option->key) < 0)
+            return refuse_value(command->name, option);
+    }
+    return -1;
+}
+
+static int read_format(void *options, int key)
+{
+    (void)key;
+    return cli_parse_format(optarg, options);
+}
+
+int cli_read_format_option(const cli_command_t *command, int argc, char **argv, cli_format_t *format)
+{
+    int code = cli_read_options(command, argc, argv, read_format, format);
+    if (code == -1 && optind < argc)
+        return cli_bad(command->name, "'%.40s' is not needed: %s takes options only, for example --format=json",
+                       argv[optind], command->name);
+    return code;
+}
+
+/* ---- Help -------------------------------------------------------------------------------------------------------- */
+
+/* Text whose lines are broken between words; all but the first are indented. */
+static void print_wrapped(FILE *out, const char *text, int column, int indent)
+{
+    bool first = true;
+    for (const char *at = text; *at;) {
+        if (*at == '\n') {
+            fprintf(out, "\n%*s", indent, "");
+            column = indent;
+            first = true;
+            at++;
+            continue;
+        }
+        const size_t bytes = strcspn(at, " \n");
+        char word[128];
+        snprintf(word, sizeof word, "%.*s", (int)bytes, at);
+        const int columns = cli_text_width(word);
+        if (!first && column + 1 + columns > HELP_WIDTH) {
+            fprintf(out, "\n%*s", indent, "");
+            column = indent;
+        } else if (!first) {
+            fputc(' ', out);
+            column++;
+        }
+        fputs(word, out);
+        column += columns;
+        first = false;
+        at += bytes;
+        at += *at == ' ';
+    }
+    fputc('\n', out);
+}
+
+/* "  -b, --bytes=M"; its length. */
+static int label_of(const cli_option_t *option, char label[80])
+{
+    const int letter = letter_of(option);
+    const char *value = option->value ? option->value : "", *joint = *value == '[' ? "[=" : *value ? "=" : "";
+    if (!*option->name)
+        return snprintf(label, 80, "  -%c%s%s", letter, *value ? " " : "", value);
+    return snprintf(label, 80, "  %c%c%c --%s%s%s", letter ? '-' : ' ', letter ? letter : ' ', letter ? ',' : ' ',
+                    option->name, joint, *value == '[' ? value + 1 : value);
+}
+
+static void measure(void *context, const cli_option_t *option)
+{
+    char label[80];
+    int *column = context, length = option->name ? label_of(option, label) + 2 : 0;
+    if (length > *column && length <= LABEL_MAX)
+        *column = length;
+}
+
+typedef struct printer {
+    FILE *out;
+    int column; /* of the texts */
+    int rows;
+} printer_t;
+
+static void print_option(void *context, const cli_option_t *option)
+{
+    printer_t *printer = context;
+    char label[80];
+    if (printer->rows == 0 && option->name)
+        fputs("Options:\n", printer->out);
+    if (!option->name) {
+        fprintf(printer->out, "%s%s:\n", printer->rows++ ? "\n" : "", option->text);
+        return;
+    }
+    int length = label_of(option, label);
+    printer->rows++;
+    if (length + 1 > printer->column)
+        fprintf(printer->out, "%s\n%*s", label, printer->column, "");
+    else
+        fprintf(printer->out, "%-*s", printer->column, label);
+    print_wrapped(printer->out, option->text, printer->column, printer->column);
+}
+
+static void print_options(const cli_command_t *command, FILE *out)
+{
+    printer_t printer = {.out = out};
+    cli_each_option(command, measure, &printer.column);
+    cli_each_option(command, print_option, &printer);
+}
+
+/* Every line behind the name of the tool, or of the launcher that it begins with. */
+static void print_usage(const cli_command_t *command, FILE *out)
+{
+    const char *lead = "Usage: ";
+    if (!*command->usage)
+        fprintf(out, "Usage: trivance %s\n", command->name);
+    for (const char *line = command->usage; *line; lead = "       ") {
+        size_t length = strcspn(line, "\n");
+        bool launched = strncmp(line, "mpirun ", 7) == 0 || strncmp(line, "trivance ", 9) == 0;
+        fprintf(out, "%s%s%s%s%.*s\n", lead, launched ? "" : "trivance ", launched ? "" : command->name,
+                launched || !length ? "" : " ", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+static void print_help(const cli_command_t *command, FILE *out)
+{
+    print_usage(command, out);
+    fputc('\n', out);
+    print_wrapped(out, command->about, 0, 0);
+    for (const cli_command_t *const *part = command->part; part && *part; part++)
+        fprintf(out, "%s  %-8s %s\n", part == command->part ? "\nCommands:\n" : "", strrchr((*part)->name, ' ') + 1,
+                (*part)->summary);
+    fputc('\n', out);
+    print_options(command, out);
+    if (command->notes) {
+        fputc('\n', out);
+        print_wrapped(out, command->notes, 0, 0);
+    }
+    if (command->examples)
+        fprintf(out, "\nExamples:\n");
+    for (const char *line = command->examples; line && *line;) {
+        size_t length = strcspn(line, "\n");
+        fprintf(out, "  %.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+void cli_print_help(const cli_command_t *command, FILE *out)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *memory = open_memstream(&text, &length);
+    if (memory) {
+        print_help(command, memory);
+        fclose(memory);
+    }
+    cli_print_text(out, text ? text : "");
+    free(text);
+}

@@ -1,0 +1,56 @@
+/*
+ * The command line of a subcommand, in one table: what is parsed, what --help prints, the OPTIONS of its man page and
+ * what the shell completes are made from it (cli/main/pages.c writes the latter two).
+ */
+#ifndef TRIVANCE_CLI_SHARED_COMMAND_H
+#define TRIVANCE_CLI_SHARED_COMMAND_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cli/shared/table.h"
+
+typedef struct cli_option {
+    const char *name;  /* without dashes; NULL: `text` is the heading of the options below; "": it has a letter only */
+    int key;           /* its letter, or CLI_NO_LETTER and more */
+    const char *value; /* what it takes, as "TIME"; "[0|1]": and may be left out; NULL: nothing */
+    const char *text;  /* what it means; NULL ends the table */
+    const char *words; /* what the shell may complete, with blanks between: words, FILE, DIR or ALGORITHM; or NULL */
+} cli_option_t;
+
+#define CLI_NO_LETTER 256
+#define CLI_LETTER(c) (0x1000 + (c)) /* the key of a letter that means something else than the same key of a name */
+#define CLI_OPTIONS_END                                                                                                \
+    {                                                                                                                  \
+        NULL, 0, NULL, NULL, NULL                                                                                      \
+    }
+
+typedef struct cli_command {
+    const char *name;    /* "plan", "testbed up" */
+    const char *summary; /* half a line for the list of subcommands */
+    const char *usage;   /* what stands behind the name; a line for each way to call it */
+    const char *about;   /* paragraphs */
+    const cli_option_t *option;
+    const cli_option_t *(*more)(void); /* options that several subcommands have in common, behind its own; or NULL */
+    const char *notes;                 /* paragraphs behind the options; or NULL */
+    const char *examples;              /* a line each */
+    bool passes_on;                    /* what follows the first word that is no option is another program's */
+    const struct cli_command *const *part; /* subcommands of its own, ends with NULL; or NULL */
+} cli_command_t;
+
+/* Reads the options. `read` is called with the key of each, its value in optarg; the sentence of a failure gets the
+ * option's name, where it has it not. -1: go on with argv[optind]; else the exit code: help was printed, or a sentence. */
+int cli_read_options(const cli_command_t *command, int argc, char **argv, int (*read)(void *options, int key),
+                     void *options);
+
+/* For a command that takes --format and --help only. */
+int cli_read_format_option(const cli_command_t *command, int argc, char **argv, cli_format_t *format);
+
+/* Calls `visit` for all options, headings included, in the order of --help. */
+void cli_each_option(const cli_command_t *command, void (*visit)(void *context, const cli_option_t *option),
+                     void *context);
+
+void cli_print_help(const cli_command_t *command, FILE *out);
+
+#endif

@@ -1,0 +1,413 @@
+/*
+ * A grid of simulations on all cores: a list of points, the dearest first, and counters that say how far the threads
+ * have come in it. One thread begins at its end, so that results come early; the others begin with the dearest points,
+ * so that none of these is left for the end.
+ *
+ * Points of one torus and one entry of the user's list of algorithms are a *group* and stand together in the list, so
+ * that only a few simulators exist at a time: the first point that needs one makes it, the last one frees it.
+ */
+#include "cli/shared/grid.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/advance.h"
+#include "base/error.h"
+#include "base/room.h"
+#include "cli/shared/network_options.h"
+#include "cli/shared/parallel.h"
+#include "cli/shared/simulators.h"
+
+#define HOPS_PER_SECOND 8e6 /* of one core, 2024 */
+
+typedef struct group {
+    const cli_point_t *like; /* its first point */
+    cli_simulator_t *member[CLI_CHOICES_MAX];
+    double dearest;
+} group_t;
+
+typedef struct order {
+    size_t point, group;
+    double work, dearest; /* of the point; of its group */
+} order_t;
+
+typedef struct run {
+    cli_point_t *point;
+    order_t *order;
+    size_t points;
+    atomic_size_t taken, dear; /* points that threads took from the list; those from its beginning */
+    cli_simulator_t *simulators;
+    group_t *group;
+    size_t groups;
+    int64_t group_room;
+    double work, dearest; /* packet-hops of all points; of one */
+    cli_point_done_t *done;
+    void *context;
+    const cli_grid_watch_t *watch;
+    pthread_mutex_t lock; /* of `done`, rc and sentence */
+    atomic_int rc;
+    char *sentence;
+} run_t;
+
+/* ---- What a point simulates -------------------------------------------------------------------------------------- */
+
+/* A plan is the only member; where there is none, the point has its reason. */
+static int members(const cli_point_t *point)
+{
+    return point->rc ? 0 : point->choice->planned ? 1 : point->choice->members;
+}
+
+static const char *member_name(const cli_point_t *point, int member)
+{
+    return point->choice->planned ? point->algorithm : cli_member_name(point->choice, member);
+}
+
+static int keep_reason(cli_point_t *point)
+{
+    point->rc = TRV_ERR_UNSUPPORTED;
+    point->reason = strdup(trv_last_error());
+    return point->reason ? TRV_OK : trv_fail_memory();
+}
+
+/* What `planned` means for the point. */
+static int plan_point(cli_point_t *point)
+{
+    trv_planned_t plan;
+    int rc = trv_planner_best(&point->torus, point->collective, point->bytes, &point->options, NULL, &plan);
+    if (!rc)
+        memcpy(point->algorithm, plan.algorithm, sizeof plan.algorithm);
+    return rc == TRV_ERR_UNSUPPORTED ? keep_reason(point) : rc;
+}
+
+/* ---- What a point costs ------------------------------------------------------------------------------------------ */
+
+/* Packet-hops, more or less; of a family those of its cheapest member, since a bound often spares the others. */
+static double estimate_work(const group_t *group, const cli_point_t *point)
+{
+    const trv_simulate_options_t *options = &point->options;
+    bool reduced = options->model == TRV_FIFO && !options->full && !options->slow_ranks && !options->slow_links;
+    double least = 0;
+    for (int i = 0; i < members(point); i++) {
+        const cli_simulator_t *entry = group->member[i];
+        double hops = entry->message_hops + entry->byte_hops * (double)point->bytes / options->packet_bytes;
+        double work = 1 + hops * (reduced ? entry->ranks_reduced : point->torus.ranks);
+        if (!entry->rc && !cli_simulator_check(entry, point->bytes, options->packet_bytes) &&
+            (least == 0 || work < least))
+            least = work;
+    }
+    return least;
+}
+
+/* ---- Groups ------------------------------------------------------------------------------------------------------ */
+
+static trv_network_t network_of(const cli_point_t *point) { return cli_network_on(&point->torus, &point->options); }
+
+static bool belongs(const cli_point_t *point, const group_t *group)
+{
+    const trv_network_t mine = network_of(point), its = network_of(group->like);
+    return group->like->choice == point->choice && group->like->collective == point->collective &&
+           strcmp(group->like->algorithm, point->algorithm) == 0 && cli_network_equal(&its, &mine);
+}
+
+/* Points usually come in the order of the grid, so the group is mostly that of the point before. */
+static int find_group(run_t *run, const cli_point_t *point, size_t *index)
+{
+    for (size_t i = run->groups; i-- > 0;)
+        if (belongs(point, &run->group[i])) {
+            *index = i;
+            return TRV_OK;
+        }
+    if (trv_room(&run->group, &run->group_room, (int64_t)run->groups, 1, sizeof *run->group))
+        return TRV_ERR_MEMORY;
+    group_t *group = &run->group[run->groups];
+    *group = (group_t){.like = point};
+    const trv_network_t network = network_of(point);
+    int rc = TRV_OK;
+    for (int i = 0; i < members(point) && !rc; i++)
+        rc = cli_simulators_find(&run->simulators, &network, member_name(point, i), point->collective,
+                                 &group->member[i]);
+    *index = run->groups++;
+    return rc;
+}
+
+/* ---- One point --------------------------------------------------------------------------------------------------- */
+
+typedef struct candidate {
+    const cli_simulator_t *entry;
+    double bound_ns;
+} candidate_t;
+
+static void insert(candidate_t *candidate, int count, candidate_t new)
+{
+    for (; count > 0 && candidate[count - 1].bound_ns > new.bound_ns; count--)
+        candidate[count] = candidate[count - 1];
+    candidate[count] = new;
+}
+
+/* The members that may run, by ascending bound. */
+static int list_candidates(const group_t *group, const cli_point_t *point, candidate_t *candidate, int *candidates)
+{
+    for (int i = 0; i < members(point); i++) {
+        cli_simulator_t *entry = group->member[i];
+        double bound_ns = 0;
+        int rc = cli_simulator_acquire(entry);
+        if (!rc)
+            rc = cli_simulator_check(entry, point->bytes, point->options.packet_bytes);
+        if (!rc && members(point) > 1)
+            rc = trv_simulate_bound_ns(entry->simulator, &point->options, point->bytes, &bound_ns);
+        if (!rc)
+            insert(candidate, (*candidates)++, (candidate_t){entry, bound_ns});
+        else if (rc != TRV_ERR_UNSUPPORTED)
+            return rc;
+    }
+    return TRV_OK;
+}
+
+/* How far a point is: its share is reached when all its candidates are simulated, or it is done without some. */
+typedef struct advance {
+    const cli_grid_watch_t *watch;
+    double share_per_hop, left;
+} advance_t;
+
+static void advance_by(advance_t *advance, double share)
+{
+    share = share < advance->left ? share : advance->left;
+    advance->left -= share;
+    if (advance->watch && advance->watch->moved)
+        advance->watch->moved(advance->watch->context, share);
+}
+
+static void moved(void *context, uint64_t hops)
+{
+    advance_t *advance = context;
+    advance_by(advance, (double)hops * advance->share_per_hop);
+}
+
+static advance_t advance_of(const run_t *run, const cli_point_t *point, const candidate_t *candidate, int candidates)
+{
+    double hops = 0;
+    for (int i = 0; i < candidates && run->watch; i++)
+        hops += trv_simulate_hops(candidate[i].entry->simulator, &point->options, point->bytes);
+    return (advance_t){run->watch, hops > 0 ? point->share / hops : 0, point->share};
+}
+
+/* Keeps the result if it is the first, or the fastest. */
+static int simulate(const candidate_t *candidate, bool first, cli_point_t *point, advance_t *advance)
+{
+    trv_simulation_t result;
+    double begun_ns = trv_now_ns();
+    const trv_watch_t watch = {.context = advance, .moved = moved};
+    int rc = trv_simulate_watched(candidate->entry->simulator, &point->options, point->bytes,
+                                  advance->watch ? &watch : NULL, &result);
+    point->wall_s += 1e-9 * (trv_now_ns() - begun_ns);
+    if (rc)
+        return rc;
+    if (first || result.time_ns < point->time_ns) {
+        memcpy(point->algorithm, candidate->entry->algorithm, sizeof point->algorithm);
+        point->time_ns = result.time_ns;
+        point->packet_hops = result.packet_hops;
+        point->simulated_hops = result.simulated_hops;
+    }
+    trv_simulation_clear(&result);
+    return TRV_OK;
+}
+
+/* The fastest member. One that cannot beat what was found is passed over; one that cannot run is no error, but the
+ * point's reason where no other can. */
+static int simulate_members(const run_t *run, const group_t *group, cli_point_t *point)
+{
+    candidate_t candidate[CLI_CHOICES_MAX];
+    bool found = false;
+    int candidates = 0, rc = point->rc ? TRV_OK : list_candidates(group, point, candidate, &candidates);
+    advance_t advance = advance_of(run, point, candidate, candidates);
+    for (int i = 0; i < candidates && !rc; i++) {
+        if (found && candidate[i].bound_ns >= point->time_ns)
+            break;
+        rc = simulate(&candidate[i], !found, point, &advance);
+        found |= !rc;
+        if (rc == TRV_ERR_UNSUPPORTED)
+            rc = TRV_OK;
+    }
+    advance_by(&advance, advance.left);
+    return rc || point->rc || found ? rc : keep_reason(point);
+}
+
+static int run_point(run_t *run, const order_t *order)
+{
+    const group_t *group = &run->group[order->group];
+    cli_point_t *point = &run->point[order->point];
+    int users = members(point), rc = simulate_members(run, group, point);
+    for (int m = 0; m < users; m++)
+        cli_simulator_release(group->member[m]);
+    return rc;
+}
+
+/* ---- All points -------------------------------------------------------------------------------------------------- */
+
+/* Reports a point that is done. The first failure's sentence, this thread's, is kept for the thread that will return
+ * it. */
+static void report(run_t *run, const cli_point_t *point, int rc)
+{
+    pthread_mutex_lock(&run->lock);
+    if (!rc && !atomic_load(&run->rc) && run->done)
+        rc = run->done(run->context, point);
+    if (rc && !atomic_load(&run->rc)) {
+        run->sentence = strdup(trv_last_error());
+        atomic_store(&run->rc, rc);
+    }
+    pthread_mutex_unlock(&run->lock);
+}
+
+/* From both ends of the list, whose takers are counted together, so they never meet in a point. */
+static void work(void *context, bool cheapest)
+{
+    run_t *run = context;
+    size_t cheap = 0;
+    while (!atomic_load(&run->rc) && atomic_fetch_add(&run->taken, 1) < run->points) {
+        const order_t *order = &run->order[cheapest ? run->points - ++cheap : atomic_fetch_add(&run->dear, 1)];
+        report(run, &run->point[order->point], run_point(run, order));
+    }
+}
+
+double cli_grid_seconds(double hops) { return hops / HOPS_PER_SECOND; }
+
+static int work_on_points(run_t *run, size_t workers)
+{
+    pthread_mutex_init(&run->lock, NULL);
+    cli_work_together(workers, work, run);
+    pthread_mutex_destroy(&run->lock);
+    int rc = atomic_load(&run->rc);
+    return rc ? trv_fail(rc, "%s", run->sentence ? run->sentence : "out of memory") : TRV_OK;
+}
+
+/* Groups by their dearest point, points by their work; equal ones in the order of the grid. */
+static int compare(const void *left, const void *right)
+{
+    const order_t *a = left, *b = right;
+    if (a->group != b->group && a->dearest != b->dearest)
+        return a->dearest > b->dearest ? -1 : 1;
+    if (a->group != b->group)
+        return a->group < b->group ? -1 : 1;
+    if (a->work != b->work)
+        return a->work > b->work ? -1 : 1;
+    return a->point < b->point ? -1 : a->point > b->point;
+}
+
+static void clear_result(cli_point_t *point)
+{
+    point->rc = TRV_OK;
+    point->reason = NULL;
+    point->algorithm[0] = '\0';
+    point->time_ns = point->wall_s = 0;
+    point->packet_hops = point->simulated_hops = 0;
+}
+
+/* Tells the watch what is to come. */
+static int announce(const run_t *run, size_t workers, bool at_least)
+{
+    if (!run->watch || !run->watch->begin)
+        return TRV_OK;
+    double seconds = cli_grid_seconds(fmax(run->work / (double)workers, run->dearest));
+    return run->watch->begin(run->watch->context, seconds, at_least);
+}
+
+static int prepare_point(run_t *run, size_t index)
+{
+    cli_point_t *point = &run->point[index];
+    order_t *order = &run->order[index];
+    clear_result(point);
+    int rc = point->choice->planned ? plan_point(point) : TRV_OK;
+    if (!rc)
+        rc = find_group(run, point, &order->group);
+    if (rc)
+        return rc;
+    group_t *group = &run->group[order->group];
+    order->point = index;
+    order->work = estimate_work(group, point);
+    group->dearest = fmax(group->dearest, order->work);
+    for (int m = 0; m < members(point); m++)
+        group->member[m]->users++;
+    run->work += order->work;
+    run->dearest = fmax(run->dearest, order->work);
+    return TRV_OK;
+}
+
+/* Plans take long themselves where simulations do, so the watch hears of what is not planned before. */
+static int prepare(run_t *run, size_t workers)
+{
+    int rc = TRV_OK;
+    for (int planned = 0; planned < 2 && !rc; planned++) {
+        for (size_t i = 0; i < run->points && !rc; i++)
+            if (run->point[i].choice->planned == (planned == 1)) {
+                const trv_advance_t all = trv_advance_begin((double)i / (double)run->points, 1.0 / (double)run->points);
+                rc = prepare_point(run, i);
+                trv_advance_end(all);
+            }
+        if (!rc)
+            rc = announce(run, workers, planned == 0);
+    }
+    for (size_t i = 0; i < run->points && !rc; i++) {
+        run->order[i].dearest = run->group[run->order[i].group].dearest;
+        run->point[i].share = run->work > 0 ? run->order[i].work / run->work : 1.0 / (double)run->points;
+    }
+    if (!rc)
+        qsort(run->order, run->points, sizeof *run->order, compare);
+    return rc;
+}
+
+static void clear(run_t *run)
+{
+    cli_simulators_clear(run->simulators);
+    free(run->group);
+    free(run->order);
+    free(run->sentence);
+}
+
+static int run_grid(run_t *run, int workers)
+{
+    size_t most = (size_t)(workers > 0 ? workers : cli_cores());
+    most = most < run->points ? most : run->points;
+    if (run->points == 0)
+        return TRV_OK;
+    run->order = malloc(run->points * sizeof *run->order);
+    int rc = run->order ? prepare(run, most) : trv_fail_memory();
+    if (!rc)
+        rc = work_on_points(run, most);
+    clear(run);
+    return rc;
+}
+
+int cli_grid_run(cli_point_t *point, size_t points, int workers, cli_point_done_t *done, void *context)
+{
+    run_t run = {.point = point, .points = points, .done = done, .context = context};
+    return run_grid(&run, workers);
+}
+
+int cli_grid_run_watched(cli_point_t *point, size_t points, int workers, const cli_grid_watch_t *watch)
+{
+    run_t run = {.point = point, .points = points, .watch = watch};
+    return run_grid(&run, workers);
+}
+
+int cli_grid_estimate(cli_point_t *point, size_t points, double *packet_hops)
+{
+    run_t run = {.point = point, .points = points};
+    run.order = calloc(points + 1, sizeof *run.order);
+    int rc = run.order ? prepare(&run, 1) : trv_fail_memory();
+    *packet_hops = run.work;
+    clear(&run);
+    return rc;
+}
+
+void cli_points_clear(cli_point_t *point, size_t points)
+{
+    for (size_t i = 0; i < points; i++) {
+        free((char *)(size_t)point[i].reason);
+        point[i].reason = NULL;
+    }
+}

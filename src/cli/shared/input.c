@@ -1,0 +1,102 @@
+/*
+ * Tori and schedule files as input.
+ */
+#include "cli/shared/input.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cost/measure.h"
+#include "base/text/parse.h"
+#include "base/error.h"
+#include "cli/shared/network_options.h"
+#include "cli/shared/progress.h"
+#include "cli/shared/tool.h"
+
+int cli_read_tori(int argc, char **argv, int first, cli_tori_t *tori)
+{
+    tori->count = 0;
+    for (int i = first; i < argc; i++) {
+        char item[TRV_TORUS_TEXT_MAX];
+        const char *rest = argv[i];
+        int more;
+        while ((more = trv_next_item(&rest, "tori", item, sizeof item)) > 0) {
+            if (tori->count == CLI_TORI_MAX)
+                return trv_fail(TRV_ERR_ARGUMENT, "there are more than %d tori", CLI_TORI_MAX);
+            int rc = trv_torus_parse(item, &tori->torus[tori->count]);
+            if (rc)
+                return rc;
+            tori->count++;
+        }
+        if (more)
+            return more;
+    }
+    return TRV_OK;
+}
+
+static void print_warning(void *context, const char *sentence) { cli_warn(context, "%s", sentence); }
+
+/* What the verifier tells is how far it is, what the bar wants is by how much further. */
+typedef struct watch {
+    cli_progress_t bar;
+    double done;
+} watch_t;
+
+static void show_progress(void *context, double fraction)
+{
+    watch_t *watch = context;
+    cli_progress_step(&watch->bar, fraction - watch->done);
+    watch->done = fraction;
+}
+
+int cli_verify_schedule(const trv_schedule_t *schedule, const trv_network_t *network, trv_verify_method_t method,
+                        trv_verdict_t *verdict)
+{
+    watch_t watch = {.done = 0};
+    char what[CLI_PROGRESS_NAME_MAX];
+    snprintf(what, sizeof what, "verifying %.64s", trv_schedule_name(schedule));
+    cli_progress_begin(&watch.bar, what, 1);
+    int rc = trv_verify_on(schedule, network, method, verdict, show_progress, &watch);
+    cli_progress_end(&watch.bar);
+    return rc;
+}
+
+int cli_check_schedule(const char *path, const trv_schedule_t *schedule, const trv_network_t *network)
+{
+    trv_verdict_t verdict = {TRV_VERDICT};
+    int rc = cli_verify_schedule(schedule, network, TRV_VERIFY_AUTO, &verdict);
+    if (rc || verdict.valid)
+        return rc;
+    trv_fail(TRV_ERR_INVALID, "%.200s is not what it claims: %s", strcmp(path, "-") == 0 ? "stdin" : path,
+             verdict.fault);
+    return CLI_WRONG;
+}
+
+int cli_check_routes(const trv_schedule_t *schedule, const trv_simulate_options_t *options)
+{
+    const trv_network_t on = cli_network_on(trv_schedule_torus(schedule), options);
+    const trv_hockney_t times = TRV_HOCKNEY_PAPER;
+    const uint64_t bytes = 1;
+    trv_cost_t cost;
+    double time_ns;
+    if (on.slow_links == 0)
+        return TRV_OK;
+    int rc = trv_cost_sizes(schedule, &on, &times, &bytes, 1, &cost, &time_ns);
+    if (!rc)
+        trv_cost_clear(&cost);
+    return rc;
+}
+
+int cli_read_schedule(const char *command, const char *path, bool unchecked, trv_schedule_file_t *file)
+{
+    int rc = trv_schedule_file_read(path, file, print_warning, (void *)(size_t)command);
+    if (rc || unchecked || !file->has_blocks)
+        return rc;
+    const trv_network_t network = trv_schedule_file_network(file, trv_schedule_torus(file->schedule));
+    rc = cli_check_schedule(path, file->schedule, &network);
+    if (rc) {
+        trv_schedule_destroy(file->schedule);
+        trv_fail(TRV_ERR_INVALID, "%s; --unchecked takes it as it is", trv_last_error());
+    }
+    return rc;
+}

@@ -1,0 +1,46 @@
+/*
+ * What subcommands read alike: tori from the command line, or one schedule from a file, which is verified before
+ * anything is made of it.
+ */
+#ifndef TRIVANCE_CLI_SHARED_INPUT_H
+#define TRIVANCE_CLI_SHARED_INPUT_H
+
+#include <trivance/simulate.h>
+#include <trivance/torus.h>
+#include <trivance/verify.h>
+
+#include "formats/schedule_file.h"
+
+#define CLI_TORI_MAX 256
+
+typedef struct cli_tori {
+    int count;
+    trv_torus_t torus[CLI_TORI_MAX];
+} cli_tori_t;
+
+/* Parses argv[first] … argv[argc - 1], each a torus or a comma-separated list of tori. */
+int cli_read_tori(int argc, char **argv, int first, cli_tori_t *tori);
+
+/* Reads a schedule file; warnings go to stderr as "trivance <command>: warning: …". Unless `unchecked`, what it claims
+ * is verified: CLI_WRONG, with the fault as the sentence. A file without blocks claims nothing that could be. */
+int cli_read_schedule(const char *command, const char *path, bool unchecked, trv_schedule_file_t *file);
+
+/* What --unchecked means, and the sentence for it without a file. */
+#define CLI_UNCHECKED_HELP                                                                                             \
+    "accept the file unverified; otherwise a schedule that violates its claims is refused with exit status 1"
+#define CLI_UNCHECKED_ALONE "--unchecked is about a file, for example --schedule=FILE --unchecked"
+
+/* The sentence for options beside a file that are about a torus. */
+#define CLI_FILE_ALONE "--algorithm and --collective are for a torus; a file says itself what is sent"
+
+/* CLI_WRONG, with the fault as the sentence, where a schedule that was read from `path` is not what it claims. */
+int cli_check_schedule(const char *path, const trv_schedule_t *schedule, const trv_network_t *network);
+
+/* TRV_ERR_UNSUPPORTED, with a sentence, where a message of the schedule needs a link that the options have cut. */
+int cli_check_routes(const trv_schedule_t *schedule, const trv_simulate_options_t *options);
+
+/* trv_verify_on with a progress bar. */
+int cli_verify_schedule(const trv_schedule_t *schedule, const trv_network_t *network, trv_verify_method_t method,
+                        trv_verdict_t *verdict);
+
+#endif

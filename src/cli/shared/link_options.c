@@ -1,0 +1,211 @@
+/*
+ * Slow and cut links. A link is named by the rank that it leaves and the port; a cut is one of both directions unless
+ * it says otherwise, and which other direction that is depends on the torus.
+ */
+#include "cli/shared/link_options.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text/parse.h"
+#include "torus/torus.h"
+
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
+
+int cli_split(const char *text, char copy[64], int room, const char **part)
+{
+    int found = 1;
+    if (strlen(text) >= 64)
+        return 0;
+    part[0] = strcpy(copy, text);
+    for (char *p = copy; *p; p++)
+        if (*p == ':') {
+            if (found == room)
+                return 0;
+            *p = '\0';
+            part[found++] = p + 1;
+        }
+    return found;
+}
+
+static int read_place(const char *const part[2], trv_slow_link_t *slow)
+{
+    slow->factor = INFINITY;
+    if (trv_parse_int(part[0], "the rank", 0, INT_MAX, &slow->rank))
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "'%.40s' is not a rank: ranks count from 0, and what they send leaves by a port, for example "
+                        "3:+0",
+                        part[0]);
+    return trv_port_parse(part[1], &slow->port);
+}
+
+/* "0:+1:4x", or "0:+1:down" for a factor of INFINITY. */
+static int parse_slow_link(const char *text, trv_slow_link_t *slow)
+{
+    char copy[64];
+    const char *part[3];
+    if (cli_split(text, copy, 3, part) != 3)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "'%.60s' is not a rank, a port and a factor (or down), for example 0:+1:4x or 0:+1:down", text);
+    int rc = read_place(part, slow);
+    return rc || strcmp(part[2], "down") == 0 ? rc : trv_parse_factor(part[2], &slow->factor);
+}
+
+static int parse_cut(const char *text, cli_link_t *link)
+{
+    char copy[64];
+    const char *part[3];
+    const int parts = cli_split(text, copy, 3, part);
+    if (parts < 2 || (parts == 3 && strcmp(part[2], "one-way") != 0))
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "'%.60s' is not a rank and a port, for example 3:+0; 3:+0:one-way for one direction only",
+                        text);
+    link->both_ways = parts == 2;
+    return read_place(part, &link->slow);
+}
+
+static int add(cli_links_t *links, const cli_link_t *link)
+{
+    if (links->count == CLI_LINKS_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "there are more than %d slow or cut links", CLI_LINKS_MAX);
+    links->link[links->count++] = *link;
+    return TRV_OK;
+}
+
+int cli_links_add_slow(cli_links_t *links, const char *text)
+{
+    cli_link_t link = {.option = "--slow-link"};
+    int rc = parse_slow_link(text, &link.slow);
+    return rc ? rc : add(links, &link);
+}
+
+int cli_links_add_cut(cli_links_t *links, const char *text)
+{
+    cli_link_t link = {.option = "--cut"};
+    int rc = parse_cut(text, &link);
+    return rc ? rc : add(links, &link);
+}
+
+static const char of_file[] = "links";
+
+int cli_links_add_file(cli_links_t *links, const trv_slow_link_t *link, int count)
+{
+    if (count > 2 * CLI_LINKS_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "the file has more than %d slow or cut links", 2 * CLI_LINKS_MAX);
+    for (int i = 0; i < count; i++)
+        links->link[links->count++] = (cli_link_t){.option = of_file, .slow = link[i]};
+    return TRV_OK;
+}
+
+/* ---- On a torus -------------------------------------------------------------------------------------------------- */
+
+static int check_place(const cli_link_t *link, const trv_torus_t *torus)
+{
+    char text[TRV_TORUS_TEXT_MAX], port[TRV_PORT_TEXT_MAX];
+    const int d = trv_port_dimension(link->slow.port), rank = link->slow.rank;
+    trv_torus_format(torus, text, sizeof text);
+    trv_port_format(link->slow.port, port);
+    if (rank >= torus->ranks)
+        return trv_fail(TRV_ERR_ARGUMENT, "%s: there is no rank %d on the torus %s, whose ranks are 0 to %d",
+                        link->option, rank, text, torus->ranks - 1);
+    if (d >= torus->dims || torus->size[d] == 1)
+        return trv_fail(TRV_ERR_ARGUMENT, "%s: no link leaves by port %s on the torus %s, where %s", link->option, port,
+                        text, d < torus->dims ? "that dimension has size 1" : "dimensions count from 0");
+    const int end = trv_port_sign(link->slow.port) > 0 ? torus->size[d] - 1 : 0;
+    if (trv_torus_is_line(torus, d) && trv_torus_coordinate(torus, rank, d) == end)
+        return trv_fail(TRV_ERR_ARGUMENT, "%s: no link leaves rank %d by port %s on %s: its line ends there",
+                        link->option, rank, port, text);
+    return TRV_OK;
+}
+
+/* The link that comes back. */
+static trv_slow_link_t opposite(const trv_slow_link_t *link, const trv_torus_t *torus)
+{
+    const int d = trv_port_dimension(link->port), sign = trv_port_sign(link->port);
+    return (trv_slow_link_t){trv_torus_shift(torus, link->rank, d, sign), trv_port(d, -sign), link->factor};
+}
+
+/* Says of a link that is given twice by what it was given before: on the command line, or, which comes last, in a
+ * schedule's file. */
+static int refuse_twice(const cli_link_t *before, const cli_link_t *link, const trv_slow_link_t *twice)
+{
+    char port[TRV_PORT_TEXT_MAX], port_before[TRV_PORT_TEXT_MAX];
+    const char *is = isinf(before->slow.factor) ? "cut" : "slow";
+    trv_port_format(twice->port, port);
+    if (link->option == of_file)
+        return trv_fail(TRV_ERR_ARGUMENT, "%s: the link %d:%s is already %s in the file; leave %s out", before->option,
+                        twice->rank, port, isinf(link->slow.factor) ? "cut" : "slow", before->option);
+    return trv_fail(TRV_ERR_ARGUMENT, "%s: the link %d:%s is already %s by %s=%d:%s%s; leave one out", link->option,
+                    twice->rank, port, is, before->option, before->slow.rank,
+                    trv_port_format(before->slow.port, port_before), before->both_ways ? ", which cuts both ways" : "");
+}
+
+/* `from` is the link that each of the directed ones comes from. */
+static int add_directed(cli_links_t *links, int *count, int *from, int index, trv_slow_link_t link)
+{
+    for (int i = 0; i < *count; i++)
+        if (links->directed[i].rank == link.rank && links->directed[i].port == link.port)
+            return refuse_twice(&links->link[from[i]], &links->link[index], &link);
+    from[*count] = index;
+    links->directed[(*count)++] = link;
+    return TRV_OK;
+}
+
+int cli_links_finish(cli_links_t *links, const trv_torus_t *torus, int *count)
+{
+    int rc = TRV_OK, n = 0, from[4 * CLI_LINKS_MAX];
+    for (int i = 0; i < links->count && !rc; i++) {
+        const cli_link_t *link = &links->link[i];
+        rc = check_place(link, torus);
+        if (!rc)
+            rc = add_directed(links, &n, from, i, link->slow);
+        if (!rc && link->both_ways)
+            rc = add_directed(links, &n, from, i, opposite(&link->slow, torus));
+    }
+    *count = n;
+    const trv_network_t network = {TRV_NETWORK, .torus = *torus, .slow_links = n, .slow_link = links->directed};
+    return rc ? rc : trv_network_check(&network);
+}
+
+char *cli_links_format(const cli_links_t *links, const char *before, char text[CLI_LINKS_TEXT_MAX])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < links->count && used < CLI_LINKS_TEXT_MAX; i++) {
+        const cli_link_t *link = &links->link[i];
+        char port[TRV_PORT_TEXT_MAX], factor[32];
+        snprintf(factor, sizeof factor, "%.10gx", link->slow.factor);
+        used += (size_t)snprintf(text + used, CLI_LINKS_TEXT_MAX - used, "%s%s%d:%s %s", i ? ", " : "", before,
+                                 link->slow.rank, trv_port_format(link->slow.port, port),
+                                 !isinf(link->slow.factor) ? factor
+                                 : link->both_ways         ? "cut"
+                                                           : "down");
+    }
+    return text;
+}
+
+/* The rank that a row begins with where this link is cut. */
+static int find_start(const trv_slow_link_t *link, const trv_torus_t *torus)
+{
+    return trv_port_sign(link->port) > 0 ? opposite(link, torus).rank : link->rank;
+}
+
+void cli_links_explain(const cli_links_t *links, const trv_torus_t *torus, trv_routes_t routes, double avoided,
+                       FILE *out)
+{
+    for (int i = 0; i < links->count; i++) {
+        const trv_slow_link_t *link = &links->link[i].slow;
+        char port[TRV_PORT_TEXT_MAX];
+        fprintf(out, "link %d:%s ", link->rank, trv_port_format(link->port, port));
+        if (isinf(link->factor))
+            fprintf(out, "is cut: its row is a line from %d\n", find_start(link, torus));
+        else if (link->factor >= avoided)
+            fprintf(out, "is %.10g times as slow and left alone%s: its row is a line from %d\n", link->factor,
+                    routes == TRV_ROUTES_FIXED ? " but for messages whose shorter way it is" : "",
+                    find_start(link, torus));
+        else
+            fprintf(out, "is %.10g times as slow, and used\n", link->factor);
+    }
+}

@@ -1,0 +1,476 @@
+/*
+ * The network's parameters as users type them. Each is a name, a reader of its text and the option that it sets.
+ */
+#include "cli/shared/network_options.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/parse.h"
+#include "base/error.h"
+#include "torus/rows.h"
+
+#define ALL_DIMENSIONS UINT_MAX /* of whatever torus it will be */
+
+enum parameter {
+    MODEL,
+    DELIVERY,
+    BANDWIDTH,
+    NIC_BANDWIDTH,
+    ALPHA,
+    LINK_LATENCY,
+    HOST_LATENCY,
+    ROUTER_IN,
+    ROUTER_OUT,
+    PACKET,
+    BUFFER,
+    GAMMA,
+    MESSAGE_OVERHEAD,
+    JITTER,
+    SEED,
+    SLOW_RANK,
+    SLOW_LINK,
+    CUT,
+    ROUTES,
+    NARROW
+};
+
+const char *const cli_network_names[CLI_NETWORK_COUNT + 1] = {
+    [MODEL] = "model",
+    [DELIVERY] = "delivery",
+    [BANDWIDTH] = "bandwidth",
+    [NIC_BANDWIDTH] = "nic-bandwidth",
+    [ALPHA] = "alpha",
+    [LINK_LATENCY] = "link-latency",
+    [HOST_LATENCY] = "host-latency",
+    [ROUTER_IN] = "router-in",
+    [ROUTER_OUT] = "router-out",
+    [PACKET] = "packet",
+    [BUFFER] = "buffer",
+    [GAMMA] = "gamma",
+    [MESSAGE_OVERHEAD] = "message-overhead",
+    [JITTER] = "jitter",
+    [SEED] = "seed",
+    [SLOW_RANK] = "slow-rank",
+    [SLOW_LINK] = "slow-link",
+    [CUT] = "cut",
+    [ROUTES] = "routes",
+    [NARROW] = "narrow",
+};
+
+#define ROW(parameter) CLI_NETWORK_OPTION + (parameter)
+
+static const cli_option_t network_option[] = {
+    {NULL, 0, NULL, "Network (the paper's by default)", NULL},
+    {"model", ROW(MODEL), "M",
+     "queues of a link: dateline, two channels that take turns, where a packet changes to the second as it passes "
+     "coordinate 0, as torus routers do to avoid deadlock (default); or fifo, a single queue, as in an ideal router",
+     "dateline fifo"},
+    {"delivery", ROW(DELIVERY), "D",
+     "when a packet counts as arrived: with its head, as in SST/Merlin (default), or with its tail, as on a "
+     "real link",
+     "head tail"},
+    {"bandwidth", ROW(BANDWIDTH), "RATE", "of a link in each direction (default 800Gb/s; a capital B is bytes)", NULL},
+    {"nic-bandwidth", ROW(NIC_BANDWIDTH), "RATE",
+     "of a network interface, of which a node has one per port, and of the router's crossbar (default 12.8Tb/s)", NULL},
+    {"alpha", ROW(ALPHA), "TIME", "paid at the start of every step (default 1.5us)", NULL},
+    {"link-latency", ROW(LINK_LATENCY), "TIME", "along a link (default 100ns)", NULL},
+    {"host-latency", ROW(HOST_LATENCY), "TIME", "between a node and its router, each way (default 100ns)", NULL},
+    {"router-in", ROW(ROUTER_IN), "TIME", "at the input of a router (default 50ns)", NULL},
+    {"router-out", ROW(ROUTER_OUT), "TIME", "at the output of a router (default 50ns)", NULL},
+    {"packet", ROW(PACKET), "BYTES", "payload of a packet, 256 to 1M (default 8192)", NULL},
+    {"buffer", ROW(BUFFER), "BYTES",
+     "of a router's input, per link and channel, at least one packet (default: unlimited); requires --model=dateline; "
+     "planned ignores it",
+     NULL},
+    {"gamma", ROW(GAMMA), "TIME",
+     "per byte that a reduction reads, for example 0.01ns; a joint reduction of three sources reads three times the "
+     "bytes of its result (default 0ns)",
+     NULL},
+    {"message-overhead", ROW(MESSAGE_OVERHEAD), "TIME",
+     "for which a rank's processor is busy before it sends a message (default 0ns)", NULL},
+    {"jitter", ROW(JITTER), "SHARE",
+     "stretch every alpha by a random share of up to this, for example 10% (default 0%); planned ignores it", NULL},
+    {"seed", ROW(SEED), "N", "of the random numbers; the same seed gives the same times (default 1)", NULL},
+    {"slow-rank", ROW(SLOW_RANK), "R:Fx",
+     "the work of rank R itself (alpha, message overhead, reductions) takes F times as long, for example 5:2x; up to "
+     "64 times; planned ignores it",
+     NULL},
+    {"slow-link", ROW(SLOW_LINK), "R:P:Fx",
+     "the link that leaves rank R by port P (+0, -1 …) has 1/F of the bandwidth, for example 0:+1:4x; 0:+1:down cuts "
+     "it; up to 64 times with --cut",
+     NULL},
+    {"cut", ROW(CUT), "R:P",
+     "the link between rank R and its neighbour at port P is down, both ways; R:P:one-way: only the one that leaves R; "
+     "may be repeated",
+     NULL},
+    {"routes", ROW(ROUTES), "WHO",
+     "what determines the route of a message: chosen, the port that the schedule names (default); or fixed, the "
+     "network, which takes the shorter way unless it is cut, as between IP addresses and under MPI",
+     "chosen fixed"},
+    {"narrow", ROW(NARROW), "DIMS",
+     "dimensions whose two directions share one path, as fast as a link, out of a node: 0, 0:2, or all of them; one: "
+     "all dimensions share a single one, as where a node has one interface",
+     NULL},
+    CLI_OPTIONS_END};
+
+static bool is_link(enum parameter parameter)
+{
+    return parameter == SLOW_LINK || parameter == CUT || parameter == ROUTES;
+}
+
+/* What plans depend on. */
+static bool is_planned(enum parameter parameter)
+{
+    return parameter == DELIVERY || (parameter >= BANDWIDTH && parameter <= PACKET) || parameter == GAMMA ||
+           parameter == MESSAGE_OVERHEAD || parameter == NARROW || is_link(parameter);
+}
+
+static const char *const model_name[] = {[TRV_DATELINE] = "dateline", [TRV_FIFO] = "fifo"};
+static const char *const routes_name[] = {[TRV_ROUTES_CHOSEN] = "chosen", [TRV_ROUTES_FIXED] = "fixed"};
+static const char *const delivery_name[] = {[TRV_DELIVERY_HEAD] = "head", [TRV_DELIVERY_TAIL] = "tail"};
+
+const char *cli_model_name(trv_link_model_t model) { return model_name[model]; }
+const char *cli_delivery_name(trv_delivery_t delivery) { return delivery_name[delivery]; }
+
+void cli_network_init(cli_network_t *network) { *network = (cli_network_t){.options = TRV_SIMULATE_DEFAULTS}; }
+
+const cli_option_t *cli_network_options(void) { return network_option; }
+
+/* A heading, and the options that are asked for. */
+static const cli_option_t *choose_options(const char *heading, bool (*is_chosen)(enum parameter), cli_option_t *chosen)
+{
+    int rows = 0;
+    chosen[rows++] = (cli_option_t){.text = heading};
+    for (const cli_option_t *option = network_option; option->text; option++)
+        if (option->name && is_chosen((enum parameter)(option->key - CLI_NETWORK_OPTION)))
+            chosen[rows++] = *option;
+    return chosen;
+}
+
+const cli_option_t *cli_network_plan_options(void)
+{
+    static cli_option_t chosen[CLI_NETWORK_COUNT + 2];
+    return choose_options("Network that is planned for (the paper's by default; one queue per link)", is_planned,
+                          chosen);
+}
+
+const cli_option_t *cli_network_link_options(void)
+{
+    static cli_option_t chosen[CLI_NETWORK_COUNT + 2];
+    return choose_options("Links of the network", is_link, chosen);
+}
+
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
+
+/* The index of one of two words, of which an option's example is the second. */
+static int read_word(const char *text, const char *option, const char *const word[2], int *index)
+{
+    for (int i = 0; i < 2; i++)
+        if (strcmp(text, word[i]) == 0) {
+            *index = i;
+            return TRV_OK;
+        }
+    return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is neither %s nor %s; for example %s=%s", text, word[0], word[1], option,
+                    word[1]);
+}
+
+static int read_packet(const char *text, uint32_t *packet_bytes)
+{
+    uint64_t bytes;
+    int rc = trv_parse_bytes(text, &bytes);
+    if (!rc && (bytes < 256 || bytes > 1 << 20))
+        rc = trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not from 256 bytes to 1 MiB, for example 8192", text);
+    if (!rc)
+        *packet_bytes = (uint32_t)bytes;
+    return rc;
+}
+
+static int read_seed(const char *text, uint64_t *seed)
+{
+    int value = 0, rc = trv_parse_int(text, "the seed", 0, INT_MAX, &value);
+    if (!rc)
+        *seed = (uint64_t)value;
+    return rc;
+}
+
+/* Which there are is for sure once the torus is known. */
+static int read_narrow(const char *text, trv_simulate_options_t *options)
+{
+    char copy[64];
+    const char *part[TRV_DIMS_MAX];
+    options->one_path = strcmp(text, "one") == 0;
+    options->narrow = ALL_DIMENSIONS;
+    if (options->one_path || strcmp(text, "all") == 0)
+        return TRV_OK;
+    options->narrow = 0;
+    const int parts = cli_split(text, copy, TRV_DIMS_MAX, part);
+    for (int i = 0, d; i < parts; i++) {
+        if (trv_parse_int(part[i], "a dimension", 0, TRV_DIMS_MAX - 1, &d))
+            return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is neither all nor one, nor dimensions, for example 0 or 0:1",
+                            text);
+        options->narrow |= 1u << d;
+    }
+    return parts > 0 ? TRV_OK : trv_fail(TRV_ERR_ARGUMENT, "'%.40s' are no dimensions, for example 0 or 0:1", text);
+}
+
+static int add_slow_rank(cli_network_t *network, const char *text)
+{
+    char copy[64];
+    const char *part[2];
+    trv_slow_rank_t slow;
+    if (cli_split(text, copy, 2, part) != 2)
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.60s' is not a rank and its factor, for example 5:2x", text);
+    int rc = trv_parse_int(part[0], "the rank", 0, 1 << 30, &slow.rank);
+    if (!rc)
+        rc = trv_parse_factor(part[1], &slow.factor);
+    if (!rc && network->options.slow_ranks == CLI_SLOW_MAX)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "there are more than %d slow ranks", CLI_SLOW_MAX);
+    if (!rc)
+        network->slow_rank[network->options.slow_ranks++] = slow;
+    return rc;
+}
+
+/* How many there are is for sure once the torus is known. */
+static int add_link(cli_network_t *network, const char *text, int (*add)(cli_links_t *, const char *))
+{
+    int rc = add(&network->links, text);
+    network->options.slow_links = network->links.count;
+    return rc;
+}
+
+static int set(cli_network_t *network, enum parameter parameter, const char *value)
+{
+    trv_simulate_options_t *options = &network->options;
+    int rc, word = 0;
+    switch (parameter) {
+    case MODEL:
+        rc = read_word(value, "--model", model_name, &word);
+        options->model = rc ? options->model : (trv_link_model_t)word;
+        return rc;
+    case DELIVERY:
+        rc = read_word(value, "--delivery", delivery_name, &word);
+        options->delivery = rc ? options->delivery : (trv_delivery_t)word;
+        return rc;
+    case BANDWIDTH: return trv_parse_rate_bps(value, &options->bandwidth_bps);
+    case NIC_BANDWIDTH: return trv_parse_rate_bps(value, &options->nic_bandwidth_bps);
+    case ALPHA: return trv_parse_time_ns(value, &options->alpha_ns);
+    case LINK_LATENCY: return trv_parse_time_ns(value, &options->link_latency_ns);
+    case HOST_LATENCY: return trv_parse_time_ns(value, &options->host_latency_ns);
+    case ROUTER_IN: return trv_parse_time_ns(value, &options->router_in_ns);
+    case ROUTER_OUT: return trv_parse_time_ns(value, &options->router_out_ns);
+    case PACKET: return read_packet(value, &options->packet_bytes);
+    case BUFFER: return trv_parse_bytes(value, &options->buffer_bytes);
+    case GAMMA: return trv_parse_time_ns(value, &options->gamma_ns);
+    case MESSAGE_OVERHEAD: return trv_parse_time_ns(value, &options->message_overhead_ns);
+    case JITTER: return trv_parse_percent(value, &options->jitter);
+    case SEED: return read_seed(value, &options->seed);
+    case SLOW_RANK: return add_slow_rank(network, value);
+    case SLOW_LINK: return add_link(network, value, cli_links_add_slow);
+    case CUT: return add_link(network, value, cli_links_add_cut);
+    case ROUTES:
+        rc = read_word(value, "--routes", routes_name, &word);
+        options->routes = rc ? options->routes : (trv_routes_t)word;
+        return rc;
+    case NARROW: return read_narrow(value, options);
+    }
+    return TRV_ERR_ARGUMENT;
+}
+
+int cli_network_set(cli_network_t *network, const char *name, const char *value)
+{
+    for (int i = 0; i < CLI_NETWORK_COUNT; i++)
+        if (strcmp(name, cli_network_names[i]) == 0) {
+            char reason[512];
+            int rc = set(network, (enum parameter)i, value);
+            if (!rc)
+                return TRV_OK;
+            snprintf(reason, sizeof reason, "%s", trv_last_error());
+            return trv_fail(rc, "--%s: %s", name, reason); /* a file's keys are called like the options */
+        }
+    return trv_fail(TRV_ERR_ARGUMENT, "the network has no parameter '%.40s'; `trivance simulate --help` lists them",
+                    name);
+}
+
+/* ---- Checking ---------------------------------------------------------------------------------------------------- */
+
+static int check_slow_ranks(const cli_network_t *network, const trv_torus_t *torus)
+{
+    char text[TRV_TORUS_TEXT_MAX];
+    for (int i = 0; i < network->options.slow_ranks; i++) {
+        int rank = network->slow_rank[i].rank;
+        if (rank >= torus->ranks)
+            return trv_fail(TRV_ERR_ARGUMENT,
+                            "--slow-rank: there is no rank %d on the torus %s, whose ranks are 0 to %d", rank,
+                            trv_torus_format(torus, text, sizeof text), torus->ranks - 1);
+        for (int j = 0; j < i; j++)
+            if (network->slow_rank[j].rank == rank)
+                return trv_fail(TRV_ERR_ARGUMENT, "--slow-rank: rank %d is given twice", rank);
+    }
+    return TRV_OK;
+}
+
+int cli_network_finish(cli_network_t *network, const trv_torus_t *torus)
+{
+    trv_simulate_options_t *options = &network->options;
+    options->slow_rank = network->slow_rank;
+    options->slow_link = network->links.directed;
+    if (options->narrow == ALL_DIMENSIONS)
+        options->narrow = (1u << torus->dims) - 1;
+    if (options->narrow >> torus->dims)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "--narrow lists dimensions of the torus, here 0 to %d, for example --narrow=0",
+                        torus->dims - 1);
+    if (options->buffer_bytes && options->model == TRV_FIFO)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "--buffer: a ring with one queue per link and full buffers deadlocks; finite buffers need the "
+                        "model dateline");
+    if (options->buffer_bytes && options->buffer_bytes < options->packet_bytes)
+        return trv_fail(TRV_ERR_ARGUMENT, "--buffer: a packet of %u bytes does not fit in a buffer of %llu bytes",
+                        (unsigned)options->packet_bytes, (unsigned long long)options->buffer_bytes);
+    int rc = check_slow_ranks(network, torus);
+    return rc ? rc : cli_links_finish(&network->links, torus, &options->slow_links);
+}
+
+int cli_network_finish_file(cli_network_t *network, const trv_schedule_file_t *file)
+{
+    if (network->options.routes == TRV_ROUTES_FIXED)
+        return trv_fail(TRV_ERR_ARGUMENT, "--routes=fixed is for algorithms: a file's messages go by the ports that it "
+                                          "names; leave it out");
+    int rc = cli_links_add_file(&network->links, file->slow_link, file->slow_links);
+    return rc ? rc : cli_network_finish(network, trv_schedule_torus(file->schedule));
+}
+
+trv_network_t cli_network_on(const trv_torus_t *torus, const trv_simulate_options_t *options)
+{
+    return (trv_network_t){TRV_NETWORK, .torus = *torus, .slow_links = options->slow_links,
+                           .slow_link = options->slow_link, .routes = options->routes};
+}
+
+int cli_network_served(const trv_torus_t *torus, const trv_simulate_options_t *options, trv_torus_t *served)
+{
+    const trv_network_t on = cli_network_on(torus, options);
+    trv_rows_t *rows;
+    int rc = trv_rows_create(&rows, &on, INFINITY);
+    *served = *torus;
+    if (!rc)
+        served->lines = rows->lines;
+    trv_rows_destroy(rows);
+    return rc;
+}
+
+double cli_hop_ns(const trv_simulate_options_t *network)
+{
+    return network->link_latency_ns + network->router_in_ns + network->router_out_ns;
+}
+
+void cli_set_hop(trv_simulate_options_t *network, double hop_ns)
+{
+    const double now_ns = cli_hop_ns(network);
+    if (now_ns > 0) {
+        network->link_latency_ns *= hop_ns / now_ns;
+        network->router_in_ns *= hop_ns / now_ns;
+        network->router_out_ns *= hop_ns / now_ns;
+    } else {
+        network->link_latency_ns = hop_ns;
+    }
+}
+
+int cli_limit_find(const trv_torus_t *torus, const trv_simulate_options_t *network, trv_collective_t collective,
+                   uint64_t vector_bytes, trv_limit_t *limit)
+{
+    const trv_network_t on = cli_network_on(torus, network);
+    const double ends_ns = 2 * network->host_latency_ns + network->router_in_ns + network->router_out_ns;
+    const trv_hockney_t times = {network->bandwidth_bps, network->alpha_ns + ends_ns, cli_hop_ns(network)};
+    const uint64_t unpaid_bytes = network->delivery == TRV_DELIVERY_HEAD ? network->packet_bytes : 0;
+    return trv_limit_find(&on, &times, collective, vector_bytes, unpaid_bytes, limit);
+}
+
+void cli_limit_print(const trv_limit_t *limit, const char *what, double time_ns, FILE *out)
+{
+    const trv_time_unit_t *unit = trv_time_unit(limit->time_ns);
+    char text[5][TRV_TIME_TEXT_MAX];
+    fprintf(out,
+            "lower bound %s (start-up %s, %s if each port sends one message per step; sets of ranks %s; links %s): %s "
+            "takes "
+            "%.3f times as long\n",
+            trv_format_time(limit->time_ns, unit, text[0]), trv_format_time(limit->startup_ns, unit, text[1]),
+            trv_format_time(limit->steps_ns, unit, text[4]), trv_format_time(limit->sets_ns, unit, text[2]),
+            trv_format_time(limit->links_ns, unit, text[3]), what, limit->time_ns > 0 ? time_ns / limit->time_ns : 1);
+}
+
+/* ---- For people -------------------------------------------------------------------------------------------------- */
+
+static void append(char text[CLI_NETWORK_TEXT_MAX], const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append(char text[CLI_NETWORK_TEXT_MAX], const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, CLI_NETWORK_TEXT_MAX - used, format, arguments);
+    va_end(arguments);
+}
+
+static void append_slow(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX])
+{
+    char links[CLI_LINKS_TEXT_MAX];
+    for (int i = 0; i < network->options.slow_ranks; i++)
+        append(text, ", rank %d %.10gx", network->slow_rank[i].rank, network->slow_rank[i].factor);
+    cli_links_format(&network->links, "link ", links);
+    append(text, "%s%s", links[0] ? ", " : "", links);
+}
+
+static void append_narrow(const trv_simulate_options_t *options, char text[CLI_NETWORK_TEXT_MAX])
+{
+    for (int d = 0; d < TRV_DIMS_MAX && options->narrow != ALL_DIMENSIONS; d++)
+        if (options->narrow >> d & 1)
+            append(text, "%s%d", options->narrow & ((1u << d) - 1) ? ":" : ", narrow ", d);
+    append(text, "%s", options->narrow && options->one_path ? " by one path" : "");
+}
+
+char *cli_network_unplanned(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX])
+{
+    const trv_simulate_options_t *options = &network->options;
+    const struct {
+        bool there;
+        const char *name;
+    } part[] = {{options->slow_ranks > 0, "slow ranks"},
+                {options->jitter > 0, "jitter"},
+                {options->buffer_bytes > 0, "finite buffers"}};
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof part / sizeof part[0]; i++)
+        if (part[i].there)
+            append(text, "%s%s", text[0] ? ", " : "", part[i].name);
+    return text;
+}
+
+char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX])
+{
+    static const trv_simulate_options_t usual = TRV_SIMULATE_DEFAULTS;
+    const trv_simulate_options_t *options = &network->options;
+    char bytes[TRV_BYTES_TEXT_MAX];
+    text[0] = '\0';
+    append(text, "%s, delivery %s, %g Gb/s, alpha %g us, links %g ns, hosts %g ns, routers %g + %g ns, packets of %s",
+           cli_model_name(options->model), cli_delivery_name(options->delivery), options->bandwidth_bps / 1e9,
+           options->alpha_ns / 1e3, options->link_latency_ns, options->host_latency_ns, options->router_in_ns,
+           options->router_out_ns, trv_format_bytes(options->packet_bytes, bytes));
+    if (options->nic_bandwidth_bps < usual.nic_bandwidth_bps || options->nic_bandwidth_bps > usual.nic_bandwidth_bps)
+        append(text, ", interfaces %g Gb/s", options->nic_bandwidth_bps / 1e9);
+    if (options->buffer_bytes)
+        append(text, ", buffers of %s", trv_format_bytes(options->buffer_bytes, bytes));
+    if (options->gamma_ns > 0)
+        append(text, ", reductions %g ns/B", options->gamma_ns);
+    if (options->message_overhead_ns > 0)
+        append(text, ", messages %g ns", options->message_overhead_ns);
+    if (options->jitter > 0)
+        append(text, ", jitter %g %% (seed %llu)", 100 * options->jitter, (unsigned long long)options->seed);
+    append_slow(network, text);
+    if (options->routes != usual.routes)
+        append(text, ", routes %s", routes_name[options->routes]);
+    append_narrow(options, text);
+    return text;
+}

@@ -1,0 +1,97 @@
+/*
+ * The grid in a file: one JSON object, whose keys are the names of the axes and whose values are texts or numbers as on
+ * the command line, or lists of these.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/shared/tool.h"
+#include "cli/sweep/sweep.h"
+#include "base/error.h"
+#include "base/text/nearest.h"
+
+int cli_sweep_append(char **list, const char *text)
+{
+    size_t used = *list ? strlen(*list) + 1 : 0;
+    char *longer = realloc(*list, used + strlen(text) + 1);
+    if (!longer)
+        return trv_fail_memory();
+    if (used > 0)
+        longer[used - 1] = ',';
+    strcpy(longer + used, text);
+    *list = longer;
+    return TRV_OK;
+}
+
+static int append_value(char **list, const json_t *value, const char *key, const char *source)
+{
+    char number[64];
+    if (json_is_string(value))
+        return cli_sweep_append(list, json_string_value(value));
+    if (json_is_integer(value))
+        snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else if (json_is_real(value))
+        snprintf(number, sizeof number, "%.15g", json_real_value(value));
+    else
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "'%.200s': the key %s takes a text, a number or a list of these, for example "
+                        "[\"8\", \"8x8\"]",
+                        source, key);
+    return cli_sweep_append(list, number);
+}
+
+static int unknown_key(const char *key, const char *source)
+{
+    const char *name[CLI_AXES];
+    for (int i = 0; i < CLI_AXES; i++)
+        name[i] = cli_axis_name(i);
+    const char *nearest = trv_nearest(key, name, CLI_AXES);
+    if (nearest)
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.200s': there is no key '%.40s'; did you mean %s?", source, key, nearest);
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "'%.200s': there is no key '%.40s'; the keys are the long options of `trivance "
+                    "sweep --help` that take lists, for example torus",
+                    source, key);
+}
+
+int cli_sweep_grid_load(cli_sweep_grid_t *grid, json_t *object, const char *source)
+{
+    const char *key;
+    json_t *value, *entry;
+    size_t i;
+    int rc = TRV_OK;
+    if (!json_is_object(object))
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.200s' is not a JSON object, for example {\"torus\": [\"8\", \"8x8\"]}",
+                        source);
+    json_object_foreach(object, key, value)
+    {
+        int axis = cli_axis_find(key);
+        char *list = NULL;
+        if (axis < 0)
+            return unknown_key(key, source);
+        if (!json_is_array(value))
+            rc = append_value(&list, value, key, source);
+        json_array_foreach(value, i, entry) rc = rc ? rc : append_value(&list, entry, key, source);
+        if (!rc && !list)
+            rc = trv_fail(TRV_ERR_ARGUMENT, "'%.200s': the list of the key %s is empty", source, key);
+        if (!rc && !grid->list[axis])
+            grid->list[axis] = list;
+        else
+            free(list);
+        if (rc)
+            return rc;
+    }
+    return TRV_OK;
+}
+
+char *cli_sweep_grid_dump(const cli_sweep_grid_t *grid)
+{
+    json_t *object = json_object();
+    for (int i = 0; i < CLI_AXES; i++)
+        if (grid->list[i])
+            json_object_set_new(object, cli_axis_name(i), json_string(grid->list[i]));
+    char *text = json_dumps(object, JSON_COMPACT);
+    json_decref(object);
+    return text;
+}

@@ -1,0 +1,154 @@
+/*
+ * The command line of sweep.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/shared/tool.h"
+#include "base/text/parse.h"
+#include "base/text/whole_file.h"
+#include "cli/sweep/sweep.h"
+#include "base/error.h"
+
+#define POINTS_UNASKED 100000 /* more than so many need --yes */
+
+enum { OPTION_TORUS = CLI_NO_LETTER, OPTION_RESTART, OPTION_YES, OPTION_DRY_RUN };
+
+static const cli_option_t option[] =
+    {{NULL, 0, NULL, "What is simulated; every option takes a list separated by commas", NULL},
+     {"torus", OPTION_TORUS, "LIST", "tori, as 8,8x8,4x4x4", NULL},
+     {"algorithm", 'a', "LIST",
+      "names or families of `trivance list`, planned, or all (default: those that serve the torus); a family means its "
+      "fastest member, planned the fastest of all for the size and the network",
+      "ALGORITHM all"},
+     {"bytes", 'b', "LIST", "sizes of the vector (default 32:128M:x4)", NULL},
+     {"collective", 'c', "LIST", "allreduce (default), reduce-scatter, allgather",
+      "allreduce reduce-scatter allgather"},
+     {NULL, 0, NULL, "How", NULL},
+     {"output", 'o', "FILE", "rows go to FILE.csv or FILE.jsonl instead of to stdout", "FILE"},
+     {"restart", OPTION_RESTART, NULL, "empty the file first", NULL},
+     {"format", 'f', "F", "of stdout: table (default), json or csv", "table json csv"},
+     {"workers", 'j', "N", "simulations at a time (default: one per core; under mpirun 1 per rank)", NULL},
+     {"dry-run", OPTION_DRY_RUN, NULL,
+      "simulate nothing; print how many points there are, and about how long they take", NULL},
+     {"yes", OPTION_YES, NULL, "for more than 100,000 points", NULL},
+     CLI_OPTIONS_END};
+
+const cli_command_t cli_sweep_command = {
+    .name = "sweep",
+    .summary = "a grid of simulations, on all cores or under mpirun, resumable",
+    .usage = "[FILE.json] [OPTIONS]\n"
+             "mpirun -n N trivance sweep [FILE.json] [OPTIONS]",
+    .about = "Simulates every combination of tori, algorithms, sizes and parameters of the network, on all cores or on "
+             "all ranks of mpirun. Results are rows of a CSV or JSON lines file, appended as they come; the same "
+             "command resumes a sweep that was killed.",
+    .option = option,
+    .more = cli_network_options,
+    .notes = "Entries of numbers may be ranges: 1K:64M is 1K, 2K, 4K … 64M; 1K:64M:x4 multiplies by 4, and "
+             "1us:3us:+500ns adds 500 ns. FILE.json has the same names as keys, with texts, numbers or lists of these; "
+             "an option takes the place of its key. slow-rank, slow-link and cut may be none.",
+    .examples = "trivance sweep --torus=8,8x8 --bytes=1K:64M:x4 --bandwidth=200Gb/s,800Gb/s -o out.csv\n"
+                "trivance sweep grid.json --model=fifo -o out.jsonl\n"
+                "mpirun -n 64 trivance sweep grid.json -o grid.csv\n",
+};
+
+/* An option that is given twice makes its list longer. */
+static int read_option(void *context, int key)
+{
+    cli_sweep_t *sweep = context;
+    cli_sweep_grid_t *grid = &sweep->grid;
+    switch (key) {
+    case OPTION_TORUS: return cli_sweep_append(&grid->list[CLI_AXIS_TORUS], optarg);
+    case 'a': return cli_sweep_append(&grid->list[CLI_AXIS_ALGORITHM], optarg);
+    case 'b': return cli_sweep_append(&grid->list[CLI_AXIS_BYTES], optarg);
+    case 'c': return cli_sweep_append(&grid->list[CLI_AXIS_COLLECTIVE], optarg);
+    case 'o': sweep->path = strcmp(optarg, "-") == 0 ? NULL : optarg; return TRV_OK;
+    case 'f': sweep->with_format = true; return cli_parse_format(optarg, &sweep->format);
+    case 'j': return trv_parse_int(optarg, "--workers", 1, 1024, &sweep->workers);
+    case OPTION_RESTART: sweep->restart = true; return TRV_OK;
+    case OPTION_DRY_RUN: sweep->dry = true; return TRV_OK;
+    case OPTION_YES: sweep->yes = true; return TRV_OK;
+    default: return cli_sweep_append(&grid->list[CLI_AXIS_NETWORK + key - CLI_NETWORK_OPTION], optarg);
+    }
+}
+
+static int read_description(cli_sweep_grid_t *grid, const char *path)
+{
+    json_error_t error;
+    trv_torus_t torus;
+    const char *name;
+    char *text;
+    size_t length;
+    int rc = access(path, F_OK) && trv_torus_parse(path, &torus) == TRV_OK
+                 ? trv_fail(TRV_ERR_ARGUMENT, "'%.60s' is no file; tori are given as --torus=%.60s", path, path)
+                 : trv_whole_file_read(path, &name, &text, &length);
+    if (rc)
+        return rc;
+    json_t *object = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    free(text);
+    if (!object)
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.200s', line %d: %s", name, error.line, error.text);
+    rc = cli_sweep_grid_load(grid, object, path);
+    json_decref(object);
+    return rc;
+}
+
+/* 1,000,000 */
+static char *format_count(uint64_t count, char text[32])
+{
+    char plain[32];
+    int length = snprintf(plain, sizeof plain, "%" PRIu64, count), used = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            text[used++] = ',';
+        text[used++] = plain[i];
+    }
+    text[used] = '\0';
+    return text;
+}
+
+/* Whether there is a point whose parameters go together: then the others are rows that say why they do not. */
+static int check_points(const cli_sweep_grid_t *grid)
+{
+    cli_network_t network;
+    cli_point_t point;
+    int rc = TRV_OK;
+    for (uint64_t i = 0; i < grid->points && i < POINTS_UNASKED; i++)
+        if ((rc = cli_sweep_point(grid, i, &network, &point)) == TRV_OK)
+            return TRV_OK;
+    return rc;
+}
+
+static int check(cli_sweep_t *sweep)
+{
+    char count[32], axes[512];
+    int rc = cli_sweep_grid_finish(&sweep->grid);
+    if (!rc && sweep->path && sweep->with_format)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "--format is for stdout; the name of the file of --output says what it has");
+    if (!rc && !sweep->path && sweep->restart)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "--restart empties the file of --output, which is missing");
+    if (!rc && sweep->path)
+        rc = cli_sweep_format_of(sweep->path, &sweep->format);
+    if (!rc && cli_sweep_points(&sweep->grid) > POINTS_UNASKED && !sweep->yes && !sweep->dry)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "the grid has %s points (%s); give --yes if you mean all of them",
+                      format_count(cli_sweep_points(&sweep->grid), count),
+                      cli_sweep_grid_format(&sweep->grid, axes, sizeof axes));
+    return rc ? rc : check_points(&sweep->grid);
+}
+
+int cli_sweep_read(cli_sweep_t *sweep, int argc, char **argv)
+{
+    int code = cli_read_options(&cli_sweep_command, argc, argv, read_option, sweep), rc = TRV_OK;
+    if (code >= 0)
+        return code == CLI_OK ? 1 : code;
+    if (argc - optind > 1)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "there are two files, '%.60s' and '%.60s'; give one", argv[optind],
+                      argv[optind + 1]);
+    if (!rc && optind < argc)
+        rc = read_description(&sweep->grid, argv[optind]);
+    if (!rc)
+        rc = check(sweep);
+    return rc ? cli_bad_last(sweep->command) : 0;
+}

@@ -1,0 +1,280 @@
+/*
+ * The grid: its axes, and the point at an index, whose digits in the mixed radix of the axes' lengths are the numbers
+ * of its values.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/parse.h"
+#include "cli/sweep/sweep.h"
+#include "base/error.h"
+
+#define POINTS_MAX (UINT64_C(1) << 62)
+
+const char *cli_axis_name(int axis)
+{
+    static const char *const name[] = {[CLI_AXIS_TORUS] = "torus",
+                                       [CLI_AXIS_ALGORITHM] = "algorithm",
+                                       [CLI_AXIS_BYTES] = "bytes",
+                                       [CLI_AXIS_COLLECTIVE] = "collective"};
+    return axis < CLI_AXIS_NETWORK ? name[axis] : cli_network_names[axis - CLI_AXIS_NETWORK];
+}
+
+int cli_axis_find(const char *name)
+{
+    for (int i = 0; i < CLI_AXES; i++)
+        if (strcmp(cli_axis_name(i), name) == 0)
+            return i;
+    return -1;
+}
+
+/* A slow rank or link or a cut has colons of its own, so it has no ranges; it may also be "none". */
+static bool is_slow(int axis)
+{
+    return strncmp(cli_axis_name(axis), "slow-", 5) == 0 || strcmp(cli_axis_name(axis), "cut") == 0;
+}
+
+static int set_parameter(cli_network_t *network, int axis, const char *text)
+{
+    return is_slow(axis) && strcmp(text, "none") == 0 ? TRV_OK : cli_network_set(network, cli_axis_name(axis), text);
+}
+
+/* ---- Reading the lists ------------------------------------------------------------------------------------------- */
+
+static int read_tori(cli_values_t *values, const char *list)
+{
+    cli_values_t typed = {0};
+    char text[TRV_TORUS_TEXT_MAX], item[TRV_TORUS_TEXT_MAX];
+    trv_torus_t torus;
+    int more, rc = TRV_OK;
+    while (!rc && (more = trv_next_item(&list, "--torus", item, sizeof item)) != 0)
+        if (more < 0) /* 9m is a line, and no 9 MiB */
+            rc = more;
+        else
+            rc = trv_torus_parse(item, &torus) == TRV_OK ? cli_values_add(&typed, "torus", item)
+                                                         : cli_values_read(&typed, "torus", item, true);
+    for (int i = 0; i < typed.count && !rc; i++)
+        if ((rc = trv_torus_parse(typed.text[i], &torus)) == TRV_OK)
+            rc = cli_values_add(values, "torus", trv_torus_format(&torus, text, sizeof text));
+    cli_values_clear(&typed);
+    return rc;
+}
+
+static int read_algorithms(cli_sweep_grid_t *grid, cli_values_t *values, const char *list)
+{
+    int rc = cli_select(list, &grid->selection);
+    for (int i = 0; i < grid->selection.choices && !rc; i++)
+        rc = cli_values_add(values, "algorithm", grid->selection.choice[i].label);
+    return rc;
+}
+
+/* Every value by itself; what does not go together shows in the points. */
+static int check_value(int axis, const char *text)
+{
+    cli_network_t network;
+    trv_collective_t collective;
+    uint64_t bytes;
+    switch (axis) {
+    case CLI_AXIS_BYTES: return trv_parse_vector(text, &bytes);
+    case CLI_AXIS_COLLECTIVE: return cli_parse_collective(text, &collective);
+    default: cli_network_init(&network); return set_parameter(&network, axis, text);
+    }
+}
+
+static int read_axis(cli_sweep_grid_t *grid, int axis)
+{
+    cli_values_t *values = &grid->axis[axis].values;
+    const char *list = grid->list[axis];
+    if (axis == CLI_AXIS_TORUS)
+        return read_tori(values, list);
+    if (axis == CLI_AXIS_ALGORITHM)
+        return read_algorithms(grid, values, list);
+    int rc = cli_values_read(values, cli_axis_name(axis), list, !is_slow(axis));
+    for (int i = 0; i < values->count && !rc; i++)
+        rc = check_value(axis, values->text[i]);
+    return rc;
+}
+
+/* "link-latency" in ns is the column link_latency_ns. */
+static void name_column(int axis, cli_axis_t *into)
+{
+    const char *suffix = into->values.suffix ? into->values.suffix : "";
+    snprintf(into->column, sizeof into->column, "%s%s", cli_axis_name(axis), suffix);
+    for (char *p = into->column; *p; p++)
+        *p = *p == '-' ? '_' : *p;
+}
+
+/* A parameter that has its usual value only is as if it were not given: a file is that of the same sweep either way. */
+static void forget_usual(int axis, cli_values_t *values)
+{
+    cli_network_t network, usual;
+    if (values->count != 1 || (axis < CLI_AXIS_NETWORK && axis != CLI_AXIS_COLLECTIVE))
+        return;
+    cli_network_init(&network);
+    cli_network_init(&usual);
+    bool forgotten = axis == CLI_AXIS_COLLECTIVE
+                         ? strcmp(values->text[0], cli_collective_name(TRV_ALLREDUCE)) == 0
+                         : set_parameter(&network, axis, values->text[0]) == TRV_OK &&
+                               /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): meant */
+                               memcmp(&network.options, &usual.options, sizeof usual.options) == 0;
+    if (forgotten)
+        cli_values_clear(values);
+}
+
+/* ---- What algorithms serve --------------------------------------------------------------------------------------- */
+
+/* What decides it. */
+static int serving_axis(int i)
+{
+    static const char *const name[] = {"torus", "algorithm", "collective", "slow-link", "cut"};
+    return i < (int)(sizeof name / sizeof name[0]) ? cli_axis_find(name[i]) : -1;
+}
+
+/* The torus of the values with these numbers, what cuts have opened as lines; an error is for a row to say. */
+static int find_served(const cli_sweep_grid_t *grid, const int *digit, trv_collective_t *collective,
+                       trv_torus_t *served)
+{
+    cli_network_t network;
+    trv_torus_t torus;
+    int rc = TRV_OK;
+    cli_network_init(&network);
+    *collective = TRV_ALLREDUCE;
+    for (int i = 0, axis; (axis = serving_axis(i)) >= 0 && !rc; i++) {
+        const cli_values_t *values = &grid->axis[axis].values;
+        const char *text = values->count > 0 ? values->text[digit[axis]] : NULL;
+        if (axis == CLI_AXIS_TORUS)
+            rc = trv_torus_parse(text, &torus);
+        else if (text && axis == CLI_AXIS_COLLECTIVE)
+            rc = cli_parse_collective(text, collective);
+        else if (text && axis >= CLI_AXIS_NETWORK)
+            rc = set_parameter(&network, axis, text);
+    }
+    if (!rc)
+        rc = cli_network_finish(&network, &torus);
+    return rc ? rc : cli_network_served(&torus, &network.options, served);
+}
+
+static bool serves(const cli_sweep_grid_t *grid, const int *digit)
+{
+    const cli_choice_t *choice = &grid->selection.choice[digit[CLI_AXIS_ALGORITHM]];
+    trv_collective_t collective;
+    trv_torus_t served;
+    if (!grid->selection.all || choice->planned || find_served(grid, digit, &collective, &served))
+        return true;
+    for (int i = 0; i < choice->members; i++)
+        if (trv_algorithm_supports(choice->member[i], &served, collective) == TRV_OK)
+            return true;
+    return false;
+}
+
+bool cli_sweep_has(const cli_sweep_grid_t *grid, uint64_t index)
+{
+    int digit[CLI_AXES];
+    for (int i = 0, axis; (axis = serving_axis(i)) >= 0; i++)
+        digit[axis] = cli_sweep_digit(grid, index, axis);
+    return serves(grid, digit);
+}
+
+/* Through all combinations of what decides it. */
+static uint64_t count_left_out(const cli_sweep_grid_t *grid)
+{
+    int digit[CLI_AXES] = {0}, carry = 0;
+    uint64_t count = 0, combinations = 0;
+    while (carry >= 0) {
+        combinations++;
+        count += !serves(grid, digit);
+        for (carry = 0; carry >= 0 && serving_axis(carry) >= 0; carry++) {
+            const int axis = serving_axis(carry);
+            if (++digit[axis] < grid->axis[axis].values.count)
+                break;
+            digit[axis] = 0;
+        }
+        carry = serving_axis(carry) >= 0 ? carry : -1;
+    }
+    return count * (grid->points / combinations);
+}
+
+uint64_t cli_sweep_points(const cli_sweep_grid_t *grid) { return grid->points - grid->left_out; }
+
+int cli_sweep_grid_finish(cli_sweep_grid_t *grid)
+{
+    static const char *const usual[CLI_AXES] = {[CLI_AXIS_ALGORITHM] = "all", [CLI_AXIS_BYTES] = "32:128M:x4"};
+    if (!grid->list[CLI_AXIS_TORUS])
+        return trv_fail(TRV_ERR_ARGUMENT, "name at least one torus, for example --torus=8,8x8");
+    grid->points = 1;
+    for (int i = 0; i < CLI_AXES; i++) {
+        if (!grid->list[i] && usual[i] && !(grid->list[i] = strdup(usual[i])))
+            return trv_fail_memory();
+        int rc = grid->list[i] ? read_axis(grid, i) : TRV_OK;
+        if (rc)
+            return rc;
+        forget_usual(i, &grid->axis[i].values);
+        name_column(i, &grid->axis[i]);
+        uint64_t count = grid->axis[i].values.count > 0 ? (uint64_t)grid->axis[i].values.count : 1;
+        if (grid->points > POINTS_MAX / count)
+            return trv_fail(TRV_ERR_ARGUMENT, "the grid has more than 2^62 points; take shorter lists");
+        grid->points *= count;
+    }
+    grid->left_out = count_left_out(grid);
+    return TRV_OK;
+}
+
+void cli_sweep_grid_clear(cli_sweep_grid_t *grid)
+{
+    for (int i = 0; i < CLI_AXES; i++) {
+        free(grid->list[i]);
+        cli_values_clear(&grid->axis[i].values);
+    }
+    *grid = (cli_sweep_grid_t){0};
+}
+
+char *cli_sweep_grid_format(const cli_sweep_grid_t *grid, char *text, size_t size)
+{
+    static const char *const several[] = {[CLI_AXIS_TORUS] = "tori",
+                                          [CLI_AXIS_ALGORITHM] = "algorithms",
+                                          [CLI_AXIS_BYTES] = "sizes",
+                                          [CLI_AXIS_COLLECTIVE] = "collectives"};
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < CLI_AXES && used < size; i++)
+        if (grid->axis[i].values.count > 1)
+            used += (size_t)snprintf(text + used, size - used, "%s%d %s%s", used ? " × " : "",
+                                     grid->axis[i].values.count, i < CLI_AXIS_NETWORK ? several[i] : "values of ",
+                                     i < CLI_AXIS_NETWORK ? "" : cli_axis_name(i));
+    return text;
+}
+
+/* ---- Points ------------------------------------------------------------------------------------------------------ */
+
+int cli_sweep_digit(const cli_sweep_grid_t *grid, uint64_t index, int axis)
+{
+    for (int i = CLI_AXES - 1; i > axis; i--)
+        if (grid->axis[i].values.count > 1)
+            index /= (uint64_t)grid->axis[i].values.count;
+    return grid->axis[axis].values.count > 1 ? (int)(index % (uint64_t)grid->axis[axis].values.count) : 0;
+}
+
+int cli_sweep_point(const cli_sweep_grid_t *grid, uint64_t index, cli_network_t *network, cli_point_t *point)
+{
+    const char *text[CLI_AXES] = {NULL};
+    int rc = TRV_OK;
+    for (int i = 0; i < CLI_AXES; i++)
+        if (grid->axis[i].values.count > 0)
+            text[i] = grid->axis[i].values.text[cli_sweep_digit(grid, index, i)];
+    *point = (cli_point_t){.choice = &grid->selection.choice[cli_sweep_digit(grid, index, CLI_AXIS_ALGORITHM)]};
+    cli_network_init(network);
+    for (int i = CLI_AXIS_NETWORK; i < CLI_AXES && !rc; i++)
+        if (text[i])
+            rc = set_parameter(network, i, text[i]);
+    if (!rc)
+        rc = trv_torus_parse(text[CLI_AXIS_TORUS], &point->torus);
+    if (!rc)
+        rc = trv_parse_bytes(text[CLI_AXIS_BYTES], &point->bytes);
+    if (!rc && text[CLI_AXIS_COLLECTIVE])
+        rc = cli_parse_collective(text[CLI_AXIS_COLLECTIVE], &point->collective);
+    if (!rc)
+        rc = cli_network_finish(network, &point->torus);
+    point->options = network->options;
+    return rc;
+}

@@ -1,0 +1,166 @@
+/*
+ * A sweep from its beginning to its end: which points are next, how they are simulated, where their rows go.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/shared/tool.h"
+#include "cli/sweep/sweep.h"
+#include "base/error.h"
+
+int cli_sweep_begin(cli_sweep_t *sweep, int argc, char **argv)
+{
+    *sweep = (cli_sweep_t){.command = argv[0]};
+    pthread_mutex_init(&sweep->lock, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of writing, and has its sentence */
+    int code = cli_sweep_read(sweep, argc, argv);
+    if (code)
+        return code;
+    if (sweep->dry)
+        return cli_sweep_estimate(&sweep->grid) ? cli_bad_last(sweep->command) : 1;
+    if (cli_sweep_rows_open(&sweep->rows, &sweep->grid, sweep->path, sweep->format, sweep->restart))
+        return cli_bad_last(sweep->command);
+    /* A table is printed when it is complete; rows that come one by one and the bar disturb each other. */
+    if (sweep->path || sweep->format == CLI_FORMAT_TABLE || !cli_stdout_is_terminal())
+        cli_progress_begin(&sweep->progress, "sweep", (double)cli_sweep_pending(sweep));
+    sweep->begun = true;
+    return 0;
+}
+
+int cli_sweep_end(cli_sweep_t *sweep, int rc)
+{
+    cli_progress_end(&sweep->progress);
+    int code = rc < 0 ? cli_bad_last(sweep->command) : CLI_OK;
+    char failed[32] = "none";
+    if (sweep->failed > 0)
+        snprintf(failed, sizeof failed, "%" PRIu64, sweep->failed);
+    if (cli_sweep_rows_close(&sweep->rows) < 0 && code == CLI_OK)
+        code = cli_bad_last(sweep->command);
+    if (sweep->begun && sweep->path && code == CLI_OK)
+        printf("%s has all %" PRIu64 " points, %" PRIu64 " new, %s with an error\n", sweep->path,
+               cli_sweep_points(&sweep->grid), sweep->added, failed);
+    if (sweep->begun && code == CLI_OK && sweep->grid.left_out > 0)
+        fprintf(stderr,
+                "trivance %s: %" PRIu64 " of %" PRIu64
+                " points left out: their algorithm does not serve the torus or the "
+                "collective\n",
+                sweep->command, sweep->grid.left_out, sweep->grid.points);
+    if (sweep->begun && code == CLI_OK && (code = cli_sweep_verdict(sweep)) != CLI_OK)
+        cli_bad(sweep->command, "no point has a result; the column error says why");
+    cli_sweep_grid_clear(&sweep->grid);
+    return code;
+}
+
+int cli_sweep_verdict(const cli_sweep_t *sweep) { return sweep->rows.numbers ? CLI_OK : CLI_WRONG; }
+
+uint64_t cli_sweep_pending(const cli_sweep_t *sweep)
+{
+    return cli_sweep_points(&sweep->grid) - sweep->rows.dones - sweep->added;
+}
+
+size_t cli_sweep_take(cli_sweep_t *sweep, uint64_t *index, size_t most, unsigned shares)
+{
+    size_t count = 0;
+    pthread_mutex_lock(&sweep->lock);
+    uint64_t left = sweep->grid.points - sweep->next - (sweep->rows.dones - sweep->skipped);
+    most = left / shares < most ? (size_t)(left / shares) : most;
+    most = most > 0 ? most : 1;
+    for (; count < most && sweep->next < sweep->grid.points; sweep->next++)
+        if (sweep->skipped < sweep->rows.dones && sweep->rows.done[sweep->skipped] == sweep->next)
+            sweep->skipped++;
+        else if (cli_sweep_has(&sweep->grid, sweep->next))
+            index[count++] = sweep->next;
+    pthread_mutex_unlock(&sweep->lock);
+    return count;
+}
+
+int cli_sweep_add(cli_sweep_t *sweep, const cli_sweep_result_t *result)
+{
+    pthread_mutex_lock(&sweep->lock);
+    int rc = cli_sweep_rows_add(&sweep->rows, result);
+    sweep->added += !rc;
+    sweep->failed += !rc && !result->good;
+    pthread_mutex_unlock(&sweep->lock);
+    return rc;
+}
+
+/* ---- Simulating -------------------------------------------------------------------------------------------------- */
+
+/* Points whose parameters go together, in a list of their own, and their places among all. */
+typedef struct batch {
+    cli_point_t *point;
+    cli_network_t *network;
+    size_t *place, points;
+    const uint64_t *index;
+    cli_sweep_done_t *done;
+    void *context;
+} batch_t;
+
+static void set_text(char *into, size_t size, const char *text) { snprintf(into, size, "%s", text ? text : ""); }
+
+static int report(void *context, const cli_point_t *point)
+{
+    const batch_t *batch = context;
+    size_t place = batch->place[point - batch->point];
+    cli_sweep_result_t result = {
+        .index = batch->index[place],
+        .packet_hops = point->packet_hops,
+        .time_ns = point->time_ns,
+        .wall_s = point->wall_s,
+        .share = point->share * (double)batch->points,
+        .good = !point->rc,
+    };
+    set_text(result.algorithm, sizeof result.algorithm, point->algorithm);
+    set_text(result.error, sizeof result.error, point->reason);
+    return batch->done(batch->context, place, &result);
+}
+
+/* A point whose parameters do not go together: trv_last_error says why. */
+static int report_bad(const batch_t *batch, size_t place)
+{
+    cli_sweep_result_t result = {.index = batch->index[place], .share = 1};
+    set_text(result.error, sizeof result.error, trv_last_error());
+    return batch->done(batch->context, place, &result);
+}
+
+/* Those points that ask for plans, or the others. */
+static int simulate_some(const cli_sweep_grid_t *grid, batch_t *batch, size_t points, bool planned, int workers)
+{
+    int rc = TRV_OK;
+    batch->points = 0;
+    for (size_t i = 0; i < points && !rc; i++) {
+        cli_point_t *point = &batch->point[batch->points];
+        bool fits = cli_sweep_point(grid, batch->index[i], &batch->network[batch->points], point) == TRV_OK;
+        if (point->choice->planned != planned)
+            continue;
+        if (fits)
+            batch->place[batch->points++] = i;
+        else
+            rc = report_bad(batch, i);
+    }
+    if (!rc)
+        rc = cli_grid_run(batch->point, batch->points, workers, report, batch);
+    cli_points_clear(batch->point, batch->points);
+    return rc;
+}
+
+/* All plans are made before the first of them is simulated, which is long: the others have their rows before. */
+int cli_sweep_simulate(const cli_sweep_grid_t *grid, const uint64_t *index, size_t points, int workers,
+                       cli_sweep_done_t *done, void *context)
+{
+    batch_t batch = {.index = index, .done = done, .context = context};
+    batch.point = calloc(points, sizeof *batch.point);
+    batch.network = calloc(points, sizeof *batch.network);
+    batch.place = calloc(points, sizeof *batch.place);
+    int rc = batch.point && batch.network && batch.place ? TRV_OK : trv_fail_memory();
+    if (!rc)
+        rc = simulate_some(grid, &batch, points, false, workers);
+    if (!rc)
+        rc = simulate_some(grid, &batch, points, true, workers);
+    free(batch.point);
+    free(batch.network);
+    free(batch.place);
+    return rc;
+}

@@ -1,0 +1,69 @@
+/*
+ * SVG: the small shapes that the pictures are made of.
+ */
+#include "draw/svg.h"
+
+#include <math.h>
+
+#define CROSS 2.6 /* from its middle to the sides */
+
+const char *trv_svg_colour(int stream)
+{
+    static const char *const colour[] = {"#12855a", "#7a3db8", "#1f6fd1", "#d9730d",
+                                         "#c2255c", "#0b7f95", "#8a6d00", "#4b5563"};
+    return colour[stream % 8];
+}
+
+void trv_svg_line(FILE *out, double x0, double y0, double x1, double y1, const char *colour, double width, bool dashed)
+{
+    fprintf(out, "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"%s\" stroke-width=\"%.2g\"%s/>\n", x0, y0, x1, y1, colour,
+            width, dashed ? " stroke-dasharray=\"4 2.5\"" : "");
+}
+
+void trv_svg_head(FILE *out, double x, double y, double dx, double dy, const char *colour, double size)
+{
+    double length = hypot(dx, dy);
+    if (length <= 0)
+        return;
+    dx *= size / length;
+    dy *= size / length;
+    fprintf(out, "<path d=\"M%.1f %.1fL%.1f %.1fL%.1f %.1fZ\" fill=\"%s\" stroke=\"none\"/>\n", x, y,
+            x - dx - 0.45 * dy, y - dy + 0.45 * dx, x - dx + 0.45 * dy, y - dy - 0.45 * dx, colour);
+}
+
+void trv_svg_dot(FILE *out, double x, double y, double radius, const char *colour)
+{
+    fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\" stroke=\"none\"/>\n", x, y, radius, colour);
+}
+
+void trv_svg_rank(FILE *out, double x, double y, double radius, int rank, bool strong)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%d", rank);
+    fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\" stroke=\"%s\" stroke-width=\"1\"/>\n", x, y,
+            radius, strong ? SVG_INK : "#f4f6f8", strong ? SVG_INK : "#9aa5b1");
+    if (radius >= 4.5) {
+        double size = radius * (rank < 10 ? 1.15 : rank < 100 ? 1.0 : 0.8);
+        trv_svg_text(out, x, y + 0.36 * size, size, "middle", strong ? SVG_PAPER : SVG_INK, number);
+    }
+}
+
+void trv_svg_cross(FILE *out, double x, double y)
+{
+    fprintf(out, "<path d=\"M%.1f %.1fL%.1f %.1fM%.1f %.1fL%.1f %.1f\" stroke=\"" SVG_CUT "\" stroke-width=\"1.6\"/>\n",
+            x - CROSS, y - CROSS, x + CROSS, y + CROSS, x - CROSS, y + CROSS, x + CROSS, y - CROSS);
+}
+
+void trv_svg_text(FILE *out, double x, double y, double size, const char *anchor, const char *colour, const char *text)
+{
+    fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\" text-anchor=\"%s\" fill=\"%s\">", x, y, size, anchor,
+            colour);
+    for (; *text; text++)
+        switch (*text) {
+        case '&': fputs("&amp;", out); break;
+        case '<': fputs("&lt;", out); break;
+        case '>': fputs("&gt;", out); break;
+        default: fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
+        }
+    fputs("</text>\n", out);
+}

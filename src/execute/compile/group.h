@@ -1,0 +1,40 @@
+/*
+ * Writing work: copies and reductions of many atoms become few pieces, as far as they have the same operands.
+ */
+#ifndef TRIVANCE_EXECUTE_COMPILE_GROUP_H
+#define TRIVANCE_EXECUTE_COMPILE_GROUP_H
+
+#include "execute/compile/program.h"
+
+typedef struct trv_tuple {
+    trv_place_t to;
+    int source, sources; /* of program->source */
+} trv_tuple_t;
+
+typedef struct trv_group {
+    trv_program_t *program;
+    const trv_partition_t *partition;
+    trv_tuple_t *tuple;
+    int *of;   /* by atom: its tuple, or -1 */
+    int *atom; /* those that have one */
+    struct trv_entry {
+        int product, tuple;
+    } * entry;
+    int tuples, atoms, entries;
+    int64_t tuple_room, entry_room, work_room, piece_room, source_room, walk_room;
+} trv_group_t;
+
+enum { TRV_WALK_PRODUCTS_MAX = 128, TRV_PIECE_PRODUCTS_MAX = 64, TRV_CONTAINER_PRODUCTS_MAX = 16 };
+
+int trv_group_make(trv_group_t *group, trv_program_t *program, const trv_partition_t *partition);
+/* Adds to := source[0] op source[1] … on an atom. */
+int trv_group_add(trv_group_t *group, int atom, trv_place_t to, const trv_place_t *source, int sources);
+/* Appends works to the program for all that was added since the last end, all of it within the
+ * cover. */
+int trv_group_end(trv_group_t *group, const trv_cover_t *cover);
+/* Appends the products of what was added since to the pool, as few as there can be found; their number. Ends the group
+ * without works. */
+int trv_group_products(trv_group_t *group, const trv_cover_t *cover);
+void trv_group_clear(trv_group_t *group);
+
+#endif

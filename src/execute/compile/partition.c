@@ -1,0 +1,391 @@
+/*
+ * The partition of a slice into atoms: see space.h. It grows by splitting: a set that cuts through a leaf splits it into
+ * the common part and at most one product per axis of the rest. What a set consists of stays true while leaves are split
+ * further, as a node is the union of its parts.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ascending.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "execute/compile/program.h"
+#include "base/room.h"
+#include "execute/compile/space.h"
+
+static const int *sets_of(const trv_partition_t *p, int product)
+{
+    return p->space->id + (size_t)product * (size_t)p->space->axes;
+}
+
+/* ---- Splitting --------------------------------------------------------------------------------------------------- */
+
+static int add_node(trv_partition_t *p, int product)
+{
+    if (product < 0 || trv_room(&p->node, &p->node_room, p->nodes, 1, sizeof *p->node))
+        return TRV_ERR_MEMORY;
+    p->node[p->nodes] = (trv_node_t){.product = product};
+    return p->nodes++;
+}
+
+static int append(trv_partition_t *p, int node)
+{
+    if (trv_room(&p->list, &p->list_room, p->listed, 1, sizeof *p->list))
+        return TRV_ERR_MEMORY;
+    p->list[p->listed++] = node;
+    return 0;
+}
+
+/* Splits a leaf into `both`, which is a part of it, and the rest. */
+static int split(trv_partition_t *p, int node, const int *both)
+{
+    const int axes = p->space->axes;
+    int whole[TRV_SPACE_AXES_MAX], piece[TRV_SPACE_AXES_MAX];
+    memcpy(whole, sets_of(p, p->node[node].product), (size_t)axes * sizeof *whole);
+    memcpy(piece, whole, sizeof piece);
+    int first = add_node(p, trv_space_add(p->space, both));
+    for (int i = 0; first >= 0 && i < axes; i++) {
+        if (whole[i] == both[i])
+            continue;
+        piece[i] = trv_sets_minus(&p->space->sets, whole[i], both[i]);
+        int added = piece[i] < 0 ? piece[i] : add_node(p, trv_space_add(p->space, piece));
+        if (added < 0)
+            return added;
+        p->hot = added;
+        piece[i] = both[i];
+    }
+    if (first < 0)
+        return first;
+    p->node[node].child = first;
+    p->node[node].children = p->nodes - first;
+    return 0;
+}
+
+/* What a node and the product `id` have in common. Returns 0 if that is nothing, 1 for a part of the node, 2 for all of
+ * it. */
+static int common(trv_partition_t *p, int node, const int *id, int *both)
+{
+    const int product = p->node[node].product;
+    bool inside = true;
+    for (int i = 0; i < p->space->axes; i++) {
+        const int mine = sets_of(p, product)[i];
+        both[i] = trv_sets_both(&p->space->sets, mine, id[i]);
+        if (both[i] <= 0)
+            return both[i]; /* or an error */
+        inside = inside && both[i] == mine;
+    }
+    return inside ? 2 : 1;
+}
+
+/* Lists the nodes under `node` that make up its common part with the product `id`, splitting leaves. What is left over
+ * comes last among a node's parts, and a long chain of such is gone down without recursion. */
+static int cover_under(trv_partition_t *p, int node, const int *id)
+{
+    int both[TRV_SPACE_AXES_MAX];
+    for (;;) {
+        int rc = common(p, node, id, both);
+        if (rc <= 0)
+            return rc;
+        if (rc == 2)
+            return append(p, node);
+        if (!p->node[node].children) {
+            rc = split(p, node, both);
+            return rc < 0 ? rc : append(p, p->node[node].child);
+        }
+        const int child = p->node[node].child, last = child + p->node[node].children - 1;
+        for (int c = child; c < last; c++)
+            if ((rc = cover_under(p, c, id)) < 0)
+                return rc;
+        node = last;
+    }
+}
+
+/* Most sets lie in what the last split left over. */
+static int cover_product(trv_partition_t *p, int product)
+{
+    int id[TRV_SPACE_AXES_MAX], from = p->hot;
+    memcpy(id, sets_of(p, product), (size_t)p->space->axes * sizeof *id);
+    for (int i = 0; from && i < p->space->axes; i++) {
+        int both = trv_sets_both(&p->space->sets, sets_of(p, p->node[p->hot].product)[i], id[i]);
+        if (both < 0)
+            return both;
+        if (both != id[i])
+            from = 0;
+    }
+    return cover_under(p, from, id);
+}
+
+/* ---- Covers ------------------------------------------------------------------------------------------------------ */
+
+static unsigned hash_of(const trv_partition_t *p, int product, int products)
+{
+    const unsigned h = trv_hash_ints(TRV_HASH_INTS_SEED, sets_of(p, product), products * p->space->axes);
+    return h ^ h >> 15;
+}
+
+/* More buckets. */
+static int grow_seen(trv_partition_t *p)
+{
+    const int buckets = p->buckets ? 2 * p->buckets : 256;
+    int *seen = malloc((size_t)buckets * sizeof *seen);
+    if (!seen)
+        return trv_fail_memory();
+    memset(seen, 0xff, (size_t)buckets * sizeof *seen);
+    free(p->seen);
+    p->seen = seen;
+    p->buckets = buckets;
+    for (int i = 0; i < p->covers; i++) {
+        int *head = &seen[hash_of(p, p->cover[i].product, p->cover[i].products) % (unsigned)buckets];
+        p->cover[i].next = *head;
+        *head = i;
+    }
+    return 0;
+}
+
+/* The cover of the products from `product` to the end of the pool. */
+static int find_cover(trv_partition_t *p, int product)
+{
+    const int products = p->space->products - product;
+    const size_t bytes = (size_t)products * (size_t)p->space->axes * sizeof(int);
+    if (p->covers >= p->buckets && grow_seen(p))
+        return TRV_ERR_MEMORY;
+    int *head = &p->seen[hash_of(p, product, products) % (unsigned)p->buckets];
+    for (int i = *head; i >= 0; i = p->cover[i].next)
+        if (p->cover[i].products == products &&
+            (bytes == 0 || memcmp(sets_of(p, p->cover[i].product), sets_of(p, product), bytes) == 0)) {
+            p->space->products = product;
+            return i;
+        }
+    if (trv_room(&p->cover, &p->cover_room, p->covers, 1, sizeof *p->cover))
+        return TRV_ERR_MEMORY;
+    trv_cover_t cover = {product, products, p->listed, 0, *head};
+    for (int i = 0; i < products; i++) {
+        int rc = cover_product(p, product + i);
+        if (rc < 0)
+            return rc;
+    }
+    cover.nodes = p->listed - cover.node;
+    p->cover[p->covers] = cover;
+    return *head = p->covers++;
+}
+
+/* ---- Sets of the schedule ---------------------------------------------------------------------------------------- */
+
+/* A set on the one axis of a flat space. */
+static int add_flat(trv_partition_t *p, const trv_blocks_t *blocks)
+{
+    const int64_t count = trv_blocks_count(blocks);
+    if (trv_room(&p->unit, &p->unit_room, 0, count, sizeof *p->unit))
+        return TRV_ERR_MEMORY;
+    trv_blocks_list(blocks, p->unit);
+    int ranges = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (p->unit[i] >= p->space->units)
+            return trv_fail(TRV_ERR_INVALID, "'%s' names unit %lld of %lld", trv_schedule_name(p->schedule),
+                            (long long)p->unit[i], (long long)p->space->units);
+        if (p->position)
+            p->unit[i] = p->position[p->unit[i]];
+    }
+    if (p->position)
+        qsort(p->unit, (size_t)count, sizeof *p->unit, trv_compare_int64);
+    if (trv_room(&p->bound, &p->bound_room, 0, 2 * (int)count, sizeof *p->bound))
+        return TRV_ERR_MEMORY;
+    for (int64_t i = 0; i < count; i++)
+        if (ranges && p->bound[2 * ranges - 1] == p->unit[i]) {
+            p->bound[2 * ranges - 1]++;
+        } else {
+            p->bound[2 * ranges] = (int)p->unit[i];
+            p->bound[2 * ranges++ + 1] = (int)p->unit[i] + 1;
+        }
+    int set = trv_sets_add(&p->space->sets, p->bound, ranges);
+    return set <= 0 ? set : trv_space_add(p->space, &set);
+}
+
+/* How many of the coordinate's digits the values share: they are all r + i * m with i up to the end; m, or 0 if not. */
+static int common_modulus(const int *value, int count, int size)
+{
+    const int modulus = size / count;
+    if (modulus * count != size || value[0] >= modulus)
+        return 0;
+    for (int i = 1; i < count; i++)
+        if (value[i] != value[0] + i * modulus)
+            return 0;
+    return modulus;
+}
+
+/* The set of an axis that a product's values have; negative: they are no product along the axes. */
+static int axis_set(trv_partition_t *p, int i, const int *value, int count)
+{
+    const trv_axis_t *axis = &p->axis[i];
+    const int size = trv_schedule_space(p->schedule)->size[axis->dimension];
+    if (!value || count == size)
+        return p->space->full[i];
+    if (axis->divisor == 1 && axis->size == size)
+        return trv_sets_values(&p->space->sets, value, count);
+    const int modulus = common_modulus(value, count, size);
+    if (modulus == 0 || (modulus > axis->divisor && modulus % (axis->divisor * axis->size)))
+        return -1;
+    if (modulus <= axis->divisor)
+        return p->space->full[i];
+    const int digit = value[0] / axis->divisor % axis->size;
+    return trv_sets_range(&p->space->sets, digit, digit + 1);
+}
+
+static int add_product(trv_partition_t *p, const trv_product_t *product, int halves, bool *again)
+{
+    int id[TRV_SPACE_AXES_MAX];
+    *again = product->shifts > 0;
+    for (int i = 0; i < p->schedule_axes && !*again; i++) {
+        const int d = p->axis[i].dimension;
+        if (product->count[d] == 0)
+            return 0;
+        id[i] = axis_set(p, i, product->value[d], product->count[d]);
+        *again = id[i] < 0;
+    }
+    if (*again)
+        return 0;
+    if (p->space->axes > p->schedule_axes) {
+        const int first = product->halves & 1 ? 0 : 1, last = product->halves & 2 && halves > 1 ? 2 : 1;
+        id[p->schedule_axes] = trv_sets_range(&p->space->sets, first, last);
+    }
+    return trv_space_add(p->space, id);
+}
+
+int trv_partition_cover(trv_partition_t *p, const trv_blocks_t *blocks, bool *again)
+{
+    const int product = p->space->products;
+    int rc = 0;
+    *again = false;
+    if (p->flat)
+        rc = add_flat(p, blocks);
+    for (int t = 0; !p->flat && rc >= 0 && t < blocks->terms && !*again; t++)
+        rc = add_product(p, &blocks->term[t], blocks->halves, again);
+    if (rc >= 0 && !*again)
+        rc = trv_space_join(p->space, product);
+    return rc < 0 || *again ? rc : find_cover(p, product);
+}
+
+int trv_partition_run(trv_partition_t *p, int64_t first, int64_t units, bool *again)
+{
+    int id[TRV_SPACE_AXES_MAX];
+    const int product = p->space->products;
+    *again = false;
+    for (int i = 0; i < p->space->axes; i++) {
+        const int64_t weight = p->space->weight[i], at = first / weight % p->space->size[i];
+        const int64_t end = units >= weight ? at + units / weight : at + 1;
+        if (weight * p->space->size[i] <= units) {
+            id[i] = p->space->full[i];
+            continue;
+        }
+        *again = end > p->space->size[i] || (units >= weight && (units % weight || first % weight));
+        if (*again)
+            return 0;
+        id[i] = trv_sets_range(&p->space->sets, (int)at, (int)end);
+    }
+    int added = trv_space_add(p->space, id);
+    return added < 0 ? added : find_cover(p, product);
+}
+
+/* ---- Beginning and end ------------------------------------------------------------------------------------------- */
+
+/* Where every unit lies, for positions that follow no rule. */
+static int list_positions(trv_partition_t *p)
+{
+    const int64_t units = p->space->units;
+    p->position = malloc((size_t)units * sizeof *p->position);
+    p->order = malloc((size_t)units * sizeof *p->order);
+    if (!p->position || !p->order)
+        return trv_fail_memory();
+    memset(p->order, 0xff, (size_t)units * sizeof *p->order);
+    for (int64_t u = 0; u < units; u++) {
+        int64_t at = trv_schedule_position(p->schedule, p->stream, u);
+        if (at < 0 || at >= units || p->order[at] >= 0)
+            return trv_fail(TRV_ERR_INVALID, "the positions of '%s' are no permutation: unit %lld has position %lld",
+                            trv_schedule_name(p->schedule), (long long)u, (long long)at);
+        p->order[at] = u;
+        p->position[u] = at;
+    }
+    return 0;
+}
+
+int trv_partition_begin(trv_partition_t *p, trv_space_t *space, const trv_schedule_t *schedule, int stream, bool flat)
+{
+    *p = (trv_partition_t){.space = space, .schedule = schedule, .stream = stream};
+    memset(space, 0, sizeof *space);
+    space->units = trv_schedule_units(schedule);
+    if (space->units > INT32_MAX)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "'%s' has %lld units; a plan has room for %d", trv_schedule_name(schedule),
+                        (long long)space->units, INT32_MAX);
+    p->schedule_axes = flat ? 0 : trv_schedule_axes(schedule, stream, p->axis);
+    p->flat = p->schedule_axes == 0;
+    for (int i = 0; i < p->schedule_axes; i++)
+        space->size[space->axes++] = p->axis[i].size;
+    if (p->flat)
+        space->size[space->axes++] = (int)space->units;
+    else if (trv_schedule_halves(schedule) > 1)
+        space->size[space->axes++] = trv_schedule_halves(schedule);
+    int rc = trv_sets_begin(&space->sets);
+    int64_t weight = 1;
+    for (int i = space->axes - 1; rc >= 0 && i >= 0; i--) {
+        space->weight[i] = weight;
+        weight *= space->size[i];
+        rc = space->full[i] = trv_sets_range(&space->sets, 0, space->size[i]);
+    }
+    if (rc >= 0)
+        rc = add_node(p, trv_space_add(space, space->full));
+    if (rc >= 0 && p->flat && trv_schedule_collective(schedule) == TRV_ALLREDUCE)
+        rc = list_positions(p);
+    return rc < 0 ? rc : 0;
+}
+
+/* Children have higher numbers than their parents, so one way counts the leaves and the other numbers them. */
+int trv_partition_end(trv_partition_t *p)
+{
+    for (int i = p->nodes - 1; i >= 0; i--) {
+        trv_node_t *node = &p->node[i];
+        node->atoms = !node->children;
+        for (int c = 0; c < node->children; c++)
+            node->atoms += p->node[node->child + c].atoms;
+    }
+    p->atoms = p->node[0].atoms;
+    p->leaf = malloc((size_t)p->atoms * sizeof *p->leaf);
+    if (!p->leaf)
+        return trv_fail_memory();
+    for (int i = 0; i < p->nodes; i++) {
+        int atom = p->node[i].atom;
+        if (!p->node[i].children)
+            p->leaf[atom] = i;
+        for (int c = 0; c < p->node[i].children; c++) {
+            p->node[p->node[i].child + c].atom = atom;
+            atom += p->node[p->node[i].child + c].atoms;
+        }
+    }
+    return 0;
+}
+
+int64_t trv_partition_unit(const trv_partition_t *p, int64_t position)
+{
+    if (p->flat)
+        return p->order ? p->order[position] : position;
+    int coordinate[TRV_DIMS_MAX] = {0};
+    for (int i = 0; i < p->schedule_axes; i++) {
+        const int digit = (int)(position / p->space->weight[i] % p->space->size[i]);
+        coordinate[p->axis[i].dimension] += digit * p->axis[i].divisor;
+    }
+    const int halves = trv_schedule_halves(p->schedule);
+    return (int64_t)trv_torus_rank(trv_schedule_space(p->schedule), coordinate) * halves + position % halves;
+}
+
+void trv_partition_clear(trv_partition_t *p)
+{
+    free(p->position);
+    free(p->order);
+    free(p->node);
+    free(p->list);
+    free(p->leaf);
+    free(p->seen);
+    free(p->cover);
+    free(p->unit);
+    free(p->bound);
+    memset(p, 0, sizeof *p);
+}

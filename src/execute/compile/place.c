@@ -1,0 +1,536 @@
+/*
+ * Decides where every value lies and writes the work descriptors, going through the steps in time.
+ *
+ * - A contribution is read where the user has it, so the first messages leave straight from the send buffer.
+ * - Values of register 0 belong into the output; everything else lies in scratch.
+ * - A message of one contiguous extent of the output is received there. Any other is received packed into scratch and
+ *   used from there; results among it are copied to the output when the next step's messages are on their way.
+ * - A combine writes to the output if that is where its result belongs, else over a source that nobody needs any more,
+ *   else to new scratch.
+ *
+ * Two things never happen. A place is not written while a value in it is needed: `busy` keeps, per unit, until when its
+ * place in the output is. And the plan does not care whether it runs in place: for `busy` a unit's input occupies the
+ * output that it shares memory with when it does.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "execute/compile/group.h"
+#include "execute/compile/program.h"
+#include "base/room.h"
+
+typedef struct placing {
+    trv_program_t *program;
+    trv_flow_t flow;
+    trv_group_t group;
+    trv_collective_t collective;
+    int rank;
+    int *busy; /* by atom: last tick in which its place in the output is needed so far */
+    int64_t send_room, receive_room, container_room, area_room;
+    trv_place_t *place; /* of one atom's sources */
+    int64_t place_room;
+} placing_t;
+
+static const trv_place_t output = {TRV_AT_OUTPUT, -1};
+
+static trv_value_t *listed(const placing_t *p, int i) { return &p->flow.value[p->flow.list[i]]; }
+
+static const trv_cover_t *cover_of(const placing_t *p, int cover) { return &p->flow.partition.cover[cover]; }
+
+static int product_of(const placing_t *p, int atom)
+{
+    return p->flow.partition.node[p->flow.partition.leaf[atom]].product;
+}
+
+static void settle_home(placing_t *p, trv_value_t *value, int last)
+{
+    value->place = output;
+    value->area = -1;
+    if (p->busy[value->atom] < last)
+        p->busy[value->atom] = last;
+}
+
+/* The tick at which the step after `step` communicates. */
+static int next_tick(const placing_t *p, const trv_flow_step_t *step)
+{
+    const trv_flow_step_t *next = step + 1;
+    return next < p->flow.step + p->flow.steps ? next->tick : p->flow.end;
+}
+
+/* Whether a cover is one run of positions that is contiguous in the user's buffers, too. */
+static bool is_stretch(const placing_t *p, int cover, int64_t *first, int64_t *units)
+{
+    const trv_cover_t *c = cover_of(p, cover);
+    return trv_space_run(&p->program->space, c->product, c->products, first, units) &&
+           *first / p->flow.block == (*first + *units - 1) / p->flow.block;
+}
+
+/* ---- Scratch ----------------------------------------------------------------------------------------------------- */
+
+static int add_area(placing_t *p, int begin, int end)
+{
+    trv_program_t *program = p->program;
+    if (trv_room(&program->area, &p->area_room, program->areas, 1, sizeof *program->area))
+        return TRV_ERR_MEMORY;
+    program->area[program->areas] = (trv_area_t){begin, end, program->containers, 0};
+    return program->areas++;
+}
+
+/* A container at the end of the newest area. */
+static int add_container(placing_t *p, int product, int products)
+{
+    trv_program_t *program = p->program;
+    if (trv_room(&program->container, &p->container_room, program->containers, 1, sizeof *program->container))
+        return TRV_ERR_MEMORY;
+    trv_container_t added = {.product = product, .products = products, .area = program->areas - 1};
+    added.run = trv_space_run(&program->space, product, products, &added.first, &added.units);
+    added.units = 0;
+    for (int i = product; i < product + products; i++)
+        added.units += trv_space_count(&program->space, i);
+    program->container[program->containers] = added;
+    program->area[added.area].containers++;
+    return program->containers++;
+}
+
+static void extend_area(const placing_t *p, int area, int end)
+{
+    if (p->program->area[area].end < end)
+        p->program->area[area].end = end;
+}
+
+/* ---- Receives ---------------------------------------------------------------------------------------------------- */
+
+typedef enum fit { FITS_NOT, FITS_LATER, FITS } fit_t;
+
+/* Whether a message can be received into the output from tick `now` on: FITS_LATER if only busy places are in the way
+ * now. */
+static fit_t fits_output(const placing_t *p, const trv_flow_message_t *message, int now)
+{
+    const trv_flow_part_t *part = &p->flow.part[message->part];
+    int64_t first, units;
+    fit_t fit = FITS;
+    if (message->parts > 1 || !is_stretch(p, part->cover, &first, &units))
+        return FITS_NOT;
+    for (int i = 0; i < part->values; i++) {
+        const trv_value_t *value = listed(p, part->value + i);
+        if (!value->home)
+            return FITS_NOT;
+        if (p->busy[value->atom] >= now)
+            fit = FITS_LATER;
+    }
+    return fit;
+}
+
+/* The message's values are packed in a new area: a container for each part. */
+static int receive_packed(placing_t *p, const trv_flow_message_t *message, int now, int end)
+{
+    int area = add_area(p, now, end);
+    for (int m = message->part; area >= 0 && m < message->part + message->parts; m++) {
+        const trv_flow_part_t *part = &p->flow.part[m];
+        const trv_cover_t *cover = cover_of(p, part->cover);
+        int container = add_container(p, cover->product, cover->products);
+        if (container < 0)
+            return container;
+        for (int i = 0; i < part->values; i++) {
+            listed(p, part->value + i)->area = area;
+            listed(p, part->value + i)->place = (trv_place_t){TRV_AT_SCRATCH, container};
+        }
+    }
+    return area;
+}
+
+/* Places one received message, which is on its way from tick `now` to the step's own. */
+static int place_receive(placing_t *p, const trv_flow_step_t *step, const trv_flow_message_t *message, int now)
+{
+    trv_program_t *program = p->program;
+    const trv_flow_part_t *part = &p->flow.part[message->part];
+    int end = step->tick, later = next_tick(p, step);
+    for (int m = 0; m < message->parts; m++)
+        for (int i = 0; i < part[m].values; i++) {
+            const trv_value_t *value = listed(p, part[m].value + i);
+            int last = value->final ? later : value->last; /* results move to the output in the next step */
+            end = last > end ? last : end;
+        }
+    int rc = trv_room(&program->receive, &p->receive_room, program->receives, 1, sizeof *program->receive);
+    if (rc)
+        return rc;
+    trv_extent_t receive = {.peer = message->peer, .port = message->port, .place = output};
+    if (fits_output(p, message, now) == FITS) {
+        is_stretch(p, part->cover, &receive.first, &receive.units);
+        for (int i = 0; i < part->values; i++) {
+            trv_value_t *value = listed(p, part->value + i);
+            settle_home(p, value, value->last > step->tick ? value->last : step->tick);
+        }
+    } else {
+        receive.place = (trv_place_t){TRV_AT_SCRATCH, program->containers};
+        receive.containers = message->parts;
+        rc = receive_packed(p, message, now, end);
+    }
+    program->receive[program->receives++] = receive;
+    return rc < 0 ? rc : 0;
+}
+
+static int place_receives(placing_t *p, const trv_flow_step_t *step, trv_stage_t *stage, int now)
+{
+    int rc = 0;
+    stage->receive = p->program->receives;
+    for (int i = 0; !rc && i < step->receives; i++)
+        rc = place_receive(p, step, &p->flow.receive[step->receive + i], now);
+    stage->receives = step->receives;
+    return rc;
+}
+
+/* A step's receives are posted one step ahead, all or none (so that they are posted in the order of the messages):
+ * none if one of them would have to be copied only because its place in the output is still in use. */
+static bool receives_early(const placing_t *p, const trv_flow_step_t *step, int now)
+{
+    for (int i = 0; i < step->receives; i++)
+        if (fits_output(p, &p->flow.receive[step->receive + i], now) == FITS_LATER)
+            return false;
+    return true;
+}
+
+/* ---- Sends ------------------------------------------------------------------------------------------------------- */
+
+/* The place that all values of a part have; false if they have several. */
+static bool one_place(const placing_t *p, const trv_flow_part_t *part, trv_place_t *place)
+{
+    *place = listed(p, part->value)->place;
+    for (int i = 1; i < part->values; i++) {
+        const trv_place_t other = listed(p, part->value + i)->place;
+        if (other.base != place->base || other.container != place->container)
+            return false;
+    }
+    return true;
+}
+
+/* Whether part m is all of the m-th container from `container` on, in one area. */
+static bool is_container(const placing_t *p, const trv_flow_part_t *part, trv_place_t place, int container, int m)
+{
+    const trv_program_t *program = p->program;
+    const trv_cover_t *cover = cover_of(p, part->cover);
+    int64_t units = 0;
+    if (place.base != TRV_AT_SCRATCH || place.container != container + m ||
+        program->container[place.container].area != program->container[container].area)
+        return false;
+    for (int i = 0; i < cover->products; i++)
+        units += trv_space_count(&program->space, cover->product + i);
+    return units == program->container[place.container].units;
+}
+
+/* Whether the message can be sent from where its values are: then the extent says where. */
+static bool find_extent(const placing_t *p, const trv_flow_message_t *message, trv_extent_t *send)
+{
+    const trv_flow_part_t *part = &p->flow.part[message->part];
+    trv_place_t place;
+    if (!one_place(p, part, &send->place))
+        return false;
+    if (message->parts == 1 && is_stretch(p, part->cover, &send->first, &send->units) &&
+        (send->place.base != TRV_AT_SCRATCH || p->program->container[send->place.container].run))
+        return true;
+    send->first = send->units = 0;
+    send->containers = message->parts;
+    for (int m = 0; m < message->parts; m++)
+        if (!one_place(p, &part[m], &place) || !is_container(p, &part[m], place, send->place.container, m))
+            return false;
+    return true;
+}
+
+/* Puts the message together in a new area. */
+static int pack(placing_t *p, const trv_flow_message_t *message, int now, trv_extent_t *send)
+{
+    trv_program_t *program = p->program;
+    int rc = add_area(p, now, now);
+    send->place = (trv_place_t){TRV_AT_SCRATCH, program->containers};
+    send->containers = message->parts;
+    send->work = program->works;
+    for (int m = message->part; rc >= 0 && m < message->part + message->parts; m++) {
+        const trv_flow_part_t *part = &p->flow.part[m];
+        const trv_cover_t *cover = cover_of(p, part->cover);
+        const trv_place_t to = {TRV_AT_SCRATCH, rc = add_container(p, cover->product, cover->products)};
+        for (int i = 0; rc >= 0 && i < part->values; i++) {
+            const trv_value_t *value = listed(p, part->value + i);
+            rc = trv_group_add(&p->group, value->atom, to, &value->place, 1);
+        }
+        if (rc >= 0)
+            rc = trv_group_end(&p->group, cover);
+    }
+    send->works = program->works - send->work;
+    return rc < 0 ? rc : 0;
+}
+
+static int place_sends(placing_t *p, const trv_flow_step_t *step, trv_stage_t *stage)
+{
+    trv_program_t *program = p->program;
+    int rc = 0;
+    stage->send = program->sends;
+    for (int i = 0; !rc && i < step->sends; i++) {
+        const trv_flow_message_t *message = &p->flow.send[step->send + i];
+        trv_extent_t send = {.peer = message->peer, .port = message->port};
+        rc = trv_room(&program->send, &p->send_room, program->sends, 1, sizeof *program->send);
+        if (!rc && !find_extent(p, message, &send))
+            rc = pack(p, message, step->tick, &send);
+        if (!rc)
+            program->send[program->sends++] = send;
+    }
+    stage->sends = step->sends;
+    return rc;
+}
+
+/* ---- Results that were received into scratch --------------------------------------------------------------------- */
+
+/* Copies the results that the step before received into scratch to the output, once this step's sends are posted. */
+static int place_unpacks(placing_t *p, const trv_flow_step_t *before, trv_stage_t *stage, int now)
+{
+    int rc = 0;
+    stage->unpack = p->program->works;
+    for (int m = 0; !rc && m < before->receives; m++) {
+        const trv_flow_message_t *message = &p->flow.receive[before->receive + m];
+        for (int k = message->part; !rc && k < message->part + message->parts; k++) {
+            const trv_flow_part_t *part = &p->flow.part[k];
+            for (int i = 0; !rc && i < part->values; i++) {
+                trv_value_t *value = listed(p, part->value + i);
+                const bool due = value->final && value->area >= 0;
+                if (due && p->busy[value->atom] >= now) /* its place is needed: at the very end, then */
+                    extend_area(p, value->area, value->last);
+                if (!due || p->busy[value->atom] >= now)
+                    continue;
+                rc = trv_group_add(&p->group, value->atom, output, &value->place, 1);
+                settle_home(p, value, value->last);
+            }
+            if (!rc)
+                rc = trv_group_end(&p->group, cover_of(p, part->cover));
+        }
+    }
+    stage->unpacks = p->program->works - stage->unpack;
+    return rc;
+}
+
+/* ---- Combines ---------------------------------------------------------------------------------------------------- */
+
+/* Whether source value and result may share the output's place: the source is there, in place or not. */
+static bool lies_at_home(const placing_t *p, const trv_value_t *source)
+{
+    const bool shared = p->collective == TRV_ALLREDUCE || (p->collective == TRV_REDUCE_SCATTER && p->rank == 0) ||
+                        (p->collective == TRV_ALLGATHER && p->flow.in[source->atom]);
+    return source->place.base == TRV_AT_OUTPUT || (source->place.base == TRV_AT_INPUT && shared);
+}
+
+static trv_value_t *source_of(const placing_t *p, const trv_flow_combine_t *combine, int s, int i)
+{
+    return listed(p, combine->source + s * combine->atoms + i);
+}
+
+/* Finds a place for result i that needs no new memory; false if there is none. */
+static bool reuse_place(placing_t *p, const trv_flow_combine_t *combine, int i)
+{
+    trv_value_t *result = listed(p, combine->result + i);
+    bool replaces = false;
+    for (int s = 0; s < combine->sources; s++)
+        replaces = replaces || lies_at_home(p, source_of(p, combine, s, i));
+    int busy = result->home ? p->busy[result->atom] : 0;
+    if (result->home && (busy < combine->tick || (busy == combine->tick && replaces))) {
+        settle_home(p, result, result->last);
+        return true;
+    }
+    for (int s = 0; s < combine->sources; s++) {
+        const trv_value_t *source = source_of(p, combine, s, i);
+        if (source->area < 0 || source->last != combine->tick)
+            continue;
+        result->place = source->place;
+        result->area = source->area;
+        extend_area(p, result->area, result->last);
+        return true;
+    }
+    return false;
+}
+
+static bool is_placed(const trv_value_t *result)
+{
+    return result->last < 0 || result->area >= 0 || result->place.base == TRV_AT_OUTPUT;
+}
+
+/* A container for the next `room` results from number i on that have no place. */
+static int pack_few(placing_t *p, const trv_flow_combine_t *combine, int i, int room)
+{
+    trv_space_t *space = &p->program->space;
+    const int product = space->products;
+    for (; i < combine->atoms && room > 0; i++) {
+        const trv_value_t *result = listed(p, combine->result + i);
+        if (is_placed(result))
+            continue;
+        if (trv_space_add(space, space->id + (size_t)product_of(p, result->atom) * (size_t)space->axes) < 0)
+            return TRV_ERR_MEMORY;
+        room--;
+    }
+    return add_container(p, product, space->products - product);
+}
+
+/* Packs results that have no place into containers: into one if they can be said in a few products, else a few of them
+ * into each. */
+static int pack_results(placing_t *p, const trv_flow_combine_t *combine)
+{
+    trv_space_t *space = &p->program->space;
+    const int product = space->products;
+    int rc = 0, container = -1, room = 0;
+    for (int i = 0; !rc && i < combine->atoms; i++)
+        if (!is_placed(listed(p, combine->result + i)))
+            rc = trv_group_add(&p->group, listed(p, combine->result + i)->atom, output, &output, 1);
+    int products = rc ? rc : trv_group_products(&p->group, cover_of(p, combine->cover));
+    const bool one = products <= TRV_CONTAINER_PRODUCTS_MAX;
+    if (products < 0)
+        return products;
+    if (!one)
+        space->products = product;
+    for (int i = 0; i < combine->atoms; i++) {
+        trv_value_t *result = listed(p, combine->result + i);
+        if (is_placed(result))
+            continue;
+        if (container < 0 || (!one && room == 0)) {
+            room = TRV_CONTAINER_PRODUCTS_MAX;
+            container = one ? add_container(p, product, products) : pack_few(p, combine, i, room);
+        }
+        if (container < 0)
+            return container;
+        room--;
+        result->area = p->program->areas - 1;
+        result->place = (trv_place_t){TRV_AT_SCRATCH, container};
+    }
+    return 0;
+}
+
+/* Places the results of a combine; those that need new scratch get one area. */
+static int place_results(placing_t *p, const trv_flow_combine_t *combine)
+{
+    bool new = false;
+    int end = combine->tick;
+    for (int i = 0; i < combine->atoms; i++) {
+        trv_value_t *result = listed(p, combine->result + i);
+        if (result->last < 0 || reuse_place(p, combine, i))
+            continue;
+        new = true;
+        end = result->last > end ? result->last : end;
+    }
+    if (!new)
+        return 0;
+    int rc = add_area(p, combine->tick, end);
+    return rc < 0 ? rc : pack_results(p, combine);
+}
+
+static int place_combine(placing_t *p, const trv_flow_combine_t *combine)
+{
+    int rc = place_results(p, combine);
+    if (!rc)
+        rc = trv_room(&p->place, &p->place_room, 0, combine->sources, sizeof *p->place);
+    for (int i = 0; !rc && i < combine->atoms; i++) {
+        const trv_value_t *result = listed(p, combine->result + i);
+        if (result->last < 0)
+            continue; /* nobody ever asks for it */
+        for (int s = 0; s < combine->sources; s++)
+            p->place[s] = source_of(p, combine, s, i)->place;
+        rc = trv_group_add(&p->group, result->atom, result->place, p->place, combine->sources);
+    }
+    return rc ? rc : trv_group_end(&p->group, cover_of(p, combine->cover));
+}
+
+/* ---- The steps in time ------------------------------------------------------------------------------------------- */
+
+static int place_step(placing_t *p, int k)
+{
+    const trv_flow_step_t *step = &p->flow.step[k];
+    trv_stage_t *stage = &p->program->stage[k];
+    int rc = 0;
+    stage->step = step->step;
+    if (!stage->early)
+        rc = place_receives(p, step, stage, step->tick);
+    if (!rc)
+        rc = place_sends(p, step, stage);
+    if (!rc && k + 1 < p->flow.steps && receives_early(p, step + 1, step->tick)) {
+        stage[1].early = true;
+        rc = place_receives(p, step + 1, stage + 1, step->tick);
+    }
+    if (!rc && k > 0)
+        rc = place_unpacks(p, step - 1, stage, step->tick);
+    stage->work = p->program->works;
+    for (int i = 0; !rc && i < step->combines; i++)
+        if (p->flow.combine[step->combine + i].sources > 1)
+            rc = place_combine(p, &p->flow.combine[step->combine + i]);
+    stage->works = p->program->works - stage->work;
+    return rc;
+}
+
+/* What is not in the output yet goes there in the end. */
+static int place_tail(placing_t *p)
+{
+    trv_program_t *program = p->program;
+    int rc = 0;
+    program->tail = program->works;
+    for (int atom = 0; !rc && atom < p->flow.partition.atoms; atom++) {
+        const int value = p->flow.result[atom];
+        if (value >= 0 && p->flow.value[value].place.base != TRV_AT_OUTPUT)
+            rc = trv_group_add(&p->group, atom, output, &p->flow.value[value].place, 1);
+    }
+    if (!rc)
+        rc = trv_group_end(&p->group, cover_of(p, p->flow.everything));
+    program->tails = program->works - program->tail;
+    return rc;
+}
+
+/* The contributions occupy the output where they would in place: in a Reduce-Scatter the result lies where block 0 was,
+ * else every unit where it is, as far as the rank contributes it. */
+static int place_contributions(placing_t *p)
+{
+    const int atoms = p->flow.partition.atoms;
+    int first = -1;
+    p->busy = malloc((size_t)atoms * sizeof *p->busy);
+    if (!p->busy)
+        return trv_fail_memory();
+    for (int atom = 0; atom < atoms; atom++)
+        p->busy[atom] = -1;
+    for (int v = 0; v < p->flow.contributions; v++) {
+        const trv_value_t *value = &p->flow.value[v];
+        p->busy[value->atom] = value->last;
+        if (trv_space_first(&p->program->space, product_of(p, value->atom)) < p->flow.block && value->last > first)
+            first = value->last;
+    }
+    for (int atom = 0; p->collective == TRV_REDUCE_SCATTER && p->rank != 0 && atom < atoms; atom++)
+        p->busy[atom] = p->flow.out[atom] ? first : -1;
+    return 0;
+}
+
+int trv_program_compile(trv_program_t *program, const trv_schedule_t *schedule, int rank, int stream)
+{
+    placing_t p = {.program = program, .rank = rank, .collective = trv_schedule_collective(schedule)};
+    memset(program, 0, sizeof *program);
+    int rc = trv_flow_make(&p.flow, &program->space, schedule, rank, stream);
+    if (!rc)
+        rc = trv_group_make(&p.group, program, &p.flow.partition);
+    if (!rc)
+        rc = place_contributions(&p);
+    if (!rc && !(program->stage = calloc((size_t)p.flow.steps + 1, sizeof *program->stage)))
+        rc = trv_fail_memory();
+    if (!rc) {
+        program->stages = p.flow.steps;
+        program->block = p.flow.block;
+        program->weight = trv_schedule_weight(schedule, stream);
+        program->weights = trv_schedule_weights(schedule, trv_schedule_streams(schedule));
+        program->weights_before = trv_schedule_weights(schedule, stream);
+    }
+    for (int k = 0; !rc && k < p.flow.steps; k++)
+        rc = place_step(&p, k);
+    if (!rc)
+        rc = place_tail(&p);
+    if (!rc) {
+        trv_program_measure(program);
+        rc = trv_program_unroll(program);
+    }
+    trv_sets_end(&program->space.sets);
+    trv_group_clear(&p.group);
+    trv_flow_clear(&p.flow);
+    free(p.busy);
+    free(p.place);
+    if (rc)
+        trv_program_clear(program);
+    return rc;
+}

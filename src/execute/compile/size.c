@@ -1,0 +1,224 @@
+/*
+ * Sizes at a count: see size.h. The containers of an area follow each other without gaps, as the parts of a message do on
+ * the wire. Areas are placed by first fit: they are asked for in the order of time, the few that live at a time are kept
+ * by offset, and a new one goes into the first gap that is large enough.
+ */
+#include "execute/compile/size.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+enum { ALIGNMENT = 64 };
+
+size_t trv_cut(size_t count, size_t parts, size_t i) { return count / parts * i + count % parts * i / parts; }
+
+int trv_sized_make(trv_sized_t *sized, const trv_program_t *program)
+{
+    const size_t containers = (size_t)program->containers + 1, areas = (size_t)program->areas + 1;
+    *sized = (trv_sized_t){.program = program, .blocks = program->block < program->space.units};
+    const size_t positions = program->space.units <= TRV_SMALL_UNITS ? (size_t)program->space.units + 1 : 0;
+    const size_t sends = (size_t)program->sends, receives = (size_t)program->receives;
+    sized->offset = malloc((3 * containers + 2 * areas + positions + sends + receives) * sizeof *sized->offset);
+    sized->live = malloc(areas * sizeof *sized->live);
+    const int moves = 2 * program->stretches + program->pieces + program->sources;
+    sized->moves_max = moves < TRV_MOVES_MAX ? moves : TRV_MOVES_MAX;
+    sized->move = malloc(((size_t)sized->moves_max + 1) * sizeof *sized->move);
+    sized->listed = malloc(((size_t)program->works + 1) * sizeof *sized->listed);
+    if (!sized->offset || !sized->live || !sized->move || !sized->listed)
+        return trv_fail_memory();
+    sized->bytes = sized->offset + containers;
+    sized->first = sized->bytes + containers;
+    sized->area_offset = sized->first + containers;
+    sized->area_bytes = sized->area_offset + areas;
+    sized->sent = sized->area_bytes + areas;
+    sized->received = sized->sent + sends;
+    sized->table = positions ? sized->received + receives : NULL;
+    return 0;
+}
+
+trv_sized_t trv_sized_units(const trv_program_t *program)
+{
+    return (trv_sized_t){.program = program,
+                         .blocks = program->block < program->space.units,
+                         .length = (size_t)program->block,
+                         .total = (size_t)program->space.units,
+                         .element_size = 1};
+}
+
+void trv_sized_clear(trv_sized_t *sized)
+{
+    free(sized->offset);
+    free(sized->live);
+    free(sized->move);
+    free(sized->listed);
+    memset(sized, 0, sizeof *sized);
+}
+
+size_t trv_sized_memory_bytes(const trv_sized_t *sized)
+{
+    return (size_t)sized->moves_max * sizeof *sized->move + (size_t)sized->program->works * sizeof *sized->listed;
+}
+
+size_t trv_find_elements(const trv_sized_t *sized, int64_t position)
+{
+    const trv_space_t *space = &sized->program->space;
+    size_t before = 0, length = sized->total;
+    if (position >= space->units)
+        return sized->total;
+    for (int axis = 0; position > 0; axis++) {
+        const int i = (int)(position / space->weight[axis]);
+        const size_t first = trv_before_index(sized, axis, length, i);
+        before += first;
+        position %= space->weight[axis];
+        if (position > 0)
+            length = trv_before_index(sized, axis, length, i + 1) - first;
+    }
+    return before;
+}
+
+/* ---- Containers -------------------------------------------------------------------------------------------------- */
+
+/* The elements of a set of an axis' indices. */
+static size_t set_elements(const trv_sized_t *sized, int axis, size_t length, const trv_set_t *set)
+{
+    const int *bound = sized->program->space.sets.bound + set->first;
+    size_t elements = 0;
+    for (int i = 0; i < set->ranges; i++)
+        elements += trv_before_index(sized, axis, length, bound[2 * i + 1]) -
+                    trv_before_index(sized, axis, length, bound[2 * i]);
+    return elements;
+}
+
+/* The elements of a product. An index of axis k has one of two lengths, least[k] or one more; from the last axis back,
+ * `sum` has what the product takes of either. */
+static size_t product_elements(const trv_sized_t *sized, int product)
+{
+    const trv_space_t *space = &sized->program->space;
+    const int *id = space->id + (size_t)product * (size_t)space->axes;
+    size_t least[TRV_SPACE_AXES_MAX + 1] = {sized->total}, sum[2];
+    if (space->axes == 1)
+        return set_elements(sized, 0, sized->total, &space->sets.set[id[0]]);
+    for (int axis = 0; axis < space->axes; axis++)
+        least[axis + 1] = least[axis] / (size_t)space->size[axis];
+    sum[0] = least[space->axes];
+    sum[1] = sum[0] + 1;
+    for (int axis = space->axes - 1; axis >= 0; axis--) {
+        const trv_set_t *set = &space->sets.set[id[axis]];
+        size_t next[2];
+        for (int more = 0; more < 2; more++) {
+            const size_t length = least[axis] + (size_t)more, members = (size_t)set->members;
+            const size_t longer = set_elements(sized, axis, length, set) - members * least[axis + 1];
+            next[more] = (members - longer) * sum[0] + longer * sum[1];
+        }
+        memcpy(sum, next, sizeof sum);
+    }
+    return sum[0];
+}
+
+static size_t container_bytes(const trv_sized_t *sized, const trv_container_t *container)
+{
+    const trv_stretch_t *stretch = sized->program->stretch;
+    size_t elements = 0;
+    if (container->run)
+        return (trv_elements_before(sized, container->first + container->units) -
+                trv_elements_before(sized, container->first)) *
+               sized->element_size;
+    for (int i = container->stretch; sized->table && i < container->stretch + container->stretches; i++)
+        elements += sized->table[stretch[i].end] - sized->table[stretch[i].first];
+    for (int i = 0; container->stretches == 0 && i < container->products; i++)
+        elements += product_elements(sized, container->product + i);
+    return elements * sized->element_size;
+}
+
+/* ---- Positions --------------------------------------------------------------------------------------------------- */
+
+/* Fills in the positions of an axis' indices and those after it. */
+static void fill_table(trv_sized_t *sized, int axis, int64_t position, size_t before, size_t length)
+{
+    const trv_space_t *space = &sized->program->space;
+    size_t at = 0;
+    for (int i = 0; i < space->size[axis]; i++, position += space->weight[axis]) {
+        const size_t end = trv_before_index(sized, axis, length, i + 1);
+        if (axis == space->axes - 1)
+            sized->table[position] = before + at;
+        else
+            fill_table(sized, axis + 1, position, before + at, end - at);
+        at = end;
+    }
+}
+
+/* ---- Areas ------------------------------------------------------------------------------------------------------- */
+
+static void place_areas(trv_sized_t *sized)
+{
+    const trv_program_t *program = sized->program;
+    int *live = sized->live, lives = 0;
+    sized->scratch_bytes = 0;
+    for (int a = 0; a < program->areas; a++) {
+        size_t offset = 0;
+        int kept = 0, at = 0;
+        for (int i = 0; i < lives; i++)
+            if (program->area[live[i]].end >= program->area[a].begin)
+                live[kept++] = live[i];
+        for (lives = kept; at < lives; at++) {
+            if (sized->area_offset[live[at]] - offset >= sized->area_bytes[a])
+                break;
+            offset = sized->area_offset[live[at]] + sized->area_bytes[live[at]];
+        }
+        memmove(live + at + 1, live + at, (size_t)(lives - at) * sizeof *live);
+        live[at] = a;
+        lives++;
+        sized->area_offset[a] = offset;
+        if (offset + sized->area_bytes[a] > sized->scratch_bytes)
+            sized->scratch_bytes = offset + sized->area_bytes[a];
+    }
+}
+
+static size_t message_bytes(const trv_sized_t *sized, const trv_extent_t *message)
+{
+    size_t bytes = 0;
+    if (message->containers == 0)
+        return (trv_elements_before(sized, message->first + message->units) -
+                trv_elements_before(sized, message->first)) *
+               sized->element_size;
+    for (int c = message->place.container; c < message->place.container + message->containers; c++)
+        bytes += sized->bytes[c];
+    return bytes;
+}
+
+void trv_size(trv_sized_t *sized, size_t elements, size_t count, size_t element_size)
+{
+    const trv_program_t *program = sized->program;
+    const size_t weights = (size_t)program->weights, before = (size_t)program->weights_before;
+    sized->begin = trv_cut(elements, weights, before);
+    sized->length = trv_cut(elements, weights, before + (size_t)program->weight) - sized->begin;
+    sized->total = sized->length * (size_t)(program->space.units / program->block);
+    sized->gap = count - sized->length;
+    sized->element_size = element_size;
+    sized->moves = 0;
+    memset(sized->listed, 0, (size_t)program->works * sizeof *sized->listed);
+    if (sized->table) {
+        fill_table(sized, 0, 0, 0, sized->total);
+        sized->table[program->space.units] = sized->total;
+    }
+    for (int a = 0; a < program->areas; a++) {
+        const trv_area_t *area = &program->area[a];
+        size_t bytes = 0;
+        for (int c = area->container; c < area->container + area->containers; c++) {
+            const trv_container_t *container = &program->container[c];
+            sized->offset[c] = bytes;
+            bytes += sized->bytes[c] = container_bytes(sized, container);
+            sized->first[c] = container->run ? trv_elements_before(sized, container->first) : 0;
+        }
+        sized->area_bytes[a] = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    }
+    place_areas(sized);
+    for (int c = 0; c < program->containers; c++)
+        sized->offset[c] += sized->area_offset[program->container[c].area];
+    for (int i = 0; i < program->sends; i++)
+        sized->sent[i] = message_bytes(sized, &program->send[i]);
+    for (int i = 0; i < program->receives; i++)
+        sized->received[i] = message_bytes(sized, &program->receive[i]);
+}

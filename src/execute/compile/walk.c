@@ -1,0 +1,178 @@
+/*
+ * Walks: see walk.h. Each axis is cut into segments by the bounds of all products' sets; a cell, one segment of every
+ * axis, lies in the products that all its segments lie in.
+ */
+#include "execute/compile/walk.h"
+#include "base/ascending.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+static const trv_set_t *set_of(const trv_walk_t *walk, int product, int axis)
+{
+    const trv_space_t *space = &walk->sized->program->space;
+    return &space->sets.set[space->id[(size_t)walk->product[product] * (size_t)space->axes + (size_t)axis]];
+}
+
+/* The bounds of all sets on an axis, ascending, each once; returns their number. */
+static int find_bounds(trv_walk_t *walk, int axis)
+{
+    int *bound = walk->bound, bounds = 0, kept = 0;
+    for (int p = 0; p < walk->products; p++) {
+        const trv_set_t *set = set_of(walk, p, axis);
+        if (p > 0 && set == set_of(walk, p - 1, axis))
+            continue;
+        for (int i = 0; i < 2 * set->ranges; i++)
+            bound[bounds++] = walk->sized->program->space.sets.bound[set->first + i];
+    }
+    bool sorted = true;
+    for (int i = 1; i < bounds && sorted; i++)
+        sorted = bound[i - 1] <= bound[i];
+    if (!sorted)
+        qsort(bound, (size_t)bounds, sizeof *bound, trv_compare_int);
+    for (int i = 0; i < bounds; i++)
+        if (kept == 0 || bound[kept - 1] != bound[i])
+            bound[kept++] = bound[i];
+    return kept;
+}
+
+/* Cuts an axis into segments, from segment `at` on. */
+static int cut_axis(trv_walk_t *walk, int axis, int at)
+{
+    const int bounds = find_bounds(walk, axis);
+    trv_segment_t *segment = walk->segment + at;
+    for (int i = 0; i + 1 < bounds; i++)
+        segment[i] = (trv_segment_t){walk->bound[i], walk->bound[i + 1], 0};
+    for (int p = 0; p < walk->products; p++) {
+        const trv_set_t *set = set_of(walk, p, axis);
+        const int *range = walk->sized->program->space.sets.bound + set->first;
+        for (int i = 0, r = 0; i + 1 < bounds && r < set->ranges; i++) {
+            if (segment[i].begin >= range[2 * r] && segment[i].end <= range[2 * r + 1])
+                segment[i].mask |= (trv_mask_t)1 << p;
+            r += segment[i].end == range[2 * r + 1];
+        }
+    }
+    int kept = 0;
+    for (int i = 0; i + 1 < bounds; i++)
+        if (segment[i].mask)
+            segment[kept++] = segment[i];
+    walk->first[axis] = at;
+    walk->segments[axis] = kept;
+    return at + kept;
+}
+
+/* The cells of an axis and those after it, within `length` elements from `before` on. */
+static int go(const trv_walk_t *walk, int axis, size_t before, size_t length, trv_mask_t mask)
+{
+    const trv_segment_t *segment = walk->segment + walk->first[axis];
+    int rc = 0;
+    for (int i = 0; !rc && i < walk->segments[axis]; i++) {
+        const trv_mask_t inside = mask & segment[i].mask;
+        if (!inside)
+            continue;
+        size_t at = trv_before_index(walk->sized, axis, length, segment[i].begin);
+        if (axis == walk->last) {
+            const size_t end = trv_before_index(walk->sized, axis, length, segment[i].end);
+            rc = end > at ? walk->tell(walk->context, inside, before + at, end - at) : 0;
+            continue;
+        }
+        for (int index = segment[i].begin; !rc && index < segment[i].end; index++) {
+            const size_t end = trv_before_index(walk->sized, axis, length, index + 1);
+            if (end > at)
+                rc = go(walk, axis + 1, before + at, end - at, inside);
+            at = end;
+        }
+    }
+    return rc;
+}
+
+int trv_walk(trv_walk_t *walk)
+{
+    const trv_space_t *space = &walk->sized->program->space;
+    int at = 0;
+    walk->last = 0;
+    for (int axis = 0; axis < space->axes; axis++) {
+        at = cut_axis(walk, axis, at);
+        const trv_segment_t *segment = walk->segment + walk->first[axis];
+        if (walk->segments[axis] != 1 || segment->begin != 0 || segment->end != space->size[axis])
+            walk->last = axis; /* else all products have all of it */
+    }
+    return walk->sized->total ? go(walk, 0, 0, walk->sized->total, ~(trv_mask_t)0) : 0;
+}
+
+/* ---- Works ------------------------------------------------------------------------------------------------------- */
+
+typedef struct going {
+    const trv_work_t *work;
+    trv_pass_t pass;
+    void *context;
+    trv_mask_t piece[128], walked[128]; /* the products of each */
+    /* The stretch that is growing: its piece (-1: none) and the containers that it lies in. */
+    int at;
+    trv_mask_t in;
+    size_t first, elements;
+} going_t;
+
+static int pass(going_t *going)
+{
+    const bool empty = going->elements == 0 || (going->at < 0 && !going->in);
+    int rc = empty ? 0 : going->pass(going->context, going->at, going->in, going->first, going->elements);
+    going->elements = 0;
+    return rc;
+}
+
+static int tell(void *context, trv_mask_t mask, size_t first, size_t elements)
+{
+    going_t *going = context;
+    trv_mask_t in = 0;
+    int at = -1;
+    for (int i = 0; i < going->work->walks; i++)
+        in |= (trv_mask_t)((mask & going->walked[i]) != 0) << i;
+    for (int i = 0; at < 0 && i < going->work->pieces; i++)
+        at = mask & going->piece[i] ? i : -1;
+    if (at == going->at && in == going->in && first == going->first + going->elements) {
+        going->elements += elements;
+        return 0;
+    }
+    int rc = pass(going);
+    going->at = at;
+    going->in = in;
+    going->first = first;
+    going->elements = elements;
+    return rc;
+}
+
+static trv_mask_t add_products(trv_walk_t *walk, int product, int products)
+{
+    trv_mask_t mask = 0;
+    for (int i = 0; i < products; i++) {
+        mask |= (trv_mask_t)1 << walk->products;
+        walk->product[walk->products++] = product + i;
+    }
+    return mask;
+}
+
+int trv_walk_work(trv_walk_t *walk, const trv_work_t *work, trv_pass_t tell_stretch, void *context)
+{
+    const trv_program_t *program = walk->sized->program;
+    going_t going;
+    going.work = work;
+    going.pass = tell_stretch;
+    going.context = context;
+    going.at = -1;
+    going.in = 0;
+    going.first = going.elements = 0;
+    walk->products = 0;
+    walk->tell = tell;
+    walk->context = &going;
+    for (int i = 0; i < work->pieces; i++) {
+        const trv_piece_t *piece = &program->piece[work->piece + i];
+        going.piece[i] = add_products(walk, piece->product, piece->products);
+    }
+    for (int i = 0; i < work->walks; i++) {
+        const trv_container_t *container = &program->container[program->walked[work->walk + i]];
+        going.walked[i] = add_products(walk, container->product, container->products);
+    }
+    int rc = trv_walk(walk);
+    return rc ? rc : pass(&going);
+}

@@ -1,0 +1,76 @@
+/*
+ * Checks of a collective's arguments, used by plans and by the modules that create plans.
+ */
+#ifndef TRIVANCE_EXECUTE_RUN_ARGUMENTS_H
+#define TRIVANCE_EXECUTE_RUN_ARGUMENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <trivance/execute.h>
+
+#include "base/error.h"
+
+static inline size_t trv_elements_size(const trv_elements_t *elements)
+{
+    return elements->reduce ? elements->element_size : trv_type_size(elements->type);
+}
+
+static inline int trv_elements_check(trv_collective_t collective, const trv_elements_t *elements)
+{
+    if (elements->reduce)
+        return elements->element_size > 0 ? TRV_OK
+                                          : trv_fail(TRV_ERR_ARGUMENT, "elements of 0 bytes cannot be reduced");
+    if (trv_type_size(elements->type) == 0)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no element type %d", (int)elements->type);
+    if (collective == TRV_ALLGATHER)
+        return TRV_OK;
+    if (elements->op < 0 || elements->op >= TRV_OPS)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no operation %d", (int)elements->op);
+    if (!trv_op_supports(elements->op, elements->type))
+        return trv_fail(TRV_ERR_UNSUPPORTED, "the operation %s is not defined on elements of type %s",
+                        trv_op_name(elements->op), trv_type_name(elements->type));
+    return TRV_OK;
+}
+
+static inline int trv_count_check(trv_collective_t collective, const trv_elements_t *elements, size_t count, int ranks)
+{
+    const size_t size = trv_elements_size(elements);
+    if (count > SIZE_MAX / 4 / size / (collective == TRV_ALLREDUCE ? 1 : (size_t)ranks))
+        return trv_fail(TRV_ERR_ARGUMENT, "%zu elements of %zu bytes are more than memory can address", count, size);
+    return TRV_OK;
+}
+
+/* Bytes of the input and the output buffer; `part` is AllReduce's vector, or one rank's block. */
+static inline size_t trv_input_bytes(trv_collective_t collective, size_t part, int ranks)
+{
+    return collective == TRV_REDUCE_SCATTER ? part * (size_t)ranks : part;
+}
+
+static inline size_t trv_output_bytes(trv_collective_t collective, size_t part, int ranks)
+{
+    return collective == TRV_ALLGATHER ? part * (size_t)ranks : part;
+}
+
+/* Whether the buffers share memory. */
+static inline bool trv_buffers_overlap(trv_collective_t collective, size_t part, int ranks, const void *input,
+                                       const void *output)
+{
+    const uintptr_t in = (uintptr_t)input, out = (uintptr_t)output;
+    return part > 0 && in < out + trv_output_bytes(collective, part, ranks) &&
+           out < in + trv_input_bytes(collective, part, ranks);
+}
+
+/* Of the bytes of `part`; input == output is in place. */
+static inline int trv_buffers_check(trv_collective_t collective, size_t part, int ranks, const void *input,
+                                    const void *output)
+{
+    if (part > 0 && (!input || !output))
+        return trv_fail(TRV_ERR_ARGUMENT, "the %s buffer is NULL, and the count is not 0", input ? "output" : "input");
+    if (input != output && trv_buffers_overlap(collective, part, ranks, input, output))
+        return trv_fail(TRV_ERR_ARGUMENT, "input and output overlap; they must lie apart, or be the same address for a "
+                                          "call in place");
+    return TRV_OK;
+}
+
+#endif

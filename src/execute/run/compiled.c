@@ -1,0 +1,35 @@
+/*
+ * What plans that are alike share: the programs of all streams, counted.
+ */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "execute/run/plan.h"
+
+void trv_compiled_release(trv_compiled_t *compiled)
+{
+    if (!compiled || atomic_fetch_sub(&compiled->references, 1) > 1)
+        return;
+    for (int s = 0; compiled->program && s < compiled->streams; s++)
+        trv_program_clear(&compiled->program[s]);
+    free(compiled->program);
+    free(compiled);
+}
+
+/* The programs of all streams, with one reference. */
+int trv_compiled_make(trv_compiled_t **compiled, const trv_schedule_t *schedule, int rank)
+{
+    trv_compiled_t *made = calloc(1, sizeof *made);
+    int rc = 0;
+    *compiled = made;
+    if (!made)
+        return trv_fail_memory();
+    atomic_init(&made->references, 1);
+    made->streams = trv_schedule_streams(schedule);
+    made->program = calloc((size_t)made->streams, sizeof *made->program);
+    if (!made->program)
+        return trv_fail_memory();
+    for (int s = 0; !rc && s < made->streams; s++)
+        rc = trv_program_compile(&made->program[s], schedule, rank, s);
+    return rc;
+}

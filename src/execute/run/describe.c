@@ -1,0 +1,125 @@
+/*
+ * What a plan says about itself: what a run waits for, and its numbers.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "execute/run/plan.h"
+
+#define LANES_TOLD 4
+
+/* Text that grows to at most `size` bytes; `used` may exceed it. `name` is what ranks are called. */
+typedef struct text {
+    char *at;
+    size_t size, used;
+    const int *name;
+} text_t;
+
+static void add(text_t *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    bool room = text->used < text->size;
+    int length = vsnprintf(room ? text->at + text->used : NULL, room ? text->size - text->used : 0, format, arguments);
+    va_end(arguments);
+    text->used += (size_t)length;
+}
+
+static int name_of(const text_t *text, int rank) { return text->name ? text->name[rank] : rank; }
+
+/* "before 1, 2" for the peers whose bits are set. */
+static void add_peers(text_t *text, const char *before, const trv_extent_t *message, int messages,
+                      const uint64_t *pending)
+{
+    for (int i = 0; i < messages; i++)
+        if (pending[i / 64] >> (i % 64) & 1) {
+            add(text, "%s%d", before, name_of(text, message[i].peer));
+            before = ", ";
+        }
+}
+
+static void add_lane(text_t *text, const trv_plan_t *plan, const trv_lane_t *lane)
+{
+    const trv_program_t *program = lane->sized->program;
+    if (lane->hungry) {
+        add(text, "lane %d of %d, chunk %zu of %zu, waits for its input", lane->number, plan->lanes, lane->chunk,
+            plan->chunks);
+        return;
+    }
+    const trv_stage_t *stage = &program->stage[lane->stage];
+    const trv_ready_t *ready = &lane->ready[lane->stage % 2];
+    add(text, "lane %d of %d, ", lane->number, plan->lanes);
+    if (plan->chunks > 1)
+        add(text, "chunk %zu of %zu, ", lane->chunk, plan->chunks);
+    add(text, "step %d of %d, waits for ", stage->step, trv_schedule_steps(plan->schedule));
+    if (ready->missing)
+        add_peers(text, "ranks ", program->receive + stage->receive, stage->receives, ready->pending);
+    if (lane->sending) {
+        add_peers(text, ready->missing ? " and for " : "", program->send + stage->send, stage->sends,
+                  lane->pending_send);
+        add(text, " to take its data");
+    }
+}
+
+void trv_plan_describe_as(const trv_plan_t *plan, const int *name, char *at, size_t size)
+{
+    static const char *const states[] = {"never started", "comparing notes with the other ranks", "running", "complete",
+                                         "failed"};
+    text_t text = {.at = at, .size = size, .name = name};
+    const bool is_running = plan->state == TRV_PLAN_RUNNING && !plan->failure;
+    int told = 0, more = 0;
+    if (!size)
+        return;
+    add(&text, "rank %d: %s", name_of(&text, plan->rank),
+        is_running ? "" : states[plan->state == TRV_PLAN_RUNNING ? TRV_PLAN_FAILED : plan->state]);
+    for (int i = 0; is_running && i < plan->lanes; i++) {
+        if (plan->lane[i].done)
+            continue;
+        if (told++ >= LANES_TOLD) {
+            more++;
+            continue;
+        }
+        if (told > 1)
+            add(&text, "; ");
+        add_lane(&text, plan, &plan->lane[i]);
+    }
+    if (more)
+        add(&text, "; and %d more lane%s", more, more == 1 ? "" : "s");
+}
+
+void trv_plan_describe(const trv_plan_t *plan, char *text, size_t size)
+{
+    trv_plan_describe_as(plan, NULL, text, size);
+}
+
+/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
+
+static size_t bytes_of_sends(const trv_sized_t *sized)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < sized->program->sends; i++)
+        bytes += sized->sent[i];
+    return bytes;
+}
+
+size_t trv_plan_bytes_sent(const trv_plan_t *plan)
+{
+    size_t bytes = 0;
+    for (int s = 0; !trv_plan_check(plan) && s < plan->streams; s++) {
+        bytes += bytes_of_sends(&plan->sized[2 * s + 1]);
+        if (plan->chunks > 1)
+            bytes += (plan->chunks - 1) * bytes_of_sends(&plan->sized[2 * s]);
+    }
+    return bytes;
+}
+
+size_t trv_plan_scratch_bytes(const trv_plan_t *plan) { return trv_plan_check(plan) ? 0 : plan->scratch_bytes; }
+
+size_t trv_plan_memory_bytes(const trv_plan_t *plan)
+{
+    size_t bytes = 0;
+    for (int s = 0; !trv_plan_check(plan) && s < plan->streams; s++)
+        bytes += sizeof(trv_program_t) + trv_program_memory_bytes(&plan->compiled->program[s]) +
+                 trv_sized_memory_bytes(&plan->sized[2 * s]) + trv_sized_memory_bytes(&plan->sized[2 * s + 1]);
+    return bytes;
+}

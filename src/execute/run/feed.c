@@ -1,0 +1,38 @@
+/*
+ * Runs whose input comes bit by bit, as a node's leader has it: a lane begins a chunk when all of the chunk is there,
+ * and says how far the results are final. The order of chunks, and with it every message and every bit of the result,
+ * is that of any other run; only when a chunk begins is different, and on this rank alone.
+ */
+#include "base/error.h"
+#include "execute/run/plan.h"
+
+int trv_plan_start_fed(trv_plan_t *plan, size_t count, const void *input, void *output)
+{
+    if (plan && plan->collective != TRV_ALLREDUCE)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "only AllReduce can begin before all of its input is there");
+    if (plan)
+        plan->feeding = true;
+    int rc = trv_plan_start_count(plan, count, input, output);
+    if (plan)
+        plan->feeding = false;
+    return rc;
+}
+
+void trv_plan_feed(trv_plan_t *plan, size_t elements)
+{
+    if (plan->fed < elements)
+        plan->fed = elements;
+}
+
+size_t trv_plan_ready(const trv_plan_t *plan)
+{
+    size_t chunk = plan->chunks; /* the first one that a lane is not through with */
+    if (plan->state == TRV_PLAN_IDLE)
+        return plan->count;
+    if (plan->state != TRV_PLAN_RUNNING || plan->failure)
+        return 0;
+    for (int i = 0; i < plan->lanes; i++)
+        if (!plan->lane[i].done && plan->lane[i].chunk < chunk)
+            chunk = plan->lane[i].chunk;
+    return chunk ? trv_chunk_end(plan, chunk - 1) : 0;
+}

@@ -1,0 +1,278 @@
+/*
+ * The in-process transport: all ranks in one process, with a thread each or one thread that drives them all.
+ *
+ * A message that finds no partner waits in the receiver's mailbox, a send as a pointer to its data: nothing is ever
+ * copied twice and nothing allocated. Whoever comes second, sender or receiver, copies. So a send is complete when its
+ * receive is posted and filled, the strictest behaviour that the transport interface allows.
+ *
+ * A request is in one of three states: waiting (in a mailbox, under its lock), matched (out of the mailbox, being
+ * copied), complete. The states are atomic, so testing takes no lock.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trivance/execute.h>
+
+#include "base/error.h"
+
+enum { BUCKETS = 64 };
+
+enum state { FREE, WAITING, MATCHED, COMPLETE, OTHER_LENGTH };
+
+typedef struct request {
+    atomic_int state;
+    bool is_send;
+    int handle, peer, tag; /* peer: the sender in the mailbox's view */
+    int mailbox;           /* in which it waits */
+    void *data;
+    size_t bytes, other_bytes;
+    struct request *next;
+} request_t;
+
+/* Requests that wait for a partner, in the order of their calls. Those of one (handle, sender, tag) share a bucket. */
+typedef struct mailbox {
+    pthread_mutex_t lock;
+    struct queue {
+        request_t *first, **end;
+    } bucket[BUCKETS];
+} mailbox_t;
+
+/* What one plan opened on one rank. */
+typedef struct opened {
+    int handle;
+    request_t *request;
+    struct opened *next;
+} opened_t;
+
+typedef struct endpoint {
+    trv_hub_t *hub;
+    int rank, handles; /* so many were opened so far: the n-th on every rank belong together */
+    opened_t *opened;
+    trv_transport_t transport;
+} endpoint_t;
+
+struct trv_hub {
+    int ranks;
+    endpoint_t *endpoint;
+    mailbox_t *mailbox;
+};
+
+/* The open handle, moved to the front of the list: the one in use is found at once. */
+static opened_t *find_opened(endpoint_t *endpoint, int handle)
+{
+    for (opened_t **at = &endpoint->opened; *at; at = &(*at)->next)
+        if ((*at)->handle == handle) {
+            opened_t *found = *at;
+            *at = found->next;
+            found->next = endpoint->opened;
+            endpoint->opened = found;
+            return found;
+        }
+    return NULL;
+}
+
+static int hub_open(void *context, int requests, int tags, int *base)
+{
+    endpoint_t *endpoint = context;
+    (void)tags;
+    opened_t *opened = malloc(sizeof *opened);
+    request_t *request = calloc((size_t)requests, sizeof *request);
+    if (!opened || !request) {
+        free(opened);
+        free(request);
+        return trv_fail_memory();
+    }
+    for (int i = 0; i < requests; i++)
+        atomic_init(&request[i].state, FREE);
+    *opened = (opened_t){endpoint->handles, request, endpoint->opened};
+    endpoint->opened = opened;
+    *base = endpoint->handles++;
+    return 0;
+}
+
+static void hub_close(void *context, int base)
+{
+    endpoint_t *endpoint = context;
+    opened_t *opened = find_opened(endpoint, base);
+    if (!opened)
+        return;
+    endpoint->opened = opened->next;
+    free(opened->request);
+    free(opened);
+}
+
+static struct queue *queue_of(mailbox_t *mailbox, int handle, int sender, int tag)
+{
+    unsigned hash = (unsigned)handle * 31u + (unsigned)sender * 7u + (unsigned)tag;
+    return &mailbox->bucket[hash % BUCKETS];
+}
+
+/* Takes the first request out that is the other side of `request`. */
+static request_t *take_partner(struct queue *queue, const request_t *request)
+{
+    for (request_t **at = &queue->first; *at; at = &(*at)->next) {
+        request_t *found = *at;
+        if (found->is_send == request->is_send || found->handle != request->handle || found->peer != request->peer ||
+            found->tag != request->tag)
+            continue;
+        *at = found->next;
+        if (!found->next)
+            queue->end = at;
+        return found;
+    }
+    return NULL;
+}
+
+static void deliver(request_t *send, request_t *receive)
+{
+    const int state = send->bytes == receive->bytes ? COMPLETE : OTHER_LENGTH;
+    send->other_bytes = receive->bytes;
+    receive->other_bytes = send->bytes;
+    if (state == COMPLETE)
+        memcpy(receive->data, send->data, send->bytes);
+    atomic_store_explicit(&receive->state, state, memory_order_release);
+    atomic_store_explicit(&send->state, state, memory_order_release);
+}
+
+/* Files a request in the receiver's mailbox, or serves it at once when its partner is there. */
+static void file(trv_hub_t *hub, request_t *request)
+{
+    mailbox_t *mailbox = &hub->mailbox[request->mailbox];
+    pthread_mutex_lock(&mailbox->lock);
+    struct queue *queue = queue_of(mailbox, request->handle, request->peer, request->tag);
+    request_t *partner = take_partner(queue, request);
+    if (partner) {
+        atomic_store_explicit(&partner->state, MATCHED, memory_order_relaxed);
+        atomic_store_explicit(&request->state, MATCHED, memory_order_relaxed);
+    } else {
+        atomic_store_explicit(&request->state, WAITING, memory_order_relaxed);
+        request->next = NULL;
+        *queue->end = request;
+        queue->end = &request->next;
+    }
+    pthread_mutex_unlock(&mailbox->lock);
+    if (partner)
+        deliver(request->is_send ? request : partner, request->is_send ? partner : request);
+}
+
+static int post(endpoint_t *endpoint, int base, int slot, bool is_send, int peer, int tag, void *data, size_t bytes)
+{
+    opened_t *opened = find_opened(endpoint, base);
+    if (!opened || peer < 0 || peer >= endpoint->hub->ranks)
+        return trv_fail(TRV_ERR_TRANSPORT, "rank %d of the hub has no peer %d (its ranks are 0 … %d)", endpoint->rank,
+                        peer, endpoint->hub->ranks - 1);
+    request_t *request = &opened->request[slot];
+    request->is_send = is_send;
+    request->handle = base;
+    request->tag = tag;
+    request->data = data;
+    request->bytes = bytes;
+    request->peer = is_send ? endpoint->rank : peer;
+    request->mailbox = is_send ? peer : endpoint->rank;
+    file(endpoint->hub, request);
+    return 0;
+}
+
+static int hub_send(void *context, int base, int slot, int peer, int tag, const void *data, size_t bytes)
+{
+    return post(context, base, slot, true, peer, tag, (void *)data, bytes);
+}
+
+static int hub_receive(void *context, int base, int slot, int peer, int tag, void *data, size_t bytes)
+{
+    return post(context, base, slot, false, peer, tag, data, bytes);
+}
+
+static int hub_test(void *context, int base, int slot)
+{
+    endpoint_t *endpoint = context;
+    request_t *request = &find_opened(endpoint, base)->request[slot];
+    int state = atomic_load_explicit(&request->state, memory_order_acquire);
+    if (state == OTHER_LENGTH) {
+        size_t sent = request->is_send ? request->bytes : request->other_bytes;
+        size_t room = request->is_send ? request->other_bytes : request->bytes;
+        return trv_fail(TRV_ERR_TRANSPORT,
+                        "rank %d sent %zu bytes to rank %d, which expected %zu; do all ranks have "
+                        "the same count and schedule?",
+                        request->peer, sent, request->mailbox, room);
+    }
+    return state == COMPLETE;
+}
+
+static int hub_cancel(void *context, int base, int slot)
+{
+    endpoint_t *endpoint = context;
+    request_t *request = &find_opened(endpoint, base)->request[slot];
+    mailbox_t *mailbox = &endpoint->hub->mailbox[request->mailbox];
+    pthread_mutex_lock(&mailbox->lock);
+    bool waiting = atomic_load_explicit(&request->state, memory_order_relaxed) == WAITING;
+    if (waiting) {
+        struct queue *queue = queue_of(mailbox, request->handle, request->peer, request->tag);
+        request_t **at = &queue->first;
+        while (*at != request)
+            at = &(*at)->next;
+        *at = request->next;
+        if (!*at)
+            queue->end = at;
+        atomic_store_explicit(&request->state, FREE, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&mailbox->lock);
+    while (atomic_load_explicit(&request->state, memory_order_acquire) == MATCHED)
+        sched_yield(); /* the partner is copying */
+    return 0;
+}
+
+int trv_hub_create(trv_hub_t **hub, int ranks)
+{
+    *hub = NULL;
+    if (ranks < 1)
+        return trv_fail(TRV_ERR_ARGUMENT, "a hub needs at least one rank, not %d", ranks);
+    trv_hub_t *made = calloc(1, sizeof *made);
+    if (made) {
+        made->endpoint = calloc((size_t)ranks, sizeof *made->endpoint);
+        made->mailbox = calloc((size_t)ranks, sizeof *made->mailbox);
+    }
+    if (!made || !made->endpoint || !made->mailbox) {
+        trv_hub_destroy(made);
+        return trv_fail_memory();
+    }
+    for (; made->ranks < ranks; made->ranks++) {
+        endpoint_t *endpoint = &made->endpoint[made->ranks];
+        mailbox_t *mailbox = &made->mailbox[made->ranks];
+        endpoint->hub = made;
+        endpoint->rank = made->ranks;
+        endpoint->transport = (trv_transport_t){TRV_TRANSPORT, endpoint, hub_open,   hub_close, hub_send,
+                                                hub_receive,   hub_test, hub_cancel, NULL};
+        pthread_mutex_init(&mailbox->lock, NULL);
+        for (int b = 0; b < BUCKETS; b++)
+            mailbox->bucket[b].end = &mailbox->bucket[b].first;
+    }
+    *hub = made;
+    return 0;
+}
+
+void trv_hub_destroy(trv_hub_t *hub)
+{
+    if (!hub)
+        return;
+    for (int r = 0; r < hub->ranks; r++) {
+        while (hub->endpoint[r].opened)
+            hub_close(&hub->endpoint[r], hub->endpoint[r].opened->handle);
+        pthread_mutex_destroy(&hub->mailbox[r].lock);
+    }
+    free(hub->endpoint);
+    free(hub->mailbox);
+    free(hub);
+}
+
+const trv_transport_t *trv_hub_transport(trv_hub_t *hub, int rank)
+{
+    if (!hub || rank < 0 || rank >= hub->ranks) {
+        trv_fail(TRV_ERR_ARGUMENT, "the hub has no rank %d", rank);
+        return NULL;
+    }
+    return &hub->endpoint[rank].transport;
+}

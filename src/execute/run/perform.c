@@ -1,0 +1,211 @@
+/*
+ * Copies and reductions of a program, at a count.
+ *
+ * Places of the user's and containers of one run are computed from positions. A container of several runs is gone through
+ * along with the pieces that touch it: a cursor counts the bytes of it that have been passed.
+ *
+ * All that takes longer than a copy of a few hundred bytes. So when a count comes for the second time in a row, what works
+ * come to is listed, as far as there is room, and from then on a run goes through the list.
+ */
+#include <string.h>
+
+#include "execute/compile/group.h"
+#include "execute/run/plan.h"
+
+typedef struct going {
+    trv_plan_t *plan;
+    const trv_lane_t *lane;
+    const trv_work_t *work;
+} going_t;
+
+/* Where element e of a place is, e being `passed` bytes on from where the cursors are. */
+static inline char *address(const trv_plan_t *plan, const trv_lane_t *lane, trv_place_t place, size_t e, size_t passed)
+{
+    const trv_sized_t *sized = lane->sized;
+    if (place.base != TRV_AT_SCRATCH)
+        return lane->base[place.base] + (trv_user_elements(sized, e) - plan->origin[place.base]) * sized->element_size;
+    char *begin = lane->base[TRV_AT_SCRATCH] + sized->offset[place.container];
+    if (sized->program->container[place.container].run)
+        return begin + (e - sized->first[place.container]) * sized->element_size;
+    return begin + plan->cursor[place.container] + passed;
+}
+
+char *trv_place_address(const trv_plan_t *plan, const trv_lane_t *lane, trv_place_t place, int64_t position)
+{
+    return address(plan, lane, place, trv_elements_before(lane->sized, position), 0);
+}
+
+static bool touches_user(const trv_program_t *program, const trv_piece_t *piece)
+{
+    bool user = piece->to.base != TRV_AT_SCRATCH;
+    for (int s = 0; !user && s < piece->sources; s++)
+        user = program->source[piece->source + s].base != TRV_AT_SCRATCH;
+    return user;
+}
+
+/* ---- Lists ------------------------------------------------------------------------------------------------------- */
+
+/* As an offset from the base that it belongs to. */
+static size_t offset_of(const trv_lane_t *lane, trv_place_t place, const char *address)
+{
+    return (size_t)(address - lane->base[place.base]);
+}
+
+/* Lists a copy or a reduction; there is no more to list where there is no room. */
+static void list_move(trv_plan_t *plan, const trv_lane_t *lane, const trv_piece_t *piece, size_t amount, const char *to)
+{
+    trv_sized_t *sized = lane->sized;
+    const trv_place_t *source = sized->program->source + piece->source;
+    if (sized->moves + piece->sources > sized->moves_max) {
+        plan->listing = false;
+        return;
+    }
+    for (int s = 0; s < piece->sources; s++)
+        sized->move[sized->moves++] = (trv_move_t){.to = offset_of(lane, piece->to, to),
+                                                   .from = offset_of(lane, source[s], plan->source[s]),
+                                                   .amount = amount,
+                                                   .sources = piece->sources,
+                                                   .to_base = (unsigned char)piece->to.base,
+                                                   .from_base = (unsigned char)source[s].base};
+}
+
+static int reduce(trv_plan_t *plan, char *to, int sources, size_t count)
+{
+    const trv_elements_t *elements = &plan->elements;
+    if (!elements->reduce)
+        return trv_reduce(elements->op, elements->type, to, plan->source, sources, count);
+    return elements->reduce(elements->reduce_context, to, plan->source, sources, count);
+}
+
+static int perform_list(trv_plan_t *plan, const trv_lane_t *lane, const trv_listed_t *listed)
+{
+    const trv_move_t *move = lane->sized->move + listed->first, *end = move + listed->moves;
+    int rc = 0;
+    while (!rc && move < end) {
+        const int sources = move->sources;
+        char *to = lane->base[move->to_base] + move->to;
+        if (sources == 1) {
+            const char *from = lane->base[move->from_base] + move->from;
+            if (to != from)
+                memcpy(to, from, move->amount);
+        } else {
+            for (int s = 0; s < sources; s++)
+                plan->source[s] = lane->base[move[s].from_base] + move[s].from;
+            rc = reduce(plan, to, sources, move->amount);
+        }
+        move += sources;
+    }
+    return rc;
+}
+
+/* ---- Pieces ------------------------------------------------------------------------------------------------------ */
+
+/* One piece on elements that are contiguous everywhere. */
+static int perform_stretch(trv_plan_t *plan, const trv_lane_t *lane, const trv_piece_t *piece, size_t first,
+                           size_t count, size_t passed)
+{
+    const trv_place_t *source = lane->sized->program->source + piece->source;
+    char *to = address(plan, lane, piece->to, first, passed);
+    for (int s = 0; s < piece->sources; s++)
+        plan->source[s] = address(plan, lane, source[s], first, passed);
+    if (plan->listing)
+        list_move(plan, lane, piece, piece->sources == 1 ? count * plan->element_size : count, to);
+    if (piece->sources > 1)
+        return reduce(plan, to, piece->sources, count);
+    if (to != plan->source[0]) /* in place, a result may be there already */
+        memcpy(to, plan->source[0], count * plan->element_size);
+    return 0;
+}
+
+/* One piece on a stretch of elements: the user's blocks lie apart. */
+static int perform_run(trv_plan_t *plan, const trv_lane_t *lane, const trv_piece_t *piece, size_t first, size_t count)
+{
+    const trv_sized_t *sized = lane->sized;
+    const size_t block = sized->length, end = first + count;
+    int rc = 0;
+    if (count == 0)
+        return 0;
+    if (!sized->blocks || first / block == (end - 1) / block || !touches_user(sized->program, piece))
+        return perform_stretch(plan, lane, piece, first, count, 0);
+    for (size_t at = first; !rc && at < end;) {
+        const size_t left = end - at, whole = block - at % block, step = left < whole ? left : whole;
+        rc = perform_stretch(plan, lane, piece, at, step, (at - first) * sized->element_size);
+        at += step;
+    }
+    return rc;
+}
+
+/* ---- Walks ------------------------------------------------------------------------------------------------------- */
+
+/* Does what a stretch is for, and passes it. */
+static int pass(void *context, int at, trv_mask_t in, size_t first, size_t elements)
+{
+    const going_t *going = context;
+    const trv_sized_t *sized = going->lane->sized;
+    const trv_program_t *program = sized->program;
+    int rc = at < 0 ? 0
+                    : perform_run(going->plan, going->lane, &program->piece[going->work->piece + at], first, elements);
+    for (int i = 0; in; i++, in >>= 1)
+        if (in & 1)
+            going->plan->cursor[program->walked[going->work->walk + i]] += elements * sized->element_size;
+    return rc;
+}
+
+static int perform_walk(trv_plan_t *plan, const trv_lane_t *lane, const trv_work_t *work)
+{
+    const trv_sized_t *sized = lane->sized;
+    const trv_stretch_t *stretch = sized->program->stretch;
+    going_t going = {plan, lane, work};
+    int rc = 0;
+    for (int i = 0; i < work->walks; i++)
+        plan->cursor[sized->program->walked[work->walk + i]] = 0;
+    if (work->stretches == 0) {
+        plan->walk.sized = sized;
+        return trv_walk_work(&plan->walk, work, pass, &going);
+    }
+    const trv_piece_t *piece = sized->program->piece + work->piece;
+    const int *walked = sized->program->walked;
+    for (int i = work->stretch; !rc && i < work->stretch + work->stretches; i++) {
+        const size_t first = sized->table[stretch[i].first], end = sized->table[stretch[i].end];
+        if (first == end)
+            continue;
+        if (stretch[i].piece >= 0)
+            rc = perform_run(plan, lane, &piece[stretch[i].piece], first, end - first);
+        for (uint32_t in = stretch[i].in; in; in &= in - 1)
+            plan->cursor[walked[work->walk + __builtin_ctz(in)]] += (end - first) * sized->element_size;
+    }
+    return rc;
+}
+
+static int perform_work(trv_plan_t *plan, const trv_lane_t *lane, const trv_work_t *work)
+{
+    const trv_sized_t *sized = lane->sized;
+    const trv_piece_t *piece = &sized->program->piece[work->piece];
+    if (work->pieces > 1 || work->walks > 0 || piece->units == 0)
+        return perform_walk(plan, lane, work);
+    const size_t begin = trv_elements_before(sized, piece->first);
+    return perform_run(plan, lane, piece, begin, trv_elements_before(sized, piece->first + piece->units) - begin);
+}
+
+int trv_perform(trv_plan_t *plan, const trv_lane_t *lane, int first, int works)
+{
+    trv_sized_t *sized = lane->sized;
+    int rc = 0;
+    for (int i = first; !rc && i < first + works; i++) {
+        trv_listed_t *listed = &sized->listed[i];
+        if (listed->moves > 0) {
+            rc = perform_list(plan, lane, listed);
+            continue;
+        }
+        const int before = sized->moves;
+        const bool wanted = plan->listing = plan->starts > 1 && listed->moves == 0;
+        rc = perform_work(plan, lane, &sized->program->work[i]);
+        if (plan->listing && !rc)
+            *listed = (trv_listed_t){before, sized->moves - before};
+        else
+            sized->moves = before;
+        if (wanted && !plan->listing)
+            listed->moves = -1;
+    }
+    return rc;
+}

@@ -1,0 +1,452 @@
+/*
+ * Plans: creation, destruction, and the calls that start and drive a run.
+ *
+ * The number of chunks and lanes follows from the schedule, the count and the options alone, so that all ranks compute
+ * the same. A stream has at most TRV_PLAN_WINDOW lanes: chunk c goes through lane c mod WINDOW, whose scratch it inherits.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/abandon.h"
+#include "base/error.h"
+#include "execute/run/arguments.h"
+#include "execute/run/plan.h"
+
+enum { EMPTY_POLLS_MAX = 16 };
+
+/* ---- Use after destroy ------------------------------------------------------------------------------------------- */
+
+/* In debug builds the last destroyed plans keep their headers, marked dead, so that using one is a sentence. */
+#ifndef NDEBUG
+enum { RETIRED_MAX = 64 };
+static trv_plan_t *retired[RETIRED_MAX];
+static unsigned retired_next;
+static pthread_mutex_t retired_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void retire(trv_plan_t *plan)
+{
+    memset(plan, 0, sizeof *plan);
+    plan->magic = TRV_PLAN_DEAD;
+    pthread_mutex_lock(&retired_lock);
+    free(retired[retired_next % RETIRED_MAX]);
+    retired[retired_next++ % RETIRED_MAX] = plan;
+    pthread_mutex_unlock(&retired_lock);
+}
+#else
+static void retire(trv_plan_t *plan) { free(plan); }
+#endif
+
+int trv_plan_check(const trv_plan_t *plan)
+{
+    if (!plan)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no plan (NULL); make one with trv_plan_create");
+#ifndef NDEBUG
+    if (plan->magic == TRV_PLAN_DEAD)
+        return trv_fail(TRV_ERR_STATE, "the plan was destroyed; it cannot be used any more");
+    if (plan->magic != TRV_PLAN_ALIVE)
+        return trv_fail(TRV_ERR_STATE, "this is no plan, or one that was destroyed");
+#endif
+    return 0;
+}
+
+/* ---- Creation ---------------------------------------------------------------------------------------------------- */
+
+static int check_arguments(const trv_schedule_t *schedule, int rank, size_t count, const trv_elements_t *elements)
+{
+    const int ranks = trv_schedule_torus(schedule)->ranks;
+    if (rank < 0 || rank >= ranks)
+        return trv_fail(TRV_ERR_ARGUMENT, "rank %d is not on the torus; its ranks are 0 … %d", rank, ranks - 1);
+    const trv_collective_t collective = trv_schedule_collective(schedule);
+    int rc = trv_elements_check(collective, elements);
+    if (!rc)
+        rc = trv_count_check(collective, elements, count, ranks);
+    if (rc)
+        return rc;
+    if (trv_schedule_exactness(schedule) == TRV_COVERS && !trv_op_idempotent(elements->op))
+        return trv_fail(TRV_ERR_INVALID,
+                        "'%s' may add a contribution twice, which is right for min, max, land, lor, "
+                        "band and bor only, not for %s",
+                        trv_schedule_name(schedule), trv_op_name(elements->op));
+    return 0;
+}
+
+static void cut_chunks(trv_plan_t *plan)
+{
+    const size_t window = (size_t)(plan->lanes_max / plan->streams);
+    plan->chunk_elements = trv_chunk_elements(plan->schedule, plan->count, plan->element_size,
+                                              plan->options.chunk_bytes);
+    plan->chunks = plan->count ? (plan->count - 1) / plan->chunk_elements + 1 : 1;
+    plan->window = (int)(plan->chunks < window ? plan->chunks : window);
+    plan->lanes = plan->window * plan->streams;
+}
+
+static int most(int a, int b) { return a > b ? a : b; }
+
+/* The sizes of all programs, and room to go through their sets. */
+static int allocate_sizes(trv_plan_t *plan)
+{
+    int sources = 1, bounds = 1, containers = 1, rc = 0;
+    plan->sized = calloc(2 * (size_t)plan->streams, sizeof *plan->sized);
+    for (int s = 0; plan->sized && !rc && s < plan->streams; s++) {
+        const trv_program_t *program = &plan->compiled->program[s];
+        plan->lane_sends = most(plan->lane_sends, program->stage_sends);
+        plan->lane_receives = most(plan->lane_receives, program->stage_receives);
+        sources = most(sources, program->sources_most);
+        bounds = most(bounds, program->walk_bounds);
+        containers = most(containers, program->containers);
+        for (int last = 0; !rc && last < 2; last++)
+            rc = trv_sized_make(&plan->sized[2 * s + last], program);
+    }
+    if (rc)
+        return rc;
+    plan->source = calloc((size_t)sources, sizeof *plan->source);
+    plan->cursor = malloc((size_t)containers * sizeof *plan->cursor);
+    plan->walk.segment = malloc((size_t)bounds * sizeof *plan->walk.segment);
+    plan->walk.bound = malloc((size_t)bounds * sizeof *plan->walk.bound);
+    return plan->sized && plan->source && plan->cursor && plan->walk.segment && plan->walk.bound ? 0
+                                                                                                 : trv_fail_memory();
+}
+
+/* Everything a run needs but scratch, allocated once. */
+static int allocate(trv_plan_t *plan)
+{
+    int rc = allocate_sizes(plan);
+    if (rc)
+        return rc;
+    const size_t send_words = (size_t)(plan->lane_sends + 63) / 64, words = (size_t)(plan->lane_receives + 63) / 64;
+    const size_t lanes = (size_t)plan->lanes_max, lane_words = send_words + 2 * words;
+    plan->lane = calloc(lanes, sizeof *plan->lane);
+    plan->bits = calloc(lanes * lane_words + 1, sizeof *plan->bits);
+    if (!plan->lane || !plan->bits)
+        return trv_fail_memory();
+    for (int i = 0; i < plan->lanes_max; i++) {
+        trv_lane_t *lane = &plan->lane[i];
+        uint64_t *bits = plan->bits + (size_t)i * lane_words;
+        lane->number = i;
+        lane->stream = i % plan->streams;
+        lane->done = true;
+        lane->pending_send = bits;
+        lane->ready[0].pending = bits + send_words;
+        lane->ready[1].pending = bits + send_words + words;
+    }
+    return 0;
+}
+
+static int open_transport(trv_plan_t *plan)
+{
+    const trv_transport_t *t = &plan->transport;
+    int requests = plan->check_slots + plan->lanes_max * (plan->lane_sends + 2 * plan->lane_receives);
+    int rc = t->open(t->context, requests, plan->check_tags + plan->lanes_max, &plan->handle);
+    plan->opened = !rc;
+    return rc;
+}
+
+/* As many lanes as tags allow. */
+static int count_lanes(trv_plan_t *plan)
+{
+    if (plan->streams > TRV_PLAN_TAGS_MAX)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "'%s' has %d streams; a plan has at most %d",
+                        trv_schedule_name(plan->schedule), plan->streams, TRV_PLAN_TAGS_MAX);
+    const int window = TRV_PLAN_TAGS_MAX / plan->streams;
+    plan->lanes_max = plan->streams * (window < TRV_PLAN_WINDOW ? window : TRV_PLAN_WINDOW);
+    return 0;
+}
+
+/* Sets the count, and works out what it makes of the programs. */
+static void set_count(trv_plan_t *plan, size_t count)
+{
+    plan->count = count;
+    plan->starts = 0;
+    cut_chunks(plan);
+    plan->lane_scratch_bytes = 0;
+    for (int i = 0; i < 2 * plan->streams; i++) {
+        const bool last = i % 2;
+        if (!last && plan->chunks == 1)
+            continue;
+        trv_sized_t *sized = &plan->sized[i];
+        trv_size(sized, last ? count - (plan->chunks - 1) * plan->chunk_elements : plan->chunk_elements, count,
+                 plan->element_size);
+        if (sized->scratch_bytes > plan->lane_scratch_bytes)
+            plan->lane_scratch_bytes = sized->scratch_bytes;
+    }
+    plan->scratch_bytes = (size_t)plan->lanes * plan->lane_scratch_bytes;
+    plan->origin[TRV_AT_OUTPUT] = plan->collective == TRV_REDUCE_SCATTER ? (size_t)plan->rank * count : 0;
+    plan->origin[TRV_AT_INPUT] = plan->collective == TRV_ALLGATHER ? (size_t)plan->rank * count : 0;
+}
+
+/* A plan of the schedule; `compiled` is one for it, or NULL. */
+static int create(trv_plan_t **plan, const trv_schedule_t *schedule, int rank, size_t count,
+                  const trv_elements_t *elements, const trv_transport_t *transport, const trv_plan_options_t *options,
+                  trv_compiled_t *compiled)
+{
+    int rc = trv_check_size(transport->size, sizeof *transport, "TRV_TRANSPORT");
+    if (!rc)
+        rc = check_arguments(schedule, rank, count, elements);
+    if (rc)
+        return rc;
+    trv_plan_t *made = calloc(1, sizeof *made);
+    if (!made)
+        return trv_fail_memory();
+    made->magic = TRV_PLAN_ALIVE;
+    made->schedule = schedule;
+    made->rank = rank;
+    made->ranks = trv_schedule_torus(schedule)->ranks;
+    made->collective = trv_schedule_collective(schedule);
+    made->streams = trv_schedule_streams(schedule);
+    made->elements = *elements;
+    made->element_size = trv_elements_size(elements);
+    made->transport = *transport;
+    made->options = *options;
+    made->check_slots = made->options.check ? TRV_CHECK_SLOTS : 0;
+    made->check_tags = made->options.check ? TRV_CHECK_TAGS : 0;
+    made->compiled = compiled;
+    if (compiled)
+        atomic_fetch_add(&compiled->references, 1);
+    rc = count_lanes(made);
+    if (!rc && !compiled)
+        rc = trv_compiled_make(&made->compiled, schedule, rank);
+    if (!rc)
+        rc = allocate(made);
+    if (!rc) {
+        set_count(made, count);
+        rc = open_transport(made);
+    }
+    if (rc)
+        trv_plan_destroy(made);
+    else
+        *plan = made;
+    return rc;
+}
+
+int trv_plan_create(trv_plan_t **plan, const trv_schedule_t *schedule, int rank, size_t count,
+                    const trv_elements_t *elements, const trv_transport_t *transport, const trv_plan_options_t *options)
+{
+    const trv_plan_options_t none = {TRV_PLAN_OPTIONS};
+    *plan = NULL;
+    if (!schedule || !elements || !transport)
+        return trv_fail(TRV_ERR_ARGUMENT, "a plan needs a schedule, elements and a transport; one of them is NULL");
+    int rc = options ? trv_check_size(options->size, sizeof *options, "TRV_PLAN_OPTIONS") : TRV_OK;
+    return rc ? rc : create(plan, schedule, rank, count, elements, transport, options ? options : &none, NULL);
+}
+
+int trv_plan_create_like(trv_plan_t **made, const trv_plan_t *plan, const trv_elements_t *elements,
+                         const trv_transport_t *transport)
+{
+    *made = NULL;
+    int rc = trv_plan_check(plan);
+    if (rc)
+        return rc;
+    if (!elements || !transport)
+        return trv_fail(TRV_ERR_ARGUMENT, "a plan needs elements and a transport; one of them is NULL");
+    return create(made, plan->schedule, plan->rank, plan->count, elements, transport, &plan->options, plan->compiled);
+}
+
+/* ---- Scratch ----------------------------------------------------------------------------------------------------- */
+
+enum { ALIGNMENT = 64 };
+
+/* The run's scratch; TRV_ERR_MEMORY if there is none. */
+static int take_scratch(trv_plan_t *plan)
+{
+    const trv_plan_options_t *o = &plan->options;
+    plan->scratch = NULL;
+    if (plan->scratch_bytes == 0)
+        return 0;
+    if (o->scratch_take) {
+        plan->scratch = o->scratch_take(o->scratch_context, plan->scratch_bytes);
+        return plan->scratch ? 0 : trv_fail_memory();
+    }
+    if (plan->scratch_room < plan->scratch_bytes) {
+        free(plan->scratch_memory);
+        plan->scratch_memory = malloc(plan->scratch_bytes + ALIGNMENT);
+        plan->scratch_room = plan->scratch_memory ? plan->scratch_bytes : 0;
+        if (!plan->scratch_memory)
+            return trv_fail_memory();
+    }
+    plan->scratch = (char *)plan->scratch_memory + -(uintptr_t)plan->scratch_memory % ALIGNMENT;
+    return 0;
+}
+
+static void give_scratch(trv_plan_t *plan)
+{
+    const trv_plan_options_t *o = &plan->options;
+    if (plan->scratch && o->scratch_take && o->scratch_give)
+        o->scratch_give(o->scratch_context, plan->scratch, plan->scratch_bytes);
+    plan->scratch = NULL;
+}
+
+static void cancel(trv_plan_t *plan)
+{
+    if (plan->state == TRV_PLAN_CHECKING)
+        plan->lost = trv_check_cancel(plan) || plan->lost;
+    if (plan->state == TRV_PLAN_RUNNING && trv_run_cancel(plan)) {
+        trv_abandon(plan->options.scratch_take ? plan->scratch : plan->scratch_memory);
+        plan->scratch = NULL;
+        plan->scratch_memory = NULL;
+        plan->scratch_room = 0;
+    }
+    give_scratch(plan);
+}
+
+void trv_plan_destroy(trv_plan_t *plan)
+{
+    if (!plan || trv_plan_check(plan))
+        return;
+    cancel(plan);
+    if (plan->opened)
+        plan->transport.close(plan->transport.context, plan->handle);
+    for (int i = 0; plan->sized && i < 2 * plan->streams; i++)
+        trv_sized_clear(&plan->sized[i]);
+    trv_compiled_release(plan->compiled);
+    free(plan->sized);
+    free(plan->cursor);
+    free(plan->walk.segment);
+    free(plan->walk.bound);
+    free(plan->lane);
+    free(plan->bits);
+    free(plan->source);
+    free(plan->scratch_memory);
+    plan->lost ? trv_abandon(plan) : retire(plan);
+}
+
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
+
+static int fail_plan(trv_plan_t *plan, int code)
+{
+    char reason[sizeof plan->reason];
+    snprintf(reason, sizeof reason, "%s", trv_last_error());
+    cancel(plan); /* which may make progress with other runs */
+    plan->state = TRV_PLAN_FAILED;
+    return trv_fail(code, "%s", reason);
+}
+
+static int set_buffers(trv_plan_t *plan, const void *input, void *output)
+{
+    const size_t part = plan->count * plan->element_size;
+    int rc = trv_buffers_check(plan->collective, part, plan->ranks, input, output);
+    if (rc)
+        return rc;
+    plan->input = input;
+    plan->output = output;
+    if (input == output && plan->collective == TRV_ALLGATHER && part > 0)
+        plan->input = (const char *)input + (size_t)plan->rank * part;
+    return 0;
+}
+
+static int start_lanes(trv_plan_t *plan)
+{
+    int rc = take_scratch(plan);
+    if (rc)
+        return rc;
+    plan->state = TRV_PLAN_RUNNING;
+    plan->starts += plan->starts < 2;
+    trv_run_start(plan);
+    return 0;
+}
+
+int trv_plan_start(trv_plan_t *plan, const void *input, void *output)
+{
+    int rc = trv_plan_check(plan);
+    return rc ? rc : trv_plan_start_count(plan, plan->count, input, output);
+}
+
+/* Whether the plan can run, and makes it ready for the count. */
+static int prepare_start(trv_plan_t *plan, size_t count)
+{
+    int rc = trv_plan_check(plan);
+    if (rc)
+        return rc;
+    if (plan->state == TRV_PLAN_RUNNING || plan->state == TRV_PLAN_CHECKING)
+        return trv_fail(TRV_ERR_STATE, "the plan is running; wait for it before starting it again");
+    if (plan->state == TRV_PLAN_FAILED)
+        return trv_fail(TRV_ERR_STATE, "the plan failed earlier; destroy it and make a new one");
+    if (count != plan->count)
+        rc = trv_count_check(plan->collective, &plan->elements, count, plan->ranks);
+    if (!rc && count != plan->count)
+        set_count(plan, count);
+    return rc;
+}
+
+int trv_plan_start_count(trv_plan_t *plan, size_t count, const void *input, void *output)
+{
+    int rc = prepare_start(plan, count);
+    if (!rc)
+        rc = set_buffers(plan, input, output);
+    if (rc)
+        return rc;
+    plan->fed = plan->feeding ? 0 : SIZE_MAX;
+    if (!plan->options.check)
+        return start_lanes(plan);
+    plan->state = TRV_PLAN_CHECKING;
+    rc = trv_check_start(plan);
+    return rc ? fail_plan(plan, rc) : 0;
+}
+
+void trv_plan_cancel(trv_plan_t *plan)
+{
+    if (trv_plan_check(plan) == 0 && (plan->state == TRV_PLAN_RUNNING || plan->state == TRV_PLAN_CHECKING))
+        fail_plan(plan, trv_fail(TRV_ERR_STATE, "the run was cancelled"));
+}
+
+static int progress(trv_plan_t *plan, bool *moved)
+{
+    int rc = 1;
+    if (plan->state == TRV_PLAN_CHECKING) {
+        rc = trv_check_progress(plan, moved);
+        if (rc == TRV_ERR_INVALID) {
+            plan->state = TRV_PLAN_IDLE; /* the ranks differ, but all know and none has begun */
+            return rc;
+        }
+        if (rc > 0)
+            rc = start_lanes(plan);
+    }
+    if (rc >= 0 && plan->state == TRV_PLAN_RUNNING) {
+        rc = trv_run_progress(plan, moved);
+        if (rc > 0) {
+            give_scratch(plan);
+            plan->state = TRV_PLAN_IDLE;
+        }
+    }
+    return rc < 0 ? fail_plan(plan, rc) : rc;
+}
+
+static int check_started(const trv_plan_t *plan)
+{
+    int rc = trv_plan_check(plan);
+    if (!rc && plan->state == TRV_PLAN_NEW)
+        rc = trv_fail(TRV_ERR_STATE, "the plan was not started; call trv_plan_start first");
+    if (!rc && plan->state == TRV_PLAN_FAILED)
+        rc = trv_fail(TRV_ERR_STATE, "the plan failed earlier; destroy it and make a new one");
+    return rc;
+}
+
+int trv_plan_test(trv_plan_t *plan)
+{
+    bool moved = false;
+    int rc = check_started(plan);
+    return rc ? rc : progress(plan, &moved);
+}
+
+int trv_plan_wait(trv_plan_t *plan)
+{
+    int rc = check_started(plan), empty = 0;
+    if (rc)
+        return rc;
+    do {
+        bool moved = false;
+        rc = progress(plan, &moved);
+        empty = moved ? 0 : empty + 1;
+        if (empty > EMPTY_POLLS_MAX)
+            sched_yield();
+    } while (rc == 0);
+    return rc < 0 ? rc : 0;
+}
+
+int trv_plan_run(trv_plan_t *plan, const void *input, void *output)
+{
+    int rc = trv_plan_start(plan, input, output);
+    return rc ? rc : trv_plan_wait(plan);
+}

@@ -1,0 +1,24 @@
+/*
+ * The tables of reduction kernels, one per instruction set, and what picks among them. kernels.h is their source.
+ */
+#ifndef TRIVANCE_EXECUTE_RUN_REDUCE_H
+#define TRIVANCE_EXECUTE_RUN_REDUCE_H
+
+#include <stddef.h>
+
+#include <trivance/reduce.h>
+
+/* destination := source[0] op source[1] op …; at least two sources, any count, any alignment. */
+typedef void (*trv_kernel_t)(void *destination, const void *const *source, int sources, size_t count);
+
+/* NULL where the operation is not defined on the type. */
+typedef struct trv_kernels {
+    const char *name;
+    const trv_kernel_t (*kernel)[TRV_TYPES]; /* by operation, then type */
+    /* Copies `bytes` (a multiple of 64) to a destination aligned to 64, past the caches. NULL: no such instructions. */
+    void (*stream)(void *destination, const void *source, size_t bytes);
+} trv_kernels_t;
+
+extern const trv_kernels_t trv_kernels_plain, trv_kernels_avx2, trv_kernels_avx512;
+
+#endif

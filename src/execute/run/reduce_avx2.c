@@ -1,0 +1,14 @@
+/*
+ * The reduction kernels for processors with AVX2 and F16C. kernels.cmake compiles this file for them; where it does not
+ * (another architecture) the table is empty and never chosen.
+ */
+#ifdef TRIVANCE_KERNELS_X86
+#include "execute/run/kernels.h"
+#include "execute/run/stream.h"
+
+const trv_kernels_t trv_kernels_avx2 = {"avx2", kernels, stream};
+#else
+#include "execute/run/reduce.h"
+
+const trv_kernels_t trv_kernels_avx2 = {"avx2", NULL, NULL};
+#endif

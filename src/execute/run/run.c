@@ -1,0 +1,252 @@
+/*
+ * The progress engine: takes every lane through its stages.
+ *
+ * Entering a stage posts its messages; as soon as the stage's receives (the bits of its readiness entry) and its sends
+ * are complete, its work runs and the lane enters the next stage. Lanes do not wait for each other, so while one lane's
+ * messages travel another one's reductions run. Progress is made by polling only and allocates nothing.
+ *
+ * A run fails on this rank alone: nothing more is posted, whatever is pending is cancelled, and the caller decides what
+ * becomes of the other ranks, which may wait for messages of this one.
+ */
+#include <assert.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "execute/run/plan.h"
+
+static const trv_program_t *program_of(const trv_lane_t *lane) { return lane->sized->program; }
+
+/* Slots of a lane: the sends, then the receives of even stages, then those of odd ones. */
+static int slot_of(const trv_plan_t *plan, const trv_lane_t *lane, int index)
+{
+    return plan->check_slots + lane->number * (plan->lane_sends + 2 * plan->lane_receives) + index;
+}
+
+static int receive_slot(const trv_plan_t *plan, const trv_lane_t *lane, int stage, int index)
+{
+    return slot_of(plan, lane, plan->lane_sends + stage % 2 * plan->lane_receives + index);
+}
+
+static int tag_of(const trv_plan_t *plan, const trv_lane_t *lane) { return plan->check_tags + lane->number; }
+
+static trv_sized_t *sized_of(const trv_plan_t *plan, const trv_lane_t *lane, size_t chunk)
+{
+    return &plan->sized[2 * lane->stream + (chunk == plan->chunks - 1)];
+}
+
+/* The first failure of a run is the one that is reported. */
+static void run_fail(trv_plan_t *plan, int code)
+{
+    if (plan->failure)
+        return;
+    plan->failure = code;
+    snprintf(plan->reason, sizeof plan->reason, "%s", trv_last_error());
+}
+
+/* ---- Messages ---------------------------------------------------------------------------------------------------- */
+
+static char *address(const trv_plan_t *plan, const trv_lane_t *lane, const trv_extent_t *extent)
+{
+    if (extent->containers)
+        return lane->base[TRV_AT_SCRATCH] + lane->sized->offset[extent->place.container];
+    return trv_place_address(plan, lane, extent->place, extent->first);
+}
+
+/* Performs works of the lane's program. Only a reduction of the caller's own can fail. */
+static void perform(trv_plan_t *plan, const trv_lane_t *lane, int first, int works)
+{
+    int rc = works && !plan->failure ? trv_perform(plan, lane, first, works) : 0;
+    if (rc)
+        run_fail(plan, rc);
+}
+
+static void post_receives(trv_plan_t *plan, trv_lane_t *lane, int number)
+{
+    const trv_program_t *program = program_of(lane);
+    const trv_stage_t *stage = &program->stage[number];
+    const trv_transport_t *t = &plan->transport;
+    trv_ready_t *ready = &lane->ready[number % 2];
+    ready->generation = lane->generation;
+    ready->stage = number;
+    ready->missing = 0;
+    for (int i = 0; i < stage->receives && !plan->failure; i++) {
+        const trv_extent_t *receive = &program->receive[stage->receive + i];
+        const size_t bytes = lane->sized->received[stage->receive + i];
+        if (bytes == 0)
+            continue;
+        if (t->port)
+            t->port(t->context, plan->handle, receive->port);
+        int rc = t->receive(t->context, plan->handle, receive_slot(plan, lane, number, i), receive->peer,
+                            tag_of(plan, lane), address(plan, lane, receive), bytes);
+        if (rc) {
+            run_fail(plan, rc);
+            return;
+        }
+        ready->pending[i / 64] |= (uint64_t)1 << (i % 64);
+        ready->missing++;
+    }
+}
+
+static void post_sends(trv_plan_t *plan, trv_lane_t *lane, const trv_stage_t *stage)
+{
+    const trv_transport_t *t = &plan->transport;
+    for (int i = 0; i < stage->sends && !plan->failure; i++) {
+        const trv_extent_t *send = &program_of(lane)->send[stage->send + i];
+        const size_t bytes = lane->sized->sent[stage->send + i];
+        if (bytes == 0)
+            continue;
+        perform(plan, lane, send->work, send->works);
+        if (plan->failure)
+            return;
+        if (t->port)
+            t->port(t->context, plan->handle, send->port);
+        int rc = t->send(t->context, plan->handle, slot_of(plan, lane, i), send->peer, tag_of(plan, lane),
+                         address(plan, lane, send), bytes);
+        if (rc) {
+            run_fail(plan, rc);
+            return;
+        }
+        lane->pending_send[i / 64] |= (uint64_t)1 << (i % 64);
+        lane->sending++;
+    }
+}
+
+static void enter_stage(trv_plan_t *plan, trv_lane_t *lane)
+{
+    const trv_program_t *program = program_of(lane);
+    const trv_stage_t *stage = &program->stage[lane->stage];
+    if (!stage->early)
+        post_receives(plan, lane, lane->stage);
+    post_sends(plan, lane, stage);
+    if (lane->stage + 1 < program->stages && stage[1].early)
+        post_receives(plan, lane, lane->stage + 1);
+    perform(plan, lane, stage->unpack, stage->unpacks);
+}
+
+/* Makes the chunk the lane's present one, before its first stage. */
+static void load_chunk(trv_plan_t *plan, trv_lane_t *lane, size_t chunk)
+{
+    const size_t offset = chunk * plan->chunk_elements * plan->element_size;
+    lane->chunk = chunk;
+    lane->sized = sized_of(plan, lane, chunk);
+    lane->base[TRV_AT_INPUT] = plan->input ? (char *)plan->input + offset : NULL;
+    lane->base[TRV_AT_OUTPUT] = plan->output ? plan->output + offset : NULL;
+    lane->base[TRV_AT_SCRATCH] = plan->scratch ? plan->scratch + (size_t)lane->number * plan->lane_scratch_bytes : NULL;
+    lane->stage = 0;
+    lane->generation++;
+}
+
+/* Begins the lane's next chunk, or ends the lane; programs without stages end at once. A chunk whose input is not available
+ * yet is only loaded. */
+static void begin_chunk(trv_plan_t *plan, trv_lane_t *lane, size_t chunk)
+{
+    for (; chunk < plan->chunks; chunk += (size_t)plan->window) {
+        load_chunk(plan, lane, chunk);
+        lane->hungry = !trv_run_fed(plan, chunk);
+        if (lane->hungry)
+            return;
+        if (program_of(lane)->stages) {
+            enter_stage(plan, lane);
+            return;
+        }
+        perform(plan, lane, program_of(lane)->tail, program_of(lane)->tails);
+    }
+    lane->done = true;
+    plan->unfinished--;
+}
+
+void trv_run_start(trv_plan_t *plan)
+{
+    plan->unfinished = plan->lanes;
+    plan->failure = 0;
+    for (int i = 0; i < plan->lanes; i++) {
+        trv_lane_t *lane = &plan->lane[i];
+        lane->done = false;
+        lane->sending = lane->ready[0].missing = lane->ready[1].missing = 0;
+        load_chunk(plan, lane, (size_t)(i / plan->streams));
+    }
+    for (int i = 0; i < plan->lanes && !plan->failure; i++)
+        begin_chunk(plan, &plan->lane[i], plan->lane[i].chunk);
+}
+
+/* Tests the requests whose bits are set and clears those of the complete ones. */
+static void poll_bits(trv_plan_t *plan, uint64_t *bits, int *missing, int slot, int count)
+{
+    const trv_transport_t *t = &plan->transport;
+    for (int word = 0; *missing > 0 && word < (count + 63) / 64; word++)
+        for (uint64_t left = bits[word]; left; left &= left - 1) {
+            const int bit = __builtin_ctzll(left);
+            int rc = t->test(t->context, plan->handle, slot + 64 * word + bit);
+            if (rc == 0)
+                continue;
+            bits[word] &= ~((uint64_t)1 << bit);
+            --*missing;
+            if (rc < 0)
+                run_fail(plan, rc);
+        }
+}
+
+/* Whether the stage's messages are complete. */
+static bool poll_stage(trv_plan_t *plan, trv_lane_t *lane, bool *moved)
+{
+    trv_ready_t *ready = &lane->ready[lane->stage % 2];
+    const int before = ready->missing + lane->sending;
+    assert(ready->stage == lane->stage && ready->generation == lane->generation);
+    if (ready->missing)
+        poll_bits(plan, ready->pending, &ready->missing, receive_slot(plan, lane, lane->stage, 0), plan->lane_receives);
+    if (lane->sending)
+        poll_bits(plan, lane->pending_send, &lane->sending, slot_of(plan, lane, 0), plan->lane_sends);
+    *moved = *moved || ready->missing + lane->sending < before;
+    return ready->missing == 0 && lane->sending == 0;
+}
+
+static void finish_stage(trv_plan_t *plan, trv_lane_t *lane)
+{
+    const trv_program_t *program = program_of(lane);
+    const trv_stage_t *stage = &program->stage[lane->stage];
+    perform(plan, lane, stage->work, stage->works);
+    if (++lane->stage < program->stages) {
+        enter_stage(plan, lane);
+        return;
+    }
+    perform(plan, lane, program->tail, program->tails);
+    begin_chunk(plan, lane, lane->chunk + (size_t)plan->window);
+}
+
+int trv_run_progress(trv_plan_t *plan, bool *moved)
+{
+    for (int i = 0; i < plan->lanes && !plan->failure; i++) {
+        trv_lane_t *lane = &plan->lane[i];
+        if (!lane->done && lane->hungry && trv_run_fed(plan, lane->chunk)) {
+            begin_chunk(plan, lane, lane->chunk);
+            *moved = true;
+        }
+        while (!plan->failure && !lane->done && !lane->hungry && poll_stage(plan, lane, moved)) {
+            finish_stage(plan, lane);
+            *moved = true;
+        }
+    }
+    if (plan->failure)
+        return trv_fail(plan->failure, "%s", plan->reason);
+    return plan->unfinished == 0;
+}
+
+bool trv_run_cancel(trv_plan_t *plan)
+{
+    const trv_transport_t *t = &plan->transport;
+    bool left = false;
+    for (int i = 0; i < plan->lanes; i++) {
+        trv_lane_t *lane = &plan->lane[i];
+        if (lane->done || !lane->sized)
+            continue;
+        for (int s = 0; s < plan->lane_sends; s++)
+            if (lane->sending && lane->pending_send[s / 64] >> (s % 64) & 1)
+                left = t->cancel(t->context, plan->handle, slot_of(plan, lane, s)) > 0 || left;
+        for (int half = 0; half < 2; half++)
+            for (int r = 0; r < plan->lane_receives; r++)
+                if (lane->ready[half].missing && lane->ready[half].pending[r / 64] >> (r % 64) & 1)
+                    t->cancel(t->context, plan->handle, receive_slot(plan, lane, half, r));
+        lane->done = true;
+    }
+    return left;
+}

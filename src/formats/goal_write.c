@@ -1,0 +1,167 @@
+/*
+ * Writes a schedule as GOAL text. In every step of a stream in which a rank has messages it first calculates for alpha,
+ * then its sends and receives begin; the next step's calculation requires all of them:
+ *
+ *     a0_1: calc 1500                         // stream 0, step 1
+ *     a0_1 requires s0_0_0                    // … and all other messages of step 0
+ *     s0_1_0: send 1024b to 3 tag 4
+ *     s0_1_0 requires a0_1
+ *
+ * A message has a tag of its own among those between its two ranks. A stream has a cpu of its own, since streams do not
+ * wait for each other. A message's nic is the number of its port, or of its port and interface (simulate/goal_run.h).
+ */
+#include "formats/goal_file.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/advance.h"
+#include "base/error.h"
+#include "formats/names.h"
+
+#define MESSAGES_MAX (INT64_C(1) << 26)
+#define ALPHA_NS_MAX 3.6e12
+#define FIELD_MAX    255 /* LogGOPSim keeps cpu and nic in a byte */
+
+typedef struct writer {
+    const trv_schedule_t *schedule;
+    uint64_t vector_bytes;
+    int64_t alpha_ns;
+    int multiplicity; /* messages between two ranks in one step of a stream, at most */
+    FILE *out;
+    trv_step_t step;
+} writer_t;
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+/* How many of the first `count` messages are to or from this peer. */
+static int with_peer(const trv_message_t *message, int count, int peer)
+{
+    int number = 0;
+    for (int i = 0; i < count; i++)
+        number += message[i].peer == peer;
+    return number;
+}
+
+/* Whether it can be written at all, and how many messages two ranks exchange in a step. */
+static int measure(writer_t *writer)
+{
+    const trv_schedule_t *s = writer->schedule;
+    int ranks = trv_schedule_torus(s)->ranks, rc = TRV_OK;
+    int64_t messages = 0;
+    writer->multiplicity = 1;
+    for (int rank = 0; rank < ranks && !rc; rank++) {
+        trv_advance(0.5 * rank / ranks);
+        for (int stream = 0; stream < trv_schedule_streams(s) && !rc; stream++)
+            for (int step = 0; step < trv_schedule_steps(s) && !rc; step++) {
+                rc = trv_schedule_step(s, rank, stream, step, &writer->step);
+                messages += writer->step.sends + writer->step.receives;
+                for (int i = 0; i < writer->step.sends; i++) {
+                    int number = with_peer(writer->step.send, i + 1, writer->step.send[i].peer);
+                    if (number > writer->multiplicity)
+                        writer->multiplicity = number;
+                }
+                if (!rc && messages > MESSAGES_MAX)
+                    rc = trv_fail(TRV_ERR_UNSUPPORTED, "the schedule has too many messages for GOAL; up to 2^26 are "
+                                                       "written");
+            }
+    }
+    int64_t tags = (int64_t)trv_schedule_streams(s) * trv_schedule_steps(s) * writer->multiplicity;
+    if (!rc && tags > UINT32_MAX)
+        rc = trv_fail(TRV_ERR_UNSUPPORTED, "the schedule has too many steps for GOAL, whose tags end at 2^32");
+    return rc;
+}
+
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
+
+static void put_message(writer_t *writer, int stream, int step, bool send, int index)
+{
+    const trv_message_t *list = send ? writer->step.send : writer->step.receive, *m = &list[index];
+    uint64_t tag = (uint64_t)stream * (uint64_t)trv_schedule_steps(writer->schedule) + (uint64_t)step;
+    tag = tag * (uint64_t)writer->multiplicity + (uint64_t)with_peer(list, index, m->peer);
+    fprintf(writer->out, "%c%d_%d_%d: %s %" PRIu64 "b %s %d tag %" PRIu64, send ? 's' : 'r', stream, step, index,
+            send ? "send" : "recv", trv_message_bytes(writer->schedule, stream, m, writer->vector_bytes),
+            send ? "to" : "from", m->peer, tag);
+    if (stream > 0)
+        fprintf(writer->out, " cpu %d", stream & FIELD_MAX);
+    int ports = 2 * trv_schedule_torus(writer->schedule)->dims, nic = m->port + ports * (1 + m->nic);
+    fprintf(writer->out, " nic %d\n", nic <= FIELD_MAX ? nic : m->port);
+}
+
+/* That an operation, named by its first letter and numbers, requires every message of a step. */
+static void put_requires(writer_t *writer, const char *operation, int stream, int step, int sends, int receives)
+{
+    for (int i = 0; i < sends; i++)
+        fprintf(writer->out, "%s requires s%d_%d_%d\n", operation, stream, step, i);
+    for (int i = 0; i < receives; i++)
+        fprintf(writer->out, "%s requires r%d_%d_%d\n", operation, stream, step, i);
+}
+
+typedef struct previous { /* the last step in which the rank had messages; step < 0: none */
+    int step, sends, receives;
+} previous_t;
+
+static void put_step(writer_t *writer, int stream, int step, const previous_t *previous)
+{
+    char name[64];
+    bool alpha = writer->alpha_ns > 0;
+    if (alpha) {
+        fprintf(writer->out, "a%d_%d: calc %" PRId64, stream, step, writer->alpha_ns);
+        fprintf(writer->out, stream > 0 ? " cpu %d\n" : "\n", stream & FIELD_MAX);
+        snprintf(name, sizeof name, "a%d_%d", stream, step);
+        put_requires(writer, name, stream, previous->step, previous->sends, previous->receives);
+    }
+    for (int i = 0; i < writer->step.sends + writer->step.receives; i++) {
+        bool send = i < writer->step.sends;
+        int index = send ? i : i - writer->step.sends;
+        put_message(writer, stream, step, send, index);
+        snprintf(name, sizeof name, "%c%d_%d_%d", send ? 's' : 'r', stream, step, index);
+        if (alpha)
+            fprintf(writer->out, "%s requires a%d_%d\n", name, stream, step);
+        else
+            put_requires(writer, name, stream, previous->step, previous->sends, previous->receives);
+    }
+}
+
+static int put_rank(writer_t *writer, int rank)
+{
+    const trv_schedule_t *s = writer->schedule;
+    int rc = TRV_OK;
+    fprintf(writer->out, "\nrank %d {\n", rank);
+    for (int stream = 0; stream < trv_schedule_streams(s) && !rc; stream++) {
+        previous_t previous = {-1, 0, 0};
+        for (int step = 0; step < trv_schedule_steps(s) && !rc; step++) {
+            rc = trv_schedule_step(s, rank, stream, step, &writer->step);
+            if (rc || writer->step.sends + writer->step.receives == 0)
+                continue;
+            put_step(writer, stream, step, &previous);
+            previous = (previous_t){step, writer->step.sends, writer->step.receives};
+        }
+    }
+    fputs("}\n", writer->out);
+    return rc;
+}
+
+int trv_goal_file_write(const trv_schedule_t *schedule, uint64_t vector_bytes, double alpha_ns, FILE *out)
+{
+    if (!(alpha_ns >= 0 && alpha_ns <= ALPHA_NS_MAX))
+        return trv_fail(TRV_ERR_ARGUMENT, "alpha is %g ns; it is a time from 0 to an hour, for example 1.5us",
+                        alpha_ns);
+    writer_t writer = {schedule, vector_bytes, (int64_t)(alpha_ns + 0.5), 1, out, TRV_STEP_INIT};
+    const trv_torus_t *torus = trv_schedule_torus(schedule);
+    const trv_network_t network = {TRV_NETWORK, .torus = *torus};
+    char text[TRV_SHAPE_TEXT_MAX], name[64];
+    int rc = measure(&writer);
+    if (!rc) {
+        fprintf(out, "// %s, %s of %" PRIu64 " bytes on %s; alpha %" PRId64 " ns\n", trv_plain_name(schedule, name),
+                trv_collective_word(trv_schedule_collective(schedule)), vector_bytes, trv_shape_words(&network, text),
+                writer.alpha_ns);
+        fprintf(out, "num_ranks %d\n", torus->ranks);
+    }
+    for (int rank = 0; rank < torus->ranks && !rc; rank++) {
+        trv_advance(0.5 + 0.5 * rank / torus->ranks);
+        rc = put_rank(&writer, rank);
+    }
+    trv_step_clear(&writer.step);
+    return rc;
+}

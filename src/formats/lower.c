@@ -1,0 +1,488 @@
+/*
+ * From steps to cells. One stream after the other; in a step all ranks' sends read the registers as they are, then all
+ * receives change them, then every rank combines.
+ */
+#include "formats/lower.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/advance.h"
+#include "base/error.h"
+#include "base/room.h"
+
+#define RANKS_MAX  128
+#define BOUND_MAX  (INT64_C(1) << 24) /* ranks * streams * registers * units of a slice */
+#define LISTED_MAX (INT64_C(1) << 26) /* cells in all operations */
+
+typedef struct lowering {
+    const trv_schedule_t *schedule;
+    trv_lowered_t *out;
+    bool one_sided;
+    int ranks, registers, stream, step;
+    int64_t units;
+    int32_t *chunk;   /* of each unit of this stream */
+    int32_t *home;    /* [rank][register][unit]: its home, or -1 while the register has none */
+    int32_t *bound;   /* [rank][register][unit]: the cell that holds it, or -1: its home */
+    int32_t **access; /* [rank][cell]: when the rank last used it, in the measure of `known` */
+    int64_t *access_room;
+    int32_t *known;  /* [a][b]: a knows that b has come so far: 2k: has sent what it sends in step k; 2k + 1: is done
+                         with step k; -1: has begun */
+    int32_t *knew;   /* the same before this step's messages */
+    trv_step_t *now; /* of every rank */
+    int64_t *unit;   /* of a part */
+} lowering_t;
+
+/* ---- Cells ------------------------------------------------------------------------------------------------------- */
+
+static size_t place(const lowering_t *l, int rank, int reg, int64_t unit)
+{
+    return ((size_t)rank * (size_t)l->registers + (size_t)reg) * (size_t)l->units + (size_t)unit;
+}
+
+int64_t trv_low_scratch(trv_lowered_t *lowered, int rank, int64_t count)
+{
+    lowered->rank[rank].cells += count;
+    return lowered->rank[rank].cells - count;
+}
+
+/* The home of a register's unit: units lie in it in the order in which they lie in the slice. */
+static int32_t home_of(lowering_t *l, int rank, int reg, int64_t unit)
+{
+    int32_t *home = &l->home[place(l, rank, reg, 0)];
+    if (home[unit] < 0) {
+        int64_t first = trv_low_scratch(l->out, rank, l->units);
+        for (int64_t u = 0; u < l->units; u++)
+            home[u] = (int32_t)(first + trv_schedule_position(l->schedule, l->stream, u));
+    }
+    return home[unit];
+}
+
+static int32_t cell_of(lowering_t *l, int rank, int reg, int64_t unit)
+{
+    int32_t bound = l->bound[place(l, rank, reg, unit)];
+    return bound >= 0 ? bound : home_of(l, rank, reg, unit);
+}
+
+/* When the rank last used a cell; NULL when out of memory. */
+static int32_t *access_to(lowering_t *l, int rank, int32_t cell)
+{
+    if (cell >= l->access_room[rank]) {
+        int64_t room = 2 * (int64_t)cell + 64;
+        int32_t *grown = realloc(l->access[rank], (size_t)room * sizeof *grown);
+        if (!grown) {
+            trv_fail_memory();
+            return NULL;
+        }
+        for (int64_t i = l->access_room[rank]; i < room; i++)
+            grown[i] = -1;
+        l->access[rank] = grown;
+        l->access_room[rank] = room;
+    }
+    return &l->access[rank][cell];
+}
+
+static int use(lowering_t *l, int rank, const int32_t *cell, int64_t count, int32_t time)
+{
+    for (int64_t i = 0; i < count; i++) {
+        int32_t *access = access_to(l, rank, cell[i]);
+        if (!access)
+            return TRV_ERR_MEMORY;
+        *access = time;
+    }
+    return TRV_OK;
+}
+
+/* ---- Operations -------------------------------------------------------------------------------------------------- */
+
+/* Appends an operation of `sources` times `count` cells, and as many as its destination, to a rank's program. */
+static int append(lowering_t *l, int rank, trv_low_kind_t kind, int peer, int sources, int64_t count, trv_low_op_t **op)
+{
+    trv_lowered_t *out = l->out;
+    trv_low_rank_t *program = &out->rank[rank];
+    size_t more = (size_t)(sources + 1) * (size_t)count;
+    if (out->cells + more > LISTED_MAX)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "the schedule is too large for this format: its operations list more than "
+                                             "2^26 chunks");
+    if (trv_room(&program->op, &program->room, program->ops, 1, sizeof *program->op) ||
+        trv_room(&out->cell, &out->room, (int64_t)out->cells, (int64_t)more, sizeof *out->cell))
+        return TRV_ERR_MEMORY;
+    *op = &program->op[program->ops++];
+    **op = (trv_low_op_t){kind, l->stream, l->step, peer, sources, count, out->cells};
+    out->cells += more;
+    return TRV_OK;
+}
+
+static int32_t *cells(const lowering_t *l, const trv_low_op_t *op, int index)
+{
+    return l->out->cell + op->cell + (size_t)(index + 1) * (size_t)op->count;
+}
+
+int64_t trv_low_run(const trv_lowered_t *lowered, const trv_low_op_t *op, int64_t first, int64_t max)
+{
+    int64_t count = 1;
+    for (; count < max && first + count < op->count; count++)
+        for (int s = -1; s < op->sources; s++) {
+            const int32_t *cell = trv_low_cells(lowered, op, s) + first;
+            if (cell[count] != cell[0] + count)
+                return count;
+        }
+    return count;
+}
+
+/* ---- Messages ---------------------------------------------------------------------------------------------------- */
+
+typedef struct half { /* one side of a message */
+    const trv_message_t *message;
+    int rank;
+} half_t;
+
+/* The receive that matches the send number `index` of a rank: as many-eth from it as that is to the peer. */
+static const trv_message_t *find_receive(const lowering_t *l, int rank, int index)
+{
+    const trv_message_t *send = &l->now[rank].send[index];
+    const trv_step_t *peer = &l->now[send->peer];
+    int nth = 0;
+    for (int i = 0; i < index; i++)
+        nth += l->now[rank].send[i].peer == send->peer;
+    for (int i = 0; i < peer->receives; i++)
+        if (peer->receive[i].peer == rank && nth-- == 0)
+            return &peer->receive[i];
+    return NULL;
+}
+
+/* The register and unit of each cell of a part, `index` counting them; units in the order of chunks. */
+static void locate(const lowering_t *l, const trv_part_t *part, int64_t index, int *reg, int64_t *unit)
+{
+    *reg = part->reg + (part->slots ? (int)l->unit[index / l->units] : 0);
+    *unit = part->slots ? index % l->units : l->unit[index];
+}
+
+static int64_t part_cells(const lowering_t *l, const trv_part_t *part)
+{
+    return trv_blocks_count(&part->blocks) * (part->slots ? l->units : 1);
+}
+
+/* Lists a part's units (or registers) in l->unit; units in the order in which they lie in the vector. */
+static void list_part(const lowering_t *l, const trv_part_t *part)
+{
+    int64_t count = trv_blocks_count(&part->blocks);
+    trv_blocks_list(&part->blocks, l->unit);
+    for (int64_t i = 1; i < count && !part->slots; i++) /* nearly sorted already */
+        for (int64_t j = i; j > 0 && l->chunk[l->unit[j]] < l->chunk[l->unit[j - 1]]; j--) {
+            int64_t unit = l->unit[j];
+            l->unit[j] = l->unit[j - 1];
+            l->unit[j - 1] = unit;
+        }
+}
+
+static void fill_half(lowering_t *l, const half_t *half, bool homes, int32_t *cell)
+{
+    for (int p = 0; p < half->message->parts; p++) {
+        const trv_part_t *part = &half->message->part[p];
+        int64_t count = part_cells(l, part), unit;
+        int reg;
+        list_part(l, part);
+        for (int64_t i = 0; i < count; i++) {
+            locate(l, part, i, &reg, &unit);
+            *cell++ = homes ? home_of(l, half->rank, reg, unit) : cell_of(l, half->rank, reg, unit);
+        }
+    }
+}
+
+/* From now on the receiver's registers are where the message was written. */
+static void bind_half(lowering_t *l, const half_t *half, const int32_t *cell)
+{
+    for (int p = 0; p < half->message->parts; p++) {
+        const trv_part_t *part = &half->message->part[p];
+        int64_t count = part_cells(l, part), unit;
+        int reg;
+        list_part(l, part);
+        for (int64_t i = 0; i < count; i++) {
+            locate(l, part, i, &reg, &unit);
+            l->bound[place(l, half->rank, reg, unit)] = *cell++;
+        }
+    }
+}
+
+/* Whether the sender knows that the receiver is done with these cells. */
+static int is_free(lowering_t *l, int sender, int receiver, const int32_t *cell, int64_t count)
+{
+    int32_t known = l->knew[sender * l->ranks + receiver];
+    for (int64_t i = 0; i < count; i++) {
+        const int32_t *access = access_to(l, receiver, cell[i]);
+        if (!access)
+            return TRV_ERR_MEMORY;
+        if (*access > known)
+            return 0;
+    }
+    return 1;
+}
+
+static bool same_parts(const trv_message_t *send, const trv_message_t *receive)
+{
+    if (!receive || send->parts != receive->parts)
+        return false;
+    for (int p = 0; p < send->parts; p++)
+        if (send->part[p].slots != receive->part[p].slots ||
+            trv_blocks_count(&send->part[p].blocks) != trv_blocks_count(&receive->part[p].blocks))
+            return false;
+    return true;
+}
+
+/* The sender's side of a message. */
+static int add_send(lowering_t *l, int rank, int index)
+{
+    const trv_message_t *send = &l->now[rank].send[index];
+    int64_t count = trv_message_units(l->schedule, send);
+    trv_low_op_t *op;
+    if (send->peer < 0 || send->peer >= l->ranks || !same_parts(send, find_receive(l, rank, index)))
+        return trv_fail(TRV_ERR_INVALID,
+                        "in step %d of stream %d rank %d does not receive what rank %d sends it; "
+                        "verify the schedule first",
+                        l->step, l->stream, send->peer, rank);
+    int rc = append(l, rank, TRV_LOW_SEND, send->peer, 1, count, &op);
+    if (rc)
+        return rc;
+    fill_half(l, &(half_t){send, rank}, false, cells(l, op, 0));
+    return use(l, rank, cells(l, op, 0), count, 2 * l->step);
+}
+
+/* The receiver's side: where operation `number` of the rank, its index-th send of this step, is to be written. */
+static int add_receive(lowering_t *l, int rank, int index, int64_t number)
+{
+    int peer = l->now[rank].send[index].peer, homes_free = 1;
+    half_t half = {find_receive(l, rank, index), peer};
+    int64_t count = l->out->rank[rank].op[number].count;
+    trv_low_op_t *op;
+    /* NOLINTNEXTLINE(readability-suspicious-call-argument): as the peer sees it */
+    int rc = append(l, peer, TRV_LOW_RECEIVE, rank, 1, count, &op);
+    if (rc)
+        return rc;
+    const trv_low_op_t *send = &l->out->rank[rank].op[number];
+    int32_t *to = cells(l, op, -1);
+    fill_half(l, &half, true, to);
+    if (l->one_sided && (homes_free = is_free(l, rank, peer, to, count)) == 0) {
+        int64_t first = trv_low_scratch(l->out, peer, count);
+        for (int64_t i = 0; i < count; i++)
+            to[i] = (int32_t)(first + i);
+    }
+    if (homes_free < 0)
+        return homes_free;
+    memcpy(cells(l, op, 0), cells(l, send, 0), (size_t)count * sizeof *to);
+    memcpy(cells(l, send, -1), to, (size_t)count * sizeof *to);
+    bind_half(l, &half, to);
+    return use(l, peer, to, count, 2 * l->step + 1);
+}
+
+/* All messages of the step, and what ranks learn of one another by them. */
+static int add_messages(lowering_t *l, int64_t *first)
+{
+    size_t pairs = (size_t)l->ranks * (size_t)l->ranks;
+    int rc = TRV_OK;
+    memcpy(l->knew, l->known, pairs * sizeof *l->known);
+    for (int rank = 0; rank < l->ranks && !rc; rank++) {
+        first[rank] = l->out->rank[rank].ops;
+        for (int i = 0; i < l->now[rank].sends && !rc; i++)
+            rc = add_send(l, rank, i);
+    }
+    for (int rank = 0; rank < l->ranks && !rc; rank++)
+        for (int i = 0; i < l->now[rank].sends && !rc; i++) {
+            int32_t *known = &l->known[l->now[rank].send[i].peer * l->ranks];
+            const int32_t *knew = &l->knew[rank * l->ranks];
+            for (int r = 0; r < l->ranks; r++)
+                known[r] = knew[r] > known[r] ? knew[r] : known[r];
+            known[rank] = 2 * l->step;
+            rc = add_receive(l, rank, i, first[rank] + i);
+        }
+    return rc;
+}
+
+/* ---- Combines ---------------------------------------------------------------------------------------------------- */
+
+static int add_combine(lowering_t *l, int rank, const trv_combine_t *combine)
+{
+    trv_part_t part = {.reg = combine->dst, .blocks = combine->blocks};
+    int64_t count = trv_blocks_count(&combine->blocks);
+    if (count == 0)
+        return TRV_OK;
+    list_part(l, &part);
+    trv_low_op_t *op;
+    int rc = append(l, rank, TRV_LOW_REDUCE, -1, combine->sources, count, &op);
+    if (rc)
+        return rc;
+    for (int s = 0; s < combine->sources; s++) {
+        int reg = combine->source ? combine->source[s] : combine->first + s;
+        for (int64_t i = 0; i < count; i++)
+            cells(l, op, s)[i] = cell_of(l, rank, reg, l->unit[i]);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        int32_t home = home_of(l, rank, combine->dst, l->unit[i]);
+        cells(l, op, -1)[i] = home;
+        l->bound[place(l, rank, combine->dst, l->unit[i])] = home;
+    }
+    return use(l, rank, cells(l, op, -1), (combine->sources + 1) * count, 2 * l->step + 1);
+}
+
+/* What a rank must end with and lies elsewhere than in the vector is copied there. */
+static int add_last_copies(lowering_t *l, int rank)
+{
+    bool own_only = trv_schedule_collective(l->schedule) == TRV_REDUCE_SCATTER;
+    int64_t count = 0;
+    for (int64_t u = 0; u < l->units; u++) {
+        int32_t bound = l->bound[place(l, rank, 0, u)];
+        if (bound >= 0 && bound != l->chunk[u] && (!own_only || trv_schedule_owner(l->schedule, u) == rank))
+            l->unit[count++] = u;
+    }
+    trv_low_op_t *op;
+    int rc = count > 0 ? append(l, rank, TRV_LOW_REDUCE, -1, 1, count, &op) : TRV_OK;
+    for (int64_t i = 0; i < count && !rc; i++) {
+        cells(l, op, -1)[i] = l->chunk[l->unit[i]];
+        cells(l, op, 0)[i] = l->bound[place(l, rank, 0, l->unit[i])];
+    }
+    return rc;
+}
+
+/* ---- A stream ---------------------------------------------------------------------------------------------------- */
+
+/* Where a unit lies in the vector: for AllReduce streams have contiguous slices, otherwise a part of every block. */
+static int32_t chunk_of(const lowering_t *l, int64_t unit)
+{
+    int64_t streams = l->out->streams, per_block = l->units / l->ranks;
+    if (trv_schedule_collective(l->schedule) == TRV_ALLREDUCE)
+        return (int32_t)(l->stream * l->units + trv_schedule_position(l->schedule, l->stream, unit));
+    return (int32_t)((unit / per_block * streams + l->stream) * per_block + unit % per_block);
+}
+
+static void begin_stream(lowering_t *l)
+{
+    size_t bound = (size_t)l->ranks * (size_t)l->registers * (size_t)l->units;
+    memset(l->bound, 0xff, bound * sizeof *l->bound);
+    memset(l->home, 0xff, bound * sizeof *l->home);
+    memset(l->known, 0xff, (size_t)l->ranks * (size_t)l->ranks * sizeof *l->known);
+    for (int64_t u = 0; u < l->units; u++) {
+        l->chunk[u] = chunk_of(l, u);
+        for (int rank = 0; rank < l->ranks; rank++)
+            l->home[place(l, rank, 0, u)] = l->chunk[u];
+    }
+}
+
+static int lower_stream(lowering_t *l)
+{
+    int rc = TRV_OK;
+    int64_t first[RANKS_MAX];
+    begin_stream(l);
+    for (l->step = 0; l->step < l->out->steps && !rc; l->step++) {
+        trv_advance((l->stream + (double)l->step / l->out->steps) / l->out->streams);
+        for (int rank = 0; rank < l->ranks && !rc; rank++)
+            rc = trv_schedule_step(l->schedule, rank, l->stream, l->step, &l->now[rank]);
+        if (!rc)
+            rc = add_messages(l, first);
+        for (int rank = 0; rank < l->ranks && !rc; rank++)
+            for (int i = 0; i < l->now[rank].combines && !rc; i++)
+                rc = add_combine(l, rank, &l->now[rank].combine[i]);
+    }
+    for (int rank = 0; rank < l->ranks && !rc; rank++)
+        rc = add_last_copies(l, rank);
+    return rc;
+}
+
+/* ---- All --------------------------------------------------------------------------------------------------------- */
+
+static int check(const trv_schedule_t *s)
+{
+    int ranks = trv_schedule_torus(s)->ranks, streams = trv_schedule_streams(s);
+    int64_t units = trv_schedule_units(s);
+    double bound = (double)ranks * streams * trv_schedule_registers(s) * (double)units;
+    if (ranks > RANKS_MAX || bound > (double)BOUND_MAX)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "%s on %d ranks is too large for this format; up to %d ranks are written",
+                        trv_schedule_name(s), ranks, RANKS_MAX);
+    if (trv_schedule_weights(s, streams) != (int64_t)streams * trv_schedule_weight(s, 0))
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "the streams of %s have unequal slices, and this format cuts the vector into equal chunks",
+                        trv_schedule_name(s));
+    if (trv_schedule_exactness(s) != TRV_EXACT)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "%s adds contributions more than once, which is wrong for sums",
+                        trv_schedule_name(s));
+    if (trv_schedule_collective(s) != TRV_ALLREDUCE && trv_schedule_owner(s, 0) < 0)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "the units of %s have no owners", trv_schedule_name(s));
+    return TRV_OK;
+}
+
+static int allocate(lowering_t *l)
+{
+    size_t ranks = (size_t)l->ranks, units = (size_t)l->units, registers = (size_t)l->registers;
+    l->out->rank = calloc(ranks, sizeof *l->out->rank);
+    l->now = calloc(ranks, sizeof *l->now);
+    l->chunk = malloc(units * sizeof *l->chunk);
+    l->home = malloc(ranks * registers * units * sizeof *l->home);
+    l->bound = malloc(ranks * registers * units * sizeof *l->bound);
+    l->access = calloc(ranks, sizeof *l->access);
+    l->access_room = calloc(ranks, sizeof *l->access_room);
+    l->known = malloc(ranks * ranks * sizeof *l->known);
+    l->knew = malloc(ranks * ranks * sizeof *l->knew);
+    l->unit = malloc((units > registers ? units : registers) * sizeof *l->unit);
+    if (!l->out->rank || !l->now || !l->chunk || !l->home || !l->bound || !l->access || !l->access_room || !l->known ||
+        !l->knew || !l->unit)
+        return trv_fail_memory();
+    for (size_t r = 0; r < ranks; r++) {
+        l->out->rank[r].cells = l->out->chunks;
+        l->now[r] = (trv_step_t)TRV_STEP_INIT;
+    }
+    return TRV_OK;
+}
+
+static void release(lowering_t *l)
+{
+    for (int r = 0; r < l->ranks; r++) {
+        if (l->now)
+            trv_step_clear(&l->now[r]);
+        if (l->access)
+            free(l->access[r]);
+    }
+    free(l->now);
+    free(l->chunk);
+    free(l->home);
+    free(l->bound);
+    free(l->access);
+    free(l->access_room);
+    free(l->known);
+    free(l->knew);
+    free(l->unit);
+}
+
+int trv_lower(const trv_schedule_t *schedule, bool one_sided, trv_lowered_t *lowered)
+{
+    lowering_t l = {.schedule = schedule,
+                    .out = lowered,
+                    .one_sided = one_sided,
+                    .ranks = trv_schedule_torus(schedule)->ranks,
+                    .registers = trv_schedule_registers(schedule),
+                    .units = trv_schedule_units(schedule)};
+    trv_collective_t collective = trv_schedule_collective(schedule);
+    *lowered = (trv_lowered_t){.ranks = l.ranks,
+                               .streams = trv_schedule_streams(schedule),
+                               .steps = trv_schedule_steps(schedule)};
+    int rc = check(schedule);
+    if (rc)
+        return rc;
+    lowered->chunks = lowered->streams * l.units;
+    lowered->input = lowered->chunks / (collective == TRV_ALLGATHER ? l.ranks : 1);
+    lowered->output = lowered->chunks / (collective == TRV_REDUCE_SCATTER ? l.ranks : 1);
+    rc = allocate(&l);
+    for (l.stream = 0; l.stream < lowered->streams && !rc; l.stream++)
+        rc = lower_stream(&l);
+    release(&l);
+    if (rc)
+        trv_lowered_clear(lowered);
+    return rc;
+}
+
+void trv_lowered_clear(trv_lowered_t *lowered)
+{
+    for (int r = 0; lowered->rank && r < lowered->ranks; r++)
+        free(lowered->rank[r].op);
+    free(lowered->rank);
+    free(lowered->cell);
+    *lowered = (trv_lowered_t){0};
+}

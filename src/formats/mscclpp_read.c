@@ -1,0 +1,421 @@
+/*
+ * The reader of MSCCL++ execution plans (format of the executor's DSL: "gpus", "threadblocks", "ops"). Channels are matched
+ * here: the n-th connection of one GPU to another ends at the n-th connection back.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "formats/json_reader.h"
+#include "formats/mscclpp_program.h"
+
+#define CHUNKS_MAX  65536
+#define BLOCKS_MAX  1024 /* of a GPU */
+#define OPS_MAX     (1 << 20)
+#define ARRAY_MAX   1024 /* channels or remote buffers of a GPU */
+#define OPERAND_MAX 64
+
+typedef struct reader {
+    json_place_t place;
+    trv_mscclpp_t *program;
+    int *first_end, *connected;       /* of each GPU's ends; one more. The GPU that an end leads to */
+    json_t *gpu, *channels, *buffers; /* of the threadblock: its channels and remote buffers, as indices of the GPU's */
+    int number;                       /* of the GPU */
+} reader_t;
+
+/* The array with room for one more than `count`; NULL without memory. */
+static void *grow(void *array, int count, size_t size)
+{
+    return count & (count - 1) ? array : realloc(array, (count ? 2 * (size_t)count : 1) * size);
+}
+
+static int integer(const reader_t *reader, json_t *object, const char *key, int max, int *value)
+{
+    int64_t wide = 0;
+    int rc = trv_json_integer(&reader->place, object, key, true, 0, max, &wide);
+    *value = (int)wide;
+    return rc;
+}
+
+static int array(const reader_t *reader, json_t *object, const char *key, size_t max, json_t **found)
+{
+    *found = json_object_get(object, key);
+    if (!json_is_array(*found) || json_array_size(*found) > max)
+        return trv_json_fail(&reader->place, "%s is missing, or no array of at most %zu entries", key, max);
+    return TRV_OK;
+}
+
+/* [{TYPE: "memory", LIST: […]}]; none is an empty list, which *found == NULL says. */
+static int memory_list(const reader_t *reader, json_t *object, const char *key, const char *type, const char *list,
+                       json_t **found)
+{
+    json_t *groups = json_object_get(object, key);
+    *found = NULL;
+    if (!groups || json_array_size(groups) == 0)
+        return json_is_array(groups) || !groups ? TRV_OK : trv_json_fail(&reader->place, "%s is no array", key);
+    json_t *group = json_array_get(groups, 0);
+    const char *name = json_string_value(json_object_get(group, type));
+    if (json_array_size(groups) > 1 || !name || strcmp(name, "memory") != 0)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "%.200s: %s are not all of type memory; only such plans are verified",
+                        reader->place.file, key);
+    return array(reader, group, list, ARRAY_MAX, found);
+}
+
+/* ---- Operands ---------------------------------------------------------------------------------------------------- */
+
+static int read_type(const reader_t *reader, json_t *object, char *buffer)
+{
+    const char *type = json_string_value(json_object_get(object, "type"));
+    if (!type || strlen(type) != 1 || !strchr("ios", type[0]))
+        return trv_json_fail(&reader->place, "a buffer is i, o or s, not '%.20s'", type ? type : "");
+    *buffer = type[0];
+    return TRV_OK;
+}
+
+/* A buffer of the GPU itself has a type, a peer's has the number of a remote buffer of the threadblock. */
+static int read_chunks(reader_t *reader, json_t *object)
+{
+    trv_mscclpp_t *program = reader->program;
+    trv_pp_chunks_t *grown = grow(program->chunks, program->chunks_count, sizeof *grown);
+    if (!grown)
+        return trv_fail_memory();
+    program->chunks = grown;
+    trv_pp_chunks_t *chunks = &grown[program->chunks_count++];
+    *chunks = (trv_pp_chunks_t){.gpu = reader->number};
+    int id = 0, rc = integer(reader, object, "index", CHUNKS_MAX, &chunks->at);
+    if (!rc)
+        rc = integer(reader, object, "size", CHUNKS_MAX, &chunks->size);
+    if (rc || !json_object_get(object, "buffer_id"))
+        return rc ? rc : read_type(reader, object, &chunks->buffer);
+    rc = integer(reader, object, "buffer_id", ARRAY_MAX, &id);
+    const json_t *index = rc ? NULL : json_array_get(reader->buffers, (size_t)id);
+    json_t *remote = index && json_integer_value(index) >= 0
+                         ? json_array_get(json_object_get(reader->gpu, "remote_buffers"),
+                                          (size_t)json_integer_value(index))
+                         : NULL;
+    if (!rc && !remote)
+        return trv_json_fail(&reader->place, "there is no remote buffer %d of the threadblock", id);
+    if (!rc)
+        rc = integer(reader, remote, "rank", program->head.gpus - 1, &chunks->gpu);
+    return rc ? rc : read_type(reader, remote, &chunks->buffer);
+}
+
+static int read_buffers(reader_t *reader, json_t *object, const char *key, int *count)
+{
+    json_t *list;
+    int rc = array(reader, object, key, OPERAND_MAX, &list);
+    *count = rc ? 0 : (int)json_array_size(list);
+    for (int i = 0; i < *count && !rc; i++)
+        rc = read_chunks(reader, json_array_get(list, (size_t)i));
+    return rc;
+}
+
+static int read_channels(reader_t *reader, json_t *object, int *count)
+{
+    trv_mscclpp_t *program = reader->program;
+    json_t *list;
+    int rc = array(reader, object, "channel_ids", OPERAND_MAX, &list);
+    const int first = reader->first_end[reader->number], ends = reader->first_end[reader->number + 1] - first;
+    *count = rc ? 0 : (int)json_array_size(list);
+    for (int i = 0; i < *count && !rc; i++) {
+        int64_t id = 0, end = 0;
+        int *grown = grow(program->channel, program->channel_count, sizeof *grown);
+        if (!grown)
+            return trv_fail_memory();
+        program->channel = grown;
+        rc = trv_json_entry(&reader->place, list, (size_t)i, "channel_ids", 0,
+                            (int64_t)json_array_size(reader->channels) - 1, &id);
+        if (!rc)
+            rc = trv_json_entry(&reader->place, reader->channels, (size_t)id, "channel_ids", 0, ends - 1, &end);
+        if (!rc && program->other[first + end] < 0)
+            rc = trv_json_fail(&reader->place, "GPU %d has no channel back", reader->connected[first + end]);
+        program->channel[program->channel_count++] = first + (int)end;
+    }
+    return rc;
+}
+
+/* ---- Operations -------------------------------------------------------------------------------------------------- */
+
+static const struct known {
+    const char *name;
+    trv_pp_kind_t kind;
+    bool relaxed;
+} known[] = {
+    {"nop", TRV_PP_NOP, false},       {"flush", TRV_PP_NOP, false},       {"barrier", TRV_PP_BARRIER, false},
+    {"signal", TRV_PP_SIGNAL, false}, {"rlxsignal", TRV_PP_SIGNAL, true}, {"wait", TRV_PP_WAIT, false},
+    {"rlxwait", TRV_PP_WAIT, true},   {"put", TRV_PP_MOVE, false},        {"get", TRV_PP_MOVE, false},
+    {"copy", TRV_PP_MOVE, false},     {"re", TRV_PP_SUM, false},          {"res", TRV_PP_SUM, false},
+    {"rre", TRV_PP_SUM, false},       {"rres", TRV_PP_SUM, false},
+};
+
+static int find_kind(const reader_t *reader, json_t *object, trv_pp_op_t *op)
+{
+    const char *name = json_string_value(json_object_get(object, "name"));
+    const char *type = json_string_value(json_object_get(object, "channel_type"));
+    const char *sum = json_string_value(json_object_get(object, "reduce_op"));
+    for (size_t i = 0; name && i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(known[i].name, name) == 0) {
+            op->kind = known[i].kind;
+            op->relaxed = known[i].relaxed;
+            if (type && strcmp(type, "memory") != 0)
+                return trv_fail(TRV_ERR_UNSUPPORTED, "%.200s: a channel of type '%.20s'; only memory is verified",
+                                reader->place.file, type);
+            if (json_object_get(object, "tbg_info"))
+                return trv_fail(TRV_ERR_UNSUPPORTED,
+                                "%.200s: threadblocks share an operation (tbg_info); only those that each have their "
+                                "own are verified",
+                                reader->place.file);
+            if (sum && strcmp(sum, "sum") != 0)
+                return trv_fail(TRV_ERR_UNSUPPORTED, "%.200s: the reduction is '%.20s'; only sum is verified",
+                                reader->place.file, sum);
+            return TRV_OK;
+        }
+    return name ? trv_fail(TRV_ERR_UNSUPPORTED,
+                           "%.200s: the operation '%.40s' is not known; nop, barrier, signal, wait, "
+                           "put, get, copy, re, res, rre and rres are",
+                           reader->place.file, name)
+                : trv_json_fail(&reader->place, "the name of an operation is missing");
+}
+
+static int read_op(reader_t *reader, json_t *object)
+{
+    trv_mscclpp_t *program = reader->program;
+    trv_pp_op_t op = {.kind = TRV_PP_NOP}, *grown;
+    int targets = 0, rc = find_kind(reader, object, &op);
+    if (!rc && program->op_count == OPS_MAX)
+        rc = trv_fail(TRV_ERR_UNSUPPORTED, "%.200s has more than %d operations", reader->place.file, OPS_MAX);
+    if (rc)
+        return rc;
+    op.first = op.kind == TRV_PP_MOVE || op.kind == TRV_PP_SUM ? program->chunks_count : program->channel_count;
+    if (op.kind == TRV_PP_SIGNAL || op.kind == TRV_PP_WAIT) {
+        rc = read_channels(reader, object, &op.count);
+    } else if (op.kind == TRV_PP_BARRIER) {
+        rc = integer(reader, object, "barrier_id", BLOCKS_MAX - 1, &op.barrier);
+        if (!rc)
+            rc = integer(reader, object, "num_threadblocks", BLOCKS_MAX, &op.blocks);
+        if (!rc && op.blocks == 0)
+            rc = trv_json_fail(&reader->place, "the barrier is for no threadblocks");
+    } else if (op.kind != TRV_PP_NOP) {
+        rc = read_buffers(reader, object, "src_buff", &op.sources);
+        if (!rc)
+            rc = read_buffers(reader, object, "dst_buff", &targets);
+        op.count = op.sources + targets;
+        if (!rc && (op.sources == 0 || targets == 0 || (op.kind == TRV_PP_MOVE && op.sources != targets)))
+            rc = trv_json_fail(&reader->place, "%d sources do not go with %d targets", op.sources, targets);
+        for (int i = 1; i < op.count && !rc; i++) {
+            const trv_pp_chunks_t *chunks = &program->chunks[op.first];
+            if (chunks[i].size != chunks[op.kind == TRV_PP_SUM || i < op.sources ? 0 : i - op.sources].size &&
+                (op.kind == TRV_PP_SUM || i >= op.sources))
+                rc = trv_json_fail(&reader->place, "its sources and targets have different sizes");
+        }
+    }
+    if (!rc && !(grown = grow(program->op, program->op_count, sizeof *grown)))
+        rc = trv_fail_memory();
+    if (rc)
+        return rc;
+    program->op = grown;
+    program->op[program->op_count++] = op;
+    return TRV_OK;
+}
+
+static int read_block(reader_t *reader, json_t *object, int number)
+{
+    trv_mscclpp_t *program = reader->program;
+    struct trv_pp_block *grown = grow(program->block, program->blocks, sizeof *grown);
+    json_t *ops;
+    if (!grown)
+        return trv_fail_memory();
+    program->block = grown;
+    struct trv_pp_block *block = &grown[program->blocks++];
+    *block = (struct trv_pp_block){reader->number, number, program->op_count, 0};
+    int rc = array(reader, object, "ops", OPS_MAX, &ops);
+    if (!rc)
+        rc = memory_list(reader, object, "channels", "channel_type", "channel_ids", &reader->channels);
+    if (!rc)
+        rc = memory_list(reader, object, "remote_buffer_refs", "access_channel_type", "remote_buffer_ids",
+                         &reader->buffers);
+    for (size_t i = 0; !rc && i < json_array_size(ops); i++) {
+        reader->place.what = "operation";
+        reader->place.number = (long long)i;
+        rc = read_op(reader, json_array_get(ops, i));
+    }
+    block->ops = program->op_count - block->first_op;
+    return rc;
+}
+
+/* ---- GPUs -------------------------------------------------------------------------------------------------------- */
+
+static json_t *connections_of(const reader_t *reader, json_t *gpu, int *rc)
+{
+    json_t *list = NULL;
+    *rc = memory_list(reader, gpu, "channels", "channel_type", "connected_to", &list);
+    return list;
+}
+
+/* The ends of all channels, and where they lead. */
+static int read_ends(reader_t *reader, json_t *gpus)
+{
+    trv_mscclpp_t *program = reader->program;
+    const int count = program->head.gpus;
+    int rc = TRV_OK;
+    reader->first_end = calloc((size_t)count + 1, sizeof *reader->first_end);
+    reader->connected = calloc((size_t)count * ARRAY_MAX + 1, sizeof *reader->connected);
+    if (!reader->first_end || !reader->connected)
+        return trv_fail_memory();
+    for (int g = 0; g < count && !rc; g++) {
+        json_t *list = connections_of(reader, json_array_get(gpus, (size_t)g), &rc);
+        for (size_t i = 0; !rc && i < json_array_size(list); i++) {
+            int64_t to = 0;
+            rc = trv_json_entry(&reader->place, list, i, "connected_to", 0, count - 1, &to);
+            reader->connected[program->ends++] = (int)to;
+        }
+        reader->first_end[g + 1] = program->ends;
+    }
+    program->other = malloc(((size_t)program->ends + 1) * sizeof *program->other);
+    if (!rc && !program->other)
+        return trv_fail_memory();
+    for (int g = 0; g < count && !rc; g++)
+        for (int e = reader->first_end[g]; e < reader->first_end[g + 1]; e++) {
+            const int to = reader->connected[e];
+            int nth = 0;
+            for (int i = reader->first_end[g]; i < e; i++)
+                nth += reader->connected[i] == to;
+            program->other[e] = -1;
+            for (int i = reader->first_end[to]; i < reader->first_end[to + 1] && to != g; i++)
+                if (reader->connected[i] == g && nth-- == 0)
+                    program->other[e] = i;
+        }
+    return rc;
+}
+
+/* All GPUs have the same vector. */
+static int read_sizes(reader_t *reader, json_t *object)
+{
+    trv_msccl_t *head = &reader->program->head;
+    int input = 0, output = 0, rc = integer(reader, object, "input_chunks", CHUNKS_MAX, &input);
+    if (!rc)
+        rc = integer(reader, object, "output_chunks", CHUNKS_MAX, &output);
+    if (!rc)
+        rc = integer(reader, object, "scratch_chunks", CHUNKS_MAX, &head->scratch[reader->number]);
+    const int chunks = head->collective == TRV_ALLGATHER ? output : input;
+    const int parts = head->collective == TRV_ALLREDUCE ? 1 : head->gpus;
+    const int other = head->collective == TRV_ALLGATHER ? input : output;
+    if (!rc && (chunks < 1 || chunks != other * parts || (reader->number > 0 && chunks != head->chunks)))
+        rc = trv_json_fail(&reader->place, "%d input and %d output chunks are not those of the collective on %d GPUs",
+                           input, output, head->gpus);
+    head->chunks = chunks;
+    return rc;
+}
+
+static int read_gpu(reader_t *reader, json_t *object)
+{
+    trv_mscclpp_t *program = reader->program;
+    json_t *blocks;
+    reader->place.what = "GPU";
+    reader->place.number = reader->number;
+    reader->gpu = object;
+    int id = 0, rc = integer(reader, object, "id", TRV_MSCCL_GPUS_MAX, &id);
+    if (!rc && id != reader->number)
+        rc = trv_json_fail(&reader->place, "its id is %d", id);
+    if (!rc)
+        rc = read_sizes(reader, object);
+    if (!rc)
+        rc = array(reader, object, "threadblocks", BLOCKS_MAX, &blocks);
+    for (size_t b = 0; !rc && b < json_array_size(blocks); b++)
+        rc = read_block(reader, json_array_get(blocks, b), (int)b);
+    program->head.first_block[reader->number + 1] = program->blocks;
+    return rc;
+}
+
+static int read_plan(reader_t *reader, json_t *root)
+{
+    static const char *const collective[] = {"allreduce", "reducescatter", "allgather"};
+    trv_msccl_t *head = &reader->program->head;
+    const char *name = json_string_value(json_object_get(root, "name"));
+    const char *protocol = json_string_value(json_object_get(root, "protocol"));
+    json_t *gpus;
+    int kind = 0;
+    bool in_place = true;
+    int rc = array(reader, root, "gpus", TRV_MSCCL_GPUS_MAX, &gpus);
+    if (!rc && json_array_size(gpus) == 0)
+        rc = trv_json_fail(&reader->place, "there are no GPUs");
+    if (!rc)
+        rc = trv_json_word(&reader->place, root, "collective", collective, 3, &kind);
+    if (!rc)
+        rc = trv_json_boolean(&reader->place, root, "inplace", &in_place);
+    if (!rc && (!protocol || strcmp(protocol, "Simple") != 0))
+        rc = trv_fail(TRV_ERR_UNSUPPORTED, "%.200s: the protocol is '%.20s'; only Simple is verified",
+                      reader->place.file, protocol ? protocol : "");
+    if (!rc && json_is_true(json_object_get(root, "use_double_scratch_buffer")))
+        rc = trv_fail(TRV_ERR_UNSUPPORTED,
+                      "%.200s: launches take turns with two halves of the scratch buffer; only plans that use all of "
+                      "it are verified",
+                      reader->place.file);
+    if (rc)
+        return rc;
+    snprintf(head->name, sizeof head->name, "%s", name ? name : "");
+    trv_make_printable(head->name);
+    head->collective = (trv_collective_t)kind;
+    head->gpus = (int)json_array_size(gpus);
+    head->mode[0] = in_place;
+    head->mode[1] = !in_place;
+    head->scratch = calloc((size_t)head->gpus, sizeof *head->scratch);
+    head->first_block = calloc((size_t)head->gpus + 1, sizeof *head->first_block);
+    if (!head->scratch || !head->first_block)
+        return trv_fail_memory();
+    rc = read_ends(reader, gpus);
+    for (reader->number = 0; reader->number < head->gpus && !rc; reader->number++)
+        rc = read_gpu(reader, json_array_get(gpus, (size_t)reader->number));
+    return rc;
+}
+
+/* The text with 18 digits of those numbers that have more, for json_loadb takes none above 2^63 - 1, and max_message_size
+ * is often 2^64 - 1. What is needed here is smaller. NULL without memory. */
+static char *shorten_numbers(const char *text, size_t length)
+{
+    char *copy = malloc(length + 1);
+    size_t digits = 0;
+    bool quoted = false, whole = true;
+    for (size_t i = 0; copy && i < length; i++) {
+        const bool digit = text[i] >= '0' && text[i] <= '9';
+        whole = text[i] != '.' && (whole || !digit);
+        digits = digit && whole && !quoted ? digits + 1 : 0;
+        copy[i] = digits > 18 ? ' ' : text[i];
+        if (text[i] == '"')
+            quoted = !quoted;
+        else if (text[i] == '\\' && quoted && i + 1 < length)
+            copy[i + 1] = text[i + 1], i++;
+    }
+    return copy;
+}
+
+int trv_mscclpp_read(const char *text, size_t length, const char *file, trv_mscclpp_t *program)
+{
+    *program = (trv_mscclpp_t){.blocks = 0};
+    json_error_t error;
+    reader_t reader = {.place = {.file = file, .stream = -1, .step = -1}, .program = program};
+    char *copy = shorten_numbers(text, length);
+    if (!copy)
+        return trv_fail_memory();
+    json_t *root = json_loadb(copy, length, JSON_REJECT_DUPLICATES, &error);
+    free(copy);
+    int rc = root ? read_plan(&reader, root)
+                  : trv_fail(TRV_ERR_INVALID, "%.200s:%d: %.200s", file, error.line, error.text);
+    free(reader.first_end);
+    free(reader.connected);
+    json_decref(root);
+    if (rc)
+        trv_mscclpp_clear(program);
+    return rc;
+}
+
+void trv_mscclpp_clear(trv_mscclpp_t *program)
+{
+    trv_msccl_clear(&program->head);
+    free(program->block);
+    free(program->op);
+    free(program->chunks);
+    free(program->channel);
+    free(program->other);
+    *program = (trv_mscclpp_t){.blocks = 0};
+}

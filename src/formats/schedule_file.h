@@ -1,0 +1,49 @@
+/*
+ * The exchange format trivance-schedule-1: any schedule as a JSON file, and back. docs/schedule-format.md specifies it.
+ */
+#ifndef TRIVANCE_FORMATS_SCHEDULE_FILE_H
+#define TRIVANCE_FORMATS_SCHEDULE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <trivance/network.h>
+#include <trivance/schedule.h>
+
+/* Writes the schedule for a vector of `vector_bytes`, one message a line. TRV_ERR_INVALID where a message lacks one of
+ * its sides or their units differ; TRV_ERR_UNSUPPORTED above 2^26 messages. Errors of the stream are left to the caller
+ * (ferror). */
+int trv_schedule_file_write(const trv_schedule_t *schedule, uint64_t vector_bytes, FILE *out);
+
+/* The same for a schedule that was made for a network, which the file carries. */
+int trv_schedule_file_write_on(const trv_schedule_t *schedule, const trv_network_t *network, uint64_t vector_bytes,
+                               FILE *out);
+
+#define TRV_SCHEDULE_FILE_LINKS_MAX 128
+
+typedef struct trv_schedule_file {
+    trv_schedule_t *schedule; /* the caller destroys it */
+    uint64_t vector_bytes;    /* what the file was made for */
+    bool has_blocks;          /* false: messages with bytes only, good for cost and pictures but not for data */
+    int slow_links;           /* of the network that it was made for */
+    trv_slow_link_t slow_link[TRV_SCHEDULE_FILE_LINKS_MAX];
+} trv_schedule_file_t;
+
+/* The network of the file, whose links are borrowed. */
+trv_network_t trv_schedule_file_network(const trv_schedule_file_t *file, const trv_torus_t *torus);
+
+/* Called with a sentence for everything in a file that is ignored. */
+typedef void trv_warn_t(void *context, const char *sentence);
+
+/* Reads `length` bytes of text; `name` is the file's in messages. TRV_ERR_INVALID with a sentence that says where the
+ * text is not what the format asks for. Files without blocks become schedules whose units are the largest share of the
+ * vector that all messages are multiples of (or 1/2^16 of it where that is too small, with a warning). */
+int trv_schedule_file_parse(const char *text, size_t length, const char *name, trv_schedule_file_t *file,
+                            trv_warn_t *warn, void *context);
+
+/* The same from a file; "-" is stdin. */
+int trv_schedule_file_read(const char *path, trv_schedule_file_t *file, trv_warn_t *warn, void *context);
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * The network of a trivance-schedule-1 file: which dimensions wrap around, and links that are slow or cut.
+ */
+#ifndef TRIVANCE_FORMATS_SCHEDULE_JSON_NETWORK_H
+#define TRIVANCE_FORMATS_SCHEDULE_JSON_NETWORK_H
+
+#include "formats/json_reader.h"
+
+/* Adds "wrap" and "links" to a header, where there is something to be said. */
+int trv_json_add_network(json_t *header, const trv_network_t *network);
+
+/* Reads "wrap" into the torus, and "links". */
+int trv_json_read_wrap(const json_place_t *place, json_t *root, trv_torus_t *torus);
+int trv_json_read_links(const json_place_t *place, json_t *root, const trv_torus_t *torus, trv_schedule_file_t *file);
+
+#endif

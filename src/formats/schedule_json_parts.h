@@ -1,0 +1,38 @@
+/*
+ * Messages and combines of a trivance-schedule-1 file, one at a time; used by schedule_json_read.c only.
+ */
+#ifndef TRIVANCE_FORMATS_SCHEDULE_JSON_PARTS_H
+#define TRIVANCE_FORMATS_SCHEDULE_JSON_PARTS_H
+
+#include "formats/json_reader.h"
+#include "formats/ranges.h"
+
+typedef struct schedule_reader {
+    json_place_t place;
+    trv_torus_t torus;
+    uint64_t vector_bytes;
+    trv_explicit_options_t options;
+    trv_schedule_t *schedule;
+    int64_t messages, with_blocks;
+    int64_t *bytes; /* of every message, in the order of the file, until it is known that blocks are there */
+    int64_t bytes_room;
+    trv_numbers_t numbers;      /* the lists of the entry being read */
+    int64_t listed, listed_max; /* numbers in all lists so far, and the most there may be */
+    bool told_bytes;            /* the warning that bytes and blocks differ was given */
+} schedule_reader_t;
+
+/* How many numbers the lists of a file of `length` bytes may stand for: ranges are short, memory is not. */
+int64_t trv_reader_listed_max(size_t length);
+
+/* First pass: checks the shape of a message and counts it. */
+int trv_reader_check_message(schedule_reader_t *reader, json_t *message);
+/* For a file without blocks: chooses options.units so that messages are whole numbers of units. */
+int trv_reader_choose_units(schedule_reader_t *reader);
+/* Second pass: adds a message, or a combine, to the schedule. */
+int trv_reader_add_message(schedule_reader_t *reader, json_t *message);
+int trv_reader_add_combine(schedule_reader_t *reader, json_t *combine);
+/* Whether the sends have the symmetry that the header claims, on which the cost model relies. */
+int trv_reader_check_symmetry(schedule_reader_t *reader);
+void trv_reader_clear(schedule_reader_t *reader);
+
+#endif

@@ -1,0 +1,210 @@
+/*
+ * Modules: one per communicator, and the functions that Open MPI calls.
+ */
+#include "mpi/component/coll.h"
+
+#include <stdatomic.h>
+
+#include "mpi/front/intercept.h"
+#include "mpi/reports/job_settings.h"
+
+/* Every collective of ours, in the spelling of Open MPI's fields. */
+#define EACH_COLLECTIVE(each)                                                                                          \
+    each(allreduce) each(reduce_scatter_block) each(allgather) each(barrier) each(iallreduce)                          \
+        each(ireduce_scatter_block) each(iallgather) each(allreduce_init) each(reduce_scatter_block_init)              \
+            each(allgather_init)
+
+static const mca_coll_base_comm_coll_t *below(const mca_coll_base_module_t *module)
+{
+    return &((const trv_coll_module_t *)module)->below;
+}
+
+/* ---- Blocking ---------------------------------------------------------------------------------------------------- */
+
+static int allreduce(const void *sbuf, void *rbuf, int count, ompi_datatype_t *type, ompi_op_t *op,
+                     ompi_communicator_t *comm, mca_coll_base_module_t *module)
+{
+    int code;
+    if (trv_mpi_intercept_reduce(&(trv_mpi_arguments_t){TRV_ALLREDUCE, sbuf, rbuf, count, type, op}, comm, &code))
+        return code;
+    return below(module)->coll_allreduce(sbuf, rbuf, count, type, op, comm, below(module)->coll_allreduce_module);
+}
+
+static int reduce_scatter_block(const void *sbuf, void *rbuf, int count, ompi_datatype_t *type, ompi_op_t *op,
+                                ompi_communicator_t *comm, mca_coll_base_module_t *module)
+{
+    int code;
+    if (trv_mpi_intercept_reduce(&(trv_mpi_arguments_t){TRV_REDUCE_SCATTER, sbuf, rbuf, count, type, op}, comm, &code))
+        return code;
+    return below(module)->coll_reduce_scatter_block(sbuf, rbuf, count, type, op, comm,
+                                                    below(module)->coll_reduce_scatter_block_module);
+}
+
+static int allgather(const void *sbuf, int scount, ompi_datatype_t *stype, void *rbuf, int rcount,
+                     ompi_datatype_t *rtype, ompi_communicator_t *comm, mca_coll_base_module_t *module)
+{
+    int code;
+    if (trv_mpi_intercept_allgather(&(trv_mpi_gather_t){sbuf, rbuf, scount, rcount, stype, rtype}, comm, &code))
+        return code;
+    return below(module)->coll_allgather(sbuf, scount, stype, rbuf, rcount, rtype, comm,
+                                         below(module)->coll_allgather_module);
+}
+
+static int barrier(ompi_communicator_t *comm, mca_coll_base_module_t *module)
+{
+    int code;
+    if (trv_mpi_intercept_barrier(comm, &code))
+        return code;
+    return below(module)->coll_barrier(comm, below(module)->coll_barrier_module);
+}
+
+/* ---- Non-blocking ------------------------------------------------------------------------------------------------ */
+
+/* Open MPI agrees on the numbers of communicators by such calls, which it makes in its progress: at another point
+ * between the program's own calls on every rank. */
+static bool is_internal(int count, const ompi_datatype_t *type, const ompi_op_t *op)
+{
+    return count <= 2 && type == MPI_INT && (op == MPI_MAX || op == MPI_MIN);
+}
+
+static int iallreduce(const void *sbuf, void *rbuf, int count, ompi_datatype_t *type, ompi_op_t *op,
+                      ompi_communicator_t *comm, ompi_request_t **request, mca_coll_base_module_t *module)
+{
+    trv_mpi_arguments_t call = {TRV_ALLREDUCE, sbuf, rbuf, count, type, op};
+    int code;
+    if (!is_internal(count, type, op) &&
+        trv_coll_request(&(trv_mpi_call_t){.reduction = &call}, comm, false, request, &code))
+        return code;
+    return below(module)->coll_iallreduce(sbuf, rbuf, count, type, op, comm, request,
+                                          below(module)->coll_iallreduce_module);
+}
+
+static int ireduce_scatter_block(const void *sbuf, void *rbuf, int count, ompi_datatype_t *type, ompi_op_t *op,
+                                 ompi_communicator_t *comm, ompi_request_t **request, mca_coll_base_module_t *module)
+{
+    trv_mpi_arguments_t call = {TRV_REDUCE_SCATTER, sbuf, rbuf, count, type, op};
+    int code;
+    if (trv_coll_request(&(trv_mpi_call_t){.reduction = &call}, comm, false, request, &code))
+        return code;
+    return below(module)->coll_ireduce_scatter_block(sbuf, rbuf, count, type, op, comm, request,
+                                                     below(module)->coll_ireduce_scatter_block_module);
+}
+
+static int iallgather(const void *sbuf, int scount, ompi_datatype_t *stype, void *rbuf, int rcount,
+                      ompi_datatype_t *rtype, ompi_communicator_t *comm, ompi_request_t **request,
+                      mca_coll_base_module_t *module)
+{
+    trv_mpi_gather_t gather = {sbuf, rbuf, scount, rcount, stype, rtype};
+    int code;
+    if (trv_coll_request(&(trv_mpi_call_t){.gather = &gather}, comm, false, request, &code))
+        return code;
+    return below(module)->coll_iallgather(sbuf, scount, stype, rbuf, rcount, rtype, comm, request,
+                                          below(module)->coll_iallgather_module);
+}
+
+/* ---- Persistent -------------------------------------------------------------------------------------------------- */
+
+static int allreduce_init(const void *sbuf, void *rbuf, int count, ompi_datatype_t *type, ompi_op_t *op,
+                          ompi_communicator_t *comm, ompi_info_t *info, ompi_request_t **request,
+                          mca_coll_base_module_t *module)
+{
+    trv_mpi_arguments_t call = {TRV_ALLREDUCE, sbuf, rbuf, count, type, op};
+    int code;
+    if (trv_coll_request(&(trv_mpi_call_t){.reduction = &call}, comm, true, request, &code))
+        return code;
+    return below(module)->coll_allreduce_init(sbuf, rbuf, count, type, op, comm, info, request,
+                                              below(module)->coll_allreduce_init_module);
+}
+
+static int reduce_scatter_block_init(const void *sbuf, void *rbuf, int count, ompi_datatype_t *type, ompi_op_t *op,
+                                     ompi_communicator_t *comm, ompi_info_t *info, ompi_request_t **request,
+                                     mca_coll_base_module_t *module)
+{
+    trv_mpi_arguments_t call = {TRV_REDUCE_SCATTER, sbuf, rbuf, count, type, op};
+    int code;
+    if (trv_coll_request(&(trv_mpi_call_t){.reduction = &call}, comm, true, request, &code))
+        return code;
+    return below(module)->coll_reduce_scatter_block_init(sbuf, rbuf, count, type, op, comm, info, request,
+                                                         below(module)->coll_reduce_scatter_block_init_module);
+}
+
+static int allgather_init(const void *sbuf, int scount, ompi_datatype_t *stype, void *rbuf, int rcount,
+                          ompi_datatype_t *rtype, ompi_communicator_t *comm, ompi_info_t *info,
+                          ompi_request_t **request, mca_coll_base_module_t *module)
+{
+    trv_mpi_gather_t gather = {sbuf, rbuf, scount, rcount, stype, rtype};
+    int code;
+    if (trv_coll_request(&(trv_mpi_call_t){.gather = &gather}, comm, true, request, &code))
+        return code;
+    return below(module)->coll_allgather_init(sbuf, scount, stype, rbuf, rcount, rtype, comm, info, request,
+                                              below(module)->coll_allgather_init_module);
+}
+
+/* ---- Modules ----------------------------------------------------------------------------------------------------- */
+
+/* Modules are enabled from the lowest priority on: the communicator has what is below us. */
+static int enable(mca_coll_base_module_t *module, ompi_communicator_t *comm)
+{
+    trv_coll_module_t *own = (trv_coll_module_t *)module;
+    own->below = *comm->c_coll;
+#define IS_THERE(name) &&own->below.coll_##name && own->below.coll_##name##_module
+    if (!(true EACH_COLLECTIVE(IS_THERE)))
+        return OMPI_ERR_NOT_FOUND;
+#define RETAIN(name) OBJ_RETAIN(own->below.coll_##name##_module);
+    EACH_COLLECTIVE(RETAIN)
+    own->enabled = true;
+    return OMPI_SUCCESS;
+}
+
+static void construct(trv_coll_module_t *module)
+{
+    module->enabled = false;
+    module->super.coll_module_enable = enable;
+#define SET(name) module->super.coll_##name = name;
+    EACH_COLLECTIVE(SET)
+}
+
+static void destruct(trv_coll_module_t *module)
+{
+    if (!module->enabled)
+        return;
+#define RELEASE(name) OBJ_RELEASE(module->below.coll_##name##_module);
+    EACH_COLLECTIVE(RELEASE)
+}
+
+OBJ_CLASS_INSTANCE(trv_coll_module_t, mca_coll_base_module_t, construct, destruct);
+
+/* A module that is there when there is no memory for one: on a communicator where this rank alone had none, the others
+ * would wait for it. */
+static _Atomic(trv_coll_module_t *) reserve;
+
+void trv_coll_modules_end(void)
+{
+    trv_coll_module_t *module = atomic_exchange(&reserve, NULL);
+    if (module)
+        OBJ_RELEASE(module);
+}
+
+static trv_coll_module_t *new_module(void)
+{
+    trv_coll_module_t *module = OBJ_NEW(trv_coll_module_t), *none = NULL;
+    if (!module)
+        module = atomic_exchange(&reserve, NULL);
+    if (!module || atomic_load(&reserve))
+        return module;
+    trv_coll_module_t *next = OBJ_NEW(trv_coll_module_t);
+    if (next && !atomic_compare_exchange_strong(&reserve, &none, next))
+        OBJ_RELEASE(next);
+    return module;
+}
+
+/* Nothing collective here; the interceptor makes what it needs at the first call. Our own communicators get modules as
+ * all others do (all ranks must decide alike): what we call on them passes. */
+mca_coll_base_module_t *trv_coll_comm_query(ompi_communicator_t *comm, int *priority)
+{
+    *priority = trv_coll_priority();
+    if (*priority <= 0 || OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2 || !trv_mpi_may_serve())
+        return NULL;
+    trv_coll_module_t *module = new_module();
+    return module ? &module->super : NULL;
+}

@@ -1,0 +1,103 @@
+/*
+ * Requests of Open MPI around those of ours (mpi/operations/request.h), which move on in opal_progress.
+ */
+#include "mpi/component/coll.h"
+
+#include <stdatomic.h>
+
+#include "opal/runtime/opal_progress.h"
+
+#include "mpi/front/intercept.h"
+#include "mpi/operations/request.h"
+#include "mpi/communicator/state.h"
+
+/* Derived from the type that Open MPI takes all requests of collectives for: it keeps the program's operations and
+ * types alive by its fields. */
+typedef struct trv_coll_request {
+    ompi_coll_base_nbc_request_t super;
+    trv_mpi_request_t *ours;
+} trv_coll_request_t;
+
+static int free_request(ompi_request_t **place)
+{
+    trv_coll_request_t *request = (trv_coll_request_t *)*place;
+    if (!REQUEST_COMPLETE(*place))
+        return MPI_ERR_REQUEST;
+    trv_mpi_request_free(request->ours);
+    OMPI_REQUEST_FINI(*place);
+    OBJ_RELEASE(request);
+    *place = MPI_REQUEST_NULL;
+    return OMPI_SUCCESS;
+}
+
+static int start(size_t count, ompi_request_t **requests)
+{
+    for (size_t i = 0; i < count; i++) {
+        requests[i]->req_complete = REQUEST_PENDING;
+        requests[i]->req_state = OMPI_REQUEST_ACTIVE;
+        trv_mpi_request_start(((trv_coll_request_t *)requests[i])->ours);
+    }
+    return OMPI_SUCCESS;
+}
+
+static void construct(trv_coll_request_t *request)
+{
+    ompi_request_t *base = &request->super.super;
+    base->req_type = OMPI_REQUEST_COLL;
+    base->req_start = start;
+    base->req_free = free_request;
+    base->req_cancel = NULL; /* collectives cannot be cancelled */
+}
+
+static OBJ_CLASS_INSTANCE(trv_coll_request_t, ompi_coll_base_nbc_request_t, construct, NULL);
+
+/* ---- Progress ---------------------------------------------------------------------------------------------------- */
+
+static atomic_bool registered;
+
+static int progress(void) { return trv_mpi_requests_progress(); }
+
+static void begin_progress(void)
+{
+    if (!atomic_exchange(&registered, true))
+        opal_progress_register(progress);
+}
+
+void trv_coll_requests_end(void)
+{
+    if (atomic_exchange(&registered, false))
+        opal_progress_unregister(progress);
+}
+
+static void done(void *context, int code)
+{
+    ompi_request_t *base = context;
+    base->req_status.MPI_ERROR = trv_mpi_class(code);
+    ompi_request_complete(base, true);
+}
+
+/* ---- Making ------------------------------------------------------------------------------------------------------ */
+
+bool trv_coll_request(const trv_mpi_call_t *call, ompi_communicator_t *comm, bool persistent, ompi_request_t **made,
+                      int *code)
+{
+    trv_coll_request_t *request = OBJ_NEW(trv_coll_request_t);
+    if (!request) {
+        trv_mpi_intercept_post(call, comm, persistent, NULL, NULL, code);
+        return *code != MPI_SUCCESS;
+    }
+    ompi_request_t *base = &request->super.super;
+    request->ours = trv_mpi_intercept_post(call, comm, persistent, done, base, code);
+    if (!request->ours) {
+        OBJ_RELEASE(request);
+        return *code != MPI_SUCCESS;
+    }
+    begin_progress();
+    OMPI_REQUEST_INIT(base, persistent);
+    base->req_mpi_object.comm = comm;
+    base->req_status = (ompi_status_public_t){.MPI_SOURCE = MPI_ANY_SOURCE, .MPI_TAG = MPI_ANY_TAG};
+    if (!persistent)
+        start(1, &base);
+    *made = base;
+    return true;
+}

@@ -1,0 +1,272 @@
+/*
+ * Open MPI's Fortran names. Its Fortran bindings do not come by the C names, so these are defined too: what gfortran
+ * and others call for mpif.h and `use mpi` (mpi_allreduce_ and its spellings), and for `use mpi_f08` (…_f08_).
+ *
+ * Fortran passes addresses. MPI_IN_PLACE and MPI_BOTTOM are variables, known by where they are: the weak names below,
+ * which the loader binds to the same place for the program, for Open MPI and for us. In mpi_f08 a handle is a type of
+ * one integer, and ierror may be absent (NULL). What we do not serve goes to the pmpi_ name unchanged.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stddef.h>
+
+#include "mpi/operations/device.h"
+#include "mpi/communicator/attribute.h"
+#include "mpi/front/intercept.h"
+#include "mpi/preload/preload.h"
+
+#define WEAK __attribute__((weak))
+
+/* In the spellings of the compilers that Open MPI knows. */
+extern MPI_Fint mpi_fortran_in_place_ WEAK, mpi_fortran_in_place__ WEAK, mpi_fortran_in_place WEAK,
+    MPI_FORTRAN_IN_PLACE WEAK;
+extern MPI_Fint mpi_fortran_bottom_ WEAK, mpi_fortran_bottom__ WEAK, mpi_fortran_bottom WEAK, MPI_FORTRAN_BOTTOM WEAK;
+
+typedef void (*reduce_t)(const void *, void *, const MPI_Fint *, const MPI_Fint *, const MPI_Fint *, const MPI_Fint *,
+                         MPI_Fint *);
+typedef void (*ireduce_t)(const void *, void *, const MPI_Fint *, const MPI_Fint *, const MPI_Fint *, const MPI_Fint *,
+                          MPI_Fint *, MPI_Fint *);
+typedef void (*gather_t)(const void *, const MPI_Fint *, const MPI_Fint *, void *, const MPI_Fint *, const MPI_Fint *,
+                         const MPI_Fint *, MPI_Fint *);
+typedef void (*barrier_t)(const MPI_Fint *, MPI_Fint *);
+typedef void (*init_t)(MPI_Fint *);
+typedef void (*dup_t)(const MPI_Fint *, MPI_Fint *, MPI_Fint *);
+typedef void (*idup_t)(const MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *);
+typedef void (*set_info_t)(const MPI_Fint *, const MPI_Fint *, MPI_Fint *);
+typedef void (*dup_with_info_t)(const MPI_Fint *, const MPI_Fint *, MPI_Fint *, MPI_Fint *);
+typedef void (*init_thread_t)(const MPI_Fint *, MPI_Fint *, MPI_Fint *);
+
+/* Open MPI's own. */
+static struct {
+    reduce_t allreduce, reduce_scatter_block, reduce_scatter;
+    ireduce_t iallreduce;
+    gather_t allgather;
+    barrier_t barrier;
+    init_t init;
+    dup_t comm_dup;
+    idup_t comm_idup;
+    dup_with_info_t comm_dup_with_info;
+    set_info_t comm_set_info;
+    init_thread_t init_thread;
+} library;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool blind; /* MPI_IN_PLACE is not to be told */
+
+/* Usually in the global scope; not where Python, say, has loaded an extension that is written in Fortran. */
+static void find(const char *name, void *function)
+{
+    void *found = dlsym(RTLD_NEXT, name), *bindings = found ? NULL : trv_loaded_library("libmpi_mpifh.so");
+    *(void **)function = bindings ? dlsym(bindings, name) : found;
+}
+
+static void begin(void)
+{
+    find("pmpi_allreduce_", &library.allreduce);
+    find("pmpi_reduce_scatter_block_", &library.reduce_scatter_block);
+    find("pmpi_reduce_scatter_", &library.reduce_scatter);
+    find("pmpi_iallreduce_", &library.iallreduce);
+    find("pmpi_allgather_", &library.allgather);
+    find("pmpi_barrier_", &library.barrier);
+    find("pmpi_init_", &library.init);
+    find("pmpi_comm_dup_", &library.comm_dup);
+    find("pmpi_comm_idup_", &library.comm_idup);
+    find("pmpi_comm_dup_with_info_", &library.comm_dup_with_info);
+    find("pmpi_comm_set_info_", &library.comm_set_info);
+    find("pmpi_init_thread_", &library.init_thread);
+    bool known = &mpi_fortran_in_place_ || &mpi_fortran_in_place__ || &mpi_fortran_in_place || &MPI_FORTRAN_IN_PLACE;
+    blind = !known;
+}
+
+/* Also finds the library's own functions, so it comes before every call of them. */
+static bool is_idle(void)
+{
+    pthread_once(&once, begin);
+    return blind || !trv_mpi_begun();
+}
+
+static const void *input(const void *buffer)
+{
+    if (buffer == &mpi_fortran_in_place_ || buffer == &mpi_fortran_in_place__ || buffer == &mpi_fortran_in_place ||
+        buffer == &MPI_FORTRAN_IN_PLACE)
+        return MPI_IN_PLACE;
+    if (buffer == &mpi_fortran_bottom_ || buffer == &mpi_fortran_bottom__ || buffer == &mpi_fortran_bottom ||
+        buffer == &MPI_FORTRAN_BOTTOM)
+        return MPI_BOTTOM;
+    return buffer;
+}
+
+static void *output(void *buffer) { return (void *)input(buffer); }
+
+static void give(MPI_Fint *ierror, MPI_Fint code)
+{
+    if (ierror)
+        *ierror = code;
+}
+
+/* ---- The collectives --------------------------------------------------------------------------------------------- */
+
+static void reduce(trv_collective_t collective, const reduce_t *pass, const void *sendbuf, void *recvbuf,
+                   const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm,
+                   MPI_Fint *ierror)
+{
+    int code;
+    MPI_Fint error = MPI_SUCCESS;
+    if (!is_idle() &&
+        trv_mpi_intercept_reduce(&(trv_mpi_arguments_t){collective, input(sendbuf), output(recvbuf), *count,
+                                                        PMPI_Type_f2c(*datatype), PMPI_Op_f2c(*op)},
+                                 PMPI_Comm_f2c(*comm), &code))
+        error = code;
+    else
+        (*pass)(sendbuf, recvbuf, count, datatype, op, comm, &error);
+    give(ierror, error);
+}
+
+void mpi_allreduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+                    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    reduce(TRV_ALLREDUCE, &library.allreduce, sendbuf, recvbuf, count, datatype, op, comm, ierror);
+}
+
+void mpi_reduce_scatter_block_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *datatype,
+                               const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    reduce(TRV_REDUCE_SCATTER, &library.reduce_scatter_block, sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
+}
+
+void mpi_reduce_scatter_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *datatype,
+                         const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    int code;
+    MPI_Fint error = MPI_SUCCESS;
+    /* NOLINTNEXTLINE(misc-redundant-expression): integers of Fortran may be longer where MPI was built so */
+    if (!is_idle() && sizeof(MPI_Fint) == sizeof(int) &&
+        trv_preload_reduce_scatter(input(sendbuf), output(recvbuf), (const int *)recvcounts, PMPI_Type_f2c(*datatype),
+                                   PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm), &code))
+        error = code;
+    else
+        library.reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, &error);
+    give(ierror, error);
+}
+
+void mpi_allgather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+                    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    int code;
+    MPI_Fint error = MPI_SUCCESS;
+    if (!is_idle() &&
+        trv_mpi_intercept_allgather(&(trv_mpi_gather_t){input(sendbuf), output(recvbuf), *sendcount, *recvcount,
+                                                        PMPI_Type_f2c(*sendtype), PMPI_Type_f2c(*recvtype)},
+                                    PMPI_Comm_f2c(*comm), &code))
+        error = code;
+    else
+        library.allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &error);
+    give(ierror, error);
+}
+
+void mpi_barrier_(const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    int code;
+    MPI_Fint error = MPI_SUCCESS;
+    if (!is_idle() && trv_mpi_intercept_barrier(PMPI_Comm_f2c(*comm), &code))
+        error = code;
+    else
+        library.barrier(comm, &error);
+    give(ierror, error);
+}
+
+void mpi_iallreduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+                     const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Fint error = MPI_SUCCESS;
+    if (!is_idle())
+        trv_preload_pass("MPI_Iallreduce", PMPI_Comm_f2c(*comm));
+    library.iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request, &error);
+    give(ierror, error);
+}
+
+void mpi_init_(MPI_Fint *ierror)
+{
+    MPI_Fint error = MPI_SUCCESS;
+    pthread_once(&once, begin);
+    library.init(&error);
+    if (error == MPI_SUCCESS)
+        trv_preload_begin();
+    give(ierror, error);
+}
+
+void mpi_init_thread_(const MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
+{
+    MPI_Fint error = MPI_SUCCESS;
+    pthread_once(&once, begin);
+    library.init_thread(required, provided, &error);
+    if (error == MPI_SUCCESS)
+        trv_preload_begin();
+    give(ierror, error);
+}
+
+/* Duplicates inherit, from whichever language they are made. */
+void mpi_comm_dup_(const MPI_Fint *comm, MPI_Fint *copy, MPI_Fint *ierror)
+{
+    MPI_Fint error = MPI_SUCCESS;
+    pthread_once(&once, begin);
+    const bool before = trv_mpi_duplicates(true);
+    library.comm_dup(comm, copy, &error);
+    trv_mpi_duplicates(before);
+    give(ierror, error);
+}
+
+void mpi_comm_idup_(const MPI_Fint *comm, MPI_Fint *copy, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Fint error = MPI_SUCCESS;
+    pthread_once(&once, begin);
+    trv_preload_duplicates(PMPI_Comm_f2c(*comm));
+    const bool before = trv_mpi_duplicates(true);
+    library.comm_idup(comm, copy, request, &error);
+    trv_mpi_duplicates(before);
+    give(ierror, error);
+}
+
+void mpi_comm_dup_with_info_(const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *copy, MPI_Fint *ierror)
+{
+    MPI_Fint error = MPI_SUCCESS;
+    pthread_once(&once, begin);
+    const bool before = trv_mpi_duplicates(true);
+    library.comm_dup_with_info(comm, info, copy, &error);
+    trv_mpi_duplicates(before);
+    if (error == MPI_SUCCESS)
+        trv_preload_hint(PMPI_Comm_f2c(*copy), PMPI_Info_f2c(*info));
+    give(ierror, error);
+}
+
+void mpi_comm_set_info_(const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *ierror)
+{
+    MPI_Fint error = MPI_SUCCESS;
+    pthread_once(&once, begin);
+    library.comm_set_info(comm, info, &error);
+    if (error == MPI_SUCCESS)
+        trv_preload_hint(PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info));
+    give(ierror, error);
+}
+
+/* ---- The other spellings ----------------------------------------------------------------------------------------- */
+
+#define ALSO(other, name) extern __typeof__(name) other __attribute__((alias(#name)))
+#define SPELLINGS(plain, UPPER)                                                                                        \
+    ALSO(plain, plain##_);                                                                                             \
+    ALSO(plain##__, plain##_);                                                                                         \
+    ALSO(plain##_f08_, plain##_);                                                                                      \
+    ALSO(UPPER, plain##_)
+
+SPELLINGS(mpi_init, MPI_INIT);
+SPELLINGS(mpi_comm_dup, MPI_COMM_DUP);
+SPELLINGS(mpi_comm_idup, MPI_COMM_IDUP);
+SPELLINGS(mpi_comm_dup_with_info, MPI_COMM_DUP_WITH_INFO);
+SPELLINGS(mpi_comm_set_info, MPI_COMM_SET_INFO);
+SPELLINGS(mpi_init_thread, MPI_INIT_THREAD);
+SPELLINGS(mpi_allreduce, MPI_ALLREDUCE);
+SPELLINGS(mpi_reduce_scatter_block, MPI_REDUCE_SCATTER_BLOCK);
+SPELLINGS(mpi_reduce_scatter, MPI_REDUCE_SCATTER);
+SPELLINGS(mpi_allgather, MPI_ALLGATHER);
+SPELLINGS(mpi_barrier, MPI_BARRIER);
+SPELLINGS(mpi_iallreduce, MPI_IALLREDUCE);

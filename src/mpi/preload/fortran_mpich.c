@@ -1,0 +1,38 @@
+/*
+ * MPICH's Fortran bindings call the C names, which are ours, but for one: `use mpi_f08` begins MPI by PMPI_Init. So its
+ * two names are defined here, and hand on to the library's own, the next ones of the same name.
+ */
+#include <dlfcn.h>
+#include <stddef.h>
+
+#include "mpi/preload/preload.h"
+
+typedef void (*init_t)(MPI_Fint *);
+typedef void (*init_thread_t)(const MPI_Fint *, MPI_Fint *, MPI_Fint *);
+
+/* ierror may be absent (NULL). */
+static void begin(MPI_Fint error, MPI_Fint *ierror)
+{
+    if (error == MPI_SUCCESS)
+        trv_preload_begin();
+    if (ierror)
+        *ierror = error;
+}
+
+void mpi_init_f08_(MPI_Fint *ierror)
+{
+    MPI_Fint error = MPI_SUCCESS;
+    init_t next;
+    *(void **)&next = dlsym(RTLD_NEXT, "mpi_init_f08_");
+    next(&error);
+    begin(error, ierror);
+}
+
+void mpi_init_thread_f08_(const MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
+{
+    MPI_Fint error = MPI_SUCCESS;
+    init_thread_t next;
+    *(void **)&next = dlsym(RTLD_NEXT, "mpi_init_thread_f08_");
+    next(required, provided, &error);
+    begin(error, ierror);
+}

@@ -1,0 +1,48 @@
+/*
+ * The choice of a schedule, by rank 0 of a communicator: the algorithm that was named, where it serves the collective;
+ * else the planner's fastest whose results are the same bits on all ranks.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "net/inside.h"
+
+trv_simulate_options_t trv_net_simulation(const trv_net_t *net, const trv_network_t *network)
+{
+    trv_model_paths_t paths = {.declared = 0};
+    paths.found = trv_fabric_narrow(net->fabric, &paths.one_found);
+    return trv_chooser_simulation(&net->settings, network, &paths);
+}
+
+static int choose(const trv_kind_t *kind, const trv_network_t *network, trv_choice_t *choice)
+{
+    const trv_net_t *net = kind->comm->net;
+    const trv_signature_t signature = trv_signature_of(kind->collective, &kind->elements);
+    const trv_chooser_t chooser = {.network = network,
+                                   .simulation = trv_net_simulation(net, network),
+                                   .measured = &net->settings.file_rules,
+                                   .allow_inconsistent_names = true,
+                                   .explains = net->settings.info};
+    const char *wanted = kind->wanted;
+    int rc = TRV_OK;
+    if (*wanted && strcmp(wanted, "auto") != 0 && strcmp(wanted, "planned") != 0) {
+        snprintf(choice->reason, sizeof choice->reason, "asked for by name");
+        rc = trv_choose_named(&chooser, &signature, wanted, "asked for by name", choice);
+        if (rc == TRV_ERR_UNSUPPORTED && kind->collective != TRV_ALLREDUCE)
+            rc = TRV_OK; /* for which few algorithms serve */
+    }
+    if (rc == TRV_OK && !*choice->algorithm)
+        rc = trv_choose_planned(&chooser, &signature, kind->bytes, NULL, choice);
+    if (rc == TRV_OK && !*choice->algorithm)
+        rc = trv_fail(TRV_ERR_UNSUPPORTED, "%s", choice->reason);
+    return rc;
+}
+
+void trv_net_choose(const trv_kind_t *kind, trv_decision_t *decision)
+{
+    const trv_network_t network = {TRV_NETWORK, .torus = kind->comm->torus};
+    trv_choice_t choice = {.on_nodes = false};
+    const int rc = choose(kind, &network, &choice);
+    trv_decision_make(decision, rc, &choice, &network, kind->collective);
+}

@@ -1,0 +1,163 @@
+/*
+ * Collectives of a communicator, by the kinds it has had so far.
+ */
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/size_class.h"
+#include "net/inside.h"
+
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
+
+int trv_net_check_buffers(const trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
+                          size_t count, const void *input, const void *output)
+{
+    int rc = trv_count_check(collective, elements, count, comm->size);
+    return rc < 0 ? rc : trv_buffers_check(collective, count * trv_elements_size(elements), comm->size, input, output);
+}
+
+uint64_t trv_net_vector_bytes(const trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
+                              size_t count)
+{
+    const trv_signature_t signature = trv_signature_of(collective, elements);
+    return trv_signature_bytes(&signature, count, comm->size);
+}
+
+/* ---- Starting ---------------------------------------------------------------------------------------------------- */
+
+enum { KINDS_MAX = 256 }; /* of a communicator */
+
+/* The kind, which becomes the latest used; *made says that it is a new one. */
+static int find_kind(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements, uint64_t bytes,
+                     trv_kind_t **found, bool *made)
+{
+    const bool gathers = collective == TRV_ALLGATHER;
+    *made = false;
+    for (trv_cache_entry_t **place = &comm->kinds.first; *place; place = &(*place)->next) {
+        trv_kind_t *kind = (trv_kind_t *)(void *)(*place)->object;
+        if (kind->collective != collective || kind->bytes != bytes || kind->elements.type != elements->type ||
+            (!gathers && kind->elements.op != elements->op))
+            continue;
+        trv_cache_use(&comm->kinds, place);
+        *found = kind;
+        return TRV_OK;
+    }
+    int rc = trv_kind_make(found, comm, collective, elements, bytes, comm->algorithm);
+    if (rc < 0)
+        return rc;
+    trv_cache_add(&comm->kinds, &(*found)->cached, KINDS_MAX);
+    *made = true;
+    return TRV_OK;
+}
+
+/* One of that kind, which is decided from now on if it is new. */
+static int take_instance(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
+                         uint64_t bytes, trv_instance_t **taken)
+{
+    trv_kind_t *kind;
+    bool made;
+    int rc = find_kind(comm, collective, elements, bytes, &kind, &made);
+    if (rc == TRV_OK)
+        rc = trv_instance_take(kind, taken);
+    if (rc < 0 || !made)
+        return rc;
+    rc = trv_kind_decide(kind);
+    if (rc < 0)
+        trv_instance_give(*taken);
+    return rc;
+}
+
+static int start(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements, size_t count,
+                 const void *input, void *output, trv_instance_t **started)
+{
+    int rc = trv_comm_check(comm);
+    if (rc == TRV_OK)
+        rc = trv_elements_check(collective, elements);
+    if (rc == TRV_OK)
+        rc = trv_net_check_buffers(comm, collective, elements, count, input, output);
+    if (rc < 0)
+        return rc;
+    const uint64_t bytes = trv_net_vector_bytes(comm, collective, elements, count);
+    pthread_mutex_lock(&comm->lock);
+    rc = take_instance(comm, collective, elements, trv_size_class(bytes), started);
+    const uint64_t inner = trv_collective_tag(false, atomic_fetch_add(&comm->calls, 1));
+    pthread_mutex_unlock(&comm->lock);
+    if (rc < 0)
+        return trv_net_break(comm->net, rc); /* the others go on */
+    trv_instance_begin(*started, inner, input, output, count);
+    return TRV_OK;
+}
+
+static int run(trv_net_comm_t *comm, trv_collective_t collective, trv_type_t type, trv_op_t op, size_t count,
+               const void *input, void *output)
+{
+    trv_instance_t *instance;
+    int rc = start(comm, collective, &(trv_elements_t){.type = type, .op = op}, count, input, output, &instance);
+    return rc < 0 ? rc : trv_request_run(&instance->request);
+}
+
+static int run_later(trv_net_comm_t *comm, trv_collective_t collective, trv_type_t type, trv_op_t op, size_t count,
+                     const void *input, void *output, trv_net_request_t *request)
+{
+    trv_instance_t *instance;
+    if (!request)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the request; pass the address of one");
+    *request = TRV_NET_REQUEST_NULL;
+    int rc = start(comm, collective, &(trv_elements_t){.type = type, .op = op}, count, input, output, &instance);
+    if (rc == TRV_OK)
+        *request = &instance->request;
+    return rc;
+}
+
+/* ---- The functions of the header --------------------------------------------------------------------------------- */
+
+int trv_net_allreduce(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type, trv_op_t op)
+{
+    return run(comm, TRV_ALLREDUCE, type, op, count, input, output);
+}
+
+int trv_net_reduce_scatter(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
+                           trv_op_t op)
+{
+    return run(comm, TRV_REDUCE_SCATTER, type, op, count, input, output);
+}
+
+int trv_net_allgather(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type)
+{
+    return run(comm, TRV_ALLGATHER, type, TRV_SUM, count, input, output);
+}
+
+int trv_net_allreduce_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
+                            trv_op_t op, trv_net_request_t *request)
+{
+    return run_later(comm, TRV_ALLREDUCE, type, op, count, input, output, request);
+}
+
+int trv_net_reduce_scatter_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
+                                 trv_op_t op, trv_net_request_t *request)
+{
+    return run_later(comm, TRV_REDUCE_SCATTER, type, op, count, input, output, request);
+}
+
+int trv_net_allgather_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
+                            trv_net_request_t *request)
+{
+    return run_later(comm, TRV_ALLGATHER, type, TRV_SUM, count, input, output, request);
+}
+
+/* An allreduce of what nobody looks at: all that it says is that everybody came. */
+static uint8_t *nothing(void)
+{
+    static _Thread_local uint8_t byte;
+    return &byte;
+}
+
+int trv_net_barrier(trv_net_comm_t *comm)
+{
+    return run(comm, TRV_ALLREDUCE, TRV_UINT8, TRV_BOR, 1, nothing(), nothing());
+}
+
+int trv_net_barrier_start(trv_net_comm_t *comm, trv_net_request_t *request)
+{
+    return run_later(comm, TRV_ALLREDUCE, TRV_UINT8, TRV_BOR, 1, nothing(), nothing(), request);
+}

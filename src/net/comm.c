@@ -1,0 +1,185 @@
+/*
+ * Communicators. Each member numbers its communicators by itself, and a message carries the receiver's number: so no two
+ * can be mixed up, and nobody has to be asked.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "net/inside.h"
+
+enum { COMMS_MAX = 1 << TRV_COMM_BITS };
+
+int trv_comm_check(const trv_net_comm_t *comm)
+{
+    return comm ? trv_net_check(comm->net)
+                : trv_fail(TRV_ERR_ARGUMENT, "there is no communicator (NULL); trv_net_world gives one");
+}
+
+static void make_ring(trv_net_comm_t *comm)
+{
+    trv_torus_init(&comm->torus, 1, &comm->size);
+    if (*comm->net->torus && comm->size == comm->net->ranks && !comm->member)
+        trv_torus_parse(comm->net->torus, &comm->torus);
+}
+
+int trv_comm_make(trv_net_comm_t **made, trv_net_t *net, int rank, int size)
+{
+    trv_net_comm_t *comm = calloc(1, sizeof *comm);
+    if (!comm)
+        return trv_fail_memory();
+    comm->net = net;
+    comm->rank = rank;
+    comm->size = size;
+    snprintf(comm->algorithm, sizeof comm->algorithm, "%s", net->algorithm);
+    pthread_mutex_init(&comm->lock, NULL);
+    make_ring(comm);
+    *made = comm;
+    return TRV_OK;
+}
+
+void trv_comm_destroy(trv_net_comm_t *comm)
+{
+    if (!comm)
+        return;
+    trv_cache_clear(&comm->kinds);
+    pthread_mutex_destroy(&comm->lock);
+    free(comm->member);
+    free(comm->number);
+    free(comm);
+}
+
+trv_net_comm_t *trv_net_world(trv_net_t *net) { return net ? net->world : NULL; }
+
+int trv_net_rank(const trv_net_comm_t *comm) { return comm ? comm->rank : -1; }
+
+int trv_net_size(const trv_net_comm_t *comm) { return comm ? comm->size : 0; }
+
+int trv_net_world_rank(const trv_net_comm_t *comm, int rank)
+{
+    if (!comm || rank < 0 || rank >= comm->size)
+        return trv_fail(TRV_ERR_ARGUMENT, "the communicator has no rank %d", rank);
+    return trv_member(comm, rank);
+}
+
+/* ---- Parts ------------------------------------------------------------------------------------------------------- */
+
+/* What each rank says in a split. */
+typedef struct saying {
+    int32_t color, key, number, rank; /* the rank is that in the communicator */
+} saying_t;
+
+static int compare(const void *left, const void *right)
+{
+    const saying_t *a = left, *b = right;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return a->rank < b->rank ? -1 : 1;
+}
+
+/* Makes the part of the ranks that say the same color, which is not negative. */
+static int make_part(trv_net_comm_t *comm, saying_t *said, const saying_t *mine, trv_net_comm_t **made)
+{
+    int size = 0, rank = 0, rc;
+    for (int r = 0; r < comm->size; r++)
+        if (said[r].color == mine->color)
+            said[size++] = said[r];
+    qsort(said, (size_t)size, sizeof *said, compare);
+    while (said[rank].rank != mine->rank)
+        rank++;
+    trv_net_comm_t *part;
+    rc = trv_comm_make(&part, comm->net, rank, size);
+    if (rc < 0)
+        return rc;
+    part->member = malloc((size_t)size * sizeof *part->member);
+    part->number = malloc((size_t)size * sizeof *part->number);
+    part->own = (uint32_t)mine->number;
+    if (!part->member || !part->number) {
+        trv_comm_destroy(part);
+        return trv_fail_memory();
+    }
+    for (int r = 0; r < size; r++) {
+        part->member[r] = trv_member(comm, said[r].rank);
+        part->number[r] = (uint32_t)said[r].number;
+    }
+    make_ring(part);
+    pthread_mutex_lock(&comm->net->lock);
+    part->next = comm->net->comm;
+    comm->net->comm = part;
+    pthread_mutex_unlock(&comm->net->lock);
+    *made = part;
+    return TRV_OK;
+}
+
+int trv_net_split(trv_net_comm_t *comm, int color, int key, trv_net_comm_t **made)
+{
+    if (!made)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the communicator; pass the address of one");
+    *made = NULL;
+    int rc = trv_comm_check(comm);
+    if (rc < 0)
+        return rc;
+    /* Whoever has no number left says so: it is then everybody's error. */
+    const unsigned number = atomic_fetch_add(&comm->net->comms, 1) + 1;
+    const saying_t mine = {color, key, number < COMMS_MAX ? (int32_t)number : -1, comm->rank};
+    saying_t *said = malloc((size_t)comm->size * sizeof *said);
+    if (!said)
+        return trv_net_break(comm->net, trv_fail_memory());
+    rc = trv_net_allgather(comm, &mine, said, sizeof mine / sizeof mine.color, TRV_INT32);
+    for (int r = 0; rc == TRV_OK && r < comm->size; r++)
+        if (said[r].number < 0)
+            rc = trv_fail(TRV_ERR_UNSUPPORTED, "rank %d has made %d communicators, and can make no more",
+                          trv_member(comm, r), COMMS_MAX);
+    if (rc == TRV_OK && color >= 0) {
+        rc = make_part(comm, said, &mine, made);
+        rc = rc < 0 ? trv_net_break(comm->net, rc) : rc;
+    }
+    free(said);
+    return rc;
+}
+
+void trv_net_comm_free(trv_net_comm_t **comm)
+{
+    if (!comm || !*comm || *comm == (*comm)->net->world)
+        return;
+    trv_net_t *net = (*comm)->net;
+    pthread_mutex_lock(&net->lock);
+    trv_net_comm_t **at = &net->comm;
+    while (*at && *at != *comm)
+        at = &(*at)->next;
+    if (*at)
+        *at = (*comm)->next;
+    pthread_mutex_unlock(&net->lock);
+    trv_comm_destroy(*comm);
+    *comm = NULL;
+}
+
+int trv_net_comm_set(trv_net_comm_t *comm, const char *torus, const char *algorithm)
+{
+    trv_torus_t parsed;
+    int rc = trv_comm_check(comm);
+    if (rc < 0)
+        return rc;
+    if (torus && *torus) {
+        rc = trv_torus_parse(torus, &parsed);
+        if (rc < 0)
+            return rc;
+        if (parsed.ranks != comm->size)
+            return trv_fail(TRV_ERR_ARGUMENT, "the torus %s has %d ranks, and the communicator has %d", torus,
+                            parsed.ranks, comm->size);
+    }
+    if (algorithm && strlen(algorithm) >= sizeof comm->algorithm)
+        return trv_fail(TRV_ERR_ARGUMENT, "no algorithm has a name as long as '%.40s…'; `trivance list` lists them",
+                        algorithm);
+    pthread_mutex_lock(&comm->lock);
+    if (torus && *torus)
+        comm->torus = parsed;
+    else if (torus)
+        trv_torus_init(&comm->torus, 1, &comm->size);
+    if (algorithm)
+        snprintf(comm->algorithm, sizeof comm->algorithm, "%s", algorithm);
+    trv_cache_clear(&comm->kinds);
+    pthread_mutex_unlock(&comm->lock);
+    return TRV_OK;
+}

@@ -1,0 +1,303 @@
+/*
+ * A kind of collective: what rank 0 decides about it goes to all others in a broadcast of its own, which is part of the
+ * first request of the kind. Later ones find it decided, and take a plan that is free.
+ */
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "net/inside.h"
+#include "base/text/parse.h"
+
+enum { ALIGNMENT = 64 };
+
+static trv_instance_t *instance_of(const struct trv_net_request *request)
+{
+    return (trv_instance_t *)(void *)((char *)(void *)request - offsetof(trv_instance_t, request));
+}
+
+/* ---- Decisions --------------------------------------------------------------------------------------------------- */
+
+static const char *name_of(trv_collective_t collective)
+{
+    return collective == TRV_ALLREDUCE   ? "an allreduce"
+           : collective == TRV_ALLGATHER ? "an allgather"
+                                         : "a reduce-scatter";
+}
+
+static void destroy(trv_cached_t *cached);
+
+int trv_kind_make(trv_kind_t **made, trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
+                  uint64_t bytes, const char *wanted)
+{
+    trv_kind_t *kind = calloc(1, sizeof *kind);
+    if (!kind)
+        return trv_fail_memory();
+    kind->comm = comm;
+    kind->collective = collective;
+    kind->elements = *elements;
+    kind->bytes = bytes;
+    snprintf(kind->wanted, sizeof kind->wanted, "%s", wanted);
+    pthread_mutex_init(&kind->lock, NULL);
+    trv_pool_init(&kind->pool, INT_MAX);
+    trv_cached_init(&kind->cached, destroy);
+    *made = kind;
+    return TRV_OK;
+}
+
+/* What all ranks' calls have in common. Reductions of the caller's own are not compared. */
+static void sign(const trv_kind_t *kind, trv_broadcast_t *call)
+{
+    const bool reduces = kind->collective != TRV_ALLGATHER && !kind->elements.reduce;
+    call->collective = (int32_t)kind->collective;
+    call->type = kind->elements.reduce ? -1 : (int32_t)kind->elements.type;
+    call->op = reduces ? (int32_t)kind->elements.op : -1;
+}
+
+static void describe_call(const trv_broadcast_t *call, char text[64])
+{
+    const bool named = call->type >= 0, reduces = call->op >= 0;
+    snprintf(text, 64, "%s%s%s%s%s", name_of((trv_collective_t)call->collective), named ? " of " : "",
+             named ? trv_type_name((trv_type_t)call->type) : "", reduces ? " with " : "",
+             reduces ? trv_op_name((trv_op_t)call->op) : "");
+}
+
+/* Their bytes may be as many, so that nothing else would tell. */
+static int compare_calls(const trv_kind_t *kind)
+{
+    trv_broadcast_t own = {.collective = 0};
+    const trv_broadcast_t *first = &kind->broadcast;
+    sign(kind, &own);
+    if (own.collective == first->collective && own.type == first->type && own.op == first->op)
+        return TRV_OK;
+    char here[64], there[64];
+    describe_call(&own, here);
+    describe_call(first, there);
+    return trv_fail(TRV_ERR_INVALID, "rank %d calls %s where rank %d calls %s",
+                    trv_member(kind->comm, kind->comm->rank), here, trv_member(kind->comm, 0), there);
+}
+
+/* As MPI programs log it, whose decisions have more to tell. */
+static void tell(const trv_kind_t *kind)
+{
+    const trv_net_t *net = kind->comm->net;
+    const trv_decision_t *decision = &kind->broadcast.decision;
+    char line[TRV_ALGORITHM_NAME_MAX + TRV_CHOICE_REASON_MAX + 300], call[64], torus[TRV_TORUS_TEXT_MAX],
+        bytes[TRV_BYTES_TEXT_MAX];
+    if (!net->settings.info || !net->log || decision->code < 0)
+        return;
+    describe_call(&kind->broadcast, call);
+    snprintf(line, sizeof line, "%d ranks, %s: %s, about %s: %s (%s)", kind->comm->size,
+             trv_torus_format(&kind->comm->torus, torus, sizeof torus), call, trv_format_bytes(kind->bytes, bytes),
+             decision->algorithm, decision->reason);
+    net->log(net->log_context, line);
+}
+
+int trv_kind_decide(trv_kind_t *kind)
+{
+    trv_net_comm_t *comm = kind->comm;
+    if (kind->schedule || comm->size == 1) {
+        kind->decided = true;
+        return TRV_OK;
+    }
+    if (comm->rank == 0) {
+        trv_net_choose(kind, &kind->broadcast.decision);
+        sign(kind, &kind->broadcast);
+        tell(kind);
+    }
+    return trv_spread_begin(&kind->spread, comm, &kind->broadcast, sizeof kind->broadcast, 0,
+                            atomic_fetch_add(&comm->calls, 1));
+}
+
+static int carry_out(trv_kind_t *kind)
+{
+    trv_decision_t *decision = &kind->broadcast.decision;
+    kind->decided = true;
+    decision->reason[sizeof decision->reason - 1] = decision->spelled[sizeof decision->spelled - 1] = '\0';
+    decision->algorithm[sizeof decision->algorithm - 1] = '\0';
+    int rc = compare_calls(kind);
+    if (rc < 0)
+        return trv_net_break(kind->comm->net, rc);
+    if (decision->code < 0)
+        return TRV_OK;
+    rc = trv_schedule_create(&kind->made, &kind->comm->torus, decision->spelled, kind->collective);
+    kind->schedule = kind->made;
+    return rc < 0 ? trv_net_break(kind->comm->net, rc) : TRV_OK;
+}
+
+/* 1: decided; 0: not yet; negative: there is no algorithm. */
+static int advance_kind(trv_kind_t *kind)
+{
+    pthread_mutex_lock(&kind->lock);
+    int rc = kind->decided ? 1 : trv_spread_advance(&kind->spread);
+    if (rc > 0 && !kind->decided) {
+        rc = carry_out(kind);
+        rc = rc < 0 ? rc : 1;
+    }
+    const trv_decision_t *decision = &kind->broadcast.decision;
+    if (rc > 0 && decision->code < 0)
+        rc = trv_fail(decision->code, "%s", decision->reason);
+    pthread_mutex_unlock(&kind->lock);
+    return rc;
+}
+
+static void destroy_instance(trv_instance_t *instance)
+{
+    for (int i = 0; i < 3; i++)
+        trv_channel_unregister(&instance->channel, i);
+    trv_plan_destroy(instance->plan);
+    trv_request_clear(&instance->request);
+    free(instance->scratch);
+    free(instance);
+}
+
+static void destroy(trv_cached_t *cached)
+{
+    trv_kind_t *kind = (trv_kind_t *)(void *)cached;
+    trv_pooled_t *pooled;
+    while ((pooled = trv_pool_take(&kind->pool)) != NULL)
+        destroy_instance((trv_instance_t *)(void *)pooled);
+    trv_pool_clear(&kind->pool);
+    trv_schedule_destroy(kind->made);
+    pthread_mutex_destroy(&kind->lock);
+    free(kind);
+}
+
+void trv_kind_release(trv_kind_t *kind) { trv_cached_release(&kind->cached); }
+
+/* ---- Plans ------------------------------------------------------------------------------------------------------- */
+
+/* Scratch stays with the instance, where the provider knows it. */
+static void *take_scratch(void *context, size_t bytes)
+{
+    trv_instance_t *instance = context;
+    if (bytes > instance->scratch_bytes) {
+        trv_channel_unregister(&instance->channel, 2);
+        free(instance->scratch);
+        instance->scratch = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+        instance->scratch_bytes = instance->scratch ? bytes : 0;
+        if (instance->scratch && trv_channel_register(&instance->channel, 2, instance->scratch, bytes) < 0)
+            return NULL;
+    }
+    return instance->scratch;
+}
+
+static int make_plan(trv_instance_t *instance)
+{
+    const trv_kind_t *kind = instance->kind;
+    const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .scratch_take = take_scratch, .scratch_context = instance};
+    return trv_plan_create(&instance->plan, kind->schedule, kind->comm->rank, instance->count, &kind->elements,
+                           &instance->channel.transport, &options);
+}
+
+/* Of a communicator of one. */
+static int copy(const trv_instance_t *instance)
+{
+    const size_t bytes = instance->count * trv_elements_size(&instance->kind->elements);
+    if (bytes > 0 && instance->output != instance->input)
+        memcpy(instance->output, instance->input, bytes);
+    return 1;
+}
+
+static int start(trv_instance_t *instance)
+{
+    const trv_kind_t *kind = instance->kind;
+    const size_t part = instance->count * trv_elements_size(&kind->elements);
+    int rc = instance->plan ? TRV_OK : make_plan(instance);
+    if (rc < 0 || instance->only_makes)
+        return rc;
+    instance->started = true;
+    rc = trv_channel_register(&instance->channel, 0, instance->input,
+                              trv_input_bytes(kind->collective, part, kind->comm->size));
+    if (rc == TRV_OK)
+        rc = trv_channel_register(&instance->channel, 1, instance->output,
+                                  trv_output_bytes(kind->collective, part, kind->comm->size));
+    return rc < 0 ? rc : trv_plan_start_count(instance->plan, instance->count, instance->input, instance->output);
+}
+
+static int advance(struct trv_net_request *request)
+{
+    trv_instance_t *instance = instance_of(request);
+    trv_net_t *net = request->comm->net;
+    int rc;
+    if (!instance->started) {
+        rc = advance_kind(instance->kind);
+        if (rc <= 0)
+            return rc;
+        if (request->comm->size == 1)
+            return instance->only_makes ? 1 : copy(instance);
+        rc = start(instance);
+        if (rc < 0)
+            return trv_net_break(net, rc);
+        if (instance->only_makes)
+            return 1;
+    }
+    rc = trv_plan_test(instance->plan);
+    if (rc == 0)
+        return 0;
+    trv_channel_unregister(&instance->channel, 0);
+    trv_channel_unregister(&instance->channel, 1);
+    return rc < 0 ? trv_net_break(net, rc) : rc;
+}
+
+static void describe(const struct trv_net_request *request, char *text, size_t room)
+{
+    const trv_instance_t *instance = instance_of(request);
+    trv_kind_t *kind = instance->kind;
+    if (instance->started && instance->plan) {
+        trv_plan_describe_as(instance->plan, request->comm->member, text, room);
+        return;
+    }
+    pthread_mutex_lock(&kind->lock);
+    if (!kind->decided)
+        trv_spread_describe(&kind->spread, text, room);
+    pthread_mutex_unlock(&kind->lock);
+}
+
+static void done(struct trv_net_request *request) { trv_instance_give(instance_of(request)); }
+
+int trv_instance_take(trv_kind_t *kind, trv_instance_t **taken)
+{
+    trv_instance_t *instance = (trv_instance_t *)(void *)trv_pool_take(&kind->pool);
+    if (!instance && !(instance = calloc(1, sizeof *instance)))
+        return trv_fail_memory();
+    trv_cached_hold(&kind->cached);
+    if (!instance->kind) {
+        instance->kind = kind;
+        trv_channel_init(&instance->channel, kind->comm);
+        trv_request_init(&instance->request, kind->comm, name_of(kind->collective), advance, done);
+        instance->request.describe = describe;
+    }
+    *taken = instance;
+    return TRV_OK;
+}
+
+void trv_instance_give(trv_instance_t *instance)
+{
+    trv_kind_t *kind = instance->kind;
+    if (!trv_pool_give(&kind->pool, &instance->pooled))
+        destroy_instance(instance);
+    trv_kind_release(kind);
+}
+
+/* Whoever makes progress may advance the request as soon as it is under way. */
+void trv_instance_make(trv_instance_t *instance, size_t count)
+{
+    instance->started = false;
+    instance->only_makes = true;
+    instance->count = count;
+    trv_request_begin(&instance->request);
+}
+
+void trv_instance_begin(trv_instance_t *instance, uint64_t inner, const void *input, void *output, size_t count)
+{
+    instance->channel.inner = inner;
+    instance->started = instance->only_makes = false;
+    instance->input = input;
+    instance->output = output;
+    instance->count = count;
+    trv_request_begin(&instance->request);
+}

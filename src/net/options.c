@@ -1,0 +1,330 @@
+/*
+ * What holds: the options, else the environment, as launchers set it (torchrun, `trivance launch`), else PMIx.
+ */
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <limits.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/error.h"
+#include "net/inside.h"
+#include "bootstrap/pmix/pmix.h"
+#include "base/text/parse.h"
+
+enum { MEETING_BYTES = 1024, RANKS_MAX = 1 << TRV_RANKS_BITS };
+
+/* Ranks have one environment as a rule, and rank 0's holds: the others would say the same again. */
+static void warn(void *context, const char *sentence)
+{
+    const trv_net_t *net = context;
+    if (net->log && net->rank <= 0)
+        net->log(net->log_context, sentence);
+}
+
+static void log_to_stderr(void *context, const char *sentence)
+{
+    (void)context;
+    fprintf(stderr, "trivance: %s\n", sentence);
+}
+
+/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
+
+static int number_of(const char *name, int min, int max, int *value)
+{
+    const char *text = getenv(name);
+    if (!text || !*text)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "%s is not set: start the program with `trivance launch`, torchrun or a launcher that offers "
+                        "PMIx, or set RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT for each process",
+                        name);
+    return trv_parse_int(text, name, min, max, value);
+}
+
+/* As far as it is known before anything has been read. */
+static int early_rank(const trv_net_options_t *options)
+{
+    const char *text = getenv("RANK") ? getenv("RANK") : getenv("PMIX_RANK");
+    return options->rank >= 0 || !text ? options->rank : atoi(text);
+}
+
+static int take_ranks(trv_net_t *net, const trv_net_options_t *options)
+{
+    int rc = TRV_OK;
+    net->ranks = options->ranks;
+    net->rank = options->rank;
+    if (net->ranks == 0)
+        rc = number_of("WORLD_SIZE", 1, RANKS_MAX, &net->ranks);
+    if (rc == TRV_OK && net->rank < 0)
+        rc = number_of("RANK", 0, INT_MAX, &net->rank);
+    if (rc == TRV_OK && (net->ranks < 1 || net->ranks > RANKS_MAX))
+        return trv_fail(TRV_ERR_ARGUMENT, "a job cannot have %d ranks; it has 1 to %d", net->ranks, RANKS_MAX);
+    if (rc == TRV_OK && net->rank >= net->ranks)
+        return trv_fail(TRV_ERR_ARGUMENT, "rank %d is not in a job of %d ranks; they are 0 … %d", net->rank, net->ranks,
+                        net->ranks - 1);
+    return rc;
+}
+
+/* ---- Where to meet ----------------------------------------------------------------------------------------------- */
+
+static int take_port(const trv_net_t *net, const trv_net_options_t *options, int *port)
+{
+    const char *store = getenv("TORCHELASTIC_USE_AGENT_STORE");
+    *port = options->port;
+    if (*port != 0)
+        return *port > 0 && *port <= 65535
+                   ? TRV_OK
+                   : trv_fail(TRV_ERR_ARGUMENT, "there is no port %d; ports are 1 … 65535", *port);
+    if (net->settings.master_port)
+        return trv_parse_int(net->settings.master_port, "TRIVANCE_MASTER_PORT", 1, 65535, port);
+    int rc = number_of("MASTER_PORT", 1, 65535, port);
+    if (rc == TRV_OK && store && strcmp(store, "True") == 0)
+        *port += *port < 65535 ? 1 : -1; /* torchrun has a store of its own on that one */
+    return rc;
+}
+
+static void hash_text(trv_sha256_t *hash, const char *text) { trv_sha256_add(hash, text, strlen(text) + 1); }
+
+/* The job's key: from its secret; without one, from what all its ranks know, and others can find out. */
+static void make_key(trv_net_t *net, const char *secret, const trv_meeting_options_t *meeting,
+                     uint8_t key[TRV_SHA256_BYTES])
+{
+    const char *run = getenv("TORCHELASTIC_RUN_ID");
+    char facts[64];
+    trv_sha256_t hash;
+    trv_sha256_begin(&hash);
+    hash_text(&hash, "trivance");
+    if (secret) {
+        hash_text(&hash, secret);
+    } else {
+        snprintf(facts, sizeof facts, "%d %d", meeting->port, net->ranks);
+        hash_text(&hash, facts);
+        hash_text(&hash, run ? run : "");
+        if (net->rank == 0 && net->ranks > 1)
+            warn(net,
+                 "there is no TRIVANCE_SECRET: whoever reaches rank 0's port may join the job; set one, the same on "
+                 "all ranks, where the network is not your own");
+    }
+    trv_sha256_end(&hash, key);
+}
+
+static int take_environment(trv_net_t *net, const trv_net_options_t *options, trv_meeting_options_t *meeting,
+                            char address[256])
+{
+    const char *host = options->address ? options->address : getenv("MASTER_ADDR");
+    const char *secret = options->secret ? options->secret : net->settings.secret;
+    if (net->ranks == 1 && (!host || !*host))
+        host = "127.0.0.1";
+    if (!host || !*host)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "MASTER_ADDR is not set: it says where rank 0 is, as in MASTER_ADDR=10.0.0.1");
+    if (strlen(host) >= 256)
+        return trv_fail(TRV_ERR_ARGUMENT, "MASTER_ADDR has more than 255 characters");
+    snprintf(address, 256, "%s", host);
+    int rc = net->ranks == 1 ? TRV_OK : take_port(net, options, &meeting->port);
+    if (rc == TRV_OK)
+        make_key(net, secret && *secret ? secret : NULL, meeting, meeting->secret);
+    return rc;
+}
+
+/* An address of this host that others may reach: the first that is not its own loop. */
+static void find_address(char address[256])
+{
+    struct ifaddrs *list = NULL;
+    snprintf(address, 256, "127.0.0.1");
+    if (getifaddrs(&list) != 0)
+        return;
+    for (const struct ifaddrs *at = list; at; at = at->ifa_next) {
+        if (!at->ifa_addr || at->ifa_addr->sa_family != AF_INET || !(at->ifa_flags & IFF_UP) ||
+            (at->ifa_flags & IFF_LOOPBACK))
+            continue;
+        inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)at->ifa_addr)->sin_addr, address, 256);
+        break;
+    }
+    freeifaddrs(list);
+}
+
+/* Rank 0 listens before it says where. */
+static int listen_somewhere(trv_net_t *net, const trv_net_options_t *options, trv_meeting_options_t *meeting,
+                            char address[256])
+{
+    if (options->address && strlen(options->address) >= 256)
+        return trv_fail(TRV_ERR_ARGUMENT, "the address of rank 0 has more than 255 characters");
+    if (options->address)
+        snprintf(address, 256, "%s", options->address);
+    else
+        find_address(address);
+    if (getrandom(meeting->secret, sizeof meeting->secret, 0) != sizeof meeting->secret)
+        return trv_fail(TRV_ERR_TRANSPORT, "the system has no random numbers for a secret");
+    return trv_meeting_open(&net->meeting, meeting);
+}
+
+/* What rank 0's broadcast carries: code, port, key, and its address or its error. */
+static void say_where(const trv_net_t *net, int code, const trv_meeting_options_t *meeting, const char *text,
+                      char said[MEETING_BYTES])
+{
+    size_t used = (size_t)snprintf(said, MEETING_BYTES, "%d %d ", code,
+                                   code == TRV_OK ? trv_meeting_port(net->meeting) : 0);
+    for (int i = 0; i < TRV_SHA256_BYTES; i++)
+        used += (size_t)snprintf(said + used, MEETING_BYTES - used, "%02x", meeting->secret[i]);
+    snprintf(said + used, MEETING_BYTES - used, " %s", text);
+}
+
+static int hear_where(char said[MEETING_BYTES], trv_meeting_options_t *meeting, char address[256])
+{
+    char key[2 * TRV_SHA256_BYTES + 1];
+    int at = 0, rc = TRV_OK;
+    said[MEETING_BYTES - 1] = '\0';
+    if (sscanf(said, "%d %d %64[0-9a-f] %n", &rc, &meeting->port, key, &at) != 3 || at == 0 ||
+        strlen(key) != 2 * TRV_SHA256_BYTES || (rc == TRV_OK && strlen(said + at) >= 256))
+        return trv_fail(TRV_ERR_INVALID, "what rank 0 says of where to meet arrived corrupted");
+    if (rc < 0)
+        return trv_fail(rc, "%s", said + at);
+    for (int i = 0; i < TRV_SHA256_BYTES; i++) {
+        const char two[3] = {key[2 * i], key[2 * i + 1], '\0'};
+        meeting->secret[i] = (uint8_t)strtoul(two, NULL, 16);
+    }
+    snprintf(address, 256, "%s", said + at);
+    return TRV_OK;
+}
+
+/* All ranks take part in the caller's broadcast, whatever has failed before (`rc`, with its sentence), perhaps to count
+ * them: the others are in it. What fails on rank 0 is everybody's error. */
+static int meet_otherwise(trv_net_t *net, const trv_net_options_t *options, trv_meeting_options_t *meeting,
+                          char address[256], bool counted, int rc)
+{
+    char said[MEETING_BYTES] = "", own[TRV_REASON_MAX];
+    if (rc == TRV_OK && net->rank == 0)
+        rc = listen_somewhere(net, options, meeting, address);
+    snprintf(own, sizeof own, "%s%s", net->rank == 0 ? "rank 0: " : "", rc < 0 ? trv_last_error() : "");
+    if (net->rank == 0 || rc < 0)
+        say_where(net, rc, meeting, rc < 0 ? own : address, said);
+    const int met = options->meet(options->meet_context, said, sizeof said);
+    if (met < 0)
+        return met;
+    if (net->rank == 0)
+        return rc < 0 ? trv_fail(rc, "%s", own) : TRV_OK;
+    const int heard = hear_where(said, meeting, address);
+    if (heard < 0)
+        return heard;
+    const int opened = counted ? trv_meeting_open(&net->meeting, meeting) : TRV_OK;
+    return rc < 0 ? trv_fail(rc, "%s", own) : opened;
+}
+
+/* ---- All --------------------------------------------------------------------------------------------------------- */
+
+/* No torus of TRIVANCE_TORUS has as many ranks, which is wrong for a whole job, as in MPI programs. Whoever brings the
+ * ranks together otherwise may make a job of a part of them, which need not have one. */
+static int take_ring(trv_net_t *net, const trv_net_options_t *options, const char *torus)
+{
+    const char *all = getenv("WORLD_SIZE");
+    char sentence[TRV_REASON_MAX];
+    const bool whole = !options->meet || options->meet == trv_launcher_meet || (all && atoi(all) == net->ranks);
+    snprintf(sentence, sizeof sentence, "TRIVANCE_TORUS=%.80s has no torus of %d ranks%s", torus, net->ranks,
+             whole ? "; the product of its sizes must be the number of ranks" : ": they are a ring");
+    if (whole)
+        return trv_fail(TRV_ERR_ARGUMENT, "%s", sentence);
+    if (net->rank == 0 && (!all || net->settings.info))
+        warn(net, sentence);
+    return TRV_OK;
+}
+
+static int take_texts(trv_net_t *net, const trv_net_options_t *options)
+{
+    const char *torus = options->torus ? options->torus : net->settings.torus;
+    const char *algorithm = options->algorithm ? options->algorithm : net->settings.algorithm;
+    const char *provider = options->provider ? options->provider : net->settings.provider;
+    trv_torus_t parsed;
+    char item[TRV_TORUS_TEXT_MAX] = "";
+    int more;
+    snprintf(net->algorithm, sizeof net->algorithm, "%s", algorithm ? algorithm : "");
+    snprintf(net->provider, sizeof net->provider, "%s", provider ? provider : "");
+    for (const char *rest = torus; rest && *rest && (more = trv_next_item(&rest, "tori", item, sizeof item)) != 0;) {
+        if (more < 0 || trv_torus_parse(item, &parsed) < 0)
+            return trv_fail(TRV_ERR_ARGUMENT, "the torus of the job: %s", trv_last_error());
+        if (parsed.ranks == net->ranks)
+            snprintf(net->torus, sizeof net->torus, "%s", item);
+    }
+    if (options->torus && *options->torus && !*net->torus)
+        return trv_fail(TRV_ERR_ARGUMENT, "the torus %s does not have %d ranks, as the job has; a ring of them is %d",
+                        options->torus, net->ranks, net->ranks);
+    return torus && *torus && !*net->torus ? take_ring(net, options, torus) : TRV_OK;
+}
+
+/* Seconds from the caller; 0: the environment's. */
+static int take_times(trv_net_t *net, const trv_net_options_t *options)
+{
+    const double seconds[] = {options->timeout_s, options->start_timeout_s};
+    static const char *const name[] = {"timeout_s", "start_timeout_s"}, *const variable[] = {"TRIVANCE_TIMEOUT",
+                                                                                             "TRIVANCE_START_TIMEOUT"};
+    net->timeout_ns = seconds[0] > 0 ? 1e9 * seconds[0] : net->settings.timeout_ns;
+    net->start_timeout_ns = seconds[1] > 0 ? 1e9 * seconds[1] : net->settings.start_timeout_ns;
+    for (int i = 0; i < 2; i++)
+        if (!(seconds[i] >= 0 && seconds[i] < 1e12)) /* or not a number */
+            return trv_fail(TRV_ERR_ARGUMENT, "the option %s is %g; it is a number of seconds, or 0: %s holds", name[i],
+                            seconds[i], variable[i]);
+    return TRV_OK;
+}
+
+/* Where nobody says how many ranks there are, or where rank 0 is, but the launcher. */
+static bool is_launched(const trv_net_options_t *options)
+{
+    return !options->meet && !options->address && options->ranks == 0 && options->rank < 0 && !getenv("RANK") &&
+           !getenv("WORLD_SIZE") && !getenv("MASTER_ADDR") && trv_launcher_is_here();
+}
+
+static int take_launcher(trv_net_options_t *options, double *patience)
+{
+    options->meet = trv_launcher_meet;
+    options->meet_context = patience;
+    return trv_launcher_ranks(&options->rank, &options->ranks);
+}
+
+int trv_net_take_options(trv_net_t *net, const trv_net_options_t *given, trv_meeting_options_t *meeting,
+                         char address[256])
+{
+    trv_net_options_t all = *given;
+    const trv_net_options_t *options = &all;
+    double patience = 0;
+    const char *debug = getenv("TRIVANCE_DEBUG");
+    char own[TRV_REASON_MAX];
+    net->log = options->log ? options->log : debug && strcmp(debug, "off") == 0 ? NULL : log_to_stderr;
+    net->log_context = options->log_context;
+    net->rank = early_rank(options);
+    trv_settings_read_net(&net->settings, warn, net);
+    int rc = is_launched(given) ? take_launcher(&all, &patience) : TRV_OK;
+    if (rc < 0)
+        return rc;
+    rc = take_ranks(net, options);
+    const bool counted = rc == TRV_OK;
+    if (counted && net->rank == 0)
+        trv_settings_read_rules(&net->settings, warn, net);
+    if (counted && net->settings.fault)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "%s", net->settings.fault);
+    const int timed = take_times(net, options);
+    patience = net->start_timeout_ns / 1e9;
+    rc = rc < 0 ? rc : timed < 0 ? timed : take_texts(net, options);
+    if (rc == TRV_OK && net->rank == 0 && net->settings.topology_file && !*net->torus)
+        warn(net,
+             "TRIVANCE_TOPOLOGY_FILE is for MPI programs: these ranks are taken for a ring; TRIVANCE_TORUS says how "
+             "they are wired, for example TRIVANCE_TORUS=8x8");
+    net->fragment = net->settings.piece_bytes < SIZE_MAX ? (size_t)net->settings.piece_bytes : 0;
+    meeting->rank = net->rank;
+    meeting->ranks = net->ranks;
+    meeting->address = address;
+    meeting->everywhere = options->listen_everywhere || net->settings.listen_everywhere;
+    meeting->timeout_ns = net->start_timeout_ns;
+    if (options->meet)
+        return meet_otherwise(net, options, meeting, address, counted, rc);
+    if (!counted)
+        return rc;
+    snprintf(own, sizeof own, "%s", rc < 0 ? trv_last_error() : "");
+    int met = take_environment(net, options, meeting, address);
+    if (met == TRV_OK)
+        met = trv_meeting_open(&net->meeting, meeting);
+    return rc < 0 ? trv_fail(rc, "%s", own) : met;
+}

@@ -1,0 +1,223 @@
+/*
+ * Plans: a kind, and one instance of it, of their own.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "net/inside.h"
+
+struct trv_net_plan {
+    trv_net_comm_t *comm;
+    trv_kind_t *kind;
+    trv_instance_t *instance;
+    size_t count;
+    uint64_t inner;
+    bool running;
+    trv_net_plan_t *next;
+};
+
+static int check(const trv_net_plan_t *plan)
+{
+    return plan ? TRV_OK : trv_fail(TRV_ERR_ARGUMENT, "there is no plan (NULL); trv_net_plan_create makes one");
+}
+
+/* ---- Creation ---------------------------------------------------------------------------------------------------- */
+
+static int check_options(const trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
+                         const trv_net_plan_options_t *options)
+{
+    if (options->size != sizeof *options)
+        return trv_fail(TRV_ERR_ARGUMENT, "trv_net_plan_options_t has another size; begin with TRV_NET_PLAN_OPTIONS");
+    int rc = trv_elements_check(collective, elements);
+    const trv_schedule_t *schedule = options->schedule;
+    if (rc < 0 || !schedule)
+        return rc;
+    if (trv_schedule_torus(schedule)->ranks != comm->size || trv_schedule_collective(schedule) != collective)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "the schedule is for %d ranks, or for another collective; the communicator "
+                        "has %d",
+                        trv_schedule_torus(schedule)->ranks, comm->size);
+    return TRV_OK;
+}
+
+/* Links it with the net, which frees it in the end if nobody does. */
+static void enlist(trv_net_plan_t *plan)
+{
+    trv_net_t *net = plan->comm->net;
+    pthread_mutex_lock(&net->lock);
+    plan->next = net->plan;
+    net->plan = plan;
+    pthread_mutex_unlock(&net->lock);
+}
+
+static void destroy(trv_net_plan_t *plan)
+{
+    if (plan->instance)
+        trv_instance_give(plan->instance);
+    if (plan->kind)
+        trv_kind_release(plan->kind);
+    free(plan);
+}
+
+/* From here on the others go on, so that what fails breaks the net, unless rank 0 has decided so. */
+static int make(trv_net_plan_t *plan, size_t count)
+{
+    int rc = trv_instance_take(plan->kind, &plan->instance);
+    if (rc == TRV_OK)
+        rc = trv_kind_decide(plan->kind);
+    if (rc < 0)
+        return trv_net_break(plan->comm->net, rc);
+    bool over;
+    trv_instance_make(plan->instance, count);
+    return trv_request_drive(&plan->instance->request, true, &over);
+}
+
+int trv_net_plan_create(trv_net_plan_t **made, trv_net_comm_t *comm, trv_collective_t collective, size_t count,
+                        trv_type_t type, trv_op_t op, const trv_net_plan_options_t *options)
+{
+    const trv_net_plan_options_t none = {TRV_NET_PLAN_OPTIONS};
+    const trv_elements_t standard = {.type = type, .op = op};
+    if (!made)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the plan; pass the address of a trv_net_plan_t *");
+    *made = NULL;
+    options = options ? options : &none;
+    int rc = trv_comm_check(comm);
+    const trv_elements_t *elements = options->size == sizeof *options && options->elements ? options->elements
+                                                                                           : &standard;
+    if (rc == TRV_OK)
+        rc = check_options(comm, collective, elements, options);
+    if (rc == TRV_OK)
+        rc = trv_net_check_buffers(comm, collective, elements, count, made, made);
+    if (rc < 0)
+        return rc;
+    const unsigned number = atomic_fetch_add(&comm->plans, 1);
+    if (number >= TRV_NUMBERS)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "the communicator has had %d plans; make another one with trv_net_split",
+                        TRV_NUMBERS);
+    trv_net_plan_t *plan = calloc(1, sizeof *plan);
+    rc = plan ? trv_kind_make(&plan->kind, comm, collective, elements,
+                              trv_net_vector_bytes(comm, collective, elements, count),
+                              options->algorithm ? options->algorithm : comm->algorithm)
+              : trv_fail_memory();
+    if (rc < 0) {
+        free(plan);
+        return trv_net_break(comm->net, rc);
+    }
+    plan->comm = comm;
+    plan->count = count;
+    plan->inner = trv_collective_tag(true, number);
+    plan->kind->schedule = options->schedule;
+    rc = make(plan, count);
+    if (rc < 0) {
+        destroy(plan);
+        return rc;
+    }
+    enlist(plan);
+    *made = plan;
+    return TRV_OK;
+}
+
+/* ---- Runs -------------------------------------------------------------------------------------------------------- */
+
+int trv_net_plan_start(trv_net_plan_t *plan, const void *input, void *output)
+{
+    int rc = check(plan);
+    if (rc == TRV_OK)
+        rc = trv_comm_check(plan->comm);
+    if (rc < 0)
+        return rc;
+    if (plan->running)
+        return trv_fail(TRV_ERR_STATE, "the plan is running; wait for it before it is started again");
+    rc = trv_net_check_buffers(plan->comm, plan->kind->collective, &plan->kind->elements, plan->count, input, output);
+    if (rc < 0)
+        return rc;
+    plan->running = true;
+    trv_instance_begin(plan->instance, plan->inner, input, output, plan->count);
+    return TRV_OK;
+}
+
+static int drive(trv_net_plan_t *plan, bool waits, bool *done)
+{
+    *done = true;
+    int rc = check(plan);
+    if (rc < 0 || !plan->running)
+        return rc;
+    rc = trv_request_drive(&plan->instance->request, waits, done);
+    plan->running = !*done;
+    return rc;
+}
+
+int trv_net_plan_test(trv_net_plan_t *plan, bool *done)
+{
+    return done ? drive(plan, false, done)
+                : trv_fail(TRV_ERR_ARGUMENT, "there is no place for the answer; pass the address of a bool");
+}
+
+int trv_net_plan_wait(trv_net_plan_t *plan)
+{
+    bool done;
+    return drive(plan, true, &done);
+}
+
+int trv_net_plan_run(trv_net_plan_t *plan, const void *input, void *output)
+{
+    int rc = trv_net_plan_start(plan, input, output);
+    return rc < 0 ? rc : trv_net_plan_wait(plan);
+}
+
+int trv_net_plan_free(trv_net_plan_t **plan)
+{
+    int rc = check(plan ? *plan : NULL);
+    if (rc < 0)
+        return rc;
+    if ((*plan)->running)
+        return trv_fail(TRV_ERR_STATE, "the plan is running; wait for it before it is freed");
+    trv_net_t *net = (*plan)->comm->net;
+    pthread_mutex_lock(&net->lock);
+    trv_net_plan_t **at = &net->plan;
+    while (*at && *at != *plan)
+        at = &(*at)->next;
+    if (*at)
+        *at = (*plan)->next;
+    pthread_mutex_unlock(&net->lock);
+    destroy(*plan);
+    *plan = NULL;
+    return TRV_OK;
+}
+
+int trv_net_plan_query(const trv_net_plan_t *plan, trv_net_plan_info_t *info)
+{
+    int rc = check(plan);
+    if (rc < 0)
+        return rc;
+    if (!info || info->size != sizeof *info)
+        return trv_fail(TRV_ERR_ARGUMENT, "trv_net_plan_info_t has another size; begin with TRV_NET_PLAN_INFO");
+    const trv_kind_t *kind = plan->kind;
+    *info = (trv_net_plan_info_t){.size = sizeof *info, .algorithm = ""};
+    trv_torus_format(&plan->comm->torus, info->torus, sizeof info->torus);
+    if (!kind->schedule)
+        return TRV_OK; /* of one rank */
+    info->algorithm = kind->made ? kind->broadcast.decision.algorithm : trv_schedule_name(kind->schedule);
+    info->steps = trv_schedule_steps(kind->schedule);
+    info->bytes_sent = trv_plan_bytes_sent(plan->instance->plan);
+    info->scratch_bytes = trv_plan_scratch_bytes(plan->instance->plan);
+    return TRV_OK;
+}
+
+void trv_net_free_all(trv_net_t *net)
+{
+    while (net->plan) {
+        trv_net_plan_t *next = net->plan->next;
+        destroy(net->plan);
+        net->plan = next;
+    }
+    while (net->comm) {
+        trv_net_comm_t *next = net->comm->next;
+        trv_comm_destroy(net->comm);
+        net->comm = next;
+    }
+    trv_comm_destroy(net->world);
+    net->world = NULL;
+}

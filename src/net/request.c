@@ -1,0 +1,204 @@
+/*
+ * Requests: whoever waits for one drives all that are under way, so that ranks which wait in different orders get on.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "net/inside.h"
+
+void trv_request_init(struct trv_net_request *request, trv_net_comm_t *comm, const char *what,
+                      int (*advance)(struct trv_net_request *), void (*done)(struct trv_net_request *))
+{
+    *request = (struct trv_net_request){.comm = comm, .what = what, .advance = advance, .done = done};
+    pthread_mutex_init(&request->lock, NULL);
+}
+
+void trv_request_clear(struct trv_net_request *request) { pthread_mutex_destroy(&request->lock); }
+
+void trv_request_begin(struct trv_net_request *request)
+{
+    trv_net_t *net = request->comm->net;
+    request->over = false;
+    request->code = TRV_OK;
+    request->started_ns = trv_now_ns();
+    pthread_mutex_lock(&net->lock);
+    request->next = net->request;
+    request->before = &net->request;
+    if (request->next)
+        request->next->before = &request->next;
+    net->request = request;
+    atomic_fetch_add(&net->requests, 1);
+    pthread_mutex_unlock(&net->lock);
+}
+
+static void end(struct trv_net_request *request)
+{
+    trv_net_t *net = request->comm->net;
+    pthread_mutex_lock(&net->lock);
+    *request->before = request->next;
+    if (request->next)
+        request->next->before = request->before;
+    atomic_fetch_sub(&net->requests, 1);
+    pthread_mutex_unlock(&net->lock);
+}
+
+/* With its lock. */
+static void advance(struct trv_net_request *request)
+{
+    if (request->over)
+        return;
+    const int rc = request->code < 0 ? request->code : request->advance(request);
+    if (rc < 0 && request->code == TRV_OK) {
+        request->code = rc;
+        snprintf(request->reason, sizeof request->reason, "%s", trv_last_error());
+    }
+    request->over = rc != 0 && trv_fabric_settled(request->comm->net->fabric); /* else its memory may still be used */
+}
+
+/* Those that nobody drives at the moment. */
+static void advance_others(trv_net_t *net, const struct trv_net_request *self)
+{
+    if (pthread_mutex_trylock(&net->lock) != 0)
+        return;
+    for (struct trv_net_request *other = net->request; other; other = other->next) {
+        if (other == self || pthread_mutex_trylock(&other->lock) != 0)
+            continue;
+        advance(other);
+        pthread_mutex_unlock(&other->lock);
+    }
+    pthread_mutex_unlock(&net->lock);
+}
+
+void trv_requests_advance(trv_net_t *net) { advance_others(net, NULL); }
+
+static void check_time(struct trv_net_request *request)
+{
+    trv_net_t *net = request->comm->net;
+    if (net->timeout_ns <= 0 || trv_now_ns() - request->started_ns < net->timeout_ns)
+        return;
+    char text[TRV_REASON_MAX / 2] = "";
+    pthread_mutex_lock(&request->lock);
+    if (request->describe)
+        request->describe(request, text, sizeof text);
+    pthread_mutex_unlock(&request->lock);
+    trv_fail(TRV_ERR_TRANSPORT, "%s on rank %d took longer than %.4g s%s%s", request->what, net->rank,
+             net->timeout_ns / 1e9, *text ? "; " : "", text);
+    trv_net_break(net, TRV_ERR_TRANSPORT);
+}
+
+/* When others were looked at last, and for how long. */
+typedef struct rounds {
+    double ended_ns, took_ns;
+} rounds_t;
+
+/* Some get on only when another has, so they are worth a look also where so many polls were in vain: soon after something
+ * has come, then ever more seldom. Where they are many, otherwise for a small part of the time only. */
+static void look_at_others(trv_net_t *net, const struct trv_net_request *self, unsigned in_vain, rounds_t *rounds)
+{
+    enum { FEW = 64, PART = 8 };
+    const int requests = atomic_load_explicit(&net->requests, memory_order_relaxed);
+    const bool many = requests > FEW;
+    const double now_ns = many ? trv_now_ns() : 0;
+    const bool soon = (in_vain & (in_vain - 1)) == 0;
+    if (requests <= 1 || (many && !soon && now_ns - rounds->ended_ns < PART * rounds->took_ns))
+        return;
+    advance_others(net, self);
+    if (many) {
+        rounds->ended_ns = trv_now_ns();
+        rounds->took_ns = rounds->ended_ns - now_ns;
+    }
+}
+
+/* To its end, or until then; looks once at least. Who waits posts first what can be posted: a look at the network in vain
+ * costs as much as a message. */
+static int drive(struct trv_net_request *request, double until_ns, bool *over)
+{
+    trv_net_t *net = request->comm->net;
+    const bool waits = until_ns > 0;
+    rounds_t rounds = {0, 0};
+    uint64_t seen = 0;
+    unsigned polls = 0;
+    for (bool first = waits;; first = false) {
+        const uint64_t now = first ? seen : trv_fabric_poll(net->fabric);
+        pthread_mutex_lock(&request->lock);
+        advance(request);
+        *over = request->over;
+        pthread_mutex_unlock(&request->lock);
+        if (*over)
+            break;
+        look_at_others(net, request, now == seen && !first ? polls + 1 : 0, &rounds);
+        if (first)
+            continue;
+        polls = now == seen ? polls + 1 : 0;
+        seen = now;
+        if (!waits || trv_fabric_pause(net->fabric, seen, polls))
+            check_time(request);
+        if (!waits || (until_ns < INFINITY && trv_now_ns() >= until_ns))
+            return TRV_OK;
+    }
+    end(request);
+    return request->code < 0 ? trv_fail(request->code, "%s", request->reason) : TRV_OK;
+}
+
+int trv_request_drive(struct trv_net_request *request, bool waits, bool *over)
+{
+    return drive(request, waits ? INFINITY : 0, over);
+}
+
+int trv_request_run(struct trv_net_request *request)
+{
+    bool over;
+    int rc = trv_request_drive(request, true, &over);
+    request->done(request);
+    return rc;
+}
+
+static int look(trv_net_request_t *request, double until_ns, bool *done)
+{
+    if (!request || !done)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the request, or for the answer");
+    *done = true;
+    if (!*request)
+        return TRV_OK;
+    int rc = drive(*request, until_ns, done);
+    if (*done) {
+        (*request)->done(*request);
+        *request = TRV_NET_REQUEST_NULL;
+    }
+    return rc;
+}
+
+int trv_net_test(trv_net_request_t *request, bool *done) { return look(request, 0, done); }
+
+int trv_net_wait_for(trv_net_request_t *request, double seconds, bool *done)
+{
+    return look(request, seconds > 0 ? trv_now_ns() + 1e9 * seconds : 0, done);
+}
+
+int trv_net_wait(trv_net_request_t *request)
+{
+    if (!request)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no request (NULL); pass the address of one");
+    if (!*request)
+        return TRV_OK;
+    int rc = trv_request_run(*request);
+    *request = TRV_NET_REQUEST_NULL;
+    return rc;
+}
+
+int trv_net_wait_all(trv_net_request_t *request, int requests)
+{
+    char reason[TRV_REASON_MAX];
+    int first = TRV_OK;
+    for (int i = 0; i < requests; i++) {
+        const int rc = trv_net_wait(&request[i]);
+        if (rc == TRV_OK || first < 0)
+            continue;
+        first = rc;
+        snprintf(reason, sizeof reason, "%s", trv_last_error());
+    }
+    return first < 0 ? trv_fail(first, "%s", reason) : TRV_OK;
+}

@@ -1,0 +1,122 @@
+/*
+ * Broadcasts along a binomial tree: counted from the root, a rank's parent lacks its lowest bit.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "net/inside.h"
+
+static int post(trv_spread_t *spread, trv_flow_op_t *op, bool sends, int peer)
+{
+    trv_net_comm_t *comm = spread->comm;
+    op->op = (trv_fabric_op_t){.sends = sends,
+                               .way = TRV_NO_WAY,
+                               .peer = trv_member(comm, peer),
+                               .tag = trv_peer_tag(comm, peer, sends, spread->inner),
+                               .data = spread->data,
+                               .bytes = spread->bytes};
+    return trv_flow_post(comm->net, op);
+}
+
+int trv_spread_begin(trv_spread_t *spread, trv_net_comm_t *comm, void *data, size_t bytes, int root, unsigned number)
+{
+    const int place = (comm->rank - root + comm->size) % comm->size;
+    *spread = (trv_spread_t){.comm = comm,
+                             .data = data,
+                             .bytes = bytes,
+                             .inner = trv_collective_tag(false, number),
+                             .place = place,
+                             .here = place == 0};
+    for (int bit = 1; bit < comm->size && !(place & bit); bit *= 2) /* the nearest last: its subtree is the smallest */
+        if (place + bit < comm->size)
+            spread->child[spread->children++] = (place + bit + root) % comm->size;
+    return place == 0 ? TRV_OK : post(spread, &spread->up, false, ((place & (place - 1)) + root) % comm->size);
+}
+
+int trv_spread_advance(trv_spread_t *spread)
+{
+    trv_net_t *net = spread->comm->net;
+    int rc = 1;
+    if (!spread->here) {
+        spread->awaits = spread->up.op.peer;
+        rc = trv_flow_test(net, &spread->up);
+        if (rc <= 0)
+            return rc;
+        spread->here = true;
+    }
+    while (spread->posted < spread->children) {
+        const int i = spread->posted++;
+        rc = post(spread, &spread->down[i], true, spread->child[spread->children - 1 - i]);
+        if (rc < 0)
+            return rc;
+    }
+    rc = 1;
+    for (int i = 0; rc > 0 && i < spread->children; i++) {
+        spread->awaits = spread->down[i].op.peer;
+        rc = trv_flow_test(net, &spread->down[i]);
+    }
+    return rc;
+}
+
+void trv_spread_describe(const trv_spread_t *spread, char *text, size_t room)
+{
+    snprintf(text, room, "it waits for rank %d", spread->awaits);
+}
+
+typedef struct broadcast {
+    struct trv_net_request request;
+    trv_spread_t spread;
+} broadcast_t;
+
+static int advance(struct trv_net_request *request)
+{
+    const int rc = trv_spread_advance(&((broadcast_t *)request)->spread);
+    return rc < 0 ? trv_net_break(request->comm->net, rc) : rc;
+}
+
+static void describe(const struct trv_net_request *request, char *text, size_t room)
+{
+    trv_spread_describe(&((const broadcast_t *)request)->spread, text, room);
+}
+
+static void free_broadcast(struct trv_net_request *request)
+{
+    trv_request_clear(request);
+    free(request);
+}
+
+int trv_net_broadcast_start(trv_net_comm_t *comm, void *buffer, size_t bytes, int root, trv_net_request_t *request)
+{
+    if (!request)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the request; pass the address of one");
+    *request = TRV_NET_REQUEST_NULL;
+    int rc = trv_comm_check(comm);
+    if (rc < 0)
+        return rc;
+    if (root < 0 || root >= comm->size)
+        return trv_fail(TRV_ERR_ARGUMENT, "the communicator has no rank %d; its ranks are 0 … %d", root,
+                        comm->size - 1);
+    if (bytes > 0 && !buffer)
+        return trv_fail(TRV_ERR_ARGUMENT, "the buffer of %zu bytes is NULL", bytes);
+    broadcast_t *broadcast = calloc(1, sizeof *broadcast);
+    if (!broadcast)
+        return trv_fail_memory();
+    trv_request_init(&broadcast->request, comm, "a broadcast", advance, free_broadcast);
+    broadcast->request.describe = describe;
+    rc = trv_spread_begin(&broadcast->spread, comm, buffer, bytes, root, atomic_fetch_add(&comm->calls, 1));
+    if (rc < 0) {
+        free_broadcast(&broadcast->request);
+        return trv_net_break(comm->net, rc);
+    }
+    trv_request_begin(&broadcast->request);
+    *request = &broadcast->request;
+    return TRV_OK;
+}
+
+int trv_net_broadcast(trv_net_comm_t *comm, void *buffer, size_t bytes, int root)
+{
+    trv_net_request_t request;
+    int rc = trv_net_broadcast_start(comm, buffer, bytes, root, &request);
+    return rc < 0 ? rc : trv_net_wait(&request);
+}

@@ -1,0 +1,357 @@
+/*
+ * Start and end of a job, and what breaks it.
+ *
+ * All ranks connect to rank 0 (bootstrap/tcp), which sends them the settings of the job; then they bring up the fabric
+ * together. The error of one rank is the error of all.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "net/inside.h"
+#include "settings/model.h"
+
+/* ---- Breaking ---------------------------------------------------------------------------------------------------- */
+
+int trv_net_check(const trv_net_t *net)
+{
+    return net ? trv_meeting_state(net->meeting)
+               : trv_fail(TRV_ERR_ARGUMENT, "there is no net (NULL); trv_net_init makes "
+                                            "one");
+}
+
+int trv_net_break(trv_net_t *net, int code)
+{
+    char sentence[TRV_REASON_MAX];
+    if (trv_meeting_has_failed(net->meeting))
+        return trv_meeting_state(net->meeting);
+    const char *reason = trv_last_error();
+    if (strncmp(reason, "rank ", 5) == 0) /* it says whose */
+        snprintf(sentence, sizeof sentence, "%s", reason);
+    else
+        snprintf(sentence, sizeof sentence, "rank %d: %.*s", net->rank, TRV_REASON_MAX - 40, reason);
+    trv_meeting_fail(net->meeting, sentence);
+    trv_meeting_state(net->meeting);
+    return code;
+}
+
+static void failed_fabric(void *context, const char *sentence)
+{
+    trv_net_t *net = context;
+    trv_meeting_report(net->meeting, sentence, true);
+}
+
+static void wrong_message(void *context, const char *sentence)
+{
+    trv_net_t *net = context;
+    trv_meeting_report(net->meeting, sentence, false);
+}
+
+static int reason(void *context)
+{
+    const trv_net_t *net = context;
+    return trv_meeting_state(net->meeting);
+}
+
+/* The meeting's, by its thread: */
+
+static void log_meeting(void *context, const char *sentence)
+{
+    const trv_net_t *net = context;
+    if (net->log)
+        net->log(net->log_context, sentence);
+}
+
+static void failed_meeting(void *context)
+{
+    trv_net_t *net = context;
+    trv_fabric_t *fabric = atomic_load(&net->breakable);
+    if (fabric)
+        trv_fabric_break(fabric);
+}
+
+void trv_net_abort(trv_net_t *net, const char *why)
+{
+    char sentence[TRV_REASON_MAX];
+    if (!net)
+        return;
+    snprintf(sentence, sizeof sentence, "rank %d has aborted: %.*s", net->rank, TRV_REASON_MAX - 40,
+             why && *why ? why : "it gave no reason");
+    trv_meeting_fail(net->meeting, sentence);
+}
+
+int trv_net_progress(trv_net_t *net)
+{
+    int rc = trv_net_check(net);
+    if (rc < 0)
+        return rc;
+    trv_fabric_poll(net->fabric);
+    trv_requests_advance(net);
+    return trv_net_check(net);
+}
+
+/* ---- Start ------------------------------------------------------------------------------------------------------- */
+
+/* Of rank 0's rules file. */
+static void write_paths(const trv_rules_t *rules, trv_writer_t *writer)
+{
+    char torus[TRV_TORUS_TEXT_MAX] = "";
+    if (rules->paths.dims > 0)
+        trv_torus_format(&rules->paths, torus, sizeof torus);
+    trv_write_text(writer, torus);
+    trv_write_number(writer, rules->narrow);
+    trv_write_number(writer, rules->one_path);
+}
+
+static bool read_paths(trv_rules_t *rules, trv_reader_t *reader)
+{
+    char torus[TRV_TORUS_TEXT_MAX];
+    trv_read_text(reader, torus, sizeof torus);
+    rules->narrow = trv_read_number(reader);
+    rules->one_path = trv_read_number(reader) != 0;
+    return !*torus || trv_torus_parse(torus, &rules->paths) == TRV_OK;
+}
+
+static int join(trv_net_t *net)
+{
+    trv_writer_t writer = {.data = NULL};
+    trv_settings_t *settings = &net->settings;
+    double fragment = (double)net->fragment,
+           *number[] = {&net->timeout_ns,  &settings->alpha_ns,    &settings->bandwidth_bps,
+                        &settings->hop_ns, &settings->overhead_ns, &fragment};
+    trv_write_text(&writer, net->torus);
+    trv_write_text(&writer, net->algorithm);
+    write_paths(&settings->file_rules, &writer);
+    for (int i = 0; i < 6; i++)
+        trv_write_real(&writer, *number[i]);
+    int rc = writer.failed ? trv_fail_memory() : trv_meeting_join(net->meeting, writer.data, writer.used);
+    trv_writer_clear(&writer);
+    if (rc < 0 || net->rank == 0)
+        return rc;
+    size_t bytes;
+    const void *welcome = trv_meeting_welcome(net->meeting, &bytes);
+    trv_reader_t reader = trv_reader(welcome, bytes);
+    trv_read_text(&reader, net->torus, sizeof net->torus);
+    trv_read_text(&reader, net->algorithm, sizeof net->algorithm);
+    const bool right = read_paths(&settings->file_rules, &reader);
+    for (int i = 0; i < 6; i++)
+        *number[i] = trv_read_real(&reader);
+    net->fragment = fragment > 0 && fragment < 0x1p53 ? (size_t)fragment : 0;
+    return right && trv_reader_ends(&reader) ? TRV_OK : trv_fail(TRV_ERR_INVALID, "what rank 0 says arrived corrupted");
+}
+
+/* Out-of-band communication: each operation is an exchange of all ranks' records through rank 0. */
+
+static int oob_allgather(void *context, const void *mine, void *all, size_t bytes)
+{
+    const trv_net_t *net = context;
+    int rc = trv_meeting_exchange(net->meeting, mine, bytes);
+    for (int r = 0; rc == TRV_OK && r < net->ranks; r++) {
+        size_t got;
+        const void *record = trv_meeting_record(net->meeting, r, &got);
+        if (got != bytes)
+            return trv_fail(TRV_ERR_INVALID, "what rank %d publishes arrived corrupted", r);
+        memcpy((char *)all + (size_t)r * bytes, record, bytes);
+    }
+    return rc;
+}
+
+static int oob_allreduce_max(void *context, int64_t *value)
+{
+    const trv_net_t *net = context;
+    int rc = trv_meeting_exchange(net->meeting, value, sizeof *value);
+    for (int r = 0; rc == TRV_OK && r < net->ranks; r++) {
+        size_t bytes;
+        int64_t other = 0;
+        const void *record = trv_meeting_record(net->meeting, r, &bytes);
+        memcpy(&other, record, bytes < sizeof other ? bytes : sizeof other);
+        *value = other > *value ? other : *value;
+    }
+    return rc;
+}
+
+static int oob_broadcast(void *context, void *data, size_t bytes, int root)
+{
+    const trv_net_t *net = context;
+    size_t got;
+    int rc = trv_meeting_exchange(net->meeting, data, net->rank == root ? bytes : 0);
+    if (rc < 0)
+        return rc;
+    const void *record = trv_meeting_record(net->meeting, root, &got);
+    if (got != bytes)
+        return trv_fail(TRV_ERR_INVALID, "what rank %d publishes arrived corrupted", root);
+    memcpy(data, record, bytes);
+    return TRV_OK;
+}
+
+static void log_shared_paths(const trv_net_t *net, const trv_torus_t *torus)
+{
+    char text[TRV_MODEL_NARROW_MAX], line[TRV_MODEL_NARROW_MAX + 80];
+    const trv_network_t network = {TRV_NETWORK, .torus = *torus};
+    const trv_simulate_options_t simulation = trv_net_simulation(net, &network);
+    trv_model_narrow_text(&simulation, torus, &net->settings.file_rules, text);
+    snprintf(line, sizeof line, "%s%s", text, simulation.narrow ? ": plans count on one path for both ways there" : "");
+    if (*text)
+        net->log(net->log_context, line);
+}
+
+static int open_fabric(trv_net_t *net, const trv_net_options_t *options)
+{
+    const char *ports = options->ports ? options->ports : net->settings.ports, *local = trv_meeting_local(net->meeting);
+    trv_fabric_options_t fabric = {.oob = {.rank = net->rank,
+                                           .ranks = net->ranks,
+                                           .allreduce_max = oob_allreduce_max,
+                                           .broadcast = oob_broadcast,
+                                           .allgather = oob_allgather,
+                                           .context = net},
+                                   .place = net->rank,
+                                   .provider = *net->provider ? net->provider : NULL,
+                                   .ports = ports && *ports ? ports : NULL,
+                                   .local = *local ? local : NULL,
+                                   .fail = failed_fabric,
+                                   .wrong = wrong_message,
+                                   .reason = reason,
+                                   .context = net};
+    int rc = *net->torus ? trv_torus_parse(net->torus, &fabric.torus) : trv_torus_init(&fabric.torus, 1, &net->ranks);
+    if (rc == TRV_OK)
+        rc = trv_fabric_open(&net->fabric, &fabric);
+    if (rc < 0)
+        return rc;
+    atomic_store(&net->breakable, net->fabric);
+    if (trv_meeting_has_failed(net->meeting)) /* just before, and there was nothing to break */
+        trv_fabric_break(net->fabric);
+    if (net->settings.info && net->log) {
+        char line[512], map[400];
+        trv_fabric_tell(net->fabric, map, sizeof map);
+        snprintf(line, sizeof line, "rank %d sends %s (%s)", net->rank, map, trv_fabric_provider(net->fabric));
+        net->log(net->log_context, line);
+        if (net->rank == 0)
+            log_shared_paths(net, &fabric.torus);
+    }
+    return TRV_OK;
+}
+
+static void destroy(trv_net_t *net)
+{
+    atomic_store(&net->breakable, NULL);
+    if (net->fabric)
+        trv_fabric_end(net->fabric); /* what is freed next may still be waited for */
+    trv_net_free_all(net);
+    trv_flow_free(net);
+    trv_meeting_close(net->meeting); /* whose thread may break the fabric until then */
+    trv_fabric_close(net->fabric);
+    trv_settings_clear(&net->settings);
+    pthread_mutex_destroy(&net->flow_lock);
+    pthread_mutex_destroy(&net->lock);
+    free(net);
+}
+
+/* Tells the others, if there is a way. */
+static int fail_start(trv_net_t *net, int code)
+{
+    if (net->meeting)
+        trv_net_break(net, code);
+    destroy(net);
+    return code;
+}
+
+/* With an option that is wrong: the others come to the meeting, and are told there. */
+static int fail_options(trv_net_t *net, int code)
+{
+    char sentence[TRV_REASON_MAX];
+    snprintf(sentence, sizeof sentence, "%s", trv_last_error());
+    const bool met = net->meeting && join(net) == TRV_OK;
+    trv_fail(code, "%s", sentence);
+    if (met)
+        return fail_start(net, code);
+    destroy(net);
+    return trv_fail(code, "%s", sentence);
+}
+
+int trv_net_init(trv_net_t **made, const trv_net_options_t *options)
+{
+    const trv_net_options_t none = {TRV_NET_OPTIONS};
+    trv_meeting_options_t meeting = {.failed = failed_meeting, .log = log_meeting};
+    char address[256] = "";
+    if (!made)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the net; pass the address of a trv_net_t *");
+    *made = NULL;
+    if (options && options->size != sizeof *options)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "trv_net_options_t has the size %zu, and this library's has %zu; begin with "
+                        "TRV_NET_OPTIONS, and take the headers of this version (%s)",
+                        options->size, sizeof *options, TRV_VERSION);
+    options = options ? options : &none;
+    trv_net_t *net = calloc(1, sizeof *net);
+    if (!net)
+        return trv_fail_memory();
+    pthread_mutex_init(&net->lock, NULL);
+    pthread_mutex_init(&net->flow_lock, NULL);
+    meeting.context = net;
+    int rc = trv_net_take_options(net, options, &meeting, address);
+    if (rc < 0)
+        return fail_options(net, rc);
+    rc = join(net);
+    if (rc == TRV_OK)
+        rc = open_fabric(net, options);
+    if (rc == TRV_OK)
+        rc = trv_comm_make(&net->world, net, net->rank, net->ranks);
+    if (rc < 0)
+        return fail_start(net, rc);
+    *made = net;
+    return TRV_OK;
+}
+
+/* ---- End --------------------------------------------------------------------------------------------------------- */
+
+static void keep_on(void *context)
+{
+    const trv_net_t *net = context;
+    trv_fabric_poll(net->fabric);
+}
+
+int trv_net_finalize(trv_net_t **net)
+{
+    if (!net || !*net)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no net (NULL); trv_net_init makes one");
+    int rc = trv_meeting_state((*net)->meeting);
+    if (rc == TRV_OK && atomic_load(&(*net)->requests) > 0)
+        return trv_fail(TRV_ERR_STATE, "%d requests are not complete; wait for them before the end",
+                        atomic_load(&(*net)->requests));
+    if (rc == TRV_OK)
+        rc = trv_meeting_leave((*net)->meeting, keep_on, *net);
+    destroy(*net);
+    *net = NULL;
+    return rc;
+}
+
+/* ---- Ports ------------------------------------------------------------------------------------------------------- */
+
+int trv_net_ports(const trv_net_t *net) { return net ? trv_fabric_ports(net->fabric) : 0; }
+
+int trv_net_port(const trv_net_t *net, int index, trv_net_port_t *port)
+{
+    trv_fabric_port_info_t info;
+    if (!net || !port || index < 0 || index >= trv_net_ports(net))
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no port %d; the net has %d", index, trv_net_ports(net));
+    if (port->size != sizeof *port)
+        return trv_fail(TRV_ERR_ARGUMENT, "trv_net_port_t has another size; begin with TRV_NET_PORT");
+    trv_fabric_port_info(net->fabric, index, &info);
+    *port = (trv_net_port_t){.size = sizeof *port,
+                             .bytes_sent = info.bytes[1],
+                             .bytes_received = info.bytes[0],
+                             .messages_sent = info.messages[1],
+                             .messages_received = info.messages[0]};
+    snprintf(port->interface, sizeof port->interface, "%s", info.interface);
+    snprintf(port->provider, sizeof port->provider, "%s", info.provider);
+    snprintf(port->address, sizeof port->address, "%s", info.address);
+    size_t used = 0;
+    for (int w = 0; w < TRV_WAYS; w++) {
+        char way[TRV_PORT_TEXT_MAX];
+        if (info.ways >> w & 1 && used < sizeof port->ways)
+            used += (size_t)snprintf(port->ways + used, sizeof port->ways - used, "%s%s", used ? "," : "",
+                                     trv_port_format(w, way));
+    }
+    return TRV_OK;
+}

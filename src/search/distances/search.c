@@ -1,0 +1,271 @@
+/*
+ * The search for distances: descent first, then branch and bound over sequences that never rise.
+ *
+ * (That far steps come first loses nothing: tests try all orders.) A node is a set C of displacements with `left`
+ * steps to go. It is given up where even the best continuation is not enough, or not better:
+ *
+ *   - a step at most triples C, so |C| * 3^left must reach `size`;
+ *   - the middle of the longest gap of uncovered displacements is some way from C, and the distances that are left add
+ *     up to that at least: the next one, the largest of them, is no less than its share;
+ *   - every displacement that is missing costs one hop at least, and those that the next step must bring, for the steps
+ *     behind it to be enough, cost its distance.
+ *
+ * With these the search is complete within milliseconds up to rings of 256, and stops at its limit beyond. Up to the
+ * size of the table it goes on through what is nearly best, as deferring (tree.c) may make that the best.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/advance.h"
+#include "base/error.h"
+#include "search/distances/distances.h"
+
+#define TELLS 1024 /* times that it says how far it is */
+
+typedef struct search {
+    int size, steps, words;
+    int64_t work, limit;
+    int64_t tell;                          /* the work at which it says next how far it is */
+    int distance[TRV_DISTANCES_STEPS_MAX]; /* the ones at hand */
+    trv_distances_t best;                  /* hops: INT64_MAX while there are none */
+    uint64_t *set;                         /* of displacements: after k steps those at set + k * words */
+    bool deferring;                        /* looks for the best deferred tree, too, among what is nearly best */
+    trv_distances_t deferred;              /* that one */
+    unsigned char *step;                   /* its room */
+} search_t;
+
+static void search_end(search_t *search)
+{
+    free(search->set);
+    free(search->step);
+}
+
+static int search_begin(search_t *search, int size, int steps)
+{
+    size_t words = ((size_t)size + 63) / 64;
+    *search = (search_t){.size = size, .steps = steps, .words = (int)words};
+    search->best = (trv_distances_t){.size = size, .steps = steps, .hops = INT64_MAX};
+    search->deferred = search->best;
+    search->deferring = size <= TRV_DISTANCES_TABLE_MAX;
+    search->set = calloc(((size_t)steps + 1) * words, sizeof *search->set);
+    search->step = malloc(2 * (size_t)size);
+    if (!search->set || !search->step) {
+        search_end(search);
+        return trv_fail_memory();
+    }
+    search->set[0] = 1;
+    return TRV_OK;
+}
+
+/* ---- Sets -------------------------------------------------------------------------------------------------------- */
+
+static void add_shifted_up(uint64_t *to, const uint64_t *from, int by, int words)
+{
+    int skip = by / 64, bits = by % 64;
+    for (int w = words - 1; w >= skip; w--) {
+        uint64_t carry = bits && w > skip ? from[w - skip - 1] >> (64 - bits) : 0;
+        to[w] |= from[w - skip] << bits | carry;
+    }
+}
+
+static void add_shifted_down(uint64_t *to, const uint64_t *from, int by, int words)
+{
+    int skip = by / 64, bits = by % 64;
+    for (int w = 0; w + skip < words; w++) {
+        uint64_t carry = bits && w + skip + 1 < words ? from[w + skip + 1] << (64 - bits) : 0;
+        to[w] |= from[w + skip] >> bits | carry;
+    }
+}
+
+/* The set after `step` from the one before it; returns how many displacements it has. */
+static int extend(search_t *search, int step, int distance)
+{
+    int size = search->size, words = search->words, count = 0;
+    const uint64_t *from = search->set + (size_t)step * (size_t)words;
+    uint64_t *to = search->set + (size_t)(step + 1) * (size_t)words;
+    memcpy(to, from, (size_t)words * sizeof *to);
+    add_shifted_up(to, from, distance, words);
+    add_shifted_down(to, from, size - distance, words);
+    add_shifted_up(to, from, size - distance, words);
+    add_shifted_down(to, from, distance, words);
+    if (size % 64)
+        to[words - 1] &= (UINT64_C(1) << size % 64) - 1;
+    for (int w = 0; w < words; w++)
+        count += __builtin_popcountll(to[w]);
+    search->work += words;
+    if (search->work >= search->tell) {
+        trv_advance((double)search->work / (double)search->limit);
+        search->tell += search->limit / TELLS;
+    }
+    return count;
+}
+
+/* How far from the set before `step` the farthest displacement is. */
+static int depth(const search_t *search, int step)
+{
+    const uint64_t *set = search->set + (size_t)step * (size_t)search->words;
+    int last = 0, gap = 0;
+    for (int w = 0; w < search->words; w++)
+        for (uint64_t bits = set[w]; bits; bits &= bits - 1) {
+            int x = 64 * w + __builtin_ctzll(bits);
+            gap = x - last > gap ? x - last : gap;
+            last = x;
+        }
+    gap = search->size - last > gap ? search->size - last : gap; /* round to displacement 0 */
+    return gap / 2;
+}
+
+/* ---- Descent ----------------------------------------------------------------------------------------------------- */
+
+static void keep_if_better(search_t *search, int64_t hops)
+{
+    if (hops >= search->best.hops)
+        return;
+    search->best.hops = hops;
+    memcpy(search->best.distance, search->distance, sizeof search->distance);
+}
+
+static void keep_if_better_deferred(search_t *search, const int *distance)
+{
+    trv_distances_t tree = {.size = search->size, .steps = search->steps};
+    memcpy(tree.distance, distance, sizeof tree.distance);
+    tree.hops = trv_distances_tree(&tree, true, search->step);
+    if (tree.hops < search->deferred.hops)
+        search->deferred = tree;
+}
+
+/* Hops from which on a search gives up: those of the best, or, as deferring may gain that much, half as many more. */
+static int64_t enough(const search_t *search)
+{
+    return search->best.hops + (search->deferring ? search->best.hops / 2 : 0);
+}
+
+/* Evaluates the distances at hand. */
+static void try_distances(search_t *search)
+{
+    int64_t hops = 0;
+    int count = 1;
+    for (int k = 0; k < search->steps; k++) {
+        int grown = extend(search, k, search->distance[k]);
+        hops += (int64_t)(grown - count) * search->distance[k];
+        count = grown;
+    }
+    if (count == search->size)
+        keep_if_better(search, hops);
+}
+
+/* Sets distance[which] to `value` and moves it to its place, far first. */
+static void replace(int *distance, int steps, int which, int value)
+{
+    for (; which > 0 && distance[which - 1] < value; which--)
+        distance[which] = distance[which - 1];
+    for (; which + 1 < steps && distance[which + 1] > value; which++)
+        distance[which] = distance[which + 1];
+    distance[which] = value;
+}
+
+/* Replaces one of the best distances by each other value, until no such change helps. */
+static void descend(search_t *search)
+{
+    int64_t before;
+    do {
+        before = search->best.hops;
+        for (int k = 0; k < search->steps; k++) {
+            const trv_distances_t start = search->best;
+            for (int d = 1; d <= search->size / 2 && search->work < search->limit; d++) {
+                memcpy(search->distance, start.distance, sizeof search->distance);
+                replace(search->distance, search->steps, k, d);
+                try_distances(search);
+            }
+        }
+    } while (search->best.hops < before && search->work < search->limit);
+}
+
+/* ---- Branch and bound -------------------------------------------------------------------------------------------- */
+
+/* How many displacements there must be, for `left` more steps to be enough. */
+static int needed(const search_t *search, int left)
+{
+    int64_t power = 1;
+    while (left-- > 0 && power < search->size)
+        power *= 3;
+    return (int)((search->size + power - 1) / power);
+}
+
+/* `count` displacements are there before `step`, and cost `hops`. */
+static void branch(search_t *search, int step, int count, int64_t hops)
+{
+    int left = search->steps - step;
+    if (count == search->size) { /* steps that are left over bring nothing */
+        for (int k = step; k < search->steps; k++)
+            search->distance[k] = 1;
+        keep_if_better(search, hops);
+        if (search->deferring)
+            keep_if_better_deferred(search, search->distance);
+    }
+    if (left == 0 || count == search->size)
+        return;
+    int largest = step ? search->distance[step - 1] : search->size / 2;
+    int least = (depth(search, step) + left - 1) / left;
+    int threshold = needed(search, left - 1);
+    int must = threshold - count > 1 ? threshold - count : 1;
+    for (int d = least; d <= largest && search->work < search->limit; d++) {
+        if (hops + (search->size - count) + (int64_t)must * (d - 1) >= enough(search))
+            return; /* and so for all larger ones */
+        search->distance[step] = d;
+        int grown = extend(search, step, d);
+        int64_t after = hops + (int64_t)(grown - count) * d;
+        if (grown >= threshold && grown > count && after + (search->size - grown) < enough(search))
+            branch(search, step + 1, grown, after);
+    }
+}
+
+/* ---- What others call -------------------------------------------------------------------------------------------- */
+
+/* What descent begins with: the paper's distances, filled up with 1, or composed ones. */
+static void choose_start(search_t *search, const trv_distances_t *paper)
+{
+    for (int k = 0; k < search->steps; k++)
+        search->distance[k] = 1;
+    for (int k = 0; k < paper->steps; k++)
+        replace(search->distance, search->steps, search->steps - 1, paper->distance[k]);
+    try_distances(search);
+    if (search->size <= TRV_DISTANCES_TABLE_MAX)
+        return; /* found at once, and what makes the table does not read it */
+    trv_distances_t composed[TRV_DISTANCES_STEPS_MAX + 1];
+    trv_distances_compose(search->size, search->steps, composed);
+    if (composed[search->steps].hops == 0)
+        return;
+    memcpy(search->distance, composed[search->steps].distance, sizeof search->distance);
+    try_distances(search);
+    keep_if_better_deferred(search, search->distance);
+}
+
+int trv_distances_search(int size, int steps, int64_t limit, trv_distances_t *found, trv_distances_t *at_once)
+{
+    if (size < 2 || size > TRV_DISTANCES_SEARCH_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "distances are searched for rings of 2 to %d, not %d",
+                        TRV_DISTANCES_SEARCH_MAX, size);
+    int least = trv_distances_steps_least(size), most = trv_distances_steps_most(size);
+    if (steps < least || steps > most)
+        return trv_fail(TRV_ERR_ARGUMENT, "a phase on a ring of %d takes %d to %d steps, not %d", size, least, most,
+                        steps);
+    trv_distances_t paper;
+    search_t search;
+    int rc = trv_distances_paper(size, &paper);
+    if (!rc)
+        rc = search_begin(&search, size, steps);
+    if (rc)
+        return rc;
+    search.limit = limit;
+    choose_start(&search, &paper);
+    descend(&search);
+    branch(&search, 0, 1, 0);
+    keep_if_better_deferred(&search, search.best.distance);
+    search_end(&search);
+    search.best.exact = search.deferred.exact = search.work < limit;
+    *found = search.deferred.hops < search.best.hops ? search.deferred : search.best;
+    if (at_once)
+        *at_once = search.best;
+    return TRV_OK;
+}

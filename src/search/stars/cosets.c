@@ -1,0 +1,197 @@
+/*
+ * The vectors of one step between subgroups: of each coset the ones that are short, by different ports, with a small
+ * load. Cosets are few (at most 2D + 1) and so are the candidates of each, so all choices are tried, with bounds.
+ */
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/stars/search.h"
+#include "search/stars/vector.h"
+
+#define CANDIDATES_MAX 12    /* of a coset */
+#define FURTHER_MAX    2     /* hops that vectors may be longer than they need to, for a smaller load */
+#define LONGER_MAX     6     /* the same, for different ports */
+#define CHOICES_MAX    20000 /* tried for one step and length */
+#define LOOKED_MIN     4000  /* that are looked at for one step and length even where the work is done … */
+#define LOOKS          8     /* … so many of which are a unit of work */
+#define COSETS_MAX     (TRV_PORTS_MAX + 1)
+
+typedef struct choice {
+    const trv_star_displacements_t *all;
+    int group[TRV_DIMS_MAX]; /* the first of the dimensions that streams take in turns with this one */
+    int turns[TRV_DIMS_MAX]; /* per group, how many these are */
+    int unit;                /* of loads: so many are one, which their parts in all groups divide */
+    int cosets;              /* but 0 */
+    int count[COSETS_MAX];
+    int candidate[COSETS_MAX][CANDIDATES_MAX];          /* the shortest first */
+    int load[COSETS_MAX][CANDIDATES_MAX][TRV_DIMS_MAX]; /* of each, per group, in units */
+    unsigned ports[COSETS_MAX][CANDIDATES_MAX];
+    int chosen[COSETS_MAX];
+    unsigned chosen_ports[COSETS_MAX];
+    int to_come[COSETS_MAX]; /* hops of the shortest ones from a coset on */
+    int tried, looked, looked_max;
+    int best; /* load, in units */
+    int best_chosen[COSETS_MAX];
+} choice_t;
+
+/* What the vectors chosen so far come to. */
+typedef struct sum {
+    int load[TRV_DIMS_MAX], hops;
+    int owner[TRV_PORTS_MAX]; /* of a port: the coset */
+} sum_t;
+
+/* ---- Choosing ---------------------------------------------------------------------------------------------------- */
+
+/* There are as many turns as there are dimensions of the commonest size; dimensions of a size take turns if these come
+ * round evenly. */
+static void find_groups(choice_t *choice)
+{
+    const trv_torus_t *torus = &choice->all->torus;
+    int alike[TRV_DIMS_MAX] = {0}, first[TRV_DIMS_MAX], most = 0;
+    for (int d = 0; d < torus->dims; d++) {
+        first[d] = torus->dims;
+        for (int e = torus->dims - 1; e >= 0; e--)
+            if (torus->size[e] == torus->size[d]) {
+                alike[d]++;
+                first[d] = e;
+            }
+        most = alike[d] > most ? alike[d] : most;
+    }
+    for (int d = 0; d < torus->dims; d++) {
+        choice->group[d] = most % alike[d] ? d : first[d];
+        choice->turns[choice->group[d]]++;
+    }
+    choice->unit = torus->dims;
+    for (int d = 0; d < torus->dims; d++) { /* the least common multiple */
+        const int before = choice->unit;
+        while (choice->turns[d] && choice->unit % choice->turns[d])
+            choice->unit += before;
+    }
+}
+
+/* With one candidate more, and the hops of the others wherever they go. */
+static int add_load(const choice_t *choice, const sum_t *sum, int coset, int i, sum_t *next)
+{
+    const int dims = choice->all->torus.dims;
+    next->hops = sum->hops + choice->all->hops[choice->candidate[coset][i]];
+    int most = (next->hops + choice->to_come[coset + 1]) * (choice->unit / dims);
+    for (int d = 0; d < dims; d++) {
+        next->load[d] = sum->load[d] + choice->load[coset][i][d];
+        most = next->load[d] > most ? next->load[d] : most;
+    }
+    return most;
+}
+
+static void choose(choice_t *choice, int coset, const sum_t *sum)
+{
+    sum_t next;
+    for (int i = 0; i < choice->count[coset]; i++) {
+        if (choice->tried > CHOICES_MAX || choice->looked++ > choice->looked_max)
+            return;
+        const int load = add_load(choice, sum, coset, i, &next);
+        if (load >= choice->best)
+            continue;
+        memcpy(next.owner, sum->owner, sizeof next.owner);
+        choice->chosen[coset] = i;
+        choice->chosen_ports[coset] = choice->ports[coset][i];
+        if (!trv_star_vector_place(choice->chosen_ports, next.owner, coset))
+            continue;
+        choice->tried++;
+        if (coset + 1 < choice->cosets) {
+            choose(choice, coset + 1, &next);
+        } else {
+            choice->best = load;
+            memcpy(choice->best_chosen, choice->chosen, sizeof choice->chosen);
+        }
+    }
+}
+
+/* ---- Candidates -------------------------------------------------------------------------------------------------- */
+
+/* Which coset of the smaller subgroup: the remainders of the multiples, as one number. */
+static int coset_of(const trv_lattice_t *part, const int *multiple)
+{
+    int rest[TRV_DIMS_MAX], coset = 0;
+    memcpy(rest, multiple, (size_t)part->dims * sizeof *rest);
+    for (int d = 0; d < part->dims; d++) {
+        const int *row = part->row[d];
+        int times = rest[d] / row[d];
+        times -= rest[d] < times * row[d];
+        for (int e = d; e < part->dims && times; e++)
+            rest[e] -= times * row[e];
+        coset = coset * row[d] + rest[d];
+    }
+    return coset;
+}
+
+static void add_candidate(choice_t *choice, int coset, int displacement)
+{
+    const trv_star_displacements_t *all = choice->all;
+    const int i = choice->count[coset]++;
+    choice->ports[coset][i] = trv_star_vector_ports(&all->torus, all->at[displacement]);
+    choice->candidate[coset][i] = displacement;
+    for (int d = 0; d < all->torus.dims; d++)
+        choice->load[coset][i][choice->group[d]] += abs(all->at[displacement][d]) *
+                                                    (choice->unit / choice->turns[choice->group[d]]);
+}
+
+static void keep(const choice_t *choice, int hops, trv_star_option_t *option)
+{
+    option->hops = hops;
+    option->load = (double)choice->best / choice->unit;
+    for (int c = 0; c < choice->cosets; c++)
+        option->displacement[c] = (uint16_t)choice->candidate[c][choice->best_chosen[c]];
+}
+
+static int looks_left(const trv_star_work_t *work)
+{
+    const int64_t left = work->limit - work->done;
+    return left > INT_MAX / LOOKS ? INT_MAX : left > LOOKED_MIN / LOOKS ? (int)left * LOOKS : LOOKED_MIN;
+}
+
+/* All candidates that are no longer than `hops` are there, at least one of each coset. Returns its work. */
+static int try_length(choice_t *choice, int hops, trv_star_option_t *option, int *options)
+{
+    const int before = choice->best;
+    sum_t none = {.hops = 0};
+    memset(none.owner, -1, sizeof none.owner);
+    choice->to_come[choice->cosets] = 0;
+    for (int c = choice->cosets - 1; c >= 0; c--)
+        choice->to_come[c] = choice->to_come[c + 1] + choice->all->hops[choice->candidate[c][0]];
+    choice->tried = 1;
+    choice->looked = 0;
+    choose(choice, 0, &none);
+    if (choice->best < before)
+        keep(choice, hops, &option[(*options)++]);
+    return choice->tried + choice->looked / LOOKS;
+}
+
+int trv_star_cosets(const trv_star_displacements_t *all, const trv_star_members_t *members, const trv_lattice_t *part,
+                    trv_star_option_t option[TRV_STAR_OPTIONS_MAX], trv_star_work_t *work)
+{
+    choice_t choice = {.all = all, .cosets = trv_lattice_index(part) - 1, .best = INT_MAX};
+    int seen = 0, options = 0, last = INT_MAX, i;
+    find_groups(&choice);
+    for (i = 0; i < members->count && options < TRV_STAR_OPTIONS_MAX; i++) {
+        int displacement = members->displacement[i], hops = all->hops[displacement];
+        if (hops > last)
+            break;
+        int c = coset_of(part, members->multiple[i]) - 1;
+        if (c >= 0 && choice.count[c] < CANDIDATES_MAX) {
+            seen += choice.count[c] == 0;
+            add_candidate(&choice, c, displacement);
+        }
+        bool ends = i + 1 == members->count || all->hops[members->displacement[i + 1]] > hops;
+        if (seen < choice.cosets || !ends)
+            continue;
+        int before = options;
+        choice.looked_max = looks_left(work);
+        work->done += try_length(&choice, hops, option, &options);
+        if (last == INT_MAX || (before == 0 && options))
+            last = hops + (options ? FURTHER_MAX : LONGER_MAX);
+    }
+    work->done += i;
+    return options;
+}

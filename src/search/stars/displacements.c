@@ -1,0 +1,64 @@
+/*
+ * All displacements of a torus, the shortest first.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "search/stars/search.h"
+
+static int hops_of(const trv_torus_t *torus, int rank, int *at)
+{
+    int hops = 0;
+    memset(at, 0, TRV_DIMS_MAX * sizeof *at);
+    trv_torus_coordinates(torus, rank, at);
+    for (int d = 0; d < torus->dims; d++) {
+        at[d] -= 2 * at[d] > torus->size[d] ? torus->size[d] : 0;
+        hops += abs(at[d]);
+    }
+    return hops;
+}
+
+/* Places them by their hops, those of equal hops in the order of the ranks: `place` has a number for every hop. */
+static void sort(trv_star_displacements_t *all, int longest, int *place)
+{
+    const trv_torus_t *torus = &all->torus;
+    int at[TRV_DIMS_MAX];
+    for (int rank = 1; rank < torus->ranks; rank++)
+        place[hops_of(torus, rank, at)]++;
+    for (int hops = 1, before = 0; hops <= longest; hops++) {
+        const int count = place[hops];
+        place[hops] = before;
+        before += count;
+    }
+    for (int rank = 1; rank < torus->ranks; rank++) {
+        const int hops = hops_of(torus, rank, at), i = place[hops]++;
+        memcpy(all->at[i], at, sizeof at);
+        all->hops[i] = hops;
+    }
+}
+
+int trv_star_displacements_create(trv_star_displacements_t *all, const trv_torus_t *torus)
+{
+    int longest = 0;
+    for (int d = 0; d < torus->dims; d++)
+        longest += torus->size[d] / 2;
+    int *place = calloc((size_t)longest + 1, sizeof *place);
+    all->torus = *torus;
+    all->count = torus->ranks - 1;
+    all->at = malloc((size_t)torus->ranks * sizeof *all->at);
+    all->hops = malloc((size_t)torus->ranks * sizeof *all->hops);
+    if (!all->at || !all->hops || !place) {
+        free(place);
+        return trv_fail_memory();
+    }
+    sort(all, longest, place);
+    free(place);
+    return TRV_OK;
+}
+
+void trv_star_displacements_clear(trv_star_displacements_t *all)
+{
+    free(all->at);
+    free(all->hops);
+}

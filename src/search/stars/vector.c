@@ -1,0 +1,60 @@
+/*
+ * Single vectors: as text, and the ports by which they may leave.
+ */
+#include "search/stars/vector.h"
+
+#include <stdio.h>
+
+const char *trv_star_vector_text(const trv_torus_t *torus, const int *at, char text[VECTOR_TEXT_MAX])
+{
+    int used = 0;
+    for (int d = 0; d < torus->dims; d++)
+        used += snprintf(text + used, (size_t)(VECTOR_TEXT_MAX - used), d ? ".%d" : "%d", at[d]);
+    return text;
+}
+
+unsigned trv_star_vector_ports(const trv_torus_t *torus, const int *at)
+{
+    unsigned ports = 0;
+    for (int d = 0; d < torus->dims; d++) {
+        if (at[d])
+            ports |= 1u << trv_port(d, at[d] > 0 ? -1 : 1);
+        if (at[d] && 2 * at[d] == torus->size[d])
+            ports |= 1u << trv_port(d, 1);
+    }
+    return ports;
+}
+
+/* Augmenting paths; `tried` are ports that were. */
+static bool place(const unsigned *ports, int *owner, int i, unsigned *tried)
+{
+    for (unsigned left = ports[i]; (left &= ~*tried) != 0;) {
+        const int p = __builtin_ctz(left);
+        *tried |= 1u << p;
+        if (owner[p] < 0 || place(ports, owner, owner[p], tried)) {
+            owner[p] = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a port that nobody has can be reached by moving others: asked far more often than it is true. */
+static bool has_way(const unsigned *ports, const int *owner, int i)
+{
+    unsigned reached = ports[i], seen = 0;
+    while (reached & ~seen) {
+        const int p = __builtin_ctz(reached & ~seen);
+        if (owner[p] < 0)
+            return true;
+        seen |= 1u << p;
+        reached |= ports[owner[p]];
+    }
+    return false;
+}
+
+bool trv_star_vector_place(const unsigned *ports, int owner[TRV_PORTS_MAX], int i)
+{
+    unsigned tried = 0;
+    return has_way(ports, owner, i) && place(ports, owner, i, &tried);
+}

@@ -1,0 +1,14 @@
+/*
+ * The life of a program.
+ */
+#include "simulate/goal/goal.h"
+
+#include <stdlib.h>
+
+void trv_goal_clear(trv_goal_t *goal)
+{
+    free(goal->op);
+    free(goal->need);
+    free(goal->name);
+    *goal = (trv_goal_t){0};
+}

@@ -1,0 +1,513 @@
+/*
+ * Topology files: {"format": "trivance-topology-1", "torus": [2, 4], "ranks": [[0, 0], [0, 1], …]}.
+ */
+#include "topology/topology_file.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "settings/json_file.h"
+#include "topology/topology_list.h"
+#include "base/text/whole_file.h"
+
+#define FORMAT "trivance-topology-1"
+
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
+
+static bool is_among(const char *const *word, const char *key)
+{
+    while (*word && strcmp(*word, key) != 0)
+        word++;
+    return *word;
+}
+
+static void warn_of_keys(const trv_json_file_t *file, trv_topology_warn_t *warn, void *context)
+{
+    static const char *const known[] = {"format", "torus", "wrap", "links", "shared_port", "ranks", "hosts", NULL};
+    const char *key;
+    json_t *value;
+    char line[400];
+    json_object_foreach(file->root, key, value)
+    {
+        if (!is_among(known, key))
+            warn(context, trv_json_file_tell(file, file->root, key, line, sizeof line,
+                                             "the key \"%.40s\" is unknown and ignored", key));
+    }
+}
+
+static int read_torus(const trv_json_file_t *file, trv_torus_t *torus)
+{
+    const json_t *list = json_object_get(file->root, "torus"), *entry;
+    int size[TRV_DIMS_MAX];
+    size_t i;
+    if (!json_is_array(list) || json_array_size(list) < 1 || json_array_size(list) > TRV_DIMS_MAX)
+        return trv_json_file_fail(file, file->root, list ? "torus" : NULL,
+                                  "\"torus\" must be a list of 1 to %d sizes, [8, 8] for example", TRV_DIMS_MAX);
+    json_array_foreach(list, i, entry)
+    {
+        json_int_t value = json_integer_value(entry); /* 0 where it is no integer */
+        if (value < 1 || value > 1 << 30)
+            return trv_json_file_fail(file, entry, NULL, "the size of dimension %zu must be a whole number from 1 on",
+                                      i);
+        size[i] = (int)value;
+    }
+    if (trv_torus_init(torus, (int)json_array_size(list), size) < 0)
+        return trv_json_file_fail(file, list, NULL, "%s", trv_last_error());
+    return TRV_OK;
+}
+
+#define OF_EACH_MAX (TRV_DIMS_MAX * 6 + 3)
+
+/* The example of a list with an entry for each dimension. */
+static char *of_each(const trv_torus_t *torus, const char *entry, char text[OF_EACH_MAX])
+{
+    int used = 0;
+    for (int d = 0; d < torus->dims; d++)
+        used += snprintf(text + used, (size_t)(OF_EACH_MAX - used), "%s%s", d ? ", " : "[", entry);
+    snprintf(text + used, (size_t)(OF_EACH_MAX - used), "]");
+    return text;
+}
+
+/* A list of one truth per dimension into the bits of those that are `marked`; without the list no bit is set. */
+static int read_flags(const trv_json_file_t *file, const trv_torus_t *torus, const char *key, bool marked,
+                      unsigned *bits)
+{
+    const json_t *list = json_object_get(file->root, key), *entry;
+    char text[OF_EACH_MAX];
+    size_t i;
+    *bits = 0;
+    if (!list)
+        return TRV_OK;
+    bool right = json_is_array(list) && json_array_size(list) == (size_t)torus->dims;
+    json_array_foreach(list, i, entry)
+    {
+        right = right && json_is_boolean(entry);
+        if (right && json_is_true(entry) == marked)
+            *bits |= 1u << i;
+    }
+    return right ? TRV_OK
+                 : trv_json_file_fail(file, file->root, key,
+                                      "\"%s\" must be a list of true and false, one for each dimension, of which "
+                                      "there %s %d: %s for example",
+                                      key, torus->dims == 1 ? "is" : "are", torus->dims, of_each(torus, "true", text));
+}
+
+static int read_place(const trv_json_file_t *file, const trv_torus_t *torus, const json_t *list, int *place)
+{
+    int at[TRV_DIMS_MAX];
+    char text[OF_EACH_MAX];
+    if (!json_is_array(list) || json_array_size(list) != (size_t)torus->dims)
+        return trv_json_file_fail(file, list, NULL, "a coordinate must be a list of %d number%s, %s for example",
+                                  torus->dims, torus->dims == 1 ? "" : "s", of_each(torus, "0", text));
+    for (int d = 0; d < torus->dims; d++) {
+        const json_t *entry = json_array_get(list, (size_t)d);
+        json_int_t value = json_is_integer(entry) ? json_integer_value(entry) : -1;
+        if (value < 0 || value >= torus->size[d])
+            return trv_json_file_fail(file, entry, NULL,
+                                      "the coordinate in dimension %d must be a whole number from 0 "
+                                      "to %d",
+                                      d, torus->size[d] - 1);
+        at[d] = (int)value;
+    }
+    *place = trv_torus_rank(torus, at);
+    return TRV_OK;
+}
+
+/* A dimension of one coordinate has no links: whether it wraps means nothing. */
+static int read_wrap(const trv_json_file_t *file, trv_torus_t *torus)
+{
+    unsigned lines;
+    int code = read_flags(file, torus, "wrap", false, &lines);
+    for (int d = 0; d < torus->dims; d++)
+        if (torus->size[d] == 1)
+            lines &= ~(1u << d);
+    return code < 0 ? code : trv_torus_set_lines(torus, lines);
+}
+
+/* ---- Links ------------------------------------------------------------------------------------------------------- */
+
+#define SPEED_LEAST (1 / TRV_SLOW_FACTOR_MAX)
+
+/* The same link the other way. */
+static trv_slow_link_t reverse(const trv_torus_t *torus, const trv_slow_link_t *link)
+{
+    const int d = trv_port_dimension(link->port), sign = trv_port_sign(link->port);
+    int at[TRV_DIMS_MAX];
+    trv_torus_coordinates(torus, link->rank, at);
+    at[d] = (at[d] + sign + torus->size[d]) % torus->size[d];
+    return (trv_slow_link_t){trv_torus_rank(torus, at), trv_port(d, -sign), link->factor};
+}
+
+static int read_factor(const trv_json_file_t *file, const json_t *entry, double *factor)
+{
+    const json_t *speed = json_object_get(entry, "speed"), *down = json_object_get(entry, "down");
+    const double value = json_number_value(speed); /* 0 where it is no number */
+    *factor = down ? INFINITY : 1 / value;
+    if (!speed == !down || (down && !json_is_true(down)))
+        return trv_json_file_fail(file, entry, NULL,
+                                  "a link has either a \"speed\", 0.25 for example, or \"down\": true");
+    return down || (value >= SPEED_LEAST && value <= 1)
+               ? TRV_OK
+               : trv_json_file_fail(file, entry, "speed",
+                                    "the speed of a link is a number from %f to 1, its share of the bandwidth that "
+                                    "links have; one that carries nothing is \"down\": true",
+                                    SPEED_LEAST);
+}
+
+static int check_link_keys(const trv_json_file_t *file, json_t *entry)
+{
+    static const char *const known[] = {"from", "port", "speed", "down", "one_way", NULL};
+    const char *key;
+    json_t *value;
+    json_object_foreach(entry, key, value)
+    {
+        if (!is_among(known, key))
+            return trv_json_file_fail(file, entry, key,
+                                      "a link has no \"%.40s\"; it has from, port, speed or down, and one_way", key);
+    }
+    return TRV_OK;
+}
+
+static int read_link(const trv_json_file_t *file, json_t *entry, const trv_torus_t *torus, trv_slow_link_t *link)
+{
+    const json_t *from = json_object_get(entry, "from"), *one_way = json_object_get(entry, "one_way");
+    const char *port = json_string_value(json_object_get(entry, "port"));
+    if (!from || !port)
+        return trv_json_file_fail(
+            file, entry, NULL,
+            "a link must be an object with the coordinate that it leaves and the port, {\"from\": "
+            "[0, 0], \"port\": \"+0\", \"speed\": 0.25} for example");
+    int code = check_link_keys(file, entry);
+    if (code == TRV_OK)
+        code = read_place(file, torus, from, &link->rank);
+    if (code == TRV_OK)
+        code = read_factor(file, entry, &link->factor);
+    if (code == TRV_OK && trv_port_parse(port, &link->port) < 0)
+        code = trv_json_file_fail(file, entry, "port", "%s", trv_last_error());
+    if (code == TRV_OK && one_way && !json_is_boolean(one_way))
+        code = trv_json_file_fail(file, entry, "one_way", "\"one_way\" must be true or false");
+    if (code < 0)
+        return code;
+    const trv_network_t alone = {TRV_NETWORK, .torus = *torus, .slow_links = 1, .slow_link = link};
+    return trv_network_check(&alone) < 0 ? trv_json_file_fail(file, entry, NULL, "%s", trv_last_error()) : TRV_OK;
+}
+
+/* A link and the entry of the list that it is from. */
+typedef struct listed {
+    const trv_slow_link_t *link;
+    size_t entry;
+} listed_t;
+
+static int compare_links(const void *left, const void *right)
+{
+    const listed_t *a = left, *b = right;
+    if (a->link->rank != b->link->rank)
+        return a->link->rank < b->link->rank ? -1 : 1;
+    if (a->link->port != b->link->port)
+        return a->link->port - b->link->port;
+    return (a->entry > b->entry) - (a->entry < b->entry);
+}
+
+/* Fails at the first entry whose link another one before it has. Sorts the links. */
+static int check_twice(const trv_json_file_t *file, const json_t *list, listed_t *listed, int links)
+{
+    size_t again = SIZE_MAX;
+    qsort(listed, (size_t)links, sizeof *listed, compare_links);
+    for (int i = 1; i < links; i++)
+        if (listed[i].link->rank == listed[i - 1].link->rank && listed[i].link->port == listed[i - 1].link->port &&
+            listed[i].entry < again)
+            again = listed[i].entry;
+    return again == SIZE_MAX ? TRV_OK
+                             : trv_json_file_fail(file, json_array_get(list, again), NULL,
+                                                  "the link is there twice; it stands for both ways unless it has "
+                                                  "\"one_way\": true");
+}
+
+/* Every link both ways, unless it says otherwise. */
+static int read_links(const trv_json_file_t *file, trv_topology_t *topology)
+{
+    const json_t *list = json_object_get(file->root, "links");
+    json_t *entry;
+    size_t i;
+    if (!list)
+        return TRV_OK;
+    if (!json_is_array(list) || json_array_size(list) > 1 << 29)
+        return trv_json_file_fail(file, file->root, "links", "\"links\" must be a list of those that are slow or down");
+    topology->slow_link = calloc(2 * json_array_size(list) + 1, sizeof *topology->slow_link);
+    listed_t *listed = calloc(2 * json_array_size(list) + 1, sizeof *listed);
+    int code = topology->slow_link && listed ? TRV_OK : trv_fail_memory();
+    json_array_foreach(list, i, entry)
+    {
+        trv_slow_link_t *link = code == TRV_OK ? &topology->slow_link[topology->slow_links] : NULL;
+        code = link ? read_link(file, entry, &topology->torus, link) : code;
+        if (code < 0)
+            break;
+        listed[topology->slow_links++] = (listed_t){link, i};
+        if (!json_is_true(json_object_get(entry, "one_way"))) {
+            link[1] = reverse(&topology->torus, link);
+            listed[topology->slow_links++] = (listed_t){link + 1, i};
+        }
+    }
+    if (code == TRV_OK)
+        code = check_twice(file, list, listed, topology->slow_links);
+    free(listed);
+    if (code < 0)
+        return code;
+    const trv_network_t all = {TRV_NETWORK, .torus = topology->torus, .slow_links = topology->slow_links,
+                               .slow_link = topology->slow_link};
+    return trv_network_check(&all) < 0 ? trv_json_file_fail(file, file->root, "links", "%s", trv_last_error()) : TRV_OK;
+}
+
+/* ---- Ranks and hosts --------------------------------------------------------------------------------------------- */
+
+static int read_ranks(const trv_json_file_t *file, const json_t *list, trv_topology_t *topology)
+{
+    const json_t *entry;
+    size_t i;
+    if (!json_is_array(list) || json_array_size(list) < 1 || json_array_size(list) > 1 << 30)
+        return trv_json_file_fail(file, file->root, "ranks",
+                                  "\"ranks\" must be a list of coordinates, one for each "
+                                  "rank of MPI_COMM_WORLD");
+    topology->place = calloc(json_array_size(list), sizeof *topology->place);
+    if (!topology->place)
+        return trv_fail_memory();
+    json_array_foreach(list, i, entry)
+    {
+        int code = read_place(file, &topology->torus, entry, &topology->place[i]);
+        if (code < 0)
+            return code;
+        topology->count++;
+    }
+    return TRV_OK;
+}
+
+static int read_hosts(const trv_json_file_t *file, json_t *object, trv_topology_t *topology)
+{
+    const char *name;
+    json_t *entry;
+    if (!json_is_object(object) || json_object_size(object) < 1)
+        return trv_json_file_fail(file, file->root, "hosts",
+                                  "\"hosts\" must be an object of names and coordinates, "
+                                  "{\"node0\": [0, 0], …}");
+    topology->place = calloc(json_object_size(object), sizeof *topology->place);
+    topology->host = calloc(json_object_size(object), sizeof *topology->host);
+    if (!topology->place || !topology->host)
+        return trv_fail_memory();
+    json_object_foreach(object, name, entry)
+    {
+        int at = topology->count, code = read_place(file, &topology->torus, entry, &topology->place[at]);
+        if (code == TRV_OK && !*name)
+            code = trv_json_file_fail(file, entry, NULL, "a host has no name; {\"node0\": [0, 0]} for example");
+        if (code < 0)
+            return code;
+        topology->host[at] = strdup(name);
+        if (!topology->host[at])
+            return trv_fail_memory();
+        topology->count++;
+    }
+    return TRV_OK;
+}
+
+static int read_all(const trv_json_file_t *file, trv_topology_t *topology)
+{
+    const char *format = json_string_value(json_object_get(file->root, "format"));
+    json_t *ranks = json_object_get(file->root, "ranks"), *hosts = json_object_get(file->root, "hosts");
+    if (!json_is_object(file->root))
+        return trv_json_file_fail(file, file->root, NULL,
+                                  "a topology must be an object, {\"format\": \"" FORMAT "\", …}");
+    if (!format || strcmp(format, FORMAT) != 0)
+        return trv_json_file_fail(file, file->root, json_object_get(file->root, "format") ? "format" : NULL,
+                                  "\"format\" must be \"" FORMAT "\"");
+    int code = read_torus(file, &topology->torus);
+    if (code == TRV_OK)
+        code = read_wrap(file, &topology->torus);
+    if (code == TRV_OK)
+        code = read_links(file, topology);
+    if (code == TRV_OK)
+        code = read_flags(file, &topology->torus, "shared_port", true, &topology->shared_port);
+    if (code == TRV_OK && !ranks && !hosts)
+        code =
+            trv_json_file_fail(file, file->root, NULL,
+                               "nothing says who is where: \"ranks\" is missing, a list of coordinates, or \"hosts\"");
+    if (code == TRV_OK && ranks && hosts)
+        code = trv_json_file_fail(file, file->root, "hosts",
+                                  "there must be either \"ranks\" or \"hosts\", and not both");
+    if (code < 0)
+        return code;
+    return ranks ? read_ranks(file, ranks, topology) : read_hosts(file, hosts, topology);
+}
+
+/* Closes the file. */
+static int read_file(trv_topology_t *topology, trv_json_file_t *file, trv_topology_warn_t *warn, void *context)
+{
+    int code = read_all(file, topology);
+    if (code < 0)
+        trv_topology_clear(topology);
+    else if (warn)
+        warn_of_keys(file, warn, context);
+    trv_json_file_close(file);
+    return code;
+}
+
+int trv_topology_read(trv_topology_t *topology, const char *path, trv_topology_warn_t *warn, void *context)
+{
+    const char *name;
+    char *text;
+    size_t length;
+    *topology = (trv_topology_t){.count = 0};
+    int code = trv_whole_file_read(path, &name, &text, &length);
+    if (code < 0)
+        return code;
+    code = trv_topology_parse(topology, name, text, length, warn, context);
+    free(text);
+    return code;
+}
+
+static size_t skip_blanks(const char *text, size_t length)
+{
+    size_t at = 0;
+    while (at < length && text[at] && strchr(" \t\r\n", text[at]))
+        at++;
+    return at;
+}
+
+static bool is_blank(const char *text, size_t length) { return skip_blanks(text, length) == length; }
+
+/* JSON begins with a bracket. */
+static bool is_list(const char *text, size_t length)
+{
+    const size_t at = skip_blanks(text, length);
+    return at < length && !strchr("{[", text[at]) && !memchr(text, '\0', length);
+}
+
+static int parse_list(trv_topology_t *topology, const char *name, const char *text, size_t length)
+{
+    char *copy = strndup(text, length);
+    int code = copy ? trv_topology_list_parse(topology, name, copy) : trv_fail_memory();
+    free(copy);
+    if (code < 0)
+        trv_topology_clear(topology);
+    return code;
+}
+
+int trv_topology_parse(trv_topology_t *topology, const char *name, const char *text, size_t length,
+                       trv_topology_warn_t *warn, void *context)
+{
+    static const char mark[] = "\xef\xbb\xbf"; /* with which some editors begin a file */
+    const size_t marked = length >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
+    trv_json_file_t file;
+    *topology = (trv_topology_t){.count = 0};
+    text += marked;
+    length -= marked;
+    if (is_blank(text, length))
+        return trv_fail(
+            TRV_ERR_INVALID,
+            "%.200s:1: it is empty; `mpirun -n 8 trivance topology --dump --torus=2x4 -o torus.json` writes a "
+            "topology",
+            name);
+    if (is_list(text, length))
+        return parse_list(topology, name, text, length);
+    int code = trv_json_file_parse(&file, name, text, length);
+    return code < 0 ? code : read_file(topology, &file, warn, context);
+}
+
+void trv_topology_clear(trv_topology_t *topology)
+{
+    for (int i = 0; topology->host && i < topology->count; i++)
+        free(topology->host[i]);
+    free(topology->host);
+    free(topology->place);
+    free(topology->slow_link);
+    *topology = (trv_topology_t){.count = 0};
+}
+
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
+
+static void write_flags(const trv_topology_t *topology, const char *key, bool marked, unsigned bits, FILE *out)
+{
+    fprintf(out, "  \"%s\": [", key);
+    for (int d = 0; d < topology->torus.dims; d++)
+        fprintf(out, "%s%s", d ? ", " : "", ((bits >> d) & 1) == marked ? "true" : "false");
+    fputs("],\n", out);
+}
+
+static void write_place(const trv_torus_t *torus, int place, FILE *out)
+{
+    int at[TRV_DIMS_MAX];
+    trv_torus_coordinates(torus, place, at);
+    for (int d = 0; d < torus->dims; d++)
+        fprintf(out, "%s%d", d ? ", " : "[", at[d]);
+    fputc(']', out);
+}
+
+/* A link and the same the other way, one after the other, as one. */
+static void write_links(const trv_topology_t *topology, FILE *out)
+{
+    for (int i = 0; i < topology->slow_links; i++) {
+        const trv_slow_link_t *link = &topology->slow_link[i];
+        const trv_slow_link_t back = reverse(&topology->torus, link);
+        const bool both = i + 1 < topology->slow_links && link[1].rank == back.rank && link[1].port == back.port &&
+                          !(link[1].factor < back.factor) && !(link[1].factor > back.factor);
+        char port[TRV_PORT_TEXT_MAX];
+        fprintf(out, "%s\n    {\"from\": ", i ? "," : "  \"links\": [");
+        write_place(&topology->torus, link->rank, out);
+        fprintf(out, ", \"port\": \"%s\", ", trv_port_format(link->port, port));
+        if (isinf(link->factor))
+            fputs("\"down\": true", out);
+        else
+            fprintf(out, "\"speed\": %.15g", 1 / link->factor);
+        fputs(both ? "}" : ", \"one_way\": true}", out);
+        i += both;
+    }
+    fputs(topology->slow_links ? "\n  ],\n" : "", out);
+}
+
+int trv_topology_write(const trv_topology_t *topology, FILE *out)
+{
+    const trv_torus_t *torus = &topology->torus;
+    fprintf(out, "{\n  \"format\": \"" FORMAT "\",\n  \"torus\": [");
+    for (int d = 0; d < torus->dims; d++)
+        fprintf(out, "%s%d", d ? ", " : "", torus->size[d]);
+    fputs("],\n", out);
+    write_flags(topology, "wrap", false, topology->torus.lines, out);
+    write_flags(topology, "shared_port", true, topology->shared_port, out);
+    write_links(topology, out);
+    fprintf(out, "  \"%s\": %s", topology->host ? "hosts" : "ranks", topology->host ? "{" : "[");
+    for (int i = 0; i < topology->count; i++) {
+        fprintf(out, "%s\n    ", i ? "," : "");
+        if (topology->host) {
+            json_t *name = json_string(topology->host[i]);
+            int failed = json_dumpf(name, out, JSON_ENCODE_ANY);
+            json_decref(name);
+            if (!name || failed)
+                return trv_fail_memory();
+            fputs(": ", out);
+        }
+        write_place(torus, topology->place[i], out);
+    }
+    fprintf(out, "\n  %s\n}\n", topology->host ? "}" : "]");
+    return TRV_OK;
+}
+
+/* ---- Finding ----------------------------------------------------------------------------------------------------- */
+
+static size_t short_length(const char *name) { return strcspn(name, "."); }
+
+int trv_topology_place(const trv_topology_t *topology, int rank, const char *host)
+{
+    if (!topology->host)
+        return rank < topology->count ? topology->place[rank] : -1;
+    int near = -1;
+    size_t length = short_length(host);
+    for (int i = 0; i < topology->count; i++) {
+        const char *name = topology->host[i];
+        if (strcmp(name, host) == 0)
+            return topology->place[i];
+        bool whole = !name[short_length(name)] || !host[length]; /* two full names must be the same */
+        if (near < 0 && whole && short_length(name) == length && strncmp(name, host, length) == 0)
+            near = topology->place[i];
+    }
+    return near;
+}

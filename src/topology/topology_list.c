@@ -1,0 +1,294 @@
+/*
+ * Two kinds of lines; # begins a comment:
+ *
+ *     node17 0 3 1                                  a host and its coordinates, blanks or commas between them
+ *     SwitchName=s0 Level=0 Nodes=node[00-07,12]    the hosts of a leaf switch, as `scontrol show topology` prints
+ *
+ * The torus is as large as the largest coordinates say, or a line "torus 4x4x8" before the hosts. Switches have no
+ * coordinates: the n-th leaf, or block, is coordinate n of the first dimension, and its hosts follow each other in the
+ * second. Switches above the leaves are left out of account.
+ */
+#include "topology/topology_list.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+#define HOSTS_MAX (1 << 20)
+#define BLANK     " \t\r,"
+#define DIGITS    "0123456789"
+#define NAME      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_." DIGITS
+
+typedef struct reader {
+    const char *name;
+    int line, room, dims, leaves, members; /* members: of the leaf that is being read */
+    trv_topology_t *topology;
+    struct host {
+        int at[TRV_DIMS_MAX], line;
+    } * host;
+    bool of_slurm;
+} reader_t;
+
+__attribute__((format(printf, 2, 3))) static int fail(const reader_t *reader, const char *format, ...)
+{
+    char text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return trv_fail(TRV_ERR_INVALID, "%.200s:%d: %s", reader->name, reader->line, text);
+}
+
+static int add_host(reader_t *reader, const char *host, const int at[TRV_DIMS_MAX])
+{
+    trv_topology_t *topology = reader->topology;
+    for (const char *c = host; *c; c++)
+        if (*c <= ' ' || *c > '~')
+            return fail(reader, "a host's name has a character that is none of ASCII");
+    if (topology->count == HOSTS_MAX)
+        return fail(reader, "there are more than %d hosts", HOSTS_MAX);
+    if (topology->count == reader->room) {
+        const int room = reader->room ? 2 * reader->room : 64;
+        char **grown = realloc(topology->host, (size_t)room * sizeof *grown);
+        topology->host = grown ? grown : topology->host;
+        struct host *hosts = grown ? realloc(reader->host, (size_t)room * sizeof *hosts) : NULL;
+        if (!hosts)
+            return trv_fail_memory();
+        reader->host = hosts;
+        reader->room = room;
+    }
+    topology->host[topology->count] = strdup(host);
+    if (!topology->host[topology->count])
+        return trv_fail_memory();
+    reader->host[topology->count].line = reader->line;
+    memcpy(reader->host[topology->count++].at, at, TRV_DIMS_MAX * sizeof *at);
+    return TRV_OK;
+}
+
+/* ---- A host and its coordinates ---------------------------------------------------------------------------------- */
+
+static int read_host(reader_t *reader, char *line)
+{
+    char *rest = NULL, *host = strtok_r(line, BLANK, &rest), *word;
+    int at[TRV_DIMS_MAX] = {0}, dims = 0;
+    while ((word = strtok_r(NULL, BLANK, &rest)) != NULL) {
+        char *end;
+        const long value = strtol(word, &end, 10);
+        if (*end || value < 0 || value >= 1 << 30 || dims == TRV_DIMS_MAX)
+            return fail(reader, "behind the host are 1 to %d coordinates from 0 on, and not '%.40s'", TRV_DIMS_MAX,
+                        word);
+        at[dims++] = (int)value;
+    }
+    if (dims == 0)
+        return fail(reader, "'%.60s' has no coordinates; write them behind it, as: node17 0 3 1", host);
+    if (reader->dims && dims != reader->dims)
+        return fail(reader, "'%.60s' has %d coordinate%s, and the lines before have %d", host, dims,
+                    dims == 1 ? "" : "s", reader->dims);
+    reader->dims = dims;
+    return add_host(reader, host, at);
+}
+
+static int read_torus(reader_t *reader, const char *text)
+{
+    trv_torus_t *torus = &reader->topology->torus;
+    if (reader->dims)
+        return fail(reader, "the torus is said before the hosts, once");
+    if (trv_torus_parse(text, torus))
+        return fail(reader, "%s", trv_last_error());
+    reader->dims = torus->dims;
+    return TRV_OK;
+}
+
+/* ---- Slurm ------------------------------------------------------------------------------------------------------- */
+
+/* A copy of the value of "key=…" in a line, up to a blank; NULL where there is none. */
+static char *value_of(const char *line, const char *key)
+{
+    const size_t length = strlen(key);
+    for (const char *at = line; (at = strstr(at, key)) != NULL; at += length)
+        if ((at == line || at[-1] == ' ' || at[-1] == '\t') && at[length] == '=')
+            return strndup(at + length + 1, strcspn(at + length + 1, " \t\r\n"));
+    return NULL;
+}
+
+/* The n-th host of the leaf that is being read. */
+static int add_member(reader_t *reader, const char *host)
+{
+    const int at[TRV_DIMS_MAX] = {reader->leaves, reader->members++};
+    if (host[strspn(host, NAME)])
+        return fail(reader, "'%.60s' is no name of a node, as node7, or of several, as node[00-07,12]", host);
+    return add_host(reader, host, at);
+}
+
+/* "00-07" or "12" behind `prefix` and before `suffix`. */
+static int add_numbers(reader_t *reader, const char *prefix, int prefix_length, const char *range, const char *suffix)
+{
+    char host[512], *end;
+    const int digits = (int)strspn(range, DIGITS);
+    const long first = strtol(range, &end, 10);
+    const long last = *end == '-' ? strtol(end + 1, &end, 10) : first;
+    int rc = TRV_OK;
+    if (digits == 0 || *end || last < first || last - first >= HOSTS_MAX)
+        return fail(reader, "'%.40s' is no range of nodes, as 00-07", range);
+    for (long i = 0; i <= last - first && !rc; i++) { /* `last` may be the largest number that there is */
+        snprintf(host, sizeof host, "%.*s%0*ld%s", prefix_length, prefix, digits, first + i, suffix);
+        rc = add_member(reader, host);
+    }
+    return rc;
+}
+
+/* One entry of a list of nodes: "node7", or "node[00-07,12]". */
+static int add_entry(reader_t *reader, char *entry)
+{
+    char *open = strchr(entry, '['), *close = open ? strchr(open, ']') : NULL, *rest = NULL;
+    int rc = TRV_OK;
+    if (!open)
+        return add_member(reader, entry);
+    if (!close || strchr(close, '[') || close == open + 1)
+        return fail(reader, "the nodes '%.60s' have more than one pair of brackets, half of one, or nothing in it",
+                    entry);
+    *close = '\0';
+    for (char *range = strtok_r(open + 1, ",", &rest); range && !rc; range = strtok_r(NULL, ",", &rest))
+        rc = add_numbers(reader, entry, (int)(open - entry), range, close + 1);
+    return rc;
+}
+
+static int add_entries(reader_t *reader, char *nodes)
+{
+    int rc = TRV_OK, depth = 0;
+    bool last = false;
+    for (char *entry = nodes, *at = nodes; !rc && !last; at++) {
+        depth += (*at == '[') - (*at == ']');
+        last = !*at;
+        if (last || (*at == ',' && depth == 0)) {
+            *at = '\0';
+            rc = *entry ? add_entry(reader, entry) : fail(reader, "the list of nodes has an empty entry");
+            entry = at + 1;
+        }
+    }
+    return rc;
+}
+
+static int read_leaf(reader_t *reader, const char *line)
+{
+    char *nodes = value_of(line, "Nodes"), *level = value_of(line, "Level");
+    int rc = TRV_OK;
+    reader->of_slurm = true;
+    reader->dims = 2;
+    reader->members = 0;
+    if (level && (!*level || level[strspn(level, DIGITS)]))
+        rc = fail(reader, "Level is '%.20s', and no number", level);
+    else if (!level || strcmp(level, "0") == 0) {
+        rc = nodes ? add_entries(reader, nodes)
+                   : fail(reader, "a leaf has no Nodes=; the text is that of `scontrol show topology`");
+        reader->leaves++;
+    }
+    free(nodes);
+    free(level);
+    return rc;
+}
+
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
+
+static int read_line(reader_t *reader, char *line)
+{
+    char *text = line + strspn(line, BLANK);
+    text[strcspn(text, "#")] = '\0';
+    if (!*text)
+        return TRV_OK;
+    const bool leaf = strncmp(text, "SwitchName=", 11) == 0 || strncmp(text, "BlockName=", 10) == 0;
+    if (reader->topology->count > 0 && leaf != reader->of_slurm)
+        return fail(reader, "lines of switches and lines of hosts with coordinates do not go together");
+    if (leaf)
+        return read_leaf(reader, text);
+    if (strncmp(text, "torus", 5) == 0 && strchr(BLANK, text[5])) {
+        text += 5 + strspn(text + 5, BLANK);
+        text[strcspn(text, BLANK)] = '\0';
+        return read_torus(reader, text);
+    }
+    return read_host(reader, text);
+}
+
+typedef struct named {
+    const char *name;
+    int line;
+} named_t;
+
+static int by_name(const void *a, const void *b)
+{
+    const named_t *left = a, *right = b;
+    const int order = strcmp(left->name, right->name);
+    return order ? order : left->line - right->line;
+}
+
+static int refuse_twins(reader_t *reader)
+{
+    const trv_topology_t *topology = reader->topology;
+    named_t *host = malloc((size_t)topology->count * sizeof *host + 1);
+    int rc = host ? TRV_OK : trv_fail_memory();
+    for (int i = 0; host && i < topology->count; i++)
+        host[i] = (named_t){topology->host[i], reader->host[i].line};
+    if (host)
+        qsort(host, (size_t)topology->count, sizeof *host, by_name);
+    for (int i = 1; i < topology->count && !rc; i++)
+        if (strcmp(host[i - 1].name, host[i].name) == 0) {
+            reader->line = host[i].line;
+            rc = fail(reader, "the host '%.60s' is there twice, first in line %d", host[i].name, host[i - 1].line);
+        }
+    free(host);
+    return rc;
+}
+
+/* The torus where no line said it, and the hosts' places in it. */
+static int place_all(reader_t *reader)
+{
+    trv_topology_t *topology = reader->topology;
+    trv_torus_t *torus = &topology->torus;
+    int size[TRV_DIMS_MAX];
+    if (topology->count == 0)
+        return trv_fail(TRV_ERR_INVALID,
+                        "%.200s: it has no hosts; a topology is JSON, a host and its coordinates per "
+                        "line, or what `scontrol show topology` prints",
+                        reader->name);
+    for (int d = 0; d < reader->dims; d++) {
+        size[d] = 1;
+        for (int i = 0; i < topology->count; i++) {
+            const int at = reader->host[i].at[d];
+            size[d] = at >= size[d] ? at + 1 : size[d];
+            reader->line = reader->host[i].line;
+            if (torus->dims && at >= torus->size[d])
+                return fail(reader, "there is coordinate %d in dimension %d, whose size is %d", at, d, torus->size[d]);
+        }
+    }
+    if (!torus->dims && trv_torus_init(torus, reader->dims, size))
+        return trv_fail(TRV_ERR_INVALID, "%.200s: %s", reader->name, trv_last_error());
+    topology->place = calloc((size_t)topology->count, sizeof *topology->place);
+    if (!topology->place)
+        return trv_fail_memory();
+    for (int i = 0; i < topology->count; i++)
+        topology->place[i] = trv_torus_rank(torus, reader->host[i].at);
+    return TRV_OK;
+}
+
+int trv_topology_list_parse(trv_topology_t *topology, const char *name, const char *text)
+{
+    reader_t reader = {.name = name, .line = 1, .topology = topology};
+    int rc = TRV_OK;
+    for (; *text && !rc; reader.line++) {
+        const size_t length = strcspn(text, "\n");
+        char *line = strndup(text, length);
+        rc = line ? read_line(&reader, line) : trv_fail_memory();
+        free(line);
+        text += length + (text[length] == '\n');
+    }
+    if (!rc)
+        rc = refuse_twins(&reader);
+    if (!rc)
+        rc = place_all(&reader);
+    free(reader.host);
+    return rc;
+}

@@ -1,0 +1,157 @@
+/*
+ * Bringing up the fabric: all ranks together open their interfaces, exchange what they are and how they are reached, and
+ * assign them to the ports of the torus. An error on one rank is the error of all.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "transport/fabric/inside.h"
+
+enum { PROVIDER_MAX = 64, HOST_MAX = 256, RECORD_MAX = 1 << 14 };
+
+/* ---- Records of all ranks ---------------------------------------------------------------------------------------- */
+
+typedef struct records {
+    uint8_t *data;
+    size_t stride; /* of a rank's record, zeros behind it included */
+} records_t;
+
+static trv_reader_t records_of(const records_t *records, int rank)
+{
+    return trv_reader(records->data + (size_t)rank * records->stride, records->stride);
+}
+
+/* Collects every rank's record, and clears the writer that has this one's. */
+static int records_exchange(const trv_oob_t *oob, trv_writer_t *writer, records_t *records)
+{
+    int64_t longest = writer->used <= RECORD_MAX ? (int64_t)writer->used : 0;
+    *records = (records_t){.data = NULL};
+    int code = writer->failed ? trv_fail_memory() : TRV_OK;
+    if (code == TRV_OK && writer->used > RECORD_MAX)
+        code = trv_fail(TRV_ERR_UNSUPPORTED, "the addresses of the interfaces are too long");
+    int rc = oob->allreduce_max(oob->context, &longest);
+    if (rc == TRV_OK) {
+        records->stride = (size_t)longest;
+        records->data = calloc((size_t)oob->ranks + 1, records->stride + 1);
+        code = code == TRV_OK && !records->data ? trv_fail_memory() : code;
+        rc = trv_oob_agree(oob, code);
+    }
+    if (rc == TRV_OK) {
+        uint8_t *mine = records->data + (size_t)oob->ranks * records->stride;
+        if (writer->used > 0)
+            memcpy(mine, writer->data, writer->used);
+        rc = oob->allgather(oob->context, mine, records->data, records->stride);
+    }
+    trv_writer_clear(writer);
+    return rc;
+}
+
+/* ---- The first exchange: hosts and interfaces -------------------------------------------------------------------- */
+
+static int read_interfaces(trv_fabric_t *fabric, const char *own_host, const records_t *records)
+{
+    const trv_oob_t *oob = &fabric->options.oob;
+    int here = 0, rc = TRV_OK;
+    bool placed = true;
+    for (int r = 0; rc == TRV_OK && r < oob->ranks; r++) {
+        char host[HOST_MAX];
+        trv_reader_t reader = records_of(records, r);
+        trv_read_text(&reader, host, sizeof host);
+        const int place = (int)trv_read_number(&reader) - 1;
+        const bool same = strcmp(host, own_host) == 0;
+        placed = placed && place >= 0;
+        here += same;
+        if (fabric->local && !same)
+            return trv_fail(TRV_ERR_UNSUPPORTED,
+                            "libfabric's provider %s serves one host only, and rank %d is on %s; set "
+                            "TRIVANCE_PROVIDER=tcp",
+                            trv_fabric_provider(fabric), r, host);
+        rc = trv_fabric_hear(fabric, r, host, place < 0 ? r : place, &reader);
+    }
+    fabric->crowded = here > sysconf(_SC_NPROCESSORS_ONLN);
+    fabric->torus = fabric->options.torus;
+    if (rc == TRV_OK && (!placed || fabric->torus.dims == 0))
+        rc = trv_torus_init(&fabric->torus, 1, &oob->ranks);
+    return rc;
+}
+
+static int exchange_interfaces(trv_fabric_t *fabric)
+{
+    trv_writer_t writer = {.data = NULL};
+    records_t records;
+    char host[HOST_MAX] = "";
+    gethostname(host, sizeof host - 1);
+    trv_write_text(&writer, host);
+    trv_write_number(&writer, fabric->options.place < 0 ? 0 : (uint32_t)fabric->options.place + 1);
+    trv_fabric_offer(fabric, &writer);
+    int rc = records_exchange(&fabric->options.oob, &writer, &records);
+    const bool exchanged = rc == TRV_OK;
+    if (exchanged)
+        rc = read_interfaces(fabric, host, &records);
+    if (rc == TRV_OK)
+        rc = trv_fabric_survey(fabric);
+    free(records.data);
+    return exchanged ? trv_oob_agree(&fabric->options.oob, rc) : rc;
+}
+
+/* ---- The second exchange: addresses ------------------------------------------------------------------------------ */
+
+static int exchange_addresses(trv_fabric_t *fabric)
+{
+    trv_writer_t writer = {.data = NULL};
+    records_t records;
+    trv_fabric_describe(fabric, &writer);
+    int rc = records_exchange(&fabric->options.oob, &writer, &records);
+    const bool exchanged = rc == TRV_OK;
+    fabric->records = records.data; /* the peers' addresses point into it */
+    for (int r = 0; rc == TRV_OK && r < fabric->options.oob.ranks; r++) {
+        trv_reader_t reader = records_of(&records, r);
+        rc = trv_fabric_learn(fabric, r, &reader);
+    }
+    if (rc == TRV_OK)
+        rc = trv_fabric_settle(fabric);
+    return exchanged ? trv_oob_agree(&fabric->options.oob, rc) : rc;
+}
+
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
+
+/* Rank 0 first; its provider and parameters hold for all. */
+static int create_all(trv_fabric_t **fabric, const trv_fabric_options_t *options)
+{
+    const trv_oob_t *oob = &options->oob;
+    struct {
+        char provider[PROVIDER_MAX], parameters[TRV_PARAMETERS_MAX];
+    } first = {.provider = ""};
+    int rc = TRV_OK;
+    if (oob->rank == 0)
+        rc = trv_fabric_create(fabric, options, options->provider, NULL);
+    if (*fabric) {
+        snprintf(first.provider, sizeof first.provider, "%s", trv_fabric_provider(*fabric));
+        snprintf(first.parameters, sizeof first.parameters, "%s", trv_fabric_parameters(NULL));
+    }
+    const int heard = oob->broadcast(oob->context, &first, sizeof first, 0);
+    if (heard < 0)
+        return heard;
+    if (oob->rank != 0 && *first.provider)
+        rc = trv_fabric_create(fabric, options, first.provider, first.parameters);
+    return trv_oob_agree(oob, rc);
+}
+
+int trv_fabric_open(trv_fabric_t **opened, const trv_fabric_options_t *options)
+{
+    trv_fabric_t *fabric = NULL;
+    *opened = NULL;
+    int rc = create_all(&fabric, options);
+    if (rc == TRV_OK)
+        rc = exchange_interfaces(fabric);
+    if (rc == TRV_OK)
+        rc = exchange_addresses(fabric);
+    if (rc == TRV_OK)
+        *opened = fabric;
+    else
+        trv_fabric_close(fabric);
+    return rc;
+}

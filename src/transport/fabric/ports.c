@@ -1,0 +1,392 @@
+/*
+ * Which provider, and which interfaces may serve. Where users say which leads which way, those, in that order; ways that
+ * are not named go by the first. Else all of the provider, or those that users name, the one with the address by which
+ * this host reaches rank 0 before the others.
+ */
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/error.h"
+#include "transport/fabric/inside.h"
+#include "topology/ports/system_routes.h"
+
+#define API_VERSION FI_VERSION(1, 14)
+
+/* ---- What users say ---------------------------------------------------------------------------------------------- */
+
+static int wrong_ports(const char *text, const char *what)
+{
+    return trv_fail(
+        TRV_ERR_ARGUMENT,
+        "TRIVANCE_PORTS: %s in '%.200s'; it lists which interface leads which way, as in +0=eth1,-0=eth2, or "
+        "those that may lead any way, as in eth1,eth2 or 10.1.0.0/16",
+        what, text);
+}
+
+static int add_way(trv_fabric_t *fabric, const char *text, int way, const char *name, size_t length)
+{
+    int at = 0;
+    if (length == 0 || length >= TRV_INTERFACE_MAX)
+        return wrong_ports(text, "an interface has no name, or a very long one");
+    while (at < fabric->ports &&
+           (strlen(fabric->port[at].interface) != length || strncmp(fabric->port[at].interface, name, length) != 0))
+        at++;
+    if (at == fabric->ports)
+        snprintf(fabric->port[fabric->ports++].interface, TRV_INTERFACE_MAX, "%.*s", (int)length, name);
+    fabric->map.leave[way] = (uint8_t)at;
+    return TRV_OK;
+}
+
+static int read_ports(trv_fabric_t *fabric, const char *text)
+{
+    unsigned named = 0;
+    for (const char *at = text; *at;) {
+        char port[8];
+        const size_t length = strcspn(at, ","), sign = strcspn(at, "=");
+        int way = -1;
+        if (sign >= length || sign == 0 || sign >= sizeof port)
+            return wrong_ports(text, "there is an entry that is not PORT=INTERFACE");
+        snprintf(port, sizeof port, "%.*s", (int)sign, at);
+        if (trv_port_parse(port, &way) < 0 || way < 0 || way >= TRV_WAYS)
+            return wrong_ports(text, "there is an entry that does not begin with a port such as +0 or -1");
+        if (named >> way & 1)
+            return wrong_ports(text, "a port is named twice");
+        named |= 1u << way;
+        int rc = add_way(fabric, text, way, at + sign + 1, length - sign - 1);
+        if (rc < 0)
+            return rc;
+        at += length + (at[length] == ',');
+    }
+    return fabric->ports > 0 ? TRV_OK : wrong_ports(text, "there is nothing");
+}
+
+/* Whether users say which leads which way, or just which there are. */
+static bool says_ways(const char *text) { return text && strchr(text, '='); }
+
+/* ---- What there is ----------------------------------------------------------------------------------------------- */
+
+/* The address of an interface as a number; "" where it is of another kind. */
+static void address_text(const struct fi_info *info, char *text, size_t room)
+{
+    *text = '\0';
+    if (info->src_addr && (info->addr_format == FI_SOCKADDR || info->addr_format == FI_SOCKADDR_IN ||
+                           info->addr_format == FI_SOCKADDR_IN6))
+        getnameinfo(info->src_addr, (socklen_t)info->src_addrlen, text, (socklen_t)room, NULL, 0, NI_NUMERICHOST);
+}
+
+static bool is_interface(const struct fi_info *info, const char *name)
+{
+    char address[128];
+    const struct fi_device_attr *device = info->nic ? info->nic->device_attr : NULL;
+    address_text(info, address, sizeof address);
+    return (info->domain_attr->name && strcmp(info->domain_attr->name, name) == 0) || strcmp(address, name) == 0 ||
+           (device && device->name && strcmp(device->name, name) == 0);
+}
+
+static bool is_same_kind(const struct fi_info *a, const struct fi_info *b)
+{
+    return a->fabric_attr->prov_name && b->fabric_attr->prov_name &&
+           strcmp(a->fabric_attr->prov_name, b->fabric_attr->prov_name) == 0 && a->addr_format == b->addr_format;
+}
+
+static bool may_serve(const trv_fabric_t *fabric, const struct fi_info *info)
+{
+    return !fabric->selects || (info->caps & FI_REMOTE_COMM) || !(info->caps & (FI_REMOTE_COMM | FI_LOCAL_COMM));
+}
+
+/* The first that may serve, of the local address if it has one of those. */
+static const struct fi_info *find_local(const trv_fabric_t *fabric, const struct fi_info *list)
+{
+    const struct fi_info *first = NULL;
+    for (const struct fi_info *info = list; info; info = info->next) {
+        char address[128];
+        if (!may_serve(fabric, info))
+            continue;
+        first = first ? first : info;
+        address_text(info, address, sizeof address);
+        if (fabric->options.local && strcmp(address, fabric->options.local) == 0 &&
+            strcmp(info->fabric_attr->prov_name, first->fabric_attr->prov_name) == 0)
+            return info;
+    }
+    return first;
+}
+
+/* The interface of that name, like `like` if there is one. */
+static const struct fi_info *find_named(const trv_fabric_t *fabric, const struct fi_info *list, const char *name,
+                                        const struct fi_info *like)
+{
+    const struct fi_info *first = NULL;
+    for (const struct fi_info *info = list; info; info = info->next) {
+        if (!may_serve(fabric, info) || !is_interface(info, name))
+            continue;
+        if (is_same_kind(info, like))
+            return info;
+        if (!first && strcmp(info->fabric_attr->prov_name, like->fabric_attr->prov_name) == 0)
+            first = info;
+    }
+    return first;
+}
+
+static int no_interface(const struct fi_info *list, const char *name)
+{
+    char known[256] = "";
+    size_t used = 0;
+    const char *before = "";
+    for (const struct fi_info *info = list; info; info = info->next) {
+        const char *interface = info->domain_attr->name;
+        if (!interface || strcmp(interface, before) == 0 || strstr(known, interface) || used >= sizeof known ||
+            strcmp(info->fabric_attr->prov_name, list->fabric_attr->prov_name) != 0)
+            continue;
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", interface);
+        before = interface;
+    }
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "TRIVANCE_PORTS: there is no interface '%s' that is up, with an address, for "
+                    "libfabric's provider %s; there are %s",
+                    name, list->fabric_attr->prov_name, known);
+}
+
+/* ---- Together ---------------------------------------------------------------------------------------------------- */
+
+static struct fi_info *make_hints(const char *provider, uint64_t more)
+{
+    struct fi_info *hints = fi_allocinfo();
+    if (!hints)
+        return NULL;
+    hints->caps = FI_TAGGED | more;
+    hints->mode = FI_CONTEXT | FI_CONTEXT2;
+    hints->ep_attr->type = FI_EP_RDM;
+    hints->domain_attr->threading = FI_THREAD_DOMAIN;
+    hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+    hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_VIRT_ADDR | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+    hints->tx_attr->msg_order = FI_ORDER_SAS;
+    hints->rx_attr->msg_order = FI_ORDER_SAS;
+    if (provider && *provider)
+        hints->fabric_attr->prov_name = strdup(provider);
+    return hints;
+}
+
+/* An address may be one of several that an interface has, which libfabric lists only if it is asked for it. */
+static struct fi_info *find_address(const struct fi_info *like, const char *address, uint64_t more)
+{
+    struct in6_addr number;
+    struct fi_info *list = NULL, *found = NULL;
+    if (inet_pton(AF_INET, address, &number) != 1 && inet_pton(AF_INET6, address, &number) != 1)
+        return NULL;
+    struct fi_info *hints = make_hints(like->fabric_attr->prov_name, more);
+    if (hints && fi_getinfo(API_VERSION, address, NULL, FI_SOURCE | FI_NUMERICHOST, hints, &list) == 0) {
+        found = fi_dupinfo(list);
+        fi_freeinfo(list);
+    }
+    fi_freeinfo(hints);
+    return found;
+}
+
+static int list_infos(const char *provider, uint64_t more, struct fi_info **list)
+{
+    struct fi_info *hints = make_hints(provider, more);
+    if (!hints)
+        return trv_fail_memory();
+    int code = fi_getinfo(API_VERSION, NULL, NULL, 0, hints, list);
+    fi_freeinfo(hints);
+    if (code == 0)
+        return TRV_OK;
+    *list = NULL;
+    return provider ? trv_fail(TRV_ERR_UNSUPPORTED,
+                               "libfabric has no provider '%s' for tagged messages here (%s); `fi_info -c FI_TAGGED -t "
+                               "FI_EP_RDM` lists those it has, for TRIVANCE_PROVIDER",
+                               provider, fi_strerror(-code))
+                    : trv_fail(TRV_ERR_UNSUPPORTED, "libfabric has no provider for tagged messages here: %s",
+                               fi_strerror(-code));
+}
+
+/* Asked for, since what a provider says of itself unasked may leave it open (shm of libfabric 1.17). */
+static bool reaches_hosts(const char *provider)
+{
+    struct fi_info *list = NULL, *hints = make_hints(provider, FI_REMOTE_COMM);
+    const bool reaches = hints && fi_getinfo(API_VERSION, NULL, NULL, 0, hints, &list) == 0;
+    fi_freeinfo(list);
+    fi_freeinfo(hints);
+    return reaches;
+}
+
+/* ---- Without a map ----------------------------------------------------------------------------------------------- */
+
+/* "10.1.0.0/16": how many bits of its address count; -1: it is no network. */
+static int read_network(const char *network, size_t length, int *family, uint8_t address[16])
+{
+    char text[TRV_NUMBER_MAX];
+    const char *slash = memchr(network, '/', length);
+    if (!slash || (size_t)(slash - network) >= sizeof text)
+        return -1;
+    snprintf(text, sizeof text, "%.*s", (int)(slash - network), network);
+    *family = strchr(text, ':') ? AF_INET6 : AF_INET;
+    const size_t digits = strspn(slash + 1, "0123456789");
+    const int most = *family == AF_INET ? 32 : 128, bits = atoi(slash + 1);
+    const bool right = digits > 0 && digits <= 3 && slash + 1 + digits == network + length;
+    return right && bits <= most && inet_pton(*family, text, address) == 1 ? bits : -1;
+}
+
+static int check_list(const char *list)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:-%@/";
+    for (const char *at = list; at && *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
+        const size_t length = strcspn(at, ",");
+        uint8_t address[16];
+        int family;
+        if (length == 0 || strspn(at, allowed) < length || *at == '-' ||
+            (memchr(at, '/', length) && read_network(at, length, &family, address) < 0))
+            return wrong_ports(list, "there is an entry that is no interface, address or network");
+    }
+    return TRV_OK;
+}
+
+/* Whether an address is in "10.1.0.0/16". */
+static bool is_in(const char *address, const char *network, size_t length)
+{
+    uint8_t there[16], here[16];
+    int family;
+    const int bits = read_network(network, length, &family, there);
+    if (bits < 0 || inet_pton(family, address, here) != 1)
+        return false;
+    bool same = memcmp(there, here, (size_t)bits / 8) == 0;
+    if (bits % 8)
+        same = same && (there[bits / 8] ^ here[bits / 8]) >> (8 - bits % 8) == 0;
+    return same;
+}
+
+/* Whether the list has it; NULL: it has all. */
+static bool is_wanted(const char *list, const struct fi_info *info)
+{
+    char address[TRV_NUMBER_MAX];
+    bool wanted = !list;
+    address_text(info, address, sizeof address);
+    for (const char *at = list; at && *at && !wanted; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
+        const size_t length = strcspn(at, ",");
+        char name[TRV_INTERFACE_MAX];
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), at);
+        wanted = is_interface(info, name) || is_in(address, at, length);
+    }
+    return wanted;
+}
+
+/* An address that leads to this host alone, or to one wire. */
+static bool is_own(const char *address)
+{
+    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0 || strncmp(address, "fe80:", 5) == 0;
+}
+
+static bool is_listed(const trv_fabric_t *fabric, const struct fi_info *info)
+{
+    for (int p = 0; p < fabric->ports; p++)
+        if (is_interface(info, fabric->port[p].interface))
+            return true;
+    return false;
+}
+
+static int add_info(trv_fabric_t *fabric, const struct fi_info *info)
+{
+    trv_port_end_t *port = &fabric->port[fabric->ports];
+    snprintf(port->interface, TRV_INTERFACE_MAX, "%s", info->domain_attr->name ? info->domain_attr->name : "");
+    port->info = fi_dupinfo(info);
+    fabric->ports += port->info != NULL;
+    return port->info ? TRV_OK : trv_fail_memory();
+}
+
+/* The one that reaches rank 0 first, unless users have named others. */
+static int take_all(trv_fabric_t *fabric, const struct fi_info *list, const struct fi_info *local, const char *wanted)
+{
+    char address[TRV_NUMBER_MAX];
+    int rc = is_wanted(wanted, local) ? add_info(fabric, local) : TRV_OK;
+    address_text(local, address, sizeof address);
+    if (is_own(address) && fabric->ports > 0)
+        return rc; /* all ranks are here */
+    for (const struct fi_info *info = list; rc == TRV_OK && info && fabric->ports < TRV_INTERFACES_MAX;
+         info = info->next) {
+        address_text(info, address, sizeof address);
+        if (may_serve(fabric, info) && is_same_kind(info, local) && is_wanted(wanted, info) &&
+            (wanted || !is_own(address)) && !is_listed(fabric, info))
+            rc = add_info(fabric, info);
+    }
+    return rc == TRV_OK && fabric->ports == 0 ? no_interface(list, wanted) : rc;
+}
+
+static int take_named(trv_fabric_t *fabric, const struct fi_info *list, const struct fi_info *local, uint64_t more)
+{
+    for (int p = 0; p < fabric->ports; p++) {
+        trv_port_end_t *port = &fabric->port[p];
+        const struct fi_info *named = find_named(fabric, list, port->interface, local);
+        port->info = named ? fi_dupinfo(named) : find_address(local, port->interface, more);
+        if (!port->info)
+            return named ? trv_fail_memory() : no_interface(list, port->interface);
+    }
+    return TRV_OK;
+}
+
+static void find_numbers(trv_fabric_t *fabric)
+{
+    for (int p = 0; p < fabric->ports; p++) {
+        trv_port_end_t *port = &fabric->port[p];
+        address_text(port->info, port->number, sizeof port->number);
+        port->device_index = *port->number ? trv_address_device(port->number, port->device_name) : 0;
+        if (!*port->device_name && port->info->nic && port->info->nic->device_attr &&
+            port->info->nic->device_attr->name)
+            snprintf(port->device_name, sizeof port->device_name, "%s", port->info->nic->device_attr->name);
+    }
+}
+
+static int take_infos(trv_fabric_t *fabric, const struct fi_info *list, uint64_t more)
+{
+    const char *said = fabric->options.ports;
+    const struct fi_info *local = find_local(fabric, list);
+    if (!local)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "no provider of libfabric reaches other hosts");
+    for (int p = 0; p < fabric->ports; p++) {
+        fi_freeinfo(fabric->port[p].info);
+        fabric->port[p].info = NULL;
+    }
+    if (!fabric->told)
+        fabric->ports = 0;
+    int rc = fabric->told ? take_named(fabric, list, local, more) : take_all(fabric, list, local, said);
+    if (rc == TRV_OK)
+        find_numbers(fabric);
+    return rc;
+}
+
+static int tag_bits(const struct fi_info *info)
+{
+    const uint64_t format = info->ep_attr->mem_tag_format;
+    return format ? 64 - __builtin_clzll(format) : 64;
+}
+
+int trv_fabric_choose(trv_fabric_t *fabric, const char *provider)
+{
+    const trv_fabric_options_t *options = &fabric->options;
+    struct fi_info *list = NULL;
+    fabric->told = says_ways(options->ports);
+    int rc = fabric->told ? read_ports(fabric, options->ports) : check_list(options->ports);
+    if (rc == TRV_OK)
+        rc = list_infos(provider, 0, &list);
+    if (rc == TRV_OK)
+        rc = take_infos(fabric, list, 0);
+    /* Tags without room for the sender: the provider is to look at where a message comes from. */
+    if (rc == TRV_OK && tag_bits(fabric->port[0].info) < 64) {
+        char chosen[128];
+        snprintf(chosen, sizeof chosen, "%s", fabric->port[0].info->fabric_attr->prov_name);
+        fi_freeinfo(list);
+        fabric->names_sender = true;
+        rc = list_infos(chosen, FI_DIRECTED_RECV, &list);
+        if (rc == TRV_OK)
+            rc = take_infos(fabric, list, FI_DIRECTED_RECV);
+        if (rc == TRV_OK && tag_bits(fabric->port[0].info) < TRV_TAG_BITS)
+            rc = trv_fail(TRV_ERR_UNSUPPORTED, "the tags of libfabric's provider %s have %d bits, and %d are needed",
+                          chosen, tag_bits(fabric->port[0].info), TRV_TAG_BITS);
+    }
+    fabric->local = rc == TRV_OK && !reaches_hosts(trv_fabric_provider(fabric));
+    fi_freeinfo(list);
+    return rc;
+}

@@ -1,0 +1,251 @@
+/*
+ * Progress, and waiting for more of it: after some polls one thread sleeps on the files of the queues, the others on that
+ * thread.
+ */
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "transport/fabric/inside.h"
+
+enum {
+    ENTRIES = 32,
+    SPINS = 400,
+    SPINS_CROWDED = 16,
+    YIELDS = 32,
+    SLEEP_MS = 100,
+    RETRY_MS = 1,
+    SHORT_SLEEP_NS = 20000
+};
+
+/* ---- Completions ------------------------------------------------------------------------------------------------- */
+
+/* A fragment, of which `bytes` have come, or more; `total`: of the whole message. */
+static void receive(trv_fabric_t *fabric, trv_fabric_op_t *op, size_t index, size_t bytes, uint64_t total, bool longer)
+{
+    char sentence[256];
+    if (op->end != TRV_OP_DONE)
+        return; /* it is to come to an end */
+    if (!longer && total == op->bytes && bytes == trv_fragment_bytes(op, index))
+        return;
+    op->got = (size_t)total;
+    op->longer = longer;
+    if (fabric->options.wrong)
+        fabric->options.wrong(fabric->options.context, trv_fabric_wrong_length(fabric, op, sentence));
+    trv_fabric_stop(fabric, op, TRV_OP_WRONG);
+}
+
+/* The provider is done with it. */
+static trv_fabric_op_t *take(trv_fabric_t *fabric, trv_fragment_t *fragment)
+{
+    trv_fabric_op_t *op = fragment->op;
+    fragment->pending = false;
+    op->pending--;
+    fabric->port[op->port].patient[op->sends] -= op->patient;
+    return op;
+}
+
+static size_t index_of(const trv_fragment_t *fragment)
+{
+    return fragment == &fragment->op->whole ? 0 : (size_t)(fragment - fragment->op->cut);
+}
+
+static void complete(trv_fabric_t *fabric, const struct fi_cq_tagged_entry *entry)
+{
+    trv_fragment_t *fragment = entry->op_context;
+    const size_t index = index_of(fragment);
+    trv_fabric_op_t *op = take(fabric, fragment);
+    trv_port_end_t *port = &fabric->port[op->port];
+    if (!op->sends) {
+        port->bytes[0] += entry->len;
+        port->messages[0] += index == 0;
+        const bool told = entry->flags & FI_REMOTE_CQ_DATA, longer = !told && entry->len > op->bytes;
+        receive(fabric, op, index, entry->len, told ? entry->data : longer ? op->bytes : entry->len, longer);
+    }
+    trv_fabric_settle_op(op);
+}
+
+static void fail(trv_fabric_t *fabric, const trv_port_end_t *port, const trv_fabric_op_t *op, int code)
+{
+    char sentence[512];
+    if (op) {
+        trv_fabric_lose(fabric, op, fi_strerror(code));
+        return;
+    }
+    snprintf(sentence, sizeof sentence, "rank %d cannot use %s any more: %s", fabric->options.oob.rank, port->interface,
+             fi_strerror(code));
+    fabric->options.fail(fabric->options.context, sentence);
+}
+
+/* false: there is none, whatever the queue has said. */
+static bool take_error(trv_fabric_t *fabric, trv_port_end_t *port)
+{
+    struct fi_cq_err_entry entry = {.op_context = NULL};
+    if (fi_cq_readerr(port->cq, &entry, 0) < 1)
+        return false;
+    if (!entry.op_context)
+        return true; /* of nothing of ours: who waits for more hears of it by another way */
+    trv_fragment_t *fragment = entry.op_context;
+    const size_t index = index_of(fragment);
+    trv_fabric_op_t *op = take(fabric, fragment);
+    const int error = entry.err < 0 ? -entry.err : entry.err; /* providers differ in the sign */
+    if (!op->sends && (error == FI_ETRUNC || error == FI_ETOOSMALL)) {
+        receive(fabric, op, index, op->bytes, op->bytes, true);
+    } else {
+        if (error != FI_ECANCELED)
+            fail(fabric, port, op, error);
+        if (op->end == TRV_OP_DONE)
+            trv_fabric_stop(fabric, op, TRV_OP_FREE);
+    }
+    trv_fabric_settle_op(op);
+    return true;
+}
+
+/* Returns how many completions there were. */
+static int poll_port(trv_fabric_t *fabric, trv_port_end_t *port)
+{
+    struct fi_cq_tagged_entry entry[ENTRIES];
+    int events = 0;
+    for (;;) {
+        const ssize_t got = fi_cq_read(port->cq, entry, ENTRIES);
+        for (ssize_t i = 0; i < got; i++)
+            complete(fabric, &entry[i]);
+        events += got > 0 ? (int)got : 0;
+        if (got == -FI_EAVAIL && take_error(fabric, port)) {
+            events++;
+            continue;
+        }
+        if (got < 0 && got != -FI_EAVAIL && got != -FI_EAGAIN && got != -FI_EINTR)
+            fail(fabric, port, NULL, (int)-got);
+        if (got < ENTRIES)
+            break;
+    }
+    trv_fabric_retry(fabric, port);
+    return events;
+}
+
+/* Closes everything, unless somebody sleeps on its files, who then comes here next. */
+static void shut(trv_fabric_t *fabric)
+{
+    pthread_mutex_lock(&fabric->waiting);
+    const bool sleeps = fabric->leads;
+    pthread_mutex_unlock(&fabric->waiting);
+    if (sleeps)
+        trv_fabric_wake(fabric);
+    else
+        trv_fabric_shut(fabric);
+}
+
+uint64_t trv_fabric_poll(trv_fabric_t *fabric)
+{
+    int events = 0;
+    if (pthread_mutex_trylock(&fabric->lock) != 0)
+        return atomic_load(&fabric->events);
+    if (atomic_load(&fabric->broken) && !fabric->shut)
+        shut(fabric);
+    for (int p = 0; p < fabric->ports && !fabric->shut; p++)
+        events += poll_port(fabric, &fabric->port[p]);
+    if (events > 0)
+        atomic_fetch_add(&fabric->events, (unsigned)events);
+    const uint64_t seen = atomic_load(&fabric->events);
+    pthread_mutex_unlock(&fabric->lock);
+    if (events > 0 && atomic_load(&fabric->waiters) > 0)
+        trv_fabric_wake(fabric);
+    return seen;
+}
+
+/* ---- Waiting ----------------------------------------------------------------------------------------------------- */
+
+void trv_fabric_wake(trv_fabric_t *fabric)
+{
+    const uint64_t one = 1;
+    ssize_t written = write(fabric->wake, &one, sizeof one);
+    (void)written; /* it is awake already */
+}
+
+/* For how long: the files will tell of whatever comes next, but not that what was put off may be tried again. Asked while
+ * nobody can close them. */
+static int sleep_ms(trv_fabric_t *fabric)
+{
+    bool may = !atomic_load(&fabric->broken), retries = false;
+    pthread_mutex_lock(&fabric->lock);
+    for (int p = 0; may && p < fabric->ports && !fabric->shut; p++) {
+        trv_port_end_t *port = &fabric->port[p];
+        struct fid *queue = &port->cq->fid;
+        may = fi_trywait(port->fabric, &queue, 1) == FI_SUCCESS;
+        retries = retries || trv_port_retries(port);
+    }
+    pthread_mutex_unlock(&fabric->lock);
+    return !may ? 0 : retries ? RETRY_MS : SLEEP_MS;
+}
+
+static void sleep_on_files(trv_fabric_t *fabric)
+{
+    struct pollfd file[TRV_WAYS + 1];
+    for (int p = 0; p < fabric->ports; p++)
+        file[p] = (struct pollfd){.fd = fabric->port[p].wait_fd, .events = POLLIN};
+    file[fabric->ports] = (struct pollfd){.fd = fabric->wake, .events = POLLIN};
+    const int ms = sleep_ms(fabric);
+    if (ms == 0)
+        return;
+    uint64_t count;
+    if (poll(file, (nfds_t)fabric->ports + 1, ms) > 0 && (file[fabric->ports].revents & POLLIN) &&
+        read(fabric->wake, &count, sizeof count) < 0)
+        return; /* another has read it */
+}
+
+static void sleep_a_little(pthread_cond_t *changed, pthread_mutex_t *lock)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_nsec += SLEEP_MS * 1000000L;
+    end.tv_sec += end.tv_nsec / 1000000000L;
+    end.tv_nsec %= 1000000000L;
+    pthread_cond_timedwait(changed, lock, &end);
+}
+
+static bool has_files(const trv_fabric_t *fabric)
+{
+    bool has = true;
+    for (int p = 0; p < fabric->ports; p++)
+        has = has && fabric->port[p].wait_fd >= 0;
+    return has;
+}
+
+bool trv_fabric_pause(trv_fabric_t *fabric, uint64_t seen, unsigned polls)
+{
+    const unsigned spins = fabric->crowded ? SPINS_CROWDED : SPINS;
+    if (polls <= spins)
+        return false;
+    if (!has_files(fabric)) {
+        if (polls <= 2 * spins)
+            sched_yield();
+        else
+            nanosleep(&(struct timespec){.tv_nsec = SHORT_SLEEP_NS}, NULL);
+        return true;
+    }
+    /* Whoever has the core next is likely to be the rank that is waited for: to be woken by it takes longer. */
+    if (fabric->crowded && polls <= spins + YIELDS) {
+        sched_yield();
+        return true;
+    }
+    atomic_fetch_add(&fabric->waiters, 1);
+    pthread_mutex_lock(&fabric->waiting);
+    if (fabric->leads && atomic_load(&fabric->events) == seen && !atomic_load(&fabric->broken)) {
+        sleep_a_little(&fabric->changed, &fabric->waiting);
+    } else if (!fabric->leads && atomic_load(&fabric->events) == seen) {
+        fabric->leads = true;
+        pthread_mutex_unlock(&fabric->waiting);
+        sleep_on_files(fabric);
+        pthread_mutex_lock(&fabric->waiting);
+        fabric->leads = false;
+        pthread_cond_broadcast(&fabric->changed);
+    }
+    pthread_mutex_unlock(&fabric->waiting);
+    atomic_fetch_sub(&fabric->waiters, 1);
+    return true;
+}

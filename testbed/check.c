@@ -1,0 +1,198 @@
+/*
+ * Whether the testbed does what it says: packets over idle routes, over a link that several share, both ways at once,
+ * and over all links at once, each against the time that the model's arithmetic gives.
+ */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ascending.h"
+#include "base/error.h"
+#include "testbed/probe.h"
+#include "testbed/testbed.h"
+#include "testbed/emulator/torusnet.h"
+#include "torus/torus.h"
+
+#define SMALL       64u /* bytes of a packet with its headers */
+#define LARGE       9000u
+#define BURST       16 /* packets of a flow, at least */
+#define SHARERS_MAX 4
+#define ROUNDS      11
+#define PATIENCE_NS 5e9
+
+typedef struct check {
+    const tb_network_t *network;
+    tb_probe_t probe;
+    tb_report_t *report;
+    void *context;
+} check_t;
+
+static double transmission_ns(const check_t *check, double bytes)
+{
+    return bytes * 8e9 / check->network->bandwidth_bps;
+}
+
+/* Reports a test whose rounds are in `time_ns`. */
+static void tell(const check_t *check, tb_test_t test, double *time_ns)
+{
+    qsort(time_ns, ROUNDS, sizeof *time_ns, trv_compare_double);
+    test.least_ns = time_ns[0];
+    test.median_ns = time_ns[ROUNDS / 2];
+    test.most_ns = time_ns[ROUNDS - 1];
+    check->report(check->context, &test);
+}
+
+/* ---- Idle routes ------------------------------------------------------------------------------------------------- */
+
+/* The node that is `hops` away from node 0, dimension by dimension; -1: none is. */
+static int node_away(const trv_torus_t *torus, int hops)
+{
+    int at[TRV_DIMS_MAX] = {0};
+    for (int d = 0; d < torus->dims; d++) {
+        const int most = trv_torus_is_line(torus, d) ? torus->size[d] - 1 : torus->size[d] / 2;
+        at[d] = hops < most ? hops : most;
+        hops -= at[d];
+    }
+    return hops ? -1 : trv_torus_rank(torus, at);
+}
+
+static int check_route(const check_t *check, int to, int hops, uint32_t bytes)
+{
+    double time_ns[ROUNDS], theory_ns = hops * check->network->latency_ns + transmission_ns(check, bytes);
+    for (int i = -1; i < ROUNDS; i++) { /* the first is for the machine's caches */
+        int code = trv_testbed_ping_pong(&check->probe, 0, to, bytes, theory_ns + PATIENCE_NS, &time_ns[i < 0 ? 0 : i]);
+        if (code < 0)
+            return code;
+    }
+    tb_test_t test = {.what = "ping-pong over hops", .number = hops, .bytes = bytes, .theory_ns = theory_ns};
+    tell(check, test, time_ns);
+    return TRV_OK;
+}
+
+static int check_routes(const check_t *check)
+{
+    int code = TRV_OK, to;
+    for (int hops = 1; code == TRV_OK && (to = node_away(&check->network->torus, hops)) >= 0; hops++) {
+        code = check_route(check, to, hops, SMALL);
+        if (code == TRV_OK)
+            code = check_route(check, to, hops, LARGE);
+    }
+    return code;
+}
+
+/* ---- Flows that meet, or do not ---------------------------------------------------------------------------------- */
+
+/* `share` flows use the busiest link, without a pause from the start on. */
+static int check_flows(const check_t *check, tb_test_t test, const tb_flow_t *flow, int flows, int share)
+{
+    double time_ns[ROUNDS];
+    double carried = (double)share * flow[0].packets * LARGE;
+    test.bytes = (uint64_t)carried;
+    test.theory_ns = transmission_ns(check, carried) + check->network->latency_ns;
+    for (int i = -1; i < ROUNDS; i++) {
+        int code = trv_testbed_burst(&check->probe, flow, flows, LARGE, test.theory_ns + PATIENCE_NS,
+                                     &time_ns[i < 0 ? 0 : i]);
+        if (code < 0)
+            return code;
+    }
+    tell(check, test, time_ns);
+    return TRV_OK;
+}
+
+/* The hops from a node to `to` if its route ends with the link that leaves node 0, else 0. */
+static int hops_over_link(const trv_torus_t *torus, int from, int to)
+{
+    int hops = 0, last = from;
+    for (int node = from; node != to; hops++) {
+        last = node;
+        node = tn_neighbour(torus, node, tn_port(torus, node, to));
+    }
+    return last == 0 ? hops : 0;
+}
+
+/* The nearest nodes whose routes to the neighbour of node 0 in the last dimension use the link there; the first is node
+ * 0 itself. How many there are. */
+static int find_sharers(const trv_torus_t *torus, int to, int sharer[SHARERS_MAX], int *farthest)
+{
+    int count = 0;
+    *farthest = 1;
+    for (int hops = 1; hops < torus->ranks && count < SHARERS_MAX; hops++)
+        for (int from = 0; from < torus->ranks && count < SHARERS_MAX; from++)
+            if (from != to && hops_over_link(torus, from, to) == hops) {
+                sharer[count++] = from;
+                *farthest = hops;
+            }
+    return count;
+}
+
+/* A dimension with links. */
+static int last_dimension(const trv_torus_t *torus)
+{
+    int d = torus->dims - 1;
+    while (d > 0 && torus->size[d] == 1)
+        d--;
+    return d;
+}
+
+/* Node 0's own packets must keep the link busy until the others' come. */
+static int check_shared(const check_t *check)
+{
+    const trv_torus_t *torus = &check->network->torus;
+    tb_flow_t flow[SHARERS_MAX];
+    int sharer[SHARERS_MAX], farthest, to = tn_neighbour(torus, 0, trv_port(last_dimension(torus), 1));
+    int sharers = find_sharers(torus, to, sharer, &farthest);
+    double wait = (farthest - 1) * check->network->latency_ns / transmission_ns(check, LARGE);
+    int packets = BURST + (wait < 1000 ? (int)wait : 1000);
+    for (int i = 0; i < sharers; i++)
+        flow[i] = (tb_flow_t){sharer[i], to, packets};
+    int code = TRV_OK;
+    for (int flows = 1; flows <= sharers && code == TRV_OK; flows++)
+        code = check_flows(check, (tb_test_t){.what = "flows on one link", .number = flows}, flow, flows, flows);
+    flow[1] = (tb_flow_t){to, 0, packets};
+    if (code == TRV_OK)
+        code = check_flows(check, (tb_test_t){.what = "flows in opposite ways", .number = 2}, flow, 2, 1);
+    return code;
+}
+
+/* Every node sends to all its neighbours; what a neighbour would get over two links of a dimension of two nodes goes
+ * over one. */
+static int check_all(const check_t *check)
+{
+    const trv_torus_t *torus = &check->network->torus;
+    tb_flow_t *flow = calloc((size_t)torus->ranks * 2 * (size_t)torus->dims, sizeof *flow);
+    int flows = 0;
+    for (int node = 0; flow && node < torus->ranks; node++)
+        for (int port = 0; port < 2 * torus->dims; port++) {
+            const int d = trv_port_dimension(port), size = torus->size[d];
+            const bool is_line = trv_torus_is_line(torus, d);
+            if (is_line ? tn_has_link(torus, node, port) : size > 2 || (size == 2 && trv_port_sign(port) > 0))
+                flow[flows++] = (tb_flow_t){node, tn_neighbour(torus, node, port), BURST};
+        }
+    int code = flow ? check_flows(check, (tb_test_t){.what = "flows on all links", .number = flows}, flow, flows, 1)
+                    : trv_fail_memory();
+    free(flow);
+    return code;
+}
+
+int trv_testbed_check(const tb_network_t *network, tb_report_t *report, void *context)
+{
+    check_t check = {.network = network, .report = report, .context = context};
+    int code = trv_testbed_ask("reset", NULL);
+    if (code == TRV_OK)
+        code = trv_testbed_probe_open(&check.probe, network->torus.ranks);
+    if (code < 0)
+        return code;
+    code = check_routes(&check);
+    if (code == TRV_OK)
+        code = check_shared(&check);
+    if (code == TRV_OK)
+        code = check_all(&check);
+    trv_testbed_probe_close(&check.probe);
+    return code;
+}
+
+double trv_testbed_lateness_limit_ns(const tb_network_t *network)
+{
+    double packet_ns = TN_MTU * 8e9 / network->bandwidth_bps;
+    return TB_FAITHFUL * (network->latency_ns > 0 ? network->latency_ns : packet_ns);
+}

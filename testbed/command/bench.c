@@ -1,0 +1,434 @@
+/*
+ * trivance testbed bench: the MPI libraries' own AllReduce against Trivance's, in the same jobs and in turns; or a
+ * user's program without the drop-in and with it.
+ */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trivance/common.h>
+
+#include "base/error.h"
+#include "cli/shared/tool.h"
+#include "cli/host/handover.h"
+#include "cli/shared/network_options.h"
+#include "base/text/parse.h"
+#include "testbed/command/bench.h"
+
+enum {
+    OPTION_MPI = CLI_NO_LETTER,
+    OPTION_TORUS,
+    OPTION_RENDEZVOUS,
+    OPTION_BANDWIDTH,
+    OPTION_LATENCY,
+    OPTION_SLOW_LINK,
+    OPTION_CUT,
+    OPTION_COMPARE,
+    OPTION_PORTS
+};
+
+static const cli_option_t option[] = {
+    {"torus", OPTION_TORUS, "LIST", "default 8,9,3x3,3x3x3,27, for a program 3x3", NULL},
+    {"output", 'o', "DIR", "where the files go (default testbed)", "DIR"},
+    {"mpi", OPTION_MPI, "LIST",
+     "openmpi, mpich; default both, as far as they are installed; for a program its own, to be named where it does not "
+     "show it (Python, a script)",
+     "openmpi mpich"},
+    {"bytes", 'b', "LIST", "or ranges, as 1K:64M:x4; default 8,1K,8K,32K,64K,512K, on a ring of 9 also 4M", NULL},
+    {"algorithm", 'a', "LIST", "of Trivance: default every form of it, planned and auto", "ALGORITHM auto"},
+    {"rendezvous", OPTION_RENDEZVOUS, "R", "on, off or both (default; for a program on)", "on off both"},
+    {"iterations", 'i', "N", "of every algorithm (default 11), or starts of the program each way (3)", NULL},
+    {"bandwidth", OPTION_BANDWIDTH, "RATE", "default 50Mb/s, on more than 16 nodes 20Mb/s", NULL},
+    {"hop-latency", OPTION_LATENCY, "TIME", "default 2ms, on more than 16 nodes 5ms", NULL},
+    {"slow-link", OPTION_SLOW_LINK, "L:Fx", "link L has 1/F of the bandwidth: 0:+0:2x; up to 64 times", NULL},
+    {"cut", OPTION_CUT, "L", "link L is cut, both ways (3:+0) or one (3:+0:one-way); up to 64 times", NULL},
+    {"ports", OPTION_PORTS, NULL, "on testbeds with an interface for each link (testbed up --ports)", NULL},
+    {"compare", OPTION_COMPARE, NULL, "with what the packet simulator predicts for each time", NULL},
+    CLI_OPTIONS_END};
+
+const cli_command_t cli_testbed_bench_command = {
+    .name = "testbed bench",
+    .summary = "the MPI libraries' own AllReduce against Trivance, or a program without the drop-in and with it",
+    .usage = "[OPTIONS] [-- PROGRAM [ARGUMENTS]]",
+    .about =
+        "Makes a testbed for every torus, checks it, and measures AllReduce on it by the algorithms of both MPI "
+        "libraries and by Trivance as the preload library serves it: in one job, in turns, from a common start to "
+        "the end of the last rank. Prints tables; writes rows (testbed.csv), scripts of gnuplot and plots. Needs "
+        "root and, with the defaults, three hours of an otherwise idle machine.\n\n"
+        "Does your own program gain? With a PROGRAM, which is any that uses MPI, unchanged, it starts that instead, "
+        "in turns without the drop-in and with it, and reports the time from MPI_Init to MPI_Finalize, how much of "
+        "it is spent in MPI_Allreduce, and the ratio. Writes program.csv and what the program prints.",
+    .option = option,
+    .notes = "Exit status: 0 success, 1 a testbed was not faithful, 2 bad input or a machine that cannot emulate.",
+    .examples = "trivance testbed bench --torus 9 --bytes 8,8K,64K --rendezvous off\n"
+                "trivance testbed bench --compare --output results\n"
+                "trivance testbed bench --torus 3x3,9 -- ./conjugate_gradient.openmpi 100 200\n",
+    .passes_on = true,
+};
+
+#define TORI_MAX    16
+#define MPIS        2
+#define MODES       2
+#define LARGE_NODES 17 /* from here on the networks are slower, for the emulator to keep up */
+#define CHECKS      3  /* of a testbed, before it is called unfaithful */
+
+typedef struct options {
+    const char *command, *folder, *algorithms;
+    int tori;
+    trv_torus_t torus[TORI_MAX];
+    bool mpi[MPIS], mode[MODES]; /* mode[1]: with rendezvous */
+    int sizes, iterations;       /* no sizes: the default ones */
+    uint64_t bytes[CLI_BENCH_SIZES_MAX];
+    double bandwidth_bps, latency_ns; /* 0, < 0: by the number of nodes */
+    cli_links_t links;
+    bool compare, ports;
+    char **word; /* the program to measure instead; NULL: none */
+    int words;
+} options_t;
+
+static const char *const mpi_name[MPIS] = {"openmpi", "mpich"};
+
+/* ---- Options ----------------------------------------------------------------------------------------------------- */
+
+static int read_tori(const char *text, options_t *options)
+{
+    char item[TRV_TORUS_TEXT_MAX];
+    int more, code = TRV_OK;
+    options->tori = 0;
+    while (code == TRV_OK && (more = trv_next_item(&text, "tori", item, sizeof item)) != 0) {
+        if (more > 0 && options->tori == TORI_MAX)
+            return trv_fail(TRV_ERR_ARGUMENT, "there are more than %d tori", TORI_MAX);
+        code = more < 0 ? more : trv_torus_parse(item, &options->torus[options->tori++]);
+    }
+    return code;
+}
+
+static int read_mpis(const char *text, options_t *options)
+{
+    char item[16];
+    int more;
+    options->mpi[0] = options->mpi[1] = false;
+    while ((more = trv_next_item(&text, "MPIs", item, sizeof item)) > 0) {
+        bool known = false;
+        for (int i = 0; i < MPIS; i++)
+            if (strcmp(item, mpi_name[i]) == 0)
+                known = options->mpi[i] = true;
+        if (!known)
+            return trv_fail(TRV_ERR_ARGUMENT, "'%.15s' is none of openmpi and mpich", item);
+    }
+    return more;
+}
+
+static int read_mode(const char *text, options_t *options)
+{
+    options->mode[1] = strcmp(text, "off") != 0;
+    options->mode[0] = strcmp(text, "on") != 0;
+    if (strcmp(text, "on") == 0 || strcmp(text, "off") == 0 || strcmp(text, "both") == 0)
+        return TRV_OK;
+    return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is none of on, off and both", text);
+}
+
+static int read_sizes(const char *text, options_t *options)
+{
+    int code = trv_parse_bytes_list(text, options->bytes, CLI_BENCH_SIZES_MAX, &options->sizes);
+    for (int i = 0; i < options->sizes && code == TRV_OK; i++)
+        if (options->bytes[i] % 8 || options->bytes[i] > 1u << 30)
+            code = trv_fail(TRV_ERR_ARGUMENT, "sizes are multiples of 8 up to 1G, and there is %llu",
+                            (unsigned long long)options->bytes[i]);
+    return code;
+}
+
+static int take_option(void *context, int key)
+{
+    options_t *options = context;
+    switch (key) {
+    case OPTION_TORUS: return read_tori(optarg, options);
+    case OPTION_MPI: return read_mpis(optarg, options);
+    case OPTION_RENDEZVOUS: return read_mode(optarg, options);
+    case OPTION_SLOW_LINK: return cli_links_add_slow(&options->links, optarg);
+    case OPTION_CUT: return cli_links_add_cut(&options->links, optarg);
+    case OPTION_BANDWIDTH: return trv_parse_rate_bps(optarg, &options->bandwidth_bps);
+    case OPTION_LATENCY: return trv_parse_time_ns(optarg, &options->latency_ns);
+    case OPTION_COMPARE: options->compare = true; return TRV_OK;
+    case OPTION_PORTS: options->ports = true; return TRV_OK;
+    case 'b': return read_sizes(optarg, options);
+    case 'i': return trv_parse_int(optarg, "--iterations", 1, CLI_BENCH_ROUNDS_MAX, &options->iterations);
+    case 'a': options->algorithms = optarg; return TRV_OK;
+    default: options->folder = optarg; return TRV_OK;
+    }
+}
+
+/* -1: go on; else the exit code. */
+static int read_options(int argc, char **argv, options_t *options)
+{
+    int code = cli_read_options(&cli_testbed_bench_command, argc, argv, take_option, options);
+    options->words = argc - optind;
+    options->word = options->words ? argv + optind : NULL;
+    return code;
+}
+
+static void set_sizes(const options_t *options, const trv_torus_t *torus, cli_bench_job_t *job)
+{
+    static const uint64_t standard[] = {8, 1 << 10, 8 << 10, 32 << 10, 64 << 10, 512 << 10, 4 << 20};
+    bool ring_of_9 = torus->ranks == 9 && torus->size[0] == 9;
+    job->sizes = options->sizes ? options->sizes : ring_of_9 ? 7 : 6;
+    memcpy(job->bytes, options->sizes ? options->bytes : standard, (size_t)job->sizes * sizeof *job->bytes);
+}
+
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal) { interrupted = signal; }
+
+typedef struct results {
+    cli_bench_job_t *job;
+    int planned, jobs; /* jobs: that have been run, or begun */
+    bool faithful;
+    cli_bench_progress_t progress;
+} results_t;
+
+/* One job on the testbed that is up; everything that is known goes to the file at once. */
+static int run_job(const options_t *options, results_t *results, cli_bench_job_t *job)
+{
+    char path[4608];
+    results->jobs++;
+    int code = job->word ? cli_bench_run_program(options->command, job, options->folder, &results->progress)
+                         : cli_bench_run(options->command, job, options->folder, &results->progress);
+    if (code != CLI_OK)
+        return code;
+    results->faithful = results->faithful && job->faithful;
+    snprintf(path, sizeof path, "%s/%s.csv", options->folder, job->word ? "program" : "testbed");
+    if (job->word &&
+        (cli_bench_print_program(job) < 0 || cli_bench_write_program_csv(results->job, results->jobs, path) < 0))
+        return cli_bad_last(options->command);
+    if (job->word)
+        return CLI_OK;
+    if ((options->compare && cli_bench_predict(job) < 0) || cli_bench_print(job, options->compare) < 0 ||
+        cli_bench_write_csv(results->job, results->jobs, path) < 0 || cli_bench_plot(job, options->folder) < 0)
+        return cli_bad_last(options->command);
+    return CLI_OK;
+}
+
+/* Before the first testbed is made. */
+static int check_links(options_t *options)
+{
+    int count;
+    for (int i = 0; i < options->tori; i++)
+        if (cli_links_finish(&options->links, &options->torus[i], &count) < 0)
+            return cli_bad_last(options->command);
+    return CLI_OK;
+}
+
+static int slow_down(const options_t *options, const cli_bench_job_t *job)
+{
+    const trv_network_t network = cli_bench_network(job);
+    for (int i = 0; i < network.slow_links; i++) {
+        const trv_slow_link_t *slow = &network.slow_link[i];
+        char request[96];
+        if (isinf(slow->factor))
+            snprintf(request, sizeof request, "link %d %d down", slow->rank, slow->port);
+        else
+            snprintf(request, sizeof request, "link %d %d bandwidth %.0f", slow->rank, slow->port,
+                     job->network.bandwidth_bps / slow->factor);
+        if (trv_testbed_ask(request, NULL) < 0)
+            return cli_bad_last(options->command);
+    }
+    return CLI_OK;
+}
+
+/* Until the testbed is found faithful, or CHECKS times: machines have busy moments. */
+static int check(const options_t *options, cli_verdict_t *verdict)
+{
+    putchar('\n');
+    for (int i = 0; i < CHECKS && !verdict->faithful && !interrupted; i++) {
+        int code = cli_testbed_verdict(options->command, verdict);
+        if (code != CLI_OK)
+            return code;
+        cli_testbed_verdict_print(verdict, stdout);
+        fflush(stdout);
+    }
+    return CLI_OK;
+}
+
+/* The next `jobs` of those planned, on the testbed that is up. */
+static int run_jobs(const options_t *options, results_t *results, int jobs)
+{
+    cli_verdict_t verdict = {.table = NULL};
+    int code = check(options, &verdict);
+    if (code != CLI_OK)
+        return code;
+    results->faithful = results->faithful && verdict.faithful;
+    code = slow_down(options, &results->job[results->jobs]);
+    for (int i = 0; i < jobs && code == CLI_OK && !interrupted; i++) {
+        cli_bench_job_t *job = &results->job[results->jobs];
+        job->faithful = verdict.faithful;
+        job->check_worst = verdict.worst;
+        job->lateness_p99_ns = verdict.status.lateness_p99_ns;
+        code = run_job(options, results, job);
+    }
+    return code;
+}
+
+static int run_torus(const options_t *options, results_t *results)
+{
+    char emulator[4608];
+    int code = cli_testbed_program(options->command, "trivance-torusnet", emulator, sizeof emulator);
+    if (code != CLI_OK)
+        return code;
+    if (trv_testbed_up(&results->job[results->jobs].network, emulator) < 0)
+        return cli_bad_last(options->command);
+    code = run_jobs(options, results, results->planned / options->tori);
+    if (trv_testbed_down(NULL) < 0)
+        code = cli_bad_last(options->command);
+    return code;
+}
+
+/* All jobs, torus by torus. */
+static int plan_jobs(const options_t *options, results_t *results)
+{
+    for (int i = 0; i < options->tori * MPIS * MODES; i++) {
+        int m = i / MODES % MPIS, mode = MODES - 1 - i % MODES;
+        const trv_torus_t *torus = &options->torus[i / MODES / MPIS];
+        bool large = torus->ranks >= LARGE_NODES;
+        cli_bench_job_t *job = &results->job[results->planned];
+        if (!options->mpi[m] || !options->mode[mode])
+            continue;
+        *job = (cli_bench_job_t){.mpi = mpi_name[m],
+                                 .rendezvous = mode == 1,
+                                 .rounds = options->iterations,
+                                 .links = options->links};
+        job->network = (tb_network_t){*torus,
+                                      options->bandwidth_bps > 0 ? options->bandwidth_bps
+                                      : large                    ? 20e6
+                                                                 : 50e6,
+                                      options->latency_ns >= 0 ? options->latency_ns
+                                      : large                  ? 5e6
+                                                               : 2e6,
+                                      options->ports};
+        if (cli_links_finish(&job->links, torus, &job->slow_links) < 0)
+            return cli_bad_last(options->command);
+        job->word = options->word;
+        job->words = options->words;
+        results->planned++;
+        if (job->word)
+            continue;
+        set_sizes(options, torus, job);
+        if (cli_testbed_range(options->command, job->network.bandwidth_bps, job->network.latency_ns) != CLI_OK)
+            return CLI_BAD;
+        if (trv_testbed_fits(torus) < 0 || cli_bench_rivals(job, options->algorithms) < 0)
+            return cli_bad_last(options->command);
+    }
+    return CLI_OK;
+}
+
+/* The folder's path, whole, because the ranks write there, too; to be freed. */
+static int make_folder(options_t *options, char **whole)
+{
+    *whole = NULL;
+    if (cli_make_folder(options->folder) < 0)
+        return cli_bad_last(options->command);
+    *whole = realpath(options->folder, NULL);
+    options->folder = *whole;
+    return *whole ? CLI_OK : cli_bad(options->command, "the folder has no path: %s", strerror(errno));
+}
+
+static int run_all(const options_t *options)
+{
+    struct sigaction action = {.sa_handler = interrupt}, before;
+    results_t results = {.job = calloc((size_t)options->tori * MPIS * MODES, sizeof *results.job), .faithful = true};
+    int code = results.job ? plan_jobs(options, &results)
+                           : cli_bad(options->command, "there is no memory for the results");
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* as under nohup */
+        sigaction(SIGHUP, &action, NULL);
+    cli_bench_progress_begin(&results.progress, results.job, results.planned);
+    while (results.jobs < results.planned && code == CLI_OK && !interrupted)
+        code = run_torus(options, &results);
+    cli_progress_end(&results.progress.bar);
+    if (code == CLI_OK && !interrupted && !options->word && cli_bench_print_summary(results.job, results.jobs) < 0)
+        code = cli_bad_last(options->command);
+    if (code == CLI_OK && !interrupted)
+        cli_bench_print_unfaithful(results.job, results.jobs);
+    free(results.job);
+    return interrupted ? 128 + interrupted : code == CLI_OK && !results.faithful ? CLI_WRONG : code;
+}
+
+/* Leaves out the MPIs that are not there; CLI_BAD where none is left. */
+static int find_mpis(options_t *options)
+{
+    static const char *const place[] = {"", "../libexec/trivance/", NULL};
+    char path[4608], file[64];
+    bool any = false;
+    for (int i = 0; i < MPIS; i++) {
+        snprintf(file, sizeof file, "trivance-testbed-bench.%s", mpi_name[i]);
+        options->mpi[i] = options->mpi[i] && cli_find_beside(place, file, 1, path, sizeof path);
+        any = any || options->mpi[i];
+    }
+    if (any)
+        return CLI_OK;
+    return cli_bad(options->command, "there is no benchmark program beside the tool (trivance-testbed-bench.openmpi or "
+                                     ".mpich); they are built where the MPI is installed");
+}
+
+/* The program's MPI in place of the list. */
+static int find_program_mpi(options_t *options)
+{
+    cli_job_t job = {.word = options->word, .words = options->words};
+    if (options->mpi[0] && options->mpi[1])
+        return cli_bad(options->command, "--mpi: a program uses one MPI, and there are two");
+    if (options->mpi[0] || options->mpi[1])
+        job.mpi = mpi_name[options->mpi[1]];
+    if (cli_testbed_find_mpi(options->command, &job) != CLI_OK)
+        return CLI_BAD;
+    for (int i = 0; i < MPIS; i++)
+        options->mpi[i] = strcmp(job.mpi, mpi_name[i]) == 0;
+    return CLI_OK;
+}
+
+/* What was not said. */
+static int set_defaults(options_t *options)
+{
+    bool program = options->word != NULL;
+    if (program && (options->sizes || options->algorithms || options->compare))
+        return cli_bad(options->command, "--bytes, --algorithm and --compare are not for a program; leave them out");
+    if (!options->tori && read_tori(program ? "3x3" : "8,9,3x3,3x3x3,27", options) < 0)
+        return cli_bad_last(options->command);
+    if (!options->mode[0] && !options->mode[1])
+        read_mode(program ? "on" : "both", options);
+    if (!options->iterations)
+        options->iterations = program ? 3 : 11;
+    if (program)
+        return find_program_mpi(options);
+    if (!options->mpi[0] && !options->mpi[1])
+        options->mpi[0] = options->mpi[1] = true;
+    return CLI_OK;
+}
+
+int cli_testbed_bench(int argc, char **argv)
+{
+    options_t options = {.command = argv[0], .folder = "testbed", .latency_ns = -1};
+    char *whole = NULL;
+    int code = read_options(argc, argv, &options);
+    if (code >= 0)
+        return code;
+    code = set_defaults(&options);
+    if (code != CLI_OK)
+        return code;
+    cli_bench_job_t names = {.mpi = mpi_name[0]};
+    if (cli_bench_rivals(&names, options.algorithms) < 0 || trv_testbed_possible() < 0)
+        return cli_bad_last(argv[0]);
+    code = check_links(&options);
+    if (code == CLI_OK && !options.word)
+        code = find_mpis(&options);
+    if (code == CLI_OK)
+        code = make_folder(&options, &whole);
+    if (code == CLI_OK)
+        code = run_all(&options);
+    free(whole);
+    return code;
+}

@@ -1,0 +1,312 @@
+/*
+ * What `trivance testbed bench` shows: a table for every job, one file of rows for all.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/shared/output.h"
+#include "cli/shared/tool.h"
+#include "cli/host/mpi_start.h"
+#include "cli/shared/network_options.h"
+#include "base/text/parse.h"
+#include "cli/shared/table.h"
+#include "testbed/command/bench.h"
+#include "base/error.h"
+
+#define CLOSE 0.15 /* predictions are meant to be within this */
+
+int cli_bench_best_own(const cli_bench_job_t *job, int size)
+{
+    int best = -1;
+    for (int r = 0; r < job->rivals; r++) {
+        const cli_bench_cell_t *cell = job->cell[size];
+        if (job->rival[r].own && cell[r].measured && (best < 0 || cell[r].median_ns < cell[best].median_ns))
+            best = r;
+    }
+    return best;
+}
+
+/* How many times as long the best of the MPI library's own takes; NAN where one of them is not measured. */
+static double gain(const cli_bench_job_t *job, int size, const cli_bench_cell_t *cell)
+{
+    int own = cli_bench_best_own(job, size);
+    return own >= 0 && cell && cell->measured ? job->cell[size][own].median_ns / cell->median_ns : NAN;
+}
+
+static const cli_bench_cell_t *cell_of(const cli_bench_job_t *job, int size, const char *name, const char *type)
+{
+    for (int r = 0; r < job->rivals; r++)
+        if (strcmp(job->rival[r].name, name) == 0 && strcmp(job->rival[r].type, type) == 0)
+            return &job->cell[size][r];
+    return NULL;
+}
+
+/* ---- Tables ------------------------------------------------------------------------------------------------------ */
+
+/* "l-grouped dbl": what distinguishes a rival, short. */
+static void title_of(const cli_rival_t *rival, char text[CLI_BENCH_NAME_MAX + 8])
+{
+    const char *name = strncmp(rival->name, "trivance-", 9) == 0 ? rival->name + 9 : rival->name;
+    snprintf(text, CLI_BENCH_NAME_MAX + 8, "%s%s", name,
+             rival->own                           ? ""
+             : strcmp(rival->type, "double") == 0 ? " dbl"
+             : strcmp(rival->type, "max") == 0    ? " max"
+                                                  : " int");
+}
+
+/* A table with a row per size and a column per rival that `shows`. */
+static int print_cells(const cli_bench_job_t *job, bool ratios)
+{
+    static char title[CLI_BENCH_RIVALS_MAX][CLI_BENCH_NAME_MAX + 8];
+    cli_column_t column[CLI_COLUMNS_MAX] = {{NULL, "bytes", true, 0}};
+    int shown[CLI_COLUMNS_MAX], columns = 1;
+    for (int r = 0; r < job->rivals && columns < CLI_COLUMNS_MAX - 2; r++)
+        if (!ratios || !job->rival[r].own) {
+            title_of(&job->rival[r], title[r]);
+            shown[columns] = r;
+            column[columns++] = (cli_column_t){NULL, title[r], true, 0};
+        }
+    int cells = columns;
+    if (!ratios) {
+        column[columns++] = (cli_column_t){NULL, "gain int", true, 0};
+        column[columns++] = (cli_column_t){NULL, "gain dbl", true, 0};
+    }
+    cli_table_t table;
+    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, columns, cli_stdout_is_terminal());
+    for (int s = 0; s < job->sizes; s++) {
+        char bytes[TRV_BYTES_TEXT_MAX];
+        cli_cell_text(&table, trv_format_bytes(job->bytes[s], bytes));
+        for (int c = 1; c < cells; c++) {
+            const cli_bench_cell_t *cell = &job->cell[s][shown[c]];
+            cli_cell_real(&table,
+                          !cell->measured ? NAN
+                          : ratios        ? cell->median_ns / cell->predicted_ns
+                                          : cell->median_ns / 1e6,
+                          2);
+        }
+        if (!ratios) {
+            cli_cell_real(&table, gain(job, s, cell_of(job, s, "auto", "int")), 2);
+            cli_cell_real(&table, gain(job, s, cell_of(job, s, "auto", "double")), 2);
+        }
+        cli_row_end(&table);
+    }
+    return cli_table_end(&table);
+}
+
+/* The simulator predicts the network. Ranks and MPI libraries compute, too, on cores that they share, and that can cost
+ * as much as these are busy. */
+static void print_agreement(const cli_bench_job_t *job)
+{
+    int cells = 0, close = 0, busy = 0;
+    double least_share = 1;
+    for (int s = 0; s < job->sizes; s++)
+        for (int r = 0; r < job->rivals; r++) {
+            const cli_bench_cell_t *cell = &job->cell[s][r];
+            if (!cell->measured || isnan(cell->predicted_ns))
+                continue;
+            double more_ns = cell->median_ns - cell->predicted_ns;
+            cells++;
+            if (fabs(more_ns) <= CLOSE * cell->predicted_ns) {
+                close++;
+            } else if (more_ns > 0 && more_ns <= cell->core_ns) {
+                busy++;
+                least_share = fmin(least_share, cell->core_ns / cell->median_ns);
+            }
+        }
+    printf("%d of %d within %.0f %% of the prediction.\n", close, cells, 100 * CLOSE);
+    if (busy)
+        printf(
+            "%d more took longer by less than the ranks' cores were busy, at least %.0f %% of the time: the prediction "
+            "is without what MPI libraries and ranks compute.\n",
+            busy, 100 * least_share);
+}
+
+char *cli_bench_title(const cli_bench_job_t *job, char text[CLI_BENCH_TITLE_MAX])
+{
+    char torus[TRV_TORUS_TEXT_MAX], links[CLI_LINKS_TEXT_MAX];
+    snprintf(text, CLI_BENCH_TITLE_MAX, "%s, torus %s of %g Mb/s and %g ms, rendezvous %s%s%s", cli_mpi_title(job->mpi),
+             trv_torus_format(&job->network.torus, torus, sizeof torus), job->network.bandwidth_bps / 1e6,
+             job->network.latency_ns / 1e6, job->rendezvous ? "on" : "off", job->links.count ? ", links " : "",
+             cli_links_format(&job->links, "", links));
+    return text;
+}
+
+void cli_bench_print_lateness(const cli_bench_job_t *job)
+{
+    double limit_ns = trv_testbed_lateness_limit_ns(&job->network);
+    printf("During the job deliveries were late by %.0f us at the 99th percentile (allowed %.0f)%s.\n",
+           job->lateness_job_p99_ns / 1e3, limit_ns / 1e3, job->lateness_job_p99_ns > limit_ns ? ": NOT faithful" : "");
+}
+
+int cli_bench_print(const cli_bench_job_t *job, bool compare)
+{
+    char title[CLI_BENCH_TITLE_MAX];
+    printf("\n%s: ms, medians of %d; gain of auto over the best of the library's own\n", cli_bench_title(job, title),
+           job->rounds);
+    int code = print_cells(job, false);
+    cli_bench_print_lateness(job);
+    if (code == TRV_OK && compare) {
+        printf("\nmeasured / predicted by the packet simulator, with alpha %.0f us, %.0f us per message and %.0f us "
+               "for the common start, as measured\n",
+               job->alpha_ns / 1e3, job->message_ns / 1e3, job->start_ns / 1e3);
+        code = print_cells(job, true);
+        print_agreement(job);
+    }
+    fflush(stdout);
+    return code;
+}
+
+static void print_summary_row(cli_table_t *table, const cli_bench_job_t *job, int size)
+{
+    static const char *const type[] = {"int", "double"};
+    char torus[TRV_TORUS_TEXT_MAX], bytes[TRV_BYTES_TEXT_MAX];
+    int own = cli_bench_best_own(job, size);
+    cli_cell_text(table, trv_torus_format(&job->network.torus, torus, sizeof torus));
+    cli_cell_text(table, cli_mpi_title(job->mpi));
+    cli_cell_text(table, job->rendezvous ? "on" : "off");
+    cli_cell_text(table, trv_format_bytes(job->bytes[size], bytes));
+    cli_cell_text(table, own < 0 ? "" : job->rival[own].name);
+    cli_cell_real(table, own < 0 ? NAN : job->cell[size][own].median_ns / 1e6, 2);
+    for (int i = 0; i < 2; i++) {
+        const cli_bench_cell_t *cell = cell_of(job, size, "auto", type[i]);
+        cli_cell_text(table, cell && cell->measured ? cell->served_by : "");
+        cli_cell_real(table, cell && cell->measured ? cell->median_ns / 1e6 : NAN, 2);
+        cli_cell_real(table, gain(job, size, cell), 2);
+    }
+    cli_row_end(table);
+}
+
+/* Whose times are those of a machine that did not keep up. */
+void cli_bench_print_unfaithful(const cli_bench_job_t *job, int jobs)
+{
+    char label[CLI_BENCH_LABEL_MAX];
+    int wrong = 0;
+    for (int j = 0; j < jobs; j++)
+        if (!job[j].faithful)
+            printf("%s%s", wrong++ ? ", " : "\nNOT faithful, by the check before or the lateness during the job: ",
+                   cli_bench_label(&job[j], label));
+    if (wrong)
+        printf(".\n%d of %d jobs; slower links or an otherwise idle machine help.\n", wrong, jobs);
+}
+
+int cli_bench_print_summary(const cli_bench_job_t *job, int jobs)
+{
+    static const cli_column_t column[] = {{NULL, "torus", false, 0},      {NULL, "MPI", false, 0},
+                                          {NULL, "rendezvous", false, 0}, {NULL, "bytes", true, 0},
+                                          {NULL, "its best", false, 0},   {NULL, "ms", true, 0},
+                                          {NULL, "auto, int", false, 0},  {NULL, "ms", true, 0},
+                                          {NULL, "gain", true, 0},        {NULL, "auto, double", false, 0},
+                                          {NULL, "ms", true, 0},          {NULL, "gain", true, 0}};
+    cli_table_t table;
+    puts("\nAuto against the best of the MPI library's own:");
+    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0],
+                    cli_stdout_is_terminal());
+    for (int j = 0; j < jobs; j++)
+        for (int s = 0; s < job[j].sizes; s++)
+            print_summary_row(&table, &job[j], s);
+    return cli_table_end(&table);
+}
+
+/* ---- CSV --------------------------------------------------------------------------------------------------------- */
+
+static const char *const first_key[] = {"torus", "bandwidth_mbps", "hop_latency_ms", "mpi", "rendezvous", "slow_link"};
+static const char *const last_key[] = {"faithful", "check_worst", "lateness_p99_us", "lateness_job_p99_us"};
+
+void cli_bench_row_begin(cli_table_t *table, const cli_bench_job_t *job)
+{
+    char torus[TRV_TORUS_TEXT_MAX], links[CLI_LINKS_TEXT_MAX];
+    cli_cell_text(table, trv_torus_format(&job->network.torus, torus, sizeof torus));
+    cli_cell_real(table, job->network.bandwidth_bps / 1e6, 3);
+    cli_cell_real(table, job->network.latency_ns / 1e6, 3);
+    cli_cell_text(table, job->mpi);
+    cli_cell_bool(table, job->rendezvous);
+    cli_cell_text(table, cli_links_format(&job->links, "", links));
+}
+
+void cli_bench_row_end(cli_table_t *table, const cli_bench_job_t *job)
+{
+    cli_cell_bool(table, job->faithful);
+    cli_cell_real(table, job->check_worst, 3);
+    cli_cell_real(table, job->lateness_p99_ns / 1e3, 1);
+    cli_cell_real(table, job->lateness_job_p99_ns / 1e3, 1);
+    cli_row_end(table);
+}
+
+static void add_keys(cli_column_t *column, int *columns, const char *const *key, size_t keys)
+{
+    for (size_t i = 0; i < keys; i++)
+        column[(*columns)++] = (cli_column_t){key[i], NULL, false, 0};
+}
+
+int cli_bench_write_rows(const cli_bench_job_t *job, int jobs, const char *const *key, int keys,
+                         cli_bench_rows_t *write_rows, const char *path)
+{
+    cli_column_t column[CLI_COLUMNS_MAX];
+    cli_output_t output;
+    cli_table_t table;
+    int columns = 0, code = cli_output_begin(&output, path);
+    if (code < 0)
+        return code;
+    add_keys(column, &columns, first_key, sizeof first_key / sizeof *first_key);
+    add_keys(column, &columns, key, (size_t)keys);
+    add_keys(column, &columns, last_key, sizeof last_key / sizeof *last_key);
+    cli_table_begin(&table, output.stream, CLI_FORMAT_CSV, column, columns, false);
+    for (int j = 0; j < jobs; j++)
+        write_rows(&table, &job[j]);
+    return cli_output_end(&output, cli_table_end(&table));
+}
+
+static void write_row(cli_table_t *table, const cli_bench_job_t *job, int size, int r)
+{
+    const cli_rival_t *rival = &job->rival[r];
+    const cli_bench_cell_t *cell = &job->cell[size][r];
+    cli_bench_row_begin(table, job);
+    cli_cell_int(table, (int64_t)job->bytes[size]);
+    cli_cell_text(table, rival->own ? "library" : "trivance");
+    cli_cell_text(table, rival->name);
+    cli_cell_text(table, rival->type);
+    cli_cell_text(table, cell->served_by);
+    cli_cell_int(table, job->rounds);
+    cli_cell_real(table, cell->median_ns / 1e6, 3);
+    cli_cell_real(table, cell->least_ns / 1e6, 3);
+    cli_cell_real(table, cell->most_ns / 1e6, 3);
+    cli_cell_real(table, cell->core_ns / 1e6, 3);
+    cli_cell_real(table, gain(job, size, cell), 3);
+    cli_cell_real(table, cell->predicted_ns / 1e6, 3);
+    cli_cell_real(table, cell->median_ns / cell->predicted_ns, 3);
+    cli_cell_real(table, job->alpha_ns / 1e3, 1);
+    cli_cell_real(table, job->message_ns / 1e3, 1);
+    cli_cell_real(table, job->start_ns / 1e3, 1);
+    cli_bench_row_end(table, job);
+}
+
+static void write_cells(cli_table_t *table, const cli_bench_job_t *job)
+{
+    for (int s = 0; s < job->sizes; s++)
+        for (int r = 0; r < job->rivals; r++)
+            if (job->cell[s][r].measured)
+                write_row(table, job, s, r);
+}
+
+int cli_bench_write_csv(const cli_bench_job_t *job, int jobs, const char *path)
+{
+    static const char *const key[] = {"bytes",
+                                      "whose",
+                                      "algorithm",
+                                      "type",
+                                      "served_by",
+                                      "rounds",
+                                      "median_ms",
+                                      "min_ms",
+                                      "max_ms",
+                                      "core_ms",
+                                      "gain",
+                                      "predicted_ms",
+                                      "measured_by_predicted",
+                                      "alpha_us",
+                                      "message_us",
+                                      "start_us"};
+    return cli_bench_write_rows(job, jobs, key, sizeof key / sizeof *key, write_cells, path);
+}

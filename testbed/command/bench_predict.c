@@ -1,0 +1,69 @@
+/*
+ * What the packet simulator says of a job: the testbed's links (one queue, delivery of the tail), and for alpha,
+ * messages and the common start what exchanges between neighbours were measured to cost on this machine, with this MPI.
+ */
+#include <math.h>
+#include <string.h>
+
+#include <trivance/schedule.h>
+#include <trivance/simulate.h>
+
+#include "testbed/command/bench.h"
+#include "base/error.h"
+
+#define PACKET_BYTES 8948u /* of payload in a packet of 9000 … */
+#define FLIT_BYTES   256.0 /* … for which the simulator counts 35 of these, and one more for every hop */
+
+static trv_simulate_options_t options_of(const cli_bench_job_t *job)
+{
+    trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+    double flit_ns = FLIT_BYTES * 8e9 / job->network.bandwidth_bps;
+    options.model = TRV_FIFO;
+    options.delivery = TRV_DELIVERY_TAIL;
+    options.bandwidth_bps = job->network.bandwidth_bps * 35 * FLIT_BYTES / 9000;
+    options.nic_bandwidth_bps = 1e15; /* a node's own memory is in no one's way */
+    options.alpha_ns = job->alpha_ns;
+    options.message_overhead_ns = job->message_ns;
+    options.link_latency_ns = fmax(job->network.latency_ns - flit_ns, 0);
+    options.host_latency_ns = options.router_in_ns = options.router_out_ns = 0;
+    options.packet_bytes = PACKET_BYTES;
+    options.slow_links = job->slow_links;
+    options.slow_link = job->links.directed;
+    return options;
+}
+
+static int predict(const cli_bench_job_t *job, const char *algorithm, uint64_t bytes, double *time_ns)
+{
+    const trv_simulate_options_t options = options_of(job);
+    trv_schedule_t *schedule = NULL;
+    trv_simulator_t *simulator = NULL;
+    trv_simulation_t result;
+    const trv_network_t network = cli_bench_network(job);
+    int code = trv_schedule_create_on(&schedule, &network, algorithm, TRV_ALLREDUCE);
+    if (code == TRV_OK)
+        code = trv_simulator_create(&simulator, schedule);
+    if (code == TRV_OK)
+        code = trv_simulate(simulator, &options, bytes, &result);
+    if (code == TRV_OK) {
+        *time_ns = job->start_ns + result.time_ns;
+        trv_simulation_clear(&result);
+    }
+    trv_simulator_destroy(simulator);
+    trv_schedule_destroy(schedule);
+    return code;
+}
+
+int cli_bench_predict(cli_bench_job_t *job)
+{
+    for (int s = 0; s < job->sizes; s++)
+        for (int r = 0; r < job->rivals; r++) {
+            cli_bench_cell_t *cell = &job->cell[s][r];
+            cell->predicted_ns = NAN;
+            if (!cell->measured || !cell->served_by[0])
+                continue;
+            int code = predict(job, cell->served_by, job->bytes[s], &cell->predicted_ns);
+            if (code < 0)
+                return code;
+        }
+    return TRV_OK;
+}

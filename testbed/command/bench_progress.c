@@ -1,0 +1,119 @@
+/*
+ * How far `trivance testbed bench` is: the work of all jobs is known before the first, as what calls of so many bytes
+ * take on such a torus, roughly; of the job that runs, its file of rows says which rounds are over.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/host/mpi_start.h"
+#include "base/text/parse.h"
+#include "testbed/command/bench.h"
+
+#define START_NS      2e9  /* of a job … */
+#define START_RANK_NS 1e8  /* … and more for each of its ranks */
+#define CALL_NS       15e6 /* of a call, beside the network's time */
+#define ROUNDS_BEFORE 3    /* calls before the first round: one looks at the sums, two are for how long it takes */
+
+/* Of the calls of one size. Algorithms send a vector some four times, from here to there in some ranks / 2 hops. */
+static double size_work_ns(const cli_bench_job_t *job, int size)
+{
+    double call_ns = CALL_NS + job->network.latency_ns * job->network.torus.ranks / 2 +
+                     4 * (double)job->bytes[size] * 8e9 / job->network.bandwidth_bps;
+    int rivals = 0;
+    for (int r = 0; r < job->rivals; r++)
+        rivals += job->bytes[size] <= job->rival[r].most_bytes;
+    return rivals * (job->rounds + ROUNDS_BEFORE) * call_ns;
+}
+
+static double start_work_ns(const cli_bench_job_t *job) { return START_NS + START_RANK_NS * job->network.torus.ranks; }
+
+static double job_work_ns(const cli_bench_job_t *job)
+{
+    double work_ns = start_work_ns(job) * (job->word ? 2 * job->rounds : 1);
+    for (int s = 0; s < job->sizes; s++)
+        work_ns += size_work_ns(job, s);
+    return work_ns;
+}
+
+void cli_bench_progress_begin(cli_bench_progress_t *progress, const cli_bench_job_t *job, int jobs)
+{
+    double work_ns = 0;
+    for (int j = 0; j < jobs; j++)
+        work_ns += job_work_ns(&job[j]);
+    *progress = (cli_bench_progress_t){.job = NULL};
+    cli_progress_begin(&progress->bar, "testbed", work_ns);
+    cli_progress_pause(&progress->bar);
+}
+
+void cli_bench_progress_job(cli_bench_progress_t *progress, const cli_bench_job_t *job, const char *rows)
+{
+    progress->job = job;
+    progress->rows = rows;
+    progress->done_ns = 0;
+}
+
+/* Never backwards. */
+static void reach(cli_bench_progress_t *progress, double done_ns)
+{
+    if (done_ns > progress->done_ns)
+        cli_progress_step(&progress->bar, done_ns - progress->done_ns);
+    progress->done_ns = done_ns > progress->done_ns ? done_ns : progress->done_ns;
+}
+
+/* The size whose rounds are being run, and how many are over; 0 where there is none yet. */
+static int read_rounds(const cli_bench_progress_t *progress, int *size)
+{
+    const cli_bench_job_t *job = progress->job;
+    char line[256];
+    unsigned long long bytes;
+    int rounds = 0;
+    FILE *file = fopen(progress->rows, "re");
+    *size = 0;
+    while (file && fgets(line, sizeof line, file)) {
+        if (sscanf(line, "round %llu", &bytes) != 1)
+            continue;
+        rounds++;
+        while (*size + 1 < job->sizes && job->bytes[*size] != bytes) {
+            ++*size;
+            rounds = 1;
+        }
+    }
+    if (file)
+        fclose(file);
+    return rounds;
+}
+
+void cli_bench_progress_watch(void *context)
+{
+    cli_bench_progress_t *progress = context;
+    const cli_bench_job_t *job = progress->job;
+    char torus[TRV_TORUS_TEXT_MAX], bytes[TRV_BYTES_TEXT_MAX], name[CLI_PROGRESS_NAME_MAX];
+    int size, rounds = read_rounds(progress, &size);
+    if (rounds == 0) /* the launcher may still say something */
+        return;
+    double done_ns = start_work_ns(job);
+    for (int s = 0; s < size; s++)
+        done_ns += size_work_ns(job, s);
+    int of = job->rounds + ROUNDS_BEFORE, over = rounds + ROUNDS_BEFORE;
+    reach(progress, done_ns + size_work_ns(job, size) * (over < of ? over : of) / of);
+    snprintf(name, sizeof name, "%s %s rendezvous %s: %s", trv_torus_format(&job->network.torus, torus, sizeof torus),
+             cli_mpi_title(job->mpi), job->rendezvous ? "on" : "off", trv_format_bytes(job->bytes[size], bytes));
+    cli_progress_name(&progress->bar, name);
+}
+
+void cli_bench_progress_start(cli_bench_progress_t *progress, int number)
+{
+    const cli_bench_job_t *job = progress->job;
+    char torus[TRV_TORUS_TEXT_MAX], name[CLI_PROGRESS_NAME_MAX];
+    reach(progress, number * start_work_ns(job));
+    snprintf(name, sizeof name, "%s rendezvous %s: %s the drop-in, %d of %d",
+             trv_torus_format(&job->network.torus, torus, sizeof torus), job->rendezvous ? "on" : "off",
+             number % 2 ? "with" : "without", number / 2 + 1, job->rounds);
+    cli_progress_name(&progress->bar, name);
+}
+
+void cli_bench_progress_job_end(cli_bench_progress_t *progress)
+{
+    reach(progress, job_work_ns(progress->job));
+    cli_progress_pause(&progress->bar);
+}

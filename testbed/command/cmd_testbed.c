@@ -1,0 +1,424 @@
+/*
+ * trivance testbed: real MPI jobs over an emulated torus on this machine. Finds the command; up, down, status and set
+ * are here, the others have files of their own.
+ */
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <trivance/common.h>
+
+#include "cli/subcommands.h"
+#include "cli/shared/tool.h"
+#include "base/text/nearest.h"
+#include "cli/host/handover.h"
+#include "cli/shared/network_options.h"
+#include "base/text/parse.h"
+#include "cli/shared/table.h"
+#include "testbed/command/commands.h"
+#include "base/error.h"
+
+/* ---- The commands ------------------------------------------------------------------------------------------------ */
+
+enum { OPTION_BANDWIDTH = CLI_NO_LETTER, OPTION_LATENCY, OPTION_PORTS, OPTION_DOWN, OPTION_UP, OPTION_BOTH_WAYS };
+
+static const cli_option_t up_option[] =
+    {{"bandwidth", OPTION_BANDWIDTH, "RATE", "bandwidth of a link in each direction (default 50Mb/s)", NULL},
+     {"hop-latency", OPTION_LATENCY, "TIME", "latency of a link (default 2ms)", NULL},
+     {"ports", OPTION_PORTS, NULL, "give a node a network interface for each of its links as well, as fast as the link",
+      NULL},
+     CLI_OPTIONS_END};
+static const cli_option_t set_option[] =
+    {{"bandwidth", OPTION_BANDWIDTH, "RATE", "its new bandwidth", NULL},
+     {"latency", OPTION_LATENCY, "TIME", "its new latency", NULL},
+     {"down", OPTION_DOWN, NULL, "cut it: packets on it are lost until a job starts that routes around it", NULL},
+     {"up", OPTION_UP, NULL, "restore it", NULL},
+     {"both-ways", OPTION_BOTH_WAYS, NULL, "the link in the opposite direction, too", NULL},
+     CLI_OPTIONS_END};
+static const cli_option_t no_option[] = {CLI_OPTIONS_END};
+const cli_option_t cli_testbed_format_option[] = {{"format", 'f', "F", "table (default), json or csv",
+                                                   "table json csv"},
+                                                  CLI_OPTIONS_END};
+
+static const cli_command_t up_command = {
+    .name = "testbed up",
+    .summary = "makes the nodes and starts the emulator",
+    .usage = "TORUS [--bandwidth=RATE] [--hop-latency=TIME] [--ports]",
+    .about =
+        "Makes a node for every rank of the torus, each in a network namespace of its own, and starts the emulator "
+        "of the network. Needs root.",
+    .option = up_option,
+    .examples = "trivance testbed up 3x3\n"
+                "trivance testbed up 27 --bandwidth=20Mb/s --hop-latency=5ms\n"
+                "trivance testbed up 3x3 --ports\n",
+};
+static const cli_command_t down_command = {
+    .name = "testbed down",
+    .summary = "removes the testbed in any state, and ends everything on it",
+    .usage = "",
+    .about = "Removes the testbed in any state, and ends everything on it.",
+    .option = no_option,
+    .examples = "trivance testbed down\n",
+};
+static const cli_command_t status_command = {
+    .name = "testbed status",
+    .summary = "the links: bytes, utilisation, queues, and how late the emulator is",
+    .usage = "[--format=F]",
+    .about =
+        "The links: bandwidth, latency, packets, bytes, utilisation, the longest queue, lost packets; and how late "
+        "the emulator is.",
+    .option = cli_testbed_format_option,
+    .examples = "trivance testbed status --format=csv\n",
+};
+static const cli_command_t set_command = {
+    .name = "testbed set",
+    .summary = "slows, delays or cuts a link or all links of a node, also while a job runs",
+    .usage = "link NODE:PORT CHANGE…\n"
+             "node NODE CHANGE…",
+    .about =
+        "Changes a link, which is named by the node that it leaves and the port (0:+1: upwards in dimension 1), or "
+        "all links from and to a node; also while a job runs.",
+    .option = set_option,
+    .examples = "trivance testbed set link 0:+0 --bandwidth=5Mb/s\n"
+                "trivance testbed set node 3 --down\n",
+};
+
+static const cli_command_t *const part[] = {&up_command,
+                                            &cli_testbed_run_command,
+                                            &cli_testbed_check_command,
+                                            &status_command,
+                                            &set_command,
+                                            &cli_testbed_bench_command,
+                                            &down_command,
+                                            NULL};
+
+const cli_command_t cli_testbed_command = {
+    .name = "testbed",
+    .summary = "real jobs over a torus that is emulated on this machine",
+    .usage = "up TORUS [--bandwidth=RATE] [--hop-latency=TIME] [--ports]\n"
+             "run [--mpi=M] [--drop-in] [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
+             "check | status | down\n"
+             "set link NODE:PORT|node NODE CHANGE…\n"
+             "bench [--torus=LIST] [--output=DIR] [OPTIONS] [-- PROGRAM [ARGUMENTS]]",
+    .about = "Real jobs over a torus that is emulated on this machine: every rank in a network namespace of its own, "
+             "all messages packet by packet over links with a bandwidth, a latency and a queue. Needs root.",
+    .part = part,
+    .option = no_option,
+    .notes = "`trivance testbed COMMAND --help` lists the options of a command. Exit status: 0 success (run: that of "
+             "the program), 1 check: not faithful, 2 bad input or a machine that cannot emulate.",
+    .examples = "trivance testbed up 3x3 && trivance testbed check\n"
+                "trivance testbed run -- ./program\n"
+                "TRIVANCE_DEBUG=info trivance testbed run --drop-in -- ./program\n"
+                "trivance testbed set link 0:+0 --bandwidth=5Mb/s\n"
+                "trivance testbed down\n",
+    .passes_on = true,
+};
+
+static int take_nothing(void *options, int key)
+{
+    (void)options, (void)key;
+    return TRV_OK;
+}
+
+int cli_testbed_program(const char *command, const char *file, char *path, size_t size)
+{
+    static const char *const place[] = {"", "../libexec/trivance/", "../testbed/programs/", NULL};
+    if (cli_find_beside(place, file, R_OK, path, size))
+        return CLI_OK;
+    return cli_bad(command, "%s is missing; it belongs beside the trivance executable or in ../libexec/trivance", file);
+}
+
+int cli_testbed_range(const char *command, double bandwidth_bps, double latency_ns)
+{
+    if (bandwidth_bps >= 1e3 && bandwidth_bps <= 1e12 && latency_ns <= 1e12)
+        return CLI_OK;
+    return cli_bad(command, "the bandwidth may be from 1Kb/s to 1Tb/s, the latency up to 1000s, for example 50Mb/s and "
+                            "2ms");
+}
+
+/* ---- up and down ------------------------------------------------------------------------------------------------- */
+
+static int take_up(void *context, int key)
+{
+    tb_network_t *network = context;
+    if (key == OPTION_PORTS)
+        return network->ports = true, TRV_OK;
+    return key == OPTION_BANDWIDTH ? trv_parse_rate_bps(optarg, &network->bandwidth_bps)
+                                   : trv_parse_time_ns(optarg, &network->latency_ns);
+}
+
+/* -1: go on; else the exit code. */
+static int read_up(int argc, char **argv, tb_network_t *network)
+{
+    int code = cli_read_options(&up_command, argc, argv, take_up, network);
+    if (code >= 0)
+        return code;
+    if (argc - optind != 1)
+        return cli_bad(argv[0], "one torus is wanted, for example `trivance testbed up 3x3`");
+    if (trv_torus_parse(argv[optind], &network->torus) < 0)
+        return cli_bad_last(argv[0]);
+    return cli_testbed_range(argv[0], network->bandwidth_bps, network->latency_ns) == CLI_OK ? -1 : CLI_BAD;
+}
+
+static int up(int argc, char **argv)
+{
+    tb_network_t network = {.bandwidth_bps = 50e6, .latency_ns = 2e6};
+    char emulator[4608], torus[TRV_TORUS_TEXT_MAX];
+    int code = read_up(argc, argv, &network);
+    if (code >= 0)
+        return code;
+    if (cli_testbed_program(argv[0], "trivance-torusnet", emulator, sizeof emulator) != CLI_OK)
+        return CLI_BAD;
+    if (trv_testbed_up(&network, emulator) < 0)
+        return cli_bad_last(argv[0]);
+    printf("A torus %s of %d nodes is up: links of %g Mb/s and %g ms%s. `trivance testbed run -- PROGRAM` starts a "
+           "job.\n",
+           trv_torus_format(&network.torus, torus, sizeof torus), network.torus.ranks, network.bandwidth_bps / 1e6,
+           network.latency_ns / 1e6, network.ports ? ", an interface for each" : "");
+    return CLI_OK;
+}
+
+static int down(int argc, char **argv)
+{
+    int nodes, code = cli_read_options(&down_command, argc, argv, take_nothing, NULL);
+    if (code >= 0)
+        return code;
+    if (optind < argc)
+        return cli_bad(argv[0], "it takes no arguments, and there is '%.40s'", argv[optind]);
+    if (trv_testbed_down(&nodes) < 0)
+        return cli_bad_last(argv[0]);
+    puts(nodes ? "The testbed is removed." : "There was no testbed.");
+    return CLI_OK;
+}
+
+/* ---- status ------------------------------------------------------------------------------------------------------ */
+
+static void print_summary(const tb_status_t *status)
+{
+    char torus[TRV_TORUS_TEXT_MAX];
+    printf("torus %s, links of %g Mb/s and %g ms; emulator %d %s, %s\n",
+           trv_torus_format(&status->network.torus, torus, sizeof torus), status->network.bandwidth_bps / 1e6,
+           status->network.latency_ns / 1e6, status->process,
+           status->core < 0 ? "without a core of its own" : "with a core of its own",
+           status->realtime ? "in real time" : "without real-time priority, which this machine refuses");
+    printf("%.1f s: %llu packets delivered, %llu lost on links that were cut; late by %.0f us at the median, %.0f us "
+           "at the 99th percentile, %.0f us at most\n\n",
+           status->seconds, (unsigned long long)status->packets, (unsigned long long)status->dropped,
+           status->lateness_p50_ns / 1e3, status->lateness_p99_ns / 1e3, status->lateness_max_ns / 1e3);
+}
+
+#define LINKS_SHOWN 40 /* of which there may be hundreds: the busiest, and whatever is not as it was made */
+
+typedef struct link {
+    int node, port, up;
+    double bandwidth_bps, latency_ns, utilisation;
+    unsigned long long packets, bytes, queue, dropped;
+    bool special; /* changed, cut, or has lost something */
+} link_t;
+
+/* The emulator's lines; `link` has room for all. The number of links. */
+static int read_links(char *lines, const tb_network_t *network, link_t *link)
+{
+    int links = 0;
+    for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n")) {
+        link_t *l = &link[links];
+        links += sscanf(line, "%d %d %lf %lf %d %llu %llu %lf %llu %llu", &l->node, &l->port, &l->bandwidth_bps,
+                        &l->latency_ns, &l->up, &l->packets, &l->bytes, &l->utilisation, &l->queue, &l->dropped) == 10;
+        l->special = !l->up || l->dropped || fabs(l->bandwidth_bps / network->bandwidth_bps - 1) > 1e-6 ||
+                     fabs(l->latency_ns - network->latency_ns) > 1;
+    }
+    return links;
+}
+
+static int by_interest(const void *a, const void *b)
+{
+    const link_t *x = a, *y = b;
+    if (x->special != y->special)
+        return x->special ? -1 : 1;
+    return (x->utilisation < y->utilisation) - (x->utilisation > y->utilisation);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const link_t *x = a, *y = b;
+    return x->node != y->node ? x->node - y->node : x->port - y->port;
+}
+
+/* Moves the links that are shown to the front; their number. */
+static int choose_links(link_t *link, int links)
+{
+    int shown = links < LINKS_SHOWN ? links : LINKS_SHOWN;
+    qsort(link, (size_t)links, sizeof *link, by_interest);
+    while (shown < links && link[shown].special)
+        shown++;
+    qsort(link, (size_t)shown, sizeof *link, by_place);
+    return shown;
+}
+
+static int print_links(const link_t *link, int links, cli_format_t format)
+{
+    static const cli_column_t column[] = {{"node", "node", true, 0},
+                                          {"port", "port", false, 0},
+                                          {"state", "state", false, 0},
+                                          {"bandwidth_mbps", "Mb/s", true, 0},
+                                          {"latency_ms", "ms", true, 0},
+                                          {"packets", "packets", true, 0},
+                                          {"bytes", "bytes", true, 0},
+                                          {"utilisation_percent", "busy %", true, 0},
+                                          {"queue_max_bytes", "longest queue", true, 0},
+                                          {"lost", "lost", true, 0}};
+    cli_table_t table;
+    char name[TRV_PORT_TEXT_MAX];
+    cli_table_begin(&table, stdout, format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
+    for (const link_t *l = link; l < link + links; l++) {
+        cli_cell_int(&table, l->node);
+        cli_cell_text(&table, trv_port_format(l->port, name));
+        cli_cell_text(&table, l->up ? "up" : "down");
+        cli_cell_real(&table, l->bandwidth_bps / 1e6, 3);
+        cli_cell_real(&table, l->latency_ns / 1e6, 3);
+        cli_cell_int(&table, (int64_t)l->packets);
+        cli_cell_int(&table, (int64_t)l->bytes);
+        cli_cell_real(&table, 100 * l->utilisation, 2);
+        cli_cell_int(&table, (int64_t)l->queue);
+        cli_cell_int(&table, (int64_t)l->dropped);
+        cli_row_end(&table);
+    }
+    return cli_table_end(&table);
+}
+
+static int status(int argc, char **argv)
+{
+    cli_format_t format = CLI_FORMAT_TABLE;
+    tb_status_t now;
+    char *lines;
+    int code = cli_read_format_option(&status_command, argc, argv, &format);
+    if (code >= 0)
+        return code;
+    if (trv_testbed_status(&now) < 0 || trv_testbed_ask("links", &lines) < 0)
+        return cli_bad_last(argv[0]);
+    link_t *link = calloc((size_t)now.network.torus.ranks * 2 * TRV_DIMS_MAX + 1, sizeof *link);
+    int links = link ? read_links(lines, &now.network, link) : 0, shown = links;
+    free(lines);
+    if (!link)
+        return cli_bad(argv[0], "there is no memory for the links");
+    if (format == CLI_FORMAT_TABLE) {
+        print_summary(&now);
+        shown = choose_links(link, links);
+    }
+    code = print_links(link, shown, format) < 0 ? cli_bad_last(argv[0]) : CLI_OK;
+    if (code == CLI_OK && shown < links)
+        printf("\n%d links more are as they were made and had less traffic; --format=csv has them.\n", links - shown);
+    free(link);
+    return code;
+}
+
+/* ---- set --------------------------------------------------------------------------------------------------------- */
+
+/* "link 0:+1" or "node 3" into the beginning of a request. */
+static int read_place(char **argv, int words, bool both_ways, char *request, size_t size)
+{
+    char sign = 0, rest;
+    int node, dimension;
+    if (words == 2 && strcmp(argv[0], "link") == 0 &&
+        sscanf(argv[1], "%9d:%c%1d%c", &node, &sign, &dimension, &rest) == 3 && (sign == '+' || sign == '-'))
+        snprintf(request, size, "%s %d %d", both_ways ? "both" : "link", node,
+                 trv_port(dimension, sign == '+' ? 1 : -1));
+    else if (words == 2 && strcmp(argv[0], "node") == 0 && sscanf(argv[1], "%9d%c", &node, &rest) == 1)
+        snprintf(request, size, "node %d", node);
+    else
+        return cli_bad("testbed set", "name a link, as `link 0:+0` (the one that leaves node 0 in dimension 0 "
+                                      "upwards), or a node, as `node 3`");
+    return CLI_OK;
+}
+
+#define ORDERS_MAX 4
+
+typedef struct orders {
+    char text[ORDERS_MAX][64];
+    int count;
+    bool down, up, both_ways;
+} orders_t;
+
+static int take_order(void *context, int key)
+{
+    orders_t *orders = context;
+    double value = 0;
+    if (key == OPTION_BOTH_WAYS) {
+        orders->both_ways = true;
+        return TRV_OK;
+    }
+    if (orders->count == ORDERS_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "there are more than %d orders", ORDERS_MAX);
+    int code = key == OPTION_BANDWIDTH ? trv_parse_rate_bps(optarg, &value)
+               : key == OPTION_LATENCY ? trv_parse_time_ns(optarg, &value)
+                                       : TRV_OK;
+    orders->down |= key == OPTION_DOWN;
+    orders->up |= key == OPTION_UP;
+    const char *word = key == OPTION_BANDWIDTH ? "bandwidth" : key == OPTION_LATENCY ? "latency" : NULL;
+    if (word)
+        snprintf(orders->text[orders->count++], sizeof orders->text[0], "%s %.0f", word, value);
+    else
+        snprintf(orders->text[orders->count++], sizeof orders->text[0], "%s", key == OPTION_DOWN ? "down" : "up");
+    return code;
+}
+
+/* A row in two parts is a good order, while a job runs at least; the next job would be refused. */
+static void warn_of_parts(const char *command)
+{
+    tb_status_t now;
+    if (trv_testbed_status(&now) == TRV_OK && trv_testbed_whole(&now.network) == TRV_ERR_ARGUMENT)
+        cli_warn(command, "no job can now start on all nodes: %s", trv_last_error());
+}
+
+static int set(int argc, char **argv)
+{
+    orders_t orders = {.count = 0};
+    char request[64], line[sizeof request + sizeof orders.text[0] + 1];
+    int code = cli_read_options(&set_command, argc, argv, take_order, &orders);
+    if (code >= 0)
+        return code;
+    code = read_place(argv + optind, argc - optind, orders.both_ways, request, sizeof request);
+    if (code != CLI_OK)
+        return code;
+    if (orders.count == 0)
+        return cli_bad(argv[0], "give at least one of --bandwidth, --latency, --down and --up");
+    if (orders.down && orders.up)
+        return cli_bad(argv[0], "--down cuts it and --up restores it; give one of them");
+    for (int i = 0; i < orders.count; i++) {
+        snprintf(line, sizeof line, "%s %.60s", request, orders.text[i]);
+        if (trv_testbed_ask(line, NULL) < 0)
+            return cli_bad_last(argv[0]);
+    }
+    if (orders.down)
+        warn_of_parts(argv[0]);
+    return CLI_OK;
+}
+
+/* ---- Finding the command ------------------------------------------------------------------------------------------- */
+
+int cli_testbed(int argc, char **argv)
+{
+    static int (*const run[])(int argc,
+                              char **argv) = {up,  cli_testbed_run, cli_testbed_check, status, set, cli_testbed_bench,
+                                              down}; /* as in `part` */
+    enum { COMMANDS = sizeof run / sizeof run[0] };
+    const char *word = argc > 1 ? argv[1] : "", *name[COMMANDS];
+    for (int i = 0; i < COMMANDS; i++) {
+        name[i] = strchr(part[i]->name, ' ') + 1;
+        if (strcmp(word, name[i]) == 0) {
+            argv[1] = (char *)(uintptr_t)part[i]->name;
+            return run[i](argc - 1, argv + 1);
+        }
+    }
+    int code = cli_read_options(&cli_testbed_command, argc, argv, take_nothing, NULL);
+    if (code >= 0)
+        return code;
+    const char *nearest = trv_nearest(word, name, COMMANDS);
+    if (nearest)
+        return cli_bad("testbed", "there is no command '%.40s'; did you mean %s?", word, nearest);
+    return cli_bad("testbed", "%s%.40s%s; there are up, down, status, run, check, set and bench",
+                   *word ? "there is no command '" : "a command is missing", word, *word ? "'" : "");
+}

@@ -1,0 +1,215 @@
+/*
+ * The link model, in virtual time, and its statistics. Nothing here knows devices or clocks.
+ */
+#include "testbed/emulator/torusnet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "torus/torus.h"
+
+int tn_port(const trv_torus_t *torus, int node, int destination)
+{
+    for (int d = 0; d < torus->dims; d++) {
+        int size = torus->size[d];
+        int ahead = trv_torus_coordinate(torus, destination, d) - trv_torus_coordinate(torus, node, d);
+        if (ahead && trv_torus_is_line(torus, d))
+            return trv_port(d, ahead > 0 ? 1 : -1);
+        ahead += ahead < 0 ? size : 0;
+        if (ahead)
+            return trv_port(d, 2 * ahead <= size ? 1 : -1);
+    }
+    return 0;
+}
+
+int tn_port_for(const trv_torus_t *torus, int node, int destination, int arrives)
+{
+    const int port = tn_port(torus, node, destination), d = trv_port_dimension(port), size = torus->size[d];
+    if (arrives < 0 || trv_port_dimension(arrives) != d || trv_torus_is_line(torus, d))
+        return port;
+    const int apart = trv_torus_coordinate(torus, destination, d) - trv_torus_coordinate(torus, node, d);
+    return 2 * abs(apart) == size ? trv_port(d, -trv_port_sign(arrives)) : port;
+}
+
+int tn_neighbour(const trv_torus_t *torus, int node, int port)
+{
+    return trv_torus_shift(torus, node, trv_port_dimension(port), trv_port_sign(port));
+}
+
+bool tn_has_link(const trv_torus_t *torus, int node, int port)
+{
+    const int d = trv_port_dimension(port), end = trv_port_sign(port) > 0 ? torus->size[d] - 1 : 0;
+    return !trv_torus_is_line(torus, d) || trv_torus_coordinate(torus, node, d) != end;
+}
+
+/* Whether a link is cut between `node` and where the row has the destination's coordinate, in the direction of a port. */
+static bool is_cut(const tn_net_t *net, int node, int destination, int port)
+{
+    const int d = trv_port_dimension(port);
+    while (trv_torus_coordinate(&net->torus, node, d) != trv_torus_coordinate(&net->torus, destination, d)) {
+        if (net->link[node * net->ports + port].down)
+            return true;
+        node = tn_neighbour(&net->torus, node, port);
+    }
+    return false;
+}
+
+static int find_way(const tn_net_t *net, int node, int destination)
+{
+    const int port = tn_port(&net->torus, node, destination), d = trv_port_dimension(port);
+    const int back = trv_port(d, -trv_port_sign(port));
+    return !trv_torus_is_line(&net->torus, d) && is_cut(net, node, destination, port) &&
+                   !is_cut(net, node, destination, back)
+               ? back
+               : port;
+}
+
+void tn_route(tn_net_t *net)
+{
+    const int ranks = net->torus.ranks;
+    bool cut = false;
+    for (int i = 0; i < ranks * net->ports; i++)
+        cut = cut || net->link[i].down;
+    net->cut = cut;
+    for (int from = 0; from < ranks; from++)
+        for (int to = 0; to < ranks; to++) {
+            const int port = cut ? find_way(net, from, to) : tn_port(&net->torus, from, to);
+            net->way[(size_t)from * (size_t)ranks + (size_t)to] = (unsigned char)port;
+        }
+}
+
+int tn_net_create(tn_net_t *net, const trv_torus_t *torus, double bandwidth_bps, int64_t latency_ns)
+{
+    const size_t ranks = (size_t)torus->ranks;
+    *net = (tn_net_t){.torus = *torus, .ports = 2 * torus->dims, .bandwidth_bps = bandwidth_bps};
+    net->link = calloc(ranks * (size_t)net->ports, sizeof *net->link);
+    net->way = malloc(ranks * ranks);
+    if (!net->link || !net->way) {
+        tn_net_destroy(net);
+        return trv_fail_memory();
+    }
+    for (size_t i = 0; i < ranks * (size_t)net->ports; i++)
+        net->link[i] = (tn_link_t){.bandwidth_bps = bandwidth_bps, .latency_ns = latency_ns};
+    tn_route(net);
+    return TRV_OK;
+}
+
+int tn_net_add_cards(tn_net_t *net)
+{
+    const size_t cards = (size_t)net->torus.ranks * (size_t)net->ports;
+    for (int out = 0; out < 2; out++) {
+        net->card[out] = calloc(cards, sizeof *net->card[out]);
+        if (!net->card[out])
+            return trv_fail_memory();
+        for (size_t i = 0; i < cards; i++)
+            net->card[out][i].bandwidth_bps = net->bandwidth_bps;
+    }
+    return TRV_OK;
+}
+
+/* The packets themselves live as long as the process. */
+void tn_net_destroy(tn_net_t *net)
+{
+    free(net->card[0]);
+    free(net->card[1]);
+    free(net->link);
+    free(net->way);
+    free(net->heap);
+    *net = (tn_net_t){0};
+}
+
+static void count(tn_link_t *link, const tn_packet_t *packet, int64_t begin_ns, int64_t taken_ns)
+{
+    uint64_t waits = (uint64_t)((double)(begin_ns - packet->due_ns) * link->bandwidth_bps / 8e9);
+    link->count.packets++;
+    link->count.bytes += packet->bytes;
+    link->count.busy_ns += taken_ns;
+    if (waits > link->count.queue_max_bytes)
+        link->count.queue_max_bytes = waits;
+}
+
+/* The packet's head comes out of the link, or the card, at packet->due_ns. */
+static void cross(tn_link_t *link, tn_packet_t *packet)
+{
+    int64_t begin_ns = packet->due_ns > link->free_ns ? packet->due_ns : link->free_ns;
+    int64_t taken_ns = (int64_t)(packet->bytes * 8e9 / link->bandwidth_bps + 0.5);
+    count(link, packet, begin_ns, taken_ns);
+    link->free_ns = begin_ns + taken_ns;
+    if (begin_ns + link->latency_ns > link->head_ns)
+        link->head_ns = begin_ns + link->latency_ns;
+    packet->tail_ns = taken_ns > packet->tail_ns ? taken_ns : packet->tail_ns;
+    packet->due_ns = link->head_ns;
+}
+
+bool tn_is_there(const tn_packet_t *packet)
+{
+    return packet->node == packet->destination && packet->leaves < 0 && packet->through;
+}
+
+static int way_of(const tn_net_t *net, const tn_packet_t *packet)
+{
+    return packet->arrives >= 0 && !net->cut
+               ? tn_port_for(&net->torus, packet->node, packet->destination, packet->arrives)
+               : net->way[(size_t)packet->node * (size_t)net->torus.ranks + (size_t)packet->destination];
+}
+
+bool tn_forward(tn_net_t *net, tn_packet_t *packet)
+{
+    const int first = packet->node * net->ports;
+    if (packet->leaves >= 0) {
+        cross(&net->card[1][first + packet->leaves], packet);
+        packet->leaves = -1;
+    } else if (packet->node != packet->destination) {
+        const int port = way_of(net, packet);
+        tn_link_t *link = &net->link[first + port];
+        if (link->down) {
+            link->count.dropped++;
+            return false;
+        }
+        cross(link, packet);
+        packet->node = tn_neighbour(&net->torus, packet->node, port);
+        packet->through = packet->node == packet->destination && packet->arrives < 0;
+    } else {
+        cross(&net->card[0][first + packet->arrives], packet);
+        packet->through = true;
+    }
+    packet->due_ns += packet->through ? packet->tail_ns : 0;
+    return tn_timer_add(net, packet);
+}
+
+/* ---- Statistics -------------------------------------------------------------------------------------------------- */
+
+void tn_count_lateness(tn_net_t *net, int64_t late_ns)
+{
+    int64_t bucket = late_ns / 1000;
+    bucket = bucket < 0 ? 0 : bucket < TN_LATENESS_BUCKETS ? bucket : TN_LATENESS_BUCKETS - 1;
+    net->lateness[bucket]++;
+    net->delivered++;
+    if (late_ns > net->lateness_max_ns)
+        net->lateness_max_ns = late_ns;
+}
+
+int64_t tn_lateness_ns(const tn_net_t *net, double share)
+{
+    uint64_t seen = 0;
+    for (int i = 0; i < TN_LATENESS_BUCKETS; i++) {
+        seen += net->lateness[i];
+        if (seen > 0 && (double)seen >= share * (double)net->delivered)
+            return i == TN_LATENESS_BUCKETS - 1 ? net->lateness_max_ns : (int64_t)(i + 1) * 1000;
+    }
+    return 0;
+}
+
+void tn_reset(tn_net_t *net, int64_t now_ns)
+{
+    for (int i = 0; i < net->torus.ranks * net->ports; i++) {
+        net->link[i].count = (tn_count_t){0};
+        for (int out = 0; out < 2 && net->card[out]; out++)
+            net->card[out][i].count = (tn_count_t){0};
+    }
+    memset(net->lateness, 0, sizeof net->lateness);
+    net->entered = net->delivered = net->strays = 0;
+    net->lateness_max_ns = 0;
+    net->since_ns = now_ns;
+}

@@ -1,0 +1,66 @@
+/*
+ * One at a time: making or removing a testbed, and jobs on it.
+ */
+#include "testbed/testbed.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "testbed/emulator/names.h"
+
+#define ROUND_MS 20
+#define ROUNDS   250 /* whoever makes or removes a testbed is mostly done by then */
+
+/* -1 with errno; EWOULDBLOCK: another has it. The lock goes with the testbed, so one on a file that is gone is none. */
+static int try_lock(const char *path, int flags)
+{
+    struct stat own, there;
+    int file = open(path, O_RDWR | O_CREAT | flags, 0600);
+    if (file < 0)
+        return -1;
+    int reason = flock(file, LOCK_EX | LOCK_NB) != 0 ? errno : 0;
+    if (!reason && (fstat(file, &own) != 0 || stat(path, &there) != 0 || own.st_ino != there.st_ino))
+        reason = EWOULDBLOCK;
+    if (!reason)
+        return file;
+    close(file);
+    errno = reason;
+    return -1;
+}
+
+static int refuse(const char *path, const char *what)
+{
+    if (errno == EWOULDBLOCK)
+        return trv_fail(TRV_ERR_STATE, "%s; wait until it is done, or end it", what);
+    return trv_fail(TRV_ERR_STATE, "%s cannot be locked: %s", path, strerror(errno));
+}
+
+/* Commands that the holder starts have it, too: when `up` is killed, `down` waits for what `ip` is still making. */
+int trv_testbed_lock_setup(void)
+{
+    int lock = -1;
+    for (int round = 0; lock < 0 && round < ROUNDS; round++) {
+        if (round > 0)
+            nanosleep(&(struct timespec){0, ROUND_MS * 1000000}, NULL);
+        if (mkdir(TB_FOLDER, 0700) != 0 && errno != EEXIST)
+            return trv_fail(TRV_ERR_STATE, TB_FOLDER " cannot be made: %s", strerror(errno));
+        lock = try_lock(TB_LOCK, 0);
+        if (lock < 0 && errno != EWOULDBLOCK && errno != ENOENT)
+            break;
+    }
+    return lock >= 0 ? lock : refuse(TB_LOCK, "another `trivance testbed up` or `down` is at work");
+}
+
+int trv_testbed_lock_job(void)
+{
+    tb_status_t status; /* says what is wrong where no testbed is up */
+    int code = trv_testbed_status(&status);
+    int lock = code < 0 ? code : try_lock(TB_JOB, O_CLOEXEC);
+    return lock >= 0 || code < 0 ? lock : refuse(TB_JOB, "another job, or a check, is running on the testbed");
+}

@@ -1,0 +1,465 @@
+/*
+ * Making a testbed and removing it.
+ *
+ * TB_NODES is the first thing that is written and the last that is removed: while it is there, the namespaces named in
+ * it are ours, and `down` removes whatever of them there is. Commands that make things are those of iproute2; a batch
+ * for each namespace, so that 27 nodes take less than a second.
+ */
+#include "testbed/testbed.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "topology/topology_file.h"
+#include "testbed/command.h"
+#include "testbed/emulator/names.h"
+
+#define MESSAGE_BYTES 300
+
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
+
+static int write_file(const char *path, void (*write_to)(FILE *out, const trv_network_t *network),
+                      const trv_network_t *network)
+{
+    FILE *out = fopen(path, "we");
+    if (out)
+        write_to(out, network);
+    if (!out || fclose(out) != 0)
+        return trv_fail(TRV_ERR_STATE, "%s cannot be written: %s", path, strerror(errno));
+    return TRV_OK;
+}
+
+static void write_nodes(FILE *out, const trv_network_t *network) { fprintf(out, "%d\n", network->torus.ranks); }
+
+static void write_hosts(FILE *out, const trv_network_t *network)
+{
+    fputs("127.0.0.1 localhost\n", out);
+    trv_testbed_write_address(out, TB_MANAGEMENT_PREFIX + 1);
+    fputs(" " TB_HEAD "\n", out);
+    for (int i = 0; i < network->torus.ranks; i++) {
+        trv_testbed_write_address(out, TB_MANAGEMENT_PREFIX + 2 + (unsigned)i);
+        fprintf(out, " " TB_NODE "\n", i);
+    }
+}
+
+static void write_topology(FILE *out, const trv_network_t *network)
+{
+    const trv_torus_t *torus = &network->torus;
+    trv_topology_t topology = {.torus = *torus,
+                               .slow_links = network->slow_links,
+                               .slow_link = (trv_slow_link_t *)(uintptr_t)network->slow_link,
+                               .count = torus->ranks};
+    char(*name)[16] = calloc((size_t)torus->ranks, sizeof *name);
+    topology.place = calloc((size_t)torus->ranks, sizeof *topology.place);
+    topology.host = calloc((size_t)torus->ranks, sizeof *topology.host);
+    for (int i = 0; name && topology.place && topology.host && i < torus->ranks; i++) {
+        snprintf(name[i], sizeof name[i], TB_NODE, i);
+        topology.place[i] = i;
+        topology.host[i] = name[i];
+    }
+    if (name && topology.place && topology.host)
+        trv_topology_write(&topology, out);
+    free(name);
+    free(topology.place);
+    free(topology.host);
+}
+
+/* Rules without rules: a node's one interface is no narrow path, since only links have a bandwidth. */
+static void write_paths(FILE *out, const trv_network_t *network)
+{
+    char torus[TRV_TORUS_TEXT_MAX];
+    fprintf(out, "{\"rule_file_version\": 1,\n \"paths\": {\"torus\": \"%s\", \"narrow\": [",
+            trv_torus_format(&network->torus, torus, sizeof torus));
+    for (int d = 0; d < network->torus.dims; d++)
+        fprintf(out, "%sfalse", d ? ", " : "");
+    fputs("]},\n \"collectives\": {}}\n", out);
+}
+
+/* ---- Links ------------------------------------------------------------------------------------------------------- */
+
+#define SLOWER 1.000001
+
+/* The emulator's lines: what is cut or slower than it was made. `link` has room for all. */
+static int read_links(char *lines, double bandwidth_bps, trv_slow_link_t *link)
+{
+    int links = 0;
+    for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n")) {
+        trv_slow_link_t *l = &link[links];
+        double now_bps;
+        int up;
+        if (sscanf(line, "%d %d %lf %*f %d", &l->rank, &l->port, &now_bps, &up) != 4)
+            continue;
+        l->factor = up ? bandwidth_bps / now_bps : INFINITY;
+        links += l->factor > SLOWER;
+    }
+    return links;
+}
+
+/* What is cut or slow now, in *link, which is to be freed. */
+static int read_now(const tb_network_t *network, trv_network_t *now, trv_slow_link_t **link)
+{
+    char *lines;
+    int code = trv_testbed_ask("links", &lines);
+    if (code < 0)
+        return code;
+    *link = calloc((size_t)network->torus.ranks * TRV_PORTS_MAX, sizeof **link);
+    if (*link)
+        *now = (trv_network_t){TRV_NETWORK, .torus = network->torus,
+                               .slow_links = read_links(lines, network->bandwidth_bps, *link), .slow_link = *link};
+    free(lines);
+    return *link ? TRV_OK : trv_fail_memory();
+}
+
+int trv_testbed_whole(const tb_network_t *network)
+{
+    trv_network_t now;
+    trv_slow_link_t *link = NULL;
+    int code = read_now(network, &now, &link);
+    if (code == TRV_OK)
+        code = trv_network_check(&now);
+    free(link);
+    return code;
+}
+
+int trv_testbed_settle(const tb_network_t *network)
+{
+    trv_network_t now;
+    trv_slow_link_t *link = NULL;
+    int code = read_now(network, &now, &link);
+    if (code == TRV_OK)
+        code = write_file(TB_TOPOLOGY, write_topology, &now);
+    free(link);
+    return code < 0 ? code : trv_testbed_ask("route", NULL);
+}
+
+/* ---- Namespaces -------------------------------------------------------------------------------------------------- */
+
+static int make_spaces(const trv_torus_t *torus)
+{
+    tb_batch_t batch;
+    if (!trv_testbed_begin_batch(&batch))
+        return trv_fail_memory();
+    fputs("netns add " TB_HEAD "\n", batch.out);
+    for (int i = 0; i < torus->ranks; i++)
+        fprintf(batch.out, "netns add " TB_NODE "\n", i);
+    int code = trv_testbed_run_batch(&batch, NULL);
+    if (code < 0 || !trv_testbed_begin_batch(&batch))
+        return code < 0 ? code : trv_fail_memory();
+    fputs("link set lo up\nlink add " TB_BRIDGE " type bridge\nlink set " TB_BRIDGE " up\naddr add ", batch.out);
+    trv_testbed_write_address(batch.out, TB_MANAGEMENT_PREFIX + 1);
+    fputs("/16 dev " TB_BRIDGE "\n", batch.out);
+    for (int i = 0; i < torus->ranks; i++)
+        fprintf(batch.out,
+                "link add m%d type veth peer name mgmt netns " TB_NODE "\nlink set m%d master " TB_BRIDGE " up\n", i, i,
+                i);
+    return trv_testbed_run_batch(&batch, TB_HEAD);
+}
+
+/* Once the emulator has made the devices. Windows that are open from the start, and retransmissions only after what no
+ * queue here takes: TCP then behaves as a network without loss deserves. */
+static int set_addresses(const tb_network_t *network, int node)
+{
+    char name[32];
+    tb_batch_t batch;
+    snprintf(name, sizeof name, TB_NODE, node);
+    if (!trv_testbed_begin_batch(&batch))
+        return trv_fail_memory();
+    fputs("link set lo up\naddr add ", batch.out);
+    trv_testbed_write_address(batch.out, TB_MANAGEMENT_PREFIX + 2 + (unsigned)node);
+    fputs("/16 dev mgmt\nlink set mgmt up\naddr add ", batch.out);
+    trv_testbed_write_address(batch.out, TB_TORUS_PREFIX + 1 + (unsigned)node);
+    fputs("/16 dev " TB_TUN " noprefixroute\nlink set " TB_TUN
+          " mtu 9000 txqueuelen 20000 up\nroute add " TB_TORUS_NETWORK " dev " TB_TUN
+          " initcwnd 200 initrwnd 200 rto_min 3s\n",
+          batch.out);
+    if (network->ports)
+        trv_testbed_write_ports(batch.out, &network->torus, node);
+    return trv_testbed_run_batch(&batch, name);
+}
+
+/* In a child, which is on the node: the kernel's settings for its TCP. Those that this kernel does not have are left
+ * out. */
+static void set_kernel(void)
+{
+    static const struct {
+        const char *file, *value;
+    } setting[] = {
+        {"ipv4/tcp_congestion_control", "reno"},
+        {"ipv4/tcp_slow_start_after_idle", "0"},
+        {"ipv4/tcp_early_retrans", "0"},
+        {"ipv4/tcp_no_metrics_save", "1"},
+        {"ipv4/tcp_autocorking", "0"},
+        {"ipv6/conf/all/disable_ipv6", "1"},
+        {"ipv6/conf/default/disable_ipv6", "1"},
+        {"ipv4/tcp_rmem", "4096 4194304 16777216"},
+        {"ipv4/tcp_wmem", "4096 4194304 16777216"},
+        {"ipv4/conf/all/rp_filter", "0"}, /* what comes in by one port may go back by another */
+        {"ipv4/conf/default/rp_filter", "0"},
+    };
+    for (size_t i = 0; i < sizeof setting / sizeof setting[0]; i++) {
+        char path[128];
+        snprintf(path, sizeof path, "/proc/sys/net/%s", setting[i].file);
+        int file = open(path, O_WRONLY | O_CLOEXEC);
+        if (file >= 0 && write(file, setting[i].value, strlen(setting[i].value)) < 0 && i == 0)
+            _exit(1);
+        if (file >= 0)
+            close(file);
+    }
+    _exit(0);
+}
+
+static int set_kernels(const trv_torus_t *torus)
+{
+    for (int i = 0; i < torus->ranks; i++) {
+        char name[32];
+        int status = -1;
+        snprintf(name, sizeof name, TB_NODE, i);
+        pid_t child = fork();
+        if (child == 0) {
+            if (trv_testbed_enter_network(name) < 0)
+                _exit(1);
+            set_kernel();
+        }
+        if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0)
+            return trv_fail(TRV_ERR_STATE,
+                            "TCP on %s cannot be set to the congestion control reno, which the kernel "
+                            "must have",
+                            name);
+    }
+    return TRV_OK;
+}
+
+/* ---- The emulator ------------------------------------------------------------------------------------------------ */
+
+/* In the child. From the exec on it is found by its namespace, and leaves the lock. */
+static void become_emulator(const tb_network_t *network, const char *emulator, int ready, int lock)
+{
+    char torus[TRV_TORUS_TEXT_MAX], bandwidth[48], latency[48];
+    sigset_t none;
+    sigemptyset(&none);
+    snprintf(bandwidth, sizeof bandwidth, "%.9fGb/s", network->bandwidth_bps / 1e9);
+    snprintf(latency, sizeof latency, "%.0fns", network->latency_ns);
+    trv_torus_format(&network->torus, torus, sizeof torus);
+    int log = open(TB_LOG, O_WRONLY | O_CREAT | O_TRUNC, 0600), nothing = open("/dev/null", O_RDONLY);
+    if (log < 0 || nothing < 0 || trv_testbed_enter_network(TB_HEAD) < 0)
+        _exit(1);
+    setsid();
+    if (chdir("/") != 0)
+        _exit(1);
+    dup2(nothing, STDIN_FILENO);
+    dup2(ready, STDOUT_FILENO);
+    dup2(log, STDERR_FILENO);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    fcntl(lock, F_SETFD, FD_CLOEXEC);
+    execl(emulator, "trivance-torusnet", torus, bandwidth, latency, network->ports ? TB_WITH_PORTS : NULL, NULL);
+    dprintf(STDERR_FILENO, "%s cannot be started: %s\n", emulator, strerror(errno));
+    _exit(127);
+}
+
+static int start_emulator(const tb_network_t *network, const char *emulator, int lock)
+{
+    int ready[2];
+    char word[16] = "", said[MESSAGE_BYTES] = "";
+    if (pipe2(ready, O_CLOEXEC) != 0)
+        return trv_fail(TRV_ERR_STATE, "there is no pipe: %s", strerror(errno));
+    pid_t child = fork();
+    if (child == 0)
+        become_emulator(network, emulator, ready[1], lock);
+    close(ready[1]);
+    ssize_t got = child > 0 ? read(ready[0], word, sizeof word - 1) : 0;
+    close(ready[0]);
+    if (got > 0)
+        return TRV_OK;
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    FILE *log = fopen(TB_LOG, "re");
+    if (log && !fgets(said, sizeof said, log))
+        snprintf(said, sizeof said, "it says nothing");
+    if (log)
+        fclose(log);
+    return trv_fail(TRV_ERR_STATE, "the emulator does not start: %s", trv_testbed_first_line(said));
+}
+
+/* ---- Up and down ------------------------------------------------------------------------------------------------- */
+
+/* A namespace under one of our names that no testbed of ours has made is somebody else's. */
+static int check_names(const trv_torus_t *torus)
+{
+    for (int i = -1; i < torus->ranks; i++) {
+        char name[32], path[64];
+        snprintf(name, sizeof name, i < 0 ? TB_HEAD : TB_NODE, i);
+        snprintf(path, sizeof path, TB_SPACES "%s", name);
+        if (access(path, F_OK) == 0)
+            return trv_fail(TRV_ERR_STATE,
+                            "there is a network namespace %s already, and no testbed made it; `ip netns "
+                            "delete %s` removes it",
+                            name, name);
+    }
+    return TRV_OK;
+}
+
+static int make(const tb_network_t *network, const char *emulator, int lock)
+{
+    const trv_torus_t *torus = &network->torus;
+    const trv_network_t whole = {TRV_NETWORK, .torus = *torus};
+    int code = write_file(TB_NODES, write_nodes, &whole);
+    if (code == TRV_OK)
+        code = make_spaces(torus);
+    if (code == TRV_OK)
+        code = write_file(TB_HOSTS, write_hosts, &whole);
+    if (code == TRV_OK)
+        code = write_file(TB_TOPOLOGY, write_topology, &whole);
+    if (code == TRV_OK)
+        code = write_file(TB_PATHS, write_paths, &whole);
+    if (code == TRV_OK)
+        code = set_kernels(torus);
+    if (code == TRV_OK)
+        code = start_emulator(network, emulator, lock);
+    for (int i = 0; i < torus->ranks && code == TRV_OK; i++)
+        code = set_addresses(network, i);
+    return code;
+}
+
+/* How many nodes the testbed has that was made last; 0: there is none. */
+static int nodes_there(void)
+{
+    int nodes = 0;
+    FILE *file = fopen(TB_NODES, "re");
+    if (!file)
+        return 0;
+    if (fscanf(file, "%d", &nodes) != 1 || nodes < 1 || nodes > TB_NODES_MAX)
+        nodes = TB_NODES_MAX; /* written in part: all that could be ours */
+    fclose(file);
+    return nodes;
+}
+
+static int delete_spaces(int nodes)
+{
+    tb_batch_t batch;
+    if (!trv_testbed_begin_batch(&batch))
+        return trv_fail_memory();
+    for (int i = -1; i < nodes; i++) {
+        char name[32], path[64];
+        snprintf(name, sizeof name, i < 0 ? TB_HEAD : TB_NODE, i);
+        snprintf(path, sizeof path, TB_SPACES "%s", name);
+        if (access(path, F_OK) == 0)
+            fprintf(batch.out, "netns delete %s\n", name);
+    }
+    return trv_testbed_run_batch(&batch, NULL);
+}
+
+/* The lock is held. */
+static int take_down(int nodes)
+{
+    static const char *const file[] = {TB_CONTROL, TB_HOSTS, TB_TOPOLOGY, TB_PATHS, TB_LOG, TB_JOB, TB_NODES};
+    int code = nodes ? trv_testbed_end_processes(nodes, true) : TRV_OK;
+    if (code == TRV_OK && nodes)
+        code = delete_spaces(nodes);
+    for (size_t i = 0; code == TRV_OK && i < sizeof file / sizeof file[0]; i++)
+        if (unlink(file[i]) != 0 && errno != ENOENT)
+            code = trv_fail(TRV_ERR_STATE, "%s cannot be removed: %s", file[i], strerror(errno));
+    return code;
+}
+
+/* ---- One at a time, and whole ------------------------------------------------------------------------------------ */
+
+static const int interrupts[] = {SIGINT, SIGTERM, SIGHUP};
+enum { INTERRUPTS = sizeof interrupts / sizeof interrupts[0] };
+
+/* Ctrl-C waits until the testbed is whole or gone. */
+typedef struct turn {
+    int lock;
+    sigset_t before;
+} turn_t;
+
+static int begin(turn_t *turn)
+{
+    sigset_t blocked;
+    turn->lock = trv_testbed_lock_setup();
+    if (turn->lock < 0)
+        return turn->lock;
+    sigemptyset(&blocked);
+    for (int i = 0; i < INTERRUPTS; i++)
+        sigaddset(&blocked, interrupts[i]);
+    sigprocmask(SIG_BLOCK, &blocked, &turn->before);
+    return TRV_OK;
+}
+
+/* Not by what is ignored, as under nohup. */
+static bool was_interrupted(void)
+{
+    sigset_t pending;
+    struct sigaction action;
+    bool any = false;
+    sigpending(&pending);
+    for (int i = 0; i < INTERRUPTS; i++)
+        any = any || (sigismember(&pending, interrupts[i]) && sigaction(interrupts[i], NULL, &action) == 0 &&
+                      action.sa_handler != SIG_IGN);
+    return any;
+}
+
+/* The lock goes with the folder. */
+static void end(const turn_t *turn)
+{
+    if (access(TB_NODES, F_OK) != 0) {
+        unlink(TB_LOCK);
+        rmdir(TB_FOLDER);
+    }
+    close(turn->lock);
+    sigprocmask(SIG_SETMASK, &turn->before, NULL);
+}
+
+/* What was made is removed again where something fails. */
+static int make_or_nothing(const tb_network_t *network, const char *emulator, int lock)
+{
+    char reason[MESSAGE_BYTES + 100];
+    int code = make(network, emulator, lock);
+    if (code == TRV_OK && was_interrupted())
+        code = trv_fail(TRV_ERR_STATE, "interrupted");
+    if (code == TRV_OK)
+        return code;
+    snprintf(reason, sizeof reason, "%s", trv_last_error());
+    take_down(network->torus.ranks);
+    return trv_fail(code, "%s", reason);
+}
+
+int trv_testbed_up(const tb_network_t *network, const char *emulator)
+{
+    turn_t turn;
+    int code = trv_testbed_possible();
+    if (code == TRV_OK)
+        code = trv_testbed_fits(&network->torus);
+    if (code == TRV_OK)
+        code = begin(&turn);
+    if (code < 0)
+        return code;
+    code = nodes_there() ? trv_fail(TRV_ERR_STATE, "a testbed is there already; `trivance testbed down` removes it")
+                         : check_names(&network->torus);
+    if (code == TRV_OK)
+        code = make_or_nothing(network, emulator, turn.lock);
+    end(&turn);
+    return code;
+}
+
+int trv_testbed_down(int *nodes)
+{
+    turn_t turn;
+    int code = trv_testbed_root();
+    if (code == TRV_OK)
+        code = begin(&turn);
+    if (code < 0)
+        return code;
+    int there = nodes_there();
+    if (nodes)
+        *nodes = there;
+    code = take_down(there);
+    end(&turn);
+    return code;
+}
