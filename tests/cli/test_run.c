@@ -66,10 +66,11 @@ static void test_openmpi(void **state)
     (void)state;
     tool_t got = run("run --torus 3x3 --cart %s -n 2 /bin/true : -n 7 /bin/true", openmpi);
     assert_int_equal(got.code, 7);
-    snprintf(wanted, sizeof wanted,
-             "-x LD_PRELOAD=%s/src/mpi/preload/libtrivance_pmpi_openmpi.so -x TRIVANCE_TORUS=3x3 -x TRIVANCE_CART=1 -n 2 "
-             "/bin/true : -x LD_PRELOAD=%s/src/mpi/preload/libtrivance_pmpi_openmpi.so",
-             folder, folder);
+    snprintf(
+        wanted, sizeof wanted,
+        "-x LD_PRELOAD=%s/src/mpi/preload/libtrivance_pmpi_openmpi.so -x TRIVANCE_TORUS=3x3 -x TRIVANCE_CART=1 -n 2 "
+        "/bin/true : -x LD_PRELOAD=%s/src/mpi/preload/libtrivance_pmpi_openmpi.so",
+        folder, folder);
     expect(got.out, wanted);
     expect(got.out, "preload= torus=3x3 cart=1\n");
     expect(got.err, "trivance run: Open MPI (by ");

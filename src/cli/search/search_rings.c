@@ -159,7 +159,8 @@ static void print_source(const void *context, FILE *out)
             "/*\n * Distances for rings of %d to %d. Generated; do not edit. Made by\n *\n"
             " *     trivance search %d-%d --format=c --output=src/search/distances/distances_table.c\n *\n"
             " * Per ring: the number of its rows; per row: steps, hops, distances (see distances.h).\n */\n"
-            "#include \"search/distances/distances.h\"\n\n/* clang-format off */\nconst unsigned short trv_distances_table[] "
+            "#include \"search/distances/distances.h\"\n\n/* clang-format off */\nconst unsigned short "
+            "trv_distances_table[] "
             "= {\n",
             found->first, found->last, found->first, found->last);
     for (int r = 0, next; r < found->count; r = next) {
