@@ -9,125 +9,116 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <trivance/reduce.h>
+typedef struct pending {
+    const hand_t *hand;
+    int requests;
+    MPI_Request request[2 * RANKS_MAX];
+} pending_t;
 
-static void add(double *result, const double *const *source, int sources, size_t count)
+static void hand_complete(void *context)
 {
-    trv_reduce(TRV_SUM, TRV_DOUBLE, result, (const void *const *)source, sources, count);
-}
-
-static void complete(const hand_t *hand, int requests, MPI_Request *request)
-{
+    pending_t *pending = context;
     MPI_Status status[2 * RANKS_MAX]; /* MPI_STATUSES_IGNORE makes gcc warn about MPICH's header */
-    int done = !hand->crowded;
+    int done = !pending->hand->crowded;
     if (done)
-        PMPI_Waitall(requests, request, status);
+        PMPI_Waitall(pending->requests, pending->request, status);
     while (!done) {
-        PMPI_Testall(requests, request, &done, status);
+        PMPI_Testall(pending->requests, pending->request, &done, status);
         if (!done)
             sched_yield();
     }
+    pending->requests = 0;
 }
+
+static void hand_receive(void *context, int peer, int tag, void *data, size_t bytes)
+{
+    pending_t *pending = context;
+    PMPI_Irecv(data, (int)bytes, MPI_BYTE, peer, tag, pending->hand->comm, &pending->request[pending->requests++]);
+}
+
+static void hand_send(void *context, int peer, int tag, const void *data, size_t bytes)
+{
+    pending_t *pending = context;
+    PMPI_Isend(data, (int)bytes, MPI_BYTE, peer, tag, pending->hand->comm, &pending->request[pending->requests++]);
+}
+
+void hand_run(const hand_t *hand, bool parts)
+{
+    pending_t pending = {.hand = hand};
+    const exchange_way_t way = {hand_receive, hand_send, hand_complete};
+    exchange_run(&hand->exchange, way, &pending, parts, hand->input, hand->output, hand->count);
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
 void hand_barrier(const hand_t *hand)
 {
-    MPI_Request request;
-    PMPI_Ibarrier(hand->comm, &request);
-    complete(hand, 1, &request);
+    pending_t pending = {.hand = hand, .requests = 1};
+    PMPI_Ibarrier(hand->comm, pending.request);
+    hand_complete(&pending);
 }
 
 double hand_most(const hand_t *hand, double value)
 {
-    MPI_Request request;
+    pending_t pending = {.hand = hand, .requests = 1};
     double most = 0;
-    PMPI_Iallreduce(&value, &most, 1, MPI_DOUBLE, MPI_MAX, hand->comm, &request);
-    complete(hand, 1, &request);
+    PMPI_Iallreduce(&value, &most, 1, MPI_DOUBLE, MPI_MAX, hand->comm, pending.request);
+    hand_complete(&pending);
     return most;
 }
 
-void hand_whole(const hand_t *hand, const double *input, double *output, size_t count)
+typedef struct sides {
+    const hand_t *hand;
+    hand_call_t *call;
+    void *context;
+} sides_t;
+
+static double hand_sample(void *context, int side)
 {
-    MPI_Request request[2 * RANKS_MAX];
-    const double *source[RANKS_MAX];
-    int requests = 0, bytes = (int)(count * sizeof *input);
-    for (int r = 0; r < hand->ranks; r++) {
-        source[r] = r == hand->rank ? input : hand->part[r];
-        if (r != hand->rank)
-            PMPI_Irecv(hand->part[r], bytes, MPI_BYTE, r, 0, hand->comm, &request[requests++]);
-    }
-    for (int r = 0; r < hand->ranks; r++)
-        if (r != hand->rank)
-            PMPI_Isend(input, bytes, MPI_BYTE, r, 0, hand->comm, &request[requests++]);
-    complete(hand, requests, request);
-    add(output, source, hand->ranks, count);
+    const sides_t *sides = context;
+    const hand_t *hand = sides->hand;
+    const size_t bytes = hand->count * sizeof *hand->input;
+    const int calls = bytes <= 8192 ? 50 : bytes <= 131072 ? 10 : 3;
+    sides->call(hand, sides->context, side);
+    hand_barrier(hand);
+    const double start = PMPI_Wtime();
+    for (int i = 0; i < calls; i++)
+        sides->call(hand, sides->context, side);
+    return hand_most(hand, 1e6 * (PMPI_Wtime() - start) / calls);
 }
 
-static size_t first(const hand_t *hand, int rank, size_t count) { return count * (size_t)rank / (size_t)hand->ranks; }
-
-static size_t length(const hand_t *hand, int rank, size_t count)
+void hand_sides(const hand_t *hand, hand_call_t *call, void *context, int sides, int rounds, double *median)
 {
-    return first(hand, rank + 1, count) - first(hand, rank, count);
-}
-
-void hand_parts(const hand_t *hand, const double *input, double *output, size_t count)
-{
-    MPI_Request request[2 * RANKS_MAX];
-    const double *source[RANKS_MAX];
-    int requests = 0, mine = hand->rank;
-    for (int r = 0; r < hand->ranks; r++) {
-        source[r] = r == mine ? input + first(hand, mine, count) : hand->part[r];
-        if (r != mine)
-            PMPI_Irecv(hand->part[r], (int)(length(hand, mine, count) * sizeof *input), MPI_BYTE, r, 0, hand->comm,
-                       &request[requests++]);
-    }
-    for (int r = 0; r < hand->ranks; r++)
-        if (r != mine)
-            PMPI_Isend(input + first(hand, r, count), (int)(length(hand, r, count) * sizeof *input), MPI_BYTE, r, 0,
-                       hand->comm, &request[requests++]);
-    complete(hand, requests, request);
-    add(output + first(hand, mine, count), source, hand->ranks, length(hand, mine, count));
-    requests = 0;
-    for (int r = 0; r < hand->ranks; r++)
-        if (r != mine) {
-            PMPI_Irecv(output + first(hand, r, count), (int)(length(hand, r, count) * sizeof *output), MPI_BYTE, r, 1,
-                       hand->comm, &request[requests++]);
-            PMPI_Isend(output + first(hand, mine, count), (int)(length(hand, mine, count) * sizeof *output), MPI_BYTE,
-                       r, 1, hand->comm, &request[requests++]);
-        }
-    complete(hand, requests, request);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-double hand_median(double *value, int count)
-{
-    qsort(value, (size_t)count, sizeof *value, by_value);
-    return count % 2 ? value[count / 2] : (value[count / 2 - 1] + value[count / 2]) / 2;
+    sides_t all = {hand, call, context};
+    measure_sides(hand_sample, &all, sides, 3, rounds, 0, median);
 }
 
 bool hand_begin(hand_t *hand, MPI_Comm comm, const char *name)
 {
+    exchange_t *exchange = &hand->exchange;
     *hand = (hand_t){.comm = comm};
-    PMPI_Comm_rank(comm, &hand->rank);
-    PMPI_Comm_size(comm, &hand->ranks);
-    hand->crowded = hand->ranks > sysconf(_SC_NPROCESSORS_ONLN);
-    if (hand->ranks < 2 || hand->ranks > RANKS_MAX) {
-        if (hand->rank == 0)
+    PMPI_Comm_rank(comm, &exchange->rank);
+    PMPI_Comm_size(comm, &exchange->ranks);
+    hand->crowded = exchange->ranks > sysconf(_SC_NPROCESSORS_ONLN);
+    if (exchange->ranks < 2 || exchange->ranks > RANKS_MAX) {
+        if (exchange->rank == 0)
             fprintf(stderr, "%s: %d ranks were started; it takes 2 or 3, for example mpirun -n 2 %s\n", name,
-                    hand->ranks, name);
+                    exchange->ranks, name);
         return false;
     }
     for (int r = 0; r < RANKS_MAX; r++)
-        hand->part[r] = malloc(BYTES_MAX);
+        exchange->part[r] = malloc(BYTES_MAX);
+    hand->input = malloc(BYTES_MAX);
+    hand->output = malloc(BYTES_MAX);
+    for (size_t i = 0; i < BYTES_MAX / sizeof *hand->input; i++)
+        hand->input[i] = (double)(i % 100);
     return true;
 }
 
 void hand_end(hand_t *hand)
 {
     for (int r = 0; r < RANKS_MAX; r++)
-        free(hand->part[r]);
+        free(hand->exchange.part[r]);
+    free(hand->input);
+    free(hand->output);
 }

@@ -10,7 +10,7 @@
 
 #include <trivance/trivance.h>
 
-#define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
+#include "measure.h"
 
 static const struct {
     const char *title, *torus;
@@ -34,18 +34,9 @@ static const struct {
     {"32x32, a link at a tenth", "32x32", 1, {{0, 0, 10}}},
 };
 
-static const struct {
-    const char *title;
-    uint64_t bytes;
-} sizes[] = {{"32 B", 32}, {"8 KiB", 8 << 10}, {"1 MiB", 1 << 20}, {"512 MiB", 512 << 20}};
+static const uint64_t sizes[] = {32, 8 << 10, 1 << 20, 512 << 20};
 
-static void check(int rc)
-{
-    if (rc >= 0)
-        return;
-    fprintf(stderr, "limit: %s\n", trv_last_error());
-    exit(2);
-}
+static int check(int code) { return measure_check(code, "limit"); }
 
 static void print_network(const char *title, const char *torus, const trv_slow_link_t *link, int links)
 {
@@ -59,13 +50,14 @@ static void print_network(const char *title, const char *torus, const trv_slow_l
     const double router_ns = options.router_in_ns + options.router_out_ns;
     const trv_hockney_t times = {options.bandwidth_bps, options.alpha_ns + 2 * options.host_latency_ns + router_ns,
                                  options.link_latency_ns + router_ns};
-    for (int s = 0; s < COUNT(sizes); s++) {
+    for (int s = 0; s < MEASURE_COUNT(sizes); s++) {
         trv_planned_t plan;
         trv_limit_t limit;
-        check(trv_planner_best(&network.torus, TRV_ALLREDUCE, sizes[s].bytes, &options, NULL, &plan));
-        check(trv_limit_find(&network, &times, TRV_ALLREDUCE, sizes[s].bytes, options.packet_bytes, &limit));
-        printf("%-25s %8s %12.3f %12.3f %7.3f  %s%s\n", s ? "" : title, sizes[s].title, plan.time_ns / 1e3,
-               limit.time_ns / 1e3, plan.time_ns / limit.time_ns, plan.algorithm,
+        char bytes[MEASURE_BYTES_TEXT_MAX];
+        check(trv_planner_best(&network.torus, TRV_ALLREDUCE, sizes[s], &options, NULL, &plan));
+        check(trv_limit_find(&network, &times, TRV_ALLREDUCE, sizes[s], options.packet_bytes, &limit));
+        printf("%-25s %8s %12.3f %12.3f %7.3f  %s%s\n", s ? "" : title, measure_bytes(sizes[s], bytes),
+               plan.time_ns / 1e3, limit.time_ns / 1e3, plan.time_ns / limit.time_ns, plan.algorithm,
                plan.modelled ? " (by its model)" : "");
         fflush(stdout);
     }
@@ -76,7 +68,7 @@ int main(int argc, char **argv)
     printf("%-25s %8s %12s %12s %7s  %s\n", "network", "bytes", "plan us", "limit us", "ratio", "plan");
     for (int i = 1; i < argc; i++)
         print_network(argv[i], argv[i], NULL, 0);
-    for (int i = 0; i < COUNT(networks) && argc == 1; i++)
+    for (int i = 0; i < MEASURE_COUNT(networks) && argc == 1; i++)
         print_network(networks[i].title, networks[i].torus, networks[i].link, networks[i].links);
     return 0;
 }

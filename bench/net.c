@@ -5,8 +5,8 @@
  *
  *     trivance launch -n 2 bench/net [--rounds N] [--sleeps]     trivance launch -n 3 bench/net
  *
- * As in overhead.c: up to the switch every rank sends its whole vector to every other (trivance-l-grouped, one step);
- * above it, reduce-scatter and allgather by parts (trivance-b, two steps). The two are interleaved run by run; shown are
+ * Up to the switch every rank sends its whole vector to every other (trivance-l-grouped, one step); above it,
+ * reduce-scatter and allgather by parts (trivance-b, two steps). The two are interleaved run by run; shown are
  * the medians of the slowest rank. After some polls the loop by hand gives its core away, as the library does.
  * The library's queues can also be slept on, until a message comes, which costs libfabric's tcp about a microsecond when a
  * message is not injected. With --sleeps those of the loop by hand are made like that, too.
@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <rdma/fabric.h>
@@ -26,8 +25,10 @@
 
 #include <trivance/net.h>
 
+#include "exchange.h"
+#include "measure.h"
+
 enum {
-    RANKS_MAX = 3,
     ADDRESS_BYTES = 256,
     ROUNDS = 400,
     ROUNDS_LARGE = 100,
@@ -35,16 +36,18 @@ enum {
     PATIENCE = 16,
     PATIENCE_ALONE = 400
 };
-#define BYTES_MAX ((size_t)1 << 20)
-
 typedef struct hand {
-    int rank, ranks;
+    exchange_t exchange;
     bool crowded;
     struct fid_ep *ep;
     struct fid_cq *cq;
     fi_addr_t peer[RANKS_MAX];
-    double *part[RANKS_MAX];
+    int pending;
     struct fi_context2 context[4 * RANKS_MAX];
+    trv_net_comm_t *world;
+    bool parts;
+    double *input, *output;
+    size_t count;
 } hand_t;
 
 static void check(bool right, const char *what)
@@ -69,8 +72,8 @@ static void open_hand(hand_t *hand, trv_net_t *net, bool sleeps)
     struct fi_av_attr addresses = {.type = FI_AV_UNSPEC};
     char mine[ADDRESS_BYTES] = "", all[RANKS_MAX][ADDRESS_BYTES];
     size_t bytes = sizeof mine;
-    *hand = (hand_t){.rank = trv_net_rank(world), .ranks = trv_net_size(world)};
-    hand->crowded = hand->ranks > sysconf(_SC_NPROCESSORS_ONLN);
+    *hand = (hand_t){.exchange = {trv_net_rank(world), trv_net_size(world), {NULL}}, .world = world};
+    hand->crowded = hand->exchange.ranks > sysconf(_SC_NPROCESSORS_ONLN);
     check(trv_net_port(net, 0, &port) == 0, "port");
     hints->caps = FI_TAGGED;
     hints->mode = FI_CONTEXT | FI_CONTEXT2;
@@ -86,10 +89,12 @@ static void open_hand(hand_t *hand, trv_net_t *net, bool sleeps)
               fi_getname(&hand->ep->fid, mine, &bytes) == 0,
           "libfabric");
     check(trv_net_allgather(world, mine, all, sizeof mine, TRV_UINT8) == 0, "addresses");
-    for (int r = 0; r < hand->ranks; r++)
+    for (int r = 0; r < hand->exchange.ranks; r++)
         check(fi_av_insert(av, all[r], 1, &hand->peer[r], 0, NULL) == 1, "an address");
     for (int r = 0; r < RANKS_MAX; r++)
-        hand->part[r] = malloc(BYTES_MAX);
+        hand->exchange.part[r] = malloc(BYTES_MAX);
+    hand->input = calloc(1, BYTES_MAX);
+    hand->output = malloc(BYTES_MAX);
 }
 
 static int poll_queue(hand_t *hand)
@@ -100,159 +105,76 @@ static int poll_queue(hand_t *hand)
     return got > 0 ? (int)got : 0;
 }
 
-/* What is sent and received so far is complete. */
-static void complete(hand_t *hand, int *pending)
+static void net_complete(void *context)
 {
-    for (unsigned polls = 1; *pending > 0; polls++) {
-        *pending -= poll_queue(hand);
+    hand_t *hand = context;
+    for (unsigned polls = 1; hand->pending > 0; polls++) {
+        hand->pending -= poll_queue(hand);
         if (polls % (hand->crowded ? PATIENCE : PATIENCE_ALONE) == 0)
             sched_yield();
     }
 }
 
-static void receive(hand_t *hand, void *to, size_t bytes, int peer, int kind, int *pending)
+static void net_receive(void *context, int peer, int kind, void *to, size_t bytes)
 {
+    hand_t *hand = context;
     const uint64_t tag = (uint64_t)peer << 8 | (uint64_t)kind;
-    struct fi_context2 *context = &hand->context[(2 * kind) * RANKS_MAX + peer];
-    while (fi_trecv(hand->ep, to, bytes, NULL, FI_ADDR_UNSPEC, tag, 0, context) != 0)
-        *pending -= poll_queue(hand);
-    ++*pending;
+    struct fi_context2 *request = &hand->context[(2 * kind) * RANKS_MAX + peer];
+    while (fi_trecv(hand->ep, to, bytes, NULL, FI_ADDR_UNSPEC, tag, 0, request) != 0)
+        hand->pending -= poll_queue(hand);
+    hand->pending++;
 }
 
-static void transmit(hand_t *hand, const void *from, size_t bytes, int peer, int kind, int *pending)
+static void net_send(void *context, int peer, int kind, const void *from, size_t bytes)
 {
-    const uint64_t tag = (uint64_t)hand->rank << 8 | (uint64_t)kind;
-    struct fi_context2 *context = &hand->context[(2 * kind + 1) * RANKS_MAX + peer];
+    hand_t *hand = context;
+    const uint64_t tag = (uint64_t)hand->exchange.rank << 8 | (uint64_t)kind;
+    struct fi_context2 *request = &hand->context[(2 * kind + 1) * RANKS_MAX + peer];
     if (bytes <= 64 && fi_tinject(hand->ep, from, bytes, hand->peer[peer], tag) == 0)
         return;
-    while (fi_tsend(hand->ep, from, bytes, NULL, hand->peer[peer], tag, context) != 0)
-        *pending -= poll_queue(hand);
-    ++*pending;
-}
-
-static void hand_whole(hand_t *hand, const double *input, double *output, size_t count)
-{
-    const void *source[RANKS_MAX];
-    int pending = 0;
-    for (int r = 0; r < hand->ranks; r++) {
-        source[r] = r == hand->rank ? input : hand->part[r];
-        if (r != hand->rank)
-            receive(hand, hand->part[r], count * sizeof *input, r, 0, &pending);
-    }
-    for (int r = 0; r < hand->ranks; r++)
-        if (r != hand->rank)
-            transmit(hand, input, count * sizeof *input, r, 0, &pending);
-    complete(hand, &pending);
-    trv_reduce(TRV_SUM, TRV_DOUBLE, output, source, hand->ranks, count);
-}
-
-static void hand_parts(hand_t *hand, const double *input, double *output, size_t count)
-{
-    const void *source[RANKS_MAX];
-    size_t first[RANKS_MAX + 1] = {0};
-    int pending = 0;
-    const int mine = hand->rank;
-    for (int r = 0; r <= hand->ranks; r++)
-        first[r] = count * (size_t)r / (size_t)hand->ranks;
-    const size_t length = first[mine + 1] - first[mine];
-    for (int r = 0; r < hand->ranks; r++) {
-        source[r] = r == mine ? input + first[mine] : hand->part[r];
-        if (r != mine)
-            receive(hand, hand->part[r], length * sizeof *input, r, 0, &pending);
-    }
-    for (int r = 0; r < hand->ranks; r++)
-        if (r != mine)
-            transmit(hand, input + first[r], (first[r + 1] - first[r]) * sizeof *input, r, 0, &pending);
-    complete(hand, &pending);
-    trv_reduce(TRV_SUM, TRV_DOUBLE, output + first[mine], source, hand->ranks, length);
-    for (int r = 0; r < hand->ranks; r++)
-        if (r != mine)
-            receive(hand, output + first[r], (first[r + 1] - first[r]) * sizeof *input, r, 1, &pending);
-    for (int r = 0; r < hand->ranks; r++)
-        if (r != mine)
-            transmit(hand, output + first[mine], length * sizeof *input, r, 1, &pending);
-    complete(hand, &pending);
+    while (fi_tsend(hand->ep, from, bytes, NULL, hand->peer[peer], tag, request) != 0)
+        hand->pending -= poll_queue(hand);
+    hand->pending++;
 }
 
 /* ---- Comparing --------------------------------------------------------------------------------------------------- */
 
-static double now_us(void)
+static double net_sample(void *context, int side)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return 1e6 * (double)now.tv_sec + 1e-3 * (double)now.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *value, int count)
-{
-    qsort(value, (size_t)count, sizeof *value, by_value);
-    return value[count / 2];
-}
-
-static double run_once(hand_t *hand, trv_net_comm_t *world, bool by_hand, bool large, const double *input,
-                       double *output, size_t count)
-{
+    hand_t *hand = context;
     double most;
-    check(trv_net_barrier(world) == 0, "barrier");
-    const double start = now_us();
-    if (!by_hand)
-        check(trv_net_allreduce(world, input, output, count, TRV_DOUBLE, TRV_SUM) == 0, "allreduce");
-    else if (large)
-        hand_parts(hand, input, output, count);
+    check(trv_net_barrier(hand->world) == 0, "barrier");
+    const double start_ns = trv_now_ns();
+    if (side == 0)
+        exchange_run(&hand->exchange, (exchange_way_t){net_receive, net_send, net_complete}, hand, hand->parts,
+                     hand->input, hand->output, hand->count);
     else
-        hand_whole(hand, input, output, count);
-    most = now_us() - start;
-    check(trv_net_allreduce(world, &most, &most, 1, TRV_DOUBLE, TRV_MAX) == 0, "maximum");
+        check(trv_net_allreduce(hand->world, hand->input, hand->output, hand->count, TRV_DOUBLE, TRV_SUM) == 0,
+              "allreduce");
+    most = 1e-3 * (trv_now_ns() - start_ns);
+    check(trv_net_allreduce(hand->world, &most, &most, 1, TRV_DOUBLE, TRV_MAX) == 0, "maximum");
     return most;
 }
 
-static void run(hand_t *hand, trv_net_comm_t *world, int rounds)
+static void net_sizes(hand_t *hand, int rounds)
 {
-    double *input = malloc(BYTES_MAX), *output = malloc(BYTES_MAX), ratio[64], *time[2];
+    double ratio[64];
     int sizes = 0;
-    for (size_t i = 0; i < BYTES_MAX / sizeof *input; i++)
-        input[i] = (double)(i % 100);
-    if (hand->rank == 0)
+    if (hand->exchange.rank == 0)
         printf("trv_net_allreduce against the same messages by hand, %d ranks, sum of double\n%10s  %12s  %12s  %6s\n",
-               hand->ranks, "bytes", "by hand us", "trivance us", "ratio");
+               hand->exchange.ranks, "bytes", "by hand us", "trivance us", "ratio");
     for (size_t bytes = 8; bytes <= BYTES_MAX; bytes *= 2, sizes++) {
-        const bool large = bytes > 65536;
-        const int these = rounds ? rounds : large ? ROUNDS_LARGE : ROUNDS;
-        check(trv_net_comm_set(world, NULL, large ? "trivance-b" : "trivance-l-grouped") == 0, "algorithm");
-        for (int side = 0; side < 2; side++)
-            time[side] = malloc((size_t)these * sizeof *time[side]);
-        for (int i = -5; i < these; i++)
-            for (int k = 0; k < 2; k++) {
-                const int side = (i + 5 + k) % 2;
-                const double took = run_once(hand, world, side == 0, large, input, output, bytes / sizeof *input);
-                if (i >= 0)
-                    time[side][i] = took;
-            }
-        const double by_hand = median(time[0], these), library = median(time[1], these);
-        ratio[sizes] = library / by_hand;
-        if (hand->rank == 0)
-            printf("%10zu  %12.2f  %12.2f  %6.2f\n", bytes, by_hand, library, ratio[sizes]);
-        free(time[0]);
-        free(time[1]);
+        double median[2];
+        hand->parts = bytes > SWITCH_BYTES;
+        hand->count = bytes / sizeof *hand->input;
+        check(trv_net_comm_set(hand->world, NULL, hand->parts ? "trivance-b" : "trivance-l-grouped") == 0, "algorithm");
+        measure_sides(net_sample, hand, 2, 5, rounds ? rounds : hand->parts ? ROUNDS_LARGE : ROUNDS, 0, median);
+        ratio[sizes] = median[1] / median[0];
+        if (hand->exchange.rank == 0)
+            printf("%10zu  %12.2f  %12.2f  %6.2f\n", bytes, median[0], median[1], ratio[sizes]);
     }
-    if (hand->rank == 0)
-        printf("median ratio %.2f (aim: at most 1.10)\n", median(ratio, sizes));
-    free(input);
-    free(output);
-}
-
-/* 0 of what is no number from 1 to ROUNDS_MAX. */
-static int read_rounds(const char *text)
-{
-    char *end;
-    const long rounds = strtol(text, &end, 10);
-    return *end || rounds < 1 || rounds > ROUNDS_MAX ? 0 : (int)rounds;
+    if (hand->exchange.rank == 0)
+        printf("median ratio %.2f (aim: at most 1.10)\n", trv_median(ratio, sizes));
 }
 
 int main(int argc, char **argv)
@@ -265,7 +187,8 @@ int main(int argc, char **argv)
         if (strcmp(argv[i], "--sleeps") == 0)
             sleeps = true;
         else
-            right = strcmp(argv[i], "--rounds") == 0 && i + 1 < argc && (rounds = read_rounds(argv[++i])) > 0;
+            right = strcmp(argv[i], "--rounds") == 0 && i + 1 < argc &&
+                    (rounds = measure_number(argv[++i], ROUNDS_MAX)) > 0;
     if (!right) {
         fprintf(stderr, "net: usage: trivance launch -n 2 net [--rounds N] [--sleeps], with N from 1 to %d\n",
                 ROUNDS_MAX);
@@ -278,7 +201,7 @@ int main(int argc, char **argv)
         return 2;
     }
     open_hand(&hand, net, sleeps);
-    run(&hand, world, rounds);
+    net_sizes(&hand, rounds);
     check(trv_net_finalize(&net) == 0, "end");
     return 0;
 }

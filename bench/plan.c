@@ -19,9 +19,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <trivance/trivance.h>
+
+#include "measure.h"
 
 enum { REPEATS = 21 };
 static const double time_limit_ms = 10, memory_limit_mb = 10, star_memory_limit_mb = 16;
@@ -59,13 +60,6 @@ void *__wrap_realloc(void *memory, size_t size) { return taken(__real_realloc(gi
 void __wrap_free(void *memory) { __real_free(given(memory)); }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
-
-static double now_ms(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
-}
 
 /* A rank's part of a schedule, all of it: steps[stream * number of steps + step]. */
 typedef struct {
@@ -109,12 +103,6 @@ static bool is_logarithmic(const trv_algorithm_t *algorithm, const trv_torus_t *
     return few;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* One row of the table; 0 if it keeps to the limits. */
 static int measure(const trv_algorithm_t *algorithm, const trv_torus_t *torus, const char *torus_text)
 {
@@ -125,9 +113,9 @@ static int measure(const trv_algorithm_t *algorithm, const trv_torus_t *torus, c
     peak = held;
     for (int i = 0; i < REPEATS; i++) {
         part_t part;
-        double start = now_ms();
+        const double start_ns = trv_now_ns();
         int code = make(&part, torus, name, torus->ranks / 2 + i);
-        time_ms[i] = now_ms() - start;
+        time_ms[i] = 1e-6 * (trv_now_ns() - start_ns);
         steps = part.count;
         discard(&part);
         if (code != 0) {
@@ -135,11 +123,11 @@ static int measure(const trv_algorithm_t *algorithm, const trv_torus_t *torus, c
             return 1;
         }
     }
-    qsort(time_ms, REPEATS, sizeof *time_ms, ascending);
+    const double median_ms = trv_median(time_ms, REPEATS); /* which sorts them */
     double memory_mb = (double)(peak - before) / 1e6;
-    bool good = time_ms[REPEATS / 2] <= time_limit_ms && memory_mb <= memory_limit_mb;
-    printf("%-12s  %-20s  %6d  %9.3f  %9.3f  %10.3f  %s\n", torus_text, name, steps, time_ms[REPEATS / 2],
-           time_ms[REPEATS - 1], memory_mb, good ? "yes" : "NO");
+    bool good = median_ms <= time_limit_ms && memory_mb <= memory_limit_mb;
+    printf("%-12s  %-20s  %6d  %9.3f  %9.3f  %10.3f  %s\n", torus_text, name, steps, median_ms, time_ms[REPEATS - 1],
+           memory_mb, good ? "yes" : "NO");
     return good ? 0 : 1;
 }
 
@@ -167,11 +155,11 @@ static int measure_plan(const char *name, const trv_torus_t *torus, const char *
     for (int i = 0; i < PLAN_REPEATS; i++) {
         trv_schedule_t *schedule;
         trv_plan_t *plan;
-        double start = now_ms();
+        const double start_ns = trv_now_ns();
         if (trv_schedule_create(&schedule, torus, name, collective))
             return 0;
         int code = trv_plan_create(&plan, schedule, (torus->ranks / 7 * i) | 1, 1000, &elements, &transport, NULL);
-        time_ms[i] = now_ms() - start;
+        time_ms[i] = 1e-6 * (trv_now_ns() - start_ns);
         if (code) {
             fprintf(stderr, "plan: %s on %s: %s\n", name, torus_text, trv_last_error());
             trv_schedule_destroy(schedule);
@@ -181,8 +169,7 @@ static int measure_plan(const char *name, const trv_torus_t *torus, const char *
         trv_plan_destroy(plan);
         trv_schedule_destroy(schedule);
     }
-    qsort(time_ms, PLAN_REPEATS, sizeof *time_ms, ascending);
-    double memory_mb = (double)(peak - before) / 1e6, time = time_ms[PLAN_REPEATS / 2];
+    double memory_mb = (double)(peak - before) / 1e6, time = trv_median(time_ms, PLAN_REPEATS);
     double room_mb = strncmp(name, "star", 4) == 0 ? star_memory_limit_mb : memory_limit_mb;
     bool good = time <= time_limit_ms && memory_mb <= room_mb;
     printf("%-12s  %-20s  %-14s  %9.3f  %9.0f  %10.3f  %10.3f  %9.0f  %s\n", torus_text, name, words[collective], time,
@@ -207,10 +194,7 @@ static int measure_plans(const trv_torus_t *torus, const char *torus_text)
 static trv_torus_t torus_of(const char *text)
 {
     trv_torus_t torus;
-    if (trv_torus_parse(text, &torus) != 0) {
-        fprintf(stderr, "plan: %s\n", trv_last_error());
-        exit(2);
-    }
+    measure_check(trv_torus_parse(text, &torus), "plan");
     return torus;
 }
 

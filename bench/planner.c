@@ -14,15 +14,14 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <trivance/trivance.h>
 
-#define COUNT(list)    ((int)(sizeof(list) / sizeof *(list)))
+#include "measure.h"
+
 #define ALGORITHMS_MAX 32
 #define WORKERS_MAX    64
 
@@ -45,7 +44,7 @@ static const case_t cases[] = {
     {"27x27", true, false},    {"8x8x8", true, false},  {"128", false, false},  {"8x16", false, true},
     {"64", false, true},       {"8x8", false, true},    {"8", false, true},
 };
-#define CASES COUNT(cases)
+#define CASES MEASURE_COUNT(cases)
 
 /* The worst of many ratios, and where it was. */
 typedef struct {
@@ -74,20 +73,7 @@ typedef struct {
     result_t result;
 } job_t;
 
-static double now_ms(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
-}
-
-static void check(int rc)
-{
-    if (rc >= 0)
-        return;
-    fprintf(stderr, "planner: %s\n", trv_last_error());
-    exit(2);
-}
+static int check(int code) { return measure_check(code, "planner"); }
 
 /* ---- Times ------------------------------------------------------------------------------------------------------- */
 
@@ -233,8 +219,8 @@ static void run_job(job_t *job)
         compare_all(job, &network, 4, compare_dateline);
     network.model = TRV_FIFO;
     compare_all(job, &network, 2, compare_paper);
-    for (int b = 0; b < COUNT(bandwidth_gbps); b += stride)
-        for (int a = 0; a < COUNT(alpha_us); a += stride) {
+    for (int b = 0; b < MEASURE_COUNT(bandwidth_gbps); b += stride)
+        for (int a = 0; a < MEASURE_COUNT(alpha_us); a += stride) {
             network.bandwidth_bps = bandwidth_gbps[b] * 1e9;
             network.alpha_ns = alpha_us[a] * 1e3;
             compare_all(job, &network, factor, compare_fifo);
@@ -248,10 +234,10 @@ static double time_cold(const trv_torus_t *torus, const trv_simulate_options_t *
 {
     trv_planner_t *planner;
     trv_planned_t plan;
-    const double begin_ms = now_ms();
+    const double begin_ms = 1e-6 * trv_now_ns();
     check(trv_planner_create(&planner, torus, TRV_ALLREDUCE, network, NULL));
     check(trv_planner_rank(planner, bytes, 1, &plan));
-    const double cold_ms = now_ms() - begin_ms;
+    const double cold_ms = 1e-6 * trv_now_ns() - begin_ms;
     trv_planner_destroy(planner);
     return cold_ms;
 }
@@ -266,9 +252,9 @@ static void time_choice(job_t *job)
         trv_planned_t plan;
         job->result.cold_ms = fmax(job->result.cold_ms, time_cold(&job->torus, &fifo, bytes));
         check(trv_planner_best(&job->torus, TRV_ALLREDUCE, bytes, &fifo, NULL, &plan));
-        const double begin_ms = now_ms();
+        const double begin_ms = 1e-6 * trv_now_ns();
         check(trv_planner_best(&job->torus, TRV_ALLREDUCE, bytes, &fifo, NULL, &plan));
-        job->result.warm_ms = fmax(job->result.warm_ms, now_ms() - begin_ms);
+        job->result.warm_ms = fmax(job->result.warm_ms, 1e-6 * trv_now_ns() - begin_ms);
     }
     for (uint64_t bytes = bytes_min; bytes <= bytes_max; bytes *= 64)
         job->result.dateline_ms = fmax(job->result.dateline_ms, time_cold(&job->torus, &dateline, bytes));
@@ -305,26 +291,11 @@ static void run_all(bool full)
 
 /* ---- The tables -------------------------------------------------------------------------------------------------- */
 
-static const char *mark(bool kept, int *missed)
-{
-    *missed += !kept;
-    return kept ? "yes" : "NO";
-}
-
-static void print_bytes(uint64_t bytes)
-{
-    static const char *const unit[] = {"B", "KiB", "MiB"};
-    int u = 0;
-    for (; bytes >= 1024 && u < 2; u++)
-        bytes /= 1024;
-    printf("  %4llu %-3s", (unsigned long long)bytes, unit[u]);
-}
-
 static void print_where(const worst_t *worst)
 {
-    print_bytes(worst->bytes);
-    printf(", %4.0f Gb/s, alpha %.1f us: %s, %s\n", worst->bandwidth_bps / 1e9, worst->alpha_ns / 1e3, worst->plan,
-           worst->other);
+    char bytes[MEASURE_BYTES_TEXT_MAX];
+    printf("  %8s, %4.0f Gb/s, alpha %.1f us: %s, %s\n", measure_bytes(worst->bytes, bytes), worst->bandwidth_bps / 1e9,
+           worst->alpha_ns / 1e3, worst->plan, worst->other);
 }
 
 static int print_ratios(const char *title, double goal, bool dateline)
@@ -340,7 +311,7 @@ static int print_ratios(const char *title, double goal, bool dateline)
             continue;
         printf("%-9s %6d  %.4f  %.4f  %-4s", cases[i].text, points,
                exp((dateline ? r->dateline_log : r->fifo_log) / points), worst->ratio,
-               mark(worst->ratio <= goal, &missed));
+               measure_mark(worst->ratio <= goal, &missed));
         if (worst->ratio > 1)
             print_where(worst);
         else
@@ -361,7 +332,7 @@ static int print_gains(void)
         const double mean = exp(r->log_gain / r->gains);
         const bool kept = r->gain.ratio >= best_goal && mean >= mean_goal;
         printf("%-9s %6.3f  %6.3f  %-4s", cases[i].text, r->gain.ratio, mean,
-               cases[i].gains ? mark(kept, &missed) : "");
+               cases[i].gains ? measure_mark(kept, &missed) : "");
         print_where(&r->gain);
     }
     return missed;
@@ -377,7 +348,7 @@ static int print_times(void)
         cold_goal_ms, warm_goal_ms, "torus", "cold ms", "warm ms", "kept", "two channels, ms");
     for (int i = CASES - 1; i >= 0; i--) {
         const result_t *r = &jobs[i].result;
-        const char *kept = mark(r->cold_ms <= cold_goal_ms && r->warm_ms <= warm_goal_ms, &missed);
+        const char *kept = measure_mark(r->cold_ms <= cold_goal_ms && r->warm_ms <= warm_goal_ms, &missed);
         printf("%-9s %8.2f  %8.4f  %4s  %16.0f\n", cases[i].text, r->cold_ms, r->warm_ms, kept, r->dateline_ms);
     }
     return missed;

@@ -12,16 +12,16 @@
  * Where three vectors just exceed a cache but two do not, two passes can win: an effect of doing the same again and
  * again.
  */
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
 #include <trivance/reduce.h>
+
+#include "measure.h"
 
 enum { ROUNDS_MAX = 201, VECTORS = 4 };
 
@@ -30,13 +30,6 @@ typedef struct {
     size_t bytes;
     char *a, *b, *c, *d;
 } vectors_t;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void combine(const vectors_t *v, void *to, const void *x, const void *y, const void *z)
 {
@@ -89,12 +82,6 @@ static void triad_streaming(const vectors_t *v)
 }
 #endif
 
-static int ascending(const void *x, const void *y)
-{
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
 enum { JOINT, PASSES, JOINT_APART, PASSES_APART, COPY, TRIAD, TRIAD_STREAMING, WORKS };
 
 static void (*const works[WORKS])(const vectors_t *) = {
@@ -108,27 +95,30 @@ static void (*const works[WORKS])(const vectors_t *) = {
 
 static double once(void (*work)(const vectors_t *), const vectors_t *v, int batch)
 {
-    double from = now();
+    const double from_s = trv_now_s();
     for (int i = 0; i < batch; i++)
         work(v);
-    return (now() - from) / batch;
+    return (trv_now_s() - from_s) / batch;
 }
 
-/* Median seconds of every kind of work, which take turns so that a busy machine is unfair to none; about 3 seconds. */
+typedef struct work {
+    const vectors_t *vectors;
+    int batch;
+} work_t;
+
+static double reduce_sample(void *context, int side)
+{
+    const work_t *work = context;
+    once(works[side], work->vectors, 1); /* what the one before left in the caches is gone then */
+    return once(works[side], work->vectors, work->batch);
+}
+
+/* Median seconds of every kind of work, about 3 seconds long. */
 static void measure(const vectors_t *v, double median[WORKS])
 {
-    static double sample[WORKS][ROUNDS_MAX];
-    double first = once(works[COPY], v, 1), begin = now();
-    int batch = first < 1e-3 ? (int)(1e-3 / (first + 1e-9)) + 1 : 1, rounds = 0;
-    for (; rounds < ROUNDS_MAX && (rounds < 5 || now() - begin < 3); rounds++)
-        for (int w = 0; w < WORKS; w++) {
-            once(works[w], v, 1); /* what the one before left in the caches is gone then */
-            sample[w][rounds] = once(works[w], v, batch);
-        }
-    for (int w = 0; w < WORKS; w++) {
-        qsort(sample[w], (size_t)rounds, sizeof **sample, ascending);
-        median[w] = sample[w][rounds / 2];
-    }
+    const double first_s = once(works[COPY], v, 1);
+    work_t work = {v, first_s < 1e-3 ? (int)(1e-3 / (first_s + 1e-9)) + 1 : 1};
+    measure_sides(reduce_sample, &work, WORKS, 0, ROUNDS_MAX, 3, median);
 }
 
 static void row(const vectors_t *v)
@@ -137,11 +127,9 @@ static void row(const vectors_t *v)
     measure(v, seconds);
     double best = seconds[TRIAD] < seconds[TRIAD_STREAMING] ? seconds[TRIAD] : seconds[TRIAD_STREAMING];
     double triad = 3 * gb / best, in_place = 4 * gb / seconds[JOINT], apart = 4 * gb / seconds[JOINT_APART];
-    char size[32];
-    bool small = v->bytes < 1 << 20;
-    snprintf(size, sizeof size, "%zu %s", v->bytes >> (small ? 10 : 20), small ? "KiB" : "MiB");
-    printf("%9s  %7.1f %7.1f %6.2fx %6.0f%%  %7.1f %7.1f %6.2fx %6.0f%%  %7.1f %7.1f\n", size, in_place,
-           6 * gb / seconds[PASSES], seconds[PASSES] / seconds[JOINT], 100 * in_place / triad, apart,
+    char size[MEASURE_BYTES_TEXT_MAX];
+    printf("%9s  %7.1f %7.1f %6.2fx %6.0f%%  %7.1f %7.1f %6.2fx %6.0f%%  %7.1f %7.1f\n", measure_bytes(v->bytes, size),
+           in_place, 6 * gb / seconds[PASSES], seconds[PASSES] / seconds[JOINT], 100 * in_place / triad, apart,
            6 * gb / seconds[PASSES_APART], seconds[PASSES_APART] / seconds[JOINT_APART], 100 * apart / triad,
            2 * gb / seconds[COPY], triad);
     fflush(stdout);
@@ -150,8 +138,8 @@ static void row(const vectors_t *v)
 int main(int argc, char **argv)
 {
     vectors_t v = {.type = TRV_FLOAT};
-    long most = argc > 1 ? strtol(argv[1], NULL, 10) : 256;
-    if (most < 1 || most > 65536) {
+    const int most = argc > 1 ? measure_number(argv[1], 65536) : 256;
+    if (most == 0) {
         fprintf(stderr, "reduce: the largest vector is 1 to 65536 MiB, for example 256\n");
         return 2;
     }
@@ -164,7 +152,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < VECTORS; i++) {
         *vector[i] = aligned_alloc(4096, bytes);
         if (!*vector[i]) {
-            fprintf(stderr, "reduce: no memory for four vectors of %ld MiB\n", most);
+            fprintf(stderr, "reduce: no memory for four vectors of %d MiB\n", most);
             return 1;
         }
         memset(*vector[i], 0, bytes);

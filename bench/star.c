@@ -11,16 +11,16 @@
  * Exit status 1 if one of the goals beside the gains is missed.
  */
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <trivance/trivance.h>
 
-#define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
-#define PLANS_MAX   256
-#define SIZES_MAX   16
+#include "measure.h"
+
+#define PLANS_MAX 256
+#define SIZES_MAX 16
 
 static const uint64_t bytes_min = 32, small_max = 8 << 10, middle_max = 8 << 20, full_max = 128 << 20;
 
@@ -40,24 +40,12 @@ static const struct {
 
 static const char *const sensitive[] = {"4x4", "8x8", "16x16", "4x4x4", "8x8x8"};
 
-static void check(int rc)
-{
-    if (rc >= 0)
-        return;
-    fprintf(stderr, "star: %s\n", trv_last_error());
-    exit(2);
-}
+static int check(int code) { return measure_check(code, "star"); }
 
 static void print_size(uint64_t bytes)
 {
-    char text[32];
-    if (bytes >> 20)
-        snprintf(text, sizeof text, "%d MiB", (int)(bytes >> 20));
-    else if (bytes >> 10)
-        snprintf(text, sizeof text, "%d KiB", (int)(bytes >> 10));
-    else
-        snprintf(text, sizeof text, "%d B", (int)bytes);
-    printf(" %8s", text);
+    char text[MEASURE_BYTES_TEXT_MAX];
+    printf(" %8s", measure_bytes(bytes, text));
 }
 
 /* ---- Gains ------------------------------------------------------------------------------------------------------- */
@@ -133,7 +121,7 @@ static int print_gains(uint64_t most)
     for (uint64_t bytes = bytes_min; bytes <= most; bytes *= 4)
         print_size(bytes);
     printf("  kept\n");
-    for (int i = 0; i < COUNT(cases); i++)
+    for (int i = 0; i < MEASURE_COUNT(cases); i++)
         missed += !print_gain(i, most);
     return missed;
 }
@@ -158,7 +146,7 @@ static void print_sensitivity(const char *text)
 {
     trv_torus_t torus;
     check(trv_torus_parse(text, &torus));
-    for (int s = 0; s < COUNT(settings); s++) {
+    for (int s = 0; s < MEASURE_COUNT(settings); s++) {
         trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
         trv_planner_t *planner;
         network.model = TRV_FIFO;
@@ -186,7 +174,7 @@ int main(int argc, char **argv)
     for (uint64_t bytes = bytes_min; bytes <= middle_max; bytes *= 4)
         print_size(bytes);
     printf("\n");
-    for (int i = 0; i < COUNT(sensitive); i++)
+    for (int i = 0; i < MEASURE_COUNT(sensitive); i++)
         print_sensitivity(sensitive[i]);
     return missed > 0;
 }

@@ -8,9 +8,10 @@
  *
  *     mpirun -n 2 warm [--rounds N]     mpirun -n 3 warm
  *
- * As in overhead.c every rank sends its whole vector to every other one up to the switch (trivance-l-grouped), and
- * parts of 1/n above it (trivance-b). All take turns in batches, so that they see the same machine; shown are medians
- * over the rounds of the slowest rank's time per call. `ratio` is plan / hand: what transport and executor cost.
+ * Up to the switch every rank sends its whole vector to every other one and adds all of them (trivance-l-grouped, one
+ * step), above it parts of 1/n (trivance-b, two steps). All take turns in batches, so that they see the same machine;
+ * shown are medians over the rounds of the slowest rank's time per call. `ratio` is plan / hand: what transport and
+ * executor cost.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,25 +26,23 @@
 #include "transport/mpi/channel.h"
 #include "transport/mpi/waiting.h"
 
-#define ROUNDS       60
-#define SWITCH_BYTES 65536
-#define SIZES_MAX    32
+#define ROUNDS     60
+#define ROUNDS_MAX 1000000
+#define SIZES_MAX  32
 
 enum { HAND, TRANSPORT, PLAN, CALL, SIDES };
 
-typedef struct bench {
+typedef struct warm {
     hand_t hand;
     MPI_Comm comm; /* of the channels; errors are returned, as in the library */
     trv_mpi_channel_t *channel[2];
     const trv_transport_t *transport; /* of the first channel, the second one is the plan's */
-    int base;
+    int base, slots;                  /* slots: in use */
     trv_plan_t *plan;
     bool large;
-    double *input, *output;
-    size_t count;
-} bench_t;
+} warm_t;
 
-static void expect(int code, const char *what)
+static void warm_check(int code, const char *what)
 {
     if (code >= 0)
         return;
@@ -53,162 +52,107 @@ static void expect(int code, const char *what)
 
 /* ---- The channel by hand ----------------------------------------------------------------------------------------- */
 
-static void await(const bench_t *b, int slots)
+static void channel_complete(void *context)
 {
-    const trv_transport_t *t = b->transport;
+    warm_t *warm = context;
+    const trv_transport_t *t = warm->transport;
     int first = 0;
-    for (unsigned polls = 1; first < slots; polls++) {
-        int code = t->test(t->context, b->base, first);
-        expect(code, "test");
+    for (unsigned polls = 1; first < warm->slots; polls++) {
+        int code = t->test(t->context, warm->base, first);
+        warm_check(code, "test");
         first += code;
         if (code == 0)
             trv_mpi_pause(polls);
     }
+    warm->slots = 0;
 }
 
-static size_t first_of(const bench_t *b, int rank) { return b->count * (size_t)rank / (size_t)b->hand.ranks; }
-
-static size_t bytes_of(const bench_t *b, int rank)
+static void channel_receive(void *context, int peer, int tag, void *data, size_t bytes)
 {
-    return (first_of(b, rank + 1) - first_of(b, rank)) * sizeof(double);
+    warm_t *warm = context;
+    const trv_transport_t *t = warm->transport;
+    warm_check(t->receive(t->context, warm->base, warm->slots++, peer, tag, data, bytes), "receive");
 }
 
-static void add(const bench_t *b, double *result, const double *mine, size_t bytes)
+static void channel_send(void *context, int peer, int tag, const void *data, size_t bytes)
 {
-    const void *source[RANKS_MAX];
-    for (int r = 0; r < b->hand.ranks; r++)
-        source[r] = r == b->hand.rank ? mine : b->hand.part[r];
-    trv_reduce(TRV_SUM, TRV_DOUBLE, result, source, b->hand.ranks, bytes / sizeof(double));
+    warm_t *warm = context;
+    const trv_transport_t *t = warm->transport;
+    warm_check(t->send(t->context, warm->base, warm->slots++, peer, tag, data, bytes), "send");
 }
 
-static void transport_whole(const bench_t *b)
+static void channel_run(warm_t *warm)
 {
-    const trv_transport_t *t = b->transport;
-    int slots = 0, mine = b->hand.rank;
-    size_t bytes = b->count * sizeof(double);
-    for (int r = 0; r < b->hand.ranks; r++)
-        if (r != mine)
-            expect(t->receive(t->context, b->base, slots++, r, 0, b->hand.part[r], bytes), "receive");
-    for (int r = 0; r < b->hand.ranks; r++)
-        if (r != mine)
-            expect(t->send(t->context, b->base, slots++, r, 0, b->input, bytes), "send");
-    await(b, slots);
-    add(b, b->output, b->input, bytes);
-}
-
-static void transport_parts(const bench_t *b)
-{
-    const trv_transport_t *t = b->transport;
-    int slots = 0, mine = b->hand.rank;
-    for (int r = 0; r < b->hand.ranks; r++)
-        if (r != mine)
-            expect(t->receive(t->context, b->base, slots++, r, 0, b->hand.part[r], bytes_of(b, mine)), "receive");
-    for (int r = 0; r < b->hand.ranks; r++)
-        if (r != mine)
-            expect(t->send(t->context, b->base, slots++, r, 0, b->input + first_of(b, r), bytes_of(b, r)), "send");
-    await(b, slots);
-    add(b, b->output + first_of(b, mine), b->input + first_of(b, mine), bytes_of(b, mine));
-    slots = 0;
-    for (int r = 0; r < b->hand.ranks; r++)
-        if (r != mine) {
-            expect(t->receive(t->context, b->base, slots++, r, 1, b->output + first_of(b, r), bytes_of(b, r)),
-                   "receive");
-            expect(t->send(t->context, b->base, slots++, r, 1, b->output + first_of(b, mine), bytes_of(b, mine)),
-                   "send");
-        }
-    await(b, slots);
+    const exchange_way_t way = {channel_receive, channel_send, channel_complete};
+    const hand_t *hand = &warm->hand;
+    exchange_run(&hand->exchange, way, warm, warm->large, hand->input, hand->output, hand->count);
 }
 
 /* ---- The four ---------------------------------------------------------------------------------------------------- */
 
-static void run_plan(const bench_t *b)
+static void run_plan(const warm_t *warm)
 {
-    int code = trv_plan_start(b->plan, b->input, b->output);
-    expect(code, "starting a plan");
-    for (unsigned polls = 1; (code = trv_plan_test(b->plan)) == 0; polls++)
+    int code = trv_plan_start(warm->plan, warm->hand.input, warm->hand.output);
+    warm_check(code, "starting a plan");
+    for (unsigned polls = 1; (code = trv_plan_test(warm->plan)) == 0; polls++)
         trv_mpi_pause(polls);
-    expect(code, "running a plan");
+    warm_check(code, "running a plan");
 }
 
-static void call(const bench_t *b, int side)
+static void warm_call(const hand_t *hand, void *context, int side)
 {
-    if (side == HAND && b->large)
-        hand_parts(&b->hand, b->input, b->output, b->count);
-    else if (side == HAND)
-        hand_whole(&b->hand, b->input, b->output, b->count);
-    else if (side == TRANSPORT && b->large)
-        transport_parts(b);
+    warm_t *warm = context;
+    if (side == HAND)
+        hand_run(hand, warm->large);
     else if (side == TRANSPORT)
-        transport_whole(b);
+        channel_run(warm);
     else if (side == PLAN)
-        run_plan(b);
+        run_plan(warm);
     else
-        TRV_Allreduce(b->input, b->output, (int)b->count, MPI_DOUBLE, MPI_SUM, b->hand.comm);
-}
-
-static void measure(const bench_t *b, int rounds, double median[SIDES])
-{
-    size_t bytes = b->count * sizeof(double);
-    int calls = bytes <= 8192 ? 50 : bytes <= 131072 ? 10 : 3;
-    double *time = malloc((size_t)(SIDES * rounds) * sizeof *time);
-    for (int round = -3; round < rounds; round++) /* the first ones only warm up */
-        for (int k = 0; k < SIDES; k++) {
-            int side = (round + 3 + k) % SIDES;
-            call(b, side);
-            hand_barrier(&b->hand);
-            double start = MPI_Wtime();
-            for (int i = 0; i < calls; i++)
-                call(b, side);
-            double most = hand_most(&b->hand, 1e6 * (MPI_Wtime() - start) / calls);
-            if (round >= 0)
-                time[side * rounds + round] = most;
-        }
-    for (int side = 0; side < SIDES; side++)
-        median[side] = hand_median(time + side * rounds, rounds);
-    free(time);
+        TRV_Allreduce(hand->input, hand->output, (int)hand->count, MPI_DOUBLE, MPI_SUM, hand->comm);
 }
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
-static void measure_size(bench_t *b, size_t bytes, int rounds, double median[SIDES])
+static void measure_size(warm_t *warm, size_t bytes, int rounds, double median[SIDES])
 {
     trv_torus_t ring;
     trv_schedule_t *schedule = NULL;
     trv_elements_t elements = {.type = TRV_DOUBLE, .op = TRV_SUM};
-    b->count = bytes / sizeof(double);
-    b->large = bytes > SWITCH_BYTES;
-    const char *algorithm = b->large ? "trivance-b" : "trivance-l-grouped";
-    expect(trv_torus_init(&ring, 1, &b->hand.ranks), "the ring");
-    expect(trv_schedule_create(&schedule, &ring, algorithm, TRV_ALLREDUCE), algorithm);
-    expect(trv_plan_create(&b->plan, schedule, b->hand.rank, b->count, &elements,
-                           trv_mpi_channel_transport(b->channel[1]), NULL),
-           "a plan");
-    TRV_Comm_set(b->hand.comm, NULL, algorithm);
-    measure(b, rounds, median);
-    trv_plan_destroy(b->plan);
+    warm->hand.count = bytes / sizeof(double);
+    warm->large = bytes > SWITCH_BYTES;
+    const char *algorithm = warm->large ? "trivance-b" : "trivance-l-grouped";
+    warm_check(trv_torus_init(&ring, 1, &warm->hand.exchange.ranks), "the ring");
+    warm_check(trv_schedule_create(&schedule, &ring, algorithm, TRV_ALLREDUCE), algorithm);
+    warm_check(trv_plan_create(&warm->plan, schedule, warm->hand.exchange.rank, warm->hand.count, &elements,
+                               trv_mpi_channel_transport(warm->channel[1]), NULL),
+               "a plan");
+    TRV_Comm_set(warm->hand.comm, NULL, algorithm);
+    hand_sides(&warm->hand, warm_call, warm, SIDES, rounds, median);
+    trv_plan_destroy(warm->plan);
     trv_schedule_destroy(schedule);
 }
 
-static void run(bench_t *b, int rounds)
+static void warm_sizes(warm_t *warm, int rounds)
 {
     double ratio[SIDES][SIZES_MAX];
     int sizes = 0;
-    if (b->hand.rank == 0)
-        printf("Warm calls on %d ranks, sum of double, us per call\n%10s  %9s  %9s  %9s  %9s  %6s\n", b->hand.ranks,
-               "bytes", "hand", "transport", "plan", "call", "ratio");
+    if (warm->hand.exchange.rank == 0)
+        printf("Warm calls on %d ranks, sum of double, us per call\n%10s  %9s  %9s  %9s  %9s  %6s\n",
+               warm->hand.exchange.ranks, "bytes", "hand", "transport", "plan", "call", "ratio");
     for (size_t bytes = 8; bytes <= BYTES_MAX; bytes *= 2, sizes++) {
         double median[SIDES];
-        measure_size(b, bytes, rounds, median);
+        measure_size(warm, bytes, rounds, median);
         for (int side = 0; side < SIDES; side++)
             ratio[side][sizes] = median[side] / median[HAND];
-        if (b->hand.rank == 0)
+        if (warm->hand.exchange.rank == 0)
             printf("%10zu  %9.2f  %9.2f  %9.2f  %9.2f  %6.3f\n", bytes, median[HAND], median[TRANSPORT], median[PLAN],
                    median[CALL], ratio[PLAN][sizes]);
     }
     double middle[SIDES];
     for (int side = 0; side < SIDES; side++)
-        middle[side] = hand_median(ratio[side], sizes);
-    if (b->hand.rank == 0)
+        middle[side] = trv_median(ratio[side], sizes);
+    if (warm->hand.exchange.rank == 0)
         printf("median over the sizes, of the time by hand: transport %.3f, plan %.3f (aim: at most %s), call %.3f\n",
                middle[TRANSPORT], middle[PLAN],
 #ifdef OPEN_MPI
@@ -219,47 +163,43 @@ static void run(bench_t *b, int rounds)
                middle[CALL]);
 }
 
-static void begin(bench_t *b)
+static void warm_begin(warm_t *warm)
 {
-    MPI_Comm_dup(MPI_COMM_WORLD, &b->comm);
-    MPI_Comm_set_errhandler(b->comm, MPI_ERRORS_RETURN);
+    MPI_Comm_dup(MPI_COMM_WORLD, &warm->comm);
+    MPI_Comm_set_errhandler(warm->comm, MPI_ERRORS_RETURN);
     for (int c = 0; c < 2; c++) {
-        expect(trv_mpi_channel_create(&b->channel[c], b->comm, 0), "a channel");
-        trv_mpi_channel_place(b->channel[c], c * TRV_MPI_POSITION_TAGS);
+        warm_check(trv_mpi_channel_create(&warm->channel[c], warm->comm, 0), "a channel");
+        trv_mpi_channel_place(warm->channel[c], c * TRV_MPI_POSITION_TAGS);
     }
-    b->transport = trv_mpi_channel_transport(b->channel[0]);
-    expect(b->transport->open(b->transport->context, 2 * RANKS_MAX, 2, &b->base), "open");
-    b->input = malloc(BYTES_MAX);
-    b->output = malloc(BYTES_MAX);
-    for (size_t i = 0; i < BYTES_MAX / sizeof *b->input; i++)
-        b->input[i] = (double)(i % 100);
+    warm->transport = trv_mpi_channel_transport(warm->channel[0]);
+    warm_check(warm->transport->open(warm->transport->context, 2 * RANKS_MAX, 2, &warm->base), "open");
 }
 
-static void end(bench_t *b)
+static void warm_end(warm_t *warm)
 {
     for (int c = 0; c < 2; c++)
-        trv_mpi_channel_destroy(b->channel[c]);
-    MPI_Comm_free(&b->comm);
-    free(b->input);
-    free(b->output);
-    hand_end(&b->hand);
+        trv_mpi_channel_destroy(warm->channel[c]);
+    MPI_Comm_free(&warm->comm);
+    hand_end(&warm->hand);
 }
 
 int main(int argc, char **argv)
 {
-    bench_t bench = {0};
+    warm_t warm = {0};
     MPI_Init(&argc, &argv);
-    int rounds = argc == 3 && strcmp(argv[1], "--rounds") == 0 ? atoi(argv[2]) : ROUNDS;
-    if ((argc > 1 && argc != 3) || rounds < 1) {
-        fprintf(stderr, "warm: usage: mpirun -n 2 warm [--rounds N], with N of 1 or more\n");
+    int rounds = argc == 1                                       ? ROUNDS
+                 : argc == 3 && strcmp(argv[1], "--rounds") == 0 ? measure_number(argv[2], ROUNDS_MAX)
+                                                                 : 0;
+    if (rounds == 0) {
+        fprintf(stderr, "warm: usage: mpirun -n 2 warm [--rounds N], with N from 1 to %d\n", ROUNDS_MAX);
         MPI_Finalize();
         return 2;
     }
-    if (!hand_begin(&bench.hand, MPI_COMM_WORLD, "warm"))
+    if (!hand_begin(&warm.hand, MPI_COMM_WORLD, "warm"))
         return MPI_Finalize(), 2;
-    begin(&bench);
-    run(&bench, rounds);
-    end(&bench);
+    warm_begin(&warm);
+    warm_sizes(&warm, rounds);
+    warm_end(&warm);
     MPI_Finalize();
     return 0;
 }

@@ -80,8 +80,8 @@ endif()
 if(TARGET trivance-torusnet) # what `trivance testbed` starts
   set(testbed trivance-torusnet trivance-testbed-agent trivance_ranks)
   foreach(mpi openmpi mpich)
-    if(TARGET trivance-testbed-bench.${mpi})
-      list(APPEND testbed trivance-testbed-bench.${mpi} trivance_clock_${mpi})
+    if(TARGET trivance_clock_${mpi})
+      list(APPEND testbed trivance_clock_${mpi})
     endif()
   endforeach()
   install(TARGETS ${testbed}

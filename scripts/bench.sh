@@ -11,9 +11,6 @@ echo
 echo
 "$build"/bench/simulate
 
-# MPICH's algorithms, of which the third exchanges with radix 3, are chosen by variables; Open MPI's by rules.
-export OMPI_MCA_coll_tuned_use_dynamic_rules=1 MPIR_CVAR_DEVICE_COLLECTIVES=none
-export MPIR_CVAR_IALLREDUCE_INTRA_ALGORITHM=tsp_recexch_multiple_buffer MPIR_CVAR_IALLREDUCE_RECEXCH_KVAL=3
 # mpirun with as many ranks; where each has a core of its own they need not give it away while they wait.
 ranks_of() { # MPI RANKS COMMAND…
     local yield=1
@@ -21,10 +18,8 @@ ranks_of() { # MPI RANKS COMMAND…
     OMPI_MCA_mpi_yield_when_idle=$yield mpirun.$1 -n "$2" "${@:3}"
 }
 for mpi in openmpi mpich; do
-    [ -x "$build/bench/overhead.$mpi" ] || continue
+    [ -x "$build/bench/warm.$mpi" ] || continue
     for ranks in 2 3; do
-        echo
-        ranks_of $mpi $ranks "$build/bench/overhead.$mpi"
         echo
         ranks_of $mpi $ranks "$build/bench/warm.$mpi"
     done

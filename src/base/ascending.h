@@ -1,10 +1,11 @@
 /*
- * Ascending order, for qsort and bsearch.
+ * Ascending order, for qsort and bsearch; and medians.
  */
 #ifndef TRIVANCE_BASE_ASCENDING_H
 #define TRIVANCE_BASE_ASCENDING_H
 
 #include <stdint.h>
+#include <stdlib.h>
 
 static inline int trv_compare_int(const void *left, const void *right)
 {
@@ -28,6 +29,13 @@ static inline int trv_compare_double(const void *left, const void *right)
 {
     const double a = *(const double *)left, b = *(const double *)right;
     return (a > b) - (a < b);
+}
+
+/* Sorts the values, of which there is at least one. Of an even number it is the mean of the two in the middle. */
+static inline double trv_median(double *value, int count)
+{
+    qsort(value, (size_t)count, sizeof *value, trv_compare_double);
+    return (value[(count - 1) / 2] + value[count / 2]) / 2;
 }
 
 #endif

@@ -6,7 +6,16 @@
 
 #include "cli/shared/command.h"
 
-enum { BENCH_TORUS = CLI_NO_LETTER, BENCH_OP, BENCH_IN_PLACE, BENCH_WARMUP, BENCH_CHECK, BENCH_FULL, BENCH_TRANSPORT };
+enum {
+    BENCH_TORUS = CLI_NO_LETTER,
+    BENCH_OP,
+    BENCH_IN_PLACE,
+    BENCH_WARMUP,
+    BENCH_CHECK,
+    BENCH_FULL,
+    BENCH_TRANSPORT,
+    BENCH_TURNS
+};
 
 /* With the letters that go with the format: those of the OSU benchmarks, of nccl-tests, or our own. */
 cli_command_t cli_bench_command_as(const char *format);

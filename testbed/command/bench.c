@@ -55,8 +55,8 @@ const cli_command_t cli_testbed_bench_command = {
     .usage = "[OPTIONS] [-- PROGRAM [ARGUMENTS]]",
     .about =
         "Makes a testbed for every torus, checks it, and measures AllReduce on it by the algorithms of both MPI "
-        "libraries and by Trivance as the preload library serves it: in one job, in turns, from a common start to "
-        "the end of the last rank. Prints tables; writes rows (testbed.csv), scripts of gnuplot and plots. Needs "
+        "libraries and by Trivance, as trivance bench --turns does: in one job, in turns, from a common start to the "
+        "end of the last rank. Prints tables; writes rows (testbed.csv), scripts of gnuplot and plots. Needs "
         "root and, with the defaults, three hours of an otherwise idle machine.\n\n"
         "Does your own program gain? With a PROGRAM, which is any that uses MPI, unchanged, it starts that instead, "
         "in turns without the drop-in and with it, and reports the time from MPI_Init to MPI_Finalize, how much of "
@@ -319,7 +319,7 @@ static int plan_jobs(const options_t *options, results_t *results)
         set_sizes(options, torus, job);
         if (cli_testbed_range(options->command, job->network.bandwidth_bps, job->network.latency_ns) != CLI_OK)
             return CLI_BAD;
-        if (trv_testbed_fits(torus) < 0 || cli_bench_rivals(job, options->algorithms) < 0)
+        if (trv_testbed_fits(torus) < 0 || cli_bench_ask(job, options->algorithms) < 0)
             return cli_bad_last(options->command);
     }
     return CLI_OK;
@@ -361,18 +361,16 @@ static int run_all(const options_t *options)
 /* Leaves out the MPIs that are not there; CLI_BAD where none is left. */
 static int find_mpis(options_t *options)
 {
-    static const char *const place[] = {"", "../libexec/trivance/", NULL};
-    char path[4608], file[64];
+    char path[4608];
     bool any = false;
     for (int i = 0; i < MPIS; i++) {
-        snprintf(file, sizeof file, "trivance-testbed-bench.%s", mpi_name[i]);
-        options->mpi[i] = options->mpi[i] && cli_find_beside(place, file, 1, path, sizeof path);
+        options->mpi[i] = options->mpi[i] && cli_find_program(mpi_name[i], path, sizeof path);
         any = any || options->mpi[i];
     }
     if (any)
         return CLI_OK;
-    return cli_bad(options->command, "there is no benchmark program beside the tool (trivance-testbed-bench.openmpi or "
-                                     ".mpich); they are built where the MPI is installed");
+    return cli_bad(options->command, "there is no benchmark program beside the tool (trivance-mpi.openmpi or .mpich); "
+                                     "they are built where the MPI is installed");
 }
 
 /* The program's MPI in place of the list. */
@@ -420,7 +418,7 @@ int cli_testbed_bench(int argc, char **argv)
     if (code != CLI_OK)
         return code;
     cli_bench_job_t names = {.mpi = mpi_name[0]};
-    if (cli_bench_rivals(&names, options.algorithms) < 0 || trv_testbed_possible() < 0)
+    if (cli_bench_ask(&names, options.algorithms) < 0 || trv_testbed_possible() < 0)
         return cli_bad_last(argv[0]);
     code = check_links(&options);
     if (code == CLI_OK && !options.word)

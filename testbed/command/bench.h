@@ -2,7 +2,7 @@
  * trivance testbed bench: the parts.
  *
  * bench.c          options; for every torus a testbed, for every MPI and mode a job
- * bench_job.c      the algorithms compared, the job, and its output
+ * bench_job.c      the algorithms compared, the job (trivance bench), and its output
  * bench_predict.c  times predicted by the packet simulator
  * bench_program.c  a user's program instead: without the drop-in and with it
  * bench_output.c   tables, CSV
@@ -32,10 +32,9 @@
 /* One that takes part: an algorithm of the MPI library, or of Trivance for one type. */
 typedef struct cli_rival {
     bool own;
-    int setting;                   /* own: of the control variable */
-    char name[CLI_BENCH_NAME_MAX]; /* "recdoub", "trivance-b", "auto" */
-    const char *type;              /* int, double, max */
-    uint64_t most_bytes;           /* it is left out for longer vectors */
+    char label[CLI_BENCH_NAME_MAX]; /* as trivance bench has it: "mpi:recdoub", "auto=int32" */
+    char name[CLI_BENCH_NAME_MAX];  /* "recdoub", "trivance-b", "auto" */
+    const char *type;               /* int, double, max */
 } cli_rival_t;
 
 typedef struct cli_bench_cell {
@@ -66,9 +65,10 @@ typedef struct cli_bench_job {
     cli_links_t links;
     int slow_links; /* of their directed ones */
     int rounds;
-    int sizes, rivals;
+    int sizes, asked, rivals;
     uint64_t bytes[CLI_BENCH_SIZES_MAX];
-    cli_rival_t rival[CLI_BENCH_RIVALS_MAX];
+    char algorithms[CLI_BENCH_RIVALS_MAX * CLI_BENCH_NAME_MAX]; /* what trivance bench is asked for, … */
+    cli_rival_t rival[CLI_BENCH_RIVALS_MAX];                    /* … which are about `asked`, and those with rows */
     double alpha_ns, message_ns; /* what a step costs, and every message in it, as measured … */
     double start_ns;             /* … and that all ranks begin together, on the cores that they share */
     double first_step_ns;        /* of the exchange that is being read */
@@ -85,16 +85,18 @@ static inline trv_network_t cli_bench_network(const cli_bench_job_t *job)
                            .slow_link = job->links.directed, .routes = TRV_ROUTES_FIXED};
 }
 
-/* The rivals: all of the MPI library's, and of `algorithms`, a list with commas (NULL: every form of Trivance, planned
- * and auto). TRV_ERR_ARGUMENT for a name that there is not. */
-int cli_bench_rivals(cli_bench_job_t *job, const char *algorithms);
+/* Fills in `algorithms`: all algorithms of the MPI library's, and of `algorithms`, a list with commas (NULL: every
+ * form of Trivance, planned and auto). TRV_ERR_ARGUMENT for a name that there is not. */
+int cli_bench_ask(cli_bench_job_t *job, const char *algorithms);
 
-/* A bar over all jobs. It is shown from a job's first round to the job's end. */
+/* A bar over all jobs. It is shown from a job's first row to the job's end. */
 typedef struct cli_bench_progress {
     cli_progress_t bar;
     const cli_bench_job_t *job; /* that runs … */
     const char *rows;           /* … and where it writes them */
     double done_ns;             /* of its work */
+    int sizes;                  /* that it has measured … */
+    double since_ns;            /* … at this time */
 } cli_bench_progress_t;
 void cli_bench_progress_begin(cli_bench_progress_t *progress, const cli_bench_job_t *job, int jobs);
 void cli_bench_progress_job(cli_bench_progress_t *progress, const cli_bench_job_t *job, const char *rows);

@@ -1,6 +1,6 @@
 /*
- * The jobs of `trivance testbed bench`: the algorithms compared, and the output of the benchmark program (its lines are
- * described in testbed/programs/bench_program.h). The log of the preload library names the algorithm of a planner's choice.
+ * The jobs of `trivance testbed bench`: what trivance-mpi's bench is asked to compare, in turns, and the rows that it
+ * answers with.
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,55 +12,47 @@
 #include <trivance/schedule.h>
 
 #include "cli/shared/tool.h"
+#include "cli/host/handover.h"
 #include "base/text/parse.h"
 #include "testbed/command/bench.h"
 #include "base/error.h"
 
 #define PATH_BYTES    4608
 #define MESSAGE_BYTES 90 /* of an exchange's 8 bytes with all headers */
+#define OWN           5  /* algorithms of an MPI library, about */
 
 /* ---- Rivals ------------------------------------------------------------------------------------------------------ */
 
-static void add(cli_bench_job_t *job, bool own, int setting, const char *name, const char *type, uint64_t most_bytes)
-{
-    if (job->rivals == CLI_BENCH_RIVALS_MAX)
-        return;
-    cli_rival_t *rival = &job->rival[job->rivals++];
-    *rival = (cli_rival_t){.own = own, .setting = setting, .type = type, .most_bytes = most_bytes};
-    snprintf(rival->name, sizeof rival->name, "%s", name);
-}
+static const struct {
+    const char *type, *words; /* ours, and behind a name for trivance bench */
+} elements[] = {{"int", "=int32"}, {"double", "=double"}, {"max", "=int32:max"}};
+enum { INT, DOUBLE, MAX, ELEMENTS };
 
-/* Numbers as in Open MPI 4.1 and MPICH 4.0. */
-static void add_own(cli_bench_job_t *job)
+static void add(cli_bench_job_t *job, const char *name, int type)
 {
-    static const struct {
-        const char *mpi, *name;
-        int setting;
-    } own[] = {{"openmpi", "default", 0}, {"openmpi", "recdoub", 3}, {"openmpi", "ring", 4},
-               {"openmpi", "segring", 5}, {"openmpi", "rabens.", 6}, {"mpich", "default", 0},
-               {"mpich", "recdoub", 3},   {"mpich", "redscat", 4},   {"mpich", "radix-3", 1}};
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-        if (strcmp(own[i].mpi, job->mpi) == 0)
-            add(job, true, own[i].setting, own[i].name, "double", UINT64_MAX);
+    const size_t used = strlen(job->algorithms);
+    if (job->asked == CLI_BENCH_RIVALS_MAX)
+        return;
+    job->asked++;
+    snprintf(job->algorithms + used, sizeof job->algorithms - used, ",%s%s", name, elements[type].words);
 }
 
 /* What every algorithm is right for: windows serve exact operations only, overlaps idempotent ones. */
-static const char *type_for(const trv_algorithm_t *algorithm)
+static int type_for(const trv_algorithm_t *algorithm)
 {
     const bool covers = trv_algorithm_exactness(algorithm) == TRV_COVERS;
-    return covers ? "max" : trv_algorithm_consistent(algorithm) ? "double" : "int";
+    return covers ? MAX : trv_algorithm_consistent(algorithm) ? DOUBLE : INT;
 }
 
 static void add_trivance(cli_bench_job_t *job)
 {
     for (int i = 0; i < trv_algorithms_count(); i++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
-        const uint64_t most_bytes = trv_algorithm_in_rank_order(algorithm) ? 8192 : UINT64_MAX; /* n vectors */
         if (strncmp(trv_algorithm_name(algorithm), "trivance-", 9) == 0)
-            add(job, false, 0, trv_algorithm_name(algorithm), type_for(algorithm), most_bytes);
+            add(job, trv_algorithm_name(algorithm), type_for(algorithm));
     }
     for (int i = 0; i < 4; i++)
-        add(job, false, 0, i < 2 ? "planned" : "auto", i % 2 ? "double" : "int", UINT64_MAX);
+        add(job, i < 2 ? "planned" : "auto", i % 2 ? DOUBLE : INT);
 }
 
 /* Whether the job's torus, once it has one, can have the algorithm. */
@@ -90,16 +82,17 @@ static int add_named(cli_bench_job_t *job, const char *algorithms)
         if (code < 0)
             return code;
         if (chosen)
-            add(job, false, 0, name, "int", UINT64_MAX);
-        add(job, false, 0, name, chosen ? "double" : type_for(algorithm), UINT64_MAX);
+            add(job, name, INT);
+        add(job, name, chosen ? DOUBLE : type_for(algorithm));
     }
     return more;
 }
 
-int cli_bench_rivals(cli_bench_job_t *job, const char *algorithms)
+int cli_bench_ask(cli_bench_job_t *job, const char *algorithms)
 {
+    strcpy(job->algorithms, "--algorithm=exchange,mpi:all");
+    job->asked = OWN;
     job->rivals = 0;
-    add_own(job);
     if (algorithms)
         return add_named(job, algorithms);
     add_trivance(job);
@@ -114,7 +107,7 @@ char *cli_bench_label(const cli_bench_job_t *job, char text[CLI_BENCH_LABEL_MAX]
     return text;
 }
 
-/* ---- The program's answers --------------------------------------------------------------------------------------- */
+/* ---- The rows ---------------------------------------------------------------------------------------------------- */
 
 /* What exchanges cost beside the network's time: alpha and the cost of a message are those of a step that follows
  * another, with two and with all neighbours; what a first step costs more is the common start's. */
@@ -136,147 +129,136 @@ static void fit_steps(cli_bench_job_t *job, int steps, int messages, double time
     job->start_ns = fmax(job->first_step_ns - alone_ns - job->alpha_ns - messages * job->message_ns, 0);
 }
 
-static void read_line(cli_bench_job_t *job, const char *line)
+/* The rival of a row, by what it stands for; NULL: there are too many. */
+static cli_rival_t *find_rival(cli_bench_job_t *job, const char *label)
 {
-    unsigned long long bytes;
-    int rival, rounds, steps, messages;
-    double time_ns;
-    cli_bench_cell_t cell = {.measured = true, .predicted_ns = NAN};
-    if (sscanf(line, "steps %d %d %lf", &steps, &messages, &time_ns) == 3)
-        fit_steps(job, steps, messages, time_ns);
-    if (sscanf(line, "row %llu %d %d %lf %lf %lf %d %lf", &bytes, &rival, &rounds, &cell.median_ns, &cell.least_ns,
-               &cell.most_ns, &cell.wrong, &cell.core_ns) != 8 ||
-        rival < 0 || rival >= job->rivals)
-        return;
-    for (int i = 0; i < job->sizes; i++)
-        if (job->bytes[i] == bytes)
-            job->cell[i][rival] = cell;
+    cli_rival_t *rival = job->rival;
+    const char *words = strchr(label, '='), *name = label;
+    if (strncmp(label, "mpi", 3) == 0)
+        name = label[3] == ':' ? label + 4 : "default";
+    for (; rival < job->rival + job->rivals; rival++)
+        if (strcmp(rival->label, label) == 0)
+            return rival;
+    if (job->rivals == CLI_BENCH_RIVALS_MAX)
+        return NULL;
+    job->rivals++;
+    *rival = (cli_rival_t){.own = !words, .type = elements[DOUBLE].type};
+    snprintf(rival->label, sizeof rival->label, "%s", label);
+    snprintf(rival->name, sizeof rival->name, "%.*s", (int)strcspn(name, "="), name);
+    for (int i = 0; words && i < ELEMENTS; i++)
+        if (strcmp(elements[i].words, words) == 0)
+            rival->type = elements[i].type;
+    return rival;
 }
 
-/* "… up to 64 KiB, double sum: hybrid:3:grouped (…planned: …": what the planner chose. */
-static void read_choice(cli_bench_job_t *job, const char *line)
+static const char *const key[] = {"bytes",         "algorithm",  "chosen_for", "steps", "bytes_sent",
+                                  "run_median_us", "run_min_us", "run_max_us", "wrong", "core_us"};
+enum { BYTES, ALGORITHM, CHOSEN_FOR, STEPS, SENT, MEDIAN, LEAST, MOST, WRONG, CORE, KEYS };
+
+static int split(char *line, char *cell[CLI_COLUMNS_MAX])
 {
-    static const struct {
-        const char *type, *words;
-    } named[] = {{"int", "int32 sum"}, {"double", "double sum"}, {"max", "int32 max"}};
-    char size[TRV_BYTES_TEXT_MAX], sought[128];
-    if (!strstr(line, "planned: "))
+    int cells = 0;
+    line[strcspn(line, "\r\n")] = '\0';
+    while (line && cells < CLI_COLUMNS_MAX)
+        cell[cells++] = strsep(&line, ",");
+    return cells;
+}
+
+static void take_row(cli_bench_job_t *job, char *const cell[KEYS])
+{
+    const cli_bench_cell_t measured = {.measured = true,
+                                       .predicted_ns = NAN,
+                                       .median_ns = 1e3 * atof(cell[MEDIAN]),
+                                       .least_ns = 1e3 * atof(cell[LEAST]),
+                                       .most_ns = 1e3 * atof(cell[MOST]),
+                                       .core_ns = 1e3 * atof(cell[CORE]),
+                                       .wrong = atoi(cell[WRONG])};
+    if (strcmp(cell[ALGORITHM], "exchange") == 0) {
+        const int steps = atoi(cell[STEPS]);
+        fit_steps(job, steps, steps > 0 ? atoi(cell[SENT]) / 8 / steps : 0, measured.median_ns);
         return;
+    }
+    const cli_rival_t *rival = find_rival(job, cell[CHOSEN_FOR]);
+    for (int i = 0; rival && i < job->sizes; i++)
+        if (job->bytes[i] == strtoull(cell[BYTES], NULL, 10)) {
+            cli_bench_cell_t *at = &job->cell[i][rival - job->rival];
+            *at = measured;
+            snprintf(at->served_by, sizeof at->served_by, "%s", rival->own ? "" : cell[ALGORITHM]);
+        }
+}
+
+/* Between the rows may be messages of the launcher and the program. */
+static int read_rows(const char *command, cli_bench_job_t *job, const char *path)
+{
+    char line[2048], *cell[CLI_COLUMNS_MAX], *sought[KEYS];
+    int column[KEYS] = {0}, width = -1;
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        const bool head = strncmp(line, "collective,", 11) == 0;
+        if (!head && strncmp(line, "allreduce,", 10) != 0)
+            continue;
+        const int cells = split(line, cell);
+        for (int k = 0; k < KEYS && (head || cells == width); k++) {
+            for (int c = 0; head && c < cells; c++)
+                column[k] = strcmp(cell[c], key[k]) == 0 ? c : column[k];
+            sought[k] = cell[column[k]];
+        }
+        if (head)
+            width = cells;
+        else if (cells == width)
+            take_row(job, sought);
+    }
+    if (file)
+        fclose(file);
     for (int s = 0; s < job->sizes; s++)
         for (int r = 0; r < job->rivals; r++)
-            for (size_t t = 0; t < sizeof named / sizeof named[0]; t++) {
-                const cli_rival_t *rival = &job->rival[r];
-                bool chosen = strcmp(rival->name, "planned") == 0 || strcmp(rival->name, "auto") == 0;
-                snprintf(sought, sizeof sought, "allreduce up to %s, %s: ", trv_format_bytes(job->bytes[s], size),
-                         named[t].words);
-                const char *found = strstr(line, sought);
-                if (chosen && found && strcmp(rival->type, named[t].type) == 0)
-                    sscanf(found + strlen(sought), "%127s", job->cell[s][r].served_by);
-            }
-}
-
-static int read_file(const char *path, cli_bench_job_t *job, void (*read)(cli_bench_job_t *job, const char *line))
-{
-    char line[1024];
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return CLI_BAD;
-    while (fgets(line, sizeof line, file))
-        read(job, line);
-    fclose(file);
-    return CLI_OK;
-}
-
-static int read_answers(const char *command, cli_bench_job_t *job, const char *answers, const char *log)
-{
-    if (read_file(answers, job, read_line) != CLI_OK)
-        return cli_bad(command, "the benchmark has left no %.200s", answers);
-    read_file(log, job, read_choice);
-    for (int s = 0; s < job->sizes; s++)
-        for (int r = 0; r < job->rivals; r++) {
-            cli_bench_cell_t *cell = &job->cell[s][r];
-            if (!cell->measured && job->bytes[s] <= job->rival[r].most_bytes)
-                return cli_bad(command,
-                               "the benchmark has ended without a time of %s for %llu bytes; %.200s has what "
-                               "it measured",
-                               job->rival[r].name, (unsigned long long)job->bytes[s], answers);
-            if (cell->measured && cell->wrong)
+            if (job->cell[s][r].measured && job->cell[s][r].wrong)
                 return cli_bad(command, "%s gives wrong sums of %llu bytes: %d elements", job->rival[r].name,
-                               (unsigned long long)job->bytes[s], cell->wrong);
-            if (!job->rival[r].own && !cell->served_by[0])
-                snprintf(cell->served_by, sizeof cell->served_by, "%s", job->rival[r].name);
-        }
-    return CLI_OK;
+                               (unsigned long long)job->bytes[s], job->cell[s][r].wrong);
+    if (job->rivals > 0)
+        return CLI_OK;
+    return cli_bad(command, "the benchmark has left no rows; its messages are in %.3000s", path);
 }
 
 /* ---- The job ----------------------------------------------------------------------------------------------------- */
 
-/* What the MPI libraries need to be told before they let their algorithms be chosen, and Trivance to tell its own. */
-static void set_environment(const char *log)
-{
-    static const char *const variable[][2] = {{"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"},
-                                              {"MPIR_CVAR_DEVICE_COLLECTIVES", "none"},
-                                              {"MPIR_CVAR_IALLREDUCE_INTRA_ALGORITHM", "tsp_recexch_multiple_buffer"},
-                                              {"MPIR_CVAR_IALLREDUCE_RECEXCH_KVAL", "3"},
-                                              {"TRIVANCE_DEBUG", "info"}};
-    for (size_t i = 0; i < sizeof variable / sizeof variable[0]; i++)
-        setenv(variable[i][0], variable[i][1], 1);
-    setenv("TRIVANCE_DEBUG_FILE", log, 1);
-}
-
-static void write_rival(const cli_rival_t *rival, char text[96])
-{
-    if (rival->own)
-        snprintf(text, 96, "own,%d,%s,%llu", rival->setting, rival->type, (unsigned long long)rival->most_bytes);
-    else
-        snprintf(text, 96, "hint,%s,%s,%llu", rival->name, rival->type, (unsigned long long)rival->most_bytes);
-}
-
-/* The lists of the program's arguments. */
-static void write_sizes(const cli_bench_job_t *job, char *text, size_t size)
+static char *write_sizes(const cli_bench_job_t *job, char *text, size_t size)
 {
     size_t used = 0;
     for (int i = 0; i < job->sizes && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%llu", i ? "," : "", (unsigned long long)job->bytes[i]);
+        used += (size_t)snprintf(text + used, size - used, "%s%llu",
+                                 i ? "," : "--bytes=", (unsigned long long)job->bytes[i]);
+    return text;
 }
 
 int cli_bench_run(const char *command, cli_bench_job_t *job, const char *folder, cli_bench_progress_t *progress)
 {
-    static char program[PATH_BYTES], rival[CLI_BENCH_RIVALS_MAX][96];
-    char file[64], label[CLI_BENCH_LABEL_MAX], answers[PATH_BYTES], log[PATH_BYTES], sizes[512], rounds[16];
-    char torus[TRV_TORUS_TEXT_MAX], *word[CLI_BENCH_RIVALS_MAX + 5] = {program, answers, sizes, rounds, torus};
-    snprintf(file, sizeof file, "trivance-testbed-bench.%s", job->mpi);
-    int code = cli_testbed_program(command, file, program, sizeof program);
-    if (code != CLI_OK)
-        return code;
-    cli_bench_label(job, label);
-    snprintf(answers, sizeof answers, "%s/%s.rows", folder, label);
-    snprintf(log, sizeof log, "%s/%s.log", folder, label);
-    snprintf(rounds, sizeof rounds, "%d", job->rounds);
-    trv_torus_format(&job->network.torus, torus, sizeof torus);
+    char program[PATH_BYTES], label[CLI_BENCH_LABEL_MAX], rows[PATH_BYTES], sizes[512], rounds[32];
+    char *word[] = {program, "bench", "--turns", "--format=csv", "--type=double", sizes, rounds, job->algorithms};
+    if (!cli_find_program(job->mpi, program, sizeof program))
+        return cli_bad(command, "there is no trivance-mpi.%s beside the tool", job->mpi);
+    snprintf(rows, sizeof rows, "%s/%s.rows", folder, cli_bench_label(job, label));
+    snprintf(rounds, sizeof rounds, "--iterations=%d", job->rounds);
     write_sizes(job, sizes, sizeof sizes);
-    for (int i = 0; i < job->rivals; i++) {
-        write_rival(&job->rival[i], rival[i]);
-        word[5 + i] = rival[i];
-    }
-    unlink(log);
-    unlink(answers);
-    set_environment(log);
+    unlink(rows);
     const cli_job_t start = {.mpi = job->mpi,
                              .ranks = job->network.torus.ranks,
                              .rendezvous = job->rendezvous,
-                             .drop_in = true,
                              .word = word,
-                             .words = 5 + job->rivals,
+                             .words = sizeof word / sizeof word[0],
+                             .output = rows,
                              .watch = cli_bench_progress_watch,
                              .context = progress};
     tb_status_t counts = {.lateness_p99_ns = 0};
-    cli_bench_progress_job(progress, job, answers);
-    code = cli_testbed_job(command, &start, &counts);
+    cli_bench_progress_job(progress, job, rows);
+    int code = cli_testbed_job(command, &start, &counts);
     cli_bench_progress_job_end(progress);
     job->lateness_job_p99_ns = counts.lateness_p99_ns;
     job->faithful = job->faithful && counts.lateness_p99_ns <= trv_testbed_lateness_limit_ns(&job->network);
-    if (code != 0)
-        return code > 128 ? code : cli_bad(command, "the job %s has failed with exit code %d", label, code);
-    return read_answers(command, job, answers, log);
+    if (code > 128)
+        return code;
+    if (code > CLI_WRONG)
+        return cli_bad(command, "the job %s has failed with exit code %d; its messages are in %.3000s", label, code,
+                       rows);
+    return read_rows(command, job, rows);
 }

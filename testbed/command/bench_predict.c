@@ -59,7 +59,7 @@ int cli_bench_predict(cli_bench_job_t *job)
         for (int r = 0; r < job->rivals; r++) {
             cli_bench_cell_t *cell = &job->cell[s][r];
             cell->predicted_ns = NAN;
-            if (!cell->measured || !cell->served_by[0])
+            if (!cell->measured || !cell->served_by[0] || strcmp(cell->served_by, "mpi") == 0)
                 continue;
             int code = predict(job, cell->served_by, job->bytes[s], &cell->predicted_ns);
             if (code < 0)

@@ -1,13 +1,15 @@
 /*
  * How far `trivance testbed bench` is: the work of all jobs is known before the first, as what calls of so many bytes
- * take on such a torus, roughly; of the job that runs, its file of rows says which rounds are over.
+ * take on such a torus, roughly; of the job that runs, its file of rows shows which sizes are measured.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/host/mpi_start.h"
 #include "base/text/parse.h"
 #include "testbed/command/bench.h"
+#include "base/clock.h"
 
 #define START_NS      2e9  /* of a job … */
 #define START_RANK_NS 1e8  /* … and more for each of its ranks */
@@ -19,10 +21,7 @@ static double size_work_ns(const cli_bench_job_t *job, int size)
 {
     double call_ns = CALL_NS + job->network.latency_ns * job->network.torus.ranks / 2 +
                      4 * (double)job->bytes[size] * 8e9 / job->network.bandwidth_bps;
-    int rivals = 0;
-    for (int r = 0; r < job->rivals; r++)
-        rivals += job->bytes[size] <= job->rival[r].most_bytes;
-    return rivals * (job->rounds + ROUNDS_BEFORE) * call_ns;
+    return job->asked * (job->rounds + ROUNDS_BEFORE) * call_ns;
 }
 
 static double start_work_ns(const cli_bench_job_t *job) { return START_NS + START_RANK_NS * job->network.torus.ranks; }
@@ -50,6 +49,7 @@ void cli_bench_progress_job(cli_bench_progress_t *progress, const cli_bench_job_
     progress->job = job;
     progress->rows = rows;
     progress->done_ns = 0;
+    progress->sizes = -1;
 }
 
 /* Never backwards. */
@@ -60,27 +60,23 @@ static void reach(cli_bench_progress_t *progress, double done_ns)
     progress->done_ns = done_ns > progress->done_ns ? done_ns : progress->done_ns;
 }
 
-/* The size whose rounds are being run, and how many are over; 0 where there is none yet. */
-static int read_rounds(const cli_bench_progress_t *progress, int *size)
+/* How many sizes are measured; -1: the job has not begun to. The rows of a size appear together. */
+static int read_sizes(const cli_bench_progress_t *progress)
 {
     const cli_bench_job_t *job = progress->job;
-    char line[256];
+    char line[2048], algorithm[16];
     unsigned long long bytes;
-    int rounds = 0;
+    int sizes = -1;
     FILE *file = fopen(progress->rows, "re");
-    *size = 0;
-    while (file && fgets(line, sizeof line, file)) {
-        if (sscanf(line, "round %llu", &bytes) != 1)
-            continue;
-        rounds++;
-        while (*size + 1 < job->sizes && job->bytes[*size] != bytes) {
-            ++*size;
-            rounds = 1;
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "allreduce,%*[^,],%*[^,],%*[^,],%*[^,],%*[^,],%llu,%*[^,],%15[^,]", &bytes, algorithm) == 2) {
+            sizes = sizes < 0 ? 0 : sizes;
+            while (strcmp(algorithm, "exchange") != 0 && sizes < job->sizes && job->bytes[sizes] == bytes)
+                sizes++;
         }
-    }
     if (file)
         fclose(file);
-    return rounds;
+    return sizes;
 }
 
 void cli_bench_progress_watch(void *context)
@@ -88,16 +84,18 @@ void cli_bench_progress_watch(void *context)
     cli_bench_progress_t *progress = context;
     const cli_bench_job_t *job = progress->job;
     char torus[TRV_TORUS_TEXT_MAX], bytes[TRV_BYTES_TEXT_MAX], name[CLI_PROGRESS_NAME_MAX];
-    int size, rounds = read_rounds(progress, &size);
-    if (rounds == 0) /* the launcher may still say something */
+    const int sizes = read_sizes(progress);
+    if (sizes < 0 || sizes == job->sizes) /* the launcher may still print a message */
         return;
-    double done_ns = start_work_ns(job);
-    for (int s = 0; s < size; s++)
+    if (sizes != progress->sizes)
+        progress->since_ns = trv_now_ns();
+    progress->sizes = sizes;
+    double done_ns = start_work_ns(job) + fmin(trv_now_ns() - progress->since_ns, size_work_ns(job, sizes));
+    for (int s = 0; s < sizes; s++)
         done_ns += size_work_ns(job, s);
-    int of = job->rounds + ROUNDS_BEFORE, over = rounds + ROUNDS_BEFORE;
-    reach(progress, done_ns + size_work_ns(job, size) * (over < of ? over : of) / of);
+    reach(progress, done_ns);
     snprintf(name, sizeof name, "%s %s rendezvous %s: %s", trv_torus_format(&job->network.torus, torus, sizeof torus),
-             cli_mpi_title(job->mpi), job->rendezvous ? "on" : "off", trv_format_bytes(job->bytes[size], bytes));
+             cli_mpi_title(job->mpi), job->rendezvous ? "on" : "off", trv_format_bytes(job->bytes[sizes], bytes));
     cli_progress_name(&progress->bar, name);
 }
 

@@ -9,8 +9,13 @@ failures=0
 out=$(mktemp) err=$(mktemp)
 trap 'rm -f "$out" "$err"' EXIT
 
-ranks=4
-bench() { "$launcher" -n $ranks "$program" bench "$@" > "$out" 2> "$err"; }
+ranks=4 # 0: one, without the launcher, which starts sooner
+bench() {
+    local launched=("$launcher" -n $ranks)
+    last="bench $*"
+    [ $ranks = 0 ] && launched=()
+    "${launched[@]}" "$program" bench "$@" > "$out" 2> "$err"
+}
 
 fail() {
     echo "FAILED: $1"
@@ -23,8 +28,11 @@ good() {
     local lines=$1 pattern=$2
     shift 2
     bench "$@" || { fail "bench $* exits $?"; return; }
-    [ "$(grep -c -E -- "$pattern" "$out")" = "$lines" ] || fail "bench $*: not $lines lines like $pattern"
+    also "$lines" "$pattern"
 }
+
+# also LINES PATTERN: of the output before.
+also() { [ "$(grep -c -E -- "$2" "$out")" = "$1" ] || fail "$last: not $1 lines like $2"; }
 
 # refused STATUS WORDS ARGUMENTS…: that exit code, one sentence with WORDS, nothing on stdout.
 refused() {
@@ -63,6 +71,7 @@ if [ -z "$exhaustive" ]; then
     if has_ofi; then
         good 6 ' 0 +yes$' --transport=ofi,mpi --torus 2x2,4 -a ring,bucket --op max --type int8 --bytes 64 --in-place -i 3
     fi
+    good 5 ' (exchange|auto: [a-z]|mpi  |mpi:recdoub) .*' --turns -a exchange,auto,mpi,mpi:recdoub --bytes 64 -i 2
     wrong_schedule
     ranks=2
     bad "there is no algorithm 'trivance-q'" -a trivance-q
@@ -75,7 +84,7 @@ good 1 '^allreduce,2x2,4,double,prod,false,64,8,trivance-b,mpi,trivance-b,[0-9]+
     --op=prod --bytes=64 --format=csv -i 2
 keys=collective,torus,ranks,type,op,in_place,bytes,count,algorithm,transport,chosen_for,steps,bytes_sent
 keys=$keys,latency_avg_us,latency_min_us,latency_max_us,algbw_gb_per_s,busbw_gb_per_s,wrong,identical,iterations,ranks_per_core,busy
-good 1 "^$keys\$" --format=csv --bytes 64 -i 2
+also 1 "^$keys\$"
 good 3 '"wrong": 0, "identical": true' --format=json --bytes 64,128,256 -i 2 -a swing-b
 good 4 '^[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +7$' --format=osu -f -m 8:64 -i 7 -x 1 -a trivance-l
 good 4 '^ +[0-9]+ +[0-9]+ +float +sum +-1( +[0-9.]+){3} +0( +[0-9.]+){3} +0$' --format=nccl -b 8 -e 64 -f 2 -n 3 -w 1 \
@@ -84,12 +93,16 @@ good 1 'Out of bounds values : 0 OK' --format=nccl -b 64 -e 64 -n 3 -d double -o
 good 3 ' 0 +yes$' -a planned,hybrid:2x1 --torus 4,2x2 --bytes 4KiB -i 3 # 2x1 fits no ring
 good 1 'reduce-scatter,' --collective reduce-scatter --bytes 64 --format=csv -i 2
 good 1 'allgather,' --collective allgather --bytes 64 --format=csv -i 2 --type complexdouble
-good 1 '  mpi ' --bytes 64 -a mpi -i 2
-good 2 '  (auto|planned): [a-z]' --bytes 64 -a auto,planned -i 2
+good 2 '  (auto|planned): [a-z]' --bytes 64 -a mpi,auto,planned -i 2
+also 1 ' 64 B +mpi '
 good 1 ',hybrid:2[^,]*,mpi,hybrid:2,' --bytes 64 -a hybrid:2 -i 2 --format=csv
-good 1 '^trivance-b +✓ +✓$' --format=matrix -a trivance-b --bytes 64,4K
-good 2 '^trivance-[lb] +✓$' --format=matrix -a trivance --bytes 64 # a line for every member of a family
-good 1 '^Usage: mpirun' --help
+good 2 '^trivance-[lb] +✓ +✓$' --format=matrix -a trivance --bytes 64,4K # a line for every member of a family
+# In turns: each member of a family, exchanges of one step and of five with both neighbours, each of the library's own.
+good 4 '^allreduce,4,4,(double,sum|int8,max),false,64,(8|64),trivance-[lb],mpi,trivance-[lb]=(double|int8:max),.*,0,true,2,' \
+    --turns -a trivance=double,trivance=int8:max,exchange,mpi:all --bytes 64 -i 2 --format=csv
+also 2 ',exchange,,exchange,(1,16|5,80),[0-9.]+,'
+also 1 ',mpi,,mpi,,,[0-9.]+,.*,0,true,2,'
+also 1 ',mpi:recdoub,,mpi:recdoub,,,[0-9.]+,.*,0,true,2,'
 
 # Side by side over MPI and over libfabric, where it is built in; the library's own once. --transport holds whatever is set.
 export TRIVANCE_TRANSPORT=ofi
@@ -98,7 +111,7 @@ if has_ofi; then
     good 1 '  ring +ofi +' --bytes 64 -a ring -i 2
     export TRIVANCE_TRANSPORT=mpi
     good 2 '  ring +(ofi|mpi) .* 0 +yes$' --transport=ofi,mpi --bytes 64 -a ring,mpi -i 2
-    good 1 '^4 +64 B +mpi +[0-9.]' --transport=ofi,mpi --bytes 64 -a ring,mpi -i 2
+    also 1 '^4 +64 B +mpi +[0-9.]'
     good 2 '^# algorithm trivance-l, .*, transport (mpi|ofi)$' --transport=mpi,ofi --format=osu -m 8:16 -a trivance-l -i 2
 fi
 unset TRIVANCE_TRANSPORT
@@ -121,6 +134,15 @@ unset TRIVANCE_TORUS
 
 wrong_schedule
 ranks=2 # enough for errors of the command line
+bad "trivance-l-overlap" -a trivance-l-overlap --op sum
+bad "--iterations" -i 0
+ranks=0
+good 1 '^Usage: mpirun' --help
+bad "--turns is for the formats table, csv and json" --turns --format=osu
+bad "exchange is measured with --turns only" -a exchange
+bad "the MPI library has no algorithm 'fast'; there are mpi, mpi:recdoub," -a mpi:fast
+bad "there is no element type 'int9'" -a ring=int9
+bad "the MPI library's algorithms are chosen for AllReduce only" -a mpi:all -c allgather
 bad "--full is for --format=osu" --full
 bad "--format=matrix checks one run of each algorithm and size" --format=matrix -i 3
 bad "leave --collective out" --schedule="$(dirname "$0")/../data/wrong-4.json" -c allgather
@@ -136,11 +158,10 @@ bad "there is no format 'xml'" --format=xml
 bad "the first must not be the larger one" --bytes 64:8
 bad "no range of sizes" --bytes 8:16:2:4
 bad "there is no option" --frobnicate
-bad "--iterations" -i 0
 bad "there is no option '-m'" -m 8:64
 bad "is not defined on" --type double --op band
+bad "is not defined on" -a auto=double:band
 bad "MPI has no type" --type bfloat16
-bad "trivance-l-overlap" -a trivance-l-overlap --op sum
 bad "'extra' is no option" extra
 bad "there is no collective" --collective broadcast
 bad "not one element" --bytes 1:2 --type double

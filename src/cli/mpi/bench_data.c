@@ -166,14 +166,11 @@ static void contribution(const bench_data_t *data, int rank, char *pattern)
               value_of(data->op, data->type, rank, data->ranks, i));
 }
 
-int bench_data_init(bench_data_t *data, const bench_options_t *options, int rank, int ranks)
+int bench_data_init(bench_data_t *data, int rank, int ranks)
 {
-    size_t size = trv_type_size(options->type);
-    *data = (bench_data_t){.collective = options->collective,
-                           .type = options->type,
-                           .op = options->op,
-                           .rank = rank,
-                           .ranks = ranks};
+    const size_t size = trv_type_size(data->type);
+    data->rank = rank;
+    data->ranks = ranks;
     data->input = calloc(BENCH_PERIOD, size);
     data->expected = calloc(BENCH_PERIOD, size);
     if (!data->input || !data->expected)
@@ -240,45 +237,4 @@ uint64_t bench_data_hash(const bench_data_t *data, const char *result, uint64_t 
         }
     }
     return hash;
-}
-
-/* ---- MPI's names ------------------------------------------------------------------------------------------------- */
-
-MPI_Datatype bench_mpi_type(trv_type_t type)
-{
-    switch (type) {
-    case TRV_INT8: return MPI_INT8_T;
-    case TRV_INT16: return MPI_INT16_T;
-    case TRV_INT32: return MPI_INT32_T;
-    case TRV_INT64: return MPI_INT64_T;
-    case TRV_UINT8: return MPI_UINT8_T;
-    case TRV_UINT16: return MPI_UINT16_T;
-    case TRV_UINT32: return MPI_UINT32_T;
-    case TRV_UINT64: return MPI_UINT64_T;
-    case TRV_FLOAT: return MPI_FLOAT;
-    case TRV_DOUBLE: return MPI_DOUBLE;
-    case TRV_LONG_DOUBLE: return MPI_LONG_DOUBLE;
-    case TRV_COMPLEX_FLOAT: return MPI_C_FLOAT_COMPLEX;
-    case TRV_COMPLEX_DOUBLE: return MPI_C_DOUBLE_COMPLEX;
-    case TRV_COMPLEX_LONG_DOUBLE: return MPI_C_LONG_DOUBLE_COMPLEX;
-    case TRV_BOOL: return MPI_C_BOOL;
-    default: return MPI_DATATYPE_NULL;
-    }
-}
-
-MPI_Op bench_mpi_op(trv_op_t op)
-{
-    switch (op) {
-    case TRV_SUM: return MPI_SUM;
-    case TRV_PROD: return MPI_PROD;
-    case TRV_MIN: return MPI_MIN;
-    case TRV_MAX: return MPI_MAX;
-    case TRV_LAND: return MPI_LAND;
-    case TRV_LOR: return MPI_LOR;
-    case TRV_LXOR: return MPI_LXOR;
-    case TRV_BAND: return MPI_BAND;
-    case TRV_BOR: return MPI_BOR;
-    case TRV_BXOR: return MPI_BXOR;
-    default: return MPI_OP_NULL;
-    }
 }

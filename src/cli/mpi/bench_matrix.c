@@ -19,31 +19,6 @@ enum { MARK_NONE, MARK_RIGHT, MARK_WRONG };
 
 static const char *const mark_text[] = {[MARK_NONE] = "-", [MARK_RIGHT] = "✓", [MARK_WRONG] = "✗"};
 
-int bench_matrix_split(bench_options_t *options)
-{
-    bench_entry_t *all = malloc((size_t)options->entries * sizeof *all);
-    if (!all)
-        return trv_fail_memory();
-    const int entries = options->entries;
-    memcpy(all, options->entry, (size_t)entries * sizeof *all);
-    options->entries = 0;
-    int code = TRV_OK;
-    for (int e = 0; e < entries && code == TRV_OK; e++) {
-        const int members = all[e].choice.members;
-        if (members <= 1)
-            code = bench_add_entry(options, &all[e]);
-        for (int i = 0; members > 1 && i < members && code == TRV_OK; i++) {
-            bench_entry_t one = all[e];
-            one.choice.members = 1;
-            one.choice.member[0] = all[e].choice.member[i];
-            snprintf(one.choice.label, sizeof one.choice.label, "%s", cli_member_name(&all[e].choice, i));
-            code = bench_add_entry(options, &one);
-        }
-    }
-    free(all);
-    return code;
-}
-
 /* ---- Marks ------------------------------------------------------------------------------------------------------- */
 
 static unsigned char *matrix_cell(const bench_output_t *output, int torus, int entry, int size)
@@ -61,11 +36,10 @@ void bench_matrix_begin(bench_output_t *output)
 void bench_matrix_row(bench_output_t *output, const bench_row_t *row)
 {
     const bench_options_t *options = output->options;
-    int entry = 0, size = 0;
+    const int entry = (int)(row->entry - options->entry);
+    int size = 0;
     if (!output->mark)
         return;
-    while (strcmp(options->entry[entry].choice.label, row->chosen_for) != 0)
-        entry++;
     while (options->bytes[size] != row->bytes)
         size++;
     unsigned char *mark = matrix_cell(output, (int)(row->torus - options->torus), entry, size);
@@ -95,7 +69,7 @@ static void matrix_print_head(const bench_options_t *options, const char *corner
 static void matrix_print_line(const bench_output_t *output, int torus, int entry, int width)
 {
     const bench_options_t *options = output->options;
-    printf("%-*s", width, options->entry[entry].choice.label);
+    printf("%-*s", width, options->entry[entry].label);
     for (int size = 0; size < options->sizes; size++)
         printf("%*s%s", matrix_width(options, size) - 1, "", mark_text[*matrix_cell(output, torus, entry, size)]);
 }
@@ -107,7 +81,7 @@ static int matrix_lines(const bench_output_t *output, int torus, int line[BENCH_
     int lines = 0;
     *width = 0;
     for (int e = 0; e < options->entries; e++) {
-        const int length = (int)strlen(options->entry[e].choice.label);
+        const int length = (int)strlen(options->entry[e].label);
         int size = 0;
         while (size < options->sizes && *matrix_cell(output, torus, e, size) == MARK_NONE)
             size++;

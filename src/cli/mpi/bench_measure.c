@@ -1,9 +1,8 @@
 /*
- * One row: make the plan, run it, check the result, time it, check again, and collect all ranks' figures.
+ * Rows: make the call, run it, check the result, time it, check again, and collect all ranks' figures.
  *
  * Latency as the OSU benchmarks define it: each rank's average over the iterations, each behind a barrier of its own;
- * then average, least and most over the ranks. Barriers and collections poll and yield: more ranks than cores must not
- * matter.
+ * then average, least and most over the ranks. In turns: from a common start to the last rank's end.
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,25 +10,18 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "mpi/communicator/job_fabric.h"
 #include "cli/mpi/bench.h"
-#include "mpi/front/library.h"
-#include "transport/mpi/mpi_error.h"
-#include "transport/mpi/waiting.h"
+#include "cli/mpi/samples.h"
+#include "cli/mpi/together.h"
+#include "settings/settings.h"
+#include "torus/torus.h"
 
-/* Without -i a row's measurement takes about so long, within the bounds below. */
-#define BUDGET_SECONDS 0.08
-#define ITERATIONS_MIN 3
-#define ITERATIONS_MAX 1000
-
-typedef struct job {
-    const bench_options_t *options;
-    const bench_data_t *data;
-    const bench_buffers_t *buffers;
-    MPI_Comm comm;
-    TRV_Plan plan; /* TRV_PLAN_NULL: the MPI library's own collective */
-    bool in_place;
-    uint64_t count; /* the executor's: the vector, or a block */
-} job_t;
+/* Without -i a row takes about this time to measure, within the bounds below; in turns the number of runs is fixed. */
+#define BUDGET_SECONDS   0.08
+#define ITERATIONS_MIN   3
+#define ITERATIONS_MAX   1000
+#define ITERATIONS_TURNS 11
 
 /* What one rank found. */
 typedef struct figures {
@@ -37,214 +29,291 @@ typedef struct figures {
     uint64_t wrong, hash, bytes_sent;
 } figures_t;
 
-static int finish(MPI_Request *request, int code)
-{
-    if (code == MPI_SUCCESS)
-        code = trv_mpi_poll(request);
-    return code == MPI_SUCCESS ? TRV_OK : trv_mpi_transport_error("a collective of the benchmark", code);
-}
+typedef struct job {
+    const bench_team_t *team;
+    const bench_task_t *task;
+    call_t call;
+    figures_t figures;
+} job_t;
 
-static int barrier(MPI_Comm comm)
-{
-    MPI_Request request;
-    return finish(&request, PMPI_Ibarrier(comm, &request));
-}
+/* ---- The call ---------------------------------------------------------------------------------------------------- */
 
-static int run_library(const job_t *job)
+static int create_call(job_t *job, bench_row_t *row)
 {
-    MPI_Datatype type = bench_mpi_type(job->options->type);
-    trv_mpi_arguments_t call = {job->options->collective,
-                                job->in_place ? MPI_IN_PLACE : job->buffers->send,
-                                job->buffers->receive,
-                                (MPI_Count)job->count,
-                                type,
-                                bench_mpi_op(job->options->op)};
-    return trv_mpi_library_run(&call, job->comm);
-}
-
-static int run_once(const job_t *job)
-{
-    int code = job->plan == TRV_PLAN_NULL
-                   ? run_library(job)
-                   : TRV_Plan_run(job->plan, job->in_place ? MPI_IN_PLACE : job->buffers->send, job->buffers->receive);
-    return code == MPI_SUCCESS ? TRV_OK : TRV_ERR_TRANSPORT; /* the sentence is there */
+    const bench_options_t *options = job->team->options;
+    const bench_task_t *task = job->task;
+    const bench_entry_t *entry = task->entry;
+    char torus[TRV_TORUS_TEXT_MAX];
+    const bool known = options->network.torus.ranks > 0; /* to the library, by the environment */
+    trv_mpi_job_fabric_pause(options->transport[task->transport] != TRV_TRANSPORT_OFI);
+    int code = entry->kind == BENCH_SCHEDULE
+                   ? call_create_schedule(&job->call, options->schedule)
+                   : call_create(&job->call, known ? NULL : trv_torus_format(task->torus, torus, sizeof torus),
+                                 entry->kind == BENCH_LIBRARY     ? CALL_LIBRARY
+                                 : entry->kind == BENCH_ALGORITHM ? cli_member_name(&entry->choice, task->member)
+                                                                  : entry->choice.label);
+    const bool by_label = entry->kind == BENCH_LIBRARY || entry->kind == BENCH_SCHEDULE;
+    const char *name = by_label ? entry->label : job->call.algorithm;
+    snprintf(row->algorithm, sizeof row->algorithm, "%.*s", (int)strcspn(name, by_label ? "=" : ""), name);
+    row->steps = job->call.steps;
+    job->figures.bytes_sent = job->call.bytes_sent;
+    return code;
 }
 
 static uint64_t blocks(const job_t *job, trv_collective_t with_blocks)
 {
-    return job->options->collective == with_blocks ? (uint64_t)job->data->ranks : 1;
+    return job->call.collective == with_blocks ? (uint64_t)job->team->ranks : 1;
 }
 
 /* Fresh input, and an output that no correct run leaves as it is. */
 static void prepare(const job_t *job)
 {
-    size_t size = trv_type_size(job->options->type);
-    char *receive = job->buffers->receive;
-    memset(receive, 0xa5, blocks(job, TRV_ALLGATHER) * job->count * size);
-    if (!job->in_place)
-        bench_data_fill(job->data, job->buffers->send, job->count);
-    else if (job->options->collective == TRV_ALLGATHER)
-        bench_data_fill(job->data, receive + (uint64_t)job->data->rank * job->count * size, job->count);
+    const bench_data_t *data = &job->task->entry->data;
+    const uint64_t count = job->call.count, bytes = count * trv_type_size(data->type);
+    char *receive = job->team->receive;
+    memset(receive, 0xa5, blocks(job, TRV_ALLGATHER) * bytes);
+    if (!job->task->in_place)
+        bench_data_fill(data, job->team->send, count);
+    else if (data->collective == TRV_ALLGATHER)
+        bench_data_fill(data, receive + (uint64_t)data->rank * bytes, count);
     else
-        bench_data_fill(job->data, receive, job->count);
+        bench_data_fill(data, receive, count);
 }
 
 /* Runs that are not measured, the last of them checked. */
-static int warm_up(const job_t *job, figures_t *figures, double *seconds)
+static int warm_up(job_t *job, double *seconds)
 {
-    int runs = job->options->warmup > 1 ? job->options->warmup : 1, code = TRV_OK;
-    if (job->options->warmup < 0)
+    const bench_options_t *options = job->team->options;
+    const bench_data_t *data = &job->task->entry->data;
+    int runs = options->warmup > 1 ? options->warmup : 1, code = TRV_OK;
+    if (options->warmup < 0 && !options->turns)
         runs = 2;
     for (int i = 0; i < runs && code == TRV_OK; i++) {
-        if (i == 0 || i == runs - 1 || job->in_place) /* what ran in place is input no more */
+        if (i == 0 || i == runs - 1 || job->task->in_place) /* what ran in place is input no more */
             prepare(job);
         double start = PMPI_Wtime();
-        code = barrier(job->comm);
+        code = together_barrier(job->team->comm);
         if (code == TRV_OK)
-            code = run_once(job);
+            code = call_run(&job->call);
         *seconds = PMPI_Wtime() - start;
     }
-    if (code == TRV_OK && job->options->check) {
-        figures->wrong += bench_data_wrong(job->data, job->buffers->receive, job->count);
-        figures->hash = bench_data_hash(job->data, job->buffers->receive, job->count);
+    if (code == TRV_OK && options->check) {
+        job->figures.wrong += bench_data_wrong(data, job->team->receive, job->call.count);
+        job->figures.hash = bench_data_hash(data, job->team->receive, job->call.count);
     }
     return code;
 }
 
-static int iterations(const job_t *job, double seconds, int *result)
+/* The row's head, and a call that is ready to be measured and has been checked. */
+static int job_begin(job_t *job, const bench_team_t *team, const bench_task_t *task, bench_row_t *row, double *seconds)
 {
-    *result = job->options->iterations;
-    if (*result >= 0)
-        return TRV_OK;
-    double most = 0;
-    MPI_Request request;
-    int code = finish(&request, PMPI_Iallreduce(&seconds, &most, 1, MPI_DOUBLE, MPI_MAX, job->comm, &request));
-    double fit = most > 0 ? BUDGET_SECONDS / most : ITERATIONS_MAX;
-    *result = fit < ITERATIONS_MIN ? ITERATIONS_MIN : fit > ITERATIONS_MAX ? ITERATIONS_MAX : (int)fit;
-    return code;
-}
-
-static int time_runs(const job_t *job, int runs, figures_t *figures)
-{
-    double sum = 0, least = INFINITY;
-    int code = TRV_OK;
-    for (int i = 0; i < runs && code == TRV_OK; i++) {
-        code = barrier(job->comm);
-        double start = PMPI_Wtime();
-        if (code == TRV_OK)
-            code = run_once(job);
-        const double run = PMPI_Wtime() - start;
-        sum += run;
-        least = fmin(least, run);
-    }
-    figures->average_us = runs > 0 ? 1e6 * sum / runs : 0;
-    figures->least_us = runs > 0 ? 1e6 * least : 0;
-    if (code == TRV_OK && runs > 0 && job->options->check && !job->in_place)
-        figures->wrong += bench_data_wrong(job->data, job->buffers->receive, job->count);
-    return code;
+    const bench_data_t *data = &task->entry->data;
+    const uint64_t count = task->bytes / trv_type_size(data->type);
+    *job = (job_t){.team = team, .task = task};
+    job->call = (call_t){.comm = task->entry->comm != MPI_COMM_NULL ? task->entry->comm : team->comm,
+                         .collective = data->collective,
+                         .type = data->type,
+                         .op = data->op,
+                         .count = count / (data->collective == TRV_ALLREDUCE ? 1 : (uint64_t)team->ranks),
+                         .send = task->in_place ? MPI_IN_PLACE : team->send,
+                         .receive = team->receive,
+                         .setting = task->entry->setting};
+    *row = (bench_row_t){.torus = task->torus,
+                         .entry = task->entry,
+                         .transport = bench_transport(team->options, task->entry, task->transport),
+                         .bytes = task->bytes,
+                         .count = count,
+                         .in_place = task->in_place,
+                         .checked = team->options->check};
+    int code = create_call(job, row);
+    return code == TRV_OK ? warm_up(job, seconds) : code;
 }
 
 /* All ranks' figures, on all ranks, into the row. */
-static int collect(const job_t *job, const figures_t *mine, bench_row_t *row)
+static int collect(const job_t *job, bench_row_t *row)
 {
-    int ranks = job->data->ranks;
+    const int ranks = job->team->ranks;
     figures_t *all = malloc((size_t)ranks * sizeof *all);
     if (!all)
         return trv_fail_memory();
-    MPI_Request request;
-    int code = finish(&request,
-                      PMPI_Iallgather(mine, sizeof *mine, MPI_BYTE, all, sizeof *mine, MPI_BYTE, job->comm, &request));
+    int code = together_gather(job->team->comm, &job->figures, all, sizeof *all);
     double least_us = 0;
     row->identical = true;
     row->least_us = row->most_us = all[0].average_us;
     for (int r = 0; code == TRV_OK && r < ranks; r++) {
         row->average_us += all[r].average_us / ranks;
         least_us += all[r].least_us / ranks;
-        row->least_us = all[r].average_us < row->least_us ? all[r].average_us : row->least_us;
-        row->most_us = all[r].average_us > row->most_us ? all[r].average_us : row->most_us;
+        row->least_us = fmin(row->least_us, all[r].average_us);
+        row->most_us = fmax(row->most_us, all[r].average_us);
         row->wrong += all[r].wrong;
         row->bytes_sent = all[r].bytes_sent > row->bytes_sent ? all[r].bytes_sent : row->bytes_sent;
         row->identical = row->identical && all[r].hash == all[0].hash;
     }
+    if (job->call.collective == TRV_REDUCE_SCATTER)
+        row->identical = true; /* every rank has a result of its own */
     row->spread = least_us > 0 ? row->average_us / least_us : 1;
     free(all);
     return code;
 }
 
-/* The plan of what is measured: the file's schedule, or what is named. */
-static int create_plan(job_t *job, const trv_torus_t *torus, const char *algorithm)
-{
-    char text[TRV_TORUS_TEXT_MAX];
-    const bench_options_t *options = job->options;
-    MPI_Datatype type = bench_mpi_type(options->type);
-    MPI_Op op = bench_mpi_op(options->op);
-    MPI_Count count = (MPI_Count)job->count;
-    if (options->schedule && strcmp(algorithm, options->schedule_label) == 0)
-        return TRV_Plan_create(options->schedule, count, type, op, job->comm, &job->plan);
-    int code = TRV_Comm_set(job->comm, trv_torus_format(torus, text, sizeof text), algorithm);
-    if (code != MPI_SUCCESS)
-        return code;
-    if (options->collective == TRV_ALLREDUCE)
-        return TRV_Allreduce_plan_create(count, type, op, job->comm, &job->plan);
-    if (options->collective == TRV_REDUCE_SCATTER)
-        return TRV_Reduce_scatter_block_plan_create(count, type, op, job->comm, &job->plan);
-    return TRV_Allgather_plan_create(count, type, job->comm, &job->plan);
-}
+/* ---- One after another ------------------------------------------------------------------------------------------- */
 
-static int make_plan(job_t *job, const trv_torus_t *torus, const char *algorithm, bench_row_t *row, figures_t *figures)
+static int iterations(const job_t *job, double seconds, int *result)
 {
-    snprintf(row->algorithm, sizeof row->algorithm, "%s", algorithm);
-    if (strcmp(algorithm, "mpi") == 0)
+    *result = job->team->options->iterations;
+    if (*result >= 0)
         return TRV_OK;
-    int code = create_plan(job, torus, algorithm);
-    TRV_Plan_info info = {TRV_PLAN_INFO};
-    if (code == MPI_SUCCESS)
-        code = TRV_Plan_query(job->plan, &info);
-    if (code != MPI_SUCCESS)
-        return TRV_ERR_ARGUMENT; /* the sentence is there */
-    if (strcmp(algorithm, job->options->schedule_label) != 0)
-        snprintf(row->algorithm, sizeof row->algorithm, "%s", info.algorithm);
-    row->steps = info.steps;
-    figures->bytes_sent = info.bytes_sent;
-    return TRV_OK;
+    int code = together_reduce(job->team->comm, &seconds, 1, MPI_MAX);
+    double fit = seconds > 0 ? BUDGET_SECONDS / seconds : ITERATIONS_MAX;
+    *result = fit < ITERATIONS_MIN ? ITERATIONS_MIN : fit > ITERATIONS_MAX ? ITERATIONS_MAX : (int)fit;
+    return code;
 }
 
-int bench_measure(const bench_options_t *options, const bench_data_t *data, const bench_buffers_t *buffers,
-                  MPI_Comm comm, const trv_torus_t *torus, const char *algorithm, uint64_t bytes, bool in_place,
-                  bench_row_t *row)
+static int run_job(void *context, int kind)
 {
-    job_t job = {.options = options, .data = data, .buffers = buffers, .comm = comm, .in_place = in_place};
-    figures_t figures = {0};
+    const job_t *job = context;
+    return call_run(&job[kind].call);
+}
+
+static int time_runs(job_t *job, int runs)
+{
+    samples_t samples = {.comm = job->team->comm, .run = run_job, .context = job, .kinds = 1, .batch = 1};
+    double sum_us = 0, least_us = INFINITY;
+    int code = TRV_OK;
+    for (int i = 0; i < runs && code == TRV_OK; i++) {
+        code = samples_round(&samples, i);
+        sum_us += samples.us[0];
+        least_us = fmin(least_us, samples.us[0]);
+    }
+    job->figures.average_us = runs > 0 ? sum_us / runs : 0;
+    job->figures.least_us = runs > 0 ? least_us : 0;
+    if (code == TRV_OK && runs > 0 && job->team->options->check && !job->task->in_place)
+        job->figures.wrong += bench_data_wrong(&job->task->entry->data, job->team->receive, job->call.count);
+    return code;
+}
+
+int bench_measure(const bench_team_t *team, const bench_task_t *task, bench_row_t *row)
+{
+    job_t job;
     double seconds = 0;
-    *row = (bench_row_t){.torus = torus,
-                         .bytes = bytes,
-                         .count = bytes / trv_type_size(options->type),
-                         .in_place = in_place,
-                         .checked = options->check};
-    job.count = row->count / (options->collective == TRV_ALLREDUCE ? 1 : (uint64_t)data->ranks);
-    int code = make_plan(&job, torus, algorithm, row, &figures);
-    if (code == TRV_OK)
-        code = warm_up(&job, &figures, &seconds);
+    int code = job_begin(&job, team, task, row, &seconds);
     if (code == TRV_OK)
         code = iterations(&job, seconds, &row->iterations);
     if (code == TRV_OK)
-        code = time_runs(&job, row->iterations, &figures);
+        code = time_runs(&job, row->iterations);
     if (code == TRV_OK)
-        code = collect(&job, &figures, row);
-    if (options->collective == TRV_REDUCE_SCATTER)
-        row->identical = true; /* every rank has a result of its own */
-    if (job.plan != TRV_PLAN_NULL)
-        TRV_Plan_free(&job.plan);
+        code = collect(&job, row);
+    call_free(&job.call);
     return code;
 }
+
+/* ---- In turns ---------------------------------------------------------------------------------------------------- */
+
+static void row_set_times(bench_row_t *row, const samples_times_t *times)
+{
+    row->average_us = times->median_us;
+    row->least_us = times->min_us;
+    row->most_us = times->max_us;
+    row->core_us = times->core_us;
+    row->spread = times->min_us > 0 ? times->median_us / times->min_us : 1;
+}
+
+static int turns_iterations(const bench_options_t *options)
+{
+    return options->iterations > 0 ? options->iterations : ITERATIONS_TURNS;
+}
+
+int bench_measure_turns(const bench_team_t *team, const bench_task_t *task, int tasks, bench_row_t *row)
+{
+    static job_t job[SAMPLES_KINDS_MAX];
+    samples_times_t times[SAMPLES_KINDS_MAX];
+    samples_t samples = {.comm = team->comm, .run = run_job, .context = job, .kinds = tasks, .batch = 1};
+    const int runs = turns_iterations(team->options);
+    double seconds;
+    int code = TRV_OK, made = 0;
+    while (made < tasks && code == TRV_OK) {
+        code = job_begin(&job[made], team, &task[made], &row[made], &seconds);
+        made++;
+    }
+    if (code == TRV_OK)
+        code = samples_turns(&samples, runs, times);
+    for (int i = 0; i < tasks && code == TRV_OK; i++) {
+        code = collect(&job[i], &row[i]);
+        row_set_times(&row[i], &times[i]);
+        row[i].iterations = runs;
+    }
+    for (int i = 0; i < made; i++)
+        call_free(&job[i].call);
+    return code;
+}
+
+/* ---- Exchanges with the neighbours ------------------------------------------------------------------------------- */
+
+#define EXCHANGE_STEPS 5
+#define EXCHANGE_BYTES 8
+
+typedef struct exchange {
+    MPI_Comm comm;
+    int neighbours, neighbour[2 * TRV_DIMS_MAX]; /* the two of a dimension one after the other */
+    int steps[2];                                /* of each kind */
+} exchange_t;
+
+/* Steps without reductions: every rank sends to each of its neighbours and waits for as much from them. */
+static int run_exchange(void *context, int kind)
+{
+    const exchange_t *exchange = context;
+    char in[2 * TRV_DIMS_MAX][EXCHANGE_BYTES], out[EXCHANGE_BYTES] = "";
+    MPI_Request request[4 * TRV_DIMS_MAX];
+    MPI_Status status[4 * TRV_DIMS_MAX]; /* MPI_STATUSES_IGNORE makes gcc warn about MPICH's header */
+    int code = MPI_SUCCESS;
+    for (int step = 0; step < exchange->steps[kind] && code == MPI_SUCCESS; step++) {
+        for (int i = 0; i < exchange->neighbours; i++) {
+            PMPI_Irecv(in[i], EXCHANGE_BYTES, MPI_BYTE, exchange->neighbour[i ^ 1], i, exchange->comm, &request[2 * i]);
+            PMPI_Isend(out, EXCHANGE_BYTES, MPI_BYTE, exchange->neighbour[i], i, exchange->comm, &request[2 * i + 1]);
+        }
+        code = PMPI_Waitall(2 * exchange->neighbours, request, status);
+    }
+    return code == MPI_SUCCESS ? TRV_OK : trv_fail(TRV_ERR_TRANSPORT, "an exchange with the neighbours has failed");
+}
+
+int bench_measure_exchange(const bench_team_t *team, const bench_task_t *task, bench_row_t *row, int *rows)
+{
+    const trv_torus_t *torus = task->torus;
+    exchange_t exchange = {.comm = team->comm, .steps = {1, EXCHANGE_STEPS}};
+    samples_t samples = {.comm = team->comm, .run = run_exchange, .context = &exchange, .kinds = 2, .batch = 1};
+    samples_times_t times[2];
+    int code = TRV_OK;
+    *rows = 0;
+    for (int d = torus->dims - 1; d >= 0 && code == TRV_OK; d--) {
+        if (torus->size[d] <= 2) /* so that both neighbours are others */
+            continue;
+        exchange.neighbour[exchange.neighbours++] = trv_torus_shift(torus, team->rank, d, +1);
+        exchange.neighbour[exchange.neighbours++] = trv_torus_shift(torus, team->rank, d, -1);
+        code = samples_turns(&samples, turns_iterations(team->options), times);
+        for (int i = 0; i < 2 && code == TRV_OK; i++) {
+            bench_row_t *next = &row[(*rows)++];
+            *next = (bench_row_t){.torus = torus,
+                                  .entry = task->entry,
+                                  .bytes = EXCHANGE_BYTES,
+                                  .steps = exchange.steps[i],
+                                  .bytes_sent = (uint64_t)(EXCHANGE_BYTES * exchange.neighbours * exchange.steps[i]),
+                                  .iterations = turns_iterations(team->options)};
+            snprintf(next->algorithm, sizeof next->algorithm, "exchange");
+            row_set_times(next, &times[i]);
+        }
+    }
+    return code;
+}
+
+/* ---- Bandwidths -------------------------------------------------------------------------------------------------- */
 
 double bench_algorithm_bandwidth(const bench_row_t *row)
 {
     return row->average_us > 0 ? (double)row->bytes / (1e3 * row->average_us) : 0;
 }
 
-double bench_bus_bandwidth(const bench_row_t *row, trv_collective_t collective)
+double bench_bus_bandwidth(const bench_row_t *row)
 {
     double n = row->torus->ranks;
-    return bench_algorithm_bandwidth(row) * (collective == TRV_ALLREDUCE ? 2 : 1) * (n - 1) / n;
+    return bench_algorithm_bandwidth(row) * (row->entry->data.collective == TRV_ALLREDUCE ? 2 : 1) * (n - 1) / n;
 }

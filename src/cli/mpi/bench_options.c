@@ -13,6 +13,8 @@
 #include "base/text/parse.h"
 #include "base/error.h"
 #include "cli/mpi/bench.h"
+#include "cli/mpi/together.h"
+#include "mpi/communicator/attribute.h"
 #include "mpi/reports/job_settings.h"
 #include "settings/rules.h"
 
@@ -120,6 +122,7 @@ static int apply(void *context, int key)
     case 'b': draft->bytes = optarg; return TRV_OK;
     case 'd': return trv_type_parse(optarg, &options->type);
     case BENCH_OP: draft->with_op = true; return trv_op_parse(optarg, &options->op);
+    case BENCH_TURNS: options->turns = true; return TRV_OK;
     case BENCH_IN_PLACE: options->in_place = true; return TRV_OK;
     case BENCH_TRANSPORT: draft->transports = optarg; return TRV_OK;
     case 'i': return trv_parse_int(optarg, "--iterations", 1, 1000000000, &options->iterations);
@@ -144,11 +147,16 @@ static const char *find_format(int argc, char **argv)
 
 /* ---- Sizes ------------------------------------------------------------------------------------------------------- */
 
-/* The bytes that one element of the executor's count stands for. */
+/* The bytes that one element of the executor's count stands for, of the largest type. */
 static uint64_t granule(const draft_t *draft)
 {
-    uint64_t blocks = draft->options->collective == TRV_ALLREDUCE ? 1 : (uint64_t)draft->ranks;
-    return blocks * trv_type_size(draft->options->type);
+    const bench_options_t *options = draft->options;
+    size_t size = 1; /* all are powers of two */
+    for (int i = 0; i < options->entries; i++) {
+        const size_t own = trv_type_size(options->entry[i].data.type);
+        size = own > size ? own : size;
+    }
+    return size * (options->collective == TRV_ALLREDUCE ? 1 : (uint64_t)draft->ranks);
 }
 
 static int add_size(bench_options_t *options, uint64_t bytes)
@@ -187,8 +195,8 @@ static int add_named(draft_t *draft, uint64_t bytes)
         return add_size(draft->options, bytes);
     return trv_fail(TRV_ERR_ARGUMENT, "%llu bytes are not a multiple of %llu, %s of %s; try --bytes %llu",
                     (unsigned long long)bytes, (unsigned long long)unit,
-                    unit == trv_type_size(options->type) ? "one element" : "one element for every rank",
-                    trv_type_name(options->type), (unsigned long long)near);
+                    options->collective == TRV_ALLREDUCE ? "one element" : "one element for every rank",
+                    trv_type_name(options->entry[0].data.type), (unsigned long long)near);
 }
 
 static int parse_sizes(draft_t *draft, const char *text)
@@ -222,88 +230,6 @@ static int sizes(draft_t *draft)
     return add_range(draft, 8, (uint64_t)4 << 20, draft->factor);
 }
 
-/* ---- Algorithms -------------------------------------------------------------------------------------------------- */
-
-int bench_add_entry(bench_options_t *options, const bench_entry_t *entry)
-{
-    for (int i = 0; i < options->entries; i++)
-        if (strcmp(options->entry[i].choice.label, entry->choice.label) == 0)
-            return TRV_OK;
-    if (options->entries == BENCH_ENTRIES_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT, "more than %d algorithms in the list", BENCH_ENTRIES_MAX);
-    options->entry[options->entries++] = *entry;
-    return TRV_OK;
-}
-
-static int add_selection(bench_options_t *options, const char *item)
-{
-    cli_selection_t selection;
-    int code = cli_select(item, &selection);
-    for (int i = 0; code == TRV_OK && i < selection.choices; i++)
-        code = bench_add_entry(options, &(bench_entry_t){selection.choice[i].planned ? BENCH_CHOSEN : BENCH_ALGORITHM,
-                                                         !selection.all, selection.choice[i]});
-    return code;
-}
-
-int bench_serves(const bench_options_t *options, const cli_choice_t *choice, int member, const trv_torus_t *torus)
-{
-    const char *name = cli_member_name(choice, member);
-    trv_schedule_t *schedule;
-    int code = trv_schedule_create(&schedule, torus, name, options->collective);
-    if (code == TRV_OK && options->collective != TRV_ALLGATHER && trv_schedule_exactness(schedule) == TRV_COVERS &&
-        !trv_op_idempotent(options->op))
-        code = trv_fail(TRV_ERR_UNSUPPORTED,
-                        "%s adds some contributions twice, so it takes max, min, land, lor, band and bor, "
-                        "not %s",
-                        name, trv_op_name(options->op));
-    trv_schedule_destroy(schedule);
-    return code;
-}
-
-/* Drops the members that serve none of the tori; an entry left without any is dropped, or refused if it was named. */
-static int keep_what_serves(bench_options_t *options)
-{
-    int kept = 0;
-    for (int e = 0; e < options->entries; e++) {
-        bench_entry_t entry = options->entry[e];
-        int members = 0;
-        for (int i = 0; i < entry.choice.members; i++) {
-            bool any = false;
-            for (int t = 0; t < options->tori && !any; t++)
-                any = bench_serves(options, &entry.choice, i, &options->torus[t]) == TRV_OK;
-            if (any)
-                entry.choice.member[members++] = entry.choice.member[i];
-        }
-        entry.choice.members = members;
-        if (members > 0 || entry.kind != BENCH_ALGORITHM)
-            options->entry[kept++] = entry;
-        else if (entry.required)
-            return TRV_ERR_UNSUPPORTED; /* the last reason is the sentence */
-    }
-    options->entries = kept;
-    return TRV_OK;
-}
-
-static int algorithms(bench_options_t *options, const char *list)
-{
-    const char *rest = list;
-    char item[TRV_ALGORITHM_NAME_MAX];
-    int more, code = TRV_OK;
-    while (code == TRV_OK && (more = trv_next_item(&rest, "algorithms", item, sizeof item)) != 0) {
-        if (more < 0)
-            return more;
-        if (strcmp(item, "mpi") == 0)
-            code = bench_add_entry(options, &(bench_entry_t){BENCH_LIBRARY, true, {.label = "mpi"}});
-        else if (strcmp(item, TRV_RULE_AUTO) == 0)
-            code = bench_add_entry(options, &(bench_entry_t){BENCH_CHOSEN, true, {.label = TRV_RULE_AUTO}});
-        else
-            code = add_selection(options, item);
-    }
-    if (code == TRV_OK && options->format == BENCH_MATRIX)
-        code = bench_matrix_split(options);
-    return code == TRV_OK ? keep_what_serves(options) : code;
-}
-
 /* ---- A schedule of the user's own -------------------------------------------------------------------------------- */
 
 /* The file says torus and collective; it stands beside the algorithms that are named, if any. */
@@ -319,16 +245,17 @@ static int add_schedule(draft_t *draft)
         return trv_fail(TRV_ERR_ARGUMENT, "give either --torus or --schedule; the file is for the torus %s",
                         trv_torus_format(torus, text, sizeof text));
     options->collective = trv_schedule_collective(options->schedule);
-    snprintf(options->schedule_label, sizeof options->schedule_label, "%s (file)",
-             trv_schedule_name(options->schedule));
     code = add_tori(options, trv_torus_format(torus, text, sizeof text), draft->ranks);
-    bench_entry_t entry = {.kind = BENCH_SCHEDULE, .required = true};
-    snprintf(entry.choice.label, sizeof entry.choice.label, "%s", options->schedule_label);
+    bench_entry_t entry = {.kind = BENCH_SCHEDULE, .required = true, .comm = MPI_COMM_NULL};
+    entry.data = (bench_data_t){.collective = options->collective, .type = options->type, .op = options->op};
+    snprintf(entry.label, sizeof entry.label, "%.80s (file)", trv_schedule_name(options->schedule));
     return code == TRV_OK ? bench_add_entry(options, &entry) : code;
 }
 
 void bench_options_clear(bench_options_t *options)
 {
+    for (int i = 0; i < options->entries; i++)
+        bench_data_clear(&options->entry[i].data);
     trv_schedule_destroy(options->schedule);
     options->schedule = NULL;
 }
@@ -389,6 +316,18 @@ static int transports(draft_t *draft)
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
+/* The torus that the collectives use without TRIVANCE_TORUS: that of the topology file or the launcher, or a ring. */
+static int find_network(draft_t *draft)
+{
+    trv_mpi_state_t *state = NULL;
+    if (TRV_Comm_set(draft->comm, NULL, TRV_MPI_AUTO) != MPI_SUCCESS ||
+        trv_mpi_state_find(draft->comm, &state) != MPI_SUCCESS || !state)
+        return TRV_ERR_ARGUMENT; /* the sentence is there */
+    draft->options->network = state->network;
+    draft->options->torus[draft->options->tori++] = state->network.torus;
+    return TRV_OK;
+}
+
 /* The tori of TRIVANCE_TORUS that have as many ranks, as rank 0 has it. */
 static int take_environment(draft_t *draft)
 {
@@ -405,7 +344,9 @@ static int take_environment(draft_t *draft)
         if (code == TRV_OK && torus.ranks == draft->ranks)
             code = add_tori(draft->options, item, draft->ranks);
     }
-    return code == TRV_OK ? code : trv_fail(code, "TRIVANCE_TORUS: %s", trv_last_error());
+    if (code < 0)
+        return trv_fail(code, "TRIVANCE_TORUS: %s", trv_last_error());
+    return *text ? TRV_OK : find_network(draft);
 }
 
 /* Options that would have no effect. */
@@ -420,6 +361,8 @@ static int find_conflict(const draft_t *draft)
         return trv_fail(TRV_ERR_ARGUMENT,
                         "--format=matrix checks one run of each algorithm and size and measures nothing; leave "
                         "--iterations, --warmup and --check out");
+    if (options->turns && options->format > BENCH_JSON)
+        return trv_fail(TRV_ERR_ARGUMENT, "--turns is for the formats table, csv and json");
     if (draft->schedule && draft->with_collective)
         return trv_fail(TRV_ERR_ARGUMENT, "the file of --schedule says the collective; leave --collective out");
     if (draft->with_op && options->collective == TRV_ALLGATHER)
@@ -435,25 +378,21 @@ static int complete(draft_t *draft)
         options->warmup = 1;
         options->iterations = 0;
     }
+    if (code == TRV_OK)
+        code = transports(draft); /* before the library looks at the environment */
     if (code == TRV_OK && draft->schedule)
         code = add_schedule(draft);
     if (code == TRV_OK && options->tori == 0)
         code = take_environment(draft);
     if (code == TRV_OK && options->tori == 0)
         code = trv_torus_init(&options->torus[options->tori++], 1, &draft->ranks);
-    if (code == TRV_OK && bench_mpi_type(options->type) == MPI_DATATYPE_NULL)
-        code = trv_fail(TRV_ERR_UNSUPPORTED, "MPI has no type %s; take float or double, for example",
-                        trv_type_name(options->type));
-    if (code == TRV_OK && options->collective != TRV_ALLGATHER && !trv_op_supports(options->op, options->type))
-        code = trv_fail(TRV_ERR_UNSUPPORTED, "the operation %s is not defined on %s; take sum, or an integer type",
-                        trv_op_name(options->op), trv_type_name(options->type));
+    if (code == TRV_OK && options->turns && !together_on_one_machine(draft->comm))
+        code = trv_fail(TRV_ERR_UNSUPPORTED, "--turns is for ranks of one machine, since they start by its clock");
     if (code == TRV_OK)
-        code = sizes(draft);
-    if (code == TRV_OK)
-        code = transports(draft);
-    if (code != TRV_OK || (draft->schedule && !draft->algorithms))
-        return code;
-    return algorithms(options, draft->algorithms ? draft->algorithms : TRV_RULE_AUTO);
+        code = bench_check_elements(options, options->type, options->op);
+    if (code == TRV_OK && (draft->algorithms || !draft->schedule))
+        code = bench_read_entries(options, draft->algorithms ? draft->algorithms : TRV_RULE_AUTO, draft->comm);
+    return code == TRV_OK ? sizes(draft) : code;
 }
 
 static int parse(int argc, char **argv, draft_t *draft)

@@ -9,7 +9,10 @@
 #include "base/text/parse.h"
 #include "cli/mpi/bench.h"
 
-static const cli_column_t columns[] = {
+#define COLUMNS 23
+#define LATENCY 13 /* the first of the three latencies among them */
+
+static const cli_column_t columns[COLUMNS] = {
     {"collective", NULL, false, 0},
     {"torus", "torus", false, 6},
     {"ranks", NULL, false, 0},
@@ -35,9 +38,24 @@ static const cli_column_t columns[] = {
     {"busy", NULL, false, 0},
 };
 
-static const char *type_text(const bench_options_t *options)
+/* In turns: medians and bounds, and one more column. */
+static const cli_column_t turns_latency[] = {{"run_median_us", "median us", true, 10},
+                                             {"run_min_us", "min us", true, 10},
+                                             {"run_max_us", "max us", true, 10}};
+static const cli_column_t turns_core = {"core_us", NULL, true, 0};
+
+static const char *op_text(const bench_data_t *data)
 {
-    return options->collective == TRV_ALLGATHER ? "" : trv_op_name(options->op);
+    return data->collective == TRV_ALLGATHER ? "" : trv_op_name(data->op);
+}
+
+/* "float, sum": what most entries have. */
+static const char *elements_text(const bench_options_t *options, char text[64])
+{
+    const bench_data_t data = {.collective = options->collective, .op = options->op};
+    const char *op = op_text(&data);
+    snprintf(text, 64, "%s%s%s", trv_type_name(options->type), *op ? ", " : "", op);
+    return text;
 }
 
 static void begin_table(bench_output_t *output, int ranks)
@@ -45,12 +63,17 @@ static void begin_table(bench_output_t *output, int ranks)
     static const cli_format_t format[] =
         {[BENCH_TABLE] = CLI_FORMAT_TABLE, [BENCH_CSV] = CLI_FORMAT_CSV, [BENCH_JSON] = CLI_FORMAT_JSON};
     const bench_options_t *options = output->options;
+    cli_column_t column[COLUMNS + 1];
+    char elements[64];
+    memcpy(column, columns, sizeof columns);
+    column[COLUMNS] = turns_core;
+    if (options->turns)
+        memcpy(column + LATENCY, turns_latency, sizeof turns_latency);
     if (options->format == BENCH_TABLE)
-        printf("%s of %s%s%s on %d MPI ranks%s; sizes are of the whole vector%s\n\n",
-               cli_collective_title(options->collective), trv_type_name(options->type), *type_text(options) ? ", " : "",
-               type_text(options), ranks, options->in_place ? ", in place" : "",
-               output->crowd->busy ? "; measured on a busy machine" : "");
-    cli_table_begin(&output->table, stdout, format[options->format], columns, sizeof columns / sizeof columns[0],
+        printf("%s of %s on %d MPI ranks%s; sizes are of the whole vector%s\n\n",
+               cli_collective_title(options->collective), elements_text(options, elements), ranks,
+               options->in_place ? ", in place" : "", output->crowd->busy ? "; measured on a busy machine" : "");
+    cli_table_begin(&output->table, stdout, format[options->format], column, COLUMNS + options->turns,
                     false); /* Open MPI gives its processes a terminal even where the launcher writes to a file */
     cli_table_stream(&output->table);
 }
@@ -58,9 +81,9 @@ static void begin_table(bench_output_t *output, int ranks)
 static void begin_matrix(bench_output_t *output, int ranks)
 {
     const bench_options_t *options = output->options;
-    printf("%s of %s%s%s on %d MPI ranks%s; ✓ exact%s, ✗ not\n", cli_collective_title(options->collective),
-           trv_type_name(options->type), *type_text(options) ? ", " : "", type_text(options), ranks,
-           options->in_place ? ", in place" : "",
+    char elements[64];
+    printf("%s of %s on %d MPI ranks%s; ✓ exact%s, ✗ not\n", cli_collective_title(options->collective),
+           elements_text(options, elements), ranks, options->in_place ? ", in place" : "",
            options->collective == TRV_REDUCE_SCATTER ? "" : " and bitwise identical on all ranks");
     bench_matrix_begin(output);
 }
@@ -77,15 +100,15 @@ void bench_output_begin(bench_output_t *output, const bench_options_t *options, 
     fflush(stdout);
 }
 
-void bench_output_section(bench_output_t *output, const trv_torus_t *torus, const char *algorithm,
+void bench_output_section(bench_output_t *output, const trv_torus_t *torus, const bench_entry_t *entry,
                           const char *transport)
 {
     const bench_options_t *options = output->options;
     char text[TRV_TORUS_TEXT_MAX];
     if (options->format <= BENCH_JSON || options->format == BENCH_MATRIX)
         return;
-    printf("# algorithm %s, torus %s, %s %s%s%s\n", algorithm, trv_torus_format(torus, text, sizeof text),
-           trv_type_name(options->type), type_text(options), transport ? ", transport " : "",
+    printf("# algorithm %s, torus %s, %s %s%s%s\n", entry->label, trv_torus_format(torus, text, sizeof text),
+           trv_type_name(entry->data.type), op_text(&entry->data), transport ? ", transport " : "",
            transport ? transport : "");
     if (options->format == BENCH_OSU) {
         printf("# Size       Avg Latency(us)");
@@ -109,23 +132,23 @@ static void osu_row(const bench_options_t *options, const bench_row_t *row)
     printf("\n");
 }
 
-static void nccl_half(const bench_options_t *options, const bench_row_t *row)
+static void nccl_half(const bench_row_t *row)
 {
-    printf("  %7.2f  %6.2f  %6.2f ", row->average_us, bench_algorithm_bandwidth(row),
-           bench_bus_bandwidth(row, options->collective));
+    printf("  %7.2f  %6.2f  %6.2f ", row->average_us, bench_algorithm_bandwidth(row), bench_bus_bandwidth(row));
     if (row->checked)
         printf("%6llu", (unsigned long long)row->wrong);
     else
         printf("%6s", "N/A");
 }
 
-static void nccl_row(const bench_options_t *options, const bench_row_t *row, const bench_row_t *second)
+static void nccl_row(const bench_row_t *row, const bench_row_t *second)
 {
+    const bench_data_t *data = &row->entry->data;
     printf("%12llu  %12llu  %8s  %6s  %6d", (unsigned long long)row->bytes, (unsigned long long)row->count,
-           trv_type_name(options->type), options->collective == TRV_ALLGATHER ? "none" : trv_op_name(options->op), -1);
-    nccl_half(options, row);
+           trv_type_name(data->type), data->collective == TRV_ALLGATHER ? "none" : trv_op_name(data->op), -1);
+    nccl_half(row);
     if (second)
-        nccl_half(options, second);
+        nccl_half(second);
     printf("\n");
 }
 
@@ -133,27 +156,30 @@ static void table_row(bench_output_t *output, const bench_row_t *row)
 {
     const bench_options_t *options = output->options;
     cli_table_t *table = &output->table;
-    char torus[TRV_TORUS_TEXT_MAX], size[TRV_BYTES_TEXT_MAX], name[2 * TRV_ALGORITHM_NAME_MAX];
-    bool library = strcmp(row->algorithm, "mpi") == 0;
+    const bench_entry_t *entry = row->entry;
+    const bool chosen = entry->kind == BENCH_CHOSEN;
+    char torus[TRV_TORUS_TEXT_MAX], size[TRV_BYTES_TEXT_MAX], name[2 * TRV_ALGORITHM_NAME_MAX + 64];
     cli_cell_text(table, cli_collective_name(options->collective));
     cli_cell_text(table, trv_torus_format(row->torus, torus, sizeof torus));
     cli_cell_int(table, row->torus->ranks);
-    cli_cell_text(table, trv_type_name(options->type));
-    cli_cell_text(table, type_text(options));
+    cli_cell_text(table, trv_type_name(entry->data.type));
+    cli_cell_text(table, op_text(&entry->data));
     cli_cell_bool(table, row->in_place);
     if (options->format == BENCH_TABLE)
         cli_cell_text(table, trv_format_bytes(row->bytes, size));
     else
         cli_cell_int(table, (int64_t)row->bytes);
     cli_cell_int(table, (int64_t)row->count);
-    snprintf(name, sizeof name, "%s%s%s", row->chosen ? row->chosen_for : "", row->chosen ? ": " : "", row->algorithm);
+    snprintf(name, sizeof name, "%s%s%s", chosen ? entry->label : "", chosen ? ": " : "", row->algorithm);
+    if (!chosen && strchr(entry->label, '=')) /* with its type */
+        snprintf(name, sizeof name, "%s%s", row->algorithm, strchr(entry->label, '='));
     cli_cell_text(table, options->format == BENCH_TABLE ? name : row->algorithm);
     if (row->transport)
         cli_cell_text(table, row->transport);
     else
         cli_cell_none(table);
-    cli_cell_text(table, row->chosen_for);
-    if (library) { /* what it sends is its own affair */
+    cli_cell_text(table, entry->label);
+    if (entry->kind == BENCH_LIBRARY) { /* what it sends is its own affair */
         cli_cell_none(table);
         cli_cell_none(table);
     } else {
@@ -166,7 +192,7 @@ static void table_row(bench_output_t *output, const bench_row_t *row)
     cli_cell_real(table, row->most_us, digits);
     digits = options->format == BENCH_TABLE ? 3 : 6;
     cli_cell_real(table, bench_algorithm_bandwidth(row), digits);
-    cli_cell_real(table, bench_bus_bandwidth(row, options->collective), digits);
+    cli_cell_real(table, bench_bus_bandwidth(row), digits);
     if (row->checked)
         cli_cell_int(table, (int64_t)row->wrong);
     else
@@ -178,6 +204,8 @@ static void table_row(bench_output_t *output, const bench_row_t *row)
     cli_cell_int(table, row->iterations);
     cli_cell_real(table, output->crowd->ranks_per_core, 3);
     cli_cell_bool(table, output->crowd->busy || row->spread > CROWD_SPREAD_MAX);
+    if (options->turns)
+        cli_cell_real(table, row->core_us, 3);
     cli_row_end(table);
 }
 
@@ -187,7 +215,7 @@ static void count_row(bench_output_t *output, const bench_row_t *row)
         return;
     output->rows++;
     output->wrong += row->wrong + (row->checked && !row->identical);
-    output->bandwidth += bench_bus_bandwidth(row, output->options->collective);
+    output->bandwidth += bench_bus_bandwidth(row);
 }
 
 void bench_output_row(bench_output_t *output, const bench_row_t *row, const bench_row_t *second)
@@ -197,7 +225,7 @@ void bench_output_row(bench_output_t *output, const bench_row_t *row, const benc
     if (output->options->format == BENCH_OSU)
         osu_row(output->options, row);
     else if (output->options->format == BENCH_NCCL)
-        nccl_row(output->options, row, second);
+        nccl_row(row, second);
     else if (output->options->format == BENCH_MATRIX)
         bench_matrix_row(output, row);
     else

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "formats/schedule_file.h"
 #include "cli/mpi/bench.h"
+#include "cli/mpi/together.h"
 #include "cli/shared/input.h"
 
 /* The file's text; NULL after trv_fail. */
@@ -47,14 +48,13 @@ int bench_schedule_load(const char *path, MPI_Comm comm, trv_schedule_t **schedu
     PMPI_Comm_rank(comm, &rank);
     if (rank == 0 && !(text = read_text(path, &length)))
         length = -1;
-    PMPI_Bcast(&length, 1, MPI_INT, 0, comm);
+    if (together_share(comm, &length, sizeof length) < 0)
+        length = -1;
     if (length < 0)
         return TRV_ERR_ARGUMENT; /* rank 0 has the sentence, and it alone is heard */
     if (rank != 0)
         text = malloc((size_t)length + 1);
-    int mine = text != NULL, all = 0;
-    PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
-    if (!all) {
+    if (!together_agree(comm, text != NULL)) {
         free(text);
         return trv_fail_memory();
     }

@@ -24,6 +24,9 @@ int main(int argc, char **argv)
 {
     const char *command = argc > 1 ? argv[1] : NULL;
     bool sweep = command && strcmp(command, "sweep") == 0;
+    for (int i = 2; i < argc && strcmp(command, "bench") == 0; i++)
+        if (strstr(argv[i], CALL_LIBRARY ":")) /* before the library looks at the environment */
+            call_library_prepare();
     int rank = 0, threads = 0, result;
     PMPI_Init_thread(&argc, &argv, sweep ? MPI_THREAD_SERIALIZED : MPI_THREAD_SINGLE, &threads);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -3,6 +3,7 @@
  * writes.
  */
 #include "cli/mpi/tune.h"
+#include "cli/mpi/together.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,39 +19,8 @@
 #include "base/ascending.h"
 #include "base/error.h"
 #include "mpi/communicator/state.h"
-#include "transport/mpi/mpi_error.h"
-#include "transport/mpi/waiting.h"
 
 #define BYTES_MAX (UINT64_C(1) << 30)
-
-/* ---- All ranks together ------------------------------------------------------------------------------------------ */
-
-int tune_barrier(const tune_t *tune)
-{
-    MPI_Request request;
-    int code = PMPI_Ibarrier(tune->comm, &request);
-    if (code == MPI_SUCCESS)
-        code = trv_mpi_poll(&request);
-    return code == MPI_SUCCESS ? TRV_OK : trv_mpi_transport_error("MPI_Ibarrier", code);
-}
-
-int tune_share(const tune_t *tune, void *data, int bytes)
-{
-    MPI_Request request;
-    int code = PMPI_Ibcast(data, bytes, MPI_BYTE, 0, tune->comm, &request);
-    if (code == MPI_SUCCESS)
-        code = trv_mpi_poll(&request);
-    return code == MPI_SUCCESS ? TRV_OK : trv_mpi_transport_error("MPI_Ibcast", code);
-}
-
-int tune_most(const tune_t *tune, double *value, int count)
-{
-    MPI_Request request;
-    int code = PMPI_Iallreduce(MPI_IN_PLACE, value, count, MPI_DOUBLE, MPI_MAX, tune->comm, &request);
-    if (code == MPI_SUCCESS)
-        code = trv_mpi_poll(&request);
-    return code == MPI_SUCCESS ? TRV_OK : trv_mpi_transport_error("MPI_Iallreduce", code);
-}
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
 
@@ -142,7 +112,8 @@ static int read_options(int argc, char **argv, tune_t *tune)
 static int share_options(int argc, char **argv, tune_t *tune)
 {
     int result = tune->rank == 0 ? read_options(argc, argv, tune) : CLI_OK;
-    if (tune_share(tune, &result, sizeof result) < 0 || tune_share(tune, &tune->options, sizeof tune->options) < 0)
+    if (together_share(tune->comm, &result, sizeof result) < 0 ||
+        together_share(tune->comm, &tune->options, sizeof tune->options) < 0)
         return cli_bad_last(argv[0]);
     tune->options.output = tune->rank == 0 ? tune->options.output : NULL; /* a pointer of rank 0's */
     return result;
@@ -159,8 +130,7 @@ static int get_memory(tune_t *tune)
     tune->send = calloc(1, most);
     tune->receive = calloc(1, most);
     tune->cell = calloc((size_t)options->collectives * (size_t)options->sizes, sizeof *tune->cell);
-    int mine = tune->send && tune->receive && tune->cell, all = 0;
-    if (PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, tune->comm) == MPI_SUCCESS && all)
+    if (together_agree(tune->comm, tune->send && tune->receive && tune->cell))
         return TRV_OK;
     return trv_fail(TRV_ERR_MEMORY,
                     "there is no memory for two vectors of %zu bytes on every rank; take a smaller "
@@ -191,7 +161,7 @@ static int measure_cells(tune_t *tune)
     int code = TRV_OK;
     for (int i = 0; i < all && code == TRV_OK; i++) {
         double seconds = (options->seconds - (PMPI_Wtime() - tune->begun)) / (all - i);
-        code = tune_share(tune, &seconds, sizeof seconds);
+        code = together_share(tune->comm, &seconds, sizeof seconds);
         if (seconds <= 0 && i > 0)
             break;
         if (code == TRV_OK)
@@ -207,10 +177,8 @@ static void judge_spread(tune_t *tune)
     double *ratio = malloc((size_t)tune->cells * sizeof *ratio);
     for (int i = 0; ratio && i < tune->cells; i++)
         ratio[i] = tune->cell[i].times[0].high_us / fmax(tune->cell[i].times[0].low_us, 1e-3);
-    if (ratio && tune->cells > 0) {
-        qsort(ratio, (size_t)tune->cells, sizeof *ratio, trv_compare_double);
-        crowd_add_spread(&tune->crowd, ratio[tune->cells / 2]);
-    }
+    if (ratio && tune->cells > 0)
+        crowd_add_spread(&tune->crowd, trv_median(ratio, tune->cells));
     free(ratio);
 }
 
@@ -246,7 +214,7 @@ static int run(tune_t *tune)
     const char *path = tune->options.output;
     int code = path ? cli_output_begin(&output, path) : TRV_OK;
     bool open = path && code == TRV_OK;
-    if (tune_share(tune, &code, sizeof code) < 0 || code < 0)
+    if (together_share(tune->comm, &code, sizeof code) < 0 || code < 0)
         return TRV_ERR_ARGUMENT; /* rank 0 has the sentence */
     code = get_memory(tune);
     if (code == TRV_OK)

@@ -20,6 +20,7 @@
 #include <trivance/torus.h>
 #include <trivance/trivance_mpi.h>
 
+#include "cli/mpi/call.h"
 #include "cli/mpi/crowd.h"
 #include "cli/shared/table.h"
 
@@ -46,9 +47,7 @@ typedef struct tune_times {
 } tune_times_t;
 
 typedef struct tune_candidate {
-    char name[TRV_ALGORITHM_NAME_MAX]; /* "mpi" for the library's own, which is candidate 0 */
-    TRV_Plan plan;                     /* TRV_PLAN_NULL: the library's own */
-    bool left_out;                     /* twice as slow as the best: not run any more */
+    call_t call; /* the library's own, which is candidate 0, or a plan */
     int runs;
     double run_us[TUNE_RUNS_MAX];
     tune_times_t times;
@@ -89,13 +88,6 @@ int tune_measure(tune_t *tune, trv_collective_t collective, uint64_t bytes, doub
 /* Rank 0: the measurements, and the rules of the cells. */
 int tune_print(const tune_t *tune, FILE *out);
 void tune_write_rules(const tune_t *tune, FILE *out);
-
-/* All ranks: waits without taking a core from those that work. */
-int tune_barrier(const tune_t *tune);
-/* All ranks: takes rank 0's data. */
-int tune_share(const tune_t *tune, void *data, int bytes);
-/* All ranks: the largest of all ranks' values instead of this rank's own. */
-int tune_most(const tune_t *tune, double *value, int count);
 
 /* The whole program: the exit code. */
 int tune_main(int argc, char **argv);

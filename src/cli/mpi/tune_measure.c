@@ -2,9 +2,9 @@
  * The library's own collective and our algorithms, turn by turn within one run, so that whatever disturbs the machine
  * disturbs all of them. A time is that of the slowest rank; what ranks decide by it is the same on all of them.
  *
- * Algorithms that are twice as slow as the best after a few rounds are not run any more, nor are the slowest where there
- * is no time for all. The fastest of ours that beats
- * the library then has to do it once more, in rounds of these two alone: the best of many is lucky more often than not.
+ * Algorithms that are twice as slow as the best after a few rounds are not run any more, nor are the slowest where
+ * there is no time for all. The fastest of ours that beats the library then has to do it once more, in rounds of
+ * these two alone: the best of many is lucky more often than not.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +13,10 @@
 
 #include "base/ascending.h"
 #include "base/error.h"
-#include "mpi/front/library.h"
 #include "settings/model.h"
-#include "transport/mpi/mpi_error.h"
+#include "cli/mpi/samples.h"
+#include "cli/mpi/together.h"
 #include "cli/mpi/tune.h"
-#include "transport/mpi/waiting.h"
 
 #define LIBRARY         0 /* the candidate that is the library's own */
 #define ROUNDS_TO_PRUNE 3
@@ -32,10 +31,9 @@
 typedef struct job {
     const tune_t *tune;
     trv_collective_t collective;
-    MPI_Count count; /* of floats: the vector for AllReduce, a block for the others */
-    double end;      /* of the cell's time by MPI_Wtime; what counts is rank 0's */
-    int batch;
-    int candidates;
+    uint64_t count;    /* of floats: the vector for AllReduce, a block for the others */
+    double end;        /* of the cell's time by MPI_Wtime; what counts is rank 0's */
+    samples_t samples; /* of all candidates; left out: twice as slow as the best, not run any more */
     tune_candidate_t *candidate;
 } job_t;
 
@@ -43,11 +41,10 @@ typedef struct job {
 
 static void summarise(tune_candidate_t *candidate)
 {
-    double sorted[TUNE_RUNS_MAX];
-    int runs = candidate->runs;
-    memcpy(sorted, candidate->run_us, (size_t)runs * sizeof sorted[0]);
-    qsort(sorted, (size_t)runs, sizeof sorted[0], trv_compare_double);
-    candidate->times = (tune_times_t){sorted[runs / 4], sorted[runs / 2], sorted[(3 * runs) / 4], runs};
+    const int runs = candidate->runs;
+    double *run_us = candidate->run_us;
+    qsort(run_us, (size_t)runs, sizeof run_us[0], trv_compare_double);
+    candidate->times = (tune_times_t){run_us[runs / 4], run_us[runs / 2], run_us[(3 * runs) / 4], runs};
 }
 
 /* Whether `ours` is faster than `library` by more than noise. */
@@ -59,57 +56,39 @@ static bool wins(const tune_times_t *ours, const tune_times_t *library)
 
 /* ---- Runs -------------------------------------------------------------------------------------------------------- */
 
-static int run_once(const job_t *job, const tune_candidate_t *candidate)
+static int run_candidate(void *context, int kind)
 {
-    trv_mpi_arguments_t call = {job->collective, job->tune->send, job->tune->receive, job->count, MPI_FLOAT, MPI_SUM};
-    int code = candidate->plan == TRV_PLAN_NULL ? trv_mpi_library_run(&call, job->tune->comm)
-                                                : TRV_Plan_run(candidate->plan, job->tune->send, job->tune->receive);
-    return code == MPI_SUCCESS ? TRV_OK : TRV_ERR_TRANSPORT; /* the sentence is there */
+    const job_t *job = context;
+    return call_run(&job->candidate[kind].call);
 }
 
-/* One run: this rank's time per call. */
-static int run_batch(const job_t *job, const tune_candidate_t *candidate, double *us)
-{
-    int code = tune_barrier(job->tune);
-    double start = PMPI_Wtime();
-    for (int i = 0; i < job->batch && code == TRV_OK; i++)
-        code = run_once(job, candidate);
-    *us = 1e6 * (PMPI_Wtime() - start) / job->batch;
-    return code;
-}
-
-/* One run of each, beginning with another one every time; the slowest rank's times are kept. */
+/* One run of each; the slowest rank's times are kept. */
 static int run_round(job_t *job, int round)
 {
-    double us[TUNE_CANDIDATES_MAX] = {0};
-    int code = TRV_OK;
-    for (int i = 0; i < job->candidates && code == TRV_OK; i++) {
-        int at = (i + round) % job->candidates;
-        if (!job->candidate[at].left_out)
-            code = run_batch(job, &job->candidate[at], &us[at]);
-    }
+    samples_t *samples = &job->samples;
+    int code = samples_round(samples, round);
     if (code == TRV_OK)
-        code = tune_most(job->tune, us, job->candidates);
-    for (int i = 0; i < job->candidates; i++)
-        if (!job->candidate[i].left_out)
-            job->candidate[i].run_us[job->candidate[i].runs++] = us[i];
+        code = together_reduce(job->tune->comm, samples->us, samples->kinds, MPI_MAX);
+    for (int i = 0; i < samples->kinds; i++)
+        if (!samples->left_out[i])
+            job->candidate[i].run_us[job->candidate[i].runs++] = samples->us[i];
     return code;
 }
 
 static void prune(job_t *job)
 {
     double best = job->candidate[LIBRARY].times.median_us;
-    for (int i = 0; i < job->candidates; i++)
-        if (!job->candidate[i].left_out && job->candidate[i].times.median_us < best)
+    for (int i = 0; i < job->samples.kinds; i++)
+        if (!job->samples.left_out[i] && job->candidate[i].times.median_us < best)
             best = job->candidate[i].times.median_us;
-    for (int i = 0; i < job->candidates; i++)
-        job->candidate[i].left_out |= i != LIBRARY && job->candidate[i].times.median_us > SLOW * best;
+    for (int i = 0; i < job->samples.kinds; i++)
+        job->samples.left_out[i] |= i != LIBRARY && job->candidate[i].times.median_us > SLOW * best;
 }
 
 static void summarise_all(job_t *job)
 {
-    for (int i = 0; i < job->candidates; i++)
-        if (!job->candidate[i].left_out)
+    for (int i = 0; i < job->samples.kinds; i++)
+        if (!job->samples.left_out[i])
             summarise(&job->candidate[i]);
 }
 
@@ -117,7 +96,7 @@ static void summarise_all(job_t *job)
 static int share_left(const job_t *job, double *seconds)
 {
     *seconds = job->end - PMPI_Wtime();
-    return tune_share(job->tune, seconds, sizeof *seconds);
+    return together_share(job->tune->comm, seconds, sizeof *seconds);
 }
 
 /* Rounds until so much of the time is over; a few at least. */
@@ -126,7 +105,7 @@ static int run_rounds(job_t *job, double seconds)
     double left, until = 0;
     int code = share_left(job, &left), more = 1;
     until = left - seconds;
-    for (int i = 0; i < job->candidates; i++)
+    for (int i = 0; i < job->samples.kinds; i++)
         job->candidate[i].runs = 0;
     for (int round = 0; more && code == TRV_OK; round++) {
         code = run_round(job, round);
@@ -143,70 +122,58 @@ static int run_rounds(job_t *job, double seconds)
 }
 
 /* Leaves out the slowest of ours until rounds of the others fit into the time, or one is left. */
-static void keep_what_fits(job_t *job, const double *us, double seconds)
+static void keep_what_fits(job_t *job, double seconds)
 {
+    const double *us = job->samples.us;
     double round_s = 0;
     int kept = 0;
-    for (int i = 0; i < job->candidates; i++)
-        if (!job->candidate[i].left_out) {
-            round_s += 1e-6 * us[i] * job->batch;
+    for (int i = 0; i < job->samples.kinds; i++)
+        if (!job->samples.left_out[i]) {
+            round_s += 1e-6 * us[i] * job->samples.batch;
             kept++;
         }
     for (; kept > 2 && round_s * ROUNDS_MIN > seconds; kept--) {
         int slowest = LIBRARY;
-        for (int i = LIBRARY + 1; i < job->candidates; i++)
-            if (!job->candidate[i].left_out && (slowest == LIBRARY || us[i] > us[slowest]))
+        for (int i = LIBRARY + 1; i < job->samples.kinds; i++)
+            if (!job->samples.left_out[i] && (slowest == LIBRARY || us[i] > us[slowest]))
                 slowest = i;
-        job->candidate[slowest].left_out = true;
-        round_s -= 1e-6 * us[slowest] * job->batch;
+        job->samples.left_out[slowest] = true;
+        round_s -= 1e-6 * us[slowest] * job->samples.batch;
     }
 }
 
 /* Runs each twice, while there is time, and finds out how many calls of the library make a run. */
 static int warm_up(job_t *job, double seconds)
 {
-    double us[TUNE_CANDIDATES_MAX] = {0}, left;
+    samples_t *samples = &job->samples;
+    const int kinds = samples->kinds;
+    double left;
     int code = share_left(job, &left);
     const double until = left - WARM_UP * seconds;
-    job->batch = 1;
-    for (int i = 0; i < job->candidates && code == TRV_OK; i++) {
-        job->candidate[i].left_out = i > LIBRARY + 1 && left < until;
-        for (int twice = 0; twice < 2 && !job->candidate[i].left_out && code == TRV_OK; twice++)
-            code = run_batch(job, &job->candidate[i], &us[i]);
+    samples->batch = 1;
+    for (int i = 0; i < kinds; i++)
+        samples->left_out[i] = true;
+    for (int i = 0; i < kinds && code == TRV_OK; i++) {
+        const bool late = i > LIBRARY + 1 && left < until;
+        samples->left_out[i] = false; /* alone */
+        for (int twice = 0; twice < 2 && !late && code == TRV_OK; twice++)
+            code = samples_round(samples, 0);
+        samples->left_out[i] = true;
+        job->candidate[i].runs = !late;
         if (code == TRV_OK)
             code = share_left(job, &left);
     }
+    for (int i = 0; i < kinds; i++)
+        samples->left_out[i] = job->candidate[i].runs == 0;
     if (code == TRV_OK)
-        code = tune_most(job->tune, us, job->candidates);
-    double fit = us[LIBRARY] > 0 ? 1e6 * BATCH_SECONDS / us[LIBRARY] : BATCH_MAX;
-    job->batch = fit < 1 ? 1 : fit > BATCH_MAX ? BATCH_MAX : (int)fit;
-    keep_what_fits(job, us, (1 - CONFIRM) * left);
+        code = together_reduce(job->tune->comm, samples->us, kinds, MPI_MAX);
+    double fit = samples->us[LIBRARY] > 0 ? 1e6 * BATCH_SECONDS / samples->us[LIBRARY] : BATCH_MAX;
+    samples->batch = fit < 1 ? 1 : fit > BATCH_MAX ? BATCH_MAX : (int)fit;
+    keep_what_fits(job, (1 - CONFIRM) * left);
     return code;
 }
 
 /* ---- Candidates -------------------------------------------------------------------------------------------------- */
-
-static int create_plan(const job_t *job, tune_candidate_t *candidate)
-{
-    char torus[TRV_TORUS_TEXT_MAX];
-    MPI_Comm comm = job->tune->comm;
-    trv_torus_format(&job->tune->options.torus, torus, sizeof torus);
-    int code = TRV_Comm_set(comm, job->tune->options.has_torus ? torus : NULL, candidate->name);
-    if (code == MPI_SUCCESS && job->collective == TRV_ALLREDUCE)
-        code = TRV_Allreduce_plan_create(job->count, MPI_FLOAT, MPI_SUM, comm, &candidate->plan);
-    else if (code == MPI_SUCCESS && job->collective == TRV_REDUCE_SCATTER)
-        code = TRV_Reduce_scatter_block_plan_create(job->count, MPI_FLOAT, MPI_SUM, comm, &candidate->plan);
-    else if (code == MPI_SUCCESS)
-        code = TRV_Allgather_plan_create(job->count, MPI_FLOAT, comm, &candidate->plan);
-    return code == MPI_SUCCESS ? TRV_OK : TRV_ERR_ARGUMENT; /* the sentence is there */
-}
-
-/* Whether the plan is what it was asked to be: several ranks at a place, for example, are served in AllReduce only. */
-static bool is_as_asked(const tune_candidate_t *candidate)
-{
-    TRV_Plan_info info = {TRV_PLAN_INFO};
-    return TRV_Plan_query(candidate->plan, &info) == MPI_SUCCESS && strcmp(info.algorithm, candidate->name) == 0;
-}
 
 static bool is_candidate(const trv_algorithm_t *algorithm, const trv_torus_t *torus, trv_collective_t collective)
 {
@@ -215,18 +182,29 @@ static bool is_candidate(const trv_algorithm_t *algorithm, const trv_torus_t *to
            trv_algorithm_supports(algorithm, torus, collective) == TRV_OK;
 }
 
+/* Not one whose plan is another than it was asked to be: several ranks at a place, for example, are served in AllReduce
+ * only. */
 static int add_candidate(job_t *job, const char *name)
 {
-    for (int i = 0; i < job->candidates; i++)
-        if (strcmp(job->candidate[i].name, name) == 0)
+    const tune_t *tune = job->tune;
+    char torus[TRV_TORUS_TEXT_MAX];
+    for (int i = 0; i < job->samples.kinds; i++)
+        if (strcmp(job->candidate[i].call.algorithm, name) == 0)
             return TRV_OK;
-    tune_candidate_t *candidate = &job->candidate[job->candidates];
-    snprintf(candidate->name, sizeof candidate->name, "%s", name);
-    int code = create_plan(job, candidate);
-    if (code == TRV_OK && is_as_asked(candidate))
-        job->candidates++;
-    else if (code == TRV_OK)
-        TRV_Plan_free(&candidate->plan);
+    call_t *call = &job->candidate[job->samples.kinds].call;
+    *call = (call_t){.comm = tune->comm,
+                     .collective = job->collective,
+                     .type = TRV_FLOAT,
+                     .op = TRV_SUM,
+                     .count = job->count,
+                     .send = tune->send,
+                     .receive = tune->receive};
+    trv_torus_format(&tune->options.torus, torus, sizeof torus);
+    int code = call_create(call, tune->options.has_torus ? torus : NULL, name);
+    if (code == TRV_OK && strcmp(call->algorithm, name) == 0)
+        job->samples.kinds++;
+    else
+        call_free(call);
     return code;
 }
 
@@ -250,13 +228,13 @@ static int add_plans(job_t *job, uint64_t bytes)
 
 static int make_candidates(job_t *job, uint64_t bytes)
 {
-    strcpy(job->candidate[LIBRARY].name, "mpi");
-    job->candidates = 1;
-    int code = add_plans(job, bytes); /* first, where there is no time for all */
+    int code = add_candidate(job, CALL_LIBRARY);
+    if (code == TRV_OK)
+        code = add_plans(job, bytes); /* first, where there is no time for all */
     for (int i = 0; i < trv_algorithms_count() && code == TRV_OK; i++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
         if (is_candidate(algorithm, &job->tune->options.torus, job->collective) &&
-            job->candidates < TUNE_CANDIDATES_MAX)
+            job->samples.kinds < TUNE_CANDIDATES_MAX)
             code = add_candidate(job, trv_algorithm_name(algorithm));
     }
     return code;
@@ -264,20 +242,19 @@ static int make_candidates(job_t *job, uint64_t bytes)
 
 static void free_plans(job_t *job)
 {
-    for (int i = 0; i < job->candidates; i++)
-        if (job->candidate[i].plan != TRV_PLAN_NULL)
-            TRV_Plan_free(&job->candidate[i].plan);
+    for (int i = 0; i < job->samples.kinds; i++)
+        call_free(&job->candidate[i].call);
 }
 
 /* ---- A cell ------------------------------------------------------------------------------------------------------ */
 
 static void fill_cell(const job_t *job, tune_cell_t *cell)
 {
-    cell->candidates = job->candidates;
-    for (int i = 0; i < job->candidates; i++) {
-        memcpy(cell->name[i], job->candidate[i].name, sizeof cell->name[i]);
+    cell->candidates = job->samples.kinds;
+    for (int i = 0; i < job->samples.kinds; i++) {
+        memcpy(cell->name[i], job->candidate[i].call.algorithm, sizeof cell->name[i]);
         cell->times[i] = job->candidate[i].times;
-        if (i != LIBRARY && !job->candidate[i].left_out &&
+        if (i != LIBRARY && !job->samples.left_out[i] &&
             (cell->best == 0 || cell->times[i].median_us < cell->times[cell->best].median_us))
             cell->best = i;
     }
@@ -288,12 +265,12 @@ static void fill_cell(const job_t *job, tune_cell_t *cell)
 static int confirm(job_t *job, tune_cell_t *cell)
 {
     double left;
-    for (int i = 0; i < job->candidates; i++)
-        job->candidate[i].left_out = i != LIBRARY && i != cell->best;
+    for (int i = 0; i < job->samples.kinds; i++)
+        job->samples.left_out[i] = i != LIBRARY && i != cell->best;
     int code = share_left(job, &left);
     if (code == TRV_OK)
         code = run_rounds(job, left);
-    cell->wins = code == TRV_OK && !job->candidate[cell->best].left_out &&
+    cell->wins = code == TRV_OK && !job->samples.left_out[cell->best] &&
                  wins(&job->candidate[cell->best].times, &job->candidate[LIBRARY].times);
     return code;
 }
@@ -303,8 +280,9 @@ int tune_measure(tune_t *tune, trv_collective_t collective, uint64_t bytes, doub
     static tune_candidate_t candidate[TUNE_CANDIDATES_MAX];
     uint64_t blocks = collective == TRV_ALLREDUCE ? 1 : (uint64_t)tune->ranks, unit = blocks * sizeof(float);
     uint64_t count = bytes / unit > 0 ? bytes / unit : 1;
-    job_t job = {.tune = tune, .collective = collective, .count = (MPI_Count)count, .candidate = candidate};
+    job_t job = {.tune = tune, .collective = collective, .count = count, .candidate = candidate};
     double left;
+    job.samples = (samples_t){.comm = tune->comm, .run = run_candidate, .context = &job};
     job.end = PMPI_Wtime() + seconds;
     memset(candidate, 0, sizeof candidate);
     *cell = (tune_cell_t){.collective = collective, .bytes = count * unit};

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "settings/model.h"
 #include "transport/mpi/mpi_error.h"
+#include "cli/mpi/together.h"
 #include "cli/mpi/tune.h"
 #include "transport/mpi/waiting.h"
 #include "torus/torus.h"
@@ -65,7 +66,7 @@ static int measure_pair(const tune_t *tune, int place, char *data, double *small
             code = ping_pong(tune, first ? to : from, first, data, LARGE, &time_ns[1]);
     }
     if (code == TRV_OK)
-        code = tune_most(tune, time_ns, 2);
+        code = together_reduce(tune->comm, time_ns, 2, MPI_MAX);
     *small_ns = time_ns[0];
     *large_ns = time_ns[1];
     return code;
@@ -116,7 +117,7 @@ static int measure_exchange(const tune_t *tune, const int *peer, int peers, char
     for (int i = 0; i < peers && failed == TRV_OK; i++)
         if (tune->rank == peer[i])
             failed = ping_pong(tune, rank_at(tune, 0), false, data, SMALL, &ignored);
-    return failed == TRV_OK ? tune_most(tune, round_ns, 1) : failed;
+    return failed == TRV_OK ? together_reduce(tune->comm, round_ns, 1, MPI_MAX) : failed;
 }
 
 /* The ranks next to the first place, each once. */

@@ -94,10 +94,10 @@ static void try_all_counts(run_t *run)
 
 static void try_type(run_t *run, trv_type_t type, trv_op_t op)
 {
-    bench_options_t options = {.collective = run->collective, .type = type, .op = op};
-    run->type = bench_mpi_type(type);
-    run->op = bench_mpi_op(op);
-    if (expect(bench_data_init(&run->data, &options, test_rank, test_ranks) == TRV_OK, "out of memory"))
+    run->data = (bench_data_t){.collective = run->collective, .type = type, .op = op};
+    run->type = call_mpi_type(type);
+    run->op = call_mpi_op(op);
+    if (expect(bench_data_init(&run->data, test_rank, test_ranks) == TRV_OK, "out of memory"))
         try_all_counts(run);
     bench_data_clear(&run->data);
 }

@@ -1,0 +1,91 @@
+/*
+ * AllReduce of doubles written by hand for 2 and for 3 ranks, in the two ways that there are: what a library's overhead
+ * is measured against. How messages are sent and awaited is up to the program; the functions are inlined with that.
+ */
+#ifndef TRIVANCE_BENCH_EXCHANGE_H
+#define TRIVANCE_BENCH_EXCHANGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <trivance/reduce.h>
+
+#define RANKS_MAX    3
+#define BYTES_MAX    ((size_t)1 << 20)
+#define SWITCH_BYTES 65536 /* up to here every rank sends its whole vector to every other, as trivance-l-grouped does */
+
+typedef struct exchange {
+    int rank, ranks;
+    double *part[RANKS_MAX]; /* what the others send */
+} exchange_t;
+
+typedef struct exchange_way {
+    void (*receive)(void *context, int peer, int tag, void *data, size_t bytes);
+    void (*send)(void *context, int peer, int tag, const void *data, size_t bytes);
+    void (*complete)(void *context); /* all that was received and sent so far */
+} exchange_way_t;
+
+static inline size_t exchange_first(const exchange_t *exchange, int rank, size_t count)
+{
+    return count * (size_t)rank / (size_t)exchange->ranks;
+}
+
+static inline void exchange_add(const exchange_t *exchange, double *result, const double *mine, size_t count)
+{
+    const void *source[RANKS_MAX];
+    for (int r = 0; r < exchange->ranks; r++)
+        source[r] = r == exchange->rank ? mine : exchange->part[r];
+    trv_reduce(TRV_SUM, TRV_DOUBLE, result, source, exchange->ranks, count);
+}
+
+/* Every rank's whole vector to every other rank. */
+static inline void exchange_whole(const exchange_t *exchange, const exchange_way_t way, void *context,
+                                  const double *input, double *output, size_t count)
+{
+    for (int r = 0; r < exchange->ranks; r++)
+        if (r != exchange->rank)
+            way.receive(context, r, 0, exchange->part[r], count * sizeof *input);
+    for (int r = 0; r < exchange->ranks; r++)
+        if (r != exchange->rank)
+            way.send(context, r, 0, input, count * sizeof *input);
+    way.complete(context);
+    exchange_add(exchange, output, input, count);
+}
+
+/* Part r of the vector is added on rank r and sent to all. */
+static inline void exchange_parts(const exchange_t *exchange, const exchange_way_t way, void *context,
+                                  const double *input, double *output, size_t count)
+{
+    const int mine = exchange->rank;
+    size_t first[RANKS_MAX], bytes[RANKS_MAX];
+    for (int r = 0; r < exchange->ranks; r++) {
+        first[r] = exchange_first(exchange, r, count);
+        bytes[r] = (exchange_first(exchange, r + 1, count) - first[r]) * sizeof *input;
+    }
+    for (int r = 0; r < exchange->ranks; r++)
+        if (r != mine)
+            way.receive(context, r, 0, exchange->part[r], bytes[mine]);
+    for (int r = 0; r < exchange->ranks; r++)
+        if (r != mine)
+            way.send(context, r, 0, input + first[r], bytes[r]);
+    way.complete(context);
+    exchange_add(exchange, output + first[mine], input + first[mine], bytes[mine] / sizeof *input);
+    for (int r = 0; r < exchange->ranks; r++)
+        if (r != mine) {
+            way.receive(context, r, 1, output + first[r], bytes[r]);
+            way.send(context, r, 1, output + first[mine], bytes[mine]);
+        }
+    way.complete(context);
+}
+
+/* As trivance-l-grouped or trivance-b. */
+static inline void exchange_run(const exchange_t *exchange, const exchange_way_t way, void *context, bool parts,
+                                const double *input, double *output, size_t count)
+{
+    if (parts)
+        exchange_parts(exchange, way, context, input, output, count);
+    else
+        exchange_whole(exchange, way, context, input, output, count);
+}
+
+#endif
