@@ -10,6 +10,8 @@
 #include "base/advance.h"
 #include "base/error.h"
 #include "base/room.h"
+#include "verify/vector_clock.h"
+#include "verify/verifier.h"
 
 #define RANKS_MAX  128
 #define BOUND_MAX  (INT64_C(1) << 24) /* ranks * streams * registers * units of a slice */
@@ -137,20 +139,6 @@ typedef struct half { /* one side of a message */
     int rank;
 } half_t;
 
-/* The receive that matches the send number `index` of a rank: as many-eth from it as that is to the peer. */
-static const trv_message_t *find_receive(const lowering_t *l, int rank, int index)
-{
-    const trv_message_t *send = &l->now[rank].send[index];
-    const trv_step_t *peer = &l->now[send->peer];
-    int nth = 0;
-    for (int i = 0; i < index; i++)
-        nth += l->now[rank].send[i].peer == send->peer;
-    for (int i = 0; i < peer->receives; i++)
-        if (peer->receive[i].peer == rank && nth-- == 0)
-            return &peer->receive[i];
-    return NULL;
-}
-
 /* The register and unit of each cell of a part, `index` counting them; units in the order of chunks. */
 static void locate(const lowering_t *l, const trv_part_t *part, int64_t index, int *reg, int64_t *unit)
 {
@@ -236,7 +224,7 @@ static int add_send(lowering_t *l, int rank, int index)
     const trv_message_t *send = &l->now[rank].send[index];
     int64_t count = trv_message_units(l->schedule, send);
     trv_low_op_t *op;
-    if (send->peer < 0 || send->peer >= l->ranks || !same_parts(send, find_receive(l, rank, index)))
+    if (!same_parts(send, trv_other_side(l->now, l->ranks, rank, true, index)))
         return trv_fail(TRV_ERR_INVALID,
                         "in step %d of stream %d rank %d does not receive what rank %d sends it; "
                         "verify the schedule first",
@@ -252,7 +240,7 @@ static int add_send(lowering_t *l, int rank, int index)
 static int add_receive(lowering_t *l, int rank, int index, int64_t number)
 {
     int peer = l->now[rank].send[index].peer, homes_free = 1;
-    half_t half = {find_receive(l, rank, index), peer};
+    half_t half = {trv_other_side(l->now, l->ranks, rank, true, index), peer};
     int64_t count = l->out->rank[rank].op[number].count;
     trv_low_op_t *op;
     /* NOLINTNEXTLINE(readability-suspicious-call-argument): as the peer sees it */
@@ -289,9 +277,7 @@ static int add_messages(lowering_t *l, int64_t *first)
     for (int rank = 0; rank < l->ranks && !rc; rank++)
         for (int i = 0; i < l->now[rank].sends && !rc; i++) {
             int32_t *known = &l->known[l->now[rank].send[i].peer * l->ranks];
-            const int32_t *knew = &l->knew[rank * l->ranks];
-            for (int r = 0; r < l->ranks; r++)
-                known[r] = knew[r] > known[r] ? knew[r] : known[r];
+            trv_clock_join(known, &l->knew[rank * l->ranks], l->ranks);
             known[rank] = 2 * l->step;
             rc = add_receive(l, rank, i, first[rank] + i);
         }
@@ -312,7 +298,7 @@ static int add_combine(lowering_t *l, int rank, const trv_combine_t *combine)
     if (rc)
         return rc;
     for (int s = 0; s < combine->sources; s++) {
-        int reg = combine->source ? combine->source[s] : combine->first + s;
+        int reg = trv_combine_source(combine, s);
         for (int64_t i = 0; i < count; i++)
             cells(l, op, s)[i] = cell_of(l, rank, reg, l->unit[i]);
     }

@@ -1,14 +1,13 @@
 /*
  * Reading MSCCL's XML: <algo> has a <gpu> for each rank, that a <tb> for each threadblock, and that its <step>s.
  */
-#include "formats/msccl_program.h"
+#include "formats/msccl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/room.h"
 #include "formats/xml.h"
 
 #define CHUNKS_MAX   (1 << 20)
@@ -18,22 +17,21 @@
 
 typedef struct reader {
     xml_t xml;
-    trv_msccl_t *program;
-    int blocks;
-    int64_t block_room, step_room;
+    trv_gpu_program_t *program;
+    int gpu;
 } reader_t;
 
-static int read_kind(const reader_t *reader, const xml_tag_t *tag, int *what)
+static int read_kind(const reader_t *reader, const xml_tag_t *tag, int *actions)
 {
-    enum { RECEIVE = TRV_MSCCL_RECEIVE, SOURCE = TRV_MSCCL_SOURCE, STORE = TRV_MSCCL_STORE, SEND = TRV_MSCCL_SEND };
+    enum { RECEIVE = TRV_ACT_RECEIVE, SOURCE = TRV_ACT_SOURCE, STORE = TRV_ACT_STORE, SEND = TRV_ACT_SEND };
     static const struct {
         const char *type;
-        int what;
+        int actions;
     } kind[] = {{"nop", 0},
                 {"s", SOURCE | SEND},
                 {"r", RECEIVE | STORE},
                 {"cpy", SOURCE | STORE},
-                {"re", SOURCE | TRV_MSCCL_TARGET | STORE},
+                {"re", SOURCE | TRV_ACT_TARGET | STORE},
                 {"rcs", RECEIVE | STORE | SEND},
                 {"rrc", RECEIVE | SOURCE | STORE},
                 {"rrs", RECEIVE | SOURCE | SEND},
@@ -41,7 +39,7 @@ static int read_kind(const reader_t *reader, const xml_tag_t *tag, int *what)
     const char *type = xml_text(tag, "type");
     for (size_t i = 0; type && i < sizeof kind / sizeof kind[0]; i++)
         if (strcmp(type, kind[i].type) == 0) {
-            *what = kind[i].what;
+            *actions = kind[i].actions;
             return TRV_OK;
         }
     return xml_fail(&reader->xml, "a step's type is '%.20s'; known here are s, r, cpy, re, rcs, rrc, rrs, rrcs and nop",
@@ -68,42 +66,42 @@ static int read_buffer(const reader_t *reader, const xml_tag_t *tag, const char 
     return TRV_OK;
 }
 
-static int read_step(reader_t *reader, const xml_tag_t *tag, trv_msccl_block_t *block)
+static int read_step(reader_t *reader, const xml_tag_t *tag)
 {
-    trv_msccl_t *program = reader->program;
-    trv_msccl_step_t step = {.count = 0};
-    int number = 0, waited = 0, rc;
+    trv_gpu_program_t *program = reader->program;
+    trv_gpu_op_t op = {.kind = TRV_OP_STEP, .first = program->spans};
+    trv_span_t source = {.gpu = reader->gpu}, target = source;
+    const int number = program->block[program->blocks - 1].ops;
+    int read = 0, waited = 0, rc;
     if (strcmp(tag->name, "step") != 0 || !tag->empty)
         return xml_fail(&reader->xml, "a threadblock has <step …/> only, not <%.40s>", tag->name);
-    rc = xml_integer(&reader->xml, tag, "s", block->steps, block->steps, &number);
-    rc = rc ? rc : read_kind(reader, tag, &step.what);
-    rc = rc ? rc : xml_integer(&reader->xml, tag, "depid", -1, BLOCKS_MAX, &step.wait_block);
-    rc = rc ? rc : xml_integer(&reader->xml, tag, "deps", -1, STEPS_MAX, &step.wait_step);
+    rc = xml_integer(&reader->xml, tag, "s", number, number, &read);
+    rc = rc ? rc : read_kind(reader, tag, &op.actions);
+    rc = rc ? rc : xml_integer(&reader->xml, tag, "depid", -1, BLOCKS_MAX, &op.wait_block);
+    rc = rc ? rc : xml_integer(&reader->xml, tag, "deps", -1, STEPS_MAX, &op.wait_step);
     rc = rc ? rc : xml_integer(&reader->xml, tag, "hasdep", 0, 1, &waited);
-    step.waited = waited;
-    if (step.what) {
-        rc = rc ? rc : xml_integer(&reader->xml, tag, "cnt", 1, CHUNKS_MAX, &step.count);
-        rc = rc ? rc : read_buffer(reader, tag, "srcbuf", &step.source);
-        rc = rc ? rc : read_buffer(reader, tag, "dstbuf", &step.target);
-        rc = rc ? rc : xml_integer(&reader->xml, tag, "srcoff", -1, CHUNKS_MAX, &step.source_at);
-        rc = rc ? rc : xml_integer(&reader->xml, tag, "dstoff", -1, CHUNKS_MAX, &step.target_at);
+    op.waited = waited;
+    if (op.actions) {
+        rc = rc ? rc : xml_integer(&reader->xml, tag, "cnt", 1, CHUNKS_MAX, &source.size);
+        target.size = source.size;
+        rc = rc ? rc : read_buffer(reader, tag, "srcbuf", &source.buffer);
+        rc = rc ? rc : read_buffer(reader, tag, "dstbuf", &target.buffer);
+        rc = rc ? rc : xml_integer(&reader->xml, tag, "srcoff", -1, CHUNKS_MAX, &source.at);
+        rc = rc ? rc : xml_integer(&reader->xml, tag, "dstoff", -1, CHUNKS_MAX, &target.at);
+        rc = rc ? rc : trv_gpu_program_add_span(program, &source);
+        rc = rc ? rc : trv_gpu_program_add_span(program, &target);
     }
-    if (!rc && program->steps == STEPS_MAX)
+    if (!rc && program->ops == STEPS_MAX)
         rc = xml_fail(&reader->xml, "there are more than %d steps", STEPS_MAX);
-    rc = rc ? rc : trv_room(&program->step, &reader->step_room, program->steps, 1, sizeof step);
-    if (!rc) {
-        program->step[program->steps++] = step;
-        block->steps++;
-    }
-    return rc;
+    return rc ? rc : trv_gpu_program_add_op(program, &op);
 }
 
-static int read_block(reader_t *reader, const xml_tag_t *head, int gpu)
+static int read_block(reader_t *reader, const xml_tag_t *head)
 {
-    trv_msccl_t *program = reader->program;
-    trv_msccl_block_t block = {.gpu = gpu,
-                               .number = reader->blocks - program->first_block[gpu],
-                               .first_step = program->steps};
+    trv_gpu_program_t *program = reader->program;
+    trv_threadblock_t block = {.gpu = reader->gpu,
+                               .number = program->blocks - program->first_block[reader->gpu],
+                               .first_op = program->ops};
     xml_tag_t tag;
     int number = 0, rc, more = 1;
     if (strcmp(head->name, "tb") != 0)
@@ -112,33 +110,30 @@ static int read_block(reader_t *reader, const xml_tag_t *head, int gpu)
     rc = rc ? rc : xml_integer(&reader->xml, head, "send", -1, program->gpus - 1, &block.send);
     rc = rc ? rc : xml_integer(&reader->xml, head, "recv", -1, program->gpus - 1, &block.receive);
     rc = rc ? rc : xml_integer(&reader->xml, head, "chan", 0, CHANNELS_MAX - 1, &block.channel);
-    while (!rc && !head->empty && (more = xml_next(&reader->xml, &tag)) > 0 && !tag.closing)
-        rc = read_step(reader, &tag, &block);
-    if (!rc && !head->empty)
-        rc = read_end(reader, "tb", more, &tag);
-    if (!rc && reader->blocks == BLOCKS_MAX)
+    if (!rc && program->blocks == BLOCKS_MAX)
         rc = xml_fail(&reader->xml, "there are more than %d threadblocks", BLOCKS_MAX);
-    rc = rc ? rc : trv_room(&program->block, &reader->block_room, reader->blocks, 1, sizeof block);
-    if (!rc)
-        program->block[reader->blocks++] = block;
-    return rc;
+    rc = rc ? rc : trv_gpu_program_add_block(program, &block);
+    while (!rc && !head->empty && (more = xml_next(&reader->xml, &tag)) > 0 && !tag.closing)
+        rc = read_step(reader, &tag);
+    return rc || head->empty ? rc : read_end(reader, "tb", more, &tag);
 }
 
-static int read_gpu(reader_t *reader, int gpu)
+static int read_gpu(reader_t *reader)
 {
-    trv_msccl_t *program = reader->program;
+    trv_gpu_program_t *program = reader->program;
+    const int gpu = reader->gpu;
     xml_tag_t head, tag;
     int number = 0, rc = TRV_OK, more = xml_next(&reader->xml, &head);
     if (more <= 0 || head.closing || strcmp(head.name, "gpu") != 0)
         return more < 0 ? more : xml_fail(&reader->xml, "there are %d <gpu>, and ngpus is %d", gpu, program->gpus);
-    program->first_block[gpu] = reader->blocks;
+    program->first_block[gpu] = program->blocks;
     rc = xml_integer(&reader->xml, &head, "id", gpu, gpu, &number);
     rc = rc ? rc : xml_integer(&reader->xml, &head, "s_chunks", 0, CHUNKS_MAX, &program->scratch[gpu]);
     while (!rc && !head.empty && (more = xml_next(&reader->xml, &tag)) > 0 && !tag.closing)
-        rc = read_block(reader, &tag, gpu);
+        rc = read_block(reader, &tag);
     if (!rc && !head.empty)
         rc = read_end(reader, "gpu", more, &tag);
-    program->first_block[gpu + 1] = reader->blocks;
+    program->first_block[gpu + 1] = program->blocks;
     return rc;
 }
 
@@ -159,7 +154,7 @@ static int read_collective(const reader_t *reader, const xml_tag_t *tag, trv_col
 
 static int read_head(reader_t *reader, xml_tag_t *tag)
 {
-    trv_msccl_t *program = reader->program;
+    trv_gpu_program_t *program = reader->program;
     int rc = xml_next(&reader->xml, tag);
     if (rc < 0)
         return rc;
@@ -167,7 +162,7 @@ static int read_head(reader_t *reader, xml_tag_t *tag)
         return xml_fail(&reader->xml, "it is no MSCCL program, which begins with <algo …>");
     snprintf(program->name, sizeof program->name, "%s", xml_text(tag, "name") ? xml_text(tag, "name") : "");
     trv_make_printable(program->name);
-    rc = xml_integer(&reader->xml, tag, "ngpus", 1, TRV_MSCCL_GPUS_MAX, &program->gpus);
+    rc = xml_integer(&reader->xml, tag, "ngpus", 1, TRV_GPUS_MAX, &program->gpus);
     rc = rc ? rc : xml_integer(&reader->xml, tag, "nchunksperloop", 1, CHUNKS_MAX, &program->chunks);
     rc = rc ? rc : read_collective(reader, tag, &program->collective);
     if (!rc && xml_text(tag, "inplace"))
@@ -182,17 +177,14 @@ static int read_head(reader_t *reader, xml_tag_t *tag)
 
 static int read_all(reader_t *reader)
 {
-    trv_msccl_t *program = reader->program;
+    trv_gpu_program_t *program = reader->program;
     xml_tag_t tag;
     int rc = read_head(reader, &tag);
     if (rc)
         return rc;
-    program->scratch = calloc((size_t)program->gpus, sizeof *program->scratch);
-    program->first_block = calloc((size_t)program->gpus + 1, sizeof *program->first_block);
-    if (!program->scratch || !program->first_block)
-        return trv_fail_memory();
-    for (int gpu = 0; gpu < program->gpus && !rc; gpu++)
-        rc = read_gpu(reader, gpu);
+    rc = trv_gpu_program_create_gpus(program);
+    for (reader->gpu = 0; reader->gpu < program->gpus && !rc; reader->gpu++)
+        rc = read_gpu(reader);
     if (rc)
         return rc;
     rc = xml_next(&reader->xml, &tag);
@@ -203,21 +195,12 @@ static int read_all(reader_t *reader)
     return rc;
 }
 
-int trv_msccl_read(char *text, const char *file, trv_msccl_t *program)
+int trv_msccl_read(char *text, const char *file, trv_gpu_program_t *program)
 {
-    *program = (trv_msccl_t){.gpus = 0};
+    *program = (trv_gpu_program_t){.gpus = 0};
     reader_t reader = {.xml = {file, text, 1}, .program = program};
     int rc = read_all(&reader);
     if (rc)
-        trv_msccl_clear(program);
+        trv_gpu_program_clear(program);
     return rc;
-}
-
-void trv_msccl_clear(trv_msccl_t *program)
-{
-    free(program->scratch);
-    free(program->first_block);
-    free(program->block);
-    free(program->step);
-    *program = (trv_msccl_t){.gpus = 0};
 }

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "formats/json_reader.h"
-#include "formats/mscclpp_program.h"
+#include "formats/msccl.h"
 
 #define CHUNKS_MAX  65536
 #define BLOCKS_MAX  1024 /* of a GPU */
@@ -17,17 +17,11 @@
 
 typedef struct reader {
     json_place_t place;
-    trv_mscclpp_t *program;
+    trv_gpu_program_t *program;
     int *first_end, *connected;       /* of each GPU's ends; one more. The GPU that an end leads to */
     json_t *gpu, *channels, *buffers; /* of the threadblock: its channels and remote buffers, as indices of the GPU's */
     int number;                       /* of the GPU */
 } reader_t;
-
-/* The array with room for one more than `count`; NULL without memory. */
-static void *grow(void *array, int count, size_t size)
-{
-    return count & (count - 1) ? array : realloc(array, (count ? 2 * (size_t)count : 1) * size);
-}
 
 static int integer(const reader_t *reader, json_t *object, const char *key, int max, int *value)
 {
@@ -75,16 +69,13 @@ static int read_type(const reader_t *reader, json_t *object, char *buffer)
 /* A buffer of the GPU itself has a type, a peer's has the number of a remote buffer of the threadblock. */
 static int read_chunks(reader_t *reader, json_t *object)
 {
-    trv_mscclpp_t *program = reader->program;
-    trv_pp_chunks_t *grown = grow(program->chunks, program->chunks_count, sizeof *grown);
-    if (!grown)
-        return trv_fail_memory();
-    program->chunks = grown;
-    trv_pp_chunks_t *chunks = &grown[program->chunks_count++];
-    *chunks = (trv_pp_chunks_t){.gpu = reader->number};
-    int id = 0, rc = integer(reader, object, "index", CHUNKS_MAX, &chunks->at);
-    if (!rc)
-        rc = integer(reader, object, "size", CHUNKS_MAX, &chunks->size);
+    trv_gpu_program_t *program = reader->program;
+    int id = 0, rc = trv_gpu_program_add_span(program, &(trv_span_t){.gpu = reader->number});
+    if (rc)
+        return rc;
+    trv_span_t *chunks = &program->span[program->spans - 1];
+    rc = integer(reader, object, "index", CHUNKS_MAX, &chunks->at);
+    rc = rc ? rc : integer(reader, object, "size", CHUNKS_MAX, &chunks->size);
     if (rc || !json_object_get(object, "buffer_id"))
         return rc ? rc : read_type(reader, object, &chunks->buffer);
     rc = integer(reader, object, "buffer_id", ARRAY_MAX, &id);
@@ -95,8 +86,7 @@ static int read_chunks(reader_t *reader, json_t *object)
                          : NULL;
     if (!rc && !remote)
         return trv_json_fail(&reader->place, "there is no remote buffer %d of the threadblock", id);
-    if (!rc)
-        rc = integer(reader, remote, "rank", program->head.gpus - 1, &chunks->gpu);
+    rc = rc ? rc : integer(reader, remote, "rank", program->gpus - 1, &chunks->gpu);
     return rc ? rc : read_type(reader, remote, &chunks->buffer);
 }
 
@@ -112,24 +102,20 @@ static int read_buffers(reader_t *reader, json_t *object, const char *key, int *
 
 static int read_channels(reader_t *reader, json_t *object, int *count)
 {
-    trv_mscclpp_t *program = reader->program;
+    trv_gpu_program_t *program = reader->program;
     json_t *list;
     int rc = array(reader, object, "channel_ids", OPERAND_MAX, &list);
     const int first = reader->first_end[reader->number], ends = reader->first_end[reader->number + 1] - first;
     *count = rc ? 0 : (int)json_array_size(list);
     for (int i = 0; i < *count && !rc; i++) {
         int64_t id = 0, end = 0;
-        int *grown = grow(program->channel, program->channel_count, sizeof *grown);
-        if (!grown)
-            return trv_fail_memory();
-        program->channel = grown;
         rc = trv_json_entry(&reader->place, list, (size_t)i, "channel_ids", 0,
                             (int64_t)json_array_size(reader->channels) - 1, &id);
         if (!rc)
             rc = trv_json_entry(&reader->place, reader->channels, (size_t)id, "channel_ids", 0, ends - 1, &end);
         if (!rc && program->other[first + end] < 0)
             rc = trv_json_fail(&reader->place, "GPU %d has no channel back", reader->connected[first + end]);
-        program->channel[program->channel_count++] = first + (int)end;
+        rc = rc ? rc : trv_gpu_program_add_channel(program, first + (int)end);
     }
     return rc;
 }
@@ -138,17 +124,17 @@ static int read_channels(reader_t *reader, json_t *object, int *count)
 
 static const struct known {
     const char *name;
-    trv_pp_kind_t kind;
+    trv_op_kind_t kind;
     bool relaxed;
 } known[] = {
-    {"nop", TRV_PP_NOP, false},       {"flush", TRV_PP_NOP, false},       {"barrier", TRV_PP_BARRIER, false},
-    {"signal", TRV_PP_SIGNAL, false}, {"rlxsignal", TRV_PP_SIGNAL, true}, {"wait", TRV_PP_WAIT, false},
-    {"rlxwait", TRV_PP_WAIT, true},   {"put", TRV_PP_MOVE, false},        {"get", TRV_PP_MOVE, false},
-    {"copy", TRV_PP_MOVE, false},     {"re", TRV_PP_SUM, false},          {"res", TRV_PP_SUM, false},
-    {"rre", TRV_PP_SUM, false},       {"rres", TRV_PP_SUM, false},
+    {"nop", TRV_OP_NOP, false},       {"flush", TRV_OP_NOP, false},       {"barrier", TRV_OP_BARRIER, false},
+    {"signal", TRV_OP_SIGNAL, false}, {"rlxsignal", TRV_OP_SIGNAL, true}, {"wait", TRV_OP_WAIT, false},
+    {"rlxwait", TRV_OP_WAIT, true},   {"put", TRV_OP_MOVE, false},        {"get", TRV_OP_MOVE, false},
+    {"copy", TRV_OP_MOVE, false},     {"re", TRV_OP_SUM, false},          {"res", TRV_OP_SUM, false},
+    {"rre", TRV_OP_SUM, false},       {"rres", TRV_OP_SUM, false},
 };
 
-static int find_kind(const reader_t *reader, json_t *object, trv_pp_op_t *op)
+static int find_kind(const reader_t *reader, json_t *object, trv_gpu_op_t *op)
 {
     const char *name = json_string_value(json_object_get(object, "name"));
     const char *type = json_string_value(json_object_get(object, "channel_type"));
@@ -179,67 +165,54 @@ static int find_kind(const reader_t *reader, json_t *object, trv_pp_op_t *op)
 
 static int read_op(reader_t *reader, json_t *object)
 {
-    trv_mscclpp_t *program = reader->program;
-    trv_pp_op_t op = {.kind = TRV_PP_NOP}, *grown;
+    trv_gpu_program_t *program = reader->program;
+    trv_gpu_op_t op = {.kind = TRV_OP_NOP};
     int targets = 0, rc = find_kind(reader, object, &op);
-    if (!rc && program->op_count == OPS_MAX)
+    if (!rc && program->ops == OPS_MAX)
         rc = trv_fail(TRV_ERR_UNSUPPORTED, "%.200s has more than %d operations", reader->place.file, OPS_MAX);
     if (rc)
         return rc;
-    op.first = op.kind == TRV_PP_MOVE || op.kind == TRV_PP_SUM ? program->chunks_count : program->channel_count;
-    if (op.kind == TRV_PP_SIGNAL || op.kind == TRV_PP_WAIT) {
+    op.first = op.kind == TRV_OP_MOVE || op.kind == TRV_OP_SUM ? program->spans : program->channels;
+    if (op.kind == TRV_OP_SIGNAL || op.kind == TRV_OP_WAIT) {
         rc = read_channels(reader, object, &op.count);
-    } else if (op.kind == TRV_PP_BARRIER) {
-        rc = integer(reader, object, "barrier_id", BLOCKS_MAX - 1, &op.barrier);
+    } else if (op.kind == TRV_OP_BARRIER) {
+        rc = integer(reader, object, "barrier_id", TRV_GPU_BARRIERS_MAX - 1, &op.barrier);
         if (!rc)
             rc = integer(reader, object, "num_threadblocks", BLOCKS_MAX, &op.blocks);
         if (!rc && op.blocks == 0)
             rc = trv_json_fail(&reader->place, "the barrier is for no threadblocks");
-    } else if (op.kind != TRV_PP_NOP) {
+    } else if (op.kind != TRV_OP_NOP) {
         rc = read_buffers(reader, object, "src_buff", &op.sources);
         if (!rc)
             rc = read_buffers(reader, object, "dst_buff", &targets);
         op.count = op.sources + targets;
-        if (!rc && (op.sources == 0 || targets == 0 || (op.kind == TRV_PP_MOVE && op.sources != targets)))
+        if (!rc && (op.sources == 0 || targets == 0 || (op.kind == TRV_OP_MOVE && op.sources != targets)))
             rc = trv_json_fail(&reader->place, "%d sources do not go with %d targets", op.sources, targets);
         for (int i = 1; i < op.count && !rc; i++) {
-            const trv_pp_chunks_t *chunks = &program->chunks[op.first];
-            if (chunks[i].size != chunks[op.kind == TRV_PP_SUM || i < op.sources ? 0 : i - op.sources].size &&
-                (op.kind == TRV_PP_SUM || i >= op.sources))
+            const trv_span_t *chunks = &program->span[op.first];
+            if (chunks[i].size != chunks[op.kind == TRV_OP_SUM || i < op.sources ? 0 : i - op.sources].size &&
+                (op.kind == TRV_OP_SUM || i >= op.sources))
                 rc = trv_json_fail(&reader->place, "its sources and targets have different sizes");
         }
     }
-    if (!rc && !(grown = grow(program->op, program->op_count, sizeof *grown)))
-        rc = trv_fail_memory();
-    if (rc)
-        return rc;
-    program->op = grown;
-    program->op[program->op_count++] = op;
-    return TRV_OK;
+    return rc ? rc : trv_gpu_program_add_op(program, &op);
 }
 
 static int read_block(reader_t *reader, json_t *object, int number)
 {
-    trv_mscclpp_t *program = reader->program;
-    struct trv_pp_block *grown = grow(program->block, program->blocks, sizeof *grown);
+    trv_gpu_program_t *program = reader->program;
     json_t *ops;
-    if (!grown)
-        return trv_fail_memory();
-    program->block = grown;
-    struct trv_pp_block *block = &grown[program->blocks++];
-    *block = (struct trv_pp_block){reader->number, number, program->op_count, 0};
-    int rc = array(reader, object, "ops", OPS_MAX, &ops);
-    if (!rc)
-        rc = memory_list(reader, object, "channels", "channel_type", "channel_ids", &reader->channels);
-    if (!rc)
-        rc = memory_list(reader, object, "remote_buffer_refs", "access_channel_type", "remote_buffer_ids",
-                         &reader->buffers);
+    int rc = trv_gpu_program_add_block(program, &(trv_threadblock_t){reader->number, number, .first_op = program->ops});
+    rc = rc ? rc : array(reader, object, "ops", OPS_MAX, &ops);
+    rc = rc ? rc : memory_list(reader, object, "channels", "channel_type", "channel_ids", &reader->channels);
+    rc = rc ? rc
+            : memory_list(reader, object, "remote_buffer_refs", "access_channel_type", "remote_buffer_ids",
+                          &reader->buffers);
     for (size_t i = 0; !rc && i < json_array_size(ops); i++) {
         reader->place.what = "operation";
         reader->place.number = (long long)i;
         rc = read_op(reader, json_array_get(ops, i));
     }
-    block->ops = program->op_count - block->first_op;
     return rc;
 }
 
@@ -255,8 +228,8 @@ static json_t *connections_of(const reader_t *reader, json_t *gpu, int *rc)
 /* The ends of all channels, and where they lead. */
 static int read_ends(reader_t *reader, json_t *gpus)
 {
-    trv_mscclpp_t *program = reader->program;
-    const int count = program->head.gpus;
+    trv_gpu_program_t *program = reader->program;
+    const int count = program->gpus;
     int rc = TRV_OK;
     reader->first_end = calloc((size_t)count + 1, sizeof *reader->first_end);
     reader->connected = calloc((size_t)count * ARRAY_MAX + 1, sizeof *reader->connected);
@@ -291,58 +264,52 @@ static int read_ends(reader_t *reader, json_t *gpus)
 /* All GPUs have the same vector. */
 static int read_sizes(reader_t *reader, json_t *object)
 {
-    trv_msccl_t *head = &reader->program->head;
+    trv_gpu_program_t *program = reader->program;
     int input = 0, output = 0, rc = integer(reader, object, "input_chunks", CHUNKS_MAX, &input);
-    if (!rc)
-        rc = integer(reader, object, "output_chunks", CHUNKS_MAX, &output);
-    if (!rc)
-        rc = integer(reader, object, "scratch_chunks", CHUNKS_MAX, &head->scratch[reader->number]);
-    const int chunks = head->collective == TRV_ALLGATHER ? output : input;
-    const int parts = head->collective == TRV_ALLREDUCE ? 1 : head->gpus;
-    const int other = head->collective == TRV_ALLGATHER ? input : output;
-    if (!rc && (chunks < 1 || chunks != other * parts || (reader->number > 0 && chunks != head->chunks)))
+    rc = rc ? rc : integer(reader, object, "output_chunks", CHUNKS_MAX, &output);
+    rc = rc ? rc : integer(reader, object, "scratch_chunks", CHUNKS_MAX, &program->scratch[reader->number]);
+    const int chunks = program->collective == TRV_ALLGATHER ? output : input;
+    const int parts = program->collective == TRV_ALLREDUCE ? 1 : program->gpus;
+    const int other = program->collective == TRV_ALLGATHER ? input : output;
+    if (!rc && (chunks < 1 || chunks != other * parts || (reader->number > 0 && chunks != program->chunks)))
         rc = trv_json_fail(&reader->place, "%d input and %d output chunks are not those of the collective on %d GPUs",
-                           input, output, head->gpus);
-    head->chunks = chunks;
+                           input, output, program->gpus);
+    program->chunks = chunks;
     return rc;
 }
 
 static int read_gpu(reader_t *reader, json_t *object)
 {
-    trv_mscclpp_t *program = reader->program;
+    trv_gpu_program_t *program = reader->program;
     json_t *blocks;
     reader->place.what = "GPU";
     reader->place.number = reader->number;
     reader->gpu = object;
-    int id = 0, rc = integer(reader, object, "id", TRV_MSCCL_GPUS_MAX, &id);
+    int id = 0, rc = integer(reader, object, "id", TRV_GPUS_MAX, &id);
     if (!rc && id != reader->number)
         rc = trv_json_fail(&reader->place, "its id is %d", id);
-    if (!rc)
-        rc = read_sizes(reader, object);
-    if (!rc)
-        rc = array(reader, object, "threadblocks", BLOCKS_MAX, &blocks);
+    rc = rc ? rc : read_sizes(reader, object);
+    rc = rc ? rc : array(reader, object, "threadblocks", BLOCKS_MAX, &blocks);
     for (size_t b = 0; !rc && b < json_array_size(blocks); b++)
         rc = read_block(reader, json_array_get(blocks, b), (int)b);
-    program->head.first_block[reader->number + 1] = program->blocks;
+    program->first_block[reader->number + 1] = program->blocks;
     return rc;
 }
 
 static int read_plan(reader_t *reader, json_t *root)
 {
     static const char *const collective[] = {"allreduce", "reducescatter", "allgather"};
-    trv_msccl_t *head = &reader->program->head;
+    trv_gpu_program_t *program = reader->program;
     const char *name = json_string_value(json_object_get(root, "name"));
     const char *protocol = json_string_value(json_object_get(root, "protocol"));
     json_t *gpus;
     int kind = 0;
     bool in_place = true;
-    int rc = array(reader, root, "gpus", TRV_MSCCL_GPUS_MAX, &gpus);
+    int rc = array(reader, root, "gpus", TRV_GPUS_MAX, &gpus);
     if (!rc && json_array_size(gpus) == 0)
         rc = trv_json_fail(&reader->place, "there are no GPUs");
-    if (!rc)
-        rc = trv_json_word(&reader->place, root, "collective", collective, 3, &kind);
-    if (!rc)
-        rc = trv_json_boolean(&reader->place, root, "inplace", &in_place);
+    rc = rc ? rc : trv_json_word(&reader->place, root, "collective", collective, 3, &kind);
+    rc = rc ? rc : trv_json_boolean(&reader->place, root, "inplace", &in_place);
     if (!rc && (!protocol || strcmp(protocol, "Simple") != 0))
         rc = trv_fail(TRV_ERR_UNSUPPORTED, "%.200s: the protocol is '%.20s'; only Simple is verified",
                       reader->place.file, protocol ? protocol : "");
@@ -353,18 +320,15 @@ static int read_plan(reader_t *reader, json_t *root)
                       reader->place.file);
     if (rc)
         return rc;
-    snprintf(head->name, sizeof head->name, "%s", name ? name : "");
-    trv_make_printable(head->name);
-    head->collective = (trv_collective_t)kind;
-    head->gpus = (int)json_array_size(gpus);
-    head->mode[0] = in_place;
-    head->mode[1] = !in_place;
-    head->scratch = calloc((size_t)head->gpus, sizeof *head->scratch);
-    head->first_block = calloc((size_t)head->gpus + 1, sizeof *head->first_block);
-    if (!head->scratch || !head->first_block)
-        return trv_fail_memory();
-    rc = read_ends(reader, gpus);
-    for (reader->number = 0; reader->number < head->gpus && !rc; reader->number++)
+    snprintf(program->name, sizeof program->name, "%s", name ? name : "");
+    trv_make_printable(program->name);
+    program->collective = (trv_collective_t)kind;
+    program->gpus = (int)json_array_size(gpus);
+    program->mode[0] = in_place;
+    program->mode[1] = !in_place;
+    rc = trv_gpu_program_create_gpus(program);
+    rc = rc ? rc : read_ends(reader, gpus);
+    for (reader->number = 0; reader->number < program->gpus && !rc; reader->number++)
         rc = read_gpu(reader, json_array_get(gpus, (size_t)reader->number));
     return rc;
 }
@@ -389,9 +353,9 @@ static char *shorten_numbers(const char *text, size_t length)
     return copy;
 }
 
-int trv_mscclpp_read(const char *text, size_t length, const char *file, trv_mscclpp_t *program)
+int trv_mscclpp_read(const char *text, size_t length, const char *file, trv_gpu_program_t *program)
 {
-    *program = (trv_mscclpp_t){.blocks = 0};
+    *program = (trv_gpu_program_t){.plan = true};
     json_error_t error;
     reader_t reader = {.place = {.file = file, .stream = -1, .step = -1}, .program = program};
     char *copy = shorten_numbers(text, length);
@@ -405,17 +369,6 @@ int trv_mscclpp_read(const char *text, size_t length, const char *file, trv_mscc
     free(reader.connected);
     json_decref(root);
     if (rc)
-        trv_mscclpp_clear(program);
+        trv_gpu_program_clear(program);
     return rc;
-}
-
-void trv_mscclpp_clear(trv_mscclpp_t *program)
-{
-    trv_msccl_clear(&program->head);
-    free(program->block);
-    free(program->op);
-    free(program->chunks);
-    free(program->channel);
-    free(program->other);
-    *program = (trv_mscclpp_t){.blocks = 0};
 }

@@ -7,7 +7,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "verify/verifier.h"
@@ -17,7 +16,6 @@ typedef struct progress {
     int stream;
     int *at;        /* the step that each rank is in; v->steps when it is through */
     uint64_t *done; /* of each rank: bit i for send i, bit sends + i for receive i */
-    int *stack, height;
 } progress_t;
 
 static int sides_between(const trv_step_t *step, int peer, bool send)
@@ -99,8 +97,9 @@ static bool enter(progress_t *p, int rank, int step)
     return true;
 }
 
-/* Completes what `rank` can; pushes whoever can go on because of it. */
-static void advance(progress_t *p, int rank)
+/* Completes what `rank` can, both sides at once, and enters the next step when all of a step is complete; *moved: any
+ * side was completed. False on failure. */
+static bool advance(progress_t *p, int rank, bool *moved)
 {
     for (int i = 0; i < sides(p, rank); i++) {
         bool send = i < p->v->step[rank].sends;
@@ -113,43 +112,34 @@ static void advance(progress_t *p, int rank)
             continue;
         p->done[rank] |= (uint64_t)1 << i;
         p->done[peer] |= (uint64_t)1 << other;
-        if (pending(p, peer, -1, true, true) < 0)
-            p->stack[p->height++] = peer;
+        *moved = true;
     }
-    if (sides(p, rank) > 0 && pending(p, rank, -1, true, true) < 0)
-        p->stack[p->height++] = rank;
+    return sides(p, rank) == 0 || pending(p, rank, -1, true, true) >= 0 || enter(p, rank, p->at[rank] + 1);
 }
 
-static bool run(progress_t *p)
+static bool progress_run(progress_t *p)
 {
-    for (int rank = 0; rank < p->v->ranks; rank++)
-        if (!enter(p, rank, 0))
-            return false;
-    for (int rank = 0; rank < p->v->ranks; rank++) {
-        advance(p, rank);
-        while (p->height > 0) {
-            int next = p->stack[--p->height];
-            if (sides(p, next) == 0 || pending(p, next, -1, true, true) >= 0)
-                continue; /* it went on already */
-            if (!enter(p, next, p->at[next] + 1))
-                return false;
-            advance(p, next);
-        }
+    bool ok = true;
+    for (int rank = 0; rank < p->v->ranks && ok; rank++)
+        ok = enter(p, rank, 0);
+    for (bool moved = true; moved && ok;) {
+        moved = false;
+        for (int rank = 0; rank < p->v->ranks && ok; rank++)
+            ok = advance(p, rank, &moved);
     }
-    return true;
+    return ok;
 }
 
 /* Follows who waits for whom from `rank`; writes "0 -> 1 -> 0" if that comes back to a rank already met. */
 static bool circle(progress_t *p, int rank, char *text, size_t text_size)
 {
-    int *met = p->stack; /* the stack is empty by now */
+    enum { MET = -1 }; /* in p->at, which is needed no more */
     size_t used = 0;
-    memset(met, 0, (size_t)p->v->ranks * sizeof *met);
-    while (!met[rank]) {
-        met[rank] = 1;
+    while (p->at[rank] != MET) {
         int waits = pending(p, rank, -1, true, true);
         if (waits < 0)
             return false;
+        p->at[rank] = MET;
         rank = side_at(p, rank, waits)->peer;
     }
     int start = rank, shown = 0;
@@ -172,12 +162,10 @@ static int waits_in_circle(trv_verifier_t *v, int stream, int rank, bool *found,
     progress_t p = {.v = v, .stream = stream};
     p.at = calloc(ranks, sizeof *p.at);
     p.done = calloc(ranks, sizeof *p.done);
-    p.stack = calloc(65 * ranks, sizeof *p.stack); /* a rank is pushed once per side that completes, at most */
-    *found = p.at && p.done && p.stack && run(&p) && p.at[rank] < v->steps && circle(&p, rank, text, text_size);
-    int rc = p.at && p.done && p.stack ? TRV_OK : trv_fail_memory();
+    *found = p.at && p.done && progress_run(&p) && p.at[rank] < v->steps && circle(&p, rank, text, text_size);
+    int rc = p.at && p.done ? TRV_OK : trv_fail_memory();
     free(p.at);
     free(p.done);
-    free(p.stack);
     return rc;
 }
 

@@ -4,6 +4,7 @@
  * claimed symmetry is checked on what timing readers rely on: peers, ports and sizes of messages (not registers, not
  * combines).
  */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,8 +16,13 @@ typedef struct place {
     int stream, step, rank;
 } place_t;
 
-static bool fault(const place_t *at, int64_t unit, const char *text)
+__attribute__((format(printf, 3, 4))) static bool fault(const place_t *at, int64_t unit, const char *format, ...)
 {
+    char text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
     trv_verifier_fault(at->v, at->step, at->stream, at->rank, unit, "step %d of stream %d: rank %d %s", at->step,
                        at->stream, at->rank, text);
     return false;
@@ -38,22 +44,18 @@ static int64_t last_slot(const trv_verifier_t *v, const trv_blocks_t *blocks)
 
 static bool check_set(const place_t *at, const trv_blocks_t *blocks, int reg, bool slots, const char *what)
 {
-    char text[160];
     const trv_torus_t *space = trv_schedule_space(at->v->schedule);
     int64_t last = reg + (slots && trv_units_sane(blocks) ? last_slot(at->v, blocks) : 0);
     if (reg < 0 || last >= at->v->registers) {
-        snprintf(text, sizeof text, "%s register %lld, but has registers 0 to %d only", what, (long long)last,
-                 at->v->registers - 1);
-        return fault(at, -1, text);
+        return fault(at, -1, "%s register %lld, but has registers 0 to %d only", what, (long long)last,
+                     at->v->registers - 1);
     }
     if (!slots && (blocks->space->ranks != space->ranks || blocks->space->dims != space->dims ||
                    blocks->halves != trv_schedule_halves(at->v->schedule))) {
-        snprintf(text, sizeof text, "%s units that are not the schedule's own", what);
-        return fault(at, -1, text);
+        return fault(at, -1, "%s units that are not the schedule's own", what);
     }
     if (!trv_units_sane(blocks) || trv_blocks_count(blocks) > (slots ? at->v->registers : at->v->units)) {
-        snprintf(text, sizeof text, "%s units out of range or out of order", what);
-        return fault(at, -1, text);
+        return fault(at, -1, "%s units out of range or out of order", what);
     }
     return true;
 }
@@ -89,27 +91,25 @@ static bool leads_away(const place_t *at, const trv_message_t *message, bool sen
 /* `port` is the sender's in both sides. */
 static bool check_port(const place_t *at, const trv_message_t *message, bool send)
 {
-    char text[200], port[TRV_PORT_TEXT_MAX];
+    char port[TRV_PORT_TEXT_MAX];
     const trv_torus_t *torus = at->v->torus;
     const char *verb = send ? "sends to" : "receives from";
     int d = trv_port_dimension(message->port);
     if (message->peer < 0 || message->peer >= at->v->ranks)
-        snprintf(text, sizeof text, "%s rank %d, which does not exist (ranks are 0 to %d)", verb, message->peer,
-                 at->v->ranks - 1);
-    else if (message->peer == at->rank)
-        snprintf(text, sizeof text, "%s itself", verb);
-    else if (message->port < 0 || d >= torus->dims)
-        snprintf(text, sizeof text, "%s rank %d by port %d, which does not exist (ports are 0 to %d)", verb,
-                 message->peer, message->port, 2 * torus->dims - 1);
-    else if (at->v->coordinate[at->rank * torus->dims + d] == at->v->coordinate[message->peer * torus->dims + d])
-        snprintf(text, sizeof text, "%s rank %d by port %s, in whose dimension the two do not differ", verb,
-                 message->peer, trv_port_format(message->port, port));
-    else if (leads_away(at, message, send))
-        snprintf(text, sizeof text, "%s rank %d by port %s, which leads away from it along a line", verb, message->peer,
-                 trv_port_format(message->port, port));
-    else
-        return true;
-    return fault(at, -1, text);
+        return fault(at, -1, "%s rank %d, which does not exist (ranks are 0 to %d)", verb, message->peer,
+                     at->v->ranks - 1);
+    if (message->peer == at->rank)
+        return fault(at, -1, "%s itself", verb);
+    if (message->port < 0 || d >= torus->dims)
+        return fault(at, -1, "%s rank %d by port %d, which does not exist (ports are 0 to %d)", verb, message->peer,
+                     message->port, 2 * torus->dims - 1);
+    if (at->v->coordinate[at->rank * torus->dims + d] == at->v->coordinate[message->peer * torus->dims + d])
+        return fault(at, -1, "%s rank %d by port %s, in whose dimension the two do not differ", verb, message->peer,
+                     trv_port_format(message->port, port));
+    if (leads_away(at, message, send))
+        return fault(at, -1, "%s rank %d by port %s, which leads away from it along a line", verb, message->peer,
+                     trv_port_format(message->port, port));
+    return true;
 }
 
 /* No link of a message's route may be cut. Its peer and its port are right. */
@@ -122,10 +122,9 @@ static bool check_route(const place_t *at, const trv_message_t *message)
                     trv_schedule_mirrored(at->v->schedule, at->stream));
     while ((port = trv_route_next(&route, &node)) >= 0)
         if (at->v->cut[node * 2 * torus->dims + port]) {
-            char text[200], name[TRV_PORT_TEXT_MAX];
-            snprintf(text, sizeof text, "sends to rank %d over the link %d:%s, which is cut", message->peer, node,
-                     trv_port_format(port, name));
-            return fault(at, -1, text);
+            char name[TRV_PORT_TEXT_MAX];
+            return fault(at, -1, "sends to rank %d over the link %d:%s, which is cut", message->peer, node,
+                         trv_port_format(port, name));
         }
     return true;
 }
@@ -151,37 +150,18 @@ static bool check_port_load(const place_t *at)
     const trv_step_t *step = &at->v->step[at->rank];
     int allowed = trv_schedule_messages_per_port(at->v->schedule);
     int load[TRV_PORTS_MAX] = {0};
-    char text[160], name[TRV_PORT_TEXT_MAX];
+    char name[TRV_PORT_TEXT_MAX];
     for (int i = 0; i < step->sends; i++)
         load[step->send[i].port]++;
     for (int port = 0; port < 2 * at->v->torus->dims; port++)
         if (load[port] > allowed) {
-            snprintf(text, sizeof text,
-                     "sends %d messages by port %s, but the schedule declares at most %d per port and step", load[port],
-                     trv_port_format(port, name), allowed);
-            return fault(at, -1, text);
+            return fault(at, -1, "sends %d messages by port %s, but the schedule declares at most %d per port and step",
+                         load[port], trv_port_format(port, name), allowed);
         }
     return true;
 }
 
 /* ---- Both sides ------------------------------------------------------------------------------------------------ */
-
-/* The other side of the index-th send (or receive) of `rank`: messages between two ranks match in order. */
-static const trv_message_t *other_side(const trv_verifier_t *v, int rank, bool send, int index)
-{
-    const trv_step_t *mine = &v->step[rank];
-    const trv_message_t *own = send ? mine->send : mine->receive;
-    const trv_step_t *theirs = &v->step[own[index].peer];
-    const trv_message_t *other = send ? theirs->receive : theirs->send;
-    int others = send ? theirs->receives : theirs->sends;
-    int earlier = 0;
-    for (int i = 0; i < index; i++)
-        earlier += own[i].peer == own[index].peer;
-    for (int i = 0; i < others; i++)
-        if (other[i].peer == rank && earlier-- == 0)
-            return &other[i];
-    return NULL;
-}
 
 /* The first unit that one side lists and the other does not. */
 static int64_t differing_unit(const trv_verifier_t *v, const trv_blocks_t *a, const trv_blocks_t *b)
@@ -195,11 +175,10 @@ static int64_t differing_unit(const trv_verifier_t *v, const trv_blocks_t *a, co
 /* `at` is the receiving rank. */
 static bool check_same_units(const place_t *at, const trv_message_t *receive, const trv_message_t *send)
 {
-    char text[256], name[TRV_UNIT_NAME_MAX], port[2][TRV_PORT_TEXT_MAX];
+    char name[TRV_UNIT_NAME_MAX], port[2][TRV_PORT_TEXT_MAX];
     if (receive->port != send->port) {
-        snprintf(text, sizeof text, "receives a message from rank %d by port %s, which sends it by port %s",
-                 receive->peer, trv_port_format(receive->port, port[0]), trv_port_format(send->port, port[1]));
-        return fault(at, -1, text);
+        return fault(at, -1, "receives a message from rank %d by port %s, which sends it by port %s", receive->peer,
+                     trv_port_format(receive->port, port[0]), trv_port_format(send->port, port[1]));
     }
     bool same = receive->parts == send->parts;
     for (int p = 0; p < receive->parts && same; p++) {
@@ -208,15 +187,13 @@ static bool check_same_units(const place_t *at, const trv_message_t *receive, co
             same = false;
         } else if (!r->slots && !trv_units_equal(at->v, &r->blocks, &s->blocks)) {
             int64_t unit = differing_unit(at->v, &r->blocks, &s->blocks);
-            snprintf(text, sizeof text, "receives a message from rank %d with other units than are sent: %s is %s only",
-                     receive->peer, trv_unit_name(at->v->schedule, unit, name),
-                     trv_blocks_contains(&r->blocks, unit) ? "received" : "sent");
-            return fault(at, unit, text);
+            return fault(at, unit, "receives a message from rank %d with other units than are sent: %s is %s only",
+                         receive->peer, trv_unit_name(at->v->schedule, unit, name),
+                         trv_blocks_contains(&r->blocks, unit) ? "received" : "sent");
         }
     }
     if (!same) {
-        snprintf(text, sizeof text, "receives a message from rank %d in other parts than it is sent", receive->peer);
-        return fault(at, -1, text);
+        return fault(at, -1, "receives a message from rank %d in other parts than it is sent", receive->peer);
     }
     return true;
 }
@@ -229,12 +206,12 @@ static int check_both_sides(const place_t *at)
         bool send = i < step->sends;
         int index = send ? i : i - step->sends;
         const trv_message_t *message = send ? &step->send[index] : &step->receive[index];
-        const trv_message_t *other = other_side(at->v, at->rank, send, index);
+        const trv_message_t *other = trv_other_side(at->v->step, at->v->ranks, at->rank, send, index);
         if (!other) {
             char text[400];
             int rc = trv_verifier_missing_side(at->v, at->stream, at->step, at->rank, message->peer, send, text,
                                                sizeof text);
-            return rc ? rc : fault(at, -1, text);
+            return rc ? rc : fault(at, -1, "%s", text);
         }
         if (!send && !check_same_units(at, message, other))
             return 0;
@@ -248,17 +225,13 @@ static int check_both_sides(const place_t *at)
  * already. */
 static int64_t stamp_part(trv_verifier_t *v, const trv_part_t *part, bool look)
 {
-    size_t listed = trv_units_list(&part->blocks, 0, part->slots ? v->registers : v->units, v->list);
-    size_t each = part->slots ? (size_t)v->units : 1;
-    for (size_t i = 0; i < listed; i++)
-        for (size_t u = 0; u < each; u++) {
-            size_t cell = part->slots ? ((size_t)part->reg + v->list[i]) * (size_t)v->units + u
-                                      : (size_t)part->reg * (size_t)v->units + v->list[i];
-            if (v->stamp[cell] == v->stamp_now)
-                return (int64_t)cell;
-            if (!look)
-                v->stamp[cell] = v->stamp_now;
-        }
+    const size_t cells = trv_part_cells(v, part, 0, v->units, v->list);
+    for (size_t i = 0; i < cells; i++) {
+        if (v->stamp[v->list[i]] == v->stamp_now)
+            return v->list[i];
+        if (!look)
+            v->stamp[v->list[i]] = v->stamp_now;
+    }
     return -1;
 }
 
@@ -299,11 +272,10 @@ static bool check_overlaps(const place_t *at)
         for (int p = 0; p < message->parts; p++) {
             int64_t cell = stamp_part(v, &message->part[p], look);
             if (cell >= 0) {
-                char text[200], name[TRV_UNIT_NAME_MAX];
-                snprintf(text, sizeof text, "receives %s of register %lld %s",
-                         trv_unit_name(v->schedule, cell % v->units, name), (long long)(cell / v->units),
-                         look ? "while it sends it" : "twice");
-                return fault(at, cell % v->units, text);
+                char name[TRV_UNIT_NAME_MAX];
+                return fault(at, cell % v->units, "receives %s of register %lld %s",
+                             trv_unit_name(v->schedule, cell % v->units, name), (long long)(cell / v->units),
+                             look ? "while it sends it" : "twice");
             }
         }
     }
@@ -345,11 +317,8 @@ static bool check_symmetry(const place_t *at)
     }
     if (v->signature[class] == signature)
         return true;
-    char text[200];
-    snprintf(text, sizeof text, "does not send what rank %d sends, moved: the schedule claims to be the same under %s",
-             model,
-             trv_schedule_symmetry(v->schedule) == TRV_SYMMETRY_PARITY ? "translation by 2" : "every translation");
-    return fault(at, -1, text);
+    return fault(at, -1, "does not send what rank %d sends, moved: the schedule claims to be the same under %s", model,
+                 trv_schedule_symmetry(v->schedule) == TRV_SYMMETRY_PARITY ? "translation by 2" : "every translation");
 }
 
 /* ---- The step -------------------------------------------------------------------------------------------------- */

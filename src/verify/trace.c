@@ -1,11 +1,10 @@
 /*
- * Why is a result wrong? The stream is replayed for the one unit twice: once with all contributions (two bits each:
- * there, and there more than once) to find the contributor, once for that contributor alone, remembering when and
- * from whom it came to each register, so that the sentence can name the step in which the damage was done.
+ * Why is a result wrong? The stream is replayed for the one unit twice: once with all contributions (values.c, with a
+ * second set: there more than once) to find the contributor, once for that contributor alone, remembering when and from
+ * whom it came to each register, so that the sentence can name the step in which the damage was done.
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "verify/verifier.h"
@@ -25,72 +24,25 @@ typedef struct trail {
 } trail_t;
 
 typedef struct trace {
-    trv_verifier_t *v;
-    int stream;
+    trv_verifier_t *v;  /* to which faults are reported */
+    trv_verifier_t one; /* the same for the one unit: a cell is a register */
+    int stream, step;
     int64_t unit;
-    /* First pass: `words` words of presence, then as many of doubling, per (rank, register). */
-    int words;
-    uint64_t *planes, *sum;
-    /* Second pass. */
     int contributor;
     trail_t *trail;
     int last_step, last_rank; /* the last arrival of the contribution at any rank */
     int *served;              /* per rank: the last step in which it received anything for the unit; -1 none */
 } trace_t;
 
-/* ---- Replaying one unit ---------------------------------------------------------------------------------------- */
-
-typedef void (*copy_function)(trace_t *trace, int step, int from, int from_reg, int to, int to_reg);
-typedef void (*combine_function)(trace_t *trace, int step, int rank, const trv_combine_t *combine);
-
-static void replay_message(trace_t *trace, int step, int to, const trv_message_t *receive, const trv_message_t *send,
-                           copy_function copy)
+static int trace_replay(trace_t *trace, bool (*step)(trace_t *trace))
 {
-    trv_verifier_t *v = trace->v;
-    for (int p = 0; p < receive->parts; p++) {
-        const trv_part_t *r = &receive->part[p], *s = &send->part[p];
-        if (!r->slots) {
-            if (trv_blocks_contains(&r->blocks, trace->unit))
-                copy(trace, step, receive->peer, s->reg, to, r->reg);
-            continue;
-        }
-        size_t slots = trv_units_list(&s->blocks, 0, v->registers, v->list);
-        trv_units_list(&r->blocks, 0, v->registers, v->list_too);
-        for (size_t i = 0; i < slots; i++)
-            copy(trace, step, receive->peer, s->reg + (int)v->list[i], to, r->reg + (int)v->list_too[i]);
+    int rc = TRV_OK;
+    for (trace->step = 0; trace->step < trace->v->steps && !rc; trace->step++) {
+        rc = trv_verifier_fetch(&trace->one, trace->stream, trace->step);
+        if (!rc)
+            step(trace);
     }
-}
-
-static void replay_receives(trace_t *trace, int step, int rank, copy_function copy)
-{
-    trv_verifier_t *v = trace->v;
-    const trv_step_t *mine = &v->step[rank];
-    for (int i = 0; i < mine->receives; i++) {
-        const trv_step_t *theirs = &v->step[mine->receive[i].peer];
-        int earlier = 0;
-        for (int k = 0; k < i; k++)
-            earlier += mine->receive[k].peer == mine->receive[i].peer;
-        for (int k = 0; k < theirs->sends; k++)
-            if (theirs->send[k].peer == rank && earlier-- == 0)
-                replay_message(trace, step, rank, &mine->receive[i], &theirs->send[k], copy);
-    }
-}
-
-static int replay(trace_t *trace, copy_function copy, combine_function combine)
-{
-    trv_verifier_t *v = trace->v;
-    for (int step = 0; step < v->steps; step++) {
-        int rc = trv_verifier_fetch(v, trace->stream, step);
-        if (rc)
-            return rc;
-        for (int rank = 0; rank < v->ranks; rank++)
-            replay_receives(trace, step, rank, copy);
-        for (int rank = 0; rank < v->ranks; rank++)
-            for (int c = 0; c < v->step[rank].combines; c++)
-                if (trv_blocks_contains(&v->step[rank].combine[c].blocks, trace->unit))
-                    combine(trace, step, rank, &v->step[rank].combine[c]);
-    }
-    return TRV_OK;
+    return rc;
 }
 
 /* Whether `rank` starts with a contribution to the unit. */
@@ -102,65 +54,45 @@ static bool contributes(const trace_t *trace, int rank)
 
 /* ---- First pass: all contributors ------------------------------------------------------------------------------ */
 
-static uint64_t *planes_at(const trace_t *trace, int rank, int reg)
-{
-    return trace->planes + ((size_t)rank * (size_t)trace->v->registers + (size_t)reg) * 2 * (size_t)trace->words;
-}
-
-static void copy_planes(trace_t *trace, int step, int from, int from_reg, int to, int to_reg)
-{
-    (void)step;
-    memcpy(planes_at(trace, to, to_reg), planes_at(trace, from, from_reg), 2 * (size_t)trace->words * sizeof(uint64_t));
-}
-
-static void combine_planes(trace_t *trace, int step, int rank, const trv_combine_t *combine)
-{
-    size_t words = (size_t)trace->words;
-    (void)step;
-    memset(trace->sum, 0, 2 * words * sizeof(uint64_t));
-    for (int i = 0; i < combine->sources; i++) {
-        const uint64_t *source = planes_at(trace, rank, trv_combine_source(combine, i));
-        for (size_t w = 0; w < words; w++) {
-            trace->sum[words + w] |= source[words + w] | (trace->sum[w] & source[w]);
-            trace->sum[w] |= source[w];
-        }
-    }
-    memcpy(planes_at(trace, rank, combine->dst), trace->sum, 2 * words * sizeof(uint64_t));
-}
+static bool step_values(trace_t *trace) { return trv_values_step(&trace->one, trace->stream, trace->step); }
 
 /* The first contributor that `rank` has more than once, or lacks; -1 if there is none. */
 static int wrong_contributor(const trace_t *trace, int rank)
 {
-    const uint64_t *planes = planes_at(trace, rank, 0);
+    const uint64_t *there = trv_values_at(&trace->one, rank, 0), *twice = there + trace->one.sets;
     bool exact = trv_schedule_exactness(trace->v->schedule) == TRV_EXACT;
-    for (int c = 0; c < trace->v->ranks; c++) {
-        bool there = planes[c / 64] >> c % 64 & 1;
-        bool doubled = planes[trace->words + c / 64] >> c % 64 & 1;
-        if ((doubled && exact) || there != contributes(trace, c))
+    for (int c = 0; c < trace->v->contributors; c++)
+        if ((twice[c / 64] >> c % 64 & 1 && exact) || !(there[c / 64] >> c % 64 & 1))
             return c;
-    }
     return -1;
 }
 
 static int find_contributor(trace_t *trace, int rank)
 {
-    trv_verifier_t *v = trace->v;
-    size_t words = ((size_t)v->ranks + 63) / 64;
-    size_t cells = (size_t)v->ranks * (size_t)v->registers;
+    trv_verifier_t *one = &trace->one;
+    size_t cells = (size_t)one->ranks * (size_t)one->registers;
     trace->contributor = -1;
-    if (cells > ((size_t)1 << 31) / (16 * words))
+    one->random = false;
+    one->first = trace->unit;
+    one->count = 1;
+    one->sets = (one->contributors + 63) / 64;
+    one->words = 2 * one->sets;
+    one->stride = one->words + 1;
+    one->cell = one->sum = one->expected = NULL;
+    if (cells > ((size_t)1 << 31) / (8 * (size_t)one->words))
         return TRV_OK; /* beyond 2 GiB the sentence does without */
-    trace->words = (int)words;
-    trace->planes = calloc(2 * words * cells, sizeof(uint64_t));
-    trace->sum = calloc(2 * words, sizeof(uint64_t));
-    if (!trace->planes || !trace->sum)
+    one->cell = malloc(cells * (size_t)one->stride * sizeof *one->cell);
+    one->sum = malloc((size_t)one->stride * sizeof *one->sum);
+    one->expected = malloc(sizeof *one->expected);
+    if (!one->cell || !one->sum || !one->expected)
         return trv_fail_memory();
-    for (int r = 0; r < v->ranks; r++)
-        if (contributes(trace, r))
-            planes_at(trace, r, 0)[r / 64] |= (uint64_t)1 << r % 64;
-    int rc = replay(trace, copy_planes, combine_planes);
+    trv_values_start(one, trace->stream);
+    int rc = trace_replay(trace, step_values);
     if (!rc)
         trace->contributor = wrong_contributor(trace, rank);
+    /* Of an AllGather's unit only the owner contributes. */
+    if (trace->contributor >= 0 && one->contributors == 1)
+        trace->contributor = trv_schedule_owner(one->schedule, trace->unit);
     return rc;
 }
 
@@ -171,21 +103,29 @@ static trail_t *trail_at(const trace_t *trace, int rank, int reg)
     return &trace->trail[(size_t)rank * (size_t)trace->v->registers + (size_t)reg];
 }
 
-static void copy_trail(trace_t *trace, int step, int from, int from_reg, int to, int to_reg)
+static bool copy_trails(void *context, int from, const uint32_t *source, int to, const uint32_t *target, int64_t shift,
+                        size_t cells)
 {
-    trail_t *trail = trail_at(trace, to, to_reg);
-    *trail = *trail_at(trace, from, from_reg);
-    trail->arrival = (arrival_t){step, from};
-    trace->served[to] = step;
-    if (trail->there) {
-        trace->last_step = step;
-        trace->last_rank = to;
+    trace_t *trace = context;
+    for (size_t i = 0; i < cells; i++) {
+        trail_t *trail = trail_at(trace, to, (int)(target[i] + shift));
+        *trail = *trail_at(trace, from, (int)source[i]);
+        trail->arrival = (arrival_t){trace->step, from};
+        if (trail->there) {
+            trace->last_step = trace->step;
+            trace->last_rank = to;
+        }
     }
+    trace->served[to] = trace->step;
+    return true;
 }
 
-static void combine_trails(trace_t *trace, int step, int rank, const trv_combine_t *combine)
+static bool combine_trails(void *context, int rank, const trv_combine_t *combine, const uint32_t *unit, size_t units)
 {
+    trace_t *trace = context;
     trail_t sum = {.origin = rank};
+    (void)unit;
+    (void)units; /* the one */
     for (int i = 0; i < combine->sources; i++) {
         const trail_t *source = trail_at(trace, rank, trv_combine_source(combine, i));
         if (combine->sources == 1 || (source->there && (!sum.there || (source->doubled && !sum.doubled))))
@@ -195,12 +135,18 @@ static void combine_trails(trace_t *trace, int step, int rank, const trv_combine
                             .doubled = true,
                             .arrival = sum.arrival,
                             .damage_rank = rank,
-                            .damage_step = step,
+                            .damage_step = trace->step,
                             .damage = {sum.arrival, source->arrival}};
     }
     if (combine->sources > 1)
         sum.origin = rank;
     *trail_at(trace, rank, combine->dst) = sum;
+    return true;
+}
+
+static bool step_trails(trace_t *trace)
+{
+    return trv_verifier_apply(&trace->one, &(trv_follower_t){trace, copy_trails, combine_trails});
 }
 
 static int follow_contributor(trace_t *trace)
@@ -218,7 +164,7 @@ static int follow_contributor(trace_t *trace)
         trace->served[r] = -1;
     }
     trace->last_step = -1;
-    return replay(trace, copy_trail, combine_trails);
+    return trace_replay(trace, step_trails);
 }
 
 /* ---- The sentence ---------------------------------------------------------------------------------------------- */
@@ -299,14 +245,15 @@ static void report(const trace_t *trace, int rank)
 
 int trv_verifier_explain(trv_verifier_t *v, int stream, int rank, int64_t unit)
 {
-    trace_t trace = {.v = v, .stream = stream, .unit = unit};
+    trace_t trace = {.v = v, .one = *v, .stream = stream, .unit = unit};
     int rc = find_contributor(&trace, rank);
     if (!rc && trace.contributor >= 0)
         rc = follow_contributor(&trace);
     if (!rc)
         report(&trace, rank);
-    free(trace.planes);
-    free(trace.sum);
+    free(trace.one.cell);
+    free(trace.one.sum);
+    free(trace.one.expected);
     free(trace.trail);
     free(trace.served);
     return rc;

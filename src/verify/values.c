@@ -11,10 +11,7 @@
 
 #include "verify/verifier.h"
 
-static uint64_t *cell_at(const trv_verifier_t *v, int rank, int reg)
-{
-    return v->cell + ((size_t)rank * (size_t)v->registers + (size_t)reg) * (size_t)v->count * (size_t)v->stride;
-}
+static uint64_t *cell_at(const trv_verifier_t *v, int rank, int reg) { return trv_values_at(v, rank, reg * v->count); }
 
 static uint64_t random_value(int stream, int rank, int64_t unit)
 {
@@ -45,8 +42,11 @@ void trv_values_start(trv_verifier_t *v, int stream)
     memset(v->cell, 0, cells * (size_t)v->stride * sizeof *v->cell);
     memset(v->expected, 0, (size_t)v->count * sizeof *v->expected);
     if (trv_schedule_collective(v->schedule) == TRV_ALLGATHER) {
-        for (int64_t u = 0; u < v->count; u++)
-            put_own(v, stream, trv_schedule_owner(v->schedule, v->first + u), u, 0);
+        for (int64_t u = 0; u < v->count; u++) {
+            int owner = trv_schedule_owner(v->schedule, v->first + u);
+            if (owner >= 0)
+                put_own(v, stream, owner, u, 0);
+        }
         return;
     }
     for (int rank = 0; rank < v->ranks; rank++)
@@ -56,72 +56,40 @@ void trv_values_start(trv_verifier_t *v, int stream)
 
 /* ---- Messages -------------------------------------------------------------------------------------------------- */
 
-static bool copy_cell(trv_verifier_t *v, int stream, int step, int rank, int reg, int64_t unit, uint64_t *to,
-                      const uint64_t *from)
+/* The follower's context: where in the schedule the values are. */
+typedef struct values_place {
+    trv_verifier_t *v;
+    int stream, step;
+} values_place_t;
+
+/* False, unless what is empty is tolerated. */
+static bool values_empty(const values_place_t *at, int rank, const char *verb, int64_t unit, int reg)
 {
     char name[TRV_UNIT_NAME_MAX];
-    if (from[v->words] == 0) {
-        trv_verifier_fault(v, step, stream, rank, v->first + unit,
-                           "step %d of stream %d: rank %d sends %s of register %d, into which nothing has been put",
-                           step, stream, rank, trv_unit_name(v->schedule, v->first + unit, name), reg);
-        return false;
-    }
-    for (int w = 0; w < v->stride; w++)
-        to[w] = from[w];
-    return true;
+    if (at->v->tolerant)
+        return true;
+    trv_verifier_fault(at->v, at->step, at->stream, rank, unit,
+                       "step %d of stream %d: rank %d %s %s of register %d, into which nothing has been put", at->step,
+                       at->stream, rank, verb, trv_unit_name(at->v->schedule, unit, name), reg);
+    return false;
 }
 
-static bool transfer_part(trv_verifier_t *v, int stream, int step, int from, const trv_part_t *sent, int to,
-                          const trv_part_t *received)
+static bool values_copy(void *context, int from, const uint32_t *source, int to, const uint32_t *target, int64_t shift,
+                        size_t cells)
 {
-    bool ok = true;
-    if (sent->slots) {
-        size_t slots = trv_units_list(&sent->blocks, 0, v->registers, v->list);
-        trv_units_list(&received->blocks, 0, v->registers, v->list_too);
-        for (size_t i = 0; i < slots && ok; i++) {
-            int reg = sent->reg + (int)v->list[i];
-            const uint64_t *source = cell_at(v, from, reg);
-            uint64_t *target = cell_at(v, to, received->reg + (int)v->list_too[i]);
-            for (int64_t u = 0; u < v->count && ok; u++)
-                ok = copy_cell(v, stream, step, from, reg, u, target + u * v->stride, source + u * v->stride);
-        }
-        return ok;
+    const values_place_t *at = context;
+    const trv_verifier_t *v = at->v;
+    const uint64_t *sent = cell_at(v, from, 0);
+    uint64_t *received = cell_at(v, to, 0);
+    for (size_t i = 0; i < cells; i++) {
+        const uint64_t *one = sent + (size_t)source[i] * (size_t)v->stride;
+        uint64_t *other = received + ((int64_t)target[i] + shift) * v->stride;
+        if (one[v->words] == 0 &&
+            !values_empty(at, from, "sends", v->first + source[i] % v->count, (int)(source[i] / v->count)))
+            return false;
+        for (int w = 0; w < v->stride; w++)
+            other[w] = one[w];
     }
-    size_t units = trv_units_list(&sent->blocks, v->first, v->count, v->list);
-    const uint64_t *source = cell_at(v, from, sent->reg);
-    uint64_t *target = cell_at(v, to, received->reg);
-    for (size_t i = 0; i < units && ok; i++) {
-        size_t at = (size_t)v->list[i] * (size_t)v->stride;
-        ok = copy_cell(v, stream, step, from, sent->reg, v->list[i], target + at, source + at);
-    }
-    return ok;
-}
-
-/* The send of `receive->peer` that belongs to the index-th receive of `rank`; the structure check has seen that it
- * exists. */
-static const trv_message_t *sender_side(const trv_verifier_t *v, int rank, int index)
-{
-    const trv_step_t *mine = &v->step[rank];
-    const trv_step_t *other = &v->step[mine->receive[index].peer];
-    int earlier = 0;
-    for (int i = 0; i < index; i++)
-        earlier += mine->receive[i].peer == mine->receive[index].peer;
-    for (int i = 0; i < other->sends; i++)
-        if (other->send[i].peer == rank && earlier-- == 0)
-            return &other->send[i];
-    return NULL;
-}
-
-static bool transfer_all(trv_verifier_t *v, int stream, int step)
-{
-    for (int rank = 0; rank < v->ranks; rank++)
-        for (int i = 0; i < v->step[rank].receives; i++) {
-            const trv_message_t *receive = &v->step[rank].receive[i];
-            const trv_message_t *send = sender_side(v, rank, i);
-            for (int p = 0; p < receive->parts; p++)
-                if (!transfer_part(v, stream, step, receive->peer, &send->part[p], rank, &receive->part[p]))
-                    return false;
-        }
     return true;
 }
 
@@ -135,7 +103,9 @@ static uint64_t add_source(const trv_verifier_t *v, uint64_t *sum, const uint64_
         sum[0] += source[0];
         return 0;
     }
-    for (int w = 0; w < v->words; w++) {
+    for (int w = 0; w < v->sets; w++) {
+        if (v->words > v->sets)
+            sum[v->sets + w] |= source[v->sets + w] | (sum[w] & source[w]);
         doubled |= sum[w] & source[w];
         sum[w] |= source[w];
     }
@@ -154,29 +124,21 @@ static uint64_t expression_of(const trv_verifier_t *v, const trv_combine_t *comb
     return (trv_mix(hash ^ (uint64_t)combine->sources) & ~(uint64_t)TRV_CELL_FLAGS) | TRV_CELL_FILLED;
 }
 
-static bool all_filled(trv_verifier_t *v, int stream, int step, int rank, const trv_combine_t *combine, int64_t unit,
-                       const uint64_t *base, size_t reg_stride)
+static bool combine_is_filled(const values_place_t *at, int rank, const trv_combine_t *combine, int64_t unit,
+                              const uint64_t *base, size_t reg_stride)
 {
-    char name[TRV_UNIT_NAME_MAX];
     for (int i = 0; i < combine->sources; i++) {
         int reg = trv_combine_source(combine, i);
-        if (base[(size_t)reg * reg_stride + (size_t)v->words] == 0) {
-            trv_verifier_fault(
-                v, step, stream, rank, v->first + unit,
-                "step %d of stream %d: rank %d combines %s of register %d, into which nothing has been put", step,
-                stream, rank, trv_unit_name(v->schedule, v->first + unit, name), reg);
+        if (base[(size_t)reg * reg_stride + (size_t)at->v->words] == 0 &&
+            !values_empty(at, rank, "combines", at->v->first + unit, reg))
             return false;
-        }
     }
     return true;
 }
 
-static bool combine_unit(trv_verifier_t *v, int stream, int step, int rank, const trv_combine_t *combine, int64_t unit,
-                         uint64_t *base, size_t reg_stride)
+static void combine_unit(trv_verifier_t *v, const trv_combine_t *combine, uint64_t *base, size_t reg_stride)
 {
     uint64_t *sum = v->sum; /* apart, because the destination may be one of the later sources */
-    if (!all_filled(v, stream, step, rank, combine, unit, base, reg_stride))
-        return false;
     const uint64_t *source = base + (size_t)trv_combine_source(combine, 0) * reg_stride;
     uint64_t expression = combine->sources > 1 ? expression_of(v, combine, base, reg_stride) : source[v->words];
     uint64_t doubled = source[v->words] & TRV_CELL_DOUBLED;
@@ -188,28 +150,26 @@ static bool combine_unit(trv_verifier_t *v, int stream, int step, int rank, cons
     uint64_t *dst = base + (size_t)combine->dst * reg_stride;
     memcpy(dst, sum, (size_t)v->words * sizeof *sum);
     dst[v->words] = expression | doubled;
-    return true;
 }
 
-static bool combine_all(trv_verifier_t *v, int stream, int step)
+static bool values_combine(void *context, int rank, const trv_combine_t *combine, const uint32_t *unit, size_t units)
 {
-    size_t reg_stride = (size_t)v->count * (size_t)v->stride;
-    for (int rank = 0; rank < v->ranks; rank++)
-        for (int c = 0; c < v->step[rank].combines; c++) {
-            const trv_combine_t *combine = &v->step[rank].combine[c];
-            size_t units = trv_units_list(&combine->blocks, v->first, v->count, v->list);
-            for (size_t i = 0; i < units; i++) {
-                uint64_t *base = cell_at(v, rank, 0) + (size_t)v->list[i] * (size_t)v->stride;
-                if (!combine_unit(v, stream, step, rank, combine, v->list[i], base, reg_stride))
-                    return false;
-            }
-        }
+    const values_place_t *at = context;
+    trv_verifier_t *v = at->v;
+    const size_t reg_stride = (size_t)v->count * (size_t)v->stride;
+    for (size_t i = 0; i < units; i++) {
+        uint64_t *base = cell_at(v, rank, 0) + (size_t)unit[i] * (size_t)v->stride;
+        if (!combine_is_filled(at, rank, combine, unit[i], base, reg_stride))
+            return false;
+        combine_unit(v, combine, base, reg_stride);
+    }
     return true;
 }
 
 bool trv_values_step(trv_verifier_t *v, int stream, int step)
 {
-    return transfer_all(v, stream, step) && combine_all(v, stream, step);
+    values_place_t at = {v, stream, step};
+    return trv_verifier_apply(v, &(trv_follower_t){&at, values_copy, values_combine});
 }
 
 /* ---- The end --------------------------------------------------------------------------------------------------- */
@@ -222,7 +182,7 @@ static bool is_right(const trv_verifier_t *v, const uint64_t *cell, uint64_t exp
         return cell[0] == expected;
     if (cell[v->words] & TRV_CELL_DOUBLED && trv_schedule_exactness(v->schedule) == TRV_EXACT)
         return false;
-    for (int w = 0; w < v->words; w++) {
+    for (int w = 0; w < v->sets; w++) {
         int bits = v->contributors - 64 * w;
         if (cell[w] != (bits >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << bits) - 1))
             return false;

@@ -1,9 +1,10 @@
 /*
- * What the files of the verifier share.
+ * Interface between the files of the verifier, which others that run schedules symbolically use, too.
  *
  *     verify.c     chooses the method, walks streams, batches of units and steps, gives the verdict
  *     structure.c  one step of one stream, without values: messages, ports, both sides, registers, claimed symmetry
  *     deadlock.c   only when a message lacks its other side: never, in another step, or ranks that wait in a circle
+ *     steps.c      a step: both sides of its messages, the cells of their parts, and what follows them
  *     values.c     carries contributions and expressions through the steps, and judges what every rank ends with
  *     trace.c      only when a result is wrong: whose contribution it is, and the step in which the damage was done
  *     units.c      sets of units: listing, comparing, naming
@@ -17,9 +18,9 @@
 
 #include <trivance/verify.h>
 
-/* A cell is what one register of one rank holds in one unit: `words` words of contributions (a bit per contributor, or
- * one sum of random values), then one word for the expression: 0 when nothing was put there, else a hash above the two
- * flags below. */
+/* A cell is what one register of one rank holds in one unit: `words` words of contributions (`sets` words with a bit
+ * per contributor and, where it matters which one is doubled, as many for that; or one sum of random values), then one
+ * word for the expression: 0 when nothing was put there, else a hash above the two flags below. */
 enum { TRV_CELL_DOUBLED = 1, TRV_CELL_FILLED = 2, TRV_CELL_FLAGS = 3 };
 
 typedef struct trv_verifier {
@@ -29,12 +30,13 @@ typedef struct trv_verifier {
     int64_t units;
     int contributors; /* to one unit: all ranks, or the owner alone in an AllGather */
     bool random;
+    bool tolerant; /* follows all units at once, and copies and combines what is empty, too */
 
     char *cut; /* rank * ports + port: the link is cut; NULL: none is */
 
     trv_step_t *step;          /* what every rank does in the present step */
     int *coordinate;           /* of all ranks */
-    uint32_t *list, *list_too; /* units of a part */
+    uint32_t *list, *list_too; /* units of a set, or cells of a part */
     uint32_t *stamp;           /* registers * units: where this rank's receives of the step land */
     uint32_t stamp_now;
     int period[TRV_DIMS_MAX]; /* of the claimed symmetry */
@@ -42,7 +44,7 @@ typedef struct trv_verifier {
 
     /* The units of the present batch. */
     int64_t first, count;
-    int words, stride;
+    int sets, words, stride;
     uint64_t *sum;      /* one cell's words */
     uint64_t *expected; /* random: the sum of every unit of the batch */
     uint64_t *cell;     /* ((rank * registers + register) * count + unit - first) * stride */
@@ -61,12 +63,37 @@ typedef struct trv_verifier {
     void *progress_context;
 } trv_verifier_t;
 
+/* A verifier for the schedule; then memory for a batch of units, and its release. */
+trv_verifier_t trv_verifier_describe(const trv_schedule_t *schedule, trv_verify_method_t method);
+int trv_verifier_allocate(trv_verifier_t *v);
+void trv_verifier_release(trv_verifier_t *v);
+
 /* Keeps the fault if it is the earliest so far by step, stream, rank. A step of -1 is after the last one. */
 void trv_verifier_fault(trv_verifier_t *v, int step, int stream, int rank, int64_t unit, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 
 /* Fills v->step for all ranks. */
 int trv_verifier_fetch(trv_verifier_t *v, int stream, int step);
+
+/* The other side of the index-th send (or receive) of `rank` in the steps of all ranks: messages between two ranks
+ * match in order. NULL: there is none. */
+const trv_message_t *trv_other_side(const trv_step_t *step, int ranks, int rank, bool send, int index);
+
+/* The cells of a part, as register * count + unit - first; units in no particular order. `list` can hold all of them
+ * (registers, times count). Returns how many. */
+size_t trv_part_cells(const trv_verifier_t *v, const trv_part_t *part, int64_t first, int64_t count, uint32_t *list);
+
+/* Callbacks that follow the contents of registers through a step. Cells are those of the batch; target cells are
+ * target[i] + shift. False ends the step. */
+typedef struct trv_follower {
+    void *context;
+    bool (*copy)(void *context, int from, const uint32_t *source, int to, const uint32_t *target, int64_t shift,
+                 size_t cells);
+    bool (*combine)(void *context, int rank, const trv_combine_t *combine, const uint32_t *unit, size_t units);
+} trv_follower_t;
+
+/* The fetched step: all messages that have both sides, then all combines. */
+bool trv_verifier_apply(trv_verifier_t *v, const trv_follower_t *follower);
 
 /* Checks the fetched step without values: 1 if it is sound, 0 after a fault, negative when out of memory. */
 int trv_verifier_structure(trv_verifier_t *v, int stream, int step);
@@ -80,6 +107,11 @@ int trv_verifier_missing_side(trv_verifier_t *v, int stream, int step, int rank,
 void trv_values_start(trv_verifier_t *v, int stream);
 bool trv_values_step(trv_verifier_t *v, int stream, int step);
 int trv_values_judge(trv_verifier_t *v, int stream);
+
+static inline uint64_t *trv_values_at(const trv_verifier_t *v, int rank, int64_t cell)
+{
+    return v->cell + ((int64_t)rank * v->registers * v->count + cell) * v->stride;
+}
 
 /* Finds out why `rank` ends with a wrong `unit`, and reports it. */
 int trv_verifier_explain(trv_verifier_t *v, int stream, int rank, int64_t unit);

@@ -42,16 +42,6 @@ void trv_verifier_fault(trv_verifier_t *v, int step, int stream, int rank, int64
     va_end(arguments);
 }
 
-int trv_verifier_fetch(trv_verifier_t *v, int stream, int step)
-{
-    for (int rank = 0; rank < v->ranks; rank++) {
-        int rc = trv_schedule_step(v->schedule, rank, stream, step, &v->step[rank]);
-        if (rc)
-            return rc;
-    }
-    return TRV_OK;
-}
-
 /* ---- Set-up ---------------------------------------------------------------------------------------------------- */
 
 /* Of units, by all ranks together. */
@@ -78,7 +68,8 @@ static trv_verify_method_t choose_method(const trv_verifier_t *v, trv_verify_met
 /* Units that are followed at a time; the bytes of one. */
 static int64_t size_batch(trv_verifier_t *v)
 {
-    v->words = v->random ? 1 : (v->contributors + 63) / 64;
+    v->sets = v->random ? 1 : (v->contributors + 63) / 64;
+    v->words = v->sets;
     v->stride = v->words + 1;
     int64_t unit_bytes = (int64_t)v->stride * 8 * v->ranks * v->registers;
     v->count = BATCH_BYTES / unit_bytes;
@@ -89,7 +80,9 @@ static int64_t size_batch(trv_verifier_t *v)
 static int choose_batch(trv_verifier_t *v)
 {
     const int64_t unit_bytes = size_batch(v);
-    if (unit_bytes > BATCH_BYTES_MAX)
+    if (v->tolerant)
+        v->count = v->units;
+    else if (unit_bytes > BATCH_BYTES_MAX)
         return trv_fail(TRV_ERR_UNSUPPORTED,
                         "verifying %s on %d ranks%s takes %lld GiB of memory per block, more than the %lld "
                         "that the verifier uses; verify a smaller torus",
@@ -101,10 +94,10 @@ static int choose_batch(trv_verifier_t *v)
     return v->cell && v->sum && v->expected ? TRV_OK : trv_fail_memory();
 }
 
-static int allocate(trv_verifier_t *v)
+int trv_verifier_allocate(trv_verifier_t *v)
 {
     size_t ranks = (size_t)v->ranks, dims = (size_t)v->torus->dims;
-    size_t listed = (size_t)(v->units > v->registers ? v->units : v->registers);
+    size_t cells = (size_t)v->registers * (size_t)v->units;
     size_t classes = 1;
     for (size_t d = 0; d < dims; d++) {
         v->period[d] = trv_schedule_period(v->schedule, (int)d);
@@ -112,9 +105,9 @@ static int allocate(trv_verifier_t *v)
     }
     v->step = calloc(ranks, sizeof *v->step);
     v->coordinate = malloc(ranks * dims * sizeof *v->coordinate);
-    v->list = malloc(listed * sizeof *v->list);
-    v->list_too = malloc(listed * sizeof *v->list_too);
-    v->stamp = calloc((size_t)v->registers * (size_t)v->units, sizeof *v->stamp);
+    v->list = malloc(cells * sizeof *v->list);
+    v->list_too = malloc(cells * sizeof *v->list_too);
+    v->stamp = calloc(cells, sizeof *v->stamp);
     v->signature = calloc(classes, sizeof *v->signature);
     if (!v->step || !v->coordinate || !v->list || !v->list_too || !v->stamp || !v->signature)
         return trv_fail_memory();
@@ -150,7 +143,7 @@ static int note_cuts(trv_verifier_t *v, const trv_network_t *network)
     return TRV_OK;
 }
 
-static void release(trv_verifier_t *v)
+void trv_verifier_release(trv_verifier_t *v)
 {
     for (int rank = 0; v->step && rank < v->ranks; rank++)
         trv_step_clear(&v->step[rank]);
@@ -252,7 +245,7 @@ static void give_verdict(const trv_verifier_t *v, trv_verdict_t *verdict)
     snprintf(verdict->fault, sizeof verdict->fault, "%s", v->faulty ? v->fault : "");
 }
 
-static trv_verifier_t describe(const trv_schedule_t *schedule, trv_verify_method_t method)
+trv_verifier_t trv_verifier_describe(const trv_schedule_t *schedule, trv_verify_method_t method)
 {
     trv_verifier_t v = {
         .schedule = schedule,
@@ -272,7 +265,7 @@ static trv_verifier_t describe(const trv_schedule_t *schedule, trv_verify_method
 /* Every batch asks the schedule for all steps anew. */
 int trv_verify_seconds(const trv_schedule_t *schedule, trv_verify_method_t method, double *seconds)
 {
-    trv_verifier_t v = describe(schedule, method);
+    trv_verifier_t v = trv_verifier_describe(schedule, method);
     trv_step_t step = TRV_STEP_INIT;
     double sides = 0;
     int rc = TRV_OK;
@@ -302,10 +295,10 @@ int trv_verify_on(const trv_schedule_t *schedule, const trv_network_t *network, 
     const int known = trv_check_size(verdict->size, sizeof *verdict, "TRV_VERDICT");
     if (known)
         return known;
-    trv_verifier_t v = describe(schedule, method);
+    trv_verifier_t v = trv_verifier_describe(schedule, method);
     v.progress = progress;
     v.progress_context = context;
-    int rc = allocate(&v);
+    int rc = trv_verifier_allocate(&v);
     if (!rc)
         rc = note_cuts(&v, network);
     if (!rc && check_claims(&v)) {
@@ -313,7 +306,7 @@ int trv_verify_on(const trv_schedule_t *schedule, const trv_network_t *network, 
             rc = run_stream(&v, stream);
         report_inconsistency(&v);
     }
-    release(&v);
+    trv_verifier_release(&v);
     give_verdict(&v, verdict);
     if (v.faulty)
         verdict->consistent = false;

@@ -15,7 +15,6 @@
 #include <trivance/trivance.h>
 
 #include "formats/msccl.h"
-#include "formats/msccl_program.h"
 #include "heard.h"
 #include "tool.h"
 
@@ -23,13 +22,13 @@
 static const char *verify(const char *text)
 {
     static char sentence[1024];
-    trv_msccl_t program;
-    trv_msccl_verdict_t verdict;
+    trv_gpu_program_t program;
+    trv_gpu_program_verdict_t verdict;
     char *copy = strdup(text);
     int rc = trv_msccl_read(copy, "test", &program);
     if (!rc)
-        rc = trv_msccl_verify(&program, &verdict);
-    trv_msccl_clear(&program);
+        rc = trv_gpu_program_verify(&program, &verdict);
+    trv_gpu_program_clear(&program);
     free(copy);
     snprintf(sentence, sizeof sentence, "%s", rc ? trv_last_error() : verdict.fault);
     return !rc && verdict.valid ? NULL : sentence;

@@ -17,7 +17,6 @@
 
 #include "exhaustive.h"
 #include "formats/msccl.h"
-#include "formats/mscclpp_program.h"
 #include "heard.h"
 #include "tool.h"
 
@@ -25,12 +24,12 @@
 static const char *verify(const char *text)
 {
     static char sentence[1024];
-    trv_mscclpp_t program;
-    trv_msccl_verdict_t verdict = {.valid = false};
+    trv_gpu_program_t program;
+    trv_gpu_program_verdict_t verdict = {.valid = false};
     int rc = trv_mscclpp_read(text, strlen(text), "test", &program);
     if (!rc)
-        rc = trv_mscclpp_verify(&program, &verdict);
-    trv_mscclpp_clear(&program);
+        rc = trv_gpu_program_verify(&program, &verdict);
+    trv_gpu_program_clear(&program);
     snprintf(sentence, sizeof sentence, "%s", rc ? trv_last_error() : verdict.fault);
     return !rc && verdict.valid ? NULL : sentence;
 }

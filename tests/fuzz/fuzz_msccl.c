@@ -8,13 +8,13 @@
 
 #include <trivance/trivance.h>
 
-#include "formats/msccl_program.h"
+#include "formats/msccl.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    trv_msccl_t program;
-    trv_msccl_verdict_t verdict;
+    trv_gpu_program_t program;
+    trv_gpu_program_verdict_t verdict;
     char *text = malloc(size + 1);
     fuzz_expect(text != NULL);
     memcpy(text, data, size);
@@ -25,14 +25,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         bool small = program.gpus <= 16 && program.chunks <= 64;
         for (int gpu = 0; gpu < program.gpus; gpu++)
             small = small && program.scratch[gpu] <= 64;
-        for (int s = 0; s < program.steps; s++)
-            small = small && program.step[s].count <= 64;
-        if (small && trv_msccl_verify(&program, &verdict))
+        for (int s = 0; s < program.spans; s++)
+            small = small && program.span[s].size <= 64;
+        if (small && trv_gpu_program_verify(&program, &verdict))
             fuzz_expect(strlen(trv_last_error()) > 10);
         else if (small)
             fuzz_expect(verdict.valid || strlen(verdict.fault) > 10);
     }
-    trv_msccl_clear(&program);
+    trv_gpu_program_clear(&program);
     free(text);
     return 0;
 }

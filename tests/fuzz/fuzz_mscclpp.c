@@ -7,24 +7,24 @@
 
 #include <trivance/trivance.h>
 
-#include "formats/mscclpp_program.h"
+#include "formats/msccl.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    trv_mscclpp_t program;
-    trv_msccl_verdict_t verdict;
+    trv_gpu_program_t program;
+    trv_gpu_program_verdict_t verdict;
     if (trv_mscclpp_read((const char *)data, size, "fuzz", &program)) {
         fuzz_expect(strlen(trv_last_error()) > 10);
         return 0;
     }
-    bool small = program.head.gpus <= 16 && program.head.chunks <= 64;
-    for (int gpu = 0; gpu < program.head.gpus; gpu++)
-        small = small && program.head.scratch[gpu] <= 64;
-    if (small && trv_mscclpp_verify(&program, &verdict))
+    bool small = program.gpus <= 16 && program.chunks <= 64;
+    for (int gpu = 0; gpu < program.gpus; gpu++)
+        small = small && program.scratch[gpu] <= 64;
+    if (small && trv_gpu_program_verify(&program, &verdict))
         fuzz_expect(strlen(trv_last_error()) > 10);
     else if (small)
         fuzz_expect(verdict.valid || strlen(verdict.fault) > 10);
-    trv_mscclpp_clear(&program);
+    trv_gpu_program_clear(&program);
     return 0;
 }

@@ -9,7 +9,7 @@
 
 #include "cli/subcommands.h"
 #include "cli/shared/tool.h"
-#include "formats/mscclpp_program.h"
+#include "formats/msccl.h"
 #include "base/text/whole_file.h"
 #include "cli/shared/input.h"
 #include "cli/shared/patience.h"
@@ -19,6 +19,7 @@
 #include "cli/shared/select.h"
 #include "cli/shared/table.h"
 #include "base/error.h"
+#include "verify/gpu_program.h"
 #include "verify/seconds.h"
 
 enum { OPTION_METHOD = CLI_NO_LETTER, OPTION_LONG };
@@ -157,15 +158,15 @@ static void add_verdict(cli_table_t *table, const trv_schedule_t *schedule, cons
 }
 
 /* A program of GPUs, which has no torus. */
-static int verify_program(cli_table_t *table, const trv_msccl_t *program, const trv_mscclpp_t *plan, tally_t *tally)
+static int verify_program(cli_table_t *table, const trv_gpu_program_t *program, tally_t *tally)
 {
-    trv_msccl_verdict_t verdict;
+    trv_gpu_program_verdict_t verdict;
     cli_progress_t progress;
     char gpus[32], time[32], what[CLI_PROGRESS_NAME_MAX];
     snprintf(what, sizeof what, "verifying %.63s", program->name);
     cli_progress_begin(&progress, what, 1);
     cli_progress_watch(&progress, 1);
-    int rc = program == &plan->head ? trv_mscclpp_verify(plan, &verdict) : trv_msccl_verify(program, &verdict);
+    int rc = trv_gpu_program_verify(program, &verdict);
     cli_progress_end(&progress);
     if (rc)
         return rc;
@@ -260,8 +261,8 @@ static int verify_tori(cli_table_t *table, const options_t *options, tally_t *ta
 
 static void warn(void *context, const char *sentence) { cli_warn(context, "%s", sentence); }
 
-/* The schedule, or the MSCCL program that the file is. */
-static int read_file(const options_t *options, trv_schedule_file_t *file, trv_msccl_t *program, trv_mscclpp_t *plan)
+/* The schedule, or the program of GPUs that the file is. */
+static int read_file(const options_t *options, trv_schedule_file_t *file, trv_gpu_program_t *program)
 {
     const char *name;
     char *text;
@@ -276,7 +277,7 @@ static int read_file(const options_t *options, trv_schedule_file_t *file, trv_ms
         return rc;
     }
     if (strstr(text, "\"threadblocks\"")) { /* which a schedule has not */
-        rc = trv_mscclpp_read(text, length, name, plan);
+        rc = trv_mscclpp_read(text, length, name, program);
         free(text);
         return rc;
     }
@@ -375,12 +376,9 @@ static int estimate_member(const options_t *options, const trv_torus_t *torus, c
 }
 
 /* What all of it takes; over an hour only with --long. */
-static int have_patience(const options_t *options, const trv_schedule_t *schedule, const trv_msccl_t *program,
-                         const trv_mscclpp_t *plan)
+static int have_patience(const options_t *options, const trv_schedule_t *schedule, const trv_gpu_program_t *program)
 {
-    double seconds = program == &plan->head ? trv_mscclpp_seconds(plan)
-                     : program->gpus        ? trv_msccl_seconds(program)
-                                            : 0;
+    double seconds = trv_gpu_program_seconds(program);
     int rc = schedule ? trv_verify_seconds(schedule, options->method, &seconds) : TRV_OK;
     for (int t = 0; t < options->tori.count; t++)
         for (int c = 0; c < 3; c++)
@@ -395,8 +393,8 @@ static int have_patience(const options_t *options, const trv_schedule_t *schedul
 }
 
 /* Prints the table; *code: the exit status where nothing fails. */
-static int print_table(const options_t *options, const trv_schedule_t *schedule, const trv_msccl_t *program,
-                       const trv_mscclpp_t *plan, int *code)
+static int print_table(const options_t *options, const trv_schedule_t *schedule, const trv_gpu_program_t *program,
+                       int *code)
 {
     cli_column_t column[] = {
         {"torus", "torus", false, 0},      {"algorithm", "algorithm", false, 0},
@@ -418,7 +416,7 @@ static int print_table(const options_t *options, const trv_schedule_t *schedule,
     cli_table_begin(&table, stdout, options->format, column, sizeof column / sizeof column[0],
                     cli_stdout_is_terminal());
     cli_table_stream(&table);
-    int rc = program->gpus ? verify_program(&table, program, plan, &tally)
+    int rc = program->gpus ? verify_program(&table, program, &tally)
              : schedule    ? verify_one(&table, options, schedule, trv_schedule_name(schedule), &tally)
                            : verify_tori(&table, options, &tally);
     int end = cli_table_end(&table);
@@ -431,23 +429,20 @@ static int print_table(const options_t *options, const trv_schedule_t *schedule,
 static int run(options_t *options)
 {
     trv_schedule_file_t file = {0};
-    trv_msccl_t xml = {.gpus = 0};
-    trv_mscclpp_t plan = {.blocks = 0};
-    int code = CLI_BAD, rc = options->path ? read_file(options, &file, &xml, &plan) : TRV_OK;
-    const trv_msccl_t *program = plan.head.gpus ? &plan.head : &xml;
-    if (!rc && program->gpus && options->network.links.count)
+    trv_gpu_program_t program = {.gpus = 0};
+    int code = CLI_BAD, rc = options->path ? read_file(options, &file, &program) : TRV_OK;
+    if (!rc && program.gpus && options->network.links.count)
         rc = trv_fail(TRV_ERR_ARGUMENT, "--cut and --slow-link are about links, which a program of GPUs does not know");
-    else if (!rc && !program->gpus)
+    else if (!rc && !program.gpus)
         rc = check_links(options, &file);
     if (!rc && !options->path)
         rc = check_single(options);
     if (!rc)
-        rc = have_patience(options, file.schedule, program, &plan);
+        rc = have_patience(options, file.schedule, &program);
     if (!rc)
-        rc = print_table(options, file.schedule, program, &plan, &code);
+        rc = print_table(options, file.schedule, &program, &code);
     trv_schedule_destroy(file.schedule);
-    trv_msccl_clear(&xml);
-    trv_mscclpp_clear(&plan);
+    trv_gpu_program_clear(&program);
     return rc ? cli_bad_last(options->command) : code;
 }
 

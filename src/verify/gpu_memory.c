@@ -1,0 +1,221 @@
+/*
+ * Memory of GPUs in a symbolic run: a chunk holds how often it has the contribution of each GPU.
+ *
+ * One order of threadblocks stands for all if no two accesses of a chunk, one of which writes, are unordered: every
+ * access is compared with those before it by what the threadblock knows of the others (vector_clock.h). In a plan a
+ * second clock states how much of what the others have written is visible: relaxed signals and relaxed waits order, so
+ * that what has been read may be written, but they publish nothing. Only what a launch finds in memory needs no
+ * publishing.
+ *
+ * Within a threadblock of a plan other threads do the next operation: between two that touch the same chunk there must
+ * be a nop or a barrier.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "verify/gpu_state.h"
+
+#define TIMES_MAX 1000000 /* that a contribution may count */
+
+/* ---- Buffers ----------------------------------------------------------------------------------------------------- */
+
+static int buffer_part(const trv_gpu_program_t *program) { return program->chunks / program->gpus; }
+
+static int buffer_input(const trv_gpu_program_t *program)
+{
+    return program->collective == TRV_ALLGATHER ? buffer_part(program) : program->chunks;
+}
+
+static int buffer_output(const trv_gpu_program_t *program)
+{
+    return program->collective == TRV_REDUCE_SCATTER ? buffer_part(program) : program->chunks;
+}
+
+/* Input and output: in place the shorter one is the GPU's part of the longer one. */
+static int buffer_both(const run_t *run)
+{
+    return run->in_place ? run->program->chunks : buffer_input(run->program) + buffer_output(run->program);
+}
+
+int trv_run_cells(const run_t *run, int gpu) { return buffer_both(run) + run->program->scratch[gpu]; }
+
+/* Where a chunk of a buffer is in the GPU's memory; -1 where there is none. */
+static int buffer_cell(const run_t *run, int gpu, char buffer, int at)
+{
+    const trv_gpu_program_t *program = run->program;
+    const int input = buffer_input(program);
+    const int limit = buffer == 's' ? program->scratch[gpu] : buffer == 'i' ? input : buffer_output(program);
+    int first = buffer == 's' ? buffer_both(run) : buffer == 'o' && !run->in_place ? input : 0;
+    if (run->in_place && buffer != 's' && limit < program->chunks)
+        first = gpu * limit;
+    return at < 0 || at >= limit ? -1 : run->first_cell[gpu] + first + at;
+}
+
+/* MSCCL's threadblocks touch the memory of their own GPU only. */
+static const char *buffer_owner(const run_t *run, const trv_span_t *span, char text[32])
+{
+    text[0] = '\0';
+    if (run->program->plan)
+        snprintf(text, 32, " of GPU %d", span->gpu);
+    return text;
+}
+
+int trv_run_find(run_t *run, int block, const trv_span_t *span, int i)
+{
+    char owner[32];
+    const int cell = buffer_cell(run, span->gpu, span->buffer, span->at + i);
+    if (cell < 0)
+        trv_run_fault(run, block, "there is no chunk %d in buffer %c%s", span->at + i, span->buffer,
+                      buffer_owner(run, span, owner));
+    return cell;
+}
+
+/* ---- Accesses ---------------------------------------------------------------------------------------------------- */
+
+int trv_run_readers(const run_t *run, int gpu, int *first)
+{
+    *first = run->program->plan ? 0 : run->program->first_block[gpu];
+    return run->program->plan ? run->blocks : run->program->first_block[gpu + 1] - *first;
+}
+
+/* When the threadblocks that may read a cell of the GPU did so last, since it was written. */
+static int32_t *access_readers(const run_t *run, int gpu, int cell, int *first, int *count)
+{
+    *count = trv_run_readers(run, gpu, first);
+    return run->read + run->first_reader[gpu] + (size_t)(cell - run->first_cell[gpu]) * (size_t)*count;
+}
+
+/* Whether what is in the cell is known to be written, and not visible. */
+static bool access_is_hidden(const run_t *run, int block, int cell)
+{
+    const cell_t *at = &run->cell[cell];
+    return at->writer >= 0 && at->writer != block && !at->launched && clock_of(run, block)[at->writer] >= at->written &&
+           visible_to(run, block)[at->writer] < at->written;
+}
+
+int trv_run_unordered(const run_t *run, int block, int gpu, int cell, bool writes)
+{
+    const cell_t *at = &run->cell[cell];
+    const int32_t *mine = clock_of(run, block), *visible = at->launched ? mine : visible_to(run, block);
+    int first, readers;
+    const int32_t *read = access_readers(run, gpu, cell, &first, &readers);
+    if (at->writer >= 0 && at->writer != block && visible[at->writer] < at->written)
+        return at->writer;
+    for (int b = 0; writes && b < readers; b++)
+        if (first + b != block && mine[first + b] < read[b])
+            return first + b;
+    return -1;
+}
+
+static int access_fault(run_t *run, int block, int gpu, int cell, bool writes, int other)
+{
+    const trv_threadblock_t *its = &run->program->block[other];
+    const char *verb = writes ? "writes" : "reads";
+    int first, readers;
+    if (access_is_hidden(run, block, cell))
+        return trv_run_fault(run, block,
+                             "it %s what threadblock %d of GPU %d has written, and a relaxed signal or wait between "
+                             "them publishes nothing",
+                             verb, its->number, its->gpu);
+    if (run->program->plan)
+        return trv_run_fault(run, block,
+                             "it %s memory that threadblock %d of GPU %d uses, and nothing says which comes first",
+                             verb, its->number, its->gpu);
+    const int32_t *read = access_readers(run, gpu, cell, &first, &readers);
+    const bool written = other == run->cell[cell].writer && clock_of(run, block)[other] < run->cell[cell].written;
+    return trv_run_fault(run, block, "it %s what step %d of threadblock %d %s, and nothing says which comes first",
+                         verb, (written ? run->cell[cell].written : read[other - first]) - 1, its->number,
+                         written ? "writes" : "reads");
+}
+
+int trv_run_touch(run_t *run, int block, int gpu, int cell, bool writes)
+{
+    cell_t *at = &run->cell[cell];
+    const int other = trv_run_unordered(run, block, gpu, cell, writes), stretch = run->block[block].stretch;
+    const int32_t now = clock_of(run, block)[block] + 1;
+    int first, readers;
+    int32_t *read = access_readers(run, gpu, cell, &first, &readers);
+    if (other >= 0)
+        return access_fault(run, block, gpu, cell, writes, other);
+    if (stretch && (at->wrote_within == stretch || (writes && at->read_within == stretch)))
+        return trv_run_fault(run, block, "other threads of the threadblock use what it %s: a nop is missing",
+                             writes ? "writes" : "reads");
+    if (writes) {
+        memset(read, 0, (size_t)readers * sizeof *read);
+        at->writer = block;
+        at->written = now;
+        at->launched = false;
+        at->wrote_within = stretch;
+    } else {
+        read[block - first] = now;
+        at->read_within = stretch;
+    }
+    return 0;
+}
+
+int trv_run_take(run_t *run, int block, const trv_span_t *span, int i, int32_t *row, bool add)
+{
+    char owner[32];
+    const int cell = trv_run_find(run, block, span, i);
+    if (cell < 0 || trv_run_touch(run, block, span->gpu, cell, false))
+        return 1;
+    const int32_t *from = row_of(run, cell);
+    if (from[0] < 0)
+        return trv_run_fault(run, block, "chunk %d of buffer %c%s has nothing yet", span->at + i, span->buffer,
+                             buffer_owner(run, span, owner));
+    if (add && from[0] != row[0])
+        return trv_run_fault(run, block, "it adds chunk %d of the vector to chunk %d", from[0], row[0]);
+    for (int k = 1; k < run->width; k++) {
+        row[k] = from[k] + (add ? row[k] : 0);
+        if (row[k] > TIMES_MAX)
+            return trv_run_fault(run, block, "a contribution counts more than a million times");
+    }
+    row[0] = from[0];
+    return 0;
+}
+
+int trv_run_store(run_t *run, int block, const trv_span_t *span, int i, const int32_t *row, bool touched)
+{
+    const int cell = trv_run_find(run, block, span, i);
+    if (cell < 0 || (!touched && trv_run_touch(run, block, span->gpu, cell, true)))
+        return 1;
+    run->cell[cell].wrote_within = run->block[block].stretch;
+    memcpy(row_of(run, cell), row, (size_t)run->width * sizeof *row);
+    run->verdict->messages += i == 0 && span->gpu != run->program->block[block].gpu;
+    return 0;
+}
+
+/* ---- The start and the end --------------------------------------------------------------------------------------- */
+
+void trv_run_fill_inputs(run_t *run, int gpu)
+{
+    const trv_gpu_program_t *program = run->program;
+    const int input = buffer_input(program);
+    for (int cell = run->first_cell[gpu]; cell < run->first_cell[gpu + 1]; cell++)
+        row_of(run, cell)[0] = -1;
+    for (int i = 0; i < input; i++) {
+        int32_t *row = row_of(run, buffer_cell(run, gpu, 'i', i));
+        memset(row, 0, (size_t)run->width * sizeof *row);
+        row[0] = program->collective == TRV_ALLGATHER ? gpu * input + i : i;
+        row[1 + gpu] = 1;
+    }
+}
+
+int trv_run_check_outputs(run_t *run, int gpu)
+{
+    const trv_gpu_program_t *program = run->program;
+    const int first = program->collective == TRV_REDUCE_SCATTER ? gpu * buffer_part(program) : 0;
+    for (int i = 0; i < buffer_output(program); i++) {
+        const int32_t *row = row_of(run, buffer_cell(run, gpu, 'o', i));
+        const int chunk = first + i;
+        if (row[0] < 0)
+            return trv_run_fault(run, -1, "GPU %d ends without chunk %d of the result", gpu, chunk);
+        if (row[0] != chunk)
+            return trv_run_fault(run, -1, "GPU %d ends with chunk %d where chunk %d should be", gpu, row[0], chunk);
+        for (int from = 0; from < program->gpus; from++)
+            if (row[1 + from] != (program->collective != TRV_ALLGATHER || chunk / buffer_part(program) == from))
+                return trv_run_fault(run, -1, "GPU %d ends with the contribution of GPU %d to chunk %d %d times", gpu,
+                                     from, chunk, row[1 + from]);
+    }
+    return 0;
+}

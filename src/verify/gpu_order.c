@@ -1,0 +1,305 @@
+/*
+ * The order of threadblocks in a program: messages, dependencies, signals, waits and barriers. Each threadblock keeps
+ * how far it knows each of the others to be, and these pass that on.
+ *
+ * A connection of MSCCL holds two messages, as MSCCL's do; a program that needs more waits for ever. In a plan what a
+ * wait was for is known behind a nop or a barrier only; and it must be settled which threadblocks meet at a barrier
+ * and which signal a wait gets, so those that use the same barrier or channel must know of each other.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "verify/gpu_state.h"
+
+#define CONNECTION_MESSAGES 2
+
+/* ---- Queues ------------------------------------------------------------------------------------------------------ */
+
+/* Appends what the threadblock knows behind its present operation; `rows` are those of a message. */
+static int queue_post(run_t *run, int block, queue_t *queue, int clocks, int chunks, const int32_t *rows)
+{
+    const size_t count = (size_t)clocks, values = (size_t)chunks * (size_t)run->width;
+    news_t *news = malloc(sizeof *news + (count + values) * sizeof news->number[0]);
+    if (!news)
+        return trv_fail_memory();
+    *news = (news_t){.count = clocks, .chunks = chunks};
+    memcpy(news->number, clock_of(run, block), count * sizeof news->number[0]);
+    clock_tick(run, block, news->number, clocks);
+    if (chunks)
+        memcpy(news->number + count, rows, values * sizeof news->number[0]);
+    *queue->last = news;
+    queue->last = &news->next;
+    queue->held++;
+    return 0;
+}
+
+/* There must be one. */
+static news_t *queue_take(queue_t *queue)
+{
+    news_t *news = queue->first;
+    queue->first = news->next;
+    if (!queue->first)
+        queue->last = &queue->first;
+    queue->held--;
+    return news;
+}
+
+static void queue_free(news_t *news)
+{
+    for (news_t *next; news; news = next) {
+        next = news->next;
+        free(news);
+    }
+}
+
+/* ---- MSCCL: messages and dependencies ---------------------------------------------------------------------------- */
+
+static bool connection_is_used(const trv_gpu_program_t *program, const trv_threadblock_t *block)
+{
+    for (int i = 0; i < block->ops; i++)
+        if (program->op[block->first_op + i].actions & TRV_ACT_SEND)
+            return true;
+    return false;
+}
+
+/* The threadblock of `gpu` that receives from `from` on the channel; -1: none, -2: several. */
+static int connection_receiver(const trv_gpu_program_t *program, int gpu, int from, int channel)
+{
+    int found = -1;
+    for (int b = program->first_block[gpu]; b < program->first_block[gpu + 1]; b++)
+        if (program->block[b].receive == from && program->block[b].channel == channel)
+            found = found == -1 ? b : -2;
+    return found;
+}
+
+/* The operation that a step waits for. */
+static int dependency_op(const run_t *run, int block, const trv_gpu_op_t *op)
+{
+    const trv_gpu_program_t *program = run->program;
+    return program->block[program->first_block[program->block[block].gpu] + op->wait_block].first_op + op->wait_step;
+}
+
+static int dependency_check(run_t *run, int block, const trv_gpu_op_t *op)
+{
+    const trv_gpu_program_t *program = run->program;
+    const int gpu = program->block[block].gpu, first = program->first_block[gpu];
+    if (op->wait_block < 0)
+        return 0;
+    if (op->wait_block >= program->first_block[gpu + 1] - first || op->wait_step < 0 ||
+        op->wait_step >= program->block[first + op->wait_block].ops)
+        return trv_run_fault(run, block, "it depends on step %d of threadblock %d, which there is not", op->wait_step,
+                             op->wait_block);
+    if (!program->op[dependency_op(run, block, op)].waited)
+        return trv_run_fault(run, block, "it depends on step %d of threadblock %d, which has not hasdep=\"1\"",
+                             op->wait_step, op->wait_block);
+    return 0;
+}
+
+int trv_run_connect(run_t *run)
+{
+    const trv_gpu_program_t *program = run->program;
+    for (int b = 0; b < run->blocks; b++) {
+        const trv_threadblock_t *block = &program->block[b];
+        if (block->send == block->gpu || block->receive == block->gpu)
+            return trv_run_fault(run, b, "the threadblock exchanges messages with its own GPU");
+        if (!connection_is_used(program, block))
+            continue;
+        const int to = block->send < 0 ? -1 : connection_receiver(program, block->send, block->gpu, block->channel);
+        if (to < 0)
+            return trv_run_fault(run, b, "the threadblock sends to GPU %d on channel %d, where %s", block->send,
+                                 block->channel,
+                                 to == -1 ? "no threadblock receives from it" : "several threadblocks receive from it");
+        if (run->queue[to].user[0] >= 0)
+            return trv_run_fault(run, b, "threadblock %d sends to GPU %d on channel %d, too",
+                                 program->block[run->queue[to].user[0]].number, block->send, block->channel);
+        run->queue[to].user[0] = b;
+        run->block[b].to = to;
+    }
+    for (int b = 0; b < run->blocks; b++) {
+        block_t *state = &run->block[b]; /* where a fault is */
+        for (; state->at < program->block[b].ops; state->at++)
+            if (dependency_check(run, b, &program->op[program->block[b].first_op + state->at]))
+                return 1;
+        state->at = 0;
+    }
+    return 0;
+}
+
+bool trv_run_is_ready(run_t *run, int block, const trv_gpu_op_t *op)
+{
+    const int32_t *known = op->wait_block < 0 ? NULL : run->kept[dependency_op(run, block, op)];
+    if ((op->wait_block >= 0 && !known) || (op->actions & TRV_ACT_RECEIVE && !run->queue[block].first) ||
+        (op->actions & TRV_ACT_SEND && run->queue[run->block[block].to].held == CONNECTION_MESSAGES))
+        return false;
+    if (known)
+        trv_clock_join(clock_of(run, block), known, run->blocks);
+    return true;
+}
+
+int trv_run_receive(run_t *run, int block, int chunks)
+{
+    news_t *news = queue_take(&run->queue[block]);
+    const int sent = news->chunks;
+    if (sent == chunks) {
+        memcpy(run->row, news->number + news->count, (size_t)chunks * (size_t)run->width * sizeof *run->row);
+        trv_clock_join(clock_of(run, block), news->number, news->count);
+    }
+    free(news);
+    return sent == chunks ? 0 : trv_run_fault(run, block, "%d chunks are sent to it, and it receives %d", sent, chunks);
+}
+
+int trv_run_send(run_t *run, int block, int chunks)
+{
+    run->verdict->messages++;
+    return queue_post(run, block, &run->queue[run->block[block].to], run->blocks, chunks, run->row);
+}
+
+int trv_run_keep(run_t *run, int block)
+{
+    const int op = run->program->block[block].first_op + run->block[block].at;
+    const size_t bytes = (size_t)run->blocks * sizeof(int32_t);
+    if (!run->program->op[op].waited)
+        return 0;
+    run->kept[op] = malloc(bytes);
+    if (!run->kept[op])
+        return trv_fail_memory();
+    memcpy(run->kept[op], clock_of(run, block), bytes);
+    clock_tick(run, block, run->kept[op], run->blocks);
+    return 0;
+}
+
+/* ---- Plans: signals and waits ------------------------------------------------------------------------------------ */
+
+static int plan_take_room(run_t *run, uint64_t numbers)
+{
+    run->room += numbers;
+    return trv_run_limit(run, run->room, "threadblocks, barriers and signals");
+}
+
+/* A threadblock that signals, or waits, at an end of a channel must know of the one that did so before. */
+static int channel_use(run_t *run, int block, int end, bool waits)
+{
+    queue_t *queue = &run->queue[end];
+    const int other = queue->user[waits];
+    if (other >= 0 && other != block && clock_of(run, block)[other] < queue->used[waits])
+        return trv_run_fault(run, block, "threadblock %d %s channel, too, and nothing says which comes first",
+                             run->program->block[other].number, waits ? "waits at the same" : "signals by the same");
+    queue->user[waits] = block;
+    queue->used[waits] = clock_of(run, block)[block] + 1;
+    return 0;
+}
+
+int trv_run_signal(run_t *run, int block, const trv_gpu_op_t *op)
+{
+    const int count = op->relaxed ? run->blocks : run->planes * run->blocks;
+    if (run->block[block].moved)
+        return trv_run_fault(run, block, "a nop is missing between what it has moved and the signal");
+    for (int i = 0; i < op->count; i++) {
+        const int from = run->program->channel[op->first + i];
+        queue_t *to = &run->queue[run->program->other[from]];
+        int rc = channel_use(run, block, from, false);
+        rc = rc ? rc : plan_take_room(run, (uint64_t)count);
+        rc = rc ? rc : queue_post(run, block, to, count, 0, NULL);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+int trv_run_wait(run_t *run, int block, const trv_gpu_op_t *op, bool *done)
+{
+    const int *end = &run->program->channel[op->first];
+    block_t *state = &run->block[block];
+    for (int i = 0; i < op->count && *done; i++)
+        *done = run->queue[end[i]].first != NULL;
+    for (int i = 0; i < op->count && *done; i++) {
+        if (!run->queue[end[i]].first)
+            return trv_run_fault(run, block, "it waits for more signals at once than there are");
+        if (channel_use(run, block, end[i], true))
+            return 1;
+        news_t *news = queue_take(&run->queue[end[i]]);
+        news->relaxed = op->relaxed;
+        news->next = state->waited_for;
+        state->waited_for = news;
+        state->waited = true;
+    }
+    return 0;
+}
+
+void trv_run_begin_stretch(run_t *run, int block)
+{
+    block_t *state = &run->block[block];
+    state->stretch = ++run->stretch;
+    state->moved = state->waited = false;
+    for (news_t *news; (news = state->waited_for) != NULL; free(news)) {
+        trv_clock_join(clock_of(run, block), news->number, news->relaxed ? run->blocks : news->count);
+        run->room -= (uint64_t)news->count;
+        state->waited_for = news->next;
+    }
+}
+
+/* ---- Plans: barriers --------------------------------------------------------------------------------------------- */
+
+static int barrier_create(run_t *run, barrier_t *barrier)
+{
+    const size_t count = (size_t)run->planes * (size_t)run->blocks;
+    int rc = plan_take_room(run, 2 * count);
+    barrier->coming = rc ? NULL : calloc(count, sizeof(int32_t));
+    barrier->gone = rc ? NULL : calloc(count, sizeof(int32_t));
+    return rc || (barrier->coming && barrier->gone) ? rc : trv_fail_memory();
+}
+
+static int barrier_arrive(run_t *run, int block, const trv_gpu_op_t *op, barrier_t *barrier)
+{
+    const int count = run->planes * run->blocks;
+    int32_t *mine = clock_of(run, block);
+    trv_run_begin_stretch(run, block);
+    if (barrier->arrived > 0 && barrier->blocks != op->blocks)
+        return trv_run_fault(run, block, "the barrier is for %d threadblocks, and for another one for %d", op->blocks,
+                             barrier->blocks);
+    if (!trv_clock_knows(mine, barrier->gone, run->blocks))
+        return trv_run_fault(run, block,
+                             "other threadblocks meet at the same barrier, and nothing says which come first");
+    clock_tick(run, block, mine, count);
+    trv_clock_join(barrier->coming, mine, count);
+    run->block[block].barrier = barrier->turn;
+    barrier->blocks = op->blocks;
+    if (++barrier->arrived >= op->blocks) {
+        memcpy(barrier->gone, barrier->coming, (size_t)count * sizeof *mine);
+        barrier->arrived = 0;
+        barrier->turn++;
+    }
+    return 0;
+}
+
+int trv_run_barrier(run_t *run, int block, const trv_gpu_op_t *op, bool *done)
+{
+    block_t *state = &run->block[block];
+    barrier_t
+        *barrier = &run->barrier[(size_t)run->program->block[block].gpu * TRV_GPU_BARRIERS_MAX + (size_t)op->barrier];
+    int rc = barrier->coming ? 0 : barrier_create(run, barrier);
+    if (!rc && state->barrier < 0)
+        rc = barrier_arrive(run, block, op, barrier);
+    *done = !rc && barrier->turn > state->barrier;
+    if (*done) {
+        trv_clock_join(clock_of(run, block), barrier->gone, run->planes * run->blocks);
+        state->barrier = -1;
+        trv_run_begin_stretch(run, block);
+    }
+    return rc;
+}
+
+void trv_run_clear_order(run_t *run)
+{
+    for (int q = 0; run->queue && q < run->queues; q++)
+        queue_free(run->queue[q].first);
+    for (int b = 0; run->block && b < run->blocks; b++)
+        queue_free(run->block[b].waited_for);
+    for (int b = 0; run->barrier && b < run->barriers; b++) {
+        free(run->barrier[b].coming);
+        free(run->barrier[b].gone);
+    }
+    for (int i = 0; run->kept && i < run->program->ops; i++)
+        free(run->kept[i]);
+}

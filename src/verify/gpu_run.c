@@ -1,0 +1,378 @@
+/*
+ * Programs of GPUs, run symbolically: threadblocks run in turn, each as far as it can, and gpu_memory.c finds out
+ * whether any other order would do otherwise.
+ *
+ * A program of MSCCL is run once for buffers in place and once out of place, where it is for both. A plan of MSCCL++ is
+ * launched twice: a launch of a GPU begins where all its threadblocks have ended, with new inputs and scratch that has
+ * nothing: that is a write of all its memory, which peers must not come before.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/advance.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "verify/gpu_state.h"
+
+#define LAUNCHES 2
+
+int trv_run_fault(run_t *run, int block, const char *format, ...)
+{
+    trv_gpu_program_verdict_t *verdict = run->verdict;
+    int used = 0;
+    va_list arguments;
+    verdict->valid = false;
+    if (block >= 0) {
+        verdict->gpu = run->program->block[block].gpu;
+        verdict->block = run->program->block[block].number;
+        verdict->step = run->block[block].at;
+        used = snprintf(verdict->fault, sizeof verdict->fault, "GPU %d, threadblock %d, %s %d%s: ", verdict->gpu,
+                        verdict->block, run->program->plan ? "operation" : "step", verdict->step,
+                        run->block[block].launch ? " of the second launch" : "");
+    }
+    va_start(arguments, format);
+    vsnprintf(verdict->fault + used, sizeof verdict->fault - (size_t)used, format, arguments);
+    va_end(arguments);
+    return 1;
+}
+
+int trv_run_limit(const run_t *run, uint64_t numbers, const char *what)
+{
+    const bool plan = run->program->plan;
+    return numbers <= (plan ? UINT64_C(100000000) : UINT64_C(1) << 27)
+               ? TRV_OK
+               : trv_fail(TRV_ERR_UNSUPPORTED, "the %s has too many %s to be verified", plan ? "plan" : "program",
+                          what);
+}
+
+/* ---- Operations -------------------------------------------------------------------------------------------------- */
+
+static bool span_is_same(const trv_span_t *a, const trv_span_t *b)
+{
+    return a->gpu == b->gpu && a->buffer == b->buffer && a->at == b->at;
+}
+
+/* Whether a target is a source, too, which each thread writes where it has read itself. */
+static bool sum_is_in_place(const trv_gpu_op_t *op, const trv_span_t *span, int target)
+{
+    bool own = false;
+    for (int s = 0; s < op->sources; s++)
+        own |= span_is_same(&span[s], &span[target]);
+    return own;
+}
+
+static int sum_chunk(run_t *run, int block, const trv_gpu_op_t *op, const trv_span_t *span, int i)
+{
+    for (int t = op->sources; t < op->count; t++)
+        if (sum_is_in_place(op, span, t)) {
+            const int cell = trv_run_find(run, block, &span[t], i);
+            if (cell < 0 || trv_run_touch(run, block, span[t].gpu, cell, true))
+                return 1;
+            run->cell[cell].wrote_within = 0; /* what this operation itself reads may be written */
+        }
+    for (int s = 0; s < op->sources; s++)
+        if (trv_run_take(run, block, &span[s], i, run->row, s > 0))
+            return 1;
+    for (int t = op->sources; t < op->count; t++)
+        if (trv_run_store(run, block, &span[t], i, run->row, sum_is_in_place(op, span, t)))
+            return 1;
+    return 0;
+}
+
+/* A sum, or each source to its target. */
+static int move_chunks(run_t *run, int block, const trv_gpu_op_t *op)
+{
+    const trv_span_t *span = &run->program->span[op->first];
+    const bool sum = op->kind == TRV_OP_SUM;
+    if (run->block[block].waited)
+        return trv_run_fault(run, block, "a nop is missing between a wait and the memory that it is for");
+    for (int i = 0; sum && i < span[0].size; i++)
+        if (sum_chunk(run, block, op, span, i))
+            return 1;
+    for (int p = 0; !sum && p < op->sources; p++)
+        for (int i = 0; i < span[p].size; i++)
+            if (trv_run_take(run, block, &span[p], i, run->row, false) ||
+                trv_run_store(run, block, &span[op->sources + p], i, run->row, false))
+                return 1;
+    run->block[block].moved = true;
+    return 0;
+}
+
+static int32_t *run_row(const run_t *run, int i) { return run->row + (size_t)i * (size_t)run->width; }
+
+/* A step of MSCCL: all of its chunks are read before one is written. */
+static int step_perform(run_t *run, int block, const trv_gpu_op_t *op, bool *done)
+{
+    const trv_span_t *span = op->actions ? &run->program->span[op->first] : NULL;
+    const int actions = op->actions, chunks = span ? span->size : 0;
+    *done = trv_run_is_ready(run, block, op);
+    if (!*done)
+        return 0;
+    int rc = actions & TRV_ACT_RECEIVE ? trv_run_receive(run, block, chunks) : 0;
+    for (int i = 0; i < chunks && actions & TRV_ACT_SOURCE && !rc; i++)
+        rc = trv_run_take(run, block, &span[0], i, run_row(run, i), actions & TRV_ACT_RECEIVE);
+    for (int i = 0; i < chunks && actions & TRV_ACT_TARGET && !rc; i++)
+        rc = trv_run_take(run, block, &span[1], i, run_row(run, i), true);
+    for (int i = 0; i < chunks && actions & TRV_ACT_STORE && !rc; i++)
+        rc = trv_run_store(run, block, &span[1], i, run_row(run, i), false);
+    if (!rc && actions & TRV_ACT_SEND)
+        rc = trv_run_send(run, block, chunks);
+    return rc ? rc : trv_run_keep(run, block);
+}
+
+static int op_perform(run_t *run, int block, const trv_gpu_op_t *op, bool *done)
+{
+    *done = true;
+    switch (op->kind) {
+    case TRV_OP_NOP: trv_run_begin_stretch(run, block); return 0;
+    case TRV_OP_BARRIER: return trv_run_barrier(run, block, op, done);
+    case TRV_OP_SIGNAL: return trv_run_signal(run, block, op);
+    case TRV_OP_WAIT: return trv_run_wait(run, block, op, done);
+    case TRV_OP_STEP: return step_perform(run, block, op, done);
+    default: return move_chunks(run, block, op);
+    }
+}
+
+/* ---- Work -------------------------------------------------------------------------------------------------------- */
+
+/* How many numbers an operation reads or writes, about. */
+static double op_work(const trv_gpu_program_t *program, const trv_gpu_op_t *op)
+{
+    const double blocks = program->blocks, row = 1 + program->gpus;
+    double work = 10 + (op->kind == TRV_OP_NOP ? 0 : 2 * blocks * (op->count + 1));
+    if (op->kind == TRV_OP_STEP)
+        return 10 + 2 * blocks + (op->actions ? 3 * program->span[op->first].size * (row + blocks / program->gpus) : 0);
+    for (int i = 0; (op->kind == TRV_OP_MOVE || op->kind == TRV_OP_SUM) && i < op->count; i++)
+        work += program->span[op->first + i].size * (row + (i < op->sources ? 0 : 2 * blocks) + 10);
+    return work;
+}
+
+/* Of both launches, or in place and out of place. */
+static double program_work(const trv_gpu_program_t *program)
+{
+    double work = 0;
+    for (int i = 0; i < program->ops; i++)
+        work += op_work(program, &program->op[i]);
+    return work * (program->plan ? LAUNCHES : program->mode[0] + program->mode[1]);
+}
+
+/* Measured on a core that has nothing else to do. */
+double trv_gpu_program_seconds(const trv_gpu_program_t *program)
+{
+    return program_work(program) / (program->plan ? 2e9 : 1.5e9);
+}
+
+/* ---- Launches of plans ------------------------------------------------------------------------------------------- */
+
+/* New inputs, and all else empty: a write of the GPU's memory behind all that its threadblocks did. */
+static int launch_begin(run_t *run, int gpu)
+{
+    const int first = run->program->first_block[gpu], last = run->program->first_block[gpu + 1];
+    const int clocks = run->planes * run->blocks;
+    for (int b = first; b < last; b++) {
+        trv_run_begin_stretch(run, b);
+        trv_clock_join(clock_of(run, first), clock_of(run, b), clocks);
+    }
+    for (int cell = run->first_cell[gpu]; cell < run->first_cell[gpu + 1] && first < last; cell++) {
+        const int other = trv_run_unordered(run, first, gpu, cell, true);
+        if (other >= 0)
+            return trv_run_fault(run, other, "GPU %d may have ended its launch while it still uses the GPU's memory",
+                                 gpu);
+        if (trv_run_touch(run, first, gpu, cell, true))
+            return 1;
+        run->cell[cell].launched = true;
+    }
+    if (first < last)
+        clock_tick(run, first, clock_of(run, first), clocks);
+    for (int b = first; b < last; b++) {
+        trv_clock_join(clock_of(run, b), clock_of(run, first), clocks);
+        trv_run_begin_stretch(run, b);
+    }
+    trv_run_fill_inputs(run, gpu);
+    return 0;
+}
+
+/* Begins the GPU's next launch where the one before has ended, with the right result. */
+static int launch_again(run_t *run, int gpu, bool *moved)
+{
+    const trv_gpu_program_t *program = run->program;
+    const int first = program->first_block[gpu], last = program->first_block[gpu + 1];
+    for (int b = first; b < last; b++)
+        if (run->block[b].at < program->block[b].ops || run->block[b].launch == LAUNCHES)
+            return 0;
+    if (first == last)
+        return 0;
+    if (trv_run_check_outputs(run, gpu))
+        return 1;
+    *moved = true;
+    for (int b = first; b < last; b++)
+        run->block[b].at = ++run->block[b].launch == LAUNCHES ? program->block[b].ops : 0;
+    return run->block[first].launch == LAUNCHES ? 0 : launch_begin(run, gpu);
+}
+
+/* ---- The run ----------------------------------------------------------------------------------------------------- */
+
+/* Performs operations of a threadblock until one has to wait; *moved: there was any. */
+static int run_block(run_t *run, int block, bool *moved)
+{
+    const trv_gpu_program_t *program = run->program;
+    block_t *state = &run->block[block];
+    while (state->at < program->block[block].ops) {
+        const trv_gpu_op_t *op = &program->op[program->block[block].first_op + state->at];
+        bool done;
+        int rc = op_perform(run, block, op, &done);
+        if (rc || !done)
+            return rc;
+        run->work += op_work(program, op);
+        trv_advance(run->work / run->all_work);
+        state->at++;
+        clock_tick(run, block, clock_of(run, block), run->planes * run->blocks);
+        *moved = true;
+    }
+    return 0;
+}
+
+/* The program's state when no threadblock can continue. */
+static int run_check_end(run_t *run)
+{
+    const trv_gpu_program_t *program = run->program;
+    for (int b = 0; b < run->blocks; b++)
+        if (run->block[b].at < program->block[b].ops)
+            return trv_run_fault(run, b, "it waits for ever");
+    for (int q = 0; q < run->queues; q++)
+        if (run->queue[q].first)
+            return program->plan
+                       ? trv_run_fault(run, -1,
+                                       "a signal is never waited for, so that a later launch takes it for its own")
+                       : trv_run_fault(run, run->queue[q].user[0], "what it sends last is not received");
+    for (int gpu = 0; gpu < program->gpus; gpu++) {
+        if (program->plan && program->first_block[gpu] == program->first_block[gpu + 1])
+            return trv_run_fault(run, -1, "GPU %d has no threadblocks", gpu);
+        if (!program->plan && trv_run_check_outputs(run, gpu))
+            return 1;
+    }
+    return 0;
+}
+
+static int run_all(run_t *run)
+{
+    const trv_gpu_program_t *program = run->program;
+    int rc = program->plan ? 0 : trv_run_connect(run);
+    for (int gpu = 0; gpu < program->gpus && !rc; gpu++) {
+        if (program->plan)
+            rc = launch_begin(run, gpu);
+        else
+            trv_run_fill_inputs(run, gpu);
+    }
+    for (bool moved = true; moved && !rc;) {
+        moved = false;
+        for (int b = 0; b < run->blocks && !rc; b++)
+            rc = run_block(run, b, &moved);
+        for (int gpu = 0; gpu < program->gpus && program->plan && !rc; gpu++)
+            rc = launch_again(run, gpu, &moved);
+    }
+    return rc ? rc : run_check_end(run);
+}
+
+/* ---- Set-up ------------------------------------------------------------------------------------------------------ */
+
+/* Where cells and their readers are; refuses what would take too much memory. `chunks` is the most of a step. */
+static int run_lay_out(run_t *run, uint64_t *readers, uint64_t *chunks)
+{
+    static const char what[] = "GPUs, chunks and threadblocks";
+    const trv_gpu_program_t *program = run->program;
+    const uint64_t blocks = (uint64_t)run->blocks, width = (uint64_t)run->width;
+    uint64_t cells = 0, kept = 0;
+    int first, rc = TRV_OK;
+    for (int gpu = 0; gpu < program->gpus && !rc; gpu++) {
+        const uint64_t own = (uint64_t)trv_run_cells(run, gpu);
+        run->first_cell[gpu] = (int)cells;
+        run->first_reader[gpu] = *readers;
+        cells += own;
+        *readers += own * (uint64_t)trv_run_readers(run, gpu, &first);
+        rc = trv_run_limit(run, cells * width + (program->plan ? *readers : 0), what);
+        rc = rc ? rc : trv_run_limit(run, *readers, what);
+    }
+    run->first_cell[program->gpus] = (int)cells;
+    for (int i = 0; i < program->ops && !program->plan; i++) {
+        const trv_gpu_op_t *op = &program->op[i];
+        kept += op->waited;
+        if (op->actions && (uint64_t)program->span[op->first].size > *chunks)
+            *chunks = (uint64_t)program->span[op->first].size;
+    }
+    rc = rc ? rc : trv_run_limit(run, (kept + (program->plan ? 2 : 3) * blocks) * blocks, what);
+    return rc || program->plan ? rc : trv_run_limit(run, *chunks * (2 * blocks + 1) * width, what);
+}
+
+static int run_create(run_t *run)
+{
+    const trv_gpu_program_t *program = run->program;
+    const size_t gpus = (size_t)program->gpus, blocks = (size_t)run->blocks, width = (size_t)run->width;
+    uint64_t readers = 0, chunks = 1;
+    run->first_cell = calloc(gpus + 1, sizeof *run->first_cell);
+    run->first_reader = calloc(gpus, sizeof *run->first_reader);
+    int rc = run->first_cell && run->first_reader ? run_lay_out(run, &readers, &chunks) : trv_fail_memory();
+    if (rc)
+        return rc;
+    const size_t cells = (size_t)run->first_cell[gpus];
+    run->memory = calloc(cells * width + 1, sizeof *run->memory);
+    run->row = calloc(chunks * width, sizeof *run->row);
+    run->cell = calloc(cells + 1, sizeof *run->cell);
+    run->read = calloc(readers + 1, sizeof *run->read);
+    run->clock = calloc((size_t)run->planes * blocks * blocks + 1, sizeof *run->clock);
+    run->kept = calloc((size_t)program->ops + 1, sizeof *run->kept);
+    run->block = calloc(blocks + 1, sizeof *run->block);
+    run->barrier = calloc((size_t)run->barriers + 1, sizeof *run->barrier);
+    run->queue = calloc((size_t)run->queues + 1, sizeof *run->queue);
+    if (!run->memory || !run->row || !run->cell || !run->read || !run->clock || !run->kept || !run->block ||
+        !run->barrier || !run->queue)
+        return trv_fail_memory();
+    for (size_t c = 0; c < cells; c++)
+        run->cell[c].writer = -1;
+    for (size_t b = 0; b < blocks; b++)
+        run->block[b].barrier = run->block[b].to = -1;
+    for (int q = 0; q < run->queues; q++)
+        run->queue[q] = (queue_t){.last = &run->queue[q].first, .user = {-1, -1}};
+    return TRV_OK;
+}
+
+static void run_clear(run_t *run)
+{
+    trv_run_clear_order(run);
+    void *const memory[] = {run->first_cell, run->first_reader, run->memory, run->row,     run->cell, run->read,
+                            run->clock,      run->kept,         run->block,  run->barrier, run->queue};
+    for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++)
+        free(memory[i]);
+}
+
+int trv_gpu_program_verify(const trv_gpu_program_t *program, trv_gpu_program_verdict_t *verdict)
+{
+    const double begun_ns = trv_now_ns();
+    double work = 0;
+    int rc = TRV_OK;
+    *verdict = (trv_gpu_program_verdict_t){.valid = true, .gpu = -1, .block = -1, .step = -1};
+    for (int mode = 0; mode < 2 && !rc && verdict->valid; mode++) {
+        run_t run = {.program = program,
+                     .verdict = verdict,
+                     .in_place = mode == 0,
+                     .blocks = program->blocks,
+                     .width = 1 + program->gpus,
+                     .planes = program->plan ? 2 : 1,
+                     .barriers = program->plan ? program->gpus * TRV_GPU_BARRIERS_MAX : 0,
+                     .queues = program->plan ? program->ends : program->blocks,
+                     .work = work,
+                     .all_work = program_work(program)};
+        if (!program->mode[mode])
+            continue;
+        verdict->messages = 0;
+        rc = run_create(&run);
+        rc = rc ? rc : run_all(&run);
+        rc = rc > 0 ? TRV_OK : rc; /* a fault is in the verdict */
+        work = run.work;
+        run_clear(&run);
+    }
+    verdict->messages /= program->plan ? LAUNCHES : 1;
+    verdict->seconds = 1e-9 * (trv_now_ns() - begun_ns);
+    return rc;
+}
