@@ -16,7 +16,6 @@
 
 #include <trivance/trivance.h>
 
-#include "base/advance.h"
 #include "cost/measure.h"
 #include "schedule/schedule.h"
 
@@ -322,7 +321,13 @@ static double time_of(const char *algorithm, const char *text, uint64_t bytes, t
     return time_ns;
 }
 
-static void keep_share(void *context, double done) { *(double *)context = done; }
+static int keep_share(void *context, double fraction)
+{
+    *(double *)context = fraction;
+    return 0;
+}
+
+static int cancel(void *context, double fraction) { return ++*(int *)context && fraction >= 0; }
 
 /* All sizes at once are what each is alone, watched or not; who listens hears of no more than all of it. */
 static void sizes_at_once(void **state)
@@ -331,22 +336,26 @@ static void sizes_at_once(void **state)
     static const trv_hockney_t network = {800e9, 1500, 200};
     trv_schedule_t *schedule = make("recdoub-b", "12x20");
     trv_cost_t alone, cost;
-    double time_ns[COUNT(bytes)], share = 0, seconds = 0, alone_ns;
+    double time_ns[COUNT(bytes)], share = 0, alone_ns;
+    int calls = 0;
     (void)state;
     assert_int_equal(trv_cost_measure(schedule, &alone), TRV_OK);
-    trv_advance_listen(keep_share, &share);
-    assert_int_equal(trv_cost_sizes(schedule, NULL, &network, bytes, COUNT(bytes), &cost, time_ns), TRV_OK);
-    trv_advance_listen(NULL, NULL);
+    assert_int_equal(trv_cost_sizes(schedule, NULL, &network, bytes, COUNT(bytes),
+                                    (trv_span_t){keep_share, &share, 0, 1}, &cost, time_ns),
+                     TRV_OK);
     assert_same_cost(&alone, &cost);
     for (size_t i = 0; i < COUNT(bytes); i++) {
         assert_int_equal(trv_cost_time_ns(schedule, &network, bytes[i], &alone_ns), TRV_OK);
         assert_true(time_ns[i] == alone_ns);
     }
     assert_true(share > 0 && share < 1 + 1e-9);
-    assert_int_equal(trv_cost_seconds(schedule, NULL, bytes, COUNT(bytes), &seconds), TRV_OK);
-    assert_true(seconds > 0);
     trv_cost_clear(&alone);
     trv_cost_clear(&cost);
+    assert_int_equal(trv_cost_sizes(schedule, NULL, &network, bytes, COUNT(bytes), (trv_span_t){cancel, &calls, 0, 1},
+                                    &cost, time_ns),
+                     TRV_ERR_CANCELLED);
+    assert_int_equal(calls, 1);
+    assert_null(cost.step);
     trv_schedule_destroy(schedule);
 }
 

@@ -229,7 +229,7 @@ static void test_table(void **state)
         trv_distances_t front[TRV_DISTANCES_FRONT_MAX], found;
         int rows = find_front(size, front);
         for (int r = 0; r < rows; r++) {
-            assert_int_equal(trv_distances_search(size, front[r].steps, WORK_MAX, &found, NULL), 0);
+            assert_int_equal(trv_distances_search(size, front[r].steps, WORK_MAX, (trv_span_t){0}, &found, NULL), 0);
             assert_true(found.exact && front[r].exact);
             assert_int_equal(found.hops, front[r].hops);
         }
@@ -241,10 +241,10 @@ static void test_bad_arguments(void **state)
     trv_distances_t found, front[TRV_DISTANCES_FRONT_MAX];
     trv_distances_t gaps = {.size = 9, .steps = 2, .distance = {1, 1}};
     (void)state;
-    assert_int_equal(trv_distances_search(1, 1, WORK_MAX, &found, NULL), TRV_ERR_ARGUMENT);
-    assert_int_equal(trv_distances_search(30, 3, WORK_MAX, &found, NULL), TRV_ERR_ARGUMENT);
+    assert_int_equal(trv_distances_search(1, 1, WORK_MAX, (trv_span_t){0}, &found, NULL), TRV_ERR_ARGUMENT);
+    assert_int_equal(trv_distances_search(30, 3, WORK_MAX, (trv_span_t){0}, &found, NULL), TRV_ERR_ARGUMENT);
     assert_string_equal(trv_last_error(), "a phase on a ring of 30 takes 4 to 15 steps, not 3");
-    assert_int_equal(trv_distances_search(30, 16, WORK_MAX, &found, NULL), TRV_ERR_ARGUMENT);
+    assert_int_equal(trv_distances_search(30, 16, WORK_MAX, (trv_span_t){0}, &found, NULL), TRV_ERR_ARGUMENT);
     assert_int_equal(trv_distances_front(1, front), TRV_ERR_ARGUMENT);
     assert_int_equal(trv_distances_evaluate(&gaps, true), TRV_ERR_ARGUMENT);
 }

@@ -119,7 +119,8 @@ static void test_table(void **state)
             strcat(all, "\n");
         } else {
             bool again = torus.ranks <= 256 && torus.dims <= 3;
-            int count = again ? trv_star_search(&torus, INT64_MAX, found) : trv_star_find(&torus, found);
+            int count = again ? trv_star_search(&torus, INT64_MAX, (trv_span_t){0}, found)
+                              : trv_star_find(&torus, found);
             searched += again;
             for (int c = 0; c < count; c++) {
                 trv_star_format(&found[c], text, sizeof text);

@@ -281,12 +281,15 @@ static void needs_owners(void **state)
 
 static double last_fraction;
 
-static void note_progress(void *context, double fraction)
+static int note_progress(void *context, double fraction)
 {
     assert_true(fraction >= last_fraction && fraction <= 1.0 + 1e-12);
     last_fraction = fraction;
     ++*(int *)context;
+    return 0;
 }
+
+static int cancel(void *context, double fraction) { return ++*(int *)context && fraction >= 0; }
 
 static void tells_progress_and_numbers(void **state)
 {
@@ -304,6 +307,9 @@ static void tells_progress_and_numbers(void **state)
     assert_int_equal(verdict.ranks, 16);
     assert_int_equal(verdict.units, trv_schedule_units(schedule) * trv_schedule_streams(schedule));
     assert_int_equal(verdict.fault_rank, -1);
+    calls = 0;
+    assert_int_equal(trv_verify(schedule, TRV_VERIFY_AUTO, &verdict, cancel, &calls), TRV_ERR_CANCELLED);
+    assert_int_equal(calls, 1);
     trv_schedule_destroy(schedule);
 }
 

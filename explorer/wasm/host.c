@@ -14,26 +14,25 @@
 
 __attribute__((import_module("trivance"), import_name("progress"))) void page_progress(double fraction);
 
-void cli_progress_begin(cli_progress_t *progress, const char *what, double total)
+static int report(void *context, double fraction)
+{
+    cli_progress_t *progress = context;
+    progress->done = fraction > progress->done ? fraction : progress->done;
+    page_progress(progress->done);
+    return 0; /* a worker that is not needed any more is ended by the page */
+}
+
+trv_span_t cli_progress_begin(cli_progress_t *progress, const char *what, double total)
 {
     (void)what;
     *progress = (cli_progress_t){.total = total, .running = true};
+    return (trv_span_t){report, progress, 0, 1};
 }
-
-void cli_progress_begin_planning(cli_progress_t *progress, const trv_torus_t *torus, double total)
-{
-    (void)torus;
-    cli_progress_begin(progress, "planning", total);
-}
-
-void cli_progress_cheaper(cli_progress_t *progress, const char *cheaper) { progress->cheaper = cheaper; }
 
 void cli_progress_step(cli_progress_t *progress, double work)
 {
-    if (!progress->running)
-        return;
-    progress->done += work;
-    page_progress(progress->total > 0 ? progress->done / progress->total : 0);
+    if (progress->running)
+        report(progress, progress->done + work / progress->total);
 }
 
 void cli_progress_pause(cli_progress_t *progress) { progress->paused = true; }
@@ -44,12 +43,7 @@ void cli_progress_name(cli_progress_t *progress, const char *what)
     progress->paused = false;
 }
 
-void cli_progress_end(cli_progress_t *progress)
-{
-    if (progress->watched > 0)
-        cli_progress_watch(progress, 0);
-    progress->running = false;
-}
+void cli_progress_end(cli_progress_t *progress) { progress->running = false; }
 
 /* ---- Output files ------------------------------------------------------------------------------------------------ */
 

@@ -93,6 +93,11 @@ typedef struct trv_simulate_options {
     unsigned narrow; /* bit d: what leaves by the two ports of dimension d shares one path, as fast as a link, into the
                         network: one interface, or two behind one cable */
     bool one_path;   /* the narrow dimensions share a single one */
+    /* NULL, or called about every 10 ms, by the thread that does the work, with the fraction 0 … 1 that is done, never
+     * less than before. A result other than 0 ends the call with TRV_ERR_CANCELLED. The planner (trivance/planner.h)
+     * calls it, too. */
+    int (*progress)(void *context, double fraction);
+    void *progress_context;
 } trv_simulate_options_t;
 
 /* The paper's evaluation (appendix E): 800 Gb/s, alpha 1.5 us, 8 KiB packets, 100 ns links, 50 + 50 ns routers. */
@@ -131,7 +136,7 @@ TRV_API void trv_simulator_destroy(trv_simulator_t *simulator);
 /* AllReduce (or the schedule's collective) of `vector_bytes`. Under TRV_FIFO a schedule with a symmetry is reduced to
  * the ranks that differ, with exactly the same result, unless `full` or an option that breaks the symmetry is set.
  * TRV_ERR_ARGUMENT for options out of range; TRV_ERR_UNSUPPORTED if a message's route passes a cut link;
- * TRV_ERR_INVALID if a rank waits for a message that no rank sends, or full buffers wait for one another. */
+ * TRV_ERR_CANCELLED if options->progress asked for it; TRV_ERR_INVALID if a rank waits for a message that no rank sends, or full buffers wait for one another. */
 TRV_API int trv_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
                          trv_simulation_t *result);
 

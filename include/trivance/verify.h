@@ -59,14 +59,14 @@ typedef struct trv_verdict {
 
 /* Returns 0 if the check ran, whatever the verdict, and a negative error if it could not (TRV_ERR_MEMORY;
  * TRV_ERR_UNSUPPORTED if one block of all ranks alone would take more than 12 GiB). `progress` may be NULL; otherwise
- * it is called periodically with a fraction 0 … 1. */
+ * it is called periodically with a fraction 0 … 1, and ends the check with TRV_ERR_CANCELLED if it does not return 0. */
 TRV_API int trv_verify(const trv_schedule_t *schedule, trv_verify_method_t method, trv_verdict_t *verdict,
-                       void (*progress)(void *context, double fraction), void *context);
+                       int (*progress)(void *context, double fraction), void *context);
 
 /* The same for a network of the schedule's torus; of its links those that are cut matter. TRV_ERR_ARGUMENT where it is a
  * network of another torus, or has links that do not exist. */
 TRV_API int trv_verify_on(const trv_schedule_t *schedule, const trv_network_t *network, trv_verify_method_t method,
-                          trv_verdict_t *verdict, void (*progress)(void *context, double fraction), void *context);
+                          trv_verdict_t *verdict, int (*progress)(void *context, double fraction), void *context);
 
 #ifdef __cplusplus
 }

@@ -89,7 +89,7 @@ static int write_schedule(const options_t *options, const trv_schedule_t *schedu
     if (rc)
         return rc;
     if (options->format == GOAL)
-        rc = trv_goal_file_write(schedule, bytes, options->alpha_ns, output.stream);
+        rc = trv_goal_file_write(schedule, bytes, options->alpha_ns, output.all, output.stream);
     else if (options->format == MSCCL)
         rc = trv_msccl_write(schedule, output.stream);
     else

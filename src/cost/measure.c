@@ -15,13 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/advance.h"
-#include "base/clock.h"
 #include "base/error.h"
 
-#define TELL_RANKS    4096 /* between two words on how far it is: some 10 ms */
-#define RANKS_SAMPLED 16
-#define STEPS_SAMPLED 256
+#define REPORT_RANKS 4096 /* between two reports of progress: some 10 ms */
 
 typedef struct load {
     int64_t shares;
@@ -50,6 +46,7 @@ typedef struct meter {
     int64_t messages;
     int hops;
     int64_t done; /* ranks of all steps so far */
+    trv_span_t part;
 } meter_t;
 
 /* ---- Set-up ---------------------------------------------------------------------------------------------------- */
@@ -188,10 +185,10 @@ static int meter_rank(meter_t *meter, int stream, int step, int class)
 }
 
 /* All streams of all steps are the whole. */
-static void tell(const meter_t *meter)
+static int report_progress(const meter_t *meter)
 {
     double parts = (double)trv_schedule_steps(meter->schedule) * trv_schedule_streams(meter->schedule);
-    trv_advance((double)meter->done / (parts * meter->classes));
+    return trv_span_report(meter->part, (double)meter->done / (parts * meter->classes));
 }
 
 /* Routes all messages of a step, all streams together. */
@@ -203,10 +200,10 @@ static int meter_step(meter_t *meter, int step)
     for (int stream = 0; stream < trv_schedule_streams(meter->schedule); stream++)
         for (int class = 0; class < meter->classes; class ++) {
             int rc = meter_rank(meter, stream, step, class);
+            if (!rc && ++meter->done % REPORT_RANKS == 0)
+                rc = report_progress(meter);
             if (rc)
                 return rc;
-            if (++meter->done % TELL_RANKS == 0)
-                tell(meter);
         }
     return TRV_OK;
 }
@@ -303,7 +300,7 @@ static int check_network(const trv_hockney_t *network)
 }
 
 int trv_cost_sizes(const trv_schedule_t *schedule, const trv_network_t *on, const trv_hockney_t *network,
-                   const uint64_t *vector_bytes, int sizes, trv_cost_t *cost, double *time_ns)
+                   const uint64_t *vector_bytes, int sizes, trv_span_t part, trv_cost_t *cost, double *time_ns)
 {
     meter_t meter;
     memset(cost, 0, sizeof *cost);
@@ -313,6 +310,7 @@ int trv_cost_sizes(const trv_schedule_t *schedule, const trv_network_t *on, cons
     if (rc)
         return rc;
     rc = meter_open(&meter, schedule, on, vector_bytes, sizes);
+    meter.part = part;
     cost->steps = trv_schedule_steps(schedule);
     cost->step = calloc((size_t)cost->steps + 1, sizeof *cost->step);
     if (!rc && !cost->step)
@@ -325,34 +323,16 @@ int trv_cost_sizes(const trv_schedule_t *schedule, const trv_network_t *on, cons
     return rc;
 }
 
-/* Ranks and steps are not equally dear, so the sample is from everywhere. */
-int trv_cost_seconds(const trv_schedule_t *schedule, const trv_network_t *on, const uint64_t *vector_bytes, int sizes,
-                     double *seconds)
-{
-    meter_t meter;
-    int rc = meter_open(&meter, schedule, on, vector_bytes, sizes), steps = trv_schedule_steps(schedule);
-    int by_class = 1 + meter.classes / RANKS_SAMPLED, by_step = 1 + steps / STEPS_SAMPLED;
-    double done = 0, begun_ns = trv_now_ns();
-    for (int step = 0; step < steps && !rc; step += by_step)
-        for (int stream = 0; stream < trv_schedule_streams(schedule) && !rc; stream++)
-            for (int class = 0; class < meter.classes && !rc; class += by_class, done++)
-                rc = meter_rank(&meter, stream, step, class);
-    double all = (double)steps * trv_schedule_streams(schedule) * meter.classes;
-    *seconds = done > 0 ? 1e-9 * (trv_now_ns() - begun_ns) * all / done : 0;
-    meter_close(&meter);
-    return rc;
-}
-
 int trv_cost_measure(const trv_schedule_t *schedule, trv_cost_t *cost)
 {
-    return trv_cost_sizes(schedule, NULL, NULL, NULL, 0, cost, NULL);
+    return trv_cost_sizes(schedule, NULL, NULL, NULL, 0, (trv_span_t){0}, cost, NULL);
 }
 
 int trv_cost_time_ns(const trv_schedule_t *schedule, const trv_hockney_t *network, uint64_t vector_bytes,
                      double *time_ns)
 {
     trv_cost_t cost;
-    int rc = trv_cost_sizes(schedule, NULL, network, &vector_bytes, 1, &cost, time_ns);
+    int rc = trv_cost_sizes(schedule, NULL, network, &vector_bytes, 1, (trv_span_t){0}, &cost, time_ns);
     if (rc)
         *time_ns = 0;
     trv_cost_clear(&cost);

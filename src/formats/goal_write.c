@@ -15,7 +15,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/advance.h"
 #include "base/error.h"
 #include "formats/names.h"
 
@@ -28,6 +27,7 @@ typedef struct writer {
     uint64_t vector_bytes;
     int64_t alpha_ns;
     int multiplicity; /* messages between two ranks in one step of a stream, at most */
+    trv_span_t part;
     FILE *out;
     trv_step_t step;
 } writer_t;
@@ -51,7 +51,7 @@ static int measure(writer_t *writer)
     int64_t messages = 0;
     writer->multiplicity = 1;
     for (int rank = 0; rank < ranks && !rc; rank++) {
-        trv_advance(0.5 * rank / ranks);
+        rc = trv_span_report(writer->part, 0.5 * rank / ranks);
         for (int stream = 0; stream < trv_schedule_streams(s) && !rc; stream++)
             for (int step = 0; step < trv_schedule_steps(s) && !rc; step++) {
                 rc = trv_schedule_step(s, rank, stream, step, &writer->step);
@@ -142,12 +142,13 @@ static int put_rank(writer_t *writer, int rank)
     return rc;
 }
 
-int trv_goal_file_write(const trv_schedule_t *schedule, uint64_t vector_bytes, double alpha_ns, FILE *out)
+int trv_goal_file_write(const trv_schedule_t *schedule, uint64_t vector_bytes, double alpha_ns, trv_span_t part,
+                        FILE *out)
 {
     if (!(alpha_ns >= 0 && alpha_ns <= ALPHA_NS_MAX))
         return trv_fail(TRV_ERR_ARGUMENT, "alpha is %g ns; it is a time from 0 to an hour, for example 1.5us",
                         alpha_ns);
-    writer_t writer = {schedule, vector_bytes, (int64_t)(alpha_ns + 0.5), 1, out, TRV_STEP_INIT};
+    writer_t writer = {schedule, vector_bytes, (int64_t)(alpha_ns + 0.5), 1, part, out, TRV_STEP_INIT};
     const trv_torus_t *torus = trv_schedule_torus(schedule);
     const trv_network_t network = {TRV_NETWORK, .torus = *torus};
     char text[TRV_SHAPE_TEXT_MAX], name[64];
@@ -159,8 +160,9 @@ int trv_goal_file_write(const trv_schedule_t *schedule, uint64_t vector_bytes, d
         fprintf(out, "num_ranks %d\n", torus->ranks);
     }
     for (int rank = 0; rank < torus->ranks && !rc; rank++) {
-        trv_advance(0.5 + 0.5 * rank / torus->ranks);
-        rc = put_rank(&writer, rank);
+        rc = trv_span_report(part, 0.5 + 0.5 * rank / torus->ranks);
+        if (!rc)
+            rc = put_rank(&writer, rank);
     }
     trv_step_clear(&writer.step);
     return rc;

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/advance.h"
 #include "base/error.h"
 #include "base/room.h"
 #include "verify/vector_clock.h"
@@ -359,7 +358,6 @@ static int lower_stream(lowering_t *l)
     int64_t first[RANKS_MAX];
     begin_stream(l);
     for (l->step = 0; l->step < l->out->steps && !rc; l->step++) {
-        trv_advance((l->stream + (double)l->step / l->out->steps) / l->out->streams);
         for (int rank = 0; rank < l->ranks && !rc; rank++)
             rc = trv_schedule_step(l->schedule, rank, l->stream, l->step, &l->now[rank]);
         if (!rc)

@@ -70,7 +70,7 @@ static int read_step(reader_t *reader, const xml_tag_t *tag)
 {
     trv_gpu_program_t *program = reader->program;
     trv_gpu_op_t op = {.kind = TRV_OP_STEP, .first = program->spans};
-    trv_span_t source = {.gpu = reader->gpu}, target = source;
+    trv_gpu_span_t source = {.gpu = reader->gpu}, target = source;
     const int number = program->block[program->blocks - 1].ops;
     int read = 0, waited = 0, rc;
     if (strcmp(tag->name, "step") != 0 || !tag->empty)

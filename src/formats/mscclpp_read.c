@@ -70,10 +70,10 @@ static int read_type(const reader_t *reader, json_t *object, char *buffer)
 static int read_chunks(reader_t *reader, json_t *object)
 {
     trv_gpu_program_t *program = reader->program;
-    int id = 0, rc = trv_gpu_program_add_span(program, &(trv_span_t){.gpu = reader->number});
+    int id = 0, rc = trv_gpu_program_add_span(program, &(trv_gpu_span_t){.gpu = reader->number});
     if (rc)
         return rc;
-    trv_span_t *chunks = &program->span[program->spans - 1];
+    trv_gpu_span_t *chunks = &program->span[program->spans - 1];
     rc = integer(reader, object, "index", CHUNKS_MAX, &chunks->at);
     rc = rc ? rc : integer(reader, object, "size", CHUNKS_MAX, &chunks->size);
     if (rc || !json_object_get(object, "buffer_id"))
@@ -189,7 +189,7 @@ static int read_op(reader_t *reader, json_t *object)
         if (!rc && (op.sources == 0 || targets == 0 || (op.kind == TRV_OP_MOVE && op.sources != targets)))
             rc = trv_json_fail(&reader->place, "%d sources do not go with %d targets", op.sources, targets);
         for (int i = 1; i < op.count && !rc; i++) {
-            const trv_span_t *chunks = &program->span[op.first];
+            const trv_gpu_span_t *chunks = &program->span[op.first];
             if (chunks[i].size != chunks[op.kind == TRV_OP_SUM || i < op.sources ? 0 : i - op.sources].size &&
                 (op.kind == TRV_OP_SUM || i >= op.sources))
                 rc = trv_json_fail(&reader->place, "its sources and targets have different sizes");

@@ -12,14 +12,16 @@
 #include <trivance/network.h>
 #include <trivance/schedule.h>
 
+#include "base/span.h"
+
 /* Writes the schedule for a vector of `vector_bytes`, one message a line. TRV_ERR_INVALID where a message lacks one of
  * its sides or their units differ; TRV_ERR_UNSUPPORTED above 2^26 messages. Errors of the stream are left to the caller
  * (ferror). */
 int trv_schedule_file_write(const trv_schedule_t *schedule, uint64_t vector_bytes, FILE *out);
 
-/* The same for a schedule that was made for a network, which the file carries. */
+/* The same for a schedule that was made for a network, which the file carries. Progress is reported to the part. */
 int trv_schedule_file_write_on(const trv_schedule_t *schedule, const trv_network_t *network, uint64_t vector_bytes,
-                               FILE *out);
+                               trv_span_t part, FILE *out);
 
 #define TRV_SCHEDULE_FILE_LINKS_MAX 128
 

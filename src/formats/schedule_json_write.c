@@ -10,7 +10,6 @@
 
 #include <jansson.h>
 
-#include "base/advance.h"
 #include "base/error.h"
 #include "base/room.h"
 #include "formats/names.h"
@@ -22,6 +21,7 @@
 typedef struct writer {
     const trv_schedule_t *schedule;
     uint64_t vector_bytes;
+    trv_span_t part;
     FILE *out;
     trv_step_t *step; /* of every rank, for the (stream, step) being written */
     trv_numbers_t sent, received;
@@ -243,8 +243,8 @@ static int put_steps(writer_t *writer, int stream, int (*put_step)(writer_t *, i
     int rc = TRV_OK, ranks = trv_schedule_torus(writer->schedule)->ranks;
     for (int step = 0; step < trv_schedule_steps(writer->schedule) && !rc; step++) {
         fputs(step ? ",\n  " : "\n  ", writer->out);
-        trv_advance((stream + (double)step / trv_schedule_steps(writer->schedule)) /
-                    trv_schedule_streams(writer->schedule));
+        rc = trv_span_report(writer->part, (stream + (double)step / trv_schedule_steps(writer->schedule)) /
+                                               trv_schedule_streams(writer->schedule));
         for (int rank = 0; rank < ranks && !rc; rank++)
             rc = trv_schedule_step(writer->schedule, rank, stream, step, &writer->step[rank]);
         if (!rc)
@@ -317,13 +317,13 @@ static int check_size(const trv_schedule_t *schedule)
 int trv_schedule_file_write(const trv_schedule_t *schedule, uint64_t vector_bytes, FILE *out)
 {
     const trv_network_t network = {TRV_NETWORK, .torus = *trv_schedule_torus(schedule)};
-    return trv_schedule_file_write_on(schedule, &network, vector_bytes, out);
+    return trv_schedule_file_write_on(schedule, &network, vector_bytes, (trv_span_t){0}, out);
 }
 
 int trv_schedule_file_write_on(const trv_schedule_t *schedule, const trv_network_t *network, uint64_t vector_bytes,
-                               FILE *out)
+                               trv_span_t part, FILE *out)
 {
-    writer_t writer = {.schedule = schedule, .vector_bytes = vector_bytes, .out = out};
+    writer_t writer = {.schedule = schedule, .vector_bytes = vector_bytes, .part = part, .out = out};
     int ranks = trv_schedule_torus(schedule)->ranks;
     int rc = check_size(schedule);
     if (rc)

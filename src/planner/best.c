@@ -9,15 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/advance.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "planner/constraints.h"
+#include "planner/ranking.h"
 
-#define ANSWERS_MAX   1024 /* a power of two */
-#define PLANNERS_MAX  4
-#define SETS_MAX      64  /* where there are more, everything is forgotten */
-#define CREATION_PART 0.1 /* making a planner is about so much of the time of its first plan */
+#define ANSWERS_MAX  1024 /* a power of two */
+#define PLANNERS_MAX 4
+#define SETS_MAX     64 /* where there are more, everything is forgotten */
 
 /* Everything that a plan depends on but the size. Compared and hashed as bytes: cleared before it is filled. */
 typedef struct question {
@@ -137,9 +136,7 @@ static int find_planner(const question_t *key, const trv_torus_t *torus, trv_col
         found++;
     trv_planner_t *planner = kept.planner[found].planner;
     if (!planner || !is_same(&kept.planner[found].key, key)) {
-        const trv_advance_t all = trv_advance_begin(0, CREATION_PART);
         int rc = trv_planner_create(&planner, torus, collective, network, constraints);
-        trv_advance_end(all);
         if (rc)
             return rc;
         trv_planner_destroy(kept.planner[found].planner);
@@ -166,9 +163,8 @@ int trv_planner_best(const trv_torus_t *torus, trv_collective_t collective, uint
         trv_planned_t made;
         rc = find_planner(&key, torus, collective, network, constraints);
         if (!rc) {
-            const trv_advance_t all = trv_advance_begin(CREATION_PART, 1 - CREATION_PART);
+            trv_planner_report_to(kept.planner[0].planner, network);
             rc = trv_planner_rank(kept.planner[0].planner, vector_bytes, 1, &made);
-            trv_advance_end(all);
         }
         if (rc == 1) {
             kept.answer[place].used = true;

@@ -17,7 +17,6 @@
 #include <trivance/planner.h>
 
 #include "algorithms/algorithm.h"
-#include "base/advance.h"
 #include "base/error.h"
 #include "planner/constraints.h"
 #include "planner/ranking.h"
@@ -49,6 +48,7 @@ typedef struct question {
     trv_collective_t collective;
     uint64_t vector_bytes;
     trv_simulate_options_t network;
+    trv_span_t part;       /* of the caller's work */
     trv_planner_t *ring;   /* of so many ranks by themselves */
     trv_candidates_t line; /* the same, with what is made for lines; no ranks: there is one node */
     double work;           /* that is left */
@@ -230,10 +230,10 @@ static int time_placed(question_t *question, const trv_schedule_t *placed, trv_n
     rc = trv_simulate_bound_ns(simulator, &network, question->vector_bytes, &bound_ns);
     const bool hopeless = !rc && bound_ns > enough_ns(question);
     if (!rc && !hopeless)
-        rc = trv_simulate_dropped(simulator, &network, question->vector_bytes, NULL, &result);
+        rc = trv_simulate_dropped(simulator, &network, question->vector_bytes, (trv_span_t){0}, 0, &result);
     const bool wins = !rc && !hopeless && result.time_ns < enough_ns(question);
     if (wins)
-        rc = trv_simulate_dropped(simulator, &network, 1, NULL, &empty);
+        rc = trv_simulate_dropped(simulator, &network, 1, (trv_span_t){0}, 0, &empty);
     trv_simulator_destroy(simulator);
     if (rc == TRV_ERR_UNSUPPORTED && !*question->refusal)
         snprintf(question->refusal, sizeof question->refusal, "%s", trv_last_error());
@@ -292,6 +292,7 @@ static int begin(question_t *question, const trv_torus_t *machine, int nodes, co
     question->machine = machine;
     question->nodes = nodes;
     question->network = trv_timing_network(network);
+    question->part = (trv_span_t){network->progress, network->progress_context, 0, 1};
     question->node = malloc((size_t)nodes * sizeof *question->node);
     if (!question->node)
         return trv_fail_memory();
@@ -309,9 +310,10 @@ static int try_orders(question_t *question)
         rc = trv_order_nodes(question->machine, (trv_order_t)order, question->nodes, ordered[order]);
     for (int i = 0; i < question->prospects && !rc; i++)
         for (int order = TRV_ORDER_SNAKE; order <= TRV_ORDER_THIRDS && !rc; order++) {
-            trv_advance((2.0 * i + order) / (2.0 * question->prospects));
             question->node = ordered[order];
-            rc = try_plan(question, (trv_order_t)order, &question->prospect[i]);
+            rc = trv_span_report(question->part, (2.0 * i + order) / (2.0 * question->prospects));
+            if (!rc)
+                rc = try_plan(question, (trv_order_t)order, &question->prospect[i]);
         }
     question->node = ordered[0];
     free(ordered[1]);

@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/advance.h"
 #include "base/error.h"
 #include "planner/constraints.h"
 #include "planner/ranking.h"
@@ -93,6 +92,7 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     if (!planner)
         return trv_fail_memory();
     planner->network = trv_timing_network(network);
+    trv_planner_report_to(planner, network);
     planner->dateline = network->model == TRV_DATELINE;
     planner->constraints = constraints ? *constraints : none;
     planner->hops_max = trv_timing_hops_max(torus, network);
@@ -125,6 +125,27 @@ void trv_planner_destroy(trv_planner_t *planner)
     free(planner);
 }
 
+/* ---- Progress ---------------------------------------------------------------------------------------------------- */
+
+void trv_planner_report_to(trv_planner_t *planner, const trv_simulate_options_t *network)
+{
+    planner->caller = (trv_span_t){network->progress, network->progress_context, 0, 1};
+}
+
+/* Estimates of the work that is left may be wrong: what was reported before is not taken back. */
+static int planner_report(void *context, double fraction)
+{
+    trv_planner_t *planner = context;
+    planner->done = fmax(planner->done, fraction);
+    return trv_span_report(planner->caller, planner->done);
+}
+
+static void planner_begin_call(trv_planner_t *planner)
+{
+    planner->done = 0;
+    planner->part = (trv_span_t){planner->caller.callback ? planner_report : NULL, planner, 0, 1};
+}
+
 /* ---- One candidate ----------------------------------------------------------------------------------------------- */
 
 /* The time with two channels per link, on the whole torus, of a candidate whose simulator is made. */
@@ -135,7 +156,7 @@ static int find_dateline_time(const trv_planner_t *planner, const trv_candidate_
     trv_simulate_options_t network = trv_timing_packets(candidate->simulator, &planner->network, vector_bytes,
                                                         SETTLE_HOPS_MAX / copies);
     network.model = TRV_DATELINE;
-    return trv_candidate_simulate(candidate, &network, vector_bytes, INFINITY, entry);
+    return trv_candidate_simulate(candidate, &network, vector_bytes, planner->part, INFINITY, entry);
 }
 
 /* ---- The ranking ------------------------------------------------------------------------------------------------- */
@@ -154,7 +175,8 @@ static int by_estimate(const void *a, const void *b)
 /* Examines what keeps to the constraints and comes near, and what is considered always. */
 static int examine_all(trv_ranking_t *ranking, int entries)
 {
-    const trv_planner_t *planner = ranking->planner;
+    trv_planner_t *planner = ranking->planner;
+    const trv_span_t all = planner->part;
     int near = 0, near_max = ranking->room > NEAR_MAX ? ranking->room : NEAR_MAX, rc = TRV_OK;
     double near_ns = INFINITY;
     for (int i = 0; i < entries && !rc; i++) {
@@ -169,10 +191,12 @@ static int examine_all(trv_ranking_t *ranking, int entries)
         if (!entry->always && near++ == 0)
             near_ns = NEAR * entry->estimate_ns;
         ranking->kept++;
-        const trv_advance_t all = trv_advance_begin((double)i / entries, 1.0 / entries);
+        planner->part = trv_span(all, (double)i / entries, 1.0 / entries);
         rc = trv_ranking_examine(ranking, entry, trv_ranking_enough_ns(ranking));
-        trv_advance_end(all);
+        if (!rc)
+            rc = trv_span_report(planner->part, 1);
     }
+    planner->part = all;
     return rc;
 }
 
@@ -196,18 +220,19 @@ static bool is_to_settle(const trv_ranking_t *ranking, int i)
 /* Simulates the best again, with two channels per link, and keeps these alone, in their new order. */
 static int settle(trv_ranking_t *ranking)
 {
-    const trv_planner_t *planner = ranking->planner;
+    trv_planner_t *planner = ranking->planner;
+    const trv_span_t all = planner->part;
     trv_entry_t settled[SETTLE_MAX];
     int count = 0, rc = TRV_OK;
     for (int i = 0; i < ranking->timed && count < SETTLE_MAX && !rc; i++)
         if (is_to_settle(ranking, i)) {
-            const trv_advance_t all = trv_advance_begin(0.1 + 0.9 * count / SETTLE_MAX, 0.9 / SETTLE_MAX);
+            planner->part = trv_span(all, 0.1 + 0.9 * count / SETTLE_MAX, 0.9 / SETTLE_MAX);
             settled[count] = ranking->best[i];
             rc = find_dateline_time(planner, &planner->list.candidate[settled[count].candidate], ranking->vector_bytes,
                                     &settled[count]);
-            trv_advance_end(all);
             count++;
         }
+    planner->part = all;
     ranking->timed = 0;
     for (int i = 0; i < count && !rc; i++)
         trv_ranking_insert(ranking, &settled[i]);
@@ -228,9 +253,10 @@ static int rank_even(trv_ranking_t *ranking)
     }
     qsort(ranking->entry, (size_t)entries, sizeof *ranking->entry, by_estimate);
     /* With one queue per link it takes next to no time beside that with two. */
-    const trv_advance_t all = trv_advance_begin(0, planner->dateline ? 0.1 : 1);
+    const trv_span_t all = planner->part;
+    planner->part = trv_span(all, 0, planner->dateline ? 0.1 : 1);
     int rc = examine_all(ranking, entries);
-    trv_advance_end(all);
+    planner->part = all;
     return !rc && ranking->timed > 0 && planner->dateline ? settle(ranking) : rc;
 }
 
@@ -265,6 +291,7 @@ int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int r
                              .entry = memory,
                              .best = memory + entries};
     ranking.room = planner->dateline && room < SETTLE_ROOM ? SETTLE_ROOM : room;
+    planner_begin_call(planner);
     int rc = rank_all(&ranking), plans = ranking.timed < room ? ranking.timed : room;
     for (int i = 0; i < plans && !rc; i++)
         rc = trv_planner_make_plan(planner, &planner->list.candidate[ranking.best[i].candidate], &ranking.best[i],
@@ -305,6 +332,7 @@ int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const
     trv_candidate_t *candidate = NULL;
     trv_entry_t entry = {.hops = 0};
     bool keeps;
+    planner_begin_call(planner);
     int rc = find_candidate(planner, algorithm, &candidate);
     if (!rc)
         rc = trv_constraints_keep(&planner->constraints, &planner->list, candidate, vector_bytes, &keeps);

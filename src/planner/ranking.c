@@ -16,10 +16,10 @@ bool trv_planner_is_alike(const char *name, const char *other)
 }
 
 int trv_candidate_simulate(const trv_candidate_t *candidate, const trv_simulate_options_t *network,
-                           uint64_t vector_bytes, double enough_ns, trv_entry_t *entry)
+                           uint64_t vector_bytes, trv_span_t part, double enough_ns, trv_entry_t *entry)
 {
     trv_simulation_t result;
-    int rc = trv_timing_simulate(candidate->simulator, network, vector_bytes, enough_ns, &result);
+    int rc = trv_simulate_dropped(candidate->simulator, network, vector_bytes, part, enough_ns, &result);
     entry->time_ns = rc ? INFINITY : result.time_ns;
     entry->hops = rc ? 0 : (double)result.simulated_hops;
     return rc;
@@ -39,8 +39,9 @@ int trv_planner_find_time(const trv_planner_t *planner, trv_candidate_t *candida
     const trv_simulate_options_t network = trv_timing_packets(candidate->simulator, &planner->network, vector_bytes,
                                                               planner->hops_max);
     rc = trv_simulate_bound_ns(candidate->simulator, &network, vector_bytes, &bound_ns);
-    return rc || bound_ns > enough_ns ? rc
-                                      : trv_candidate_simulate(candidate, &network, vector_bytes, enough_ns, entry);
+    if (rc || bound_ns > enough_ns)
+        return rc;
+    return trv_candidate_simulate(candidate, &network, vector_bytes, planner->part, enough_ns, entry);
 }
 
 /* A vector of one byte takes at least as long as its steps and hops: as long, where simulating it is too much work. */
@@ -54,7 +55,7 @@ static int find_empty_time(const trv_planner_t *planner, trv_candidate_t *candid
     if (trv_simulate_hops(candidate->simulator, &network, 1) > planner->hops_max)
         return trv_simulate_bound_ns(candidate->simulator, &network, 1, empty_ns);
     trv_entry_t entry;
-    rc = trv_candidate_simulate(candidate, &network, 1, INFINITY, &entry);
+    rc = trv_candidate_simulate(candidate, &network, 1, (trv_span_t){0}, INFINITY, &entry);
     *empty_ns = entry.time_ns;
     return rc;
 }

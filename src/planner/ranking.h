@@ -4,6 +4,7 @@
 #ifndef TRIVANCE_PLANNER_RANKING_H
 #define TRIVANCE_PLANNER_RANKING_H
 
+#include "base/span.h"
 #include "planner/candidates.h"
 
 struct trv_planner {
@@ -14,6 +15,9 @@ struct trv_planner {
     double hops_max;       /* of packets in one simulation */
     trv_slow_link_t *link; /* those of the network */
     trv_planner_t *whole;  /* of a network with lines or links: for the torus without them; else NULL */
+    trv_span_t part;       /* of the present call: what is being simulated now */
+    trv_span_t caller;     /* the whole of each call … */
+    double done;           /* … and the fraction of the present one that was reported, which never becomes less */
 };
 
 typedef struct trv_entry {
@@ -39,12 +43,15 @@ typedef struct trv_ranking {
 /* Whether two names are of one algorithm, whatever its parameters. */
 bool trv_planner_is_alike(const char *name, const char *other);
 
+/* From here on the planner's calls report their progress to the callback of `network`. */
+void trv_planner_report_to(trv_planner_t *planner, const trv_simulate_options_t *network);
+
 /* By the candidate's model. */
 double trv_planner_estimate(const trv_planner_t *planner, const trv_model_t *model, uint64_t vector_bytes);
 
 /* The candidate's time on a network, INFINITY where it is more than `enough_ns`; its simulator is made. Fills the entry. */
 int trv_candidate_simulate(const trv_candidate_t *candidate, const trv_simulate_options_t *network,
-                           uint64_t vector_bytes, double enough_ns, trv_entry_t *entry);
+                           uint64_t vector_bytes, trv_span_t part, double enough_ns, trv_entry_t *entry);
 
 /* The same on the planner's network, where a bound may say so first: fills the entry. */
 int trv_planner_find_time(const trv_planner_t *planner, trv_candidate_t *candidate, uint64_t vector_bytes,

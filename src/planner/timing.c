@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "base/advance.h"
 #include "simulate/net.h"
 #include "simulate/simulator.h"
 
@@ -26,6 +25,7 @@ trv_simulate_options_t trv_timing_network(const trv_simulate_options_t *network)
     plain.slow_ranks = 0;
     plain.slow_rank = NULL;
     plain.observer = NULL;
+    plain.progress = NULL;
     return plain;
 }
 
@@ -74,25 +74,6 @@ trv_simulate_options_t trv_timing_packets(const trv_simulator_t *simulator, cons
            trv_simulate_hops(simulator, &larger, vector_bytes) > hops_max)
         larger.packet_bytes *= 2;
     return larger;
-}
-
-typedef struct hops {
-    double done, all;
-} hops_t;
-
-static void moved(void *context, uint64_t more)
-{
-    hops_t *hops = context;
-    hops->done += (double)more;
-    trv_advance(hops->done / hops->all);
-}
-
-int trv_timing_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t *network, uint64_t vector_bytes,
-                        double enough_ns, trv_simulation_t *result)
-{
-    hops_t hops = {0, fmax(1, trv_simulate_hops(simulator, network, vector_bytes))};
-    const trv_watch_t watch = {.context = &hops, .moved = moved, .enough_ns = enough_ns};
-    return trv_simulate_dropped(simulator, network, vector_bytes, &watch, result);
 }
 
 static void add_to_step(trv_timing_step_t *step, const trv_route_t *route, double bytes)
@@ -144,7 +125,8 @@ int trv_timing_find(const trv_schedule_t *schedule, const trv_simulate_options_t
     const trv_simulate_options_t options = trv_timing_packets(simulator, &plain, vector_bytes,
                                                               trv_timing_hops_max(trv_schedule_torus(schedule),
                                                                                   &plain));
-    rc = trv_timing_simulate(simulator, &options, vector_bytes, INFINITY, &result);
+    const trv_span_t all = {network->progress, network->progress_context, 0, 1};
+    rc = trv_simulate_dropped(simulator, &options, vector_bytes, all, INFINITY, &result);
     trv_simulator_destroy(simulator);
     if (!rc)
         *time_ns = result.time_ns;

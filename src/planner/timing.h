@@ -7,7 +7,7 @@
 
 #include <trivance/planner.h>
 
-/* The network without slow ranks, jitter and finite buffers. */
+/* The network without slow ranks, jitter, finite buffers and a callback. */
 trv_simulate_options_t trv_timing_network(const trv_simulate_options_t *network);
 
 /* Of packets in one simulation: about a second's where a symmetry makes a few ranks stand for all, else so many that
@@ -20,14 +20,10 @@ double trv_timing_payload_bps(const trv_simulate_options_t *network);
 /* Whether lines and links make ranks differ. */
 bool trv_timing_is_uneven(const trv_torus_t *torus, const trv_simulate_options_t *network);
 
-/* That network for a simulation of this size: where there are too many packets, for the patience of whoever asks, they
+/* That network for a simulation of this size: where there are too many packets they
  * are larger and fewer. Messages have many of them then, so that it makes no difference to speak of. */
 trv_simulate_options_t trv_timing_packets(const trv_simulator_t *simulator, const trv_simulate_options_t *network,
                                           uint64_t vector_bytes, double hops_max);
-
-/* trv_simulate, which says how far it is (base/advance.h); a time above `enough_ns` is INFINITY. */
-int trv_timing_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t *network, uint64_t vector_bytes,
-                        double enough_ns, trv_simulation_t *result);
 
 /* What they send in a step: by port of the torus each byte as often as it passes a link there, and the hops of the
  * farthest message. */
@@ -46,7 +42,7 @@ typedef struct trv_timing_sends {
 int trv_timing_sends(const trv_schedule_t *schedule, int rank, const trv_simulate_options_t *network,
                      uint64_t vector_bytes, trv_timing_sends_t *sends);
 
-/* Any schedule's time, which for a plan is its trv_planned_t.time_ns. */
+/* Any schedule's time, which for a plan is its trv_planned_t.time_ns. network->progress is called. */
 int trv_timing_find(const trv_schedule_t *schedule, const trv_simulate_options_t *network, uint64_t vector_bytes,
                     double *time_ns);
 

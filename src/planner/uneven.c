@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/advance.h"
 #include "base/error.h"
 #include "planner/constraints.h"
 #include "planner/factors.h"
@@ -89,6 +88,8 @@ int trv_uneven_create(trv_planner_t *planner, const trv_simulate_options_t *aske
     torus.lines = 0;
     plain.slow_links = 0;
     plain.slow_link = NULL;
+    plain.progress = trv_span_callback;
+    plain.progress_context = &planner->part;
     int rc = check_links(&planner->list.network);
     if (!rc)
         rc = check_work(&planner->list.network.torus);
@@ -119,11 +120,11 @@ static int find_candidate(trv_candidates_t *list, const char *name, int *index)
 }
 
 /* The part of all the time that so much of the work that is left is. */
-static trv_advance_t begin_work(const examination_t *e, double work)
+static trv_span_t part_of_work(const examination_t *e, double work)
 {
     const double limit = e->ranking->planner->hops_max * WORK;
-    return trv_advance_begin(PROSPECTS_PART + (1 - PROSPECTS_PART) * (1 - e->work / limit),
-                             (1 - PROSPECTS_PART) * fmin(work / limit, 1));
+    return trv_span(e->ranking->planner->part, PROSPECTS_PART + (1 - PROSPECTS_PART) * (1 - e->work / limit),
+                    (1 - PROSPECTS_PART) * fmin(work / limit, 1));
 }
 
 /* 0 where there is none. */
@@ -182,10 +183,13 @@ static int examine(examination_t *e, trv_prospect_t *prospect, const char *name,
     if (work > e->work - e->reserved && !(own && prospect->listed && trv_prospect_is_cheap(planner, &look)) &&
         (keep_model(e, prospect, name, index) || !must))
         return TRV_OK;
-    const trv_advance_t all = begin_work(e, work);
+    const trv_span_t all = planner->part;
+    planner->part = part_of_work(e, work);
     trv_entry_t entry = {.candidate = index};
     rc = trv_ranking_examine(ranking, &entry, enough_ns);
-    trv_advance_end(all);
+    if (!rc)
+        rc = trv_span_report(planner->part, 1);
+    planner->part = all;
     *time_ns = entry.hops > 0 ? fmin(entry.time_ns, enough_ns) : INFINITY;
     /* What passes a cut link, or cannot win, was only read, or simulated until that was known. */
     e->work = fmax(0, e->work - look.reading - look.simulating * fmin(1, entry.hops / fmax(1, look.hops)));
@@ -345,10 +349,11 @@ int trv_uneven_rank(trv_ranking_t *ranking)
     e->ranking = ranking;
     e->work = ranking->planner->hops_max * WORK;
     int rc = trv_factors_find(&ranking->planner->list.network, e->factor, &e->factors);
-    const trv_advance_t all = trv_advance_begin(0, PROSPECTS_PART);
+    const trv_span_t all = ranking->planner->part;
+    ranking->planner->part = trv_span(all, 0, PROSPECTS_PART);
     if (!rc)
         rc = trv_prospects_find(ranking->planner, ranking->vector_bytes, &e->prospects);
-    trv_advance_end(all);
+    ranking->planner->part = all;
     if (!rc)
         rc = reserve_first(e);
     if (!rc)

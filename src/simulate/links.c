@@ -11,7 +11,7 @@
 
 #include "simulate/router.h"
 
-#define TELL_HOPS 100000 /* between two calls of a watch: some 10 ms */
+#define REPORT_HOPS 100000 /* between two reports of progress: some 10 ms */
 
 /* ---- Arrivals ---------------------------------------------------------------------------------------------------- */
 
@@ -271,17 +271,16 @@ INLINE int moment(trv_packets_t *net, const bool tracked)
     return rc;
 }
 
-static void tell(trv_packets_t *net)
+static int report_progress(trv_packets_t *net)
 {
-    net->watch.moved(net->watch.context, net->moved - net->told);
-    net->told = net->moved;
-    net->tell_at = net->moved + TELL_HOPS;
+    net->report_at = net->moved + REPORT_HOPS;
+    return trv_span_report(net->watch.part, (double)net->moved / net->watch.hops);
 }
 
 void trv_packets_watch(trv_packets_t *net, const trv_watch_t *watch)
 {
     net->watch = *watch;
-    net->tell_at = TELL_HOPS;
+    net->report_at = REPORT_HOPS;
     if (watch->enough_ns > 0 && watch->enough_ns < TRV_HORIZON_FS / 1e6)
         net->enough = (int64_t)ceil(watch->enough_ns * 1e6);
 }
@@ -299,10 +298,10 @@ INLINE int loop(trv_packets_t *net, const bool tracked)
             return trv_packets_fail_horizon();
         net->now = time;
         int rc = moment(net, tracked);
+        if (!rc && net->moved >= net->report_at)
+            rc = report_progress(net);
         if (rc)
             return rc;
-        if (net->moved >= net->tell_at)
-            tell(net);
     }
     return TRV_OK;
 }

@@ -136,7 +136,7 @@ struct trv_packets {
     uint32_t touched_count, choosing_count, following_count;
 
     uint64_t sent, delivered, sent_packets, hops;
-    uint64_t moved, told, tell_at; /* packet-hops so far; those that `watch` was told; when it is told next */
+    uint64_t moved, report_at; /* packet-hops so far; when progress is reported next */
     trv_watch_t watch;
     int64_t enough; /* the run ends there; TRV_NEVER: at its end */
     bool ended;     /* it has */

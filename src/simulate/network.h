@@ -18,6 +18,8 @@
 
 #include <trivance/simulate.h>
 
+#include "base/span.h"
+
 /* A route as a list of straight legs. */
 typedef struct trv_leg {
     uint32_t port, hops;
@@ -41,11 +43,10 @@ typedef struct trv_driver {
 
 typedef struct trv_packets trv_packets_t;
 
-/* Who wants to know how far a run is: told now and then, by the thread that simulates, how many packet-hops have been
- * made since the last time. And for how long it is of interest: a run ends there (trv_packets_ended). */
+/* The span that a run reports its progress to, and the time at which it ends early (trv_packets_ended). */
 typedef struct trv_watch {
-    void *context;
-    void (*moved)(void *context, uint64_t hops);
+    trv_span_t part;
+    double hops;      /* of packets, in all: an estimate */
     double enough_ns; /* of the simulated time; 0: to the end */
 } trv_watch_t;
 

@@ -222,7 +222,7 @@ int trv_packets_create(trv_packets_t **created, const trv_torus_t *torus, const 
     net->torus = *torus;
     net->options = *options;
     net->driver = *driver;
-    net->tell_at = UINT64_MAX;
+    net->report_at = UINT64_MAX;
     net->enough = TRV_NEVER;
     net->entry_free = net->message_free = net->packet_free = net->parked_free = TRV_NONE;
     rc = build(net, options);

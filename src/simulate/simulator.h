@@ -51,13 +51,9 @@ double trv_simulate_hops(const trv_simulator_t *simulator, const trv_simulate_op
 /* Leaves the slow and cut links out of the options if no message of the schedule passes one. */
 int trv_simulator_drop_links(const trv_simulator_t *simulator, trv_simulate_options_t *options);
 
-/* trv_simulate, watched unless `watch` is NULL: which changes no result, but that a time above watch->enough_ns is
- * INFINITY. */
-int trv_simulate_watched(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
-                         const trv_watch_t *watch, trv_simulation_t *result);
-
-/* The same for options from which trv_simulator_drop_links has left out what it may. */
+/* trv_simulate for options from which trv_simulator_drop_links has left out what it may, and whose `progress` is ignored:
+ * progress is reported to the part. A time above `enough_ns`, unless that is 0, is INFINITY. */
 int trv_simulate_dropped(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
-                         const trv_watch_t *watch, trv_simulation_t *result);
+                         trv_span_t part, double enough_ns, trv_simulation_t *result);
 
 #endif

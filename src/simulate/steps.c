@@ -37,7 +37,7 @@ typedef struct post {  /* a message on its way */
 typedef struct run {
     const trv_simulator_t *simulator;
     const trv_simulate_options_t *options;
-    const trv_watch_t *watch; /* or NULL */
+    trv_watch_t watch;
     const trv_torus_t *torus; /* that is simulated: the schedule's or its fold */
     uint64_t vector_bytes;
     trv_packets_t *net;
@@ -302,8 +302,7 @@ static int start(run_t *run)
         rc = trv_packets_create(&run->net, run->torus, run->options, &driver);
     if (rc)
         return rc;
-    if (run->watch)
-        trv_packets_watch(run->net, run->watch);
+    trv_packets_watch(run->net, &run->watch);
     run->walker = calloc(walkers, sizeof *run->walker);
     run->arrived = calloc(walkers * (size_t)s->steps + 1, sizeof *run->arrived);
     run->booked = calloc((size_t)run->torus->ranks, sizeof *run->booked);
@@ -355,12 +354,6 @@ double trv_simulate_hops(const trv_simulator_t *simulator, const trv_simulate_op
 int trv_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
                  trv_simulation_t *result)
 {
-    return trv_simulate_watched(simulator, options, vector_bytes, NULL, result);
-}
-
-int trv_simulate_watched(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
-                         const trv_watch_t *watch, trv_simulation_t *result)
-{
     trv_simulate_options_t needed = *options;
     memset(result, 0, sizeof *result);
     int rc = trv_check_size(options->size, sizeof *options, "TRV_SIMULATE_DEFAULTS");
@@ -368,15 +361,18 @@ int trv_simulate_watched(const trv_simulator_t *simulator, const trv_simulate_op
         rc = trv_check_size(options->observer->size, sizeof *options->observer, "TRV_SIMULATE_OBSERVER");
     if (!rc && !options->full && !options->observer)
         rc = trv_simulator_drop_links(simulator, &needed);
-    return rc ? rc : trv_simulate_dropped(simulator, &needed, vector_bytes, watch, result);
+    if (rc)
+        return rc;
+    const trv_span_t all = {options->progress, options->progress_context, 0, 1};
+    return trv_simulate_dropped(simulator, &needed, vector_bytes, all, 0, result);
 }
 
 int trv_simulate_dropped(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
-                         const trv_watch_t *watch, trv_simulation_t *result)
+                         trv_span_t part, double enough_ns, trv_simulation_t *result)
 {
     run_t run = {.simulator = simulator,
                  .options = options,
-                 .watch = watch,
+                 .watch = {part, 1, enough_ns},
                  .vector_bytes = vector_bytes,
                  .post_free = NO_POST,
                  .torus = &simulator->torus};
@@ -384,6 +380,8 @@ int trv_simulate_dropped(const trv_simulator_t *simulator, const trv_simulate_op
     if (may_fold(options))
         run.torus = &simulator->fold;
     int rc = check(options, vector_bytes, &run);
+    if (!rc && part.callback)
+        run.watch.hops = fmax(1, trv_simulate_hops(simulator, options, vector_bytes));
     if (!rc)
         rc = start(&run);
     if (!rc) {

@@ -52,7 +52,7 @@ static int buffer_cell(const run_t *run, int gpu, char buffer, int at)
 }
 
 /* MSCCL's threadblocks touch the memory of their own GPU only. */
-static const char *buffer_owner(const run_t *run, const trv_span_t *span, char text[32])
+static const char *buffer_owner(const run_t *run, const trv_gpu_span_t *span, char text[32])
 {
     text[0] = '\0';
     if (run->program->plan)
@@ -60,7 +60,7 @@ static const char *buffer_owner(const run_t *run, const trv_span_t *span, char t
     return text;
 }
 
-int trv_run_find(run_t *run, int block, const trv_span_t *span, int i)
+int trv_run_find(run_t *run, int block, const trv_gpu_span_t *span, int i)
 {
     char owner[32];
     const int cell = buffer_cell(run, span->gpu, span->buffer, span->at + i);
@@ -153,7 +153,7 @@ int trv_run_touch(run_t *run, int block, int gpu, int cell, bool writes)
     return 0;
 }
 
-int trv_run_take(run_t *run, int block, const trv_span_t *span, int i, int32_t *row, bool add)
+int trv_run_take(run_t *run, int block, const trv_gpu_span_t *span, int i, int32_t *row, bool add)
 {
     char owner[32];
     const int cell = trv_run_find(run, block, span, i);
@@ -174,7 +174,7 @@ int trv_run_take(run_t *run, int block, const trv_span_t *span, int i, int32_t *
     return 0;
 }
 
-int trv_run_store(run_t *run, int block, const trv_span_t *span, int i, const int32_t *row, bool touched)
+int trv_run_store(run_t *run, int block, const trv_gpu_span_t *span, int i, const int32_t *row, bool touched)
 {
     const int cell = trv_run_find(run, block, span, i);
     if (cell < 0 || (!touched && trv_run_touch(run, block, span->gpu, cell, true)))

@@ -33,7 +33,7 @@ int trv_gpu_program_add_op(trv_gpu_program_t *program, const trv_gpu_op_t *op)
     return rc;
 }
 
-int trv_gpu_program_add_span(trv_gpu_program_t *program, const trv_span_t *span)
+int trv_gpu_program_add_span(trv_gpu_program_t *program, const trv_gpu_span_t *span)
 {
     int rc = trv_room(&program->span, &program->span_room, program->spans, 1, sizeof *span);
     if (!rc)

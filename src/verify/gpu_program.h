@@ -16,6 +16,8 @@
 
 #include <trivance/schedule.h>
 
+#include "base/span.h"
+
 #define TRV_GPUS_MAX         1024
 #define TRV_GPU_BARRIERS_MAX 1024 /* of a GPU */
 
@@ -39,10 +41,10 @@ enum {
 };
 
 /* Consecutive chunks of a GPU's buffer: input (i), output (o) or scratch (s). */
-typedef struct trv_span {
+typedef struct trv_gpu_span {
     int gpu, at, size;
     char buffer;
-} trv_span_t;
+} trv_gpu_span_t;
 
 typedef struct trv_gpu_op {
     trv_op_kind_t kind;
@@ -70,7 +72,7 @@ typedef struct trv_gpu_program {
     int *first_block; /* of each GPU; one more */
     trv_threadblock_t *block;
     trv_gpu_op_t *op;
-    trv_span_t *span; /* operands */
+    trv_gpu_span_t *span; /* operands */
     int *channel;     /* operands: the end at this GPU, of all ends of all GPUs */
     int *other;       /* of each end the other one, or -1 */
     int blocks, ops, spans, channels, ends;
@@ -82,7 +84,7 @@ int trv_gpu_program_create_gpus(trv_gpu_program_t *program);
 /* Append a copy. An operation goes to the last threadblock. TRV_ERR_MEMORY. */
 int trv_gpu_program_add_block(trv_gpu_program_t *program, const trv_threadblock_t *block);
 int trv_gpu_program_add_op(trv_gpu_program_t *program, const trv_gpu_op_t *op);
-int trv_gpu_program_add_span(trv_gpu_program_t *program, const trv_span_t *span);
+int trv_gpu_program_add_span(trv_gpu_program_t *program, const trv_gpu_span_t *span);
 int trv_gpu_program_add_channel(trv_gpu_program_t *program, int end);
 void trv_gpu_program_clear(trv_gpu_program_t *program);
 
@@ -94,12 +96,9 @@ typedef struct trv_gpu_program_verdict {
     char fault[256];
 } trv_gpu_program_verdict_t;
 
-/* About how long trv_gpu_program_verify takes, which reports its progress (base/advance.h). */
-double trv_gpu_program_seconds(const trv_gpu_program_t *program);
-
 /* Proves that the program ends, whatever the order in which threadblocks run, that nothing is read or written
  * unordered, and that every GPU then has every contribution exactly once; or finds the first fault. A plan is launched
- * twice, one launch behind the other. TRV_ERR_UNSUPPORTED where it is too large. */
-int trv_gpu_program_verify(const trv_gpu_program_t *program, trv_gpu_program_verdict_t *verdict);
+ * twice, one launch behind the other. TRV_ERR_UNSUPPORTED where it is too large. Progress is reported to the part. */
+int trv_gpu_program_verify(const trv_gpu_program_t *program, trv_span_t part, trv_gpu_program_verdict_t *verdict);
 
 #endif

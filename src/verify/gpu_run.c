@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/advance.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "verify/gpu_state.h"
@@ -48,13 +47,13 @@ int trv_run_limit(const run_t *run, uint64_t numbers, const char *what)
 
 /* ---- Operations -------------------------------------------------------------------------------------------------- */
 
-static bool span_is_same(const trv_span_t *a, const trv_span_t *b)
+static bool span_is_same(const trv_gpu_span_t *a, const trv_gpu_span_t *b)
 {
     return a->gpu == b->gpu && a->buffer == b->buffer && a->at == b->at;
 }
 
 /* Whether a target is a source, too, which each thread writes where it has read itself. */
-static bool sum_is_in_place(const trv_gpu_op_t *op, const trv_span_t *span, int target)
+static bool sum_is_in_place(const trv_gpu_op_t *op, const trv_gpu_span_t *span, int target)
 {
     bool own = false;
     for (int s = 0; s < op->sources; s++)
@@ -62,7 +61,7 @@ static bool sum_is_in_place(const trv_gpu_op_t *op, const trv_span_t *span, int 
     return own;
 }
 
-static int sum_chunk(run_t *run, int block, const trv_gpu_op_t *op, const trv_span_t *span, int i)
+static int sum_chunk(run_t *run, int block, const trv_gpu_op_t *op, const trv_gpu_span_t *span, int i)
 {
     for (int t = op->sources; t < op->count; t++)
         if (sum_is_in_place(op, span, t)) {
@@ -83,7 +82,7 @@ static int sum_chunk(run_t *run, int block, const trv_gpu_op_t *op, const trv_sp
 /* A sum, or each source to its target. */
 static int move_chunks(run_t *run, int block, const trv_gpu_op_t *op)
 {
-    const trv_span_t *span = &run->program->span[op->first];
+    const trv_gpu_span_t *span = &run->program->span[op->first];
     const bool sum = op->kind == TRV_OP_SUM;
     if (run->block[block].waited)
         return trv_run_fault(run, block, "a nop is missing between a wait and the memory that it is for");
@@ -104,7 +103,7 @@ static int32_t *run_row(const run_t *run, int i) { return run->row + (size_t)i *
 /* A step of MSCCL: all of its chunks are read before one is written. */
 static int step_perform(run_t *run, int block, const trv_gpu_op_t *op, bool *done)
 {
-    const trv_span_t *span = op->actions ? &run->program->span[op->first] : NULL;
+    const trv_gpu_span_t *span = op->actions ? &run->program->span[op->first] : NULL;
     const int actions = op->actions, chunks = span ? span->size : 0;
     *done = trv_run_is_ready(run, block, op);
     if (!*done)
@@ -155,12 +154,6 @@ static double program_work(const trv_gpu_program_t *program)
     for (int i = 0; i < program->ops; i++)
         work += op_work(program, &program->op[i]);
     return work * (program->plan ? LAUNCHES : program->mode[0] + program->mode[1]);
-}
-
-/* Measured on a core that has nothing else to do. */
-double trv_gpu_program_seconds(const trv_gpu_program_t *program)
-{
-    return program_work(program) / (program->plan ? 2e9 : 1.5e9);
 }
 
 /* ---- Launches of plans ------------------------------------------------------------------------------------------- */
@@ -225,7 +218,9 @@ static int run_block(run_t *run, int block, bool *moved)
         if (rc || !done)
             return rc;
         run->work += op_work(program, op);
-        trv_advance(run->work / run->all_work);
+        rc = trv_span_report(run->part, run->work / run->all_work);
+        if (rc)
+            return rc;
         state->at++;
         clock_tick(run, block, clock_of(run, block), run->planes * run->blocks);
         *moved = true;
@@ -346,7 +341,7 @@ static void run_clear(run_t *run)
         free(memory[i]);
 }
 
-int trv_gpu_program_verify(const trv_gpu_program_t *program, trv_gpu_program_verdict_t *verdict)
+int trv_gpu_program_verify(const trv_gpu_program_t *program, trv_span_t part, trv_gpu_program_verdict_t *verdict)
 {
     const double begun_ns = trv_now_ns();
     double work = 0;
@@ -355,6 +350,7 @@ int trv_gpu_program_verify(const trv_gpu_program_t *program, trv_gpu_program_ver
     for (int mode = 0; mode < 2 && !rc && verdict->valid; mode++) {
         run_t run = {.program = program,
                      .verdict = verdict,
+                     .part = part,
                      .in_place = mode == 0,
                      .blocks = program->blocks,
                      .width = 1 + program->gpus,

@@ -51,6 +51,7 @@ typedef struct cell {              /* a chunk of a GPU's memory */
 typedef struct run {
     const trv_gpu_program_t *program;
     trv_gpu_program_verdict_t *verdict;
+    trv_span_t part; /* of the caller's work */
     bool in_place;
     int blocks, stretch;
     int width;             /* of a row: the chunk of the vector that it is of (-1: nothing), then per GPU how often */
@@ -101,15 +102,15 @@ int trv_run_cells(const run_t *run, int gpu);
 int trv_run_readers(const run_t *run, int gpu, int *first);
 
 /* The cell of the i-th chunk of a span; -1 after a fault, because there is none. */
-int trv_run_find(run_t *run, int block, const trv_span_t *span, int i);
+int trv_run_find(run_t *run, int block, const trv_gpu_span_t *span, int i);
 /* The other threadblock whose access of the cell is not ordered before this one, or -1. */
 int trv_run_unordered(const run_t *run, int block, int gpu, int cell, bool writes);
 /* Notes an access: a fault where it is not ordered, with another threadblock or the other threads of the own one. */
 int trv_run_touch(run_t *run, int block, int gpu, int cell, bool writes);
 
 /* The i-th chunk of a span into a row, or added to it, and from a row; `touched`: the access is noted already. */
-int trv_run_take(run_t *run, int block, const trv_span_t *span, int i, int32_t *row, bool add);
-int trv_run_store(run_t *run, int block, const trv_span_t *span, int i, const int32_t *row, bool touched);
+int trv_run_take(run_t *run, int block, const trv_gpu_span_t *span, int i, int32_t *row, bool add);
+int trv_run_store(run_t *run, int block, const trv_gpu_span_t *span, int i, const int32_t *row, bool touched);
 
 void trv_run_fill_inputs(run_t *run, int gpu); /* and nothing else is in the GPU's memory */
 int trv_run_check_outputs(run_t *run, int gpu);

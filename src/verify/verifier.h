@@ -18,6 +18,8 @@
 
 #include <trivance/verify.h>
 
+#include "base/span.h"
+
 /* A cell is what one register of one rank holds in one unit: `words` words of contributions (`sets` words with a bit
  * per contributor and, where it matters which one is doubled, as many for that; or one sum of random values), then one
  * word for the expression: 0 when nothing was put there, else a hash above the two flags below. */
@@ -59,8 +61,7 @@ typedef struct trv_verifier {
     int64_t fault_unit;
     char fault[TRV_FAULT_TEXT_MAX];
 
-    void (*progress)(void *context, double fraction);
-    void *progress_context;
+    trv_span_t part; /* of the caller's work */
 } trv_verifier_t;
 
 /* A verifier for the schedule; then memory for a batch of units, and its release. */

@@ -13,17 +13,11 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "verify/seconds.h"
 #include "verify/verifier.h"
 
 #define BATCH_BYTES          ((int64_t)192 << 20)         /* aimed at */
 #define BATCH_BYTES_MAX      ((int64_t)12 << 30)          /* for one unit; beyond that it is refused */
 #define EXHAUSTIVE_WORDS_MAX ((double)((int64_t)4 << 30)) /* words moved by an exhaustive run that AUTO still affords */
-
-/* Measured on a core of 2023, of one schedule after another. */
-#define SIDE_S  0.7e-6 /* one side of a message: asked of the schedule, and looked at */
-#define VALUE_S 20e-9
-#define WORD_S  5e-9
 
 void trv_verifier_fault(trv_verifier_t *v, int step, int stream, int rank, int64_t unit, const char *format, ...)
 {
@@ -65,21 +59,14 @@ static trv_verify_method_t choose_method(const trv_verifier_t *v, trv_verify_met
                                                                                 : TRV_VERIFY_RANDOM;
 }
 
-/* Units that are followed at a time; the bytes of one. */
-static int64_t size_batch(trv_verifier_t *v)
+static int choose_batch(trv_verifier_t *v)
 {
     v->sets = v->random ? 1 : (v->contributors + 63) / 64;
     v->words = v->sets;
     v->stride = v->words + 1;
-    int64_t unit_bytes = (int64_t)v->stride * 8 * v->ranks * v->registers;
-    v->count = BATCH_BYTES / unit_bytes;
+    const int64_t unit_bytes = (int64_t)v->stride * 8 * v->ranks * v->registers;
+    v->count = BATCH_BYTES / unit_bytes; /* units that are followed at a time */
     v->count = v->count < 1 ? 1 : v->count > v->units ? v->units : v->count;
-    return unit_bytes;
-}
-
-static int choose_batch(trv_verifier_t *v)
-{
-    const int64_t unit_bytes = size_batch(v);
     if (v->tolerant)
         v->count = v->units;
     else if (unit_bytes > BATCH_BYTES_MAX)
@@ -161,12 +148,11 @@ void trv_verifier_release(trv_verifier_t *v)
 
 /* ---- The run --------------------------------------------------------------------------------------------------- */
 
-static void tell_progress(const trv_verifier_t *v, int stream, int step)
+static int report_progress(const trv_verifier_t *v, int stream, int step)
 {
     double batches = (double)((v->units + v->count - 1) / v->count);
     double batch = (double)(v->first / v->count);
-    if (v->progress)
-        v->progress(v->progress_context, (stream + (batch + (double)step / v->steps) / batches) / v->streams);
+    return trv_span_report(v->part, (stream + (batch + (double)step / v->steps) / batches) / v->streams);
 }
 
 /* One batch of units through all steps of a stream. *sound: whether the values got to the end. */
@@ -185,7 +171,9 @@ static int run_batch(trv_verifier_t *v, int stream, bool *sound)
         }
         if (!trv_values_step(v, stream, step))
             return TRV_OK;
-        tell_progress(v, stream, step + 1);
+        rc = report_progress(v, stream, step + 1);
+        if (rc)
+            return rc;
     }
     *sound = true;
     return trv_values_judge(v, stream);
@@ -262,42 +250,22 @@ trv_verifier_t trv_verifier_describe(const trv_schedule_t *schedule, trv_verify_
     return v;
 }
 
-/* Every batch asks the schedule for all steps anew. */
-int trv_verify_seconds(const trv_schedule_t *schedule, trv_verify_method_t method, double *seconds)
-{
-    trv_verifier_t v = trv_verifier_describe(schedule, method);
-    trv_step_t step = TRV_STEP_INIT;
-    double sides = 0;
-    int rc = TRV_OK;
-    (void)size_batch(&v);
-    for (int stream = 0; stream < v.streams && !rc; stream++)
-        for (int s = 0; s < v.steps && !rc; s++) {
-            rc = trv_schedule_step(schedule, 0, stream, s, &step);
-            sides += rc ? 0 : 2 + step.sends + step.receives;
-        }
-    trv_step_clear(&step);
-    const double batches = (double)((v.units + v.count - 1) / v.count);
-    *seconds = batches * sides * v.ranks * SIDE_S + moves(&v) * (v.random ? VALUE_S : v.words * WORD_S);
-    return rc;
-}
-
 int trv_verify(const trv_schedule_t *schedule, trv_verify_method_t method, trv_verdict_t *verdict,
-               void (*progress)(void *context, double fraction), void *context)
+               int (*progress)(void *context, double fraction), void *context)
 {
     const trv_network_t whole = {TRV_NETWORK, .torus = *trv_schedule_torus(schedule)};
     return trv_verify_on(schedule, &whole, method, verdict, progress, context);
 }
 
 int trv_verify_on(const trv_schedule_t *schedule, const trv_network_t *network, trv_verify_method_t method,
-                  trv_verdict_t *verdict, void (*progress)(void *context, double fraction), void *context)
+                  trv_verdict_t *verdict, int (*progress)(void *context, double fraction), void *context)
 {
     const double start_s = trv_now_s();
     const int known = trv_check_size(verdict->size, sizeof *verdict, "TRV_VERDICT");
     if (known)
         return known;
     trv_verifier_t v = trv_verifier_describe(schedule, method);
-    v.progress = progress;
-    v.progress_context = context;
+    v.part = (trv_span_t){progress, context, 0, 1};
     int rc = trv_verifier_allocate(&v);
     if (!rc)
         rc = note_cuts(&v, network);

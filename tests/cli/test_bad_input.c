@@ -8,7 +8,6 @@
 
 #include <cmocka.h>
 
-#include "exhaustive.h"
 #include "tool.h"
 
 /* Exit code 2, nothing on stdout, one line on stderr that begins with the tool's name and has these words. */
@@ -100,10 +99,8 @@ static void test_bad_input(void **state)
         {"search 30 --format=svg", "no format 'svg'"},
         {"search 30 --format=c", "trivance search 2-128"},
         {"search", "give one ring, range of rings or list of tori"},
-        {"plan 30 --long", "--long is for --all-sizes"},
-        {"search 2-3000", "takes about 36 hours; --long"}, /* at once */
         {"verify", "give either a torus"},
-        {"verify 1024x1024 -a trivance-b", "--long"}, /* at once */
+        {"verify 9 --long", "there is no option"},
         {"simulate 9 --seed=x", "simulate: --seed: the seed 'x'"},
         {"verify 3x", "is not a torus"},
         {"verify 9 3x3 0", "size 0"},
@@ -149,23 +146,10 @@ static void test_bad_input(void **state)
         tool_refuses(bad[i].line, bad[i].words);
 }
 
-/* Work that is long only in sum is refused, too: estimating it takes a second. */
-static void test_long_in_sum(void **state)
-{
-    (void)state;
-    if (!exhaustive())
-        skip();
-    tool_refuses("cost 1000x1000 998x1000 996x1000 994x1000 992x1000 990x1000 988x1000 986x1000 -a swing,recdoub",
-                 "--long");
-    tool_refuses("verify 1024x1024 1024x1022 1024x1020 1024x1018 1024x1016 1024x1014 1024x1012 1024x1010 -a planned",
-                 "--long");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_input),
-        cmocka_unit_test(test_long_in_sum),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

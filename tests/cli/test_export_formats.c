@@ -64,12 +64,12 @@ static char *text_of(const trv_schedule_t *schedule, write_t write)
 
 static int write_goal(const trv_schedule_t *schedule, FILE *out)
 {
-    return trv_goal_file_write(schedule, 100000, 1500, out);
+    return trv_goal_file_write(schedule, 100000, 1500, (trv_span_t){0}, out);
 }
 
 static int write_goal_without_alpha(const trv_schedule_t *schedule, FILE *out)
 {
-    return trv_goal_file_write(schedule, 100000, 0, out);
+    return trv_goal_file_write(schedule, 100000, 0, (trv_span_t){0}, out);
 }
 
 static uint64_t all_bytes(const trv_schedule_t *schedule)

@@ -331,7 +331,8 @@ static double exported_time(const trv_schedule_t *schedule, trv_simulate_options
     char *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
-    assert_int_equal(trv_goal_file_write(schedule, bytes, written_alpha ? options.alpha_ns : 0, out), 0);
+    assert_int_equal(trv_goal_file_write(schedule, bytes, written_alpha ? options.alpha_ns : 0, (trv_span_t){0}, out),
+                     0);
     fclose(out);
     trv_goal_t goal;
     trv_simulation_t result;

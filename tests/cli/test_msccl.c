@@ -18,6 +18,8 @@
 #include "heard.h"
 #include "tool.h"
 
+static trv_span_t heard; /* to which the verifier reports */
+
 /* NULL if the program is exact, else the fault or the reader's sentence. */
 static const char *verify(const char *text)
 {
@@ -27,7 +29,7 @@ static const char *verify(const char *text)
     char *copy = strdup(text);
     int rc = trv_msccl_read(copy, "test", &program);
     if (!rc)
-        rc = trv_gpu_program_verify(&program, &verdict);
+        rc = trv_gpu_program_verify(&program, heard, &verdict);
     trv_gpu_program_clear(&program);
     free(copy);
     snprintf(sentence, sizeof sentence, "%s", rc ? trv_last_error() : verdict.fault);
@@ -158,12 +160,20 @@ static void test_wrapping(void **state)
     assert_string_equal(verify(text), "GPU 0, threadblock 0, step 20: a contribution counts more than a million times");
 }
 
-/* Whoever listens hears how far it is, up to the end; in place and out of place are one way. */
+/* Progress is reported up to the end; in place and out of place are one way. */
 static void test_advance(void **state)
 {
     char *text = tool_read_file(TRIVANCE_TEST_DATA "/msccl-2.xml");
     (void)state;
-    heard(verify, text);
+    double last = 0;
+    int calls = 0;
+    heard = (trv_span_t){heard_report, &last, 0, 1};
+    assert_null(verify(text));
+    assert_true(last > 0.999);
+    heard = (trv_span_t){heard_cancel, &calls, 0, 1};
+    assert_non_null(strstr(verify(text), "cancelled"));
+    assert_int_equal(calls, 1);
+    heard = (trv_span_t){0};
     free(text);
 }
 

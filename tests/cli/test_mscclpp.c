@@ -20,6 +20,8 @@
 #include "heard.h"
 #include "tool.h"
 
+static trv_span_t heard; /* to which the verifier reports */
+
 /* NULL if the plan is exact, else the fault or the reader's sentence. */
 static const char *verify(const char *text)
 {
@@ -28,7 +30,7 @@ static const char *verify(const char *text)
     trv_gpu_program_verdict_t verdict = {.valid = false};
     int rc = trv_mscclpp_read(text, strlen(text), "test", &program);
     if (!rc)
-        rc = trv_gpu_program_verify(&program, &verdict);
+        rc = trv_gpu_program_verify(&program, heard, &verdict);
     trv_gpu_program_clear(&program);
     snprintf(sentence, sizeof sentence, "%s", rc ? trv_last_error() : verdict.fault);
     return !rc && verdict.valid ? NULL : sentence;
@@ -282,12 +284,20 @@ static void test_order(void **state)
     }
 }
 
-/* Whoever listens hears how far it is, up to the end. */
+/* Progress is reported up to the end, and the work can be cancelled. */
 static void test_advance(void **state)
 {
     char *text = exported("3x3", "bucket", TRV_ALLREDUCE);
     (void)state;
-    heard(verify, text);
+    double last = 0;
+    int calls = 0;
+    heard = (trv_span_t){heard_report, &last, 0, 1};
+    assert_null(verify(text));
+    assert_true(last > 0.999);
+    heard = (trv_span_t){heard_cancel, &calls, 0, 1};
+    assert_non_null(strstr(verify(text), "cancelled"));
+    assert_int_equal(calls, 1);
+    heard = (trv_span_t){0};
     free(text);
 }
 

@@ -1,126 +1,177 @@
 /*
- * How far long work is: parts within parts, and the line that is told where there is no terminal.
+ * Progress of long work: spans, callbacks that cancel it, and SIGINT while there is a bar.
  */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include <trivance/planner.h>
 
-#include "base/advance.h"
+#include "base/span.h"
+#include "search/distances/distances.h"
+#include "search/stars/cover.h"
+#include "search/stars/search.h"
 #include "cli/shared/progress.h"
 
 typedef struct heard {
-    int times;
+    int calls, cancel_at; /* 0: never */
     double last;
 } heard_t;
 
-static void hear(void *context, double done)
+static int hear(void *context, double fraction)
 {
     heard_t *heard = context;
-    assert_true(done > heard->last && done < 1 + 1e-9);
-    heard->times++;
-    heard->last = done;
+    assert_true(fraction >= heard->last && fraction < 1 + 1e-9);
+    heard->last = fraction;
+    return ++heard->calls == heard->cancel_at;
 }
 
-static void test_parts(void **state)
+static void test_spans(void **state)
 {
     heard_t heard = {0};
     (void)state;
-    trv_advance(0.5); /* nobody listens */
-    trv_advance_listen(hear, &heard);
-    const trv_advance_t all = trv_advance_begin(0.5, 0.5);
-    const trv_advance_t half = trv_advance_begin(0, 0.5);
-    trv_advance(0.5);
+    assert_int_equal(trv_span_report((trv_span_t){0}, 0.5), TRV_OK);
+    trv_span_t half = trv_span((trv_span_t){hear, &heard, 0, 1}, 0.5, 0.5), quarter = trv_span(half, 0, 0.5);
+    assert_int_equal(trv_span_report(quarter, 0.5), TRV_OK);
     assert_true(heard.last == 0.625);
-    trv_advance(0.25); /* an estimate that was wrong: not told */
-    trv_advance(7);
+    assert_int_equal(trv_span_report(quarter, 7), TRV_OK); /* an estimate that was wrong */
     assert_true(heard.last == 0.75);
-    trv_advance_end(half);
-    trv_advance_end(all);
+    assert_int_equal(trv_span_callback(&half, 1), TRV_OK);
     assert_true(heard.last == 1);
-    assert_int_equal(heard.times, 3);
-    trv_advance_listen(NULL, NULL);
-    trv_advance(1);
-    assert_int_equal(heard.times, 3);
+    heard.cancel_at = 4;
+    assert_int_equal(trv_span_report(half, 1), TRV_ERR_CANCELLED);
+    assert_non_null(strstr(trv_last_error(), "cancelled"));
 }
 
-/* Planning where ranks differ takes long: it says so often how far it is, and never goes back. */
-static void test_planner(void **state)
+static trv_torus_t mesh_of(int lines)
 {
     static const int size[] = {5, 4};
-    heard_t heard = {0};
     trv_torus_t mesh;
+    assert_int_equal(trv_torus_init(&mesh, 2, size), 0);
+    assert_int_equal(trv_torus_set_lines(&mesh, (unsigned)lines), 0);
+    return mesh;
+}
+
+/* Planning reports often, never less than before, and ends where it is cancelled; a cancelled plan is not kept. */
+static void check_planner(int lines, trv_link_model_t model, int calls)
+{
+    const trv_torus_t mesh = mesh_of(lines);
+    heard_t heard = {0};
     trv_planner_t *planner;
-    trv_planned_t plan;
+    trv_planned_t plan, best;
+    trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
+    network.model = model;
+    network.progress = hear;
+    network.progress_context = &heard;
+    assert_int_equal(trv_planner_create(&planner, &mesh, TRV_ALLREDUCE, &network, NULL), 0);
+    assert_int_equal(trv_planner_rank(planner, 1 << 20, 1, &plan), 1);
+    assert_true(heard.calls > calls);
+    heard = (heard_t){.cancel_at = 3};
+    assert_int_equal(trv_planner_rank(planner, 1 << 20, 1, &plan), TRV_ERR_CANCELLED);
+    assert_int_equal(heard.calls, 3);
+    heard = (heard_t){0};
+    assert_int_equal(trv_planner_rank(planner, 1 << 20, 1, &plan), 1);
+    trv_planner_destroy(planner);
+    heard = (heard_t){.cancel_at = 2};
+    assert_int_equal(trv_planner_best(&mesh, TRV_ALLREDUCE, 1 << 20, &network, NULL, &best), TRV_ERR_CANCELLED);
+    heard = (heard_t){0};
+    assert_int_equal(trv_planner_best(&mesh, TRV_ALLREDUCE, 1 << 20, &network, NULL, &best), TRV_OK);
+    assert_string_equal(best.algorithm, plan.algorithm);
+}
+
+static void test_planner(void **state)
+{
+    (void)state;
+    check_planner(3, TRV_FIFO, 10);
+    check_planner(0, TRV_FIFO, 5);
+    check_planner(0, TRV_DATELINE, 5);
+}
+
+static void test_nodes(void **state)
+{
+    static const int node[] = {0, 1, 2, 5, 6, 7};
+    const trv_torus_t mesh = mesh_of(0);
+    heard_t heard = {0};
+    trv_node_plan_t plan;
     trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
     (void)state;
-    network.model = TRV_FIFO;
-    assert_int_equal(trv_torus_init(&mesh, 2, size), 0);
-    assert_int_equal(trv_torus_set_lines(&mesh, 3), 0);
-    assert_int_equal(trv_planner_create(&planner, &mesh, TRV_ALLREDUCE, &network, NULL), 0);
-    trv_advance_listen(hear, &heard);
-    assert_int_equal(trv_planner_rank(planner, 1 << 20, 1, &plan), 1);
-    trv_advance_listen(NULL, NULL);
-    assert_true(heard.times > 10);
-    trv_planner_destroy(planner);
+    network.progress = hear;
+    network.progress_context = &heard;
+    assert_int_equal(trv_planner_nodes(&mesh, 6, node, TRV_ALLREDUCE, 1024, &network, NULL, 1, &plan), 1);
+    assert_true(heard.calls > 3);
+    heard = (heard_t){.cancel_at = 2};
+    assert_int_equal(trv_planner_nodes(&mesh, 6, node, TRV_ALLREDUCE, 1024, &network, NULL, 1, &plan),
+                     TRV_ERR_CANCELLED);
 }
 
-/* The text on stderr of work of which the part `done` is done: what is written at once or, with `wait`, what has been
- * written when a line of progress is there, which takes two seconds; at most a minute. */
-static void watch_stderr(bool wait, const char *cheaper, double done, char *text, size_t size)
+static void test_simulator(void **state)
 {
-    FILE *file = tmpfile();
-    const int before = dup(STDERR_FILENO);
-    const struct timespec pause = {0, 50000000};
-    cli_progress_t progress;
-    assert_non_null(file);
-    assert_true(before >= 0 && dup2(fileno(file), STDERR_FILENO) >= 0);
-    cli_progress_begin(&progress, "working", 2);
-    cli_progress_cheaper(&progress, cheaper);
-    cli_progress_watch(&progress, 2);
-    trv_advance(done);
-    memset(text, 0, size);
-    for (int i = 0; wait && !strstr(text, " %, ") && i < 1200; i++) {
-        nanosleep(&pause, NULL);
-        assert_true(pread(fileno(file), text, size - 1, 0) >= 0);
-    }
-    cli_progress_end(&progress);
-    dup2(before, STDERR_FILENO);
-    close(before);
-    assert_true(pread(fileno(file), text, size - 1, 0) >= 0);
-    fclose(file);
-}
-
-static void test_line(void **state)
-{
-    char text[512];
+    const trv_torus_t torus = mesh_of(0);
+    heard_t heard = {0};
+    trv_schedule_t *schedule;
+    trv_simulator_t *simulator;
+    trv_simulation_t result;
+    trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
     (void)state;
-    watch_stderr(false, "less is cheaper", 0.5, text, sizeof text);
-    assert_string_equal(text, "");
-    watch_stderr(true, "less is cheaper", 0.5, text, sizeof text);
-    assert_memory_equal(text, "trivance: working, 50 %, ", 25); /* and some seconds: 2, or more on a busy machine */
-    assert_non_null(strstr(text, " s left\n"));
-    watch_stderr(true, "less is cheaper", 0.02, text, sizeof text);
-    assert_ptr_equal(strstr(text, "trivance: working takes longer than a minute; less is cheaper\n"
-                                  "trivance: working, 2 %, "),
-                     text);
-    assert_non_null(strstr(text, " min "));
+    network.progress = hear;
+    network.progress_context = &heard;
+    assert_int_equal(trv_schedule_create(&schedule, &torus, "trivance-l", TRV_ALLREDUCE), TRV_OK);
+    assert_int_equal(trv_simulator_create(&simulator, schedule), TRV_OK);
+    assert_int_equal(trv_simulate(simulator, &network, 32 << 20, &result), TRV_OK);
+    assert_true(heard.calls > 3 && heard.last > 0.5);
+    heard = (heard_t){.cancel_at = 2};
+    assert_int_equal(trv_simulate(simulator, &network, 32 << 20, &result), TRV_ERR_CANCELLED);
+    trv_simulator_destroy(simulator);
+    trv_schedule_destroy(schedule);
+}
+
+static void test_searches(void **state)
+{
+    static const int size[] = {4, 4};
+    heard_t heard = {.cancel_at = 2};
+    const trv_span_t span = {hear, &heard, 0, 1};
+    trv_distances_t distances;
+    trv_star_chain_t *chain = calloc(TRV_STAR_FOUND_MAX, sizeof *chain);
+    trv_torus_t torus;
+    (void)state;
+    assert_non_null(chain);
+    assert_int_equal(trv_torus_init(&torus, 2, size), TRV_OK);
+    assert_int_equal(trv_distances_search(200, 6, 1 << 20, span, &distances, NULL), TRV_ERR_CANCELLED);
+    heard = (heard_t){.cancel_at = 2};
+    assert_int_equal(trv_star_search(&torus, 1 << 20, span, chain), TRV_ERR_CANCELLED);
+    heard = (heard_t){.cancel_at = 1};
+    assert_int_equal(trv_star_cover_search(&torus, NULL, 1 << 20, span, chain), TRV_ERR_CANCELLED);
+    free(chain);
+}
+
+/* SIGINT cancels what reports to a bar, and nothing is written where there is no terminal. */
+static void test_interrupt(void **state)
+{
+    cli_progress_t progress;
+    (void)state;
+    const trv_span_t all = cli_progress_begin(&progress, "working", 1);
+    assert_int_equal(trv_span_report(all, 0.25), TRV_OK);
+    assert_false(cli_interrupted());
+    raise(SIGINT);
+    assert_int_equal(trv_span_report(all, 0.5), TRV_ERR_CANCELLED);
+    assert_true(cli_interrupted());
+    cli_progress_end(&progress);
+    struct sigaction now;
+    assert_int_equal(sigaction(SIGINT, NULL, &now), 0);
+    assert_true(now.sa_handler == SIG_DFL);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_planner),
-        cmocka_unit_test(test_line),
+        cmocka_unit_test(test_spans),     cmocka_unit_test(test_planner),  cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_simulator), cmocka_unit_test(test_searches), cmocka_unit_test(test_interrupt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

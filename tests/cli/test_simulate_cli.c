@@ -424,8 +424,6 @@ static void test_bad_input(void **state)
         {"9 3x3 --goal=x.goal", "one torus"},
         {"9 --goal=x.goal -b 1K", "sizes of its own"},
         {"9 -b 0", "at least 1"},
-        {"1024x1024 -a trivance-b -b 512M", "--long"},
-        {"1024x1024", "--model=fifo"},
         {"9 -b 8,,16", "empty entry"},
         {"9 -a trivanse", "did you mean trivance?"},
         {"3x3 -a ring", "ring cannot run: ring serves rings only"},

@@ -66,22 +66,6 @@ static void child(const char *program, const char *line, FILE *in, FILE *out, FI
     _exit(127);
 }
 
-/* "trivance: planning, 37 %, 2 s left": lines that slow machines add. */
-static void drop_progress(char *text)
-{
-    char *to = text;
-    for (char *line = text, *end; *line; line = end) {
-        end = line + strcspn(line, "\n");
-        end += *end == '\n';
-        const char *percent = memchr(line, '%', (size_t)(end - line));
-        if (strncmp(line, "trivance: ", 10) != 0 || !percent || (percent[1] != ',' && percent[1] != '\n')) {
-            memmove(to, line, (size_t)(end - line));
-            to += end - line;
-        }
-    }
-    *to = '\0';
-}
-
 tool_t tool_run_as(const char *program, const char *line, const char *input, const char *const *setting)
 {
     FILE *in = tmpfile(), *out = tmpfile(), *err = tmpfile();
@@ -99,7 +83,6 @@ tool_t tool_run_as(const char *program, const char *line, const char *input, con
         ;
     fclose(in);
     tool_t tool = {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_stream(out), read_stream(err)};
-    drop_progress(tool.err);
     return tool;
 }
 

@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             small = small && program.scratch[gpu] <= 64;
         for (int s = 0; s < program.spans; s++)
             small = small && program.span[s].size <= 64;
-        if (small && trv_gpu_program_verify(&program, &verdict))
+        if (small && trv_gpu_program_verify(&program, (trv_span_t){0}, &verdict))
             fuzz_expect(strlen(trv_last_error()) > 10);
         else if (small)
             fuzz_expect(verdict.valid || strlen(verdict.fault) > 10);

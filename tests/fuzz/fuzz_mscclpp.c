@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool small = program.gpus <= 16 && program.chunks <= 64;
     for (int gpu = 0; gpu < program.gpus; gpu++)
         small = small && program.scratch[gpu] <= 64;
-    if (small && trv_gpu_program_verify(&program, &verdict))
+    if (small && trv_gpu_program_verify(&program, (trv_span_t){0}, &verdict))
         fuzz_expect(strlen(trv_last_error()) > 10);
     else if (small)
         fuzz_expect(verdict.valid || strlen(verdict.fault) > 10);

@@ -17,7 +17,6 @@
 #include "cli/shared/cost_paper.h"
 #include "cli/shared/input.h"
 #include "cli/shared/network_options.h"
-#include "cli/shared/patience.h"
 #include "cli/shared/progress.h"
 #include "base/text/parse.h"
 #include "cli/shared/select.h"
@@ -26,15 +25,7 @@
 #include "cost/measure.h"
 #include "formats/names.h"
 
-enum {
-    OPTION_BANDWIDTH = CLI_NO_LETTER,
-    OPTION_ALPHA,
-    OPTION_HOP,
-    OPTION_UNCHECKED,
-    OPTION_PAPER,
-    OPTION_LIMIT,
-    OPTION_LONG
-};
+enum { OPTION_BANDWIDTH = CLI_NO_LETTER, OPTION_ALPHA, OPTION_HOP, OPTION_UNCHECKED, OPTION_PAPER, OPTION_LIMIT };
 
 static const cli_option_t option[] =
     {{"algorithm", 'a', "LIST",
@@ -53,7 +44,6 @@ static const cli_option_t option[] =
      {"unchecked", OPTION_UNCHECKED, NULL, CLI_UNCHECKED_HELP, NULL},
      {"paper", OPTION_PAPER, NULL, "the paper's tables 1 and 2, recomputed from schedules", NULL},
      {"limit", OPTION_LIMIT, NULL, CLI_LIMIT_HELP, NULL},
-     {"long", OPTION_LONG, NULL, CLI_LONG_HELP, NULL},
      {"format", 'f', "F", "table (default), json or csv: one row per torus, algorithm and size", "table json csv"},
      CLI_OPTIONS_END};
 
@@ -76,17 +66,13 @@ const cli_command_t cli_cost_command = {
 static int measure(const cli_cost_options_t *options, trv_schedule_t *schedule, cli_cost_entry_t *entry)
 {
     const trv_network_t on = cli_network_on(trv_schedule_torus(schedule), &options->links.options);
-    double seconds = 0;
     memset(entry, 0, sizeof *entry);
     entry->schedule = schedule;
     /* The paper's tori are whole. */
     trv_algorithm_paper_cost(on.slow_links ? NULL : trv_algorithm_find(trv_schedule_name(schedule)), &on.torus,
                              &entry->paper);
-    int rc = trv_cost_seconds(schedule, &on, options->bytes, options->sizes, &seconds);
-    cli_progress_watch(options->progress, seconds);
-    return rc ? rc
-              : trv_cost_sizes(schedule, &on, &options->network, options->bytes, options->sizes, &entry->cost,
-                               entry->time_ns);
+    return trv_cost_sizes(schedule, &on, &options->network, options->bytes, options->sizes, options->span, &entry->cost,
+                          entry->time_ns);
 }
 
 /* The entry of that name from `first` on, measured if it is not there yet. */
@@ -139,8 +125,10 @@ static int measure_plans(const cli_cost_options_t *options, const trv_torus_t *t
     if (options->with_hop)
         cli_set_hop(&network, options->network.hop_ns);
     for (int size = 0; size < options->sizes && !rc; size++) {
+        trv_span_t span = trv_span(options->span, (double)size / options->sizes, 1.0 / options->sizes);
         trv_planned_t plan;
-        rc = trv_planner_best(torus, options->collective, options->bytes[size], &network, NULL, &plan);
+        const trv_simulate_options_t reporting = cli_network_reporting(&network, &span);
+        rc = trv_planner_best(torus, options->collective, options->bytes[size], &reporting, NULL, &plan);
         if (!rc)
             rc = find_entry(options, torus, plan.algorithm, first, result, &column->entry[size]);
     }
@@ -170,40 +158,15 @@ static void clear_result(cli_cost_result_t *result)
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
 
-/* Adds what a schedule of the torus will take; nothing where there is none. */
-static int estimate_member(const cli_cost_options_t *options, const trv_torus_t *torus, const char *name,
-                           double *seconds)
+static int cost_of_torus(cli_cost_options_t *options, const trv_torus_t *torus, cli_cost_result_t *result)
 {
-    const trv_network_t on = cli_network_on(torus, &options->links.options);
-    trv_schedule_t *schedule;
-    double own = 0;
-    int rc = trv_schedule_create_on(&schedule, &on, name, options->collective);
-    if (rc)
-        return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
-    rc = trv_cost_seconds(schedule, &on, options->bytes, options->sizes, &own);
-    *seconds += own;
-    trv_schedule_destroy(schedule);
-    return rc;
-}
-
-/* Of everything but what is planned, which has few messages. */
-static int estimate(const cli_cost_options_t *options, double *seconds)
-{
+    const trv_span_t all = options->span;
+    const double size = 1.0 / options->selection.choices;
     int rc = TRV_OK;
-    for (int t = 0; t < options->tori.count; t++)
-        for (int c = 0; c < options->selection.choices; c++) {
-            const cli_choice_t *choice = &options->selection.choice[c];
-            for (int m = 0; m < choice->members && !choice->planned && !rc; m++)
-                rc = estimate_member(options, &options->tori.torus[t], cli_member_name(choice, m), seconds);
-        }
-    return rc;
-}
-
-static int cost_of_torus(const cli_cost_options_t *options, const trv_torus_t *torus, cli_cost_result_t *result)
-{
-    int rc = TRV_OK;
-    for (int i = 0; i < options->selection.choices && !rc; i++)
+    for (int i = 0; i < options->selection.choices && !rc; i++) {
+        options->span = trv_span(all, i * size, size);
         rc = measure_choice(options, torus, &options->selection.choice[i], result);
+    }
     if (!rc && result->columns == 0)
         rc = trv_fail(TRV_ERR_UNSUPPORTED,
                       "no algorithm of the list can serve the torus; `trivance list` says what each takes");
@@ -235,16 +198,12 @@ static int run(cli_cost_options_t *options)
     static cli_cost_result_t result;
     cli_table_t table;
     bool text = options->format == CLI_FORMAT_TABLE;
-    cli_progress_t progress = {0};
-    double seconds = 0;
-    int count = options->path ? 1 : options->tori.count, rc = estimate(options, &seconds);
-    if (!rc)
-        rc = cli_patience(options->command, seconds, options->patient,
-                          "symmetric schedules such as Trivance's take almost no time");
-    options->progress = &progress;
-    if (!rc)
-        cli_progress_begin(&progress, "cost", seconds);
+    cli_progress_t progress;
+    const int count = options->path ? 1 : options->tori.count;
+    const trv_span_t all = cli_progress_begin(&progress, "cost", 1);
+    int rc = TRV_OK;
     for (int t = 0; t < count && !rc; t++) {
+        options->span = trv_span(all, (double)t / count, 1.0 / count);
         rc = options->path ? cost_of_file(options, &result) : cost_of_torus(options, &options->tori.torus[t], &result);
         cli_progress_pause(&progress);
         if (!rc && !text && t == 0)
@@ -288,7 +247,6 @@ static int read_option(void *context, int key)
         return trv_parse_time_ns(optarg, &options->network.hop_ns);
     case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;
     case OPTION_LIMIT: options->limit = true; return TRV_OK;
-    case OPTION_LONG: options->patient = true; return TRV_OK;
     case OPTION_PAPER: options->paper = true; return TRV_OK;
     default: return TRV_ERR_ARGUMENT;
     }
@@ -301,7 +259,7 @@ static const char *find_conflict(const cli_cost_options_t *options)
         return CLI_UNCHECKED_ALONE;
     if (options->paper)
         return options->path || options->tori.count || options->of_torus || options->of_network ||
-                       options->with_bytes || options->patient || options->limit
+                       options->with_bytes || options->limit
                    ? "--paper has its own tori, algorithms and sizes; combine it only with --format"
                    : NULL;
     if (!options->path == !options->tori.count)

@@ -17,7 +17,7 @@
 
 typedef struct cli_cost_options {
     const char *command, *path;
-    bool paper, with_bytes, with_hop, limit, unchecked, patient; /* patient: --long */
+    bool paper, with_bytes, with_hop, limit, unchecked;
     bool of_torus, of_network; /* --algorithm or --collective, parameters were given */
     cli_selection_t selection;
     trv_collective_t collective;
@@ -27,7 +27,7 @@ typedef struct cli_cost_options {
     cli_network_t links; /* of it the links alone */
     cli_format_t format;
     cli_tori_t tori;
-    cli_progress_t *progress; /* of all schedules, in seconds as estimated */
+    trv_span_t span; /* what is being measured now, of all schedules */
 } cli_cost_options_t;
 
 typedef struct cli_cost_entry { /* one schedule of a torus */

@@ -18,6 +18,7 @@
 #ifndef TRIVANCE_CLI_FIGURES_FIGURES_H
 #define TRIVANCE_CLI_FIGURES_FIGURES_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

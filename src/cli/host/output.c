@@ -140,10 +140,8 @@ int cli_output_begin(cli_output_t *output, const char *path)
 {
     *output = (cli_output_t){.stream = stdout};
     int rc = open_output(output, path);
-    if (!rc && (output->path || !cli_stdout_is_terminal())) {
-        cli_progress_begin(&output->progress, "writing", 1);
-        cli_progress_watch(&output->progress, 1);
-    }
+    if (!rc && (output->path || !cli_stdout_is_terminal()))
+        output->all = cli_progress_begin(&output->progress, "writing", 1);
     return rc;
 }
 

@@ -10,6 +10,7 @@
 
 #include "cli/subcommands.h"
 #include "cli/main/subcommand_list.h"
+#include "cli/shared/progress.h"
 #include "cli/shared/tool.h"
 #include "base/text/nearest.h"
 
@@ -34,7 +35,7 @@ static void print_help(void)
                    "  trivance simulate 8x8              how long it takes, packet by packet\n"
                    "  mpirun -n 9 trivance bench --torus 3x3\n\n"
                    "A torus is written 9 (a ring), 8x8, 4x4x4 …; sizes may differ, and an m marks a line: 8x8m.\n"
-                   "Exit status: 0 success, 1 a schedule is not what it claims, 2 bad input.\n");
+                   "Exit status: 0 success, 1 a schedule is not what it claims, 2 bad input, 130 interrupted.\n");
 }
 
 /* "list, plan, … and bench" */
@@ -64,9 +65,12 @@ static int unknown(const char *text)
     return cli_bad(NULL, "there is no subcommand '%.40s'; there are %s", text, all_names(" and "));
 }
 
-/* What was printed must have arrived: a full disk is an error, not a short file. */
+/* What was printed must have arrived: a full disk is an error, not a short file. Cancelled work ends as if SIGINT had
+ * ended the process. */
 static int finish(int code)
 {
+    if (cli_interrupted() && code == CLI_BAD)
+        return CLI_INTERRUPTED;
     if ((fflush(stdout) || ferror(stdout)) && code != CLI_BAD) /* after a sentence this is no news */
         return cli_bad(NULL, "the output could not be written: %s", strerror(errno));
     return code;

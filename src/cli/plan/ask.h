@@ -17,7 +17,6 @@ typedef struct cli_plan_ask {
     trv_planner_constraints_t constraints;
     cli_format_t format;
     const char *command, *output; /* output: a path; NULL: stdout */
-    bool patient;                 /* --long */
 } cli_plan_ask_t;
 
 /* Prints the ranges of sizes from 32 B to 1 GiB, the plan for each, and how much faster it is than the named

@@ -7,7 +7,6 @@
 
 #include "cli/subcommands.h"
 #include "cli/shared/output.h"
-#include "cli/shared/patience.h"
 #include "cli/shared/progress.h"
 #include "cli/shared/tool.h"
 #include "cli/shared/input.h"
@@ -15,8 +14,8 @@
 #include "cli/plan/plan.h"
 #include "cli/plan/ask.h"
 #include "cli/shared/select.h"
-#include "base/advance.h"
 #include "base/error.h"
+#include "cost/measure.h"
 #include "planner/timing.h"
 
 enum {
@@ -30,8 +29,7 @@ enum {
     OPTION_CONSISTENT,
     OPTION_IDEMPOTENT,
     OPTION_MEMORY,
-    OPTION_MESSAGES,
-    OPTION_LONG
+    OPTION_MESSAGES
 };
 
 static const cli_option_t option[] = {
@@ -62,7 +60,6 @@ static const cli_option_t option[] = {
     {"nodes", OPTION_NODES, "LIST",
      "the best orders and plans for a job on these nodes of the torus or mesh only (0-9,16-25,32-40)", NULL},
     {"limit", OPTION_LIMIT, NULL, CLI_LIMIT_HELP, NULL},
-    {"long", OPTION_LONG, NULL, CLI_LONG_HELP, NULL},
     {"format", 'f', "F",
      "text (default), svg (a picture) or json (the format trivance-schedule-1); of --all-sizes, --why and --nodes "
      "table, json or csv",
@@ -103,7 +100,7 @@ typedef enum plan_format { TEXT, SVG, JSON } plan_format_t;
 
 typedef struct options {
     const char *nodes, *command, *schedule, *output, *rank, *stream, *format_name, *chain;
-    bool all_sizes, why, limit, named, unchecked, patient;
+    bool all_sizes, why, limit, named, unchecked;
     bool with_collective;
     cli_selection_t selection;
     trv_collective_t collective;
@@ -119,10 +116,10 @@ typedef struct options {
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
 
-static int write_json(const cli_shown_t *plan, FILE *out)
+static int write_json(const cli_shown_t *plan, trv_span_t span, FILE *out)
 {
     const trv_network_t network = cli_network_on(trv_schedule_torus(plan->schedule), plan->network);
-    return trv_schedule_file_write_on(plan->schedule, &network, plan->vector_bytes, out);
+    return trv_schedule_file_write_on(plan->schedule, &network, plan->vector_bytes, span, out);
 }
 
 static int write_limit(const cli_shown_t *plan, FILE *out)
@@ -150,7 +147,7 @@ static int write_plan(const options_t *options, const cli_shown_t *plan)
             rc = write_limit(plan, output.stream);
         break;
     case SVG: rc = cli_plan_svg(plan, output.stream); break;
-    case JSON: rc = write_json(plan, output.stream); break;
+    case JSON: rc = write_json(plan, output.all, output.stream); break;
     }
     return cli_output_end(&output, rc);
 }
@@ -164,7 +161,7 @@ static int try_json(const options_t *options, const cli_shown_t *plan)
     FILE *nowhere = fopen("/dev/null", "w");
     if (!nowhere)
         return TRV_OK;
-    int rc = write_json(plan, nowhere);
+    int rc = write_json(plan, (trv_span_t){0}, nowhere);
     fclose(nowhere);
     return rc;
 }
@@ -180,16 +177,16 @@ static int show(const options_t *options, cli_shown_t *plan)
     if (cli_check_routes(plan->schedule, plan->network) == TRV_ERR_UNSUPPORTED)
         cli_warn(plan->command, "%s; it is shown as it is", trv_last_error());
     cli_progress_t progress;
-    cli_progress_begin(&progress, "measuring", 1);
-    cli_progress_watch(&progress, 1);
+    trv_span_t all = cli_progress_begin(&progress, "measuring", 1);
+    trv_span_t timing = trv_span(all, 0, 0.5);
     /* The text of one rank's messages comes without simulating all. */
     const bool is_timed = options->format == SVG || (options->format == TEXT && plan->rank < 0);
     if (is_timed && isnan(plan->time.ns)) {
-        const trv_advance_t all = trv_advance_begin(0, 0.5);
-        (void)trv_timing_find(plan->schedule, plan->network, plan->vector_bytes, &plan->time.ns);
-        trv_advance_end(all);
+        const trv_simulate_options_t network = cli_network_reporting(plan->network, &timing);
+        rc = trv_timing_find(plan->schedule, &network, plan->vector_bytes, &plan->time.ns);
     }
-    rc = trv_cost_measure(plan->schedule, &plan->cost);
+    if (rc != TRV_ERR_CANCELLED) /* a time that cannot be simulated is left out */
+        rc = trv_cost_sizes(plan->schedule, NULL, NULL, NULL, 0, trv_span(all, 0.5, 0.5), &plan->cost, NULL);
     cli_progress_end(&progress);
     if (rc)
         return rc;
@@ -284,7 +281,6 @@ static int read_format(const char *text, plan_format_t *format)
 static int ask(const options_t *options)
 {
     cli_plan_ask_t ask = {.command = options->command,
-                          .patient = options->patient,
                           .torus = options->tori.torus[0],
                           .collective = options->collective,
                           .network = options->network,
@@ -321,8 +317,6 @@ static const char *find_conflict(const options_t *options)
     const bool asked = options->all_sizes || options->why || options->nodes;
     if (options->unchecked && !options->schedule)
         return CLI_UNCHECKED_ALONE;
-    if (options->patient && !options->all_sizes)
-        return "--long is for --all-sizes; a single plan is never refused";
     if (!options->schedule == !options->tori.count)
         return "give either a torus or --schedule=FILE, for example `trivance plan 9`";
     if (options->schedule && (options->named || options->with_collective))
@@ -399,7 +393,6 @@ static int read_option(void *context, int key)
     case OPTION_CHAIN: options->chain = optarg; return TRV_OK;
     case 's': options->schedule = optarg; return TRV_OK;
     case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;
-    case OPTION_LONG: options->patient = true; return TRV_OK;
     case OPTION_ALL_SIZES: options->all_sizes = true; return TRV_OK;
     case OPTION_WHY: options->why = true; return TRV_OK;
     case OPTION_NODES: return cli_plan_take_nodes(optarg, &options->nodes);

@@ -176,11 +176,10 @@ static int plan(nodes_t *nodes)
 {
     const cli_plan_ask_t *ask = nodes->ask;
     cli_progress_t progress;
-    cli_progress_begin_planning(&progress, &ask->torus, 1);
-    cli_progress_cheaper(&progress, NULL); /* no algorithm can be named here */
-    cli_progress_watch(&progress, 1);
-    nodes->plans = trv_planner_nodes(&ask->torus, nodes->count, nodes->node, ask->collective, ask->bytes,
-                                     &ask->network.options, &ask->constraints, PLANS_MAX, nodes->plan);
+    trv_span_t all = cli_progress_begin(&progress, "planning", 1);
+    const trv_simulate_options_t network = cli_network_reporting(&ask->network.options, &all);
+    nodes->plans = trv_planner_nodes(&ask->torus, nodes->count, nodes->node, ask->collective, ask->bytes, &network,
+                                     &ask->constraints, PLANS_MAX, nodes->plan);
     cli_progress_end(&progress);
     if (nodes->plans < 0)
         return nodes->plans;

@@ -11,11 +11,8 @@
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
-#include "cli/shared/patience.h"
 #include "cli/shared/progress.h"
 #include "cli/shared/select.h"
-#include "base/advance.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "planner/ranking.h"
 #include "planner/timing.h"
@@ -37,7 +34,7 @@ typedef struct range {
 typedef struct sizes {
     const cli_plan_ask_t *ask;
     trv_planner_t *planner;
-    cli_progress_t progress; /* octaves: scanned, then measured */
+    trv_span_t span; /* what is being done now, of all the work */
     int ranges;
     range_t range[OCTAVES * PARTS + 1];
 } sizes_t;
@@ -79,15 +76,15 @@ static int refine(sizes_t *sizes, uint64_t low, const trv_planned_t *low_plan, u
 
 static int find_ranges(sizes_t *sizes)
 {
+    const trv_span_t all = sizes->span;
+    double octave = 0;
     trv_planned_t low, high;
     int rc = plan_at(sizes, FIRST, &low);
     if (!rc)
         begin_range(sizes, FIRST, &low);
     for (uint64_t bytes = FIRST; bytes < LAST && !rc; bytes *= 2) {
-        cli_progress_watch(&sizes->progress, 1);
-        const trv_advance_t octave = trv_advance_begin(0, 0.5);
+        sizes->span = trv_span(all, octave++ / OCTAVES, 1.0 / OCTAVES);
         rc = plan_at(sizes, 2 * bytes, &high);
-        trv_advance_end(octave);
         if (!rc)
             rc = refine(sizes, bytes, &low, 2 * bytes, &high, bytes / PARTS);
         low = high;
@@ -110,17 +107,16 @@ static uint64_t middle_of(const range_t *range)
 static int measure(sizes_t *sizes, range_t *range)
 {
     range->at = middle_of(range);
-    cli_progress_watch(&sizes->progress, log2((double)range->to / (double)range->from));
+    const trv_span_t all = sizes->span;
     int rc = range->plan.modelled ? plan_at(sizes, range->at, &range->plan)
                                   : trv_planner_time(sizes->planner, range->at, range->plan.algorithm, &range->plan);
     const bool dear = trv_timing_is_uneven(&sizes->ask->torus, &sizes->ask->network.options);
     const double enough_ns = dear ? MOST * range->plan.time_ns : INFINITY;
     for (int i = 0; i < trv_algorithms_count() && i < CLI_CHOICES_MAX && !rc; i++) {
         trv_planned_t named;
-        const trv_advance_t all = trv_advance_begin((double)i / trv_algorithms_count(), 1.0 / trv_algorithms_count());
+        sizes->span = trv_span(all, (double)i / trv_algorithms_count(), 1.0 / trv_algorithms_count());
         rc = trv_planner_time_within(sizes->planner, range->at, trv_algorithm_name(trv_algorithm_at(i)), enough_ns,
                                      &named);
-        trv_advance_end(all);
         range->gain[i] = rc ? NAN : named.time_ns / range->plan.time_ns;
         rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     }
@@ -251,22 +247,6 @@ static int print_rows(const sizes_t *sizes, FILE *out)
     return cli_table_end(&table);
 }
 
-/* By the clock: the largest size is the dearest, some sizes are between two octaves, and times cost as much as plans. */
-static int have_patience(sizes_t *sizes)
-{
-    trv_planned_t plan;
-    const double begun_ns = trv_now_ns();
-    cli_progress_begin_planning(&sizes->progress, &sizes->ask->torus, OCTAVES);
-    cli_progress_cheaper(&sizes->progress, NULL); /* cli_patience says it */
-    cli_progress_watch(&sizes->progress, 1);
-    int rc = plan_at(sizes, LAST, &plan);
-    cli_progress_end(&sizes->progress);
-    const double seconds = 1e-9 * (trv_now_ns() - begun_ns) * OCTAVES;
-    return rc ? rc
-              : cli_patience(sizes->ask->command, seconds, sizes->ask->patient,
-                             "--bytes=M without --all-sizes plans for one");
-}
-
 int cli_plan_sizes(const cli_plan_ask_t *ask)
 {
     cli_output_t output;
@@ -274,16 +254,18 @@ int cli_plan_sizes(const cli_plan_ask_t *ask)
     if (!sizes)
         return trv_fail_memory();
     sizes->ask = ask;
-    int rc = trv_planner_create(&sizes->planner, &ask->torus, ask->collective, &ask->network.options,
-                                &ask->constraints);
-    if (!rc)
-        rc = have_patience(sizes);
-    cli_progress_begin(&sizes->progress, "planning", 2 * OCTAVES);
+    cli_progress_t progress;
+    const trv_span_t all = cli_progress_begin(&progress, "planning", 1);
+    const trv_simulate_options_t network = cli_network_reporting(&ask->network.options, &sizes->span);
+    sizes->span = trv_span(all, 0, 0.5);
+    int rc = trv_planner_create(&sizes->planner, &ask->torus, ask->collective, &network, &ask->constraints);
     if (!rc)
         rc = find_ranges(sizes);
-    for (int r = 0; r < sizes->ranges && !rc; r++)
+    for (int r = 0; r < sizes->ranges && !rc; r++) {
+        sizes->span = trv_span(all, 0.5 + 0.5 * r / sizes->ranges, 0.5 / sizes->ranges);
         rc = measure(sizes, &sizes->range[r]);
-    cli_progress_end(&sizes->progress);
+    }
+    cli_progress_end(&progress);
     trv_planner_destroy(sizes->planner);
     if (!rc && !(rc = cli_output_begin(&output, ask->output))) {
         rc = ask->format == CLI_FORMAT_TABLE ? print_text(sizes, output.stream) : print_rows(sizes, output.stream);

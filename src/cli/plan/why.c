@@ -19,7 +19,6 @@
 #include "base/text/parse.h"
 #include "cli/shared/progress.h"
 #include "cli/shared/select.h"
-#include "base/advance.h"
 #include "base/error.h"
 #include "formats/names.h"
 #include "planner/ranking.h"
@@ -29,7 +28,6 @@
 #define ALIKE      3 /* … and of one algorithm at most so many */
 #define ROWS_MAX   (NEAREST + CLI_CHOICES_MAX)
 #define FACTOR_MAX 100. /* a network that is so many times better or worse is no answer */
-#define SOONER     "without --why there is only the plan, sooner"
 #define DEAR_RANKS 128
 #define DEAR_MOST  2  /* times as long as the plan: algorithms that take longer are not shown there */
 #define VALUES     16 /* of a parameter that are tried on each side of what it is */
@@ -51,6 +49,7 @@ typedef struct row {
 typedef struct why {
     const cli_plan_ask_t *ask;
     trv_planner_t *planner;
+    trv_span_t span; /* what is being done now, of all the work */
     int rows;
     row_t row[ROWS_MAX];
 } why_t;
@@ -97,8 +96,9 @@ static bool has_enough_like(const why_t *why, const char *name)
 static int add_named(why_t *why)
 {
     const double enough_ns = is_dear(why) && why->rows > 0 ? DEAR_MOST * why->row[0].plan.time_ns : INFINITY;
+    const trv_span_t all = why->span;
     for (int i = 0; i < trv_algorithms_count(); i++) {
-        const trv_advance_t all = trv_advance_begin((double)i / trv_algorithms_count(), 1.0 / trv_algorithms_count());
+        why->span = trv_span(all, (double)i / trv_algorithms_count(), 1.0 / trv_algorithms_count());
         const char *family = trv_algorithm_family(trv_algorithm_at(i));
         trv_planned_t best = {.time_ns = INFINITY}, plan;
         bool known = false;
@@ -117,18 +117,16 @@ static int add_named(why_t *why)
         }
         if (!known && isfinite(best.time_ns) && why->rows < ROWS_MAX)
             add_row(why, &best);
-        trv_advance_end(all);
     }
     return TRV_OK;
 }
 
 static int find_rows(why_t *why)
 {
-    cli_progress_t progress;
-    cli_progress_begin_planning(&progress, &why->ask->torus, 2);
-    cli_progress_cheaper(&progress, SOONER);
-    cli_progress_watch(&progress, 1);
-    int rc = trv_planner_create(&why->planner, &why->ask->torus, why->ask->collective, &why->ask->network.options,
+    const trv_simulate_options_t network = cli_network_reporting(&why->ask->network.options, &why->span);
+    const trv_span_t all = why->span;
+    why->span = trv_span(all, 0, 0.5);
+    int rc = trv_planner_create(&why->planner, &why->ask->torus, why->ask->collective, &network,
                                 &why->ask->constraints);
     trv_planned_t near[8 * NEAREST];
     int room = sizeof near / sizeof near[0];
@@ -137,10 +135,8 @@ static int find_rows(why_t *why)
     for (int i = 0; i < plans && why->rows < NEAREST; i++)
         if (!has_equal(why, &near[i]) && !has_enough_like(why, near[i].algorithm))
             add_row(why, &near[i]);
-    cli_progress_watch(&progress, 1);
-    rc = plans < 0 ? plans : add_named(why);
-    cli_progress_end(&progress);
-    return rc;
+    why->span = trv_span(all, 0.5, 0.5);
+    return plans < 0 ? plans : add_named(why);
 }
 
 /* ---- Where a row would win --------------------------------------------------------------------------------------- */
@@ -175,13 +171,16 @@ static double value_at(const why_t *why, int parameter, int away)
 /* What is chosen where the parameter has that value; "" where it is beyond what the simulator takes. */
 static int choose_at(const why_t *why, int parameter, double value, trv_planned_t *chosen)
 {
-    trv_simulate_options_t network = why->ask->network.options;
+    trv_span_t span = why->span;
+    trv_simulate_options_t network = cli_network_reporting(&why->ask->network.options, &span);
     *parameter_of(&network, parameter) = value;
     int rc = trv_planner_best(&why->ask->torus, why->ask->collective, why->ask->bytes, &network, &why->ask->constraints,
                               chosen);
-    if (rc && rc != TRV_ERR_MEMORY)
+    if (rc == TRV_ERR_MEMORY || rc == TRV_ERR_CANCELLED)
+        return rc;
+    if (rc)
         *chosen = (trv_planned_t){.steps = 0};
-    return rc == TRV_ERR_MEMORY ? rc : TRV_OK;
+    return TRV_OK;
 }
 
 static bool is_row(const row_t *row, const trv_planned_t *plan)
@@ -205,13 +204,13 @@ static void note(row_t *row, int parameter, int sign, int step, double value, bo
 
 static int walk(why_t *why, int parameter, int sign)
 {
+    const trv_span_t all = why->span;
     int rc = TRV_OK;
     for (int step = 1; step <= VALUES && !rc; step++) {
         const double value = value_at(why, parameter, sign * step);
         trv_planned_t chosen;
-        const trv_advance_t all = trv_advance_begin((step - 1.0) / VALUES, 1.0 / VALUES);
+        why->span = trv_span(all, (step - 1.0) / VALUES, 1.0 / VALUES);
         rc = choose_at(why, parameter, value, &chosen);
-        trv_advance_end(all);
         for (int i = 1; i < why->rows && !rc; i++)
             note(&why->row[i], parameter, sign, step, value, is_row(&why->row[i], &chosen));
     }
@@ -238,24 +237,20 @@ static int refine(const why_t *why, row_t *row, int parameter)
 
 static int find_wins(why_t *why)
 {
-    cli_progress_t progress;
+    const trv_span_t all = why->span;
+    const double size = 1.0 / (2 * PARAMETERS + 1);
     int rc = TRV_OK;
-    cli_progress_begin_planning(&progress, &why->ask->torus, 2 * PARAMETERS + 1);
-    cli_progress_cheaper(&progress, SOONER);
     for (int parameter = 0; parameter < PARAMETERS && !rc; parameter++)
         for (int sign = -1; sign <= 1 && !rc && value_now(why, parameter) > 0; sign += 2) {
-            cli_progress_watch(&progress, 1);
+            why->span = trv_span(all, (2 * parameter + (sign > 0)) * size, size);
             rc = walk(why, parameter, sign);
         }
-    cli_progress_watch(&progress, 1);
     for (int i = 1; i < why->rows && !rc; i++) {
-        const trv_advance_t all = trv_advance_begin((i - 1.0) / why->rows, 1.0 / why->rows);
+        why->span = trv_span(all, 1 - size + (i - 1.0) / why->rows * size, size / why->rows);
         for (int parameter = 0; parameter < PARAMETERS && !rc; parameter++)
             if (why->row[i].win[parameter].side != NEVER)
                 rc = refine(why, &why->row[i], parameter);
-        trv_advance_end(all);
     }
-    cli_progress_end(&progress);
     return rc;
 }
 
@@ -484,9 +479,14 @@ int cli_plan_why(const cli_plan_ask_t *ask)
     if (!why)
         return trv_fail_memory();
     why->ask = ask;
+    cli_progress_t progress;
+    const trv_span_t all = cli_progress_begin(&progress, "planning", 1);
+    why->span = trv_span(all, 0, 0.2);
     int rc = find_rows(why);
+    why->span = trv_span(all, 0.2, 0.8);
     if (!rc && !is_dear(why))
         rc = find_wins(why);
+    cli_progress_end(&progress);
     trv_planner_destroy(why->planner);
     if (!rc && !(rc = cli_output_begin(&output, ask->output))) {
         rc = ask->format == CLI_FORMAT_TABLE ? print_text(why, output.stream) : print_rows(why, output.stream);

@@ -8,14 +8,12 @@
 #include "cli/subcommands.h"
 #include "base/error.h"
 #include "cli/shared/output.h"
-#include "cli/shared/patience.h"
 #include "cli/shared/tool.h"
 
-enum { OPTION_STEPS = CLI_NO_LETTER, OPTION_LONG };
+enum { OPTION_STEPS = CLI_NO_LETTER };
 
 static const cli_option_t option[] =
     {{"steps", OPTION_STEPS, "K", "rings: distances of K steps per phase only", NULL},
-     {"long", OPTION_LONG, NULL, CLI_LONG_HELP, NULL},
      {"format", 'f', "F", "table (default), json, csv, or c (the source of a built-in table)", "table json csv c"},
      {"output", 'o', "FILE", "write there instead of to stdout; the file appears when it is complete", "FILE"},
      CLI_OPTIONS_END};
@@ -66,7 +64,6 @@ static int read_option(void *context, int key)
     cli_search_t *search = context;
     switch (key) {
     case OPTION_STEPS: search->steps = optarg; return TRV_OK;
-    case OPTION_LONG: search->patient = true; return TRV_OK;
     case 'f': search->format = optarg; return TRV_OK;
     case 'o': search->output = optarg; return TRV_OK;
     default: return TRV_ERR_ARGUMENT;

@@ -12,7 +12,6 @@
 /* The arguments as typed; NULL where not given. */
 typedef struct cli_search {
     const char *command;
-    bool patient;       /* --long */
     const char *what;   /* rings: "32" or "2-64"; tori: "8x8" or "4x4,8x8"; "stars": those of the built-in table */
     const char *steps;  /* one number of steps; of rings */
     const char *format; /* table, json, csv or c */

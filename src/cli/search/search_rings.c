@@ -11,7 +11,6 @@
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
-#include "cli/shared/patience.h"
 #include "cli/shared/progress.h"
 #include "cli/shared/table.h"
 #include "base/error.h"
@@ -20,7 +19,6 @@
 
 /* Work of one search: complete up to rings of some hundreds; ten seconds for larger ones. */
 #define SEARCH_WORK (INT64_C(1) << 30)
-#define SEARCH_S    10.0
 
 typedef struct found {
     int first, last; /* rings */
@@ -64,18 +62,26 @@ static void find_steps(const found_t *found, int size, int *first, int *last)
         trv_distances_front_steps(size, first, last);
 }
 
-/* About what one number of steps takes, which grows fast until the search stops at its work. */
-static double seconds_of(int size) { return fmin(SEARCH_S, 0.2 * pow(size / 500.0, 6)); }
+/* The work of one number of steps, which grows fast until the search stops at its limit: 1. */
+static double work_of(int size) { return fmin(1, 0.02 * pow(size / 500.0, 6)); }
 
-static int search_ring(found_t *found, int size, cli_progress_t *progress)
+static double ring_work(const found_t *found, int size)
+{
+    int first, last;
+    find_steps(found, size, &first, &last);
+    return (last - first + 1) * work_of(size);
+}
+
+static int search_ring(found_t *found, int size, trv_span_t span)
 {
     int first, last, rc = TRV_OK;
     int64_t least = INT64_MAX;
     find_steps(found, size, &first, &last);
+    const double part = 1.0 / (last - first + 1);
     for (int steps = first; steps <= last && !rc; steps++) {
         trv_distances_t distances, at_once;
-        cli_progress_watch(progress, seconds_of(size));
-        rc = trv_distances_search(size, steps, SEARCH_WORK, &distances, &at_once);
+        rc = trv_distances_search(size, steps, SEARCH_WORK, trv_span(span, (steps - first) * part, part), &distances,
+                                  &at_once);
         if (!rc && distances.hops < least) {
             least = distances.hops;
             rc = add(found, &distances);
@@ -86,22 +92,19 @@ static int search_ring(found_t *found, int size, cli_progress_t *progress)
     return rc;
 }
 
-static int search_rings(found_t *found, const cli_search_t *search)
+static int search_rings(found_t *found)
 {
     cli_progress_t progress;
-    double seconds = 0;
-    for (int size = found->first; size <= found->last; size++) {
-        int first, last;
-        find_steps(found, size, &first, &last);
-        seconds += (last - first + 1) * seconds_of(size);
+    double all = 0, done = 0;
+    int rc = TRV_OK;
+    for (int size = found->first; size <= found->last; size++)
+        all += ring_work(found, size);
+    const trv_span_t span = cli_progress_begin(&progress, "distances", 1);
+    for (int size = found->first; size <= found->last && !rc; size++) {
+        const double work = ring_work(found, size);
+        rc = search_ring(found, size, trv_span(span, done / all, work / all));
+        done += work;
     }
-    int rc = cli_patience(search->command, seconds, search->patient,
-                          "--steps=K searches for one number of steps, and smaller rings take less");
-    if (rc)
-        return rc;
-    cli_progress_begin(&progress, "distances", seconds);
-    for (int size = found->first; size <= found->last && !rc; size++)
-        rc = search_ring(found, size, &progress);
     cli_progress_end(&progress);
     return rc;
 }
@@ -195,7 +198,7 @@ int cli_search_rings(const cli_search_t *search)
                       "--format=c is for the planner's own table: trivance search 2-%d without --steps",
                       TRV_DISTANCES_TABLE_MAX);
     if (!rc)
-        rc = search_rings(&found, search);
+        rc = search_rings(&found);
     if (!rc)
         rc = cli_search_write(search, &form, &found);
     free(found.row);

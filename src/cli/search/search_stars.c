@@ -11,7 +11,6 @@
 #include "cli/search/found.h"
 #include "cli/shared/progress.h"
 #include "cli/shared/table.h"
-#include "base/advance.h"
 #include "base/error.h"
 #include "base/room.h"
 #include "search/stars/cover.h"
@@ -33,6 +32,7 @@ static const char *const table_tori[] = {
     "8x16x16", "9x9x9", "10x10x10", "12x12x12", "16x16x16", "2x2x2x2", "3x3x3x3", "4x4x4x4",
 };
 #define TABLE_TORI ((int)(sizeof table_tori / sizeof table_tori[0]))
+#define SMALL_TORI (120 + 84) /* of two and three dimensions */
 
 typedef struct found {
     trv_star_chain_t *chain;
@@ -51,21 +51,18 @@ static int add(found_t *found, const trv_star_chain_t *chain)
 }
 
 /* The direct sums of a torus, if they are `wanted`, and a covering where that has fewer steps. */
-static int search_torus(found_t *found, const trv_torus_t *torus, bool wanted)
+static int search_torus(found_t *found, const trv_torus_t *torus, bool wanted, trv_span_t span)
 {
     trv_star_chain_t *chain = malloc((TRV_STAR_FOUND_MAX + 1) * sizeof *chain), *cover = chain + TRV_STAR_FOUND_MAX;
-    trv_advance_t all = trv_advance_begin(0, 0.1); /* coverings, where they are looked for, take the time */
-    int count = chain ? trv_star_search(torus, SEARCH_WORK, chain) : trv_fail_memory();
-    trv_advance_end(all);
-    all = trv_advance_begin(0.1, 0.9);
+    /* Coverings, where they are looked for, take the time. */
+    int count = chain ? trv_star_search(torus, SEARCH_WORK, trv_span(span, 0, 0.1), chain) : trv_fail_memory();
     int rc = count < 0 && count != TRV_ERR_UNSUPPORTED ? count : TRV_OK;
     for (int i = 0; wanted && i < count && !rc; i++)
         rc = add(found, &chain[i]);
     if (!rc && (count < 0 || chain[0].steps > trv_star_steps_least(torus)))
-        rc = trv_star_cover_search(torus, count > 0 ? chain : NULL, COVER_WORK, cover);
+        rc = trv_star_cover_search(torus, count > 0 ? chain : NULL, COVER_WORK, trv_span(span, 0.1, 0.9), cover);
     else
         cover = chain;
-    trv_advance_end(all);
     if (!rc && !cover->direct)
         rc = add(found, cover);
     free(chain);
@@ -89,27 +86,28 @@ static int parse_torus(const char *text, trv_torus_t *torus)
     return rc;
 }
 
-static int search_list(found_t *found, const char *list, cli_progress_t *progress)
-{
-    char item[TRV_TORUS_TEXT_MAX];
-    int rc = TRV_OK, more;
-    for (const char *rest = list; !rc && (more = trv_next_item(&rest, "tori", item, sizeof item)) != 0;) {
-        trv_torus_t torus;
-        rc = more < 0 ? more : parse_torus(item, &torus);
-        if (!rc) {
-            cli_progress_watch(progress, 1);
-            rc = search_torus(found, &torus, true);
-        }
-    }
-    return rc;
-}
-
 static int count_items(const char *list)
 {
     int items = 1;
     for (; *list; list++)
         items += *list == ',';
     return items;
+}
+
+static int search_list(found_t *found, const char *list, trv_span_t span)
+{
+    const double size = 1.0 / count_items(list);
+    char item[TRV_TORUS_TEXT_MAX];
+    int rc = TRV_OK, more;
+    double first = 0;
+    for (const char *rest = list; !rc && (more = trv_next_item(&rest, "tori", item, sizeof item)) != 0;) {
+        trv_torus_t torus;
+        rc = more < 0 ? more : parse_torus(item, &torus);
+        if (!rc)
+            rc = search_torus(found, &torus, true, trv_span(span, first, size));
+        first += size;
+    }
+    return rc;
 }
 
 static bool is_in_table(const trv_torus_t *torus)
@@ -123,15 +121,17 @@ static bool is_in_table(const trv_torus_t *torus)
 }
 
 /* Direct sums of the list, coverings of all small tori of two and three dimensions. */
-static int search_for_table(found_t *found, cli_progress_t *progress)
+static int search_for_table(found_t *found, trv_span_t span)
 {
+    const double part = 1.0 / (TABLE_TORI + SMALL_TORI);
+    double first = 0;
     trv_torus_t torus;
     int rc = TRV_OK;
     for (int t = 0; t < TABLE_TORI && !rc; t++) {
         rc = trv_torus_parse(table_tori[t], &torus);
-        cli_progress_watch(progress, 1);
         if (!rc)
-            rc = search_torus(found, &torus, true);
+            rc = search_torus(found, &torus, true, trv_span(span, first, part));
+        first += part;
     }
     for (int dims = 2; dims <= 3; dims++)
         for (int a = dims == 2 ? 1 : 2; a <= (dims == 2 ? 1 : 8) && !rc; a++)
@@ -139,9 +139,9 @@ static int search_for_table(found_t *found, cli_progress_t *progress)
                 for (int c = b; c <= (dims == 2 ? 16 : 8) && !rc; c++) {
                     int size[] = {a, b, c};
                     rc = trv_torus_init(&torus, dims, size + 3 - dims);
-                    cli_progress_watch(progress, 1);
                     if (!rc && !is_in_table(&torus))
-                        rc = search_torus(found, &torus, false);
+                        rc = search_torus(found, &torus, false, trv_span(span, first, part));
+                    first += part;
                 }
     return rc;
 }
@@ -277,9 +277,8 @@ int cli_search_stars(const cli_search_t *search)
                       "chains with the fewest steps come first");
     if (rc)
         return rc;
-    cli_progress_begin(&progress, "searching", table ? TABLE_TORI + 120 + 84 : count_items(search->what));
-    cli_progress_cheaper(&progress, "fewer and smaller tori take less");
-    rc = table ? search_for_table(&found, &progress) : search_list(&found, search->what, &progress);
+    const trv_span_t all = cli_progress_begin(&progress, "searching", 1);
+    rc = table ? search_for_table(&found, all) : search_list(&found, search->what, all);
     cli_progress_end(&progress);
     if (!rc)
         rc = cli_search_write(search, &form, &found);

@@ -16,14 +16,13 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/advance.h"
 #include "base/error.h"
 #include "base/room.h"
 #include "cli/shared/network_options.h"
 #include "cli/shared/parallel.h"
 #include "cli/shared/simulators.h"
 
-#define HOPS_PER_SECOND 8e6 /* of one core, 2024 */
+#define PLANNING 0.2 /* the part of planning in the progress, where anything is planned */
 
 typedef struct group {
     const cli_point_t *like; /* its first point */
@@ -45,11 +44,12 @@ typedef struct run {
     group_t *group;
     size_t groups;
     int64_t group_room;
-    double work, dearest; /* packet-hops of all points; of one */
+    double work; /* packet-hops of all points */
     cli_point_done_t *done;
     void *context;
-    const cli_grid_watch_t *watch;
-    pthread_mutex_t lock; /* of `done`, rc and sentence */
+    trv_span_t planning, simulating; /* of the caller's work */
+    double done_share;               /* of the points, see cli_point_t.share */
+    pthread_mutex_t lock;            /* of that, `done`, rc and sentence */
     atomic_int rc;
     char *sentence;
 } run_t;
@@ -75,10 +75,11 @@ static int keep_reason(cli_point_t *point)
 }
 
 /* What `planned` means for the point. */
-static int plan_point(cli_point_t *point)
+static int plan_point(cli_point_t *point, trv_span_t span)
 {
     trv_planned_t plan;
-    int rc = trv_planner_best(&point->torus, point->collective, point->bytes, &point->options, NULL, &plan);
+    const trv_simulate_options_t network = cli_network_reporting(&point->options, &span);
+    int rc = trv_planner_best(&point->torus, point->collective, point->bytes, &network, NULL, &plan);
     if (!rc)
         memcpy(point->algorithm, plan.algorithm, sizeof plan.algorithm);
     return rc == TRV_ERR_UNSUPPORTED ? keep_reason(point) : rc;
@@ -168,32 +169,44 @@ static int list_candidates(const group_t *group, const cli_point_t *point, candi
     return TRV_OK;
 }
 
-/* How far a point is: its share is reached when all its candidates are simulated, or it is done without some. */
+/* Of a point: its share is reached when all its candidates are simulated, or it is done without some. */
 typedef struct advance {
-    const cli_grid_watch_t *watch;
+    run_t *run;
     double share_per_hop, left;
+    double hops, done; /* of the present candidate; of them the fraction that was reported */
 } advance_t;
 
-static void advance_by(advance_t *advance, double share)
+static int advance_by(advance_t *advance, double share)
 {
+    run_t *run = advance->run;
     share = share < advance->left ? share : advance->left;
     advance->left -= share;
-    if (advance->watch && advance->watch->moved)
-        advance->watch->moved(advance->watch->context, share);
+    pthread_mutex_lock(&run->lock);
+    run->done_share += share;
+    int rc = trv_span_report(run->simulating, run->done_share);
+    pthread_mutex_unlock(&run->lock);
+    return rc;
 }
 
-static void moved(void *context, uint64_t hops)
+static int advance_report(void *context, double fraction)
 {
     advance_t *advance = context;
-    advance_by(advance, (double)hops * advance->share_per_hop);
+    const double hops = (fraction - advance->done) * advance->hops;
+    advance->done = fraction;
+    return advance_by(advance, hops * advance->share_per_hop);
 }
 
-static advance_t advance_of(const run_t *run, const cli_point_t *point, const candidate_t *candidate, int candidates)
+static double candidate_hops(const candidate_t *candidate, const cli_point_t *point)
+{
+    return trv_simulate_hops(candidate->entry->simulator, &point->options, point->bytes);
+}
+
+static advance_t advance_of(run_t *run, const cli_point_t *point, const candidate_t *candidate, int candidates)
 {
     double hops = 0;
-    for (int i = 0; i < candidates && run->watch; i++)
-        hops += trv_simulate_hops(candidate[i].entry->simulator, &point->options, point->bytes);
-    return (advance_t){run->watch, hops > 0 ? point->share / hops : 0, point->share};
+    for (int i = 0; i < candidates && run->simulating.callback; i++)
+        hops += candidate_hops(&candidate[i], point);
+    return (advance_t){.run = run, .share_per_hop = hops > 0 ? point->share / hops : 0, .left = point->share};
 }
 
 /* Keeps the result if it is the first, or the fastest. */
@@ -201,9 +214,14 @@ static int simulate(const candidate_t *candidate, bool first, cli_point_t *point
 {
     trv_simulation_t result;
     double begun_ns = trv_now_ns();
-    const trv_watch_t watch = {.context = advance, .moved = moved};
-    int rc = trv_simulate_watched(candidate->entry->simulator, &point->options, point->bytes,
-                                  advance->watch ? &watch : NULL, &result);
+    trv_simulate_options_t options = point->options;
+    if (advance->run->simulating.callback) {
+        advance->hops = candidate_hops(candidate, point);
+        advance->done = 0;
+        options.progress = advance_report;
+        options.progress_context = advance;
+    }
+    int rc = trv_simulate(candidate->entry->simulator, &options, point->bytes, &result);
     point->wall_s += 1e-9 * (trv_now_ns() - begun_ns);
     if (rc)
         return rc;
@@ -219,7 +237,7 @@ static int simulate(const candidate_t *candidate, bool first, cli_point_t *point
 
 /* The fastest member. One that cannot beat what was found is passed over; one that cannot run is no error, but the
  * point's reason where no other can. */
-static int simulate_members(const run_t *run, const group_t *group, cli_point_t *point)
+static int simulate_members(run_t *run, const group_t *group, cli_point_t *point)
 {
     candidate_t candidate[CLI_CHOICES_MAX];
     bool found = false;
@@ -233,7 +251,8 @@ static int simulate_members(const run_t *run, const group_t *group, cli_point_t 
         if (rc == TRV_ERR_UNSUPPORTED)
             rc = TRV_OK;
     }
-    advance_by(&advance, advance.left);
+    if (!rc)
+        rc = advance_by(&advance, advance.left);
     return rc || point->rc || found ? rc : keep_reason(point);
 }
 
@@ -274,8 +293,6 @@ static void work(void *context, bool cheapest)
     }
 }
 
-double cli_grid_seconds(double hops) { return hops / HOPS_PER_SECOND; }
-
 static int work_on_points(run_t *run, size_t workers)
 {
     pthread_mutex_init(&run->lock, NULL);
@@ -307,21 +324,12 @@ static void clear_result(cli_point_t *point)
     point->packet_hops = point->simulated_hops = 0;
 }
 
-/* Tells the watch what is to come. */
-static int announce(const run_t *run, size_t workers, bool at_least)
-{
-    if (!run->watch || !run->watch->begin)
-        return TRV_OK;
-    double seconds = cli_grid_seconds(fmax(run->work / (double)workers, run->dearest));
-    return run->watch->begin(run->watch->context, seconds, at_least);
-}
-
-static int prepare_point(run_t *run, size_t index)
+static int prepare_point(run_t *run, size_t index, trv_span_t span)
 {
     cli_point_t *point = &run->point[index];
     order_t *order = &run->order[index];
     clear_result(point);
-    int rc = point->choice->planned ? plan_point(point) : TRV_OK;
+    int rc = point->choice->planned ? plan_point(point, span) : TRV_OK;
     if (!rc)
         rc = find_group(run, point, &order->group);
     if (rc)
@@ -333,24 +341,14 @@ static int prepare_point(run_t *run, size_t index)
     for (int m = 0; m < members(point); m++)
         group->member[m]->users++;
     run->work += order->work;
-    run->dearest = fmax(run->dearest, order->work);
     return TRV_OK;
 }
 
-/* Plans take long themselves where simulations do, so the watch hears of what is not planned before. */
-static int prepare(run_t *run, size_t workers)
+static int prepare(run_t *run)
 {
     int rc = TRV_OK;
-    for (int planned = 0; planned < 2 && !rc; planned++) {
-        for (size_t i = 0; i < run->points && !rc; i++)
-            if (run->point[i].choice->planned == (planned == 1)) {
-                const trv_advance_t all = trv_advance_begin((double)i / (double)run->points, 1.0 / (double)run->points);
-                rc = prepare_point(run, i);
-                trv_advance_end(all);
-            }
-        if (!rc)
-            rc = announce(run, workers, planned == 0);
-    }
+    for (size_t i = 0; i < run->points && !rc; i++)
+        rc = prepare_point(run, i, trv_span(run->planning, (double)i / (double)run->points, 1.0 / (double)run->points));
     for (size_t i = 0; i < run->points && !rc; i++) {
         run->order[i].dearest = run->group[run->order[i].group].dearest;
         run->point[i].share = run->work > 0 ? run->order[i].work / run->work : 1.0 / (double)run->points;
@@ -375,7 +373,7 @@ static int run_grid(run_t *run, int workers)
     if (run->points == 0)
         return TRV_OK;
     run->order = malloc(run->points * sizeof *run->order);
-    int rc = run->order ? prepare(run, most) : trv_fail_memory();
+    int rc = run->order ? prepare(run) : trv_fail_memory();
     if (!rc)
         rc = work_on_points(run, most);
     clear(run);
@@ -388,20 +386,16 @@ int cli_grid_run(cli_point_t *point, size_t points, int workers, cli_point_done_
     return run_grid(&run, workers);
 }
 
-int cli_grid_run_watched(cli_point_t *point, size_t points, int workers, const cli_grid_watch_t *watch)
+int cli_grid_run_reporting(cli_point_t *point, size_t points, int workers, trv_span_t span)
 {
-    run_t run = {.point = point, .points = points, .watch = watch};
+    double planning = 0;
+    for (size_t i = 0; i < points; i++)
+        planning = point[i].choice->planned ? PLANNING : planning;
+    run_t run = {.point = point,
+                 .points = points,
+                 .planning = trv_span(span, 0, planning),
+                 .simulating = trv_span(span, planning, 1 - planning)};
     return run_grid(&run, workers);
-}
-
-int cli_grid_estimate(cli_point_t *point, size_t points, double *packet_hops)
-{
-    run_t run = {.point = point, .points = points};
-    run.order = calloc(points + 1, sizeof *run.order);
-    int rc = run.order ? prepare(&run, 1) : trv_fail_memory();
-    *packet_hops = run.work;
-    clear(&run);
-    return rc;
 }
 
 void cli_points_clear(cli_point_t *point, size_t points)

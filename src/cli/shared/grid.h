@@ -9,6 +9,7 @@
 
 #include <trivance/simulate.h>
 
+#include "base/span.h"
 #include "cli/shared/select.h"
 
 /* One simulation: what to simulate, and when it is done the result. */
@@ -30,26 +31,12 @@ typedef struct cli_point {
 /* Called for every point when it is done, one call at a time, in any order. Not 0: no further points are begun. */
 typedef int cli_point_done_t(void *context, const cli_point_t *point);
 
-/* Follows all simulations together; a function may be NULL. */
-typedef struct cli_grid_watch {
-    void *context;
-    /* What it will take; first, before anything is planned, at least. Not 0: nothing is simulated. */
-    int (*begin)(void *context, double seconds, bool at_least);
-    /* So much more of `share`, all points together; from any thread. */
-    void (*moved)(void *context, double share);
-} cli_grid_watch_t;
-
 /* Plans what is planned, then simulates all points with `workers` threads (0: one per core): one the cheapest first, the
  * others the dearest. Points of the same torus and algorithm share one trv_simulator_t. Of a family, members that a
  * lower bound excludes are not simulated. 0, or what `done` returned (with its sentence), or an error other than TRV_ERR_UNSUPPORTED. */
 int cli_grid_run(cli_point_t *point, size_t points, int workers, cli_point_done_t *done, void *context);
-int cli_grid_run_watched(cli_point_t *point, size_t points, int workers, const cli_grid_watch_t *watch);
-
-/* How long a thread takes to simulate so many packet-hops, within a factor of three. */
-double cli_grid_seconds(double hops);
-
-/* Plans what is planned, and estimates how many packet-hops a run will simulate. */
-int cli_grid_estimate(cli_point_t *point, size_t points, double *packet_hops);
+/* The same without `done`, with progress reported to the span, from any thread, one report at a time. */
+int cli_grid_run_reporting(cli_point_t *point, size_t points, int workers, trv_span_t span);
 
 /* Frees the reasons. */
 void cli_points_clear(cli_point_t *point, size_t points);

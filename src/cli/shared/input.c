@@ -36,28 +36,15 @@ int cli_read_tori(int argc, char **argv, int first, cli_tori_t *tori)
 
 static void print_warning(void *context, const char *sentence) { cli_warn(context, "%s", sentence); }
 
-/* What the verifier tells is how far it is, what the bar wants is by how much further. */
-typedef struct watch {
-    cli_progress_t bar;
-    double done;
-} watch_t;
-
-static void show_progress(void *context, double fraction)
-{
-    watch_t *watch = context;
-    cli_progress_step(&watch->bar, fraction - watch->done);
-    watch->done = fraction;
-}
-
 int cli_verify_schedule(const trv_schedule_t *schedule, const trv_network_t *network, trv_verify_method_t method,
                         trv_verdict_t *verdict)
 {
-    watch_t watch = {.done = 0};
+    cli_progress_t bar;
     char what[CLI_PROGRESS_NAME_MAX];
     snprintf(what, sizeof what, "verifying %.64s", trv_schedule_name(schedule));
-    cli_progress_begin(&watch.bar, what, 1);
-    int rc = trv_verify_on(schedule, network, method, verdict, show_progress, &watch);
-    cli_progress_end(&watch.bar);
+    trv_span_t all = cli_progress_begin(&bar, what, 1);
+    int rc = trv_verify_on(schedule, network, method, verdict, trv_span_callback, &all);
+    cli_progress_end(&bar);
     return rc;
 }
 
@@ -81,7 +68,7 @@ int cli_check_routes(const trv_schedule_t *schedule, const trv_simulate_options_
     double time_ns;
     if (on.slow_links == 0)
         return TRV_OK;
-    int rc = trv_cost_sizes(schedule, &on, &times, &bytes, 1, &cost, &time_ns);
+    int rc = trv_cost_sizes(schedule, &on, &times, &bytes, 1, (trv_span_t){0}, &cost, &time_ns);
     if (!rc)
         trv_cost_clear(&cost);
     return rc;

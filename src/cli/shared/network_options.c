@@ -351,6 +351,14 @@ trv_network_t cli_network_on(const trv_torus_t *torus, const trv_simulate_option
                            .slow_link = options->slow_link, .routes = options->routes};
 }
 
+trv_simulate_options_t cli_network_reporting(const trv_simulate_options_t *options, trv_span_t *span)
+{
+    trv_simulate_options_t reporting = *options;
+    reporting.progress = trv_span_callback;
+    reporting.progress_context = span;
+    return reporting;
+}
+
 int cli_network_served(const trv_torus_t *torus, const trv_simulate_options_t *options, trv_torus_t *served)
 {
     const trv_network_t on = cli_network_on(torus, options);

@@ -14,6 +14,7 @@
 #include <trivance/simulate.h>
 #include <trivance/torus.h>
 
+#include "base/span.h"
 #include "formats/schedule_file.h"
 #include "cli/shared/command.h"
 #include "cli/shared/link_options.h"
@@ -42,6 +43,9 @@ int cli_network_finish_file(cli_network_t *network, const trv_schedule_file_t *f
 
 /* The torus with the links of the options, which are borrowed. */
 trv_network_t cli_network_on(const trv_torus_t *torus, const trv_simulate_options_t *options);
+
+/* The options, with progress reported to the span. */
+trv_simulate_options_t cli_network_reporting(const trv_simulate_options_t *options, trv_span_t *span);
 
 /* The torus with the rings that cuts have opened as lines: what algorithms serve, or not. */
 int cli_network_served(const trv_torus_t *torus, const trv_simulate_options_t *options, trv_torus_t *served);

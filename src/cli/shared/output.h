@@ -16,7 +16,8 @@ typedef struct cli_output {
     FILE *stream;
     char *path;              /* where links lead; NULL: stdout */
     char *temporary;         /* NULL: it is written in place */
-    cli_progress_t progress; /* of writing, but to a terminal */
+    cli_progress_t progress; /* of writing, but to a terminal … */
+    trv_span_t all;          /* … for writers that report it */
 } cli_output_t;
 
 /* With path NULL or "-" it is stdout. 0, or TRV_ERR_* with the sentence. */

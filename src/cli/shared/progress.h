@@ -1,46 +1,40 @@
 /*
- * A progress bar with the time left, on stderr, for what takes longer than two seconds. Where stderr is no terminal, the
- * same as a line: after two seconds, then ever less often.
+ * A progress bar with the time left, on stderr where that is a terminal, for work that takes longer than two seconds.
+ * From the first report to a span until the end, SIGINT (Ctrl-C) cancels the work at its next report instead of ending
+ * the process at once.
  */
 #ifndef TRIVANCE_CLI_SHARED_PROGRESS_H
 #define TRIVANCE_CLI_SHARED_PROGRESS_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <time.h>
 
-#include <trivance/torus.h>
+#include "base/span.h"
 
-/* All zeros is a bar that was never begun: step and end do nothing to it. */
 #define CLI_PROGRESS_NAME_MAX 96
 
+/* All zeros is a bar that never began: step and end do nothing to it. */
 typedef struct cli_progress {
     char what[CLI_PROGRESS_NAME_MAX];
     double total, done;
     struct timespec begun;
-    const char *cheaper;
-    double watched, advanced; /* work of the calling thread, and which fraction of it is done */
-    bool running, terminal, paused, stop, shown;
-    pthread_t thread; /* draws four times a second, so that the time left goes on during long work */
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
+    double drawn_s; /* when it was drawn last, in seconds since its beginning */
+    bool running, terminal, paused, shown, catching;
 } cli_progress_t;
 
-/* `what` stands before the bar; `total` is the work ahead, in any unit. */
-void cli_progress_begin(cli_progress_t *progress, const char *what, double total);
-/* "planning 64x64m", with the word on what is cheaper. */
-void cli_progress_begin_planning(cli_progress_t *progress, const trv_torus_t *torus, double total);
-/* So much of the work is done. Any thread may call it. */
+/* `what` is printed before the bar; `total` is the work ahead, in any unit. Returns all of it as a span, which functions
+ * with progress of their own report to; others are followed by cli_progress_step. */
+trv_span_t cli_progress_begin(cli_progress_t *progress, const char *what, double total);
+/* So much more of the work is done. Any thread may call it, and report to the span. */
 void cli_progress_step(cli_progress_t *progress, double work);
-/* What may be said, once, if more than a minute is left: a way to have it sooner. */
-void cli_progress_cheaper(cli_progress_t *progress, const char *cheaper);
-/* What the calling thread does from here on, until the next call or the end, is `work` of the total, of which it says
- * itself how far it is (base/advance.h). */
-void cli_progress_watch(cli_progress_t *progress, double work);
-/* Takes the bar away while other things are printed; cli_progress_name brings it back, with what is done now. */
+/* Removes the bar, so that something else can be written; cli_progress_name brings it back. */
 void cli_progress_pause(cli_progress_t *progress);
+/* Says what is being done now. */
 void cli_progress_name(cli_progress_t *progress, const char *what);
-/* Removes the bar. Before anything else is printed to the terminal, and before a message on stderr. */
+/* Removes the bar. It may have ended before. */
 void cli_progress_end(cli_progress_t *progress);
+
+/* Whether SIGINT has cancelled work of this process. */
+bool cli_interrupted(void);
 
 #endif

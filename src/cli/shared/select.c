@@ -229,9 +229,9 @@ int cli_choose(const cli_choice_t *choice, const trv_torus_t *torus, trv_collect
     if (!choice->planned)
         return choose_member(choice, torus, collective, network, vector_bytes, schedule, &time->ns);
     const trv_network_t on = cli_network_on(torus, network);
-    cli_progress_begin_planning(&progress, torus, 1);
-    cli_progress_watch(&progress, 1);
-    int rc = trv_planner_best(torus, collective, vector_bytes, network, constraints, &plan);
+    trv_span_t all = cli_progress_begin(&progress, "planning", 1);
+    const trv_simulate_options_t reporting = cli_network_reporting(network, &all);
+    int rc = trv_planner_best(torus, collective, vector_bytes, &reporting, constraints, &plan);
     cli_progress_end(&progress);
     if (rc)
         return rc;

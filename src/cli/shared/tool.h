@@ -12,8 +12,9 @@
 
 enum {
     CLI_OK = 0,
-    CLI_WRONG = 1, /* the tool worked, and the answer is no: a schedule that is not what it claims */
-    CLI_BAD = 2    /* bad input, or a failure of the machine */
+    CLI_WRONG = 1,        /* the tool worked, and the answer is no: a schedule that is not what it claims */
+    CLI_BAD = 2,          /* bad input, or a failure of the machine */
+    CLI_INTERRUPTED = 130 /* SIGINT ended the work */
 };
 
 /* Prints "trivance <command>: <sentence>" to stderr and returns CLI_BAD. */

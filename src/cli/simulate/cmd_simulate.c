@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/subcommands.h"
-#include "cli/shared/patience.h"
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
 #include "cli/simulate/simulate.h"
@@ -22,8 +21,7 @@ enum {
     OPTION_RANKING,
     OPTION_LINKS,
     OPTION_TRACE,
-    OPTION_FULL,
-    OPTION_LONG
+    OPTION_FULL
 };
 
 static const cli_option_t option[] =
@@ -64,7 +62,6 @@ static const cli_option_t option[] =
       "steps and packets for ui.perfetto.dev or chrome://tracing, of one algorithm and size on up to 64 ranks", "FILE"},
      {"full", OPTION_FULL, NULL,
       "simulate every rank, even where symmetry lets a few represent all; the times are the same", NULL},
-     {"long", OPTION_LONG, NULL, CLI_LONG_HELP, NULL},
      {"format", 'f', "F", "table (default), json or csv: one row per torus, algorithm and size", "table json csv"},
      CLI_OPTIONS_END};
 
@@ -124,7 +121,6 @@ static int read_option(void *context, int key)
     case OPTION_RANKING: job->ranking = true; return TRV_OK;
     case OPTION_LINKS: job->links = true; return TRV_OK;
     case OPTION_TRACE: job->trace = optarg; return TRV_OK;
-    case OPTION_LONG: job->patient = true; return TRV_OK;
     case OPTION_FULL: job->network.options.full = true; return TRV_OK;
     default: return TRV_ERR_ARGUMENT;
     }

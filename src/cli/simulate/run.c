@@ -11,7 +11,6 @@
 #include <time.h>
 
 #include "cost/measure.h"
-#include "cli/shared/patience.h"
 #include "cli/shared/progress.h"
 #include "cli/simulate/trace.h"
 #include "base/clock.h"
@@ -113,48 +112,10 @@ static void add_line(const cli_simulate_t *job, cli_outcome_t *outcome, cli_grou
     group->lines++;
 }
 
-/* The work of all points is 1; what takes the schedule once more is as much again. */
-static double rounds(const cli_simulate_t *job) { return job->links || job->trace ? 2 : 1; }
+/* The part of the points in all the work; what --links and --trace show takes the schedule once more. */
+static double points_part(const cli_simulate_t *job) { return job->links || job->trace ? 0.5 : 1; }
 
-typedef struct view { /* of the work, for the progress bar */
-    const cli_simulate_t *job;
-    cli_progress_t *progress;
-    double share_per_hop; /* where there is no grid that knows it */
-} view_t;
-
-static int begin(void *context, double seconds, bool at_least)
-{
-    const view_t *view = context;
-    const cli_network_t *network = &view->job->network;
-    char text[CLI_NETWORK_TEXT_MAX];
-    bool plain = !network->options.full && network->options.slow_links == 0 &&
-                 !cli_network_unplanned(network, text)[0]; /* so that ranks may be alike */
-    bool cheaper = plain && network->options.model == TRV_DATELINE;
-    seconds *= rounds(view->job);
-    if (at_least && !cli_is_refused(seconds, view->job->patient))
-        return TRV_OK;
-    cli_progress_end(view->progress);
-    int rc = cli_patience(view->job->command, seconds, view->job->patient,
-                          cheaper ? "--model=fifo is much quicker: the ranks of an ideal router are mostly alike"
-                                  : NULL);
-    if (!rc)
-        cli_progress_begin(view->progress, "simulating", rounds(view->job));
-    return rc;
-}
-
-static void advance(void *context, double share)
-{
-    const view_t *view = context;
-    cli_progress_step(view->progress, share);
-}
-
-static void moved(void *context, uint64_t hops)
-{
-    const view_t *view = context;
-    cli_progress_step(view->progress, (double)hops * view->share_per_hop);
-}
-
-static int run_algorithms(cli_simulate_t *job, cli_outcome_t *outcome, cli_progress_t *progress)
+static int run_algorithms(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_t span)
 {
     size_t most = (size_t)job->tori.count * (size_t)job->selection.choices * (size_t)job->sizes;
     int rc = allocate(outcome, job->tori.count, most);
@@ -170,13 +131,7 @@ static int run_algorithms(cli_simulate_t *job, cli_outcome_t *outcome, cli_progr
             rc = trv_fail(TRV_ERR_UNSUPPORTED,
                           "no algorithm of the list can serve the torus; `trivance list` says what each takes");
     }
-    if (rc)
-        return rc;
-    view_t view = {job, progress, 0};
-    cli_grid_watch_t watch = {&view, begin, advance};
-    cli_progress_begin(progress, "planning", 1);
-    cli_progress_watch(progress, 1);
-    return cli_grid_run_watched(outcome->point, outcome->points, 0, &watch);
+    return rc ? rc : cli_grid_run_reporting(outcome->point, outcome->points, 0, span);
 }
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
@@ -206,30 +161,30 @@ static int settle(cli_point_t *point, int rc, const trv_simulation_t *result, do
 }
 
 /* All points, which are of one schedule. */
-static int run_sizes(const cli_simulate_t *job, const trv_simulator_t *simulator, cli_outcome_t *outcome,
-                     cli_progress_t *progress)
+static int run_sizes(const trv_simulator_t *simulator, cli_outcome_t *outcome, trv_span_t span)
 {
-    double hops = 0;
+    double hops = 0, done = 0;
+    int rc = TRV_OK;
     for (size_t i = 0; i < outcome->points; i++) {
         cli_point_t *point = &outcome->point[i];
         hops += point->share = 1 + trv_simulate_hops(simulator, &point->options, point->bytes);
     }
-    view_t view = {job, progress, 1 / hops};
-    const trv_watch_t watch = {.context = &view, .moved = moved};
-    int rc = begin(&view, cli_grid_seconds(hops), false);
     for (size_t i = 0; i < outcome->points && !rc; i++) {
         cli_point_t *point = &outcome->point[i];
         trv_simulation_t result = {0};
         double begun_s = trv_now_s();
         point->share /= hops;
-        rc = trv_simulate_watched(simulator, &point->options, point->bytes, &watch, &result);
+        trv_span_t mine = trv_span(span, done, point->share);
+        const trv_simulate_options_t options = cli_network_reporting(&point->options, &mine);
+        rc = trv_simulate(simulator, &options, point->bytes, &result);
         rc = settle(point, rc, &result, begun_s);
         trv_simulation_clear(&result);
+        done += point->share;
     }
     return rc;
 }
 
-static int run_schedule(cli_simulate_t *job, cli_outcome_t *outcome, cli_progress_t *progress)
+static int run_schedule(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_t span)
 {
     trv_schedule_file_t file;
     trv_simulator_t *simulator = NULL;
@@ -252,10 +207,9 @@ static int run_schedule(cli_simulate_t *job, cli_outcome_t *outcome, cli_progres
     cli_group_t *group = add_group(outcome, trv_schedule_torus(file.schedule), trv_schedule_collective(file.schedule),
                                    job->sizes);
     add_line(job, outcome, group, &outcome->choice);
-    cli_progress_begin(progress, "simulating", rounds(job));
     rc = trv_simulator_create(&simulator, file.schedule);
     if (!rc)
-        rc = run_sizes(job, simulator, outcome, progress);
+        rc = run_sizes(simulator, outcome, span);
     trv_simulator_destroy(simulator);
     return rc;
 }
@@ -327,11 +281,11 @@ static int run_goal(cli_simulate_t *job, cli_outcome_t *outcome)
 
 /* ---- What takes the schedule once more --------------------------------------------------------------------------- */
 
-static int add_links(const trv_schedule_t *schedule, const cli_point_t *point, cli_detail_t *detail)
+static int add_links(const trv_schedule_t *schedule, const cli_point_t *point, trv_span_t span, cli_detail_t *detail)
 {
     trv_simulator_t *simulator;
     trv_simulation_t result = {0};
-    trv_simulate_options_t options = point->options;
+    trv_simulate_options_t options = cli_network_reporting(&point->options, &span);
     int rc = trv_simulator_create(&simulator, schedule);
     if (rc)
         return rc;
@@ -350,12 +304,12 @@ static int add_cost(const trv_schedule_t *schedule, const cli_point_t *point, cl
     const trv_network_t on = cli_network_on(&point->torus, options);
     const trv_hockney_t network = {options->bandwidth_bps, options->alpha_ns, cli_hop_ns(options)};
     trv_cost_t cost;
-    int rc = trv_cost_sizes(schedule, &on, &network, &point->bytes, 1, &cost, &detail->cost_ns);
+    int rc = trv_cost_sizes(schedule, &on, &network, &point->bytes, 1, (trv_span_t){0}, &cost, &detail->cost_ns);
     trv_cost_clear(&cost);
     return rc;
 }
 
-static int add_detail(const cli_simulate_t *job, cli_outcome_t *outcome, size_t index)
+static int add_detail(const cli_simulate_t *job, cli_outcome_t *outcome, size_t index, trv_span_t span)
 {
     const cli_point_t *point = &outcome->point[index];
     const trv_network_t network = cli_network_on(&point->torus, &point->options);
@@ -367,7 +321,7 @@ static int add_detail(const cli_simulate_t *job, cli_outcome_t *outcome, size_t 
     if (!rc && job->compare)
         rc = add_cost(schedule, point, &outcome->detail[index]);
     if (!rc && job->links)
-        rc = add_links(schedule, point, &outcome->detail[index]);
+        rc = add_links(schedule, point, span, &outcome->detail[index]);
     if (!rc && job->trace)
         rc = cli_trace_write(job->trace, schedule, &point->options, point->bytes, point->packet_hops,
                              &outcome->trace_events);
@@ -375,14 +329,15 @@ static int add_detail(const cli_simulate_t *job, cli_outcome_t *outcome, size_t 
     return rc;
 }
 
-static int add_details(const cli_simulate_t *job, cli_outcome_t *outcome, cli_progress_t *progress)
+static int add_details(const cli_simulate_t *job, cli_outcome_t *outcome, trv_span_t span)
 {
+    double done = 0;
     int rc = TRV_OK;
     for (size_t i = 0; i < outcome->points && !rc; i++) {
         outcome->detail[i].cost_ns = NAN;
         if (!outcome->point[i].rc)
-            rc = add_detail(job, outcome, i);
-        cli_progress_step(progress, outcome->point[i].share);
+            rc = add_detail(job, outcome, i, trv_span(span, done, outcome->point[i].share));
+        done += outcome->point[i].share;
     }
     return rc;
 }
@@ -402,17 +357,20 @@ static int check_any(const cli_outcome_t *outcome)
 
 int cli_simulate_run(cli_simulate_t *job, cli_outcome_t *outcome)
 {
-    cli_progress_t progress = {0};
+    cli_progress_t progress;
+    const trv_span_t all = cli_progress_begin(&progress, "simulating", 1);
+    const double part = points_part(job);
     int rc;
     *outcome = (cli_outcome_t){0};
     if (job->goal)
         rc = run_goal(job, outcome);
     else
-        rc = job->schedule ? run_schedule(job, outcome, &progress) : run_algorithms(job, outcome, &progress);
+        rc = job->schedule ? run_schedule(job, outcome, trv_span(all, 0, part))
+                           : run_algorithms(job, outcome, trv_span(all, 0, part));
     if (!rc)
         rc = check_any(outcome);
     if (!rc && !job->goal && (job->links || job->trace || job->compare))
-        rc = add_details(job, outcome, &progress);
+        rc = add_details(job, outcome, trv_span(all, part, 1 - part));
     cli_progress_end(&progress);
     return rc;
 }

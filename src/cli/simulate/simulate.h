@@ -21,7 +21,6 @@
 typedef struct cli_simulate {
     const char *command, *schedule, *goal, *trace; /* files, or NULL */
     bool links, compare, limit, ranking, unchecked;
-    bool patient; /* --long */
     cli_format_t format;
     cli_selection_t selection;
     trv_collective_t collective;

@@ -31,8 +31,7 @@ static const cli_option_t option[] =
      {"restart", OPTION_RESTART, NULL, "empty the file first", NULL},
      {"format", 'f', "F", "of stdout: table (default), json or csv", "table json csv"},
      {"workers", 'j', "N", "simulations at a time (default: one per core; under mpirun 1 per rank)", NULL},
-     {"dry-run", OPTION_DRY_RUN, NULL,
-      "simulate nothing; print how many points there are, and about how long they take", NULL},
+     {"dry-run", OPTION_DRY_RUN, NULL, "simulate nothing; print how many points there are", NULL},
      {"yes", OPTION_YES, NULL, "for more than 100,000 points", NULL},
      CLI_OPTIONS_END};
 

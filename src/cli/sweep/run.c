@@ -10,6 +10,19 @@
 #include "cli/sweep/sweep.h"
 #include "base/error.h"
 
+static void sweep_print_points(const cli_sweep_grid_t *grid)
+{
+    char axes[512];
+    cli_sweep_grid_format(grid, axes, sizeof axes);
+    printf("%" PRIu64 " point%s", cli_sweep_points(grid), cli_sweep_points(grid) == 1 ? "" : "s");
+    if (axes[0] && grid->left_out > 0)
+        printf(" (%s, less %" PRIu64 " whose algorithm does not serve the torus or the collective)", axes,
+               grid->left_out);
+    else if (axes[0])
+        printf(" (%s)", axes);
+    putchar('\n');
+}
+
 int cli_sweep_begin(cli_sweep_t *sweep, int argc, char **argv)
 {
     *sweep = (cli_sweep_t){.command = argv[0]};
@@ -18,8 +31,10 @@ int cli_sweep_begin(cli_sweep_t *sweep, int argc, char **argv)
     int code = cli_sweep_read(sweep, argc, argv);
     if (code)
         return code;
-    if (sweep->dry)
-        return cli_sweep_estimate(&sweep->grid) ? cli_bad_last(sweep->command) : 1;
+    if (sweep->dry) {
+        sweep_print_points(&sweep->grid);
+        return 1;
+    }
     if (cli_sweep_rows_open(&sweep->rows, &sweep->grid, sweep->path, sweep->format, sweep->restart))
         return cli_bad_last(sweep->command);
     /* A table is printed when it is complete; rows that come one by one and the bar disturb each other. */

@@ -7,7 +7,6 @@
  *     json.c       the grid in a file
  *     options.c    the command line
  *     run.c        points to simulate, and their results
- *     estimate.c   the estimate of --dry-run
  *     cmd_sweep.c  the command on one machine; src/cli/mpi/mpi_sweep.c is the same on many ranks
  *
  * A point is known by its index in the grid (the first axis changes slowest), so a grid takes no memory in proportion
@@ -159,8 +158,6 @@ int cli_sweep_verdict(const cli_sweep_t *sweep);
  * lock, or is alone. */
 uint64_t cli_sweep_points(const cli_sweep_grid_t *grid);
 uint64_t cli_sweep_pending(const cli_sweep_t *sweep);
-/* Says on stdout how many points there are, and about how long they take. */
-int cli_sweep_estimate(const cli_sweep_grid_t *grid);
 /* Writes the next points to `index` and returns how many: at most `most`, and only one of `shares` parts of what is
  * left. 0: there are no more. Any thread may call it. */
 size_t cli_sweep_take(cli_sweep_t *sweep, uint64_t *index, size_t most, unsigned shares);

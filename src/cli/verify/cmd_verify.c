@@ -12,7 +12,6 @@
 #include "formats/msccl.h"
 #include "base/text/whole_file.h"
 #include "cli/shared/input.h"
-#include "cli/shared/patience.h"
 #include "cli/shared/progress.h"
 #include "base/text/parse.h"
 #include "cli/shared/network_options.h"
@@ -20,9 +19,8 @@
 #include "cli/shared/table.h"
 #include "base/error.h"
 #include "verify/gpu_program.h"
-#include "verify/seconds.h"
 
-enum { OPTION_METHOD = CLI_NO_LETTER, OPTION_LONG };
+enum { OPTION_METHOD = CLI_NO_LETTER };
 
 static const cli_option_t option[] =
     {{"algorithm", 'a', "LIST",
@@ -40,7 +38,6 @@ static const cli_option_t option[] =
       "exhaustive: every contribution is counted, a proof; random: random 64-bit values are added, wrong with a "
       "probability below 2^-60; auto (default): exhaustive while that is affordable",
       "auto exhaustive random"},
-     {"long", OPTION_LONG, NULL, CLI_LONG_HELP, NULL},
      {"format", 'f', "F", "table (default), json or csv", "table json csv"},
      CLI_OPTIONS_END};
 
@@ -67,7 +64,6 @@ typedef struct options {
     const char *command, *path;
     cli_selection_t selection;
     bool collective[3];
-    bool patient;              /* --long */
     bool of_torus, with_bytes; /* --algorithm or --collective, --bytes were given */
     trv_verify_method_t method;
     uint64_t bytes;        /* that `planned` is for */
@@ -81,9 +77,9 @@ static int find_plan(const options_t *options, const trv_torus_t *torus, trv_col
                      trv_planned_t *plan)
 {
     cli_progress_t progress;
-    cli_progress_begin_planning(&progress, torus, 1);
-    cli_progress_watch(&progress, 1);
-    int rc = trv_planner_best(torus, collective, options->bytes, &options->network.options, NULL, plan);
+    trv_span_t all = cli_progress_begin(&progress, "planning", 1);
+    const trv_simulate_options_t network = cli_network_reporting(&options->network.options, &all);
+    int rc = trv_planner_best(torus, collective, options->bytes, &network, NULL, plan);
     cli_progress_end(&progress);
     return rc;
 }
@@ -164,9 +160,8 @@ static int verify_program(cli_table_t *table, const trv_gpu_program_t *program, 
     cli_progress_t progress;
     char gpus[32], time[32], what[CLI_PROGRESS_NAME_MAX];
     snprintf(what, sizeof what, "verifying %.63s", program->name);
-    cli_progress_begin(&progress, what, 1);
-    cli_progress_watch(&progress, 1);
-    int rc = trv_gpu_program_verify(program, &verdict);
+    const trv_span_t all = cli_progress_begin(&progress, what, 1);
+    int rc = trv_gpu_program_verify(program, all, &verdict);
     cli_progress_end(&progress);
     if (rc)
         return rc;
@@ -361,37 +356,6 @@ static int check_links(options_t *options, const trv_schedule_file_t *file)
     return rc;
 }
 
-/* Of a member of the choice, or its plan; nothing where there is none. */
-static int estimate_member(const options_t *options, const trv_torus_t *torus, const cli_choice_t *choice, int member,
-                           trv_collective_t collective, double *seconds)
-{
-    trv_schedule_t *schedule;
-    double own = 0;
-    int rc = make_member(options, torus, choice, member, collective, &schedule);
-    if (!rc)
-        rc = trv_verify_seconds(schedule, options->method, &own);
-    trv_schedule_destroy(schedule);
-    *seconds += own;
-    return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
-}
-
-/* What all of it takes; over an hour only with --long. */
-static int have_patience(const options_t *options, const trv_schedule_t *schedule, const trv_gpu_program_t *program)
-{
-    double seconds = trv_gpu_program_seconds(program);
-    int rc = schedule ? trv_verify_seconds(schedule, options->method, &seconds) : TRV_OK;
-    for (int t = 0; t < options->tori.count; t++)
-        for (int c = 0; c < 3; c++)
-            for (int i = 0; options->collective[c] && i < options->selection.choices; i++) {
-                const cli_choice_t *choice = &options->selection.choice[i];
-                for (int m = 0; m < choice->members + choice->planned && !rc; m++)
-                    rc = estimate_member(options, &options->tori.torus[t], choice, m, (trv_collective_t)c, &seconds);
-            }
-    return rc ? rc
-              : cli_patience(options->command, seconds, options->patient,
-                             options->path ? NULL : "a smaller torus of the same kind shows most faults");
-}
-
 /* Prints the table; *code: the exit status where nothing fails. */
 static int print_table(const options_t *options, const trv_schedule_t *schedule, const trv_gpu_program_t *program,
                        int *code)
@@ -438,8 +402,6 @@ static int run(options_t *options)
     if (!rc && !options->path)
         rc = check_single(options);
     if (!rc)
-        rc = have_patience(options, file.schedule, &program);
-    if (!rc)
         rc = print_table(options, file.schedule, &program, &code);
     trv_schedule_destroy(file.schedule);
     trv_gpu_program_clear(&program);
@@ -480,7 +442,6 @@ static int read_option(void *context, int key)
     case 'c': options->of_torus = true; return read_collective(options, optarg);
     case 's': options->path = optarg; return TRV_OK;
     case 'f': return cli_parse_format(optarg, &options->format);
-    case OPTION_LONG: options->patient = true; return TRV_OK;
     default: return read_method(options, optarg);
     }
 }

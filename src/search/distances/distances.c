@@ -125,7 +125,7 @@ static int find_front(int size, trv_distances_t *front)
         rc = trv_distances_paper(size, &best[least]);
     for (int k = least; k <= most && !rc; k++) {
         if (size <= TRV_DISTANCES_SEARCH_MAX)
-            rc = trv_distances_search(size, k, FRONT_WORK, &best[k], NULL);
+            rc = trv_distances_search(size, k, FRONT_WORK, (trv_span_t){0}, &best[k], NULL);
         if (!rc && best[k].hops && (rows == 0 || best[k].hops < front[rows - 1].hops))
             front[rows++] = best[k];
     }

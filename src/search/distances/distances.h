@@ -19,6 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/span.h"
+
 #define TRV_DISTANCES_STEPS_MAX 40
 /* Up to this size fronts come from the table; up to the next they are searched; larger rings have composed ones. */
 #define TRV_DISTANCES_TABLE_MAX  128
@@ -59,8 +61,9 @@ void trv_distances_compose(int size, int steps_max, trv_distances_t *best);
 
 /* Looks for the distances with the least transmission in `steps` steps, and stops after the work `limit`, counted in
  * 64-bit words of sets. `at_once` (may be NULL): the best where nothing is deferred. 0, TRV_ERR_ARGUMENT (no such size
- * or step count) or TRV_ERR_MEMORY. */
-int trv_distances_search(int size, int steps, int64_t limit, trv_distances_t *found, trv_distances_t *at_once);
+ * or step count), TRV_ERR_MEMORY, or TRV_ERR_CANCELLED by the part that progress is reported to. */
+int trv_distances_search(int size, int steps, int64_t limit, trv_span_t part, trv_distances_t *found,
+                         trv_distances_t *at_once);
 
 /* The front of a ring of 2 or more: distances for more and more steps, each with less transmission than those before
  * (step counts that gain nothing are left out). Returns how many, or an error. */

@@ -16,16 +16,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/advance.h"
 #include "base/error.h"
 #include "search/distances/distances.h"
 
-#define TELLS 1024 /* times that it says how far it is */
+#define REPORTS 1024 /* of progress */
 
 typedef struct search {
     int size, steps, words;
     int64_t work, limit;
-    int64_t tell;                          /* the work at which it says next how far it is */
+    int64_t report_at; /* the work at which progress is reported next */
+    trv_span_t part;
+    int rc;                                /* TRV_ERR_CANCELLED: the work is at its limit */
     int distance[TRV_DISTANCES_STEPS_MAX]; /* the ones at hand */
     trv_distances_t best;                  /* hops: INT64_MAX while there are none */
     uint64_t *set;                         /* of displacements: after k steps those at set + k * words */
@@ -93,9 +94,10 @@ static int extend(search_t *search, int step, int distance)
     for (int w = 0; w < words; w++)
         count += __builtin_popcountll(to[w]);
     search->work += words;
-    if (search->work >= search->tell) {
-        trv_advance((double)search->work / (double)search->limit);
-        search->tell += search->limit / TELLS;
+    if (search->work >= search->report_at && !search->rc) {
+        search->rc = trv_span_report(search->part, (double)search->work / (double)search->limit);
+        search->report_at += search->limit / REPORTS;
+        search->limit = search->rc ? search->work : search->limit;
     }
     return count;
 }
@@ -241,7 +243,8 @@ static void choose_start(search_t *search, const trv_distances_t *paper)
     keep_if_better_deferred(search, search->distance);
 }
 
-int trv_distances_search(int size, int steps, int64_t limit, trv_distances_t *found, trv_distances_t *at_once)
+int trv_distances_search(int size, int steps, int64_t limit, trv_span_t part, trv_distances_t *found,
+                         trv_distances_t *at_once)
 {
     if (size < 2 || size > TRV_DISTANCES_SEARCH_MAX)
         return trv_fail(TRV_ERR_ARGUMENT, "distances are searched for rings of 2 to %d, not %d",
@@ -258,11 +261,14 @@ int trv_distances_search(int size, int steps, int64_t limit, trv_distances_t *fo
     if (rc)
         return rc;
     search.limit = limit;
+    search.part = part;
     choose_start(&search, &paper);
     descend(&search);
     branch(&search, 0, 1, 0);
     keep_if_better_deferred(&search, search.best.distance);
     search_end(&search);
+    if (search.rc)
+        return search.rc;
     search.best.exact = search.deferred.exact = search.work < limit;
     *found = search.deferred.hops < search.best.hops ? search.deferred : search.best;
     if (at_once)

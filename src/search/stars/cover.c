@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/advance.h"
 #include "base/error.h"
 #include "base/radix.h"
 #include "search/stars/search.h"
@@ -344,7 +343,7 @@ static void make_windows(const trv_torus_t *torus, trv_star_chain_t *chain)
 }
 
 /* Tries until the work is done, or no covering can have fewer hops than the one at hand. */
-static void search_steps(cover_t *cover, int steps, int64_t work)
+static void search_steps(cover_t *cover, int steps, int64_t work, trv_span_t part)
 {
     const trv_torus_t *torus = &cover->all.torus;
     int diameter = 0;
@@ -358,11 +357,12 @@ static void search_steps(cover_t *cover, int steps, int64_t work)
     cover->work = 0;
     for (int tries = 0; cover->work < work && cover->best_hops > diameter && !cover->rc; tries++) {
         attempt(cover, diameter + draw(cover, cover->best_hops - diameter), tries % 2);
-        trv_advance((double)cover->work / (double)work);
+        if (!cover->rc)
+            cover->rc = trv_span_report(part, (double)cover->work / (double)work);
     }
 }
 
-int trv_star_cover_search(const trv_torus_t *torus, const trv_star_chain_t *direct, int64_t work,
+int trv_star_cover_search(const trv_torus_t *torus, const trv_star_chain_t *direct, int64_t work, trv_span_t part,
                           trv_star_chain_t *chain)
 {
     make_windows(torus, chain);
@@ -377,9 +377,7 @@ int trv_star_cover_search(const trv_torus_t *torus, const trv_star_chain_t *dire
     rc = cover_begin(cover, torus);
     const int first = steps, count = chain->steps - steps; /* at most: one that covers is the last */
     for (; !rc && steps < chain->steps; steps++) {
-        const trv_advance_t all = trv_advance_begin((double)(steps - first) / count, 1.0 / count);
-        search_steps(cover, steps, work);
-        trv_advance_end(all);
+        search_steps(cover, steps, work, trv_span(part, (double)(steps - first) / count, 1.0 / count));
         rc = cover->rc;
         if (cover->best.steps)
             *chain = cover->best;

@@ -119,7 +119,7 @@ int trv_star_find(const trv_torus_t *torus, trv_star_chain_t chain[TRV_STAR_FOUN
         return rc;
     int count = find_known(&shape, false, chain, TRV_STAR_FOUND_MAX);
     if (count == 0) {
-        count = trv_star_search(&shape.torus, FIND_WORK, chain);
+        count = trv_star_search(&shape.torus, FIND_WORK, (trv_span_t){0}, chain);
         if (count > 0)
             rc = remember(&shape, chain, count);
     }
@@ -147,7 +147,7 @@ static int find_cover(const shape_t *shape, trv_star_chain_t *chain)
     const int known = find_known(shape, true, chain, 1);
     if (known)
         return known > 0 ? TRV_OK : known;
-    int rc = trv_star_cover_search(&shape->torus, direct.steps ? &direct : NULL, COVER_WORK, chain);
+    int rc = trv_star_cover_search(&shape->torus, direct.steps ? &direct : NULL, COVER_WORK, (trv_span_t){0}, chain);
     return rc ? rc : remember(shape, chain, 1);
 }
 

@@ -247,9 +247,9 @@ static int find_paths(finder_t *finder, candidates_t *candidates)
     return TRV_OK;
 }
 
-static int finder_begin(finder_t *finder, const trv_torus_t *torus, int64_t work)
+static int finder_begin(finder_t *finder, const trv_torus_t *torus, int64_t work, trv_span_t part)
 {
-    int rc = trv_star_graph_create(&finder->graph, torus, work);
+    int rc = trv_star_graph_create(&finder->graph, torus, work, part);
     if (rc)
         return rc;
     const trv_star_graph_t *graph = &finder->graph;
@@ -311,14 +311,14 @@ static int check_possible(const trv_torus_t *torus)
     return TRV_OK;
 }
 
-int trv_star_search(const trv_torus_t *torus, int64_t work, trv_star_chain_t chain[TRV_STAR_FOUND_MAX])
+int trv_star_search(const trv_torus_t *torus, int64_t work, trv_span_t part, trv_star_chain_t chain[TRV_STAR_FOUND_MAX])
 {
     finder_t finder = {0};
     int count = 0, rc = check_possible(torus);
     if (rc)
         return rc;
     candidates_t *candidates = calloc(1, sizeof *candidates);
-    rc = candidates ? finder_begin(&finder, torus, work) : trv_fail_memory();
+    rc = candidates ? finder_begin(&finder, torus, work, part) : trv_fail_memory();
     if (!rc)
         rc = find_paths(&finder, candidates);
     if (!rc)

@@ -14,6 +14,7 @@
 
 #include <stdint.h>
 
+#include "base/span.h"
 #include "search/stars/lattice.h"
 #include "search/stars/stars.h"
 
@@ -22,8 +23,9 @@
 
 /* At most TRV_STAR_FOUND_MAX chains, the fewest steps and then hops first; on tori without dimensions of 1. Stops
  * looking for more subgroups after `work`, counted in vectors looked at (some ten million a second). Returns how many,
- * or an error: TRV_ERR_UNSUPPORTED, TRV_ERR_MEMORY. */
-int trv_star_search(const trv_torus_t *torus, int64_t work, trv_star_chain_t chain[TRV_STAR_FOUND_MAX]);
+ * or an error: TRV_ERR_UNSUPPORTED, TRV_ERR_MEMORY, or TRV_ERR_CANCELLED by the part that progress is reported to. */
+int trv_star_search(const trv_torus_t *torus, int64_t work, trv_span_t part,
+                    trv_star_chain_t chain[TRV_STAR_FOUND_MAX]);
 
 /* ---- displacements.c --------------------------------------------------------------------------------------------- */
 
@@ -97,7 +99,7 @@ typedef struct trv_star_graph {
     trv_star_edge_t *edge;
 } trv_star_graph_t;
 
-int trv_star_graph_create(trv_star_graph_t *graph, const trv_torus_t *torus, int64_t work);
+int trv_star_graph_create(trv_star_graph_t *graph, const trv_torus_t *torus, int64_t work, trv_span_t part);
 void trv_star_graph_clear(trv_star_graph_t *graph);
 
 #endif

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/advance.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/room.h"
@@ -31,6 +30,7 @@ typedef struct builder {
     trv_star_members_t members;
     trv_star_work_t work;
     int64_t all_work; /* its limit, of which parts are shared out */
+    trv_span_t part;
 } builder_t;
 
 /* ---- Members ----------------------------------------------------------------------------------------------------- */
@@ -307,8 +307,9 @@ static int expand_level(builder_t *builder, int ranks)
         if (best < 0)
             break;
         builder->work.done += nodes / NODES_A_UNIT;
-        trv_advance((double)builder->work.done / (double)builder->all_work);
-        rc = expand(builder, best);
+        rc = trv_span_report(builder->part, (double)builder->work.done / (double)builder->all_work);
+        if (!rc)
+            rc = expand(builder, best);
     }
     return rc;
 }
@@ -326,9 +327,9 @@ static int expand_all(builder_t *builder, const trv_torus_t *torus, int64_t work
     return rc;
 }
 
-int trv_star_graph_create(trv_star_graph_t *graph, const trv_torus_t *torus, int64_t work)
+int trv_star_graph_create(trv_star_graph_t *graph, const trv_torus_t *torus, int64_t work, trv_span_t part)
 {
-    builder_t builder = {.graph = graph, .node_room = 64, .all_work = work};
+    builder_t builder = {.graph = graph, .node_room = 64, .all_work = work, .part = part};
     static const int unit[TRV_DIMS_MAX][TRV_DIMS_MAX] = {{1},
                                                          {0, 1},
                                                          {0, 0, 1},
