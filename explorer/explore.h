@@ -13,6 +13,7 @@
 #include <trivance/schedule.h>
 
 #include "cli/shared/network_options.h"
+#include "json/json.h"
 #include "cli/shared/select.h"
 
 int explore_picture(int argc, char **argv);
@@ -33,8 +34,5 @@ typedef struct explore_ask {
 
 /* Reads the options, makes the schedule and writes the answer. The exit code. */
 int explore_answer(int argc, char **argv, int (*write)(const explore_ask_t *ask, const trv_schedule_t *schedule));
-
-/* "…" in JSON. */
-void explore_put_text(const char *text);
 
 #endif

@@ -31,7 +31,7 @@ static void put_schedule(const explore_ask_t *ask, const trv_schedule_t *schedul
     const trv_torus_t *torus = trv_schedule_torus(schedule);
     char text[TRV_TORUS_TEXT_MAX];
     fputs("{\"name\": ", stdout);
-    explore_put_text(trv_schedule_name(schedule));
+    trv_json_put(stdout, json_string(trv_schedule_name(schedule)), JSON_ENCODE_ANY);
     printf(", \"torus\": \"%s\", \"ranks\": %d, \"size\": [", trv_torus_format(torus, text, sizeof text), torus->ranks);
     for (int d = 0; d < torus->dims; d++)
         printf("%s%d", d ? ", " : "", torus->size[d]);
@@ -145,7 +145,7 @@ static int put_held(const explore_ask_t *ask, const trv_schedule_t *schedule)
     }
     if (rc == TRV_ERR_UNSUPPORTED) { /* the picture is one all the same */
         fputs(",\n\"held_reason\": ", stdout);
-        explore_put_text(trv_last_error());
+        trv_json_put(stdout, json_string(trv_last_error()), JSON_ENCODE_ANY);
         return TRV_OK;
     }
     if (!rc)

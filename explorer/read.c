@@ -116,14 +116,3 @@ int explore_answer(int argc, char **argv, int (*write)(const explore_ask_t *ask,
     trv_schedule_destroy(schedule);
     return code;
 }
-
-void explore_put_text(const char *text)
-{
-    putchar('"');
-    for (; *text; text++)
-        if (*text == '"' || *text == '\\')
-            printf("\\%c", *text);
-        else if ((unsigned char)*text >= 0x20)
-            putchar(*text);
-    putchar('"');
-}

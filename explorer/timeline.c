@@ -127,7 +127,7 @@ static int write_timeline(const explore_ask_t *ask, const trv_schedule_t *schedu
         rc = trv_fail_memory();
     if (!rc) {
         fputs("{\"name\": ", stdout);
-        explore_put_text(trv_schedule_name(schedule));
+        trv_json_put(stdout, json_string(trv_schedule_name(schedule)), JSON_ENCODE_ANY);
         printf(", \"bytes\": %" PRIu64 ", \"streams\": %d,\n", ask->bytes, trv_schedule_streams(schedule));
         rc = draw(ask, simulator, links, &line);
     }

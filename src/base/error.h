@@ -19,6 +19,9 @@ void trv_make_printable(char *text);
 /* Whether a struct that a caller has filled is the one that this library knows; `initialiser` sets its size. */
 int trv_check_size(size_t given, size_t known, const char *initialiser);
 
+/* Receives a sentence about what is odd but harmless, and is ignored. */
+typedef void trv_warn_t(void *context, const char *sentence);
+
 /* The sentence for TRV_ERR_MEMORY. */
 TRV_API int trv_fail_memory(void);
 

@@ -9,6 +9,7 @@
 #include <trivance/reduce.h>
 
 #include "cli/subcommands.h"
+#include "collective/algorithm_names.h"
 #include "cli/shared/tool.h"
 #include "cli/host/handover.h"
 #include "cli/shared/table.h"
@@ -74,7 +75,7 @@ static void look(const trv_setting_t *setting, variable_t *variable)
 {
     const char *value = getenv(setting->name);
     *variable = (variable_t){.setting = setting, .value = value && *value ? value : NULL};
-    if (variable->value && trv_settings_check(setting, value) < 0)
+    if (variable->value && trv_settings_check(setting, value, trv_algorithm_check) < 0)
         snprintf(variable->fault, sizeof variable->fault, "%s", trv_last_error());
     if (variable->value && trv_settings_is_secret(setting))
         variable->value = "(set)";
@@ -180,8 +181,9 @@ static void warn(void *context, const char *sentence)
 static void warn_of_the_rest(void)
 {
     trv_settings_t settings;
-    trv_settings_read(&settings, warn, NULL);
-    trv_settings_read_rules(&settings, warn, NULL); /* what is wrong in it stands beside the variable */
+    const trv_rules_reader_t how = {trv_algorithm_check, warn, NULL};
+    trv_settings_read(&settings, &how);
+    trv_settings_read_rules(&settings, &how); /* what is wrong in it stands beside the variable */
     trv_settings_clear(&settings);
 }
 

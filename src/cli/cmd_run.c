@@ -15,6 +15,7 @@
 #include <trivance/common.h>
 
 #include "cli/subcommands.h"
+#include "collective/algorithm_names.h"
 #include "base/error.h"
 #include "cli/shared/tool.h"
 #include "cli/host/handover.h"
@@ -90,7 +91,7 @@ static int set_variable(const trv_setting_t *setting, const char *value)
 {
     trv_topology_t topology;
     const size_t name = strlen(setting->name);
-    int code = trv_settings_check(setting, value);
+    int code = trv_settings_check(setting, value, trv_algorithm_check);
     if (code < 0 && strncmp(trv_last_error(), setting->name, name) == 0 &&
         strncmp(trv_last_error() + name, ": ", 2) == 0)
         code = trv_fail(code, "%s", trv_last_error() + name + 2); /* it is an option here */

@@ -9,49 +9,12 @@
 #include <unistd.h>
 
 #include "cli/subcommands.h"
-#include "cli/cmd_topology.h"
+#include "cli/shared/topology_command.h"
 #include "cli/shared/tool.h"
 #include "cli/host/handover.h"
 #include "base/error.h"
 #include "topology/topology_file.h"
-#include "base/text/parse.h"
 
-static const cli_option_t option[] =
-    {{"dump", TOPOLOGY_DUMP, NULL,
-      "write the topology of the ranks that are started: of TRIVANCE_TOPOLOGY_FILE, else of TRIVANCE_TORUS", NULL},
-     {"ports", TOPOLOGY_PORTS, NULL,
-      "print which network interface leads which way for the ranks that are started (trivance launch, torchrun, "
-      "mpirun), and measure each dimension's ways alone and both together",
-      NULL},
-     {"torus", TOPOLOGY_TORUS, "T", "this torus instead, with as many coordinates as there are ranks, or nodes", NULL},
-     {"hosts", TOPOLOGY_HOSTS, NULL, "a coordinate per host rather than per rank", NULL},
-     {"bytes", 'b', "SIZE", "with --ports: size of the measured messages (default 1M)", NULL},
-     {"rules", TOPOLOGY_RULES, "FILE",
-      "with --ports: write into this rules file (TRIVANCE_RULES_FILE), made if need be, which dimensions are narrow, "
-      "that is, have one path for both ways; what else it says stays",
-      "FILE"},
-     {"format", 'f', "F", "with --ports: table (default), json or csv", "table json csv"},
-     {"output", 'o', "FILE", "write there instead of to stdout; the file appears when it is complete", "FILE"},
-     CLI_OPTIONS_END};
-
-const cli_command_t cli_topology_command = {
-    .name = "topology",
-    .summary = "check and draw topology files, or write one (under mpirun)",
-    .usage = "FILE…\n"
-             "mpirun -n N trivance topology --dump [--torus=T] [--hosts] [-o FILE]\n"
-             "trivance launch -n N trivance topology --ports [--torus=T] [--bytes=SIZE]\n"
-             "                                       [--rules=FILE] [--format=F]",
-    .about = "Checks topology files (TRIVANCE_TOPOLOGY_FILE): which coordinate of the torus each rank, or each host, "
-             "has. Draws the ranks at their coordinates, the last dimension across, the one before it down.",
-    .option = option,
-    .notes = "Exit status: 0 success, 1 --ports: the measurement contradicts the map, 2 bad input.",
-    .examples = "mpirun -n 64 trivance topology --dump --torus=4x4x4 -o torus.json\n"
-                "trivance topology torus.json\n"
-                "mpirun -n 9 trivance topology --ports --torus=3x3\n"
-                "TRIVANCE_TOPOLOGY_FILE=torus.json trivance run -- mpirun -n 64 ./program\n",
-};
-
-#define BYTES_MAX  (UINT64_C(1) << 30)
 #define DRAWN_MAX  4096 /* coordinates; more are not drawn */
 #define ACROSS_MAX 32
 #define CELL_MAX   24
@@ -193,30 +156,6 @@ static int check(const char *path)
     int code = show(path, &topology);
     trv_topology_clear(&topology);
     return code;
-}
-
-static int read_bytes(const char *text, uint64_t *bytes)
-{
-    int rc = trv_parse_vector(text, bytes);
-    return rc || *bytes <= BYTES_MAX
-               ? rc
-               : trv_fail(TRV_ERR_ARGUMENT, "a measured message has at most 1 GiB, for example 1M");
-}
-
-int cli_topology_option(void *context, int key)
-{
-    cli_topology_options_t *options = context;
-    switch (key) {
-    case TOPOLOGY_DUMP: options->dump = true; break;
-    case TOPOLOGY_TORUS: options->torus = optarg; break;
-    case TOPOLOGY_HOSTS: options->hosts = true; break;
-    case TOPOLOGY_PORTS: options->ports = true; break;
-    case TOPOLOGY_RULES: options->rules = optarg; break;
-    case 'b': return read_bytes(optarg, &options->bytes);
-    case 'f': return cli_parse_format(optarg, &options->format);
-    default: options->output = optarg; break;
-    }
-    return TRV_OK;
 }
 
 /* A job of any launcher: MPI's, or one that tells ranks as torchrun does. */

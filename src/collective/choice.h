@@ -13,7 +13,7 @@
 #include <trivance/planner.h>
 
 #include "collective/signature.h"
-#include "settings/model.h"
+#include "collective/model.h"
 #include "settings/settings.h"
 #include "base/text/parse.h"
 

@@ -21,11 +21,12 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/room.h"
 #include "base/text/whole_file.h"
 
 #define BYTES_MAX   (UINT64_C(1) << 50)
 #define CALC_NS_MAX UINT64_C(3600000000000) /* an hour */
-#define OPS_MAX     UINT32_C(0x7fffffff)
+#define OPS_MAX     TRV_ROOM_MAX
 
 typedef enum token_kind { WORD, NUMBER, SYMBOL, NEWLINE, END } token_kind_t;
 
@@ -47,7 +48,7 @@ typedef struct reader {
     token_t token; /* the next one */
     uint32_t line;
     trv_goal_t *goal;
-    uint64_t op_room, need_room;
+    int64_t op_room, need_room;
     label_t *label; /* a hash table of the labels of all ranks; a power of two in size */
     uint64_t labels, label_room;
     int rank;
@@ -231,20 +232,6 @@ static int add_label(reader_t *reader, const token_t *name, uint32_t op)
 
 /* ---- Statements -------------------------------------------------------------------------------------------------- */
 
-/* The array, moved where it had no room for one more of `size` bytes; NULL when out of memory. */
-static void *with_room(void *array, uint64_t count, uint64_t *room, size_t size)
-{
-    if (count < *room)
-        return array;
-    uint64_t wanted = *room + *room / 2 + 16;
-    void *grown = realloc(array, (size_t)wanted * size);
-    if (grown)
-        *room = wanted;
-    else
-        trv_fail_memory();
-    return grown;
-}
-
 /* send 10b to 3 tag 5 cpu 0 nic 1; the word is taken already. */
 static int read_message(reader_t *reader, trv_goal_op_t *op)
 {
@@ -292,13 +279,11 @@ static int read_operation(reader_t *reader, const token_t *label)
     if (!rc)
         rc = end_of_line(reader);
     if (!rc && goal->ops == OPS_MAX)
-        rc = fail_at(reader, op.line, "there are more than 2^31 operations");
+        rc = fail_at(reader, op.line, "there are more than 2^30 operations");
     if (rc)
         return rc;
-    trv_goal_op_t *ops = with_room(goal->op, goal->ops, &reader->op_room, sizeof *goal->op);
-    if (!ops)
+    if (trv_room(&goal->op, &reader->op_room, goal->ops, 1, sizeof *goal->op))
         return TRV_ERR_MEMORY;
-    goal->op = ops;
     goal->op[goal->ops++] = op;
     return label ? add_label(reader, label, goal->ops - 1) : TRV_OK;
 }
@@ -331,13 +316,11 @@ static int read_need(reader_t *reader, const token_t *name)
     if (!rc && need.op == need.on)
         rc = fail_at(reader, name->line, "an operation cannot wait for itself");
     if (!rc && goal->needs == OPS_MAX)
-        rc = fail_at(reader, name->line, "there are more than 2^31 dependencies");
+        rc = fail_at(reader, name->line, "there are more than 2^30 dependencies");
     if (rc)
         return rc;
-    trv_goal_need_t *needs = with_room(goal->need, goal->needs, &reader->need_room, sizeof *goal->need);
-    if (!needs)
+    if (trv_room(&goal->need, &reader->need_room, goal->needs, 1, sizeof *goal->need))
         return TRV_ERR_MEMORY;
-    goal->need = needs;
     goal->need[goal->needs++] = need;
     return TRV_OK;
 }

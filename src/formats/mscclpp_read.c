@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "formats/json_reader.h"
 #include "formats/msccl.h"
+#include "json/json.h"
 
 #define CHUNKS_MAX  65536
 #define BLOCKS_MAX  1024 /* of a GPU */
@@ -16,17 +16,20 @@
 #define OPERAND_MAX 64
 
 typedef struct reader {
-    json_place_t place;
+    trv_json_t json;
     trv_gpu_program_t *program;
     int *first_end, *connected;       /* of each GPU's ends; one more. The GPU that an end leads to */
     json_t *gpu, *channels, *buffers; /* of the threadblock: its channels and remote buffers, as indices of the GPU's */
     int number;                       /* of the GPU */
+    struct {
+        int64_t chunks, channels, ops, blocks;
+    } room; /* of the program's arrays */
 } reader_t;
 
 static int integer(const reader_t *reader, json_t *object, const char *key, int max, int *value)
 {
     int64_t wide = 0;
-    int rc = trv_json_integer(&reader->place, object, key, true, 0, max, &wide);
+    int rc = trv_json_integer(&reader->json, object, key, true, 0, max, &wide);
     *value = (int)wide;
     return rc;
 }
@@ -35,7 +38,7 @@ static int array(const reader_t *reader, json_t *object, const char *key, size_t
 {
     *found = json_object_get(object, key);
     if (!json_is_array(*found) || json_array_size(*found) > max)
-        return trv_json_fail(&reader->place, "%s is missing, or no array of at most %zu entries", key, max);
+        return trv_json_fail(&reader->json, object, key, "%s is missing, or no array of at most %zu entries", key, max);
     return TRV_OK;
 }
 
@@ -46,12 +49,13 @@ static int memory_list(const reader_t *reader, json_t *object, const char *key, 
     json_t *groups = json_object_get(object, key);
     *found = NULL;
     if (!groups || json_array_size(groups) == 0)
-        return json_is_array(groups) || !groups ? TRV_OK : trv_json_fail(&reader->place, "%s is no array", key);
+        return json_is_array(groups) || !groups ? TRV_OK
+                                                : trv_json_fail(&reader->json, object, key, "%s is no array", key);
     json_t *group = json_array_get(groups, 0);
     const char *name = json_string_value(json_object_get(group, type));
     if (json_array_size(groups) > 1 || !name || strcmp(name, "memory") != 0)
         return trv_fail(TRV_ERR_UNSUPPORTED, "%.200s: %s are not all of type memory; only such plans are verified",
-                        reader->place.file, key);
+                        reader->json.name, key);
     return array(reader, group, list, ARRAY_MAX, found);
 }
 
@@ -61,7 +65,7 @@ static int read_type(const reader_t *reader, json_t *object, char *buffer)
 {
     const char *type = json_string_value(json_object_get(object, "type"));
     if (!type || strlen(type) != 1 || !strchr("ios", type[0]))
-        return trv_json_fail(&reader->place, "a buffer is i, o or s, not '%.20s'", type ? type : "");
+        return trv_json_fail(&reader->json, object, "type", "a buffer is i, o or s, not '%.20s'", type ? type : "");
     *buffer = type[0];
     return TRV_OK;
 }
@@ -85,7 +89,7 @@ static int read_chunks(reader_t *reader, json_t *object)
                                           (size_t)json_integer_value(index))
                          : NULL;
     if (!rc && !remote)
-        return trv_json_fail(&reader->place, "there is no remote buffer %d of the threadblock", id);
+        return trv_json_fail(&reader->json, object, "buffer_id", "there is no remote buffer %d of the threadblock", id);
     rc = rc ? rc : integer(reader, remote, "rank", program->gpus - 1, &chunks->gpu);
     return rc ? rc : read_type(reader, remote, &chunks->buffer);
 }
@@ -109,12 +113,12 @@ static int read_channels(reader_t *reader, json_t *object, int *count)
     *count = rc ? 0 : (int)json_array_size(list);
     for (int i = 0; i < *count && !rc; i++) {
         int64_t id = 0, end = 0;
-        rc = trv_json_entry(&reader->place, list, (size_t)i, "channel_ids", 0,
+        rc = trv_json_entry(&reader->json, list, (size_t)i, "channel_ids", 0,
                             (int64_t)json_array_size(reader->channels) - 1, &id);
         if (!rc)
-            rc = trv_json_entry(&reader->place, reader->channels, (size_t)id, "channel_ids", 0, ends - 1, &end);
+            rc = trv_json_entry(&reader->json, reader->channels, (size_t)id, "channel_ids", 0, ends - 1, &end);
         if (!rc && program->other[first + end] < 0)
-            rc = trv_json_fail(&reader->place, "GPU %d has no channel back", reader->connected[first + end]);
+            rc = trv_json_fail(&reader->json, NULL, NULL, "GPU %d has no channel back", reader->connected[first + end]);
         rc = rc ? rc : trv_gpu_program_add_channel(program, first + (int)end);
     }
     return rc;
@@ -145,22 +149,22 @@ static int find_kind(const reader_t *reader, json_t *object, trv_gpu_op_t *op)
             op->relaxed = known[i].relaxed;
             if (type && strcmp(type, "memory") != 0)
                 return trv_fail(TRV_ERR_UNSUPPORTED, "%.200s: a channel of type '%.20s'; only memory is verified",
-                                reader->place.file, type);
+                                reader->json.name, type);
             if (json_object_get(object, "tbg_info"))
                 return trv_fail(TRV_ERR_UNSUPPORTED,
                                 "%.200s: threadblocks share an operation (tbg_info); only those that each have their "
                                 "own are verified",
-                                reader->place.file);
+                                reader->json.name);
             if (sum && strcmp(sum, "sum") != 0)
                 return trv_fail(TRV_ERR_UNSUPPORTED, "%.200s: the reduction is '%.20s'; only sum is verified",
-                                reader->place.file, sum);
+                                reader->json.name, sum);
             return TRV_OK;
         }
     return name ? trv_fail(TRV_ERR_UNSUPPORTED,
                            "%.200s: the operation '%.40s' is not known; nop, barrier, signal, wait, "
                            "put, get, copy, re, res, rre and rres are",
-                           reader->place.file, name)
-                : trv_json_fail(&reader->place, "the name of an operation is missing");
+                           reader->json.name, name)
+                : trv_json_fail(&reader->json, object, NULL, "the name of an operation is missing");
 }
 
 static int read_op(reader_t *reader, json_t *object)
@@ -169,7 +173,7 @@ static int read_op(reader_t *reader, json_t *object)
     trv_gpu_op_t op = {.kind = TRV_OP_NOP};
     int targets = 0, rc = find_kind(reader, object, &op);
     if (!rc && program->ops == OPS_MAX)
-        rc = trv_fail(TRV_ERR_UNSUPPORTED, "%.200s has more than %d operations", reader->place.file, OPS_MAX);
+        rc = trv_fail(TRV_ERR_UNSUPPORTED, "%.200s has more than %d operations", reader->json.name, OPS_MAX);
     if (rc)
         return rc;
     op.first = op.kind == TRV_OP_MOVE || op.kind == TRV_OP_SUM ? program->spans : program->channels;
@@ -180,19 +184,19 @@ static int read_op(reader_t *reader, json_t *object)
         if (!rc)
             rc = integer(reader, object, "num_threadblocks", BLOCKS_MAX, &op.blocks);
         if (!rc && op.blocks == 0)
-            rc = trv_json_fail(&reader->place, "the barrier is for no threadblocks");
+            rc = trv_json_fail(&reader->json, object, NULL, "the barrier is for no threadblocks");
     } else if (op.kind != TRV_OP_NOP) {
         rc = read_buffers(reader, object, "src_buff", &op.sources);
         if (!rc)
             rc = read_buffers(reader, object, "dst_buff", &targets);
         op.count = op.sources + targets;
         if (!rc && (op.sources == 0 || targets == 0 || (op.kind == TRV_OP_MOVE && op.sources != targets)))
-            rc = trv_json_fail(&reader->place, "%d sources do not go with %d targets", op.sources, targets);
+            rc = trv_json_fail(&reader->json, object, NULL, "%d sources do not go with %d targets", op.sources, targets);
         for (int i = 1; i < op.count && !rc; i++) {
             const trv_gpu_span_t *chunks = &program->span[op.first];
             if (chunks[i].size != chunks[op.kind == TRV_OP_SUM || i < op.sources ? 0 : i - op.sources].size &&
                 (op.kind == TRV_OP_SUM || i >= op.sources))
-                rc = trv_json_fail(&reader->place, "its sources and targets have different sizes");
+                rc = trv_json_fail(&reader->json, object, NULL, "its sources and targets have different sizes");
         }
     }
     return rc ? rc : trv_gpu_program_add_op(program, &op);
@@ -202,6 +206,7 @@ static int read_block(reader_t *reader, json_t *object, int number)
 {
     trv_gpu_program_t *program = reader->program;
     json_t *ops;
+    trv_json_at(&reader->json, 1, "threadblock", number);
     int rc = trv_gpu_program_add_block(program, &(trv_threadblock_t){reader->number, number, .first_op = program->ops});
     rc = rc ? rc : array(reader, object, "ops", OPS_MAX, &ops);
     rc = rc ? rc : memory_list(reader, object, "channels", "channel_type", "channel_ids", &reader->channels);
@@ -209,8 +214,7 @@ static int read_block(reader_t *reader, json_t *object, int number)
             : memory_list(reader, object, "remote_buffer_refs", "access_channel_type", "remote_buffer_ids",
                           &reader->buffers);
     for (size_t i = 0; !rc && i < json_array_size(ops); i++) {
-        reader->place.what = "operation";
-        reader->place.number = (long long)i;
+        trv_json_at(&reader->json, 2, "operation", (long long)i);
         rc = read_op(reader, json_array_get(ops, i));
     }
     return rc;
@@ -239,7 +243,7 @@ static int read_ends(reader_t *reader, json_t *gpus)
         json_t *list = connections_of(reader, json_array_get(gpus, (size_t)g), &rc);
         for (size_t i = 0; !rc && i < json_array_size(list); i++) {
             int64_t to = 0;
-            rc = trv_json_entry(&reader->place, list, i, "connected_to", 0, count - 1, &to);
+            rc = trv_json_entry(&reader->json, list, i, "connected_to", 0, count - 1, &to);
             reader->connected[program->ends++] = (int)to;
         }
         reader->first_end[g + 1] = program->ends;
@@ -272,7 +276,7 @@ static int read_sizes(reader_t *reader, json_t *object)
     const int parts = program->collective == TRV_ALLREDUCE ? 1 : program->gpus;
     const int other = program->collective == TRV_ALLGATHER ? input : output;
     if (!rc && (chunks < 1 || chunks != other * parts || (reader->number > 0 && chunks != program->chunks)))
-        rc = trv_json_fail(&reader->place, "%d input and %d output chunks are not those of the collective on %d GPUs",
+        rc = trv_json_fail(&reader->json, object, NULL, "%d input and %d output chunks are not those of the collective on %d GPUs",
                            input, output, program->gpus);
     program->chunks = chunks;
     return rc;
@@ -282,12 +286,11 @@ static int read_gpu(reader_t *reader, json_t *object)
 {
     trv_gpu_program_t *program = reader->program;
     json_t *blocks;
-    reader->place.what = "GPU";
-    reader->place.number = reader->number;
+    trv_json_at(&reader->json, 0, "GPU", reader->number);
     reader->gpu = object;
     int id = 0, rc = integer(reader, object, "id", TRV_GPUS_MAX, &id);
     if (!rc && id != reader->number)
-        rc = trv_json_fail(&reader->place, "its id is %d", id);
+        rc = trv_json_fail(&reader->json, object, "id", "its id is %d", id);
     rc = rc ? rc : read_sizes(reader, object);
     rc = rc ? rc : array(reader, object, "threadblocks", BLOCKS_MAX, &blocks);
     for (size_t b = 0; !rc && b < json_array_size(blocks); b++)
@@ -307,17 +310,17 @@ static int read_plan(reader_t *reader, json_t *root)
     bool in_place = true;
     int rc = array(reader, root, "gpus", TRV_GPUS_MAX, &gpus);
     if (!rc && json_array_size(gpus) == 0)
-        rc = trv_json_fail(&reader->place, "there are no GPUs");
-    rc = rc ? rc : trv_json_word(&reader->place, root, "collective", collective, 3, &kind);
-    rc = rc ? rc : trv_json_boolean(&reader->place, root, "inplace", &in_place);
+        rc = trv_json_fail(&reader->json, root, "gpus", "there are no GPUs");
+    rc = rc ? rc : trv_json_word(&reader->json, root, "collective", collective, 3, &kind);
+    rc = rc ? rc : trv_json_boolean(&reader->json, root, "inplace", &in_place);
     if (!rc && (!protocol || strcmp(protocol, "Simple") != 0))
         rc = trv_fail(TRV_ERR_UNSUPPORTED, "%.200s: the protocol is '%.20s'; only Simple is verified",
-                      reader->place.file, protocol ? protocol : "");
+                      reader->json.name, protocol ? protocol : "");
     if (!rc && json_is_true(json_object_get(root, "use_double_scratch_buffer")))
         rc = trv_fail(TRV_ERR_UNSUPPORTED,
                       "%.200s: launches take turns with two halves of the scratch buffer; only plans that use all of "
                       "it are verified",
-                      reader->place.file);
+                      reader->json.name);
     if (rc)
         return rc;
     snprintf(program->name, sizeof program->name, "%s", name ? name : "");
@@ -356,18 +359,17 @@ static char *shorten_numbers(const char *text, size_t length)
 int trv_mscclpp_read(const char *text, size_t length, const char *file, trv_gpu_program_t *program)
 {
     *program = (trv_gpu_program_t){.plan = true};
-    json_error_t error;
-    reader_t reader = {.place = {.file = file, .stream = -1, .step = -1}, .program = program};
+    reader_t reader = {.program = program};
     char *copy = shorten_numbers(text, length);
     if (!copy)
         return trv_fail_memory();
-    json_t *root = json_loadb(copy, length, JSON_REJECT_DUPLICATES, &error);
-    free(copy);
-    int rc = root ? read_plan(&reader, root)
-                  : trv_fail(TRV_ERR_INVALID, "%.200s:%d: %.200s", file, error.line, error.text);
+    int rc = trv_json_parse(&reader.json, file, copy, length);
+    if (!rc)
+        rc = read_plan(&reader, reader.json.root);
     free(reader.first_end);
     free(reader.connected);
-    json_decref(root);
+    trv_json_close(&reader.json);
+    free(copy);
     if (rc)
         trv_gpu_program_clear(program);
     return rc;

@@ -10,17 +10,10 @@
 #include <trivance/network.h>
 #include <trivance/schedule.h>
 
-static inline const char *trv_collective_word(trv_collective_t collective)
-{
-    static const char *const word[] = {"allreduce", "reduce-scatter", "allgather"};
-    return word[collective];
-}
+extern const char *const trv_collective_words[3], *const trv_symmetry_words[3];
 
-static inline const char *trv_symmetry_word(trv_symmetry_t symmetry)
-{
-    static const char *const word[] = {"none", "parity", "translation"};
-    return word[symmetry];
-}
+static inline const char *trv_collective_word(trv_collective_t collective) { return trv_collective_words[collective]; }
+static inline const char *trv_symmetry_word(trv_symmetry_t symmetry) { return trv_symmetry_words[symmetry]; }
 
 /* "ring", "line", "torus", "mesh" (nothing goes round) or "network" (some does, or a link is cut). */
 const char *trv_shape_noun(const trv_network_t *network);

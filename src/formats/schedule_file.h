@@ -12,6 +12,7 @@
 #include <trivance/network.h>
 #include <trivance/schedule.h>
 
+#include "base/error.h"
 #include "base/span.h"
 
 /* Writes the schedule for a vector of `vector_bytes`, one message a line. TRV_ERR_INVALID where a message lacks one of
@@ -36,11 +37,8 @@ typedef struct trv_schedule_file {
 /* The network of the file, whose links are borrowed. */
 trv_network_t trv_schedule_file_network(const trv_schedule_file_t *file, const trv_torus_t *torus);
 
-/* Called with a sentence for everything in a file that is ignored. */
-typedef void trv_warn_t(void *context, const char *sentence);
-
 /* Reads `length` bytes of text; `name` is the file's in messages. TRV_ERR_INVALID with a sentence that says where the
- * text is not what the format asks for. Files without blocks become schedules whose units are the largest share of the
+ * text is not what the format asks for; `warn` receives what is ignored. Files without blocks become schedules whose units are the largest share of the
  * vector that all messages are multiples of (or 1/2^16 of it where that is too small, with a warning). */
 int trv_schedule_file_parse(const char *text, size_t length, const char *name, trv_schedule_file_t *file,
                             trv_warn_t *warn, void *context);

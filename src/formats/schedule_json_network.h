@@ -4,13 +4,13 @@
 #ifndef TRIVANCE_FORMATS_SCHEDULE_JSON_NETWORK_H
 #define TRIVANCE_FORMATS_SCHEDULE_JSON_NETWORK_H
 
-#include "formats/json_reader.h"
+#include "formats/schedule_file.h"
+#include "json/json.h"
 
 /* Adds "wrap" and "links" to a header, where there is something to be said. */
 int trv_json_add_network(json_t *header, const trv_network_t *network);
 
-/* Reads "wrap" into the torus, and "links". */
-int trv_json_read_wrap(const json_place_t *place, json_t *root, trv_torus_t *torus);
-int trv_json_read_links(const json_place_t *place, json_t *root, const trv_torus_t *torus, trv_schedule_file_t *file);
+/* Reads "links" into the file. */
+int trv_json_read_links(trv_json_t *json, json_t *root, const trv_torus_t *torus, trv_schedule_file_t *file);
 
 #endif

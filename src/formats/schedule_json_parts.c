@@ -32,10 +32,9 @@ static int read_port(const schedule_reader_t *reader, const json_t *value, const
 {
     const char *text = json_string_value(value);
     int dims = reader->torus.dims;
-    if (!text || (text[0] != '+' && text[0] != '-') || text[1] < '0' || text[1] >= '0' + dims || text[2])
-        return trv_json_fail(&reader->place, "%s must be \"+d\" or \"-d\" with d a dimension from 0 to %d", what,
-                             dims - 1);
-    *port = trv_port(text[1] - '0', text[0] == '-' ? -1 : 1);
+    if (!text || trv_port_parse(text, port) || trv_port_dimension(*port) >= dims)
+        return trv_json_fail(&reader->json, value, NULL, "%s must be \"+d\" or \"-d\" with d a dimension from 0 to %d",
+                             what, dims - 1);
     return TRV_OK;
 }
 
@@ -47,20 +46,20 @@ static int check_route(const schedule_reader_t *reader, json_t *route, int from,
     json_t *entry;
     size_t i;
     if (!json_is_array(route))
-        return trv_json_fail(&reader->place, "\"route\" must be a list of dimensions in order of travel");
+        return trv_json_fail(&reader->json, route, NULL, "\"route\" must be a list of dimensions in order of travel");
     trv_torus_coordinates(&reader->torus, from, a);
     trv_torus_coordinates(&reader->torus, to, b);
     json_array_foreach(route, i, entry)
     {
         int64_t d = 0;
-        int rc = trv_json_entry(&reader->place, route, i, "a dimension in \"route\"", 0, reader->torus.dims - 1, &d);
+        int rc = trv_json_entry(&reader->json, route, i, "a dimension in \"route\"", 0, reader->torus.dims - 1, &d);
         if (rc)
             return rc;
         if (a[d] == b[d])
             continue;
         int key = d == trv_port_dimension(port) ? 0 : (int)d + 1;
         if (key <= previous)
-            return trv_json_fail(&reader->place,
+            return trv_json_fail(&reader->json, route, NULL,
                                  "this \"route\" is not followed; messages travel the dimension of their port "
                                  "first and then the others in ascending order");
         previous = key;
@@ -71,32 +70,33 @@ static int check_route(const schedule_reader_t *reader, json_t *route, int from,
 typedef struct line { /* the four first entries of a message, and `nic` of the fifth (-1 without) */
     int from, to, port, nic;
     int64_t bytes;
-    json_t *extra;
+    json_t *message, *extra;
 } line_t;
 
 static int read_line(const schedule_reader_t *reader, json_t *message, line_t *line)
 {
-    const json_place_t *place = &reader->place;
+    const trv_json_t *json = &reader->json;
     size_t size = json_array_size(message);
     int64_t from = 0, to = 0;
     if (!json_is_array(message) || size < 4 || size > 5)
-        return trv_json_fail(place,
+        return trv_json_fail(json, message, NULL,
                              "a message must be a list [from, to, port, bytes], for example [0, 1, \"+0\", 4096], "
                              "with an object behind it or not");
-    int rc = trv_json_entry(place, message, 0, "the sender", 0, reader->torus.ranks - 1, &from);
+    int rc = trv_json_entry(json, message, 0, "the sender", 0, reader->torus.ranks - 1, &from);
     if (!rc)
-        rc = trv_json_entry(place, message, 1, "the receiver", 0, reader->torus.ranks - 1, &to);
+        rc = trv_json_entry(json, message, 1, "the receiver", 0, reader->torus.ranks - 1, &to);
     if (!rc)
         rc = read_port(reader, json_array_get(message, 2), "the port", &line->port);
     if (!rc)
-        rc = trv_json_entry(place, message, 3, "the number of bytes", 0, INT64_C(1) << 50, &line->bytes);
+        rc = trv_json_entry(json, message, 3, "the number of bytes", 0, INT64_C(1) << 50, &line->bytes);
     line->from = (int)from;
     line->to = (int)to;
+    line->message = message;
     line->extra = json_array_get(message, 4);
     if (!rc && from == to)
-        rc = trv_json_fail(place, "rank %d sends to itself", line->from);
+        rc = trv_json_fail(json, message, NULL, "rank %d sends to itself", line->from);
     if (!rc && line->extra && !json_is_object(line->extra))
-        rc = trv_json_fail(place, "the fifth entry of a message must be an object");
+        rc = trv_json_fail(json, message, NULL, "the fifth entry of a message must be an object");
     const json_t *nic = json_object_get(line->extra, "nic");
     line->nic = -1;
     if (!rc && nic)
@@ -113,7 +113,7 @@ int trv_reader_check_message(schedule_reader_t *reader, json_t *message)
         return rc;
     if (line.extra) {
         json_t *route = json_object_get(line.extra, "route");
-        trv_json_check_keys(&reader->place, line.extra, known);
+        trv_json_check_keys(&reader->json, line.extra, known);
         if (route && (rc = check_route(reader, route, line.from, line.to, line.port)) != 0)
             return rc;
         if (json_object_get(line.extra, "blocks") || json_object_get(line.extra, "slots") ||
@@ -171,13 +171,13 @@ int trv_reader_choose_units(schedule_reader_t *reader)
         divisor = gcd((uint64_t)reader->bytes[i] * streams, divisor);
         total += (double)reader->bytes[i] * (double)streams / (double)reader->vector_bytes;
         if (reader->bytes[i] * (double)streams > PARTS_MAX / 2 * (double)reader->vector_bytes)
-            return trv_json_fail(&reader->place, "a message has more than %d times the bytes of a stream's slice",
-                                 PARTS_MAX / 2);
+            return trv_json_fail(&reader->json, NULL, NULL,
+                                 "a message has more than %d times the bytes of a stream's slice", PARTS_MAX / 2);
     }
     int64_t listed = ROUGH_LISTED_FREE + ROUGH_LISTED_PER_MESSAGE * reader->messages;
     double most = total > 0 ? (double)(listed < ROUGH_LISTED_MAX ? listed : ROUGH_LISTED_MAX) / total : ROUGH_UNITS;
     if (most < 1)
-        return trv_json_fail(&reader->place, "its messages hold more than can be read");
+        return trv_json_fail(&reader->json, NULL, NULL, "its messages hold more than can be read");
     int64_t ranks = reader->torus.ranks;
     int64_t candidate[] = {1, ranks, 2 * ranks, (int64_t)(reader->vector_bytes / divisor)};
     reader->options.registers = 1;
@@ -187,8 +187,8 @@ int trv_reader_choose_units(schedule_reader_t *reader)
             return TRV_OK;
         }
     reader->options.units = (int64_t)(most < ROUGH_UNITS ? most : ROUGH_UNITS);
-    trv_json_warn(&reader->place, "the bytes of its messages are rounded to 1/%" PRId64 " of a stream's slice",
-                  reader->options.units);
+    trv_json_warn(&reader->json, NULL, NULL,
+                  "the bytes of its messages are rounded to 1/%" PRId64 " of a stream's slice", reader->options.units);
     return TRV_OK;
 }
 
@@ -208,8 +208,8 @@ static int add_bytes(schedule_reader_t *reader, const line_t *line)
         part[p].unit = reader->numbers.number;
         part[p].count = p < parts - 1 ? units : count - (int64_t)(parts - 1) * units;
     }
-    int rc = trv_explicit_message(reader->schedule, reader->place.stream, reader->place.step, line->from, line->to,
-                                  line->port, line->nic, TRV_SEND | TRV_RECEIVE, parts, part);
+    int rc = trv_explicit_message(reader->schedule, reader->stream, reader->step, line->from, line->to, line->port,
+                                  line->nic, TRV_SEND | TRV_RECEIVE, parts, part);
     free(part);
     return rc;
 }
@@ -224,19 +224,20 @@ static int read_list(schedule_reader_t *reader, json_t *value, int64_t limit)
     int rc = TRV_OK;
     if (json_is_string(value)) {
         if (trv_ranges_parse(json_string_value(value), limit, before + reader->listed_max - reader->listed, numbers))
-            rc = trv_json_fail(&reader->place, "%s", trv_last_error());
+            rc = trv_json_fail(&reader->json, value, NULL, "%s", trv_last_error());
     } else if (json_is_integer(value) || json_is_array(value)) {
         size_t size = json_is_array(value) ? json_array_size(value) : 1;
         for (size_t i = 0; i < size && !rc; i++) {
             json_t *entry = json_is_array(value) ? json_array_get(value, i) : value;
             if (!json_is_integer(entry) || json_integer_value(entry) <= previous || json_integer_value(entry) >= limit)
-                return trv_json_fail(&reader->place, "a list must have ascending whole numbers from 0 to %" PRId64,
-                                     limit - 1);
+                return trv_json_fail(&reader->json, entry, NULL,
+                                     "a list must have ascending whole numbers from 0 to %" PRId64, limit - 1);
             previous = json_integer_value(entry);
             rc = trv_numbers_add(numbers, previous);
         }
     } else {
-        rc = trv_json_fail(&reader->place, "a list must be a text as \"0-8,12\", a number or a list of numbers");
+        rc = trv_json_fail(&reader->json, value, NULL,
+                           "a list must be a text as \"0-8,12\", a number or a list of numbers");
     }
     reader->listed += numbers->count - before;
     return rc;
@@ -244,14 +245,14 @@ static int read_list(schedule_reader_t *reader, json_t *value, int64_t limit)
 
 static int read_part(schedule_reader_t *reader, json_t *object, trv_explicit_part_t *part)
 {
-    const json_place_t *place = &reader->place;
+    const trv_json_t *json = &reader->json;
     json_t *blocks = json_object_get(object, "blocks"), *slots = json_object_get(object, "slots");
     int64_t reg = 0, into = 0, registers = reader->options.registers, first = reader->numbers.count;
     if (!json_is_object(object) || !blocks == !slots)
-        return trv_json_fail(place, "a part must be an object with either \"blocks\" or \"slots\"");
-    int rc = trv_json_integer(place, object, "reg", false, 0, registers - 1, &reg);
+        return trv_json_fail(json, object, NULL, "a part must be an object with either \"blocks\" or \"slots\"");
+    int rc = trv_json_integer(json, object, "reg", false, 0, registers - 1, &reg);
     if (!rc)
-        rc = trv_json_integer(place, object, "into", false, 0, registers - 1, &into);
+        rc = trv_json_integer(json, object, "into", false, 0, registers - 1, &into);
     if (!rc)
         rc = read_list(reader, blocks ? blocks : slots, blocks ? reader->options.units : registers);
     if (rc)
@@ -262,7 +263,8 @@ static int read_part(schedule_reader_t *reader, json_t *object, trv_explicit_par
     part->count = reader->numbers.count - first;
     int64_t last = part->count ? reader->numbers.number[reader->numbers.count - 1] : 0;
     if (slots && (reg + last >= registers || into + last >= registers))
-        return trv_json_fail(place, "\"slots\" reaches register %" PRId64 ", but there are %" PRId64 " registers",
+        return trv_json_fail(json, slots, NULL,
+                             "\"slots\" reaches register %" PRId64 ", but there are %" PRId64 " registers",
                              (reg > into ? reg : into) + last, registers);
     return TRV_OK;
 }
@@ -273,10 +275,10 @@ static void compare_bytes(schedule_reader_t *reader, const line_t *line, const t
     int64_t units = 0;
     for (size_t p = 0; p < parts; p++)
         units += part[p].slots ? part[p].count * reader->options.units : part[p].count;
-    uint64_t bytes = trv_units_bytes(reader->schedule, reader->place.stream, units, reader->vector_bytes);
+    uint64_t bytes = trv_units_bytes(reader->schedule, reader->stream, units, reader->vector_bytes);
     if (bytes != (uint64_t)line->bytes && !reader->told_bytes) {
         reader->told_bytes = true;
-        trv_json_warn(&reader->place,
+        trv_json_warn(&reader->json, line->message, NULL,
                       "it has %" PRId64 " bytes, but its blocks make %" PRIu64 "; the blocks count (further "
                       "differences are not shown)",
                       line->bytes, bytes);
@@ -289,14 +291,14 @@ static int add_blocks(schedule_reader_t *reader, const line_t *line)
     json_t *list = json_object_get(line->extra, "parts");
     size_t parts = list ? json_array_size(list) : 1;
     if (list && !json_is_array(list))
-        return trv_json_fail(&reader->place, "\"parts\" must be a list of objects");
+        return trv_json_fail(&reader->json, list, NULL, "\"parts\" must be a list of objects");
     trv_explicit_part_t *part = calloc(parts + 1, sizeof *part);
     int rc = part ? TRV_OK : trv_fail_memory();
     reader->numbers.count = 0;
     for (size_t p = 0; p < parts && !rc; p++) {
         json_t *object = list ? json_array_get(list, p) : line->extra;
         if (list && json_is_object(object))
-            trv_json_check_keys(&reader->place, object, known);
+            trv_json_check_keys(&reader->json, object, known);
         rc = read_part(reader, object, &part[p]);
     }
     int64_t first = 0;
@@ -307,8 +309,8 @@ static int add_blocks(schedule_reader_t *reader, const line_t *line)
     if (!rc)
         compare_bytes(reader, line, part, parts);
     if (!rc)
-        rc = trv_explicit_message(reader->schedule, reader->place.stream, reader->place.step, line->from, line->to,
-                                  line->port, line->nic, TRV_SEND | TRV_RECEIVE, (int)parts, part);
+        rc = trv_explicit_message(reader->schedule, reader->stream, reader->step, line->from, line->to, line->port,
+                                  line->nic, TRV_SEND | TRV_RECEIVE, (int)parts, part);
     free(part);
     return rc;
 }
@@ -324,29 +326,30 @@ int trv_reader_add_message(schedule_reader_t *reader, json_t *message)
 
 int trv_reader_add_combine(schedule_reader_t *reader, json_t *combine)
 {
-    const json_place_t *place = &reader->place;
+    const trv_json_t *json = &reader->json;
     json_t *list = json_array_get(combine, 2);
     int64_t rank = 0, dst = 0;
     size_t sources = json_array_size(list);
     if (!json_is_array(combine) || json_array_size(combine) != 4 || !json_is_array(list) || sources < 1)
-        return trv_json_fail(place, "a combine must be a list [rank, register, [sources], blocks], for example "
-                                    "[0, 0, [1, 0, 2], \"all\"]");
-    int rc = trv_json_entry(place, combine, 0, "the rank", 0, reader->torus.ranks - 1, &rank);
+        return trv_json_fail(json, combine, NULL,
+                             "a combine must be a list [rank, register, [sources], blocks], for example "
+                             "[0, 0, [1, 0, 2], \"all\"]");
+    int rc = trv_json_entry(json, combine, 0, "the rank", 0, reader->torus.ranks - 1, &rank);
     if (!rc)
-        rc = trv_json_entry(place, combine, 1, "the register", 0, reader->options.registers - 1, &dst);
+        rc = trv_json_entry(json, combine, 1, "the register", 0, reader->options.registers - 1, &dst);
     int *source = malloc(sources * sizeof *source);
     if (!source)
         return trv_fail_memory();
     for (size_t i = 0; i < sources && !rc; i++) {
         int64_t value = 0;
-        rc = trv_json_entry(place, list, i, "a source", 0, reader->options.registers - 1, &value);
+        rc = trv_json_entry(json, list, i, "a source", 0, reader->options.registers - 1, &value);
         source[i] = (int)value;
     }
     reader->numbers.count = 0;
     if (!rc)
         rc = read_list(reader, json_array_get(combine, 3), reader->options.units);
     if (!rc)
-        rc = trv_explicit_combine(reader->schedule, place->stream, place->step, (int)rank, (int)dst, (int)sources,
+        rc = trv_explicit_combine(reader->schedule, reader->stream, reader->step, (int)rank, (int)dst, (int)sources,
                                   source, reader->numbers.count, reader->numbers.number);
     free(source);
     return rc;
@@ -424,7 +427,7 @@ int trv_reader_check_symmetry(schedule_reader_t *reader)
                     int other = trv_torus_rank(torus, at);
                     same = same_sends(reader, rank, other, stream, step, &out);
                     if (same == 0)
-                        trv_json_fail(&reader->place,
+                        trv_json_fail(&reader->json, NULL, NULL,
                                       "it claims the symmetry \"%s\", but in step %d of stream %d rank %d does "
                                       "not send as rank %d does",
                                       by == 1 ? "translation" : "parity", step, stream, other, rank);

@@ -4,11 +4,14 @@
 #ifndef TRIVANCE_FORMATS_SCHEDULE_JSON_PARTS_H
 #define TRIVANCE_FORMATS_SCHEDULE_JSON_PARTS_H
 
-#include "formats/json_reader.h"
+#include <trivance/schedule.h>
+
 #include "formats/ranges.h"
+#include "json/json.h"
 
 typedef struct schedule_reader {
-    json_place_t place;
+    trv_json_t json;
+    int stream, step; /* that are being read */
     trv_torus_t torus;
     uint64_t vector_bytes;
     trv_explicit_options_t options;

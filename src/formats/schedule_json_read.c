@@ -10,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "base/error.h"
+#include "formats/names.h"
 #include "formats/schedule_json_network.h"
 #include "formats/schedule_json_parts.h"
 #include "base/text/whole_file.h"
@@ -30,24 +29,6 @@ static json_t *step_of(json_t *root, int stream, const char *key, int step)
     return json_array_get(json_object_get(object, key), (size_t)step);
 }
 
-static int read_torus(const json_place_t *place, json_t *root, trv_torus_t *torus)
-{
-    json_t *array = json_object_get(root, "torus");
-    int size[TRV_DIMS_MAX];
-    if (!json_is_array(array) || json_array_size(array) < 1 || json_array_size(array) > TRV_DIMS_MAX)
-        return trv_json_fail(place, "\"torus\" must be a list of 1 to %d sizes, for example [9, 9]", TRV_DIMS_MAX);
-    for (size_t d = 0; d < json_array_size(array); d++) {
-        int64_t value = 0;
-        int rc = trv_json_entry(place, array, d, "a size in \"torus\"", 1, 1 << 30, &value);
-        if (rc)
-            return rc;
-        size[d] = (int)value;
-    }
-    if (trv_torus_init(torus, (int)json_array_size(array), size))
-        return trv_json_fail(place, "%s", trv_last_error());
-    return TRV_OK;
-}
-
 static int read_header(schedule_reader_t *reader, json_t *root)
 {
     static const char *const known[] = {"format",     "torus",     "vector_bytes",
@@ -55,44 +36,41 @@ static int read_header(schedule_reader_t *reader, json_t *root)
                                         "units",      "registers", "exact",
                                         "consistent", "symmetry",  "messages_per_port",
                                         "wrap",       "links",     NULL};
-    static const char *const collective[] = {"allreduce", "reduce-scatter", "allgather"};
-    static const char *const symmetry[] = {"none", "parity", "translation"};
-    const json_place_t *place = &reader->place;
+    trv_json_t *json = &reader->json;
     const char *format = json_string_value(json_object_get(root, "format"));
     if (json_object_get(root, "gpus") && json_object_get(root, "collective"))
-        return trv_json_fail(place, "it is an execution plan of MSCCL++, which `trivance verify` takes alone");
+        return trv_json_fail(json, root, NULL,
+                             "it is an execution plan of MSCCL++, which `trivance verify` takes alone");
     if (!json_is_object(root) || !format || strcmp(format, "trivance-schedule-1") != 0)
-        return trv_json_fail(place, "it is no schedule: \"format\" must be \"trivance-schedule-1\"");
-    trv_json_check_keys(place, root, known);
+        return trv_json_fail(json, root, "format", "it is no schedule: \"format\" must be \"trivance-schedule-1\"");
+    trv_json_check_keys(json, root, known);
     json_t *name = json_object_get(root, "name");
     if (name && !json_is_string(name))
-        return trv_json_fail(place, "\"name\" must be a text");
+        return trv_json_fail(json, root, "name", "\"name\" must be a text");
     for (const char *c = json_string_value(name); c && *c; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
-            return trv_json_fail(place, "\"name\" has a character that cannot be printed");
+            return trv_json_fail(json, root, "name", "\"name\" has a character that cannot be printed");
     int64_t vector = 1, registers = 1, per_port = 1, units = 0;
     int words[2] = {0, 0};
     bool exact = true, consistent = false;
-    int rc = read_torus(place, root, &reader->torus);
+    int rc = trv_json_torus(json, root, &reader->torus);
     if (!rc)
-        rc = trv_json_read_wrap(place, root, &reader->torus);
-    if (!rc)
-        rc = trv_json_integer(place, root, "vector_bytes", true, 1, INT64_C(1) << 50, &vector);
+        rc = trv_json_integer(json, root, "vector_bytes", true, 1, INT64_C(1) << 50, &vector);
     units = reader->torus.ranks;
     if (!rc)
-        rc = trv_json_integer(place, root, "units", false, 1, 1 << 24, &units);
+        rc = trv_json_integer(json, root, "units", false, 1, 1 << 24, &units);
     if (!rc)
-        rc = trv_json_integer(place, root, "registers", false, 1, 1 << 20, &registers);
+        rc = trv_json_integer(json, root, "registers", false, 1, 1 << 20, &registers);
     if (!rc)
-        rc = trv_json_integer(place, root, "messages_per_port", false, 1, 1 << 20, &per_port);
+        rc = trv_json_integer(json, root, "messages_per_port", false, 1, 1 << 20, &per_port);
     if (!rc)
-        rc = trv_json_boolean(place, root, "exact", &exact);
+        rc = trv_json_boolean(json, root, "exact", &exact);
     if (!rc)
-        rc = trv_json_boolean(place, root, "consistent", &consistent);
+        rc = trv_json_boolean(json, root, "consistent", &consistent);
     if (!rc)
-        rc = trv_json_word(place, root, "collective", collective, 3, &words[0]);
+        rc = trv_json_word(json, root, "collective", trv_collective_words, 3, &words[0]);
     if (!rc)
-        rc = trv_json_word(place, root, "symmetry", symmetry, 3, &words[1]);
+        rc = trv_json_word(json, root, "symmetry", trv_symmetry_words, 3, &words[1]);
     reader->vector_bytes = (uint64_t)vector;
     reader->options = (trv_explicit_options_t){TRV_EXPLICIT_OPTIONS,
                                                .collective = (trv_collective_t)words[0],
@@ -109,20 +87,21 @@ static int read_header(schedule_reader_t *reader, json_t *root)
 static int check_stream(schedule_reader_t *reader, json_t *stream, bool *mirrored)
 {
     static const char *const known[] = {"steps", "combines", "mirrored", "position", "weight", NULL};
-    const json_place_t *place = &reader->place;
+    trv_json_t *json = &reader->json;
     json_t *steps = json_object_get(stream, "steps"), *combines = json_object_get(stream, "combines");
     bool previous = *mirrored;
     *mirrored = false;
     if (!json_is_object(stream) || !json_is_array(steps))
-        return trv_json_fail(place, "a stream must be an object with a list \"steps\"");
-    trv_json_check_keys(place, stream, known);
+        return trv_json_fail(json, stream, "steps", "a stream must be an object with a list \"steps\"");
+    trv_json_check_keys(json, stream, known);
     if (combines && (!json_is_array(combines) || json_array_size(combines) > json_array_size(steps)))
-        return trv_json_fail(place, "\"combines\" must be a list beside \"steps\", with one list for every step");
+        return trv_json_fail(json, combines, NULL,
+                             "\"combines\" must be a list beside \"steps\", with one list for every step");
     if (json_array_size(steps) > STEPS_MAX)
-        return trv_json_fail(place, "it has more than 2^20 steps");
-    int rc = trv_json_boolean(place, stream, "mirrored", mirrored);
+        return trv_json_fail(json, steps, NULL, "it has more than 2^20 steps");
+    int rc = trv_json_boolean(json, stream, "mirrored", mirrored);
     if (!rc && previous && !*mirrored)
-        return trv_json_fail(place, "mirrored streams must be the last ones");
+        return trv_json_fail(json, stream, "mirrored", "mirrored streams must be the last ones");
     reader->options.mirrored_streams += *mirrored;
     if ((int)json_array_size(steps) > reader->options.steps)
         reader->options.steps = (int)json_array_size(steps);
@@ -134,15 +113,16 @@ static int check_streams(schedule_reader_t *reader, json_t *root)
     json_t *streams = json_object_get(root, "streams");
     bool mirrored = false;
     if (!json_is_array(streams) || json_array_size(streams) < 1 || json_array_size(streams) > STREAMS_MAX)
-        return trv_json_fail(&reader->place, "\"streams\" must be a list of 1 to %d streams", STREAMS_MAX);
+        return trv_json_fail(&reader->json, root, "streams", "\"streams\" must be a list of 1 to %d streams",
+                             STREAMS_MAX);
     reader->options.streams = (int)json_array_size(streams);
     for (int i = 0; i < reader->options.streams; i++) {
-        reader->place.stream = i;
+        trv_json_at(&reader->json, 0, "stream", i);
         int rc = check_stream(reader, json_array_get(streams, (size_t)i), &mirrored);
         if (rc)
             return rc;
     }
-    reader->place.stream = -1;
+    reader->json.levels = 0;
     return TRV_OK;
 }
 
@@ -150,7 +130,7 @@ static int check_cells(const schedule_reader_t *reader)
 {
     double cells = (double)reader->options.streams * reader->options.steps * reader->torus.ranks;
     if (cells > (double)(CELLS_FREE + CELLS_PER_MESSAGE * reader->messages))
-        return trv_json_fail(&reader->place,
+        return trv_json_fail(&reader->json, NULL, NULL,
                              "ranks times streams times steps is %.0f, too much for a file of %lld messages", cells,
                              (long long)reader->messages);
     return TRV_OK;
@@ -165,21 +145,21 @@ static int for_each(schedule_reader_t *reader, json_t *root, const char *key, co
         for (int step = 0; step < reader->options.steps && !rc; step++) {
             json_t *list = step_of(root, stream, key, step), *entry;
             size_t i;
-            reader->place.stream = stream;
-            reader->place.step = step;
+            reader->stream = stream;
+            reader->step = step;
+            trv_json_at(&reader->json, 0, "stream", stream);
+            trv_json_at(&reader->json, 1, "step", step);
             if (list && !json_is_array(list))
-                return trv_json_fail(&reader->place, "a step must be a list in \"%s\"", key);
-            reader->place.what = what;
+                return trv_json_fail(&reader->json, list, NULL, "a step must be a list in \"%s\"", key);
             json_array_foreach(list, i, entry)
             {
-                reader->place.number = (long long)i;
+                trv_json_at(&reader->json, 2, what, (long long)i);
                 rc = visit(reader, entry);
                 if (rc)
                     break;
             }
-            reader->place.what = NULL;
         }
-    reader->place.stream = reader->place.step = -1;
+    reader->json.levels = 0;
     return rc;
 }
 
@@ -194,26 +174,27 @@ static int read_positions(schedule_reader_t *reader, json_t *root, int64_t **pos
     if (!any)
         return TRV_OK;
     if (units * reader->options.streams > 1 << 24)
-        return trv_json_fail(&reader->place, "it has more than 2^24 positions, too many to be read");
+        return trv_json_fail(&reader->json, NULL, NULL, "it has more than 2^24 positions, too many to be read");
     int64_t *position = malloc((size_t)(units * reader->options.streams) * sizeof *position);
     char *taken = malloc((size_t)units);
     int rc = position && taken ? TRV_OK : trv_fail_memory();
     for (int i = 0; i < reader->options.streams && !rc; i++) {
         json_t *list = json_object_get(json_array_get(json_object_get(root, "streams"), (size_t)i), "position");
         memset(taken, 0, (size_t)units);
-        reader->place.stream = i;
+        trv_json_at(&reader->json, 0, "stream", i);
         if (list && (!json_is_array(list) || (int64_t)json_array_size(list) != units))
-            rc = trv_json_fail(&reader->place, "\"position\" must be a list with a number for each unit of the slice");
+            rc = trv_json_fail(&reader->json, list, NULL,
+                               "\"position\" must be a list with a number for each unit of the slice");
         for (int64_t u = 0; u < units && !rc; u++) {
             int64_t at = u;
             if (list)
-                rc = trv_json_entry(&reader->place, list, (size_t)u, "a number in \"position\"", 0, units - 1, &at);
+                rc = trv_json_entry(&reader->json, list, (size_t)u, "a number in \"position\"", 0, units - 1, &at);
             if (!rc && taken[at]++)
-                rc = trv_json_fail(&reader->place, "two units have the same \"position\"");
+                rc = trv_json_fail(&reader->json, list, NULL, "two units have the same \"position\"");
             position[i * units + u] = at;
         }
     }
-    reader->place.stream = -1;
+    reader->json.levels = 0;
     free(taken);
     *positions = position;
     if (rc) {
@@ -230,12 +211,12 @@ static int read_weights(schedule_reader_t *reader, json_t *root, int **weights)
     int rc = weight ? TRV_OK : trv_fail_memory();
     for (int i = 0; i < reader->options.streams && !rc; i++) {
         int64_t value = 1;
-        reader->place.stream = i;
-        rc = trv_json_integer(&reader->place, json_array_get(json_object_get(root, "streams"), (size_t)i), "weight",
+        trv_json_at(&reader->json, 0, "stream", i);
+        rc = trv_json_integer(&reader->json, json_array_get(json_object_get(root, "streams"), (size_t)i), "weight",
                               false, 1, TRV_WEIGHT_MAX, &value);
         weight[i] = (int)value;
     }
-    reader->place.stream = -1;
+    reader->json.levels = 0;
     return rc;
 }
 
@@ -278,27 +259,26 @@ static int fill(schedule_reader_t *reader, json_t *root, trv_schedule_file_t *fi
 int trv_schedule_file_parse(const char *text, size_t length, const char *name, trv_schedule_file_t *file,
                             trv_warn_t *warn, void *context)
 {
-    json_error_t error;
-    schedule_reader_t reader = {.place = {name, -1, -1, NULL, 0, warn, context},
+    schedule_reader_t reader = {.json = {.warn = warn, .context = context},
                                 .listed_max = trv_reader_listed_max(length)};
-    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-    if (!root)
-        return trv_fail(TRV_ERR_INVALID, "%.200s, line %d, column %d: it is not JSON: %s", name, error.line,
-                        error.column, error.text);
-    int rc = read_header(&reader, root);
+    int rc = trv_json_parse(&reader.json, name, text, length);
+    json_t *root = reader.json.root;
     if (!rc)
-        rc = trv_json_read_links(&reader.place, root, &reader.torus, file);
+        rc = read_header(&reader, root);
+    if (!rc)
+        rc = trv_json_read_links(&reader.json, root, &reader.torus, file);
     if (!rc)
         rc = check_streams(&reader, root);
     if (!rc)
         rc = for_each(&reader, root, "steps", "message", trv_reader_check_message);
     if (!rc && reader.with_blocks > 0 && reader.with_blocks < reader.messages)
-        rc = trv_json_fail(&reader.place, "%lld of its %lld messages have blocks; all must have them, or none",
+        rc = trv_json_fail(&reader.json, NULL, NULL,
+                           "%lld of its %lld messages have blocks; all must have them, or none",
                            (long long)reader.with_blocks, (long long)reader.messages);
     if (!rc)
         rc = fill(&reader, root, file);
     trv_reader_clear(&reader);
-    json_decref(root);
+    trv_json_close(&reader.json);
     return rc;
 }
 
@@ -313,7 +293,7 @@ int trv_schedule_file_read(const char *path, trv_schedule_file_t *file, trv_warn
     rc = strspn(text, " \t\r\n") < length
              ? trv_schedule_file_parse(text, length, name, file, warn, context)
              : trv_fail(TRV_ERR_INVALID,
-                        "%.200s, line 1: it is empty; `trivance plan 9 --format=json -o nine.json` writes a schedule",
+                        "%.200s:1:1: it is empty; `trivance plan 9 --format=json -o nine.json` writes a schedule",
                         name);
     free(text);
     return rc;

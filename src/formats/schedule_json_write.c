@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "base/error.h"
 #include "base/room.h"
 #include "formats/names.h"
@@ -28,15 +26,7 @@ typedef struct writer {
     int64_t messages;
 } writer_t;
 
-/* Dumps `value` and releases it. */
-static int put(writer_t *writer, json_t *value)
-{
-    if (!value)
-        return trv_fail_memory();
-    json_dumpf(value, writer->out, JSON_COMPACT);
-    json_decref(value);
-    return TRV_OK;
-}
+static int put(writer_t *writer, json_t *value) { return trv_json_put(writer->out, value, JSON_COMPACT); }
 
 static int put_header(writer_t *writer, const trv_network_t *network)
 {
@@ -127,11 +117,6 @@ static const trv_message_t *find_receive(const trv_step_t *step, int from, int k
     return NULL;
 }
 
-static void port_text(int port, char text[16])
-{
-    snprintf(text, 16, "%c%d", trv_port_sign(port) > 0 ? '+' : '-', trv_port_dimension(port));
-}
-
 static int put_message(writer_t *writer, int stream, int rank, const trv_message_t *send, const trv_message_t *receive)
 {
     if (!receive || receive->parts != send->parts || receive->port != send->port || receive->nic != send->nic)
@@ -151,16 +136,14 @@ static int put_message(writer_t *writer, int stream, int rank, const trv_message
     } else {
         extra = json_pack("{s:o}", "parts", parts);
     }
-    char port[16], nic[16];
-    port_text(send->port, port);
-    port_text(send->nic, nic);
-    if (send->nic >= 0 && json_object_set_new(extra, "nic", json_string(nic))) {
+    char port[TRV_PORT_TEXT_MAX];
+    if (send->nic >= 0 && json_object_set_new(extra, "nic", json_string(trv_port_format(send->nic, port)))) {
         json_decref(extra);
         return trv_fail_memory();
     }
     fputs(writer->messages++ ? ",\n   " : "\n   ", writer->out);
     return put(writer,
-               json_pack("[i, i, s, I, o]", rank, send->peer, port,
+               json_pack("[i, i, s, I, o]", rank, send->peer, trv_port_format(send->port, port),
                          (json_int_t)trv_message_bytes(writer->schedule, stream, send, writer->vector_bytes), extra));
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "collective/algorithm_names.h"
 #include "base/error.h"
 #include "net/inside.h"
 #include "bootstrap/pmix/pmix.h"
@@ -295,14 +296,15 @@ int trv_net_take_options(trv_net_t *net, const trv_net_options_t *given, trv_mee
     net->log = options->log ? options->log : debug && strcmp(debug, "off") == 0 ? NULL : log_to_stderr;
     net->log_context = options->log_context;
     net->rank = early_rank(options);
-    trv_settings_read_net(&net->settings, warn, net);
+    const trv_rules_reader_t how = {trv_algorithm_check, warn, net};
+    trv_settings_read_net(&net->settings, &how);
     int rc = is_launched(given) ? take_launcher(&all, &patience) : TRV_OK;
     if (rc < 0)
         return rc;
     rc = take_ranks(net, options);
     const bool counted = rc == TRV_OK;
     if (counted && net->rank == 0)
-        trv_settings_read_rules(&net->settings, warn, net);
+        trv_settings_read_rules(&net->settings, &how);
     if (counted && net->settings.fault)
         rc = trv_fail(TRV_ERR_ARGUMENT, "%s", net->settings.fault);
     const int timed = take_times(net, options);

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "net/inside.h"
-#include "settings/model.h"
+#include "collective/model.h"
 
 /* ---- Breaking ---------------------------------------------------------------------------------------------------- */
 

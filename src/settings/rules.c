@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <trivance/algorithms.h>
-
 #include "base/error.h"
 #include "base/room.h"
 #include "base/text/parse.h"
@@ -33,27 +31,14 @@ bool trv_rules_collective(const char *name, trv_collective_t *collective)
     return strcmp(name, "reduce_scatter") == 0 || strcmp(name, "reduce_scatter_block") == 0;
 }
 
-int trv_rules_check_algorithm(const char *name)
+int trv_rules_set_algorithm(trv_rule_t *rule, const char *name, trv_name_check_t *check)
 {
-    if (strcmp(name, TRV_RULE_AUTO) == 0 || strcmp(name, TRV_RULE_PLANNED) == 0)
-        return TRV_OK;
-    for (int i = 0; i < trv_algorithms_count(); i++)
-        if (strcmp(trv_algorithm_family(trv_algorithm_at(i)), name) == 0)
-            return TRV_OK;
-    if (!trv_algorithm_find(name))
-        return trv_fail(TRV_ERR_ARGUMENT, "%s%s", trv_last_error(),
-                        strchr(name, ':') ? "" : "; families, planned and auto");
-    if (strlen(name) >= TRV_ALGORITHM_NAME_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s…' is longer than the %d letters that a name may have", name,
-                        TRV_ALGORITHM_NAME_MAX - 1);
-    return TRV_OK;
-}
-
-int trv_rules_set_algorithm(trv_rule_t *rule, const char *name)
-{
-    if (strcmp(name, TRV_RULE_MPI) != 0 && trv_rules_check_algorithm(name) < 0)
+    if (check && strcmp(name, TRV_RULE_MPI) != 0 && check(name) < 0)
         return trv_fail(TRV_ERR_ARGUMENT, "%s, or mpi", trv_last_error());
-    snprintf(rule->algorithm, sizeof rule->algorithm, "%s", name);
+    if (strlen(name) >= sizeof rule->algorithm)
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s…' is longer than the %d letters that a name may have", name,
+                        TRV_RULE_NAME_MAX - 1);
+    strcpy(rule->algorithm, name);
     return TRV_OK;
 }
 
@@ -87,7 +72,7 @@ const trv_rule_t *trv_rules_match(const trv_rules_t *rules, trv_collective_t col
 /* ---- One line ---------------------------------------------------------------------------------------------------- */
 
 #define FIELDS_MAX  4
-#define FIELD_BYTES (1 + TRV_ALGORITHM_NAME_MAX) /* the longest: @ and a name */
+#define FIELD_BYTES (1 + TRV_RULE_NAME_MAX) /* the longest: @ and a name */
 
 static int bound(const char *text, bool upper, uint64_t *value)
 {
@@ -116,11 +101,11 @@ static int read_range(const char *text, const char *what, uint64_t *least, uint6
 }
 
 /* A field behind the collective: "0-64k", "[8-64]" or "@trivance-l". */
-static int read_field(char *field, trv_rule_t *rule)
+static int read_field(char *field, trv_rule_t *rule, trv_name_check_t *check)
 {
     size_t length = strlen(field);
     if (field[0] == '@')
-        return trv_rules_set_algorithm(rule, field + 1);
+        return trv_rules_set_algorithm(rule, field + 1, check);
     if (field[0] != '[')
         return read_range(field, "sizes", &rule->bytes_min, &rule->bytes_max);
     if (field[length - 1] != ']')
@@ -130,7 +115,7 @@ static int read_field(char *field, trv_rule_t *rule)
 }
 
 /* One rule: "collective[:sizes][:[ranks]]:@algorithm"; the algorithm's own parameters have colons, too. */
-static int read_item(const char *item, size_t length, trv_rule_t *rule)
+static int read_item(const char *item, size_t length, trv_rule_t *rule, trv_name_check_t *check)
 {
     size_t at = 0;
     *rule = (trv_rule_t){.ranks_max = UINT64_MAX, .bytes_max = UINT64_MAX};
@@ -149,7 +134,7 @@ static int read_item(const char *item, size_t length, trv_rule_t *rule)
                             "there is no collective '%s'; there are allreduce, reduce-scatter and "
                             "allgather",
                             field);
-        int code = fields == 0 ? TRV_OK : read_field(field, rule);
+        int code = fields == 0 ? TRV_OK : read_field(field, rule, check);
         if (code < 0)
             return code;
         at += size + 1;
@@ -157,13 +142,13 @@ static int read_item(const char *item, size_t length, trv_rule_t *rule)
     return rule->algorithm[0] ? TRV_OK : trv_fail(TRV_ERR_ARGUMENT, "it has no @ALGORITHM");
 }
 
-int trv_rules_parse_line(trv_rules_t *rules, const char *line)
+int trv_rules_parse_line(trv_rules_t *rules, const char *line, trv_name_check_t *check_algorithm)
 {
     *rules = TRV_RULES_NONE;
     for (const char *at = line; *at;) {
         size_t length = strcspn(at, ";");
         trv_rule_t rule;
-        int code = length > INT_MAX ? TRV_ERR_ARGUMENT : read_item(at, length, &rule);
+        int code = length > INT_MAX ? TRV_ERR_ARGUMENT : read_item(at, length, &rule, check_algorithm);
         if (code < 0)
             code = trv_fail(code,
                             "the rule '%.*s' (column %d): %s; a rule is COLLECTIVE:SIZES:[RANKS]:@ALGORITHM, as "

@@ -23,19 +23,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <trivance/algorithms.h>
 #include <trivance/schedule.h>
 #include <trivance/torus.h>
+
+#include "base/error.h"
 
 #define TRV_RULE_AUTO    "auto"
 #define TRV_RULE_PLANNED "planned"
 #define TRV_RULE_MPI     "mpi"
 
+#define TRV_RULE_NAME_MAX 128 /* of an algorithm, with the zero behind it */
+
 typedef struct trv_rule {
     trv_collective_t collective;
     uint64_t ranks_min, ranks_max, bytes_min, bytes_max; /* UINT64_MAX: no bound */
     trv_torus_t torus;                                   /* dims 0: any */
-    char algorithm[TRV_ALGORITHM_NAME_MAX];
+    char algorithm[TRV_RULE_NAME_MAX];
 } trv_rule_t;
 
 typedef struct trv_rules {
@@ -48,15 +51,23 @@ typedef struct trv_rules {
     bool one_path;                                       /* … all of them the same one */
 } trv_rules_t;
 
-/* What is odd but harmless (an unknown key), as a sentence with its place. */
-typedef void trv_rules_warn_t(void *context, const char *sentence);
+/* 0 if there is an algorithm of this name, else TRV_ERR_ARGUMENT with a sentence. */
+typedef int trv_name_check_t(const char *name);
+
+/* How rules are read. This module knows no algorithm: the programs pass trv_algorithm_check
+ * (collective/algorithm_names.h). */
+typedef struct trv_rules_reader {
+    trv_name_check_t *check_algorithm; /* NULL: every name is accepted */
+    trv_warn_t *warn;                  /* receives what is odd but harmless (an unknown key); NULL: nothing does */
+    void *context;                     /* of `warn` */
+} trv_rules_reader_t;
 
 /* All three return 0, or a negative code with a sentence that says where and what was expected; *rules is then empty.
- * `warn` may be NULL. trv_rules_clear frees the rules; rules of zeros are empty. */
-int trv_rules_read(trv_rules_t *rules, const char *path, trv_rules_warn_t *warn, void *context);
-int trv_rules_parse_file(trv_rules_t *rules, const char *name, const char *text, size_t length, trv_rules_warn_t *warn,
-                         void *context);
-int trv_rules_parse_line(trv_rules_t *rules, const char *line);
+ * trv_rules_clear frees the rules; rules of zeros are empty. */
+int trv_rules_read(trv_rules_t *rules, const char *path, const trv_rules_reader_t *how);
+int trv_rules_parse_file(trv_rules_t *rules, const char *name, const char *text, size_t length,
+                         const trv_rules_reader_t *how);
+int trv_rules_parse_line(trv_rules_t *rules, const char *line, trv_name_check_t *check_algorithm);
 void trv_rules_clear(trv_rules_t *rules);
 
 /* The first rule for a vector of `bytes` on `ranks` ranks that form `torus`, or NULL. */
@@ -70,10 +81,6 @@ int trv_rules_with_paths(const char *path, const trv_rules_t *paths, char **text
 /* "allreduce", "reduce-scatter", "allgather". */
 const char *trv_rules_collective_name(trv_collective_t collective);
 
-/* 0 if `name` is an algorithm, a family, "planned" or "auto"; else TRV_ERR_ARGUMENT with a sentence that lists the
- * names. Whether parameters fit a torus is not asked. */
-int trv_rules_check_algorithm(const char *name);
-
 /* ---- What the two readers of rules share --------------------------------------------------------------------------- */
 
 #define TRV_RULES_NONE                                                                                                 \
@@ -82,8 +89,8 @@ int trv_rules_check_algorithm(const char *name);
 /* The collective of a name, also as MPI spells it; false where there is none. */
 bool trv_rules_collective(const char *name, trv_collective_t *collective);
 
-/* What trv_rules_check_algorithm takes, or "mpi"; TRV_ERR_ARGUMENT for anything else. */
-int trv_rules_set_algorithm(trv_rule_t *rule, const char *name);
+/* What `check` accepts, or "mpi"; TRV_ERR_ARGUMENT for anything else. */
+int trv_rules_set_algorithm(trv_rule_t *rule, const char *name, trv_name_check_t *check);
 
 int trv_rules_add(trv_rules_t *rules, const trv_rule_t *rule);
 

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <trivance/algorithms.h>
-
 #include "base/text/nearest.h"
 #include "base/text/parse.h"
 #include "base/error.h"
@@ -62,10 +60,11 @@ static int read_text(const char *text, char **value)
     return *value ? TRV_OK : trv_fail_memory();
 }
 
-static int read_value(const trv_setting_t *setting, const char *text, trv_settings_t *settings)
+static int read_value(const trv_setting_t *setting, const char *text, trv_name_check_t *check_algorithm,
+                      trv_settings_t *settings)
 {
     void *place = (char *)settings + setting->offset;
-    const int code = setting->check ? setting->check(text) : TRV_OK;
+    const int code = setting->check ? setting->check(text, check_algorithm) : TRV_OK;
     if (code < 0)
         return code;
     switch (setting->kind) {
@@ -88,14 +87,14 @@ static int wrong(const trv_setting_t *setting, int code)
                     setting->example);
 }
 
-int trv_settings_check(const trv_setting_t *setting, const char *text)
+int trv_settings_check(const trv_setting_t *setting, const char *text, trv_name_check_t *check_algorithm)
 {
     trv_settings_t settings = {0};
-    int code = read_value(setting, text, &settings);
+    int code = read_value(setting, text, check_algorithm, &settings);
     if (setting->kind == TRV_SETTING_TEXT)
         free(*(char **)(void *)((char *)&settings + setting->offset));
     if (code == TRV_OK && setting->offset == offsetof(trv_settings_t, rules_file)) {
-        code = trv_rules_read(&settings.file_rules, text, NULL, NULL);
+        code = trv_rules_read(&settings.file_rules, text, &(trv_rules_reader_t){.check_algorithm = check_algorithm});
         trv_rules_clear(&settings.file_rules);
     }
     return code < 0 ? wrong(setting, code) : code;
@@ -105,16 +104,14 @@ int trv_settings_check(const trv_setting_t *setting, const char *text)
 
 typedef struct teller {
     trv_settings_t *settings;
-    trv_settings_warn_t *warn;
-    void *context;
+    const trv_rules_reader_t *how;
     bool net; /* for libtrivance_net */
 } teller_t;
 
-static void tell(void *context, const char *sentence)
+static void tell(const teller_t *teller, const char *sentence)
 {
-    const teller_t *teller = context;
-    if (teller->warn)
-        teller->warn(teller->context, sentence);
+    if (teller->how->warn)
+        teller->how->warn(teller->how->context, sentence);
 }
 
 /* The last error, with this code, is this variable's. */
@@ -136,8 +133,8 @@ static void read_one(teller_t *teller, const trv_setting_t *setting)
 {
     const char *text = getenv(setting->name);
     if (setting->kind != TRV_SETTING_TEXT)
-        read_value(setting, setting->standard, teller->settings);
-    int code = text && *text ? read_value(setting, text, teller->settings) : TRV_OK;
+        read_value(setting, setting->standard, NULL, teller->settings);
+    int code = text && *text ? read_value(setting, text, teller->how->check_algorithm, teller->settings) : TRV_OK;
     if (code < 0)
         tell_wrong(teller, setting, code);
 }
@@ -201,19 +198,19 @@ static void read_environment(teller_t *teller)
     *settings = (trv_settings_t){0};
     read_all(teller);
     if (settings->tune)
-        trv_rules_parse_line(&settings->tune_rules, settings->tune); /* which was checked already */
+        trv_rules_parse_line(&settings->tune_rules, settings->tune, NULL); /* which was checked already */
     find_unknown(teller);
     settings->info = settings->debug >= TRV_DEBUG_INFO;
 }
 
-void trv_settings_read(trv_settings_t *settings, trv_settings_warn_t *warn, void *context)
+void trv_settings_read(trv_settings_t *settings, const trv_rules_reader_t *how)
 {
-    read_environment(&(teller_t){settings, warn, context, false});
+    read_environment(&(teller_t){settings, how, false});
 }
 
-void trv_settings_read_net(trv_settings_t *settings, trv_settings_warn_t *warn, void *context)
+void trv_settings_read_net(trv_settings_t *settings, const trv_rules_reader_t *how)
 {
-    read_environment(&(teller_t){settings, warn, context, true});
+    read_environment(&(teller_t){settings, how, true});
 }
 
 /* ---- The rules file ---------------------------------------------------------------------------------------------- */
@@ -230,22 +227,21 @@ static int take_rules(teller_t *teller, int code)
     return code;
 }
 
-int trv_settings_read_rules(trv_settings_t *settings, trv_settings_warn_t *warn, void *context)
+int trv_settings_read_rules(trv_settings_t *settings, const trv_rules_reader_t *how)
 {
-    teller_t teller = {settings, warn, context, false};
+    teller_t teller = {settings, how, false};
     if (!settings->rules_file)
         return TRV_OK;
     trv_rules_clear(&settings->file_rules);
-    return take_rules(&teller, trv_rules_read(&settings->file_rules, settings->rules_file, tell, &teller));
+    return take_rules(&teller, trv_rules_read(&settings->file_rules, settings->rules_file, how));
 }
 
-int trv_settings_parse_rules(trv_settings_t *settings, const char *text, size_t length, trv_settings_warn_t *warn,
-                             void *context)
+int trv_settings_parse_rules(trv_settings_t *settings, const char *text, size_t length, const trv_rules_reader_t *how)
 {
-    teller_t teller = {settings, warn, context, false};
+    teller_t teller = {settings, how, false};
     const char *name = settings->rules_file ? settings->rules_file : "rules";
     trv_rules_clear(&settings->file_rules);
-    return take_rules(&teller, trv_rules_parse_file(&settings->file_rules, name, text, length, tell, &teller));
+    return take_rules(&teller, trv_rules_parse_file(&settings->file_rules, name, text, length, how));
 }
 
 void trv_settings_clear(trv_settings_t *settings)

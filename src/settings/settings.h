@@ -57,8 +57,9 @@ typedef struct trv_setting {
     const char *standard; /* the default as one would set it; for a text: what holds without it, in words */
     const char *allowed;  /* in words; of TRV_SETTING_WORD the words themselves, with | between */
     const char *example;
-    const char *meaning;            /* one sentence */
-    int (*check)(const char *text); /* beside what the kind allows; NULL: any */
+    const char *meaning; /* one sentence */
+    /* Beside what the kind allows; NULL: any. */
+    int (*check)(const char *text, trv_name_check_t *check_algorithm);
     bool shared; /* all ranks must see the same: what selects, and what makes ranks communicate or end the program */
 } trv_setting_t;
 
@@ -70,26 +71,22 @@ bool trv_settings_of_net(const trv_setting_t *setting);
 /* Whether its value is nobody else's business. */
 bool trv_settings_is_secret(const trv_setting_t *setting);
 
-typedef void trv_settings_warn_t(void *context, const char *sentence);
-
-/* Reads the environment and no file. `warn` (may be NULL) is told of wrong values on which no choice depends (those are
- * the fault), and of every variable that begins with TRIVANCE_ and is none. Wrong values hold as if they were not
- * set. */
-void trv_settings_read(trv_settings_t *settings, trv_settings_warn_t *warn, void *context);
+/* Reads the environment and no file. Warnings are wrong values on which no choice depends (the others are the fault),
+ * and every variable that begins with TRIVANCE_ and is none. Wrong values hold as if they were not set. */
+void trv_settings_read(trv_settings_t *settings, const trv_rules_reader_t *how);
 
 /* The same for libtrivance_net: a wrong value of what is its alone, and of how long to wait, is the fault, too. */
-void trv_settings_read_net(trv_settings_t *settings, trv_settings_warn_t *warn, void *context);
+void trv_settings_read_net(trv_settings_t *settings, const trv_rules_reader_t *how);
 
-/* Reads the rules file, if one is named: file_rules, and the parameters of the network that no variable sets. `warn` is
- * told of its oddities. A wrong file is the fault, if there is none yet, and its negative code is returned. `parse`
- * takes the text of the file from whoever has read it. */
-int trv_settings_read_rules(trv_settings_t *settings, trv_settings_warn_t *warn, void *context);
-int trv_settings_parse_rules(trv_settings_t *settings, const char *text, size_t length, trv_settings_warn_t *warn,
-                             void *context);
+/* Reads the rules file, if one is named: file_rules, and the parameters of the network that no variable sets. A wrong
+ * file is the fault, if there is none yet, and its negative code is returned. `parse` takes the text of a file that was
+ * read before. */
+int trv_settings_read_rules(trv_settings_t *settings, const trv_rules_reader_t *how);
+int trv_settings_parse_rules(trv_settings_t *settings, const char *text, size_t length, const trv_rules_reader_t *how);
 void trv_settings_clear(trv_settings_t *settings);
 
 /* 0, or a negative code with the sentence of a wrong value, rules files included: for `trivance info`. */
-int trv_settings_check(const trv_setting_t *setting, const char *text);
+int trv_settings_check(const trv_setting_t *setting, const char *text, trv_name_check_t *check_algorithm);
 
 /* Whether something is set that could ever make the drop-in serve a call. Does not depend on what files hold: all ranks
  * must answer alike before they can compare. */

@@ -11,8 +11,9 @@
 
 /* ---- Checks ------------------------------------------------------------------------------------------------------ */
 
-static int check_tori(const char *text)
+static int check_tori(const char *text, trv_name_check_t *check_algorithm)
 {
+    (void)check_algorithm;
     char item[TRV_TORUS_TEXT_MAX];
     const char *rest = text;
     int more, code = TRV_OK;
@@ -21,30 +22,38 @@ static int check_tori(const char *text)
     return code;
 }
 
-static int check_rules(const char *text)
+static int check_name(const char *text, trv_name_check_t *check_algorithm)
+{
+    return check_algorithm ? check_algorithm(text) : TRV_OK;
+}
+
+static int check_rules(const char *text, trv_name_check_t *check_algorithm)
 {
     trv_rules_t rules;
-    int code = trv_rules_parse_line(&rules, text);
+    int code = trv_rules_parse_line(&rules, text, check_algorithm);
     if (code == TRV_OK)
         trv_rules_clear(&rules);
     return code;
 }
 
-static int check_kernels(const char *text)
+static int check_kernels(const char *text, trv_name_check_t *check_algorithm)
 {
+    (void)check_algorithm;
     if (strcmp(text, "plain") == 0 || strcmp(text, "avx2") == 0 || strcmp(text, "avx512") == 0)
         return TRV_OK;
     return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is none of plain, avx2 and avx512", text);
 }
 
-static int check_port(const char *text)
+static int check_port(const char *text, trv_name_check_t *check_algorithm)
 {
+    (void)check_algorithm;
     int port;
     return trv_parse_int(text, "the port", 1, 65535, &port);
 }
 
-static int check_wait(const char *text)
+static int check_wait(const char *text, trv_name_check_t *check_algorithm)
 {
+    (void)check_algorithm;
     double time_ns;
     const int code = trv_parse_time_ns(text, &time_ns);
     return code < 0 || time_ns > 0 ? code : trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is no time to wait", text);
@@ -71,7 +80,7 @@ static const trv_setting_t table[] = {
      "auto, planned, a name or a family of `trivance list`", "trivance-b",
      "The algorithm: auto takes the planner's fastest where a torus is known, unless a rules file overrides it; "
      "planned, a name or a family applies to every communicator.",
-     trv_rules_check_algorithm, true},
+     check_name, true},
     {"TRIVANCE_TUNE", TRV_SETTING_TEXT, AT(tune), true, "none",
      "rules COLLECTIVE:SIZES:[RANKS]:@ALGORITHM, separated by semicolons",
      "allreduce:0-64k:@trivance-l;allreduce:64k-inf:[8-64]:@auto",

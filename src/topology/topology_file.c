@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "settings/json_file.h"
+#include "json/json.h"
 #include "topology/topology_list.h"
 #include "base/text/whole_file.h"
 
@@ -16,114 +16,36 @@
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
-static bool is_among(const char *const *word, const char *key)
-{
-    while (*word && strcmp(*word, key) != 0)
-        word++;
-    return *word;
-}
+#define EXAMPLE_MAX (TRV_DIMS_MAX * 3 + 3)
 
-static void warn_of_keys(const trv_json_file_t *file, trv_topology_warn_t *warn, void *context)
-{
-    static const char *const known[] = {"format", "torus", "wrap", "links", "shared_port", "ranks", "hosts", NULL};
-    const char *key;
-    json_t *value;
-    char line[400];
-    json_object_foreach(file->root, key, value)
-    {
-        if (!is_among(known, key))
-            warn(context, trv_json_file_tell(file, file->root, key, line, sizeof line,
-                                             "the key \"%.40s\" is unknown and ignored", key));
-    }
-}
-
-static int read_torus(const trv_json_file_t *file, trv_torus_t *torus)
-{
-    const json_t *list = json_object_get(file->root, "torus"), *entry;
-    int size[TRV_DIMS_MAX];
-    size_t i;
-    if (!json_is_array(list) || json_array_size(list) < 1 || json_array_size(list) > TRV_DIMS_MAX)
-        return trv_json_file_fail(file, file->root, list ? "torus" : NULL,
-                                  "\"torus\" must be a list of 1 to %d sizes, [8, 8] for example", TRV_DIMS_MAX);
-    json_array_foreach(list, i, entry)
-    {
-        json_int_t value = json_integer_value(entry); /* 0 where it is no integer */
-        if (value < 1 || value > 1 << 30)
-            return trv_json_file_fail(file, entry, NULL, "the size of dimension %zu must be a whole number from 1 on",
-                                      i);
-        size[i] = (int)value;
-    }
-    if (trv_torus_init(torus, (int)json_array_size(list), size) < 0)
-        return trv_json_file_fail(file, list, NULL, "%s", trv_last_error());
-    return TRV_OK;
-}
-
-#define OF_EACH_MAX (TRV_DIMS_MAX * 6 + 3)
-
-/* The example of a list with an entry for each dimension. */
-static char *of_each(const trv_torus_t *torus, const char *entry, char text[OF_EACH_MAX])
+/* An example of a coordinate. */
+static char *of_each(const trv_torus_t *torus, char text[EXAMPLE_MAX])
 {
     int used = 0;
     for (int d = 0; d < torus->dims; d++)
-        used += snprintf(text + used, (size_t)(OF_EACH_MAX - used), "%s%s", d ? ", " : "[", entry);
-    snprintf(text + used, (size_t)(OF_EACH_MAX - used), "]");
+        used += snprintf(text + used, (size_t)(EXAMPLE_MAX - used), "%s0", d ? ", " : "[");
+    snprintf(text + used, (size_t)(EXAMPLE_MAX - used), "]");
     return text;
 }
 
-/* A list of one truth per dimension into the bits of those that are `marked`; without the list no bit is set. */
-static int read_flags(const trv_json_file_t *file, const trv_torus_t *torus, const char *key, bool marked,
-                      unsigned *bits)
-{
-    const json_t *list = json_object_get(file->root, key), *entry;
-    char text[OF_EACH_MAX];
-    size_t i;
-    *bits = 0;
-    if (!list)
-        return TRV_OK;
-    bool right = json_is_array(list) && json_array_size(list) == (size_t)torus->dims;
-    json_array_foreach(list, i, entry)
-    {
-        right = right && json_is_boolean(entry);
-        if (right && json_is_true(entry) == marked)
-            *bits |= 1u << i;
-    }
-    return right ? TRV_OK
-                 : trv_json_file_fail(file, file->root, key,
-                                      "\"%s\" must be a list of true and false, one for each dimension, of which "
-                                      "there %s %d: %s for example",
-                                      key, torus->dims == 1 ? "is" : "are", torus->dims, of_each(torus, "true", text));
-}
-
-static int read_place(const trv_json_file_t *file, const trv_torus_t *torus, const json_t *list, int *place)
+static int read_place(const trv_json_t *file, const trv_torus_t *torus, const json_t *list, int *place)
 {
     int at[TRV_DIMS_MAX];
-    char text[OF_EACH_MAX];
+    char text[EXAMPLE_MAX];
     if (!json_is_array(list) || json_array_size(list) != (size_t)torus->dims)
-        return trv_json_file_fail(file, list, NULL, "a coordinate must be a list of %d number%s, %s for example",
-                                  torus->dims, torus->dims == 1 ? "" : "s", of_each(torus, "0", text));
+        return trv_json_fail(file, list, NULL, "a coordinate must be a list of %d number%s, %s for example",
+                             torus->dims, torus->dims == 1 ? "" : "s", of_each(torus, text));
     for (int d = 0; d < torus->dims; d++) {
-        const json_t *entry = json_array_get(list, (size_t)d);
-        json_int_t value = json_is_integer(entry) ? json_integer_value(entry) : -1;
-        if (value < 0 || value >= torus->size[d])
-            return trv_json_file_fail(file, entry, NULL,
-                                      "the coordinate in dimension %d must be a whole number from 0 "
-                                      "to %d",
-                                      d, torus->size[d] - 1);
+        char what[] = "the coordinate in dimension 0";
+        int64_t value = 0;
+        what[sizeof what - 2] = (char)('0' + d);
+        int code = trv_json_entry(file, list, (size_t)d, what, 0, torus->size[d] - 1, &value);
+        if (code < 0)
+            return code;
         at[d] = (int)value;
     }
     *place = trv_torus_rank(torus, at);
     return TRV_OK;
-}
-
-/* A dimension of one coordinate has no links: whether it wraps means nothing. */
-static int read_wrap(const trv_json_file_t *file, trv_torus_t *torus)
-{
-    unsigned lines;
-    int code = read_flags(file, torus, "wrap", false, &lines);
-    for (int d = 0; d < torus->dims; d++)
-        if (torus->size[d] == 1)
-            lines &= ~(1u << d);
-    return code < 0 ? code : trv_torus_set_lines(torus, lines);
 }
 
 /* ---- Links ------------------------------------------------------------------------------------------------------- */
@@ -140,58 +62,57 @@ static trv_slow_link_t reverse(const trv_torus_t *torus, const trv_slow_link_t *
     return (trv_slow_link_t){trv_torus_rank(torus, at), trv_port(d, -sign), link->factor};
 }
 
-static int read_factor(const trv_json_file_t *file, const json_t *entry, double *factor)
+static int read_factor(const trv_json_t *file, const json_t *entry, double *factor)
 {
     const json_t *speed = json_object_get(entry, "speed"), *down = json_object_get(entry, "down");
     const double value = json_number_value(speed); /* 0 where it is no number */
     *factor = down ? INFINITY : 1 / value;
     if (!speed == !down || (down && !json_is_true(down)))
-        return trv_json_file_fail(file, entry, NULL,
-                                  "a link has either a \"speed\", 0.25 for example, or \"down\": true");
+        return trv_json_fail(file, entry, NULL, "a link has either a \"speed\", 0.25 for example, or \"down\": true");
     return down || (value >= SPEED_LEAST && value <= 1)
                ? TRV_OK
-               : trv_json_file_fail(file, entry, "speed",
-                                    "the speed of a link is a number from %f to 1, its share of the bandwidth that "
-                                    "links have; one that carries nothing is \"down\": true",
-                                    SPEED_LEAST);
+               : trv_json_fail(file, entry, "speed",
+                               "the speed of a link is a number from %f to 1, its share of the bandwidth that "
+                               "links have; one that carries nothing is \"down\": true",
+                               SPEED_LEAST);
 }
 
-static int check_link_keys(const trv_json_file_t *file, json_t *entry)
+static int check_link_keys(const trv_json_t *file, json_t *entry)
 {
     static const char *const known[] = {"from", "port", "speed", "down", "one_way", NULL};
     const char *key;
     json_t *value;
     json_object_foreach(entry, key, value)
     {
-        if (!is_among(known, key))
-            return trv_json_file_fail(file, entry, key,
-                                      "a link has no \"%.40s\"; it has from, port, speed or down, and one_way", key);
+        if (!trv_json_is_known(key, known))
+            return trv_json_fail(file, entry, key,
+                                 "a link has no \"%.40s\"; it has from, port, speed or down, and one_way", key);
     }
     return TRV_OK;
 }
 
-static int read_link(const trv_json_file_t *file, json_t *entry, const trv_torus_t *torus, trv_slow_link_t *link)
+static int read_link(const trv_json_t *file, json_t *entry, const trv_torus_t *torus, trv_slow_link_t *link)
 {
-    const json_t *from = json_object_get(entry, "from"), *one_way = json_object_get(entry, "one_way");
+    const json_t *from = json_object_get(entry, "from");
+    bool one_way = false;
     const char *port = json_string_value(json_object_get(entry, "port"));
     if (!from || !port)
-        return trv_json_file_fail(
-            file, entry, NULL,
-            "a link must be an object with the coordinate that it leaves and the port, {\"from\": "
-            "[0, 0], \"port\": \"+0\", \"speed\": 0.25} for example");
+        return trv_json_fail(file, entry, NULL,
+                             "a link must be an object with the coordinate that it leaves and the port, {\"from\": "
+                             "[0, 0], \"port\": \"+0\", \"speed\": 0.25} for example");
     int code = check_link_keys(file, entry);
     if (code == TRV_OK)
         code = read_place(file, torus, from, &link->rank);
     if (code == TRV_OK)
         code = read_factor(file, entry, &link->factor);
     if (code == TRV_OK && trv_port_parse(port, &link->port) < 0)
-        code = trv_json_file_fail(file, entry, "port", "%s", trv_last_error());
-    if (code == TRV_OK && one_way && !json_is_boolean(one_way))
-        code = trv_json_file_fail(file, entry, "one_way", "\"one_way\" must be true or false");
+        code = trv_json_fail(file, entry, "port", "%s", trv_last_error());
+    if (code == TRV_OK)
+        code = trv_json_boolean(file, entry, "one_way", &one_way);
     if (code < 0)
         return code;
     const trv_network_t alone = {TRV_NETWORK, .torus = *torus, .slow_links = 1, .slow_link = link};
-    return trv_network_check(&alone) < 0 ? trv_json_file_fail(file, entry, NULL, "%s", trv_last_error()) : TRV_OK;
+    return trv_network_check(&alone) < 0 ? trv_json_fail(file, entry, NULL, "%s", trv_last_error()) : TRV_OK;
 }
 
 /* A link and the entry of the list that it is from. */
@@ -211,7 +132,7 @@ static int compare_links(const void *left, const void *right)
 }
 
 /* Fails at the first entry whose link another one before it has. Sorts the links. */
-static int check_twice(const trv_json_file_t *file, const json_t *list, listed_t *listed, int links)
+static int check_twice(const trv_json_t *file, const json_t *list, listed_t *listed, int links)
 {
     size_t again = SIZE_MAX;
     qsort(listed, (size_t)links, sizeof *listed, compare_links);
@@ -220,13 +141,13 @@ static int check_twice(const trv_json_file_t *file, const json_t *list, listed_t
             listed[i].entry < again)
             again = listed[i].entry;
     return again == SIZE_MAX ? TRV_OK
-                             : trv_json_file_fail(file, json_array_get(list, again), NULL,
-                                                  "the link is there twice; it stands for both ways unless it has "
-                                                  "\"one_way\": true");
+                             : trv_json_fail(file, json_array_get(list, again), NULL,
+                                             "the link is there twice; it stands for both ways unless it has "
+                                             "\"one_way\": true");
 }
 
 /* Every link both ways, unless it says otherwise. */
-static int read_links(const trv_json_file_t *file, trv_topology_t *topology)
+static int read_links(const trv_json_t *file, trv_topology_t *topology)
 {
     const json_t *list = json_object_get(file->root, "links");
     json_t *entry;
@@ -234,7 +155,7 @@ static int read_links(const trv_json_file_t *file, trv_topology_t *topology)
     if (!list)
         return TRV_OK;
     if (!json_is_array(list) || json_array_size(list) > 1 << 29)
-        return trv_json_file_fail(file, file->root, "links", "\"links\" must be a list of those that are slow or down");
+        return trv_json_fail(file, file->root, "links", "\"links\" must be a list of those that are slow or down");
     topology->slow_link = calloc(2 * json_array_size(list) + 1, sizeof *topology->slow_link);
     listed_t *listed = calloc(2 * json_array_size(list) + 1, sizeof *listed);
     int code = topology->slow_link && listed ? TRV_OK : trv_fail_memory();
@@ -257,19 +178,19 @@ static int read_links(const trv_json_file_t *file, trv_topology_t *topology)
         return code;
     const trv_network_t all = {TRV_NETWORK, .torus = topology->torus, .slow_links = topology->slow_links,
                                .slow_link = topology->slow_link};
-    return trv_network_check(&all) < 0 ? trv_json_file_fail(file, file->root, "links", "%s", trv_last_error()) : TRV_OK;
+    return trv_network_check(&all) < 0 ? trv_json_fail(file, file->root, "links", "%s", trv_last_error()) : TRV_OK;
 }
 
 /* ---- Ranks and hosts --------------------------------------------------------------------------------------------- */
 
-static int read_ranks(const trv_json_file_t *file, const json_t *list, trv_topology_t *topology)
+static int read_ranks(const trv_json_t *file, const json_t *list, trv_topology_t *topology)
 {
     const json_t *entry;
     size_t i;
     if (!json_is_array(list) || json_array_size(list) < 1 || json_array_size(list) > 1 << 30)
-        return trv_json_file_fail(file, file->root, "ranks",
-                                  "\"ranks\" must be a list of coordinates, one for each "
-                                  "rank of MPI_COMM_WORLD");
+        return trv_json_fail(file, file->root, "ranks",
+                             "\"ranks\" must be a list of coordinates, one for each "
+                             "rank of MPI_COMM_WORLD");
     topology->place = calloc(json_array_size(list), sizeof *topology->place);
     if (!topology->place)
         return trv_fail_memory();
@@ -283,14 +204,14 @@ static int read_ranks(const trv_json_file_t *file, const json_t *list, trv_topol
     return TRV_OK;
 }
 
-static int read_hosts(const trv_json_file_t *file, json_t *object, trv_topology_t *topology)
+static int read_hosts(const trv_json_t *file, json_t *object, trv_topology_t *topology)
 {
     const char *name;
     json_t *entry;
     if (!json_is_object(object) || json_object_size(object) < 1)
-        return trv_json_file_fail(file, file->root, "hosts",
-                                  "\"hosts\" must be an object of names and coordinates, "
-                                  "{\"node0\": [0, 0], …}");
+        return trv_json_fail(file, file->root, "hosts",
+                             "\"hosts\" must be an object of names and coordinates, "
+                             "{\"node0\": [0, 0], …}");
     topology->place = calloc(json_object_size(object), sizeof *topology->place);
     topology->host = calloc(json_object_size(object), sizeof *topology->host);
     if (!topology->place || !topology->host)
@@ -299,7 +220,7 @@ static int read_hosts(const trv_json_file_t *file, json_t *object, trv_topology_
     {
         int at = topology->count, code = read_place(file, &topology->torus, entry, &topology->place[at]);
         if (code == TRV_OK && !*name)
-            code = trv_json_file_fail(file, entry, NULL, "a host has no name; {\"node0\": [0, 0]} for example");
+            code = trv_json_fail(file, entry, NULL, "a host has no name; {\"node0\": [0, 0]} for example");
         if (code < 0)
             return code;
         topology->host[at] = strdup(name);
@@ -310,48 +231,30 @@ static int read_hosts(const trv_json_file_t *file, json_t *object, trv_topology_
     return TRV_OK;
 }
 
-static int read_all(const trv_json_file_t *file, trv_topology_t *topology)
+static int read_all(const trv_json_t *file, trv_topology_t *topology)
 {
     const char *format = json_string_value(json_object_get(file->root, "format"));
     json_t *ranks = json_object_get(file->root, "ranks"), *hosts = json_object_get(file->root, "hosts");
     if (!json_is_object(file->root))
-        return trv_json_file_fail(file, file->root, NULL,
-                                  "a topology must be an object, {\"format\": \"" FORMAT "\", …}");
+        return trv_json_fail(file, file->root, NULL, "a topology must be an object, {\"format\": \"" FORMAT "\", …}");
     if (!format || strcmp(format, FORMAT) != 0)
-        return trv_json_file_fail(file, file->root, json_object_get(file->root, "format") ? "format" : NULL,
-                                  "\"format\" must be \"" FORMAT "\"");
-    int code = read_torus(file, &topology->torus);
-    if (code == TRV_OK)
-        code = read_wrap(file, &topology->torus);
+        return trv_json_fail(file, file->root, "format", "\"format\" must be \"" FORMAT "\"");
+    int code = trv_json_torus(file, file->root, &topology->torus);
     if (code == TRV_OK)
         code = read_links(file, topology);
     if (code == TRV_OK)
-        code = read_flags(file, &topology->torus, "shared_port", true, &topology->shared_port);
+        code = trv_json_flags(file, file->root, "shared_port", topology->torus.dims, true, &topology->shared_port);
     if (code == TRV_OK && !ranks && !hosts)
-        code =
-            trv_json_file_fail(file, file->root, NULL,
-                               "nothing says who is where: \"ranks\" is missing, a list of coordinates, or \"hosts\"");
+        code = trv_json_fail(file, file->root, NULL,
+                             "nothing says who is where: \"ranks\" is missing, a list of coordinates, or \"hosts\"");
     if (code == TRV_OK && ranks && hosts)
-        code = trv_json_file_fail(file, file->root, "hosts",
-                                  "there must be either \"ranks\" or \"hosts\", and not both");
+        code = trv_json_fail(file, file->root, "hosts", "there must be either \"ranks\" or \"hosts\", and not both");
     if (code < 0)
         return code;
     return ranks ? read_ranks(file, ranks, topology) : read_hosts(file, hosts, topology);
 }
 
-/* Closes the file. */
-static int read_file(trv_topology_t *topology, trv_json_file_t *file, trv_topology_warn_t *warn, void *context)
-{
-    int code = read_all(file, topology);
-    if (code < 0)
-        trv_topology_clear(topology);
-    else if (warn)
-        warn_of_keys(file, warn, context);
-    trv_json_file_close(file);
-    return code;
-}
-
-int trv_topology_read(trv_topology_t *topology, const char *path, trv_topology_warn_t *warn, void *context)
+int trv_topology_read(trv_topology_t *topology, const char *path, trv_warn_t *warn, void *context)
 {
     const char *name;
     char *text;
@@ -373,44 +276,48 @@ static size_t skip_blanks(const char *text, size_t length)
     return at;
 }
 
-static bool is_blank(const char *text, size_t length) { return skip_blanks(text, length) == length; }
-
-/* JSON begins with a bracket. */
-static bool is_list(const char *text, size_t length)
-{
-    const size_t at = skip_blanks(text, length);
-    return at < length && !strchr("{[", text[at]) && !memchr(text, '\0', length);
-}
-
 static int parse_list(trv_topology_t *topology, const char *name, const char *text, size_t length)
 {
     char *copy = strndup(text, length);
     int code = copy ? trv_topology_list_parse(topology, name, copy) : trv_fail_memory();
     free(copy);
-    if (code < 0)
-        trv_topology_clear(topology);
     return code;
 }
 
-int trv_topology_parse(trv_topology_t *topology, const char *name, const char *text, size_t length,
-                       trv_topology_warn_t *warn, void *context)
+static int parse_json(trv_topology_t *topology, trv_json_t *file, const char *name, const char *text, size_t length)
+{
+    static const char *const known[] = {"format", "torus", "wrap", "links", "shared_port", "ranks", "hosts", NULL};
+    int code = trv_json_parse(file, name, text, length);
+    if (code == TRV_OK)
+        code = read_all(file, topology);
+    if (code == TRV_OK)
+        trv_json_check_keys(file, file->root, known);
+    trv_json_close(file);
+    return code;
+}
+
+int trv_topology_parse(trv_topology_t *topology, const char *name, const char *text, size_t length, trv_warn_t *warn,
+                       void *context)
 {
     static const char mark[] = "\xef\xbb\xbf"; /* with which some editors begin a file */
     const size_t marked = length >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
-    trv_json_file_t file;
+    trv_json_t file = {.warn = warn, .context = context};
     *topology = (trv_topology_t){.count = 0};
     text += marked;
     length -= marked;
-    if (is_blank(text, length))
+    const size_t at = skip_blanks(text, length);
+    if (at == length)
         return trv_fail(
             TRV_ERR_INVALID,
             "%.200s:1: it is empty; `mpirun -n 8 trivance topology --dump --torus=2x4 -o torus.json` writes a "
             "topology",
             name);
-    if (is_list(text, length))
-        return parse_list(topology, name, text, length);
-    int code = trv_json_file_parse(&file, name, text, length);
-    return code < 0 ? code : read_file(topology, &file, warn, context);
+    /* JSON begins with a bracket. */
+    int code = strchr("{[", text[at]) || memchr(text, '\0', length) ? parse_json(topology, &file, name, text, length)
+                                                                    : parse_list(topology, name, text, length);
+    if (code < 0)
+        trv_topology_clear(topology);
+    return code;
 }
 
 void trv_topology_clear(trv_topology_t *topology)
@@ -425,12 +332,12 @@ void trv_topology_clear(trv_topology_t *topology)
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
-static void write_flags(const trv_topology_t *topology, const char *key, bool marked, unsigned bits, FILE *out)
+static int write_flags(const trv_topology_t *topology, const char *key, bool marked, unsigned bits, FILE *out)
 {
-    fprintf(out, "  \"%s\": [", key);
-    for (int d = 0; d < topology->torus.dims; d++)
-        fprintf(out, "%s%s", d ? ", " : "", ((bits >> d) & 1) == marked ? "true" : "false");
-    fputs("],\n", out);
+    fprintf(out, "  \"%s\": ", key);
+    int code = trv_json_put(out, trv_json_flags_list(topology->torus.dims, marked, bits), 0);
+    fputs(",\n", out);
+    return code;
 }
 
 static void write_place(const trv_torus_t *torus, int place, FILE *out)
@@ -471,24 +378,21 @@ int trv_topology_write(const trv_topology_t *topology, FILE *out)
     for (int d = 0; d < torus->dims; d++)
         fprintf(out, "%s%d", d ? ", " : "", torus->size[d]);
     fputs("],\n", out);
-    write_flags(topology, "wrap", false, topology->torus.lines, out);
-    write_flags(topology, "shared_port", true, topology->shared_port, out);
+    int code = write_flags(topology, "wrap", false, topology->torus.lines, out);
+    if (code == TRV_OK)
+        code = write_flags(topology, "shared_port", true, topology->shared_port, out);
     write_links(topology, out);
     fprintf(out, "  \"%s\": %s", topology->host ? "hosts" : "ranks", topology->host ? "{" : "[");
-    for (int i = 0; i < topology->count; i++) {
+    for (int i = 0; i < topology->count && code == TRV_OK; i++) {
         fprintf(out, "%s\n    ", i ? "," : "");
         if (topology->host) {
-            json_t *name = json_string(topology->host[i]);
-            int failed = json_dumpf(name, out, JSON_ENCODE_ANY);
-            json_decref(name);
-            if (!name || failed)
-                return trv_fail_memory();
+            code = trv_json_put(out, json_string(topology->host[i]), JSON_ENCODE_ANY);
             fputs(": ", out);
         }
         write_place(torus, topology->place[i], out);
     }
     fprintf(out, "\n  %s\n}\n", topology->host ? "}" : "]");
-    return TRV_OK;
+    return code;
 }
 
 /* ---- Finding ----------------------------------------------------------------------------------------------------- */

@@ -7,16 +7,15 @@
 
 #include <stdio.h>
 
+#include "base/error.h"
 #include "topology/topology.h"
-
-typedef void trv_topology_warn_t(void *context, const char *sentence);
 
 /* Reads the file at `path`. On failure the topology is empty, and the sentence says where in the file, and what was
  * expected. `warn` (may be NULL) hears of keys that are unknown. */
-int trv_topology_read(trv_topology_t *topology, const char *path, trv_topology_warn_t *warn, void *context);
+int trv_topology_read(trv_topology_t *topology, const char *path, trv_warn_t *warn, void *context);
 /* The same for a text in memory. */
-int trv_topology_parse(trv_topology_t *topology, const char *name, const char *text, size_t length,
-                       trv_topology_warn_t *warn, void *context);
+int trv_topology_parse(trv_topology_t *topology, const char *name, const char *text, size_t length, trv_warn_t *warn,
+                       void *context);
 void trv_topology_clear(trv_topology_t *topology);
 
 /* Writes the file that reads as this topology. 0, or TRV_ERR_MEMORY. */

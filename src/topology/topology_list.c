@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/room.h"
 
 #define HOSTS_MAX (1 << 20)
 #define BLANK     " \t\r,"
@@ -25,7 +26,8 @@
 
 typedef struct reader {
     const char *name;
-    int line, room, dims, leaves, members; /* members: of the leaf that is being read */
+    int line, dims, leaves, members; /* members: of the leaf that is being read */
+    int64_t name_room, host_room;
     trv_topology_t *topology;
     struct host {
         int at[TRV_DIMS_MAX], line;
@@ -51,16 +53,9 @@ static int add_host(reader_t *reader, const char *host, const int at[TRV_DIMS_MA
             return fail(reader, "a host's name has a character that is none of ASCII");
     if (topology->count == HOSTS_MAX)
         return fail(reader, "there are more than %d hosts", HOSTS_MAX);
-    if (topology->count == reader->room) {
-        const int room = reader->room ? 2 * reader->room : 64;
-        char **grown = realloc(topology->host, (size_t)room * sizeof *grown);
-        topology->host = grown ? grown : topology->host;
-        struct host *hosts = grown ? realloc(reader->host, (size_t)room * sizeof *hosts) : NULL;
-        if (!hosts)
-            return trv_fail_memory();
-        reader->host = hosts;
-        reader->room = room;
-    }
+    if (trv_room(&topology->host, &reader->name_room, topology->count, 1, sizeof *topology->host) ||
+        trv_room(&reader->host, &reader->host_room, topology->count, 1, sizeof *reader->host))
+        return TRV_ERR_MEMORY;
     topology->host[topology->count] = strdup(host);
     if (!topology->host[topology->count])
         return trv_fail_memory();

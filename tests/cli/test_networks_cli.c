@@ -319,8 +319,9 @@ static void test_bad_file(void **state)
         const char *network, *words;
     } bad[] = {
         {"\"links\": [{\"from\": 0, \"port\": \"+0\", \"down\": true}]", "which is cut; --unchecked takes it as it is"},
-        {"\"wrap\": [true, false]", "\"wrap\" must be a list with true or false for each of the 1 dimensions"},
-        {"\"wrap\": [0]", "\"wrap\" must be a list with true or false"},
+        {"\"wrap\": [true, false]",
+         "\"wrap\" must be a list of true and false, one for each dimension, of which there is 1"},
+        {"\"wrap\": [0]", "\"wrap\" must be a list of true and false"},
         {"\"wrap\": false", "\"wrap\" must be a list"},
         {"\"links\": {}", "\"links\" must be a list of at most 128 links"},
         {"\"links\": [3]", "a link must be an object"},

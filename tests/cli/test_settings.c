@@ -15,7 +15,9 @@
 
 #include <trivance/trivance.h>
 
-#include "settings/json_file.h"
+#include <jansson.h>
+
+#include "collective/algorithm_names.h"
 #include "settings/settings.h"
 #include "tool.h"
 
@@ -33,13 +35,16 @@ static void keep(void *context, const char *sentence)
     snprintf(warnings->last, sizeof warnings->last, "%s", sentence);
 }
 
+static const trv_rules_reader_t silent = {.check_algorithm = trv_algorithm_check};
+
 /* Reads the environment with one variable set; the caller clears the settings. */
 static void read_with(const char *name, const char *value, trv_settings_t *settings, warnings_t *warnings)
 {
     *warnings = (warnings_t){0};
     setenv(name, value, 1);
-    trv_settings_read(settings, keep, warnings);
-    trv_settings_read_rules(settings, keep, warnings);
+    const trv_rules_reader_t how = {trv_algorithm_check, keep, warnings};
+    trv_settings_read(settings, &how);
+    trv_settings_read_rules(settings, &how);
     unsetenv(name);
 }
 
@@ -49,7 +54,7 @@ static void test_defaults(void **state)
     trv_settings_t settings;
     warnings_t warnings = {0};
     (void)state;
-    trv_settings_read(&settings, keep, &warnings);
+    trv_settings_read(&settings, &(trv_rules_reader_t){trv_algorithm_check, keep, &warnings});
     assert_int_equal(warnings.count, 0);
     assert_null(settings.fault);
     assert_true(settings.alpha_ns == paper.alpha_ns && settings.bandwidth_bps == paper.bandwidth_bps &&
@@ -70,11 +75,11 @@ static void test_examples(void **state)
     for (int i = 0; i < trv_settings_count(); i++) {
         const trv_setting_t *setting = trv_settings_at(i);
         bool path = strstr(setting->example, ".json") != NULL;
-        int code = trv_settings_check(setting, setting->example);
+        int code = trv_settings_check(setting, setting->example, trv_algorithm_check);
         if (code < 0 && !path)
             fail_msg("%s=%s: %s", setting->name, setting->example, trv_last_error());
         if (setting->kind != TRV_SETTING_TEXT)
-            assert_int_equal(trv_settings_check(setting, setting->standard), 0);
+            assert_int_equal(trv_settings_check(setting, setting->standard, trv_algorithm_check), 0);
         assert_true(strlen(setting->meaning) > 10 && setting->meaning[strlen(setting->meaning) - 1] == '.');
     }
 }
@@ -174,9 +179,11 @@ static void test_line(void **state)
 {
     trv_rules_t rules;
     (void)state;
-    assert_int_equal(trv_rules_parse_line(&rules, "allreduce:0-64k:[8-64]:@trivance-l;allreduce:64k-inf:@auto;"
-                                                  "allgather:@mpi;reduce_scatter_block:8-8:@ring;"
-                                                  "allgather:9-9:@hybrid:4x8/3:grouped;"),
+    assert_int_equal(trv_rules_parse_line(&rules,
+                                          "allreduce:0-64k:[8-64]:@trivance-l;allreduce:64k-inf:@auto;"
+                                          "allgather:@mpi;reduce_scatter_block:8-8:@ring;"
+                                          "allgather:9-9:@hybrid:4x8/3:grouped;",
+                                          trv_algorithm_check),
                      0);
     assert_int_equal(rules.count, 5);
     assert_string_equal(rules.rule[4].algorithm, "hybrid:4x8/3:grouped");
@@ -213,7 +220,8 @@ static void test_wrong_lines(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         trv_rules_t rules;
-        if (trv_rules_parse_line(&rules, cases[i].line) == 0 || !strstr(trv_last_error(), cases[i].words))
+        if (trv_rules_parse_line(&rules, cases[i].line, trv_algorithm_check) == 0 ||
+            !strstr(trv_last_error(), cases[i].words))
             fail_msg("'%s': '%s', not: %s", cases[i].line, trv_last_error(), cases[i].words);
         assert_int_equal(rules.count, 0);
     }
@@ -233,7 +241,9 @@ static void test_file(void **state)
     trv_rules_t rules;
     warnings_t warnings = {0};
     (void)state;
-    assert_int_equal(trv_rules_parse_file(&rules, "r.json", good_file, strlen(good_file), keep, &warnings), 0);
+    assert_int_equal(trv_rules_parse_file(&rules, "r.json", good_file, strlen(good_file),
+                                          &(trv_rules_reader_t){trv_algorithm_check, keep, &warnings}),
+                     0);
     assert_string_equal(match(&rules, TRV_ALLREDUCE, "8x8", 65536), "trivance-l");
     assert_string_equal(match(&rules, TRV_ALLREDUCE, "64", 65536), "swing"); /* another torus */
     assert_string_equal(match(&rules, TRV_ALLREDUCE, "8x8", 65537), "swing");
@@ -275,7 +285,7 @@ static void test_wrong_files(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         trv_rules_t rules;
-        if (trv_rules_parse_file(&rules, "r.json", cases[i].text, strlen(cases[i].text), NULL, NULL) == 0 ||
+        if (trv_rules_parse_file(&rules, "r.json", cases[i].text, strlen(cases[i].text), &silent) == 0 ||
             !strstr(trv_last_error(), cases[i].words))
             fail_msg("'%s': '%s', not: %s", cases[i].text, trv_last_error(), cases[i].words);
         assert_int_equal(rules.count, 0);
@@ -292,21 +302,21 @@ static void test_network_of_a_file(void **state)
     tool_write_file(path, good_file, 0644);
     setenv("TRIVANCE_RULES_FILE", path, 1);
     setenv("TRIVANCE_HOP_LATENCY", "7ns", 1);
-    trv_settings_read(&settings, NULL, NULL);
+    trv_settings_read(&settings, &silent);
     assert_true(settings.alpha_ns == 1500 && settings.hop_ns == 7 && settings.file_rules.count == 0);
-    assert_int_equal(trv_settings_read_rules(&settings, NULL, NULL), 0);
+    assert_int_equal(trv_settings_read_rules(&settings, &silent), 0);
     assert_null(settings.fault);
     assert_true(settings.alpha_ns == 2000 && settings.hop_ns == 7 && settings.bandwidth_bps == 800e9 &&
                 settings.overhead_ns == 40 && settings.file_rules.count == 2);
     trv_settings_clear(&settings);
     /* The same from whoever has read it, without a file here. */
     setenv("TRIVANCE_RULES_FILE", "/nonexistent", 1);
-    trv_settings_read(&settings, NULL, NULL);
+    trv_settings_read(&settings, &silent);
     assert_null(settings.fault);
-    assert_int_equal(trv_settings_parse_rules(&settings, good_file, strlen(good_file), NULL, NULL), 0);
+    assert_int_equal(trv_settings_parse_rules(&settings, good_file, strlen(good_file), &silent), 0);
     assert_true(settings.alpha_ns == 2000 && settings.hop_ns == 7 && settings.bandwidth_bps == 800e9 &&
                 settings.overhead_ns == 40 && settings.file_rules.count == 2);
-    assert_true(trv_settings_parse_rules(&settings, "[]", 2, NULL, NULL) < 0);
+    assert_true(trv_settings_parse_rules(&settings, "[]", 2, &silent) < 0);
     assert_true(settings.file_fault && strstr(settings.fault, "TRIVANCE_RULES_FILE: /nonexistent:1:1: rules are"));
     assert_int_equal(settings.file_rules.count, 0);
     trv_settings_clear(&settings);

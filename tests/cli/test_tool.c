@@ -393,7 +393,7 @@ static void test_warnings_are_told(void **state)
                            "{\"format\": \"trivance-schedule-1\", \"torus\": [2], \"vector_bytes\": 8, \"colour\": 1, "
                            "\"streams\": [{\"steps\": [[[0, 1, \"+0\", 8], [1, 0, \"+0\", 8]]]}]}");
     assert_int_equal(tool.code, 0);
-    assert_string_equal(tool.err, "trivance cost: warning: stdin: the key \"colour\" is unknown and ignored\n");
+    assert_string_equal(tool.err, "trivance cost: warning: stdin:1:68: the key \"colour\" is unknown and ignored\n");
     tool_clear(&tool);
 }
 

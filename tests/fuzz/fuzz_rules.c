@@ -8,6 +8,7 @@
 
 #include <trivance/torus.h>
 
+#include "collective/algorithm_names.h"
 #include "fuzz.h"
 #include "settings/rules.h"
 
@@ -41,13 +42,14 @@ static void check(trv_rules_t *rules, int code)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     trv_rules_t rules;
-    check(&rules, trv_rules_parse_file(&rules, "fuzz", (const char *)data, size, keep, NULL));
+    check(&rules, trv_rules_parse_file(&rules, "fuzz", (const char *)data, size,
+                                       &(trv_rules_reader_t){trv_algorithm_check, keep, NULL}));
     char *line = malloc(size + 1);
     if (!line)
         return 0;
     memcpy(line, data, size);
     line[size] = '\0';
-    check(&rules, trv_rules_parse_line(&rules, line));
+    check(&rules, trv_rules_parse_line(&rules, line, trv_algorithm_check));
     free(line);
     return 0;
 }

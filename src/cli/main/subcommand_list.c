@@ -5,6 +5,9 @@
 
 #include "cli/subcommands.h"
 #include "cli/sweep/sweep.h"
+#include "cli/shared/bench_command.h"
+#include "cli/shared/topology_command.h"
+#include "cli/shared/tune_command.h"
 
 const trv_subcommand_t trv_subcommand[] = {
     {&cli_list_command, cli_list},     {&cli_plan_command, cli_plan},       {&cli_search_command, cli_search},

@@ -1,5 +1,5 @@
 /*
- * Reading the command line of bench (cli/cmd_bench.h). All ranks parse; rank 0 alone is heard.
+ * Reading the command line of bench (cli/shared/bench_command.h). All ranks parse; rank 0 alone is heard.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,8 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cmd_bench.h"
-#include "cli/subcommands.h"
+#include "cli/shared/bench_command.h"
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
 #include "base/error.h"

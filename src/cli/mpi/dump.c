@@ -13,10 +13,9 @@
 #include "cli/ports/probe.h"
 #endif
 
-#include "cli/subcommands.h"
-#include "cli/cmd_topology.h"
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"
+#include "cli/shared/topology_command.h"
 #include "base/error.h"
 #include "mpi/reports/job_settings.h"
 #include "mpi/communicator/places.h"

@@ -26,6 +26,7 @@
 #include <mpi.h>
 
 #include "cli/shared/tool.h"
+#include "json/json.h"
 #include "cli/sweep/sweep.h"
 #include "base/error.h"
 
@@ -214,9 +215,11 @@ static int help(const char *lists, int workers, MPI_Comm comm)
     helper_t helper = {.comm = comm};
     uint64_t index[BATCH_MAX];
     size_t points;
-    json_t *object = json_loads(lists, 0, NULL);
+    trv_json_t json = {.root = NULL};
     PMPI_Ibcast(&helper.verdict, 1, MPI_INT, 0, comm, &helper.hearing);
-    int rc = cli_sweep_grid_load(&helper.grid, object, "the lists of rank 0");
+    int rc = trv_json_parse(&json, "the lists of rank 0", lists, strlen(lists));
+    if (!rc)
+        rc = cli_sweep_grid_load(&helper.grid, &json);
     if (!rc)
         rc = cli_sweep_grid_finish(&helper.grid);
     while (rc >= 0 && (points = ask(&helper, index)) > 0)
@@ -225,7 +228,7 @@ static int help(const char *lists, int workers, MPI_Comm comm)
         PMPI_Send(trv_last_error(), (int)strlen(trv_last_error()) + 1, MPI_CHAR, 0, TAG_FAILED, comm);
     wait_for(&helper.hearing);
     cli_sweep_grid_clear(&helper.grid);
-    json_decref(object);
+    trv_json_close(&json);
     return helper.verdict;
 }
 

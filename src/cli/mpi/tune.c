@@ -9,11 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/subcommands.h"
-#include "cli/cmd_tune.h"
 #include "mpi/communicator/attribute.h"
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"
+#include "cli/shared/tune_command.h"
 #include "base/text/parse.h"
 #include "cli/shared/select.h"
 #include "base/ascending.h"

@@ -13,9 +13,9 @@
 
 #include "base/ascending.h"
 #include "base/error.h"
-#include "settings/model.h"
 #include "cli/mpi/samples.h"
 #include "cli/mpi/together.h"
+#include "collective/model.h"
 #include "cli/mpi/tune.h"
 
 #define LIBRARY         0 /* the candidate that is the library's own */

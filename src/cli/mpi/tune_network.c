@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "settings/model.h"
+#include "collective/model.h"
 #include "transport/mpi/mpi_error.h"
 #include "cli/mpi/together.h"
 #include "cli/mpi/tune.h"

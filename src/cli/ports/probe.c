@@ -7,16 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/subcommands.h"
-#include "cli/cmd_topology.h"
 #include "base/error.h"
 #include "net/inside.h"
 #include "cli/ports/probe.h"
-#include "settings/model.h"
+#include "collective/model.h"
 #include "base/text/parse.h"
 #include "cli/shared/output.h"
 #include "cli/shared/table.h"
 #include "cli/shared/tool.h"
+#include "cli/shared/topology_command.h"
 
 enum { HOST_MAX = 64, BYTES = 1 << 20 };
 

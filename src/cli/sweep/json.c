@@ -24,7 +24,7 @@ int cli_sweep_append(char **list, const char *text)
     return TRV_OK;
 }
 
-static int append_value(char **list, const json_t *value, const char *key, const char *source)
+static int append_value(const trv_json_t *json, char **list, const json_t *value, const char *key)
 {
     char number[64];
     if (json_is_string(value))
@@ -34,47 +34,45 @@ static int append_value(char **list, const json_t *value, const char *key, const
     else if (json_is_real(value))
         snprintf(number, sizeof number, "%.15g", json_real_value(value));
     else
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "'%.200s': the key %s takes a text, a number or a list of these, for example "
-                        "[\"8\", \"8x8\"]",
-                        source, key);
+        return trv_json_fail(json, json->root, key,
+                             "the key %s takes a text, a number or a list of these, for example [\"8\", \"8x8\"]", key);
     return cli_sweep_append(list, number);
 }
 
-static int unknown_key(const char *key, const char *source)
+static int unknown_key(const trv_json_t *json, const char *key)
 {
     const char *name[CLI_AXES];
     for (int i = 0; i < CLI_AXES; i++)
         name[i] = cli_axis_name(i);
     const char *nearest = trv_nearest(key, name, CLI_AXES);
     if (nearest)
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.200s': there is no key '%.40s'; did you mean %s?", source, key, nearest);
-    return trv_fail(TRV_ERR_ARGUMENT,
-                    "'%.200s': there is no key '%.40s'; the keys are the long options of `trivance "
-                    "sweep --help` that take lists, for example torus",
-                    source, key);
+        return trv_json_fail(json, json->root, key, "there is no key '%.40s'; did you mean %s?", key, nearest);
+    return trv_json_fail(json, json->root, key,
+                         "there is no key '%.40s'; the keys are the long options of `trivance sweep --help` that take "
+                         "lists, for example torus",
+                         key);
 }
 
-int cli_sweep_grid_load(cli_sweep_grid_t *grid, json_t *object, const char *source)
+int cli_sweep_grid_load(cli_sweep_grid_t *grid, const trv_json_t *json)
 {
     const char *key;
     json_t *value, *entry;
     size_t i;
     int rc = TRV_OK;
-    if (!json_is_object(object))
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.200s' is not a JSON object, for example {\"torus\": [\"8\", \"8x8\"]}",
-                        source);
-    json_object_foreach(object, key, value)
+    if (!json_is_object(json->root))
+        return trv_json_fail(json, json->root, NULL,
+                             "it is not a JSON object, for example {\"torus\": [\"8\", \"8x8\"]}");
+    json_object_foreach(json->root, key, value)
     {
         int axis = cli_axis_find(key);
         char *list = NULL;
         if (axis < 0)
-            return unknown_key(key, source);
+            return unknown_key(json, key);
         if (!json_is_array(value))
-            rc = append_value(&list, value, key, source);
-        json_array_foreach(value, i, entry) rc = rc ? rc : append_value(&list, entry, key, source);
+            rc = append_value(json, &list, value, key);
+        json_array_foreach(value, i, entry) rc = rc ? rc : append_value(json, &list, entry, key);
         if (!rc && !list)
-            rc = trv_fail(TRV_ERR_ARGUMENT, "'%.200s': the list of the key %s is empty", source, key);
+            rc = trv_json_fail(json, json->root, key, "the list of the key %s is empty", key);
         if (!rc && !grid->list[axis])
             grid->list[axis] = list;
         else

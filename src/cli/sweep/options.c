@@ -8,7 +8,6 @@
 
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
-#include "base/text/whole_file.h"
 #include "cli/sweep/sweep.h"
 #include "base/error.h"
 
@@ -75,22 +74,14 @@ static int read_option(void *context, int key)
 
 static int read_description(cli_sweep_grid_t *grid, const char *path)
 {
-    json_error_t error;
     trv_torus_t torus;
-    const char *name;
-    char *text;
-    size_t length;
+    trv_json_t json = {.root = NULL};
     int rc = access(path, F_OK) && trv_torus_parse(path, &torus) == TRV_OK
                  ? trv_fail(TRV_ERR_ARGUMENT, "'%.60s' is no file; tori are given as --torus=%.60s", path, path)
-                 : trv_whole_file_read(path, &name, &text, &length);
-    if (rc)
-        return rc;
-    json_t *object = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-    free(text);
-    if (!object)
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.200s', line %d: %s", name, error.line, error.text);
-    rc = cli_sweep_grid_load(grid, object, path);
-    json_decref(object);
+                 : trv_json_read(&json, path);
+    if (!rc)
+        rc = cli_sweep_grid_load(grid, &json);
+    trv_json_close(&json);
     return rc;
 }
 

@@ -15,6 +15,7 @@
 #include "cli/sweep/sweep.h"
 #include "base/ascending.h"
 #include "base/error.h"
+#include "base/room.h"
 
 #define CELL_MAX       128
 #define LINE_BEGINNING "{\"torus\": " /* of every row in JSON lines */
@@ -192,12 +193,8 @@ static int read_row(cli_sweep_rows_t *rows, const char *line)
     if (rc || !cli_sweep_has(rows->grid, index))
         return rc;
     rows->numbers |= cells.text[cells.count - 1][0] == '\0';
-    if ((rows->dones & (rows->dones - 1)) == 0) {
-        uint64_t *grown = realloc(rows->done, (rows->dones ? 2 * rows->dones : 1) * sizeof *grown);
-        if (!grown)
-            return trv_fail_memory();
-        rows->done = grown;
-    }
+    if (trv_room(&rows->done, &rows->done_room, (int64_t)rows->dones, 1, sizeof *rows->done))
+        return TRV_ERR_MEMORY;
     rows->done[rows->dones++] = index;
     return TRV_OK;
 }

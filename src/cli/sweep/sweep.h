@@ -20,6 +20,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "json/json.h"
 #include "cli/shared/grid.h"
 #include "cli/shared/network_options.h"
 #include "cli/shared/progress.h"
@@ -74,12 +75,11 @@ int cli_sweep_grid_finish(cli_sweep_grid_t *grid);
 void cli_sweep_grid_clear(cli_sweep_grid_t *grid);
 /* "2 tori × 14 algorithms × 12 sizes × 3 values of alpha": the axes with more than one value. Returns `text`. */
 char *cli_sweep_grid_format(const cli_sweep_grid_t *grid, char *text, size_t size);
-/* The lists as JSON, freed by the caller, and back (then call _finish); `source` stands in the sentence where it can
- * not be read. A list that is there already stays. */
+/* The lists as JSON, freed by the caller, and back (then call _finish). A list that is there already stays. */
 char *cli_sweep_grid_dump(const cli_sweep_grid_t *grid);
 /* Makes a list longer, with a comma between. */
 int cli_sweep_append(char **list, const char *text);
-int cli_sweep_grid_load(cli_sweep_grid_t *grid, json_t *object, const char *source);
+int cli_sweep_grid_load(cli_sweep_grid_t *grid, const trv_json_t *json);
 
 /* Whether the point is simulated: algorithms that nobody named (`all`) are left out where they do not serve the torus or
  * the collective. */
@@ -113,6 +113,7 @@ typedef struct cli_sweep_rows {
     off_t end;      /* behind its last whole row */
     uint64_t *done; /* the points it had at the start, ascending */
     size_t dones;
+    int64_t done_room;
     bool numbers; /* any of its rows is no error */
 } cli_sweep_rows_t;
 

@@ -11,6 +11,7 @@
 
 #include <trivance/algorithms.h>
 
+#include "collective/algorithm_names.h"
 #include "base/error.h"
 #include "mpi/communicator/state.h"
 #include "mpi/reports/log.h"
@@ -106,7 +107,7 @@ static int can_make(const trv_network_t *network, const char *name)
 
 int trv_mpi_algorithm_serves(const trv_network_t *network, const char *name)
 {
-    int code = trv_rules_check_algorithm(name);
+    int code = trv_algorithm_check(name);
     if (code < 0 || strcmp(name, TRV_MPI_AUTO) == 0 || strcmp(name, TRV_RULE_PLANNED) == 0)
         return code;
     bool family = false;

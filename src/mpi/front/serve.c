@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collective/algorithm_names.h"
 #include "base/error.h"
 #include "mpi/communicator/attribute.h"
 #include "mpi/communicator/exchange.h"
@@ -263,7 +264,7 @@ static void look(const trv_mpi_state_t *state, given_t *given, const char *algor
     trv_network_t network = {TRV_NETWORK};
     trv_torus_t *torus = &network.torus;
     if (algorithm && strlen(algorithm) >= sizeof given->algorithm)
-        given->code = trv_rules_check_algorithm(algorithm);
+        given->code = trv_algorithm_check(algorithm);
     if (given->code == TRV_OK && given->has_torus)
         given->code = trv_torus_parse(given->torus, torus);
     if (given->code == TRV_OK && given->has_torus && torus->ranks != state->ranks)

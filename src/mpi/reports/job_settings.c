@@ -10,6 +10,7 @@
 
 #include <trivance/algorithms.h>
 
+#include "collective/algorithm_names.h"
 #include "base/error.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/recorder.h"
@@ -40,7 +41,7 @@ static void keep_warning(void *context, const char *sentence)
 static void read_environment(void)
 {
     warnings_t warnings = {0};
-    trv_settings_read(&settings, keep_warning, &warnings);
+    trv_settings_read(&settings, &(trv_rules_reader_t){trv_algorithm_check, keep_warning, &warnings});
     shared_text = trv_settings_text(&shared_length);
     may_serve = trv_settings_may_serve(&settings);
     trv_mpi_log_begin(&settings);
@@ -87,7 +88,8 @@ int trv_mpi_settings_rules(const char *text, size_t length)
     pthread_once(&once, read_environment);
     pthread_mutex_lock(&rules_lock);
     if (!rules_known) {
-        code = trv_settings_parse_rules(&settings, text, length, warn, NULL);
+        code = trv_settings_parse_rules(&settings, text, length,
+                                        &(trv_rules_reader_t){trv_algorithm_check, warn, NULL});
         if (code < 0 && !settings.fault)
             code = trv_fail_memory(); /* to keep what is wrong */
         rules_known = code != TRV_ERR_MEMORY;

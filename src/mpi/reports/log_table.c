@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <trivance/algorithms.h>
+
 #include "base/text/parse.h"
 #include "base/size_class.h"
 #include "mpi/reports/log.h"

@@ -1,7 +1,7 @@
 /*
  * What users say of their network, for the planner.
  */
-#include "settings/model.h"
+#include "collective/model.h"
 
 #include <math.h>
 #include <stdio.h>

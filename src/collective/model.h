@@ -3,8 +3,8 @@
  * of the tail, a hop costs hop_ns, a message overhead_ns of its sender's processor, all else as in
  * TRV_SIMULATE_DEFAULTS.
  */
-#ifndef TRIVANCE_SETTINGS_MODEL_H
-#define TRIVANCE_SETTINGS_MODEL_H
+#ifndef TRIVANCE_COLLECTIVE_MODEL_H
+#define TRIVANCE_COLLECTIVE_MODEL_H
 
 #include <trivance/simulate.h>
 #include <trivance/torus.h>

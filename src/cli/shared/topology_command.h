@@ -1,14 +1,16 @@
 /*
  * The command line of `trivance topology`, which trivance-mpi reads for --dump, and trivance-net for --ports.
  */
-#ifndef TRIVANCE_CLI_CMD_TOPOLOGY_H
-#define TRIVANCE_CLI_CMD_TOPOLOGY_H
+#ifndef TRIVANCE_CLI_SHARED_TOPOLOGY_COMMAND_H
+#define TRIVANCE_CLI_SHARED_TOPOLOGY_COMMAND_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "cli/shared/command.h"
 #include "cli/shared/table.h"
+
+extern const cli_command_t cli_topology_command;
 
 enum { TOPOLOGY_DUMP = CLI_NO_LETTER, TOPOLOGY_TORUS, TOPOLOGY_HOSTS, TOPOLOGY_PORTS, TOPOLOGY_RULES };
 

@@ -1,9 +1,7 @@
 /*
- * trivance tune: its command line, and the handing over to the program of the MPI whose launcher started us.
+ * The command line of trivance tune.
  */
-#include "cli/cmd_tune.h"
-#include "cli/subcommands.h"
-#include "cli/host/handover.h"
+#include "cli/shared/tune_command.h"
 
 static const cli_option_t option[] =
     {{"torus", TUNE_TORUS, "T",
@@ -33,8 +31,3 @@ const cli_command_t cli_tune_command = {
     .examples = "mpirun -n 9 trivance tune --torus 3x3 -o rules.json\n"
                 "TRIVANCE_TORUS=3x3 TRIVANCE_RULES_FILE=rules.json mpirun -n 9 ./program\n",
 };
-
-int cli_tune(int argc, char **argv)
-{
-    return cli_run_under_mpi(argc, argv, &cli_tune_command, "mpirun -n 9 trivance tune --torus 3x3 -o rules.json");
-}

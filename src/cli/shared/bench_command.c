@@ -1,15 +1,12 @@
 /*
- * trivance bench: its command line, and the handing over to the benchmark program of the MPI whose launcher started us.
+ * The command line of trivance bench.
  *
  * The letters are those of all subcommands. With the output format of another benchmark come that one's letters, so that
  * its command lines work: only the table that is in front of ours differs.
  */
-#include "cli/cmd_bench.h"
+#include "cli/shared/bench_command.h"
 
 #include <string.h>
-
-#include "cli/subcommands.h"
-#include "cli/host/handover.h"
 
 static const cli_option_t option[] = {
     {NULL, 0, NULL, "What is run", NULL},
@@ -111,9 +108,4 @@ cli_command_t cli_bench_command_as(const char *format)
         command.more = own_options;
     }
     return command;
-}
-
-int cli_bench(int argc, char **argv)
-{
-    return cli_run_under_mpi(argc, argv, &cli_bench_command, "mpirun -n 9 trivance bench --torus 3x3");
 }
