@@ -6,14 +6,16 @@
 #include "exhaustive.h"
 #include "simulate_check.h"
 
+#include "heard.h"
+
 #include <math.h>
 
 #include "simulate/simulator.h"
 
-static void ignore_hops(void *context, uint64_t hops)
+static int simulate_until(const trv_simulator_t *simulator, const trv_simulate_options_t *options, double enough_ns,
+                          trv_simulation_t *result)
 {
-    (void)context;
-    (void)hops;
+    return trv_simulate_dropped(simulator, options, 1 << 20, (trv_span_t){0}, enough_ns, result);
 }
 
 /* A run that is of interest up to its time is the same; up to a moment before, its time is INFINITY, and fewer hops were
@@ -33,24 +35,19 @@ static void ends_when_of_no_interest(void **state)
             assert_int_equal(trv_schedule_create(&schedule, &torus, "bucket", TRV_ALLREDUCE), TRV_OK);
             assert_int_equal(trv_simulator_create(&simulator, schedule), TRV_OK);
             assert_int_equal(trv_simulate(simulator, &options, 1 << 20, &result), TRV_OK);
-            trv_watch_t watch = {.moved = ignore_hops, .enough_ns = result.time_ns};
-            assert_int_equal(trv_simulate_watched(simulator, &options, 1 << 20, &watch, &ended), TRV_OK);
+            assert_int_equal(simulate_until(simulator, &options, result.time_ns, &ended), TRV_OK);
             assert_true(ended.time_ns == result.time_ns && ended.time_fs == result.time_fs);
-            watch.enough_ns = result.time_ns - 0.001;
-            assert_int_equal(trv_simulate_watched(simulator, &options, 1 << 20, &watch, &ended), TRV_OK);
+            assert_int_equal(simulate_until(simulator, &options, result.time_ns - 0.001, &ended), TRV_OK);
             assert_true(isinf(ended.time_ns));
-            watch.enough_ns = result.time_ns / 2;
-            assert_int_equal(trv_simulate_watched(simulator, &options, 1 << 20, &watch, &ended), TRV_OK);
+            assert_int_equal(simulate_until(simulator, &options, result.time_ns / 2, &ended), TRV_OK);
             assert_true(isinf(ended.time_ns) && ended.packet_hops < result.packet_hops);
             trv_simulator_destroy(simulator);
             trv_schedule_destroy(schedule);
         }
 }
 
-static void add_hops(void *context, uint64_t hops) { *(uint64_t *)context += hops; }
-
-/* A run that is watched is the same, and as long as trv_simulate_hops says; what is told of it is not more. */
-static void watched_is_the_same(void **state)
+/* A run that reports its progress is the same, and as long as trv_simulate_hops says. */
+static void reporting_is_the_same(void **state)
 {
     static const char *const tori[] = {"27", "9x9", "8x8", "5x3"};
     (void)state;
@@ -60,19 +57,19 @@ static void watched_is_the_same(void **state)
             trv_schedule_t *schedule;
             trv_simulator_t *simulator;
             trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
-            trv_simulation_t result, watched;
-            uint64_t hops = 0;
-            const trv_watch_t watch = {.context = &hops, .moved = add_hops};
+            trv_simulation_t result, reported;
+            double last = 0;
             options.model = fifo ? TRV_FIFO : TRV_DATELINE;
             options.packet_bytes = 256;
             assert_int_equal(trv_schedule_create(&schedule, &torus, "trivance-b", TRV_ALLREDUCE), TRV_OK);
             assert_int_equal(trv_simulator_create(&simulator, schedule), TRV_OK);
             assert_int_equal(trv_simulate(simulator, &options, 4 << 20, &result), TRV_OK);
-            assert_int_equal(trv_simulate_watched(simulator, &options, 4 << 20, &watch, &watched), TRV_OK);
-            assert_memory_equal(&watched, &result, sizeof result);
             assert_true(trv_simulate_hops(simulator, &options, 4 << 20) == (double)result.simulated_hops);
-            assert_true(hops <= result.simulated_hops && hops + 200000 > result.simulated_hops);
-            assert_true(fifo || hops > 0);
+            options.progress = heard_report;
+            options.progress_context = &last;
+            assert_int_equal(trv_simulate(simulator, &options, 4 << 20, &reported), TRV_OK);
+            assert_memory_equal(&reported, &result, sizeof result);
+            assert_true(fifo || last > 0);
             trv_simulator_destroy(simulator);
             trv_schedule_destroy(schedule);
         }
@@ -302,7 +299,7 @@ static void what_breaks_the_symmetry_turns_it_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(watched_is_the_same),
+        cmocka_unit_test(reporting_is_the_same),
         cmocka_unit_test(ends_when_of_no_interest),
         cmocka_unit_test(equals_the_full_simulation_on_every_torus_up_to_8x8x8),
         cmocka_unit_test(equals_the_full_simulation_where_queues_form),

@@ -191,7 +191,8 @@ static int read_op(reader_t *reader, json_t *object)
             rc = read_buffers(reader, object, "dst_buff", &targets);
         op.count = op.sources + targets;
         if (!rc && (op.sources == 0 || targets == 0 || (op.kind == TRV_OP_MOVE && op.sources != targets)))
-            rc = trv_json_fail(&reader->json, object, NULL, "%d sources do not go with %d targets", op.sources, targets);
+            rc = trv_json_fail(&reader->json, object, NULL, "%d sources do not go with %d targets", op.sources,
+                               targets);
         for (int i = 1; i < op.count && !rc; i++) {
             const trv_gpu_span_t *chunks = &program->span[op.first];
             if (chunks[i].size != chunks[op.kind == TRV_OP_SUM || i < op.sources ? 0 : i - op.sources].size &&
@@ -276,8 +277,9 @@ static int read_sizes(reader_t *reader, json_t *object)
     const int parts = program->collective == TRV_ALLREDUCE ? 1 : program->gpus;
     const int other = program->collective == TRV_ALLGATHER ? input : output;
     if (!rc && (chunks < 1 || chunks != other * parts || (reader->number > 0 && chunks != program->chunks)))
-        rc = trv_json_fail(&reader->json, object, NULL, "%d input and %d output chunks are not those of the collective on %d GPUs",
-                           input, output, program->gpus);
+        rc = trv_json_fail(&reader->json, object, NULL,
+                           "%d input and %d output chunks are not those of the collective on %d GPUs", input, output,
+                           program->gpus);
     program->chunks = chunks;
     return rc;
 }

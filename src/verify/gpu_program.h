@@ -73,8 +73,8 @@ typedef struct trv_gpu_program {
     trv_threadblock_t *block;
     trv_gpu_op_t *op;
     trv_gpu_span_t *span; /* operands */
-    int *channel;     /* operands: the end at this GPU, of all ends of all GPUs */
-    int *other;       /* of each end the other one, or -1 */
+    int *channel;         /* operands: the end at this GPU, of all ends of all GPUs */
+    int *other;           /* of each end the other one, or -1 */
     int blocks, ops, spans, channels, ends;
     int64_t block_room, op_room, span_room, channel_room; /* trv_room's */
 } trv_gpu_program_t;

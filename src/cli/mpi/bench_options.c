@@ -322,8 +322,8 @@ static int find_network(draft_t *draft)
     if (TRV_Comm_set(draft->comm, NULL, TRV_MPI_AUTO) != MPI_SUCCESS ||
         trv_mpi_state_find(draft->comm, &state) != MPI_SUCCESS || !state)
         return TRV_ERR_ARGUMENT; /* the sentence is there */
-    draft->options->network = state->network;
-    draft->options->torus[draft->options->tori++] = state->network.torus;
+    draft->options->network = state->config.network;
+    draft->options->torus[draft->options->tori++] = state->config.network.torus;
     return TRV_OK;
 }
 
