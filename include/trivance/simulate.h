@@ -100,7 +100,7 @@ typedef struct trv_simulate_options {
     void *progress_context;
 } trv_simulate_options_t;
 
-/* The paper's evaluation (appendix E): 800 Gb/s, alpha 1.5 us, 8 KiB packets, 100 ns links, 50 + 50 ns routers. */
+/* The parameters of the paper's evaluation (appendix E): 800 Gb/s, alpha 1.5 us, 8 KiB packets, 100 ns links, 50 + 50 ns routers. */
 #define TRV_SIMULATE_DEFAULTS                                                                                          \
     {                                                                                                                  \
         .size = sizeof(trv_simulate_options_t), .bandwidth_bps = 800e9, .nic_bandwidth_bps = 12800e9,                  \
@@ -136,7 +136,8 @@ TRV_API void trv_simulator_destroy(trv_simulator_t *simulator);
 /* AllReduce (or the schedule's collective) of `vector_bytes`. Under TRV_FIFO a schedule with a symmetry is reduced to
  * the ranks that differ, with exactly the same result, unless `full` or an option that breaks the symmetry is set.
  * TRV_ERR_ARGUMENT for options out of range; TRV_ERR_UNSUPPORTED if a message's route passes a cut link;
- * TRV_ERR_CANCELLED if options->progress asked for it; TRV_ERR_INVALID if a rank waits for a message that no rank sends, or full buffers wait for one another. */
+ * TRV_ERR_CANCELLED if options->progress asked for it; TRV_ERR_INVALID if a rank waits for a message that no rank
+ * sends, or full buffers wait for one another. */
 TRV_API int trv_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
                          trv_simulation_t *result);
 

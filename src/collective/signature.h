@@ -12,6 +12,7 @@
 #include <trivance/planner.h>
 
 #include "execute/run/arguments.h"
+#include "schedule/collective.h"
 
 typedef struct trv_signature {
     trv_collective_t collective;
@@ -26,7 +27,7 @@ trv_signature_t trv_signature_of(trv_collective_t collective, const trv_elements
 /* Bytes of the whole vector: `count` is all of it for AllReduce, one rank's block for the other collectives. */
 static inline uint64_t trv_signature_bytes(const trv_signature_t *signature, size_t count, int ranks)
 {
-    return (uint64_t)count * signature->element_bytes * (signature->collective == TRV_ALLREDUCE ? 1 : (uint64_t)ranks);
+    return (uint64_t)count * signature->element_bytes * trv_collective_blocks(signature->collective, ranks);
 }
 
 /* Constraints that the planner must respect for the result to be correct. */

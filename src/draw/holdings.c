@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "schedule/collective.h"
 #include "verify/verifier.h"
 
 #define BYTES_MAX ((size_t)1 << 28)
@@ -50,7 +51,7 @@ static void unmark_combine(const holdings_t *h, unsigned char *live, const trv_c
 static int find_live(holdings_t *h)
 {
     trv_verifier_t *v = &h->v;
-    bool own_only = trv_schedule_collective(v->schedule) == TRV_REDUCE_SCATTER;
+    const bool own_only = !trv_schedule_shape(v->schedule)->all_after;
     for (int rank = 0; rank < v->ranks; rank++)
         for (int64_t u = 0; u < v->units; u++)
             h->live[(size_t)v->steps * h->cells + (size_t)rank * h->row + (size_t)u] = !own_only ||

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/room.h"
+#include "schedule/collective.h"
 #include "verify/vector_clock.h"
 #include "verify/verifier.h"
 
@@ -312,7 +313,7 @@ static int add_combine(lowering_t *l, int rank, const trv_combine_t *combine)
 /* What a rank must end with and lies elsewhere than in the vector is copied there. */
 static int add_last_copies(lowering_t *l, int rank)
 {
-    bool own_only = trv_schedule_collective(l->schedule) == TRV_REDUCE_SCATTER;
+    const bool own_only = !trv_schedule_shape(l->schedule)->all_after;
     int64_t count = 0;
     for (int64_t u = 0; u < l->units; u++) {
         int32_t bound = l->bound[place(l, rank, 0, u)];
@@ -334,7 +335,7 @@ static int add_last_copies(lowering_t *l, int rank)
 static int32_t chunk_of(const lowering_t *l, int64_t unit)
 {
     int64_t streams = l->out->streams, per_block = l->units / l->ranks;
-    if (trv_schedule_collective(l->schedule) == TRV_ALLREDUCE)
+    if (!trv_collective_has_owners(trv_schedule_collective(l->schedule)))
         return (int32_t)(l->stream * l->units + trv_schedule_position(l->schedule, l->stream, unit));
     return (int32_t)((unit / per_block * streams + l->stream) * per_block + unit % per_block);
 }
@@ -388,7 +389,7 @@ static int check(const trv_schedule_t *s)
     if (trv_schedule_exactness(s) != TRV_EXACT)
         return trv_fail(TRV_ERR_UNSUPPORTED, "%s adds contributions more than once, which is wrong for sums",
                         trv_schedule_name(s));
-    if (trv_schedule_collective(s) != TRV_ALLREDUCE && trv_schedule_owner(s, 0) < 0)
+    if (trv_collective_has_owners(trv_schedule_collective(s)) && trv_schedule_owner(s, 0) < 0)
         return trv_fail(TRV_ERR_UNSUPPORTED, "the units of %s have no owners", trv_schedule_name(s));
     return TRV_OK;
 }
@@ -451,8 +452,8 @@ int trv_lower(const trv_schedule_t *schedule, bool one_sided, trv_lowered_t *low
     if (rc)
         return rc;
     lowered->chunks = lowered->streams * l.units;
-    lowered->input = lowered->chunks / (collective == TRV_ALLGATHER ? l.ranks : 1);
-    lowered->output = lowered->chunks / (collective == TRV_REDUCE_SCATTER ? l.ranks : 1);
+    lowered->input = lowered->chunks / (trv_collective_shape(collective)->all_before ? 1 : l.ranks);
+    lowered->output = lowered->chunks / (trv_collective_shape(collective)->all_after ? 1 : l.ranks);
     rc = allocate(&l);
     for (l.stream = 0; l.stream < lowered->streams && !rc; l.stream++)
         rc = lower_stream(&l);

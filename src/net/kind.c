@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "net/inside.h"
 #include "base/text/parse.h"
+#include "schedule/collective.h"
 
 enum { ALIGNMENT = 64 };
 
@@ -51,7 +52,7 @@ int trv_kind_make(trv_kind_t **made, trv_net_comm_t *comm, trv_collective_t coll
 /* What all ranks' calls have in common. Reductions of the caller's own are not compared. */
 static void sign(const trv_kind_t *kind, trv_broadcast_t *call)
 {
-    const bool reduces = kind->collective != TRV_ALLGATHER && !kind->elements.reduce;
+    const bool reduces = trv_collective_shape(kind->collective)->reduces && !kind->elements.reduce;
     call->collective = (int32_t)kind->collective;
     call->type = kind->elements.reduce ? -1 : (int32_t)kind->elements.type;
     call->op = reduces ? (int32_t)kind->elements.op : -1;

@@ -12,18 +12,16 @@
 #include "base/error.h"
 #include "base/room.h"
 #include "base/text/parse.h"
+#include "schedule/collective.h"
 #include "torus/torus.h"
 
-static const char *const collective_name[] =
-    {[TRV_ALLREDUCE] = "allreduce", [TRV_REDUCE_SCATTER] = "reduce-scatter", [TRV_ALLGATHER] = "allgather"};
-
-const char *trv_rules_collective_name(trv_collective_t collective) { return collective_name[collective]; }
+const char *trv_rules_collective_name(trv_collective_t collective) { return trv_collective_shape(collective)->name; }
 
 /* Also as MPI spells them. */
 bool trv_rules_collective(const char *name, trv_collective_t *collective)
 {
-    for (int i = TRV_ALLREDUCE; i <= TRV_ALLGATHER; i++)
-        if (strcmp(name, collective_name[i]) == 0) {
+    for (int i = 0; i < TRV_COLLECTIVES; i++)
+        if (strcmp(name, trv_collective_shapes[i].name) == 0) {
             *collective = (trv_collective_t)i;
             return true;
         }

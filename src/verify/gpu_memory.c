@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "schedule/collective.h"
 #include "verify/gpu_state.h"
 
 #define TIMES_MAX 1000000 /* that a contribution may count */
@@ -23,12 +24,12 @@ static int buffer_part(const trv_gpu_program_t *program) { return program->chunk
 
 static int buffer_input(const trv_gpu_program_t *program)
 {
-    return program->collective == TRV_ALLGATHER ? buffer_part(program) : program->chunks;
+    return trv_collective_shape(program->collective)->all_before ? program->chunks : buffer_part(program);
 }
 
 static int buffer_output(const trv_gpu_program_t *program)
 {
-    return program->collective == TRV_REDUCE_SCATTER ? buffer_part(program) : program->chunks;
+    return trv_collective_shape(program->collective)->all_after ? program->chunks : buffer_part(program);
 }
 
 /* Input and output: in place the shorter one is the GPU's part of the longer one. */
@@ -190,13 +191,14 @@ int trv_run_store(run_t *run, int block, const trv_gpu_span_t *span, int i, cons
 void trv_run_fill_inputs(run_t *run, int gpu)
 {
     const trv_gpu_program_t *program = run->program;
+    const trv_collective_shape_t *shape = trv_collective_shape(program->collective);
     const int input = buffer_input(program);
     for (int cell = run->first_cell[gpu]; cell < run->first_cell[gpu + 1]; cell++)
         row_of(run, cell)[0] = -1;
     for (int i = 0; i < input; i++) {
         int32_t *row = row_of(run, buffer_cell(run, gpu, 'i', i));
         memset(row, 0, (size_t)run->width * sizeof *row);
-        row[0] = program->collective == TRV_ALLGATHER ? gpu * input + i : i;
+        row[0] = shape->all_before ? i : gpu * input + i;
         row[1 + gpu] = 1;
     }
 }
@@ -204,7 +206,8 @@ void trv_run_fill_inputs(run_t *run, int gpu)
 int trv_run_check_outputs(run_t *run, int gpu)
 {
     const trv_gpu_program_t *program = run->program;
-    const int first = program->collective == TRV_REDUCE_SCATTER ? gpu * buffer_part(program) : 0;
+    const trv_collective_shape_t *shape = trv_collective_shape(program->collective);
+    const int first = shape->all_after ? 0 : gpu * buffer_part(program);
     for (int i = 0; i < buffer_output(program); i++) {
         const int32_t *row = row_of(run, buffer_cell(run, gpu, 'o', i));
         const int chunk = first + i;
@@ -213,7 +216,7 @@ int trv_run_check_outputs(run_t *run, int gpu)
         if (row[0] != chunk)
             return trv_run_fault(run, -1, "GPU %d ends with chunk %d where chunk %d should be", gpu, row[0], chunk);
         for (int from = 0; from < program->gpus; from++)
-            if (row[1 + from] != (program->collective != TRV_ALLGATHER || chunk / buffer_part(program) == from))
+            if (row[1 + from] != (shape->all_before || chunk / buffer_part(program) == from))
                 return trv_run_fault(run, -1, "GPU %d ends with the contribution of GPU %d to chunk %d %d times", gpu,
                                      from, chunk, row[1 + from]);
     }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "schedule/collective.h"
 #include "verify/verifier.h"
 
 /* Where a contribution came from: received by its holder in `step` from rank `from`, or its own (step -1). */
@@ -48,7 +49,7 @@ static int trace_replay(trace_t *trace, bool (*step)(trace_t *trace))
 /* Whether `rank` starts with a contribution to the unit. */
 static bool contributes(const trace_t *trace, int rank)
 {
-    return trv_schedule_collective(trace->v->schedule) != TRV_ALLGATHER ||
+    return trv_schedule_shape(trace->v->schedule)->all_before ||
            trv_schedule_owner(trace->v->schedule, trace->unit) == rank;
 }
 
@@ -201,7 +202,7 @@ static void report_missing(const trace_t *trace, int rank)
 {
     trv_verifier_t *v = trace->v;
     char name[TRV_UNIT_NAME_MAX], reached[160], served[96];
-    bool scatter = trv_schedule_collective(v->schedule) == TRV_REDUCE_SCATTER;
+    const bool scatter = !trv_schedule_shape(v->schedule)->all_after;
     const char *what = trv_schedule_units(v->schedule) == 1 ? "slice" : "block";
     int origin = trail_at(trace, rank, 0)->origin, have = 0;
     /* Who merely got a sum that lacks it is not the first to blame. */

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "schedule/collective.h"
 #include "verify/verifier.h"
 
 static uint64_t *cell_at(const trv_verifier_t *v, int rank, int reg) { return trv_values_at(v, rank, reg * v->count); }
@@ -41,7 +42,7 @@ void trv_values_start(trv_verifier_t *v, int stream)
     size_t cells = (size_t)v->ranks * (size_t)v->registers * (size_t)v->count;
     memset(v->cell, 0, cells * (size_t)v->stride * sizeof *v->cell);
     memset(v->expected, 0, (size_t)v->count * sizeof *v->expected);
-    if (trv_schedule_collective(v->schedule) == TRV_ALLGATHER) {
+    if (!trv_schedule_shape(v->schedule)->all_before) {
         for (int64_t u = 0; u < v->count; u++) {
             int owner = trv_schedule_owner(v->schedule, v->first + u);
             if (owner >= 0)
@@ -220,7 +221,7 @@ static int judge_rank(trv_verifier_t *v, int stream, int rank, int64_t first, in
             ++*explained;
             ++of_rank;
             rc = trv_verifier_explain(v, stream, rank, v->first + u);
-        } else if (trv_schedule_collective(v->schedule) != TRV_REDUCE_SCATTER) {
+        } else if (trv_schedule_shape(v->schedule)->all_after) {
             compare_expressions(v, stream, rank, u, cell, of_rank_0);
         }
     }
@@ -230,7 +231,7 @@ static int judge_rank(trv_verifier_t *v, int stream, int rank, int64_t first, in
 int trv_values_judge(trv_verifier_t *v, int stream)
 {
     int explained = 0, rc = TRV_OK;
-    if (trv_schedule_collective(v->schedule) == TRV_REDUCE_SCATTER) {
+    if (!trv_schedule_shape(v->schedule)->all_after) {
         for (int64_t u = 0; u < v->count && !rc; u++)
             rc = judge_rank(v, stream, trv_schedule_owner(v->schedule, v->first + u), u, u + 1, &explained);
         return rc;

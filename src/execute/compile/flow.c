@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "execute/compile/program.h"
 #include "base/room.h"
+#include "schedule/collective.h"
 
 /* What the functions below share. */
 typedef struct walk {
@@ -132,7 +133,7 @@ static int find_block(walk_t *walk)
 {
     const int64_t units = trv_schedule_units(walk->schedule), ranks = trv_schedule_torus(walk->schedule)->ranks;
     walk->flow->block = units;
-    if (trv_schedule_collective(walk->schedule) == TRV_ALLREDUCE)
+    if (!trv_collective_has_owners(trv_schedule_collective(walk->schedule)))
         return 0;
     walk->flow->block = units / ranks;
     if (units % ranks)
@@ -140,8 +141,7 @@ static int find_block(walk_t *walk)
                         trv_schedule_name(walk->schedule), (long long)units, (long long)ranks);
     if (trv_schedule_owner(walk->schedule, 0) < 0)
         return trv_fail(TRV_ERR_INVALID, "the units of '%s' have no owners, which %s needs",
-                        trv_schedule_name(walk->schedule),
-                        trv_schedule_collective(walk->schedule) == TRV_ALLGATHER ? "AllGather" : "Reduce-Scatter");
+                        trv_schedule_name(walk->schedule), trv_schedule_shape(walk->schedule)->title);
     return 0;
 }
 
@@ -153,7 +153,7 @@ static int collect(walk_t *walk, trv_space_t *space, bool flat)
     trv_partition_t *partition = &flow->partition;
     trv_step_t step = TRV_STEP_INIT;
     const int steps = trv_schedule_steps(walk->schedule);
-    const bool back = trv_schedule_collective(walk->schedule) == TRV_ALLGATHER;
+    const bool back = !trv_schedule_shape(walk->schedule)->all_before;
     int rc = trv_partition_begin(partition, space, walk->schedule, walk->stream, flat);
     if (!rc)
         rc = find_block(walk);
@@ -321,7 +321,7 @@ static int begin(walk_t *walk)
     trv_flow_t *flow = walk->flow;
     trv_partition_t *p = &flow->partition;
     const size_t atoms = (size_t)p->atoms, held = (size_t)walk->registers * atoms;
-    const trv_collective_t collective = trv_schedule_collective(walk->schedule);
+    const trv_collective_shape_t *shape = trv_schedule_shape(walk->schedule);
     walk->bound = malloc((held ? held : 1) * sizeof *walk->bound);
     flow->result = malloc(atoms * sizeof *flow->result);
     flow->in = malloc(atoms * sizeof *flow->in);
@@ -331,8 +331,8 @@ static int begin(walk_t *walk)
     memset(walk->bound, 0xff, held * sizeof *walk->bound);
     for (int atom = 0; atom < p->atoms; atom++) {
         const bool own = trv_space_first(p->space, p->node[p->leaf[atom]].product) / flow->block == walk->rank;
-        flow->in[atom] = collective != TRV_ALLGATHER || own;
-        flow->out[atom] = collective != TRV_REDUCE_SCATTER || own;
+        flow->in[atom] = shape->all_before || own;
+        flow->out[atom] = shape->all_after || own;
     }
     for (int atom = 0; walk->registers > 0 && atom < p->atoms; atom++) {
         int value = flow->in[atom] ? new_value(walk, atom) : 0;

@@ -12,6 +12,7 @@
 #include "execute/compile/program.h"
 #include "base/room.h"
 #include "execute/compile/space.h"
+#include "schedule/collective.h"
 
 static const int *sets_of(const trv_partition_t *p, int product)
 {
@@ -333,7 +334,7 @@ int trv_partition_begin(trv_partition_t *p, trv_space_t *space, const trv_schedu
     }
     if (rc >= 0)
         rc = add_node(p, trv_space_add(space, space->full));
-    if (rc >= 0 && p->flat && trv_schedule_collective(schedule) == TRV_ALLREDUCE)
+    if (rc >= 0 && p->flat && !trv_collective_has_owners(trv_schedule_collective(schedule)))
         rc = list_positions(p);
     return rc < 0 ? rc : 0;
 }

@@ -10,6 +10,7 @@
 #include <trivance/execute.h>
 
 #include "base/error.h"
+#include "schedule/collective.h"
 
 static inline size_t trv_elements_size(const trv_elements_t *elements)
 {
@@ -23,7 +24,7 @@ static inline int trv_elements_check(trv_collective_t collective, const trv_elem
                                           : trv_fail(TRV_ERR_ARGUMENT, "elements of 0 bytes cannot be reduced");
     if (trv_type_size(elements->type) == 0)
         return trv_fail(TRV_ERR_ARGUMENT, "there is no element type %d", (int)elements->type);
-    if (collective == TRV_ALLGATHER)
+    if (!trv_collective_shape(collective)->reduces)
         return TRV_OK;
     if (elements->op < 0 || elements->op >= TRV_OPS)
         return trv_fail(TRV_ERR_ARGUMENT, "there is no operation %d", (int)elements->op);
@@ -36,7 +37,7 @@ static inline int trv_elements_check(trv_collective_t collective, const trv_elem
 static inline int trv_count_check(trv_collective_t collective, const trv_elements_t *elements, size_t count, int ranks)
 {
     const size_t size = trv_elements_size(elements);
-    if (count > SIZE_MAX / 4 / size / (collective == TRV_ALLREDUCE ? 1 : (size_t)ranks))
+    if (count > SIZE_MAX / 4 / size / trv_collective_blocks(collective, ranks))
         return trv_fail(TRV_ERR_ARGUMENT, "%zu elements of %zu bytes are more than memory can address", count, size);
     return TRV_OK;
 }
@@ -44,12 +45,12 @@ static inline int trv_count_check(trv_collective_t collective, const trv_element
 /* Bytes of the input and the output buffer; `part` is AllReduce's vector, or one rank's block. */
 static inline size_t trv_input_bytes(trv_collective_t collective, size_t part, int ranks)
 {
-    return collective == TRV_REDUCE_SCATTER ? part * (size_t)ranks : part;
+    return trv_collective_shape(collective)->all_before ? part * trv_collective_blocks(collective, ranks) : part;
 }
 
 static inline size_t trv_output_bytes(trv_collective_t collective, size_t part, int ranks)
 {
-    return collective == TRV_ALLGATHER ? part * (size_t)ranks : part;
+    return trv_collective_shape(collective)->all_after ? part * trv_collective_blocks(collective, ranks) : part;
 }
 
 /* Whether the buffers share memory. */

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "execute/run/plan.h"
+#include "schedule/collective.h"
 
 enum { FIELD_COUNT, FIELD_SIZE, FIELD_KIND, FIELD_COLLECTIVE, FIELD_SCHEDULE, FIELD_CHUNK };
 
@@ -48,7 +49,9 @@ int trv_check_start(trv_plan_t *plan)
 {
     trv_check_t *check = &plan->check;
     const trv_elements_t *e = &plan->elements;
-    uint64_t kind = plan->collective == TRV_ALLGATHER ? 0 : e->reduce ? 1 : 2 + (uint64_t)e->op * TRV_TYPES + e->type;
+    uint64_t kind = !trv_collective_shape(plan->collective)->reduces ? 0
+                    : e->reduce                                      ? 1
+                                                                     : 2 + (uint64_t)e->op * TRV_TYPES + e->type;
     check->mine[0][FIELD_COUNT] = plan->count;
     check->mine[0][FIELD_SIZE] = plan->element_size;
     check->mine[0][FIELD_KIND] = kind;

@@ -11,6 +11,7 @@
  * are for scratch to be bounded.
  */
 #include "execute/run/plan.h"
+#include "schedule/collective.h"
 
 enum {
     WHOLE_BYTES = 256 << 10, /* of one stream's part of a chunk */
@@ -42,7 +43,7 @@ static size_t choose(const trv_schedule_t *schedule, size_t vector)
 size_t trv_chunk_elements(const trv_schedule_t *schedule, size_t count, size_t element_size, size_t chunk_bytes)
 {
     const size_t ranks = (size_t)trv_schedule_torus(schedule)->ranks;
-    const size_t unit = element_size * (trv_schedule_collective(schedule) == TRV_ALLREDUCE ? 1 : ranks);
+    const size_t unit = element_size * trv_collective_blocks(trv_schedule_collective(schedule), (int)ranks);
     if (count == 0)
         return 0;
     const size_t bytes = chunk_bytes ? chunk_bytes : choose(schedule, count * unit);

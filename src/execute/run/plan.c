@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "execute/run/arguments.h"
 #include "execute/run/plan.h"
+#include "schedule/collective.h"
 
 enum { EMPTY_POLLS_MAX = 16 };
 
@@ -173,8 +174,8 @@ static void set_count(trv_plan_t *plan, size_t count)
             plan->lane_scratch_bytes = sized->scratch_bytes;
     }
     plan->scratch_bytes = (size_t)plan->lanes * plan->lane_scratch_bytes;
-    plan->origin[TRV_AT_OUTPUT] = plan->collective == TRV_REDUCE_SCATTER ? (size_t)plan->rank * count : 0;
-    plan->origin[TRV_AT_INPUT] = plan->collective == TRV_ALLGATHER ? (size_t)plan->rank * count : 0;
+    plan->origin[TRV_AT_OUTPUT] = trv_collective_shape(plan->collective)->all_after ? 0 : (size_t)plan->rank * count;
+    plan->origin[TRV_AT_INPUT] = trv_collective_shape(plan->collective)->all_before ? 0 : (size_t)plan->rank * count;
 }
 
 /* A plan of the schedule; `compiled` is one for it, or NULL. */
@@ -331,7 +332,7 @@ static int set_buffers(trv_plan_t *plan, const void *input, void *output)
         return rc;
     plan->input = input;
     plan->output = output;
-    if (input == output && plan->collective == TRV_ALLGATHER && part > 0)
+    if (input == output && !trv_collective_shape(plan->collective)->all_before && part > 0)
         plan->input = (const char *)input + (size_t)plan->rank * part;
     return 0;
 }

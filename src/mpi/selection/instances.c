@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "schedule/collective.h"
 
 enum { POOL_MAX = 16 };
 
@@ -150,7 +151,7 @@ trv_mpi_decision_t *trv_mpi_decision_find(trv_mpi_state_t *state, const trv_mpi_
         if (kind->datatype != call->datatype || kind->op != call->op || kind->collective != call->collective ||
             !kind->elements.predefined)
             continue;
-        const size_t blocks = kind->collective == TRV_ALLREDUCE ? 1 : (size_t)state->ranks;
+        const size_t blocks = trv_collective_blocks(kind->collective, state->ranks);
         const size_t bytes = blocks * (size_t)call->count * kind->elements.size;
         if (bytes >= decision->bytes_min && bytes <= decision->bytes_max)
             return (trv_mpi_decision_t *)(void *)trv_cache_use(cache, place);

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""The walks of docs/architecture.md: the source files that are entered by `trivance plan 9`, and by a later MPI_Allreduce
+and a later trv_net_allreduce until their first message, as valgrind finds them. The document lists them after the line
+`<!-- walk NAME -->`, and what it explains in the table before that line is among them.
+
+Usage: walks.py SOURCES BUILD plan
+       walks.py SOURCES BUILD mpi LAUNCHER PROGRAM LIBRARY
+       walks.py SOURCES BUILD net LAUNCHER PROGRAM
+       … --mend: writes the list into the document instead of comparing it
+"""
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import textwrap
+
+# Of MPI_Allreduce: ten between the interposed function and the one that posts messages, and these two.
+MPI_FILES_MAX = 12
+
+
+def profile(command, environment, begin, end):
+    """The source files that any process of the command enters between the functions `begin` and `end`, or at all."""
+    with tempfile.TemporaryDirectory() as folder:
+        valgrind = ["valgrind", "-q", "--tool=callgrind", "--compress-strings=no", "--compress-pos=no",
+                    f"--callgrind-out-file={folder}/profile.%p"]
+        valgrind += [f"--dump-before={name}" for name in (begin, end) if name]
+        command = [word for item in command for word in (valgrind if item == "VALGRIND" else [item])]
+        done = subprocess.run(command, env={**os.environ, **environment}, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(command)} ends with {done.returncode}:\n{done.stdout}")
+        files = set()
+        for process in glob.glob(f"{folder}/profile.*"):
+            if re.fullmatch(r".*\.\d+", process) and not begin:
+                files |= entered(process)
+            elif begin and re.fullmatch(r".*profile\.\d+", process):
+                files |= after(process, begin)
+        return files
+
+
+def after(process, begin):
+    """Of the numbered profiles of a process, what the one behind that of `begin` has."""
+    number = 1
+    while os.path.exists(f"{process}.{number}"):
+        with open(f"{process}.{number}", encoding="utf-8", errors="replace") as text:
+            if re.search(rf"Trigger: --dump-before={begin}$", text.read(), re.M):
+                return entered(f"{process}.{number + 1}")
+        number += 1
+    return set()
+
+
+def entered(profile_file):
+    with open(profile_file, encoding="utf-8", errors="replace") as text:
+        return set(re.findall(r"^(?:fl|fi|fe)=.*/src/([\w/]+\.c)$", text.read(), re.M))
+
+
+def listed(files):
+    """Files by module, as the document has them."""
+    modules = {}
+    for file in sorted(files):
+        modules.setdefault(os.path.dirname(file), []).append(os.path.basename(file))
+    items = [f"- `{module}`: {', '.join(names)}" for module, names in sorted(modules.items())]
+    return "".join(textwrap.fill(item, 118, subsequent_indent="  ", break_on_hyphens=False) + "\n" for item in items)
+
+
+def main():
+    mend = "--mend" in sys.argv
+    sources, build, walk, *rest = [word for word in sys.argv[1:] if word != "--mend"]
+    if walk == "plan":
+        files = profile(["VALGRIND", f"{build}/bin/trivance", "plan", "9"], {}, None, None)
+    elif walk == "mpi":
+        launcher, program, library = rest
+        files = profile([launcher, "-n", "3", "env", f"LD_PRELOAD={library}", "TRIVANCE_TORUS=3", "VALGRIND", program],
+                        {}, "walk_begins", "PMPI_Isend")
+    else:
+        launcher, program = rest
+        files = profile([launcher, "3", "VALGRIND", program], {}, "walk_begins", "trv_fabric_post")
+    if not files:
+        sys.exit(f"the walk {walk}: no source files are found; was the program compiled without -g?")
+    path = os.path.join(sources, "docs", "architecture.md")
+    with open(path, encoding="utf-8") as text:
+        document = text.read()
+    before, marker, behind = document.partition(f"<!-- walk {walk} -->\n")
+    if not marker:
+        sys.exit(f"{path} has no line <!-- walk {walk} -->")
+    old = re.match(r"(?:(?:- |  ).*\n)*", behind).group(0)
+    new = listed(files)
+    if mend:
+        with open(path, "w", encoding="utf-8") as text:
+            text.write(before + marker + new + behind[len(old):])
+        return
+    table = before.rsplit("\n\n|", 1)[1]
+    strangers = set(re.findall(r"\]\(\.\./src/([\w/]+\.c)\)", table)) - files
+    if old != new:
+        sys.exit(f"{path}: the walk {walk} enters\n{new}and the document says\n{old}tests/walks/walks.py … --mend mends it")
+    if strangers:
+        sys.exit(f"{path}: the walk {walk} does not enter {', '.join(sorted(strangers))}")
+    if walk == "mpi" and len(files) > MPI_FILES_MAX:
+        sys.exit(f"a later MPI_Allreduce enters {len(files)} files before its first message; {MPI_FILES_MAX} are allowed")
+
+
+if __name__ == "__main__":
+    main()
