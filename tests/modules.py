@@ -55,7 +55,7 @@ def included(root, file):
 
 
 def declared(root):
-    """What each module may include, as its CMakeLists.txt declares."""
+    """The modules that each module may include, as its CMakeLists.txt declares."""
     modules = {}
     for folder, _, names in walk(root):
         if "CMakeLists.txt" not in names:
@@ -105,7 +105,7 @@ FUNCTION = r"^(?!static\b|typedef\b)[A-Za-z_][\w *]*?[ *](\w+)\((?:[^;{}()]|\([^
 
 
 def misplaced(root, files):
-    """What a header declares that is defined nowhere, or in a file that has another header of its own."""
+    """Errors for functions of headers that are defined nowhere, or in a file that has another header of its own."""
     declares, defines = [], {}
     for file in sorted(files):
         with open(path_of(root, file), encoding="utf-8") as text:

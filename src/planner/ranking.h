@@ -73,7 +73,8 @@ int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const
 int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int capacity, double enough_ns,
                             trv_planned_t *plan);
 
-/* What is slower than the slowest of a full list, or than is of interest, need not be timed to its end. */
+/* The time from which on a candidate need not be timed to its end: that of the slowest plan of a full list, or the most
+ * that is of interest. */
 double trv_ranking_enough_ns(const trv_ranking_t *ranking);
 
 /* Keeps an entry that has a time. */

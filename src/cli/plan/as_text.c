@@ -224,7 +224,7 @@ static bool all_fit(const trv_text_style_t *style, const trv_picture_t *picture)
     return true;
 }
 
-/* Whether something `width` columns wide fits (0: it never does); says that it does not where that is worth it. */
+/* Whether something `width` columns wide fits (0: it never does). Prints the width it needs where that is worth it. */
 static bool fits(const trv_text_style_t *style, const char *what, int width)
 {
     if (width > style->width_max && width <= WIDTH_WORTH)

@@ -1,7 +1,7 @@
 /*
  * Groups of work: see group.h. Atoms with the same operands become one piece; their products are joined where they fit
  * together. Pieces all of whose operands are user memory or containers of one run stand for themselves. Those that touch
- * containers of several runs are gone through together, in one work as far as they fit in a walk's masks.
+ * containers of several runs are processed together, in one work as far as they fit in a walk's masks.
  */
 #include "execute/compile/group.h"
 

@@ -4,8 +4,8 @@
  * Places of the user's and containers of one run are computed from positions. A container of several runs is gone through
  * along with the pieces that touch it: a cursor counts the bytes of it that have been passed.
  *
- * All that takes longer than a copy of a few hundred bytes. So when a count comes for the second time in a row, what works
- * come to is listed, as far as it fits, and from then on a run goes through the list.
+ * All that takes longer than a copy of a few hundred bytes. So when a count is used for the second time in a row, the
+ * moves of all works are listed, as far as they fit, and later runs perform the list.
  */
 #include <string.h>
 

@@ -94,7 +94,7 @@ typedef struct trv_fabric_op {
     size_t bytes;
     size_t fragment;            /* the most that travels in one; 0: all of it */
     const trv_region_t *region; /* that has the data; NULL: it is registered for this operation alone, if it must be */
-    bool patient; /* of a user, who may begin many of them and others before these end: it leaves entries for those */
+    bool patient;               /* of a user, which may begin many before these end: it leaves entries for others */
     /* Ours, all 0 before the first post: */
     atomic_int state;
     int port;

@@ -3,12 +3,12 @@
  * and no interposer sees the library's own messages.
  *
  * Truncation. MPICH 4.0 ends the job when a receive turns out to be too short, whichever call completes it and
- * whatever the communicator's error handler says. So a receive must never be too short there, and messages are of two
+ * whatever the communicator's error handler is. So a receive must never be too short there, and messages are of two
  * kinds with a tag each. A *small* one is received into a buffer of ours that holds any small message, and copied out
  * once its length is right. A large one is looked for with MPI_Iprobe, and its receive is posted when its length is
  * right; a wrong one stays where it is. Copying costs less than probing up to 2 KiB, probing about nothing from 4 KiB
- * on. Where truncation is returned as the standard says (Open MPI) all receives are posted at once, and there is one
- * kind only: probing would cost up to a third there.
+ * on. Where truncation is returned as the standard requires (Open MPI) all receives are posted at once, and there is
+ * one kind only: probing would cost up to a third there.
  *
  * A message longer than a piece is of the large kind everywhere, and begins with a header, its total length, which the
  * receiver compares with what is due before it takes a piece.
