@@ -170,11 +170,11 @@ static int measure_plan(const char *name, const trv_torus_t *torus, const char *
         trv_schedule_destroy(schedule);
     }
     double memory_mb = (double)(peak - before) / 1e6, time = trv_median(time_ms, PLAN_REPEATS);
-    double room_mb = strncmp(name, "star", 4) == 0 ? star_memory_limit_mb : memory_limit_mb;
-    bool good = time <= time_limit_ms && memory_mb <= room_mb;
+    double limit_mb = strncmp(name, "star", 4) == 0 ? star_memory_limit_mb : memory_limit_mb;
+    bool good = time <= time_limit_ms && memory_mb <= limit_mb;
     printf("%-12s  %-20s  %-14s  %9.3f  %9.0f  %10.3f  %10.3f  %9.0f  %s\n", torus_text, name, words[collective], time,
-           time_limit_ms, (double)program / 1e6, memory_mb, room_mb, good ? "yes" : "NO");
-    return memory_mb <= room_mb ? 0 : 1;
+           time_limit_ms, (double)program / 1e6, memory_mb, limit_mb, good ? "yes" : "NO");
+    return memory_mb <= limit_mb ? 0 : 1;
 }
 
 static int measure_plans(const trv_torus_t *torus, const char *torus_text)

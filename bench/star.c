@@ -132,8 +132,8 @@ static int print_gains(uint64_t most)
 static double gain_of_stars(trv_planner_t *planner, uint64_t bytes)
 {
     static trv_planned_t plan[PLANS_MAX];
-    for (int room = 16; room <= PLANS_MAX; room *= 4) {
-        int plans = trv_planner_rank(planner, bytes, room, plan);
+    for (int capacity = 16; capacity <= PLANS_MAX; capacity *= 4) {
+        int plans = trv_planner_rank(planner, bytes, capacity, plan);
         check(plans);
         for (int i = 0; i < plans; i++)
             if (strncmp(plan[i].algorithm, "star", 4) != 0)

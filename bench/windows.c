@@ -28,7 +28,7 @@ static int hops(const trv_message_t *message, int size)
 }
 
 /* "3:3(2)": the message that travels - carries the right growth of its receiver, the one that travels + the left. */
-static int add_growth(const trv_step_t *step, int size, char *text, size_t room)
+static int add_growth(const trv_step_t *step, int size, char *text, size_t text_size)
 {
     int growth[2] = {0, 0}, vectors[2] = {1, 1}, extras = 0;
     for (int m = 0; m < step->sends; m++) {
@@ -37,8 +37,8 @@ static int add_growth(const trv_step_t *step, int size, char *text, size_t room)
         vectors[left] = step->send[m].parts;
         extras += step->send[m].parts - 1;
     }
-    snprintf(text + strlen(text), room - strlen(text), " %d%s:%d%s", growth[0], vectors[0] > 1 ? "(2)" : "", growth[1],
-             vectors[1] > 1 ? "(2)" : "");
+    snprintf(text + strlen(text), text_size - strlen(text), " %d%s:%d%s", growth[0], vectors[0] > 1 ? "(2)" : "",
+             growth[1], vectors[1] > 1 ? "(2)" : "");
     return extras;
 }
 

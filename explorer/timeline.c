@@ -1,7 +1,7 @@
 /*
  * The explorer's picture of a simulation: when every rank is in which step of a stream, and when every link carries
- * packets. Packets that follow each other without a gap are one stretch of time, so that large messages take no more room
- * than small ones.
+ * packets. Packets that follow each other without a gap are one stretch of time, so that large messages take no
+ * more memory than small ones.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ typedef struct timeline {
     bool full;      /* more stretches than anybody can look at */
     stretch_t *now; /* of every link, the one that may still grow */
     part_t *part;   /* those that are complete */
-    size_t parts, room;
+    size_t parts, capacity;
 } timeline_t;
 
 static void put_step(void *context, int rank, int stream, int step, double begin_ns, double end_ns)
@@ -43,13 +43,13 @@ static void put_step(void *context, int rank, int stream, int step, double begin
 /* Keeps a stretch that is complete. */
 static void keep(timeline_t *line, int link)
 {
-    if (line->parts == line->room && !line->full) {
-        const size_t wanted = line->room ? 2 * line->room : 4096;
+    if (line->parts == line->capacity && !line->full) {
+        const size_t wanted = line->capacity ? 2 * line->capacity : 4096;
         part_t *grown = wanted <= STRETCH_MAX ? realloc(line->part, wanted * sizeof *grown) : NULL;
         line->full = !grown;
         if (grown) {
             line->part = grown;
-            line->room = wanted;
+            line->capacity = wanted;
         }
     }
     if (!line->full)

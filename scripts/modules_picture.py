@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""Draws the modules of src/ and which may include which (docs/modules.svg), from what CMake is told (tests/modules.py reads it).
+"""Draws the modules of src/ and which may include which (docs/modules.svg), from the declarations in CMakeLists.txt,
+which tests/modules.py reads.
 
-A module stands above all that it may enter. Arrows that follow from others are left out: what a module may enter, it may
-enter with all that is below it. Long arrows go through a place of their own in every layer; places are ordered so that
-few arrows cross, and pulled towards their neighbours.
+A module is drawn above all modules that it may include. An arrow that follows from others is left out: a module may
+also include what the modules that it depends on may include. An arrow over several layers passes through a place of its
+own in each of them; places are ordered so that few arrows cross, and moved towards their neighbours.
 
 Usage: modules_picture.py SOURCES > docs/modules.svg
-       modules_picture.py SOURCES --compare docs/modules.svg      exit status 1 where the file is another picture
+       modules_picture.py SOURCES --compare docs/modules.svg      exit status 1 if the file differs
 """
 import os
 import re
 import sys
-from math import fsum  # the same everywhere; what sum() makes of fractions depends on Python's version
+from math import fsum  # exact everywhere; the result of sum() for fractions depends on Python's version
 
-sys.dont_write_bytecode = True  # the sources stay as they are
+sys.dont_write_bytecode = True  # writes nothing into the source folder
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests"))
 from modules import declared  # noqa: E402
 
@@ -29,36 +30,36 @@ def reach(modules, module):
 
 
 def reduce(modules):
-    """Each module with what it enters and reaches in no other way."""
+    """Each module with the modules that it includes and does not reach through others."""
     below = {module: reach(modules, module) for module in modules}
-    return {module: sorted(other for other in enters if not any(other in below[third] for third in enters))
-            for module, enters in modules.items()}
+    return {module: sorted(other for other in includes if not any(other in below[third] for third in includes))
+            for module, includes in modules.items()}
 
 
-def layers_of(enters):
-    """The layer of each module: as low as it may stand, then nearer to its users where that makes arrows shorter."""
-    users = {module: [user for user in enters if module in enters[user]] for module in enters}
+def layers_of(includes):
+    """The layer of each module: the lowest possible, then nearer to its users where that makes arrows shorter."""
+    users = {module: [user for user in includes if module in includes[user]] for module in includes}
     layer = {}
 
     def lowest(module):
         if module not in layer:
-            layer[module] = 1 + max((lowest(other) for other in enters[module]), default=-1)
+            layer[module] = 1 + max((lowest(other) for other in includes[module]), default=-1)
         return layer[module]
 
-    for module in sorted(enters):
+    for module in sorted(includes):
         lowest(module)
-    for module in sorted(enters, key=lambda module: (-layer[module], module)):
-        if users[module] and len(users[module]) > len(enters[module]):
+    for module in sorted(includes, key=lambda module: (-layer[module], module)):
+        if users[module] and len(users[module]) > len(includes[module]):
             layer[module] = min(layer[user] for user in users[module]) - 1
     return layer
 
 
-def place(enters, layer):
-    """Layers of places, a module's name or (module, other, layer) for an arrow that passes, and the links between them."""
-    rows = [sorted(module for module in enters if layer[module] == k) for k in range(max(layer.values()) + 1)]
+def place(includes, layer):
+    """Layers of places, a module's name or (module, other, layer) for an arrow that passes, and the links of places."""
+    rows = [sorted(module for module in includes if layer[module] == k) for k in range(max(layer.values()) + 1)]
     links = []  # (upper place, lower place)
-    for module in sorted(enters):
-        for other in enters[module]:
+    for module in sorted(includes):
+        for other in includes[module]:
             above = module
             for k in range(layer[module] - 1, layer[other], -1):
                 rows[k].append((module, other, k))
@@ -81,7 +82,7 @@ def crossings(rows, links):
 
 
 def order(rows, links):
-    """Sweeps up and down: each place to the mean of its neighbours in the layer before; the best of all is kept."""
+    """Sweeps up and down: each place moves to the mean of its neighbours in the layer before; the best is kept."""
     neighbours = {spot: ([], []) for row in rows for spot in row}
     for upper, lower in links:
         neighbours[upper][0].append(lower)
@@ -100,12 +101,12 @@ def order(rows, links):
 
 
 def spread(wanted, widths):
-    """The positions nearest to the wanted ones (least squares) that keep the order and the widths apart."""
+    """The positions nearest to the wanted ones (least squares) that keep the order and do not overlap."""
     offsets, total = [], 0
     for i, width in enumerate(widths):
         total += (width + widths[i - 1]) / 2 if i else 0
         offsets.append(total)
-    blocks = []  # [sum, count] of positions that move as one
+    blocks = []  # [sum, count] of positions that move together
     for want, offset in zip(wanted, offsets):
         blocks.append([want - offset, 1])
         while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] > blocks[-1][0] / blocks[-1][1]:
@@ -116,7 +117,7 @@ def spread(wanted, widths):
 
 
 def positions(rows, neighbours):
-    """Where the places stand: pulled to their neighbours on both sides, again and again."""
+    """The x coordinates of the places, moved towards their neighbours in both layers again and again."""
     width = {spot: MODULE_WIDTH + GAP if isinstance(spot, str) else LANE for row in rows for spot in row}
     x = {spot: at for row in rows for spot, at in zip(row, spread([0] * len(row), [width[spot] for spot in row]))}
     for sweep in range(400):
@@ -134,7 +135,7 @@ def positions(rows, neighbours):
 # ---- The picture -----------------------------------------------------------------------------------------------------
 
 def groups(root, modules):
-    """The group of each module: what libtrivance is made of, what is over the transport, and the others."""
+    """The group of each module: those of libtrivance, those that depend on MPI's transport, and the others."""
     with open(os.path.join(root, "src", "CMakeLists.txt"), encoding="utf-8") as text:
         core = re.search(r"^set\(core ([^)]*)\)", text.read(), re.M).group(1).split()
     names = list(COLOURS)
@@ -143,7 +144,7 @@ def groups(root, modules):
 
 
 def arrow(spots, x, top):
-    """From a module's lower edge through its places to the upper edge of another, as SVG's path."""
+    """From a module's lower edge through its places to the upper edge of another, as an SVG path."""
     at = top(spots[0]) + MODULE_HEIGHT
     path = f"M{x[spots[0]]} {at}"
     for before, spot in zip(spots, spots[1:]):
@@ -159,9 +160,9 @@ def arrow(spots, x, top):
 def draw(source):
     root = source
     modules = declared(root)
-    enters = reduce(modules)
-    layer = layers_of(enters)
-    rows, links = place(enters, layer)
+    includes = reduce(modules)
+    layer = layers_of(includes)
+    rows, links = place(includes, layer)
     rows, neighbours = order(rows, links)
     x = positions(rows, neighbours)
     level = {spot: k for k, row in enumerate(rows) for spot in row}
@@ -183,8 +184,8 @@ def draw(source):
         lines.append(f'<rect x="{at}" y="48" width="11" height="11" rx="2" fill="{fill}" stroke="{line}"/>'
                      f'<text x="{at + 17}" y="57" font-size="11" fill="#1f2933">{name}</text>')
         at += 40 + 7 * len(name)
-    for module in sorted(enters):
-        for other in enters[module]:
+    for module in sorted(includes):
+        for other in includes[module]:
             spots = [module] + [(module, other, k) for k in range(layer[module] - 1, layer[other], -1)] + [other]
             lines.append(f'<path d="{arrow(spots, x, top)}" stroke="#6b7785" marker-end="url(#head)"/>')
     for module, name in sorted(groups(root, modules).items()):
@@ -204,7 +205,7 @@ def main():
     with open(sys.argv[3], encoding="utf-8") as text:
         if text.read() == picture:
             return 0
-    print(f"{sys.argv[3]} does not show the modules as they are; make it anew: "
+    print(f"{sys.argv[3]} is out of date; update it: "
           "scripts/modules_picture.py . > docs/modules.svg")
     return 1
 

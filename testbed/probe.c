@@ -33,14 +33,14 @@ static struct sockaddr_in address_of(int node)
 static int open_socket(int node)
 {
     struct sockaddr_in address = address_of(node);
-    int room = BUFFER_BYTES, made = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int buffer_bytes = BUFFER_BYTES, made = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (made < 0 || bind(made, (struct sockaddr *)&address, sizeof address) != 0) {
         if (made >= 0)
             close(made);
         return trv_fail(TRV_ERR_STATE, "there is no socket on node %d: %s", node, strerror(errno));
     }
-    setsockopt(made, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room);
-    setsockopt(made, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof room);
+    setsockopt(made, SOL_SOCKET, SO_RCVBUFFORCE, &buffer_bytes, sizeof buffer_bytes);
+    setsockopt(made, SOL_SOCKET, SO_SNDBUFFORCE, &buffer_bytes, sizeof buffer_bytes);
     return made;
 }
 

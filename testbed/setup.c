@@ -86,7 +86,7 @@ static void write_paths(FILE *out, const trv_network_t *network)
 
 #define SLOWER 1.000001
 
-/* The emulator's lines: what is cut or slower than it was made. `link` has room for all. */
+/* The emulator's lines: what is cut or slower than it was made. `link` can hold all. */
 static int read_links(char *lines, double bandwidth_bps, trv_slow_link_t *link)
 {
     int links = 0;

@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
-"""The modules of src/ and the arrows between them: what the code includes, what the build declares (trivance_module and
-trivance_programs in CMakeLists.txt), and the table in CONTRIBUTING.md say the same; no modules form a circle, nor do files
-(a file and its own header are one); no file has the name of one in a module that its own may enter, except inside.h, which
-each module has for itself. What headers declare is defined, and by no file that has a header of its own instead.
+"""Checks the modules of src/ and the dependencies between them:
 
-Usage: modules.py SOURCES             exit status 1 with a line for everything that differs
-       modules.py SOURCES --table     the table as CONTRIBUTING.md has it
+- What the code includes, what the build declares (trivance_module and trivance_programs in CMakeLists.txt) and what the
+  table in CONTRIBUTING.md says are the same.
+- Neither modules nor files include each other in a cycle (a file and its own header count as one).
+- No file has the name of a file in a module that its own may include, except inside.h, which each module may have.
+- Each function that a header declares is defined, and not in a file that has another header of its own.
+
+Usage: modules.py SOURCES             exit status 1, with a line for each error
+       modules.py SOURCES --table     prints the table for CONTRIBUTING.md
 """
 import os
 import re
 import sys
 
-# The modules whose public headers these are.
+# The module that each public header belongs to.
 PUBLIC = {"algorithms": "algorithms", "common": "base", "cost": "cost", "execute": "execute/run", "net": "net",
           "planner": "planner", "reduce": "execute/run", "schedule": "schedule", "simulate": "simulate", "torus": "torus",
           "trivance_mpi": "mpi/front", "verify": "verify"}
@@ -22,7 +25,7 @@ OUTSIDE = ("testbed", "explorer")
 
 
 def walk(root):
-    """What os.walk gives for the folders of all modules, which are named from src/, or from the root outside of it."""
+    """os.walk over the folders of all modules: those of src/ and those beside it."""
     for top in [os.path.join(root, "src")] + [os.path.join(root, name) for name in OUTSIDE]:
         yield from os.walk(top)
 
@@ -52,7 +55,7 @@ def included(root, file):
 
 
 def declared(root):
-    """What each module may enter, as CMake is told."""
+    """The modules that each module may include, as its CMakeLists.txt declares."""
     modules = {}
     for folder, _, names in walk(root):
         if "CMakeLists.txt" not in names:
@@ -67,15 +70,15 @@ def declared(root):
 
 
 def table(text):
-    """The rows `| module | what it is | modules that it may enter |` of CONTRIBUTING.md."""
+    """The rows `| module | what it is | modules that it may include |` of CONTRIBUTING.md."""
     modules = {}
-    for name, enters in re.findall(r"^\| `([\w/]+)` \|[^|]*\|([^|]*)\|$", text, re.M):
-        modules[name] = sorted(re.findall(r"[\w/]+", enters))
+    for name, includes in re.findall(r"^\| `([\w/]+)` \|[^|]*\|([^|]*)\|$", text, re.M):
+        modules[name] = sorted(re.findall(r"[\w/]+", includes))
     return modules
 
 
-def circles(graph):
-    """Lists of nodes that reach each other (Tarjan)."""
+def cycles(graph):
+    """The strongly connected components of more than one node (Tarjan)."""
     index, low, stack, found = {}, {}, [], []
 
     def visit(node):
@@ -87,10 +90,10 @@ def circles(graph):
             if other in stack:
                 low[node] = min(low[node], low[other])
         if low[node] == index[node]:
-            circle = stack[stack.index(node):]
+            cycle = stack[stack.index(node):]
             del stack[stack.index(node):]
-            if len(circle) > 1:
-                found.append(sorted(circle))
+            if len(cycle) > 1:
+                found.append(sorted(cycle))
 
     for node in sorted(graph):
         if node not in index:
@@ -102,7 +105,7 @@ FUNCTION = r"^(?!static\b|typedef\b)[A-Za-z_][\w *]*?[ *](\w+)\((?:[^;{}()]|\([^
 
 
 def misplaced(root, files):
-    """What a header declares that is defined nowhere, or in a file that has its own header, though this one is another's."""
+    """Errors for functions of headers that are defined nowhere, or in a file that has another header of its own."""
     declares, defines = [], {}
     for file in sorted(files):
         with open(path_of(root, file), encoding="utf-8") as text:
@@ -123,18 +126,19 @@ def misplaced(root, files):
 def main():
     sys.setrecursionlimit(10000)
     root = sys.argv[1]
-    enters, files = {}, {}
+    includes, files = {}, {}
     for file in sources(root):
         module, stem = os.path.dirname(file), file[:-2]
-        enters.setdefault(module, set())
+        includes.setdefault(module, set())
         files.setdefault(stem, set())
         for other, other_module in included(root, file):
             if other_module != module:
-                enters[module].add(other_module)
+                includes[module].add(other_module)
             if other and other[:-2] != stem:
                 files[stem].add(other[:-2])
     modules = declared(root)
-    enters = {module: other for module, other in enters.items() if module in modules or not module.startswith("mpi/component/openmpi")}
+    includes = {module: other for module, other in includes.items()
+                if module in modules or not module.startswith("mpi/component/openmpi")}
     with open(os.path.join(sys.argv[1], "CONTRIBUTING.md"), encoding="utf-8") as text:
         written = table(text.read())
     if sys.argv[2:] == ["--table"]:
@@ -142,16 +146,16 @@ def main():
             print(f"| `{module}` | | {', '.join(modules[module])} |")
         return 0
     wrong = []
-    for module in sorted(set(enters) | set(modules) | set(written)):
+    for module in sorted(set(includes) | set(modules) | set(written)):
         if module not in modules:
             wrong.append(f"{module}: no CMakeLists.txt declares it")
-        elif module not in enters:
-            wrong.append(f"{module}: it is declared, and has no files")
+        elif module not in includes:
+            wrong.append(f"{module}: it is declared but has no files")
         else:
-            for other in sorted(enters[module] - set(modules[module])):
-                wrong.append(f"{module} -> {other}: is included, and not declared in CMakeLists.txt")
-            for other in sorted(set(modules[module]) - enters[module]):
-                wrong.append(f"{module} -> {other}: is declared, and nothing there is included")
+            for other in sorted(includes[module] - set(modules[module])):
+                wrong.append(f"{module} -> {other}: is included but not declared in CMakeLists.txt")
+            for other in sorted(set(modules[module]) - includes[module]):
+                wrong.append(f"{module} -> {other}: is declared, but nothing of it is included")
         if module in modules and written.get(module) != modules[module]:
             wrong.append(f"{module}: CONTRIBUTING.md has {written.get(module)}, CMakeLists.txt {modules[module]}")
     names = {}
@@ -160,9 +164,9 @@ def main():
     wrong += [f"{module} -> {other}: both have a file {name}" for module in sorted(modules) for other in modules[module]
               for name in sorted(names.get(module, set()) & names.get(other, set()) - {"inside.h"})]
     wrong += misplaced(root, set(sources(root)))
-    wrong += ["modules in a circle: " + ", ".join(circle) for circle in circles(enters)]
-    wrong += ["files in a circle: " + ", ".join(circle) for circle in circles(files)]
-    print("\n".join(wrong) if wrong else f"{len(modules)} modules, {len(files)} files: no circles, no other arrows")
+    wrong += ["modules in a cycle: " + ", ".join(cycle) for cycle in cycles(includes)]
+    wrong += ["files in a cycle: " + ", ".join(cycle) for cycle in cycles(files)]
+    print("\n".join(wrong) if wrong else f"{len(modules)} modules, {len(files)} files: no cycles, all declared")
     return 1 if wrong else 0
 
 

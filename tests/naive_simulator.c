@@ -44,7 +44,7 @@ typedef struct server {
     int turn;
     bool asleep; /* a link on which nothing is left to send; it takes a flit's time to wake */
     int64_t flit_fs, free_at;
-    int64_t room[CHANNELS];          /* bytes, of the buffer it fills */
+    int64_t free_bytes[CHANNELS];    /* bytes, of the buffer it fills */
     int64_t passed_at;               /* when a packet from here was last admitted by its next router; -1: never */
     packet_t *in, *in_last;          /* have come to that router, in this order, and wait */
     int64_t hidden_at, hidden_round; /* what has just become the first of these is not looked at yet */
@@ -78,7 +78,7 @@ typedef struct world {
     message_t *message;
     int messages;
     event_t *heap;
-    size_t events, room;
+    size_t events, capacity;
     int64_t now, last;
     int unfinished;
     int64_t in_fs, out_fs, hop_fs; /* from a node to its router's queues, and back; of a hop */
@@ -105,8 +105,8 @@ static bool before(const event_t *a, const event_t *b)
 
 static void push(world_t *w, event_t event)
 {
-    if (w->events == w->room)
-        w->heap = need(realloc(w->heap, (w->room = 2 * w->room + 64) * sizeof *w->heap));
+    if (w->events == w->capacity)
+        w->heap = need(realloc(w->heap, (w->capacity = 2 * w->capacity + 64) * sizeof *w->heap));
     size_t i = w->events++;
     for (; i > 0 && before(&event, &w->heap[(i - 1) / 2]); i = (i - 1) / 2)
         w->heap[i] = w->heap[(i - 1) / 2];
@@ -165,7 +165,7 @@ static void leave(world_t *w, packet_t *packet)
 static bool can_go(const world_t *w, const server_t *server, int channel)
 {
     const packet_t *packet = server->first[channel];
-    return packet && (!w->options->buffer_bytes || packet->flits * FLIT_BYTES <= server->room[channel]);
+    return packet && (!w->options->buffer_bytes || packet->flits * FLIT_BYTES <= server->free_bytes[channel]);
 }
 
 /* What follows when a packet has just started on its way. */
@@ -199,7 +199,7 @@ static void start(world_t *w, int number)
     leave(w, packet);
     packet->filler = number;
     packet->channel = channel;
-    server->room[channel] -= packet->flits * FLIT_BYTES;
+    server->free_bytes[channel] -= packet->flits * FLIT_BYTES;
     int64_t busy = packet->flits * server->flit_fs;
     if (is_nic(w, number))
         busy += naive_lag_fs(w->options, number % w->ports, packet->index, packet->message->packets, packet->flits);
@@ -390,16 +390,16 @@ static void admit(world_t *w, int link, int64_t round)
     enqueue(w, packet, link);
 }
 
-static void get_room(world_t *w, const event_t *event)
+static void get_credit(world_t *w, const event_t *event)
 {
-    w->server[event->which].room[event->key] += event->amount;
+    w->server[event->which].free_bytes[event->key] += event->amount;
     push(w, (event_t){.at = w->now, .kind = START, .which = event->which});
 }
 
 static void handle(world_t *w, const event_t *event)
 {
     switch (event->kind) {
-    case CREDIT: get_room(w, event); break;
+    case CREDIT: get_credit(w, event); break;
     case ARRIVE: arrive(w, event->packet); break;
     case ADMIT: admit(w, event->which, event->key); break;
     case DELIVER: deliver(w, event->packet); break;
@@ -482,7 +482,7 @@ static void make_servers(world_t *w)
         w->server[i].asleep = i < links;
         w->server[i].flit_fs = llround(FLIT_BYTES * 8 * 1e15 / bps);
         for (int c = 0; c < CHANNELS; c++)
-            w->server[i].room[c] = (int64_t)options->buffer_bytes;
+            w->server[i].free_bytes[c] = (int64_t)options->buffer_bytes;
     }
     int64_t tick = w->server[links].flit_fs;
     w->in_fs = fs(options->host_latency_ns) + fs(options->router_in_ns) + fs(0.2);

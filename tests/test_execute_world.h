@@ -53,7 +53,7 @@ static inline world_t world_make(const trv_schedule_t *schedule, size_t count, c
     assert_true(world.plan && world.input && world.output);
     assert_int_equal(trv_hub_create(&world.hub, world.ranks), 0);
     for (int r = 0; r < world.ranks; r++) {
-        /* Exact sizes, so that AddressSanitizer and valgrind see a step too far. Room for a run in place. */
+        /* Exact sizes, so that AddressSanitizer and valgrind see a step too far. Large enough for a run in place. */
         world.input[r] = malloc(world.in * world.size + !world.in);
         world.output[r] = malloc((world.in > world.out ? world.in : world.out) * world.size + !world.in);
         assert_true(world.input[r] && world.output[r]);
@@ -128,7 +128,7 @@ static inline void world_fill(world_t *world, bool in_place)
     }
 }
 
-/* The maximum over ranks has no closed form: `most` is room for it, made once per world. */
+/* The maximum over ranks has no closed form: `most` is the buffer for it, made once per world. */
 static inline uint32_t *world_maximum(const world_t *world)
 {
     uint32_t *most = calloc(world->in + 1, sizeof *most);

@@ -104,7 +104,7 @@ typedef struct passage { /* of a packet over a link */
 
 typedef struct seen {
     passage_t *passage;
-    size_t count, room;
+    size_t count, capacity;
     double last_ns, end_ns;
     int steps;
 } seen_t;
@@ -113,9 +113,9 @@ static void see_packet(void *context, int rank, int port, uint64_t message, uint
                        double end_ns)
 {
     seen_t *seen = context;
-    if (seen->count == seen->room) {
-        seen->room = 2 * seen->room + 1000;
-        seen->passage = realloc(seen->passage, seen->room * sizeof *seen->passage);
+    if (seen->count == seen->capacity) {
+        seen->capacity = 2 * seen->capacity + 1000;
+        seen->passage = realloc(seen->passage, seen->capacity * sizeof *seen->passage);
     }
     assert_true(begin_ns >= seen->last_ns); /* told in order of time */
     seen->last_ns = begin_ns;

@@ -216,8 +216,8 @@ static void jitter_stretches_alpha_as_the_seed_says(void **state)
 
 /* ---- Buffers ------------------------------------------------------------------------------------------------------ */
 
-/* With one packet of room a link waits until the packet ahead has left the buffer at the other end, and for the news of
- * it (the link's latency). */
+/* With buffers of one packet a link waits until the packet ahead has left the buffer at the other end, and for the news
+ * of it (the link's latency). */
 static void small_buffers_hold_packets_back(void **state)
 {
     (void)state;
@@ -240,7 +240,7 @@ static void small_buffers_hold_packets_back(void **state)
 }
 
 /* Rings full of packets that wait for each other: the second channel is what lets them go on. */
-static void nothing_deadlocks_with_one_packet_of_room(void **state)
+static void nothing_deadlocks_with_buffers_of_one_packet(void **state)
 {
     static const char *const tori[] = {"8", "9", "4x4", "3x5", "2x3x4"};
     (void)state;
@@ -426,7 +426,7 @@ int main(void)
         cmocka_unit_test(gamma_is_paid_per_byte_that_reductions_read),
         cmocka_unit_test(jitter_stretches_alpha_as_the_seed_says),
         cmocka_unit_test(small_buffers_hold_packets_back),
-        cmocka_unit_test(nothing_deadlocks_with_one_packet_of_room),
+        cmocka_unit_test(nothing_deadlocks_with_buffers_of_one_packet),
         cmocka_unit_test(options_out_of_range_are_refused),
         cmocka_unit_test(slow_ranks_and_links_must_be_there),
         cmocka_unit_test(messages_cannot_pass_a_link_that_is_cut),

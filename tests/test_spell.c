@@ -312,9 +312,9 @@ static void test_errors(void **state)
     expect_error("4x4", "star:l:0:3of4", TRV_ALLREDUCE, 100, TRV_ERR_UNSUPPORTED, "not as in '3of4'");
     expect_error("4x4", "star:l:0:2of3", TRV_ALLREDUCE, 100, TRV_ERR_UNSUPPORTED, "1, 2 or 4 streams");
     expect_error("8", "hybrid:3", TRV_ALLREDUCE, 100, TRV_ERR_UNSUPPORTED, "no factor of dimension 0");
-    expect_error("9", "trivance-b", TRV_ALLREDUCE, 10, TRV_ERR_ARGUMENT, "has 10 characters; there is room for 9");
-    expect_error("9", "trivance-b", TRV_ALLREDUCE, 0, TRV_ERR_ARGUMENT, "has 10 characters; there is room for 0");
-    expect_error("4x4", "star", TRV_ALLREDUCE, 12, TRV_ERR_ARGUMENT, "there is room for 11");
+    expect_error("9", "trivance-b", TRV_ALLREDUCE, 10, TRV_ERR_ARGUMENT, "has 10 characters; the buffer holds 9");
+    expect_error("9", "trivance-b", TRV_ALLREDUCE, 0, TRV_ERR_ARGUMENT, "has 10 characters; the buffer holds 0");
+    expect_error("4x4", "star", TRV_ALLREDUCE, 12, TRV_ERR_ARGUMENT, "the buffer holds 11");
     memset(digits, '0', sizeof digits);
     snprintf(text, sizeof text, "star:l:%.*s", TRV_SPELLED_MAX - 8, digits);
     assert_int_equal(trv_schedule_create(&schedule, &torus, text, TRV_ALLREDUCE), 0);

@@ -315,7 +315,7 @@ static void any_size_in_bounded_work(void **state)
         check_large(large[i]);
 }
 
-/* Rings near 3^s, where the search has least room, and the growths that always work. */
+/* Rings near 3^s, where the search has the least choice, and the growths that always work. */
 static void next_to_powers_of_three(void **state)
 {
     (void)state;

@@ -279,7 +279,7 @@ function makePlot(app, names, sizes, scale) {
     cursor: { drag: { x: false, y: false }, points: { size: 9 } },
     scales: { x: { distr: 3, log: 2, time: false }, y: { distr: log ? 3 : 1, log: 10 } },
     axes: [
-      { stroke: ink, font, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, // the sizes that there are, as many as have room
+      { stroke: ink, font, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, // the sizes that there are, as many as fit
         splits: (/** @type {any} */ u) => sizes.filter((_, i) => i % Math.ceil(sizes.length * 52 / u.width) === 0), filter: (/** @type {any} */ _u, /** @type {number[]} */ ticks) => ticks,
         values: (/** @type {any} */ _u, /** @type {number[]} */ ticks) => ticks.map(tick => bytesText(tick).replace('iB', '').replace(' B', '').replace(' ', '')) },
       { stroke: ink, font, size: log ? 64 : 78, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, values: (/** @type {any} */ _u, /** @type {number[]} */ ticks) =>

@@ -138,9 +138,9 @@ function systemFor(argv, files, memoryOf, sinks) {
     fd_read(fd, vectors, count, read) {
       const file = open.get(fd);
       if (!file) return BAD_FILE;
-      const moved = eachVector(vectors, count, room => {
-        const piece = file.data.subarray(file.at, file.at + room.length);
-        room.set(piece);
+      const moved = eachVector(vectors, count, target => {
+        const piece = file.data.subarray(file.at, file.at + target.length);
+        target.set(piece);
         file.at += piece.length;
         return piece.length;
       });

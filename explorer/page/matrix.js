@@ -20,9 +20,9 @@ export function drawMatrix(picture, step, selected) {
   }
   canvas.hidden = false;
   const { columns, state } = picture.held, { ranks } = picture, now = state[Math.min(step + 1, state.length - 1)], before = state[Math.min(step, state.length - 1)];
-  const ratio = Math.max(1, devicePixelRatio), room = (card.clientWidth - 36 || 280) * ratio; // whole pixels for a cell, where there is room
-  const tall = Math.max(1, Math.min(40 * ratio, Math.floor(Math.min(room / columns, 416 * ratio / ranks))));
-  const wide = Math.max(tall, Math.floor(Math.min(room, 120 * ratio) / columns)), gap = tall > 3 ? 1 : 0;
+  const ratio = Math.max(1, devicePixelRatio), space = (card.clientWidth - 36 || 280) * ratio; // whole pixels for a cell, where they fit
+  const tall = Math.max(1, Math.min(40 * ratio, Math.floor(Math.min(space / columns, 416 * ratio / ranks))));
+  const wide = Math.max(tall, Math.floor(Math.min(space, 120 * ratio) / columns)), gap = tall > 3 ? 1 : 0;
   const width = columns * wide;
   canvas.width = width;
   canvas.height = ranks * tall;

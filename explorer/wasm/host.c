@@ -1,6 +1,6 @@
 /*
- * The browser's counterpart of the room tool/host: an output file is written in place, and the progress of long work goes
- * to the page.
+ * The browser's counterpart of the module cli/host: an output file is written in place, and the progress of long work
+ * goes to the page.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -93,18 +93,18 @@ double json_number_value(const json_t *value)
 /* Takes both over, also where it fails. */
 static int append(json_t *container, char *key, json_t *value)
 {
-    if (container && value && container->count == container->room) {
-        size_t room = container->room ? 2 * container->room : 4;
-        json_t **grown = realloc(container->value, room * sizeof(json_t *));
+    if (container && value && container->count == container->capacity) {
+        size_t capacity = container->capacity ? 2 * container->capacity : 4;
+        json_t **grown = realloc(container->value, capacity * sizeof(json_t *));
         if (grown)
             container->value = grown;
-        char **keys = container->type == JSON_OBJECT ? realloc(container->key, room * sizeof(char *)) : NULL;
+        char **keys = container->type == JSON_OBJECT ? realloc(container->key, capacity * sizeof(char *)) : NULL;
         if (keys)
             container->key = keys;
         if (grown && (keys || container->type != JSON_OBJECT))
-            container->room = room;
+            container->capacity = capacity;
     }
-    if (!container || !value || container->count == container->room) {
+    if (!container || !value || container->count == container->capacity) {
         json_decref(value);
         free(key);
         return -1;

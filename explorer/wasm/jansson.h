@@ -27,9 +27,9 @@ typedef enum {
 
 typedef struct json_t {
     json_type type;
-    size_t refcount, count, room; /* count, room: of what it contains */
-    struct json_t **value;        /* of an array or an object */
-    char **key;                   /* of an object */
+    size_t refcount, count, capacity; /* count, capacity: of what it contains */
+    struct json_t **value;            /* of an array or an object */
+    char **key;                       /* of an object */
     char *text;
     json_int_t integer;
     double real;

@@ -72,8 +72,8 @@ TRV_API int trv_planner_create(trv_planner_t **planner, const trv_torus_t *torus
                                const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints);
 TRV_API void trv_planner_destroy(trv_planner_t *planner);
 
-/* The fastest plans, best first: writes at most `room` of them and returns how many, or an error. */
-TRV_API int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int room, trv_planned_t *plan);
+/* The fastest plans, best first: writes at most `capacity` of them and returns how many, or an error. */
+TRV_API int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int capacity, trv_planned_t *plan);
 
 /* The plan of one algorithm (a name as in trv_planned_t.algorithm), timed in the same way; may take seconds on large
  * tori if its schedule has no symmetry. TRV_ERR_UNSUPPORTED, with the reason, if it does not support the torus or
@@ -90,14 +90,14 @@ typedef struct trv_node_plan {
     trv_planned_t plan;
 } trv_node_plan_t;
 
-/* The fastest plans for a set of nodes of `machine`, best first: writes at most `room` of them and returns how many, or
- * an error. For every order, the best candidates for the line and for the ring and all baselines are simulated on the whole
- * machine with its slow and cut links (`network`), until a fixed amount of work is done: less than a second on 1,024 nodes,
- * where algorithms with as many steps as nodes are left out. `constraints` may be NULL. Thread-safe. TRV_ERR_UNSUPPORTED if
- * no schedule is possible, or simulating one would be too much work. */
+/* The fastest plans for a set of nodes of `machine`, best first: writes at most `capacity` of them and returns how
+ * many, or an error. For every order, the best candidates for the line and for the ring and all baselines are simulated
+ * on the whole machine with its slow and cut links (`network`), until a fixed amount of work is done: less than a
+ * second on 1,024 nodes, where algorithms with as many steps as nodes are left out. `constraints` may be NULL.
+ * Thread-safe. TRV_ERR_UNSUPPORTED if no schedule is possible, or simulating one would be too much work. */
 TRV_API int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *node, trv_collective_t collective,
                               uint64_t vector_bytes, const trv_simulate_options_t *network,
-                              const trv_planner_constraints_t *constraints, int room, trv_node_plan_t *plan);
+                              const trv_planner_constraints_t *constraints, int capacity, trv_node_plan_t *plan);
 
 /* The time of one algorithm there, without constraints, on a ring of which rank i is node[i], in the order given: that
  * of a library which does not know the network. If simulating it would be too much work, *least is true and the time is a

@@ -87,7 +87,7 @@ typedef struct trv_blocks {
 /* Number of units in the set. */
 TRV_API int64_t trv_blocks_count(const trv_blocks_t *blocks);
 TRV_API bool trv_blocks_contains(const trv_blocks_t *blocks, int64_t unit);
-/* Writes all units, ascending, to `unit` (room for trv_blocks_count of them). */
+/* Writes all units, ascending, to `unit`, which holds trv_blocks_count of them. */
 TRV_API void trv_blocks_list(const trv_blocks_t *blocks, int64_t *unit);
 
 /* Iterates over the sums of a product's shifts, one vector from each list; without shifts there is one sum, 0:

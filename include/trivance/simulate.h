@@ -100,7 +100,8 @@ typedef struct trv_simulate_options {
     void *progress_context;
 } trv_simulate_options_t;
 
-/* The parameters of the paper's evaluation (appendix E): 800 Gb/s, alpha 1.5 us, 8 KiB packets, 100 ns links, 50 + 50 ns routers. */
+/* The parameters of the paper's evaluation (appendix E): 800 Gb/s, alpha 1.5 us, 8 KiB packets, 100 ns links,
+ * 50 + 50 ns routers. */
 #define TRV_SIMULATE_DEFAULTS                                                                                          \
     {                                                                                                                  \
         .size = sizeof(trv_simulate_options_t), .bandwidth_bps = 800e9, .nic_bandwidth_bps = 12800e9,                  \

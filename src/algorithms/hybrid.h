@@ -59,7 +59,7 @@ int trv_hybrid_parse(const char *parameters, const trv_torus_t *torus, trv_colle
 int trv_hybrid_make(trv_schedule_t *schedule, const trv_hybrid_t *hybrid);
 
 /* The name, shortest way to say it. */
-void trv_hybrid_name(const trv_hybrid_t *hybrid, const trv_torus_t *torus, char *name, int room);
+void trv_hybrid_name(const trv_hybrid_t *hybrid, const trv_torus_t *torus, char *name, int size);
 
 /* The name spelled out: steps, own, form and order, too (trv_algorithm.spell). */
 int trv_hybrid_spell(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,

@@ -191,7 +191,7 @@ int trv_hybrid_parse(const char *parameters, const trv_torus_t *torus, trv_colle
     return rc;
 }
 
-void trv_hybrid_name(const trv_hybrid_t *hybrid, const trv_torus_t *torus, char *name, int room)
+void trv_hybrid_name(const trv_hybrid_t *hybrid, const trv_torus_t *torus, char *name, int size)
 {
     char weights[TRV_WEIGHTS_TEXT_MAX];
     bool equal = true;
@@ -199,27 +199,27 @@ void trv_hybrid_name(const trv_hybrid_t *hybrid, const trv_torus_t *torus, char 
         equal = equal && hybrid->dimension[d].g == hybrid->dimension[0].g &&
                 hybrid->dimension[d].steps == hybrid->dimension[0].steps &&
                 hybrid->dimension[d].later == hybrid->dimension[0].later;
-    int used = snprintf(name, (size_t)room, "hybrid");
-    for (int d = 0; d < (equal ? 1 : torus->dims) && used < room; d++) {
+    int used = snprintf(name, (size_t)size, "hybrid");
+    for (int d = 0; d < (equal ? 1 : torus->dims) && used < size; d++) {
         const trv_factor_t *factor = &hybrid->dimension[d];
-        used += snprintf(name + used, (size_t)(room - used), "%c%d", d ? 'x' : ':', factor->g);
-        if ((factor->steps != fewest_steps(factor->g) || factor->later) && used < room)
-            used += snprintf(name + used, (size_t)(room - used), "/%d", factor->steps);
-        if (factor->later && used < room)
-            used += snprintf(name + used, (size_t)(room - used), "/%d", factor->later);
+        used += snprintf(name + used, (size_t)(size - used), "%c%d", d ? 'x' : ':', factor->g);
+        if ((factor->steps != fewest_steps(factor->g) || factor->later) && used < size)
+            used += snprintf(name + used, (size_t)(size - used), "/%d", factor->steps);
+        if (factor->later && used < size)
+            used += snprintf(name + used, (size_t)(size - used), "/%d", factor->later);
     }
-    if (hybrid->own && used < room)
-        used += snprintf(name + used, (size_t)(room - used), hybrid->own > 1 ? ":own%d" : ":own", hybrid->own);
-    if (used < room)
-        used += snprintf(name + used, (size_t)(room - used), "%s%s",
+    if (hybrid->own && used < size)
+        used += snprintf(name + used, (size_t)(size - used), hybrid->own > 1 ? ":own%d" : ":own", hybrid->own);
+    if (used < size)
+        used += snprintf(name + used, (size_t)(size - used), "%s%s",
                          hybrid->form == TRV_HYBRID_GROUPED ? ":grouped" : "",
                          hybrid->visit == TRV_SEQUENTIAL ? ":sequential" : "");
-    if (hybrid->streams > 1 && used < room)
-        used += snprintf(name + used, (size_t)(room - used), ":" STREAMS "%d", hybrid->streams);
-    if (hybrid->folded && used < room)
-        used += snprintf(name + used, (size_t)(room - used), ":folded");
-    if (hybrid->weights.count && used < room)
-        snprintf(name + used, (size_t)(room - used), ":" WEIGHTS "%s", trv_weights_format(&hybrid->weights, weights));
+    if (hybrid->streams > 1 && used < size)
+        used += snprintf(name + used, (size_t)(size - used), ":" STREAMS "%d", hybrid->streams);
+    if (hybrid->folded && used < size)
+        used += snprintf(name + used, (size_t)(size - used), ":folded");
+    if (hybrid->weights.count && used < size)
+        snprintf(name + used, (size_t)(size - used), ":" WEIGHTS "%s", trv_weights_format(&hybrid->weights, weights));
 }
 
 int trv_hybrid_spell(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,

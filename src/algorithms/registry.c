@@ -105,7 +105,7 @@ int trv_schedule_spell_on(const trv_network_t *network, const char *algorithm, t
     if (size > 0)
         text[0] = '\0';
     return length < 0 ? length
-                      : trv_fail(TRV_ERR_ARGUMENT, "spelled out, '%.60s' has %d characters; there is room for %zu",
+                      : trv_fail(TRV_ERR_ARGUMENT, "spelled out, '%.60s' has %d characters; the buffer holds %zu",
                                  algorithm, length, size > 0 ? size - 1 : 0);
 }
 

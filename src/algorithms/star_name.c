@@ -231,7 +231,7 @@ int trv_star_spell(const char *parameters, const trv_torus_t *torus, trv_collect
     return snprintf(text, size, "star:%s:%s%s:%s", form, all_digits(chain) ? "-" : "", chain, streams);
 }
 
-void trv_star_name(const trv_star_t *star, int chain, char *name, size_t room)
+void trv_star_name(const trv_star_t *star, int chain, char *name, size_t size)
 {
     char steps[TRV_STAR_STEPS_MAX + 1], number[16] = "", streams[16] = "";
     write_steps(star, steps);
@@ -240,7 +240,7 @@ void trv_star_name(const trv_star_t *star, int chain, char *name, size_t room)
         snprintf(number, sizeof number, chain > 0 ? ":%d" : ":", chain);
     if (star->streams > 0)
         snprintf(streams, sizeof streams, ":%d", star->streams);
-    snprintf(name, room, "star%s%s%s%s", star->whole || *number ? ":" : "",
+    snprintf(name, size, "star%s%s%s%s", star->whole || *number ? ":" : "",
              all                       ? "l"
              : star->whole || !*number ? steps
                                        : "b",

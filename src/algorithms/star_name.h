@@ -28,7 +28,7 @@
 int trv_star_choose(const char *parameters, const trv_torus_t *torus, trv_star_t *star);
 
 /* The name of a star of sums whose chain has the number `chain`, shortest way to say it. */
-void trv_star_name(const trv_star_t *star, int chain, char *name, size_t room);
+void trv_star_name(const trv_star_t *star, int chain, char *name, size_t size);
 
 /* The name spelled out: the chain as text, the number of streams (trv_algorithm.spell). */
 int trv_star_spell(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,

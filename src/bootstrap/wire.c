@@ -10,17 +10,17 @@ void trv_write_bytes(trv_writer_t *writer, const void *data, size_t bytes)
 {
     if (writer->failed || bytes == 0)
         return;
-    if (bytes > writer->room - writer->used) {
-        size_t room = writer->room ? writer->room : 256;
-        while (room - writer->used < bytes)
-            room *= 2;
-        uint8_t *more = realloc(writer->data, room);
+    if (bytes > writer->capacity - writer->used) {
+        size_t capacity = writer->capacity ? writer->capacity : 256;
+        while (capacity - writer->used < bytes)
+            capacity *= 2;
+        uint8_t *more = realloc(writer->data, capacity);
         if (!more) {
             writer->failed = true;
             return;
         }
         writer->data = more;
-        writer->room = room;
+        writer->capacity = capacity;
     }
     memcpy(writer->data + writer->used, data, bytes);
     writer->used += bytes;
@@ -97,10 +97,10 @@ const uint8_t *trv_read_block(trv_reader_t *reader, size_t most, size_t *bytes)
     return block;
 }
 
-void trv_read_text(trv_reader_t *reader, char *text, size_t room)
+void trv_read_text(trv_reader_t *reader, char *text, size_t size)
 {
     size_t bytes;
-    const uint8_t *block = trv_read_block(reader, room - 1, &bytes);
+    const uint8_t *block = trv_read_block(reader, size - 1, &bytes);
     if (block && memchr(block, 0, bytes))
         reader->bad = true;
     if (reader->bad)

@@ -11,7 +11,7 @@
 
 typedef struct trv_writer {
     uint8_t *data;
-    size_t used, room;
+    size_t used, capacity;
     bool failed; /* there was no memory */
 } trv_writer_t;
 
@@ -32,8 +32,8 @@ uint32_t trv_read_number(trv_reader_t *reader);
 double trv_read_real(trv_reader_t *reader);
 /* Where the block lies; NULL if it is longer than `most`, or than what is left. */
 const uint8_t *trv_read_block(trv_reader_t *reader, size_t most, size_t *bytes);
-/* A text without zeros in it, into `room` bytes. */
-void trv_read_text(trv_reader_t *reader, char *text, size_t room);
+/* A text without zeros in it, into `size` bytes. */
+void trv_read_text(trv_reader_t *reader, char *text, size_t size);
 /* Whether all was right, and nothing is left. */
 bool trv_reader_ends(const trv_reader_t *reader);
 

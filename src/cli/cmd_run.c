@@ -212,8 +212,8 @@ static char **command_line(char **given, int count, const start_t *start, const 
     int programs = 1;
     for (int i = 0; i < count; i++)
         programs += strcmp(given[i], ":") == 0;
-    size_t room = (size_t)count + (size_t)programs * (2 + 2 * (size_t)variables()) + 4;
-    words_t words = {calloc(room, sizeof *words.word), 0};
+    size_t capacity = (size_t)count + (size_t)programs * (2 + 2 * (size_t)variables()) + 4;
+    words_t words = {calloc(capacity, sizeof *words.word), 0};
     if (!words.word)
         return NULL;
     for (int i = 0; i < count; i++) {
@@ -242,10 +242,10 @@ static void say(const start_t *start)
 static int launch(const char *command, char **given, int count, const start_t *start)
 {
     const char *before = getenv("LD_PRELOAD");
-    size_t room = sizeof "LD_PRELOAD=:" + strlen(start->library) + (before ? strlen(before) : 0);
-    char *preload = malloc(room);
+    size_t size = sizeof "LD_PRELOAD=:" + strlen(start->library) + (before ? strlen(before) : 0);
+    char *preload = malloc(size);
     if (preload)
-        snprintf(preload, room, "LD_PRELOAD=%s%s%s", start->library, before && *before ? ":" : "",
+        snprintf(preload, size, "LD_PRELOAD=%s%s%s", start->library, before && *before ? ":" : "",
                  before ? before : "");
     char **words = preload ? command_line(given, count, start, preload) : NULL;
     if (!words || (!start->launcher && setenv("LD_PRELOAD", strchr(preload, '=') + 1, 1) != 0)) {

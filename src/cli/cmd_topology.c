@@ -18,7 +18,7 @@
 #define DRAWN_MAX  4096 /* coordinates; more are not drawn */
 #define ACROSS_MAX 32
 #define CELL_MAX   24
-#define TEXT_MAX   (CELL_MAX - (int)sizeof "…") /* leaves room for the sign that there is more */
+#define TEXT_MAX   (CELL_MAX - (int)sizeof "…") /* without the sign that there is more */
 
 /* ---- Drawing ----------------------------------------------------------------------------------------------------- */
 

@@ -31,12 +31,12 @@ trv_pooled_t *trv_pool_take_other(trv_pool_t *pool)
 bool trv_pool_give_other(trv_pool_t *pool, trv_pooled_t *pooled)
 {
     pthread_mutex_lock(&pool->lock);
-    const bool has_room = pool->others < pool->others_max;
-    if (has_room) {
+    const bool has_space = pool->others < pool->others_max;
+    if (has_space) {
         pooled->next = pool->other;
         pool->other = pooled;
         pool->others++;
     }
     pthread_mutex_unlock(&pool->lock);
-    return has_room;
+    return has_space;
 }

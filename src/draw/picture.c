@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/room.h"
+#include "base/array.h"
 #include "torus/torus.h"
 
 int trv_active_dimensions(const trv_torus_t *torus, int active[TRV_DIMS_MAX])
@@ -37,9 +37,9 @@ int trv_middle_rank(const trv_torus_t *torus)
 
 /* ---- Arrows ------------------------------------------------------------------------------------------------------ */
 
-static int add_arrow(trv_panel_t *panel, int64_t *room, const trv_arrow_t *arrow)
+static int add_arrow(trv_panel_t *panel, int64_t *capacity, const trv_arrow_t *arrow)
 {
-    if (trv_room(&panel->arrow, room, panel->arrows, 1, sizeof *panel->arrow))
+    if (trv_array_reserve(&panel->arrow, capacity, panel->arrows, 1, sizeof *panel->arrow))
         return TRV_ERR_MEMORY;
     panel->arrow[panel->arrows++] = *arrow;
     return TRV_OK;
@@ -49,7 +49,7 @@ static int collect_arrows(const trv_schedule_t *schedule, int step, int only_ran
 {
     trv_step_t out = TRV_STEP_INIT;
     int rc = TRV_OK, ranks = trv_schedule_torus(schedule)->ranks;
-    int64_t room = 0;
+    int64_t capacity = 0;
     for (int stream = 0; stream < trv_schedule_streams(schedule) && !rc; stream++)
         for (int rank = 0; rank < ranks && !rc; rank++) {
             if ((only_rank >= 0 && rank != only_rank) || (only_stream >= 0 && stream != only_stream))
@@ -58,7 +58,7 @@ static int collect_arrows(const trv_schedule_t *schedule, int step, int only_ran
             for (int i = 0; i < out.sends && !rc; i++) {
                 int64_t units = trv_message_units(schedule, &out.send[i]);
                 trv_arrow_t arrow = {rank, out.send[i].peer, stream, out.send[i].port, units};
-                rc = add_arrow(panel, &room, &arrow);
+                rc = add_arrow(panel, &capacity, &arrow);
                 if (panel->arrows == 1 || units < panel->units_min)
                     panel->units_min = units;
                 if (units > panel->units_max)
@@ -187,14 +187,14 @@ char *trv_mark_describe(const trv_mark_t *mark, char text[TRV_MARK_TEXT_MAX])
     int used = 0;
     text[0] = '\0';
     for (int sign = 0; sign < (both ? 1 : 2); sign++) {
-        const size_t room = (size_t)(TRV_MARK_TEXT_MAX - used);
+        const size_t left = (size_t)(TRV_MARK_TEXT_MAX - used);
         char port[16] = "";
         if (mark->factor[sign] == 1)
             continue;
         if (!both)
             snprintf(port, sizeof port, "%s%c%d ", used ? ", " : "", sign ? '-' : '+', mark->dimension);
-        used += isinf(mark->factor[sign]) ? snprintf(text + used, room, "%scut", port)
-                                          : snprintf(text + used, room, "%s%gx", port, mark->factor[sign]);
+        used += isinf(mark->factor[sign]) ? snprintf(text + used, left, "%scut", port)
+                                          : snprintf(text + used, left, "%s%gx", port, mark->factor[sign]);
     }
     return text;
 }

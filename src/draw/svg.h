@@ -44,7 +44,7 @@ void trv_svg_line(FILE *out, double x0, double y0, double x1, double y1, const c
 /* The head of an arrow that ends at (x, y) and comes along (dx, dy). */
 void trv_svg_head(FILE *out, double x, double y, double dx, double dy, const char *colour, double size);
 void trv_svg_dot(FILE *out, double x, double y, double radius, const char *colour);
-/* A rank: a circle with its number inside, if there is room. */
+/* A rank: a circle with its number inside, if it fits. */
 void trv_svg_rank(FILE *out, double x, double y, double radius, int rank, bool strong);
 /* The cross where a link is cut. */
 void trv_svg_cross(FILE *out, double x, double y);

@@ -61,7 +61,7 @@ static void draw_arc(FILE *out, const ring_t *ring, const trv_picture_t *picture
     double step = 2 * PI / ring->ranks, sign = segment->sign;
     double radius = ring->radius + sign * (ring->node + 1 + (segment->track + 0.6) * ring->gap);
     double size = fmax(4, fmin(7, ring->gap * 1.1));
-    /* Room for the next arc's dot: arcs end a little before their receiver. */
+    /* Arcs leave space for the next arc's dot: they end a little before their receiver. */
     double trim = fmin(0.28 * step, (size * 0.55) / radius);
     double from = segment->from * step + sign * fmin(0.1 * step, 1.6 / radius);
     double to = segment->from * step + sign * (segment->hops * step - trim);

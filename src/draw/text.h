@@ -33,7 +33,8 @@ int trv_text_grid_width(const trv_torus_t *torus);
 /* Which links are cut or slow, as a sentence over as many lines as it takes; nothing where there are none. */
 void trv_text_marks(const trv_text_style_t *style, const trv_picture_t *picture);
 
-/* Who holds what after each panel's last step. Columns stand close to each other where there is no room. */
+/* The vectors that each rank holds after each panel's last step. Columns are close to each other where the width is
+ * short. */
 void trv_text_progress(const trv_text_style_t *style, const trv_picture_t *picture, const trv_progress_t *progress);
 /* The columns that a matrix takes at least; 0 for one that is not drawn at any width. */
 int trv_text_progress_width(const trv_progress_t *progress);

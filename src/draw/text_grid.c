@@ -89,7 +89,7 @@ static void draw_vertical(trv_canvas_t *canvas, const grid_t *grid, const trv_se
     }
 }
 
-/* Writes beside a link, on the side where there is room. */
+/* Writes beside a link, on the side where it fits. */
 static void put_beside(trv_canvas_t *canvas, int x, int y, bool horizontal, const char *text)
 {
     const int length = (int)strlen(text), side = horizontal ? -1 : 1;

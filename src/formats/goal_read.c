@@ -21,12 +21,12 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "base/room.h"
+#include "base/array.h"
 #include "base/text/whole_file.h"
 
 #define BYTES_MAX   (UINT64_C(1) << 50)
 #define CALC_NS_MAX UINT64_C(3600000000000) /* an hour */
-#define OPS_MAX     TRV_ROOM_MAX
+#define OPS_MAX     TRV_ARRAY_MAX
 
 typedef enum token_kind { WORD, NUMBER, SYMBOL, NEWLINE, END } token_kind_t;
 
@@ -48,9 +48,9 @@ typedef struct reader {
     token_t token; /* the next one */
     uint32_t line;
     trv_goal_t *goal;
-    int64_t op_room, need_room;
+    int64_t op_capacity, need_capacity;
     label_t *label; /* a hash table of the labels of all ranks; a power of two in size */
-    uint64_t labels, label_room;
+    uint64_t labels, label_capacity;
     int rank;
 } reader_t;
 
@@ -189,7 +189,7 @@ static uint64_t hash(int rank, const char *start, size_t length)
 /* The place of a label of this rank: where it is, or free. */
 static label_t *find_label(const reader_t *reader, int rank, const char *start, size_t length)
 {
-    uint64_t mask = reader->label_room - 1, at = hash(rank, start, length) & mask;
+    uint64_t mask = reader->label_capacity - 1, at = hash(rank, start, length) & mask;
     for (;; at = (at + 1) & mask) {
         label_t *label = &reader->label[at];
         if (label->length == 0 || (label->length == length && reader->goal->op[label->op].rank == rank &&
@@ -201,13 +201,13 @@ static label_t *find_label(const reader_t *reader, int rank, const char *start, 
 /* Keeps the table at most half full. */
 static int grow_labels(reader_t *reader)
 {
-    if (2 * (reader->labels + 1) <= reader->label_room)
+    if (2 * (reader->labels + 1) <= reader->label_capacity)
         return TRV_OK;
     label_t *old = reader->label;
-    uint64_t old_room = reader->label_room;
-    reader->label_room = old_room ? 2 * old_room : 64;
-    reader->label = calloc(reader->label_room, sizeof *reader->label);
-    for (uint64_t i = 0; reader->label && i < old_room; i++)
+    uint64_t old_capacity = reader->label_capacity;
+    reader->label_capacity = old_capacity ? 2 * old_capacity : 64;
+    reader->label = calloc(reader->label_capacity, sizeof *reader->label);
+    for (uint64_t i = 0; reader->label && i < old_capacity; i++)
         if (old[i].length > 0)
             *find_label(reader, reader->goal->op[old[i].op].rank, old[i].start, old[i].length) = old[i];
     free(old);
@@ -282,7 +282,7 @@ static int read_operation(reader_t *reader, const token_t *label)
         rc = fail_at(reader, op.line, "there are more than 2^30 operations");
     if (rc)
         return rc;
-    if (trv_room(&goal->op, &reader->op_room, goal->ops, 1, sizeof *goal->op))
+    if (trv_array_reserve(&goal->op, &reader->op_capacity, goal->ops, 1, sizeof *goal->op))
         return TRV_ERR_MEMORY;
     goal->op[goal->ops++] = op;
     return label ? add_label(reader, label, goal->ops - 1) : TRV_OK;
@@ -319,7 +319,7 @@ static int read_need(reader_t *reader, const token_t *name)
         rc = fail_at(reader, name->line, "there are more than 2^30 dependencies");
     if (rc)
         return rc;
-    if (trv_room(&goal->need, &reader->need_room, goal->needs, 1, sizeof *goal->need))
+    if (trv_array_reserve(&goal->need, &reader->need_capacity, goal->needs, 1, sizeof *goal->need))
         return TRV_ERR_MEMORY;
     goal->need[goal->needs++] = need;
     return TRV_OK;

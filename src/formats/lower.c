@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/room.h"
+#include "base/array.h"
 #include "schedule/collective.h"
 #include "verify/vector_clock.h"
 #include "verify/verifier.h"
@@ -27,7 +27,7 @@ typedef struct lowering {
     int32_t *home;    /* [rank][register][unit]: its home, or -1 while the register has none */
     int32_t *bound;   /* [rank][register][unit]: the cell that holds it, or -1: its home */
     int32_t **access; /* [rank][cell]: when the rank last used it, in the measure of `known` */
-    int64_t *access_room;
+    int64_t *access_capacity;
     int32_t *known;  /* [a][b]: a knows that b has come so far: 2k: has sent what it sends in step k; 2k + 1: is done
                          with step k; -1: has begun */
     int32_t *knew;   /* the same before this step's messages */
@@ -69,17 +69,17 @@ static int32_t cell_of(lowering_t *l, int rank, int reg, int64_t unit)
 /* When the rank last used a cell; NULL when out of memory. */
 static int32_t *access_to(lowering_t *l, int rank, int32_t cell)
 {
-    if (cell >= l->access_room[rank]) {
-        int64_t room = 2 * (int64_t)cell + 64;
-        int32_t *grown = realloc(l->access[rank], (size_t)room * sizeof *grown);
+    if (cell >= l->access_capacity[rank]) {
+        int64_t capacity = 2 * (int64_t)cell + 64;
+        int32_t *grown = realloc(l->access[rank], (size_t)capacity * sizeof *grown);
         if (!grown) {
             trv_fail_memory();
             return NULL;
         }
-        for (int64_t i = l->access_room[rank]; i < room; i++)
+        for (int64_t i = l->access_capacity[rank]; i < capacity; i++)
             grown[i] = -1;
         l->access[rank] = grown;
-        l->access_room[rank] = room;
+        l->access_capacity[rank] = capacity;
     }
     return &l->access[rank][cell];
 }
@@ -106,8 +106,8 @@ static int append(lowering_t *l, int rank, trv_low_kind_t kind, int peer, int so
     if (out->cells + more > LISTED_MAX)
         return trv_fail(TRV_ERR_UNSUPPORTED, "the schedule is too large for this format: its operations list more than "
                                              "2^26 chunks");
-    if (trv_room(&program->op, &program->room, program->ops, 1, sizeof *program->op) ||
-        trv_room(&out->cell, &out->room, (int64_t)out->cells, (int64_t)more, sizeof *out->cell))
+    if (trv_array_reserve(&program->op, &program->capacity, program->ops, 1, sizeof *program->op) ||
+        trv_array_reserve(&out->cell, &out->capacity, (int64_t)out->cells, (int64_t)more, sizeof *out->cell))
         return TRV_ERR_MEMORY;
     *op = &program->op[program->ops++];
     **op = (trv_low_op_t){kind, l->stream, l->step, peer, sources, count, out->cells};
@@ -403,12 +403,12 @@ static int allocate(lowering_t *l)
     l->home = malloc(ranks * registers * units * sizeof *l->home);
     l->bound = malloc(ranks * registers * units * sizeof *l->bound);
     l->access = calloc(ranks, sizeof *l->access);
-    l->access_room = calloc(ranks, sizeof *l->access_room);
+    l->access_capacity = calloc(ranks, sizeof *l->access_capacity);
     l->known = malloc(ranks * ranks * sizeof *l->known);
     l->knew = malloc(ranks * ranks * sizeof *l->knew);
     l->unit = malloc((units > registers ? units : registers) * sizeof *l->unit);
-    if (!l->out->rank || !l->now || !l->chunk || !l->home || !l->bound || !l->access || !l->access_room || !l->known ||
-        !l->knew || !l->unit)
+    if (!l->out->rank || !l->now || !l->chunk || !l->home || !l->bound || !l->access || !l->access_capacity ||
+        !l->known || !l->knew || !l->unit)
         return trv_fail_memory();
     for (size_t r = 0; r < ranks; r++) {
         l->out->rank[r].cells = l->out->chunks;
@@ -430,7 +430,7 @@ static void release(lowering_t *l)
     free(l->home);
     free(l->bound);
     free(l->access);
-    free(l->access_room);
+    free(l->access_capacity);
     free(l->known);
     free(l->knew);
     free(l->unit);

@@ -35,7 +35,7 @@ typedef struct trv_low_op {
 /* The operations of one rank, by stream, then step, then kind. */
 typedef struct trv_low_rank {
     trv_low_op_t *op;
-    int64_t ops, room;
+    int64_t ops, capacity;
     int64_t cells; /* vector and scratch */
 } trv_low_rank_t;
 
@@ -47,7 +47,7 @@ typedef struct trv_lowered {
     trv_low_rank_t *rank;
     int32_t *cell;
     size_t cells;
-    int64_t room;
+    int64_t capacity;
 } trv_lowered_t;
 
 /* TRV_ERR_UNSUPPORTED where the schedule is too large, or not exact; TRV_ERR_INVALID where a message lacks a side. */

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/room.h"
+#include "base/array.h"
 #include "formats/lower.h"
 #include "formats/names.h"
 
@@ -41,7 +41,7 @@ typedef struct need {
 typedef struct block {
     int stream, send, receive; /* peers, or -1 */
     int steps, numbers;
-    step_t *step;           /* room for STEPS_MAX */
+    step_t *step;           /* holds STEPS_MAX */
     int waited[BLOCKS_MAX]; /* per threadblock: the last of its steps that this one has waited for, or -1 */
 } block_t;
 
@@ -52,7 +52,7 @@ typedef struct gpu {
     int blocks;
     block_t *block;
     int needs;
-    int64_t need_room;
+    int64_t need_capacity;
     need_t *need;
     int32_t *used;         /* [cell][block]: its last step that used the cell, or -1 */
     need_t *wrote;         /* [cell]: the last step that wrote it; block -1: none */
@@ -130,7 +130,7 @@ static void have_used(gpu_t *gpu, int block, int32_t first, int64_t count, bool 
 
 static int add_need(gpu_t *gpu, int block, int step)
 {
-    if (trv_room(&gpu->need, &gpu->need_room, gpu->needs, 1, sizeof *gpu->need))
+    if (trv_array_reserve(&gpu->need, &gpu->need_capacity, gpu->needs, 1, sizeof *gpu->need))
         return TRV_ERR_MEMORY;
     gpu->block[block].step[step].needed = true;
     gpu->need[gpu->needs++] = (need_t){block, step};

@@ -23,7 +23,7 @@ typedef struct reader {
     int number;                       /* of the GPU */
     struct {
         int64_t chunks, channels, ops, blocks;
-    } room; /* of the program's arrays */
+    } capacity; /* of the program's arrays */
 } reader_t;
 
 static int integer(const reader_t *reader, json_t *object, const char *key, int max, int *value)

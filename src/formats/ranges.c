@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/room.h"
+#include "base/array.h"
 
 /* How many numbers from `i` on follow each other at the same distance. */
 static int64_t run_length(const int64_t *number, int64_t count, int64_t i)
@@ -51,7 +51,7 @@ char *trv_ranges_format(const int64_t *number, int64_t count, int64_t limit)
 
 int trv_numbers_add(trv_numbers_t *numbers, int64_t number)
 {
-    if (trv_room(&numbers->number, &numbers->room, numbers->count, 1, sizeof *numbers->number))
+    if (trv_array_reserve(&numbers->number, &numbers->capacity, numbers->count, 1, sizeof *numbers->number))
         return TRV_ERR_MEMORY;
     numbers->number[numbers->count++] = number;
     return TRV_OK;

@@ -14,7 +14,7 @@ char *trv_ranges_format(const int64_t *number, int64_t count, int64_t limit);
 
 typedef struct trv_numbers {
     int64_t *number;
-    int64_t count, room;
+    int64_t count, capacity;
 } trv_numbers_t;
 
 /* Appends the numbers of the short form. TRV_ERR_ARGUMENT where the text is not one, where numbers do not ascend from 0

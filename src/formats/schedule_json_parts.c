@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/room.h"
+#include "base/array.h"
 
 #define LISTED_FREE              (INT64_C(1) << 22)
 #define LISTED_PER_BYTE          64
@@ -120,7 +120,7 @@ int trv_reader_check_message(schedule_reader_t *reader, json_t *message)
             json_object_get(line.extra, "parts"))
             reader->with_blocks++;
     }
-    if (trv_room(&reader->bytes, &reader->bytes_room, reader->messages, 1, sizeof *reader->bytes))
+    if (trv_array_reserve(&reader->bytes, &reader->bytes_capacity, reader->messages, 1, sizeof *reader->bytes))
         return TRV_ERR_MEMORY;
     reader->bytes[reader->messages++] = line.bytes;
     return TRV_OK;

@@ -18,7 +18,7 @@ typedef struct schedule_reader {
     trv_schedule_t *schedule;
     int64_t messages, with_blocks;
     int64_t *bytes; /* of every message, in the order of the file, until it is known that blocks are there */
-    int64_t bytes_room;
+    int64_t bytes_capacity;
     trv_numbers_t numbers;      /* the lists of the entry being read */
     int64_t listed, listed_max; /* numbers in all lists so far, and the most there may be */
     bool told_bytes;            /* the warning that bytes and blocks differ was given */

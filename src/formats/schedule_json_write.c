@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/room.h"
+#include "base/array.h"
 #include "formats/names.h"
 #include "formats/ranges.h"
 #include "formats/schedule_json_network.h"
@@ -64,7 +64,7 @@ static json_t *ranges_json(const int64_t *number, int64_t count, int64_t limit)
 static int list_blocks(const trv_blocks_t *blocks, trv_numbers_t *numbers)
 {
     int64_t count = trv_blocks_count(blocks);
-    if (trv_room(&numbers->number, &numbers->room, 0, count, sizeof *numbers->number))
+    if (trv_array_reserve(&numbers->number, &numbers->capacity, 0, count, sizeof *numbers->number))
         return TRV_ERR_MEMORY;
     if (count > 0)
         trv_blocks_list(blocks, numbers->number);

@@ -125,7 +125,7 @@ struct trv_net_request {
     /* When it is complete and nobody looks at it any more. */
     void (*done)(struct trv_net_request *request);
     /* What it waits for, in words; may be NULL. */
-    void (*describe)(const struct trv_net_request *request, char *text, size_t room);
+    void (*describe)(const struct trv_net_request *request, char *text, size_t size);
     const char *what; /* "an allreduce" */
     double started_ns;
     pthread_mutex_t lock; /* of all that advances */
@@ -183,7 +183,7 @@ typedef struct trv_spread {
 int trv_spread_begin(trv_spread_t *spread, trv_net_comm_t *comm, void *data, size_t bytes, int root, unsigned number);
 int trv_spread_advance(trv_spread_t *spread);
 /* What it waits for, in words. */
-void trv_spread_describe(const trv_spread_t *spread, char *text, size_t room);
+void trv_spread_describe(const trv_spread_t *spread, char *text, size_t size);
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */
 

@@ -244,17 +244,17 @@ static int advance(struct trv_net_request *request)
     return rc < 0 ? trv_net_break(net, rc) : rc;
 }
 
-static void describe(const struct trv_net_request *request, char *text, size_t room)
+static void describe(const struct trv_net_request *request, char *text, size_t size)
 {
     const trv_instance_t *instance = instance_of(request);
     trv_kind_t *kind = instance->kind;
     if (instance->started && instance->plan) {
-        trv_plan_describe_as(instance->plan, request->comm->member, text, room);
+        trv_plan_describe_as(instance->plan, request->comm->member, text, size);
         return;
     }
     pthread_mutex_lock(&kind->lock);
     if (!kind->decided)
-        trv_spread_describe(&kind->spread, text, room);
+        trv_spread_describe(&kind->spread, text, size);
     pthread_mutex_unlock(&kind->lock);
 }
 

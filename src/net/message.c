@@ -19,10 +19,10 @@ static int advance(struct trv_net_request *request)
     return rc < 0 ? trv_net_break(request->comm->net, rc) : rc;
 }
 
-static void describe(const struct trv_net_request *request, char *text, size_t room)
+static void describe(const struct trv_net_request *request, char *text, size_t size)
 {
     const message_t *message = (const message_t *)request;
-    snprintf(text, room, "the other side is rank %d", message->op.op.peer);
+    snprintf(text, size, "the other side is rank %d", message->op.op.peer);
 }
 
 static void forget(struct trv_net_request *request) { trv_request_clear(request); }

@@ -59,9 +59,9 @@ int trv_spread_advance(trv_spread_t *spread)
     return rc;
 }
 
-void trv_spread_describe(const trv_spread_t *spread, char *text, size_t room)
+void trv_spread_describe(const trv_spread_t *spread, char *text, size_t size)
 {
-    snprintf(text, room, "it waits for rank %d", spread->awaits);
+    snprintf(text, size, "it waits for rank %d", spread->awaits);
 }
 
 typedef struct broadcast {
@@ -75,9 +75,9 @@ static int advance(struct trv_net_request *request)
     return rc < 0 ? trv_net_break(request->comm->net, rc) : rc;
 }
 
-static void describe(const struct trv_net_request *request, char *text, size_t room)
+static void describe(const struct trv_net_request *request, char *text, size_t size)
 {
-    trv_spread_describe(&((const broadcast_t *)request)->spread, text, room);
+    trv_spread_describe(&((const broadcast_t *)request)->spread, text, size);
 }
 
 static void free_broadcast(struct trv_net_request *request)

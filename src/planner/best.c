@@ -2,8 +2,8 @@
  * Plans that are kept: answers, and the planners that gave the last of them, so that a question that was asked before
  * costs nothing, and another size on a torus that was asked about before costs little.
  *
- * One mutex guards both; who asks while another one's plan is being made waits for it. Both are bounded, and what was
- * kept longest makes room.
+ * One mutex guards both; a thread that asks while another thread's plan is being made waits for it. Both are bounded,
+ * and the oldest entry is dropped for a new one.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/room.h"
+#include "base/array.h"
 
 int trv_candidates_add(trv_candidates_t *list, const trv_candidate_t *candidate)
 {
-    if (trv_room(&list->candidate, &list->room, list->count, 1, sizeof *list->candidate))
+    if (trv_array_reserve(&list->candidate, &list->capacity, list->count, 1, sizeof *list->candidate))
         return TRV_ERR_MEMORY;
     list->candidate[list->count++] = *candidate;
     return TRV_OK;

@@ -30,7 +30,7 @@ typedef struct trv_candidates {
     trv_network_t network; /* its links are borrowed */
     trv_collective_t collective;
     int count;
-    int64_t room;
+    int64_t capacity;
     trv_candidate_t *candidate;
 } trv_candidates_t;
 

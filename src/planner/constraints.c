@@ -36,17 +36,17 @@ enum { INEXACT, INCONSISTENT, LARGE, CROWDED, RULES };
 
 static bool (*const is_broken[RULES])(const question_t *) = {is_inexact, is_inconsistent, is_large, is_crowded};
 
-static void name_rule(const trv_planner_constraints_t *asked, int rule, char *text, size_t room)
+static void name_rule(const trv_planner_constraints_t *asked, int rule, char *text, size_t size)
 {
     switch (rule) {
-    case INEXACT: snprintf(text, room, "exactness"); break;
-    case INCONSISTENT: snprintf(text, room, "consistency"); break;
+    case INEXACT: snprintf(text, size, "exactness"); break;
+    case INCONSISTENT: snprintf(text, size, "consistency"); break;
     case LARGE:
-        snprintf(text, room, "scratch memory of at most %" PRIu64 " byte%s", asked->memory_bytes,
+        snprintf(text, size, "scratch memory of at most %" PRIu64 " byte%s", asked->memory_bytes,
                  asked->memory_bytes == 1 ? "" : "s");
         break;
     default:
-        snprintf(text, room, "at most %d message%s per port", asked->messages_per_port,
+        snprintf(text, size, "at most %d message%s per port", asked->messages_per_port,
                  asked->messages_per_port == 1 ? "" : "s");
         break;
     }

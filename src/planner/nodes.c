@@ -56,7 +56,7 @@ typedef struct question {
     char refusal[200];     /* why the first that cannot run here does not; "": all can */
     int prospects;
     prospect_t prospect[PROSPECTS_MAX];
-    int room, plans;
+    int capacity, plans;
     trv_node_plan_t *plan; /* the best so far, the fastest first */
 } question_t;
 
@@ -205,12 +205,12 @@ static int look_at_others(const question_t *question, const trv_schedule_t *plac
 
 static double enough_ns(const question_t *question)
 {
-    return question->plans < question->room ? INFINITY : question->plan[question->plans - 1].plan.time_ns;
+    return question->plans < question->capacity ? INFINITY : question->plan[question->plans - 1].plan.time_ns;
 }
 
 static void insert(question_t *question, const trv_node_plan_t *plan)
 {
-    int at = question->plans < question->room ? question->plans++ : question->plans - 1;
+    int at = question->plans < question->capacity ? question->plans++ : question->plans - 1;
     for (; at > 0 && question->plan[at - 1].plan.time_ns > plan->plan.time_ns; at--)
         question->plan[at] = question->plan[at - 1];
     question->plan[at] = *plan;
@@ -334,18 +334,18 @@ static int refuse(const question_t *question)
 
 int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *node, trv_collective_t collective,
                       uint64_t vector_bytes, const trv_simulate_options_t *network,
-                      const trv_planner_constraints_t *constraints, int room, trv_node_plan_t *plan)
+                      const trv_planner_constraints_t *constraints, int capacity, trv_node_plan_t *plan)
 {
-    if (room < 1 || nodes < 1)
+    if (capacity < 1 || nodes < 1)
         return trv_fail(TRV_ERR_ARGUMENT, "a plan for %d nodes, %d of them: it takes one at least of either", nodes,
-                        room);
+                        capacity);
     question_t *question = calloc(1, sizeof *question);
     if (!question)
         return trv_fail_memory();
     question->collective = collective;
     question->vector_bytes = vector_bytes;
     question->work = WORK;
-    question->room = room;
+    question->capacity = capacity;
     question->plan = plan;
     int rc = begin(question, machine, nodes, node, network);
     if (!rc)
@@ -379,7 +379,7 @@ static int time_alone(question_t *question, const char *algorithm, double *time_
         rc = look_at_others(question, placed, least);
     if (!rc && !*least) {
         trv_node_plan_t plan = {.order = TRV_ORDER_SNAKE};
-        question->room = 1;
+        question->capacity = 1;
         question->plans = 0;
         question->plan = &plan;
         rc = time_placed(question, placed, &plan);

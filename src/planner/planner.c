@@ -31,7 +31,7 @@
 #define SETTLE_NEAR     1.5
 #define SETTLE_ALIKE    2
 #define SETTLE_MAX      6
-#define SETTLE_ROOM     48 /* plans with one queue to choose from, of which half may be weighted hybrids */
+#define SETTLE_CAPACITY 48 /* plans with one queue to choose from, of which half may be weighted hybrids */
 #define SETTLE_HOPS_MAX 1e7
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
@@ -177,7 +177,7 @@ static int examine_all(trv_ranking_t *ranking, int entries)
 {
     trv_planner_t *planner = ranking->planner;
     const trv_span_t all = planner->part;
-    int near = 0, near_max = ranking->room > NEAR_MAX ? ranking->room : NEAR_MAX, rc = TRV_OK;
+    int near = 0, near_max = ranking->capacity > NEAR_MAX ? ranking->capacity : NEAR_MAX, rc = TRV_OK;
     double near_ns = INFINITY;
     for (int i = 0; i < entries && !rc; i++) {
         trv_entry_t *entry = &ranking->entry[i];
@@ -271,16 +271,16 @@ static int rank_all(trv_ranking_t *ranking)
     return rc;
 }
 
-int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int room, trv_planned_t *plan)
+int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int capacity, trv_planned_t *plan)
 {
-    return trv_planner_rank_within(planner, vector_bytes, room, INFINITY, plan);
+    return trv_planner_rank_within(planner, vector_bytes, capacity, INFINITY, plan);
 }
 
-int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int room, double enough_ns,
+int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int capacity, double enough_ns,
                             trv_planned_t *plan)
 {
-    if (room < 1)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is room for %d plans; it takes room for one at least", room);
+    if (capacity < 1)
+        return trv_fail(TRV_ERR_ARGUMENT, "the capacity is %d plans; it must be at least 1", capacity);
     size_t entries = planner->whole ? TRV_UNEVEN_ENTRIES : (size_t)planner->list.count + 1;
     trv_entry_t *memory = malloc(2 * entries * sizeof *memory);
     if (!memory)
@@ -290,9 +290,9 @@ int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int r
                              .enough_ns = enough_ns,
                              .entry = memory,
                              .best = memory + entries};
-    ranking.room = planner->dateline && room < SETTLE_ROOM ? SETTLE_ROOM : room;
+    ranking.capacity = planner->dateline && capacity < SETTLE_CAPACITY ? SETTLE_CAPACITY : capacity;
     planner_begin_call(planner);
-    int rc = rank_all(&ranking), plans = ranking.timed < room ? ranking.timed : room;
+    int rc = rank_all(&ranking), plans = ranking.timed < capacity ? ranking.timed : capacity;
     for (int i = 0; i < plans && !rc; i++)
         rc = trv_planner_make_plan(planner, &planner->list.candidate[ranking.best[i].candidate], &ranking.best[i],
                                    &plan[i]);

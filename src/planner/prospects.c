@@ -65,7 +65,7 @@ int trv_prospect_order(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* The prospect of that name; NULL: there is no room for it. */
+/* The prospect of that name; NULL: there are too many already. */
 static trv_prospect_t *find_or_add(trv_prospects_t *found, const char *name)
 {
     for (int i = 0; i < found->count; i++)

@@ -109,8 +109,8 @@ static bool is_better(const trv_candidate_t *list, const trv_entry_t *a, const t
 
 double trv_ranking_enough_ns(const trv_ranking_t *ranking)
 {
-    const bool full = ranking->timed >= ranking->room;
-    return full ? fmin(ranking->enough_ns, ranking->best[ranking->room - 1].time_ns) : ranking->enough_ns;
+    const bool full = ranking->timed >= ranking->capacity;
+    return full ? fmin(ranking->enough_ns, ranking->best[ranking->capacity - 1].time_ns) : ranking->enough_ns;
 }
 
 void trv_ranking_insert(trv_ranking_t *ranking, const trv_entry_t *entry)

@@ -32,7 +32,7 @@ typedef struct trv_entry {
 typedef struct trv_ranking {
     trv_planner_t *planner;
     uint64_t vector_bytes;
-    int room;
+    int capacity;
     double enough_ns;   /* what takes longer is of no interest */
     trv_entry_t *entry; /* all candidates, in the order of examination */
     int kept;           /* so many were examined, which keep to the constraints; … */
@@ -70,10 +70,11 @@ int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const
                             trv_planned_t *plan);
 
 /* trv_planner_rank of what takes no longer than `enough_ns`. */
-int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int room, double enough_ns,
+int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int capacity, double enough_ns,
                             trv_planned_t *plan);
 
-/* What is slower than the slowest that there is room for, or than is of interest, need not be timed to its end. */
+/* The time from which on a candidate need not be timed to its end: that of the slowest plan of a full list, or the most
+ * that is of interest. */
 double trv_ranking_enough_ns(const trv_ranking_t *ranking);
 
 /* Keeps an entry that has a time. */

@@ -9,7 +9,7 @@
 /* Completes a planner whose network, list.network and constraints are set. */
 int trv_uneven_create(trv_planner_t *planner, const trv_simulate_options_t *asked);
 
-/* Fills ranking->best, which has room for TRV_UNEVEN_ENTRIES. */
+/* Fills ranking->best, which holds TRV_UNEVEN_ENTRIES. */
 #define TRV_UNEVEN_ENTRIES 512
 int trv_uneven_rank(trv_ranking_t *ranking);
 

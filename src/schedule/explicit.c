@@ -160,7 +160,7 @@ int trv_explicit_create(trv_schedule_t **schedule, const trv_torus_t *torus, con
     return rc;
 }
 
-/* Appends an entry with room for `parts` parts and `regs` registers. */
+/* Appends an entry with memory for `parts` parts and `regs` registers. */
 static entry_t *append(tables_t *tables, entries_t *list, int parts, int regs)
 {
     entry_t *entry = trv_arena_alloc(tables->arena, sizeof *entry);

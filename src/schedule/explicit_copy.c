@@ -5,21 +5,21 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/room.h"
+#include "base/array.h"
 #include "schedule/schedule.h"
 
 typedef struct copier {
     const trv_schedule_t *from;
     trv_schedule_t *to;
     trv_step_t step;
-    int64_t *unit; /* room for the units of the largest message's parts */
-    int64_t room;
+    int64_t *unit; /* holds the units of the largest message's parts */
+    int64_t capacity;
 } copier_t;
 
 static int list_units(copier_t *copier, const trv_blocks_t *blocks, int64_t offset)
 {
     int64_t count = trv_blocks_count(blocks);
-    if (trv_room(&copier->unit, &copier->room, offset, count, sizeof *copier->unit))
+    if (trv_array_reserve(&copier->unit, &copier->capacity, offset, count, sizeof *copier->unit))
         return TRV_ERR_MEMORY;
     trv_blocks_list(blocks, copier->unit + offset);
     return TRV_OK;

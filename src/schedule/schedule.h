@@ -58,7 +58,7 @@ void *trv_step_alloc(trv_step_t *step, size_t bytes);
 /* Announces at most this many messages and combines; call it once, before adding any. */
 int trv_step_reserve(trv_step_t *step, int sends, int receives, int combines);
 
-/* Adds a message with room for `parts` parts, which the caller fills through the returned pointer (NULL: no memory). */
+/* Adds a message of `parts` parts, which the caller fills through the returned pointer (NULL: no memory). */
 trv_part_t *trv_step_send(trv_step_t *step, int peer, int port, int parts);
 trv_part_t *trv_step_receive(trv_step_t *step, int peer, int port, int parts);
 /* The same for a message that the network interface of port `nic` injects; the two above leave it open (-1). */

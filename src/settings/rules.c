@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/room.h"
+#include "base/array.h"
 #include "base/text/parse.h"
 #include "schedule/collective.h"
 #include "torus/torus.h"
@@ -42,7 +42,7 @@ int trv_rules_set_algorithm(trv_rule_t *rule, const char *name, trv_name_check_t
 
 int trv_rules_add(trv_rules_t *rules, const trv_rule_t *rule)
 {
-    if (trv_room(&rules->rule, &rules->room, rules->count, 1, sizeof *rules->rule))
+    if (trv_array_reserve(&rules->rule, &rules->capacity, rules->count, 1, sizeof *rules->rule))
         return TRV_ERR_MEMORY;
     rules->rule[rules->count++] = *rule;
     return TRV_OK;

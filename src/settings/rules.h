@@ -43,7 +43,7 @@ typedef struct trv_rule {
 
 typedef struct trv_rules {
     int count;
-    int64_t room;
+    int64_t capacity;
     trv_rule_t *rule;
     double alpha_ns, bandwidth_bps, hop_ns, overhead_ns; /* of "network"; below 0 where the file does not say */
     trv_torus_t paths;                                   /* of "paths": the torus that was measured; dims 0: none */

@@ -2,58 +2,58 @@
  * The slow parts of events.h: growing lanes, and the heap.
  */
 #include "simulate/events.h"
-#include "base/room.h"
+#include "base/array.h"
 
 #include <string.h>
 
-/* A ring buffer of `room` elements doubled, the oldest element first. */
-static void *unroll(const void *old, size_t size, uint32_t first, uint32_t room, uint32_t new_room)
+/* A ring buffer of `capacity` elements doubled, the oldest element first. */
+static void *unroll(const void *old, size_t size, uint32_t first, uint32_t capacity, uint32_t new_capacity)
 {
-    char *at = malloc(new_room * size);
+    char *at = malloc(new_capacity * size);
     if (!at) {
         trv_fail_memory();
         return NULL;
     }
-    if (room) {
-        memcpy(at, (const char *)old + first * size, (room - first) * size);
-        memcpy(at + (room - first) * size, old, first * size);
+    if (capacity) {
+        memcpy(at, (const char *)old + first * size, (capacity - first) * size);
+        memcpy(at + (capacity - first) * size, old, first * size);
     }
     return at;
 }
 
-enum { FIRST_ROOM = 256, LAST_ROOM = 1 << 30 };
+enum { FIRST_CAPACITY = 256, LAST_CAPACITY = 1 << 30 };
 
-static int new_room(uint32_t room, uint32_t *grown)
+static int new_capacity(uint32_t capacity, uint32_t *grown)
 {
-    if (room == LAST_ROOM)
+    if (capacity == LAST_CAPACITY)
         return trv_fail_memory();
-    *grown = room ? 2 * room : FIRST_ROOM;
+    *grown = capacity ? 2 * capacity : FIRST_CAPACITY;
     return TRV_OK;
 }
 
 int trv_flight_lane_grow(flight_lane_t *lane)
 {
-    uint32_t room = lane->at ? lane->mask + 1 : 0, grown = 0;
-    if (new_room(room, &grown))
+    uint32_t capacity = lane->at ? lane->mask + 1 : 0, grown = 0;
+    if (new_capacity(capacity, &grown))
         return TRV_ERR_MEMORY;
-    flight_t *at = unroll(lane->at, sizeof *at, lane->first, room, grown);
+    flight_t *at = unroll(lane->at, sizeof *at, lane->first, capacity, grown);
     if (!at)
         return TRV_ERR_MEMORY;
     free(lane->at);
-    *lane = (flight_lane_t){at, 0, room, grown - 1};
+    *lane = (flight_lane_t){at, 0, capacity, grown - 1};
     return TRV_OK;
 }
 
 int trv_tick_lane_grow(tick_lane_t *lane)
 {
-    uint32_t room = lane->at ? lane->mask + 1 : 0, grown = 0;
-    if (new_room(room, &grown))
+    uint32_t capacity = lane->at ? lane->mask + 1 : 0, grown = 0;
+    if (new_capacity(capacity, &grown))
         return TRV_ERR_MEMORY;
-    tick_t *at = unroll(lane->at, sizeof *at, lane->first, room, grown);
+    tick_t *at = unroll(lane->at, sizeof *at, lane->first, capacity, grown);
     if (!at)
         return TRV_ERR_MEMORY;
     free(lane->at);
-    *lane = (tick_lane_t){at, 0, room, grown - 1};
+    *lane = (tick_lane_t){at, 0, capacity, grown - 1};
     return TRV_OK;
 }
 
@@ -61,7 +61,7 @@ static bool before(const due_t *a, const due_t *b) { return a->time != b->time ?
 
 int trv_due_push(due_heap_t *heap, int64_t time, uint64_t key)
 {
-    if (trv_room(&heap->at, &heap->room, (int64_t)heap->count, 1, sizeof *heap->at))
+    if (trv_array_reserve(&heap->at, &heap->capacity, (int64_t)heap->count, 1, sizeof *heap->at))
         return TRV_ERR_MEMORY;
     due_t due = {time, key};
     size_t i = heap->count++;

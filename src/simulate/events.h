@@ -30,7 +30,7 @@ typedef struct tick {
 
 typedef struct flight_lane {
     flight_t *at;
-    uint32_t first, count, mask; /* room = mask + 1, a power of two */
+    uint32_t first, count, mask; /* capacity = mask + 1, a power of two */
 } flight_lane_t;
 
 typedef struct tick_lane {
@@ -47,7 +47,7 @@ typedef struct due {
 typedef struct due_heap {
     due_t *at;
     size_t count;
-    int64_t room;
+    int64_t capacity;
 } due_heap_t;
 
 #define TRV_NEVER INT64_MAX

@@ -82,20 +82,20 @@ static bool waits_for_messages(const trv_goal_t *goal, const sorted_t *sorted, u
 static int make_groups(goal_program_t *program, const sorted_t *sorted)
 {
     const trv_goal_t *goal = program->goal;
-    uint64_t room = 16;
-    while (room < 2 * (uint64_t)goal->ops)
-        room *= 2;
-    uint32_t *table = malloc(room * sizeof *table), *last = malloc(((size_t)goal->ops + 1) * sizeof *last);
+    uint64_t capacity = 16;
+    while (capacity < 2 * (uint64_t)goal->ops)
+        capacity *= 2;
+    uint32_t *table = malloc(capacity * sizeof *table), *last = malloc(((size_t)goal->ops + 1) * sizeof *last);
     if (!table || !last) {
         free(table);
         free(last);
         return trv_fail_memory();
     }
-    memset(table, 0xff, room * sizeof *table);
+    memset(table, 0xff, capacity * sizeof *table);
     for (uint32_t op = 0; op < goal->ops; op++) {
-        uint64_t at = hash_waits(goal, sorted, op) & (room - 1);
+        uint64_t at = hash_waits(goal, sorted, op) & (capacity - 1);
         while (table[at] != TRV_GOAL_NONE && !same_group(goal, sorted, op, program->group[table[at]].first))
-            at = (at + 1) & (room - 1);
+            at = (at + 1) & (capacity - 1);
         bool message = goal->op[op].kind != TRV_GOAL_CALC;
         if (table[at] == TRV_GOAL_NONE) {
             table[at] = program->groups;

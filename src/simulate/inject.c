@@ -2,13 +2,13 @@
  * Putting messages into the network: interfaces, and the records of messages and packets.
  *
  * With unlimited buffers an interface takes one message after another without a pause, so all times are known when a
- * message is sent. With finite buffers it takes a packet at a time, as the router behind it has room.
+ * message is sent. With finite buffers it takes a packet at a time, as the buffer of the router behind it can hold one.
  */
 #include <string.h>
 
 #include "simulate/net.h"
 #include "torus/torus.h"
-#include "base/room.h"
+#include "base/array.h"
 
 /* ---- Records ----------------------------------------------------------------------------------------------------- */
 
@@ -19,7 +19,7 @@ static uint32_t new_message(trv_packets_t *net)
         net->message_free = net->message[index].next;
         return index;
     }
-    int rc = trv_room(&net->message, &net->message_room, net->messages, 1, sizeof *net->message);
+    int rc = trv_array_reserve(&net->message, &net->message_capacity, net->messages, 1, sizeof *net->message);
     return rc ? TRV_NONE : net->messages++;
 }
 
@@ -29,7 +29,7 @@ uint32_t trv_packets_record(trv_packets_t *net, uint32_t from, uint32_t number)
     if (index != TRV_NONE) {
         net->packet_free = net->packet[index].number;
     } else {
-        if (trv_room(&net->packet, &net->packet_room, net->packets, 1, sizeof *net->packet))
+        if (trv_array_reserve(&net->packet, &net->packet_capacity, net->packets, 1, sizeof *net->packet))
             return TRV_NONE;
         index = net->packets++;
     }
@@ -44,7 +44,7 @@ static int park(trv_packets_t *net, const flight_t *flight)
     if (index != TRV_NONE) {
         net->parked_free = net->parked[index].link;
     } else {
-        if (trv_room(&net->parked, &net->parked_room, net->parked_count, 1, sizeof *net->parked))
+        if (trv_array_reserve(&net->parked, &net->parked_capacity, net->parked_count, 1, sizeof *net->parked))
             return TRV_ERR_MEMORY;
         index = net->parked_count++;
     }
@@ -75,11 +75,11 @@ int trv_packets_inject(trv_packets_t *net, uint32_t n)
     message_t *m = &net->message[index];
     bool last = m->injected + 1 == m->packets;
     uint32_t flits = last ? m->last_flits : net->packet_flits;
-    if (nic->room < (int64_t)flits * TRV_FLIT_BYTES) {
+    if (nic->free_bytes < (int64_t)flits * TRV_FLIT_BYTES) {
         nic->idle = true; /* until a credit comes */
         return TRV_OK;
     }
-    nic->room -= (int64_t)flits * TRV_FLIT_BYTES;
+    nic->free_bytes -= (int64_t)flits * TRV_FLIT_BYTES;
     int64_t done = net->now + flits * pace_of(net, n);
     uint32_t link = n >> net->shift << net->shift | m->leg[0].port;
     flight_t flight = {net->now + net->entry_delay, link, index, m->info, m->injected++};
@@ -97,7 +97,7 @@ int trv_packets_inject(trv_packets_t *net, uint32_t n)
 int trv_packets_nic_credit(trv_packets_t *net, uint32_t n, uint32_t flits)
 {
     nic_t *nic = &net->nic[n];
-    nic->room += (int64_t)flits * TRV_FLIT_BYTES;
+    nic->free_bytes += (int64_t)flits * TRV_FLIT_BYTES;
     if (!nic->idle || nic->head == TRV_NONE)
         return TRV_OK;
     nic->idle = false;

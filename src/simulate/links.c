@@ -26,7 +26,7 @@ static int return_credit(trv_packets_t *net, uint64_t id)
     uint32_t flits = (uint32_t)(id >> 40), buffer = (uint32_t)id;
     if (id >> 39 & 1)
         return trv_packets_nic_credit(net, buffer, flits);
-    net->room[buffer] += (int64_t)flits * TRV_FLIT_BYTES;
+    net->free_bytes[buffer] += (int64_t)flits * TRV_FLIT_BYTES;
     link_t *link = &net->link[buffer / 2];
     if (link->blocked) {
         link->blocked = 0;
@@ -103,13 +103,13 @@ INLINE bool is_waiting(const trv_packets_t *net, const link_t *link, uint32_t ch
 }
 
 /* Whether the head of a channel may start as far as the next router's buffer is concerned. */
-static bool has_room(const trv_packets_t *net, uint32_t l, int channel)
+static bool next_packet_fits(const trv_packets_t *net, uint32_t l, int channel)
 {
     if (!net->finite)
         return true;
     const entry_t *e = &net->entry[net->link[l].queue[channel].head];
     uint32_t flits = e->info & INFO_LAST ? net->message[e->message].last_flits : net->packet_flits;
-    return net->room[2 * l + (uint32_t)channel] >= (int64_t)flits * TRV_FLIT_BYTES;
+    return net->free_bytes[2 * l + (uint32_t)channel] >= (int64_t)flits * TRV_FLIT_BYTES;
 }
 
 INLINE int free_later(trv_packets_t *net, uint32_t l, uint32_t flits, int64_t time)
@@ -138,7 +138,7 @@ static int track(trv_packets_t *net, uint32_t l, const entry_t *e, uint32_t chan
                          packet->number, (double)net->now / 1e6, (double)(net->now + busy) / 1e6);
     if (!net->finite)
         return TRV_OK;
-    net->room[2 * l + channel] -= (int64_t)flits * TRV_FLIT_BYTES;
+    net->free_bytes[2 * l + channel] -= (int64_t)flits * TRV_FLIT_BYTES;
     int rc = credit_later(net, packet, m, flits);
     packet->from = 2 * l + channel;
     return rc;
@@ -149,9 +149,9 @@ INLINE int choose(trv_packets_t *net, uint32_t l, const bool tracked)
 {
     link_t *link = &net->link[l];
     uint32_t channel = link->turn;
-    if (!is_waiting(net, link, channel) || (tracked && !has_room(net, l, (int)channel))) {
+    if (!is_waiting(net, link, channel) || (tracked && !next_packet_fits(net, l, (int)channel))) {
         channel ^= 1;
-        if (!is_waiting(net, link, channel) || (tracked && !has_room(net, l, (int)channel))) {
+        if (!is_waiting(net, link, channel) || (tracked && !next_packet_fits(net, l, (int)channel))) {
             link->blocked = tracked && (is_waiting(net, link, 0) || is_waiting(net, link, 1));
             link->awake = link->blocked;
             return TRV_OK;

@@ -84,7 +84,7 @@ typedef struct nic {
     int64_t free_at;
     uint32_t head, tail; /* messages that wait (finite buffers) */
     bool idle;           /* neither injecting nor stalled */
-    int64_t room;
+    int64_t free_bytes;
 } nic_t;
 
 struct trv_packets {
@@ -106,22 +106,22 @@ struct trv_packets {
     int64_t pace[2 * TRV_DIMS_MAX]; /* … and for how long a flit occupies it */
     input_t *input;        /* node << shift | the port that the packets left their last node by, then interfaces */
     int64_t *link_flit;    /* per link, where some are slow; TRV_NEVER: cut */
-    int64_t *room;         /* link * 2 + channel, finite buffers */
+    int64_t *free_bytes;   /* link * 2 + channel, finite buffers */
     trv_link_load_t *load; /* tracked */
     uint32_t *waiting;     /* packets in the queues of a link, tracked */
 
     entry_t *entry;
     uint32_t entries, entry_free;
-    int64_t entry_room;
+    int64_t entry_capacity;
     message_t *message;
     uint32_t messages, message_free;
-    int64_t message_room;
+    int64_t message_capacity;
     packet_t *packet;
     uint32_t packets, packet_free;
-    int64_t packet_room;
+    int64_t packet_capacity;
     flight_t *parked; /* flights in the heap */
     uint32_t parked_count, parked_free;
-    int64_t parked_room;
+    int64_t parked_capacity;
 
     flight_lane_t flying, entering, injecting;
     tick_lane_t leaving;           /* messages on their way from router to node */

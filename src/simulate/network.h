@@ -66,8 +66,8 @@ void trv_packets_watch(trv_packets_t *net, const trv_watch_t *watch);
 
 /* The present, in fs. */
 int64_t trv_packets_now(const trv_packets_t *net);
-/* No run goes beyond an hour, and nothing that is added to a time is longer: two of them fit in 64 bits, with room for a
- * quarter, which is the most for a packet on a link and for a message at an interface. */
+/* No run goes beyond an hour, and nothing that is added to a time is longer: two of them fit in 64 bits, with a
+ * quarter to spare, which is the most for a packet on a link and for a message at an interface. */
 #define TRV_HORIZON_FS INT64_C(3600000000000000000)
 
 /* ns to fs; TRV_ERR_ARGUMENT if negative or more than an hour. `what` names it. */

@@ -7,7 +7,7 @@
 #ifndef TRIVANCE_SIMULATE_ROUTER_H
 #define TRIVANCE_SIMULATE_ROUTER_H
 
-#include "base/room.h"
+#include "base/array.h"
 #include "simulate/net.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -19,8 +19,8 @@ INLINE uint32_t entry_new(trv_packets_t *net, uint32_t message, uint32_t packets
     uint32_t e = net->entry_free;
     if (e != TRV_NONE)
         net->entry_free = net->entry[e].next;
-    else if (net->entries == net->entry_room &&
-             trv_room(&net->entry, &net->entry_room, net->entries, 1, sizeof *net->entry))
+    else if (net->entries == net->entry_capacity &&
+             trv_array_reserve(&net->entry, &net->entry_capacity, net->entries, 1, sizeof *net->entry))
         return TRV_NONE;
     else
         e = net->entries++;
@@ -41,7 +41,7 @@ INLINE void choose_now(trv_packets_t *net, uint32_t l) { net->choosing[net->choo
 INLINE int wake(trv_packets_t *net, uint32_t l, const bool tracked)
 {
     link_t *link = &net->link[l];
-    if (tracked && link->blocked) { /* perhaps there is room for this one */
+    if (tracked && link->blocked) { /* perhaps this one fits */
         link->blocked = 0;
         choose_now(net, l);
     }

@@ -168,17 +168,17 @@ static int allocate(trv_packets_t *net)
     net->choosing = malloc(links * sizeof *net->choosing);
     net->lane_of = malloc(net->packet_flits + 1);
     net->link_flit = net->slow ? malloc(links * sizeof *net->link_flit) : NULL;
-    net->room = net->finite ? malloc(2 * links * sizeof *net->room) : NULL;
+    net->free_bytes = net->finite ? malloc(2 * links * sizeof *net->free_bytes) : NULL;
     net->load = net->tracked ? calloc(links, sizeof *net->load) : NULL;
     net->waiting = net->tracked ? calloc(links, sizeof *net->waiting) : NULL;
     bool some = net->link && net->nic && net->input && net->touched && net->following && net->choosing && net->lane_of;
-    if (!some || (net->slow && !net->link_flit) || (net->finite && !net->room) ||
+    if (!some || (net->slow && !net->link_flit) || (net->finite && !net->free_bytes) ||
         (net->tracked && (!net->load || !net->waiting)))
         return trv_fail_memory();
     memset(net->link, 0, links * sizeof *net->link);
     memset(net->lane_of, LANE_UNKNOWN, net->packet_flits + 1);
     for (size_t i = 0; i < 2 * links && net->finite; i++)
-        net->room[i] = (int64_t)net->options.buffer_bytes;
+        net->free_bytes[i] = (int64_t)net->options.buffer_bytes;
     return TRV_OK;
 }
 
@@ -245,7 +245,7 @@ void trv_packets_destroy(trv_packets_t *net)
     free(net->choosing);
     free(net->lane_of);
     free(net->link_flit);
-    free(net->room);
+    free(net->free_bytes);
     free(net->load);
     free(net->waiting);
     free(net->entry);

@@ -10,12 +10,12 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/room.h"
+#include "base/array.h"
 
 typedef struct reading {
     trv_simulator_t *simulator;
     const trv_schedule_t *schedule;
-    int64_t sending_room, leg_room;
+    int64_t sending_capacity, leg_capacity;
     trv_step_t step;
 } reading_t;
 
@@ -47,10 +47,10 @@ static int read_send(reading_t *reading, int rank, int stream, const trv_message
         return rc;
     trv_legs_t legs = trv_legs(&s->torus, rank, message->peer, message->port,
                                trv_schedule_mirrored(reading->schedule, stream));
-    if (s->sendings >= TRV_ROOM_MAX - 1 || s->legs >= TRV_ROOM_MAX - TRV_DIMS_MAX)
+    if (s->sendings >= TRV_ARRAY_MAX - 1 || s->legs >= TRV_ARRAY_MAX - TRV_DIMS_MAX)
         return trv_fail(TRV_ERR_UNSUPPORTED, "the schedule has more than a billion messages, or parts of their routes");
-    if (trv_room(&s->sending, &reading->sending_room, (int64_t)s->sendings, 1, sizeof *s->sending) ||
-        trv_room(&s->leg, &reading->leg_room, (int64_t)s->legs, legs.count, sizeof *s->leg))
+    if (trv_array_reserve(&s->sending, &reading->sending_capacity, (int64_t)s->sendings, 1, sizeof *s->sending) ||
+        trv_array_reserve(&s->leg, &reading->leg_capacity, (int64_t)s->legs, legs.count, sizeof *s->leg))
         return TRV_ERR_MEMORY;
     s->sending[s->sendings++] = (sending_t){.shares = trv_message_units(reading->schedule, message) *
                                                       trv_schedule_weight(reading->schedule, stream),

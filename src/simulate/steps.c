@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/room.h"
+#include "base/array.h"
 #include "simulate/simulator.h"
 #include "torus/torus.h"
 
@@ -48,7 +48,7 @@ typedef struct run {
     int64_t *booked;   /* per rank: the end of the overheads that its processor has promised so far, fs */
     post_t *post;
     uint32_t posts, post_free;
-    int64_t post_room;
+    int64_t post_capacity;
     uint32_t done; /* walkers */
     int64_t end;
 } run_t;
@@ -146,7 +146,7 @@ static uint32_t new_post(run_t *run)
         run->post_free = run->post[index].step;
         return index;
     }
-    int rc = trv_room(&run->post, &run->post_room, run->posts, 1, sizeof *run->post);
+    int rc = trv_array_reserve(&run->post, &run->post_capacity, run->posts, 1, sizeof *run->post);
     return rc ? NO_POST : run->posts++;
 }
 

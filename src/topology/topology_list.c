@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/room.h"
+#include "base/array.h"
 
 #define HOSTS_MAX (1 << 20)
 #define BLANK     " \t\r,"
@@ -27,7 +27,7 @@
 typedef struct reader {
     const char *name;
     int line, dims, leaves, members; /* members: of the leaf that is being read */
-    int64_t name_room, host_room;
+    int64_t name_capacity, host_capacity;
     trv_topology_t *topology;
     struct host {
         int at[TRV_DIMS_MAX], line;
@@ -53,8 +53,8 @@ static int add_host(reader_t *reader, const char *host, const int at[TRV_DIMS_MA
             return fail(reader, "a host's name has a character that is none of ASCII");
     if (topology->count == HOSTS_MAX)
         return fail(reader, "there are more than %d hosts", HOSTS_MAX);
-    if (trv_room(&topology->host, &reader->name_room, topology->count, 1, sizeof *topology->host) ||
-        trv_room(&reader->host, &reader->host_room, topology->count, 1, sizeof *reader->host))
+    if (trv_array_reserve(&topology->host, &reader->name_capacity, topology->count, 1, sizeof *topology->host) ||
+        trv_array_reserve(&reader->host, &reader->host_capacity, topology->count, 1, sizeof *reader->host))
         return TRV_ERR_MEMORY;
     topology->host[topology->count] = strdup(host);
     if (!topology->host[topology->count])

@@ -171,10 +171,10 @@ int trv_run_keep(run_t *run, int block)
 
 /* ---- Plans: signals and waits ------------------------------------------------------------------------------------ */
 
-static int plan_take_room(run_t *run, uint64_t numbers)
+static int hold_numbers(run_t *run, uint64_t numbers)
 {
-    run->room += numbers;
-    return trv_run_limit(run, run->room, "threadblocks, barriers and signals");
+    run->held_numbers += numbers;
+    return trv_run_limit(run, run->held_numbers, "threadblocks, barriers and signals");
 }
 
 /* A threadblock that signals, or waits, at an end of a channel must know of the one that did so before. */
@@ -199,7 +199,7 @@ int trv_run_signal(run_t *run, int block, const trv_gpu_op_t *op)
         const int from = run->program->channel[op->first + i];
         queue_t *to = &run->queue[run->program->other[from]];
         int rc = channel_use(run, block, from, false);
-        rc = rc ? rc : plan_take_room(run, (uint64_t)count);
+        rc = rc ? rc : hold_numbers(run, (uint64_t)count);
         rc = rc ? rc : queue_post(run, block, to, count, 0, NULL);
         if (rc)
             return rc;
@@ -234,7 +234,7 @@ void trv_run_begin_stretch(run_t *run, int block)
     state->moved = state->waited = false;
     for (news_t *news; (news = state->waited_for) != NULL; free(news)) {
         trv_clock_join(clock_of(run, block), news->number, news->relaxed ? run->blocks : news->count);
-        run->room -= (uint64_t)news->count;
+        run->held_numbers -= (uint64_t)news->count;
         state->waited_for = news->next;
     }
 }
@@ -244,7 +244,7 @@ void trv_run_begin_stretch(run_t *run, int block)
 static int barrier_create(run_t *run, barrier_t *barrier)
 {
     const size_t count = (size_t)run->planes * (size_t)run->blocks;
-    int rc = plan_take_room(run, 2 * count);
+    int rc = hold_numbers(run, 2 * count);
     barrier->coming = rc ? NULL : calloc(count, sizeof(int32_t));
     barrier->gone = rc ? NULL : calloc(count, sizeof(int32_t));
     return rc || (barrier->coming && barrier->gone) ? rc : trv_fail_memory();

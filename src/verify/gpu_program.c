@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/room.h"
+#include "base/array.h"
 
 int trv_gpu_program_create_gpus(trv_gpu_program_t *program)
 {
@@ -17,7 +17,7 @@ int trv_gpu_program_create_gpus(trv_gpu_program_t *program)
 
 int trv_gpu_program_add_block(trv_gpu_program_t *program, const trv_threadblock_t *block)
 {
-    int rc = trv_room(&program->block, &program->block_room, program->blocks, 1, sizeof *block);
+    int rc = trv_array_reserve(&program->block, &program->block_capacity, program->blocks, 1, sizeof *block);
     if (!rc)
         program->block[program->blocks++] = *block;
     return rc;
@@ -25,7 +25,7 @@ int trv_gpu_program_add_block(trv_gpu_program_t *program, const trv_threadblock_
 
 int trv_gpu_program_add_op(trv_gpu_program_t *program, const trv_gpu_op_t *op)
 {
-    int rc = trv_room(&program->op, &program->op_room, program->ops, 1, sizeof *op);
+    int rc = trv_array_reserve(&program->op, &program->op_capacity, program->ops, 1, sizeof *op);
     if (!rc) {
         program->op[program->ops++] = *op;
         program->block[program->blocks - 1].ops++;
@@ -35,7 +35,7 @@ int trv_gpu_program_add_op(trv_gpu_program_t *program, const trv_gpu_op_t *op)
 
 int trv_gpu_program_add_span(trv_gpu_program_t *program, const trv_gpu_span_t *span)
 {
-    int rc = trv_room(&program->span, &program->span_room, program->spans, 1, sizeof *span);
+    int rc = trv_array_reserve(&program->span, &program->span_capacity, program->spans, 1, sizeof *span);
     if (!rc)
         program->span[program->spans++] = *span;
     return rc;
@@ -43,7 +43,7 @@ int trv_gpu_program_add_span(trv_gpu_program_t *program, const trv_gpu_span_t *s
 
 int trv_gpu_program_add_channel(trv_gpu_program_t *program, int end)
 {
-    int rc = trv_room(&program->channel, &program->channel_room, program->channels, 1, sizeof end);
+    int rc = trv_array_reserve(&program->channel, &program->channel_capacity, program->channels, 1, sizeof end);
     if (!rc)
         program->channel[program->channels++] = end;
     return rc;

@@ -76,7 +76,7 @@ typedef struct trv_gpu_program {
     int *channel;         /* operands: the end at this GPU, of all ends of all GPUs */
     int *other;           /* of each end the other one, or -1 */
     int blocks, ops, spans, channels, ends;
-    int64_t block_room, op_room, span_room, channel_room; /* trv_room's */
+    int64_t block_capacity, op_capacity, span_capacity, channel_capacity; /* trv_array_reserve's */
 } trv_gpu_program_t;
 
 /* Makes scratch and first_block for program->gpus GPUs. */

@@ -56,7 +56,7 @@ typedef struct run {
     int blocks, stretch;
     int width;             /* of a row: the chunk of the vector that it is of (-1: nothing), then per GPU how often */
     int planes;            /* of a clock: what a threadblock knows and, in a plan, what is visible to it */
-    uint64_t room;         /* numbers that barriers and signals hold */
+    uint64_t held_numbers; /* by barriers and signals */
     double work, all_work; /* done, and of all ways to run it */
     int *first_cell;       /* of each GPU; one more */
     size_t *first_reader;  /* of each GPU's cells in `read` */

@@ -34,7 +34,7 @@ __attribute__((format(printf, 3, 4))) static bool fault(const place_t *at, int64
 static int64_t last_slot(const trv_verifier_t *v, const trv_blocks_t *blocks)
 {
     int64_t count = trv_blocks_count(blocks), last = 0;
-    if (count > v->registers) /* more than v->list has room for, and too many in any case */
+    if (count > v->registers) /* more than v->list can hold, and too many in any case */
         return count - 1;
     size_t listed = trv_units_list(blocks, 0, blocks->space->ranks, v->list);
     for (size_t i = 0; i < listed; i++)

@@ -219,7 +219,7 @@ typedef struct link {
     bool special; /* changed, cut, or has lost something */
 } link_t;
 
-/* The emulator's lines; `link` has room for all. The number of links. */
+/* The emulator's lines; `link` can hold all. The number of links. */
 static int read_links(char *lines, const tb_network_t *network, link_t *link)
 {
     int links = 0;

@@ -167,7 +167,7 @@ void tn_control_answer(tn_net_t *net, int listening, const char *about)
 {
     char line[LINE_MAX_BYTES], *text = NULL;
     size_t size = 0;
-    int client = accept4(listening, NULL, NULL, SOCK_CLOEXEC), room = 1 << 20;
+    int client = accept4(listening, NULL, NULL, SOCK_CLOEXEC), buffer_bytes = 1 << 20;
     bool whole = client >= 0 && read_line(client, line);
     FILE *out = client >= 0 ? open_memstream(&text, &size) : NULL;
     if (out) {
@@ -184,7 +184,7 @@ void tn_control_answer(tn_net_t *net, int listening, const char *about)
         else
             change(net, line, out);
         if (fclose(out) == 0) {
-            setsockopt(client, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof room);
+            setsockopt(client, SOL_SOCKET, SO_SNDBUFFORCE, &buffer_bytes, sizeof buffer_bytes);
             if (send(client, text, size, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)size)
                 shutdown(client, SHUT_RDWR); /* the client sees that the end is missing */
         }

@@ -38,13 +38,13 @@ static bool before(const tn_packet_t *a, const tn_packet_t *b)
 
 bool tn_timer_add(tn_net_t *net, tn_packet_t *packet)
 {
-    if (net->heap_size == net->heap_room) {
-        size_t room = net->heap_room ? 2 * net->heap_room : 4096;
-        tn_packet_t **heap = realloc(net->heap, room * sizeof(tn_packet_t *));
+    if (net->heap_size == net->heap_capacity) {
+        size_t capacity = net->heap_capacity ? 2 * net->heap_capacity : 4096;
+        tn_packet_t **heap = realloc(net->heap, capacity * sizeof(tn_packet_t *));
         if (!heap)
             return false;
         net->heap = heap;
-        net->heap_room = room;
+        net->heap_capacity = capacity;
     }
     size_t at = net->heap_size++;
     for (; at > 0 && before(packet, net->heap[(at - 1) / 2]); at = (at - 1) / 2)

@@ -67,7 +67,7 @@ typedef struct tn_net {
     bool cut;             /* a link is down for the routes */
     unsigned char *way;   /* node * ranks + destination: the port to leave by */
     tn_packet_t **heap;   /* by due_ns and order */
-    size_t heap_size, heap_room;
+    size_t heap_size, heap_capacity;
     tn_packet_t *pool;
     uint64_t entered, delivered, strays;
     uint32_t lateness[TN_LATENESS_BUCKETS];

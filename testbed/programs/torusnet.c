@@ -162,8 +162,8 @@ static int open_devices(emulator_t *emulator)
     if (!emulator->device || emulator->epoll < 0)
         return fail("epoll_create");
     for (int i = 0; i < devices; i++) {
-        char space[64], room[16];
-        const char *what, *name = tn_device_name(&emulator->net, i / each, i % each, room);
+        char space[64], buffer[16];
+        const char *what, *name = tn_device_name(&emulator->net, i / each, i % each, buffer);
         snprintf(space, sizeof space, TB_SPACES TB_NODE, i / each);
         emulator->device[i] = name ? tn_tun_open(space, name, &what) : -1;
         if (name && (emulator->device[i] < 0 || !watch(emulator, emulator->device[i], i)))

@@ -82,7 +82,7 @@ static void test_plan_svg_of_meshes(void **state)
 }
 
 /* The network is what one looks at: its ranks are larger than the cells of the matrices. */
-static void test_matrices_leave_room(void **state)
+static void test_matrices_beside_a_plan(void **state)
 {
     static const char *const lines[] = {"plan 3x3x3 -a trivance-b -f svg", "plan 4x4x4 -a trivance-l -f svg",
                                         "plan 9x9 -a trivance-b -f svg"};
@@ -135,7 +135,7 @@ int main(void)
         cmocka_unit_test(test_plan_svg),
         cmocka_unit_test(test_plan_svg_ranks),
         cmocka_unit_test(test_plan_svg_of_meshes),
-        cmocka_unit_test(test_matrices_leave_room),
+        cmocka_unit_test(test_matrices_beside_a_plan),
         cmocka_unit_test(test_columns),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);

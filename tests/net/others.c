@@ -1,7 +1,7 @@
 /*
  * What keeps nobody else waiting: a message to a rank that does not look at the network for a while, to which there is no
  * connection yet, and more long messages that nobody asks for, or receives of which nothing comes yet, than the provider
- * has room for. Five ranks.
+ * can hold. Five ranks.
  */
 #include <stdio.h>
 #include <stdlib.h>

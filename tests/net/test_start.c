@@ -335,7 +335,7 @@ static int call(int port)
     return fd;
 }
 
-/* Some say nothing, some garbage, some close at once; there are more of them than there is room for. The job starts. */
+/* Some send nothing, some garbage, some close at once; there are more of them than rank 0 holds. The job starts. */
 static void test_strangers(void **state)
 {
     enum { STRANGERS = 150 };

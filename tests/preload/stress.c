@@ -100,12 +100,12 @@ static call_t begin_call(MPI_Comm on, uint64_t draw, bool blocks_in, bool blocks
     call.count = limit == 0 ? 0 : (int)(number(draw + 4) % (uint64_t)limit) + 1;
     call.in = (size_t)call.count * (size_t)(blocks_in ? ranks : 1);
     call.out = (size_t)call.count * (size_t)(blocks_out ? ranks : 1);
-    size_t room = (call.in > call.out ? call.in : call.out) * call.element.size + CANARY;
-    call.input = malloc(room);
-    call.kept = malloc(room);
-    call.output = malloc(room);
-    call.wanted = malloc(room);
-    memset(call.output, CANARY_BYTE, room);
+    size_t capacity = (call.in > call.out ? call.in : call.out) * call.element.size + CANARY;
+    call.input = malloc(capacity);
+    call.kept = malloc(capacity);
+    call.output = malloc(capacity);
+    call.wanted = malloc(capacity);
+    memset(call.output, CANARY_BYTE, capacity);
     elements_fill(&call.element, call.input, call.in, draw ^ number((uint64_t)rank + 77));
     memcpy(call.kept, call.input, call.in * call.element.size);
     size_t own = blocks_out ? (size_t)rank * (size_t)call.count * call.element.size : 0;
@@ -186,12 +186,12 @@ static void reduce_scatter(MPI_Comm on, uint64_t draw)
         counts[0]--, counts[ranks - 1]++;
     /* The block may be one element larger than begin_call knew. */
     if (counts[rank] > c.count) {
-        size_t room = (c.in + 1) * c.element.size + CANARY;
-        c.output = realloc(c.output, room);
-        c.wanted = realloc(c.wanted, room);
+        size_t capacity = (c.in + 1) * c.element.size + CANARY;
+        c.output = realloc(c.output, capacity);
+        c.wanted = realloc(c.wanted, capacity);
         memset(c.output + c.in * c.element.size, CANARY_BYTE, c.element.size + CANARY);
         if (!c.in_place)
-            memset(c.output, CANARY_BYTE, room);
+            memset(c.output, CANARY_BYTE, capacity);
     }
     c.out = (size_t)counts[rank];
     MPI_Reduce_scatter(source(&c), c.output, counts, c.element.type, c.element.op, on);

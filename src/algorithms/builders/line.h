@@ -41,7 +41,7 @@ int trv_line_messages_per_port(int size);
 
 /* What a level's messages are like: the longest way, the most that a link and a message carry, how many there are. In
  * vectors where the line exchanges them (line_l.c); in `blocks`, of as many as the line has places, where it scatters
- * them (line_b.c). There is room for trv_log_ceil(3, size) levels. */
+ * them (line_b.c). The array holds trv_log_ceil(3, size) levels. */
 typedef struct trv_line_cost {
     int hops;
     double load, largest, messages;

@@ -19,7 +19,7 @@
 
 /* ---- Turns ------------------------------------------------------------------------------------------------------- */
 
-/* The dimensions of d's size, ascending (room for TRV_DIMS_MAX); returns how many. */
+/* The dimensions of d's size, ascending (up to TRV_DIMS_MAX); returns how many. */
 static int alike(const trv_torus_t *torus, int d, int *list)
 {
     int count = 0;

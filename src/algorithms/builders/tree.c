@@ -125,7 +125,7 @@ static trv_residues_t collect(const unsigned char *marks, int size, unsigned cha
 
 enum { NOT_COVERED = 0, COVERED = 1, NEW = 2 }; /* NEW + e: covered by edge e of this level */
 
-/* One half's tree, from the owner outwards; marks has `size` bytes of room. */
+/* One half's tree, from the owner outwards; `marks` is a scratch buffer of `size` bytes. */
 static void grow(tree_t *tree, const trv_tree_options_t *options, int half, unsigned char *marks, int **values)
 {
     int size = options->size, halves = tree->base.halves;

@@ -151,7 +151,7 @@ static void hold(trv_window_steps_t *plan, runs_t *held, run_t run, int reg)
 }
 
 /* Fills in the messages of a step, whose vectors are in `held`, and drops what is sent only; what is received is
- * added. False where a message would need more vectors than there is room for. */
+ * added. False where a message would need more vectors than the plan can hold. */
 static bool exchange(trv_window_steps_t *plan, trv_window_step_t *step, const cuts_t *after, runs_t *held)
 {
     runs_t own = {0}, sent = *held;

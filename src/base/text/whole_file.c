@@ -16,14 +16,14 @@
 
 static int read_all(FILE *in, const char *path, char **text, size_t *length)
 {
-    size_t room = 1 << 16;
-    *text = malloc(room);
+    size_t capacity = 1 << 16;
+    *text = malloc(capacity);
     for (*length = 0; *text;) {
-        *length += fread(*text + *length, 1, room - *length, in);
-        if (*length < room)
+        *length += fread(*text + *length, 1, capacity - *length, in);
+        if (*length < capacity)
             break;
-        room *= 2;
-        char *grown = room > FILE_BYTES_MAX ? NULL : realloc(*text, room);
+        capacity *= 2;
+        char *grown = capacity > FILE_BYTES_MAX ? NULL : realloc(*text, capacity);
         if (!grown)
             free(*text);
         *text = grown;

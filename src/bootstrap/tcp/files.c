@@ -14,7 +14,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool *ours; /* by number */
-static int room;
+static int capacity;
 
 static void before_fork(void) { pthread_mutex_lock(&lock); }
 
@@ -22,12 +22,12 @@ static void after_fork(void) { pthread_mutex_unlock(&lock); }
 
 static void in_child(void)
 {
-    for (int file = 0; file < room; file++)
+    for (int file = 0; file < capacity; file++)
         if (ours[file])
             close(file);
     free(ours);
     ours = NULL;
-    room = 0;
+    capacity = 0;
     pthread_mutex_unlock(&lock);
 }
 
@@ -44,16 +44,16 @@ static void begin(void)
 static int end(int file)
 {
     const int error = errno;
-    if (file >= room) {
+    if (file >= capacity) {
         const int more = 2 * file + 64;
         bool *grown = realloc(ours, (size_t)more * sizeof *ours);
         if (grown) {
-            memset(grown + room, 0, (size_t)(more - room) * sizeof *grown);
+            memset(grown + capacity, 0, (size_t)(more - capacity) * sizeof *grown);
             ours = grown;
-            room = more;
+            capacity = more;
         }
     }
-    const bool fits = file < room;
+    const bool fits = file < capacity;
     if (fits && file >= 0)
         ours[file] = true;
     if (!fits)
@@ -91,7 +91,7 @@ void trv_file_close(int file)
 {
     const int error = errno;
     begin();
-    if (file >= 0 && file < room && ours[file]) {
+    if (file >= 0 && file < capacity && ours[file]) {
         ours[file] = false;
         close(file);
     }

@@ -90,7 +90,7 @@ void trv_serve_frame(trv_meeting_t *meeting, trv_end_t *end, const trv_frame_t *
 void trv_serve_over(trv_meeting_t *meeting, trv_end_t *end, bool wrong);
 /* Does what can be done now. */
 void trv_serve_step(trv_meeting_t *meeting, double now_ns);
-void trv_serve_missing(const trv_meeting_t *meeting, char *text, size_t room);
+void trv_serve_missing(const trv_meeting_t *meeting, char *text, size_t size);
 
 /* join.c: the others. */
 void trv_join_frame(trv_meeting_t *meeting, const trv_frame_t *frame);

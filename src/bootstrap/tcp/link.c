@@ -1,6 +1,6 @@
 /*
- * Frames: checked before anything of them is believed, and never longer than what may come at that time. Room for a frame
- * grows with what has arrived, not with what is announced.
+ * Frames: checked before anything of them is believed, and never longer than what may come at that time. The buffer for
+ * a frame grows with what has arrived, not with what is announced.
  */
 #include "bootstrap/tcp/link.h"
 
@@ -41,15 +41,15 @@ int trv_link_feed(trv_link_t *link, const void *data, size_t bytes)
         link->in_used -= link->in_done;
         link->in_done = 0;
     }
-    if (bytes > link->in_room - link->in_used) {
-        size_t room = link->in_room ? link->in_room : READ_BYTES;
-        while (room - link->in_used < bytes)
-            room *= 2;
-        uint8_t *more = realloc(link->in, room);
+    if (bytes > link->in_capacity - link->in_used) {
+        size_t capacity = link->in_capacity ? link->in_capacity : READ_BYTES;
+        while (capacity - link->in_used < bytes)
+            capacity *= 2;
+        uint8_t *more = realloc(link->in, capacity);
         if (!more)
             return trv_fail_memory();
         link->in = more;
-        link->in_room = room;
+        link->in_capacity = capacity;
     }
     memcpy(link->in + link->in_used, data, bytes);
     link->in_used += bytes;

@@ -46,7 +46,7 @@ typedef struct trv_link {
     uint64_t sent, taken;   /* frames */
     size_t frame_bytes_max; /* of the content of what may come */
     uint8_t *in;
-    size_t in_used, in_done, in_room;
+    size_t in_used, in_done, in_capacity;
     trv_writer_t out;
     size_t out_done;
     /* A long content that many links send: it comes before the byte shared_at of `out`. */

@@ -1,6 +1,7 @@
 /*
  * Rank 0's end of a meeting. Who has not shown yet that it knows the secret is a stranger: it may connect, and say one
- * short thing within some seconds; there is room for a few more of them than ranks, and the oldest makes room.
+ * short thing within some seconds. At most a few more of them than ranks are connected at a time; the oldest is dropped
+ * for a new one.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -115,7 +116,7 @@ static trv_end_t *oldest_stranger(const trv_meeting_t *meeting)
 }
 
 /* What waits to be accepted goes on waiting, and would be told of again and again: it is let be for a while, unless a
- * stranger can make room. */
+ * stranger can be dropped for it. */
 static void cannot_accept(trv_meeting_t *meeting, int error)
 {
     const bool files = error == EMFILE || error == ENFILE;
@@ -352,7 +353,7 @@ void trv_serve_step(trv_meeting_t *meeting, double now_ns)
         pthread_cond_broadcast(&meeting->changed);
 }
 
-void trv_serve_missing(const trv_meeting_t *meeting, char *text, size_t room)
+void trv_serve_missing(const trv_meeting_t *meeting, char *text, size_t size)
 {
     enum { NAMED = 8 };
     int missing = 0;
@@ -361,14 +362,14 @@ void trv_serve_missing(const trv_meeting_t *meeting, char *text, size_t room)
         const trv_end_t *end = meeting->end[r];
         if (end && (!meeting->joined || (meeting->leaves ? end->leaves : end->records > meeting->sent)))
             continue;
-        if (missing++ < NAMED && used < room)
-            used += (size_t)snprintf(text + used, room - used, "%s%d", missing == 1 ? "; missing: " : ", ", r);
+        if (missing++ < NAMED && used < size)
+            used += (size_t)snprintf(text + used, size - used, "%s%d", missing == 1 ? "; missing: " : ", ", r);
     }
-    if (missing > NAMED && used < room)
-        used += (size_t)snprintf(text + used, room - used, " and %d more", missing - NAMED);
-    if (meeting->refused > 0 && used < room)
-        used += (size_t)snprintf(text + used, room - used, "; %d connection%s refused", meeting->refused,
+    if (missing > NAMED && used < size)
+        used += (size_t)snprintf(text + used, size - used, " and %d more", missing - NAMED);
+    if (meeting->refused > 0 && used < size)
+        used += (size_t)snprintf(text + used, size - used, "; %d connection%s refused", meeting->refused,
                                  meeting->refused == 1 ? " was" : "s were");
-    if (meeting->full && used < room)
-        snprintf(text + used, room - used, "; rank 0 has no room for more connections, as `ulimit -n` bounds them");
+    if (meeting->full && used < size)
+        snprintf(text + used, size - used, "; rank 0 can hold no more connections, as `ulimit -n` bounds them");
 }

@@ -56,13 +56,13 @@ void trv_sha256_add(trv_sha256_t *hash, const void *data, size_t bytes)
 {
     const uint8_t *at = data;
     while (bytes > 0) {
-        const size_t used = hash->bytes % TRV_SHA256_BLOCK, room = TRV_SHA256_BLOCK - used;
-        const size_t part = bytes < room ? bytes : room;
+        const size_t used = hash->bytes % TRV_SHA256_BLOCK, left = TRV_SHA256_BLOCK - used;
+        const size_t part = bytes < left ? bytes : left;
         if (part == TRV_SHA256_BLOCK) {
             add_block(hash->state, at);
         } else {
             memcpy(hash->block + used, at, part);
-            if (part == room)
+            if (part == left)
                 add_block(hash->state, hash->block);
         }
         hash->bytes += part;

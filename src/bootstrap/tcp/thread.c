@@ -153,12 +153,12 @@ bool trv_end_write(trv_meeting_t *meeting, trv_end_t *end)
 /* Reads what is there, and takes its frames; false where the connection is over. */
 static bool read_end(trv_meeting_t *meeting, trv_end_t *end, bool *wrong)
 {
-    static _Thread_local uint8_t room[READ_BYTES];
-    ssize_t got = recv(end->fd, room, sizeof room, 0);
+    static _Thread_local uint8_t buffer[READ_BYTES];
+    ssize_t got = recv(end->fd, buffer, sizeof buffer, 0);
     *wrong = false;
     if (got <= 0)
         return got < 0 && (errno == EAGAIN || errno == EINTR);
-    int rc = trv_link_feed(&end->link, room, (size_t)got);
+    int rc = trv_link_feed(&end->link, buffer, (size_t)got);
     trv_frame_t frame;
     while (rc >= 0 && (rc = trv_link_next(&end->link, &frame)) > 0) {
         if (end->link.serves)

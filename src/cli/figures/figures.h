@@ -13,7 +13,7 @@
  * studies.c    what the results depend on: the model of a link, the delivery rule, the cost of reductions
  * write_*.c    CSV, gnuplot (SVG, PDF), the page, the report; page.html, page.css and page.js are built in
  *
- * The room belongs to the tool (subcommand `figures`): it uses the tool's tables, parsers and grids of simulations.
+ * The module belongs to the tool (subcommand `figures`): it uses the tool's tables, parsers and grids of simulations.
  */
 #ifndef TRIVANCE_CLI_FIGURES_FIGURES_H
 #define TRIVANCE_CLI_FIGURES_FIGURES_H

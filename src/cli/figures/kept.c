@@ -37,13 +37,13 @@ static void format_key(const cli_point_t *point, char key[KEY_MAX])
 int fig_kept_open(fig_kept_t *kept, const char *path)
 {
     char *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     kept->path = path;
     kept->results = json_object();
     kept->file = fopen(path, "a+");
     if (!kept->results || !kept->file)
         return trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' cannot be written", path);
-    while (getline(&line, &room, kept->file) >= 0) {
+    while (getline(&line, &capacity, kept->file) >= 0) {
         json_t *result = json_loads(line, 0, NULL);
         const char *key = json_string_value(json_object_get(result, "point"));
         if (key)

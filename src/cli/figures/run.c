@@ -27,7 +27,7 @@ typedef struct plan {
     int choices;
     cli_point_t *point;
     request_t *request;
-    size_t points, requests, room;
+    size_t points, requests, capacity;
     size_t paper; /* the first points are the paper's */
 } plan_t;
 
@@ -99,16 +99,16 @@ static bool same_point(const cli_point_t *a, const cli_point_t *b)
 
 static int grow(plan_t *plan)
 {
-    size_t room = plan->room ? 2 * plan->room : 1024;
-    cli_point_t *point = realloc(plan->point, room * sizeof *point);
+    size_t capacity = plan->capacity ? 2 * plan->capacity : 1024;
+    cli_point_t *point = realloc(plan->point, capacity * sizeof *point);
     if (point)
         plan->point = point;
-    request_t *request = realloc(plan->request, room * sizeof *request);
+    request_t *request = realloc(plan->request, capacity * sizeof *request);
     if (request)
         plan->request = request;
     if (!point || !request)
         return trv_fail_memory();
-    plan->room = room;
+    plan->capacity = capacity;
     return TRV_OK;
 }
 
@@ -117,7 +117,7 @@ static int ask(plan_t *plan, const char *torus, const cli_choice_t *choice, cons
 {
     cli_point_t point = {.choice = choice, .options = *options, .bytes = bytes};
     int rc = trv_torus_parse(torus, &point.torus);
-    if (!rc && plan->requests == plan->room)
+    if (!rc && plan->requests == plan->capacity)
         rc = grow(plan);
     if (rc)
         return rc;

@@ -224,9 +224,8 @@ static bool all_fit(const trv_text_style_t *style, const trv_picture_t *picture)
     return true;
 }
 
-/* Whether there is room for something `width` columns wide (0: for which there never is); says so where it is worth
- * it. */
-static bool has_room(const trv_text_style_t *style, const char *what, int width)
+/* Whether something `width` columns wide fits (0: it never does). Prints the width it needs where that is worth it. */
+static bool fits(const trv_text_style_t *style, const char *what, int width)
 {
     if (width > style->width_max && width <= WIDTH_WORTH)
         fprintf(style->out, "\n%s takes %d columns; there are %d\n", what, width, style->width_max);
@@ -241,7 +240,7 @@ static int print_arrows(const cli_shown_t *plan, const trv_text_style_t *style, 
     char what[64];
     snprintf(what, sizeof what, "a picture of this %s", trv_shape_noun(&network));
     if (dims == 1) {
-        if (!has_room(style, what, trv_text_ring_width(torus)))
+        if (!fits(style, what, trv_text_ring_width(torus)))
             return TRV_OK;
         if (!all_fit(style, picture)) { /* then one rank's */
             trv_picture_clear(picture);
@@ -251,7 +250,7 @@ static int print_arrows(const cli_shown_t *plan, const trv_text_style_t *style, 
             fprintf(style->out, "\nthe messages of rank %d:\n", rank);
         }
         print_ring(style, picture);
-    } else if (dims > 1 && has_room(style, what, trv_text_grid_width(torus))) {
+    } else if (dims > 1 && fits(style, what, trv_text_grid_width(torus))) {
         int middle = plan->rank >= 0 ? plan->rank : trv_middle_rank(torus);
         fprintf(style->out, "\nthe messages of rank %d (dimension %d down, %d across)\n", middle, active[dims - 2],
                 active[dims - 1]);
@@ -269,7 +268,7 @@ static void print_progress(const cli_shown_t *plan, const trv_text_style_t *styl
         return;
     if (trv_progress_create(&progress, plan->schedule, stream))
         return;
-    if (has_room(style, "who holds what", trv_text_progress_width(&progress))) {
+    if (fits(style, "who holds what", trv_text_progress_width(&progress))) {
         if (progress.by_block)
             fprintf(style->out,
                     "\nwhat a rank (row) holds and will use, stream %d: contributions in a block (column), %s all\n",

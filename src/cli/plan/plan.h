@@ -26,7 +26,7 @@ typedef struct cli_shown {
     const char *chosen_for; /* the family it was chosen from, "planned", or NULL */
 } cli_shown_t;
 
-/* "trivance-l on a ring of 9: AllReduce of 64 KiB" and what follows it; `text` has room for CLI_PLAN_TEXT_MAX bytes. */
+/* "trivance-l on a ring of 9: AllReduce of 64 KiB" and what follows it; `text` holds CLI_PLAN_TEXT_MAX bytes. */
 #define CLI_PLAN_TEXT_MAX 256
 void cli_plan_title(const cli_shown_t *plan, char text[CLI_PLAN_TEXT_MAX]);
 void cli_plan_subtitle(const cli_shown_t *plan, char text[CLI_PLAN_TEXT_MAX]);

@@ -149,12 +149,12 @@ static void add_size(cli_table_t *table, uint64_t bytes)
 }
 
 /* What people see gains over: Trivance, and what it is compared with, where it serves. Programs get all algorithms. */
-static int list_families(const sizes_t *sizes, int room, cli_selection_t *families)
+static int list_families(const sizes_t *sizes, int capacity, cli_selection_t *families)
 {
     cli_selection_t all;
     int rc = cli_select_compared(&all);
     families->choices = 0;
-    for (int i = 0; i < all.choices && !rc && families->choices < room; i++) {
+    for (int i = 0; i < all.choices && !rc && families->choices < capacity; i++) {
         bool serves = false;
         for (int r = 0; r < sizes->ranges && !all.choice[i].planned; r++)
             serves |= !isnan(gain_over(&sizes->range[r], &all.choice[i]));

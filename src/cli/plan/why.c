@@ -129,9 +129,9 @@ static int find_rows(why_t *why)
     int rc = trv_planner_create(&why->planner, &why->ask->torus, why->ask->collective, &network,
                                 &why->ask->constraints);
     trv_planned_t near[8 * NEAREST];
-    int room = sizeof near / sizeof near[0];
-    room = is_dear(why) ? room / 2 : room;
-    int plans = rc ? rc : trv_planner_rank(why->planner, why->ask->bytes, room, near);
+    int capacity = sizeof near / sizeof near[0];
+    capacity = is_dear(why) ? capacity / 2 : capacity;
+    int plans = rc ? rc : trv_planner_rank(why->planner, why->ask->bytes, capacity, near);
     for (int i = 0; i < plans && why->rows < NEAREST; i++)
         if (!has_equal(why, &near[i]) && !has_enough_like(why, near[i].algorithm))
             add_row(why, &near[i]);

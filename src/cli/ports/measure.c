@@ -200,14 +200,14 @@ static int run(flow_t *flow, trv_probe_t *probe)
 int trv_probe_dimension(trv_net_t *net, int dimension, size_t bytes, const bool remote[2], trv_probe_t *probe)
 {
     flow_t flow = {.net = net, .dimension = dimension, .bytes = bytes, .remote = remote};
-    char *room = calloc(4, bytes);
-    if (!room)
+    char *buffer = calloc(4, bytes);
+    if (!buffer)
         return trv_net_break(net, trv_fail_memory());
     for (int i = 0; i < 2; i++) {
-        flow.out[i] = room + (size_t)i * bytes;
-        flow.in[i] = room + (size_t)(2 + i) * bytes;
+        flow.out[i] = buffer + (size_t)i * bytes;
+        flow.in[i] = buffer + (size_t)(2 + i) * bytes;
     }
     int rc = run(&flow, probe);
-    free(room);
+    free(buffer);
     return rc < 0 ? trv_net_break(net, rc) : rc;
 }

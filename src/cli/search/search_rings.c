@@ -14,7 +14,7 @@
 #include "cli/shared/progress.h"
 #include "cli/shared/table.h"
 #include "base/error.h"
-#include "base/room.h"
+#include "base/array.h"
 #include "search/distances/distances.h"
 
 /* Work of one search: complete up to rings of some hundreds; ten seconds for larger ones. */
@@ -25,7 +25,7 @@ typedef struct found {
     int steps;       /* 0: the front */
     bool at_once;    /* with the rows that composing needs, too */
     int count;
-    int64_t room;
+    int64_t capacity;
     trv_distances_t *row;
 } found_t;
 
@@ -48,7 +48,7 @@ static int parse_rings(const char *text, int *first, int *last)
 
 static int add(found_t *found, const trv_distances_t *distances)
 {
-    if (trv_room(&found->row, &found->room, found->count, 1, sizeof *found->row))
+    if (trv_array_reserve(&found->row, &found->capacity, found->count, 1, sizeof *found->row))
         return TRV_ERR_MEMORY;
     found->row[found->count++] = *distances;
     return TRV_OK;

@@ -12,7 +12,7 @@
 #include "cli/shared/progress.h"
 #include "cli/shared/table.h"
 #include "base/error.h"
-#include "base/room.h"
+#include "base/array.h"
 #include "search/stars/cover.h"
 #include "search/stars/search.h"
 #include "search/stars/stars.h"
@@ -37,14 +37,14 @@ static const char *const table_tori[] = {
 typedef struct found {
     trv_star_chain_t *chain;
     int count;
-    int64_t room;
+    int64_t capacity;
 } found_t;
 
 /* ---- Searching --------------------------------------------------------------------------------------------------- */
 
 static int add(found_t *found, const trv_star_chain_t *chain)
 {
-    if (trv_room(&found->chain, &found->room, found->count, 1, sizeof *found->chain))
+    if (trv_array_reserve(&found->chain, &found->capacity, found->count, 1, sizeof *found->chain))
         return TRV_ERR_MEMORY;
     found->chain[found->count++] = *chain;
     return TRV_OK;

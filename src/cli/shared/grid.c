@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/room.h"
+#include "base/array.h"
 #include "cli/shared/network_options.h"
 #include "cli/shared/parallel.h"
 #include "cli/shared/simulators.h"
@@ -43,7 +43,7 @@ typedef struct run {
     cli_simulator_t *simulators;
     group_t *group;
     size_t groups;
-    int64_t group_room;
+    int64_t group_capacity;
     double work; /* packet-hops of all points */
     cli_point_done_t *done;
     void *context;
@@ -123,7 +123,7 @@ static int find_group(run_t *run, const cli_point_t *point, size_t *index)
             *index = i;
             return TRV_OK;
         }
-    if (trv_room(&run->group, &run->group_room, (int64_t)run->groups, 1, sizeof *run->group))
+    if (trv_array_reserve(&run->group, &run->group_capacity, (int64_t)run->groups, 1, sizeof *run->group))
         return TRV_ERR_MEMORY;
     group_t *group = &run->group[run->groups];
     *group = (group_t){.like = point};

@@ -14,7 +14,7 @@
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
-int cli_split(const char *text, char copy[64], int room, const char **part)
+int cli_split(const char *text, char copy[64], int capacity, const char **part)
 {
     int found = 1;
     if (strlen(text) >= 64)
@@ -22,7 +22,7 @@ int cli_split(const char *text, char copy[64], int room, const char **part)
     part[0] = strcpy(copy, text);
     for (char *p = copy; *p; p++)
         if (*p == ':') {
-            if (found == room)
+            if (found == capacity)
                 return 0;
             *p = '\0';
             part[found++] = p + 1;

@@ -43,7 +43,7 @@ int cli_links_finish(cli_links_t *links, const trv_torus_t *torus, int *count);
 void cli_links_explain(const cli_links_t *links, const trv_torus_t *torus, trv_routes_t routes, double avoided,
                        FILE *out);
 
-/* Splits text at its colons into parts, in a copy; returns how many, or 0 for more than `room` or a text too long. */
-int cli_split(const char *text, char copy[64], int room, const char **part);
+/* Splits text at its colons into parts, in a copy; returns how many, 0 for more than `capacity` or a text too long. */
+int cli_split(const char *text, char copy[64], int capacity, const char **part);
 
 #endif

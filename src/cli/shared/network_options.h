@@ -59,7 +59,7 @@ const cli_option_t *cli_network_plan_options(void);
 const cli_option_t *cli_network_link_options(void);
 
 /* One line for people: "dateline, delivery head, 800 Gb/s, alpha 1.5 us, …"; what is rarely asked for is left out where
- * it is as by default. `text` has room for CLI_NETWORK_TEXT_MAX bytes. Returns it. */
+ * it is as by default. `text` holds CLI_NETWORK_TEXT_MAX bytes. Returns it. */
 #define CLI_NETWORK_TEXT_MAX 4096
 char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX]);
 

@@ -10,7 +10,7 @@
 
 #include "cli/shared/tool.h"
 #include "base/error.h"
-#include "base/room.h"
+#include "base/array.h"
 
 int cli_parse_format(const char *text, cli_format_t *format)
 {
@@ -189,7 +189,7 @@ static void print_csv(cli_table_t *table)
 /* Keeps the row until all widths are known. */
 static void keep_text(cli_table_t *table)
 {
-    if (trv_room(&table->row, &table->room, table->rows, 1, (size_t)table->columns * sizeof *table->row)) {
+    if (trv_array_reserve(&table->row, &table->capacity, table->rows, 1, (size_t)table->columns * sizeof *table->row)) {
         table->failed = true;
         return;
     }

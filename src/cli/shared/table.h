@@ -34,7 +34,7 @@ typedef struct cli_table {
     cli_format_t format;
     bool stream, bold, failed;
     int columns, cells, rows;
-    int64_t room;
+    int64_t capacity;
     cli_column_t column[CLI_COLUMNS_MAX];
     json_t *object;              /* the row under construction, JSON and CSV */
     char *text[CLI_COLUMNS_MAX]; /* the row under construction, text */

@@ -15,7 +15,7 @@
 #include "cli/sweep/sweep.h"
 #include "base/ascending.h"
 #include "base/error.h"
-#include "base/room.h"
+#include "base/array.h"
 
 #define CELL_MAX       128
 #define LINE_BEGINNING "{\"torus\": " /* of every row in JSON lines */
@@ -193,7 +193,7 @@ static int read_row(cli_sweep_rows_t *rows, const char *line)
     if (rc || !cli_sweep_has(rows->grid, index))
         return rc;
     rows->numbers |= cells.text[cells.count - 1][0] == '\0';
-    if (trv_room(&rows->done, &rows->done_room, (int64_t)rows->dones, 1, sizeof *rows->done))
+    if (trv_array_reserve(&rows->done, &rows->done_capacity, (int64_t)rows->dones, 1, sizeof *rows->done))
         return TRV_ERR_MEMORY;
     rows->done[rows->dones++] = index;
     return TRV_OK;
@@ -223,10 +223,10 @@ static int read_line(cli_sweep_rows_t *rows, char *line, size_t length, const ch
 static int read_lines(cli_sweep_rows_t *rows, FILE *file, const char *header)
 {
     char *line = NULL;
-    size_t room = 0, number = 0;
+    size_t capacity = 0, number = 0;
     ssize_t length;
     int rc = TRV_OK;
-    while (!rc && (length = getline(&line, &room, file)) > 0) {
+    while (!rc && (length = getline(&line, &capacity, file)) > 0) {
         bool whole = line[length - 1] == '\n';
         number++;
         if (whole)

@@ -113,7 +113,7 @@ typedef struct cli_sweep_rows {
     off_t end;      /* behind its last whole row */
     uint64_t *done; /* the points it had at the start, ascending */
     size_t dones;
-    int64_t done_room;
+    int64_t done_capacity;
     bool numbers; /* any of its rows is no error */
 } cli_sweep_rows_t;
 

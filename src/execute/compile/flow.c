@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "execute/compile/program.h"
-#include "base/room.h"
+#include "base/array.h"
 #include "schedule/collective.h"
 
 /* What the functions below share. */
@@ -22,7 +22,7 @@ typedef struct walk {
     bool again;    /* the sets need a flat space */
     int *bound;    /* [register][atom]: the value held, or -1 */
     int64_t *slot; /* registers of a message */
-    int64_t slot_room;
+    int64_t slot_capacity;
 } walk_t;
 
 static int check_register(const walk_t *walk, int64_t reg)
@@ -47,7 +47,7 @@ static int add_part(walk_t *walk, int64_t reg, int cover)
         return 0;
     int rc = check_register(walk, reg);
     if (!rc)
-        rc = trv_room(&flow->part, &flow->part_room, flow->parts, 1, sizeof *flow->part);
+        rc = trv_array_reserve(&flow->part, &flow->part_capacity, flow->parts, 1, sizeof *flow->part);
     if (!rc)
         flow->part[flow->parts++] = (trv_flow_part_t){.reg = (int)reg, .cover = cover};
     return rc;
@@ -56,7 +56,7 @@ static int add_part(walk_t *walk, int64_t reg, int cover)
 static int collect_registers(walk_t *walk, const trv_part_t *part)
 {
     const int64_t count = trv_blocks_count(&part->blocks);
-    if (trv_room(&walk->slot, &walk->slot_room, 0, count, sizeof *walk->slot))
+    if (trv_array_reserve(&walk->slot, &walk->slot_capacity, 0, count, sizeof *walk->slot))
         return TRV_ERR_MEMORY;
     trv_blocks_list(&part->blocks, walk->slot);
     int rc = 0;
@@ -71,7 +71,8 @@ static int collect_message(walk_t *walk, const trv_message_t *message, bool rece
     trv_flow_t *flow = walk->flow;
     trv_flow_message_t **messages = receive ? &flow->receive : &flow->send;
     int *count = receive ? &flow->receives : &flow->sends, first = flow->parts;
-    int rc = trv_room(messages, receive ? &flow->receive_room : &flow->send_room, *count, 1, sizeof **messages);
+    int rc = trv_array_reserve(messages, receive ? &flow->receive_capacity : &flow->send_capacity, *count, 1,
+                               sizeof **messages);
     for (int p = 0; !rc && !walk->again && p < message->parts; p++) {
         const trv_part_t *part = &message->part[p];
         rc = part->slots
@@ -92,9 +93,9 @@ static int collect_combine(walk_t *walk, const trv_combine_t *combine)
     int cover = rc ? rc : trv_partition_cover(&flow->partition, &combine->blocks, &walk->again);
     if (cover < 0 || walk->again || flow->partition.cover[cover].nodes == 0)
         return cover < 0 ? cover : 0;
-    rc = trv_room(&flow->combine, &flow->combine_room, flow->combines, 1, sizeof *flow->combine);
+    rc = trv_array_reserve(&flow->combine, &flow->combine_capacity, flow->combines, 1, sizeof *flow->combine);
     if (!rc)
-        rc = trv_room(&flow->reg, &flow->reg_room, flow->regs, combine->sources, sizeof *flow->reg);
+        rc = trv_array_reserve(&flow->reg, &flow->reg_capacity, flow->regs, combine->sources, sizeof *flow->reg);
     if (rc)
         return rc;
     flow->combine[flow->combines++] = (trv_flow_combine_t){.dst = combine->dst,
@@ -109,7 +110,7 @@ static int collect_combine(walk_t *walk, const trv_combine_t *combine)
 static int collect_step(walk_t *walk, const trv_step_t *step)
 {
     trv_flow_t *flow = walk->flow;
-    int rc = trv_room(&flow->step, &flow->step_room, flow->steps, 1, sizeof *flow->step);
+    int rc = trv_array_reserve(&flow->step, &flow->step_capacity, flow->steps, 1, sizeof *flow->step);
     trv_flow_step_t added = {.step = walk->step,
                              .send = flow->sends,
                              .receive = flow->receives,
@@ -181,7 +182,7 @@ static int collect(walk_t *walk, trv_space_t *space, bool flat)
 static int new_value(walk_t *walk, int atom)
 {
     trv_flow_t *flow = walk->flow;
-    if (trv_room(&flow->value, &flow->value_room, flow->values, 1, sizeof *flow->value))
+    if (trv_array_reserve(&flow->value, &flow->value_capacity, flow->values, 1, sizeof *flow->value))
         return TRV_ERR_MEMORY;
     flow->value[flow->values] = (trv_value_t){.atom = atom, .last = -1, .area = -1};
     return flow->values++;
@@ -190,7 +191,7 @@ static int new_value(walk_t *walk, int atom)
 static int append(walk_t *walk, int value)
 {
     trv_flow_t *flow = walk->flow;
-    if (trv_room(&flow->list, &flow->list_room, flow->listed, 1, sizeof *flow->list))
+    if (trv_array_reserve(&flow->list, &flow->list_capacity, flow->listed, 1, sizeof *flow->list))
         return TRV_ERR_MEMORY;
     flow->list[flow->listed++] = value;
     return 0;

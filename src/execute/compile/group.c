@@ -1,7 +1,7 @@
 /*
  * Groups of work: see group.h. Atoms with the same operands become one piece; their products are joined where they fit
  * together. Pieces all of whose operands are user memory or containers of one run stand for themselves. Those that touch
- * containers of several runs are gone through together, in one work as far as a walk's masks have room.
+ * containers of several runs are processed together, in one work as far as they fit in a walk's masks.
  */
 #include "execute/compile/group.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/room.h"
+#include "base/array.h"
 
 static bool same_place(trv_place_t a, trv_place_t b) { return a.base == b.base && a.container == b.container; }
 
@@ -41,8 +41,9 @@ int trv_group_add(trv_group_t *group, int atom, trv_place_t to, const trv_place_
     while (t >= 0 && !is_tuple(group, t, to, source, sources))
         t--;
     if (t < 0) {
-        if (trv_room(&group->tuple, &group->tuple_room, group->tuples, 1, sizeof *group->tuple) ||
-            trv_room(&program->source, &group->source_room, program->sources, sources, sizeof *program->source))
+        if (trv_array_reserve(&group->tuple, &group->tuple_capacity, group->tuples, 1, sizeof *group->tuple) ||
+            trv_array_reserve(&program->source, &group->source_capacity, program->sources, sources,
+                              sizeof *program->source))
             return TRV_ERR_MEMORY;
         t = group->tuples++;
         group->tuple[t] = (trv_tuple_t){to, program->sources, sources};
@@ -62,7 +63,7 @@ static int add_entry(trv_group_t *group, int node, int tuple)
 {
     if (tuple < 0)
         return 0;
-    if (trv_room(&group->entry, &group->entry_room, group->entries, 1, sizeof *group->entry))
+    if (trv_array_reserve(&group->entry, &group->entry_capacity, group->entries, 1, sizeof *group->entry))
         return TRV_ERR_MEMORY;
     group->entry[group->entries].product = group->partition->node[node].product;
     group->entry[group->entries++].tuple = tuple;
@@ -146,7 +147,7 @@ static int walk_along(trv_group_t *group, trv_work_t *work, trv_place_t place)
     for (int i = work->walk; i < work->walk + work->walks; i++)
         if (program->walked[i] == place.container)
             return 0;
-    if (trv_room(&program->walked, &group->walk_room, program->walks, 1, sizeof *program->walked))
+    if (trv_array_reserve(&program->walked, &group->walk_capacity, program->walks, 1, sizeof *program->walked))
         return TRV_ERR_MEMORY;
     program->walked[program->walks++] = place.container;
     work->walks++;
@@ -164,13 +165,13 @@ static int walk_piece(trv_group_t *group, trv_work_t *work, const trv_piece_t *p
     return products;
 }
 
-/* Appends a piece, to the last work if both walk and there is room, or as a work of its own. `*used`: the products of
+/* Appends a piece, to the last work if both walk and it fits, or as a work of its own. `*used`: the products of
  * the last work's walk, 0 for one that takes no more. */
 static int add_piece(trv_group_t *group, trv_piece_t piece, int *used)
 {
     trv_program_t *program = group->program;
-    if (trv_room(&program->piece, &group->piece_room, program->pieces, 1, sizeof *program->piece) ||
-        trv_room(&program->work, &group->work_room, program->works, 1, sizeof *program->work))
+    if (trv_array_reserve(&program->piece, &group->piece_capacity, program->pieces, 1, sizeof *program->piece) ||
+        trv_array_reserve(&program->work, &group->work_capacity, program->works, 1, sizeof *program->work))
         return TRV_ERR_MEMORY;
     if (*used > 0) {
         trv_work_t *last = &program->work[program->works - 1], before = *last;

@@ -21,7 +21,7 @@ typedef struct trv_group {
         int product, tuple;
     } * entry;
     int tuples, atoms, entries;
-    int64_t tuple_room, entry_room, work_room, piece_room, source_room, walk_room;
+    int64_t tuple_capacity, entry_capacity, work_capacity, piece_capacity, source_capacity, walk_capacity;
 } trv_group_t;
 
 enum { TRV_WALK_PRODUCTS_MAX = 128, TRV_PIECE_PRODUCTS_MAX = 64, TRV_CONTAINER_PRODUCTS_MAX = 16 };

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "execute/compile/program.h"
-#include "base/room.h"
+#include "base/array.h"
 #include "execute/compile/space.h"
 #include "schedule/collective.h"
 
@@ -23,7 +23,7 @@ static const int *sets_of(const trv_partition_t *p, int product)
 
 static int add_node(trv_partition_t *p, int product)
 {
-    if (product < 0 || trv_room(&p->node, &p->node_room, p->nodes, 1, sizeof *p->node))
+    if (product < 0 || trv_array_reserve(&p->node, &p->node_capacity, p->nodes, 1, sizeof *p->node))
         return TRV_ERR_MEMORY;
     p->node[p->nodes] = (trv_node_t){.product = product};
     return p->nodes++;
@@ -31,7 +31,7 @@ static int add_node(trv_partition_t *p, int product)
 
 static int append(trv_partition_t *p, int node)
 {
-    if (trv_room(&p->list, &p->list_room, p->listed, 1, sizeof *p->list))
+    if (trv_array_reserve(&p->list, &p->list_capacity, p->listed, 1, sizeof *p->list))
         return TRV_ERR_MEMORY;
     p->list[p->listed++] = node;
     return 0;
@@ -157,7 +157,7 @@ static int find_cover(trv_partition_t *p, int product)
             p->space->products = product;
             return i;
         }
-    if (trv_room(&p->cover, &p->cover_room, p->covers, 1, sizeof *p->cover))
+    if (trv_array_reserve(&p->cover, &p->cover_capacity, p->covers, 1, sizeof *p->cover))
         return TRV_ERR_MEMORY;
     trv_cover_t cover = {product, products, p->listed, 0, *head};
     for (int i = 0; i < products; i++) {
@@ -176,7 +176,7 @@ static int find_cover(trv_partition_t *p, int product)
 static int add_flat(trv_partition_t *p, const trv_blocks_t *blocks)
 {
     const int64_t count = trv_blocks_count(blocks);
-    if (trv_room(&p->unit, &p->unit_room, 0, count, sizeof *p->unit))
+    if (trv_array_reserve(&p->unit, &p->unit_capacity, 0, count, sizeof *p->unit))
         return TRV_ERR_MEMORY;
     trv_blocks_list(blocks, p->unit);
     int ranges = 0;
@@ -189,7 +189,7 @@ static int add_flat(trv_partition_t *p, const trv_blocks_t *blocks)
     }
     if (p->position)
         qsort(p->unit, (size_t)count, sizeof *p->unit, trv_compare_int64);
-    if (trv_room(&p->bound, &p->bound_room, 0, 2 * (int)count, sizeof *p->bound))
+    if (trv_array_reserve(&p->bound, &p->bound_capacity, 0, 2 * (int)count, sizeof *p->bound))
         return TRV_ERR_MEMORY;
     for (int64_t i = 0; i < count; i++)
         if (ranges && p->bound[2 * ranges - 1] == p->unit[i]) {
@@ -315,7 +315,7 @@ int trv_partition_begin(trv_partition_t *p, trv_space_t *space, const trv_schedu
     memset(space, 0, sizeof *space);
     space->units = trv_schedule_units(schedule);
     if (space->units > INT32_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "'%s' has %lld units; a plan has room for %d", trv_schedule_name(schedule),
+        return trv_fail(TRV_ERR_UNSUPPORTED, "'%s' has %lld units; a plan can hold %d", trv_schedule_name(schedule),
                         (long long)space->units, INT32_MAX);
     p->schedule_axes = flat ? 0 : trv_schedule_axes(schedule, stream, p->axis);
     p->flat = p->schedule_axes == 0;

@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "execute/compile/group.h"
 #include "execute/compile/program.h"
-#include "base/room.h"
+#include "base/array.h"
 
 typedef struct placing {
     trv_program_t *program;
@@ -27,9 +27,9 @@ typedef struct placing {
     trv_collective_t collective;
     int rank;
     int *busy; /* by atom: last tick in which its place in the output is needed so far */
-    int64_t send_room, receive_room, container_room, area_room;
+    int64_t send_capacity, receive_capacity, container_capacity, area_capacity;
     trv_place_t *place; /* of one atom's sources */
-    int64_t place_room;
+    int64_t place_capacity;
 } placing_t;
 
 static const trv_place_t output = {TRV_AT_OUTPUT, -1};
@@ -71,7 +71,7 @@ static bool is_stretch(const placing_t *p, int cover, int64_t *first, int64_t *u
 static int add_area(placing_t *p, int begin, int end)
 {
     trv_program_t *program = p->program;
-    if (trv_room(&program->area, &p->area_room, program->areas, 1, sizeof *program->area))
+    if (trv_array_reserve(&program->area, &p->area_capacity, program->areas, 1, sizeof *program->area))
         return TRV_ERR_MEMORY;
     program->area[program->areas] = (trv_area_t){begin, end, program->containers, 0};
     return program->areas++;
@@ -81,7 +81,8 @@ static int add_area(placing_t *p, int begin, int end)
 static int add_container(placing_t *p, int product, int products)
 {
     trv_program_t *program = p->program;
-    if (trv_room(&program->container, &p->container_room, program->containers, 1, sizeof *program->container))
+    if (trv_array_reserve(&program->container, &p->container_capacity, program->containers, 1,
+                          sizeof *program->container))
         return TRV_ERR_MEMORY;
     trv_container_t added = {.product = product, .products = products, .area = program->areas - 1};
     added.run = trv_space_run(&program->space, product, products, &added.first, &added.units);
@@ -152,7 +153,7 @@ static int place_receive(placing_t *p, const trv_flow_step_t *step, const trv_fl
             int last = value->final ? later : value->last; /* results move to the output in the next step */
             end = last > end ? last : end;
         }
-    int rc = trv_room(&program->receive, &p->receive_room, program->receives, 1, sizeof *program->receive);
+    int rc = trv_array_reserve(&program->receive, &p->receive_capacity, program->receives, 1, sizeof *program->receive);
     if (rc)
         return rc;
     trv_extent_t receive = {.peer = message->peer, .port = message->port, .place = output};
@@ -268,7 +269,7 @@ static int place_sends(placing_t *p, const trv_flow_step_t *step, trv_stage_t *s
     for (int i = 0; !rc && i < step->sends; i++) {
         const trv_flow_message_t *message = &p->flow.send[step->send + i];
         trv_extent_t send = {.peer = message->peer, .port = message->port};
-        rc = trv_room(&program->send, &p->send_room, program->sends, 1, sizeof *program->send);
+        rc = trv_array_reserve(&program->send, &p->send_capacity, program->sends, 1, sizeof *program->send);
         if (!rc && !find_extent(p, message, &send))
             rc = pack(p, message, step->tick, &send);
         if (!rc)
@@ -351,18 +352,18 @@ static bool is_placed(const trv_value_t *result)
     return result->last < 0 || result->area >= 0 || result->place.base == TRV_AT_OUTPUT;
 }
 
-/* A container for the next `room` results from number i on that have no place. */
-static int pack_few(placing_t *p, const trv_flow_combine_t *combine, int i, int room)
+/* A container for the next `left` results from number i on that have no place. */
+static int pack_few(placing_t *p, const trv_flow_combine_t *combine, int i, int left)
 {
     trv_space_t *space = &p->program->space;
     const int product = space->products;
-    for (; i < combine->atoms && room > 0; i++) {
+    for (; i < combine->atoms && left > 0; i++) {
         const trv_value_t *result = listed(p, combine->result + i);
         if (is_placed(result))
             continue;
         if (trv_space_add(space, space->id + (size_t)product_of(p, result->atom) * (size_t)space->axes) < 0)
             return TRV_ERR_MEMORY;
-        room--;
+        left--;
     }
     return add_container(p, product, space->products - product);
 }
@@ -373,7 +374,7 @@ static int pack_results(placing_t *p, const trv_flow_combine_t *combine)
 {
     trv_space_t *space = &p->program->space;
     const int product = space->products;
-    int rc = 0, container = -1, room = 0;
+    int rc = 0, container = -1, left = 0;
     for (int i = 0; !rc && i < combine->atoms; i++)
         if (!is_placed(listed(p, combine->result + i)))
             rc = trv_group_add(&p->group, listed(p, combine->result + i)->atom, output, &output, 1);
@@ -387,13 +388,13 @@ static int pack_results(placing_t *p, const trv_flow_combine_t *combine)
         trv_value_t *result = listed(p, combine->result + i);
         if (is_placed(result))
             continue;
-        if (container < 0 || (!one && room == 0)) {
-            room = TRV_CONTAINER_PRODUCTS_MAX;
-            container = one ? add_container(p, product, products) : pack_few(p, combine, i, room);
+        if (container < 0 || (!one && left == 0)) {
+            left = TRV_CONTAINER_PRODUCTS_MAX;
+            container = one ? add_container(p, product, products) : pack_few(p, combine, i, left);
         }
         if (container < 0)
             return container;
-        room--;
+        left--;
         result->area = p->program->areas - 1;
         result->place = (trv_place_t){TRV_AT_SCRATCH, container};
     }
@@ -422,7 +423,7 @@ static int place_combine(placing_t *p, const trv_flow_combine_t *combine)
 {
     int rc = place_results(p, combine);
     if (!rc)
-        rc = trv_room(&p->place, &p->place_room, 0, combine->sources, sizeof *p->place);
+        rc = trv_array_reserve(&p->place, &p->place_capacity, 0, combine->sources, sizeof *p->place);
     for (int i = 0; !rc && i < combine->atoms; i++) {
         const trv_value_t *result = listed(p, combine->result + i);
         if (result->last < 0)

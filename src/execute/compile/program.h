@@ -104,7 +104,7 @@ typedef struct trv_program {
     int64_t block;                   /* units of a rank's block in Reduce-Scatter and AllGather; else all */
     int weight;                      /* of the stream, … */
     int64_t weights, weights_before; /* … and the sums of those of all streams, and of the streams before it */
-    int walk_bounds;                 /* room that a walk needs */
+    int walk_bounds;                 /* entries that a walk's arrays need */
 } trv_program_t;
 
 /* TRV_ERR_INVALID, or TRV_ERR_UNSUPPORTED, with the reason, for schedules that cannot be run. */
@@ -162,7 +162,8 @@ typedef struct trv_flow {
     trv_flow_combine_t *combine;
     int *list, *reg;
     int contributions, values, steps, sends, receives, parts, combines, listed, regs;
-    int64_t value_room, step_room, send_room, receive_room, part_room, combine_room, list_room, reg_room;
+    int64_t value_capacity, step_capacity, send_capacity, receive_capacity, part_capacity, combine_capacity,
+        list_capacity, reg_capacity;
     int end;        /* the tick after everything */
     int *result;    /* by atom: the final value, -1 where none is due */
     bool *in, *out; /* by atom: whether the rank contributes it; whether a result is due */

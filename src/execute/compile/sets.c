@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "base/room.h"
+#include "base/array.h"
 
 enum { KNOWN = 1024, BUCKETS_FIRST = 256 };
 
@@ -66,8 +66,8 @@ int trv_sets_add(trv_sets_t *sets, const int *bound, int ranges)
         if (sets->set[i].ranges == ranges &&
             (ranges == 0 || memcmp(sets->bound + sets->set[i].first, bound, bytes) == 0))
             return i;
-    if (trv_room(&sets->set, &sets->set_room, sets->sets, 1, sizeof *sets->set) ||
-        trv_room(&sets->bound, &sets->bound_room, sets->bounds, 2 * ranges, sizeof *sets->bound))
+    if (trv_array_reserve(&sets->set, &sets->set_capacity, sets->sets, 1, sizeof *sets->set) ||
+        trv_array_reserve(&sets->bound, &sets->bound_capacity, sets->bounds, 2 * ranges, sizeof *sets->bound))
         return TRV_ERR_MEMORY;
     trv_set_t set = {.first = sets->bounds, .ranges = ranges, .next = *head};
     if (ranges)
@@ -86,7 +86,7 @@ int trv_sets_range(trv_sets_t *sets, int begin, int end)
 
 int trv_sets_values(trv_sets_t *sets, const int *value, int count)
 {
-    if (trv_room(&sets->made, &sets->made_room, 0, 2 * count, sizeof *sets->made))
+    if (trv_array_reserve(&sets->made, &sets->made_capacity, 0, 2 * count, sizeof *sets->made))
         return TRV_ERR_MEMORY;
     int ranges = 0, *made = sets->made;
     for (int i = 0; i < count; i++)
@@ -103,7 +103,7 @@ int trv_sets_values(trv_sets_t *sets, const int *value, int count)
 static int make(trv_sets_t *sets, op_t op, int a, int b)
 {
     const trv_set_t x = sets->set[a], y = sets->set[b];
-    if (trv_room(&sets->made, &sets->made_room, 0, 2 * (x.ranges + y.ranges), sizeof *sets->made))
+    if (trv_array_reserve(&sets->made, &sets->made_capacity, 0, 2 * (x.ranges + y.ranges), sizeof *sets->made))
         return TRV_ERR_MEMORY;
     const int *p = sets->bound + x.first, *q = sets->bound + y.first;
     int i = 0, j = 0, bounds = 0, *made = sets->made;
@@ -142,7 +142,7 @@ void trv_sets_end(trv_sets_t *sets)
     free(sets->made);
     sets->bucket = sets->made = NULL;
     sets->known = NULL;
-    sets->buckets = sets->made_room = 0;
+    sets->buckets = sets->made_capacity = 0;
 }
 
 void trv_sets_clear(trv_sets_t *sets)

@@ -20,11 +20,11 @@ typedef struct trv_sets {
     trv_set_t *set; /* set 0 is empty */
     int *bound;
     int sets, bounds;
-    int64_t set_room, bound_room;
+    int64_t set_capacity, bound_capacity;
     int *bucket, buckets; /* by hash, while compiling … */
     trv_known_t *known;   /* … as are the results of operations */
     int *made;            /* the set being made */
-    int64_t made_room;
+    int64_t made_capacity;
 } trv_sets_t;
 
 /* All of these return a set's number, or a negative TRV_ERR_*. */

@@ -26,7 +26,7 @@ typedef struct trv_move {
     unsigned char to_base, from_base;
 } trv_move_t;
 
-/* The moves of a work. 0: it is not listed; negative: there is no room for them. */
+/* The moves of a work. 0: it is not listed; negative: they do not fit. */
 typedef struct trv_listed {
     int first, moves;
 } trv_listed_t;

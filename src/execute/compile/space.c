@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/room.h"
+#include "base/array.h"
 
 static const int *product_at(const trv_space_t *space, int product)
 {
@@ -65,7 +65,7 @@ int trv_space_add(trv_space_t *space, const int *id)
     const size_t axes = (size_t)space->axes;
     int copy[TRV_SPACE_AXES_MAX];
     memcpy(copy, id, axes * sizeof *copy); /* it may be one of the pool */
-    if (trv_room(&space->id, &space->product_room, space->products, 1, axes * sizeof *space->id))
+    if (trv_array_reserve(&space->id, &space->product_capacity, space->products, 1, axes * sizeof *space->id))
         return TRV_ERR_MEMORY;
     memcpy(space->id + (size_t)space->products * axes, copy, axes * sizeof *copy);
     return space->products++;

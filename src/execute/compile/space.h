@@ -26,7 +26,7 @@ typedef struct trv_space {
     trv_sets_t sets;
     int *id;
     int products;
-    int64_t product_room;
+    int64_t product_capacity;
 } trv_space_t;
 
 /* Units of a product. */
@@ -66,19 +66,19 @@ typedef struct trv_partition {
     int64_t *position, *order; /* flat, where positions are no identity */
     trv_node_t *node;
     int nodes, atoms;
-    int64_t node_room;
+    int64_t node_capacity;
     int *list, listed;
-    int64_t list_room;
+    int64_t list_capacity;
     int *leaf;          /* [atom]: its node, in the end */
     int hot;            /* the node in which the next set is likely to lie */
     int *seen, buckets; /* covers by the hash of their first product */
     trv_cover_t *cover;
     int covers;
-    int64_t cover_room;
+    int64_t cover_capacity;
     int64_t *unit;
-    int64_t unit_room;
+    int64_t unit_capacity;
     int *bound;
-    int64_t bound_room;
+    int64_t bound_capacity;
 } trv_partition_t;
 
 int trv_partition_begin(trv_partition_t *partition, trv_space_t *space, const trv_schedule_t *schedule, int stream,

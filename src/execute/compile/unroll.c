@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/room.h"
+#include "base/array.h"
 #include "execute/compile/walk.h"
 
 typedef struct unrolling {
     trv_program_t *program;
-    int64_t room;
+    int64_t capacity;
 } unrolling_t;
 
 enum { TOO_MANY = 1 };
@@ -22,7 +22,7 @@ static int add_stretch(void *context, int piece, trv_mask_t in, size_t first, si
     trv_program_t *program = u->program;
     if (program->stretches == TRV_STRETCHES_MAX || in >> 32)
         return TOO_MANY;
-    if (trv_room(&program->stretch, &u->room, program->stretches, 1, sizeof *program->stretch))
+    if (trv_array_reserve(&program->stretch, &u->capacity, program->stretches, 1, sizeof *program->stretch))
         return TRV_ERR_MEMORY;
     program->stretch[program->stretches++] = (trv_stretch_t){piece, (int)first, (int)(first + units), (uint32_t)in};
     return 0;

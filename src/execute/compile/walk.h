@@ -18,7 +18,7 @@ typedef struct trv_segment {
 typedef struct trv_walk {
     const trv_sized_t *sized;
     int products, product[128];
-    trv_segment_t *segment;                                            /* room for trv_program_t.walk_bounds */
+    trv_segment_t *segment;                                            /* holds trv_program_t.walk_bounds */
     int *bound;                                                        /* the same */
     int first[TRV_SPACE_AXES_MAX], segments[TRV_SPACE_AXES_MAX], last; /* of each axis; the last axis with several */
     int (*tell)(void *context, trv_mask_t mask, size_t first, size_t elements);
@@ -29,7 +29,7 @@ typedef struct trv_walk {
  * walked containers that it lies in. */
 typedef int (*trv_pass_t)(void *context, int piece, trv_mask_t in, size_t first, size_t elements);
 
-/* Goes through a work. `walk` has room; the rest is filled in. */
+/* Goes through a work. `walk` has its arrays; the rest is filled in. */
 int trv_walk_work(trv_walk_t *walk, const trv_work_t *work, trv_pass_t pass, void *context);
 
 /* Goes through walk->product[0 … products - 1]; stops at what `tell` returns, if that is not 0. */

@@ -19,8 +19,8 @@ static void add(text_t *text, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    bool room = text->used < text->size;
-    int length = vsnprintf(room ? text->at + text->used : NULL, room ? text->size - text->used : 0, format, arguments);
+    bool fits = text->used < text->size;
+    int length = vsnprintf(fits ? text->at + text->used : NULL, fits ? text->size - text->used : 0, format, arguments);
     va_end(arguments);
     text->used += (size_t)length;
 }

@@ -193,11 +193,11 @@ static int hub_test(void *context, int base, int slot)
     int state = atomic_load_explicit(&request->state, memory_order_acquire);
     if (state == OTHER_LENGTH) {
         size_t sent = request->is_send ? request->bytes : request->other_bytes;
-        size_t room = request->is_send ? request->other_bytes : request->bytes;
+        size_t capacity = request->is_send ? request->other_bytes : request->bytes;
         return trv_fail(TRV_ERR_TRANSPORT,
                         "rank %d sent %zu bytes to rank %d, which expected %zu; do all ranks have "
                         "the same count and schedule?",
-                        request->peer, sent, request->mailbox, room);
+                        request->peer, sent, request->mailbox, capacity);
     }
     return state == COMPLETE;
 }

@@ -4,8 +4,8 @@
  * Places of the user's and containers of one run are computed from positions. A container of several runs is gone through
  * along with the pieces that touch it: a cursor counts the bytes of it that have been passed.
  *
- * All that takes longer than a copy of a few hundred bytes. So when a count comes for the second time in a row, what works
- * come to is listed, as far as there is room, and from then on a run goes through the list.
+ * All that takes longer than a copy of a few hundred bytes. So when a count is used for the second time in a row, the
+ * moves of all works are listed, as far as they fit, and later runs perform the list.
  */
 #include <string.h>
 
@@ -51,7 +51,7 @@ static size_t offset_of(const trv_lane_t *lane, trv_place_t place, const char *a
     return (size_t)(address - lane->base[place.base]);
 }
 
-/* Lists a copy or a reduction; there is no more to list where there is no room. */
+/* Lists a copy or a reduction; nothing more is listed where the list is full. */
 static void list_move(trv_plan_t *plan, const trv_lane_t *lane, const trv_piece_t *piece, size_t amount, const char *to)
 {
     trv_sized_t *sized = lane->sized;

@@ -86,7 +86,7 @@ static void cut_chunks(trv_plan_t *plan)
 
 static int most(int a, int b) { return a > b ? a : b; }
 
-/* The sizes of all programs, and room to go through their sets. */
+/* The sizes of all programs, and the arrays to go through their sets. */
 static int allocate_sizes(trv_plan_t *plan)
 {
     int sources = 1, bounds = 1, containers = 1, rc = 0;
@@ -260,10 +260,10 @@ static int take_scratch(trv_plan_t *plan)
         plan->scratch = o->scratch_take(o->scratch_context, plan->scratch_bytes);
         return plan->scratch ? 0 : trv_fail_memory();
     }
-    if (plan->scratch_room < plan->scratch_bytes) {
+    if (plan->scratch_capacity < plan->scratch_bytes) {
         free(plan->scratch_memory);
         plan->scratch_memory = malloc(plan->scratch_bytes + ALIGNMENT);
-        plan->scratch_room = plan->scratch_memory ? plan->scratch_bytes : 0;
+        plan->scratch_capacity = plan->scratch_memory ? plan->scratch_bytes : 0;
         if (!plan->scratch_memory)
             return trv_fail_memory();
     }
@@ -287,7 +287,7 @@ static void cancel(trv_plan_t *plan)
         trv_abandon(plan->options.scratch_take ? plan->scratch : plan->scratch_memory);
         plan->scratch = NULL;
         plan->scratch_memory = NULL;
-        plan->scratch_room = 0;
+        plan->scratch_capacity = 0;
     }
     give_scratch(plan);
 }

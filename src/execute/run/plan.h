@@ -88,12 +88,12 @@ struct trv_plan {
     int lane_sends, lane_receives; /* request slots of a lane, per stage */
     uint64_t *bits;                /* of all lanes' pending sets */
     trv_plan_options_t options;
-    void *scratch_memory; /* the plan's own, as allocated */
-    size_t scratch_room;  /* of it */
-    char *scratch;        /* of the present run, aligned; NULL: there is none */
+    void *scratch_memory;    /* the plan's own, as allocated */
+    size_t scratch_capacity; /* of it */
+    char *scratch;           /* of the present run, aligned; NULL: there is none */
     size_t scratch_bytes, lane_scratch_bytes;
-    const void **source;      /* room for the sources of one combine */
-    trv_walk_t walk;          /* room for any */
+    const void **source;      /* holds the sources of any combine */
+    trv_walk_t walk;          /* its arrays hold any */
     size_t *cursor;           /* of every container */
     unsigned starts;          /* at this count */
     bool listing;             /* what is done is listed */

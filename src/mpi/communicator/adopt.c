@@ -235,8 +235,8 @@ static void take_members(trv_mpi_state_t *state, candidate_t *candidate, trv_mpi
     state->members = candidate->members;
     trv_mpi_wiring_init(state->members->wiring, state->members, candidate->seat, state->user,
                         (block * TRV_MPI_BLOCK + TRV_MPI_BLOCK - 1) * TRV_MPI_NUMBER_TAGS); /* nobody has it yet */
-    free(state->members->room);
-    state->members->room = NULL;
+    free(state->members->scratch);
+    state->members->scratch = NULL;
     candidate->members = NULL;
 }
 

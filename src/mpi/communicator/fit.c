@@ -81,8 +81,8 @@ static int turn_back(const trv_torus_t *base, const int turn[TRV_DIMS_MAX], int 
 }
 
 /* The sets of coordinates per dimension, and the torus that they make; its dimension for each of `base`, or -1. `value`
- * has room for all places. Where a ring's coordinates do not go all round they are a line that begins behind the widest
- * gap: the ring is turned so that this is at its end. */
+ * holds a number for every place. Where a ring's coordinates do not go all round they are a line that begins behind the
+ * widest gap: the ring is turned so that this is at its end. */
 static int find_torus(trv_mpi_fit_t *fit, const trv_torus_t *base, unsigned shared_port, seat_t *seat, int places,
                       int *value, int dimension[TRV_DIMS_MAX], int turn[TRV_DIMS_MAX])
 {

@@ -13,9 +13,9 @@ typedef struct trv_mpi_members {
     atomic_int references;
     trv_mpi_domain_t *domain;
     int rank, ranks;
-    int *of;   /* the rank in the domain of every rank; NULL: the same */
-    int *room; /* for two numbers of every rank, until the wiring is known: made before the ranks agree, as all is that
-                  they rely on */
+    int *of;      /* the rank in the domain of every rank; NULL: the same */
+    int *scratch; /* two numbers of every rank, until the wiring is known: made before the ranks agree, as all is that
+                     they rely on */
     struct trv_mpi_wiring *wiring;
 } trv_mpi_members_t;
 

@@ -68,9 +68,9 @@ static int give(MPI_Comm comm, int rank, const char *path, parcel_t *parcel)
     if (code < 0)
         return code;
     *parcel = (parcel_t){head[0], head[1], rank == 0 ? parcel->text : malloc((size_t)head[1] + 1)};
-    int64_t no_room = !parcel->text;
-    code = failed(trv_mpi_greatest(comm, &no_room, 1, READING), READING);
-    if (code < 0 || no_room)
+    int64_t no_memory = !parcel->text;
+    code = failed(trv_mpi_greatest(comm, &no_memory, 1, READING), READING);
+    if (code < 0 || no_memory)
         return code < 0 ? code : trv_fail_memory();
     code = failed(trv_mpi_tell(comm, parcel->text, (size_t)parcel->length, 0, READING), READING);
     parcel->text[parcel->length] = '\0';
@@ -145,9 +145,9 @@ static int tell_links(MPI_Comm comm, int rank, const trv_topology_t *file, trv_m
 {
     const size_t bytes = (size_t)world->network.slow_links * sizeof *world->slow_link;
     world->network.slow_link = world->slow_link = malloc(bytes);
-    int64_t no_room = !world->slow_link;
-    int code = failed(trv_mpi_greatest(comm, &no_room, 1, READING), READING);
-    if (code == TRV_OK && no_room)
+    int64_t no_memory = !world->slow_link;
+    int code = failed(trv_mpi_greatest(comm, &no_memory, 1, READING), READING);
+    if (code == TRV_OK && no_memory)
         code = trv_fail_memory();
     if (code < 0)
         return code;
@@ -156,7 +156,7 @@ static int tell_links(MPI_Comm comm, int rank, const trv_topology_t *file, trv_m
     return failed(trv_mpi_tell(comm, world->slow_link, bytes, 0, READING), READING);
 }
 
-/* Asks rank 0, which has the file, for every rank's place. `caller` and `place` have room for all on rank 0. */
+/* Asks rank 0, which has the file, for every rank's place. `caller` and `place` have entries for all on rank 0. */
 static int ask_places(MPI_Comm comm, int rank, int ranks, const trv_topology_t *file, caller_t *caller, int *place,
                       trv_mpi_world_t *world)
 {
@@ -247,9 +247,9 @@ static int lowest_on_node(MPI_Comm comm, int rank, int *lowest)
 static int by_nodes(MPI_Comm comm, int rank, int ranks, trv_mpi_world_t *world)
 {
     int mine = 0, nodes = 0, *lowest = malloc((size_t)ranks * sizeof *lowest);
-    int64_t no_room = !lowest;
-    int code = failed(trv_mpi_greatest(comm, &no_room, 1, NODES), NODES);
-    if (code == TRV_OK && no_room)
+    int64_t no_memory = !lowest;
+    int code = failed(trv_mpi_greatest(comm, &no_memory, 1, NODES), NODES);
+    if (code == TRV_OK && no_memory)
         code = trv_fail_memory();
     if (code == TRV_OK)
         code = lowest_on_node(comm, rank, &mine);

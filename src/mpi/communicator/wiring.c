@@ -143,10 +143,10 @@ static int fit_places(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members
 
 static void by_places(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, const trv_mpi_seat_t *seat, int tag)
 {
-    int *place = members->room, code = read_seats(members, seat, place);
+    int *place = members->scratch, code = read_seats(members, seat, place);
     if (code > 0) {
-        wiring->shared = has_twice(place, members->ranks, members->room + members->ranks);
-        code = make_node(wiring, members, place, members->room + members->ranks, tag);
+        wiring->shared = has_twice(place, members->ranks, members->scratch + members->ranks);
+        code = make_node(wiring, members, place, members->scratch + members->ranks, tag);
     } else if (code == 0) {
         conclude(wiring, TRV_MPI_UNKNOWN, "no torus is known");
     }
@@ -244,17 +244,17 @@ static void wiring_clear(trv_mpi_wiring_t *wiring)
 trv_mpi_members_t *trv_mpi_members_create(int rank, int ranks)
 {
     trv_mpi_members_t *members = calloc(1, sizeof *members);
-    int *of = malloc((size_t)ranks * sizeof *of), *room = malloc(2 * (size_t)ranks * sizeof *room);
+    int *of = malloc((size_t)ranks * sizeof *of), *scratch = malloc(2 * (size_t)ranks * sizeof *scratch);
     trv_mpi_wiring_t *wiring = calloc(1, sizeof *wiring);
-    if (!members || !of || !room || !wiring) {
+    if (!members || !of || !scratch || !wiring) {
         free(members);
         free(of);
-        free(room);
+        free(scratch);
         free(wiring);
         trv_fail_memory();
         return NULL;
     }
-    *members = (trv_mpi_members_t){.rank = rank, .ranks = ranks, .of = of, .room = room, .wiring = wiring};
+    *members = (trv_mpi_members_t){.rank = rank, .ranks = ranks, .of = of, .scratch = scratch, .wiring = wiring};
     atomic_init(&members->references, 1);
     return members;
 }
@@ -272,6 +272,6 @@ void trv_mpi_members_release(trv_mpi_members_t *members)
     free(members->wiring);
     trv_mpi_domain_release(members->domain);
     free(members->of);
-    free(members->room);
+    free(members->scratch);
     free(members);
 }

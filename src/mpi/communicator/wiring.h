@@ -55,7 +55,7 @@ static inline bool trv_mpi_wiring_has_fit(const trv_mpi_wiring_t *wiring)
 
 /* ---- Members, which own their wiring ----------------------------------------------------------------------------- */
 
-/* NULL: no memory, with the sentence. `of` has room for all ranks. It is held once. */
+/* NULL: no memory, with the sentence. `of` has an entry for every rank. It is held once. */
 trv_mpi_members_t *trv_mpi_members_create(int rank, int ranks);
 void trv_mpi_members_hold(trv_mpi_members_t *members);
 void trv_mpi_members_release(trv_mpi_members_t *members);

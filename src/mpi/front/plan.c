@@ -121,9 +121,9 @@ static int make(TRV_Plan plan, const trv_mpi_want_t *want, MPI_Comm comm)
     if (!plan->decision)
         return code;
     trv_mpi_decision_hold(plan->decision);
-    bool room = !state->config.node || trv_mpi_node_has_room(state->config.node); /* the same on all ranks */
-    return plan->decision->recipe.schedule && room ? make_operation(plan, want, &plan->decision->recipe)
-                                                   : make_library(plan, want, comm);
+    bool free_slot = !state->config.node || trv_mpi_node_has_free_slot(state->config.node); /* the same on all ranks */
+    return plan->decision->recipe.schedule && free_slot ? make_operation(plan, want, &plan->decision->recipe)
+                                                        : make_library(plan, want, comm);
 }
 
 static const char MAKE[] = "make a plan";

@@ -258,7 +258,7 @@ static int free_slot(const trv_mpi_node_t *node)
     return slot;
 }
 
-bool trv_mpi_node_has_room(const trv_mpi_node_t *node) { return free_slot(node) < NODE_SLOTS; }
+bool trv_mpi_node_has_free_slot(const trv_mpi_node_t *node) { return free_slot(node) < NODE_SLOTS; }
 
 int trv_mpi_node_run_create(trv_mpi_node_run_t **created, trv_mpi_node_t *node, const trv_elements_t *elements,
                             trv_plan_t *plan, bool shared)

@@ -61,7 +61,7 @@ char *trv_mpi_node_result(const trv_mpi_node_t *node, int slot, uint64_t chunk)
 /* ---- What may go wrong ------------------------------------------------------------------------------------------- */
 
 /* The same on all ranks of the node in the end: what happened, first of all to the rank with the lowest index. */
-typedef enum what { SHARED, NO_ROOM, NOT_MADE, NOT_MAPPED, NOT_OPENED, NOT_THERE, NOT_HEARD } what_t;
+typedef enum what { SHARED, NO_MEMORY, NOT_MADE, NOT_MAPPED, NOT_OPENED, NOT_THERE, NOT_HEARD } what_t;
 
 typedef struct outcome {
     int32_t what, error, rank; /* errno; the rank in the job */
@@ -73,7 +73,7 @@ static int conclude(const outcome_t *outcome, int leader)
     int rank = outcome->rank;
     switch ((what_t)outcome->what) {
     case SHARED: return TRV_OK;
-    case NO_ROOM: return trv_fail(TRV_ERR_MEMORY, "rank %d has no memory for what the ranks of its node share", rank);
+    case NO_MEMORY: return trv_fail(TRV_ERR_MEMORY, "rank %d has no memory for what the ranks of its node share", rank);
     case NOT_MADE:
         return trv_fail(TRV_ERR_MEMORY, "rank %d cannot make the memory that the ranks of its node share: %s", rank,
                         error);
@@ -230,7 +230,7 @@ int trv_mpi_node_create(trv_mpi_node_t **created, const trv_mpi_node_place_t *wh
     trv_mpi_node_t *node = calloc(1, sizeof *node);
     outcome_t outcome = {.what = SHARED};
     if (!node)
-        blame(&outcome, &scratch, NO_ROOM, 0);
+        blame(&outcome, &scratch, NO_MEMORY, 0);
     scratch.slot_bytes = head_bytes(scratch.ranks) +
                          (size_t)(scratch.ranks + 2) * NODE_CHUNKS * TRV_MPI_NODE_CHUNK_BYTES;
     scratch.bytes = NODE_SLOTS * scratch.slot_bytes;

@@ -43,8 +43,8 @@ void trv_mpi_node_destroy(trv_mpi_node_t *node);
 /* Whether this rank is the lowest one. */
 bool trv_mpi_node_leads(const trv_mpi_node_t *node);
 
-/* Whether it has room for one more run that is not shared: the same answer on all ranks. */
-bool trv_mpi_node_has_room(const trv_mpi_node_t *node);
+/* Whether a slot is free for one more run that is not shared: the same answer on all ranks. */
+bool trv_mpi_node_has_free_slot(const trv_mpi_node_t *node);
 
 /* An AllReduce, to be run many times, of any count. `shared`: those of a position (state.h) run one after the
  * other; any other has a part of the memory to itself, and all ranks make and destroy these in the same order. */

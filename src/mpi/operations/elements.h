@@ -36,14 +36,14 @@ int trv_mpi_elements(MPI_Datatype datatype, MPI_Op op, trv_mpi_elements_t *eleme
 /* The type alone, for AllGather: bytes of an element without gaps, or 0 where it has gaps. */
 int trv_mpi_contiguous(MPI_Datatype datatype, size_t *size);
 
-/* What MPI_Reduce_local needs, and room for one tile of elements. */
+/* What MPI_Reduce_local needs, and a scratch buffer for one tile of elements. */
 typedef struct trv_mpi_local {
     MPI_Datatype datatype;
     MPI_Op op;
     bool commutative;
     size_t size;
-    size_t tile; /* elements in `room` */
-    void *room;
+    size_t tile; /* elements in `scratch` */
+    void *scratch;
 } trv_mpi_local_t;
 
 int trv_mpi_local_init(trv_mpi_local_t *local, const trv_mpi_elements_t *elements, MPI_Datatype datatype, MPI_Op op);

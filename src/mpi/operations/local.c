@@ -26,14 +26,14 @@ int trv_mpi_local_init(trv_mpi_local_t *local, const trv_mpi_elements_t *element
     local->tile = TILE_BYTES / elements->size;
     if (local->tile == 0)
         local->tile = 1;
-    local->room = malloc(local->tile * elements->size);
-    return local->room ? TRV_OK : trv_fail_memory();
+    local->scratch = malloc(local->tile * elements->size);
+    return local->scratch ? TRV_OK : trv_fail_memory();
 }
 
 void trv_mpi_local_clear(trv_mpi_local_t *local)
 {
-    free(local->room);
-    local->room = NULL;
+    free(local->scratch);
+    local->scratch = NULL;
 }
 
 /* result (which already holds source[start]) := all sources, in order, elements from `offset` bytes on. */
@@ -67,7 +67,7 @@ int trv_mpi_local_reduce(void *context, void *destination, const void *const *so
         size_t offset = done * local->size;
         char *place = (char *)destination + offset;
         const char *first = (const char *)source[start] + offset;
-        char *result = aliased ? local->room : place;
+        char *result = aliased ? local->scratch : place;
         if (result != first)
             memcpy(result, first, tile * local->size);
         int code = fold(local, result, source, sources, offset, start, (int)tile);

@@ -28,7 +28,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of `rows` while one 
 static trv_mpi_tally_t row[ROWS_MAX];
 static int rows;
 
-/* The row of a kind of call; the last row takes all for which there is no other room. */
+/* The row of a kind of call; the last row takes all that have none of their own. */
 static trv_mpi_tally_t *find_row(const char *collective, const char *algorithm, const char *why)
 {
     char cut[WHY_MAX];

@@ -18,7 +18,7 @@
 #include "mpi/reports/log.h"
 
 #define WHERE_MAX 192
-#define LATEST    8 /* of the calls, printed when time is up: a screen has room for several ranks'  */
+#define LATEST    8 /* of the calls, printed when time is up: a screen shows those of several ranks */
 
 typedef struct record {
     unsigned long number; /* from 1 on; 0: none yet */

@@ -48,7 +48,7 @@ void trv_mpi_watch_look(trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting
     abort_if_wanted();
 }
 
-/* Apart, so that calls that nobody has waited for need no room for the text. */
+/* A function of its own, so that calls that have waited for no rank need no memory for the text. */
 static void say_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting)
 {
     char what[TEXT_MAX] = "";

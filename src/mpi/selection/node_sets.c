@@ -18,7 +18,7 @@
 #include "mpi/communicator/places.h"
 #include "mpi/selection/chooser.h"
 
-#define KEPT_MAX 1024 /* answers; what was kept longest makes room */
+#define KEPT_MAX 1024 /* answers; the oldest is dropped for a new one */
 #define MACHINE_MAX                                                                                                    \
     4096 /* nodes: on larger machines an answer takes seconds, which nobody who calls MPI has asked for */
 

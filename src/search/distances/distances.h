@@ -45,7 +45,7 @@ int trv_distances_steps_most(int size);
 void trv_distances_front_steps(int size, int *first, int *last);
 
 /* The tree: step[x] is the step, from 1, that covers displacement x; step[0] is 0. Each is covered as soon as it can be
- * reached, or, `deferred`, as late as helps (on rings up to TRV_DISTANCES_SEARCH_MAX). `step` has room for 2 * size.
+ * reached, or, `deferred`, as late as helps (on rings up to TRV_DISTANCES_SEARCH_MAX). `step` holds 2 * size bytes.
  * Returns the hops, 0 where the distances do not reach everything. */
 int64_t trv_distances_tree(const trv_distances_t *distances, bool deferred, unsigned char *step);
 

@@ -32,7 +32,7 @@ typedef struct search {
     uint64_t *set;                         /* of displacements: after k steps those at set + k * words */
     bool deferring;                        /* looks for the best deferred tree, too, among what is nearly best */
     trv_distances_t deferred;              /* that one */
-    unsigned char *step;                   /* its room */
+    unsigned char *step;                   /* the scratch buffer for its tree */
 } search_t;
 
 static void search_end(search_t *search)

@@ -63,13 +63,13 @@ static int restore(trv_star_chain_t *chain, const shape_t *shape, const trv_toru
 
 /* ---- Known ones -------------------------------------------------------------------------------------------------- */
 
-/* Reads the lines of a text, from 1 to `room`, each a chain of the shape. Returns how many, or an error. */
-static int read_chains(const shape_t *shape, char *text, bool covering, trv_star_chain_t *chain, int room)
+/* Reads the lines of a text, from 1 to `capacity`, each a chain of the shape. Returns how many, or an error. */
+static int read_chains(const shape_t *shape, char *text, bool covering, trv_star_chain_t *chain, int capacity)
 {
     int count = 0;
     for (char *line = text, *end; *line || count == 0; line = end + 1) {
         end = strchr(line, '\n');
-        if (!end || count == room)
+        if (!end || count == capacity)
             return trv_fail(TRV_ERR_INVALID, "the star chains of %s are not %s", shape->key,
                             end ? "so many" : "lines with an end");
         *end = '\0';
@@ -81,12 +81,12 @@ static int read_chains(const shape_t *shape, char *text, bool covering, trv_star
 }
 
 /* The known chains of the shape: their number, 0 if none are known, or an error. */
-static int find_known(const shape_t *shape, bool covering, trv_star_chain_t *chain, int room)
+static int find_known(const shape_t *shape, bool covering, trv_star_chain_t *chain, int capacity)
 {
     char *text = NULL;
     int count = trv_star_recall(shape->key, &text);
     if (count > 0)
-        count = read_chains(shape, text, covering, chain, room);
+        count = read_chains(shape, text, covering, chain, capacity);
     free(text);
     return count;
 }

@@ -48,8 +48,8 @@ typedef struct trv_star_chain {
  * that is not covered. TRV_ERR_MEMORY. */
 int trv_star_parse(trv_star_chain_t *chain, const trv_torus_t *torus, const char *text, bool covering);
 
-/* Writes the text form; returns its length without the terminating 0, which may exceed what there was room for, as
- * snprintf does. */
+/* Writes the text form; returns its length without the terminating 0, which may be `text_size` or more, as
+ * with snprintf. */
 size_t trv_star_format(const trv_star_chain_t *chain, char *text, size_t text_size);
 
 /* Gives the vectors of a chain (torus, steps, `at` are set) their ports and checks it, as trv_star_parse does. */

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "base/room.h"
+#include "base/array.h"
 #include "search/stars/search.h"
 
 #define SYMMETRIES_MAX 64   /* where there are more, none is used: finding out would cost more than it saves */
@@ -24,8 +24,8 @@
 
 typedef struct builder {
     trv_star_graph_t *graph;
-    int node_room;
-    int64_t edge_room;
+    int node_capacity;
+    int64_t edge_capacity;
     int *bucket, *next; /* of nodes by their lattice; -1: none */
     trv_star_members_t members;
     trv_star_work_t work;
@@ -185,15 +185,15 @@ static int find_node(builder_t *builder, const trv_lattice_t *lattice)
     for (int i = builder->bucket[bucket]; i >= 0; i = builder->next[i])
         if (compare_lattices(&graph->node[i].lattice, lattice) == 0)
             return i;
-    if (graph->nodes == builder->node_room) {
-        int room = 2 * builder->node_room;
-        trv_star_node_t *node = realloc(graph->node, (size_t)room * sizeof *node);
+    if (graph->nodes == builder->node_capacity) {
+        int capacity = 2 * builder->node_capacity;
+        trv_star_node_t *node = realloc(graph->node, (size_t)capacity * sizeof *node);
         graph->node = node ? node : graph->node;
-        int *next = node ? realloc(builder->next, (size_t)room * sizeof *next) : NULL;
+        int *next = node ? realloc(builder->next, (size_t)capacity * sizeof *next) : NULL;
         builder->next = next ? next : builder->next;
         if (!next)
             return -1;
-        builder->node_room = room;
+        builder->node_capacity = capacity;
     }
     int ranks = graph->all.torus.ranks / trv_lattice_index(lattice);
     graph->node[graph->nodes] = (trv_star_node_t){*lattice, ranks, -1, 0, DBL_MAX};
@@ -230,7 +230,7 @@ static int add_edge(builder_t *builder, int from, const trv_star_edge_t *edge)
     if (is_no_better(graph, node, edge))
         return TRV_OK;
     to->cost = cost < to->cost ? cost : to->cost;
-    if (trv_room(&graph->edge, &builder->edge_room, graph->edges, 1, sizeof *graph->edge))
+    if (trv_array_reserve(&graph->edge, &builder->edge_capacity, graph->edges, 1, sizeof *graph->edge))
         return TRV_ERR_MEMORY;
     graph->edge[graph->edges++] = *edge;
     node->edges++;
@@ -329,7 +329,7 @@ static int expand_all(builder_t *builder, const trv_torus_t *torus, int64_t work
 
 int trv_star_graph_create(trv_star_graph_t *graph, const trv_torus_t *torus, int64_t work, trv_span_t part)
 {
-    builder_t builder = {.graph = graph, .node_room = 64, .all_work = work, .part = part};
+    builder_t builder = {.graph = graph, .node_capacity = 64, .all_work = work, .part = part};
     static const int unit[TRV_DIMS_MAX][TRV_DIMS_MAX] = {{1},
                                                          {0, 1},
                                                          {0, 0, 1},
@@ -344,8 +344,8 @@ int trv_star_graph_create(trv_star_graph_t *graph, const trv_torus_t *torus, int
     int rc = trv_star_displacements_create(&graph->all, torus);
     if (!rc)
         rc = find_symmetries(graph);
-    graph->node = malloc((size_t)builder.node_room * sizeof *graph->node);
-    builder.next = malloc((size_t)builder.node_room * sizeof *builder.next);
+    graph->node = malloc((size_t)builder.node_capacity * sizeof *graph->node);
+    builder.next = malloc((size_t)builder.node_capacity * sizeof *builder.next);
     builder.bucket = malloc(BUCKETS * sizeof *builder.bucket);
     builder.members.displacement = malloc(ranks * sizeof *builder.members.displacement);
     builder.members.multiple = malloc(ranks * sizeof *builder.members.multiple);

@@ -22,9 +22,9 @@ size_t trv_star_format(const trv_star_chain_t *chain, char *text, size_t text_si
         text[0] = '\0';
     for (int k = 0; k < chain->steps; k++)
         for (int i = 0; i < chain->step[k].vectors; i++) {
-            size_t room = used < text_size ? text_size - used : 0;
+            size_t left = used < text_size ? text_size - used : 0;
             trv_star_vector_text(&chain->torus, chain->step[k].vector[i].at, vector);
-            used += (size_t)snprintf(room ? text + used : NULL, room, "%s%s", i ? "/" : k ? "_" : "", vector);
+            used += (size_t)snprintf(left ? text + used : NULL, left, "%s%s", i ? "/" : k ? "_" : "", vector);
         }
     return used;
 }

@@ -1,5 +1,5 @@
 /*
- * What the files of the room share about single vectors.
+ * Functions for single vectors, which the files of the module share.
  */
 #ifndef TRIVANCE_SEARCH_STARS_VECTOR_H
 #define TRIVANCE_SEARCH_STARS_VECTOR_H

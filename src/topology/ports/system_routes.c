@@ -87,7 +87,7 @@ int trv_route_device(int routes, const char *to, const char *from)
         return 0;
     union {
         struct nlmsghdr head;
-        char room[ANSWER_BYTES];
+        char buffer[ANSWER_BYTES];
     } answer;
     ssize_t got;
     do

@@ -32,7 +32,7 @@
 
 enum {
     TRV_NO_WAY = -1,     /* of messages that no schedule sends: the first interface */
-    TRV_RANKS_BITS = 20, /* a tag's upper bits are the sender, where the provider has room for it */
+    TRV_RANKS_BITS = 20, /* a tag's upper bits are the sender, where the provider's tags are long enough */
     TRV_TAG_BITS = 64 - TRV_RANKS_BITS
 };
 
@@ -64,7 +64,7 @@ int trv_fabric_open(trv_fabric_t **fabric, const trv_fabric_options_t *options);
  * has been told so (TRIVANCE_PORTS); *one: several take the same. Known to all ranks alike, once it is settled. */
 unsigned trv_fabric_narrow(const trv_fabric_t *fabric, bool *one);
 /* "+0 by eth1 and -0 by eth2": this rank's, as the end of a sentence. */
-void trv_fabric_tell(const trv_fabric_t *fabric, char *text, size_t room);
+void trv_fabric_tell(const trv_fabric_t *fabric, char *text, size_t size);
 
 /* Whatever is pending is over, and nobody but their owners has the buffers; then nothing of it is used any more. */
 void trv_fabric_end(trv_fabric_t *fabric);
@@ -94,7 +94,7 @@ typedef struct trv_fabric_op {
     size_t bytes;
     size_t fragment;            /* the most that travels in one; 0: all of it */
     const trv_region_t *region; /* that has the data; NULL: it is registered for this operation alone, if it must be */
-    bool patient; /* of a user, who may begin many of them and others before these end: it leaves room for those */
+    bool patient;               /* of a user, which may begin many before these end: it leaves entries for others */
     /* Ours, all 0 before the first post: */
     atomic_int state;
     int port;
@@ -103,7 +103,7 @@ typedef struct trv_fabric_op {
     bool longer; /* than `got`, by how much the provider does not say */
     int end;     /* the state that it ends in */
     trv_fragment_t whole, *cut;
-    size_t room, fragments, handed, pending; /* of `cut`; of this message; of those: handed over, not complete */
+    size_t capacity, fragments, handed, pending; /* of `cut`; of this message; of those: handed over, not complete */
     struct trv_fabric_op *next;
 } trv_fabric_op_t;
 

@@ -21,8 +21,8 @@ enum { TRV_ADDRESS_BYTES_MAX = 512, TRV_INTERFACE_MAX = 64, TRV_NUMBER_MAX = 80,
 
 #define TRV_BEYOND_BYTES ((size_t)1 << 32) /* of addresses; memory only as far as a message reaches */
 
-/* What is put off, while the provider has no room or no connection, is of one of four kinds, by these bits: of the same
- * kind to the same peer in the order of the calls, and no others wait for it. */
+/* Operations that are put off, while the provider's queue is full or there is no connection, are of one of four kinds,
+ * by these bits. Those of one kind to the same peer keep the order of the calls; no others wait for them. */
 enum { TRV_LATE_SENDS = 1, TRV_LATE_PATIENT = 2, TRV_LATE_KINDS = 4 };
 
 /* An interface. */

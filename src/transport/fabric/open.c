@@ -14,7 +14,7 @@ static int open_all(trv_fabric_t *fabric, const char *provider, const char *para
 {
     trv_fabric_parameters(parameters); /* before libfabric reads them */
     int rc = trv_fabric_choose(fabric, provider);
-    /* Memory knows no rendezvous that is worth avoiding, and shm has room for 1024 messages that nobody takes. */
+    /* Memory knows no rendezvous that is worth avoiding, and shm holds 1024 messages that are not received. */
     fabric->cut_most = fabric->local ? 0 : UINT64_MAX;
     fabric->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return rc == TRV_OK && fabric->wake < 0 ? trv_fail(TRV_ERR_TRANSPORT, "no files are left to wait with") : rc;
@@ -130,9 +130,9 @@ void trv_fabric_port_info(trv_fabric_t *fabric, int index, trv_fabric_port_info_
         info->bytes[sends] = port->bytes[sends];
         info->messages[sends] = port->messages[sends];
     }
-    size_t room = sizeof info->address;
+    size_t size = sizeof info->address;
     if (port->av)
-        fi_av_straddr(port->av, port->address, info->address, &room);
+        fi_av_straddr(port->av, port->address, info->address, &size);
     info->address[sizeof info->address - 1] = '\0';
     pthread_mutex_unlock(&fabric->lock);
 }

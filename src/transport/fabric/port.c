@@ -31,13 +31,13 @@ static int open_queue(trv_port_end_t *port)
 /* A message that is longer than due ends a connection of tcp, and of whoever else waits for what it carries. shm, up to
  * libfabric 1.17 at least, copies long messages between processes until nothing is left of the message, and so for ever
  * where the receiver's buffer ends before. So what is too much gets a place, unless that would have to be registered. */
-static void make_room_beyond(trv_port_end_t *port)
+static void map_beyond(trv_port_end_t *port)
 {
     if (port->info->rx_attr->iov_limit < 2 || (port->info->domain_attr->mr_mode & FI_MR_LOCAL))
         return;
-    void *room = mmap(NULL, TRV_BEYOND_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-                      0);
-    port->beyond = room == MAP_FAILED ? NULL : room;
+    void *memory = mmap(NULL, TRV_BEYOND_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                        0);
+    port->beyond = memory == MAP_FAILED ? NULL : memory;
 }
 
 int trv_port_open(trv_fabric_t *fabric, trv_port_end_t *port)
@@ -65,7 +65,7 @@ int trv_port_open(trv_fabric_t *fabric, trv_port_end_t *port)
         port->end[kind] = &port->first[kind];
     port->patient_most[0] = info->rx_attr->size > 1 ? info->rx_attr->size / 2 : 1;
     port->patient_most[1] = info->tx_attr->size > 1 ? info->tx_attr->size / 2 : 1;
-    make_room_beyond(port);
+    map_beyond(port);
     const size_t beside = info->domain_attr->cq_data_size;
     const uint64_t most = beside == 0 ? 0 : beside >= sizeof most ? UINT64_MAX : (UINT64_C(1) << 8 * beside) - 1;
     fabric->cut_most = most < fabric->cut_most ? most : fabric->cut_most;

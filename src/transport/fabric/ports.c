@@ -70,12 +70,12 @@ static bool says_ways(const char *text) { return text && strchr(text, '='); }
 /* ---- What there is ----------------------------------------------------------------------------------------------- */
 
 /* The address of an interface as a number; "" where it is of another kind. */
-static void address_text(const struct fi_info *info, char *text, size_t room)
+static void address_text(const struct fi_info *info, char *text, size_t size)
 {
     *text = '\0';
     if (info->src_addr && (info->addr_format == FI_SOCKADDR || info->addr_format == FI_SOCKADDR_IN ||
                            info->addr_format == FI_SOCKADDR_IN6))
-        getnameinfo(info->src_addr, (socklen_t)info->src_addrlen, text, (socklen_t)room, NULL, 0, NI_NUMERICHOST);
+        getnameinfo(info->src_addr, (socklen_t)info->src_addrlen, text, (socklen_t)size, NULL, 0, NI_NUMERICHOST);
 }
 
 static bool is_interface(const struct fi_info *info, const char *name)
@@ -373,7 +373,7 @@ int trv_fabric_choose(trv_fabric_t *fabric, const char *provider)
         rc = list_infos(provider, 0, &list);
     if (rc == TRV_OK)
         rc = take_infos(fabric, list, 0);
-    /* Tags without room for the sender: the provider is to look at where a message comes from. */
+    /* Tags too short for the sender: the provider is to look at where a message comes from. */
     if (rc == TRV_OK && tag_bits(fabric->port[0].info) < 64) {
         char chosen[128];
         snprintf(chosen, sizeof chosen, "%s", fabric->port[0].info->fabric_attr->prov_name);

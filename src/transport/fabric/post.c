@@ -1,7 +1,7 @@
 /*
- * Messages: posted at once, or put off while the provider has no room (or no connection yet). A connection comes about when
- * the peer looks at the network, and a long message leaves when its receiver asks for it, both perhaps much later: others
- * do not wait for that.
+ * Messages: posted at once, or put off while the provider's queue is full (or it has no connection yet). A connection
+ * comes about when the peer looks at the network, and a long message leaves when its receiver asks for it, both perhaps
+ * much later: others do not wait for that.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,19 +96,19 @@ static trv_fragment_t *fragment_of(trv_fabric_op_t *op, size_t index)
     return op->fragments == 1 ? &op->whole : &op->cut[index];
 }
 
-/* Makes room for as many as this message has. */
+/* Reserves as many as this message has. */
 static int cut(const trv_fabric_t *fabric, trv_fabric_op_t *op)
 {
     const bool whole = op->fragment == 0 || op->bytes <= op->fragment || op->bytes > fabric->cut_most;
     op->fragments = whole ? 1 : (op->bytes - 1) / op->fragment + 1;
-    if (whole || op->fragments <= op->room)
+    if (whole || op->fragments <= op->capacity)
         return TRV_OK;
     trv_fragment_t *more = op->fragments < SIZE_MAX / sizeof *more ? realloc(op->cut, op->fragments * sizeof *more)
                                                                    : NULL;
     if (!more)
         return trv_fail_memory();
     op->cut = more;
-    op->room = op->fragments;
+    op->capacity = op->fragments;
     return TRV_OK;
 }
 
@@ -116,7 +116,7 @@ void trv_fabric_op_clear(trv_fabric_op_t *op)
 {
     free(op->cut);
     op->cut = NULL;
-    op->room = 0;
+    op->capacity = 0;
 }
 
 static void over(trv_fabric_op_t *op)
@@ -227,7 +227,7 @@ static ssize_t hand_over(trv_fabric_t *fabric, trv_fabric_op_t *op, size_t index
     return 0;
 }
 
-/* Patient ones leave half of the provider's room to others. */
+/* Patient ones leave half of the provider's queue to others. */
 static bool is_full(const trv_port_end_t *port, int kind)
 {
     const int sends = kind & TRV_LATE_SENDS;

@@ -313,14 +313,14 @@ unsigned trv_fabric_narrow(const trv_fabric_t *fabric, bool *one)
     return fabric->narrow;
 }
 
-void trv_fabric_tell(const trv_fabric_t *fabric, char *text, size_t room)
+void trv_fabric_tell(const trv_fabric_t *fabric, char *text, size_t size)
 {
     size_t used = 0;
     *text = '\0';
-    for (int w = 0; w < 2 * fabric->torus.dims && used < room; w++) {
+    for (int w = 0; w < 2 * fabric->torus.dims && used < size; w++) {
         char way[TRV_PORT_TEXT_MAX];
         if (fabric->torus.size[trv_port_dimension(w)] > 1)
-            used += (size_t)snprintf(text + used, room - used, "%s%s by %s", used ? ", " : "", trv_port_format(w, way),
+            used += (size_t)snprintf(text + used, size - used, "%s%s by %s", used ? ", " : "", trv_port_format(w, way),
                                      fabric->port[fabric->map.leave[w]].interface);
     }
 }

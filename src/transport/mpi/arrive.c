@@ -82,7 +82,7 @@ static int check(const trv_mpi_slot_t *slot, int code, const MPI_Status *status)
                         "rank %d sent more than the %zu bytes that are due: the ranks' counts or settings differ",
                         slot->peer, slot->due);
     if (!RETURNS_TRUNCATION && slot->small)
-        memcpy(slot->data, slot->room, slot->due);
+        memcpy(slot->data, slot->buffer, slot->due);
     return TRV_OK;
 }
 

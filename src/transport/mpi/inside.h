@@ -33,9 +33,9 @@ typedef struct slot {
     bool amid;         /* of such a message the header is received, and not all pieces are */
     uint64_t header;   /* of a send */
     int pieces, piece; /* of `more`, and the next of them */
-    int capacity;      /* room in `more` */
+    int capacity;      /* of `more` */
     MPI_Request *more; /* posted pieces of a send, kept for the next run */
-    char *room;        /* of SMALL_BYTES, kept */
+    char *buffer;      /* of SMALL_BYTES, kept */
     int peer, tag;     /* in the communicator; without the kind */
     int lane;          /* the tag as the plan numbers it */
     int before, after; /* slots in the list of the lane's large receives that are not found yet */
@@ -73,7 +73,7 @@ struct trv_mpi_channel {
 
 /* TRV_ERR_UNSUPPORTED where a plan needs more tags than a position has. */
 int trv_mpi_channel_check_tags(int tags);
-/* Posts the slot's pending request, for `due` of the `bytes` that there is room for. */
+/* Posts the slot's pending request, for `due` of the `bytes` that the buffer holds. */
 int trv_mpi_channel_post(trv_mpi_channel_t *channel, int at, int tag, void *data, size_t bytes, size_t due);
 /* Moves the last request to the place of one that is complete or given up. */
 void trv_mpi_channel_drop(trv_mpi_channel_t *channel, int at);

@@ -2,13 +2,13 @@
  * Channels, and the messages that they post: MPI_Isend and MPI_Irecv of bytes, with PMPI_ names only so that no tool
  * and no interposer sees the library's own messages.
  *
- * Truncation. MPICH 4.0 ends the job when a receive turns out to be too short, whichever call completes it and whatever
- * the communicator's error handler says. So a receive must never be too short there, and messages are of two kinds with
- * a tag each. A *small* one is received into room of ours that takes any small message, and copied out once its length
- * is right. A large one is looked for with MPI_Iprobe, and its receive is posted when its length is right; a wrong one
- * stays where it is. Copying costs less than probing up to 2 KiB, probing about nothing from 4 KiB on. Where truncation
- * is returned as the standard says (Open MPI) all receives are posted at once, and there is one kind only: probing
- * would cost up to a third there.
+ * Truncation. MPICH 4.0 ends the job when a receive turns out to be too short, whichever call completes it and
+ * whatever the communicator's error handler is. So a receive must never be too short there, and messages are of two
+ * kinds with a tag each. A *small* one is received into a buffer of ours that holds any small message, and copied out
+ * once its length is right. A large one is looked for with MPI_Iprobe, and its receive is posted when its length is
+ * right; a wrong one stays where it is. Copying costs less than probing up to 2 KiB, probing about nothing from 4 KiB
+ * on. Where truncation is returned as the standard requires (Open MPI) all receives are posted at once, and there is
+ * one kind only: probing would cost up to a third there.
  *
  * A message longer than a piece is of the large kind everywhere, and begins with a header, its total length, which the
  * receiver compares with what is due before it takes a piece.
@@ -31,7 +31,7 @@ static void channel_close(void *context, int base)
     (void)base;
     trv_mpi_channel_t *channel = context;
     for (int i = 0; i < channel->slots; i++) {
-        free(channel->slot[i].room);
+        free(channel->slot[i].buffer);
         free(channel->slot[i].more);
     }
     channel->lost ? trv_abandon(channel->slot) : free(channel->slot);
@@ -65,12 +65,12 @@ static int channel_open(void *context, int requests, int tags, int *base)
     if (rc < 0)
         return rc;
     channel->open = true;
-    size_t room = (size_t)requests + 1;
-    channel->slot = calloc(room, sizeof *channel->slot);
-    channel->request = malloc(room * sizeof(MPI_Request));
-    channel->owner = malloc(room * sizeof *channel->owner);
-    channel->complete = malloc(room * sizeof *channel->complete);
-    channel->status = malloc(room * sizeof *channel->status);
+    size_t capacity = (size_t)requests + 1;
+    channel->slot = calloc(capacity, sizeof *channel->slot);
+    channel->request = malloc(capacity * sizeof(MPI_Request));
+    channel->owner = malloc(capacity * sizeof *channel->owner);
+    channel->complete = malloc(capacity * sizeof *channel->complete);
+    channel->status = malloc(capacity * sizeof *channel->status);
     if (!channel->slot || !channel->request || !channel->owner || !channel->complete || !channel->status) {
         channel_close(channel, 0);
         return trv_fail_memory();
@@ -152,10 +152,10 @@ static int post_small_receive(trv_mpi_channel_t *channel, int at, char *data, si
     trv_mpi_slot_t *slot = &channel->slot[at];
     if (RETURNS_TRUNCATION)
         return trv_mpi_channel_post(channel, at, slot->tag, data, bytes, bytes);
-    if (!slot->room && !(slot->room = malloc(SMALL_BYTES)))
+    if (!slot->buffer && !(slot->buffer = malloc(SMALL_BYTES)))
         return trv_fail_memory();
     slot->data = data;
-    return trv_mpi_channel_post(channel, at, slot->tag, slot->room, SMALL_BYTES, bytes);
+    return trv_mpi_channel_post(channel, at, slot->tag, slot->buffer, SMALL_BYTES, bytes);
 }
 
 static int post(trv_mpi_channel_t *channel, int at, bool sends, int peer, int lane, char *data, size_t bytes)

@@ -23,7 +23,7 @@ enum { RANKS_MAX = 64, TAG = 4711 };
 /* ---- Faults ------------------------------------------------------------------------------------------------------ */
 
 /* What fails on this rank while a node is made. */
-static enum fault { NONE, NO_ROOM, NO_FILE, NO_MAP, NOT_ALLOWED, NO_PROCESS, OTHER_FILE, SHORT_FILE } fault;
+static enum fault { NONE, NO_MEMORY, NO_FILE, NO_MAP, NOT_ALLOWED, NO_PROCESS, OTHER_FILE, SHORT_FILE } fault;
 
 int __real_memfd_create(const char *, unsigned);
 int __wrap_memfd_create(const char *, unsigned);
@@ -68,7 +68,7 @@ ssize_t __wrap_readlink(const char *path, char *target, size_t size)
     return 9;
 }
 
-void *__wrap_calloc(size_t count, size_t size) { return fault == NO_ROOM ? NULL : __real_calloc(count, size); }
+void *__wrap_calloc(size_t count, size_t size) { return fault == NO_MEMORY ? NULL : __real_calloc(count, size); }
 
 /* ---- Making nodes ------------------------------------------------------------------------------------------------ */
 
@@ -115,7 +115,7 @@ static void faults(void)
     try_fault(NO_FILE, 0, TRV_ERR_MEMORY, "rank 0 cannot make the memory");
     for (int who = 0; who < (test_ranks + 1) / 2; who++) {
         snprintf(text, sizeof text, "rank %d has no memory", 2 * who);
-        try_fault(NO_ROOM, who, TRV_ERR_MEMORY, text);
+        try_fault(NO_MEMORY, who, TRV_ERR_MEMORY, text);
         snprintf(text, sizeof text, "rank %d cannot map the memory", 2 * who);
         try_fault(NO_MAP, who, TRV_ERR_MEMORY, text);
     }
