@@ -10,7 +10,7 @@
 #include "cli/shared/input.h"
 #include "base/text/parse.h"
 #include "cli/shared/network_options.h"
-#include "cli/shared/select.h"
+#include "cli/shared/choose.h"
 #include "base/error.h"
 #include "formats/goal_file.h"
 #include "formats/msccl.h"

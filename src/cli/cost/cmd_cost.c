@@ -19,7 +19,7 @@
 #include "cli/shared/network_options.h"
 #include "cli/shared/progress.h"
 #include "base/text/parse.h"
-#include "cli/shared/select.h"
+#include "cli/shared/choose.h"
 #include "cli/shared/table.h"
 #include "base/error.h"
 #include "cost/measure.h"

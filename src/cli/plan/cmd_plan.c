@@ -13,7 +13,7 @@
 #include "base/text/parse.h"
 #include "cli/plan/plan.h"
 #include "cli/plan/ask.h"
-#include "cli/shared/select.h"
+#include "cli/shared/choose.h"
 #include "base/error.h"
 #include "cost/measure.h"
 #include "planner/timing.h"

@@ -10,7 +10,7 @@
 #include <trivance/planner.h>
 #include <trivance/schedule.h>
 
-#include "cli/shared/select.h"
+#include "cli/shared/choose.h"
 
 typedef struct cli_shown {
     const char *command;

@@ -15,7 +15,7 @@
 #include "cli/shared/progress.h"
 #include "base/text/parse.h"
 #include "cli/shared/network_options.h"
-#include "cli/shared/select.h"
+#include "cli/shared/choose.h"
 #include "cli/shared/table.h"
 #include "base/error.h"
 #include "verify/gpu_program.h"
@@ -82,12 +82,7 @@ typedef struct options {
 static int find_plan(const options_t *options, const trv_torus_t *torus, trv_collective_t collective,
                      trv_planned_t *plan)
 {
-    cli_progress_t progress;
-    trv_span_t all = cli_progress_begin(&progress, "planning", 1);
-    const trv_simulate_options_t network = cli_network_reporting(&options->network.options, &all);
-    int rc = trv_planner_best(torus, collective, options->bytes, &network, NULL, plan);
-    cli_progress_end(&progress);
-    return rc;
+    return cli_plan_best(torus, collective, &options->network.options, NULL, options->bytes, plan);
 }
 
 typedef struct tally {
