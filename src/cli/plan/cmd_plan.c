@@ -177,7 +177,7 @@ static int try_json(const options_t *options, const cli_shown_t *plan)
     return rc;
 }
 
-static int show(const options_t *options, cli_shown_t *plan)
+static int plan_measure(const options_t *options, cli_shown_t *plan)
 {
     int rc = TRV_OK;
     plan->stream = -1;
@@ -199,17 +199,11 @@ static int show(const options_t *options, cli_shown_t *plan)
     if (rc != TRV_ERR_CANCELLED) /* a time that cannot be simulated is left out */
         rc = trv_cost_sizes(plan->schedule, NULL, NULL, NULL, 0, trv_span(all, 0.5, 0.5), &plan->cost, NULL);
     cli_progress_end(&progress);
-    if (rc)
-        return rc;
-    rc = try_json(options, plan);
-    if (!rc)
-        rc = write_plan(options, plan);
-    trv_cost_clear(&plan->cost);
     return rc;
 }
 
 /* What can be refused before anything is planned or measured. */
-static int check(const options_t *options, const trv_torus_t *torus, cli_shown_t *plan)
+static int plan_check(const options_t *options, const trv_torus_t *torus, cli_shown_t *plan)
 {
     int rc = TRV_OK;
     plan->rank = -1;
@@ -230,50 +224,53 @@ static int check(const options_t *options, const trv_torus_t *torus, cli_shown_t
     return options->format == SVG ? cli_plan_svg_check(plan, torus) : TRV_OK;
 }
 
-static int run(options_t *options)
+static int plan_file(options_t *options, cli_shown_t *plan)
 {
-    trv_schedule_t *schedule;
     trv_schedule_file_t file;
-    const trv_simulate_options_t *network = &options->network.options;
-    cli_shown_t plan = {.command = options->command, .has_blocks = true, .network = network, .time = {.ns = NAN}};
-    plan.vector_bytes = options->bytes ? options->bytes : USUAL_BYTES;
-    int rc;
-    if (options->schedule) {
-        rc = cli_read_schedule(options->command, options->schedule, options->unchecked, &file);
-        if (rc)
-            return rc;
-        schedule = file.schedule;
-        plan.has_blocks = file.has_blocks;
-        if (!options->bytes)
-            plan.vector_bytes = file.vector_bytes;
-        if (options->format == JSON && !file.has_blocks) {
-            trv_schedule_destroy(schedule);
-            return trv_fail(TRV_ERR_INVALID,
-                            "%.200s has messages but no blocks, so there is nothing to add to it as JSON",
-                            options->schedule);
-        }
-    } else {
-        const cli_choice_t *choice = &options->selection.choice[0];
-        rc = cli_network_finish(&options->network, &options->tori.torus[0]);
-        if (!rc)
-            rc = check(options, &options->tori.torus[0], &plan);
-        if (rc)
-            return rc;
-        rc = cli_choose(choice, &options->tori.torus[0], options->collective, network, &options->constraints,
-                        plan.vector_bytes, &schedule, &plan.time);
-        if (rc)
-            return rc;
-        if (cli_is_several(choice))
-            plan.chosen_for = choice->label;
-    }
-    plan.schedule = schedule;
-    if (options->schedule)
-        rc = cli_network_finish_file(&options->network, &file);
-    if (!rc && options->schedule)
-        rc = check(options, trv_schedule_torus(schedule), &plan);
+    int rc = cli_read_schedule(options->command, options->schedule, options->unchecked, &file);
+    if (rc)
+        return rc;
+    plan->schedule = file.schedule;
+    plan->has_blocks = file.has_blocks;
+    plan->vector_bytes = options->bytes ? options->bytes : file.vector_bytes;
+    if (options->format == JSON && !file.has_blocks)
+        return trv_fail(TRV_ERR_INVALID, "%.200s has messages but no blocks, so there is nothing to add to it as JSON",
+                        options->schedule);
+    rc = cli_network_finish_file(&options->network, &file);
+    return rc ? rc : plan_check(options, trv_schedule_torus(file.schedule), plan);
+}
+
+static int plan_torus(options_t *options, cli_shown_t *plan)
+{
+    const trv_torus_t *torus = &options->tori.torus[0];
+    const cli_choice_t *choice = &options->selection.choice[0];
+    int rc = cli_network_finish(&options->network, torus);
+    plan->vector_bytes = options->bytes ? options->bytes : USUAL_BYTES;
     if (!rc)
-        rc = show(options, &plan);
-    trv_schedule_destroy(schedule);
+        rc = plan_check(options, torus, plan);
+    if (!rc)
+        rc = cli_choose(choice, torus, options->collective, plan->network, &options->constraints, plan->vector_bytes,
+                        &plan->schedule, &plan->time);
+    if (cli_is_several(choice))
+        plan->chosen_for = choice->label;
+    return rc;
+}
+
+static int plan_show(options_t *options)
+{
+    cli_shown_t plan = {.command = options->command,
+                        .has_blocks = true,
+                        .network = &options->network.options,
+                        .time = {.ns = NAN}};
+    int rc = options->schedule ? plan_file(options, &plan) : plan_torus(options, &plan);
+    if (!rc)
+        rc = plan_measure(options, &plan);
+    if (!rc)
+        rc = try_json(options, &plan);
+    if (!rc)
+        rc = write_plan(options, &plan);
+    trv_cost_clear(&plan.cost);
+    trv_schedule_destroy(plan.schedule);
     return rc;
 }
 
@@ -292,7 +289,7 @@ static int read_format(const char *text, plan_format_t *format)
 }
 
 /* What the planner itself is asked. */
-static int ask(const options_t *options)
+static int plan_ask(const options_t *options)
 {
     cli_plan_ask_t ask = {.command = options->command,
                           .torus = options->tori.torus[0],
@@ -413,11 +410,11 @@ int cli_plan(int argc, char **argv)
     if (refusal)
         return cli_bad(argv[0], "%s", refusal);
     if (options.all_sizes || options.why || options.nodes) {
-        rc = ask(&options);
+        rc = plan_ask(&options);
     } else {
         rc = options.format_name ? read_format(options.format_name, &options.format) : TRV_OK;
         if (!rc)
-            rc = run(&options);
+            rc = plan_show(&options);
     }
     return cli_finish(argv[0], cli_memory_for(rc, "the messages of all ranks, whose routes are measured"));
 }

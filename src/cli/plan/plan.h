@@ -14,7 +14,7 @@
 
 typedef struct cli_shown {
     const char *command;
-    const trv_schedule_t *schedule;
+    trv_schedule_t *schedule;
     trv_cost_t cost;
     const trv_simulate_options_t *network;
     uint64_t vector_bytes;

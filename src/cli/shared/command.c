@@ -44,7 +44,7 @@ static int letter_of(const cli_option_t *option)
     return option->key >= CLI_LETTER(0) ? option->key - CLI_LETTER(0) : option->key < CLI_NO_LETTER ? option->key : 0;
 }
 
-static void add(void *context, const cli_option_t *option)
+static void parser_add(void *context, const cli_option_t *option)
 {
     parser_t *parser = context;
     const int letter = letter_of(option), has_value = !option->value            ? no_argument
@@ -62,7 +62,7 @@ static void add(void *context, const cli_option_t *option)
     parser->option[parser->options++] = option;
 }
 
-static const cli_option_t *find(const parser_t *parser, int told)
+static const cli_option_t *parser_find(const parser_t *parser, int told)
 {
     if (told >= LONG)
         return parser->option[told - LONG];
@@ -88,11 +88,11 @@ static void refuse_unknown(const char *command, const char *text, const parser_t
 }
 
 /* What getopt_long would not take: `told` is ':' or '?', `before` where it stood. */
-static int refuse(const char *command, char **argv, int told, int before, const parser_t *parser)
+static int refuse_syntax(const char *command, char **argv, int told, int before, const parser_t *parser)
 {
     const char *text = argv[optind > before ? optind - 1 : optind];
     const char short_text[3] = {'-', (char)optopt, '\0'};
-    const cli_option_t *known = optopt ? find(parser, optopt) : NULL;
+    const cli_option_t *known = optopt ? parser_find(parser, optopt) : NULL;
     if (!text)
         text = "";
     const bool is_name = strncmp(text, "--", 2) == 0;
@@ -142,7 +142,7 @@ static bool mode_reads(const cli_mode_t *mode, const cli_command_t *command, con
 }
 
 /* The place of an option among those of the parser. */
-static int place_of(const parser_t *parser, const char *name)
+static int parser_place(const parser_t *parser, const char *name)
 {
     int place = 0;
     while (strcmp(parser->option[place]->name, name) != 0)
@@ -170,7 +170,7 @@ static void list_modes(const cli_command_t *command, const parser_t *parser, con
 {
     for (const cli_mode_t *mode = command->mode; mode->option; mode++)
         if (option ? mode_reads(mode, command, option) : !mode_takes_torus(mode))
-            append_option(text, " or ", parser->option[place_of(parser, mode->option)], true);
+            append_option(text, " or ", parser->option[parser_place(parser, mode->option)], true);
 }
 
 /* -1, or the exit code behind the sentence about what was given and the mode does not read, or the torus it lacks. */
@@ -179,7 +179,7 @@ static int check_mode(const cli_command_t *command, const parser_t *parser, bool
     const cli_mode_t *mode = command->mode;
     const cli_option_t *unread = NULL;
     char given[MODE_TEXT_MAX] = "", modes[MODE_TEXT_MAX] = "";
-    while (mode->option && !parser->given[place_of(parser, mode->option)])
+    while (mode->option && !parser->given[parser_place(parser, mode->option)])
         mode++;
     for (int i = 0; i < parser->options; i++)
         if (parser->given[i] && !mode_reads(mode, command, parser->option[i])) {
@@ -210,12 +210,12 @@ int cli_read_options(const cli_command_t *command, int argc, char **argv, int (*
     parser_t parser = {.shorts = ""};
     int told, before = optind;
     strcpy(parser.shorts, command->passes_on ? "+:" : ":");
-    cli_each_option(command, add, &parser);
+    cli_each_option(command, parser_add, &parser);
     opterr = 0;
     while (before = optind, (told = getopt_long(argc, argv, parser.shorts, parser.longs, NULL)) != -1) {
         if (told == '?' || told == ':')
-            return refuse(command->name, argv, told, before, &parser);
-        const cli_option_t *option = find(&parser, told);
+            return refuse_syntax(command->name, argv, told, before, &parser);
+        const cli_option_t *option = parser_find(&parser, told);
         if (option == &help_option) {
             cli_print_help(command, stdout);
             return CLI_OK;
