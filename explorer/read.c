@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "explorer/explore.h"
 #include "base/text/parse.h"
+#include "cli/shared/choose.h"
 #include "cli/shared/input.h"
 #include "cli/shared/tool.h"
 

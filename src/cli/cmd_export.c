@@ -10,7 +10,7 @@
 #include "cli/shared/input.h"
 #include "base/text/parse.h"
 #include "cli/shared/network_options.h"
-#include "cli/shared/select.h"
+#include "cli/shared/choose.h"
 #include "base/error.h"
 #include "formats/goal_file.h"
 #include "formats/msccl.h"
@@ -43,6 +43,13 @@ static const cli_option_t option[] = {
     {"output", 'o', "FILE", "write there instead of to stdout; the file appears when it is complete", "FILE"},
     CLI_OPTIONS_END};
 
+#define WRITTEN_READS "format bytes alpha unchecked output"
+
+static const cli_mode_t mode[] = {
+    {"schedule", CLI_FILE_ABOUT, WRITTEN_READS, "--schedule=nine.json --format=goal"},
+    {NULL, NULL, WRITTEN_READS " TORUS algorithm collective MORE", "9 --format=goal"},
+};
+
 const cli_command_t cli_export_command = {
     .name = "export",
     .summary = "a schedule as GOAL, MSCCL XML or MSCCL++ JSON",
@@ -50,6 +57,7 @@ const cli_command_t cli_export_command = {
              "--schedule=FILE --format=F [OPTIONS]",
     .about = "Writes a schedule for other programs: network simulators and collective libraries for GPUs.",
     .option = option,
+    .mode = mode,
     .more = cli_network_link_options,
     .examples = "trivance export 9 --algorithm=trivance-b --bytes=1M --format=goal -o trivance.goal\n"
                 "trivance export 8 --algorithm=swing-b --format=msccl -o swing.xml\n"
@@ -62,8 +70,8 @@ typedef struct options {
     const char *command, *schedule, *output;
     cli_selection_t selection;
     trv_collective_t collective;
-    uint64_t bytes;                        /* 0: not given */
-    bool alpha_given, unchecked, of_torus; /* of_torus: --algorithm or --collective was given */
+    uint64_t bytes; /* 0: not given */
+    bool alpha_given, unchecked;
     double alpha_ns;
     export_format_t format;
     cli_network_t network; /* of it the links */
@@ -137,8 +145,8 @@ static int read_option(void *context, int key)
         return cli_network_set(&options->network, cli_network_names[key - CLI_NETWORK_OPTION], optarg);
     switch (key) {
     case 'f': return read_format(optarg, &options->format);
-    case 'a': options->of_torus = true; return cli_select(optarg, &options->selection);
-    case 'c': options->of_torus = true; return cli_parse_collective(optarg, &options->collective);
+    case 'a': return cli_select(optarg, &options->selection);
+    case 'c': return cli_parse_collective(optarg, &options->collective);
     case 'b': return trv_parse_vector(optarg, &options->bytes);
     case 's': options->schedule = optarg; return TRV_OK;
     case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;
@@ -162,14 +170,8 @@ int cli_export(int argc, char **argv)
     if (cli_read_tori(argc, argv, optind, &options.tori))
         return cli_bad_last(argv[0]);
     if (options.unchecked && !options.schedule && !options.network.links.count)
-        return cli_bad(argv[0], CLI_UNCHECKED_ALONE);
-    if (options.schedule && (options.network.links.count || options.network.options.routes != TRV_ROUTES_CHOSEN))
-        return cli_bad(argv[0], "--cut, --slow-link and --routes are for a torus; a file says itself what is sent");
-    if (!options.schedule == !options.tori.count)
-        return cli_bad(argv[0],
-                       "give either a torus or --schedule=FILE, for example `trivance export 9 --format=goal`");
-    if (options.schedule && options.of_torus)
-        return cli_bad(argv[0], "%s", CLI_FILE_ALONE);
+        return cli_bad(argv[0], "--unchecked is about a file or about links that are cut; leave it out or give "
+                                "--schedule=FILE or --cut=LINK");
     if (options.tori.count > 1)
         return cli_bad(argv[0], "one torus at a time, for example `trivance export 9 --format=goal`");
     if (!options.selection.single)

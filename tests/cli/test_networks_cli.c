@@ -87,7 +87,9 @@ static void test_bad_links(void **state)
         }
     tool_refuses("cost 9 3x3 --cut=0:+0", "the links of one torus");
     tool_refuses("verify 9 3x3 --cut=0:+0", "the links of one torus");
-    tool_refuses("export --schedule=x.json --format=goal --cut=0:+0", "are for a torus; a file says itself");
+    tool_refuses("export --schedule=x.json --format=goal --cut=0:+0",
+                 "a file says itself what is sent, and on which torus; leave out --cut, for example");
+    tool_refuses("cost --schedule=x.json --cut=0:+0", "a file says itself what is sent");
 }
 
 static void test_many_links(void **state)
@@ -257,9 +259,9 @@ static void test_limit(void **state)
     assert_float_equal(ring_ns / line_ns, 8 / 9., 1e-6);
     assert_true(json_real_value(json_object_get(json_array_get(rows, 1), "limit_ratio")) > 1);
     json_decref(rows);
-    tool_refuses("plan 9 --limit --why", "--limit works only with the text output of a single plan");
+    tool_refuses("plan 9 --limit --why", "--why asks the planner about one size on a torus; leave out --limit");
     tool_refuses("plan 9 --limit --format=json", "--limit works only with the text output of a single plan");
-    tool_refuses("cost --paper --limit", "combine it only with --format");
+    tool_refuses("cost --paper --limit", "leave out --limit, for example `trivance cost --paper --format=csv`");
 }
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
@@ -389,7 +391,7 @@ static void test_routes(void **state)
     expect_without("simulate 9 -a ring -b 1K", "routes");
     expect("verify 8 4x4 -a all --routes=fixed", 0, "exhaustive");
     expect("plan 9 --slow-link=0:+0:10x -b 4K --routes=fixed --why", 0, "routes fixed");
-    tool_refuses("export --schedule=x.json --format=goal --routes=fixed", "are for a torus; a file says itself");
+    tool_refuses("export --schedule=x.json --format=goal --routes=fixed", "a file says itself what is sent");
     tool_refuses("plan 9 --routes=short", "--routes: 'short' is neither chosen nor fixed; for example --routes=fixed");
 }
 

@@ -95,10 +95,10 @@ static void test_bad_lists(void **state)
         {"plan 4x4 --nodes 1-2-3", "'1-2-3' is not a node"},
         {"plan 4x4 --nodes=", "empty entry"},
         {"plan 4x4 --nodes 1,,2", "empty entry"},
-        {"plan 4x4 --nodes 0-3 --why", "--nodes shows its own plans, for example"},
-        {"plan 4x4 --nodes 0-3 -a ring", "--nodes asks the planner about a torus, for example `trivance plan 8x8 "
-                                         "--nodes=0-9`; leave out --algorithm"},
-        {"plan --nodes 0-3", "give either a torus"},
+        {"plan 4x4 --nodes 0-3 --why", "--nodes asks the planner about some nodes of a torus; leave out --why"},
+        {"plan 4x4 --nodes 0-3 -a ring", "--nodes asks the planner about some nodes of a torus; leave out "
+                                         "--algorithm, for example `trivance plan 8x8 --nodes=0-9`"},
+        {"plan --nodes 0-3", "give the torus, for example `trivance plan 8x8 --nodes=0-9`"},
     };
     (void)state;
     /* The node in the middle of the line sends little, others along half of it: that took minutes. */

@@ -417,12 +417,12 @@ static void test_bad_input(void **state)
         const char *line, *words;
     } bad[] = {
         {"", "give either a torus"},
-        {"9 --schedule=x.json", "give either a torus"},
+        {"9 --schedule=x.json", "and on which torus; leave out the torus"},
         {"--schedule=/nonexistent.json", "/nonexistent.json"},
         {"--schedule=x.json -a ring", "a file says itself"},
         {"9 --goal=/nonexistent.goal", "/nonexistent.goal"},
         {"9 3x3 --goal=x.goal", "one torus"},
-        {"9 --goal=x.goal -b 1K", "sizes of its own"},
+        {"9 --goal=x.goal -b 1K --trace=t.json", "sizes of its own and no steps; leave out --bytes and --trace"},
         {"9 -b 0", "at least 1"},
         {"9 -b 8,,16", "empty entry"},
         {"9 -a trivanse", "did you mean trivance?"},

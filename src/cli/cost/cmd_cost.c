@@ -19,7 +19,7 @@
 #include "cli/shared/network_options.h"
 #include "cli/shared/progress.h"
 #include "base/text/parse.h"
-#include "cli/shared/select.h"
+#include "cli/shared/choose.h"
 #include "cli/shared/table.h"
 #include "base/error.h"
 #include "cost/measure.h"
@@ -47,6 +47,14 @@ static const cli_option_t option[] =
      {"format", 'f', "F", "table (default), json or csv: one row per torus, algorithm and size", "table json csv"},
      CLI_OPTIONS_END};
 
+#define MEASURED_READS "bytes bandwidth alpha hop limit format"
+
+static const cli_mode_t mode[] = {
+    {"paper", "--paper has its own tori, algorithms and sizes", "format", "--paper --format=csv"},
+    {"schedule", CLI_FILE_ABOUT, MEASURED_READS " unchecked", "--schedule=nine.json"},
+    {NULL, NULL, MEASURED_READS " TORUS algorithm collective MORE", "27"},
+};
+
 const cli_command_t cli_cost_command = {
     .name = "cost",
     .summary = "steps, bytes, congestion and completion time",
@@ -58,6 +66,7 @@ const cli_command_t cli_cost_command = {
              "completion time per size by the congestion-aware Hockney model: steps * alpha + sum over the steps of "
              "the busiest link's bytes / bandwidth.",
     .option = option,
+    .mode = mode,
     .more = cli_network_link_options,
     .examples = "trivance cost 27 --algorithm=trivance-l,trivance-b,ring\n"
                 "trivance cost 16x16x16 --bytes=32K,8M --bandwidth=1.6Tb/s --hop=200ns\n",
@@ -231,40 +240,21 @@ static int read_option(void *context, int key)
     if (key >= CLI_NETWORK_OPTION)
         return cli_network_set(&options->links, cli_network_names[key - CLI_NETWORK_OPTION], optarg);
     switch (key) {
-    case 'a': options->of_torus = true; return cli_select(optarg, &options->selection);
-    case 'c': options->of_torus = true; return cli_parse_collective(optarg, &options->collective);
+    case 'a': return cli_select(optarg, &options->selection);
+    case 'c': return cli_parse_collective(optarg, &options->collective);
     case 'b':
         options->with_bytes = true;
         return trv_parse_bytes_list(optarg, options->bytes, CLI_COST_SIZES_MAX, &options->sizes);
     case 's': options->path = optarg; return TRV_OK;
     case 'f': return cli_parse_format(optarg, &options->format);
-    case OPTION_BANDWIDTH:
-        options->of_network = true;
-        return trv_parse_rate_bps(optarg, &options->network.bandwidth_bps);
-    case OPTION_ALPHA: options->of_network = true; return trv_parse_time_ns(optarg, &options->network.alpha_ns);
-    case OPTION_HOP:
-        options->with_hop = options->of_network = true;
-        return trv_parse_time_ns(optarg, &options->network.hop_ns);
+    case OPTION_BANDWIDTH: return trv_parse_rate_bps(optarg, &options->network.bandwidth_bps);
+    case OPTION_ALPHA: return trv_parse_time_ns(optarg, &options->network.alpha_ns);
+    case OPTION_HOP: options->with_hop = true; return trv_parse_time_ns(optarg, &options->network.hop_ns);
     case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;
     case OPTION_LIMIT: options->limit = true; return TRV_OK;
     case OPTION_PAPER: options->paper = true; return TRV_OK;
     default: return TRV_ERR_ARGUMENT;
     }
-}
-
-/* The sentence for options that do not go together, or NULL. */
-static const char *find_conflict(const cli_cost_options_t *options)
-{
-    if (options->unchecked && !options->path)
-        return CLI_UNCHECKED_ALONE;
-    if (options->paper)
-        return options->path || options->tori.count || options->of_torus || options->of_network ||
-                       options->with_bytes || options->limit
-                   ? "--paper has its own tori, algorithms and sizes; combine it only with --format"
-                   : NULL;
-    if (!options->path == !options->tori.count)
-        return "give either a torus or --schedule=FILE, for example `trivance cost 27`";
-    return options->path && options->of_torus ? CLI_FILE_ALONE : NULL;
 }
 
 int cli_cost(int argc, char **argv)
@@ -286,12 +276,9 @@ int cli_cost(int argc, char **argv)
         rc = cli_read_tori(argc, argv, optind, &options.tori);
     if (rc)
         return cli_bad_last(argv[0]);
-    const char *conflict = find_conflict(&options);
-    if (conflict)
-        return cli_bad(argv[0], "%s", conflict);
     if (options.paper)
         return cli_cost_paper(stdout, options.format) ? cli_bad_last(options.command) : CLI_OK;
-    if (options.links.links.count && (options.path || options.tori.count != 1))
+    if (options.links.links.count && options.tori.count > 1)
         return cli_bad(argv[0], "--cut and --slow-link are about the links of one torus, for example "
                                 "`trivance cost 9 --cut=3:+0`");
     if (options.tori.count == 1 && cli_network_finish(&options.links, &options.tori.torus[0]))

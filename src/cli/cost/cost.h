@@ -18,7 +18,6 @@
 typedef struct cli_cost_options {
     const char *command, *path;
     bool paper, with_bytes, with_hop, limit, unchecked;
-    bool of_torus, of_network; /* --algorithm or --collective, parameters were given */
     cli_selection_t selection;
     trv_collective_t collective;
     uint64_t bytes[CLI_COST_SIZES_MAX];

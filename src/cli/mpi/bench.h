@@ -19,6 +19,7 @@
 #include <mpi.h>
 
 #include <trivance/algorithms.h>
+#include <trivance/network.h>
 #include <trivance/reduce.h>
 #include <trivance/schedule.h>
 

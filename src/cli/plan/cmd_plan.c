@@ -13,7 +13,7 @@
 #include "base/text/parse.h"
 #include "cli/plan/plan.h"
 #include "cli/plan/ask.h"
-#include "cli/shared/select.h"
+#include "cli/shared/choose.h"
 #include "base/error.h"
 #include "cost/measure.h"
 #include "planner/timing.h"
@@ -73,6 +73,17 @@ static const cli_option_t option[] = {
      NULL},
     CLI_OPTIONS_END};
 
+#define PLANNER_READS "TORUS MORE collective consistent idempotent memory messages-per-port format output"
+#define SHOWN_READS   "bytes rank stream limit format output MORE"
+
+static const cli_mode_t mode[] = {
+    {"nodes", "--nodes asks the planner about some nodes of a torus", PLANNER_READS " bytes", "8x8 --nodes=0-9"},
+    {"all-sizes", "--all-sizes asks the planner about all sizes on a torus", PLANNER_READS, "8x8 --all-sizes"},
+    {"why", "--why asks the planner about one size on a torus", PLANNER_READS " bytes", "8x8 --why --bytes=1K"},
+    {"schedule", CLI_FILE_ABOUT, SHOWN_READS " unchecked", "--schedule=nine.json"},
+    {NULL, NULL, SHOWN_READS " TORUS algorithm chain collective consistent idempotent memory messages-per-port", "9"},
+};
+
 const cli_command_t cli_plan_command = {
     .name = "plan",
     .summary = "a schedule step by step, as text, picture (SVG) or file (JSON)",
@@ -86,6 +97,7 @@ const cli_command_t cli_plan_command = {
         "of the named algorithm.\n\n"
         "Can also show what would be planned for every size, or why this plan was chosen.",
     .option = option,
+    .mode = mode,
     .more = cli_network_plan_options,
     .examples = "trivance plan 9\n"
                 "trivance plan 9x9 --algorithm=trivance-b --format=svg -o plan.svg\n"
@@ -101,7 +113,6 @@ typedef enum plan_format { TEXT, SVG, JSON } plan_format_t;
 typedef struct options {
     const char *nodes, *command, *schedule, *output, *rank, *stream, *format_name, *chain;
     bool all_sizes, why, limit, named, unchecked;
-    bool with_collective;
     cli_selection_t selection;
     trv_collective_t collective;
     uint64_t bytes; /* 0: not given */
@@ -166,7 +177,7 @@ static int try_json(const options_t *options, const cli_shown_t *plan)
     return rc;
 }
 
-static int show(const options_t *options, cli_shown_t *plan)
+static int plan_measure(const options_t *options, cli_shown_t *plan)
 {
     int rc = TRV_OK;
     plan->stream = -1;
@@ -188,17 +199,11 @@ static int show(const options_t *options, cli_shown_t *plan)
     if (rc != TRV_ERR_CANCELLED) /* a time that cannot be simulated is left out */
         rc = trv_cost_sizes(plan->schedule, NULL, NULL, NULL, 0, trv_span(all, 0.5, 0.5), &plan->cost, NULL);
     cli_progress_end(&progress);
-    if (rc)
-        return rc;
-    rc = try_json(options, plan);
-    if (!rc)
-        rc = write_plan(options, plan);
-    trv_cost_clear(&plan->cost);
     return rc;
 }
 
 /* What can be refused before anything is planned or measured. */
-static int check(const options_t *options, const trv_torus_t *torus, cli_shown_t *plan)
+static int plan_check(const options_t *options, const trv_torus_t *torus, cli_shown_t *plan)
 {
     int rc = TRV_OK;
     plan->rank = -1;
@@ -210,56 +215,62 @@ static int check(const options_t *options, const trv_torus_t *torus, cli_shown_t
         rc = trv_parse_int(options->rank, "--rank", 0, torus->ranks - 1, &plan->rank);
     if (rc)
         return rc;
+    if (options->format != TEXT && options->limit)
+        return trv_fail(TRV_ERR_ARGUMENT, "--limit works only with the text output of a single plan, for example "
+                                          "`trivance plan 8x64 --limit`");
     if (options->format == JSON && (options->rank || options->stream))
         return trv_fail(TRV_ERR_ARGUMENT,
                         "a JSON schedule has all ranks and streams; --rank and --stream are for text and svg");
     return options->format == SVG ? cli_plan_svg_check(plan, torus) : TRV_OK;
 }
 
-static int run(options_t *options)
+static int plan_file(options_t *options, cli_shown_t *plan)
 {
-    trv_schedule_t *schedule;
     trv_schedule_file_t file;
-    const trv_simulate_options_t *network = &options->network.options;
-    cli_shown_t plan = {.command = options->command, .has_blocks = true, .network = network, .time = {.ns = NAN}};
-    plan.vector_bytes = options->bytes ? options->bytes : USUAL_BYTES;
-    int rc;
-    if (options->schedule) {
-        rc = cli_read_schedule(options->command, options->schedule, options->unchecked, &file);
-        if (rc)
-            return rc;
-        schedule = file.schedule;
-        plan.has_blocks = file.has_blocks;
-        if (!options->bytes)
-            plan.vector_bytes = file.vector_bytes;
-        if (options->format == JSON && !file.has_blocks) {
-            trv_schedule_destroy(schedule);
-            return trv_fail(TRV_ERR_INVALID,
-                            "%.200s has messages but no blocks, so there is nothing to add to it as JSON",
-                            options->schedule);
-        }
-    } else {
-        const cli_choice_t *choice = &options->selection.choice[0];
-        rc = cli_network_finish(&options->network, &options->tori.torus[0]);
-        if (!rc)
-            rc = check(options, &options->tori.torus[0], &plan);
-        if (rc)
-            return rc;
-        rc = cli_choose(choice, &options->tori.torus[0], options->collective, network, &options->constraints,
-                        plan.vector_bytes, &schedule, &plan.time);
-        if (rc)
-            return rc;
-        if (cli_is_several(choice))
-            plan.chosen_for = choice->label;
-    }
-    plan.schedule = schedule;
-    if (options->schedule)
-        rc = cli_network_finish_file(&options->network, &file);
-    if (!rc && options->schedule)
-        rc = check(options, trv_schedule_torus(schedule), &plan);
+    int rc = cli_read_schedule(options->command, options->schedule, options->unchecked, &file);
+    if (rc)
+        return rc;
+    plan->schedule = file.schedule;
+    plan->has_blocks = file.has_blocks;
+    plan->vector_bytes = options->bytes ? options->bytes : file.vector_bytes;
+    if (options->format == JSON && !file.has_blocks)
+        return trv_fail(TRV_ERR_INVALID, "%.200s has messages but no blocks, so there is nothing to add to it as JSON",
+                        options->schedule);
+    rc = cli_network_finish_file(&options->network, &file);
+    return rc ? rc : plan_check(options, trv_schedule_torus(file.schedule), plan);
+}
+
+static int plan_torus(options_t *options, cli_shown_t *plan)
+{
+    const trv_torus_t *torus = &options->tori.torus[0];
+    const cli_choice_t *choice = &options->selection.choice[0];
+    int rc = cli_network_finish(&options->network, torus);
+    plan->vector_bytes = options->bytes ? options->bytes : USUAL_BYTES;
     if (!rc)
-        rc = show(options, &plan);
-    trv_schedule_destroy(schedule);
+        rc = plan_check(options, torus, plan);
+    if (!rc)
+        rc = cli_choose(choice, torus, options->collective, plan->network, &options->constraints, plan->vector_bytes,
+                        &plan->schedule, &plan->time);
+    if (cli_is_several(choice))
+        plan->chosen_for = choice->label;
+    return rc;
+}
+
+static int plan_show(options_t *options)
+{
+    cli_shown_t plan = {.command = options->command,
+                        .has_blocks = true,
+                        .network = &options->network.options,
+                        .time = {.ns = NAN}};
+    int rc = options->schedule ? plan_file(options, &plan) : plan_torus(options, &plan);
+    if (!rc)
+        rc = plan_measure(options, &plan);
+    if (!rc)
+        rc = try_json(options, &plan);
+    if (!rc)
+        rc = write_plan(options, &plan);
+    trv_cost_clear(&plan.cost);
+    trv_schedule_destroy(plan.schedule);
     return rc;
 }
 
@@ -278,7 +289,7 @@ static int read_format(const char *text, plan_format_t *format)
 }
 
 /* What the planner itself is asked. */
-static int ask(const options_t *options)
+static int plan_ask(const options_t *options)
 {
     cli_plan_ask_t ask = {.command = options->command,
                           .torus = options->tori.torus[0],
@@ -297,46 +308,14 @@ static int ask(const options_t *options)
     return options->why ? cli_plan_why(&ask) : cli_plan_sizes(&ask);
 }
 
-/* The same for what the planner is asked; names what was typed. */
-static const char *refuse_beside(const options_t *options)
+/* The sentence for values that cannot be served, or NULL. */
+static const char *refuse_values(const options_t *options)
 {
-    static char text[200];
-    const char *question = options->nodes ? "--nodes" : options->why ? "--why" : "--all-sizes";
-    const char *other = options->schedule ? "--schedule"
-                        : options->named  ? "--algorithm"
-                        : options->rank   ? "--rank"
-                                          : "--stream";
-    snprintf(text, sizeof text, "%s asks the planner about a torus, for example `trivance plan 8x8 %s%s`; leave out %s",
-             question, question, options->nodes ? "=0-9" : "", other);
-    return text;
-}
-
-/* The sentence for options that do not go together, or NULL. */
-static const char *find_conflict(const options_t *options)
-{
-    const bool asked = options->all_sizes || options->why || options->nodes;
-    if (options->unchecked && !options->schedule)
-        return CLI_UNCHECKED_ALONE;
-    if (!options->schedule == !options->tori.count)
-        return "give either a torus or --schedule=FILE, for example `trivance plan 9`";
-    if (options->schedule && (options->named || options->with_collective))
-        return CLI_FILE_ALONE;
     if (options->tori.count > 1)
         return "one torus at a time, for example `trivance plan 9`";
     if (!options->selection.single)
         return "one algorithm at a time, for example --algorithm=trivance-b";
-    if (options->all_sizes && (options->why || options->bytes))
-        return options->why ? "--all-sizes is about all sizes, --why about one; leave out one of them"
-                            : "--all-sizes is about all sizes; leave out --bytes";
-    if (options->nodes && (options->all_sizes || options->why))
-        return options->why
-                   ? "--nodes shows its own plans, for example `trivance plan 4x4 --nodes=0-9`; leave out --why"
-                   : "--nodes shows its own plans, for example `trivance plan 4x4 --nodes=0-9`; leave out --all-sizes";
-    if (asked && (options->schedule || options->named || options->rank || options->stream))
-        return refuse_beside(options);
-    if (options->limit && (asked || (options->format_name && strcmp(options->format_name, "text") != 0)))
-        return "--limit works only with the text output of a single plan, for example `trivance plan 8x64 --limit`";
-    if (options->constrained && (options->schedule || !options->selection.choice[0].planned))
+    if (options->constrained && !options->selection.choice[0].planned)
         return "--consistent, --idempotent, --memory and --messages-per-port say what a plan must meet; a named "
                "algorithm is what it is";
     return NULL;
@@ -386,7 +365,7 @@ static int read_option(void *context, int key)
         return cli_network_set(&options->network, cli_network_names[key - CLI_NETWORK_OPTION], optarg);
     switch (key) {
     case 'a': options->named = true; return cli_select(optarg, &options->selection);
-    case 'c': options->with_collective = true; return cli_parse_collective(optarg, &options->collective);
+    case 'c': return cli_parse_collective(optarg, &options->collective);
     case 'b': return trv_parse_vector(optarg, &options->bytes);
     case 'r': options->rank = optarg; return TRV_OK;
     case OPTION_STREAM: options->stream = optarg; return TRV_OK;
@@ -427,15 +406,15 @@ int cli_plan(int argc, char **argv)
     int rc = TRV_OK, code = read_options(argc, argv, &options);
     if (code >= 0)
         return code;
-    const char *conflict = find_conflict(&options);
-    if (conflict)
-        return cli_bad(argv[0], "%s", conflict);
+    const char *refusal = refuse_values(&options);
+    if (refusal)
+        return cli_bad(argv[0], "%s", refusal);
     if (options.all_sizes || options.why || options.nodes) {
-        rc = ask(&options);
+        rc = plan_ask(&options);
     } else {
         rc = options.format_name ? read_format(options.format_name, &options.format) : TRV_OK;
         if (!rc)
-            rc = run(&options);
+            rc = plan_show(&options);
     }
     return cli_finish(argv[0], cli_memory_for(rc, "the messages of all ranks, whose routes are measured"));
 }

@@ -10,11 +10,11 @@
 #include <trivance/planner.h>
 #include <trivance/schedule.h>
 
-#include "cli/shared/select.h"
+#include "cli/shared/choose.h"
 
 typedef struct cli_shown {
     const char *command;
-    const trv_schedule_t *schedule;
+    trv_schedule_t *schedule;
     trv_cost_t cost;
     const trv_simulate_options_t *network;
     uint64_t vector_bytes;

@@ -1,5 +1,5 @@
 /*
- * Command lines: getopt_long over the table, and help.
+ * Command lines: getopt_long over the table, which options go together, and help.
  */
 #include "cli/shared/command.h"
 
@@ -36,6 +36,7 @@ typedef struct parser {
     struct option longs[OPTIONS_MAX + 1];
     char shorts[3 * OPTIONS_MAX + 4];
     int options, names;
+    bool given[OPTIONS_MAX];
 } parser_t;
 
 static int letter_of(const cli_option_t *option)
@@ -43,7 +44,7 @@ static int letter_of(const cli_option_t *option)
     return option->key >= CLI_LETTER(0) ? option->key - CLI_LETTER(0) : option->key < CLI_NO_LETTER ? option->key : 0;
 }
 
-static void add(void *context, const cli_option_t *option)
+static void parser_add(void *context, const cli_option_t *option)
 {
     parser_t *parser = context;
     const int letter = letter_of(option), has_value = !option->value            ? no_argument
@@ -61,7 +62,7 @@ static void add(void *context, const cli_option_t *option)
     parser->option[parser->options++] = option;
 }
 
-static const cli_option_t *find(const parser_t *parser, int told)
+static const cli_option_t *parser_find(const parser_t *parser, int told)
 {
     if (told >= LONG)
         return parser->option[told - LONG];
@@ -87,11 +88,11 @@ static void refuse_unknown(const char *command, const char *text, const parser_t
 }
 
 /* What getopt_long would not take: `told` is ':' or '?', `before` where it stood. */
-static int refuse(const char *command, char **argv, int told, int before, const parser_t *parser)
+static int refuse_syntax(const char *command, char **argv, int told, int before, const parser_t *parser)
 {
     const char *text = argv[optind > before ? optind - 1 : optind];
     const char short_text[3] = {'-', (char)optopt, '\0'};
-    const cli_option_t *known = optopt ? find(parser, optopt) : NULL;
+    const cli_option_t *known = optopt ? parser_find(parser, optopt) : NULL;
     if (!text)
         text = "";
     const bool is_name = strncmp(text, "--", 2) == 0;
@@ -115,26 +116,116 @@ static int refuse_value(const char *command, const cli_option_t *option)
     return strstr(sentence, name) ? cli_bad_last(command) : cli_bad(command, "%s: %s", name, sentence);
 }
 
+/* ---- Modes ------------------------------------------------------------------------------------------------------- */
+
+#define MODE_TEXT_MAX 512
+
+static bool has_word(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)); at += length)
+        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+            return true;
+    return false;
+}
+
+static bool mode_takes_torus(const cli_mode_t *mode) { return has_word(mode->reads, "TORUS"); }
+
+static bool mode_reads(const cli_mode_t *mode, const cli_command_t *command, const cli_option_t *option)
+{
+    if ((mode->option && strcmp(mode->option, option->name) == 0) || has_word(mode->reads, option->name))
+        return true;
+    const cli_option_t *more = has_word(mode->reads, "MORE") ? command->more() : NULL;
+    while (more && more->text && more != option)
+        more++;
+    return more && more->text;
+}
+
+/* The place of an option among those of the parser. */
+static int parser_place(const parser_t *parser, const char *name)
+{
+    int place = 0;
+    while (strcmp(parser->option[place]->name, name) != 0)
+        place++;
+    return place;
+}
+
+static void append_name(char text[MODE_TEXT_MAX], const char *before, const char *name, const char *value)
+{
+    const size_t used = strlen(text);
+    snprintf(text + used, MODE_TEXT_MAX - used, "%s%s%s%s", used ? before : "", name, value ? "=" : "",
+             value ? value : "");
+}
+
+static void append_option(char text[MODE_TEXT_MAX], const char *before, const cli_option_t *option, bool with_value)
+{
+    char name[64];
+    snprintf(name, sizeof name, "--%s", option->name);
+    append_name(text, before, name, with_value ? option->value : NULL);
+}
+
+/* "--schedule=FILE or --paper": what asks for the modes that read the option, or, for NULL, need no torus. */
+static void list_modes(const cli_command_t *command, const parser_t *parser, const cli_option_t *option,
+                       char text[MODE_TEXT_MAX])
+{
+    for (const cli_mode_t *mode = command->mode; mode->option; mode++)
+        if (option ? mode_reads(mode, command, option) : !mode_takes_torus(mode))
+            append_option(text, " or ", parser->option[parser_place(parser, mode->option)], true);
+}
+
+/* -1, or the exit code behind the sentence about what was given and the mode does not read, or the torus it lacks. */
+static int check_mode(const cli_command_t *command, const parser_t *parser, bool has_torus)
+{
+    const cli_mode_t *mode = command->mode;
+    const cli_option_t *unread = NULL;
+    char given[MODE_TEXT_MAX] = "", modes[MODE_TEXT_MAX] = "";
+    while (mode->option && !parser->given[parser_place(parser, mode->option)])
+        mode++;
+    for (int i = 0; i < parser->options; i++)
+        if (parser->given[i] && !mode_reads(mode, command, parser->option[i])) {
+            unread = parser->option[i];
+            append_option(given, " and ", unread, false);
+        }
+    if (has_torus && !mode_takes_torus(mode))
+        append_name(given, " and ", "the torus", NULL);
+    if (mode->option && *given)
+        return cli_bad(command->name, "%s; leave out %s, for example `trivance %s %s`", mode->about, given,
+                       command->name, mode->example);
+    list_modes(command, parser, unread, modes);
+    if (unread)
+        return cli_bad(command->name, "%s is only for %s; leave it out or give that", given, modes);
+    if (has_torus || !mode_takes_torus(mode))
+        return -1;
+    return mode->option ? cli_bad(command->name, "%s; give the torus, for example `trivance %s %s`", mode->about,
+                                  command->name, mode->example)
+                        : cli_bad(command->name, "give either a torus or %s, for example `trivance %s %s`", modes,
+                                  command->name, mode->example);
+}
+
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
+
 int cli_read_options(const cli_command_t *command, int argc, char **argv, int (*read)(void *options, int key),
                      void *options)
 {
     parser_t parser = {.shorts = ""};
     int told, before = optind;
     strcpy(parser.shorts, command->passes_on ? "+:" : ":");
-    cli_each_option(command, add, &parser);
+    cli_each_option(command, parser_add, &parser);
     opterr = 0;
     while (before = optind, (told = getopt_long(argc, argv, parser.shorts, parser.longs, NULL)) != -1) {
         if (told == '?' || told == ':')
-            return refuse(command->name, argv, told, before, &parser);
-        const cli_option_t *option = find(&parser, told);
+            return refuse_syntax(command->name, argv, told, before, &parser);
+        const cli_option_t *option = parser_find(&parser, told);
         if (option == &help_option) {
             cli_print_help(command, stdout);
             return CLI_OK;
         }
+        for (int i = 0; i < parser.options; i++)
+            parser.given[i] |= parser.option[i] == option;
         if (read(options, option->key) < 0)
             return refuse_value(command->name, option);
     }
-    return -1;
+    return command->mode ? check_mode(command, &parser, optind < argc) : -1;
 }
 
 static int read_format(void *options, int key)

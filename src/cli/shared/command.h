@@ -26,6 +26,16 @@ typedef struct cli_option {
         NULL, 0, NULL, NULL, NULL                                                                                      \
     }
 
+/* One of the things that a subcommand does, each of which reads some of the options. A call asks for the first whose
+ * option is given; the last has none and is what is done otherwise. */
+typedef struct cli_mode {
+    const char *option; /* without dashes; NULL ends the table */
+    const char *about;  /* how the sentence that refuses other options begins: "--why asks about one size" */
+    const char
+        *reads; /* names with blanks between; TORUS: arguments, without which it is refused; MORE: all of `more` */
+    const char *example; /* what stands behind the subcommand's name */
+} cli_mode_t;
+
 typedef struct cli_command {
     const char *name;    /* "plan", "testbed up" */
     const char *summary; /* half a line for the list of subcommands */
@@ -33,14 +43,16 @@ typedef struct cli_command {
     const char *about;   /* paragraphs */
     const cli_option_t *option;
     const cli_option_t *(*more)(void); /* options that several subcommands have in common, behind its own; or NULL */
+    const cli_mode_t *mode;            /* where it does several things, and takes arguments for some only; or NULL */
     const char *notes;                 /* paragraphs behind the options; or NULL */
     const char *examples;              /* a line each */
     bool passes_on;                    /* what follows the first word that is no option is another program's */
     const struct cli_command *const *part; /* subcommands of its own, ends with NULL; or NULL */
 } cli_command_t;
 
-/* Reads the options. `read` is called with the key of each, its value in optarg; the sentence of a failure gets the
- * option's name, where it has it not. -1: go on with argv[optind]; else the exit code: help was printed, or a sentence. */
+/* Reads the options, which must be of one mode. `read` is called with the key of each, its value in optarg; the
+ * sentence of a failure gets the option's name, where it has it not. -1: go on with argv[optind]; else the exit code:
+ * help was printed, or a sentence. */
 int cli_read_options(const cli_command_t *command, int argc, char **argv, int (*read)(void *options, int key),
                      void *options);
 

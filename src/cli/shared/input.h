@@ -25,13 +25,10 @@ int cli_read_tori(int argc, char **argv, int first, cli_tori_t *tori);
  * is verified: CLI_WRONG, with the fault as the sentence. A file without blocks claims nothing that could be. */
 int cli_read_schedule(const char *command, const char *path, bool unchecked, trv_schedule_file_t *file);
 
-/* What --unchecked means, and the sentence for it without a file. */
+/* What --unchecked means, and why there is no torus nor algorithm beside a file. */
 #define CLI_UNCHECKED_HELP                                                                                             \
     "accept the file unverified; otherwise a schedule that violates its claims is refused with exit status 1"
-#define CLI_UNCHECKED_ALONE "--unchecked is about a file, for example --schedule=FILE --unchecked"
-
-/* The sentence for options beside a file that are about a torus. */
-#define CLI_FILE_ALONE "--algorithm and --collective are for a torus; a file says itself what is sent"
+#define CLI_FILE_ABOUT "a file says itself what is sent, and on which torus"
 
 /* CLI_WRONG, with the fault as the sentence, where a schedule that was read from `path` is not what it claims. */
 int cli_check_schedule(const char *path, const trv_schedule_t *schedule, const trv_network_t *network);

@@ -139,6 +139,13 @@ const char *cli_delivery_name(trv_delivery_t delivery) { return delivery_name[de
 
 void cli_network_init(cli_network_t *network) { *network = (cli_network_t){.options = TRV_SIMULATE_DEFAULTS}; }
 
+trv_simulate_options_t cli_usual_network(void)
+{
+    trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
+    network.model = TRV_FIFO;
+    return network;
+}
+
 const cli_option_t *cli_network_options(void) { return network_option; }
 
 /* A heading, and the options that are asked for. */

@@ -31,6 +31,8 @@ typedef struct cli_network {
  * router-out, packet, buffer, gamma, message-overhead, jitter, seed, slow-rank, slow-link, cut, routes, narrow. Ends with NULL. */
 extern const char *const cli_network_names[];
 void cli_network_init(cli_network_t *network);
+/* The paper's network as `planned` is planned for where no network is described: one queue per link, like its times. */
+trv_simulate_options_t cli_usual_network(void);
 /* Sets one by its name from text as typed ("800Gb/s"); slow-rank, slow-link and cut add one more ("5:2x",
  * "0:+1:4x", "0:+1:down"; "3:+0", "3:+0:one-way"). TRV_ERR_ARGUMENT with a sentence for an unknown name or a bad value. */
 int cli_network_set(cli_network_t *network, const char *name, const char *value);

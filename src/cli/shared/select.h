@@ -8,7 +8,6 @@
 #include <stdbool.h>
 
 #include <trivance/algorithms.h>
-#include <trivance/planner.h>
 
 #define CLI_CHOICES_MAX 32
 
@@ -46,24 +45,5 @@ int cli_select_compared(cli_selection_t *selection);
 int cli_parse_collective(const char *text, trv_collective_t *collective);
 const char *cli_collective_name(trv_collective_t collective);
 const char *cli_collective_title(trv_collective_t collective);
-
-/* The paper's network as `planned` is planned for where no network is described: one queue per link, like its times. */
-trv_simulate_options_t cli_usual_network(void);
-
-/* A schedule's time on a network: simulated, or that of its model where a plan has no more (trv_planned_t). */
-typedef struct cli_time {
-    double ns; /* NAN: unknown */
-    bool modelled;
-} cli_time_t;
-
-/* The schedule of the choice: of its only member, of the member that takes the vector fastest, or the plan that keeps
- * to the constraints (NULL: to be exact), the latter two as simulated on this network with one queue per link;
- * that time, unknown where nothing was simulated. TRV_ERR_UNSUPPORTED with the reason where there is none. */
-int cli_choose(const cli_choice_t *choice, const trv_torus_t *torus, trv_collective_t collective,
-               const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints,
-               uint64_t vector_bytes, trv_schedule_t **schedule, cli_time_t *time);
-
-/* Prints "planned is trivance-l at 32 B, 1 KiB; hybrid:9 at 32 KiB": what it became at each size (NULL: nothing). */
-void cli_print_planned(const char *const *name, const uint64_t *bytes, int sizes);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/shared/tool.h"
+#include "base/text/parse.h"
 #include "base/error.h"
 #include "base/array.h"
 
@@ -241,4 +242,21 @@ int cli_table_end(cli_table_t *table)
     free(table->row);
     table->row = NULL;
     return table->failed ? trv_fail_memory() : TRV_OK;
+}
+
+void cli_print_planned(const char *const *name, const uint64_t *bytes, int sizes)
+{
+    char text[TRV_BYTES_TEXT_MAX];
+    const char *before = NULL;
+    for (int i = 0; i < sizes; i++) {
+        if (!name[i])
+            continue;
+        bool same = before && strcmp(before, name[i]) == 0;
+        if (!same)
+            printf("%s%s at", before ? "; " : "planned is ", name[i]);
+        printf("%s %s", same ? "," : "", trv_format_bytes(bytes[i], text));
+        before = name[i];
+    }
+    if (before)
+        putchar('\n');
 }

@@ -64,6 +64,9 @@ void cli_row_end(cli_table_t *table);
 /* Prints what waits and frees everything. 0, or TRV_ERR_MEMORY. */
 int cli_table_end(cli_table_t *table);
 
+/* Prints "planned is trivance-l at 32 B, 1 KiB; hybrid:9 at 32 KiB": what it became at each size (NULL: nothing). */
+void cli_print_planned(const char *const *name, const uint64_t *bytes, int sizes);
+
 /* The columns that a UTF-8 text takes on a terminal: one per code point, none for bold and colours. */
 int cli_text_width(const char *text);
 

@@ -65,6 +65,14 @@ static const cli_option_t option[] =
      {"format", 'f', "F", "table (default), json or csv: one row per torus, algorithm and size", "table json csv"},
      CLI_OPTIONS_END};
 
+#define SIMULATED_READS "bytes compare limit ranking links trace full format MORE"
+
+static const cli_mode_t mode[] = {
+    {"goal", "a GOAL program has sizes of its own and no steps", "TORUS links full format MORE", "3x3 --goal=FILE"},
+    {"schedule", CLI_FILE_ABOUT, SIMULATED_READS " unchecked", "--schedule=nine.json"},
+    {NULL, NULL, SIMULATED_READS " TORUS algorithm collective", "8x8"},
+};
+
 const cli_command_t cli_simulate_command = {
     .name = "simulate",
     .summary = "completion time on a torus, packet by packet",
@@ -74,6 +82,7 @@ const cli_command_t cli_simulate_command = {
     .about = "The completion time on a torus, simulated packet by packet, per algorithm and size; and relative to "
              "Trivance, as the paper plots it.",
     .option = option,
+    .mode = mode,
     .more = cli_network_options,
     .examples = "trivance simulate 8x8\n"
                 "trivance simulate 27x27 --algorithm=trivance,swing --bytes=8M --model=fifo --bandwidth=1.6Tb/s\n"
@@ -85,7 +94,7 @@ const cli_command_t cli_simulate_command = {
 
 /* Which options were given, for those whose default depends on others. */
 typedef struct given {
-    bool algorithm, collective, alpha;
+    bool algorithm, alpha;
 } given_t;
 
 typedef struct options {
@@ -110,7 +119,7 @@ static int read_option(void *context, int key)
     }
     switch (key) {
     case 'a': given->algorithm = true; return cli_select(optarg, &job->selection);
-    case 'c': given->collective = true; return cli_parse_collective(optarg, &job->collective);
+    case 'c': return cli_parse_collective(optarg, &job->collective);
     case 'b': return read_bytes(job, optarg);
     case 's': job->schedule = optarg; return TRV_OK;
     case 'f': return cli_parse_format(optarg, &job->format);
@@ -126,26 +135,16 @@ static int read_option(void *context, int key)
     }
 }
 
-/* The sentence for options that do not go together, or NULL. */
-static const char *find_conflict(const cli_simulate_t *job, const given_t *given)
+/* The sentence for values that cannot be served, or NULL. */
+static const char *refuse_values(const cli_simulate_t *job)
 {
-    bool file = job->schedule || job->goal;
-    if (job->unchecked && !job->schedule)
-        return CLI_UNCHECKED_ALONE;
-    if (!job->schedule == !job->tori.count)
-        return "give either a torus or --schedule=FILE, for example `trivance simulate 8x8`";
-    if (file && (given->algorithm || given->collective))
-        return CLI_FILE_ALONE;
     if (job->goal && job->tori.count != 1)
         return "--goal takes one torus, for example `trivance simulate 3x3 --goal=FILE`";
-    if (job->goal && (job->sizes || job->compare || job->limit || job->ranking || job->trace))
-        return "a GOAL program has sizes of its own and no steps; leave --bytes, --compare, --limit, --ranking and "
-               "--trace out";
     if (job->ranking && job->format != CLI_FORMAT_TABLE)
         return "--ranking prints a table; for --format=json or csv use --limit, which adds the column limit_ratio";
     if (job->ranking && job->sizes > CLI_RANKING_SIZES_MAX)
         return "--ranking shows up to 8 sizes side by side, for example --bytes=1K,64K,4M";
-    if (job->trace && (job->tori.count > 1 || job->sizes > 1 || (!file && !job->selection.single)))
+    if (job->trace && (job->tori.count > 1 || job->sizes > 1 || (!job->schedule && !job->selection.single)))
         return "--trace is of one torus, one algorithm and one size, for example "
                "`trivance simulate 9 --algorithm=trivance-b --bytes=64K --trace=trace.json`";
     if (job->trace && strcmp(job->trace, "-") == 0)
@@ -192,9 +191,9 @@ int cli_simulate(int argc, char **argv)
         rc = cli_select_compared(&job.selection);
         job.selection.all = true;
     }
-    const char *conflict = find_conflict(&job, &options.given);
-    if (!rc && conflict)
-        return cli_bad(argv[0], "%s", conflict);
+    const char *refusal = refuse_values(&job);
+    if (!rc && refusal)
+        return cli_bad(argv[0], "%s", refusal);
     if (!rc && !job.sizes && !job.schedule)
         rc = read_bytes(&job, job.links || job.trace ? SIZE_LOOKED_INTO : SIZES);
     if (job.goal && !options.given.alpha)

@@ -15,7 +15,7 @@
 #include "cli/shared/progress.h"
 #include "base/text/parse.h"
 #include "cli/shared/network_options.h"
-#include "cli/shared/select.h"
+#include "cli/shared/choose.h"
 #include "cli/shared/table.h"
 #include "base/error.h"
 #include "verify/gpu_program.h"
@@ -41,6 +41,11 @@ static const cli_option_t option[] =
      {"format", 'f', "F", "table (default), json or csv", "table json csv"},
      CLI_OPTIONS_END};
 
+static const cli_mode_t mode[] = {
+    {"schedule", CLI_FILE_ABOUT, "method format MORE", "--schedule=nine.json"},
+    {NULL, NULL, "TORUS algorithm bytes collective method format MORE", "9 3x3"},
+};
+
 const cli_command_t cli_verify_command = {
     .name = "verify",
     .summary = "prove or disprove that schedules are exact",
@@ -51,6 +56,7 @@ const cli_command_t cli_verify_command = {
              "messages leave a port than declared, that none passes a link that is cut, and whether all ranks get the "
              "same bits for floating point (consistent).",
     .option = option,
+    .mode = mode,
     .more = cli_network_link_options,
     .notes = "Exit status: 0 all is as claimed, 1 a schedule is wrong, 2 bad input. Algorithms that cannot serve a "
              "torus are shown as skipped, with the reason; a single one that was asked for by name is bad input.",
@@ -64,7 +70,7 @@ typedef struct options {
     const char *command, *path;
     cli_selection_t selection;
     bool collective[3];
-    bool of_torus, with_bytes; /* --algorithm or --collective, --bytes were given */
+    bool with_bytes; /* --bytes was given */
     trv_verify_method_t method;
     uint64_t bytes;        /* that `planned` is for */
     cli_network_t network; /* of it the links */
@@ -76,12 +82,7 @@ typedef struct options {
 static int find_plan(const options_t *options, const trv_torus_t *torus, trv_collective_t collective,
                      trv_planned_t *plan)
 {
-    cli_progress_t progress;
-    trv_span_t all = cli_progress_begin(&progress, "planning", 1);
-    const trv_simulate_options_t network = cli_network_reporting(&options->network.options, &all);
-    int rc = trv_planner_best(torus, collective, options->bytes, &network, NULL, plan);
-    cli_progress_end(&progress);
-    return rc;
+    return cli_plan_best(torus, collective, &options->network.options, NULL, options->bytes, plan);
 }
 
 typedef struct tally {
@@ -437,9 +438,9 @@ static int read_option(void *context, int key)
     if (key >= CLI_NETWORK_OPTION)
         return cli_network_set(&options->network, cli_network_names[key - CLI_NETWORK_OPTION], optarg);
     switch (key) {
-    case 'a': options->of_torus = true; return cli_select(optarg, &options->selection);
+    case 'a': return cli_select(optarg, &options->selection);
     case 'b': options->with_bytes = true; return trv_parse_vector(optarg, &options->bytes);
-    case 'c': options->of_torus = true; return read_collective(options, optarg);
+    case 'c': return read_collective(options, optarg);
     case 's': options->path = optarg; return TRV_OK;
     case 'f': return cli_parse_format(optarg, &options->format);
     default: return read_method(options, optarg);
@@ -469,10 +470,6 @@ int cli_verify(int argc, char **argv)
         return code;
     if (cli_read_tori(argc, argv, optind, &options.tori))
         return cli_bad_last(argv[0]);
-    if (!options.path == !options.tori.count)
-        return cli_bad(argv[0], "give either a torus or --schedule=FILE, for example `trivance verify 9 3x3`");
-    if (options.path && options.of_torus)
-        return cli_bad(argv[0], "%s", CLI_FILE_ALONE);
     if (options.with_bytes && !has_planned(&options.selection))
         return cli_bad(argv[0], "--bytes is the size that planned is for; what is named is verified for all sizes");
     return run(&options);
