@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the modules of src/ and which may include which (docs/modules.svg), from the declarations in CMakeLists.txt,
+"""Draws the modules and which may include which (docs/modules.svg), from the declarations in CMakeLists.txt,
 which tests/modules.py reads.
 
 A module is drawn above all modules that it may include. An arrow that follows from others is left out: a module may
@@ -178,7 +178,7 @@ def draw(source):
              f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
              '<marker id="head" viewBox="0 0 8 8" refX="3" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
              '<path d="M0 0L8 4L0 8Z" fill="#6b7785"/></marker>',
-             f'<text x="{MARGIN}" y="32" font-size="17" font-weight="600" fill="#1f2933">The modules of src/</text>']
+             f'<text x="{MARGIN}" y="32" font-size="17" font-weight="600" fill="#1f2933">The modules</text>']
     at = MARGIN
     for name, (fill, line) in COLOURS.items():
         lines.append(f'<rect x="{at}" y="48" width="11" height="11" rx="2" fill="{fill}" stroke="{line}"/>'

@@ -9,11 +9,13 @@
 
 #include "collective/choice.h"
 
+/* Without padding between the members, since it is sent as it is. */
 typedef struct trv_decision {
-    int32_t code;                           /* TRV_OK, or why there is none; then `reason` is the sentence */
-    int32_t left_to_library;                /* the user wants the MPI library to serve */
-    int32_t on_nodes, order, lines;         /* along a set of nodes, in that order, as a line rather than a ring */
-    uint64_t bytes_min, bytes_max;          /* of the vectors that it is for */
+    uint64_t bytes_min, bytes_max;  /* of the vectors that it is for */
+    int32_t code;                   /* TRV_OK, or why there is none; then `reason` is the sentence */
+    int32_t left_to_library;        /* the user wants the MPI library to serve */
+    int32_t on_nodes, order, lines; /* along a set of nodes, in that order, as a line rather than a ring */
+    int32_t unused;
     char algorithm[TRV_ALGORITHM_NAME_MAX]; /* as users write it; "": none */
     char spelled[TRV_SPELLED_MAX];          /* as trv_schedule_create_on takes it on every rank */
     char reason[TRV_CHOICE_REASON_MAX];

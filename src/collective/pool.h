@@ -1,6 +1,6 @@
 /*
- * A pool of objects that are used by one run at a time: taken for a run, given back after it. Objects in the pool are not in use.
- * Any thread may take and give; where one object is enough, neither takes the lock.
+ * A pool of objects that are used by one run at a time: taken for a run, given back after it. Objects in the pool are
+ * not in use. Any thread may take and give; where one object is enough, neither takes the lock.
  */
 #ifndef TRIVANCE_COLLECTIVE_POOL_H
 #define TRIVANCE_COLLECTIVE_POOL_H

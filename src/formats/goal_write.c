@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "formats/names.h"
+#include "schedule/collective.h"
 
 #define MESSAGES_MAX (INT64_C(1) << 26)
 #define ALPHA_NS_MAX 3.6e12
@@ -155,8 +156,7 @@ int trv_goal_file_write(const trv_schedule_t *schedule, uint64_t vector_bytes, d
     int rc = measure(&writer);
     if (!rc) {
         fprintf(out, "// %s, %s of %" PRIu64 " bytes on %s; alpha %" PRId64 " ns\n", trv_plain_name(schedule, name),
-                trv_collective_word(trv_schedule_collective(schedule)), vector_bytes, trv_shape_words(&network, text),
-                writer.alpha_ns);
+                trv_schedule_shape(schedule)->name, vector_bytes, trv_shape_words(&network, text), writer.alpha_ns);
         fprintf(out, "num_ranks %d\n", torus->ranks);
     }
     for (int rank = 0; rank < torus->ranks && !rc; rank++) {

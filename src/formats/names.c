@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdbool.h>
 
-const char *const trv_collective_words[3] = {"allreduce", "reduce-scatter", "allgather"};
 const char *const trv_symmetry_words[3] = {"none", "parity", "translation"};
 
 static bool has_cut(const trv_network_t *network)

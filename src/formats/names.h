@@ -10,9 +10,8 @@
 #include <trivance/network.h>
 #include <trivance/schedule.h>
 
-extern const char *const trv_collective_words[3], *const trv_symmetry_words[3];
+extern const char *const trv_symmetry_words[3];
 
-static inline const char *trv_collective_word(trv_collective_t collective) { return trv_collective_words[collective]; }
 static inline const char *trv_symmetry_word(trv_symmetry_t symmetry) { return trv_symmetry_words[symmetry]; }
 
 /* "ring", "line", "torus", "mesh" (nothing goes round) or "network" (some does, or a link is cut). */

@@ -15,6 +15,7 @@
 #include "formats/schedule_json_network.h"
 #include "formats/schedule_json_parts.h"
 #include "base/text/whole_file.h"
+#include "schedule/collective.h"
 
 /* streams * steps * ranks, of which an explicit schedule has a record each: as many as a small file may have, and more
  * in proportion to its messages. */
@@ -52,6 +53,9 @@ static int read_header(schedule_reader_t *reader, json_t *root)
             return trv_json_fail(json, root, "name", "\"name\" has a character that cannot be printed");
     int64_t vector = 1, registers = 1, per_port = 1, units = 0;
     int words[2] = {0, 0};
+    const char *collective[TRV_COLLECTIVES];
+    for (int i = 0; i < TRV_COLLECTIVES; i++)
+        collective[i] = trv_collective_shapes[i].name;
     bool exact = true, consistent = false;
     int rc = trv_json_torus(json, root, &reader->torus);
     if (!rc)
@@ -68,7 +72,7 @@ static int read_header(schedule_reader_t *reader, json_t *root)
     if (!rc)
         rc = trv_json_boolean(json, root, "consistent", &consistent);
     if (!rc)
-        rc = trv_json_word(json, root, "collective", trv_collective_words, 3, &words[0]);
+        rc = trv_json_word(json, root, "collective", collective, TRV_COLLECTIVES, &words[0]);
     if (!rc)
         rc = trv_json_word(json, root, "symmetry", trv_symmetry_words, 3, &words[1]);
     reader->vector_bytes = (uint64_t)vector;

@@ -13,6 +13,7 @@
 #include "formats/names.h"
 #include "formats/ranges.h"
 #include "formats/schedule_json_network.h"
+#include "schedule/collective.h"
 
 #define MESSAGES_MAX (INT64_C(1) << 26)
 
@@ -37,8 +38,7 @@ static int put_header(writer_t *writer, const trv_network_t *network)
         json_array_append_new(sizes, json_integer(torus->size[d]));
     json_t *header = json_pack("{s:s, s:o, s:I, s:s, s:s, s:I, s:i, s:b, s:b, s:s, s:i}", "format",
                                "trivance-schedule-1", "torus", sizes, "vector_bytes", (json_int_t)writer->vector_bytes,
-                               "name", trv_schedule_name(s), "collective",
-                               trv_collective_word(trv_schedule_collective(s)), "units",
+                               "name", trv_schedule_name(s), "collective", trv_schedule_shape(s)->name, "units",
                                (json_int_t)trv_schedule_units(s), "registers", trv_schedule_registers(s), "exact",
                                trv_schedule_exactness(s) == TRV_EXACT, "consistent", (int)trv_schedule_consistent(s),
                                "symmetry", trv_symmetry_word(trv_schedule_symmetry(s)), "messages_per_port",

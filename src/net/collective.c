@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/size_class.h"
 #include "net/inside.h"
+#include "schedule/collective.h"
 
 /* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
@@ -31,12 +32,12 @@ enum { KINDS_MAX = 256 }; /* of a communicator */
 static int find_kind(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements, uint64_t bytes,
                      trv_kind_t **found, bool *made)
 {
-    const bool gathers = collective == TRV_ALLGATHER;
+    const bool reduces = trv_collective_shape(collective)->reduces;
     *made = false;
     for (trv_cache_entry_t **place = &comm->kinds.first; *place; place = &(*place)->next) {
         trv_kind_t *kind = (trv_kind_t *)(void *)(*place)->object;
         if (kind->collective != collective || kind->bytes != bytes || kind->elements.type != elements->type ||
-            (!gathers && kind->elements.op != elements->op))
+            (reduces && kind->elements.op != elements->op))
             continue;
         trv_cache_use(&comm->kinds, place);
         *found = kind;

@@ -44,6 +44,7 @@ static int check_network(const trv_simulate_options_t *asked)
     network.narrow = 0;                          /* … as narrow dimensions are */
     network.link_loads = false;
     network.observer = NULL;
+    network.progress = NULL;
     trv_schedule_t *schedule;
     trv_simulator_t *simulator = NULL;
     trv_simulation_t result;

@@ -1,6 +1,6 @@
 /*
  * Programs of GPUs as plain data, whichever file they come from, and their symbolic run. Readers of MSCCL's XML and of
- * MSCCL++'s execution plans (export) fill a trv_gpu_program_t; the symbolic engine runs it.
+ * MSCCL++'s execution plans (formats) fill a trv_gpu_program_t; the symbolic engine runs it.
  *
  * Both formats have GPUs, threadblocks that run side by side, and operations that a threadblock does in order. They
  * differ in what orders threadblocks: in MSCCL (TRV_OP_STEP) messages over connections and dependencies between steps

@@ -199,10 +199,9 @@ static bool check_claims(trv_verifier_t *v)
     trv_collective_t collective = trv_schedule_collective(v->schedule);
     if (trv_collective_has_owners(collective) && trv_schedule_owner(v->schedule, 0) < 0) {
         trv_verifier_fault(v, 0, 0, -1, -1,
-                           "the schedule is a%s, but its %lld units have no owners among %d ranks: their number "
-                           "must be a multiple of the ranks",
-                           collective == TRV_ALLGATHER ? "n allgather" : " reduce-scatter", (long long)v->units,
-                           v->ranks);
+                           "the collective is %s, but the schedule's %lld units have no owners among %d ranks: their "
+                           "number must be a multiple of the ranks",
+                           trv_collective_shape(collective)->name, (long long)v->units, v->ranks);
         return false;
     }
     return true;

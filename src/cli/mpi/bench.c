@@ -141,12 +141,15 @@ static void take_rows(bench_t *bench, const bench_row_t *row, int rows)
         take_row(bench, &row[i], NULL, false);
 }
 
+_Static_assert(BENCH_ENTRIES_MAX *BENCH_TRANSPORTS_MAX <= SAMPLES_KINDS_MAX, "every line is a kind of sample");
+_Static_assert(BENCH_EXCHANGES_MAX <= SAMPLES_KINDS_MAX, "so is every exchange");
+
 /* All lines that the torus takes, at the same size. */
 static int gather_tasks(const bench_t *bench, const trv_torus_t *torus, uint64_t bytes, bench_task_t *task)
 {
     const bench_options_t *options = &bench->options;
     int tasks = 0;
-    for (int line = 0; line < options->entries * options->transports && tasks < SAMPLES_KINDS_MAX; line++) {
+    for (int line = 0; line < options->entries * options->transports; line++) {
         const bench_entry_t *entry = &options->entry[line / options->transports];
         const int transport = line % options->transports;
         if (entry->kind != BENCH_EXCHANGE && (transport == 0 || entry->kind != BENCH_LIBRARY) &&

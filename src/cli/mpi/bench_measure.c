@@ -14,6 +14,7 @@
 #include "cli/mpi/bench.h"
 #include "cli/mpi/samples.h"
 #include "cli/mpi/together.h"
+#include "schedule/collective.h"
 #include "settings/settings.h"
 #include "torus/torus.h"
 
@@ -114,7 +115,7 @@ static int job_begin(job_t *job, const bench_team_t *team, const bench_task_t *t
                          .collective = data->collective,
                          .type = data->type,
                          .op = data->op,
-                         .count = count / (data->collective == TRV_ALLREDUCE ? 1 : (uint64_t)team->ranks),
+                         .count = count / trv_collective_blocks(data->collective, team->ranks),
                          .send = task->in_place ? MPI_IN_PLACE : team->send,
                          .receive = team->receive,
                          .setting = task->entry->setting};
@@ -134,12 +135,12 @@ static int collect(const job_t *job, bench_row_t *row)
 {
     const int ranks = job->team->ranks;
     figures_t *all = malloc((size_t)ranks * sizeof *all);
-    if (!all)
-        return trv_fail_memory();
-    int code = together_gather(job->team->comm, &job->figures, all, sizeof *all);
     double least_us = 0;
+    int code = together_agree(job->team->comm, all != NULL)
+                   ? together_gather(job->team->comm, &job->figures, all, sizeof *all)
+                   : trv_fail_memory();
     row->identical = true;
-    row->least_us = row->most_us = all[0].average_us;
+    row->least_us = row->most_us = code == TRV_OK ? all[0].average_us : 0;
     for (int r = 0; code == TRV_OK && r < ranks; r++) {
         row->average_us += all[r].average_us / ranks;
         least_us += all[r].least_us / ranks;

@@ -9,6 +9,7 @@
 #include "base/text/nearest.h"
 #include "base/text/parse.h"
 #include "base/error.h"
+#include "schedule/collective.h"
 
 static const cli_choice_t planned = {.label = "planned", .planned = true};
 
@@ -153,18 +154,10 @@ int cli_select_compared(cli_selection_t *selection)
     return cli_select(list, selection);
 }
 
-static const struct {
-    const char *name, *title;
-} collectives[] = {
-    [TRV_ALLREDUCE] = {"allreduce", "AllReduce"},
-    [TRV_REDUCE_SCATTER] = {"reduce-scatter", "Reduce-Scatter"},
-    [TRV_ALLGATHER] = {"allgather", "AllGather"},
-};
-
 int cli_parse_collective(const char *text, trv_collective_t *collective)
 {
-    for (int i = 0; i < 3; i++)
-        if (strcmp(collectives[i].name, text) == 0) {
+    for (int i = 0; i < TRV_COLLECTIVES; i++)
+        if (strcmp(trv_collective_shapes[i].name, text) == 0) {
             *collective = (trv_collective_t)i;
             return TRV_OK;
         }
@@ -172,5 +165,5 @@ int cli_parse_collective(const char *text, trv_collective_t *collective)
                     "there is no collective '%.40s'; there are allreduce, reduce-scatter and allgather", text);
 }
 
-const char *cli_collective_name(trv_collective_t collective) { return collectives[collective].name; }
-const char *cli_collective_title(trv_collective_t collective) { return collectives[collective].title; }
+const char *cli_collective_name(trv_collective_t collective) { return trv_collective_shape(collective)->name; }
+const char *cli_collective_title(trv_collective_t collective) { return trv_collective_shape(collective)->title; }

@@ -110,6 +110,8 @@ static void begin_duplicate(trv_mpi_state_t *child, const trv_mpi_state_t *paren
     open_recorder(child);
 }
 
+_Static_assert(TRV_MPI_BLOCK <= TRV_CACHE_GROUP, "every number of a block has an entry in the cached objects");
+
 /* With the next number of the block. Nothing here can fail: the memory was allocated with the parent's. */
 static trv_mpi_state_t *inherit(trv_mpi_state_t *parent)
 {
@@ -197,7 +199,7 @@ static int make_keys(void)
 }
 
 /* All ranks of the world compare what they are: TRV_OK, 1: nothing will be served, or a code with the sentence, on all
- * of them. Who is not wanted reads no settings. */
+ * of them. A rank with `wanted` false does not read its settings. */
 static int meet(int rank, bool wanted)
 {
     enum { UNABLE, UNWANTED, WANTED, PASSES, STRICT, DIGEST, COMPLEMENT, WORDS };

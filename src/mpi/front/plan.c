@@ -19,6 +19,7 @@
 #include "mpi/front/library.h"
 #include "mpi/front/serve.h"
 #include "mpi/reports/job_settings.h"
+#include "schedule/collective.h"
 #include "transport/mpi/channel.h"
 #include "transport/mpi/mpi_error.h"
 #include "transport/mpi/waiting.h"
@@ -259,16 +260,7 @@ int TRV_Plan_create(const trv_schedule_t *schedule, MPI_Count count, MPI_Datatyp
     int code = trv_mpi_state_find(comm, &state);
     if (code != MPI_SUCCESS)
         return code;
-    if (want.collective == TRV_ALLGATHER) {
-        size_t size = 0;
-        code = trv_mpi_contiguous(datatype, &size);
-        if (code == MPI_SUCCESS && (size == 0 || count < 0))
-            return trv_fail(TRV_ERR_UNSUPPORTED, "a plan gathers 0 or more elements of a type without gaps"),
-                   MPI_ERR_TYPE;
-        want = trv_mpi_bytes((size_t)count * size);
-    } else {
-        code = trv_mpi_want(&arguments, &want);
-    }
+    code = want.collective == TRV_ALLGATHER ? want_gathered(&arguments, &want) : trv_mpi_want(&arguments, &want);
     want.schedule = schedule;
     if (code == MPI_SUCCESS)
         code = check_own(state, &want);
@@ -303,7 +295,8 @@ static bool copy_input(TRV_Plan plan, const void **input)
 {
     const trv_mpi_want_t *want = &plan->operation.want;
     size_t bytes = want->count * want->elements.size;
-    bytes *= want->collective == TRV_REDUCE_SCATTER ? (size_t)plan->state->ranks : 1;
+    if (trv_collective_shape(want->collective)->all_before)
+        bytes *= trv_collective_blocks(want->collective, plan->state->ranks);
     plan->copy = malloc(bytes);
     if (plan->copy)
         *input = memcpy(plan->copy, *input, bytes);

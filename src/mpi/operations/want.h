@@ -65,9 +65,8 @@ uint64_t trv_mpi_kind_hash(const trv_mpi_want_t *want);
 
 /* What the library does with a send buffer that shares memory with the receive buffer, without MPI_IN_PLACE. MPI forbids
  * it. The call is served from a copy, so that no other rank waits or gets wrong results; then it is an error where it is
- * one to the MPI library beneath: in MPICH, where the send buffer begins where this rank's part
- * of the receive buffer does. With TRIVANCE_CHECK it always is one, which
- * all ranks hear of before anything is sent. */
+ * one to the MPI library beneath: in MPICH, where the send buffer begins where this rank's part of the receive buffer
+ * does. With TRIVANCE_CHECK it is always an error, of which all ranks learn before anything is sent. */
 typedef enum trv_mpi_alias { TRV_MPI_APART, TRV_MPI_COPIED, TRV_MPI_FORBIDDEN } trv_mpi_alias_t;
 trv_mpi_alias_t trv_mpi_alias(const trv_mpi_want_t *want, int rank, int ranks, const void *input, const void *output);
 /* MPI_ERR_BUFFER, with the sentence, for what is forbidden; else MPI_SUCCESS. */

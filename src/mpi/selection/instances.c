@@ -145,7 +145,7 @@ int trv_mpi_decision_prepare(trv_mpi_decision_t *decision, trv_mpi_state_t *stat
 trv_mpi_decision_t *trv_mpi_decision_find(trv_mpi_state_t *state, const trv_mpi_arguments_t *call)
 {
     trv_cache_t *cache = &state->decisions;
-    for (trv_cache_entry_t **place = &cache->first; *place && call->count >= 0; place = &(*place)->next) {
+    for (trv_cache_entry_t **place = &cache->first; *place && call->count > 0; place = &(*place)->next) {
         const trv_mpi_decision_t *decision = (const trv_mpi_decision_t *)(void *)(*place)->object;
         const trv_mpi_want_t *kind = &decision->kind;
         if (kind->datatype != call->datatype || kind->op != call->op || kind->collective != call->collective ||

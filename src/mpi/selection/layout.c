@@ -33,7 +33,7 @@ int trv_mpi_layout_init(trv_mpi_layout_t *layout, const trv_mpi_state_t *state, 
     const trv_mpi_world_t *world = trv_mpi_world();
     const int places = state->config.network.torus.ranks;
     *layout = (trv_mpi_layout_t){.place = -1};
-    if (!state->config.site || !world) /* no rank comes here without, who is not unable */
+    if (!state->config.site || !world) /* only a rank that is `unable` lacks them, and it votes so before this */
         return trv_fail(TRV_ERR_STATE, "the nodes of the communicator are not known");
     seat_t *seat = malloc((size_t)places * sizeof *seat);
     int *place = malloc((size_t)places * sizeof *place);
