@@ -9,13 +9,11 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "cost/measure.h"
-#include "explorer/explore.h"
 #include "draw/holdings.h"
-#include "formats/names.h"
 #include "draw/picture.h"
-#include "cli/shared/tool.h"
-#include "torus/torus.h"
+#include "explorer/explore.h"
+#include "formats/names.h"
+#include "schedule/collective.h"
 
 #define RANKS_MAX    4096 /* whose messages can be looked at */
 #define MESSAGES_MAX (1 << 20)
@@ -36,7 +34,7 @@ static void put_schedule(const explore_ask_t *ask, const trv_schedule_t *schedul
     for (int d = 0; d < torus->dims; d++)
         printf("%s%d", d ? ", " : "", torus->size[d]);
     printf("], \"lines\": %u, \"collective\": \"%s\", \"bytes\": %" PRIu64 ", \"steps\": %d", torus->lines,
-           trv_collective_word(trv_schedule_collective(schedule)), ask->bytes, trv_schedule_steps(schedule));
+           trv_schedule_shape(schedule)->name, ask->bytes, trv_schedule_steps(schedule));
     printf(", \"units\": %" PRId64 ", \"registers\": %d, \"exact\": %s, \"consistent\": %s, \"symmetry\": \"%s\"",
            trv_schedule_units(schedule), trv_schedule_registers(schedule),
            truth(trv_schedule_exactness(schedule) == TRV_EXACT), truth(trv_schedule_consistent(schedule)),

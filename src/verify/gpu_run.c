@@ -162,10 +162,10 @@ static double program_work(const trv_gpu_program_t *program)
 static int launch_begin(run_t *run, int gpu)
 {
     const int first = run->program->first_block[gpu], last = run->program->first_block[gpu + 1];
-    const int clocks = run->planes * run->blocks;
+    const int count = run->planes * run->blocks;
     for (int b = first; b < last; b++) {
         trv_run_begin_stretch(run, b);
-        trv_clock_join(clock_of(run, first), clock_of(run, b), clocks);
+        trv_clock_join(clock_of(run, first), clock_of(run, b), count);
     }
     for (int cell = run->first_cell[gpu]; cell < run->first_cell[gpu + 1] && first < last; cell++) {
         const int other = trv_run_unordered(run, first, gpu, cell, true);
@@ -177,9 +177,9 @@ static int launch_begin(run_t *run, int gpu)
         run->cell[cell].launched = true;
     }
     if (first < last)
-        clock_tick(run, first, clock_of(run, first), clocks);
+        clock_tick(run, first, clock_of(run, first), count);
     for (int b = first; b < last; b++) {
-        trv_clock_join(clock_of(run, b), clock_of(run, first), clocks);
+        trv_clock_join(clock_of(run, b), clock_of(run, first), count);
         trv_run_begin_stretch(run, b);
     }
     trv_run_fill_inputs(run, gpu);

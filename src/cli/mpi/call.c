@@ -26,8 +26,8 @@ static int call_describe(call_t *call, int code)
 int call_create(call_t *call, const char *torus, const char *algorithm)
 {
     const MPI_Count count = (MPI_Count)call->count;
-    const MPI_Datatype type = call_mpi_type(call->type);
-    const MPI_Op op = call_mpi_op(call->op);
+    MPI_Datatype type = call_mpi_type(call->type);
+    MPI_Op op = call_mpi_op(call->op);
     call->plan = TRV_PLAN_NULL;
     snprintf(call->algorithm, sizeof call->algorithm, "%s", algorithm);
     if (strcmp(algorithm, CALL_LIBRARY) == 0)
