@@ -28,7 +28,7 @@ uint64_t trv_net_vector_bytes(const trv_net_comm_t *comm, trv_collective_t colle
 
 enum { KINDS_MAX = 256 }; /* of a communicator */
 
-/* The kind, which becomes the latest used; *made says that it is a new one. */
+/* The kind, which becomes the latest used; *made: it is a new one. */
 static int find_kind(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements, uint64_t bytes,
                      trv_kind_t **found, bool *made)
 {

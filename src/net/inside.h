@@ -220,7 +220,7 @@ typedef struct trv_instance {
     size_t count;
 } trv_instance_t;
 
-/* What the communicator's rank 0 broadcasts. */
+/* The broadcast of the communicator's rank 0. */
 typedef struct trv_broadcast {
     trv_decision_t decision;
     int32_t collective, type, op; /* rank 0's call, which the other ranks compare with theirs */

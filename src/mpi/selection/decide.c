@@ -18,7 +18,7 @@ static const char WHAT[] = "make the same call";
 
 enum { DECISIONS_MAX = 256 }; /* of a communicator */
 
-/* What rank 0 broadcasts. */
+/* The broadcast of rank 0. */
 typedef struct broadcast {
     trv_decision_t decision;
     uint64_t piece_bytes;

@@ -13,7 +13,7 @@ typedef enum trv_mpi_verdict {
     TRV_MPI_DECIDED,
     TRV_MPI_DIFFER, /* the ranks' calls differ: nothing is decided */
     TRV_MPI_UNABLE, /* a rank has no memory: nothing is decided, and nothing will be */
-    TRV_MPI_REFUSED /* the settings ask for what cannot be: the sentence says what */
+    TRV_MPI_REFUSED /* the settings cannot be satisfied: the sentence has the reason */
 } trv_mpi_verdict_t;
 
 /* The decision for a call: the communicator's, or a new one, which is made collectively. The verdict is the same on all

@@ -1,5 +1,5 @@
 /*
- * What carries out a decision (collective/decision.h) on the ranks of a communicator: the schedule, its compiled program,
+ * Carrying out a decision (collective/decision.h) on the ranks of a communicator: the schedule, its compiled program,
  * and instances, each of which one run at a time uses.
  *
  * It serves the calls of a signature (collective, type, operation) and a range of sizes. Duplicates of a communicator
@@ -37,14 +37,14 @@ trv_mpi_decision_t *trv_mpi_decision_create(const trv_mpi_want_t *want, uint64_t
 void trv_mpi_decision_hold(trv_mpi_decision_t *decision);
 void trv_mpi_decision_release(trv_mpi_decision_t *decision);
 
-/* What runs the recipe, which the caller has filled in but for its model: the compiled program and a first instance.
+/* Compiles the recipe, which the caller has filled in but for its model, and makes a first instance.
  * TRV_OK, or a code of the core. */
 int trv_mpi_decision_prepare(trv_mpi_decision_t *decision, trv_mpi_state_t *state);
 /* Frees the schedule and what runs it: the MPI library serves. */
 void trv_mpi_decision_leave(trv_mpi_decision_t *decision);
 
 /* The communicator's decision for a call; NULL: there is none yet. The first is for predefined types and operations, whose
- * handles alone tell the signature. */
+ * handles alone determine the signature. */
 trv_mpi_decision_t *trv_mpi_decision_find(trv_mpi_state_t *state, const trv_mpi_arguments_t *call);
 trv_mpi_decision_t *trv_mpi_decision_look(trv_mpi_state_t *state, const trv_mpi_want_t *want);
 
