@@ -11,7 +11,6 @@
 #include "base/ascending.h"
 #include "base/clock.h"
 
-#define MEASURE_SIDES_MAX   8
 #define MEASURE_COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 
 /* One sample of a side, in whatever unit: smaller is better. */

@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "draw/holdings.h"
-#include "draw/picture.h"
 #include "explorer/explore.h"
 #include "formats/names.h"
 #include "schedule/collective.h"

@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "explorer/explore.h"
 #include "simulate/simulator.h"
-#include "cli/shared/tool.h"
 
 #define RANKS_MAX   1024
 #define HOPS_MAX    2e7

@@ -66,7 +66,8 @@ TRV_API int trv_planner_best(const trv_torus_t *torus, trv_collective_t collecti
                              trv_planned_t *plan);
 
 /* A planner holds the candidates for one torus, collective, network and set of constraints. Use it for many sizes, or
- * for the runners-up, by one thread at a time. */
+ * for the runners-up, by one thread at a time. It keeps network->progress and its context, and calls it in every later
+ * call on the planner. */
 typedef struct trv_planner trv_planner_t;
 TRV_API int trv_planner_create(trv_planner_t **planner, const trv_torus_t *torus, trv_collective_t collective,
                                const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints);

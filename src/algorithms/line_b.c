@@ -18,7 +18,6 @@
 #include "algorithms/builders/line.h"
 #include "algorithms/registry.h"
 #include "base/ascending.h"
-#include "base/error.h"
 #include "base/radix.h"
 
 /* Counts, and with `block` writes, the blocks of which a place holds a partial sum before `level`: those that it holds in

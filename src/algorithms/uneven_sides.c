@@ -8,7 +8,6 @@
 
 #include <trivance/algorithms.h>
 
-#include "base/error.h"
 #include "torus/torus.h"
 
 typedef struct measure {

@@ -22,13 +22,6 @@ static trv_instance_t *instance_of(const struct trv_net_request *request)
 
 /* ---- Decisions --------------------------------------------------------------------------------------------------- */
 
-static const char *name_of(trv_collective_t collective)
-{
-    return collective == TRV_ALLREDUCE   ? "an allreduce"
-           : collective == TRV_ALLGATHER ? "an allgather"
-                                         : "a reduce-scatter";
-}
-
 static void destroy(trv_cached_t *cached);
 
 int trv_kind_make(trv_kind_t **made, trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
@@ -61,8 +54,8 @@ static void sign(const trv_kind_t *kind, trv_broadcast_t *call)
 static void describe_call(const trv_broadcast_t *call, char text[64])
 {
     const bool named = call->type >= 0, reduces = call->op >= 0;
-    snprintf(text, 64, "%s%s%s%s%s", name_of((trv_collective_t)call->collective), named ? " of " : "",
-             named ? trv_type_name((trv_type_t)call->type) : "", reduces ? " with " : "",
+    snprintf(text, 64, "%s%s%s%s%s", trv_collective_shape((trv_collective_t)call->collective)->title,
+             named ? " of " : "", named ? trv_type_name((trv_type_t)call->type) : "", reduces ? " with " : "",
              reduces ? trv_op_name((trv_op_t)call->op) : "");
 }
 
@@ -269,7 +262,7 @@ int trv_instance_take(trv_kind_t *kind, trv_instance_t **taken)
     if (!instance->kind) {
         instance->kind = kind;
         trv_channel_init(&instance->channel, kind->comm);
-        trv_request_init(&instance->request, kind->comm, name_of(kind->collective), advance, done);
+        trv_request_init(&instance->request, kind->comm, trv_collective_shape(kind->collective)->title, advance, done);
         instance->request.describe = describe;
     }
     *taken = instance;

@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "planner/constraints.h"
 #include "planner/ranking.h"
 
 #define ANSWERS_MAX  1024 /* a power of two */

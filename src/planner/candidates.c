@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/error.h"
 #include "base/array.h"
 
 int trv_candidates_add(trv_candidates_t *list, const trv_candidate_t *candidate)

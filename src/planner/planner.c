@@ -334,17 +334,20 @@ int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const
     trv_entry_t entry = {.hops = 0};
     bool keeps;
     planner_begin_call(planner);
+    const trv_span_t all = planner->part;
     int rc = find_candidate(planner, algorithm, &candidate);
     if (!rc)
         rc = trv_constraints_keep(&planner->constraints, &planner->list, candidate, vector_bytes, &keeps);
     if (!rc && !keeps)
         rc = trv_constraints_refuse(&planner->constraints, &planner->list, candidate, vector_bytes);
+    planner->part = trv_span(all, 0, planner->dateline ? 0.1 : 1);
     if (!rc)
         rc = trv_planner_find_time(planner, candidate, vector_bytes, enough_ns, &entry);
     if (!rc && isinf(entry.time_ns)) {
         *plan = (trv_planned_t){.time_ns = INFINITY};
         return TRV_OK;
     }
+    planner->part = trv_span(all, 0.1, 0.9);
     if (!rc && planner->dateline)
         rc = find_dateline_time(planner, candidate, vector_bytes, &entry);
     return rc ? rc : trv_planner_make_plan(planner, candidate, &entry, plan);

@@ -23,7 +23,6 @@
 #include "planner/constraints.h"
 #include "planner/factors.h"
 #include "planner/prospects.h"
-#include "planner/timing.h"
 #include "simulate/simulator.h"
 
 #define WORK           10   /* of one plan: simulations of the planner's hops_max, reading included */

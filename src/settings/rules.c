@@ -15,8 +15,6 @@
 #include "schedule/collective.h"
 #include "torus/torus.h"
 
-const char *trv_rules_collective_name(trv_collective_t collective) { return trv_collective_shape(collective)->name; }
-
 /* Also as MPI spells them. */
 bool trv_rules_collective(const char *name, trv_collective_t *collective)
 {

@@ -78,9 +78,6 @@ const trv_rule_t *trv_rules_match(const trv_rules_t *rules, trv_collective_t col
  * it. TRV_ERR_* for a file that is none. */
 int trv_rules_with_paths(const char *path, const trv_rules_t *paths, char **text);
 
-/* "allreduce", "reduce-scatter", "allgather". */
-const char *trv_rules_collective_name(trv_collective_t collective);
-
 /* ---- What the two readers of rules share --------------------------------------------------------------------------- */
 
 #define TRV_RULES_NONE                                                                                                 \

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "simulate/simulator.h"
-#include "torus/rows.h"
 #include "torus/torus.h"
 
 /* Per rank of the fold and port, which stand for all links that translations map onto one another. */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "simulate/net.h"
-#include "torus/rows.h"
 #include "torus/torus.h"
 
 /* ---- Parameters -------------------------------------------------------------------------------------------------- */

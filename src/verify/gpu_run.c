@@ -1,10 +1,10 @@
 /*
- * Programs of GPUs, run symbolically: threadblocks run in turn, each as far as it can, and gpu_memory.c finds out
- * whether any other order would do otherwise.
+ * The symbolic run of a GPU program: threadblocks run in turn, each until it must wait; gpu_memory.c detects accesses
+ * whose order the program does not determine.
  *
- * A program of MSCCL is run once for buffers in place and once out of place, where it is for both. A plan of MSCCL++ is
- * launched twice: a launch of a GPU begins where all its threadblocks have ended, with new inputs and scratch that has
- * nothing: that is a write of all its memory, which peers must not come before.
+ * An MSCCL program runs once in place and once out of place, if it supports both. An MSCCL++ plan is launched twice. A
+ * launch on a GPU begins when all its threadblocks have ended, with new inputs and empty scratch memory. It therefore
+ * counts as a write to all of the GPU's memory, and an access by a peer must not precede it.
  */
 #include <stdarg.h>
 #include <stdio.h>

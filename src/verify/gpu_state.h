@@ -1,5 +1,6 @@
 /*
- * A program of GPUs while it runs symbolically: what threadblocks know of each other, and what memory holds.
+ * The state of a symbolic run of a GPU program: clocks of threadblocks, messages and signals under way, contents of
+ * memory.
  *
  *     gpu_run.c     operations, launches, the order in which threadblocks run, the end
  *     gpu_memory.c  chunks: which contributions they hold, and whether accesses are ordered
@@ -13,7 +14,7 @@
 #include "verify/vector_clock.h"
 #include "verify/gpu_program.h"
 
-typedef struct news { /* a message or a signal under way */
+typedef struct news { /* a message or a signal that was sent and is not received yet */
     struct news *next;
     bool relaxed;     /* the wait for it; a relaxed signal has no clock of what is visible */
     int count;        /* numbers of the clock */
@@ -21,7 +22,7 @@ typedef struct news { /* a message or a signal under way */
     int32_t number[]; /* the sender's clock, then the message's rows */
 } news_t;
 
-typedef struct queue { /* of a connection into a threadblock, or of an end of a channel */
+typedef struct queue { /* messages and signals of a connection (MSCCL) or of one end of a channel (MSCCL++) */
     news_t *first, **last;
     int held;
     int user[2], used[2]; /* the threadblock that sent, or received, last (-1: none), and its clock then */

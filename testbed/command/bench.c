@@ -14,7 +14,6 @@
 #include "base/error.h"
 #include "cli/shared/tool.h"
 #include "cli/host/handover.h"
-#include "cli/shared/network_options.h"
 #include "base/text/parse.h"
 #include "testbed/command/bench.h"
 

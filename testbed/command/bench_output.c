@@ -9,11 +9,9 @@
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"
 #include "cli/host/mpi_start.h"
-#include "cli/shared/network_options.h"
 #include "base/text/parse.h"
 #include "cli/shared/table.h"
 #include "testbed/command/bench.h"
-#include "base/error.h"
 
 #define CLOSE 0.15 /* predictions are meant to be within this */
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/shared/output.h"
-#include "cli/shared/tool.h"
 #include "cli/host/mpi_start.h"
 #include "base/text/parse.h"
 #include "testbed/command/bench.h"

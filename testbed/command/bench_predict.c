@@ -9,7 +9,6 @@
 #include <trivance/simulate.h>
 
 #include "testbed/command/bench.h"
-#include "base/error.h"
 
 #define PACKET_BYTES 8948u /* of payload in a packet of 9000 … */
 #define FLIT_BYTES   256.0 /* … for which the simulator counts 35 of these, and one more for every hop */

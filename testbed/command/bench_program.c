@@ -12,7 +12,6 @@
 #include <trivance/common.h>
 
 #include "cli/shared/tool.h"
-#include "cli/host/mpi_start.h"
 #include "cli/shared/table.h"
 #include "testbed/command/bench.h"
 #include "base/clock.h"

@@ -16,7 +16,8 @@
 #define CALL_NS       15e6 /* of a call, beside the network's time */
 #define ROUNDS_BEFORE 3    /* calls before the first round: one looks at the sums, two are for how long it takes */
 
-/* Of the calls of one size. Algorithms send a vector some four times, from here to there in some ranks / 2 hops. */
+/* Expected duration of the calls of one size: an algorithm sends the vector about four times, over about ranks / 2 hops
+ * altogether. */
 static double size_work_ns(const cli_bench_job_t *job, int size)
 {
     double call_ns = CALL_NS + job->network.latency_ns * job->network.torus.ranks / 2 +

@@ -15,7 +15,6 @@
 #include "cli/shared/tool.h"
 #include "base/text/nearest.h"
 #include "cli/host/handover.h"
-#include "cli/shared/network_options.h"
 #include "base/text/parse.h"
 #include "cli/shared/table.h"
 #include "testbed/command/commands.h"

@@ -13,7 +13,7 @@
 #include "harness.h"
 #include "mpi/communicator/attribute.h"
 #include "mpi/front/intercept.h"
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
 #include "mpi/communicator/state.h"
 #include "mpi/selection/chooser.h"
 

@@ -14,7 +14,7 @@
 #include "mpi/communicator/attribute.h"
 #include "mpi/communicator/fit.h"
 #include "mpi/front/intercept.h"
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
 #include "mpi/reports/log.h"
 #include "mpi/communicator/state.h"
 #include "transport/mpi/waiting.h"

@@ -127,7 +127,7 @@ def shapes():
 def types():
     begin()
     fails(lambda: dist.all_reduce(torch.ones(4, dtype=torch.float32 if RANK else torch.int32)),
-          "calls an allreduce of float with sum where rank 0 calls an allreduce of int32 with sum")
+          "calls AllReduce of float with sum where rank 0 calls AllReduce of int32 with sum")
     dist.destroy_process_group()
     begin()
     fails(lambda: dist.all_reduce(torch.ones(4), dist.ReduceOp.SUM if RANK else dist.ReduceOp.MAX), "float with max")

@@ -11,6 +11,7 @@
 #include "formats/names.h"
 #include "base/text/parse.h"
 #include "cli/shared/tool.h"
+#include "schedule/collective.h"
 
 static double least_time(const cli_cost_result_t *result, int size)
 {
@@ -124,9 +125,9 @@ void cli_cost_print(const cli_cost_options_t *options, const trv_torus_t *torus,
 {
     const trv_network_t network = cli_network_on(torus, &options->links.options);
     char shape[TRV_SHAPE_TEXT_MAX], links[CLI_LINKS_TEXT_MAX];
-    const char *collective = cli_collective_title(options->collective);
+    const char *collective = trv_collective_shape(options->collective)->title;
     if (options->path)
-        collective = cli_collective_title(trv_schedule_collective(result->entry[0].schedule));
+        collective = trv_collective_shape(trv_schedule_collective(result->entry[0].schedule))->title;
     cli_links_format(&options->links.links, "link ", links);
     printf("%s on %s (%d rank%s), links of %g Gb/s, %g us per step, %g ns per hop%s%s\n\n", collective,
            trv_shape_words(&network, shape), torus->ranks, torus->ranks == 1 ? "" : "s",
@@ -175,7 +176,7 @@ void cli_cost_add_rows(const cli_cost_options_t *options, const cli_cost_result_
         for (int i = 0; i < options->sizes; i++) {
             const cli_cost_entry_t *e = &result->entry[result->column[c].entry[i]];
             cli_cell_text(table, trv_torus_format(trv_schedule_torus(e->schedule), text, sizeof text));
-            cli_cell_text(table, cli_collective_name(trv_schedule_collective(e->schedule)));
+            cli_cell_text(table, trv_collective_shape(trv_schedule_collective(e->schedule))->name);
             cli_cell_text(table, trv_schedule_name(e->schedule));
             cli_cell_text(table, result->column[c].label);
             cli_cell_int(table, e->cost.steps);

@@ -23,10 +23,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all bars */
 /* ---- Interruption ------------------------------------------------------------------------------------------------ */
 
 static volatile sig_atomic_t interrupted;
-static int bars; /* that work reports to: the first catches the signal, the last gives it back */
+static int bars; /* in use: the first one installs the signal handler, the last one restores the previous handler */
 static struct sigaction before;
 
-/* The second time, the work does not report, and the signal does what it did before. */
+/* On a second signal the work has not reported since the first one, and the previous handler takes effect. */
 static void on_interrupt(int number)
 {
     if (interrupted) {

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "cli/mpi/bench.h"
+#include "schedule/collective.h"
 #include "settings/rules.h"
 #include "base/text/parse.h"
 #include "cli/shared/tool.h"
@@ -30,7 +31,7 @@ int bench_check_elements(const bench_options_t *options, trv_type_t type, trv_op
     if (call_mpi_type(type) == MPI_DATATYPE_NULL)
         return trv_fail(TRV_ERR_UNSUPPORTED, "MPI has no type %s; take float or double, for example",
                         trv_type_name(type));
-    if (options->collective != TRV_ALLGATHER && !trv_op_supports(op, type))
+    if (trv_collective_shape(options->collective)->reduces && !trv_op_supports(op, type))
         return trv_fail(TRV_ERR_UNSUPPORTED, "the operation %s is not defined on %s; take sum, or an integer type",
                         trv_op_name(op), trv_type_name(type));
     return TRV_OK;
@@ -127,8 +128,8 @@ int bench_serves(const bench_options_t *options, const bench_entry_t *entry, int
     const bool surrounded = options->network.torus.ranks > 0;
     trv_schedule_t *schedule = NULL;
     int code = trv_schedule_create_on(&schedule, surrounded ? &options->network : &alone, name, options->collective);
-    if (code == TRV_OK && options->collective != TRV_ALLGATHER && trv_schedule_exactness(schedule) == TRV_COVERS &&
-        !trv_op_idempotent(entry->data.op))
+    if (code == TRV_OK && trv_collective_shape(options->collective)->reduces &&
+        trv_schedule_exactness(schedule) == TRV_COVERS && !trv_op_idempotent(entry->data.op))
         code = trv_fail(TRV_ERR_UNSUPPORTED,
                         "%s adds some contributions twice, so it takes max, min, land, lor, band and bor, "
                         "not %s",

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "cli/mpi/bench.h"
 #include "base/text/parse.h"
-#include "cli/shared/tool.h"
 
 #define GAP        2   /* before a size's column; twice as much between two halves */
 #define HALVES_MIN 9   /* as many lines are laid out in two halves, side by side … */

@@ -14,7 +14,8 @@
 #include "cli/mpi/bench.h"
 #include "cli/mpi/together.h"
 #include "mpi/communicator/attribute.h"
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
+#include "schedule/collective.h"
 #include "settings/rules.h"
 
 /* What is put together only when all options are known. */
@@ -155,7 +156,7 @@ static uint64_t granule(const draft_t *draft)
         const size_t own = trv_type_size(options->entry[i].data.type);
         size = own > size ? own : size;
     }
-    return size * (options->collective == TRV_ALLREDUCE ? 1 : (uint64_t)draft->ranks);
+    return size * trv_collective_blocks(options->collective, draft->ranks);
 }
 
 static int add_size(bench_options_t *options, uint64_t bytes)
@@ -194,7 +195,7 @@ static int add_named(draft_t *draft, uint64_t bytes)
         return add_size(draft->options, bytes);
     return trv_fail(TRV_ERR_ARGUMENT, "%llu bytes are not a multiple of %llu, %s of %s; try --bytes %llu",
                     (unsigned long long)bytes, (unsigned long long)unit,
-                    options->collective == TRV_ALLREDUCE ? "one element" : "one element for every rank",
+                    trv_collective_has_owners(options->collective) ? "one element for every rank" : "one element",
                     trv_type_name(options->entry[0].data.type), (unsigned long long)near);
 }
 
@@ -364,7 +365,7 @@ static int find_conflict(const draft_t *draft)
         return trv_fail(TRV_ERR_ARGUMENT, "--turns is for the formats table, csv and json");
     if (draft->schedule && draft->with_collective)
         return trv_fail(TRV_ERR_ARGUMENT, "the file of --schedule says the collective; leave --collective out");
-    if (draft->with_op && options->collective == TRV_ALLGATHER)
+    if (draft->with_op && !trv_collective_shape(options->collective)->reduces)
         return trv_fail(TRV_ERR_ARGUMENT, "AllGather reduces nothing; leave --op out");
     return TRV_OK;
 }

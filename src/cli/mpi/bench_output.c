@@ -8,6 +8,7 @@
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
 #include "cli/mpi/bench.h"
+#include "schedule/collective.h"
 
 #define COLUMNS 23
 #define LATENCY 13 /* the first of the three latencies among them */
@@ -46,7 +47,7 @@ static const cli_column_t turns_core = {"core_us", NULL, true, 0};
 
 static const char *op_text(const bench_data_t *data)
 {
-    return data->collective == TRV_ALLGATHER ? "" : trv_op_name(data->op);
+    return !trv_collective_shape(data->collective)->reduces ? "" : trv_op_name(data->op);
 }
 
 /* "float, sum": what most entries have. */
@@ -71,7 +72,7 @@ static void begin_table(bench_output_t *output, int ranks)
         memcpy(column + LATENCY, turns_latency, sizeof turns_latency);
     if (options->format == BENCH_TABLE)
         printf("%s of %s on %d MPI ranks%s; sizes are of the whole vector%s\n\n",
-               cli_collective_title(options->collective), elements_text(options, elements), ranks,
+               trv_collective_shape(options->collective)->title, elements_text(options, elements), ranks,
                options->in_place ? ", in place" : "", output->crowd->busy ? "; measured on a busy machine" : "");
     cli_table_begin(&output->table, stdout, format[options->format], column, COLUMNS + options->turns,
                     false); /* Open MPI gives its processes a terminal even where the launcher writes to a file */
@@ -82,7 +83,7 @@ static void begin_matrix(bench_output_t *output, int ranks)
 {
     const bench_options_t *options = output->options;
     char elements[64];
-    printf("%s of %s on %d MPI ranks%s; ✓ exact%s, ✗ not\n", cli_collective_title(options->collective),
+    printf("%s of %s on %d MPI ranks%s; ✓ exact%s, ✗ not\n", trv_collective_shape(options->collective)->title,
            elements_text(options, elements), ranks, options->in_place ? ", in place" : "",
            options->collective == TRV_REDUCE_SCATTER ? "" : " and bitwise identical on all ranks");
     bench_matrix_begin(output);
@@ -96,7 +97,8 @@ void bench_output_begin(bench_output_t *output, const bench_options_t *options, 
     else if (options->format <= BENCH_JSON)
         begin_table(output, ranks);
     else
-        printf("# Trivance %s, %s on %d MPI ranks\n", trv_version(), cli_collective_title(options->collective), ranks);
+        printf("# Trivance %s, %s on %d MPI ranks\n", trv_version(), trv_collective_shape(options->collective)->title,
+               ranks);
     fflush(stdout);
 }
 
@@ -145,7 +147,8 @@ static void nccl_row(const bench_row_t *row, const bench_row_t *second)
 {
     const bench_data_t *data = &row->entry->data;
     printf("%12llu  %12llu  %8s  %6s  %6d", (unsigned long long)row->bytes, (unsigned long long)row->count,
-           trv_type_name(data->type), data->collective == TRV_ALLGATHER ? "none" : trv_op_name(data->op), -1);
+           trv_type_name(data->type), !trv_collective_shape(data->collective)->reduces ? "none" : trv_op_name(data->op),
+           -1);
     nccl_half(row);
     if (second)
         nccl_half(second);
@@ -159,7 +162,7 @@ static void table_row(bench_output_t *output, const bench_row_t *row)
     const bench_entry_t *entry = row->entry;
     const bool chosen = entry->kind == BENCH_CHOSEN;
     char torus[TRV_TORUS_TEXT_MAX], size[TRV_BYTES_TEXT_MAX], name[2 * TRV_ALGORITHM_NAME_MAX + 64];
-    cli_cell_text(table, cli_collective_name(options->collective));
+    cli_cell_text(table, trv_collective_shape(options->collective)->name);
     cli_cell_text(table, trv_torus_format(row->torus, torus, sizeof torus));
     cli_cell_int(table, row->torus->ranks);
     cli_cell_text(table, trv_type_name(entry->data.type));

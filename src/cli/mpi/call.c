@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "mpi/front/library.h"
 
 /* The sentence of a failing function is there. */

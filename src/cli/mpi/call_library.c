@@ -71,9 +71,13 @@ MPI_Comm call_library_comm(MPI_Comm comm, int setting)
     while (algorithm[i].setting != setting)
         i++;
     if (algorithm[i].comm == MPI_COMM_NULL) {
-        MPI_T_cvar_write(handle, &setting);
-        PMPI_Comm_dup(comm, &algorithm[i].comm);
+        const bool set = MPI_T_cvar_write(handle, &setting) == MPI_SUCCESS;
+        if (set)
+            PMPI_Comm_dup(comm, &algorithm[i].comm);
         MPI_T_cvar_write(handle, &(int){0});
+        if (!set)
+            trv_fail(TRV_ERR_UNSUPPORTED, "this MPI library does not let %s be set; take mpi, its own choice",
+                     variable);
     }
     return algorithm[i].comm;
 }

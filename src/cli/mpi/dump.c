@@ -17,7 +17,7 @@
 #include "cli/shared/tool.h"
 #include "cli/shared/topology_command.h"
 #include "base/error.h"
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
 #include "mpi/communicator/places.h"
 #include "topology/topology_file.h"
 

@@ -12,11 +12,11 @@
 #include <trivance/planner.h>
 
 #include "base/ascending.h"
-#include "base/error.h"
 #include "cli/mpi/samples.h"
 #include "cli/mpi/together.h"
 #include "collective/model.h"
 #include "cli/mpi/tune.h"
+#include "schedule/collective.h"
 
 #define LIBRARY         0 /* the candidate that is the library's own */
 #define ROUNDS_TO_PRUNE 3
@@ -215,7 +215,7 @@ static int add_plans(job_t *job, uint64_t bytes)
     trv_simulate_options_t network = trv_model_network(measured->alpha_ns, measured->bandwidth_bps, measured->hop_ns,
                                                        job->tune->overhead_ns);
     const trv_planner_constraints_t constraints = {TRV_PLANNER_CONSTRAINTS,
-                                                   .consistent = job->collective != TRV_ALLGATHER};
+                                                   .consistent = trv_collective_shape(job->collective)->reduces};
     trv_planner_t *planner = NULL;
     trv_planned_t plan[TUNE_PLANS_MAX];
     int code = trv_planner_create(&planner, &job->tune->options.torus, job->collective, &network, &constraints);
@@ -278,7 +278,7 @@ static int confirm(job_t *job, tune_cell_t *cell)
 int tune_measure(tune_t *tune, trv_collective_t collective, uint64_t bytes, double seconds, tune_cell_t *cell)
 {
     static tune_candidate_t candidate[TUNE_CANDIDATES_MAX];
-    uint64_t blocks = collective == TRV_ALLREDUCE ? 1 : (uint64_t)tune->ranks, unit = blocks * sizeof(float);
+    uint64_t blocks = trv_collective_blocks(collective, tune->ranks), unit = blocks * sizeof(float);
     uint64_t count = bytes / unit > 0 ? bytes / unit : 1;
     job_t job = {.tune = tune, .collective = collective, .count = count, .candidate = candidate};
     double left;

@@ -11,6 +11,7 @@
 
 #include "base/text/parse.h"
 #include "cli/mpi/tune.h"
+#include "schedule/collective.h"
 #include "settings/rules.h"
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
@@ -92,7 +93,7 @@ void tune_write_rules(const tune_t *tune, FILE *out)
     for (int i = 0; i < tune->options.collectives; i++) {
         trv_collective_t collective = tune->options.collective[i];
         fprintf(out, "%s\n  \"%s\": [{\"comm_size_min\": %d, \"comm_size_max\": %d, \"torus\": \"%s\", \"rules\": [",
-                i ? "," : "", trv_rules_collective_name(collective), tune->ranks, tune->ranks, torus);
+                i ? "," : "", trv_collective_shape(collective)->name, tune->ranks, tune->ranks, torus);
         write_collective(tune, collective, out);
         fprintf(out, "]}]");
     }
@@ -105,7 +106,7 @@ static void print_candidate(const tune_t *tune, const tune_cell_t *cell, int at,
 {
     const tune_times_t *times = &cell->times[at];
     char bytes[TRV_BYTES_TEXT_MAX];
-    cli_cell_text(table, trv_rules_collective_name(cell->collective));
+    cli_cell_text(table, trv_collective_shape(cell->collective)->name);
     cli_cell_text(table, torus);
     cli_cell_int(table, tune->ranks);
     cli_cell_both(table, trv_format_bytes(cell->bytes, bytes), json_integer((json_int_t)cell->bytes));

@@ -9,14 +9,14 @@
 #include "draw/svg.h"
 #include "base/text/parse.h"
 #include "cli/shared/network_options.h"
-#include "cli/shared/tool.h"
+#include "schedule/collective.h"
 
 void cli_plan_title(const cli_shown_t *plan, char text[CLI_PLAN_TEXT_MAX])
 {
     const trv_network_t network = cli_network_on(trv_schedule_torus(plan->schedule), plan->network);
     char shape[TRV_SHAPE_TEXT_MAX], bytes[TRV_BYTES_TEXT_MAX];
     snprintf(text, CLI_PLAN_TEXT_MAX, "%.80s on %s: %s of %s", trv_schedule_name(plan->schedule),
-             trv_shape_words(&network, shape), cli_collective_title(trv_schedule_collective(plan->schedule)),
+             trv_shape_words(&network, shape), trv_collective_shape(trv_schedule_collective(plan->schedule))->title,
              trv_format_bytes(plan->vector_bytes, bytes));
 }
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/shared/tool.h"
-#include "base/text/parse.h"
 #include "cli/plan/plan.h"
 #include "cli/shared/network_options.h"
 #include "cli/shared/table.h"

@@ -10,7 +10,6 @@
 #include "base/text/parse.h"
 #include "cli/shared/output.h"
 #include "cli/shared/progress.h"
-#include "cli/shared/select.h"
 #include "cli/shared/tool.h"
 
 #define PLANS_MAX   12

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "planner/ranking.h"
 #include "planner/timing.h"
+#include "schedule/collective.h"
 
 #define FIRST   UINT64_C(32)
 #define LAST    (UINT64_C(1) << 30)
@@ -230,7 +231,7 @@ static int print_rows(const sizes_t *sizes, FILE *out)
     for (int r = 0; r < sizes->ranges; r++) {
         const range_t *range = &sizes->range[r];
         cli_cell_text(&table, torus);
-        cli_cell_text(&table, cli_collective_name(sizes->ask->collective));
+        cli_cell_text(&table, trv_collective_shape(sizes->ask->collective)->name);
         cli_cell_int(&table, (int64_t)range->from);
         cli_cell_int(&table, (int64_t)range->to);
         cli_cell_text(&table, range->plan.algorithm);

@@ -23,6 +23,7 @@
 #include "formats/names.h"
 #include "planner/ranking.h"
 #include "planner/timing.h"
+#include "schedule/collective.h"
 
 #define NEAREST    7 /* plans that are shown, no two of them the same thing, … */
 #define ALIKE      3 /* … and of one algorithm at most so many */
@@ -417,7 +418,7 @@ static int print_rows(const why_t *why, FILE *out)
     for (int i = 0; i < why->rows; i++) {
         const row_t *row = &why->row[i];
         cli_cell_text(&table, torus);
-        cli_cell_text(&table, cli_collective_name(why->ask->collective));
+        cli_cell_text(&table, trv_collective_shape(why->ask->collective)->name);
         cli_cell_int(&table, (int64_t)why->ask->bytes);
         cli_cell_text(&table, row->plan.algorithm);
         cli_cell_int(&table, row->plan.steps);
@@ -457,9 +458,10 @@ void cli_plan_ask_header(const cli_plan_ask_t *ask, FILE *out)
     const trv_network_t wired = cli_network_on(&ask->torus, &ask->network.options);
     char shape[TRV_SHAPE_TEXT_MAX], network[CLI_NETWORK_TEXT_MAX], bytes[TRV_BYTES_TEXT_MAX], limits[256] = "";
     const trv_planner_constraints_t *constraints = &ask->constraints;
-    fprintf(out, "%s%s%s on %s (%d rank%s)\n%s\n", cli_collective_title(ask->collective), ask->bytes ? " of " : "",
-            ask->bytes ? trv_format_bytes(ask->bytes, bytes) : "", trv_shape_words(&wired, shape), ask->torus.ranks,
-            ask->torus.ranks == 1 ? "" : "s", cli_network_format(&ask->network, network));
+    fprintf(out, "%s%s%s on %s (%d rank%s)\n%s\n", trv_collective_shape(ask->collective)->title,
+            ask->bytes ? " of " : "", ask->bytes ? trv_format_bytes(ask->bytes, bytes) : "",
+            trv_shape_words(&wired, shape), ask->torus.ranks, ask->torus.ranks == 1 ? "" : "s",
+            cli_network_format(&ask->network, network));
     if (constraints->consistent)
         add_limit(limits, sizeof limits, "the same bits on every rank");
     if (constraints->idempotent)

@@ -50,9 +50,9 @@ typedef struct cli_command {
     const struct cli_command *const *part; /* subcommands of its own, ends with NULL; or NULL */
 } cli_command_t;
 
-/* Reads the options, which must be of one mode. `read` is called with the key of each, its value in optarg; the
- * sentence of a failure gets the option's name, where it has it not. -1: go on with argv[optind]; else the exit code:
- * help was printed, or a sentence. */
+/* Reads the options, which must all belong to one mode, and calls `read` with the key of each; optarg is its value. An
+ * error message of `read` is prefixed with the option's name unless it contains the name. Returns -1 if the command
+ * continues with argv[optind]; otherwise help or an error was printed, and the result is the exit code. */
 int cli_read_options(const cli_command_t *command, int argc, char **argv, int (*read)(void *options, int key),
                      void *options);
 

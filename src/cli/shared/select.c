@@ -164,6 +164,3 @@ int cli_parse_collective(const char *text, trv_collective_t *collective)
     return trv_fail(TRV_ERR_ARGUMENT,
                     "there is no collective '%.40s'; there are allreduce, reduce-scatter and allgather", text);
 }
-
-const char *cli_collective_name(trv_collective_t collective) { return trv_collective_shape(collective)->name; }
-const char *cli_collective_title(trv_collective_t collective) { return trv_collective_shape(collective)->title; }

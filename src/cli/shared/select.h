@@ -41,9 +41,7 @@ int cli_select(const char *list, cli_selection_t *selection);
 /* Trivance, the families that it is compared with, and `planned`. */
 int cli_select_compared(cli_selection_t *selection);
 
-/* allreduce, reduce-scatter, allgather and their names for people. */
+/* allreduce, reduce-scatter or allgather. */
 int cli_parse_collective(const char *text, trv_collective_t *collective);
-const char *cli_collective_name(trv_collective_t collective);
-const char *cli_collective_title(trv_collective_t collective);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "base/text/parse.h"
 #include "base/error.h"
+#include "schedule/collective.h"
 #include "torus/torus.h"
 
 static void begin_rows(const cli_simulate_t *job, cli_table_t *table)
@@ -97,7 +97,7 @@ static void add_row(const cli_simulate_t *job, const cli_group_t *group, int lin
     const cli_point_t *point = &group->point[index];
     const char *algorithm = cli_is_several(point->choice) ? point->algorithm : point->choice->label;
     cli_cell_text(table, trv_torus_format(&group->torus, torus, sizeof torus));
-    job->goal ? cli_cell_none(table) : cli_cell_text(table, cli_collective_name(group->collective));
+    job->goal ? cli_cell_none(table) : cli_cell_text(table, trv_collective_shape(group->collective)->name);
     algorithm[0] ? cli_cell_text(table, algorithm) : cli_cell_none(table);
     cli_cell_text(table, point->choice->label);
     cli_cell_text(table, cli_model_name(point->options.model));

@@ -9,8 +9,8 @@
 
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
-#include "base/error.h"
 #include "formats/names.h"
+#include "schedule/collective.h"
 #include "torus/torus.h"
 
 #define CELL_MAX 96
@@ -225,7 +225,7 @@ static void print_header(const cli_simulate_t *job, const cli_group_t *group)
     const trv_network_t wired = cli_network_on(&group->torus, &job->network.options);
     char shape[TRV_SHAPE_TEXT_MAX], network[CLI_NETWORK_TEXT_MAX];
     int ranks = group->torus.ranks;
-    printf("%s on %s (%d rank%s)\n%s\n\n", job->goal ? "GOAL program" : cli_collective_title(group->collective),
+    printf("%s on %s (%d rank%s)\n%s\n\n", job->goal ? "GOAL program" : trv_collective_shape(group->collective)->title,
            trv_shape_words(&wired, shape), ranks, ranks == 1 ? "" : "s", cli_network_format(&job->network, network));
 }
 

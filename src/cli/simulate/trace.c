@@ -8,8 +8,6 @@
 #include <stdio.h>
 
 #include "cli/shared/output.h"
-#include "cli/shared/tool.h"
-#include "cli/shared/network_options.h"
 #include "base/error.h"
 #include "torus/torus.h"
 

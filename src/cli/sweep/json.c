@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/shared/tool.h"
 #include "cli/sweep/sweep.h"
 #include "base/error.h"
 #include "base/text/nearest.h"

@@ -9,6 +9,7 @@
 #include "base/text/parse.h"
 #include "cli/sweep/sweep.h"
 #include "base/error.h"
+#include "schedule/collective.h"
 
 #define POINTS_MAX (UINT64_C(1) << 62)
 
@@ -114,7 +115,7 @@ static void forget_usual(int axis, cli_values_t *values)
     cli_network_init(&network);
     cli_network_init(&usual);
     bool forgotten = axis == CLI_AXIS_COLLECTIVE
-                         ? strcmp(values->text[0], cli_collective_name(TRV_ALLREDUCE)) == 0
+                         ? strcmp(values->text[0], trv_collective_shape(TRV_ALLREDUCE)->name) == 0
                          : set_parameter(&network, axis, values->text[0]) == TRV_OK &&
                                /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): meant */
                                memcmp(&network.options, &usual.options, sizeof usual.options) == 0;

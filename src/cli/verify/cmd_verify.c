@@ -18,6 +18,7 @@
 #include "cli/shared/choose.h"
 #include "cli/shared/table.h"
 #include "base/error.h"
+#include "schedule/collective.h"
 #include "verify/gpu_program.h"
 
 enum { OPTION_METHOD = CLI_NO_LETTER };
@@ -106,7 +107,7 @@ static void begin_row(cli_table_t *table, const trv_torus_t *torus, const char *
     cli_cell_text(table, trv_torus_format(torus, text, sizeof text));
     cli_cell_text(table, table->format == CLI_FORMAT_TABLE ? shown : name);
     cli_cell_text(table, chosen_for);
-    cli_cell_text(table, cli_collective_name(collective));
+    cli_cell_text(table, trv_collective_shape(collective)->name);
 }
 
 static void add_skipped(cli_table_t *table, const trv_torus_t *torus, const char *name, const char *chosen_for,
@@ -171,7 +172,7 @@ static int verify_program(cli_table_t *table, const trv_gpu_program_t *program, 
     cli_cell_both(table, gpus, json_null());
     cli_cell_text(table, program->name);
     cli_cell_text(table, program->name);
-    cli_cell_text(table, cli_collective_name(program->collective));
+    cli_cell_text(table, trv_collective_shape(program->collective)->name);
     cli_cell_text(table, verdict.valid ? "exact" : "WRONG");
     cli_cell_none(table); /* in which orders GPUs add is not compared */
     cli_cell_int(table, program->gpus);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/array.h"
 
 static const int *product_at(const trv_space_t *space, int product)

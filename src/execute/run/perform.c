@@ -9,7 +9,6 @@
  */
 #include <string.h>
 
-#include "execute/compile/group.h"
 #include "execute/run/plan.h"
 
 typedef struct going {

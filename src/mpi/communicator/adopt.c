@@ -21,7 +21,7 @@
 #include "mpi/communicator/compare.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/communicator/places.h"
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
 #include "transport/mpi/mpi_error.h"
 
 static const char FIRST_CALL[] = "make their first call on it";

@@ -25,7 +25,7 @@
 #include "mpi/communicator/places.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/log_table.h"
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
 #include "transport/mpi/mpi_error.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of making the keys */

@@ -27,10 +27,10 @@ bool trv_mpi_within_world(MPI_Comm comm, int ranks);
 /* The state that an earlier call made; false if there is none, or it is not configured, or abandoned. Local. */
 bool trv_mpi_state_known(MPI_Comm comm, trv_mpi_state_t **state);
 
-/* Says whether this thread is in a call that makes a duplicate, as far as the front door knows; returns what was said
- * before, which holds again afterwards: a program's copy callbacks may duplicate other communicators. Open MPI 4.1 copies
- * attributes in MPI_Comm_create_group and MPI_Intercomm_create, too, so only in such calls does a communicator inherit
- * there; MPICH does as the standard says. */
+/* Sets whether this thread is in a call that duplicates a communicator. Returns the previous value, which the caller
+ * restores afterwards, because copy callbacks of the program may duplicate other communicators. Open MPI 4.1 copies
+ * attributes in MPI_Comm_create_group and MPI_Intercomm_create, too; with it, a communicator inherits only in calls that
+ * duplicate. MPICH follows the standard. */
 bool trv_mpi_duplicates(bool duplicates);
 
 #endif

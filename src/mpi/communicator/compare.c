@@ -14,10 +14,10 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "mpi/communicator/exchange.h"
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
 
-/* Raised when what ranks say to each other changes: exchanges, tags, the wire of a decision. */
-#define PROTOCOL "3"
+/* Raised whenever the messages between ranks change: exchanges, tags, the layout of trv_decision_t. */
+#define PROTOCOL "4"
 
 #ifndef TRIVANCE_BUILD /* a build of its own says so: tests have one */
 #define TRIVANCE_BUILD TRV_VERSION

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "mpi/communicator/state.h"
 #include "mpi/reports/log.h"
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
 #include "settings/rules.h"
 
 bool trv_mpi_state_spans_world(const trv_mpi_state_t *state)
@@ -33,7 +33,7 @@ static void say(const trv_mpi_state_t *state, const char *text)
 
 /* ---- Torus ------------------------------------------------------------------------------------------------------- */
 
-static int given_torus(const trv_mpi_state_t *state, const char *text, trv_torus_t *torus)
+int trv_mpi_state_torus(const trv_mpi_state_t *state, const char *text, trv_torus_t *torus)
 {
     int code = trv_torus_parse(text, torus);
     if (code == TRV_OK && torus->ranks != state->ranks)
@@ -145,7 +145,7 @@ int trv_mpi_state_configure(trv_mpi_state_t *state, const char *torus_text, cons
     bool named = algorithm && strcmp(algorithm, TRV_MPI_AUTO) != 0;
     if (!trv_mpi_is_drop_in() && settings->fault && (!torus_text || !algorithm))
         return trv_mpi_class(trv_fail(TRV_ERR_ARGUMENT, "%s", settings->fault));
-    int code = torus_text ? given_torus(state, torus_text, &torus) : check_wiring(state);
+    int code = torus_text ? trv_mpi_state_torus(state, torus_text, &torus) : check_wiring(state);
     if (code < 0)
         return trv_mpi_class(code);
     trv_cache_clear(&state->decisions);

@@ -12,7 +12,6 @@
 #include "base/hash.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/communicator/job_fabric.h"
-#include "mpi/reports/log.h"
 #include "transport/mpi/mpi_error.h"
 
 #define BLOCKS_MAX 65536 /* 8 KiB of bits */

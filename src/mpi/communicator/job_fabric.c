@@ -12,7 +12,7 @@
 #include "mpi/communicator/exchange.h"
 #include "mpi/communicator/places.h"
 #include "mpi/reports/log.h"
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
 #include "mpi/reports/watch.h"
 #include "transport/mpi/over_fabric.h"
 #include "transport/mpi/waiting.h"

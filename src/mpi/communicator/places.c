@@ -16,9 +16,8 @@
 #include "base/text/whole_file.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/reports/log.h"
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
 #include "mpi/reports/watch.h"
-#include "transport/mpi/channel.h"
 #include "transport/mpi/mpi_error.h"
 #include "topology/topology_file.h"
 

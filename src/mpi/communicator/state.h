@@ -93,6 +93,8 @@ void trv_mpi_state_release(trv_mpi_state_t *state);
  * ranks where the arguments are; whether the algorithm can serve is not asked. MPI_SUCCESS or an error class with the
  * sentence. */
 int trv_mpi_state_configure(trv_mpi_state_t *state, const char *torus, const char *algorithm);
+/* A torus that is given as text; its number of ranks must be the communicator's. TRV_OK or TRV_ERR_ARGUMENT. */
+int trv_mpi_state_torus(const trv_mpi_state_t *state, const char *text, trv_torus_t *torus);
 
 /* 0 if `name` is auto, planned, an algorithm that serves AllReduce on the torus or a family with a member that does;
  * else TRV_ERR_ARGUMENT for what is no name, or TRV_ERR_UNSUPPORTED with the algorithm's own sentence. */

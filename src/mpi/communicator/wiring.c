@@ -12,7 +12,7 @@
 #include "base/ascending.h"
 #include "base/error.h"
 #include "mpi/communicator/places.h"
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
 
 #define AUTO "auto"
 

@@ -14,7 +14,7 @@
 #include "ompi/mca/hook/base/base.h"
 
 #include "mpi/front/intercept.h"
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
 
 #include <trivance/common.h>
 

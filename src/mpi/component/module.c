@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 #include "mpi/front/intercept.h"
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
 
 /* Every collective of ours, in the spelling of Open MPI's fields. */
 #define EACH_COLLECTIVE(each)                                                                                          \

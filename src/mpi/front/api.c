@@ -7,10 +7,11 @@
 
 #include "base/error.h"
 #include "mpi/communicator/attribute.h"
+#include "mpi/front/comm_set.h"
 #include "mpi/front/library.h"
 #include "mpi/front/serve.h"
 #include "mpi/reports/log.h"
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
 
 /* Once; what serves an intercommunicator never changes. */
 static void say_intercommunicator(MPI_Comm comm)

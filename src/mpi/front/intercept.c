@@ -6,13 +6,13 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/hash.h"
 #include "mpi/communicator/attribute.h"
 #include "mpi/communicator/exchange.h"
+#include "mpi/front/comm_set.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/log_table.h"
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
 
 #define HINT_DEFAULT "default"
 

@@ -11,7 +11,6 @@
 #endif
 
 #include "base/error.h"
-#include "transport/mpi/channel.h"
 #include "transport/mpi/mpi_error.h"
 
 static int outcome(int code)

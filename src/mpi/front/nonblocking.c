@@ -12,7 +12,6 @@
 #include "mpi/communicator/attribute.h"
 #include "mpi/front/library.h"
 #include "mpi/front/serve.h"
-#include "transport/mpi/channel.h"
 #include "transport/mpi/mpi_error.h"
 #include "transport/mpi/waiting.h"
 

@@ -7,20 +7,18 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <trivance/trivance_mpi.h>
 
-#include "base/abandon.h"
 #include "base/error.h"
 #include "mpi/communicator/adopt.h"
 #include "mpi/communicator/attribute.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/front/library.h"
 #include "mpi/front/serve.h"
-#include "mpi/reports/job_settings.h"
+#include "mpi/operations/buffers.h"
+#include "mpi/settings/job_settings.h"
 #include "schedule/collective.h"
-#include "transport/mpi/channel.h"
 #include "transport/mpi/mpi_error.h"
 #include "transport/mpi/waiting.h"
 
@@ -31,8 +29,7 @@
 struct trv_mpi_plan {
     unsigned sign; /* ALIVE or FREED */
     bool running;
-    trv_mpi_alias_t alias;        /* of the present run's buffers */
-    void *copy;                   /* of a send buffer that overlaps the receive buffer */
+    trv_mpi_buffers_t buffers;    /* of the present run */
     trv_mpi_state_t *state;       /* NULL for an intercommunicator */
     trv_mpi_decision_t *decision; /* NULL for a schedule of the user's own */
     trv_mpi_numbers_t *numbers;   /* whose tags are the plan's */
@@ -200,7 +197,8 @@ static int create(const trv_mpi_arguments_t *arguments, MPI_Comm comm, TRV_Plan 
     int code = trv_mpi_state_find(comm, &state);
     if (code != MPI_SUCCESS)
         return code;
-    code = arguments->collective == TRV_ALLGATHER ? want_gathered(arguments, &want) : trv_mpi_want(arguments, &want);
+    code = !trv_collective_shape(arguments->collective)->reduces ? want_gathered(arguments, &want)
+                                                                 : trv_mpi_want(arguments, &want);
     return create_checked(state, &want, comm, code, plan);
 }
 
@@ -238,7 +236,7 @@ static int check_own(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
         return trv_fail(TRV_ERR_UNSUPPORTED,
                         "a schedule adds in an order of its own, and this operation does not commute"),
                MPI_ERR_OP;
-    if (trv_schedule_exactness(schedule) == TRV_COVERS && want->collective != TRV_ALLGATHER &&
+    if (trv_schedule_exactness(schedule) == TRV_COVERS && trv_collective_shape(want->collective)->reduces &&
         !want->elements.idempotent)
         return trv_fail(TRV_ERR_UNSUPPORTED, "the schedule adds some contributions twice, which is right for MPI_MAX, "
                                              "MPI_MIN, MPI_LAND, MPI_LOR, MPI_BAND and MPI_BOR only"),
@@ -260,7 +258,8 @@ int TRV_Plan_create(const trv_schedule_t *schedule, MPI_Count count, MPI_Datatyp
     int code = trv_mpi_state_find(comm, &state);
     if (code != MPI_SUCCESS)
         return code;
-    code = want.collective == TRV_ALLGATHER ? want_gathered(&arguments, &want) : trv_mpi_want(&arguments, &want);
+    code = !trv_collective_shape(want.collective)->reduces ? want_gathered(&arguments, &want)
+                                                           : trv_mpi_want(&arguments, &want);
     want.schedule = schedule;
     if (code == MPI_SUCCESS)
         code = check_own(state, &want);
@@ -272,7 +271,8 @@ int TRV_Plan_create(const trv_schedule_t *schedule, MPI_Count count, MPI_Datatyp
 static int start_library(TRV_Plan plan, const void *sendbuf, void *recvbuf)
 {
     const trv_mpi_want_t *want = &plan->operation.want;
-    size_t unit = want->collective == TRV_ALLGATHER ? want->elements.size : 1; /* AllGather counts bytes */
+    size_t unit = !trv_collective_shape(want->collective)->reduces ? want->elements.size
+                                                                   : 1; /* AllGather counts bytes */
     trv_mpi_arguments_t arguments = {want->collective, sendbuf, recvbuf, (MPI_Count)(want->count * unit),
                                      want->datatype,   want->op};
     if (plan->state)
@@ -283,24 +283,16 @@ static int start_library(TRV_Plan plan, const void *sendbuf, void *recvbuf)
 static int finish(TRV_Plan plan, int code)
 {
     plan->running = false;
-    plan->operation.failed ? trv_abandon(plan->copy) : free(plan->copy); /* a send may still read it */
-    plan->copy = NULL;
     if (plan->operation.failed && plan->numbers)
         atomic_store(&plan->numbers->burnt, true);
-    return code == MPI_SUCCESS ? trv_mpi_alias_class(plan->alias) : code;
+    return code == MPI_SUCCESS ? trv_mpi_alias_class(plan->buffers.alias) : code;
 }
 
-/* This rank's part is done from a copy of a send buffer that overlaps the receive buffer, so that no other waits. */
-static bool copy_input(TRV_Plan plan, const void **input)
+/* `code` is that of the operation. */
+static int finish_schedule(TRV_Plan plan, int code)
 {
-    const trv_mpi_want_t *want = &plan->operation.want;
-    size_t bytes = want->count * want->elements.size;
-    if (trv_collective_shape(want->collective)->all_before)
-        bytes *= trv_collective_blocks(want->collective, plan->state->ranks);
-    plan->copy = malloc(bytes);
-    if (plan->copy)
-        *input = memcpy(plan->copy, *input, bytes);
-    return plan->copy;
+    code = trv_mpi_buffers_end(&plan->buffers, plan->state, code);
+    return finish(plan, code < 0 ? trv_mpi_class(code) : MPI_SUCCESS);
 }
 
 static int start_schedule(TRV_Plan plan, const void *sendbuf, void *recvbuf)
@@ -308,13 +300,11 @@ static int start_schedule(TRV_Plan plan, const void *sendbuf, void *recvbuf)
     const trv_mpi_want_t *want = &plan->operation.want;
     if (want->count > 0 && (!sendbuf || !recvbuf))
         return trv_fail(TRV_ERR_ARGUMENT, "a buffer is NULL, and the plan's count is not 0"), MPI_ERR_BUFFER;
-    plan->alias = trv_mpi_alias(want, plan->state->rank, plan->state->ranks, sendbuf, recvbuf);
-    const void *input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
     trv_mpi_operation_count(&plan->operation);
-    bool ready = plan->alias == TRV_MPI_APART || copy_input(plan, &input);
-    int code = ready ? trv_mpi_operation_start(&plan->operation, input, recvbuf)
-                     : trv_mpi_operation_fail(&plan->operation, trv_fail_memory());
-    return code < 0 ? finish(plan, trv_mpi_class(code)) : MPI_SUCCESS;
+    int code = trv_mpi_buffers_begin(&plan->buffers, plan->state, want, sendbuf, recvbuf);
+    code = code == TRV_OK ? trv_mpi_operation_start(&plan->operation, plan->buffers.input, plan->buffers.output)
+                          : trv_mpi_operation_fail(&plan->operation, code);
+    return code < 0 ? finish_schedule(plan, code) : MPI_SUCCESS;
 }
 
 int TRV_Plan_start(TRV_Plan plan, const void *sendbuf, void *recvbuf)
@@ -324,7 +314,7 @@ int TRV_Plan_start(TRV_Plan plan, const void *sendbuf, void *recvbuf)
         return code;
     if (plan->running)
         return trv_fail(TRV_ERR_STATE, "the plan is running; wait for it before it is started again"), MPI_ERR_REQUEST;
-    plan->alias = TRV_MPI_APART;
+    plan->buffers = (trv_mpi_buffers_t){.alias = TRV_MPI_APART};
     bool ours = trv_mpi_operation_serves(&plan->operation);
     code = ours ? start_schedule(plan, sendbuf, recvbuf) : start_library(plan, sendbuf, recvbuf);
     plan->running = code == MPI_SUCCESS;
@@ -341,8 +331,10 @@ int TRV_Plan_test(TRV_Plan plan, int *flag)
         return code;
     if (plan->running && trv_mpi_operation_serves(&plan->operation)) {
         done = trv_mpi_operation_test(&plan->operation);
-        code = done < 0 ? trv_mpi_class(done) : MPI_SUCCESS;
-    } else if (plan->running) {
+        *flag = done != 0;
+        return done ? finish_schedule(plan, done < 0 ? done : TRV_OK) : MPI_SUCCESS;
+    }
+    if (plan->running) {
         int test = PMPI_Test(&plan->request, &done, MPI_STATUS_IGNORE);
         code = test == MPI_SUCCESS ? MPI_SUCCESS : (trv_mpi_transport_error("MPI_Test", test), MPI_ERR_OTHER);
     }
@@ -355,10 +347,8 @@ int TRV_Plan_wait(TRV_Plan plan)
     int code = refuse_stale(plan);
     if (code != MPI_SUCCESS || !plan->running)
         return code;
-    if (trv_mpi_operation_serves(&plan->operation)) {
-        code = trv_mpi_operation_wait(&plan->operation);
-        return finish(plan, code < 0 ? trv_mpi_class(code) : MPI_SUCCESS);
-    }
+    if (trv_mpi_operation_serves(&plan->operation))
+        return finish_schedule(plan, trv_mpi_operation_wait(&plan->operation));
     code = trv_mpi_poll(&plan->request);
     return finish(plan, code == MPI_SUCCESS ? MPI_SUCCESS : (trv_mpi_transport_error("MPI_Test", code), MPI_ERR_OTHER));
 }

@@ -1,28 +1,22 @@
 /*
- * Serving calls.
+ * Dispatch of calls.
  *
- * A rank alone decides nothing here. Whether a communicator is served is agreed when it is adopted (communicator/), how
- * calls of a kind are served when the first one comes (selection/); in between, all that is looked at is what MPI
- * promises to be the same on all ranks: the communicator, the order of its calls, count, type and operation. What
- * happens to one rank alone after that (no memory for a copy, a message of another length) breaks the communicator on
- * that rank: from then on its calls there return an error, also those that the MPI library would serve.
+ * No rank decides alone whether a schedule runs. The ranks agree on a communicator when it is initialised (communicator/)
+ * and on a decision at the first call of each operation signature (selection/). Later calls depend only on properties
+ * that MPI requires to be the same on all ranks: the communicator, the order of its calls, count, type and operation. A
+ * failure of one rank after that (no memory for a copy, a message of the wrong length) breaks the communicator on that
+ * rank: all later calls there return an error, including those that would fall back to the MPI library.
  */
 #include "mpi/front/serve.h"
 
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "collective/algorithm_names.h"
 #include "base/error.h"
 #include "mpi/communicator/attribute.h"
-#include "mpi/communicator/exchange.h"
 #include "mpi/operations/buffers.h"
 #include "mpi/operations/device.h"
 #include "mpi/reports/log.h"
-#include "mpi/reports/job_settings.h"
-#include "mpi/selection/choose.h"
-#include "transport/mpi/mpi_error.h"
+#include "mpi/settings/job_settings.h"
 
 /* ---- What a call wants ------------------------------------------------------------------------------------------- */
 
@@ -240,73 +234,4 @@ int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, co
         trv_mpi_numbers_release(numbers);
     }
     return code;
-}
-
-/* ---- Setting ----------------------------------------------------------------------------------------------------- */
-
-/* What rank 0 was given, and what it thinks of it. */
-typedef struct given {
-    int32_t code;
-    char torus[TRV_TORUS_TEXT_MAX], algorithm[TRV_ALGORITHM_NAME_MAX], sentence[600];
-    int32_t has_torus, has_algorithm;
-} given_t;
-
-static void take_text(char *text, size_t size, int32_t *has, const char *from)
-{
-    *has = from != NULL;
-    if (from)
-        strncpy(text, from, size - 1);
-}
-
-/* Rank 0 looks whether it can be had. */
-static void look(const trv_mpi_state_t *state, given_t *given, const char *algorithm)
-{
-    trv_network_t network = {TRV_NETWORK};
-    trv_torus_t *torus = &network.torus;
-    if (algorithm && strlen(algorithm) >= sizeof given->algorithm)
-        given->code = trv_algorithm_check(algorithm);
-    if (given->code == TRV_OK && given->has_torus)
-        given->code = trv_torus_parse(given->torus, torus);
-    if (given->code == TRV_OK && given->has_torus && torus->ranks != state->ranks)
-        given->code = trv_fail(TRV_ERR_ARGUMENT,
-                               "the torus %.80s has %d ranks, the communicator has %d; the product of "
-                               "the sizes must be the number of ranks",
-                               given->torus, torus->ranks, state->ranks);
-    else if (given->code == TRV_OK && !given->has_torus)
-        given->code = trv_mpi_state_network(state, given->has_algorithm ? given->algorithm : NULL, &network);
-    if (given->code == TRV_OK && given->has_algorithm)
-        given->code = trv_mpi_algorithm_serves(&network, given->algorithm);
-    if (given->code < 0)
-        strncpy(given->sentence, trv_last_error(), sizeof given->sentence - 1);
-}
-
-int trv_mpi_set(trv_mpi_state_t *state, const char *torus, const char *algorithm, bool leave)
-{
-    static const char what[] = "set its torus or its algorithm";
-    given_t mine = {.code = TRV_OK}, given;
-    take_text(mine.torus, sizeof mine.torus, &mine.has_torus, torus);
-    take_text(mine.algorithm, sizeof mine.algorithm, &mine.has_algorithm, algorithm);
-    given = mine;
-    if (state->rank == 0 && !leave)
-        look(state, &given, algorithm);
-    const trv_mpi_circle_t circle = trv_mpi_state_circle(state);
-    int code = trv_mpi_circle_tell(&circle, &given, sizeof given, what);
-    int64_t differs = strcmp(mine.torus, given.torus) != 0 || strcmp(mine.algorithm, given.algorithm) != 0 ||
-                      mine.has_torus != given.has_torus || mine.has_algorithm != given.has_algorithm;
-    int64_t first = differs ? state->ranks - state->rank : 0; /* the greatest is the lowest rank's */
-    if (code == MPI_SUCCESS)
-        code = trv_mpi_circle_greatest(&circle, &first, 1, what);
-    if (code != MPI_SUCCESS)
-        return trv_mpi_transport_error("comparing what the ranks set", code), MPI_ERR_OTHER;
-    if (first > 0)
-        return trv_fail(TRV_ERR_INVALID,
-                        "rank %d of the communicator sets another torus or algorithm than rank 0 "
-                        "('%.40s', '%.80s'); all ranks must set the same",
-                        state->ranks - (int)first, given.has_torus ? given.torus : "none",
-                        given.has_algorithm ? given.algorithm : "none"),
-               MPI_ERR_ARG;
-    if (given.code < 0)
-        return trv_mpi_class(trv_fail(given.code, "%s", given.sentence));
-    state->config.left = leave;
-    return leave ? MPI_SUCCESS : trv_mpi_state_configure(state, torus, algorithm);
 }

@@ -1,5 +1,6 @@
 /*
- * The one path of a blocking call, whichever door it came by: who is it for, what was decided, run it.
+ * Dispatch of calls, of the TRV_ functions, interposed MPI functions and the component alike: find the communicator and
+ * the decision, then run a schedule or fall back to the MPI library.
  */
 #ifndef TRIVANCE_MPI_FRONT_SERVE_H
 #define TRIVANCE_MPI_FRONT_SERVE_H
@@ -34,7 +35,7 @@ bool trv_mpi_make_job(const trv_mpi_call_t *call, trv_mpi_job_t *job, int *code)
 /* Whether a schedule is decided for such calls, so that the other ranks begin its messages. */
 bool trv_mpi_has_schedule(trv_mpi_state_t *state, const trv_mpi_job_t *job, bool persistent);
 
-/* A request for a job; blocks on nobody. TRV_OK with *request = NULL: pass, on all ranks alike, because no blocking call
+/* A request for a job; does not wait for other ranks. TRV_OK with *request = NULL: pass, on all ranks alike, because no blocking call
  * of the same kind and size has been decided on yet, or no position is left for a persistent one. TRV_ERR_MEMORY or
  * TRV_ERR_TRANSPORT: the communicator is broken on this rank. */
 int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_job_t *job,
@@ -42,9 +43,5 @@ int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, co
 
 /* Whether a state serves, or leaves all calls to the MPI library. */
 bool trv_mpi_serves(const trv_mpi_state_t *state);
-
-/* Collective: the torus and the algorithm that rank 0 was given, where all ranks were given the same; NULL: none.
- * `leave`: calls go to the MPI library from now on. MPI_SUCCESS, or an error class on all ranks, with the sentence. */
-int trv_mpi_set(trv_mpi_state_t *state, const char *torus, const char *algorithm, bool leave);
 
 #endif

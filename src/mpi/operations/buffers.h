@@ -13,7 +13,7 @@
 #include "mpi/operations/device.h"
 #include "mpi/operations/gather.h"
 #include "mpi/operations/want.h"
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
 
 typedef struct trv_mpi_buffers {
     const void *input; /* for trv_mpi_operation_start */

@@ -12,7 +12,6 @@
 
 #include "base/error.h"
 #include "mpi/operations/elements.h"
-#include "transport/mpi/channel.h"
 #include "transport/mpi/mpi_error.h"
 
 #define TILE_BYTES 65536

@@ -5,15 +5,14 @@
 
 #include <stdio.h>
 
-#include "base/error.h"
 #include "mpi/node/node.h"
 #include "collective/scratch.h"
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/watch.h"
+#include "schedule/collective.h"
 #include "transport/mpi/channel.h"
 #include "transport/mpi/waiting.h"
-#include "settings/rules.h"
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
@@ -200,14 +199,14 @@ void trv_mpi_operation_count(trv_mpi_operation_t *operation)
     trv_mpi_state_t *state = operation->state;
     size_t bytes = trv_mpi_vector_bytes(want, state->ranks);
     if (trv_mpi_recording)
-        operation->call = trv_mpi_record_begin(state->recorder, trv_rules_collective_name(want->collective), bytes,
+        operation->call = trv_mpi_record_begin(state->recorder, trv_collective_shape(want->collective)->name, bytes,
                                                operation->algorithm, !trv_mpi_operation_serves(operation));
     if (!operation->tally)
         return;
     trv_mpi_log_call(operation->tally, bytes);
     if (trv_mpi_heard(TRV_DEBUG_TRACE, state->rank))
         trv_mpi_say("%s, %s of %zu bytes: %s", trv_mpi_state_where(state, where),
-                    trv_rules_collective_name(want->collective), bytes, operation->algorithm);
+                    trv_collective_shape(want->collective)->name, bytes, operation->algorithm);
 }
 
 static void describe_progress(const trv_mpi_operation_t *operation, char *text, size_t size)
@@ -224,6 +223,6 @@ void trv_mpi_operation_describe(const void *context, char *text, size_t size)
     char where[TRV_MPI_WHERE_MAX], what[512];
     describe_progress(operation, what, sizeof what);
     snprintf(text, size, "%s, call %lu: %s of %zu bytes, by %s; %s", trv_mpi_state_where(operation->state, where),
-             operation->call, trv_rules_collective_name(operation->want.collective),
+             operation->call, trv_collective_shape(operation->want.collective)->name,
              trv_mpi_vector_bytes(&operation->want, operation->state->ranks), operation->algorithm, what);
 }

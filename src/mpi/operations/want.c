@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "execute/run/arguments.h"
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
 
 #if defined(MPICH)
 static const bool SAME_IS_ERROR = true;

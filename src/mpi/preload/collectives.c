@@ -14,7 +14,7 @@
 
 #include "mpi/communicator/attribute.h"
 #include "mpi/front/intercept.h"
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
 
 #ifdef OPEN_MPI
 #define MINE          "Open MPI"

@@ -1,5 +1,5 @@
 /*
- * Timeouts and what is said then.
+ * Timeouts and their reports.
  */
 #include "mpi/reports/watch.h"
 
@@ -7,16 +7,23 @@
 #include <unistd.h>
 
 #include "mpi/reports/log.h"
-#include "mpi/reports/job_settings.h"
 #include "transport/mpi/waiting.h"
 
 #define GAP_MAX_MS 1000 /* more between two looks was not waiting */
 #define TEXT_MAX   1200
 
+static double timeout_ms; /* 0: none */
+static bool aborts;
+
+void trv_mpi_watch_begin(const trv_settings_t *settings)
+{
+    timeout_ms = settings->timeout_ns / 1e6;
+    aborts = settings->on_timeout == TRV_TIMEOUT_ABORT;
+}
+
 /* Whether the time has just run out. */
 static bool runs_out(trv_mpi_watch_t *watch)
 {
-    double timeout_ms = trv_mpi_settings()->timeout_ns / 1e6;
     long long now = trv_mpi_now_ms(), gap = watch->looked_ms ? now - watch->looked_ms : 0;
     watch->looked_ms = now;
     watch->waited_ms += gap < GAP_MAX_MS ? gap : GAP_MAX_MS;
@@ -28,7 +35,7 @@ static bool runs_out(trv_mpi_watch_t *watch)
 
 static void abort_if_wanted(void)
 {
-    if (trv_mpi_settings()->on_timeout != TRV_TIMEOUT_ABORT)
+    if (!aborts)
         return;
     trv_mpi_say("TRIVANCE_ON_TIMEOUT=abort ends the program");
     sleep(1); /* the launcher passes on what was said, and the other ranks speak */

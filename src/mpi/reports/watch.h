@@ -1,9 +1,9 @@
 /*
- * Waiting that is watched: TRIVANCE_TIMEOUT. A rank that waits longer says for what, prints the flight recorder of the
- * communicator, and goes on or ends the program (TRIVANCE_ON_TIMEOUT).
+ * TRIVANCE_TIMEOUT: a rank that waits longer reports what it waits for, prints the flight recorder of the communicator,
+ * and continues or ends the program (TRIVANCE_ON_TIMEOUT).
  *
- * Only time spent waiting counts: a rank that was stopped, or that computes between two looks, does not accuse others.
- * Nothing here sends or receives: ranks may have different timeouts, or none.
+ * Only time spent waiting counts: a rank that was stopped, or that computes between two polls, reports nothing. Nothing
+ * here communicates, so ranks may have different timeouts, or none.
  */
 #ifndef TRIVANCE_MPI_REPORTS_WATCH_H
 #define TRIVANCE_MPI_REPORTS_WATCH_H
@@ -14,6 +14,9 @@
 #include <mpi.h>
 
 #include "mpi/reports/recorder.h"
+
+/* Reads the timeout. Before any of the functions below. */
+void trv_mpi_watch_begin(const trv_settings_t *settings);
 
 /* What is waited for, told only when time is up: "comm 1 (9 ranks, 3x3), call 302: allreduce of 4000 bytes, by
  * trivance-b; waits for ranks 3, 6". What stands before the first semicolon is told again when the wait is over after

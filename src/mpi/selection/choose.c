@@ -23,7 +23,7 @@
 #include "base/error.h"
 #include "base/size_class.h"
 #include "mpi/reports/log.h"
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
 #include "mpi/selection/chooser.h"
 #include "mpi/selection/node_sets.h"
 

@@ -4,7 +4,7 @@
 #include "mpi/selection/chooser.h"
 
 #include "mpi/communicator/job_fabric.h"
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
 #include "mpi/reports/log.h"
 
 /* Below MPI the network alone knows the way between two ranks; interfaces that lead different ways are the sender's to

@@ -10,8 +10,9 @@
 #include "collective/scratch.h"
 #include "base/error.h"
 #include "mpi/communicator/exchange.h"
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
 #include "mpi/selection/choose.h"
+#include "schedule/collective.h"
 #include "transport/mpi/mpi_error.h"
 
 static const char WHAT[] = "make the same call";
@@ -98,10 +99,10 @@ static void report(trv_mpi_decision_t *made, const trv_mpi_state_t *state, const
 {
     const trv_mpi_want_t *want = &made->kind;
     char type[64] = "", where[TRV_MPI_WHERE_MAX];
-    if (want->elements.way == TRV_MPI_KERNEL && want->collective != TRV_ALLGATHER)
+    if (want->elements.way == TRV_MPI_KERNEL && trv_collective_shape(want->collective)->reduces)
         snprintf(type, sizeof type, "%s %s", trv_type_name(want->elements.type), trv_op_name(want->elements.op));
     made->tally = trv_mpi_log_decision(state->rank, trv_mpi_state_where(state, where),
-                                       trv_rules_collective_name(want->collective),
+                                       trv_collective_shape(want->collective)->name,
                                        trv_mpi_vector_bytes(want, state->ranks), type,
                                        *decision->algorithm ? decision->algorithm : NULL, decision->reason,
                                        decision->left_to_library);

@@ -12,7 +12,6 @@
 #include <trivance/planner.h>
 
 #include "base/clock.h"
-#include "base/error.h"
 #include "base/hash.h"
 #include "base/size_class.h"
 #include "mpi/communicator/places.h"

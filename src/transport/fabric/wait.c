@@ -9,7 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "transport/fabric/inside.h"
 
 enum {

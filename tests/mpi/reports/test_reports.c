@@ -11,7 +11,7 @@
 #include <signal.h>
 
 #include "mpi/reports/log.h"
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
 #include "mpi/reports/watch.h"
 #include "said.h"
 

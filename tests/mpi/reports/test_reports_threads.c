@@ -15,7 +15,7 @@
 
 #include "mpi/reports/log.h"
 #include "mpi/reports/log_table.h"
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
 #include "mpi/reports/watch.h"
 #include "said.h"
 

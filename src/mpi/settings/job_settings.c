@@ -1,7 +1,7 @@
 /*
  * The environment of this process.
  */
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/recorder.h"
+#include "mpi/reports/watch.h"
 
 #define WARNINGS_MAX 32
 
@@ -46,6 +47,7 @@ static void read_environment(void)
     may_serve = trv_settings_may_serve(&settings);
     trv_mpi_log_begin(&settings);
     trv_mpi_recorder_begin(&settings);
+    trv_mpi_watch_begin(&settings);
     for (int i = 0; i < warnings.count; i++) {
         if (warnings.text[i])
             trv_mpi_warn("%s", warnings.text[i]);

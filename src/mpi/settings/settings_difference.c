@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mpi/reports/job_settings.h"
+#include "mpi/settings/job_settings.h"
 
 #define VALUE_SHOWN 100 /* letters of a value */
 #define VALUE_TEXT  (VALUE_SHOWN + 64)
