@@ -292,7 +292,10 @@ double world_run(world_t *world, trv_plan_t *const *plan, void *const *input, vo
         core->output = output[r];
     }
     for (int r = 0; r < ranks; r++)
-        pthread_create(&world->core[r].thread, NULL, live, &world->core[r]);
+        if (pthread_create(&world->core[r].thread, NULL, live, &world->core[r]) != 0) {
+            fprintf(stderr, "overlap: a thread for rank %d cannot be started\n", r);
+            exit(2);
+        }
     for (int r = 0; r < ranks; r++)
         pthread_join(world->core[r].thread, NULL);
     for (int r = 0; r < ranks; r++) {

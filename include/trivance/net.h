@@ -72,7 +72,8 @@ typedef struct trv_net_options {
     const char *ports;      /* the interface of each port, "+0=eth1,-0=eth2", or those among which it is detected,
                               "eth1,eth2", "10.1.0.0/16"; NULL: TRIVANCE_PORTS, else detected among all */
     const char *torus;      /* how the ranks are wired, "3x3"; NULL: TRIVANCE_TORUS, else a ring */
-    const char *algorithm;  /* a name of `trivance list`; NULL: TRIVANCE_ALGORITHM, else the planner's choice */
+    const char *algorithm;  /* a name or a family of `trivance list`; NULL: TRIVANCE_ALGORITHM, else the planner's
+                              choice */
     double start_timeout_s; /* until all ranks have met; 0: TRIVANCE_START_TIMEOUT, else 30 */
     double timeout_s;       /* of any operation, from its start; 0: TRIVANCE_TIMEOUT, else unlimited */
     bool listen_everywhere; /* rank 0 listens on all addresses of its host instead of `address` */
@@ -84,7 +85,8 @@ typedef struct trv_net_options {
     int (*meet)(void *context, void *data, size_t bytes);
     void *meet_context;
     /* Receives messages that are not errors of this process, for example about refused connections. May be called from a
-     * thread of the library. NULL: stderr, with TRIVANCE_DEBUG other than off. */
+     * thread of the library; must not call functions of this library. NULL: stderr, with TRIVANCE_DEBUG other than
+     * off. */
     void (*log)(void *context, const char *sentence);
     void *log_context;
 } trv_net_options_t;
@@ -93,7 +95,8 @@ typedef struct trv_net_options {
 /* Joins the job: returns when all ranks have met, or with an error within start_timeout_s. options may be NULL. */
 TRV_API int trv_net_init(trv_net_t **net, const trv_net_options_t *options);
 /* Leaves the job and frees everything, communicators, plans and requests included; sets *net to NULL. Waits until all
- * ranks leave (for up to start_timeout_s), unless the net is broken. Nothing may be pending. */
+ * ranks leave (for up to start_timeout_s), unless the net is broken. Nothing may be pending, unless the net is broken:
+ * then its requests end with it, and must not be waited for afterwards. */
 TRV_API int trv_net_finalize(trv_net_t **net);
 /* Breaks the net on all ranks: their calls fail with "rank 3 has aborted: REASON". */
 TRV_API void trv_net_abort(trv_net_t *net, const char *reason);

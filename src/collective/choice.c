@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-enum { LONG_MS = 1 }; /* planning that takes as long is worth a word */
+enum { LONG_MS = 1 }; /* planning that takes longer is logged */
 
 trv_simulate_options_t trv_chooser_simulation(const trv_settings_t *settings, const trv_network_t *network,
                                               const trv_model_paths_t *paths)

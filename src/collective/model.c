@@ -1,5 +1,5 @@
 /*
- * What users say of their network, for the planner.
+ * Settings of the network, as options of the simulator.
  */
 #include "collective/model.h"
 

@@ -1,7 +1,7 @@
 /*
- * The network of TRIVANCE_ALPHA & co., or one that was measured, as the simulator takes it: one queue per link, delivery
- * of the tail, a hop costs hop_ns, a message overhead_ns of its sender's processor, all else as in
- * TRV_SIMULATE_DEFAULTS.
+ * The network that TRIVANCE_ALPHA and the other network variables describe, or one that was measured, as options of the
+ * simulator: one queue per link, delivery of the tail, hop_ns for each hop, overhead_ns of the sender's processor for each
+ * message, and otherwise TRV_SIMULATE_DEFAULTS.
  */
 #ifndef TRIVANCE_COLLECTIVE_MODEL_H
 #define TRIVANCE_COLLECTIVE_MODEL_H

@@ -26,7 +26,9 @@ static int choose(const trv_kind_t *kind, const trv_network_t *network, trv_choi
                                    .explains = net->settings.info};
     const char *wanted = kind->wanted;
     int rc = TRV_OK;
-    if (*wanted && strcmp(wanted, "auto") != 0 && strcmp(wanted, "planned") != 0) {
+    if (trv_choice_is_family(wanted)) {
+        rc = trv_choose_planned(&chooser, &signature, kind->bytes, wanted, choice);
+    } else if (*wanted && strcmp(wanted, TRV_RULE_AUTO) != 0 && strcmp(wanted, TRV_RULE_PLANNED) != 0) {
         snprintf(choice->reason, sizeof choice->reason, "asked for by name");
         rc = trv_choose_named(&chooser, &signature, wanted, "asked for by name", choice);
         if (rc == TRV_ERR_UNSUPPORTED && kind->collective != TRV_ALLREDUCE)

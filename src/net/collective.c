@@ -146,7 +146,7 @@ int trv_net_allgather_start(trv_net_comm_t *comm, const void *input, void *outpu
     return run_later(comm, TRV_ALLGATHER, type, TRV_SUM, count, input, output, request);
 }
 
-/* An allreduce of what nobody looks at: all that it says is that everybody came. */
+/* A barrier is an AllReduce whose result is ignored. */
 static uint8_t *nothing(void)
 {
     static _Thread_local uint8_t byte;

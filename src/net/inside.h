@@ -122,11 +122,11 @@ struct trv_net_request {
     trv_net_comm_t *comm;
     /* Makes progress: 1, complete; 0, not yet; negative, over. */
     int (*advance)(struct trv_net_request *request);
-    /* When it is complete and nobody looks at it any more. */
+    /* Called when it is complete and no longer referenced. */
     void (*done)(struct trv_net_request *request);
     /* What it waits for, in words; may be NULL. */
     void (*describe)(const struct trv_net_request *request, char *text, size_t size);
-    const char *what; /* "an allreduce" */
+    const char *what; /* "AllReduce" */
     double started_ns;
     pthread_mutex_t lock; /* of all that advances */
     bool over;

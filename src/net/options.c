@@ -1,5 +1,6 @@
 /*
- * What holds: the options, else the environment, as launchers set it (torchrun, `trivance launch`), else PMIx.
+ * Options take precedence over the environment, as launchers set it (torchrun, `trivance launch`), and the environment
+ * over PMIx.
  */
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -240,16 +241,13 @@ static int take_texts(trv_net_t *net, const trv_net_options_t *options)
     const char *algorithm = options->algorithm ? options->algorithm : net->settings.algorithm;
     const char *provider = options->provider ? options->provider : net->settings.provider;
     trv_torus_t parsed;
-    char item[TRV_TORUS_TEXT_MAX] = "";
-    int more;
     snprintf(net->algorithm, sizeof net->algorithm, "%s", algorithm ? algorithm : "");
     snprintf(net->provider, sizeof net->provider, "%s", provider ? provider : "");
-    for (const char *rest = torus; rest && *rest && (more = trv_next_item(&rest, "tori", item, sizeof item)) != 0;) {
-        if (more < 0 || trv_torus_parse(item, &parsed) < 0)
-            return trv_fail(TRV_ERR_ARGUMENT, "the torus of the job: %s", trv_last_error());
-        if (parsed.ranks == net->ranks)
-            snprintf(net->torus, sizeof net->torus, "%s", item);
-    }
+    const int found = torus && *torus ? trv_torus_from_list(torus, net->ranks, &parsed) : 0;
+    if (found < 0)
+        return trv_fail(TRV_ERR_ARGUMENT, "the torus of the job: %s", trv_last_error());
+    if (found)
+        trv_torus_format(&parsed, net->torus, sizeof net->torus);
     if (options->torus && *options->torus && !*net->torus)
         return trv_fail(TRV_ERR_ARGUMENT, "the torus %s does not have %d ranks, as the job has; a ring of them is %d",
                         options->torus, net->ranks, net->ranks);
@@ -266,7 +264,8 @@ static int take_times(trv_net_t *net, const trv_net_options_t *options)
     net->start_timeout_ns = seconds[1] > 0 ? 1e9 * seconds[1] : net->settings.start_timeout_ns;
     for (int i = 0; i < 2; i++)
         if (!(seconds[i] >= 0 && seconds[i] < 1e12)) /* or not a number */
-            return trv_fail(TRV_ERR_ARGUMENT, "the option %s is %g; it is a number of seconds, or 0: %s holds", name[i],
+            return trv_fail(TRV_ERR_ARGUMENT,
+                            "the option %s is %g; it is a number of seconds, or 0 for the value of %s", name[i],
                             seconds[i], variable[i]);
     return TRV_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * Requests: whoever waits for one drives all that are under way, so that ranks which wait in different orders get on.
+ * Requests: a thread that waits for one makes progress on all, so that ranks may wait in different orders.
  */
 #include <math.h>
 #include <stdio.h>

@@ -255,6 +255,22 @@ void trv_settings_clear(trv_settings_t *settings)
     *settings = (trv_settings_t){0};
 }
 
+int trv_torus_from_list(const char *list, int ranks, trv_torus_t *torus)
+{
+    char item[TRV_TORUS_TEXT_MAX];
+    trv_torus_t read;
+    int more;
+    while ((more = trv_next_item(&list, "tori", item, sizeof item)) > 0) {
+        if (trv_torus_parse(item, &read) < 0)
+            return TRV_ERR_ARGUMENT;
+        if (read.ranks != ranks)
+            continue;
+        *torus = read;
+        return 1;
+    }
+    return more;
+}
+
 bool trv_settings_may_serve(const trv_settings_t *settings)
 {
     bool by_name = settings->algorithm && strcmp(settings->algorithm, TRV_RULE_AUTO) != 0;

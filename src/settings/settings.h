@@ -88,6 +88,10 @@ void trv_settings_clear(trv_settings_t *settings);
 /* 0, or a negative code with the sentence of a wrong value, rules files included: for `trivance info`. */
 int trv_settings_check(const trv_setting_t *setting, const char *text, trv_name_check_t *check_algorithm);
 
+/* Finds the first torus of a comma-separated list (TRIVANCE_TORUS) that has `ranks` ranks. 1; 0: there is none; or
+ * TRV_ERR_ARGUMENT for an entry before it that is no torus. */
+int trv_torus_from_list(const char *list, int ranks, trv_torus_t *torus);
+
 /* Whether something is set that could ever make the drop-in serve a call. Does not depend on what files hold: all ranks
  * must answer alike before they can compare. */
 bool trv_settings_may_serve(const trv_settings_t *settings);

@@ -387,6 +387,12 @@ static void test_routes(void **state)
     snprintf(plan, sizeof plan, "simulate 9 -a planned %s --routes=fixed", line);
     assert_true(time_of(fixed) > 2 * time_of(chosen));
     assert_true(time_of(plan) < time_of(fixed) / 1.5);
+    expect("sweep --torus=9 -a hybrid:1@10 --slow-link=0:+0:10x -b 8K --bandwidth=50Mb/s --model=fifo -f csv "
+           "--routes=chosen",
+           0, ",9300320.880,");
+    expect("sweep --torus=9 -a hybrid:1@10 --slow-link=0:+0:10x -b 8K --bandwidth=50Mb/s --model=fifo -f csv "
+           "--routes=fixed,chosen",
+           0, ",chosen,9300320.880,");
     expect("simulate 9 -a ring -b 1K --routes=fixed", 0, ", routes fixed");
     expect_without("simulate 9 -a ring -b 1K", "routes");
     expect("verify 8 4x4 -a all --routes=fixed", 0, "exhaustive");

@@ -123,11 +123,12 @@ static void test_wrong_times(void **state)
     (void)state;
     begin(place);
     place[1].options.timeout_s = -1;
-    expect_all(place, "rank 1: the option timeout_s is -1; it is a number of seconds, or 0: TRIVANCE_TIMEOUT holds");
+    expect_all(place,
+               "rank 1: the option timeout_s is -1; it is a number of seconds, or 0 for the value of TRIVANCE_TIMEOUT");
     begin(place);
     place[0].options.start_timeout_s = INFINITY;
-    expect_all(place, "rank 0: the option start_timeout_s is inf; it is a number of seconds, or 0: "
-                      "TRIVANCE_START_TIMEOUT holds");
+    expect_all(place, "rank 0: the option start_timeout_s is inf; it is a number of seconds, or 0 "
+                      "for the value of TRIVANCE_START_TIMEOUT");
 }
 
 static void test_torus_of_all(void **state)

@@ -1,6 +1,6 @@
 /*
- * PMIx. The process stays connected to its server until it exits: who has left takes part in no more exchanges, and a job
- * may have several nets. To the launcher a process that ends connected is one that failed.
+ * PMIx. The process stays connected to its server until it exits, because a process that has left takes part in no
+ * further exchanges, and a job may have several nets. The launcher considers a process that exits connected as failed.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -10,7 +10,7 @@
 
 /* Whether one has started this process. */
 bool trv_launcher_is_here(void);
-/* What it has made of this process. */
+/* The rank of this process and the number of ranks, as the launcher assigned them. */
 int trv_launcher_ranks(int *rank, int *ranks);
 /* Rank 0's bytes reach all: an option `meet`, once per net, in the same order on all ranks. context: a double, the seconds
  * until those give up who hear nothing. */

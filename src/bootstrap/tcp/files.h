@@ -1,6 +1,6 @@
 /*
- * The files of meetings, which a child of fork() must not keep: while anybody has a process's connection open, the others
- * cannot see that it has died. Children close them at once; programs that exec do not have them either.
+ * The connections of the bootstrap, which a child of fork() must not keep: as long as any process holds a copy of a
+ * connection, the peers cannot detect that its owner has died. Children close them at once, and exec closes them.
  */
 #ifndef TRIVANCE_BOOTSTRAP_TCP_FILES_H
 #define TRIVANCE_BOOTSTRAP_TCP_FILES_H

@@ -22,7 +22,7 @@ typedef struct trv_end {
     double since_ns;
     char from[TRV_NUMERIC_MAX];
     trv_link_t link;
-    struct trv_end *next; /* among those that are nobody's */
+    struct trv_end *next; /* the next connection that has not authenticated itself */
 } trv_end_t;
 
 typedef struct trv_saying {

@@ -8,7 +8,8 @@
  *
  * A frame is its type, the length of its content, the content, and a code: HMAC-SHA256 of direction, number of the frame,
  * type, length and the content's SHA-256, by the key of this connection, which is HMAC-SHA256 of both nonces by the job's
- * secret. So nobody who does not know the secret can say anything, or repeat it, and rank 0 is known as well as r.
+ * secret. So only processes that know the secret can send frames, none can be replayed, and both ends are
+ * authenticated.
  */
 #ifndef TRIVANCE_BOOTSTRAP_TCP_LINK_H
 #define TRIVANCE_BOOTSTRAP_TCP_LINK_H

@@ -409,7 +409,7 @@ static int parse(int argc, char **argv, draft_t *draft)
     return cli_finish("bench", complete(draft));
 }
 
-/* Sends this process's output to nowhere while `quiet`, and back. */
+/* Redirects this process's output to /dev/null while `quiet`, and back. */
 static void hush(int descriptor, int *saved, bool quiet)
 {
     if (quiet) {

@@ -75,13 +75,20 @@ static int write_file(const trv_topology_t *topology, const char *path)
 }
 
 /* The worst outcome of all ranks; a rank with a sentence of its own keeps it. */
-static int worst_of(int code, const char *fault)
+static int worst_of(int code, const char *fault, const char *of_another)
 {
     int worst = code;
     PMPI_Allreduce(&code, &worst, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     return code < 0 && *fault       ? trv_fail(code, "%s", fault)
-           : worst < 0 && code >= 0 ? trv_fail(worst, "another rank has no place in the topology")
+           : worst < 0 && code >= 0 ? trv_fail(worst, "%s", of_another)
                                     : worst;
+}
+
+/* The same on all ranks: TRV_OK, or TRV_ERR_ARGUMENT if the settings of any of them are wrong. */
+static int settings_fault(void)
+{
+    const char *fault = trv_mpi_settings()->fault;
+    return worst_of(fault ? TRV_ERR_ARGUMENT : TRV_OK, fault ? fault : "", "the settings of another rank are wrong");
 }
 
 /* Rank 0 writes, with all ranks' places and names. */
@@ -137,7 +144,7 @@ static void find_torus(int rank, char torus[TRV_TORUS_TEXT_MAX])
 {
     const trv_mpi_world_t *world = NULL;
     int here = 0, everywhere = 0;
-    if (!trv_mpi_settings()->fault && trv_mpi_world_learn(MPI_COMM_WORLD) == MPI_SUCCESS)
+    if (settings_fault() == TRV_OK && trv_mpi_world_learn(MPI_COMM_WORLD) == MPI_SUCCESS)
         world = trv_mpi_world();
     here = world && world->code == 1 && world->place == rank;
     PMPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -181,14 +188,12 @@ int dump_main(int argc, char **argv)
         setenv("TRIVANCE_TORUS", options.torus, 1);
         unsetenv("TRIVANCE_TOPOLOGY_FILE");
     }
-    int code = TRV_OK;
-    if (trv_mpi_settings()->fault)
-        code = trv_fail(TRV_ERR_ARGUMENT, "%s", trv_mpi_settings()->fault);
+    int code = settings_fault();
     if (code == TRV_OK && trv_mpi_world_learn(MPI_COMM_WORLD) != MPI_SUCCESS)
         code = TRV_ERR_MEMORY;
     const trv_mpi_world_t *world = code == TRV_OK ? trv_mpi_world() : NULL;
     if (world)
-        code = worst_of(world->code, world->fault);
+        code = worst_of(world->code, world->fault, "another rank has no place in the topology");
     if (world && code == 0)
         code = trv_fail(TRV_ERR_ARGUMENT,
                         "nothing says how the ranks are wired; add --torus, whose sizes multiply to "

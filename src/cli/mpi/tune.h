@@ -23,6 +23,7 @@
 #include "cli/mpi/call.h"
 #include "cli/mpi/crowd.h"
 #include "cli/shared/table.h"
+#include "schedule/collective.h"
 
 #define TUNE_SIZES_MAX      64
 #define TUNE_CANDIDATES_MAX 40 /* the MPI library, our algorithms, and plans */
@@ -33,7 +34,7 @@ typedef struct tune_options {
     bool has_torus; /* --torus was given; otherwise the environment says it */
     trv_torus_t torus;
     int collectives, sizes;
-    trv_collective_t collective[3];
+    trv_collective_t collective[TRV_COLLECTIVES];
     uint64_t bytes[TUNE_SIZES_MAX]; /* of the whole vector, ascending */
     double seconds;
     const char *output; /* rank 0's; NULL: none */

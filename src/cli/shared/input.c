@@ -83,7 +83,9 @@ int cli_read_schedule(const char *command, const char *path, bool unchecked, trv
     rc = cli_check_schedule(path, file->schedule, &network);
     if (rc) {
         trv_schedule_destroy(file->schedule);
-        trv_fail(TRV_ERR_INVALID, "%s; --unchecked takes it as it is", trv_last_error());
+        file->schedule = NULL;
     }
+    if (rc == CLI_WRONG)
+        trv_fail(TRV_ERR_INVALID, "%s; --unchecked takes it as it is", trv_last_error());
     return rc;
 }

@@ -23,7 +23,7 @@ typedef struct cli_links {
     trv_slow_link_t directed[4 * CLI_LINKS_MAX]; /* one for each direction, once cli_links_finish was called */
 } cli_links_t;
 
-/* Adds one more: as above, or "0:+1" and "0:+1:one-way". */
+/* Adds one link: slow ("0:+1:4x", "0:+1:4x:one-way") or cut ("0:+1", "0:+1:one-way"). */
 int cli_links_add_slow(cli_links_t *links, const char *text);
 int cli_links_add_cut(cli_links_t *links, const char *text);
 

@@ -2,8 +2,7 @@
  * Output files. A regular file appears under its name only when it is complete: it is written as a temporary beside it,
  * then renamed, so that nothing is lost or half-written where something goes wrong. Links are followed, mode and owner
  * of what was there are kept, and what is read-only is refused. What is no regular file (a device, a FIFO) is written in
- * place. SIGINT, SIGTERM, SIGHUP, SIGQUIT and the limits' SIGXCPU and SIGXFSZ leave no
- * temporary.
+ * place. SIGINT, SIGTERM, SIGHUP, SIGQUIT and the limits' SIGXCPU and SIGXFSZ leave no temporary.
  */
 #ifndef TRIVANCE_CLI_SHARED_OUTPUT_H
 #define TRIVANCE_CLI_SHARED_OUTPUT_H

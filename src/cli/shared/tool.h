@@ -1,5 +1,5 @@
 /*
- * What the subcommands of `trivance` share: exit codes, messages, output files.
+ * Exit codes and messages of the subcommands of `trivance`.
  *
  * A subcommand is `int cli_<name>(int argc, char **argv)`, argv[0] being its own name; it returns the exit code.
  * Results go to stdout, everything else to stderr. A failure is one sentence, "trivance <name>: …".

@@ -70,7 +70,7 @@ const cli_command_t cli_verify_command = {
 typedef struct options {
     const char *command, *path;
     cli_selection_t selection;
-    bool collective[3];
+    bool collective[TRV_COLLECTIVES];
     bool with_bytes; /* --bytes was given */
     trv_verify_method_t method;
     uint64_t bytes;        /* that `planned` is for */
@@ -184,7 +184,7 @@ static int verify_program(cli_table_t *table, const trv_gpu_program_t *program, 
         cli_cell_int(table, verdict.gpu);
     else
         cli_cell_none(table);
-    for (int i = 0; i < 3; i++) /* threadblocks and their steps are no streams */
+    for (int i = 0; i < TRV_COLLECTIVES; i++) /* threadblocks and their steps are no streams */
         cli_cell_none(table);
     if (verdict.valid)
         cli_cell_none(table);
@@ -247,7 +247,7 @@ static int verify_tori(cli_table_t *table, const options_t *options, tally_t *ta
 {
     int rc = TRV_OK;
     for (int t = 0; t < options->tori.count && !rc; t++)
-        for (int c = 0; c < 3; c++)
+        for (int c = 0; c < TRV_COLLECTIVES; c++)
             for (int i = 0; options->collective[c] && i < options->selection.choices && !rc; i++) {
                 const cli_choice_t *choice = &options->selection.choice[i];
                 for (int m = 0; m < choice->members + choice->planned && !rc; m++)
@@ -301,7 +301,7 @@ static int name_width(const options_t *options, const cli_choice_t *choice)
         most = width > most ? width : most;
     }
     for (int t = 0; choice->planned && t < options->tori.count; t++)
-        for (int c = 0; c < 3; c++) {
+        for (int c = 0; c < TRV_COLLECTIVES; c++) {
             trv_planned_t plan;
             if (!options->collective[c] || find_plan(options, &options->tori.torus[t], (trv_collective_t)c, &plan))
                 continue;
@@ -336,7 +336,7 @@ static int check_single(const options_t *options)
     int rc = TRV_OK;
     for (int t = 0; options->selection.single && choice->members == 1 && t < options->tori.count; t++) {
         const trv_network_t network = cli_network_on(&options->tori.torus[t], &options->network.options);
-        for (int c = 0; c < 3 && !rc; c++) {
+        for (int c = 0; c < TRV_COLLECTIVES && !rc; c++) {
             trv_schedule_t *schedule = NULL;
             if (options->collective[c])
                 rc = trv_schedule_create_on(&schedule, &network, cli_member_name(choice, 0), (trv_collective_t)c);
@@ -425,7 +425,7 @@ static int read_collective(options_t *options, const char *text)
 static int read_method(options_t *options, const char *text)
 {
     static const char *const name[] = {"auto", "exhaustive", "random"};
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < TRV_COLLECTIVES; i++)
         if (strcmp(text, name[i]) == 0) {
             options->method = (trv_verify_method_t)i;
             return TRV_OK;

@@ -4,7 +4,7 @@
  *
  * Dissemination in ceil(log2 n) rounds: in round k a rank sends the smallest and largest values it has seen so far to
  * the rank 2^k after it. Minima and maxima may meet the same rank twice, so this works for any n, and in the end all
- * ranks hold the same and come to the same verdict.
+ * ranks hold the same values and reach the same verdict.
  */
 #include <string.h>
 

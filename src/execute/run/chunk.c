@@ -1,6 +1,6 @@
 /*
- * How a vector is cut into chunks: by the schedule, the count and what the caller asks for alone, so that all ranks come
- * to the same.
+ * The division of a vector into chunks. It depends only on the schedule, the count and the caller's options, so it is
+ * equal on all ranks.
  *
  * Schedules that send whole vectors cut small: a chunk stays in the second-level cache between its receives and its
  * reduction, and one lane's messages hide another one's reductions. Those that cut the vector into blocks have their

@@ -63,8 +63,8 @@ static void add_lane(text_t *text, const trv_plan_t *plan, const trv_lane_t *lan
 
 void trv_plan_describe_as(const trv_plan_t *plan, const int *name, char *at, size_t size)
 {
-    static const char *const states[] = {"never started", "comparing notes with the other ranks", "running", "complete",
-                                         "failed"};
+    static const char *const states[] = {"never started", "comparing the arguments with the other ranks", "running",
+                                         "complete", "failed"};
     text_t text = {.at = at, .size = size, .name = name};
     const bool is_running = plan->state == TRV_PLAN_RUNNING && !plan->failure;
     int told = 0, more = 0;

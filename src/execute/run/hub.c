@@ -2,7 +2,7 @@
  * The in-process transport: all ranks in one process, with a thread each or one thread that drives them all.
  *
  * A message that finds no partner waits in the receiver's mailbox, a send as a pointer to its data: nothing is ever
- * copied twice and nothing allocated. Whoever comes second, sender or receiver, copies. So a send is complete when its
+ * copied twice and nothing allocated. The second of the two, sender or receiver, copies. So a send is complete when its
  * receive is posted and filled, the strictest behaviour that the transport interface allows.
  *
  * A request is in one of three states: waiting (in a mailbox, under its lock), matched (out of the mailbox, being

@@ -1,6 +1,6 @@
 # How the reduction kernels are compiled: one source, three instruction sets, the same bits from each (no contraction of
 # multiply and add). Nobody reads the floating-point flags here; not keeping them lets conditions become vector code.
-# Included by src/CMakeLists.txt.
+# Included by src/execute/run/CMakeLists.txt.
 set(kernel_folder ${CMAKE_CURRENT_LIST_DIR})
 set(kernel_options -O3 -ffp-contract=off -fno-trapping-math)
 if(CMAKE_C_COMPILER_ID MATCHES Clang)

@@ -66,7 +66,8 @@ static int check_arguments(const trv_schedule_t *schedule, int rank, size_t coun
         rc = trv_count_check(collective, elements, count, ranks);
     if (rc)
         return rc;
-    if (trv_schedule_exactness(schedule) == TRV_COVERS && !trv_op_idempotent(elements->op))
+    if (trv_collective_shape(collective)->reduces && trv_schedule_exactness(schedule) == TRV_COVERS &&
+        !trv_op_idempotent(elements->op))
         return trv_fail(TRV_ERR_INVALID,
                         "'%s' may add a contribution twice, which is right for min, max, land, lor, "
                         "band and bor only, not for %s",

@@ -26,7 +26,7 @@
 
 static const char FIRST_CALL[] = "make their first call on it";
 
-#define FIRST_BLOCK 1 /* of a new domain; block 0 is nobody's */
+#define FIRST_BLOCK 1 /* of a new domain; block 0 is reserved */
 
 enum {
     UNABLE,

@@ -320,7 +320,8 @@ static int adopt(MPI_Comm comm, trv_mpi_state_t *state, trv_mpi_state_t **adopte
         return MPI_SUCCESS;
     }
     if (!trv_mpi_is_drop_in()) {
-        PMPI_Comm_delete_attr(comm, state_key);
+        if (state)
+            PMPI_Comm_delete_attr(comm, state_key);
         *adopted = NULL;
         return code;
     }

@@ -44,7 +44,7 @@ static int64_t new_id(void)
     return (int64_t)(id & TRV_MPI_WORD_MAX) | 1;
 }
 
-/* All ranks come by here, whatever happened to them before. */
+/* All ranks call this, also after an error. */
 static int make_comm(trv_mpi_domain_t *domain, MPI_Comm comm)
 {
     int rank = 0;

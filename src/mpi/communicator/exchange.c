@@ -116,9 +116,7 @@ static int swap(const trv_mpi_circle_t *circle, int distance, int64_t *word, int
     }
     if (code == MPI_SUCCESS)
         return trv_mpi_watch_all(circle->ranks, requests, request, what);
-    for (int i = 0; i < requests; i++) /* nothing may be written to memory that the caller has back */
-        if (PMPI_Cancel(&request[i]) == MPI_SUCCESS)
-            PMPI_Wait(&request[i], MPI_STATUS_IGNORE);
+    trv_mpi_cancel_all(requests, request);
     return code;
 }
 
@@ -154,7 +152,10 @@ int trv_mpi_circle_tell(const trv_mpi_circle_t *circle, void *data, size_t bytes
                           &request[requests]);
         requests += code == MPI_SUCCESS;
     }
-    return code == MPI_SUCCESS ? trv_mpi_watch_all(circle->ranks, requests, request, what) : code;
+    if (code == MPI_SUCCESS)
+        return trv_mpi_watch_all(circle->ranks, requests, request, what);
+    trv_mpi_cancel_all(requests, request);
+    return code;
 }
 
 /* ---- Words ------------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /*
- * How the ranks of a communicator come to one mind, in the midst of the program's own collective on it, so that the order
- * of exchanges is the program's. Before they have a number it takes the MPI library's non-blocking collectives on the
+ * Small agreements between the ranks of a communicator during the program's own collective on it, so that the order of
+ * exchanges is the program's. Before they have a context id they use the MPI library's non-blocking collectives on the
  * program's communicator; afterwards messages of our own on the domain's, a *circle*, which nothing of the program's can
  * come between (Open MPI mixes up the order of non-blocking collectives while an MPI_Comm_idup is pending). They are
  * polled for, never waited for inside MPI: ranks that outnumber cores must give way to each other.

@@ -34,6 +34,7 @@ typedef struct job_fabric {
 static job_fabric_t *first;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool paused;
+static pthread_mutex_t reason_lock = PTHREAD_MUTEX_INITIALIZER; /* of the jobs' reasons */
 
 static trv_fabric_t *find(MPI_Comm comm)
 {
@@ -49,15 +50,20 @@ static trv_fabric_t *find(MPI_Comm comm)
 static void fail(void *context, const char *sentence)
 {
     job_fabric_t *job = context;
+    pthread_mutex_lock(&reason_lock);
     if (!*job->reason)
         snprintf(job->reason, sizeof job->reason, "%s", sentence);
+    pthread_mutex_unlock(&reason_lock);
     trv_fabric_break(job->fabric);
 }
 
 static int give_reason(void *context)
 {
     const job_fabric_t *job = context;
-    return trv_fail(TRV_ERR_TRANSPORT, "%s", job->reason);
+    pthread_mutex_lock(&reason_lock);
+    const int code = trv_fail(TRV_ERR_TRANSPORT, "%s", job->reason);
+    pthread_mutex_unlock(&reason_lock);
+    return code;
 }
 
 /* ---- Out-of-band communication over the domain's communicator ---------------------------------------------------- */

@@ -1,5 +1,6 @@
 /*
- * Learning of the world. All ranks go through all exchanges, whatever fails on one of them, because the others wait.
+ * Discovery of the machine (TRIVANCE_TORUS, topology file): all ranks take part in all exchanges, also after a failure,
+ * because the others wait.
  */
 #include "mpi/communicator/places.h"
 
@@ -216,18 +217,6 @@ static int learn_file(MPI_Comm comm, int rank, trv_mpi_world_t *world)
 
 /* ---- TRIVANCE_TORUS ---------------------------------------------------------------------------------------------- */
 
-bool trv_mpi_torus_from_list(const char *list, int ranks, trv_torus_t *torus)
-{
-    char item[TRV_TORUS_TEXT_MAX];
-    trv_torus_t read;
-    while (trv_next_item(&list, "tori", item, sizeof item) > 0)
-        if (trv_torus_parse(item, &read) == TRV_OK && read.ranks == ranks) {
-            *torus = read;
-            return true;
-        }
-    return false;
-}
-
 /* The lowest rank that shares memory with this one. */
 static int lowest_on_node(MPI_Comm comm, int rank, int *lowest)
 {
@@ -250,10 +239,11 @@ static int by_nodes(MPI_Comm comm, int rank, int ranks, trv_mpi_world_t *world)
     int code = failed(trv_mpi_greatest(comm, &no_memory, 1, NODES), NODES);
     if (code == TRV_OK && no_memory)
         code = trv_fail_memory();
-    if (code == TRV_OK)
-        code = lowest_on_node(comm, rank, &mine);
-    if (code == TRV_OK)
-        code = failed(trv_mpi_collect(comm, &mine, lowest, sizeof mine, NODES), NODES);
+    if (code == TRV_OK) {
+        const int found = lowest_on_node(comm, rank, &mine),
+                  collected = trv_mpi_collect(comm, &mine, lowest, sizeof mine, NODES);
+        code = found < 0 ? found : failed(collected, NODES);
+    }
     if (code == TRV_OK)
         qsort(lowest, (size_t)ranks, sizeof *lowest, trv_compare_int);
     for (int i = 0; code == TRV_OK && i < ranks; i++) {
@@ -262,7 +252,7 @@ static int by_nodes(MPI_Comm comm, int rank, int ranks, trv_mpi_world_t *world)
             world->place = nodes - 1;
     }
     free(lowest);
-    if (code < 0 || trv_mpi_torus_from_list(trv_mpi_settings()->torus, nodes, &world->network.torus))
+    if (code < 0 || trv_torus_from_list(trv_mpi_settings()->torus, nodes, &world->network.torus) > 0)
         return code;
     world->code = TRV_ERR_ARGUMENT;
     snprintf(world->fault, sizeof world->fault,
@@ -285,7 +275,7 @@ static int learn_torus(MPI_Comm comm, trv_mpi_world_t *world)
                                .place = rank,
                                .network = {TRV_NETWORK},
                                .digest = trv_hash(TRV_HASH_SEED, list, strlen(list))};
-    if (trv_mpi_torus_from_list(list, ranks, &world->network.torus))
+    if (trv_torus_from_list(list, ranks, &world->network.torus) > 0)
         return 1;
     if (size != ranks)
         return 0;

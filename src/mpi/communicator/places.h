@@ -35,7 +35,4 @@ const trv_mpi_world_t *trv_mpi_world(void);
  * They may know nothing afterwards, where only a communicator of all ranks can tell. */
 int trv_mpi_world_learn(MPI_Comm comm);
 
-/* Finds the first torus of TRIVANCE_TORUS, a comma-separated list, that has `ranks` ranks. */
-bool trv_mpi_torus_from_list(const char *list, int ranks, trv_torus_t *torus);
-
 #endif

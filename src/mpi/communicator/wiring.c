@@ -49,8 +49,8 @@ static bool by_size(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members)
     int ranks = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (settings->topology_file || !settings->torus || members->ranks == ranks ||
-        !trv_mpi_torus_from_list(settings->torus, ranks, &torus) ||
-        !trv_mpi_torus_from_list(settings->torus, members->ranks, &torus))
+        trv_torus_from_list(settings->torus, ranks, &torus) <= 0 ||
+        trv_torus_from_list(settings->torus, members->ranks, &torus) <= 0)
         return false;
     take_in_order(wiring, members, &torus, "TRIVANCE_TORUS");
     return true;

@@ -69,10 +69,10 @@ void trv_coll_requests_end(void)
         opal_progress_unregister(progress);
 }
 
-static void done(void *context, int code)
+static void done(void *context, int class)
 {
     ompi_request_t *base = context;
-    base->req_status.MPI_ERROR = trv_mpi_class(code);
+    base->req_status.MPI_ERROR = class;
     ompi_request_complete(base, true);
 }
 

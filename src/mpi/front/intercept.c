@@ -117,7 +117,7 @@ bool trv_mpi_intercept_barrier(MPI_Comm comm, int *code)
 /* ---- Non-blocking and persistent --------------------------------------------------------------------------------- */
 
 static trv_mpi_request_t *post(const trv_mpi_call_t *call, MPI_Comm comm, bool persistent,
-                               void (*done)(void *context, int code), void *context, int *code)
+                               void (*done)(void *context, int class), void *context, int *code)
 {
     int wrong;
     trv_mpi_state_t *state;
@@ -140,7 +140,7 @@ static trv_mpi_request_t *post(const trv_mpi_call_t *call, MPI_Comm comm, bool p
 }
 
 trv_mpi_request_t *trv_mpi_intercept_post(const trv_mpi_call_t *call, MPI_Comm comm, bool persistent,
-                                          void (*done)(void *context, int code), void *context, int *code)
+                                          void (*done)(void *context, int class), void *context, int *code)
 {
     *code = MPI_SUCCESS;
     if (!enter(comm))

@@ -1,6 +1,5 @@
 /*
- * What stands between a program and its MPI library: one entry per collective, behind the preload libraries and the
- * Open MPI component.
+ * Interception of MPI calls: one entry per collective, which the preload libraries and the Open MPI component call.
  *
  * An entry returns true when the call was served; *code is then what the program's call returns, its error handler has
  * been called if it is an error. False means pass: the caller hands the program's own arguments to the PMPI_ function.
@@ -38,7 +37,7 @@ bool trv_mpi_intercept_barrier(MPI_Comm comm, int *code);
  * ready is served. `done` and `context` NULL: the caller has no memory for its own part, an error where a schedule is
  * ready. */
 trv_mpi_request_t *trv_mpi_intercept_post(const trv_mpi_call_t *call, MPI_Comm comm, bool persistent,
-                                          void (*done)(void *context, int code), void *context, int *code);
+                                          void (*done)(void *context, int class), void *context, int *code);
 
 /* Serves calls on a communicator by this algorithm from now on, leaves them to the MPI library (`mpi`), or does again
  * what the environment says (`default`); NULL: this rank has no hint, others may. Collective; a name that does not

@@ -76,7 +76,7 @@ static void discard(TRV_Plan plan)
         trv_mpi_state_release(plan->state);
 }
 
-/* A schedule's operation, with tags of its own. All ranks come by here. */
+/* A schedule's operation, with tags of its own. All ranks call this. */
 static int make_operation(TRV_Plan plan, const trv_mpi_want_t *want, const trv_mpi_recipe_t *recipe)
 {
     int tag = 0, code = trv_mpi_state_position(plan->state, &plan->numbers, &tag);

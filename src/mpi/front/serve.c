@@ -95,7 +95,9 @@ trv_mpi_decision_t *trv_mpi_find_decision(trv_mpi_state_t *state, const trv_mpi_
     *code = MPI_SUCCESS;
     if (decision)
         return decision;
-    if (trv_mpi_is_drop_in() && verdict == TRV_MPI_DIFFER)
+    if (atomic_load_explicit(&state->broken, memory_order_relaxed))
+        *code = trv_mpi_class(trv_mpi_state_broken());
+    else if (trv_mpi_is_drop_in() && verdict == TRV_MPI_DIFFER)
         trv_mpi_warn("a call is left to the MPI library: %s", trv_last_error()); /* whose errors such calls are */
     else if (trv_mpi_is_drop_in())
         abandon(state);
@@ -184,7 +186,8 @@ bool trv_mpi_serve(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
     }
     const trv_mpi_arguments_t *reduction = call->reduction;
     trv_mpi_decision_t *decision = NULL;
-    if (reduction && reduction->input && reduction->output && !call->uneven && !trv_mpi_settings()->check)
+    if (reduction && reduction->input && reduction->output && reduction->output != MPI_IN_PLACE && !call->uneven &&
+        !trv_mpi_settings()->check)
         decision = trv_mpi_decision_find(state, reduction);
     if (!decision || !decision->recipe.schedule)
         return serve_new(call, state, code);

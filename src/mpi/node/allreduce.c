@@ -18,7 +18,7 @@
 #include "base/hash.h"
 #include "mpi/node/memory.h"
 
-#define PART_BYTES_MIN 4096 /* less is not worth another rank's while */
+#define PART_BYTES_MIN 4096 /* a smaller part is reduced by one rank */
 #define PROGRESS       16   /* tests in vain before MPI is asked to go on with what the program has pending */
 
 struct trv_mpi_node_run {

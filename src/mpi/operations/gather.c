@@ -79,13 +79,13 @@ static char *block_of(const trv_mpi_gather_t *gather, int rank)
 int trv_mpi_gather_pack(const trv_mpi_state_t *state, trv_mpi_gather_t *gather, size_t bytes, void **packed)
 {
     *packed = NULL;
-    if (bytes > INT32_MAX || gather->recvcount > INT32_MAX || gather->sendcount > INT32_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "a type with gaps is gathered up to 2 GiB per rank; send it without gaps");
     if (gather->sendbuf == MPI_IN_PLACE) {
         gather->sendbuf = block_of(gather, state->rank);
         gather->sendcount = gather->recvcount;
         gather->sendtype = gather->recvtype;
     }
+    if (bytes > INT32_MAX || gather->recvcount > INT32_MAX || gather->sendcount > INT32_MAX)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "a type with gaps is gathered up to 2 GiB per rank; send it without gaps");
     char *all = malloc(bytes * (size_t)state->ranks);
     if (!all)
         return trv_fail_memory();

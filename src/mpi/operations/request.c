@@ -150,10 +150,11 @@ static void complete(trv_mpi_request_t *request, int code)
         atomic_fetch_add(&request->state->ids.turns.done[request->position - 1], 1);
     }
     void (*done)(void *, int) = request->job.done;
+    const int class = code < 0 ? trv_mpi_class(code) : trv_mpi_alias_class(request->buffers.alias);
     void *context = request->job.context;
     atomic_store_explicit(&request->phase, IDLE, memory_order_release); /* its owner may free it from here on */
     if (done)
-        done(context, code);
+        done(context, class);
 }
 
 static bool may_run(const trv_mpi_request_t *request)

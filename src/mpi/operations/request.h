@@ -1,10 +1,10 @@
 /*
  * Collectives that run while the program does something else: non-blocking ones, and persistent ones that were started.
  *
- * Ranks find together by the order of their calls: the k-th non-blocking request on a communicator has position
+ * Requests are matched by the order of the calls: the k-th non-blocking request on a communicator has position
  * 1 + k mod TRV_MPI_TURNS, and with it the same tags everywhere. It begins when this rank's earlier request at that
- * position is complete, so at each position the requests of all ranks follow each other in the same order; when exactly
- * is each rank's own affair. Persistent requests have a position each that is not used again (trv_mpi_state_position):
+ * position is complete, so at each position the requests of all ranks follow each other in the same order; ranks may
+ * begin them at different times. Persistent requests have a position each that is not used again (trv_mpi_state_position):
  * they are freed, and started, in any order.
  *
  * Progress of all requests of the process is made wherever one waits or tests.
@@ -21,8 +21,9 @@ typedef struct trv_mpi_job {
     trv_mpi_want_t want; /* with the handles of this call */
     const void *input;   /* or MPI_IN_PLACE */
     void *output;
-    const trv_mpi_gather_t *packed;        /* AllGather of types with gaps: its arguments, instead of the two above */
-    void (*done)(void *context, int code); /* told of the end, in any thread, inside the progress; may be NULL */
+    const trv_mpi_gather_t *packed;         /* AllGather of types with gaps: its arguments, instead of the two above */
+    void (*done)(void *context, int class); /* called at the end with MPI_SUCCESS or an error class, by the thread
+                                               that makes progress; may be NULL */
     void *context;
 } trv_mpi_job_t;
 

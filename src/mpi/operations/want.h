@@ -1,5 +1,5 @@
 /*
- * What a call wants: its arguments, checked and in the executor's terms.
+ * The arguments of a call, checked and in the executor's terms.
  */
 #ifndef TRIVANCE_MPI_OPERATIONS_WANT_H
 #define TRIVANCE_MPI_OPERATIONS_WANT_H

@@ -15,7 +15,7 @@ void trv_preload_begin(void);
 bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const int *counts, MPI_Datatype datatype, MPI_Op op,
                                 MPI_Comm comm, int *code);
 
-/* Takes the hint of an info that the communicator was given, or none; all its ranks come by here. */
+/* Takes the hint of the communicator's info, if it has one. All its ranks call this. */
 void trv_preload_hint(MPI_Comm comm, MPI_Info info);
 
 /* MPI_Comm_idup is about to be called on it: Open MPI mixes up what is exchanged meanwhile. */

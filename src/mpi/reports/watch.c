@@ -71,6 +71,13 @@ void trv_mpi_watch_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *wa
         say_end(watch, waiting);
 }
 
+void trv_mpi_cancel_all(int requests, MPI_Request *request)
+{
+    for (int i = 0; i < requests; i++)
+        if (request[i] != MPI_REQUEST_NULL && PMPI_Cancel(&request[i]) == MPI_SUCCESS)
+            PMPI_Wait(&request[i], MPI_STATUS_IGNORE);
+}
+
 int trv_mpi_watch_all(int ranks, int requests, MPI_Request *request, const char *what)
 {
     trv_mpi_watch_t watch = {0};
@@ -90,6 +97,8 @@ int trv_mpi_watch_all(int ranks, int requests, MPI_Request *request, const char 
         }
         trv_mpi_pause(polls);
     }
+    if (code != MPI_SUCCESS)
+        trv_mpi_cancel_all(requests - done, request + done);
     if (watch.told)
         trv_mpi_say("rank %d of MPI_COMM_WORLD continues after %.1f s", trv_mpi_log_rank(),
                     (double)watch.waited_ms / 1e3);

@@ -44,7 +44,11 @@ static inline void trv_mpi_watch_poll(trv_mpi_watch_t *watch, const trv_mpi_wait
 /* At the end of waiting: says that it goes on, if anything was said. */
 void trv_mpi_watch_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting);
 
-/* Waits for requests that all ranks of a communicator take part in; `what` they have to do. MPI's code. */
+/* Cancels requests, after which nothing is written to their buffers any more. */
+void trv_mpi_cancel_all(int requests, MPI_Request *request);
+
+/* Waits for requests that all ranks of a communicator take part in; `what` they have to do. MPI's code; on failure the
+ * requests that are not complete have been cancelled. */
 int trv_mpi_watch_all(int ranks, int requests, MPI_Request *request, const char *what);
 
 #endif

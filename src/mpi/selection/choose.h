@@ -1,5 +1,5 @@
 /*
- * Which schedule serves calls of a kind: what rank 0 of a communicator thinks, who alone is asked.
+ * Selects the schedule for an operation signature. Only rank 0 of a communicator evaluates this.
  */
 #ifndef TRIVANCE_MPI_SELECTION_CHOOSE_H
 #define TRIVANCE_MPI_SELECTION_CHOOSE_H

@@ -201,8 +201,10 @@ static trv_mpi_verdict_t agree(trv_mpi_state_t *state, const trv_mpi_want_t *wan
     vote(word, want, decision, *made, on_device, state->ranks);
     if (code == MPI_SUCCESS)
         code = trv_mpi_circle_greatest(&circle, word, WORDS, WHAT);
-    if (code != MPI_SUCCESS)
+    if (code != MPI_SUCCESS) { /* on this rank alone; the others may run a schedule */
         trv_mpi_transport_error("deciding how a call is served", code);
+        trv_mpi_state_break(state);
+    }
     trv_mpi_verdict_t verdict = code == MPI_SUCCESS ? judge(state, want, word, decision, *made != NULL)
                                                     : TRV_MPI_UNABLE;
     if (verdict != TRV_MPI_DECIDED && *made) {

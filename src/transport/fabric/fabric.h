@@ -129,7 +129,7 @@ uint64_t trv_fabric_poll(trv_fabric_t *fabric);
 /* After `polls` polls in vain, the last of which returned `seen`: returns when there may be more, or after a while;
  * whether it has slept meanwhile. */
 bool trv_fabric_pause(trv_fabric_t *fabric, uint64_t seen, unsigned polls);
-/* Lets all that wait look again. */
+/* Wakes all waiting threads. */
 void trv_fabric_wake(trv_fabric_t *fabric);
 
 /* From now on every operation fails, and so do those that are pending, as soon as nobody but their owners has their

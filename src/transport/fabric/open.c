@@ -14,7 +14,7 @@ static int open_all(trv_fabric_t *fabric, const char *provider, const char *para
 {
     trv_fabric_parameters(parameters); /* before libfabric reads them */
     int rc = trv_fabric_choose(fabric, provider);
-    /* Memory knows no rendezvous that is worth avoiding, and shm holds 1024 messages that are not received. */
+    /* Shared memory has no rendezvous that fragments could avoid, and shm buffers at most 1024 unreceived messages. */
     fabric->cut_most = fabric->local ? 0 : UINT64_MAX;
     fabric->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return rc == TRV_OK && fabric->wake < 0 ? trv_fail(TRV_ERR_TRANSPORT, "no files are left to wait with") : rc;

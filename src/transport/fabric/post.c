@@ -22,6 +22,10 @@ static int register_on(trv_fabric_t *fabric, const trv_port_end_t *port, const v
     if (code == 0 && (port->info->domain_attr->mr_mode & FI_MR_ENDPOINT)) {
         code = fi_mr_bind(*region, &port->ep->fid, 0);
         code = code ? code : fi_mr_enable(*region);
+        if (code) {
+            fi_close(&(*region)->fid);
+            *region = NULL;
+        }
     }
     return code == 0 ? TRV_OK
                      : trv_fail(TRV_ERR_TRANSPORT, "libfabric cannot register %zu bytes for %s: %s", bytes,
@@ -147,7 +151,7 @@ static void put_off(trv_fabric_t *fabric, trv_port_end_t *port, trv_fabric_op_t 
     fabric->peer[op->peer].late[kind]++;
 }
 
-/* Takes the one at `*at` out of what was put off; itself it may be its owner's again. */
+/* Removes the message at `*at` from the list of deferred ones, without access to the message, which may be in use again. */
 static void take_out(trv_port_end_t *port, int kind, trv_fabric_op_t **at, trv_fabric_op_t *next, trv_peer_t *peer)
 {
     *at = next;

@@ -196,7 +196,7 @@ int trv_fabric_learn(trv_fabric_t *fabric, int rank, trv_reader_t *reader)
     return rc;
 }
 
-/* ---- What comes of it -------------------------------------------------------------------------------------------- */
+/* ---- Outcome ----------------------------------------------------------------------------------------------------- */
 
 /* Leaves out what leads nowhere: interface `from[i]` becomes number i. Returns how many there are. */
 static int number_anew(const trv_seat_t *seat, trv_map_t *map, int from[TRV_INTERFACES_MAX])

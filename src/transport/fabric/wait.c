@@ -127,7 +127,7 @@ static int poll_port(trv_fabric_t *fabric, trv_port_end_t *port)
     return events;
 }
 
-/* Closes everything, unless somebody sleeps on its files, who then comes here next. */
+/* Closes everything. If a thread sleeps on the files, that thread closes them when it wakes. */
 static void shut(trv_fabric_t *fabric)
 {
     pthread_mutex_lock(&fabric->waiting);

@@ -89,6 +89,9 @@ static void arguments(MPI_Comm comm)
     MPI_Type_free(&gaps);
     expect_class(TRV_Allreduce(in, out, 4, MPI_INT, MPI_MAX, comm), MPI_SUCCESS, NULL, "a right call after all this");
     expect(out[3] == 4, "its result is %d", out[3]);
+    for (int again = 0; again < 2; again++) /* with and without a decision for such calls */
+        expect_class(TRV_Allreduce(in, MPI_IN_PLACE, 4, MPI_INT, MPI_MAX, comm), MPI_ERR_BUFFER, "MPI_IN_PLACE",
+                     "MPI_IN_PLACE as receive buffer");
 }
 
 static void settings(MPI_Comm comm)
