@@ -89,7 +89,7 @@ int trv_net_plan_create(trv_net_plan_t **made, trv_net_comm_t *comm, trv_collect
     if (rc == TRV_OK)
         rc = check_options(comm, collective, elements, options);
     if (rc == TRV_OK)
-        rc = trv_net_check_buffers(comm, collective, elements, count, made, made);
+        rc = trv_count_check(collective, elements, count, comm->size);
     if (rc < 0)
         return rc;
     const unsigned number = atomic_fetch_add(&comm->plans, 1);

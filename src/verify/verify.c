@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "schedule/collective.h"
+#include "torus/torus.h"
 #include "verify/verifier.h"
 
 #define BATCH_BYTES          ((int64_t)192 << 20)         /* aimed at */
@@ -111,8 +112,7 @@ static int note_cuts(trv_verifier_t *v, const trv_network_t *network)
 {
     const trv_torus_t *torus = v->torus;
     const int ports = 2 * torus->dims;
-    if (network->torus.dims != torus->dims || network->torus.lines != torus->lines ||
-        memcmp(network->torus.size, torus->size, (size_t)torus->dims * sizeof *torus->size) != 0)
+    if (!trv_torus_equal(&network->torus, torus))
         return trv_fail(TRV_ERR_ARGUMENT, "the network is not one of the torus that %s is for",
                         trv_schedule_name(v->schedule));
     if (network->slow_links == 0)

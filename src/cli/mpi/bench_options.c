@@ -320,7 +320,7 @@ static int transports(draft_t *draft)
 static int find_network(draft_t *draft)
 {
     trv_mpi_state_t *state = NULL;
-    if (TRV_Comm_set(draft->comm, NULL, TRV_MPI_AUTO) != MPI_SUCCESS ||
+    if (TRV_Comm_set(draft->comm, NULL, TRV_RULE_AUTO) != MPI_SUCCESS ||
         trv_mpi_state_find(draft->comm, &state) != MPI_SUCCESS || !state)
         return TRV_ERR_ARGUMENT; /* the sentence is there */
     draft->options->network = state->config.network;

@@ -7,31 +7,25 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/text/whole_file.h"
 #include "formats/schedule_file.h"
 #include "cli/mpi/bench.h"
 #include "cli/mpi/together.h"
 #include "cli/shared/input.h"
 
-/* The file's text; NULL after trv_fail. */
-static char *read_text(const char *path, int *length)
+/* The length of the file's text; -1 after trv_fail. */
+static int read_text(const char *path, char **text)
 {
-    FILE *file = fopen(path, "rb");
-    long bytes = -1;
-    if (file && fseek(file, 0, SEEK_END) == 0)
-        bytes = ftell(file);
-    char *text = bytes >= 0 && bytes < INT_MAX ? malloc((size_t)bytes + 1) : NULL;
-    if (text) {
-        rewind(file);
-        *length = (int)fread(text, 1, (size_t)bytes, file);
-    }
-    if (!text || *length != bytes) {
-        trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' cannot be read, or has more than 2 GiB", path);
-        free(text);
-        text = NULL;
-    }
-    if (file)
-        fclose(file);
-    return text;
+    const char *name;
+    size_t length = 0;
+    if (trv_whole_file_read(path, &name, text, &length) < 0)
+        return -1;
+    if (length < INT_MAX)
+        return (int)length;
+    free(*text);
+    *text = NULL;
+    trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' has more than 2 GiB", name);
+    return -1;
 }
 
 static void warn(void *context, const char *sentence)
@@ -46,8 +40,8 @@ int bench_schedule_load(const char *path, MPI_Comm comm, trv_schedule_t **schedu
     char *text = NULL;
     *schedule = NULL;
     PMPI_Comm_rank(comm, &rank);
-    if (rank == 0 && !(text = read_text(path, &length)))
-        length = -1;
+    if (rank == 0)
+        length = read_text(path, &text);
     if (together_share(comm, &length, sizeof length) < 0)
         length = -1;
     if (length < 0)

@@ -144,7 +144,7 @@ static int find_torus(tune_t *tune)
     trv_mpi_state_t *state = NULL;
     if (tune->options.has_torus)
         trv_torus_format(&tune->options.torus, text, sizeof text);
-    if (TRV_Comm_set(tune->comm, tune->options.has_torus ? text : NULL, TRV_MPI_AUTO) != MPI_SUCCESS ||
+    if (TRV_Comm_set(tune->comm, tune->options.has_torus ? text : NULL, TRV_RULE_AUTO) != MPI_SUCCESS ||
         trv_mpi_state_find(tune->comm, &state) != MPI_SUCCESS || !state)
         return TRV_ERR_ARGUMENT; /* the sentence is there */
     tune->options.torus = state->config.network.torus;

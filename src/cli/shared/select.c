@@ -10,6 +10,7 @@
 #include "base/text/parse.h"
 #include "base/error.h"
 #include "schedule/collective.h"
+#include "settings/rules.h"
 
 static const cli_choice_t planned = {.label = "planned", .planned = true};
 
@@ -90,7 +91,7 @@ static int choice_find_with_parameters(const char *text, cli_choice_t *choice)
 static int choice_find(const char *text, cli_choice_t *choice)
 {
     *choice = planned;
-    if (strcmp(text, planned.label) == 0 || strcmp(text, "auto") == 0)
+    if (strcmp(text, planned.label) == 0 || strcmp(text, TRV_RULE_AUTO) == 0)
         return TRV_OK;
     if (strpbrk(text, ":@"))
         return choice_find_with_parameters(text, choice);

@@ -108,7 +108,7 @@ static int can_make(const trv_network_t *network, const char *name)
 int trv_mpi_algorithm_serves(const trv_network_t *network, const char *name)
 {
     int code = trv_algorithm_check(name);
-    if (code < 0 || strcmp(name, TRV_MPI_AUTO) == 0 || strcmp(name, TRV_RULE_PLANNED) == 0)
+    if (code < 0 || strcmp(name, TRV_RULE_AUTO) == 0 || strcmp(name, TRV_RULE_PLANNED) == 0)
         return code;
     bool family = false;
     for (int i = 0; i < trv_algorithms_count(); i++) {
@@ -142,7 +142,7 @@ int trv_mpi_state_configure(trv_mpi_state_t *state, const char *torus_text, cons
 {
     trv_torus_t torus = {0};
     const trv_mpi_settings_t *settings = trv_mpi_settings();
-    bool named = algorithm && strcmp(algorithm, TRV_MPI_AUTO) != 0;
+    bool named = algorithm && strcmp(algorithm, TRV_RULE_AUTO) != 0;
     if (!trv_mpi_is_drop_in() && settings->fault && (!torus_text || !algorithm))
         return trv_mpi_class(trv_fail(TRV_ERR_ARGUMENT, "%s", settings->fault));
     int code = torus_text ? trv_mpi_state_torus(state, torus_text, &torus) : check_wiring(state);
@@ -150,7 +150,7 @@ int trv_mpi_state_configure(trv_mpi_state_t *state, const char *torus_text, cons
         return trv_mpi_class(code);
     trv_cache_clear(&state->decisions);
     if (!algorithm)
-        algorithm = settings->algorithm ? settings->algorithm : TRV_MPI_AUTO;
+        algorithm = settings->algorithm ? settings->algorithm : TRV_RULE_AUTO;
     if (torus_text)
         take_given(state, &torus);
     else

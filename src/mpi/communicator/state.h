@@ -19,8 +19,6 @@
 #include "mpi/communicator/wiring.h"
 #include "mpi/reports/recorder.h"
 
-#define TRV_MPI_AUTO "auto"
-
 /* A block of numbers that is taken in a domain, until nobody uses it any more. */
 typedef struct trv_mpi_numbers {
     atomic_int references;

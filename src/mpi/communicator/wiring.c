@@ -14,8 +14,6 @@
 #include "mpi/communicator/places.h"
 #include "mpi/settings/job_settings.h"
 
-#define AUTO "auto"
-
 static void conclude(trv_mpi_wiring_t *wiring, trv_mpi_known_t known, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -174,7 +172,7 @@ static void by_places(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members
 static bool believes_cartesian(void)
 {
     const trv_mpi_settings_t *settings = trv_mpi_settings();
-    bool by_name = settings->algorithm && strcmp(settings->algorithm, AUTO) != 0;
+    bool by_name = settings->algorithm && strcmp(settings->algorithm, TRV_RULE_AUTO) != 0;
     return !trv_mpi_is_drop_in() || settings->cart || by_name;
 }
 

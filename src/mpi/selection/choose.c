@@ -72,11 +72,11 @@ static void bound_by_nothing(trv_choice_t *choice)
 /* ---- What is asked for ------------------------------------------------------------------------------------------- */
 
 typedef struct request {
-    const char *algorithm; /* a name, a family, TRV_MPI_AUTO, TRV_RULE_PLANNED or TRV_RULE_MPI */
+    const char *algorithm; /* a name, a family, TRV_RULE_AUTO, TRV_RULE_PLANNED or TRV_RULE_MPI */
     const char *who;       /* asks for it; "" for nobody */
 } request_t;
 
-static bool is_auto(const char *asked) { return strcmp(asked, TRV_MPI_AUTO) == 0; }
+static bool is_auto(const char *asked) { return strcmp(asked, TRV_RULE_AUTO) == 0; }
 
 static request_t find_request(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
 {
@@ -175,7 +175,7 @@ static int check_setting(const trv_mpi_state_t *state, request_t *request, trv_c
         return code;
     if (code == TRV_ERR_UNSUPPORTED && !trv_mpi_state_spans_world(state)) {
         snprintf(choice->reason, sizeof choice->reason, "%.300s", trv_last_error());
-        *request = (request_t){TRV_MPI_AUTO, choice->reason};
+        *request = (request_t){TRV_RULE_AUTO, choice->reason};
         return TRV_OK;
     }
     trv_fail(code, "TRIVANCE_ALGORITHM: %s", trv_last_error());
