@@ -13,6 +13,7 @@ trap 'rm -f "$log"' EXIT
 preload=$library${BESIDE:+:$BESIDE}
 "$launcher" -n "$ranks" env TRIVANCE_TORUS="$torus" TRIVANCE_DEBUG=info LD_PRELOAD="$preload" "$@" 2> "$log"
 code=$?
+[ $code != 77 ] || exit 77 # the program is to be skipped on this machine
 if [ $code != 0 ]; then
     cat "$log"
     echo "preloaded.sh: exit code $code"
