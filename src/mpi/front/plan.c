@@ -170,18 +170,17 @@ static int create_checked(trv_mpi_state_t *state, const trv_mpi_want_t *want, MP
 
 static int want_gathered(const trv_mpi_arguments_t *arguments, trv_mpi_want_t *want)
 {
-    size_t size = 0;
+    size_t size = 0, bytes = 0;
     int code = trv_mpi_contiguous(arguments->datatype, &size);
     *want = trv_mpi_bytes(0);
+    if (code == MPI_SUCCESS)
+        code = trv_mpi_count_bytes(arguments->count, size, &bytes);
     if (code != MPI_SUCCESS)
         return code;
-    if (arguments->count < 0)
-        return trv_fail(TRV_ERR_ARGUMENT, "the count is %lld; it must be 0 or more", (long long)arguments->count),
-               MPI_ERR_COUNT;
     if (size == 0)
         return trv_fail(TRV_ERR_UNSUPPORTED, "a plan gathers types without gaps only; TRV_Allgather takes any type"),
                MPI_ERR_TYPE;
-    *want = trv_mpi_bytes((size_t)arguments->count * size);
+    *want = trv_mpi_bytes(bytes);
     return MPI_SUCCESS;
 }
 

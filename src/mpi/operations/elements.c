@@ -227,3 +227,17 @@ int trv_mpi_elements(MPI_Datatype datatype, MPI_Op op, trv_mpi_elements_t *eleme
                MPI_ERR_OP;
     return MPI_SUCCESS;
 }
+
+int trv_mpi_count_bytes(MPI_Count count, size_t size, size_t *bytes)
+{
+    const MPI_Count count_max = size > 0 ? (MPI_Count)(((uint64_t)1 << 50) / size) : count;
+    *bytes = 0;
+    if (count < 0)
+        return trv_fail(TRV_ERR_ARGUMENT, "the count is %lld; it must be 0 or more", (long long)count), MPI_ERR_COUNT;
+    if (count > count_max)
+        return trv_fail(TRV_ERR_ARGUMENT, "the count is %lld; for elements of %zu bytes it must be at most %lld",
+                        (long long)count, size, (long long)count_max),
+               MPI_ERR_COUNT;
+    *bytes = (size_t)count * size;
+    return MPI_SUCCESS;
+}

@@ -36,6 +36,10 @@ int trv_mpi_elements(MPI_Datatype datatype, MPI_Op op, trv_mpi_elements_t *eleme
 /* The type alone, for AllGather: bytes of an element without gaps, or 0 where it has gaps. */
 int trv_mpi_contiguous(MPI_Datatype datatype, size_t *size);
 
+/* The bytes of `count` elements of `size` bytes: at most 2^50, so that products with a number of ranks do not overflow.
+ * MPI_SUCCESS, or MPI_ERR_COUNT with a sentence. */
+int trv_mpi_count_bytes(MPI_Count count, size_t size, size_t *bytes);
+
 /* What MPI_Reduce_local needs, and a scratch buffer for one tile of elements. */
 typedef struct trv_mpi_local {
     MPI_Datatype datatype;

@@ -10,30 +10,32 @@
 #include "mpi/operations/elements.h"
 #include "transport/mpi/mpi_error.h"
 
-int trv_mpi_gather_measure(const trv_mpi_gather_t *gather, size_t *bytes, bool *plain)
+/* The bytes of one rank's block, and those of an element, or 0 if it has gaps. */
+static int measure(MPI_Datatype type, MPI_Count count, size_t *bytes, size_t *element)
 {
-    bool in_place = gather->sendbuf == MPI_IN_PLACE;
-    if (gather->recvcount < 0 || (!in_place && gather->sendcount < 0))
-        return trv_fail(TRV_ERR_ARGUMENT, "a count is negative; it must be 0 or more"), MPI_ERR_COUNT;
-    size_t send_size = 0, receive_size = 0;
-    int code = trv_mpi_contiguous(gather->recvtype, &receive_size);
-    if (code == MPI_SUCCESS && !in_place)
-        code = trv_mpi_contiguous(gather->sendtype, &send_size);
+    MPI_Count size = 0;
+    int code = trv_mpi_count_bytes(count, 0, bytes);
+    if (code == MPI_SUCCESS)
+        code = trv_mpi_contiguous(type, element);
     if (code != MPI_SUCCESS)
         return code;
-    MPI_Count receive_bytes = 0, send_bytes = 0;
-    PMPI_Type_size_x(gather->recvtype, &receive_bytes);
-    *bytes = (size_t)(receive_bytes * gather->recvcount);
-    *plain = receive_size > 0 && (in_place || send_size > 0);
-    if (in_place)
-        return MPI_SUCCESS;
-    PMPI_Type_size_x(gather->sendtype, &send_bytes);
-    if (send_bytes * gather->sendcount != receive_bytes * gather->recvcount)
+    PMPI_Type_size_x(type, &size);
+    return trv_mpi_count_bytes(count, (size_t)size, bytes);
+}
+
+int trv_mpi_gather_measure(const trv_mpi_gather_t *gather, size_t *bytes, bool *plain)
+{
+    const bool in_place = gather->sendbuf == MPI_IN_PLACE;
+    size_t send_element = 1, receive_element = 0, sent = 0;
+    int code = measure(gather->recvtype, gather->recvcount, bytes, &receive_element);
+    if (code == MPI_SUCCESS && !in_place)
+        code = measure(gather->sendtype, gather->sendcount, &sent, &send_element);
+    *plain = receive_element > 0 && send_element > 0;
+    if (code == MPI_SUCCESS && !in_place && sent != *bytes)
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "%lld bytes are sent and %lld are received from each rank; they must be the same",
-                        (long long)send_bytes * gather->sendcount, (long long)*bytes),
+                        "%zu bytes are sent and %zu are received from each rank; they must be the same", sent, *bytes),
                MPI_ERR_COUNT;
-    return MPI_SUCCESS;
+    return code;
 }
 
 /* Elements in memory as MPI_Pack and MPI_Unpack take them: MPICH's refuse MPI_BOTTOM, so what lies at absolute

@@ -17,11 +17,14 @@ static const bool SAME_IS_ERROR = false;
 int trv_mpi_want(const trv_mpi_arguments_t *arguments, trv_mpi_want_t *want)
 {
     *want = (trv_mpi_want_t){.collective = arguments->collective, .datatype = arguments->datatype, .op = arguments->op};
-    if (arguments->count < 0)
-        return trv_fail(TRV_ERR_ARGUMENT, "the count is %lld; it must be 0 or more", (long long)arguments->count),
-               MPI_ERR_COUNT;
-    want->count = (size_t)arguments->count;
-    return trv_mpi_elements(arguments->datatype, arguments->op, &want->elements);
+    size_t bytes;
+    int code = trv_mpi_count_bytes(arguments->count, 0, &bytes);
+    if (code == MPI_SUCCESS)
+        code = trv_mpi_elements(arguments->datatype, arguments->op, &want->elements);
+    if (code == MPI_SUCCESS)
+        code = trv_mpi_count_bytes(arguments->count, want->elements.size, &bytes);
+    want->count = code == MPI_SUCCESS ? (size_t)arguments->count : 0;
+    return code;
 }
 
 trv_mpi_want_t trv_mpi_bytes(size_t bytes)

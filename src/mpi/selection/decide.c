@@ -10,6 +10,7 @@
 #include "collective/scratch.h"
 #include "base/error.h"
 #include "mpi/communicator/exchange.h"
+#include "mpi/reports/log.h"
 #include "mpi/settings/job_settings.h"
 #include "mpi/selection/choose.h"
 #include "schedule/collective.h"
@@ -238,20 +239,34 @@ trv_mpi_verdict_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_want_t *w
 
 /* ---- TRIVANCE_CHECK ---------------------------------------------------------------------------------------------- */
 
+static void log_fault(const trv_mpi_state_t *state)
+{
+    char line[1024];
+    snprintf(line, sizeof line, "rank %d of a communicator of %d ranks: %s", state->rank, state->ranks,
+             trv_last_error());
+    trv_mpi_log_failure(line);
+}
+
 int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_want_t *want, uint64_t uneven, int fault)
 {
     const trv_mpi_circle_t circle = trv_mpi_state_circle(state);
     int64_t word[WORDS] = {0};
     tell_call(word, want, uneven);
-    word[UNABLE] = fault;
+    word[UNABLE] = fault != MPI_SUCCESS ? ((int64_t)(state->ranks - state->rank) << 32) + fault
+                                        : 0; /* the lowest rank's */
     int code = trv_mpi_circle_greatest(&circle, word, WORDS, WHAT);
     if (code != MPI_SUCCESS)
         return trv_mpi_transport_error("comparing the ranks' arguments", code), MPI_ERR_OTHER;
-    if (fault != MPI_SUCCESS)
-        return fault; /* this rank's own sentence is the better one */
-    if (word[UNABLE] != MPI_SUCCESS)
-        return trv_fail(TRV_ERR_INVALID, "another rank was given arguments that are refused; its trv_last_error() has "
-                                         "the reason"),
-               (int)word[UNABLE];
+    if (fault != MPI_SUCCESS) { /* this rank's own sentence is the better one */
+        if (trv_mpi_is_drop_in())
+            log_fault(state);
+        return fault;
+    }
+    if (word[UNABLE] != 0)
+        return trv_fail(TRV_ERR_INVALID,
+                        "rank %d of the communicator was given arguments that are refused; its %s the reason",
+                        state->ranks - (int)(word[UNABLE] >> 32),
+                        trv_mpi_is_drop_in() ? "line in the log has" : "trv_last_error() has"),
+               (int)(word[UNABLE] & INT32_MAX);
     return difference(word, want);
 }

@@ -11,6 +11,7 @@
 #include "schedule/collective.h"
 
 enum { POOL_MAX = 16 };
+#define FOUND_COUNT_MAX ((MPI_Count)1 << 32) /* whose bytes do not overflow */
 
 typedef struct instance {
     trv_pooled_t pooled; /* first: the address of one is that of the other */
@@ -145,7 +146,9 @@ int trv_mpi_decision_prepare(trv_mpi_decision_t *decision, trv_mpi_state_t *stat
 trv_mpi_decision_t *trv_mpi_decision_find(trv_mpi_state_t *state, const trv_mpi_arguments_t *call)
 {
     trv_cache_t *cache = &state->decisions;
-    for (trv_cache_entry_t **place = &cache->first; *place && call->count > 0; place = &(*place)->next) {
+    if (call->count <= 0 || call->count > FOUND_COUNT_MAX)
+        return NULL;
+    for (trv_cache_entry_t **place = &cache->first; *place; place = &(*place)->next) {
         const trv_mpi_decision_t *decision = (const trv_mpi_decision_t *)(void *)(*place)->object;
         const trv_mpi_want_t *kind = &decision->kind;
         if (kind->datatype != call->datatype || kind->op != call->op || kind->collective != call->collective ||

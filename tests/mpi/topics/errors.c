@@ -74,7 +74,7 @@ static void arguments(MPI_Comm comm)
     expect_class(TRV_Allreduce(NULL, out, 4, MPI_INT, MPI_SUM, comm), MPI_ERR_BUFFER, "NULL", "no send buffer");
     expect_class(TRV_Allgather(in, 2, MPI_INT, out, 3, MPI_INT, comm), MPI_ERR_COUNT, "8 bytes are sent and 12",
                  "counts");
-    expect_class(TRV_Allgather(in, -2, MPI_INT, out, 3, MPI_INT, comm), MPI_ERR_COUNT, "negative", "a negative count");
+    expect_class(TRV_Allgather(in, -2, MPI_INT, out, 3, MPI_INT, comm), MPI_ERR_COUNT, "is -2", "a negative count");
     expect_class(TRV_Allreduce_plan_create(-5, MPI_INT, MPI_SUM, comm, &plan), MPI_ERR_COUNT, "-5", "a plan's count");
     expect_class(TRV_Allreduce_plan_create(5, MPI_INT, MPI_SUM, comm, NULL), MPI_ERR_ARG, "address",
                  "no place for a plan");
@@ -89,9 +89,19 @@ static void arguments(MPI_Comm comm)
     MPI_Type_free(&gaps);
     expect_class(TRV_Allreduce(in, out, 4, MPI_INT, MPI_MAX, comm), MPI_SUCCESS, NULL, "a right call after all this");
     expect(out[3] == 4, "its result is %d", out[3]);
-    for (int again = 0; again < 2; again++) /* with and without a decision for such calls */
+    const MPI_Count many = ((MPI_Count)1 << 61) + 1; /* times 8 bytes: 8 in 64 bits */
+    double from = 1, to = 0;
+    for (int again = 0; again < 2; again++) { /* with and without a decision for such calls */
         expect_class(TRV_Allreduce(in, MPI_IN_PLACE, 4, MPI_INT, MPI_MAX, comm), MPI_ERR_BUFFER, "MPI_IN_PLACE",
                      "MPI_IN_PLACE as receive buffer");
+        expect_class(TRV_Allreduce_c(&from, &to, many, MPI_DOUBLE, MPI_SUM, comm), MPI_ERR_COUNT, "at most",
+                     "a count of more bytes than 64 bits can hold");
+        expect_class(TRV_Allreduce_plan_create(many, MPI_DOUBLE, MPI_SUM, comm, &plan), MPI_ERR_COUNT, "at most",
+                     "a plan of as many");
+        expect_class(TRV_Allgather_c(&from, many, MPI_DOUBLE, out, many, MPI_DOUBLE, comm), MPI_ERR_COUNT, "at most",
+                     "a gathered block of as many");
+        expect_class(TRV_Allreduce(&from, &to, 1, MPI_DOUBLE, MPI_SUM, comm), MPI_SUCCESS, NULL, "one element");
+    }
 }
 
 static void settings(MPI_Comm comm)
