@@ -123,15 +123,15 @@ static int begin_buffers(trv_mpi_buffers_t *buffers, const trv_mpi_call_t *call,
                  : trv_mpi_buffers_begin_packed(buffers, state, call->gather, want->count * want->elements.size);
 }
 
-static int run(trv_mpi_decision_t *decision, const trv_mpi_call_t *call, trv_mpi_state_t *state,
-               const trv_mpi_want_t *want, bool plain)
+static int run(trv_mpi_decision_t *decision, const trv_mpi_call_t *call, trv_mpi_state_t *state, size_t count,
+               MPI_Datatype datatype, MPI_Op op, bool plain)
 {
     trv_mpi_buffers_t buffers;
-    trv_mpi_operation_t *operation = trv_mpi_decision_take(decision, state, want);
+    trv_mpi_operation_t *operation = trv_mpi_decision_take(decision, state, count, datatype, op);
     if (!operation)
         return trv_mpi_class(trv_mpi_state_fail_memory(state));
     trv_mpi_operation_count(operation);
-    int code = begin_buffers(&buffers, call, state, want, plain);
+    int code = begin_buffers(&buffers, call, state, &operation->want, plain);
     if (code == TRV_OK)
         code = trv_mpi_buffers_end(&buffers, state, trv_mpi_operation_run(operation, buffers.input, buffers.output));
     else
@@ -170,7 +170,7 @@ static bool serve_new(const trv_mpi_call_t *call, trv_mpi_state_t *state, int *c
         trv_mpi_operation_count(&passed);
         return false;
     }
-    *code = run(decision, call, state, &want, plain);
+    *code = run(decision, call, state, want.count, want.datatype, want.op, plain);
     return true;
 }
 
@@ -191,9 +191,7 @@ bool trv_mpi_serve(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
         decision = trv_mpi_decision_find(state, reduction);
     if (!decision || !decision->recipe.schedule)
         return serve_new(call, state, code);
-    trv_mpi_want_t want = decision->kind;
-    want.count = (size_t)reduction->count;
-    *code = run(decision, call, state, &want, true);
+    *code = run(decision, call, state, (size_t)reduction->count, reduction->datatype, reduction->op, true);
     return true;
 }
 

@@ -55,7 +55,7 @@ static int bring_home(const trv_mpi_buffers_t *buffers, const trv_mpi_state_t *s
     return buffers->to ? trv_device_copy(buffers->home, buffers->to, buffers->home_bytes) : TRV_OK;
 }
 
-int trv_mpi_buffers_end(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, int code)
+int trv_mpi_buffers_copy_back(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, int code)
 {
     if (code < 0) {
         trv_abandon(buffers->to != buffers->from ? buffers->to : NULL);

@@ -19,7 +19,7 @@ typedef struct trv_mpi_buffers {
     const void *input; /* for trv_mpi_operation_start */
     void *output;
     trv_mpi_alias_t alias;
-    void *from, *to; /* copies, or NULL */
+    void *from, *to; /* copies, or NULL: */
     void *home;      /* where `to` goes in the end */
     size_t home_bytes;
     trv_mpi_gather_t gather; /* where packed_bytes > 0: what `to` is unpacked by */
@@ -43,7 +43,10 @@ static inline int trv_mpi_buffers_begin(trv_mpi_buffers_t *buffers, const trv_mp
 {
     const bool in_place = input == MPI_IN_PLACE;
     const size_t part = want->count * want->elements.size;
-    *buffers = (trv_mpi_buffers_t){.input = in_place ? output : input, .output = output};
+    buffers->input = in_place ? output : input;
+    buffers->output = output;
+    buffers->alias = TRV_MPI_APART;
+    buffers->from = buffers->to = NULL; /* so that the members below have no meaning */
     if ((in_place || !trv_buffers_overlap(want->collective, part, state->ranks, input, output)) &&
         !trv_mpi_on_device(input, output))
         return TRV_OK;
@@ -53,8 +56,12 @@ static inline int trv_mpi_buffers_begin(trv_mpi_buffers_t *buffers, const trv_mp
 int trv_mpi_buffers_begin_packed(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state,
                                  const trv_mpi_gather_t *gather, size_t bytes);
 
-/* After the run, which returned `code`: brings the result home if that is TRV_OK, and frees the copies. Those of a run
- * that failed are lost, because a send may still read them. */
-int trv_mpi_buffers_end(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, int code);
+/* After the run, which returned `code`: copies the result to its place if that is TRV_OK, and frees the copies. Those of a
+ * run that failed are lost, because a send may still read them. */
+int trv_mpi_buffers_copy_back(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, int code);
+static inline int trv_mpi_buffers_end(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, int code)
+{
+    return buffers->to || buffers->from ? trv_mpi_buffers_copy_back(buffers, state, code) : code;
+}
 
 #endif

@@ -177,13 +177,6 @@ void trv_mpi_operation_place(trv_mpi_operation_t *operation, int position)
         trv_mpi_node_run_place(operation->run, position);
 }
 
-void trv_mpi_operation_take(trv_mpi_operation_t *operation, const trv_mpi_want_t *want)
-{
-    operation->want.count = want->count;
-    operation->want.datatype = operation->local.datatype = want->datatype;
-    operation->want.op = operation->local.op = want->op;
-}
-
 int trv_mpi_operation_run(trv_mpi_operation_t *operation, const void *input, void *output)
 {
     int code = trv_mpi_operation_start(operation, input, output);
@@ -192,7 +185,7 @@ int trv_mpi_operation_run(trv_mpi_operation_t *operation, const void *input, voi
 
 /* ---- Telling ----------------------------------------------------------------------------------------------------- */
 
-void trv_mpi_operation_count(trv_mpi_operation_t *operation)
+void trv_mpi_operation_note(trv_mpi_operation_t *operation)
 {
     char where[TRV_MPI_WHERE_MAX];
     const trv_mpi_want_t *want = &operation->want;

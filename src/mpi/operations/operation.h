@@ -16,6 +16,7 @@
 #include "mpi/operations/elements.h"
 #include "mpi/operations/want.h"
 #include "mpi/reports/log_table.h"
+#include "mpi/reports/recorder.h"
 
 /* How calls of a kind are served, spelled out: the same on all ranks. */
 typedef struct trv_mpi_recipe {
@@ -68,11 +69,22 @@ int trv_mpi_operation_fail(trv_mpi_operation_t *operation, int code);
 int trv_mpi_operation_run(trv_mpi_operation_t *operation, const void *input, void *output);
 /* The tags, and the memory of the node, of later starts: those of a position. */
 void trv_mpi_operation_place(trv_mpi_operation_t *operation, int position);
-/* Count and handles of later starts: those of `want`, which is of the same kind. */
-void trv_mpi_operation_take(trv_mpi_operation_t *operation, const trv_mpi_want_t *want);
+/* Count and handles of later starts, of the same signature. */
+static inline void trv_mpi_operation_take(trv_mpi_operation_t *operation, size_t count, MPI_Datatype datatype,
+                                          MPI_Op op)
+{
+    operation->want.count = count;
+    operation->want.datatype = operation->local.datatype = datatype;
+    operation->want.op = operation->local.op = op;
+}
 
-/* Counts a run, and records it. */
-void trv_mpi_operation_count(trv_mpi_operation_t *operation);
+/* Counts a run in the log's table, and records it, where that is wanted. */
+void trv_mpi_operation_note(trv_mpi_operation_t *operation);
+static inline void trv_mpi_operation_count(trv_mpi_operation_t *operation)
+{
+    if (trv_mpi_recording || operation->tally)
+        trv_mpi_operation_note(operation);
+}
 /* What is waited for: trv_mpi_waiting_t of an operation. */
 void trv_mpi_operation_describe(const void *operation, char *text, size_t size);
 

@@ -48,23 +48,23 @@ static void instance_free(instance_t *instance)
     free(instance);
 }
 
-static trv_mpi_operation_t *instance_take(void *source, trv_mpi_state_t *state, const trv_mpi_want_t *want)
+static trv_mpi_operation_t *instance_take(trv_mpi_decision_t *decision, trv_mpi_state_t *state, size_t count,
+                                          MPI_Datatype datatype, MPI_Op op)
 {
-    trv_mpi_decision_t *decision = source;
     instance_t *instance = (instance_t *)(void *)trv_pool_take(&decision->pool);
     instance = instance ? instance : instance_make(decision, state);
     if (!instance)
         return NULL;
     instance->operation.state = state;
     instance->operation.tally = decision->tally;
-    trv_mpi_operation_take(&instance->operation, want);
+    trv_mpi_operation_take(&instance->operation, count, datatype, op);
     return &instance->operation;
 }
 
-trv_mpi_operation_t *trv_mpi_decision_take(trv_mpi_decision_t *decision, trv_mpi_state_t *state,
-                                           const trv_mpi_want_t *want)
+trv_mpi_operation_t *trv_mpi_decision_take(trv_mpi_decision_t *decision, trv_mpi_state_t *state, size_t count,
+                                           MPI_Datatype datatype, MPI_Op op)
 {
-    trv_mpi_operation_t *operation = instance_take(decision, state, want);
+    trv_mpi_operation_t *operation = instance_take(decision, state, count, datatype, op);
     if (operation)
         trv_mpi_operation_place(operation, 0);
     return operation;
@@ -77,12 +77,17 @@ void trv_mpi_decision_give(trv_mpi_operation_t *operation)
         instance_free(instance);
 }
 
+static trv_mpi_operation_t *instance_lend(void *source, trv_mpi_state_t *state, const trv_mpi_want_t *want)
+{
+    return instance_take(source, state, want->count, want->datatype, want->op);
+}
+
 static void instance_release(void *source) { trv_mpi_decision_release(source); }
 
 trv_mpi_lender_t trv_mpi_decision_lend(trv_mpi_decision_t *decision)
 {
     trv_mpi_decision_hold(decision);
-    return (trv_mpi_lender_t){decision, instance_take, trv_mpi_decision_give, instance_release};
+    return (trv_mpi_lender_t){decision, instance_lend, trv_mpi_decision_give, instance_release};
 }
 
 /* ---- Life -------------------------------------------------------------------------------------------------------- */

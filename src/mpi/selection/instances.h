@@ -48,10 +48,10 @@ void trv_mpi_decision_leave(trv_mpi_decision_t *decision);
 trv_mpi_decision_t *trv_mpi_decision_find(trv_mpi_state_t *state, const trv_mpi_arguments_t *call);
 trv_mpi_decision_t *trv_mpi_decision_look(trv_mpi_state_t *state, const trv_mpi_want_t *want);
 
-/* An instance for a run on `state`, with the tags of blocking calls, and the count and handles of `want`; it is given back
- * after the run. NULL with the sentence where there is no memory. */
-trv_mpi_operation_t *trv_mpi_decision_take(trv_mpi_decision_t *decision, trv_mpi_state_t *state,
-                                           const trv_mpi_want_t *want);
+/* An instance for a run on `state`, with the tags of blocking calls, for this count and these handles; it is given back after
+ * the run. NULL with the sentence where there is no memory. */
+trv_mpi_operation_t *trv_mpi_decision_take(trv_mpi_decision_t *decision, trv_mpi_state_t *state, size_t count,
+                                           MPI_Datatype datatype, MPI_Op op);
 void trv_mpi_decision_give(trv_mpi_operation_t *operation);
 /* The lender of requests. It holds the decision. */
 trv_mpi_lender_t trv_mpi_decision_lend(trv_mpi_decision_t *decision);
