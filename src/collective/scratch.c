@@ -5,7 +5,10 @@
 #include "collective/scratch.h"
 
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
+
+#include "collective/memory.h"
 
 #define PLACES    8
 #define ALIGNMENT 64 /* also the size of the head, with padding */
@@ -15,28 +18,6 @@ typedef struct block {
 } block_t;
 
 static _Atomic(block_t *) place[PLACES];
-static _Atomic int64_t kept, most;
-static _Atomic uint64_t kept_max = UINT64_MAX;
-
-void trv_memory_limit(uint64_t bytes) { atomic_store_explicit(&kept_max, bytes, memory_order_relaxed); }
-
-bool trv_memory_exceeds_limit(void)
-{
-    return trv_memory_kept() > atomic_load_explicit(&kept_max, memory_order_relaxed);
-}
-
-void trv_memory_count(int64_t bytes)
-{
-    int64_t now = atomic_fetch_add_explicit(&kept, bytes, memory_order_relaxed) + bytes;
-    int64_t before = atomic_load_explicit(&most, memory_order_relaxed);
-    while (now > before &&
-           !atomic_compare_exchange_weak_explicit(&most, &before, now, memory_order_relaxed, memory_order_relaxed))
-        ;
-}
-
-uint64_t trv_memory_kept(void) { return (uint64_t)atomic_load_explicit(&kept, memory_order_relaxed); }
-
-uint64_t trv_memory_most(void) { return (uint64_t)atomic_load_explicit(&most, memory_order_relaxed); }
 
 static void *memory_of(block_t *block) { return (char *)block + ALIGNMENT; }
 

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collective/memory.h"
 #include "collective/scratch.h"
 #include "base/error.h"
 #include "mpi/communicator/adopt.h"

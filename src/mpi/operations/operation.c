@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "mpi/node/node.h"
+#include "collective/memory.h"
 #include "collective/scratch.h"
 #include "mpi/settings/job_settings.h"
 #include "mpi/reports/log.h"

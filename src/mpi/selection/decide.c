@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "collective/decision.h"
-#include "collective/scratch.h"
+#include "collective/memory.h"
 #include "base/error.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/reports/log.h"
