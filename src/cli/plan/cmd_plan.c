@@ -167,7 +167,7 @@ static int write_plan(const options_t *options, const cli_shown_t *plan)
  * of text and SVG come before their first byte; a JSON file's do not all, so it is tried out before. */
 static int try_json(const options_t *options, const cli_shown_t *plan)
 {
-    if (options->format != JSON || (options->output && strcmp(options->output, "-") != 0))
+    if (options->format != JSON || !cli_output_is_stdout(options->output))
         return TRV_OK;
     FILE *nowhere = fopen("/dev/null", "w");
     if (!nowhere)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/subcommands.h"
+#include "cli/shared/output.h"
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
 #include "cli/simulate/simulate.h"
@@ -147,7 +148,7 @@ static const char *refuse_values(const cli_simulate_t *job)
     if (job->trace && (job->tori.count > 1 || job->sizes > 1 || (!job->schedule && !job->selection.single)))
         return "--trace is of one torus, one algorithm and one size, for example "
                "`trivance simulate 9 --algorithm=trivance-b --bytes=64K --trace=trace.json`";
-    if (job->trace && strcmp(job->trace, "-") == 0)
+    if (job->trace && cli_output_is_stdout(job->trace))
         return "--trace needs the name of a file, for example --trace=trace.json";
     if (job->links && job->format == CLI_FORMAT_CSV)
         return "--links has a list per result, which is no CSV; take --format=json";

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/shared/output.h"
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
 #include "cli/sweep/sweep.h"
@@ -62,7 +63,7 @@ static int read_option(void *context, int key)
     case 'a': return cli_sweep_append(&grid->list[CLI_AXIS_ALGORITHM], optarg);
     case 'b': return cli_sweep_append(&grid->list[CLI_AXIS_BYTES], optarg);
     case 'c': return cli_sweep_append(&grid->list[CLI_AXIS_COLLECTIVE], optarg);
-    case 'o': sweep->path = strcmp(optarg, "-") == 0 ? NULL : optarg; return TRV_OK;
+    case 'o': sweep->path = cli_output_is_stdout(optarg) ? NULL : optarg; return TRV_OK;
     case 'f': sweep->with_format = true; return cli_parse_format(optarg, &sweep->format);
     case 'j': return trv_parse_int(optarg, "--workers", 1, 1024, &sweep->workers);
     case OPTION_RESTART: sweep->restart = true; return TRV_OK;
@@ -121,6 +122,8 @@ static int check(cli_sweep_t *sweep)
         rc = trv_fail(TRV_ERR_ARGUMENT, "--restart empties the file of --output, which is missing");
     if (!rc && sweep->path)
         rc = cli_sweep_format_of(sweep->path, &sweep->format);
+    if (!rc && sweep->path)
+        rc = cli_output_check(sweep->path);
     if (!rc && cli_sweep_points(&sweep->grid) > POINTS_UNASKED && !sweep->yes && !sweep->dry)
         rc = trv_fail(TRV_ERR_ARGUMENT, "the grid has %s points (%s); give --yes if you mean all of them",
                       format_count(cli_sweep_points(&sweep->grid), count),
