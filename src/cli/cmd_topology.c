@@ -33,6 +33,7 @@ static char (*fill_cells(const trv_topology_t *topology, int *width))[CELL_MAX]
             snprintf(name, sizeof name, "%.*s", TEXT_MAX, topology->host[i]);
         else
             snprintf(name, sizeof name, "%d", i);
+        trv_make_printable(name);
         snprintf(both, sizeof both, "%s%s%s", text, *text ? "," : "", name);
         bool cut = strstr(text, "…") != NULL;
         if (!cut)
@@ -145,7 +146,7 @@ static int show(const char *path, const trv_topology_t *topology)
 static void warn(void *context, const char *sentence)
 {
     (void)context;
-    fprintf(stderr, "trivance topology: warning: %s\n", sentence);
+    cli_warn("topology", "%s", sentence);
 }
 
 static int check(const char *path)

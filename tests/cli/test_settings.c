@@ -410,6 +410,30 @@ static void test_info(void **state)
     tool_clear(&tool);
 }
 
+/* Values that are not UTF-8 or have control characters: one line of text, valid JSON and a whole row of CSV. */
+static void test_info_of_any_bytes(void **state)
+{
+    static const char *const set[] = {"TRIVANCE_DEBUG_FILE=\xff", "TRIVANCE_TORUS=9\n9\033[1m", NULL};
+    (void)state;
+    tool_t text = tool_run_as(TRIVANCE_TOOL, "info", NULL, set);
+    assert_non_null(strstr(text.out, "\nTRIVANCE_DEBUG_FILE=?\n"));
+    assert_non_null(strstr(text.out, "\nTRIVANCE_TORUS=9?9?[1m\n"));
+    tool_clear(&text);
+    tool_t csv = tool_run_as(TRIVANCE_TOOL, "info --format=csv", NULL, set);
+    assert_string_equal(csv.err, "");
+    assert_non_null(strstr(csv.out, "\nvariable,TRIVANCE_DEBUG_FILE,?,stderr,"));
+    assert_non_null(strstr(csv.out, "\nvariable,TRIVANCE_TORUS,9?9?[1m,none,"));
+    tool_clear(&csv);
+    tool_t tool = tool_run_as(TRIVANCE_TOOL, "info --format=json", NULL, set);
+    assert_string_equal(tool.err, "");
+    json_t *array = json_loads(tool.out, 0, NULL), *row;
+    size_t i;
+    assert_non_null(array);
+    json_array_foreach(array, i, row) assert_non_null(json_object_get(row, "value"));
+    json_decref(array);
+    tool_clear(&tool);
+}
+
 /* `text` with | as Markdown wants it in a table. */
 static void escape(const char *text, char *escaped)
 {
@@ -451,6 +475,7 @@ int main(void)
         cmocka_unit_test(test_wrong_files),    cmocka_unit_test(test_network_of_a_file),
         cmocka_unit_test(test_shared),         cmocka_unit_test(test_text),
         cmocka_unit_test(test_removed),        cmocka_unit_test(test_info),
+        cmocka_unit_test(test_info_of_any_bytes),
         cmocka_unit_test(test_document),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
