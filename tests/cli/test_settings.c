@@ -468,13 +468,20 @@ static void test_document(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),       cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_what_may_serve), cmocka_unit_test(test_wrong_values),
-        cmocka_unit_test(test_synonyms),       cmocka_unit_test(test_line),
-        cmocka_unit_test(test_wrong_lines),    cmocka_unit_test(test_file),
-        cmocka_unit_test(test_wrong_files),    cmocka_unit_test(test_network_of_a_file),
-        cmocka_unit_test(test_shared),         cmocka_unit_test(test_text),
-        cmocka_unit_test(test_removed),        cmocka_unit_test(test_info),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_what_may_serve),
+        cmocka_unit_test(test_wrong_values),
+        cmocka_unit_test(test_synonyms),
+        cmocka_unit_test(test_line),
+        cmocka_unit_test(test_wrong_lines),
+        cmocka_unit_test(test_file),
+        cmocka_unit_test(test_wrong_files),
+        cmocka_unit_test(test_network_of_a_file),
+        cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_removed),
+        cmocka_unit_test(test_info),
         cmocka_unit_test(test_info_of_any_bytes),
         cmocka_unit_test(test_document),
     };

@@ -1,12 +1,11 @@
 /*
  * Reading the command line of bench (cli/shared/bench_command.h). All ranks parse; rank 0 alone is heard.
  */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "cli/host/handover.h"
 #include "cli/shared/bench_command.h"
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
@@ -409,36 +408,17 @@ static int parse(int argc, char **argv, draft_t *draft)
     return cli_finish("bench", complete(draft));
 }
 
-/* Redirects this process's output to /dev/null while `quiet`, and back. */
-static void hush(int descriptor, int *saved, bool quiet)
-{
-    if (quiet) {
-        int nowhere = open("/dev/null", O_WRONLY);
-        *saved = dup(descriptor);
-        dup2(nowhere, descriptor);
-        close(nowhere);
-    } else {
-        dup2(*saved, descriptor);
-        close(*saved);
-    }
-}
-
 int bench_options(int argc, char **argv, MPI_Comm comm, bench_options_t *options)
 {
-    int rank = 0, saved_out = -1, saved_error = -1;
+    int rank = 0;
     *options = (bench_options_t){.type = TRV_FLOAT, .op = TRV_SUM, .iterations = -1, .warmup = -1, .check = true};
     draft_t draft = {.options = options, .comm = comm, .factor = 2};
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &draft.ranks);
-    if (rank != 0) {
-        hush(STDOUT_FILENO, &saved_out, true);
-        hush(STDERR_FILENO, &saved_error, true);
-    }
+    if (rank != 0)
+        cli_silence(true);
     int result = parse(argc, argv, &draft);
-    if (rank != 0) {
-        fflush(stdout);
-        hush(STDOUT_FILENO, &saved_out, false);
-        hush(STDERR_FILENO, &saved_error, false);
-    }
+    if (rank != 0)
+        cli_silence(false);
     return result;
 }

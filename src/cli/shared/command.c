@@ -129,7 +129,22 @@ static bool has_word(const char *words, const char *word)
     return false;
 }
 
-static bool mode_takes_torus(const cli_mode_t *mode) { return has_word(mode->reads, "TORUS"); }
+static bool mode_takes_arguments(const cli_mode_t *mode)
+{
+    return has_word(mode->reads, "TORUS") || has_word(mode->reads, "FILE");
+}
+
+/* What the arguments of a subcommand are: of the modes, all that take any take the same. */
+static const char *argument_noun(const cli_command_t *command)
+{
+    bool files = false;
+    for (const cli_mode_t *mode = command->mode; !files; mode++) {
+        files = has_word(mode->reads, "FILE");
+        if (!mode->option)
+            break;
+    }
+    return files ? "file" : "torus";
+}
 
 static bool mode_reads(const cli_mode_t *mode, const cli_command_t *command, const cli_option_t *option)
 {
@@ -164,19 +179,20 @@ static void append_option(char text[MODE_TEXT_MAX], const char *before, const cl
     append_name(text, before, name, with_value ? option->value : NULL);
 }
 
-/* "--schedule=FILE or --paper": what asks for the modes that read the option, or, for NULL, need no torus. */
+/* "--schedule=FILE or --paper": what asks for the modes that read the option, or, for NULL, take no arguments. */
 static void list_modes(const cli_command_t *command, const parser_t *parser, const cli_option_t *option,
                        char text[MODE_TEXT_MAX])
 {
     for (const cli_mode_t *mode = command->mode; mode->option; mode++)
-        if (option ? mode_reads(mode, command, option) : !mode_takes_torus(mode))
+        if (option ? mode_reads(mode, command, option) : !mode_takes_arguments(mode))
             append_option(text, " or ", parser->option[parser_place(parser, mode->option)], true);
 }
 
-/* -1, or the exit code behind the sentence about what was given and the mode does not read, or the torus it lacks. */
-static int check_mode(const cli_command_t *command, const parser_t *parser, bool has_torus)
+/* -1, or the exit code behind the sentence about what was given and the mode does not read, or the arguments it lacks. */
+static int check_mode(const cli_command_t *command, const parser_t *parser, bool has_arguments)
 {
     const cli_mode_t *mode = command->mode;
+    const char *noun = argument_noun(command);
     const cli_option_t *unread = NULL;
     char given[MODE_TEXT_MAX] = "", modes[MODE_TEXT_MAX] = "";
     while (mode->option && !parser->given[parser_place(parser, mode->option)])
@@ -186,19 +202,22 @@ static int check_mode(const cli_command_t *command, const parser_t *parser, bool
             unread = parser->option[i];
             append_option(given, " and ", unread, false);
         }
-    if (has_torus && !mode_takes_torus(mode))
-        append_name(given, " and ", "the torus", NULL);
+    if (has_arguments && !mode_takes_arguments(mode)) {
+        char arguments[16];
+        snprintf(arguments, sizeof arguments, "the %s", noun);
+        append_name(given, " and ", arguments, NULL);
+    }
     if (mode->option && *given)
         return cli_bad(command->name, "%s; leave out %s, for example `trivance %s %s`", mode->about, given,
                        command->name, mode->example);
     list_modes(command, parser, unread, modes);
     if (unread)
         return cli_bad(command->name, "%s is only for %s; leave it out or give that", given, modes);
-    if (has_torus || !mode_takes_torus(mode))
+    if (has_arguments || !mode_takes_arguments(mode))
         return -1;
-    return mode->option ? cli_bad(command->name, "%s; give the torus, for example `trivance %s %s`", mode->about,
+    return mode->option ? cli_bad(command->name, "%s; give the %s, for example `trivance %s %s`", mode->about, noun,
                                   command->name, mode->example)
-                        : cli_bad(command->name, "give either a torus or %s, for example `trivance %s %s`", modes,
+                        : cli_bad(command->name, "give either a %s or %s, for example `trivance %s %s`", noun, modes,
                                   command->name, mode->example);
 }
 

@@ -31,8 +31,8 @@ typedef struct cli_option {
 typedef struct cli_mode {
     const char *option; /* without dashes; NULL ends the table */
     const char *about;  /* how the sentence that refuses other options begins: "--why asks about one size" */
-    const char
-        *reads; /* names with blanks between; TORUS: arguments, without which it is refused; MORE: all of `more` */
+    const char *
+        reads; /* names with blanks between; TORUS or FILE: arguments, without which it is refused; MORE: all of `more` */
     const char *example; /* what stands behind the subcommand's name */
 } cli_mode_t;
 
