@@ -59,6 +59,7 @@ const cli_command_t cli_export_command = {
     .option = option,
     .mode = mode,
     .more = cli_network_link_options,
+    .repeated = CLI_NETWORK_REPEATED,
     .examples = "trivance export 9 --algorithm=trivance-b --bytes=1M --format=goal -o trivance.goal\n"
                 "trivance export 8 --algorithm=swing-b --format=msccl -o swing.xml\n"
                 "trivance export 3x3 --algorithm=trivance-l-grouped --format=mscclpp -o grouped.json\n",

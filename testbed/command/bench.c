@@ -61,6 +61,7 @@ const cli_command_t cli_testbed_bench_command = {
         "in turns without the drop-in and with it, and reports the time from MPI_Init to MPI_Finalize, how much of "
         "it is spent in MPI_Allreduce, and the ratio. Writes program.csv and what the program prints.",
     .option = option,
+    .repeated = "slow-link cut",
     .notes = "Exit status: 0 success, 1 a testbed was not faithful, 2 bad input or a machine that cannot emulate.",
     .examples = "trivance testbed bench --torus 9 --bytes 8,8K,64K --rendezvous off\n"
                 "trivance testbed bench --compare --output results\n"

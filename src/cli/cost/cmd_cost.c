@@ -68,6 +68,7 @@ const cli_command_t cli_cost_command = {
     .option = option,
     .mode = mode,
     .more = cli_network_link_options,
+    .repeated = CLI_NETWORK_REPEATED,
     .examples = "trivance cost 27 --algorithm=trivance-l,trivance-b,ring\n"
                 "trivance cost 16x16x16 --bytes=32K,8M --bandwidth=1.6Tb/s --hop=200ns\n",
 };

@@ -99,6 +99,7 @@ const cli_command_t cli_plan_command = {
     .option = option,
     .mode = mode,
     .more = cli_network_plan_options,
+    .repeated = CLI_NETWORK_REPEATED,
     .examples = "trivance plan 9\n"
                 "trivance plan 9x9 --algorithm=trivance-b --format=svg -o plan.svg\n"
                 "trivance plan 8 --algorithm=swing-b --rank=3\n"
@@ -374,7 +375,7 @@ static int read_option(void *context, int key)
     case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;
     case OPTION_ALL_SIZES: options->all_sizes = true; return TRV_OK;
     case OPTION_WHY: options->why = true; return TRV_OK;
-    case OPTION_NODES: return cli_plan_take_nodes(optarg, &options->nodes);
+    case OPTION_NODES: options->nodes = optarg; return TRV_OK;
     case OPTION_LIMIT: options->limit = true; return TRV_OK;
     case 'f': options->format_name = optarg; return TRV_OK;
     case 'o': options->output = optarg; return TRV_OK;

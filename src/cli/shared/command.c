@@ -104,14 +104,26 @@ static int refuse_syntax(const char *command, char **argv, int told, int before,
     return CLI_BAD;
 }
 
+static void name_option(const cli_option_t *option, char name[64])
+{
+    if (*option->name)
+        snprintf(name, 64, "--%s", option->name);
+    else
+        snprintf(name, 64, "-%c", letter_of(option));
+}
+
+static int refuse_twice(const char *command, const cli_option_t *option)
+{
+    char name[64];
+    name_option(option, name);
+    return cli_bad(command, "%s is given twice, and only one would count; leave one out", name);
+}
+
 /* The sentence of the last failure, which says about which option it is. */
 static int refuse_value(const char *command, const cli_option_t *option)
 {
     char name[64];
-    if (*option->name)
-        snprintf(name, sizeof name, "--%s", option->name);
-    else
-        snprintf(name, sizeof name, "-%c", letter_of(option));
+    name_option(option, name);
     const char *sentence = trv_last_error();
     return strstr(sentence, name) ? cli_bad_last(command) : cli_bad(command, "%s: %s", name, sentence);
 }
@@ -146,14 +158,20 @@ static const char *argument_noun(const cli_command_t *command)
     return files ? "file" : "torus";
 }
 
-static bool mode_reads(const cli_mode_t *mode, const cli_command_t *command, const cli_option_t *option)
+/* Whether an option is among these names, of which MORE is all of the command's `more`. */
+static bool is_among(const char *names, const cli_command_t *command, const cli_option_t *option)
 {
-    if ((mode->option && strcmp(mode->option, option->name) == 0) || has_word(mode->reads, option->name))
+    if (has_word(names, option->name))
         return true;
-    const cli_option_t *more = has_word(mode->reads, "MORE") ? command->more() : NULL;
+    const cli_option_t *more = has_word(names, "MORE") ? command->more() : NULL;
     while (more && more->text && more != option)
         more++;
     return more && more->text;
+}
+
+static bool mode_reads(const cli_mode_t *mode, const cli_command_t *command, const cli_option_t *option)
+{
+    return (mode->option && strcmp(mode->option, option->name) == 0) || is_among(mode->reads, command, option);
 }
 
 /* The place of an option among those of the parser. */
@@ -223,6 +241,18 @@ static int check_mode(const cli_command_t *command, const parser_t *parser, bool
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
+/* Notes that an option is given; false: it was given before, and may be given only once. */
+static bool take_once(parser_t *parser, const cli_command_t *command, const cli_option_t *option)
+{
+    bool before = false;
+    for (int i = 0; i < parser->options; i++)
+        if (parser->option[i] == option) {
+            before = parser->given[i];
+            parser->given[i] = true;
+        }
+    return !before || (command->repeated && is_among(command->repeated, command, option));
+}
+
 int cli_read_options(const cli_command_t *command, int argc, char **argv, int (*read)(void *options, int key),
                      void *options)
 {
@@ -239,8 +269,8 @@ int cli_read_options(const cli_command_t *command, int argc, char **argv, int (*
             cli_print_help(command, stdout);
             return CLI_OK;
         }
-        for (int i = 0; i < parser.options; i++)
-            parser.given[i] |= parser.option[i] == option;
+        if (!take_once(&parser, command, option))
+            return refuse_twice(command->name, option);
         if (read(options, option->key) < 0)
             return refuse_value(command->name, option);
     }

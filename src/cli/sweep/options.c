@@ -45,15 +45,16 @@ const cli_command_t cli_sweep_command = {
              "command resumes a sweep that was killed.",
     .option = option,
     .more = cli_network_options,
+    .repeated = "torus algorithm bytes collective MORE",
     .notes = "Entries of numbers may be ranges: 1K:64M is 1K, 2K, 4K … 64M; 1K:64M:x4 multiplies by 4, and "
              "1us:3us:+500ns adds 500 ns. FILE.json has the same names as keys, with texts, numbers or lists of these; "
-             "an option takes the place of its key. slow-rank, slow-link and cut may be none.",
+             "an option takes the place of its key, and one that is given again makes its list longer. slow-rank, "
+             "slow-link and cut may be none.",
     .examples = "trivance sweep --torus=8,8x8 --bytes=1K:64M:x4 --bandwidth=200Gb/s,800Gb/s -o out.csv\n"
                 "trivance sweep grid.json --model=fifo -o out.jsonl\n"
                 "mpirun -n 64 trivance sweep grid.json -o grid.csv\n",
 };
 
-/* An option that is given twice makes its list longer. */
 static int read_option(void *context, int key)
 {
     cli_sweep_t *sweep = context;

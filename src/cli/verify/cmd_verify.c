@@ -59,6 +59,7 @@ const cli_command_t cli_verify_command = {
     .option = option,
     .mode = mode,
     .more = cli_network_link_options,
+    .repeated = CLI_NETWORK_REPEATED,
     .notes = "Exit status: 0 all is as claimed, 1 a schedule is wrong, 2 bad input. Algorithms that cannot serve a "
              "torus are shown as skipped, with the reason; a single one that was asked for by name is bad input.",
     .examples = "trivance verify 9 3x3 8x8\n"
