@@ -152,7 +152,7 @@ static int read_option(void *context, int key)
     case 's': options->schedule = optarg; return TRV_OK;
     case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;
     case 'o': options->output = optarg; return TRV_OK;
-    default: options->alpha_given = true; return trv_parse_time_ns(optarg, &options->alpha_ns);
+    default: options->alpha_given = true; return trv_parse_latency_ns(optarg, &options->alpha_ns);
     }
 }
 

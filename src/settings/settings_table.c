@@ -59,6 +59,13 @@ static int check_wait(const char *text, trv_name_check_t *check_algorithm)
     return code < 0 || time_ns > 0 ? code : trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is no time to wait", text);
 }
 
+static int check_latency(const char *text, trv_name_check_t *check_algorithm)
+{
+    (void)check_algorithm;
+    double time_ns;
+    return trv_parse_latency_ns(text, &time_ns);
+}
+
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
 #define AT(field)       offsetof(trv_settings_t, field)
@@ -90,14 +97,15 @@ static const trv_setting_t table[] = {
      "precedence.",
      NULL, true},
     {"TRIVANCE_ALPHA", TRV_SETTING_TIME, AT(alpha_ns), true, "1.5us", NUMBER_AND_UNIT, "2us",
-     "For the planner: the time to start a step.", NULL, true},
+     "For the planner: the time to start a step.", check_latency, true},
     {"TRIVANCE_BANDWIDTH", TRV_SETTING_RATE, AT(bandwidth_bps), true, "800Gb/s",
      "a number with Mb/s, Gb/s, Tb/s or GB/s", "100Gb/s", "For the planner: the bandwidth of a link in one direction.",
      NULL, true},
     {"TRIVANCE_HOP_LATENCY", TRV_SETTING_TIME, AT(hop_ns), true, "200ns", NUMBER_AND_UNIT, "300ns",
-     "For the planner: the latency that a hop adds to a message.", NULL, true},
+     "For the planner: the latency that a hop adds to a message.", check_latency, true},
     {"TRIVANCE_MESSAGE_OVERHEAD", TRV_SETTING_TIME, AT(overhead_ns), true, "0ns", NUMBER_AND_UNIT, "150us",
-     "For the planner: the time a message occupies its sender's processor, one message after another.", NULL, true},
+     "For the planner: the time a message occupies its sender's processor, one message after another.", check_latency,
+     true},
     {"TRIVANCE_PIECE", TRV_SETTING_BYTES, AT(piece_bytes), true, "0", "bytes, optionally with K or M", "8K",
      "The maximum size of the fragments that messages of schedules are sent in, for networks where a rendezvous of the "
      "MPI library or of libfabric takes longer than fragments below its eager limit; 0 sends messages whole. In "

@@ -151,7 +151,7 @@ static int take_option(void *context, int key)
     case OPTION_SLOW_LINK: return cli_links_add_slow(&options->links, optarg);
     case OPTION_CUT: return cli_links_add_cut(&options->links, optarg);
     case OPTION_BANDWIDTH: return trv_parse_rate_bps(optarg, &options->bandwidth_bps);
-    case OPTION_LATENCY: return trv_parse_time_ns(optarg, &options->latency_ns);
+    case OPTION_LATENCY: return trv_parse_latency_ns(optarg, &options->latency_ns);
     case OPTION_COMPARE: options->compare = true; return TRV_OK;
     case OPTION_PORTS: options->ports = true; return TRV_OK;
     case 'b': return read_sizes(optarg, options);

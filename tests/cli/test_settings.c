@@ -121,6 +121,9 @@ static void test_wrong_values(void **state)
                  {"TRIVANCE_TORUS", "9,,3x3", "empty entry", true},
                  {"TRIVANCE_ALGORITHM", "trivanse", "there is no algorithm 'trivanse'; there are trivance-l,", true},
                  {"TRIVANCE_ALPHA", "5", "'5' is not a time", true},
+                 {"TRIVANCE_ALPHA", "7200s", "'7200s' is not a time", true}, /* the limits of the planner's network */
+                 {"TRIVANCE_HOP_LATENCY", "7200s", "at most 3600s", true},
+                 {"TRIVANCE_BANDWIDTH", "0.000001Mb/s", "from 1Kb/s to 10000Tb/s", true},
                  {"TRIVANCE_BANDWIDTH", "800", "for example 800Gb/s", true},
                  {"TRIVANCE_MESSAGE_OVERHEAD", "-1us", "'-1us' is not a time", true},
                  {"TRIVANCE_CART", "maybe", "'maybe' is neither 0 nor 1; for example TRIVANCE_CART=1", true},
