@@ -8,6 +8,7 @@
 #include <trivance/common.h>
 #include <trivance/reduce.h>
 
+#include "cli/check_setting.h"
 #include "cli/subcommands.h"
 #include "base/error.h"
 #include "collective/algorithm_names.h"
@@ -76,7 +77,7 @@ static void look(const trv_setting_t *setting, variable_t *variable)
 {
     const char *value = getenv(setting->name);
     *variable = (variable_t){.setting = setting, .value = value && *value ? value : NULL};
-    if (variable->value && trv_settings_check(setting, value, trv_algorithm_check) < 0)
+    if (variable->value && cli_check_setting(setting, value) < 0)
         snprintf(variable->fault, sizeof variable->fault, "%s", trv_last_error());
     if (variable->value && trv_settings_is_secret(setting))
         variable->value = "(set)";

@@ -437,6 +437,31 @@ static void test_info_of_any_bytes(void **state)
     tool_clear(&tool);
 }
 
+/* What jobs read later is checked, too: topology files, interfaces. */
+static void test_info_of_files(void **state)
+{
+    static const struct {
+        const char *setting, *words;
+    } cases[] = {{"TRIVANCE_TOPOLOGY_FILE=/nonexistent",
+                  "TRIVANCE_TOPOLOGY_FILE: the file '/nonexistent' cannot be read"},
+                 {"TRIVANCE_TOPOLOGY_FILE=/", "cannot be read: Is a directory"},
+                 {"TRIVANCE_PORTS=,,,", "TRIVANCE_PORTS: there is an entry that is no interface"},
+                 {"TRIVANCE_PORTS=+9=eth1", "a port, which are +0 and -0 to +7 and -7, in '+9=eth1'"},
+                 {"TRIVANCE_PORTS=+0=eth1,+0=eth2", "a port is named twice in"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *const set[] = {cases[i].setting, NULL};
+        tool_t tool = tool_run_as(TRIVANCE_TOOL, "info", NULL, set);
+        if (tool.code != 2 || !strstr(tool.out, cases[i].words))
+            fail_msg("%s: exit code %d, without '%s'", cases[i].setting, tool.code, cases[i].words);
+        tool_clear(&tool);
+    }
+    static const char *const good[] = {"TRIVANCE_PORTS=+0=eth1,-7=10.0.0.1", NULL};
+    tool_t tool = tool_run_as(TRIVANCE_TOOL, "info", NULL, good);
+    assert_int_equal(tool.code, 0);
+    tool_clear(&tool);
+}
+
 /* `text` with | as Markdown wants it in a table. */
 static void escape(const char *text, char *escaped)
 {
@@ -486,6 +511,7 @@ int main(void)
         cmocka_unit_test(test_removed),
         cmocka_unit_test(test_info),
         cmocka_unit_test(test_info_of_any_bytes),
+        cmocka_unit_test(test_info_of_files),
         cmocka_unit_test(test_document),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
