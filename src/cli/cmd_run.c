@@ -127,6 +127,13 @@ static int find_mpi(const char *command, char **words, int count, const char *gi
     if (!cli_find_executable(words[0], path))
         return cli_bad(command, "there is no program '%.200s' that can be started", words[0]);
     start->launcher = cli_mpi_of_launcher(words[0]);
+    const bool itself = !start->launcher && at < 0 && cli_find_mpi_program(words, 1, &linked) == 0;
+    program = itself ? words[0] : program;
+    if (itself && !given && !cli_launcher())
+        return cli_bad(command,
+                       "%.200s is a program of %s, and its launcher is missing; for example `trivance run --torus 9 -- "
+                       "mpirun -n 9 %.200s`",
+                       program, cli_mpi_title(linked), program);
     if (given && linked && strcmp(given, linked) != 0)
         return cli_bad(command, "--mpi=%s, and %.200s is linked with %s; leave --mpi out", given, program,
                        cli_mpi_title(linked));
