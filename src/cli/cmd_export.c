@@ -1,6 +1,7 @@
 /*
  * trivance export: a schedule in the formats of others: GOAL, MSCCL XML, MSCCL++ JSON.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -139,6 +140,19 @@ static int run(options_t *options)
     return rc;
 }
 
+/* Times of GOAL are whole numbers of ns; a unit's factor may round: 2.3us are 2299.9999999999995 ns. */
+static int read_alpha(const char *text, double *alpha_ns)
+{
+    double value = 0;
+    int rc = trv_parse_latency_ns(text, &value);
+    if (!rc && fabs(value - rint(value)) > 1e-9 * value)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is no whole number of ns, as times of GOAL are; for example 1.5us",
+                      text);
+    if (!rc)
+        *alpha_ns = rint(value);
+    return rc;
+}
+
 static int read_option(void *context, int key)
 {
     options_t *options = context;
@@ -152,7 +166,7 @@ static int read_option(void *context, int key)
     case 's': options->schedule = optarg; return TRV_OK;
     case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;
     case 'o': options->output = optarg; return TRV_OK;
-    default: options->alpha_given = true; return trv_parse_latency_ns(optarg, &options->alpha_ns);
+    default: options->alpha_given = true; return read_alpha(optarg, &options->alpha_ns);
     }
 }
 

@@ -14,7 +14,7 @@
 /* 0, or TRV_ERR_ARGUMENT with a sentence that does not name the variable. */
 int trv_ports_check(const char *text);
 
-/* Whether it says which interface each port uses. */
+/* Whether it assigns interfaces to ports. */
 bool trv_ports_assign(const char *text);
 
 /* Of a text that assigns and is right: the next entry, and *rest behind it; false: there is none. */

@@ -437,7 +437,7 @@ static void test_info_of_any_bytes(void **state)
     tool_clear(&tool);
 }
 
-/* What jobs read later is checked, too: topology files, interfaces. */
+/* Topology files and interfaces, which jobs read later, are checked, too. */
 static void test_info_of_files(void **state)
 {
     static const struct {

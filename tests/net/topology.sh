@@ -91,7 +91,7 @@ paths() {
 }
 paths rules.json 2x2 '"alpha":"7us"' '"alg":"ring"'
 paths new.json 4
-# What is no rules file, or cannot be one, is refused before anything is measured.
+# Files that are no rules files, or cannot be written, are refused before the measurement.
 echo '{"rule_file_version": 2}' > "$work/wrong.json"
 refuse "\"rule_file_version\" must be 1" "$tool" launch -n 2 "$tool" topology --ports "--rules=$work/wrong.json"
 refuse "Is a directory" "$tool" launch -n 2 "$tool" topology --ports "--rules=$work"

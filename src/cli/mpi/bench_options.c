@@ -79,10 +79,10 @@ static int parse_format(const char *text, bench_format_t *format)
                     text);
 }
 
-static int parse_check(const char *text, bool *check)
+static int parse_check(const char *text, int max, bool *check)
 {
     int value = 1;
-    int code = text ? trv_parse_int(text, "--check", 0, 1000000, &value) : TRV_OK;
+    int code = text ? trv_parse_int(text, "--check", 0, max, &value) : TRV_OK;
     *check = value != 0;
     return code;
 }
@@ -102,7 +102,7 @@ static int apply_letter(int letter, draft_t *draft)
     case 'n': return trv_parse_int(optarg, "the number of iterations", 1, 1000000000, &options->iterations);
     case 'x':
     case 'w': return trv_parse_int(optarg, "the number of warm-up runs", 0, 1000000000, &options->warmup);
-    case 'c': return parse_check(osu ? NULL : optarg, &options->check);
+    case 'c': return parse_check(osu ? NULL : optarg, 1000000, &options->check); /* of nccl-tests a number of runs */
     default: options->full |= osu; return osu ? TRV_OK : trv_parse_int(optarg, "-f", 2, 1 << 20, &draft->factor);
     }
 }
@@ -126,7 +126,7 @@ static int apply(void *context, int key)
     case BENCH_TRANSPORT: draft->transports = optarg; return TRV_OK;
     case 'i': return trv_parse_int(optarg, "--iterations", 1, 1000000000, &options->iterations);
     case BENCH_WARMUP: return trv_parse_int(optarg, "--warmup", 0, 1000000000, &options->warmup);
-    case BENCH_CHECK: return parse_check(optarg, &options->check);
+    case BENCH_CHECK: return parse_check(optarg, 1, &options->check);
     case 'f': return parse_format(optarg, &options->format);
     default: options->full = true; return TRV_OK;
     }

@@ -347,6 +347,17 @@ static int take_chain(options_t *options)
     return cli_select(name, &options->selection);
 }
 
+static int read_memory(const char *text, uint64_t *bytes)
+{
+    uint64_t value = 0;
+    int rc = trv_parse_bytes(text, &value);
+    if (!rc && value == 0)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "a rank has at least 1 byte of memory for a schedule, for example 64M");
+    if (!rc)
+        *bytes = value;
+    return rc;
+}
+
 static int read_constraint(options_t *options, int key)
 {
     trv_planner_constraints_t *constraints = &options->constraints;
@@ -354,7 +365,7 @@ static int read_constraint(options_t *options, int key)
     switch (key) {
     case OPTION_CONSISTENT: constraints->consistent = true; return TRV_OK;
     case OPTION_IDEMPOTENT: constraints->idempotent = true; return TRV_OK;
-    case OPTION_MEMORY: return trv_parse_vector(optarg, &constraints->memory_bytes);
+    case OPTION_MEMORY: return read_memory(optarg, &constraints->memory_bytes);
     default: return trv_parse_int(optarg, "--messages-per-port", 1, 1 << 20, &constraints->messages_per_port);
     }
 }

@@ -144,7 +144,7 @@ static bool complain(const trv_torus_t *torus, const trv_probe_t *probe)
 
 /* ---- The rules file ---------------------------------------------------------------------------------------------- */
 
-/* What refuses the file when it is written, before anything is measured. */
+/* Checks before the measurement that the rules file can be written. */
 static int check_rules(const trv_net_t *net, const char *path)
 {
     const trv_rules_t rules = {.paths = net->world->torus};
@@ -163,7 +163,7 @@ static int check_rules(const trv_net_t *net, const char *path)
 
 static int put_text(void *text, FILE *out) { return fputs(text, out) < 0 ? TRV_ERR_ARGUMENT : TRV_OK; }
 
-/* The first dimension of which the measurement says nothing; -1: it says something of all. */
+/* The first dimension whose measurement is not clear; -1: there is none. */
 static int find_unclear(const trv_torus_t *torus, const trv_probe_t *probe)
 {
     for (int d = 0; d < torus->dims; d++)
@@ -172,8 +172,8 @@ static int find_unclear(const trv_torus_t *torus, const trv_probe_t *probe)
     return -1;
 }
 
-/* Puts what was measured into the file, for the planner. A list with an entry for each dimension has none that says
- * nothing, so the file stays as it is unless all are clear: CLI_WRONG. */
+/* Writes the measurement into the rules file, for the planner. The file has an entry for each dimension, so it is left as
+ * it is (CLI_WRONG) unless all dimensions are clear. */
 static int write_paths(const trv_net_t *net, const trv_probe_t *probe, const char *path)
 {
     const trv_torus_t *torus = &net->world->torus;

@@ -146,7 +146,7 @@ static bool mode_takes_arguments(const cli_mode_t *mode)
     return has_word(mode->reads, "TORUS") || has_word(mode->reads, "FILE");
 }
 
-/* What the arguments of a subcommand are: of the modes, all that take any take the same. */
+/* The kind of a subcommand's arguments, which all modes that take any have in common. */
 static const char *argument_noun(const cli_command_t *command)
 {
     bool files = false;
