@@ -47,10 +47,12 @@ void cli_progress_end(cli_progress_t *progress) { progress->running = false; }
 
 /* ---- Output files ------------------------------------------------------------------------------------------------ */
 
+bool cli_output_is_stdout(const char *path) { return !path || strcmp(path, "-") == 0; }
+
 int cli_output_begin(cli_output_t *output, const char *path)
 {
     *output = (cli_output_t){.stream = stdout};
-    if (!path || strcmp(path, "-") == 0)
+    if (cli_output_is_stdout(path))
         return TRV_OK;
     output->path = strdup(path);
     output->stream = output->path ? fopen(path, "w") : NULL;

@@ -168,7 +168,7 @@ int trv_hybrid_parse(const char *parameters, const trv_torus_t *torus, trv_colle
     int factors;
     trv_factor_t factor[TRV_DIMS_MAX];
     *hybrid = (trv_hybrid_t){0};
-    if (!parameters || !*parameters) {
+    if (!parameters) {
         choose_factors(torus, collective, hybrid);
         return TRV_OK;
     }

@@ -25,6 +25,10 @@ static int split(const char *parameters, words_t *words)
 {
     const char *rest = parameters ? parameters : "";
     *words = (words_t){0};
+    if (parameters && !*parameters)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "'star:' has a colon and no parameters behind it: star[:STEPS][:CHAIN][:STREAMS], "
+                        "for example star or star:l");
     for (int w = 0; w < WORDS; w++) {
         size_t length = strcspn(rest, ":");
         if (w == STEPS && strcspn(rest, "./_-") < length)

@@ -1,6 +1,7 @@
 /*
  * trivance export: a schedule in the formats of others: GOAL, MSCCL XML, MSCCL++ JSON.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,6 +60,7 @@ const cli_command_t cli_export_command = {
     .option = option,
     .mode = mode,
     .more = cli_network_link_options,
+    .repeated = CLI_NETWORK_REPEATED,
     .examples = "trivance export 9 --algorithm=trivance-b --bytes=1M --format=goal -o trivance.goal\n"
                 "trivance export 8 --algorithm=swing-b --format=msccl -o swing.xml\n"
                 "trivance export 3x3 --algorithm=trivance-l-grouped --format=mscclpp -o grouped.json\n",
@@ -138,6 +140,19 @@ static int run(options_t *options)
     return rc;
 }
 
+/* Times of GOAL are whole numbers of ns; a unit's factor may round: 2.3us are 2299.9999999999995 ns. */
+static int read_alpha(const char *text, double *alpha_ns)
+{
+    double value = 0;
+    int rc = trv_parse_latency_ns(text, &value);
+    if (!rc && fabs(value - rint(value)) > 1e-9 * value)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is no whole number of ns, as times of GOAL are; for example 1.5us",
+                      text);
+    if (!rc)
+        *alpha_ns = rint(value);
+    return rc;
+}
+
 static int read_option(void *context, int key)
 {
     options_t *options = context;
@@ -151,7 +166,7 @@ static int read_option(void *context, int key)
     case 's': options->schedule = optarg; return TRV_OK;
     case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;
     case 'o': options->output = optarg; return TRV_OK;
-    default: options->alpha_given = true; return trv_parse_time_ns(optarg, &options->alpha_ns);
+    default: options->alpha_given = true; return read_alpha(optarg, &options->alpha_ns);
     }
 }
 

@@ -8,7 +8,9 @@
 #include <trivance/common.h>
 #include <trivance/reduce.h>
 
+#include "cli/check_setting.h"
 #include "cli/subcommands.h"
+#include "base/error.h"
 #include "collective/algorithm_names.h"
 #include "cli/shared/tool.h"
 #include "cli/host/handover.h"
@@ -75,7 +77,7 @@ static void look(const trv_setting_t *setting, variable_t *variable)
 {
     const char *value = getenv(setting->name);
     *variable = (variable_t){.setting = setting, .value = value && *value ? value : NULL};
-    if (variable->value && trv_settings_check(setting, value, trv_algorithm_check) < 0)
+    if (variable->value && cli_check_setting(setting, value) < 0)
         snprintf(variable->fault, sizeof variable->fault, "%s", trv_last_error());
     if (variable->value && trv_settings_is_secret(setting))
         variable->value = "(set)";
@@ -103,27 +105,34 @@ static void print_paragraph(const char *text)
     putchar('\n');
 }
 
-static void print_variable(const variable_t *variable)
+static int print_variable(const variable_t *variable)
 {
     const trv_setting_t *setting = variable->setting;
-    char text[1024];
-    printf("\n%s%s%s\n", setting->name, variable->value ? "=" : "", variable->value ? variable->value : "");
+    char text[1024], *value = strdup(variable->value ? variable->value : "");
+    if (!value)
+        return trv_fail_memory();
+    trv_make_printable(value);
+    printf("\n%s%s%s\n", setting->name, *value ? "=" : "", value);
+    free(value);
     if (variable->fault[0])
         printf("    WRONG: %s\n", variable->fault);
     snprintf(text, sizeof text, "%s Takes %s; default %s; example %s", setting->meaning, setting->allowed,
              setting->standard, setting->example);
     print_paragraph(text);
+    return TRV_OK;
 }
 
-static void print_text(const fact_t fact[FACTS])
+static int print_text(const fact_t fact[FACTS])
 {
+    int rc = TRV_OK;
     for (int i = 0; i < FACTS; i++)
         printf("%-10s%s\n", fact[i].name, fact[i].value);
-    for (int i = 0; i < trv_settings_count(); i++) {
+    for (int i = 0; i < trv_settings_count() && !rc; i++) {
         variable_t variable;
         look(trv_settings_at(i), &variable);
-        print_variable(&variable);
+        rc = print_variable(&variable);
     }
+    return rc;
 }
 
 /* ---- As rows ----------------------------------------------------------------------------------------------------- */
@@ -173,8 +182,7 @@ static int print_rows(const fact_t fact[FACTS], cli_format_t format)
 static void warn(void *context, const char *sentence)
 {
     (void)context;
-    fflush(stdout);
-    fprintf(stderr, "trivance info: warning: %s\n", sentence);
+    cli_warn("info", "%s", sentence);
 }
 
 /* What shows only when all is read together: misspelt names, what a rules file says. */
@@ -207,10 +215,8 @@ int cli_info(int argc, char **argv)
     static char path[2][4608];
     fact_t fact[FACTS];
     find_facts(fact, path);
-    if (format != CLI_FORMAT_TABLE && print_rows(fact, format))
+    if (format == CLI_FORMAT_TABLE ? print_text(fact) : print_rows(fact, format))
         return cli_bad_last(argv[0]);
-    if (format == CLI_FORMAT_TABLE)
-        print_text(fact);
     warn_of_the_rest();
     return has_fault() ? CLI_BAD : CLI_OK;
 }

@@ -62,6 +62,8 @@ typedef struct options {
 static int read_option(void *context, int key)
 {
     options_t *options = context;
+    if (key == OPTION_ADDRESS && !*optarg)
+        return trv_fail(TRV_ERR_ARGUMENT, "the address is missing; for example --address=192.0.2.1");
     if (key == OPTION_ADDRESS)
         return options->address = optarg, TRV_OK;
     return key == 'n' ? trv_parse_int(optarg, "--ranks", 1, RANKS_MAX, &options->ranks)

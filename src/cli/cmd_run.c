@@ -14,14 +14,13 @@
 
 #include <trivance/common.h>
 
+#include "cli/check_setting.h"
 #include "cli/subcommands.h"
-#include "collective/algorithm_names.h"
 #include "base/error.h"
 #include "cli/shared/tool.h"
 #include "cli/host/handover.h"
 #include "cli/host/mpi_start.h"
 #include "settings/settings.h"
-#include "topology/topology_file.h"
 
 #define PREFIX      "TRIVANCE_"
 #define NAME_BYTES  40
@@ -84,22 +83,16 @@ typedef struct options {
     const char *mpi; /* NULL: not given */
 } options_t;
 
-static void ignore(void *context, const char *sentence) { (void)context, (void)sentence; } /* the job warns */
-
 /* Checks a value and puts it into our environment, from where it is handed on. */
 static int set_variable(const trv_setting_t *setting, const char *value)
 {
-    trv_topology_t topology;
     const size_t name = strlen(setting->name);
-    int code = trv_settings_check(setting, value, trv_algorithm_check);
+    if (!*value)
+        return trv_fail(TRV_ERR_ARGUMENT, "the value is missing; for example %s", setting->example);
+    int code = cli_check_setting(setting, value);
     if (code < 0 && strncmp(trv_last_error(), setting->name, name) == 0 &&
         strncmp(trv_last_error() + name, ": ", 2) == 0)
         code = trv_fail(code, "%s", trv_last_error() + name + 2); /* it is an option here */
-    if (code == TRV_OK && strcmp(setting->name, "TRIVANCE_TOPOLOGY_FILE") == 0) {
-        code = trv_topology_read(&topology, value, ignore, NULL);
-        if (code == TRV_OK)
-            trv_topology_clear(&topology);
-    }
     if (code == TRV_OK && setenv(setting->name, value, 1) != 0)
         code = trv_fail_memory();
     return code;
@@ -134,6 +127,13 @@ static int find_mpi(const char *command, char **words, int count, const char *gi
     if (!cli_find_executable(words[0], path))
         return cli_bad(command, "there is no program '%.200s' that can be started", words[0]);
     start->launcher = cli_mpi_of_launcher(words[0]);
+    const bool itself = !start->launcher && at < 0 && cli_find_mpi_program(words, 1, &linked) == 0;
+    program = itself ? words[0] : program;
+    if (itself && !given && !cli_launcher())
+        return cli_bad(command,
+                       "%.200s is a program of %s, and its launcher is missing; for example `trivance run --torus 9 -- "
+                       "mpirun -n 9 %.200s`",
+                       program, cli_mpi_title(linked), program);
     if (given && linked && strcmp(given, linked) != 0)
         return cli_bad(command, "--mpi=%s, and %.200s is linked with %s; leave --mpi out", given, program,
                        cli_mpi_title(linked));

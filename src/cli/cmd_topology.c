@@ -33,6 +33,7 @@ static char (*fill_cells(const trv_topology_t *topology, int *width))[CELL_MAX]
             snprintf(name, sizeof name, "%.*s", TEXT_MAX, topology->host[i]);
         else
             snprintf(name, sizeof name, "%d", i);
+        trv_make_printable(name);
         snprintf(both, sizeof both, "%s%s%s", text, *text ? "," : "", name);
         bool cut = strstr(text, "…") != NULL;
         if (!cut)
@@ -145,7 +146,7 @@ static int show(const char *path, const trv_topology_t *topology)
 static void warn(void *context, const char *sentence)
 {
     (void)context;
-    fprintf(stderr, "trivance topology: warning: %s\n", sentence);
+    cli_warn("topology", "%s", sentence);
 }
 
 static int check(const char *path)
@@ -177,25 +178,28 @@ static int ports(char **argv)
     return cli_bad("topology", "%.200s cannot be started: %s", path, strerror(errno));
 }
 
+/* Of the ranks of a job, which have the same command line, rank 0 alone reports what is wrong with it. */
+static int read_options(int argc, char **argv, cli_topology_options_t *options)
+{
+    const bool silent = cli_launched_rank() > 0;
+    if (silent)
+        cli_silence(true);
+    const int code = cli_read_options(&cli_topology_command, argc, argv, cli_topology_option, options);
+    if (silent)
+        cli_silence(false);
+    return code;
+}
+
 int cli_topology(int argc, char **argv)
 {
     cli_topology_options_t options = {.dump = false};
-    int code = cli_read_options(&cli_topology_command, argc, argv, cli_topology_option, &options);
+    int code = read_options(argc, argv, &options);
     if (code >= 0)
         return code;
-    if (options.ports && (options.dump || options.hosts || options.output))
-        return cli_bad("topology", "--ports prints a map and writes no file; leave --dump, --hosts and --output out");
     if (options.dump)
         return cli_run_under_mpi(argc, argv, &cli_topology_command, "mpirun -n 8 trivance topology --dump --torus=2x4");
     if (options.ports)
         return ports(argv);
-    if (options.bytes || options.rules || options.format != CLI_FORMAT_TABLE)
-        return cli_bad("topology", "--bytes, --rules and --format are for --ports; add that");
-    if (options.torus || options.hosts || options.output)
-        return cli_bad("topology", "--torus, --hosts and --output say what --dump writes; add --dump");
-    if (optind == argc)
-        return cli_bad("topology", "there is no file to check; name one, or write one with `mpirun -n 8 trivance "
-                                   "topology --dump --torus=2x4 -o torus.json`");
     for (code = CLI_OK; optind < argc && code == CLI_OK; optind++)
         code = check(argv[optind]);
     return code;

@@ -21,11 +21,12 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/network_limits.h"
 #include "base/array.h"
 #include "base/text/whole_file.h"
 
 #define BYTES_MAX   (UINT64_C(1) << 50)
-#define CALC_NS_MAX UINT64_C(3600000000000) /* an hour */
+#define CALC_NS_MAX ((uint64_t)TRV_TIME_MAX_NS)
 #define OPS_MAX     TRV_ARRAY_MAX
 
 typedef enum token_kind { WORD, NUMBER, SYMBOL, NEWLINE, END } token_kind_t;

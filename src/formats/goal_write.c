@@ -16,11 +16,11 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/network_limits.h"
 #include "formats/names.h"
 #include "schedule/collective.h"
 
 #define MESSAGES_MAX (INT64_C(1) << 26)
-#define ALPHA_NS_MAX 3.6e12
 #define FIELD_MAX    255 /* LogGOPSim keeps cpu and nic in a byte */
 
 typedef struct writer {
@@ -146,7 +146,7 @@ static int put_rank(writer_t *writer, int rank)
 int trv_goal_file_write(const trv_schedule_t *schedule, uint64_t vector_bytes, double alpha_ns, trv_span_t part,
                         FILE *out)
 {
-    if (!(alpha_ns >= 0 && alpha_ns <= ALPHA_NS_MAX))
+    if (!(alpha_ns >= 0 && alpha_ns <= TRV_TIME_MAX_NS))
         return trv_fail(TRV_ERR_ARGUMENT, "alpha is %g ns; it is a time from 0 to an hour, for example 1.5us",
                         alpha_ns);
     writer_t writer = {schedule, vector_bytes, (int64_t)(alpha_ns + 0.5), 1, part, out, TRV_STEP_INIT};

@@ -147,7 +147,7 @@ static int read_parameter(const reader_t *reader, json_t *network, const char *k
         return TRV_OK;
     if (!text)
         return trv_json_fail(&reader->json, network, key, "\"%s\" must be a text with a unit, for example %s", key,
-                             parse == trv_parse_time_ns ? "\"1.5us\"" : "\"800Gb/s\"");
+                             parse == trv_parse_latency_ns ? "\"1.5us\"" : "\"800Gb/s\"");
     if (parse(text, value) < 0)
         return trv_json_fail(&reader->json, network, key, "%s", trv_last_error());
     return TRV_OK;
@@ -164,13 +164,13 @@ static int read_network(reader_t *reader, json_t *root)
                              "\"network\" must be an object, for example "
                              "{\"alpha\": \"1.5us\", \"bandwidth\": \"800Gb/s\"}");
     trv_json_check_keys(&reader->json, network, known);
-    int code = read_parameter(reader, network, "alpha", trv_parse_time_ns, &reader->rules->alpha_ns);
+    int code = read_parameter(reader, network, "alpha", trv_parse_latency_ns, &reader->rules->alpha_ns);
     if (code == TRV_OK)
         code = read_parameter(reader, network, "bandwidth", trv_parse_rate_bps, &reader->rules->bandwidth_bps);
     if (code == TRV_OK)
-        code = read_parameter(reader, network, "hop_latency", trv_parse_time_ns, &reader->rules->hop_ns);
+        code = read_parameter(reader, network, "hop_latency", trv_parse_latency_ns, &reader->rules->hop_ns);
     if (code == TRV_OK)
-        code = read_parameter(reader, network, "message_overhead", trv_parse_time_ns, &reader->rules->overhead_ns);
+        code = read_parameter(reader, network, "message_overhead", trv_parse_latency_ns, &reader->rules->overhead_ns);
     return code;
 }
 

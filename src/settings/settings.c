@@ -10,6 +10,7 @@
 #include "base/text/nearest.h"
 #include "base/text/parse.h"
 #include "base/error.h"
+#include "settings/ports_text.h"
 
 #define PREFIX    "TRIVANCE_"
 #define NAMES_MAX 64
@@ -97,6 +98,8 @@ int trv_settings_check(const trv_setting_t *setting, const char *text, trv_name_
         code = trv_rules_read(&settings.file_rules, text, &(trv_rules_reader_t){.check_algorithm = check_algorithm});
         trv_rules_clear(&settings.file_rules);
     }
+    if (code == TRV_OK && setting->offset == offsetof(trv_settings_t, ports))
+        code = trv_ports_check(text);
     return code < 0 ? wrong(setting, code) : code;
 }
 

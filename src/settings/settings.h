@@ -85,7 +85,8 @@ int trv_settings_read_rules(trv_settings_t *settings, const trv_rules_reader_t *
 int trv_settings_parse_rules(trv_settings_t *settings, const char *text, size_t length, const trv_rules_reader_t *how);
 void trv_settings_clear(trv_settings_t *settings);
 
-/* 0, or a negative code with the sentence of a wrong value, rules files included: for `trivance info`. */
+/* 0, or a negative code with the sentence of a wrong value, rules files and what else is read later included: for the tool,
+ * which reads topology files itself. */
 int trv_settings_check(const trv_setting_t *setting, const char *text, trv_name_check_t *check_algorithm);
 
 /* Finds the first torus of a comma-separated list (TRIVANCE_TORUS) that has `ranks` ranks. 1; 0: there is none; or

@@ -59,10 +59,18 @@ static int check_wait(const char *text, trv_name_check_t *check_algorithm)
     return code < 0 || time_ns > 0 ? code : trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is no time to wait", text);
 }
 
+static int check_latency(const char *text, trv_name_check_t *check_algorithm)
+{
+    (void)check_algorithm;
+    double time_ns;
+    return trv_parse_latency_ns(text, &time_ns);
+}
+
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
 #define AT(field)       offsetof(trv_settings_t, field)
 #define NUMBER_AND_UNIT "a number with ns, us, ms or s"
+#define FLAG            "0 or 1, also off, no, on or yes"
 
 static const trv_setting_t table[] = {
     {"TRIVANCE_TORUS", TRV_SETTING_TEXT, AT(torus), true, "none",
@@ -74,7 +82,7 @@ static const trv_setting_t table[] = {
      "The torus and the coordinates of every rank, from a file that `trivance topology --dump` writes; it takes "
      "precedence over TRIVANCE_TORUS.",
      NULL, true},
-    {"TRIVANCE_CART", TRV_SETTING_FLAG, AT(cart), true, "0", "0 or 1", "1",
+    {"TRIVANCE_CART", TRV_SETTING_FLAG, AT(cart), true, "0", FLAG, "1",
      "Whether a Cartesian communicator defines how its ranks are wired.", NULL, true},
     {"TRIVANCE_ALGORITHM", TRV_SETTING_TEXT, AT(algorithm), true, "auto",
      "auto, planned, a name or a family of `trivance list`", "trivance-b",
@@ -90,23 +98,24 @@ static const trv_setting_t table[] = {
      "precedence.",
      NULL, true},
     {"TRIVANCE_ALPHA", TRV_SETTING_TIME, AT(alpha_ns), true, "1.5us", NUMBER_AND_UNIT, "2us",
-     "For the planner: the time to start a step.", NULL, true},
+     "For the planner: the time to start a step.", check_latency, true},
     {"TRIVANCE_BANDWIDTH", TRV_SETTING_RATE, AT(bandwidth_bps), true, "800Gb/s",
      "a number with Mb/s, Gb/s, Tb/s or GB/s", "100Gb/s", "For the planner: the bandwidth of a link in one direction.",
      NULL, true},
     {"TRIVANCE_HOP_LATENCY", TRV_SETTING_TIME, AT(hop_ns), true, "200ns", NUMBER_AND_UNIT, "300ns",
-     "For the planner: the latency that a hop adds to a message.", NULL, true},
+     "For the planner: the latency that a hop adds to a message.", check_latency, true},
     {"TRIVANCE_MESSAGE_OVERHEAD", TRV_SETTING_TIME, AT(overhead_ns), true, "0ns", NUMBER_AND_UNIT, "150us",
-     "For the planner: the time a message occupies its sender's processor, one message after another.", NULL, true},
-    {"TRIVANCE_PIECE", TRV_SETTING_BYTES, AT(piece_bytes), true, "0", "bytes, optionally with K or M", "8K",
+     "For the planner: the time a message occupies its sender's processor, one message after another.", check_latency,
+     true},
+    {"TRIVANCE_PIECE", TRV_SETTING_BYTES, AT(piece_bytes), true, "0", "bytes, optionally with K, M, G or T", "8K",
      "The maximum size of the fragments that messages of schedules are sent in, for networks where a rendezvous of the "
      "MPI library or of libfabric takes longer than fragments below its eager limit; 0 sends messages whole. In "
      "libtrivance_net the value of rank 0 applies.",
      NULL, true},
-    {"TRIVANCE_ALLOW_INCONSISTENT", TRV_SETTING_FLAG, AT(allow_inconsistent), true, "0", "0 or 1", "1",
+    {"TRIVANCE_ALLOW_INCONSISTENT", TRV_SETTING_FLAG, AT(allow_inconsistent), true, "0", FLAG, "1",
      "Whether floating-point operations may use algorithms whose results can differ in the last bits between ranks.",
      NULL, true},
-    {"TRIVANCE_MEMORY", TRV_SETTING_BYTES, AT(memory_bytes), false, "256M", "bytes, optionally with K, M or G", "1G",
+    {"TRIVANCE_MEMORY", TRV_SETTING_BYTES, AT(memory_bytes), false, "256M", "bytes, optionally with K, M, G or T", "1G",
      "The memory that the library keeps for plans and their scratch, per process; the least recently used are freed "
      "first.",
      NULL, false},
@@ -127,11 +136,11 @@ static const trv_setting_t table[] = {
      "How long a rank waits in one collective before it reports which ranks it waits for; 0s is forever.", NULL, false},
     {"TRIVANCE_ON_TIMEOUT", TRV_SETTING_WORD, AT(on_timeout), false, "continue", "continue|abort", "abort",
      "Action when TRIVANCE_TIMEOUT expires, after the report.", NULL, false},
-    {"TRIVANCE_RECORDER", TRV_SETTING_FLAG, AT(recorder), false, "0", "0 or 1", "1",
+    {"TRIVANCE_RECORDER", TRV_SETTING_FLAG, AT(recorder), false, "0", FLAG, "1",
      "Whether every rank records the last 256 collectives of each communicator, to print them on SIGUSR1; implied by "
      "TRIVANCE_TIMEOUT.",
      NULL, false},
-    {"TRIVANCE_CHECK", TRV_SETTING_FLAG, AT(check), false, "0", "0 or 1", "1",
+    {"TRIVANCE_CHECK", TRV_SETTING_FLAG, AT(check), false, "0", FLAG, "1",
      "Whether all ranks compare arguments and settings before every call, and all return the error if they differ.",
      NULL, true},
     {"TRIVANCE_KERNELS", TRV_SETTING_TEXT, AT(kernels), false, "the best available", "plain, avx2 or avx512", "avx2",
@@ -157,7 +166,7 @@ static const trv_setting_t table[] = {
     {"TRIVANCE_MASTER_PORT", TRV_SETTING_TEXT, AT(master_port), false, "MASTER_PORT", "a port, 1 to 65535", "29600",
      "For libtrivance_net: the port on which rank 0 meets the others, if MASTER_PORT is somebody else's.", check_port,
      false},
-    {"TRIVANCE_LISTEN_EVERYWHERE", TRV_SETTING_FLAG, AT(listen_everywhere), false, "0", "0 or 1", "1",
+    {"TRIVANCE_LISTEN_EVERYWHERE", TRV_SETTING_FLAG, AT(listen_everywhere), false, "0", FLAG, "1",
      "For libtrivance_net: whether rank 0 listens on all addresses of its host, instead of MASTER_ADDR alone.", NULL,
      false},
 };

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/network_limits.h"
 #include "simulate/net.h"
 #include "torus/torus.h"
 
@@ -11,7 +12,7 @@
 
 int trv_packets_fs(double ns, const char *what, int64_t *fs)
 {
-    if (!(ns >= 0) || ns > TRV_HORIZON_FS / 1e6)
+    if (!(ns >= 0) || ns > TRV_TIME_MAX_NS)
         return trv_fail(TRV_ERR_ARGUMENT, "%s is %g ns; it is a time from 0 to an hour, for example 100 ns", what, ns);
     *fs = llround(ns * 1e6);
     return TRV_OK;
@@ -19,7 +20,7 @@ int trv_packets_fs(double ns, const char *what, int64_t *fs)
 
 static int flit_time(double bandwidth_bps, const char *what, int64_t *fs)
 {
-    if (!(bandwidth_bps >= 1e3) || bandwidth_bps > 1e16)
+    if (!(bandwidth_bps >= TRV_RATE_MIN_BPS) || bandwidth_bps > TRV_RATE_MAX_BPS)
         return trv_fail(TRV_ERR_ARGUMENT, "%s is %g b/s; it is a rate from 1 Kb/s to 10000 Tb/s, for example 800 Gb/s",
                         what, bandwidth_bps);
     *fs = llround(TRV_FLIT_BYTES * 8e15 / bandwidth_bps);

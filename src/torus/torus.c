@@ -40,7 +40,7 @@ int trv_torus_init(trv_torus_t *torus, int dims, const int *size)
         ranks *= size[d];
         if (ranks > RANKS_MAX)
             return trv_fail(TRV_ERR_ARGUMENT,
-                            "the torus has more than 2^30 ranks; the product of its sizes must stay below");
+                            "the torus has more than 2^30 ranks, the most that are supported; for example 1024x1024");
         torus->size[d] = size[d];
     }
     torus->dims = dims;

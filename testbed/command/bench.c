@@ -61,6 +61,7 @@ const cli_command_t cli_testbed_bench_command = {
         "in turns without the drop-in and with it, and reports the time from MPI_Init to MPI_Finalize, how much of "
         "it is spent in MPI_Allreduce, and the ratio. Writes program.csv and what the program prints.",
     .option = option,
+    .repeated = "slow-link cut",
     .notes = "Exit status: 0 success, 1 a testbed was not faithful, 2 bad input or a machine that cannot emulate.",
     .examples = "trivance testbed bench --torus 9 --bytes 8,8K,64K --rendezvous off\n"
                 "trivance testbed bench --compare --output results\n"
@@ -150,7 +151,7 @@ static int take_option(void *context, int key)
     case OPTION_SLOW_LINK: return cli_links_add_slow(&options->links, optarg);
     case OPTION_CUT: return cli_links_add_cut(&options->links, optarg);
     case OPTION_BANDWIDTH: return trv_parse_rate_bps(optarg, &options->bandwidth_bps);
-    case OPTION_LATENCY: return trv_parse_time_ns(optarg, &options->latency_ns);
+    case OPTION_LATENCY: return trv_parse_latency_ns(optarg, &options->latency_ns);
     case OPTION_COMPARE: options->compare = true; return TRV_OK;
     case OPTION_PORTS: options->ports = true; return TRV_OK;
     case 'b': return read_sizes(optarg, options);

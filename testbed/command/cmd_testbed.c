@@ -146,7 +146,7 @@ static int take_up(void *context, int key)
     if (key == OPTION_PORTS)
         return network->ports = true, TRV_OK;
     return key == OPTION_BANDWIDTH ? trv_parse_rate_bps(optarg, &network->bandwidth_bps)
-                                   : trv_parse_time_ns(optarg, &network->latency_ns);
+                                   : trv_parse_latency_ns(optarg, &network->latency_ns);
 }
 
 /* -1: go on; else the exit code. */
@@ -352,7 +352,7 @@ static int take_order(void *context, int key)
     if (orders->count == ORDERS_MAX)
         return trv_fail(TRV_ERR_ARGUMENT, "there are more than %d orders", ORDERS_MAX);
     int code = key == OPTION_BANDWIDTH ? trv_parse_rate_bps(optarg, &value)
-               : key == OPTION_LATENCY ? trv_parse_time_ns(optarg, &value)
+               : key == OPTION_LATENCY ? trv_parse_latency_ns(optarg, &value)
                                        : TRV_OK;
     orders->down |= key == OPTION_DOWN;
     orders->up |= key == OPTION_UP;

@@ -39,6 +39,20 @@ if mknod full c 1 7 2> /dev/null && echo > full 2> said; [ -c full ] && grep -q 
 fi
 draw folder && fault "a folder is written"
 
+# Two outputs in one file: refused, and what is there stays. /dev/stdout is stdout itself.
+both() {
+    local file=$1
+    shift
+    echo kept > "$file"
+    "$trivance" "$@" >> "$file" 2> said
+    [ $? = 2 ] && [ "$(cat "$file")" = kept ] && grep -q "'$file' is where stdout goes" said || fault "stdout and $file: $(cat said)"
+}
+both both.csv sweep --torus=9 -a ring -b 1K -o both.csv
+both trace.json simulate 9 -a ring -b 1K --trace=trace.json
+both both.svg plan 3 --format=svg -o both.svg
+"$trivance" simulate 9 -a ring -b 1K --trace=/dev/stdout > trace.json 2> said && fault "a trace on stdout"
+"$trivance" sweep --torus=9 -a ring -b 1K -o sweep.csv > summary 2> said && [ "$(wc -l < sweep.csv)" = 2 ] || fault "a sweep: $(cat said)"
+
 # A folder that takes no new file: what is there cannot be replaced, and so is left as it is.
 if [ "$(id -u)" = 0 ] && command -v runuser > /dev/null; then
     chmod 755 . && mkdir closed && echo old > closed/file.svg && chmod 666 closed/file.svg

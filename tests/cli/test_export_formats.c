@@ -224,7 +224,7 @@ static void test_refusals(void **state)
         {"export 9 -a ring,swing --format=goal", "one algorithm"},
         {"export 9 --format=msccl --alpha=1us", "--alpha is for --format=goal"},
         {"export 9 --format=goal --alpha=1", "is not a time"},
-        {"export 9 --format=goal --alpha=3601s", "from 0 to an hour"},
+        {"export 9 --format=goal --alpha=3601s", "at most 3600s"},
         {"export 9 --format=goal -b 0", "at least 1"},
         {"export 9 --format=goal -o /nonexistent/x", "/nonexistent/x"},
         {"export 9 --fromat=goal", "did you mean --format?"},

@@ -138,13 +138,32 @@ static void test_bad_input(void **state)
     tool_write_file(path, "", 0644);
 }
 
+/* A program that links an MPI (a script in the place of ldd claims so): without a launcher, and as one of a job. */
+static void test_no_launcher(void **state)
+{
+    char ldd[600], path[600];
+    const char *const alone[] = {path, NULL}, *const started[] = {path, "PMI_RANK=0", NULL};
+    (void)state;
+    snprintf(ldd, sizeof ldd, "%s/bin/ldd", folder);
+    snprintf(path, sizeof path, "PATH=%s/bin:/usr/bin:/bin", folder);
+    tool_write_file(ldd, "#!/bin/sh\necho libmpich.so.12\n", 0755);
+    tool_t got = tool_run_as(tool, "run --torus 2 /bin/true", NULL, alone);
+    assert_int_equal(got.code, 2);
+    expect(got.err,
+           "/bin/true is a program of MPICH, and its launcher is missing; for example `trivance run --torus 9 -- "
+           "mpirun -n 9 /bin/true`\n");
+    tool_clear(&got);
+    got = tool_run_as(tool, "run --torus 2 /bin/true", NULL, started);
+    expect(got.err, "trivance run: MPICH (by /bin/true), preloading ");
+    tool_clear(&got);
+    remove(ldd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_openmpi),
-        cmocka_unit_test(test_mpich),
-        cmocka_unit_test(test_other_launcher),
-        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_openmpi),   cmocka_unit_test(test_mpich),       cmocka_unit_test(test_other_launcher),
+        cmocka_unit_test(test_bad_input), cmocka_unit_test(test_no_launcher),
     };
     return cmocka_run_group_tests(tests, make_folder, tool_remove_folder);
 }

@@ -121,6 +121,9 @@ static void test_wrong_values(void **state)
                  {"TRIVANCE_TORUS", "9,,3x3", "empty entry", true},
                  {"TRIVANCE_ALGORITHM", "trivanse", "there is no algorithm 'trivanse'; there are trivance-l,", true},
                  {"TRIVANCE_ALPHA", "5", "'5' is not a time", true},
+                 {"TRIVANCE_ALPHA", "7200s", "'7200s' is not a time", true}, /* the limits of the planner's network */
+                 {"TRIVANCE_HOP_LATENCY", "7200s", "at most 3600s", true},
+                 {"TRIVANCE_BANDWIDTH", "0.000001Mb/s", "from 1Kb/s to 10000Tb/s", true},
                  {"TRIVANCE_BANDWIDTH", "800", "for example 800Gb/s", true},
                  {"TRIVANCE_MESSAGE_OVERHEAD", "-1us", "'-1us' is not a time", true},
                  {"TRIVANCE_CART", "maybe", "'maybe' is neither 0 nor 1; for example TRIVANCE_CART=1", true},
@@ -410,6 +413,55 @@ static void test_info(void **state)
     tool_clear(&tool);
 }
 
+/* Values that are not UTF-8 or have control characters: one line of text, valid JSON and a whole row of CSV. */
+static void test_info_of_any_bytes(void **state)
+{
+    static const char *const set[] = {"TRIVANCE_DEBUG_FILE=\xff", "TRIVANCE_TORUS=9\n9\033[1m", NULL};
+    (void)state;
+    tool_t text = tool_run_as(TRIVANCE_TOOL, "info", NULL, set);
+    assert_non_null(strstr(text.out, "\nTRIVANCE_DEBUG_FILE=?\n"));
+    assert_non_null(strstr(text.out, "\nTRIVANCE_TORUS=9?9?[1m\n"));
+    tool_clear(&text);
+    tool_t csv = tool_run_as(TRIVANCE_TOOL, "info --format=csv", NULL, set);
+    assert_string_equal(csv.err, "");
+    assert_non_null(strstr(csv.out, "\nvariable,TRIVANCE_DEBUG_FILE,?,stderr,"));
+    assert_non_null(strstr(csv.out, "\nvariable,TRIVANCE_TORUS,9?9?[1m,none,"));
+    tool_clear(&csv);
+    tool_t tool = tool_run_as(TRIVANCE_TOOL, "info --format=json", NULL, set);
+    assert_string_equal(tool.err, "");
+    json_t *array = json_loads(tool.out, 0, NULL), *row;
+    size_t i;
+    assert_non_null(array);
+    json_array_foreach(array, i, row) assert_non_null(json_object_get(row, "value"));
+    json_decref(array);
+    tool_clear(&tool);
+}
+
+/* Topology files and interfaces, which jobs read later, are checked, too. */
+static void test_info_of_files(void **state)
+{
+    static const struct {
+        const char *setting, *words;
+    } cases[] = {{"TRIVANCE_TOPOLOGY_FILE=/nonexistent",
+                  "TRIVANCE_TOPOLOGY_FILE: the file '/nonexistent' cannot be read"},
+                 {"TRIVANCE_TOPOLOGY_FILE=/", "cannot be read: Is a directory"},
+                 {"TRIVANCE_PORTS=,,,", "TRIVANCE_PORTS: there is an entry that is no interface"},
+                 {"TRIVANCE_PORTS=+9=eth1", "a port, which are +0 and -0 to +7 and -7, in '+9=eth1'"},
+                 {"TRIVANCE_PORTS=+0=eth1,+0=eth2", "a port is named twice in"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *const set[] = {cases[i].setting, NULL};
+        tool_t tool = tool_run_as(TRIVANCE_TOOL, "info", NULL, set);
+        if (tool.code != 2 || !strstr(tool.out, cases[i].words))
+            fail_msg("%s: exit code %d, without '%s'", cases[i].setting, tool.code, cases[i].words);
+        tool_clear(&tool);
+    }
+    static const char *const good[] = {"TRIVANCE_PORTS=+0=eth1,-7=10.0.0.1", NULL};
+    tool_t tool = tool_run_as(TRIVANCE_TOOL, "info", NULL, good);
+    assert_int_equal(tool.code, 0);
+    tool_clear(&tool);
+}
+
 /* `text` with | as Markdown wants it in a table. */
 static void escape(const char *text, char *escaped)
 {
@@ -444,13 +496,22 @@ static void test_document(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),       cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_what_may_serve), cmocka_unit_test(test_wrong_values),
-        cmocka_unit_test(test_synonyms),       cmocka_unit_test(test_line),
-        cmocka_unit_test(test_wrong_lines),    cmocka_unit_test(test_file),
-        cmocka_unit_test(test_wrong_files),    cmocka_unit_test(test_network_of_a_file),
-        cmocka_unit_test(test_shared),         cmocka_unit_test(test_text),
-        cmocka_unit_test(test_removed),        cmocka_unit_test(test_info),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_what_may_serve),
+        cmocka_unit_test(test_wrong_values),
+        cmocka_unit_test(test_synonyms),
+        cmocka_unit_test(test_line),
+        cmocka_unit_test(test_wrong_lines),
+        cmocka_unit_test(test_file),
+        cmocka_unit_test(test_wrong_files),
+        cmocka_unit_test(test_network_of_a_file),
+        cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_removed),
+        cmocka_unit_test(test_info),
+        cmocka_unit_test(test_info_of_any_bytes),
+        cmocka_unit_test(test_info_of_files),
         cmocka_unit_test(test_document),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);

@@ -441,7 +441,7 @@ static void test_bad_input(void **state)
         {"9 --alpha=1.5", "alpha: '1.5' is not a time"},
         {"9 --link-latency=100", "link-latency: '100' is not a time"},
         {"9 --host-latency=-1ns", "is not a time"},
-        {"9 --host-latency=4000s", "to an hour"},
+        {"9 --host-latency=4000s", "at most 3600s"},
         {"9 --router-in=fast", "is not a time"},
         {"9 --gamma=0.01", "is not a time"},
         {"9 --message-overhead=1", "is not a time"},

@@ -196,6 +196,12 @@ static void test_verify(void **state)
     }
     assert_true(skipped > 0 && exact > skipped);
     json_decref(array);
+    /* All collectives are those that an algorithm serves, one that is named alone, too. */
+    tool_t one = tool_run("verify 9 -a trivance-l -c all --format=csv", NULL);
+    assert_int_equal(one.code, 0);
+    assert_non_null(strstr(one.out, "\n9,trivance-l,trivance-l,allreduce,exact,"));
+    assert_non_null(strstr(one.out, "\n9,trivance-l,trivance-l,allgather,skipped,"));
+    tool_clear(&one);
     tool_t tool = tool_run("verify 9 3x3 --method=random -a trivance", NULL);
     assert_int_equal(tool.code, 0);
     assert_non_null(strstr(tool.out, "random"));

@@ -183,8 +183,12 @@ static void arguments(void **state)
     static const struct {
         const char *line, *words;
     } cases[] = {
-        {"topology", "there is no file to check"},    {"topology --torus=3", "add --dump"},
-        {"topology --dump", "no MPI launcher"},       {"topology --dupm", "did you mean --dump?"},
+        {"topology", "give either a file or --dump or --ports, for example `trivance topology torus.json`"},
+        {"topology --torus=3", "--torus is only for --dump or --ports"},
+        {"topology --dump --torus=2 --bytes=4K", "leave out --bytes, for example `trivance topology --dump"},
+        {"topology --dump torus.json", "leave out the file"},
+        {"topology --dump", "no MPI launcher"},
+        {"topology --dupm", "did you mean --dump?"},
         {"topology /no/such/file", "cannot be read"},
     };
     (void)state;
@@ -194,7 +198,13 @@ static void arguments(void **state)
         assert_non_null(strstr(tool.err, cases[i].words));
         tool_clear(&tool);
     }
-    tool_t tool = check(HEAD "\n\"tours\": 1, \"torus\": [1], \"ranks\": [[0]]}");
+    /* Rank 0 reports what is wrong with the command line of a job. */
+    static const char *const of_job[] = {"RANK=1", "WORLD_SIZE=2", NULL};
+    tool_t tool = tool_run_as(TRIVANCE_TOOL, "topology --ports --bytes=0", NULL, of_job);
+    assert_int_equal(tool.code, 2);
+    assert_string_equal(tool.err, "");
+    tool_clear(&tool);
+    tool = check(HEAD "\n\"tours\": 1, \"torus\": [1], \"ranks\": [[0]]}");
     assert_int_equal(tool.code, 0);
     assert_non_null(strstr(tool.err, "topology.json:2:1: the key \"tours\" is unknown and ignored"));
     tool_clear(&tool);

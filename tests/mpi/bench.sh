@@ -75,6 +75,8 @@ if [ -z "$exhaustive" ]; then
     wrong_schedule
     ranks=2
     bad "there is no algorithm 'trivance-q'" -a trivance-q
+    bad "the operation sum is not defined on bool; take land, lor, lxor, band, bor or bxor" --type=bool --op=sum
+    bad "--check: '2' is not a whole number from 0 to 1" --check=2
     finish
 fi
 

@@ -43,8 +43,8 @@ points=$(($(wc -l < alone.csv) - 1))
 sweep 3 "${grid[@]}" -o three.csv || fail "the sweep on 3 ranks exits $?"
 grep -q "has all $points points" out || fail "the sweep on 3 ranks does not say what it did"
 same three.csv
-# The simulator refuses a step of hours, on whichever rank has the point.
-bad "an hour" 3 "${grid[@]}" --alpha=5000s -o hours.csv
+# The simulator refuses a way that takes more than an hour with its routers, on whichever rank has the point.
+bad "an hour" 3 "${grid[@]}" --link-latency=100ns,3600s -o hours.csv
 [ "$(tail -c 1 hours.csv | wc -l)" = 1 ] || fail "a failure leaves a torn line"
 # Only errors: exit code 1, from all ranks.
 sweep 3 --torus=3x3 --algorithm=ring -o errors.csv

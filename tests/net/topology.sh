@@ -17,8 +17,9 @@ refuse() {
 }
 
 refuse "no launcher has started this process" "$tool" topology --ports
-refuse "leave --dump, --hosts and --output out" "$tool" topology --ports --dump
-refuse "are for --ports" "$tool" topology --bytes=1K
+refuse "leave out --ports" "$tool" topology --ports --dump
+refuse "leave out --output and the file" "$tool" topology --ports -o x y
+refuse "--bytes is only for --ports" "$tool" topology --bytes=1K
 refuse "--bytes: a measured message has at most 1 GiB, for example 1M" "$tool" topology --ports --bytes=1T
 refuse "does not have 2 ranks" "$tool" launch -n 2 "$tool" topology --ports --torus=7
 refuse "no interface 'eth77'" "$tool" launch -n 1 env TRIVANCE_PORTS=eth77 "$tool" topology --ports
@@ -66,31 +67,47 @@ awk -F, 'NR > 1 { ports[$1] = ports[$1] $3; wrong = wrong || $10 == "interface" 
 # What was measured, in a rules file that keeps what else it says; and who reads it.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-refuse "are for --ports" "$tool" topology "--rules=$work/rules.json"
+refuse "--rules is only for --ports" "$tool" topology "--rules=$work/rules.json"
 cat > "$work/rules.json" << 'RULES'
 {"rule_file_version": 1, "network": {"alpha": "7us"},
  "collectives": {"allreduce": [{"rules": [{"alg": "ring"}]}]}}
 RULES
+# paths FILE TORUS RULES…: the file then has these rules and the torus's paths; where that was not clear it is as before.
 paths() {
-    local name=$1
-    shift
-    "$tool" launch -n 4 "$tool" topology --ports --bytes=64K "$@" > /dev/null 2> "$work/said"
-    [ $? -le 1 ] || fail "no $name: $(cat "$work/said")"
-    tr -d ' \n' < "$work/$name"
+    local file=$work/$1 torus=$2 before
+    shift 2
+    before=$(cat "$file" 2> /dev/null)
+    "$tool" launch -n 4 "$tool" topology --ports --bytes=64K "--torus=$torus" "--rules=$file" > /dev/null 2> "$work/said"
+    case $? in
+        0) grep -q "$file says: " "$work/said" && ! grep -q "not clear" "$work/said" || fail "$file: $(cat "$work/said")" ;;
+        1) grep -q "is not clear, so $file is left as it is" "$work/said" && [ "$(cat "$file" 2> /dev/null)" = "$before" ] ||
+            fail "$file: $(cat "$work/said")"
+            return ;;
+        *) fail "no $file: $(cat "$work/said")" ;;
+    esac
+    for words in "$@" '"paths":{"torus":"'"$torus"'","narrow":['; do
+        [[ $(tr -d ' \n' < "$file") == *"$words"* ]] || fail "not $words: $(cat "$file")"
+    done
 }
-[[ $(paths rules.json --torus=2x2 "--rules=$work/rules.json") == *'"alpha":"7us"'*'"alg":"ring"'*'"paths":{"torus":"2x2","narrow":['* ]] ||
-    fail "not the rules: $(cat "$work/rules.json")"
-[[ $(paths new.json "--rules=$work/new.json") == *'"paths":{"torus":"4","narrow":['* ]] || fail "no new file"
+paths rules.json 2x2 '"alpha":"7us"' '"alg":"ring"'
+paths new.json 4
+# Files that are no rules files, or cannot be written, are refused before the measurement.
 echo '{"rule_file_version": 2}' > "$work/wrong.json"
-"$tool" launch -n 2 "$tool" topology --ports --bytes=4K "--rules=$work/wrong.json" > "$work/out" 2> "$work/said"
-[ $? = 2 ] && grep -q "\"rule_file_version\" must be 1" "$work/said" || fail "a wrong file is taken: $(cat "$work/said")"
+refuse "\"rule_file_version\" must be 1" "$tool" launch -n 2 "$tool" topology --ports "--rules=$work/wrong.json"
+refuse "Is a directory" "$tool" launch -n 2 "$tool" topology --ports "--rules=$work"
+refuse "No such file" "$tool" launch -n 2 "$tool" topology --ports "--rules=$work/none/rules.json"
+refuse "at least 1 byte" "$tool" launch -n 2 "$tool" topology --ports --bytes=0
+refuse "leave out --rules" "$tool" launch -n 2 "$tool" topology --dump --rules=rules.json
 
 # said VARIABLE…: what is told of narrow dimensions.
 said() {
     "$tool" launch -n 4 env TRIVANCE_DEBUG=info "$@" "$tool" topology --ports --bytes=4K 2>&1 > /dev/null | grep "plans count on"
     true
 }
-narrow() { sed "/\"narrow\"/,/]/s/true\|false/$1/" "$work/new.json" > "$work/$1.json"; }
+narrow() {
+    echo '{"rule_file_version": 1, "paths": {"torus": "4", "narrow": ['"$1"'], "one_path": false}, "collectives": {}}' \
+        > "$work/$1.json"
+}
 narrow true
 narrow false
 [[ $(said "TRIVANCE_RULES_FILE=$work/true.json") == *"dimension 0 is narrow (measured)"* ]] || fail "the file is not read"

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/network_limits.h"
 
 #define BYTES_MAX     (UINT64_C(1) << 50)
 #define SIZE_TEXT_MAX 48
@@ -157,17 +158,24 @@ static int read_quantity(const char *text, const unit_t *unit, int units, double
     return 0;
 }
 
-int trv_parse_time_ns(const char *text, double *time_ns)
+static int read_time(const char *text, double max_ns, const char *max_text, double *time_ns)
 {
     static const unit_t unit[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}};
     double value;
-    if (!read_quantity(text, unit, sizeof unit / sizeof unit[0], &value) || value > 1e15)
+    if (!read_quantity(text, unit, sizeof unit / sizeof unit[0], &value) || value > max_ns)
         return trv_fail(TRV_ERR_ARGUMENT,
                         "'%.40s' is not a time: it is a number >= 0 with its unit ns, us, ms or s, at most "
-                        "10^6 s, for example 1.5us",
-                        text);
+                        "%s, for example 1.5us",
+                        text, max_text);
     *time_ns = value;
     return TRV_OK;
+}
+
+int trv_parse_time_ns(const char *text, double *time_ns) { return read_time(text, 1e15, "10^6 s", time_ns); }
+
+int trv_parse_latency_ns(const char *text, double *latency_ns)
+{
+    return read_time(text, TRV_TIME_MAX_NS, "3600s", latency_ns);
 }
 
 int trv_parse_rate_bps(const char *text, double *rate_bps)
@@ -177,11 +185,13 @@ int trv_parse_rate_bps(const char *text, double *rate_bps)
         {"B/s", 8}, {"kB/s", 8e3}, {"KB/s", 8e3}, {"MB/s", 8e6}, {"GB/s", 8e9}, {"TB/s", 8e12},
     };
     double value;
-    if (!read_quantity(text, unit, sizeof unit / sizeof unit[0], &value) || value < 1 || value > 1e18)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "'%.40s' is not a rate: it is a number > 0 with its unit Kb/s, Mb/s, Gb/s or Tb/s "
-                        "(a capital B is bytes), for example 800Gb/s",
-                        text);
+    if (!read_quantity(text, unit, sizeof unit / sizeof unit[0], &value) || value < TRV_RATE_MIN_BPS ||
+        value > TRV_RATE_MAX_BPS)
+        return trv_fail(
+            TRV_ERR_ARGUMENT,
+            "'%.40s' is not a rate: it is a number with its unit Kb/s, Mb/s, Gb/s or Tb/s (a capital B is bytes), "
+            "from 1Kb/s to 10000Tb/s, for example 800Gb/s",
+            text);
     *rate_bps = value;
     return TRV_OK;
 }

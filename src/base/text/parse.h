@@ -24,7 +24,10 @@ int trv_parse_bytes_list(const char *text, uint64_t *bytes, int max, int *count)
 /* "100ns", "1.5us", "2ms", "1s" -> nanoseconds, >= 0. The unit is needed. */
 int trv_parse_time_ns(const char *text, double *time_ns);
 
-/* "800Gb/s", "100GB/s", "3.2Tb/s" -> bits per second, > 0. Small b is bits, capital B bytes; K, M, G, T are powers of
+/* The same for a time of a network, which is at most an hour. */
+int trv_parse_latency_ns(const char *text, double *latency_ns);
+
+/* "800Gb/s", "100GB/s", "3.2Tb/s" -> bits per second, from 1 Kb/s to 10000 Tb/s. Small b is bits, capital B bytes; K, M, G, T are powers of
  * 1000. */
 int trv_parse_rate_bps(const char *text, double *rate_bps);
 

@@ -68,6 +68,7 @@ const cli_command_t cli_cost_command = {
     .option = option,
     .mode = mode,
     .more = cli_network_link_options,
+    .repeated = CLI_NETWORK_REPEATED,
     .examples = "trivance cost 27 --algorithm=trivance-l,trivance-b,ring\n"
                 "trivance cost 16x16x16 --bytes=32K,8M --bandwidth=1.6Tb/s --hop=200ns\n",
 };
@@ -248,8 +249,8 @@ static int read_option(void *context, int key)
     case 's': options->path = optarg; return TRV_OK;
     case 'f': return cli_parse_format(optarg, &options->format);
     case OPTION_BANDWIDTH: return trv_parse_rate_bps(optarg, &options->network.bandwidth_bps);
-    case OPTION_ALPHA: return trv_parse_time_ns(optarg, &options->network.alpha_ns);
-    case OPTION_HOP: options->with_hop = true; return trv_parse_time_ns(optarg, &options->network.hop_ns);
+    case OPTION_ALPHA: return trv_parse_latency_ns(optarg, &options->network.alpha_ns);
+    case OPTION_HOP: options->with_hop = true; return trv_parse_latency_ns(optarg, &options->network.hop_ns);
     case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;
     case OPTION_LIMIT: options->limit = true; return TRV_OK;
     case OPTION_PAPER: options->paper = true; return TRV_OK;

@@ -5,6 +5,7 @@
 #include "cli/host/handover.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,29 @@ const char *cli_launcher(void)
     static const char *const openmpi[] = {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_UNIVERSE_SIZE", NULL};
     static const char *const mpich[] = {"PMI_RANK", "PMI_SIZE", "PMI_FD", "PMI_PORT", "HYDI_CONTROL_FD", NULL};
     return any_set(openmpi) ? "openmpi" : any_set(mpich) ? "mpich" : NULL;
+}
+
+int cli_launched_rank(void)
+{
+    static const char *const name[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
+    const char *rank = getenv("WORLD_SIZE") ? getenv("RANK") : NULL;
+    for (size_t i = 0; i < sizeof name / sizeof *name && !rank; i++)
+        rank = getenv(name[i]);
+    return rank ? atoi(rank) : -1;
+}
+
+void cli_silence(bool silent)
+{
+    static int saved[2];
+    fflush(stdout);
+    for (int i = 0; i < 2; i++) {
+        const int descriptor = i ? STDERR_FILENO : STDOUT_FILENO;
+        const int from = silent ? open("/dev/null", O_WRONLY) : saved[i];
+        if (silent)
+            saved[i] = dup(descriptor);
+        dup2(from, descriptor);
+        close(from);
+    }
 }
 
 bool cli_find_beside(const char *const *place, const char *file, int access_mode, char *path, size_t size)

@@ -12,6 +12,12 @@
 /* "openmpi" or "mpich", by the environment that the launcher of this process made; NULL without a launcher. */
 const char *cli_launcher(void);
 
+/* The number that a launcher gave this process among those of its job; -1: none did. */
+int cli_launched_rank(void);
+
+/* Sends stdout and stderr to nowhere while `silent`, and back. For ranks that do what rank 0 does and reports. */
+void cli_silence(bool silent);
+
 /* Looks for a file in places relative to this executable's folder ("", "../lib/"; NULL at the end), to which access()
  * grants `access_mode`. Writes its path to `path` (`size` bytes). */
 bool cli_find_beside(const char *const *place, const char *file, int access_mode, char *path, size_t size);

@@ -111,11 +111,35 @@ static int open_beside(cli_output_t *output, const struct stat *old)
     return output->stream ? TRV_OK : trv_fail_memory();
 }
 
+bool cli_output_is_stdout(const char *path)
+{
+    static const char *const name[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+    bool same = !path;
+    for (size_t i = 0; i < sizeof name / sizeof *name && !same; i++)
+        same = strcmp(path, name[i]) == 0;
+    return same;
+}
+
+int cli_output_check(const char *path)
+{
+    struct stat file, out;
+    if (stat(path, &file) || fstat(STDOUT_FILENO, &out) || !S_ISREG(file.st_mode) || file.st_dev != out.st_dev ||
+        file.st_ino != out.st_ino)
+        return TRV_OK;
+    return trv_fail(
+        TRV_ERR_ARGUMENT,
+        "the file '%.200s' is where stdout goes, too, and one would overwrite the other; redirect stdout to "
+        "another file, for example >output.txt",
+        path);
+}
+
 static int open_output(cli_output_t *output, const char *path)
 {
     struct stat status;
-    if (!path || strcmp(path, "-") == 0)
+    if (cli_output_is_stdout(path))
         return TRV_OK;
+    if (cli_output_check(path))
+        return TRV_ERR_ARGUMENT;
     const bool is_there = stat(path, &status) == 0;
     if (!is_there && (errno != ENOENT || !*path)) /* links in a ring, for example */
         return fail_to_write(path);

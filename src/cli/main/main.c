@@ -89,7 +89,11 @@ int main(int argc, char **argv)
     }
     if (is_help)
         name = argv[2];
-    if (strcmp(name, "-V") == 0 || strcmp(name, "--version") == 0) {
+    const bool is_version = strcmp(name, "-V") == 0 || strcmp(name, "--version") == 0;
+    const int words = is_help ? 3 : 2;
+    if ((is_help || is_version) && argc > words)
+        return cli_bad(NULL, "'%.40s' is one word too many behind %s; leave it out", argv[words], argv[words - 1]);
+    if (is_version) {
         printf("trivance %s\n", trv_version());
         return finish(CLI_OK);
     }

@@ -26,14 +26,30 @@ int bench_add_entry(bench_options_t *options, const bench_entry_t *entry)
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
+/* "land, lor or lxor": what is defined on a type. */
+static int fail_undefined(trv_op_t op, trv_type_t type)
+{
+    const char *name[TRV_OPS];
+    char list[128] = "";
+    int count = 0;
+    for (int i = 0; i < TRV_OPS; i++)
+        if (trv_op_supports((trv_op_t)i, type))
+            name[count++] = trv_op_name((trv_op_t)i);
+    for (int i = 0; i < count; i++) {
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : i < count - 1 ? ", " : " or ", name[i]);
+    }
+    return trv_fail(TRV_ERR_UNSUPPORTED, "the operation %s is not defined on %s; take %s", trv_op_name(op),
+                    trv_type_name(type), list);
+}
+
 int bench_check_elements(const bench_options_t *options, trv_type_t type, trv_op_t op)
 {
     if (call_mpi_type(type) == MPI_DATATYPE_NULL)
         return trv_fail(TRV_ERR_UNSUPPORTED, "MPI has no type %s; take float or double, for example",
                         trv_type_name(type));
     if (trv_collective_shape(options->collective)->reduces && !trv_op_supports(op, type))
-        return trv_fail(TRV_ERR_UNSUPPORTED, "the operation %s is not defined on %s; take sum, or an integer type",
-                        trv_op_name(op), trv_type_name(type));
+        return fail_undefined(op, type);
     return TRV_OK;
 }
 

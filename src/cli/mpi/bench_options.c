@@ -1,12 +1,11 @@
 /*
  * Reading the command line of bench (cli/shared/bench_command.h). All ranks parse; rank 0 alone is heard.
  */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "cli/host/handover.h"
 #include "cli/shared/bench_command.h"
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
@@ -80,10 +79,10 @@ static int parse_format(const char *text, bench_format_t *format)
                     text);
 }
 
-static int parse_check(const char *text, bool *check)
+static int parse_check(const char *text, int max, bool *check)
 {
     int value = 1;
-    int code = text ? trv_parse_int(text, "--check", 0, 1000000, &value) : TRV_OK;
+    int code = text ? trv_parse_int(text, "--check", 0, max, &value) : TRV_OK;
     *check = value != 0;
     return code;
 }
@@ -103,7 +102,7 @@ static int apply_letter(int letter, draft_t *draft)
     case 'n': return trv_parse_int(optarg, "the number of iterations", 1, 1000000000, &options->iterations);
     case 'x':
     case 'w': return trv_parse_int(optarg, "the number of warm-up runs", 0, 1000000000, &options->warmup);
-    case 'c': return parse_check(osu ? NULL : optarg, &options->check);
+    case 'c': return parse_check(osu ? NULL : optarg, 1000000, &options->check); /* of nccl-tests a number of runs */
     default: options->full |= osu; return osu ? TRV_OK : trv_parse_int(optarg, "-f", 2, 1 << 20, &draft->factor);
     }
 }
@@ -127,7 +126,7 @@ static int apply(void *context, int key)
     case BENCH_TRANSPORT: draft->transports = optarg; return TRV_OK;
     case 'i': return trv_parse_int(optarg, "--iterations", 1, 1000000000, &options->iterations);
     case BENCH_WARMUP: return trv_parse_int(optarg, "--warmup", 0, 1000000000, &options->warmup);
-    case BENCH_CHECK: return parse_check(optarg, &options->check);
+    case BENCH_CHECK: return parse_check(optarg, 1, &options->check);
     case 'f': return parse_format(optarg, &options->format);
     default: options->full = true; return TRV_OK;
     }
@@ -409,36 +408,17 @@ static int parse(int argc, char **argv, draft_t *draft)
     return cli_finish("bench", complete(draft));
 }
 
-/* Redirects this process's output to /dev/null while `quiet`, and back. */
-static void hush(int descriptor, int *saved, bool quiet)
-{
-    if (quiet) {
-        int nowhere = open("/dev/null", O_WRONLY);
-        *saved = dup(descriptor);
-        dup2(nowhere, descriptor);
-        close(nowhere);
-    } else {
-        dup2(*saved, descriptor);
-        close(*saved);
-    }
-}
-
 int bench_options(int argc, char **argv, MPI_Comm comm, bench_options_t *options)
 {
-    int rank = 0, saved_out = -1, saved_error = -1;
+    int rank = 0;
     *options = (bench_options_t){.type = TRV_FLOAT, .op = TRV_SUM, .iterations = -1, .warmup = -1, .check = true};
     draft_t draft = {.options = options, .comm = comm, .factor = 2};
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &draft.ranks);
-    if (rank != 0) {
-        hush(STDOUT_FILENO, &saved_out, true);
-        hush(STDERR_FILENO, &saved_error, true);
-    }
+    if (rank != 0)
+        cli_silence(true);
     int result = parse(argc, argv, &draft);
-    if (rank != 0) {
-        fflush(stdout);
-        hush(STDOUT_FILENO, &saved_out, false);
-        hush(STDERR_FILENO, &saved_error, false);
-    }
+    if (rank != 0)
+        cli_silence(false);
     return result;
 }

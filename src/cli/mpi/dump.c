@@ -23,20 +23,6 @@
 
 typedef cli_topology_options_t options_t;
 
-/* All ranks read the same words, which the tool has read before; rank 0 is heard. 0 or CLI_BAD. */
-static int read_options(int argc, char **argv, int rank, options_t *options)
-{
-    *options = (options_t){.torus = NULL};
-    cli_read_options(&cli_topology_command, argc, argv, cli_topology_option, options);
-    if (optind == argc)
-        return CLI_OK;
-    return rank == 0 ? cli_bad("topology",
-                               "--dump writes a file and reads none; leave '%.80s' out, or name it in "
-                               "TRIVANCE_TOPOLOGY_FILE",
-                               argv[optind])
-                     : CLI_BAD;
-}
-
 /* One entry per host, in the order of their first ranks; `name` holds every rank's. */
 static int by_host(trv_topology_t *topology, const char (*name)[MPI_MAX_PROCESSOR_NAME])
 {
@@ -172,14 +158,24 @@ static int ports_main(int argc, char **argv, int rank, int ranks)
 }
 #endif
 
+/* The sentence of the last failure, which calls a torus by the option that it came from. */
+static void report(const options_t *options)
+{
+    static const char variable[] = "TRIVANCE_TORUS";
+    const size_t length = options->torus && strncmp(trv_last_error(), variable, sizeof variable - 1) == 0
+                              ? sizeof variable - 1
+                              : 0;
+    cli_bad("topology", "%s%s", length ? "--torus" : "", trv_last_error() + length);
+}
+
 int dump_main(int argc, char **argv)
 {
     int rank = 0, ranks = 0;
-    options_t options;
+    options_t options = {.torus = NULL};
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (read_options(argc, argv, rank, &options) != CLI_OK)
-        return CLI_BAD;
+    if (cli_read_options(&cli_topology_command, argc, argv, cli_topology_option, &options) >= 0)
+        return CLI_BAD; /* the tool reads the same words before */
     if (options.ports) {
         optind = 0;
         return ports_main(argc, argv, rank, ranks);
@@ -202,7 +198,7 @@ int dump_main(int argc, char **argv)
     if (world && code > 0)
         code = write_topology(&options, world, rank, ranks);
     if (code < 0 && rank == 0)
-        cli_bad_last("topology");
+        report(&options);
     PMPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return code < 0 ? CLI_BAD : CLI_OK;
 }

@@ -27,8 +27,6 @@ int cli_plan_why(const cli_plan_ask_t *ask);
 
 /* Prints the plans for the nodes of a list ("0-9,16-25"), and which node each rank is. */
 int cli_plan_nodes(const cli_plan_ask_t *ask, const char *list);
-/* The value of --nodes, which may be given once. */
-int cli_plan_take_nodes(const char *text, const char **nodes);
 
 /* "AllReduce on the torus 8x8 (64 ranks)" and the network in a second line. */
 void cli_plan_ask_header(const cli_plan_ask_t *ask, FILE *out);

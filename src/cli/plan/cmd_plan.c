@@ -99,6 +99,7 @@ const cli_command_t cli_plan_command = {
     .option = option,
     .mode = mode,
     .more = cli_network_plan_options,
+    .repeated = CLI_NETWORK_REPEATED,
     .examples = "trivance plan 9\n"
                 "trivance plan 9x9 --algorithm=trivance-b --format=svg -o plan.svg\n"
                 "trivance plan 8 --algorithm=swing-b --rank=3\n"
@@ -167,7 +168,7 @@ static int write_plan(const options_t *options, const cli_shown_t *plan)
  * of text and SVG come before their first byte; a JSON file's do not all, so it is tried out before. */
 static int try_json(const options_t *options, const cli_shown_t *plan)
 {
-    if (options->format != JSON || (options->output && strcmp(options->output, "-") != 0))
+    if (options->format != JSON || !cli_output_is_stdout(options->output))
         return TRV_OK;
     FILE *nowhere = fopen("/dev/null", "w");
     if (!nowhere)
@@ -346,6 +347,17 @@ static int take_chain(options_t *options)
     return cli_select(name, &options->selection);
 }
 
+static int read_memory(const char *text, uint64_t *bytes)
+{
+    uint64_t value = 0;
+    int rc = trv_parse_bytes(text, &value);
+    if (!rc && value == 0)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "a rank has at least 1 byte of memory for a schedule, for example 64M");
+    if (!rc)
+        *bytes = value;
+    return rc;
+}
+
 static int read_constraint(options_t *options, int key)
 {
     trv_planner_constraints_t *constraints = &options->constraints;
@@ -353,7 +365,7 @@ static int read_constraint(options_t *options, int key)
     switch (key) {
     case OPTION_CONSISTENT: constraints->consistent = true; return TRV_OK;
     case OPTION_IDEMPOTENT: constraints->idempotent = true; return TRV_OK;
-    case OPTION_MEMORY: return trv_parse_vector(optarg, &constraints->memory_bytes);
+    case OPTION_MEMORY: return read_memory(optarg, &constraints->memory_bytes);
     default: return trv_parse_int(optarg, "--messages-per-port", 1, 1 << 20, &constraints->messages_per_port);
     }
 }
@@ -374,7 +386,7 @@ static int read_option(void *context, int key)
     case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;
     case OPTION_ALL_SIZES: options->all_sizes = true; return TRV_OK;
     case OPTION_WHY: options->why = true; return TRV_OK;
-    case OPTION_NODES: return cli_plan_take_nodes(optarg, &options->nodes);
+    case OPTION_NODES: options->nodes = optarg; return TRV_OK;
     case OPTION_LIMIT: options->limit = true; return TRV_OK;
     case 'f': options->format_name = optarg; return TRV_OK;
     case 'o': options->output = optarg; return TRV_OK;

@@ -192,15 +192,6 @@ static int plan(nodes_t *nodes)
     return cli_output_end(&output, rc);
 }
 
-int cli_plan_take_nodes(const char *text, const char **nodes)
-{
-    if (*nodes)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "--nodes is given twice; one list has all nodes, for example --nodes=0-3,8-11");
-    *nodes = text;
-    return TRV_OK;
-}
-
 int cli_plan_nodes(const cli_plan_ask_t *ask, const char *list)
 {
     nodes_t nodes = {.ask = ask};

@@ -144,23 +144,49 @@ static bool complain(const trv_torus_t *torus, const trv_probe_t *probe)
 
 /* ---- The rules file ---------------------------------------------------------------------------------------------- */
 
-static int put_text(void *text, FILE *out) { return fputs(text, out) < 0 ? TRV_ERR_ARGUMENT : TRV_OK; }
-
-/* Where measuring has not told, the map does. */
-static bool is_narrow(const trv_probe_t *probe)
+/* Checks before the measurement that the rules file can be written. */
+static int check_rules(const trv_net_t *net, const char *path)
 {
-    return probe->paths == TRV_PATHS_UNCLEAR ? probe->one_interface : probe->paths != TRV_PATHS_TWO;
+    const trv_rules_t rules = {.paths = net->world->torus};
+    cli_output_t output;
+    char *text = NULL;
+    if (net->ranks == 1)
+        return trv_fail(TRV_ERR_ARGUMENT, "one rank has no links: nothing is measured for %s", path);
+    int rc = trv_rules_with_paths(path, &rules, &text);
+    free(text);
+    if (rc == TRV_OK)
+        rc = cli_output_begin(&output, path);
+    if (rc == TRV_OK)
+        cli_output_end(&output, TRV_ERR_STATE); /* which leaves no file */
+    return rc;
 }
 
-/* What was measured, for the planner. */
+static int put_text(void *text, FILE *out) { return fputs(text, out) < 0 ? TRV_ERR_ARGUMENT : TRV_OK; }
+
+/* The first dimension whose measurement is not clear; -1: there is none. */
+static int find_unclear(const trv_torus_t *torus, const trv_probe_t *probe)
+{
+    for (int d = 0; d < torus->dims; d++)
+        if (torus->size[d] > 1 && probe[d].paths == TRV_PATHS_UNCLEAR)
+            return d;
+    return -1;
+}
+
+/* Writes the measurement into the rules file, for the planner. The file has an entry for each dimension, so it is left as
+ * it is (CLI_WRONG) unless all dimensions are clear. */
 static int write_paths(const trv_net_t *net, const trv_probe_t *probe, const char *path)
 {
     const trv_torus_t *torus = &net->world->torus;
+    const int unclear = find_unclear(torus, probe);
+    if (unclear >= 0) {
+        cli_warn("topology", "dimension %d is not clear, so %s is left as it is, and the map holds", unclear, path);
+        return CLI_WRONG;
+    }
     trv_rules_t rules = {.paths = *torus};
     char said[TRV_MODEL_NARROW_MAX], *text = NULL;
     trv_fabric_narrow(net->fabric, &rules.one_path);
     for (int d = 0; d < torus->dims; d++)
-        rules.narrow |= (unsigned)(torus->size[d] > 1 && is_narrow(&probe[d])) << d;
+        rules.narrow |= (unsigned)(torus->size[d] > 1 && probe[d].paths != TRV_PATHS_TWO) << d;
     rules.one_path = rules.one_path && (rules.narrow & (rules.narrow - 1)) != 0;
     int rc = trv_rules_with_paths(path, &rules, &text);
     if (rc == TRV_OK)
@@ -177,17 +203,24 @@ static int print(const trv_net_t *net, const port_t *port, const trv_probe_t *pr
                  const cli_topology_options_t *options)
 {
     const trv_torus_t *torus = &net->world->torus;
-    if (net->ranks == 1 && options->rules)
-        return trv_fail(TRV_ERR_ARGUMENT, "one rank has no links: nothing is measured for %s", options->rules);
     if (net->ranks == 1 && options->format == CLI_FORMAT_TABLE)
         return puts("one rank: it has no links, and nothing to measure"), CLI_OK;
     int rc = print_ports(net, port, probe, options->bytes, options->format);
     if (rc == TRV_OK && options->format == CLI_FORMAT_TABLE)
         rc = print_dimensions(torus, probe, options->bytes);
     fflush(stdout);
+    const bool wrong = rc == TRV_OK && complain(torus, probe);
     if (rc == TRV_OK && options->rules)
         rc = write_paths(net, probe, options->rules);
-    return rc < 0 ? rc : complain(torus, probe) ? CLI_WRONG : CLI_OK;
+    return rc == TRV_OK && wrong ? CLI_WRONG : rc;
+}
+
+/* Rank 0's code, after its sentence, to all ranks. */
+static int share_code(trv_net_t *net, int *code)
+{
+    if (net->rank == 0 && *code < 0)
+        *code = cli_bad_last("topology");
+    return trv_net_broadcast(net->world, code, sizeof *code, 0);
 }
 
 static int run(trv_net_t *net, const cli_topology_options_t *options)
@@ -198,9 +231,14 @@ static int run(trv_net_t *net, const cli_topology_options_t *options)
     trv_probe_t probe[TRV_DIMS_MAX] = {0};
     int rc = port ? TRV_OK : trv_net_break(net, trv_fail_memory()), code = CLI_OK;
     describe(net, own);
+    if (rc == TRV_OK && net->rank == 0 && options->rules)
+        code = check_rules(net, options->rules);
     if (rc == TRV_OK)
+        rc = share_code(net, &code);
+    const bool goes_on = rc == TRV_OK && code == CLI_OK;
+    if (goes_on)
         rc = trv_net_allgather(net->world, own, port, ways * sizeof *port, TRV_UINT8);
-    for (int d = 0; d < torus->dims && rc == TRV_OK; d++) {
+    for (int d = 0; d < torus->dims && goes_on && rc == TRV_OK; d++) {
         bool remote[2];
         for (int down = 0; down < 2; down++) {
             const int there = trv_probe_neighbour(net, 2 * d + down);
@@ -209,12 +247,10 @@ static int run(trv_net_t *net, const cli_topology_options_t *options)
         if (torus->size[d] > 1)
             rc = trv_probe_dimension(net, d, options->bytes, remote, &probe[d]);
     }
-    if (rc == TRV_OK && net->rank == 0)
+    if (goes_on && rc == TRV_OK && net->rank == 0)
         code = print(net, port, probe, options);
-    if (rc == TRV_OK && net->rank == 0 && code < 0)
-        code = cli_bad_last("topology");
-    if (rc == TRV_OK)
-        rc = trv_net_broadcast(net->world, &code, sizeof code, 0);
+    if (goes_on && rc == TRV_OK)
+        rc = share_code(net, &code);
     free(port);
     return rc < 0 ? rc : code;
 }

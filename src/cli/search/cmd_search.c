@@ -14,7 +14,9 @@ enum { OPTION_STEPS = CLI_NO_LETTER };
 
 static const cli_option_t option[] =
     {{"steps", OPTION_STEPS, "K", "rings: distances of K steps per phase only", NULL},
-     {"format", 'f', "F", "table (default), json, csv, or c (the source of a built-in table)", "table json csv c"},
+     {"format", 'f', "F",
+      "table (default), json, csv, or c (the source of a built-in table: of stars, of tori, or of the rings 2-128)",
+      "table json csv c"},
      {"output", 'o', "FILE", "write there instead of to stdout; the file appears when it is complete", "FILE"},
      CLI_OPTIONS_END};
 

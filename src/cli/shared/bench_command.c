@@ -11,8 +11,8 @@
 static const cli_option_t option[] = {
     {NULL, 0, NULL, "What is run", NULL},
     {"torus", BENCH_TORUS, "LIST",
-     "tori of N ranks, as 9 or 9,3x3 (default: those of TRIVANCE_TORUS, else that of TRIVANCE_TOPOLOGY_FILE, else a "
-     "ring of N)",
+     "tori of N ranks, as 9 or 9,3x3; may be repeated (default: those of TRIVANCE_TORUS, else that of "
+     "TRIVANCE_TOPOLOGY_FILE, else a ring of N)",
      NULL},
     {"algorithm", 'a', "LIST",
      "names and families of `trivance list` (of a family the fastest member is shown), all, mpi (the MPI library's "
@@ -69,7 +69,7 @@ static const cli_option_t nccl_letter[] = {{"", CLI_LETTER('b'), "MIN", "the sma
                                            {"", CLI_LETTER('o'), "O", "--op", NULL},
                                            {"", CLI_LETTER('n'), "N", "--iterations", NULL},
                                            {"", CLI_LETTER('w'), "N", "--warmup", NULL},
-                                           {"", CLI_LETTER('c'), "0|1", "--check", NULL},
+                                           {"", CLI_LETTER('c'), "N", "--check, unless it is 0", NULL},
                                            CLI_OPTIONS_END};
 
 static const cli_option_t *own_options(void) { return option; }
@@ -82,10 +82,11 @@ const cli_command_t cli_bench_command = {
         "Runs a collective on N MPI ranks by every algorithm asked for, checks every result against the exact one, "
         "and prints latency and bandwidth.",
     .option = option,
+    .repeated = "torus",
     .notes =
         "With --format=osu the letters are those of the OSU benchmarks: -m MIN:MAX, -i N, -x N (warm-up), -f (full "
         "output), -c (check); with --format=nccl those of nccl-tests: -b MIN -e MAX -f FACTOR, -d TYPE, -o OP, -n N, "
-        "-w N (warm-up), -c 0|1.\n\n"
+        "-w N (warm-up), -c N (no check if it is 0).\n\n"
         "Latency: each rank's average over its runs; of these average, minimum and maximum over the ranks. algbw is "
         "bytes / time, busbw is defined as in nccl-tests: algbw * 2(N-1)/N for AllReduce, algbw * (N-1)/N for the "
         "others. Exit status: 0 all is right, 1 a result or the schedule of "

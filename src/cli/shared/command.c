@@ -104,14 +104,26 @@ static int refuse_syntax(const char *command, char **argv, int told, int before,
     return CLI_BAD;
 }
 
+static void name_option(const cli_option_t *option, char name[64])
+{
+    if (*option->name)
+        snprintf(name, 64, "--%s", option->name);
+    else
+        snprintf(name, 64, "-%c", letter_of(option));
+}
+
+static int refuse_twice(const char *command, const cli_option_t *option)
+{
+    char name[64];
+    name_option(option, name);
+    return cli_bad(command, "%s is given twice, and only one would count; leave one out", name);
+}
+
 /* The sentence of the last failure, which says about which option it is. */
 static int refuse_value(const char *command, const cli_option_t *option)
 {
     char name[64];
-    if (*option->name)
-        snprintf(name, sizeof name, "--%s", option->name);
-    else
-        snprintf(name, sizeof name, "-%c", letter_of(option));
+    name_option(option, name);
     const char *sentence = trv_last_error();
     return strstr(sentence, name) ? cli_bad_last(command) : cli_bad(command, "%s: %s", name, sentence);
 }
@@ -129,16 +141,37 @@ static bool has_word(const char *words, const char *word)
     return false;
 }
 
-static bool mode_takes_torus(const cli_mode_t *mode) { return has_word(mode->reads, "TORUS"); }
-
-static bool mode_reads(const cli_mode_t *mode, const cli_command_t *command, const cli_option_t *option)
+static bool mode_takes_arguments(const cli_mode_t *mode)
 {
-    if ((mode->option && strcmp(mode->option, option->name) == 0) || has_word(mode->reads, option->name))
+    return has_word(mode->reads, "TORUS") || has_word(mode->reads, "FILE");
+}
+
+/* The kind of a subcommand's arguments, which all modes that take any have in common. */
+static const char *argument_noun(const cli_command_t *command)
+{
+    bool files = false;
+    for (const cli_mode_t *mode = command->mode; !files; mode++) {
+        files = has_word(mode->reads, "FILE");
+        if (!mode->option)
+            break;
+    }
+    return files ? "file" : "torus";
+}
+
+/* Whether an option is among these names, of which MORE is all of the command's `more`. */
+static bool is_among(const char *names, const cli_command_t *command, const cli_option_t *option)
+{
+    if (has_word(names, option->name))
         return true;
-    const cli_option_t *more = has_word(mode->reads, "MORE") ? command->more() : NULL;
+    const cli_option_t *more = has_word(names, "MORE") ? command->more() : NULL;
     while (more && more->text && more != option)
         more++;
     return more && more->text;
+}
+
+static bool mode_reads(const cli_mode_t *mode, const cli_command_t *command, const cli_option_t *option)
+{
+    return (mode->option && strcmp(mode->option, option->name) == 0) || is_among(mode->reads, command, option);
 }
 
 /* The place of an option among those of the parser. */
@@ -164,19 +197,20 @@ static void append_option(char text[MODE_TEXT_MAX], const char *before, const cl
     append_name(text, before, name, with_value ? option->value : NULL);
 }
 
-/* "--schedule=FILE or --paper": what asks for the modes that read the option, or, for NULL, need no torus. */
+/* "--schedule=FILE or --paper": what asks for the modes that read the option, or, for NULL, take no arguments. */
 static void list_modes(const cli_command_t *command, const parser_t *parser, const cli_option_t *option,
                        char text[MODE_TEXT_MAX])
 {
     for (const cli_mode_t *mode = command->mode; mode->option; mode++)
-        if (option ? mode_reads(mode, command, option) : !mode_takes_torus(mode))
+        if (option ? mode_reads(mode, command, option) : !mode_takes_arguments(mode))
             append_option(text, " or ", parser->option[parser_place(parser, mode->option)], true);
 }
 
-/* -1, or the exit code behind the sentence about what was given and the mode does not read, or the torus it lacks. */
-static int check_mode(const cli_command_t *command, const parser_t *parser, bool has_torus)
+/* -1, or the exit code behind the sentence about what was given and the mode does not read, or the arguments it lacks. */
+static int check_mode(const cli_command_t *command, const parser_t *parser, bool has_arguments)
 {
     const cli_mode_t *mode = command->mode;
+    const char *noun = argument_noun(command);
     const cli_option_t *unread = NULL;
     char given[MODE_TEXT_MAX] = "", modes[MODE_TEXT_MAX] = "";
     while (mode->option && !parser->given[parser_place(parser, mode->option)])
@@ -186,23 +220,38 @@ static int check_mode(const cli_command_t *command, const parser_t *parser, bool
             unread = parser->option[i];
             append_option(given, " and ", unread, false);
         }
-    if (has_torus && !mode_takes_torus(mode))
-        append_name(given, " and ", "the torus", NULL);
+    if (has_arguments && !mode_takes_arguments(mode)) {
+        char arguments[16];
+        snprintf(arguments, sizeof arguments, "the %s", noun);
+        append_name(given, " and ", arguments, NULL);
+    }
     if (mode->option && *given)
         return cli_bad(command->name, "%s; leave out %s, for example `trivance %s %s`", mode->about, given,
                        command->name, mode->example);
     list_modes(command, parser, unread, modes);
     if (unread)
         return cli_bad(command->name, "%s is only for %s; leave it out or give that", given, modes);
-    if (has_torus || !mode_takes_torus(mode))
+    if (has_arguments || !mode_takes_arguments(mode))
         return -1;
-    return mode->option ? cli_bad(command->name, "%s; give the torus, for example `trivance %s %s`", mode->about,
+    return mode->option ? cli_bad(command->name, "%s; give the %s, for example `trivance %s %s`", mode->about, noun,
                                   command->name, mode->example)
-                        : cli_bad(command->name, "give either a torus or %s, for example `trivance %s %s`", modes,
+                        : cli_bad(command->name, "give either a %s or %s, for example `trivance %s %s`", noun, modes,
                                   command->name, mode->example);
 }
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
+
+/* Notes that an option is given; false: it was given before, and may be given only once. */
+static bool take_once(parser_t *parser, const cli_command_t *command, const cli_option_t *option)
+{
+    bool before = false;
+    for (int i = 0; i < parser->options; i++)
+        if (parser->option[i] == option) {
+            before = parser->given[i];
+            parser->given[i] = true;
+        }
+    return !before || (command->repeated && is_among(command->repeated, command, option));
+}
 
 int cli_read_options(const cli_command_t *command, int argc, char **argv, int (*read)(void *options, int key),
                      void *options)
@@ -220,8 +269,8 @@ int cli_read_options(const cli_command_t *command, int argc, char **argv, int (*
             cli_print_help(command, stdout);
             return CLI_OK;
         }
-        for (int i = 0; i < parser.options; i++)
-            parser.given[i] |= parser.option[i] == option;
+        if (!take_once(&parser, command, option))
+            return refuse_twice(command->name, option);
         if (read(options, option->key) < 0)
             return refuse_value(command->name, option);
     }

@@ -31,8 +31,8 @@ typedef struct cli_option {
 typedef struct cli_mode {
     const char *option; /* without dashes; NULL ends the table */
     const char *about;  /* how the sentence that refuses other options begins: "--why asks about one size" */
-    const char
-        *reads; /* names with blanks between; TORUS: arguments, without which it is refused; MORE: all of `more` */
+    const char *
+        reads; /* names with blanks between; TORUS or FILE: arguments, without which it is refused; MORE: all of `more` */
     const char *example; /* what stands behind the subcommand's name */
 } cli_mode_t;
 
@@ -43,10 +43,11 @@ typedef struct cli_command {
     const char *about;   /* paragraphs */
     const cli_option_t *option;
     const cli_option_t *(*more)(void); /* options that several subcommands have in common, behind its own; or NULL */
-    const cli_mode_t *mode;            /* where it does several things, and takes arguments for some only; or NULL */
-    const char *notes;                 /* paragraphs behind the options; or NULL */
-    const char *examples;              /* a line each */
-    bool passes_on;                    /* what follows the first word that is no option is another program's */
+    const char *repeated; /* options that may be given several times: names with blanks between, MORE: all of `more` */
+    const cli_mode_t *mode; /* where it does several things, and takes arguments for some only; or NULL */
+    const char *notes;      /* paragraphs behind the options; or NULL */
+    const char *examples;   /* a line each */
+    bool passes_on;         /* what follows the first word that is no option is another program's */
     const struct cli_command *const *part; /* subcommands of its own, ends with NULL; or NULL */
 } cli_command_t;
 

@@ -54,8 +54,10 @@ int cli_network_served(const trv_torus_t *torus, const trv_simulate_options_t *o
 
 /* The names as options of subcommands, with the key CLI_NETWORK_OPTION + the index of the name: all, those that a plan
  * depends on, and slow-link, cut and routes alone. */
-#define CLI_NETWORK_COUNT  20
-#define CLI_NETWORK_OPTION 1024
+#define CLI_NETWORK_COUNT 20
+/* Those that may be given several times (cli_command_t). */
+#define CLI_NETWORK_REPEATED "slow-rank slow-link cut"
+#define CLI_NETWORK_OPTION   1024
 const cli_option_t *cli_network_options(void);
 const cli_option_t *cli_network_plan_options(void);
 const cli_option_t *cli_network_link_options(void);

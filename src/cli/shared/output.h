@@ -7,6 +7,7 @@
 #ifndef TRIVANCE_CLI_SHARED_OUTPUT_H
 #define TRIVANCE_CLI_SHARED_OUTPUT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "cli/shared/progress.h"
@@ -19,7 +20,13 @@ typedef struct cli_output {
     trv_span_t all;          /* … for writers that report it */
 } cli_output_t;
 
-/* With path NULL or "-" it is stdout. 0, or TRV_ERR_* with the sentence. */
+/* Whether a path means stdout: NULL, "-", /dev/stdout and its other names in Linux. */
+bool cli_output_is_stdout(const char *path);
+/* TRV_ERR_ARGUMENT where the path, which does not mean stdout, is the regular file that stdout goes to: two outputs in
+ * one file overwrite each other. cli_output_begin checks this, too. */
+int cli_output_check(const char *path);
+
+/* 0, or TRV_ERR_* with the sentence. */
 int cli_output_begin(cli_output_t *output, const char *path);
 /* Closes it. `code`: how making it went; where that is not 0, or writing failed, no new file is left behind. Returns it, or
  * else how writing went. */

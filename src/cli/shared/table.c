@@ -113,7 +113,18 @@ void cli_cell_both(cli_table_t *table, const char *text, json_t *value)
     json_decref(value);
 }
 
-void cli_cell_text(cli_table_t *table, const char *text) { cli_cell_both(table, text, json_string(text)); }
+void cli_cell_text(cli_table_t *table, const char *text)
+{
+    char *printable = strdup(text);
+    if (!printable) {
+        cli_cell_none(table);
+        table->failed = true;
+        return;
+    }
+    trv_make_printable(printable);
+    cli_cell_both(table, printable, json_string(printable));
+    free(printable);
+}
 
 void cli_cell_int(cli_table_t *table, int64_t value)
 {

@@ -49,14 +49,15 @@ void cli_table_begin(cli_table_t *table, FILE *out, cli_format_t format, const c
                      bool bold);
 void cli_table_stream(cli_table_t *table);
 
+/* Any text, of a user or a file as well: what is not printable UTF-8 becomes ?, in every format. */
 void cli_cell_text(cli_table_t *table, const char *text);
 void cli_cell_int(cli_table_t *table, int64_t value);
 /* `decimals` of them in the text and CSV; NAN is an empty cell. */
 void cli_cell_real(cli_table_t *table, double value, int decimals);
 void cli_cell_bool(cli_table_t *table, bool value);
 void cli_cell_none(cli_table_t *table);
-/* Text for people that differs from the JSON value, which it takes over; CSV has a number or truth as JSON does, and the
- * text of all else. */
+/* A text of the tool's own, with colours if need be, that differs from the JSON value, which it takes over; CSV has a
+ * number or truth as JSON does, and the text of all else. */
 void cli_cell_both(cli_table_t *table, const char *text, json_t *value);
 
 void cli_row_end(cli_table_t *table);

@@ -99,6 +99,10 @@ void cli_print_text(FILE *out, const char *text)
 
 int cli_memory_for(int rc, const char *what)
 {
-    return rc == TRV_ERR_MEMORY ? trv_fail(rc, "there is not enough memory for %s; a smaller torus takes less", what)
-                                : rc;
+    if (rc != TRV_ERR_MEMORY)
+        return rc;
+    return trv_fail(rc,
+                    "there is not enough memory for %s; a smaller torus takes less, and so do fewer chunks or streams "
+                    "where the algorithm's name has their number",
+                    what);
 }

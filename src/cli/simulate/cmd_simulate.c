@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/subcommands.h"
+#include "cli/shared/output.h"
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
 #include "cli/simulate/simulate.h"
@@ -84,6 +85,7 @@ const cli_command_t cli_simulate_command = {
     .option = option,
     .mode = mode,
     .more = cli_network_options,
+    .repeated = CLI_NETWORK_REPEATED,
     .examples = "trivance simulate 8x8\n"
                 "trivance simulate 27x27 --algorithm=trivance,swing --bytes=8M --model=fifo --bandwidth=1.6Tb/s\n"
                 "trivance simulate 9 --algorithm=trivance-b --bytes=64K --trace=trace.json\n"
@@ -147,7 +149,7 @@ static const char *refuse_values(const cli_simulate_t *job)
     if (job->trace && (job->tori.count > 1 || job->sizes > 1 || (!job->schedule && !job->selection.single)))
         return "--trace is of one torus, one algorithm and one size, for example "
                "`trivance simulate 9 --algorithm=trivance-b --bytes=64K --trace=trace.json`";
-    if (job->trace && strcmp(job->trace, "-") == 0)
+    if (job->trace && cli_output_is_stdout(job->trace))
         return "--trace needs the name of a file, for example --trace=trace.json";
     if (job->links && job->format == CLI_FORMAT_CSV)
         return "--links has a list per result, which is no CSV; take --format=json";

@@ -61,7 +61,7 @@ static int print_table(const cli_simulate_t *job, const cli_group_t *group, cons
             snprintf(text, sizeof text, "-%*s", margin, "");
             if (!point_at(group, line, size)->rc)
                 cell(group, line, size, text);
-            cli_cell_text(&table, text);
+            cli_cell_both(&table, text, json_null()); /* with the codes of bold text */
         }
         cli_row_end(&table);
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/shared/output.h"
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
 #include "cli/sweep/sweep.h"
@@ -44,15 +45,16 @@ const cli_command_t cli_sweep_command = {
              "command resumes a sweep that was killed.",
     .option = option,
     .more = cli_network_options,
+    .repeated = "torus algorithm bytes collective MORE",
     .notes = "Entries of numbers may be ranges: 1K:64M is 1K, 2K, 4K … 64M; 1K:64M:x4 multiplies by 4, and "
              "1us:3us:+500ns adds 500 ns. FILE.json has the same names as keys, with texts, numbers or lists of these; "
-             "an option takes the place of its key. slow-rank, slow-link and cut may be none.",
+             "an option takes the place of its key, and one that is given again makes its list longer. slow-rank, "
+             "slow-link and cut may be none.",
     .examples = "trivance sweep --torus=8,8x8 --bytes=1K:64M:x4 --bandwidth=200Gb/s,800Gb/s -o out.csv\n"
                 "trivance sweep grid.json --model=fifo -o out.jsonl\n"
                 "mpirun -n 64 trivance sweep grid.json -o grid.csv\n",
 };
 
-/* An option that is given twice makes its list longer. */
 static int read_option(void *context, int key)
 {
     cli_sweep_t *sweep = context;
@@ -62,7 +64,7 @@ static int read_option(void *context, int key)
     case 'a': return cli_sweep_append(&grid->list[CLI_AXIS_ALGORITHM], optarg);
     case 'b': return cli_sweep_append(&grid->list[CLI_AXIS_BYTES], optarg);
     case 'c': return cli_sweep_append(&grid->list[CLI_AXIS_COLLECTIVE], optarg);
-    case 'o': sweep->path = strcmp(optarg, "-") == 0 ? NULL : optarg; return TRV_OK;
+    case 'o': sweep->path = cli_output_is_stdout(optarg) ? NULL : optarg; return TRV_OK;
     case 'f': sweep->with_format = true; return cli_parse_format(optarg, &sweep->format);
     case 'j': return trv_parse_int(optarg, "--workers", 1, 1024, &sweep->workers);
     case OPTION_RESTART: sweep->restart = true; return TRV_OK;
@@ -121,6 +123,8 @@ static int check(cli_sweep_t *sweep)
         rc = trv_fail(TRV_ERR_ARGUMENT, "--restart empties the file of --output, which is missing");
     if (!rc && sweep->path)
         rc = cli_sweep_format_of(sweep->path, &sweep->format);
+    if (!rc && sweep->path)
+        rc = cli_output_check(sweep->path);
     if (!rc && cli_sweep_points(&sweep->grid) > POINTS_UNASKED && !sweep->yes && !sweep->dry)
         rc = trv_fail(TRV_ERR_ARGUMENT, "the grid has %s points (%s); give --yes if you mean all of them",
                       format_count(cli_sweep_points(&sweep->grid), count),

@@ -35,7 +35,7 @@ static const struct kind {
     const char *unit, *suffix;
 } kinds[] = {
     {parse_bytes, "", ""},
-    {trv_parse_time_ns, "ns", "_ns"},
+    {trv_parse_latency_ns, "ns", "_ns"},
     {trv_parse_rate_bps, "b/s", "_bps"},
     {parse_percent, "%", "_percent"},
 };

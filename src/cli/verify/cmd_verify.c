@@ -59,6 +59,7 @@ const cli_command_t cli_verify_command = {
     .option = option,
     .mode = mode,
     .more = cli_network_link_options,
+    .repeated = CLI_NETWORK_REPEATED,
     .notes = "Exit status: 0 all is as claimed, 1 a schedule is wrong, 2 bad input. Algorithms that cannot serve a "
              "torus are shown as skipped, with the reason; a single one that was asked for by name is bad input.",
     .examples = "trivance verify 9 3x3 8x8\n"
@@ -70,7 +71,7 @@ const cli_command_t cli_verify_command = {
 typedef struct options {
     const char *command, *path;
     cli_selection_t selection;
-    bool collective[TRV_COLLECTIVES];
+    bool collective[TRV_COLLECTIVES], all_collectives;
     bool with_bytes; /* --bytes was given */
     trv_verify_method_t method;
     uint64_t bytes;        /* that `planned` is for */
@@ -231,7 +232,7 @@ static int verify_member(cli_table_t *table, const options_t *options, const trv
     int rc = make_member(options, torus, choice, member, collective, &schedule);
     if (!rc && options->selection.all) /* what nobody named need not keep off what is cut */
         rc = cli_check_routes(schedule, &options->network.options);
-    if (rc == TRV_ERR_UNSUPPORTED && !options->selection.single) {
+    if (rc == TRV_ERR_UNSUPPORTED && (!options->selection.single || options->all_collectives)) {
         trv_schedule_destroy(schedule);
         add_skipped(table, torus, choice->planned ? "" : cli_member_name(choice, member), choice->label, collective);
         tally->skipped++;
@@ -329,21 +330,29 @@ static void set_widths(const options_t *options, const trv_schedule_t *schedule,
     column[1].width = name;
 }
 
-/* A single algorithm that does not take a torus is refused before the table begins. */
+/* A single algorithm that does not serve a torus is refused before the table begins; under --collective=all it needs to
+ * serve one of them. */
 static int check_single(const options_t *options)
 {
     const cli_choice_t *choice = &options->selection.choice[0];
-    int rc = TRV_OK;
     for (int t = 0; options->selection.single && choice->members == 1 && t < options->tori.count; t++) {
         const trv_network_t network = cli_network_on(&options->tori.torus[t], &options->network.options);
-        for (int c = 0; c < TRV_COLLECTIVES && !rc; c++) {
+        int rc = TRV_OK;
+        bool serves = false;
+        for (int c = 0; c < TRV_COLLECTIVES && (!rc || options->all_collectives); c++) {
             trv_schedule_t *schedule = NULL;
-            if (options->collective[c])
-                rc = trv_schedule_create_on(&schedule, &network, cli_member_name(choice, 0), (trv_collective_t)c);
+            if (!options->collective[c])
+                continue;
+            rc = trv_schedule_create_on(&schedule, &network, cli_member_name(choice, 0), (trv_collective_t)c);
             trv_schedule_destroy(schedule);
+            serves = serves || !rc;
+            if (rc && rc != TRV_ERR_UNSUPPORTED)
+                return rc;
         }
+        if (!serves)
+            return rc;
     }
-    return rc;
+    return TRV_OK;
 }
 
 /* The links exist on all tori, whose pointers are the same. */
@@ -413,8 +422,9 @@ static int run(options_t *options)
 static int read_collective(options_t *options, const char *text)
 {
     trv_collective_t collective;
-    memset(options->collective, strcmp(text, "all") == 0, sizeof options->collective);
-    if (options->collective[0])
+    options->all_collectives = strcmp(text, "all") == 0;
+    memset(options->collective, options->all_collectives, sizeof options->collective);
+    if (options->all_collectives)
         return TRV_OK;
     int rc = cli_parse_collective(text, &collective);
     if (!rc)

@@ -15,9 +15,10 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_tagged.h>
 
+#include "settings/ports_text.h"
 #include "transport/fabric/fabric.h"
 
-enum { TRV_ADDRESS_BYTES_MAX = 512, TRV_INTERFACE_MAX = 64, TRV_NUMBER_MAX = 80, TRV_PARAMETERS_MAX = 256 };
+enum { TRV_ADDRESS_BYTES_MAX = 512, TRV_NUMBER_MAX = 80, TRV_PARAMETERS_MAX = 256 };
 
 #define TRV_BEYOND_BYTES ((size_t)1 << 32) /* of addresses; memory only as far as a message reaches */
 

@@ -12,60 +12,39 @@
 
 #include "base/error.h"
 #include "transport/fabric/inside.h"
+#include "settings/ports_text.h"
 #include "topology/ports/system_routes.h"
 
 #define API_VERSION FI_VERSION(1, 14)
 
 /* ---- What users say ---------------------------------------------------------------------------------------------- */
 
-static int wrong_ports(const char *text, const char *what)
-{
-    return trv_fail(
-        TRV_ERR_ARGUMENT,
-        "TRIVANCE_PORTS: %s in '%.200s'; it lists which interface leads which way, as in +0=eth1,-0=eth2, or "
-        "those that may lead any way, as in eth1,eth2 or 10.1.0.0/16",
-        what, text);
-}
-
-static int add_way(trv_fabric_t *fabric, const char *text, int way, const char *name, size_t length)
+/* The interface of a port, once for all ports that it has. */
+static void add_way(trv_fabric_t *fabric, int way, const char *name, size_t length)
 {
     int at = 0;
-    if (length == 0 || length >= TRV_INTERFACE_MAX)
-        return wrong_ports(text, "an interface has no name, or a very long one");
     while (at < fabric->ports &&
            (strlen(fabric->port[at].interface) != length || strncmp(fabric->port[at].interface, name, length) != 0))
         at++;
     if (at == fabric->ports)
         snprintf(fabric->port[fabric->ports++].interface, TRV_INTERFACE_MAX, "%.*s", (int)length, name);
     fabric->map.leave[way] = (uint8_t)at;
-    return TRV_OK;
 }
 
 static int read_ports(trv_fabric_t *fabric, const char *text)
 {
-    unsigned named = 0;
-    for (const char *at = text; *at;) {
-        char port[8];
-        const size_t length = strcspn(at, ","), sign = strcspn(at, "=");
-        int way = -1;
-        if (sign >= length || sign == 0 || sign >= sizeof port)
-            return wrong_ports(text, "there is an entry that is not PORT=INTERFACE");
-        snprintf(port, sizeof port, "%.*s", (int)sign, at);
-        if (trv_port_parse(port, &way) < 0 || way < 0 || way >= TRV_WAYS)
-            return wrong_ports(text, "there is an entry that does not begin with a port such as +0 or -1");
-        if (named >> way & 1)
-            return wrong_ports(text, "a port is named twice");
-        named |= 1u << way;
-        int rc = add_way(fabric, text, way, at + sign + 1, length - sign - 1);
-        if (rc < 0)
-            return rc;
-        at += length + (at[length] == ',');
-    }
-    return fabric->ports > 0 ? TRV_OK : wrong_ports(text, "there is nothing");
+    const char *rest = text, *name;
+    size_t length;
+    int way;
+    if (!text)
+        return TRV_OK;
+    if (trv_ports_check(text) < 0)
+        return trv_fail(TRV_ERR_ARGUMENT, "TRIVANCE_PORTS: %s", trv_last_error());
+    fabric->told = trv_ports_assign(text);
+    while (fabric->told && trv_ports_next(&rest, &way, &name, &length))
+        add_way(fabric, way, name, length);
+    return TRV_OK;
 }
-
-/* Whether users say which leads which way, or just which there are. */
-static bool says_ways(const char *text) { return text && strchr(text, '='); }
 
 /* ---- What there is ----------------------------------------------------------------------------------------------- */
 
@@ -216,41 +195,12 @@ static bool reaches_hosts(const char *provider)
 
 /* ---- Without a map ----------------------------------------------------------------------------------------------- */
 
-/* "10.1.0.0/16": how many bits of its address count; -1: it is no network. */
-static int read_network(const char *network, size_t length, int *family, uint8_t address[16])
-{
-    char text[TRV_NUMBER_MAX];
-    const char *slash = memchr(network, '/', length);
-    if (!slash || (size_t)(slash - network) >= sizeof text)
-        return -1;
-    snprintf(text, sizeof text, "%.*s", (int)(slash - network), network);
-    *family = strchr(text, ':') ? AF_INET6 : AF_INET;
-    const size_t digits = strspn(slash + 1, "0123456789");
-    const int most = *family == AF_INET ? 32 : 128, bits = atoi(slash + 1);
-    const bool right = digits > 0 && digits <= 3 && slash + 1 + digits == network + length;
-    return right && bits <= most && inet_pton(*family, text, address) == 1 ? bits : -1;
-}
-
-static int check_list(const char *list)
-{
-    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:-%@/";
-    for (const char *at = list; at && *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
-        const size_t length = strcspn(at, ",");
-        uint8_t address[16];
-        int family;
-        if (length == 0 || strspn(at, allowed) < length || *at == '-' ||
-            (memchr(at, '/', length) && read_network(at, length, &family, address) < 0))
-            return wrong_ports(list, "there is an entry that is no interface, address or network");
-    }
-    return TRV_OK;
-}
-
 /* Whether an address is in "10.1.0.0/16". */
 static bool is_in(const char *address, const char *network, size_t length)
 {
     uint8_t there[16], here[16];
     int family;
-    const int bits = read_network(network, length, &family, there);
+    const int bits = trv_ports_network(network, length, &family, there);
     if (bits < 0 || inet_pton(family, address, here) != 1)
         return false;
     bool same = memcmp(there, here, (size_t)bits / 8) == 0;
@@ -367,8 +317,7 @@ int trv_fabric_choose(trv_fabric_t *fabric, const char *provider)
 {
     const trv_fabric_options_t *options = &fabric->options;
     struct fi_info *list = NULL;
-    fabric->told = says_ways(options->ports);
-    int rc = fabric->told ? read_ports(fabric, options->ports) : check_list(options->ports);
+    int rc = read_ports(fabric, options->ports);
     if (rc == TRV_OK)
         rc = list_infos(provider, 0, &list);
     if (rc == TRV_OK)
