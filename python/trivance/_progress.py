@@ -8,8 +8,8 @@ So during a long call of the main thread the handler is one that only notes it; 
 from __future__ import annotations
 
 import contextlib
+import _signal  # type: ignore[import]  # signal's own convert to enumerations, which takes longer than a plan
 import ctypes
-import signal
 import sys
 import threading
 from typing import Any, Callable, Iterator, Optional, Union
@@ -49,12 +49,12 @@ def run(function: Callable[..., int], arguments: Any) -> int:
     """The code that a long function of the library returns. What its callback raised is raised; Ctrl-C ends it."""
     _thread.error = None
     main = threading.current_thread() is threading.main_thread()
-    if main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _note)
+    if main and _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _note)
         try:
             code = function(*arguments)
         finally:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
     else:
         code = function(*arguments)
     error, _thread.error = _thread.error, None

@@ -233,9 +233,12 @@ def plan(network: Union[Network, TorusLike], size: Bytes, collective: str = "all
     if net.nodes is not None:
         return plan_nodes(net, to_bytes(size), collective, asked, 1)[0]
     planned, count, code = L.Planned(), to_bytes(size), L.collective_code(collective)
-    with watch(progress, f"planning {net.torus}"):
-        L.call(L.lib.planner_best, c.byref(net.torus._struct), code, count, c.byref(net._options), c.byref(asked),
-               c.byref(planned))
+    question = (c.byref(net.torus._struct), code, count, c.byref(net._options), c.byref(asked), c.byref(planned))
+    if progress is False:
+        L.call(L.lib.planner_best, *question)
+    else:
+        with watch(progress, f"planning {net.torus}"):
+            L.call(L.lib.planner_best, *question)
     return Choice(net, collective, count, planned)
 
 
