@@ -221,3 +221,20 @@ def test_errors_can_be_pickled_and_have_codes():
         tv.Torus("9y9")
     assert error.value.code == -1 and isinstance(error.value, ValueError)
     assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)
+
+
+def test_networks_can_be_pickled():
+    net = tv.Network("8x8m", cuts=["3:+0"], slow={"20:+0": 2}, packet="4KiB")
+    assert pickle.loads(pickle.dumps(net)) == net and pickle.loads(pickle.dumps(net.torus)) == net.torus
+
+
+def test_explorer_in_a_notebook(tmp_path, monkeypatch):
+    pytest.importorskip("IPython")
+    from trivance import _explorer
+    (tmp_path / "page.html").write_text("page")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(_explorer, "_find", lambda: str(tmp_path / "page.html"))
+    frame = tv.Network("8x8m", alpha="2us", cuts=["3:+0"], slow={"20:+1": 4}).explore("1MiB", height=500)
+    address = frame.src.split("#")[1]
+    assert "torus=8x8m" in address and "bytes=1048576" in address and "alpha=2000" in address
+    assert address.endswith("links=3:+0:cut,20:+1:4x") and (tmp_path / "trivance-explorer.html").read_text() == "page"
