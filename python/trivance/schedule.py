@@ -332,7 +332,9 @@ class Schedule:
         listed = L.Messages()
         with watch(progress, f"messages of {self.name}"):
             L.call(L.lib.schedule_messages, self._pointer, to_bytes(size), c.byref(listed), callback, None)
-        rows: np.ndarray[Any, Any] = np.asarray(_Messages(listed))
+        rows: np.ndarray[Any, Any] = np.zeros(0, dtype=_MESSAGE_DTYPE)  # NULL is no memory to numpy
+        if listed.count:
+            rows = np.asarray(_Messages(listed))
         return rows[["stream", "step", "src", "dst", "port", "units", "bytes"]]
 
     def _each_step(self) -> Iterator[Tuple[int, int, int, L.Step]]:

@@ -107,6 +107,12 @@ def test_memory_of_messages_outlives_the_schedule():
     assert len(junk) == 100 and (rows == copy).all() and rows.flags.writeable
 
 
+def test_one_rank():
+    one = tv.Schedule("trivance-l", "1")
+    assert len(one.messages) == len(one.transfers) == len(one.combines) == 0 and one.messages.dtype.names[-1] == "bytes"
+    assert one.verify() and one.cost().steps == 0 and tv.Simulator(one).time("1M") == 0 and tv.plan("1", "1M").time == 0
+
+
 def test_links():
     simulator = tv.Simulator(tv.Schedule("trivance-b", "9"), tv.Network("9"))
     links = simulator.run("1M", links=True).links
