@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The reference in docs/python.md is what the docstrings say: every public name with its signature and first sentence.
+"""The reference in docs/python.md is that of the docstrings: every public name with its signature and first sentence.
 
 Usage: reference.py DOCUMENT [--mend]      exit status 1 if the document differs; --mend writes the list into it
 """
@@ -73,7 +73,7 @@ def main():
         with open(sys.argv[1], "w", encoding="utf-8") as file:
             file.write(made)
     elif made != text:
-        print(f"{sys.argv[1]}: its reference is not what the docstrings say; `tests/python/reference.py {sys.argv[1]} --mend` "
+        print(f"{sys.argv[1]}: its reference is not that of the docstrings; `tests/python/reference.py {sys.argv[1]} --mend` "
               "makes it anew")
         return 1
     return 0

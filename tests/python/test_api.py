@@ -173,7 +173,7 @@ def test_import_is_light():
 
 
 def _import_a_copy(tmp_path, change):
-    """The last line of what an import of a changed copy of the package says."""
+    """The exit status and the last line of an import of a changed copy of the package."""
     place = pathlib.Path(tv.__file__).parent
     copy = tmp_path / "trivance"
     copy.mkdir()
