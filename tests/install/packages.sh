@@ -75,8 +75,8 @@ examples() { # FOLDER: by CMake, from the sources that the package has
 }
 cd "$work"
 
-echo "== trivance, libtrivance0, libtrivance-dev"
-unpack trivance libtrivance0 libtrivance-dev
+echo "== trivance, libtrivance0, libtrivance-formats0, libtrivance-dev"
+unpack trivance libtrivance0 libtrivance-formats0 libtrivance-dev
 "$root/usr/bin/trivance" verify 9 --algorithm trivance-b
 [ -e "$root/usr/share/man/man1/trivance-plan.1.gz" ]
 cc "$source/examples/schedule.c" $(pkg-config --cflags --libs trivance) -o schedule
@@ -85,6 +85,13 @@ readelf -d schedule | grep -q 'NEEDED.*libtrivance.so.0'
 examples core
 ./core/schedule | cmp - schedule.out
 [ ! -e core/allreduce_mpi.openmpi ]
+
+echo "== python3-trivance"
+unpack python3-trivance
+[ ! -e "$root/usr/lib/python3/dist-packages/trivance/libtrivance.so.0" ]
+if /usr/bin/python3 -c 'import numpy' 2> /dev/null; then
+    PYTHONPATH=$root/usr/lib/python3/dist-packages /usr/bin/python3 "$source/tests/python/installed.py" "$root/usr/lib/python3"
+fi
 
 for mpi in openmpi mpich; do
     echo "== trivance-$mpi, libtrivance-$mpi-dev"
@@ -104,7 +111,7 @@ if [ -n "${DEB_BUILD_PROFILES:-}" ]; then
     echo "== python3-trivance-torch"
     unpack python3-trivance-torch
     PYTHONWARNINGS=ignore PYTHONPATH=$root/usr/lib/python3/dist-packages "$root/usr/bin/trivance" launch -n 3 -- /usr/bin/python3 -c '
-import torch, torch.distributed as dist, trivance_torch
+import torch, torch.distributed as dist, trivance.torch
 dist.init_process_group("trivance")
 x = torch.ones(1000)
 dist.all_reduce(x)

@@ -1,0 +1,99 @@
+"""Ctrl-C, progress and cancellation of long calls, through the callback that the library calls about every 10 ms.
+
+There is one callback for all calls. It runs in the thread of the call, so what it reports to is kept per thread.
+
+Python handles SIGINT at the beginning of a function, in the callback before any `try`, and ctypes would drop the exception.
+So during a long call of the main thread the handler is one that only notes it; the callback then ends the call.
+"""
+from __future__ import annotations
+
+import contextlib
+import _signal  # type: ignore[import]  # signal's own convert to enumerations, which takes longer than a plan
+import ctypes
+import sys
+import threading
+from typing import Any, Callable, Iterator, Optional, Union
+
+CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_double)
+
+#: What ``progress=`` takes: a function of the fraction that is done, False for none, None for a bar on a terminal.
+Progress = Union[None, bool, Callable[[float], Any]]
+
+
+class _Thread(threading.local):
+    report: Optional[Callable[[float], Any]] = None
+    error: Optional[BaseException] = None
+
+
+_thread = _Thread()
+
+
+def _call(_context: int, fraction: float) -> int:
+    try:
+        if _thread.error is None and _thread.report is not None:
+            _thread.report(fraction)
+        return int(_thread.error is not None)
+    except BaseException as error:  # pylint: disable=broad-except; it is raised again after the call
+        _thread.error = error
+        return 1
+
+
+callback = CALLBACK(_call)
+
+
+def _note(_number: int, _frame: Any) -> None:
+    _thread.error = KeyboardInterrupt()
+
+
+def run(function: Callable[..., int], arguments: Any) -> int:
+    """The code that a long function of the library returns. An exception in its callback is raised; Ctrl-C ends it."""
+    _thread.error = None
+    main = threading.current_thread() is threading.main_thread()
+    if main and _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _note)
+        try:
+            code = function(*arguments)
+        finally:
+            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
+    else:
+        code = function(*arguments)
+    error, _thread.error = _thread.error, None
+    if error is not None:
+        raise error
+    return code
+
+
+@contextlib.contextmanager
+def watch(progress: Progress, title: str) -> Iterator[None]:
+    """Reports the progress of the calls within, which are one piece of work."""
+    before = _thread.report
+    with meter(progress, title) as report:
+        _thread.report = report
+        try:
+            yield
+        finally:
+            _thread.report = before
+
+
+@contextlib.contextmanager
+def meter(progress: Progress, title: str) -> Iterator[Optional[Callable[[float], Any]]]:
+    """A function that takes fractions: the caller's, that of a bar (tqdm, if it is installed), or None."""
+    if callable(progress):
+        yield progress
+        return
+    bar = _bar(title) if progress or (progress is None and sys.stderr.isatty()) else None
+    if bar is None:
+        yield None
+        return
+    try:
+        yield lambda fraction: bar.update(fraction - bar.n)
+    finally:
+        bar.close()
+
+
+def _bar(title: str) -> Any:
+    try:
+        from tqdm import tqdm  # type: ignore[import]
+    except ImportError:
+        return None
+    return tqdm(total=1.0, desc=title, delay=0.5, leave=False, bar_format="{l_bar}{bar}| {remaining}")
