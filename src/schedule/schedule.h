@@ -35,7 +35,7 @@ struct trv_schedule {
     /* rows that a cut has opened, where routes are fixed; NULL: routes follow the steps' ports. Owned by the
      * schedule */
     trv_rows_t *ways;
-    bool owned;       /* unit u belongs to rank u / (units / ranks) */
+    bool owned; /* unit u belongs to rank u / (units / ranks) */
 
     /* Fills `out`, which is empty. The arguments are in range. */
     int (*step)(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out);
