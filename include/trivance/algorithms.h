@@ -68,11 +68,12 @@ TRV_API int trv_schedule_create(trv_schedule_t **schedule, const trv_torus_t *to
 
 /* ---- Names in full --------------------------------------------------------------------------------------------- */
 
-/* Writes the name of a schedule in full: trv_schedule_create creates the same schedule from `text` as from `algorithm`,
- * message by message, but independently of any search, table, cache or default. "star:l:2" names one of the chains
- * known to this process; star:l:1.0/0.1/-1.0_2.1/0.2/2.-1:2 contains the chain. Use it if one rank chooses an algorithm
- * for all. Returns 0, or the error of trv_schedule_create if name, torus and collective do not match (errors that are
- * detected only while creating the schedule are reported by trv_schedule_create); TRV_ERR_ARGUMENT if `size` is too small. */
+/* Writes the name of a schedule in full: trv_schedule_create creates the same schedule from `text` as from
+ * `algorithm`, message by message, but independently of any search, table, cache or default. "star:l:2" names one
+ * of the chains known to this process; star:l:1.0/0.1/-1.0_2.1/0.2/2.-1:2 contains the chain. Use it if one rank
+ * chooses an algorithm for all. Returns 0, or the error of trv_schedule_create if name, torus and collective do not
+ * match (errors that are detected only while creating the schedule are reported by trv_schedule_create);
+ * TRV_ERR_ARGUMENT if `size` is too small. */
 TRV_API int trv_schedule_spell(const trv_torus_t *torus, const char *algorithm, trv_collective_t collective, char *text,
                                size_t size);
 

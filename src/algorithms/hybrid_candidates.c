@@ -81,7 +81,7 @@ static int read_steps(const trv_cost_t *cost, option_t *option)
 
 /* Computes an option on a line: `g` neighbours scatter the vector among themselves; then the ranks that are g apart
  * exchange their g-th of it, on g lines that share their links. */
-static int work_out(const side_t *side, option_t *option)
+static int compute_option(const side_t *side, option_t *option)
 {
     trv_line_cost_t cost[STEPS_MAX];
     const int middle = side->size / option->g;
@@ -111,7 +111,7 @@ static int measure(const source_t *source, const side_t *side, option_t *option)
     trv_cost_t cost;
     char name[TRV_ALGORITHM_NAME_MAX];
     if (side->line)
-        return work_out(side, option);
+        return compute_option(side, option);
     int rc = trv_torus_init(&ring, 1, &side->size);
     if (rc)
         return rc;

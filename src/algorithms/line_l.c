@@ -81,7 +81,7 @@ static int add_message(const view_t *view, bool send, const int *place, int reg)
 
 /* Sends the rank's sum to all ranks that it serves in a box: to every combination of the served places of the
  * dimensions. */
-static int serve(const view_t *view, const int *interval)
+static int send_to_box(const view_t *view, const int *interval)
 {
     const int active = view->line->lattice.active;
     int served[TRV_DIMS_MAX][2], count[TRV_DIMS_MAX], place[TRV_DIMS_MAX], combinations = 1, rc = TRV_OK;
@@ -100,7 +100,7 @@ static int serve(const view_t *view, const int *interval)
     return rc;
 }
 
-static int receive(const view_t *view, const int *interval)
+static int receive_from_box(const view_t *view, const int *interval)
 {
     int place[TRV_DIMS_MAX];
     for (int i = 0; i < view->line->lattice.active; i++)
@@ -126,9 +126,9 @@ static int visit_boxes(const view_t *view, int *source, int *sources)
         source[(*sources)++] = register_of(view, interval);
         if (source[*sources - 1] == 0)
             continue;
-        rc = serve(view, interval);
+        rc = send_to_box(view, interval);
         if (!rc)
-            rc = receive(view, interval);
+            rc = receive_from_box(view, interval);
     }
     return rc;
 }

@@ -28,7 +28,7 @@ void trv_step_clear(trv_step_t *step)
 
 /* The sender's port for a message along a row. On a line there is only one way from `from` to `to`, whichever way
  * around a ring the algorithm intended. */
-static int turn(const trv_rows_t *rows, int from, int to, int port)
+static int port_on_row(const trv_rows_t *rows, int from, int to, int port)
 {
     const int d = trv_port_dimension(port);
     if (!trv_rows_are_lines(rows, d))
@@ -41,7 +41,7 @@ static int turn(const trv_rows_t *rows, int from, int to, int port)
 
 static int port_of(const trv_schedule_t *schedule, int from, int to, int port)
 {
-    return schedule->ways ? trv_row_way(schedule->ways, from, to) : turn(schedule->rows, from, to, port);
+    return schedule->ways ? trv_row_way(schedule->ways, from, to) : port_on_row(schedule->rows, from, to, port);
 }
 
 static void route_messages(const trv_schedule_t *schedule, int rank, trv_step_t *step)

@@ -133,7 +133,7 @@ static bool progress_run(progress_t *p)
 
 /* Follows the ranks that wait for each other from `rank` on. If this leads to a rank that was visited before, writes "0
  * -> 1 -> 0". */
-static bool circle(progress_t *p, int rank, char *text, size_t text_size)
+static bool find_circle(progress_t *p, int rank, char *text, size_t text_size)
 {
     enum { MET = -1 }; /* stored in p->at, which is not needed any more */
     size_t used = 0;
@@ -164,7 +164,7 @@ static int waits_in_circle(trv_verifier_t *v, int stream, int rank, bool *found,
     progress_t p = {.v = v, .stream = stream};
     p.at = calloc(ranks, sizeof *p.at);
     p.done = calloc(ranks, sizeof *p.done);
-    *found = p.at && p.done && progress_run(&p) && p.at[rank] < v->steps && circle(&p, rank, text, text_size);
+    *found = p.at && p.done && progress_run(&p) && p.at[rank] < v->steps && find_circle(&p, rank, text, text_size);
     int rc = p.at && p.done ? TRV_OK : trv_fail_memory();
     free(p.at);
     free(p.done);
