@@ -102,7 +102,7 @@ TRV_API void trv_plan_destroy(trv_plan_t *plan);
 
 /* Starts the collective. AllReduce: input and output hold `count` elements. Reduce-Scatter: input n * count, output
  * count. AllGather: input count, output n * count. input == output means in place, as MPI_IN_PLACE does: for
- * Reduce-Scatter the result lies at the start of the buffer, for AllGather rank r's block is taken from block r of the
+ * Reduce-Scatter the result is at the start of the buffer, for AllGather rank r's block is taken from block r of the
  * output. Otherwise the two must not overlap (TRV_ERR_ARGUMENT). The plan owns the buffers until the run
  * ends.
  *

@@ -1,9 +1,9 @@
 /*
  * Bruck, radix 3, latency-optimal (Bruck and Ho 1994; Trivance paper section 2.4 and appendix C).
  *
- * A rank holds the sum of a window that ends with its own value. In step k it sends this sum to the ranks r + 3^k and r
- * + 2 * 3^k, each message the shorter way around the ring (direction + if both ways are equally long). Windows thus
- * grow threefold, always backwards:
+ * A rank holds the sum of a window that ends with its own value. In step k rank r sends its sum to
+ * r + 3^k and r + 2 * 3^k, each message the shorter way around the ring (direction + if both ways are equally long).
+ * Windows thus grow threefold, always backwards:
  *
  *   step 0   rank 8 of 9 gets 7 from 7 (distance 1) and 6 from 6 (distance 2)               [6 7 8]
  *   step 1   ... and 3 4 5 from 5 (distance 3), 0 1 2 from 2 (distance 6, or 3 the other way) [0 … 8]

@@ -4,8 +4,8 @@
  * A reduction along a line followed by a broadcast puts one vector on every directed link, whatever its root, and no
  * AllReduce can do with less. A chunk therefore has a block per place (the position of a rank on its row). Each block
  * travels to its owner from both sides, the farthest blocks first, so that all arrive in the same step, and from there
- * outwards again. A link that the reduction does not need any more is available for sums and then for the next chunk
- * ('):
+ * outwards again. A link that the reduction does not need any more is available for sums, and then for the next chunk,
+ * marked with an apostrophe:
  *
  *   line of 4    step    0   1   2   3   4   5   6   7   8   9     the block that travels to the right;
  *                0 -> 1  3   2   1  (0)  3'  2'  1' (0')           in brackets it is a sum, else a part of one;

@@ -5,7 +5,7 @@
  *
  *   step 0   0<->1  2<->3  4<->5  6<->7          distance 1, congestion 1
  *   step 1   0<->2  1<->3  4<->6  5<->7          distance 2, congestion 2
- *   step 2   0<->4  1<->5  2<->6  3<->7          distance 4, congestion 4 (half way round: all go +)
+ *   step 2   0<->4  1<->5  2<->6  3<->7          distance 4, congestion 4 (all in direction +)
  *
  * One port at a time, one stream; on a torus the dimensions alternate.
  * Sizes: powers of two in log2 n steps; others fold their excess ranks into neighbours (pairs.h), with two additional

@@ -1,8 +1,11 @@
 /*
  * Swing, latency-optimal (De Sensi et al., NSDI 2024; paper section 2.4).
  *
- * In step k rank r exchanges its vector with r + rho(k) if r is even and with r - rho(k) if r is odd, where rho(k) = (1
- * - (-2)^(k+1)) / 3 = 1, -1, 3, -5 … Partners alternate sides and stay closer than with Recursive Doubling:
+ * In step k rank r exchanges its vector with r + rho(k) if r is even and with r - rho(k) if r is odd, where
+ *
+ *   rho(k) = (1 - (-2)^(k+1)) / 3 = 1, -1, 3, -5, 11 …
+ *
+ * Partners alternate sides and stay closer than with Recursive Doubling:
  *
  *   step 0   0<->1  2<->3  4<->5  6<->7          distance 1, congestion 1
  *   step 1   1<->2  3<->4  5<->6  7<->0          distance 1, congestion 1

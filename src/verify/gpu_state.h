@@ -39,7 +39,7 @@ typedef struct block {
 
 typedef struct barrier {
     int arrived, blocks, turn;
-    int32_t *coming, *gone; /* clocks of the threadblocks that have arrived, and of those that have left */
+    int32_t *coming, *gone; /* joined clocks of the threadblocks that arrived in this turn, and in the last one */
 } barrier_t;
 
 typedef struct cell {              /* a chunk of a GPU's memory */

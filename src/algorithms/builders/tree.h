@@ -1,7 +1,8 @@
 /*
  * The translation-invariant pattern. It is defined by the tree of one block, relative to its owner (displacement 0) and
- * in the order of the allgather. C is the set of covered displacements: C = {0}; for level = levels - 1 … 0: C gains C
- * + offset[2 * level] and C + offset[2 * level + 1].
+ * in the order of the allgather. C is the set of covered displacements:
+ *
+ *   C = {0}; for level = levels - 1 … 0: C gains C + offset[2 * level] and C + offset[2 * level + 1].
  *
  * The sign of an offset is the direction in which the allgather sends. With `shortest` it sends the shorter way instead
  * (direction + if both ways are equally long). A displacement that both offsets can reach is reached over the first.

@@ -67,8 +67,8 @@ static int smaller(int a, int b) { return a < b ? a : b; }
 static outcome_t grow(search_t *search, int step, const places_t *held, int slack);
 
 /* Chooses the growths of the last step, which must fill the ring: right + left = size - window. `right` is the window's
- * length minus a position and `left` is a position, so the search is for two positions at distance window - (size -
- * window). */
+ * length minus a position and `left` is a position, so the search is for two positions at distance
+ * window - (size - window). */
 static outcome_t fill_ring(search_t *search, int step, const places_t *held, int slack)
 {
     const int window = held->at[held->count - 1], distance = 2 * window - search->size;

@@ -157,8 +157,8 @@ static void make_part(trv_lattice_t *part, int dims, int index, int64_t number)
     }
 }
 
-/* Creates the subgroup whose rows are these multiples of the rows of a larger one. Returns false if it has another
- * index than `part`, because the multiples of the sizes were not in it. */
+/* Creates the subgroup whose rows are these multiples of the rows of a larger one. Returns false if its index in the
+ * larger one is not that of `part`, because `part` did not contain the multiples of the sizes. */
 static bool take_part(const trv_torus_t *torus, const trv_lattice_t *whole, const trv_lattice_t *part,
                       trv_lattice_t *smaller)
 {
