@@ -1,8 +1,6 @@
 /*
- * The table of algorithms: name, properties and limits of each, in one place, from which help texts, documents and
- * tests are printed.
- *
- * Stability: stable.
+ * The table of algorithms: the name, the properties and the limits of each. Help texts, documents and tests are
+ * generated from it. Stability: stable.
  */
 #ifndef TRIVANCE_ALGORITHMS_H
 #define TRIVANCE_ALGORITHMS_H
@@ -36,17 +34,18 @@ TRV_API const char *trv_algorithm_parameters(const trv_algorithm_t *algorithm);
 TRV_API trv_symmetry_t trv_algorithm_symmetry(const trv_algorithm_t *algorithm); /* on the tori it is designed for */
 TRV_API trv_exactness_t trv_algorithm_exactness(const trv_algorithm_t *algorithm);
 TRV_API bool trv_algorithm_consistent(const trv_algorithm_t *algorithm);
-/* Whether it collects all vectors and adds them in the order of the ranks: right for operations that do not commute. */
+/* Whether the algorithm collects all vectors and combines them in the order of the ranks, as required by operations
+ * that do not commute. */
 TRV_API bool trv_algorithm_in_rank_order(const trv_algorithm_t *algorithm);
-TRV_API bool trv_algorithm_latency_optimal(const trv_algorithm_t *algorithm); /* L: whole vectors; else B */
-/* Of a family by its first line: whether Trivance is compared with it, and the number of its colour and marker in the
- * figures, in whose order the curves stand (0: it has none). */
+TRV_API bool trv_algorithm_latency_optimal(const trv_algorithm_t *algorithm); /* L: sends whole vectors; otherwise B */
+/* Properties of a family, from its first entry in the table: whether Trivance is compared with it, and the number of
+ * its colour and marker in the figures, which is also the order of the curves (0: it has no curve). */
 TRV_API bool trv_algorithm_baseline(const trv_algorithm_t *algorithm);
 TRV_API int trv_algorithm_colour(const trv_algorithm_t *algorithm);
 
-/* The paper's closed forms of what trivance/cost.h measures: the exact sums of appendix B on this torus (given for square
- * tori, without lines, whose sides are powers of the algorithm's radix), and the limits of tables 1 and 2. NAN where the paper has none,
- * and where the algorithm is NULL. */
+/* The paper's closed forms of the quantities that trivance/cost.h measures: the exact sums of appendix B on this torus
+ * (given for square tori, without lines, whose sides are powers of the algorithm's radix), and the limits of tables 1
+ * and 2. NAN if the paper has none, or if the algorithm is NULL. */
 typedef struct trv_paper_cost {
     double lambda, delta, theta; /* exact sums of appendix B */
     double theta_limit;          /* table 1 (rings) or table 2 (n to infinity) */
@@ -54,11 +53,11 @@ typedef struct trv_paper_cost {
 TRV_API void trv_algorithm_paper_cost(const trv_algorithm_t *algorithm, const trv_torus_t *torus,
                                       trv_paper_cost_t *paper);
 
-/* 0 if the algorithm supports the torus and the collective, otherwise TRV_ERR_UNSUPPORTED with the reason. */
+/* Returns 0 if the algorithm supports the torus and the collective, otherwise TRV_ERR_UNSUPPORTED with the reason. */
 TRV_API int trv_algorithm_supports(const trv_algorithm_t *algorithm, const trv_torus_t *torus,
                                    trv_collective_t collective);
 
-/* Bytes that suffice for any algorithm name with parameters ("hybrid:4x8"), the terminating 0 included. */
+/* A buffer size that suffices for any algorithm name with parameters ("hybrid:4x8"), including the terminating 0. */
 #define TRV_ALGORITHM_NAME_MAX 128
 
 /* Creates the schedule of a named algorithm for a torus; a name has fewer than TRV_SPELLED_MAX characters.
@@ -67,13 +66,14 @@ TRV_API int trv_algorithm_supports(const trv_algorithm_t *algorithm, const trv_t
 TRV_API int trv_schedule_create(trv_schedule_t **schedule, const trv_torus_t *torus, const char *algorithm,
                                 trv_collective_t collective);
 
-/* ---- Names that are spelled out -------------------------------------------------------------------------------- */
+/* ---- Names in full --------------------------------------------------------------------------------------------- */
 
-/* Spells out the name of a schedule: trv_schedule_create makes the same schedule of `text` as of `algorithm`, message
- * by message, but independently of any search, table, cache or default. "star:l:2" names one of the chains known to
- * this process; star:l:1.0/0.1/-1.0_2.1/0.2/2.-1:2 contains the chain. For one rank that decides and others that
- * follow. 0, or the error of trv_schedule_create if name, torus and collective do not match (errors found only while
- * creating the schedule are left to it); TRV_ERR_ARGUMENT if `size` is too small. */
+/* Writes the name of a schedule in full: trv_schedule_create creates the same schedule from `text` as from
+ * `algorithm`, message by message, but independently of any search, table, cache or default. "star:l:2" names one
+ * of the chains known to this process; star:l:1.0/0.1/-1.0_2.1/0.2/2.-1:2 contains the chain. Use it if one rank
+ * chooses an algorithm for all. Returns 0, or the error of trv_schedule_create if name, torus and collective do not
+ * match (errors that are detected only while creating the schedule are reported by trv_schedule_create);
+ * TRV_ERR_ARGUMENT if `size` is too small. */
 TRV_API int trv_schedule_spell(const trv_torus_t *torus, const char *algorithm, trv_collective_t collective, char *text,
                                size_t size);
 

@@ -1,9 +1,9 @@
 /*
- * The executor: a schedule, real data, a transport.
+ * The executor: runs a schedule on data over a transport.
  *
  * trv_plan_create compiles one rank's schedule once into work descriptors; the plan is then run any number of times
- * without allocating anything. The vector is cut into chunks; every (stream, chunk) is a *lane* that passes through the
- * steps on its own, so that the steps of different chunks overlap (chunk-level pipelining, paper appendix D).
+ * without allocating anything. The vector is cut into chunks; every (stream, chunk) is a *lane* that executes the steps
+ * independently, so that the steps of different chunks overlap (chunk-level pipelining, paper appendix D).
  *
  * Stability: stable.
  */
@@ -23,7 +23,7 @@ extern "C" {
 
 /* ---- Transport ------------------------------------------------------------------------------------------------- */
 
-/* What a transport implements. The plan numbers requests 0 … requests - 1; each slot holds one operation at a time.
+/* The functions of a transport. The plan numbers requests 0 … requests - 1; each slot holds one operation at a time.
  * Messages of the same (sender, receiver, tag) match in call order. Functions return 0 or a negative TRV_ERR_*; `test`
  * returns 1 if the operation in the slot is complete and 0 if it is not. A send may complete before the receiver has
  * posted its receive, but need not; its buffer must not be modified before. `cancel` abandons a pending operation
@@ -102,7 +102,7 @@ TRV_API void trv_plan_destroy(trv_plan_t *plan);
 
 /* Starts the collective. AllReduce: input and output hold `count` elements. Reduce-Scatter: input n * count, output
  * count. AllGather: input count, output n * count. input == output means in place, as MPI_IN_PLACE does: for
- * Reduce-Scatter the result lies at the start of the buffer, for AllGather rank r's block is taken from block r of the
+ * Reduce-Scatter the result is at the start of the buffer, for AllGather rank r's block is taken from block r of the
  * output. Otherwise the two must not overlap (TRV_ERR_ARGUMENT). The plan owns the buffers until the run
  * ends.
  *

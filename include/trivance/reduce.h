@@ -53,7 +53,7 @@ typedef enum trv_op {
 TRV_API size_t trv_type_size(trv_type_t type);      /* bytes; 0 for no type */
 TRV_API const char *trv_type_name(trv_type_t type); /* "int32", "double", "bfloat16", … */
 TRV_API const char *trv_op_name(trv_op_t op);       /* "sum", "band", … */
-/* By name, case-insensitive; TRV_ERR_ARGUMENT with a sentence that lists the names. */
+/* Finds a type or operation by name, case-insensitive. TRV_ERR_ARGUMENT, with a message that lists the names. */
 TRV_API int trv_type_parse(const char *name, trv_type_t *type);
 TRV_API int trv_op_parse(const char *name, trv_op_t *op);
 /* Whether MPI defines the operation on the type (bitwise operations on integers and BOOL, no MIN/MAX on complex
@@ -74,7 +74,8 @@ TRV_API int trv_reduce(trv_op_t op, trv_type_t type, void *destination, const vo
 /* The same with the plain C kernels, for comparison. */
 TRV_API int trv_reduce_plain(trv_op_t op, trv_type_t type, void *destination, const void *const *source, int sources,
                              size_t count);
-/* "avx512", "avx2" or "plain": what trv_reduce uses on this processor. TRIVANCE_KERNELS=plain|avx2|avx512 limits it. */
+/* The kernels that trv_reduce uses on this processor: "avx512", "avx2" or "plain". TRIVANCE_KERNELS=plain|avx2|avx512
+ * limits it. */
 TRV_API const char *trv_reduce_kernels(void);
 
 #ifdef __cplusplus

@@ -63,8 +63,8 @@ typedef struct trv_verdict {
 TRV_API int trv_verify(const trv_schedule_t *schedule, trv_verify_method_t method, trv_verdict_t *verdict,
                        int (*progress)(void *context, double fraction), void *context);
 
-/* The same for a network of the schedule's torus; of its links those that are cut matter. TRV_ERR_ARGUMENT where it is a
- * network of another torus, or has links that do not exist. */
+/* The same on a network whose torus is the schedule's; only links that are cut matter. TRV_ERR_ARGUMENT if the network
+ * has another torus, or links that do not exist. */
 TRV_API int trv_verify_on(const trv_schedule_t *schedule, const trv_network_t *network, trv_verify_method_t method,
                           trv_verdict_t *verdict, int (*progress)(void *context, double fraction), void *context);
 

@@ -1,5 +1,5 @@
 /*
- * What an algorithm tells of itself: one line of the table.
+ * The description of an algorithm: its entry in the table of algorithms.
  */
 #ifndef TRIVANCE_ALGORITHMS_ALGORITHM_H
 #define TRIVANCE_ALGORITHMS_ALGORITHM_H
@@ -11,37 +11,40 @@
 
 struct trv_algorithm {
     const char *name, *family;
-    const char *title; /* what the family is called, then a comma and what this one is */
-    const char *use;   /* what it is for, in some words */
+    const char *title; /* the name of the family, then a comma and the name of this member */
+    const char *use;   /* recommended use, in a few words */
     const char *source, *sizes, *steps_formula, *bytes_formula;
-    const char *parameters; /* how those in a name are written, "G[xG...]"; NULL: there are none */
+    const char *parameters; /* syntax of the parameters in a name, "G[xG...]"; NULL: the algorithm has none */
     bool latency_optimal;
-    bool lines; /* made for rows that are lines (schedule->rows), too; the messages of others are turned there */
+    /* also designed for rows that are lines (schedule->rows); messages of other algorithms are rerouted there */
+    bool lines;
     trv_symmetry_t symmetry;
     trv_exactness_t exactness;
     bool consistent;
-    bool in_rank_order; /* all vectors are collected, and added in the order of the ranks */
-    /* Of a family by its first line of the table: whether Trivance is compared with it, and the number of its colour and
-     * marker in the figures, 1 … 8, in whose order the curves stand. 0: it has no curve there. Those with a curve are
-     * the others that the paper's claims speak of. */
+    bool in_rank_order; /* all vectors are collected and combined in the order of the ranks */
+    /* Figures use these two of the family's first entry in the table. `baseline`: Trivance is compared with the family.
+     * `colour`: the number of its colour and marker, 1 … 8, which is also the order of the curves; 0: the family has no
+     * curve. The families with a curve are Trivance and those that the paper's claims refer to. */
     bool baseline;
     int colour;
-    /* 0, or TRV_ERR_UNSUPPORTED after trv_fail with the reason. NULL: every torus, AllReduce only if latency_optimal.
-     */
+    /* Returns 0, or TRV_ERR_UNSUPPORTED after trv_fail with the reason. NULL: every torus is supported, and AllReduce
+     * only if `latency_optimal`. */
     int (*supports)(const trv_torus_t *torus, trv_collective_t collective);
-    /* Fills the schedule: streams, steps, registers, space, halves, step, tables … What is already there: name and its
-     * parameters, torus, collective, symmetry, exactness, consistent and owned from the table's line, one stream, no
-     * step, one register, a space of one block, halves = 1, messages_per_port = 1, no mirrored streams. */
+    /* Fills the schedule: streams, steps, registers, space, halves, step, tables … These are set before the call: the
+     * name and its parameters, torus and collective; symmetry, exactness, consistent and owned according to this entry;
+     * one stream, no steps, one register, a space of one block, halves = 1, messages_per_port = 1, no mirrored
+     * streams. */
     int (*create)(trv_schedule_t *schedule);
-    /* The paper's closed forms (paper.h) on a torus of `dims` sides of this size, at least two; what the paper does not
-     * give stays NAN. NULL: it gives none. */
+    /* The paper's closed forms (paper.h) on a torus of `dims` dimensions of size `side` >= 2. Values that the paper
+     * does not give stay NAN. NULL: the paper has no closed forms for the algorithm. */
     void (*paper_cost)(int side, int dims, trv_paper_cost_t *paper);
-    /* Writes a name with its parameters (NULL: none are given) so that it says all, as trv_schedule_spell; returns its
-     * length, which may be `size` or more, as snprintf does, or an error. NULL: there are no parameters. */
+    /* Writes the name with all its parameters, as trv_schedule_spell does; `parameters` is NULL if the name has none.
+     * Returns the length, which may be `size` or more, as with snprintf, or an error. NULL: the algorithm has no
+     * parameters. */
     int (*spell)(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
                  size_t size);
-    /* Adds the names that the planner should look at, on tori that `supports` may refuse, too. NULL: the algorithm's
-     * own name, where it is supported. */
+    /* Adds the names that the planner should consider; it is also called for tori that `supports` refuses. NULL: the
+     * algorithm's own name is the only candidate, where it is supported. */
     int (*candidates)(const trv_collector_t *collector);
 };
 

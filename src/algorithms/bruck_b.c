@@ -2,13 +2,13 @@
  * Bruck, bandwidth-optimal (Bruck and Ho 1994 with two ports; paper section 2.4 and appendix C).
  *
  * Radix 3: in step k of the reduce-scatter rank r sends to the ranks r - 3^k and r - 2 * 3^k; the allgather is the
- * reversal, far first, as PAT orders it (Jeaugey 2025). Both messages take the shorter way round, so two of them may
- * leave by one port:
+ * exact reversal, the largest distances first, as PAT orders it (Jeaugey 2025). Each message takes the shorter way
+ * around the ring, so both may leave through one port:
  *
  *   ring of 9, allgather step 0   r -> r + 3 (right, 3 hops), r -> r + 6 (left, 3 hops)
  *              allgather step 1   r -> r + 1 (right, 1 hop),  r -> r + 2 (right, 2 hops)
  *
- * Sizes: any; where a displacement is within reach of both offsets it takes the nearer one.
+ * Sizes: any; a displacement that both offsets can reach is reached over the shorter one.
  * Streams: D, stream i starting in dimension i.   Steps: 2 * sum of ceil(log3 a).   Exact: yes.   Consistent: yes.
  */
 #include "base/radix.h"

@@ -1,14 +1,15 @@
 /*
  * Bruck, radix 3, latency-optimal (Bruck and Ho 1994; Trivance paper section 2.4 and appendix C).
  *
- * A rank holds the sum of a window that ends with its own value. In step k it sends it 3^k and 2 * 3^k places on, each
- * message the shorter way round (half way: +), and so its window grows threefold, always backwards:
+ * A rank holds the sum of a window that ends with its own value. In step k rank r sends its sum to
+ * r + 3^k and r + 2 * 3^k, each message the shorter way around the ring (direction + if both ways are equally long).
+ * Windows thus grow threefold, always backwards:
  *
  *   step 0   rank 8 of 9 gets 7 from 7 (distance 1) and 6 from 6 (distance 2)               [6 7 8]
  *   step 1   ... and 3 4 5 from 5 (distance 3), 0 1 2 from 2 (distance 6, or 3 the other way) [0 … 8]
  *
- * Off 3^s the last messages carry only the ends of windows that are missing. The one cut that this makes in every
- * earlier window (windows.h) gives at most one message per step a second vector.
+ * On sizes other than 3^s the last messages carry only the missing parts of windows. This makes one cut in every
+ * earlier window (windows.h), which adds a second vector to at most one message per step.
  *
  * L: ceil(log3 a) steps per dimension, whole vector, two messages that may share a port, D streams.   B: bruck_b.c.
  * Sizes: any.          Exact: yes.          Consistent: no.          Symmetry: translation.

@@ -8,7 +8,7 @@
  *   3x3, stream 0   rows, then columns      0 -> 1 -> 2 -> 0    then    0 -> 3 -> 6 -> 0
  *        stream 1   columns, then rows      streams 2 and 3     the same in the other direction
  *
- * Sizes: any torus (on unequal dimensions the streams meet in a dimension; bucket:9/7 gives them slices in proportion,
+ * Sizes: any torus (on unequal dimensions streams meet in one dimension; weights such as bucket:9/7 balance the links,
  * see weights.h).   Steps: 2 * sum of (a-1).
  * Exact: yes.   Consistent: yes.   Symmetry: translation.
  */
@@ -52,7 +52,7 @@ static int spell(const char *parameters, const trv_torus_t *torus, trv_collectiv
     return rc ? rc : snprintf(text, size, "bucket:%s", trv_weights_format(&weights, weights_text));
 }
 
-/* The plain one is what a plan must not be slower than. */
+/* Bucket with equal weights is always added: it is the baseline that a plan must not be slower than. */
 static int candidates(const trv_collector_t *collector)
 {
     int rc = collector->add(collector->list, "bucket", &(trv_model_t){.steps = 0}, true);

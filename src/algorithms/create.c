@@ -1,5 +1,5 @@
 /*
- * Schedules by the names of their algorithms, on tori and on networks as they are.
+ * Creates schedules by the names of their algorithms, on tori and on networks with slow and cut links.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -31,12 +31,13 @@ int trv_name_split(const char *name, char base[TRV_SPELLED_MAX], double *avoid)
     return TRV_OK;
 }
 
-/* What parameters ask for may be possible where the algorithm's own choice is not; `create` decides. */
+/* Calls the algorithm's `create`. trv_algorithm_supports describes the algorithm's own choice of parameters, so it is
+ * not asked for names with parameters: these may be possible where that choice is not. */
 static int fill(trv_schedule_t *schedule, const trv_algorithm_t *algorithm)
 {
     const char *colon = strchr(schedule->name, ':');
     trv_torus_t torus = schedule->torus;
-    torus.lines = schedule->rows->lines; /* opened rings are used as lines */
+    torus.lines = schedule->rows->lines; /* rings with cuts are used as lines */
     int rc = colon ? TRV_OK : trv_algorithm_supports(algorithm, &torus, schedule->collective);
     if (rc && torus.lines != schedule->torus.lines)
         return trv_fail(rc, "%s (m: a dimension that is used as lines, because a link is cut)", trv_last_error());
@@ -52,9 +53,10 @@ static int fill(trv_schedule_t *schedule, const trv_algorithm_t *algorithm)
     return rc;
 }
 
-/* On lines those messages that would have gone round the ring leave by the port of the others; and where lines begin at
- * different coordinates, no translation maps messages onto themselves. Where routes are fixed all of a rank's messages
- * may leave by one port, and rows with a cut link are like no others. */
+/* Adapts the properties of the schedule to the network. On lines, messages that would have travelled around the ring
+ * leave through the port of the others. If lines begin at different coordinates, no translation maps the messages onto
+ * themselves. Where routes are fixed all of a rank's messages may leave through one port, and rows with a cut link
+ * differ from all others. */
 static void adapt(trv_schedule_t *schedule, const trv_algorithm_t *algorithm)
 {
     const bool fixed = schedule->ways != NULL;

@@ -1,25 +1,27 @@
 /*
- * Hybrids: everything between Trivance L and B.
+ * Hybrids: the algorithms between Trivance L and B.
  *
- * A ring of a = g * h: a reduce-scatter over the g classes of ranks modulo g, whose messages go as far as in a ring of g;
- * then the h ranks of a class, which lie g apart, each hold partial sums of the same m/g bytes, and add them up by
- * windows as a ring of h of its own (stage.h); then the allgather over g. g = 1 is Trivance L, h = 1 is B.
+ * A ring of a = g * h ranks: first a reduce-scatter over the g classes of ranks modulo g, whose messages travel as far
+ * as in a ring of g. Then the h ranks of a class, which are g apart, hold partial sums of the same m/g bytes; they add
+ * them up by windows, as if they were a ring of h (stage.h). Then the allgather over g. g = 1 is Trivance L, h = 1 is
+ * B.
  *
  *   ring of 9, g = 3   step 0    … 8 <-1-> 0 <-1-> 1 …      keep the blocks of one class mod 3, send one each way
  *                      step 1    … 6 <-3-> 0 <-3-> 3 …      windows over 0 3 6, whole pieces, m/3 bytes each way
- *                      step 2    … 8 <-1-> 0 <-1-> 1 …      the blocks come back
+ *                      step 2    … 8 <-1-> 0 <-1-> 1 …      the blocks return
  *
  * The distances of the reduce-scatter are those that transmit least in its number of steps (docs/distances.md). Every
- * rank's contribution flows to one rank of the class, so the sum over the class counts it once: exact for any g and h.
- * On a torus: the reduce-scatters of all dimensions interleaved, the stage of all of them, the allgathers backwards; or
- * stream i scatters over its own dimension i only (or i and i + 1, …) and does the others whole, in its stage: fewer
- * steps, and no two streams in one dimension.
+ * rank's contribution is sent to one rank of the class, so the sum over the class contains it once: hybrids are exact
+ * for any g and h. On a torus the reduce-scatters of all dimensions are interleaved, then follow the stage of all
+ * dimensions and the allgathers in reverse order. Alternatively stream i scatters over its own dimension i only (or
+ * over i and i + 1, …) and treats the other dimensions in its stage, with whole pieces: fewer steps, and no two streams
+ * in one dimension.
  * Sizes: any.   Streams: D.   Steps: sum of 2 * steps(g) + ceil(log3 h).   Exact: yes.   Symmetry: translation.
- * Consistent: if the middle is: where h = 1 everywhere, in groups, or along lines.
- * Along lines (line.h): the line's levels instead of a ring's distances, its whole vectors instead of windows, in
- * intervals of g places; or, folded, the distances of a ring that is laid along the line twofold (folded.c). Where the
- * rows of a dimension begin at different coordinates g is 1 or a: else neighbours would hold sums over different
- * intervals.
+ * Consistent: if the stage is, that is, if h = 1 in every dimension, in groups, or along lines. Along lines (line.h) a
+ * hybrid uses the levels of a line instead of a ring's distances, and the line's exchange of whole vectors instead of
+ * windows, in intervals of g places. With `folded` it uses the distances of a ring that is folded onto the line
+ * (folded.c). If the rows of a dimension begin at different coordinates, g must be 1 or a, because otherwise neighbours
+ * would hold sums over different intervals.
  */
 #include "algorithms/hybrid.h"
 
@@ -32,8 +34,8 @@
 #include "base/radix.h"
 #include "torus/torus.h"
 
-/* The row of the front of a ring of `g` that has so many steps; or distance 1 throughout, which links carry least of, in
- * the steps that it takes. */
+/* The distances for a ring of `g` in `steps` steps: the row of its front with that number of steps, or distance 1 in
+ * all steps, which has the lowest load. */
 static int find_row(int g, int steps, trv_distances_t *row)
 {
     trv_distances_t front[TRV_DISTANCES_FRONT_MAX];
@@ -59,15 +61,15 @@ static int find_row(int g, int steps, trv_distances_t *row)
 
 static trv_pattern_t *make_pattern(const trv_distances_t *row, bool line, bool folded)
 {
-    if (row->size == 1) /* one class: nothing to scatter */
+    if (row->size == 1) /* with one class there is nothing to scatter */
         return trv_tree_pattern(&(trv_tree_options_t){.size = 1, .offset = &row->size, .radix = 3});
     if (line && folded)
         return trv_folded_pattern(trv_distances_pattern(row));
     return line ? trv_line_pattern(row->size) : trv_distances_pattern(row);
 }
 
-/* The lattice of stream `stream`: in the dimensions that it scatters over the ranks of a class, else all of them. Returns
- * whether there is anything to add up. */
+/* The lattice of stream `stream`: the ranks of a class in the dimensions over which the stream scatters, all ranks in
+ * the others. Returns whether there is anything to add up. */
 static bool make_lattice(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid, int stream, trv_lattice_t *lattice)
 {
     bool split = false;
@@ -89,8 +91,8 @@ static trv_stage_t *make_ring_stage(const trv_lattice_t *lattice, trv_hybrid_for
                                       : trv_windows_stage(lattice, trv_window_steps_trivance, 1);
 }
 
-/* Where there are lines: the stream's own dimension, then those after it; lines up to `joint` at once. Windows and groups
- * go round rings, each by itself. */
+/* Creates the stage of a stream. If there are lines it begins with the stream's own dimension and continues with those
+ * after it, with up to `joint` lines together. Windows and groups work on rings, one dimension at a time. */
 static trv_stage_t *make_stage(const trv_schedule_t *schedule, const trv_lattice_t *lattice, int stream,
                                const trv_hybrid_t *hybrid)
 {
@@ -113,7 +115,7 @@ static trv_stage_t *make_stage(const trv_schedule_t *schedule, const trv_lattice
     return trv_stages_in_turn(stages, stage);
 }
 
-/* Makes the stage of every stream; all or none are NULL. */
+/* Creates the stages of all streams. On failure none remains. */
 static int make_stages(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid, trv_stage_t **stage)
 {
     trv_lattice_t lattice = trv_lattice_whole(&schedule->torus);
@@ -129,7 +131,8 @@ static int make_stages(const trv_schedule_t *schedule, const trv_hybrid_t *hybri
     return TRV_OK;
 }
 
-/* A line's levels are what they are, and cut off where rows differ. A folded ring is a whole one. */
+/* A line has a fixed number of steps, and intervals that are not the whole line require rows that begin at the same
+ * coordinate. A folded ring must cover the whole line. */
 static int check_line(const trv_schedule_t *schedule, int d, int g, int steps, bool folded)
 {
     if (folded && g > 1 && g < schedule->torus.size[d])
@@ -163,7 +166,7 @@ static int find_row_of(const trv_schedule_t *schedule, int d, int g, int asked, 
     return g > 1 ? find_row(g, steps, row) : TRV_OK;
 }
 
-/* Where streams begin, and where they come later. */
+/* Finds the distances of every dimension: `row` for the streams that begin there, `later` for the others. */
 static int find_rows(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid, trv_distances_t *row,
                      trv_distances_t *later)
 {
@@ -178,9 +181,9 @@ static int find_rows(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid,
     return rc;
 }
 
-/* Along a line all add from left to right, as in groups; windows are added as they come. Of two stages one after the
- * other, the second adds up sums that all ranks of a row agree on in the order of its own row's places: so all must
- * begin at one coordinate for all ranks to agree. */
+/* Along a line and in groups all ranks add in the same order; windows are added in a different order on every rank. If
+ * one stage follows another, the second adds sums, which are identical on all ranks of a row, in the order of positions
+ * on its own rows. The results of all ranks are therefore identical only if all rows begin at the same coordinate. */
 static bool is_consistent(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
 {
     int stages = 0, uneven = 0, windows = 0;
@@ -193,7 +196,8 @@ static bool is_consistent(const trv_schedule_t *schedule, const trv_hybrid_t *hy
     return windows == 0 && (stages <= 1 || uneven == 0);
 }
 
-/* What a rank sends by one port: in the line's levels more than on a ring. */
+/* The maximum number of messages that leave a rank through one port; the levels of a line have more than those of a
+ * ring. */
 static int line_messages(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
 {
     int most = 1;

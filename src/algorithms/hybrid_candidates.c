@@ -1,10 +1,10 @@
 /*
- * Hybrids as candidates: for every size of the torus every divisor g, with every number of steps that gains something
- * (docs/distances.md), both orders of visiting the dimensions. Dimensions of equal size share one choice, so that all
- * streams have the same to do.
+ * Hybrids as candidates: for every size of the torus all divisors g, with every number of steps that reduces the
+ * transmission (docs/distances.md), in both orders of visiting the dimensions. Dimensions of equal size share one
+ * choice, so that all streams have the same work.
  *
- * The model of a hybrid is put together from those of its dimensions, each measured once, as a hybrid on its ring, or
- * worked out for its line.
+ * The model of a hybrid is composed of the models of its dimensions. Each of these is determined once: measured on a
+ * hybrid on its ring, or computed for its line.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,26 +21,26 @@
 #include "search/distances/distances.h"
 #include "torus/torus.h"
 
-#define STEPS_MAX    64   /* of one phase in one dimension */
-#define OPTIONS_MAX  128  /* of one size */
-#define SEARCHED_MAX 10   /* factors of one size whose distances take a search, tens of milliseconds each */
-#define HYBRIDS_MAX  2048 /* of one torus, per order of visiting */
+#define STEPS_MAX    64   /* per phase, in one dimension */
+#define OPTIONS_MAX  128  /* per size */
+#define SEARCHED_MAX 10   /* factors of one size whose distances need a search, which takes tens of milliseconds */
+#define HYBRIDS_MAX  2048 /* per torus and order of visiting */
 #define UNEVEN_ROWS  3
-#define STREAMED     4   /* streams in each dimension beside lines … */
-#define STREAMED_MAX 256 /* … of so many combinations of factors at most */
+#define STREAMED     4   /* streams in each dimension on tori with lines … */
+#define STREAMED_MAX 256 /* … if there are at most this many combinations of factors */
 
-/* A choice for a dimension. Loads are fractions of the vector on the busiest link of the ring. */
+/* A choice for one dimension. Loads are those of the busiest link of the ring, as fractions of the vector. */
 typedef struct option {
-    int g, steps;               /* of one phase */
-    double load[STEPS_MAX];     /* of the reduce-scatter's steps … */
-    double held[STEPS_MAX + 1]; /* … and what a rank still holds before each of them and after all */
+    int g, steps;               /* steps of one phase */
+    double load[STEPS_MAX];     /* per step of the reduce-scatter */
+    double held[STEPS_MAX + 1]; /* part of the vector that a rank holds before each of these steps, and after all */
     double scatter_hops;
     int middle_steps;
     double middle_hops, middle_load;
-    double messages; /* of a rank, in reduce-scatter, middle and allgather */
+    double messages; /* of a rank, in reduce-scatter, stage and allgather */
 } option_t;
 
-/* The choices for one size, and the dimensions that have it. */
+/* The choices for one size, which all dimensions of that size share. */
 typedef struct side {
     int size, options;
     bool line;
@@ -51,14 +51,15 @@ typedef struct source {
     const trv_collector_t *collector;
     trv_hybrid_form_t form;
     int active, dimension[TRV_DIMS_MAX];
-    bool streamed;                    /* several streams in each dimension, too */
-    int sides, side_of[TRV_DIMS_MAX]; /* of dimension[i] */
+    bool streamed;                    /* also add candidates with several streams in each dimension */
+    int sides, side_of[TRV_DIMS_MAX]; /* the side of dimension[i] */
     side_t side[TRV_DIMS_MAX];
 } source_t;
 
 /* ---- One dimension ----------------------------------------------------------------------------------------------- */
 
-/* Reads the steps of a hybrid on a ring: reduce-scatter, middle, allgather, which is the first one backwards. */
+/* Reads the steps of a hybrid on a ring: reduce-scatter, stage, allgather. The allgather is the reversal of the
+ * reduce-scatter. */
 static int read_steps(const trv_cost_t *cost, option_t *option)
 {
     if (option->steps > STEPS_MAX || cost->steps < 2 * option->steps)
@@ -66,7 +67,8 @@ static int read_steps(const trv_cost_t *cost, option_t *option)
     option->held[0] = 1;
     for (int k = 0; k < option->steps; k++) {
         option->load[k] = cost->step[k].link_fraction;
-        option->held[k + 1] = option->held[k] - 2 * cost->step[k].port_fraction; /* what is sent is held no more */
+        /* a rank does not keep what it sends */
+        option->held[k + 1] = option->held[k] - 2 * cost->step[k].port_fraction;
         option->scatter_hops += cost->step[k].hops;
     }
     option->middle_steps = cost->steps - 2 * option->steps;
@@ -77,9 +79,9 @@ static int read_steps(const trv_cost_t *cost, option_t *option)
     return TRV_OK;
 }
 
-/* On a line `g` neighbours scatter among themselves; then every g-th place exchanges what it has left, a g-th, in g lines
- * that share their links. */
-static int work_out(const side_t *side, option_t *option)
+/* Computes an option on a line: `g` neighbours scatter the vector among themselves; then the ranks that are g apart
+ * exchange their g-th of it, on g lines that share their links. */
+static int compute_option(const side_t *side, option_t *option)
 {
     trv_line_cost_t cost[STEPS_MAX];
     const int middle = side->size / option->g;
@@ -87,7 +89,7 @@ static int work_out(const side_t *side, option_t *option)
     option->held[0] = 1;
     for (int k = 0; k < option->steps && !rc; k++) {
         option->load[k] = cost[k].load / option->g;
-        option->held[k + 1] = cost[k].largest / option->g; /* what is sent is what the other then holds */
+        option->held[k + 1] = cost[k].largest / option->g; /* the message is all that its receiver then holds */
         option->scatter_hops += cost[k].hops;
         option->messages += 2 * cost[k].messages / option->g;
     }
@@ -95,7 +97,7 @@ static int work_out(const side_t *side, option_t *option)
         rc = trv_line_costs(middle, false, cost);
     option->middle_steps = trv_log_ceil(3, middle);
     for (int k = 0; k < option->middle_steps && !rc; k++) {
-        option->middle_load += cost[k].load; /* g times a g-th */
+        option->middle_load += cost[k].load; /* g lines, each with a g-th of the vector */
         option->middle_hops += (double)option->g * cost[k].hops;
         option->messages += cost[k].messages / middle;
     }
@@ -109,7 +111,7 @@ static int measure(const source_t *source, const side_t *side, option_t *option)
     trv_cost_t cost;
     char name[TRV_ALGORITHM_NAME_MAX];
     if (side->line)
-        return work_out(side, option);
+        return compute_option(side, option);
     int rc = trv_torus_init(&ring, 1, &side->size);
     if (rc)
         return rc;
@@ -142,8 +144,8 @@ static int add_option(const source_t *source, side_t *side, int g, int steps)
 /* Whether the distances of a ring of `g` are searched for. */
 static bool is_searched(int g) { return g > TRV_DISTANCES_TABLE_MAX && g <= TRV_DISTANCES_SEARCH_MAX; }
 
-/* Of the factors whose distances are searched for, SEARCHED_MAX at most, evenly: sizes that have more have thousands of
- * ranks. */
+/* Limits the factors whose distances are searched for to SEARCHED_MAX, evenly spaced. Only sizes of thousands of ranks
+ * have more. */
 static bool is_left_out(int size, int g)
 {
     int all = 0, before = 0;
@@ -183,13 +185,13 @@ static int make_side(const source_t *source, side_t *side)
 
 /* ---- All dimensions together ------------------------------------------------------------------------------------- */
 
-/* A hybrid, and what its streams do in the reduce-scatter. */
+/* A hybrid, and the work of its streams in the reduce-scatter. */
 typedef struct mix {
     const option_t *option[TRV_DIMS_MAX]; /* of dimension[i] */
-    const option_t *whole[TRV_DIMS_MAX];  /* where a stream does not scatter: g = 1 */
+    const option_t *whole[TRV_DIMS_MAX];  /* the option g = 1, for dimensions over which a stream does not scatter */
     int own;
     trv_visit_t visit;
-    int steps[TRV_DIMS_MAX]; /* of each stream */
+    int steps[TRV_DIMS_MAX]; /* per stream */
     struct {
         int turn;
         double load; /* of this stream's own messages, as a fraction of its slice */
@@ -202,7 +204,8 @@ static const option_t *option_of(const source_t *source, const mix_t *mix, int s
     return scattered ? mix->option[i] : mix->whole[i];
 }
 
-/* Of what a stream holds in dimension i before level `level` there, its messages in other dimensions are multiples. */
+/* The product of what the stream holds in all dimensions other than `but`, before the levels `level` (NULL: after all).
+ * The sizes of its messages in dimension `but` are multiples of this. */
 static double others_held(const source_t *source, const mix_t *mix, int stream, int but, const int *level)
 {
     double held = 1;
@@ -228,8 +231,8 @@ static void walk_scatter(const source_t *source, mix_t *mix, int stream)
     }
 }
 
-/* What is on the busiest link of the dimension in which `stream` works in step `t`: its own messages, and those of the
- * streams that work there, too. */
+/* The load of the busiest link of the dimension in which `stream` works in step `t`: of its own messages, and of those
+ * of the other streams that work in that dimension. */
 static double scatter_load(const source_t *source, const mix_t *mix, int stream, int t)
 {
     double load = 0;
@@ -243,7 +246,7 @@ static trv_model_t find_model(const source_t *source, mix_t *mix)
 {
     const int phases = source->collector->collective == TRV_ALLREDUCE ? 2 : 1;
     double in_dimension[TRV_DIMS_MAX] = {0}, longest = 0, busiest = 0;
-    double most = 0; /* messages of a stream */
+    double most = 0; /* the maximum over the streams */
     trv_model_t model = {.steps = 0};
     for (int s = 0; s < source->active; s++)
         walk_scatter(source, mix, s);
@@ -258,7 +261,7 @@ static trv_model_t find_model(const source_t *source, mix_t *mix)
             hops += phases * option->scatter_hops + option->middle_hops;
             load += middle;
             in_dimension[i] += middle;
-            messages += option->messages * phases / 2; /* one phase alone has no middle */
+            messages += option->messages * phases / 2; /* with one phase there is no stage */
         }
         for (int t = 0; t < mix->steps[s]; t++)
             in_dimension[mix->scatter[s][t].turn] += phases * mix->scatter[s][t].load;
@@ -274,7 +277,7 @@ static trv_model_t find_model(const source_t *source, mix_t *mix)
     return model;
 }
 
-/* Where all dimensions are lines the ends of the hybrids have names of their own. */
+/* If all dimensions are lines, the extreme cases have names of their own: line-l and line-b. */
 static const char *find_name(const source_t *source, const int *choice, int own, trv_visit_t visit)
 {
     bool ends[2] = {own == 0 && visit == TRV_INTERLEAVED, own == 0 && visit == TRV_INTERLEAVED};
@@ -318,14 +321,14 @@ static int add_hybrid(const source_t *source, const int *choice, int own, trv_vi
     trv_hybrid_name(&hybrid, source->collector->torus, name, sizeof name);
     if (all_lines(source)) {
         model.busy = model.load;
-        model.load /= 2; /* half of the streams of a dimension go each way */
+        model.load /= 2; /* half of a dimension's streams travel in each direction */
         trv_model_messages(&model, model.messages / source->active, STREAMED * source->active);
         return source->collector->add(source->collector->list, name, &model, false);
     }
     return trv_uneven_add(source->collector, name, "", ":weights", 1);
 }
 
-/* One choice, in all its forms. */
+/* Adds one choice of options in all its forms. */
 static int add_forms(const source_t *source, const int *choice)
 {
     bool scatters = false;
@@ -341,7 +344,7 @@ static int add_forms(const source_t *source, const int *choice)
     return rc;
 }
 
-/* Every combination; `choice` counts through them. */
+/* Adds all combinations of options; `choice` enumerates them. */
 static int add_all(const source_t *source)
 {
     int choice[TRV_DIMS_MAX] = {0}, side = 0, rc = TRV_OK;
@@ -353,8 +356,8 @@ static int add_all(const source_t *source)
     return rc;
 }
 
-/* Where there are too many combinations, every second choice of the size with most choices goes, until there are not.
- * The first (L) and the last (B in most steps) stay. */
+/* While there are too many combinations, removes every second option of the size that has most. The first (L) and the
+ * last (B in most steps) remain. */
 static void thin_out(source_t *source)
 {
     for (;;) {
@@ -399,7 +402,8 @@ static int find_sides(source_t *source)
     return TRV_OK;
 }
 
-/* The rows of a size's front that are worth a try where streams come later: few steps, but not the fewest. */
+/* A number of steps that is worth trying for the streams that do not begin in a dimension: that of a row of the front
+ * close to the fewest steps. */
 static int later_steps(int size, int row)
 {
     trv_distances_t front[TRV_DISTANCES_FRONT_MAX];
@@ -407,12 +411,13 @@ static int later_steps(int size, int row)
     return rows > 0 ? front[row < rows ? row : rows - 1].steps : rows;
 }
 
-/* B whose streams go over distance 1 where they begin, which is where they move most, and over few steps later, where they
- * would wait for each other's messages in each. Several begin in each dimension: while one pays for the start of a step,
- * the others use the link. For the longest vectors, on uneven sides and beside lines. */
+/* Adds forms of B for the longest vectors, on uneven sides and on tori with lines. Streams use distance 1 in the
+ * dimension where they begin, because they move most data there, and few steps in the others, because in each of these
+ * steps they would wait for other streams' messages. Several streams begin in each dimension: while one pays for the
+ * start of a step, the others use the link. */
 static int add_uneven(const trv_collector_t *collector)
 {
-    static const int all[] = {5, 8, 12}, dear[] = {5, 12}; /* beside lines, where simulations are dear */
+    static const int all[] = {5, 8, 12}, dear[] = {5, 12}; /* fewer on tori with lines, where simulations take longer */
     const trv_torus_t *torus = collector->torus;
     const int *streams = torus->lines ? dear : all, counts = torus->lines ? 2 : 3;
     trv_hybrid_t hybrid = {0};
@@ -440,7 +445,7 @@ static int add_uneven(const trv_collector_t *collector)
     return rc;
 }
 
-/* Beside lines B in a ring's steps, the lines folded. */
+/* Adds forms of B for tori with lines: the lines are used as folded rings, with the steps of a ring. */
 static int add_folded(const source_t *source)
 {
     const trv_torus_t *torus = source->collector->torus;

@@ -1,5 +1,5 @@
 /*
- * The names of hybrids: hybrid.h says how they are made.
+ * Reads and writes the names of hybrids, whose syntax hybrid.h describes.
  */
 #include <errno.h>
 #include <limits.h>
@@ -16,13 +16,13 @@
 
 #define WEIGHTS         "weights"
 #define STREAMS         "streams"
-#define STREAMS_MAX     16 /* for each dimension */
+#define STREAMS_MAX     16 /* per dimension */
 #define WEIGHTS_EXAMPLE "for example hybrid:8x64:weights9/7"
 
-/* The steps of a phase over `g`, where none are asked for: the fewest. */
+/* The default number of steps of a phase over `g`: the fewest. */
 static int fewest_steps(int g) { return g > 1 ? trv_distances_steps_least(g) : 0; }
 
-/* The divisor of `size` nearest to its root, in proportion. */
+/* The divisor of `size` that is nearest to its square root on a logarithmic scale. */
 static int middle_divisor(int size)
 {
     int best = 1;
@@ -42,7 +42,7 @@ static void choose_factors(const trv_torus_t *torus, trv_collective_t collective
     }
 }
 
-/* Reads a number from 1 on and goes past it; 0 where there is none. */
+/* Reads a number of at least 1 and advances *text past it; returns 0 if there is none. */
 static int read_number(const char **text)
 {
     char *end;
@@ -54,7 +54,7 @@ static int read_number(const char **text)
     return errno || number > INT_MAX ? 0 : (int)number;
 }
 
-/* G, G/S or G/S/T; steps that are not given are 0. Returns whether it is right. */
+/* Reads G, G/S or G/S/T; omitted steps become 0. Returns whether the syntax is valid. */
 static bool read_factor(const char **text, trv_factor_t *factor)
 {
     int *steps[] = {&factor->steps, &factor->later};
@@ -88,7 +88,7 @@ static int read_factors(const char **text, int *factors, trv_factor_t *factor)
         "where streams begin, and where they come later); " EXAMPLE);
 }
 
-/* own, or own2 …; at most what all dimensions are. */
+/* Reads "own", or "own" with a number, which is limited to the number of dimensions. */
 static bool read_own(const char *text, size_t length, const trv_torus_t *torus, int *own)
 {
     int dimension[TRV_DIMS_MAX], active = trv_torus_active(torus, dimension);
@@ -139,7 +139,7 @@ static int read_words(const char *text, const trv_torus_t *torus, trv_hybrid_t *
             rc = trv_weights_parse(text + strlen(WEIGHTS), length - strlen(WEIGHTS), torus, WEIGHTS_EXAMPLE,
                                    &hybrid->weights);
         else if (!is_word(text, length, "all") && !is_word(text, length, "windows") &&
-                 !is_word(text, length, "interleaved")) /* which is what holds where nothing is said */
+                 !is_word(text, length, "interleaved")) /* the default */
             return trv_fail(TRV_ERR_ARGUMENT,
                             "'%.*s' says nothing of a hybrid on this torus; what does is own, own2 … "
                             "(fewer than all dimensions), grouped, sequential and folded, " EXAMPLE,
@@ -182,7 +182,8 @@ int trv_hybrid_parse(const char *parameters, const trv_torus_t *torus, trv_colle
                       torus->dims, factors);
     for (int d = 0; d < torus->dims && !rc; d++) {
         trv_factor_t *of_d = &hybrid->dimension[d];
-        const bool single = torus->size[d] == 1 && factors == 1; /* one factor for all means those with ranks */
+        /* a single factor applies to the dimensions with more than one rank */
+        const bool single = torus->size[d] == 1 && factors == 1;
         *of_d = single ? (trv_factor_t){.g = 1} : factor[factors == 1 ? 0 : d];
         if (!of_d->steps)
             of_d->steps = fewest_steps(of_d->g);

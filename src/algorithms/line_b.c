@@ -1,15 +1,16 @@
 /*
- * Lines, bandwidth-optimal: reduce-scatter and allgather on a line, with messages that are as short as on a ring.
+ * Lines, bandwidth-optimal: reduce-scatter and allgather on a line, with messages that are as short as those on a ring.
  *
- * The allgather goes from the whole line down (line.h): a place passes all blocks that it holds to each place that it
- * serves in the other two intervals, so that every interval holds every block once, down to single places. The
- * reduce-scatter is its reversal, from the smallest intervals up: in level k, m / 3^(k+1) over 3^k and 2 * 3^k places,
- * which loads every link with 2/3 of the vector, and what comes from the two sides is added at once.
+ * The allgather divides the line down to single places (line.h; a place is a rank's position on the line): a place
+ * sends all blocks that it holds to each place that it serves in the other two intervals, so that every interval holds
+ * every block once. The reduce-scatter is the reversal, from the smallest intervals up: in level k it sends m / 3^(k+1)
+ * bytes over distances 3^k and 2 * 3^k, which loads every link with 2/3 of the vector, and adds the data from both
+ * sides jointly.
  *
  *   9 places   level 0   (0 1 2)        0 keeps the blocks 0 3 6, sends 1 4 7 to place 1 and 2 5 8 to place 2
  *              level 1   (0 … 3 … 6)    0 keeps block 0, sends block 3 to place 3 and block 6 to place 6
  *
- * Sizes: any.   On a torus or mesh: lines so, rings as Trivance B.   Streams: D, stream i starting in dimension i.
+ * Sizes: any.   On a torus or mesh: rings as in Trivance B.   Streams: D, stream i starting in dimension i.
  * Steps: 2 * sum of ceil(log3 a).   Exact: yes.   Consistent: yes.   Symmetry: none.
  */
 #include <stdlib.h>
@@ -20,8 +21,8 @@
 #include "base/ascending.h"
 #include "base/radix.h"
 
-/* Counts, and with `block` writes, the blocks of which a place holds a partial sum before `level`: those that it holds in
- * the level after, and those of all whom it serves. */
+/* Counts the blocks of which a place holds a partial sum before `level`, and lists them if `block` is not NULL: those
+ * that it holds in the next level, and those of all places that it serves. */
 static int collect(int size, int level, int place, int *block)
 {
     if (level == trv_log_ceil(3, size)) {
@@ -60,7 +61,7 @@ static int make_edge(const trv_pattern_t *pattern, int level, int from, int to, 
     return line_held(pattern, to, level + 1, 0, &edge->blocks[0], memory);
 }
 
-/* A place sends to those whom it serves, who send it the blocks back in the allgather, and receives from its
+/* A place sends to the places that it serves, which return the blocks in the allgather, and receives from its
  * partners. */
 static int line_edges(const trv_pattern_t *pattern, int place, int level, bool outgoing, trv_edge_t *edge,
                       trv_step_t *memory)

@@ -1,20 +1,21 @@
 /*
  * Lines, latency-optimal: whole vectors in as few steps as on a ring.
  *
- * From the smallest intervals up (line.h), every place of an interval holds the sum of exactly that interval, and in one
- * step gets the sums of the other two from one partner each. All add them from left to right, so that all have the same
- * bits:
+ * A place is a rank's position on the line. Before each step, from the smallest intervals up (line.h), every place of
+ * an interval holds the sum of exactly that interval. In the step it receives the sums of the two other intervals from
+ * one partner each. All ranks add from left to right, so their results are bitwise identical:
  *
  *   9 places   step 0   0 <-1-> 1 <-1-> 2,  0 <-2-> 2      0, 1 and 2 hold 0 + 1 + 2
- *              step 1   0 <-3-> 3 <-3-> 6,  0 <-6-> 6      everybody adds (012) + (345) + (678), in this order
+ *              step 1   0 <-3-> 3 <-3-> 6,  0 <-6-> 6      all add (012) + (345) + (678), in this order
  *
- * On 3^s places a link carries 2 * 3^k vectors in step k, where it would carry 3^k on a ring. Where sizes differ, a place
- * serves two of another interval.
+ * On 3^s places a link carries 2 * 3^k vectors in step k, where it would carry 3^k on a ring. Where sizes differ, a
+ * place serves two of another interval.
  *
- * On a mesh K dimensions can go through their levels together (line-l:K): a rank then gets the sums of the 3^K - 1 other
- * boxes that meet, from one partner each. That is as few steps as the longest line has, for more and longer messages.
- * Sizes: any.   On a torus or mesh: D streams, stream i finishes dimension i (… i + K - 1), then those after; rings as
- * Trivance L, grouped.   Registers: 1 + i holds the sum of box i of the 3^K.
+ * On a mesh K dimensions can execute their levels together (line-l:K): intervals become boxes, and a rank receives the
+ * sums of the 3^K - 1 other boxes of its level from one partner each. This takes as few steps as the longest line
+ * alone, but more messages, which travel further.
+ * Sizes: any.   On a torus or mesh: D streams, stream i completes dimension i (… i + K - 1), then the following; rings
+ * as in Trivance L, grouped.   Registers: 1 + i holds the sum of box i of the 3^K.
  * Steps: sum of ceil(log3 a) for K = 1.   Exact: yes.   Symmetry: none.
  * Consistent: yes, unless rows of one dimension begin at different coordinates (hybrid.c).
  */
@@ -30,13 +31,13 @@
 
 #define JOINT_MAX 3
 
-/* Dimensions of a lattice that go through their levels together. */
+/* Dimensions of a lattice that execute their levels together. */
 typedef struct line {
     trv_stage_t base;
     trv_lattice_t lattice;
 } line_t;
 
-/* One rank's step. Of every dimension its place, which counts in strides, and the three intervals that meet. */
+/* The data of one rank's step: per dimension its place, in units of strides, and the three intervals of the level. */
 typedef struct view {
     const line_t *line;
     const trv_schedule_t *schedule;
@@ -46,8 +47,8 @@ typedef struct view {
     trv_trio_t trio[TRV_DIMS_MAX];
 } view_t;
 
-/* The registers are numbered as the boxes that meet, those of the product of the dimensions' intervals; the rank's own
- * sum stays in register 0. */
+/* The register of a box. Boxes are the products of the dimensions' intervals and are numbered in their order; the
+ * rank's own sum stays in register 0. */
 static int register_of(const view_t *view, const int *interval)
 {
     int box = 0, own = 0;
@@ -58,7 +59,8 @@ static int register_of(const view_t *view, const int *interval)
     return box == own ? 0 : 1 + box;
 }
 
-/* To or from the rank at other places: it leaves in the first dimension in which they differ. */
+/* Adds a message to or from the rank at the given places. It leaves in the first dimension in which the places
+ * differ. */
 static int add_message(const view_t *view, bool send, const int *place, int reg)
 {
     const trv_lattice_t *lattice = &view->line->lattice;
@@ -77,8 +79,9 @@ static int add_message(const view_t *view, bool send, const int *place, int reg)
     return TRV_OK;
 }
 
-/* The sum to everybody in the box who is served: every combination of the dimensions' places. */
-static int serve(const view_t *view, const int *interval)
+/* Sends the rank's sum to all ranks that it serves in a box: to every combination of the served places of the
+ * dimensions. */
+static int send_to_box(const view_t *view, const int *interval)
 {
     const int active = view->line->lattice.active;
     int served[TRV_DIMS_MAX][2], count[TRV_DIMS_MAX], place[TRV_DIMS_MAX], combinations = 1, rc = TRV_OK;
@@ -97,7 +100,7 @@ static int serve(const view_t *view, const int *interval)
     return rc;
 }
 
-static int receive(const view_t *view, const int *interval)
+static int receive_from_box(const view_t *view, const int *interval)
 {
     int place[TRV_DIMS_MAX];
     for (int i = 0; i < view->line->lattice.active; i++)
@@ -106,7 +109,8 @@ static int receive(const view_t *view, const int *interval)
     return add_message(view, false, place, register_of(view, interval));
 }
 
-/* The boxes one after the other, the last dimension fastest; an empty one has no register. */
+/* Receives from the boxes in their order, the last dimension fastest, and lists their registers; an empty box has
+ * none. */
 static int visit_boxes(const view_t *view, int *source, int *sources)
 {
     const int active = view->line->lattice.active;
@@ -122,14 +126,14 @@ static int visit_boxes(const view_t *view, int *source, int *sources)
         source[(*sources)++] = register_of(view, interval);
         if (source[*sources - 1] == 0)
             continue;
-        rc = serve(view, interval);
+        rc = send_to_box(view, interval);
         if (!rc)
-            rc = receive(view, interval);
+            rc = receive_from_box(view, interval);
     }
     return rc;
 }
 
-/* A dimension that has no such level is one interval by itself. */
+/* In a dimension that does not have the level, the whole line is the one interval. */
 static trv_trio_t find_trio(int size, int level, int place)
 {
     if (level < trv_log_ceil(3, size))
@@ -171,7 +175,8 @@ trv_stage_t *trv_line_stage(const trv_lattice_t *lattice)
     for (int i = 0; i < lattice->active; i++) {
         const int levels = trv_log_ceil(3, lattice->size[i]);
         steps = levels > steps ? levels : steps;
-        /* At most: what leaves by this port, for every place of the dimensions after it. */
+        /* An upper bound: the messages that leave through this port, for every combination of places in the dimensions
+         * after it. */
         const int others = trv_power(1 + TRV_LINE_PARTNERS_MAX, lattice->active - 1 - i);
         const int leave = trv_line_messages_per_port(lattice->size[i]) * others;
         messages = leave > messages ? leave : messages;
@@ -196,7 +201,7 @@ int trv_line_supports(const trv_torus_t *torus, trv_collective_t collective)
                                    trv_torus_format(torus, text, sizeof text), text);
 }
 
-/* How many dimensions go together: 1 where nothing is said. */
+/* Reads the number of dimensions that are treated together; 1 if the name does not specify it. */
 static int read_joint(const char *parameters, const trv_torus_t *torus, int *joint)
 {
     int dimension[TRV_DIMS_MAX];

@@ -1,24 +1,25 @@
 /*
- * Long vectors on lines: chunks follow each other so closely that every link carries a block in every step.
+ * Pipelined lines, for long vectors: chunks follow each other so closely that every link carries a block in every step.
  *
- * Whatever its root, a reduction and a broadcast along a line together put one vector on every directed link, and no
- * AllReduce does with less. So a chunk has a block per place, which goes to its owner from both sides, the farthest
- * blocks first, so that all arrive in the same step, and from there out again. A link of which the reduction needs no
- * more is free for sums, and then for the next chunk ('):
+ * A reduction along a line followed by a broadcast puts one vector on every directed link, whatever its root, and no
+ * AllReduce can do with less. A chunk therefore has a block per place (the position of a rank on its row). Each block
+ * travels to its owner from both sides, the farthest blocks first, so that all arrive in the same step, and from there
+ * outwards again. A link that the reduction does not need any more is available for sums, and then for the next chunk,
+ * marked with an apostrophe:
  *
- *   line of 4    step    0   1   2   3   4   5   6   7   8   9     the block that goes to the right;
+ *   line of 4    step    0   1   2   3   4   5   6   7   8   9     the block that travels to the right;
  *                0 -> 1  3   2   1  (0)  3'  2'  1' (0')           in brackets it is a sum, else a part of one;
  *                1 -> 2      3   2  (1) (0)  3'  2' (1')(0')       to the left the mirror image
  *                2 -> 3          3  (2) (1) (0)  3' (2')(1')(0')
  *
- * A chunk takes a steps, and the last one a - 2 more: with many chunks the time goes to that of one vector on a link. On
- * a ring the blocks come half way round from each side, and a chunk takes a - 1 steps.
- * On a mesh or torus a chunk is scattered along one dimension, its blocks along the next one, …, and then gathered
- * backwards; meanwhile the links of the first dimension carry the next chunks. Sums wait until their links are free. D
- * streams begin in different dimensions, D more take the others in reverse order: while the messages of one are on the
- * links, those of another pay their latencies.
+ * A chunk takes a steps, and the last one a - 2 more: with many chunks the time approaches that of one vector on a
+ * link. On a ring the blocks travel half way around from each side, and a chunk takes a - 1 steps. On a mesh or torus a
+ * chunk is scattered along one dimension, its blocks along the next one, …, and then gathered in reverse order;
+ * meanwhile the links of the first dimension carry the next chunks. Sums wait until their links are free. D streams
+ * begin in different dimensions, D more visit the other dimensions in reverse order: while the messages of one stream
+ * are on the links, others pay their latencies.
  *
- * Sizes: any.   Streams: 2D.   Steps: (S-1) a + 2 * sum of (a-1) for S chunks, and those that sums wait.
+ * Sizes: any.   Streams: 2D.   Steps: (S-1) a + 2 * sum of (a-1) for S chunks, and those for which sums wait.
  * Exact: yes.   Consistent: yes, each block is summed up once.   Symmetry: none; on rings alone translation.
  */
 #include <errno.h>
@@ -31,12 +32,12 @@
 #include "base/error.h"
 #include "torus/torus.h"
 
-/* Register 0 has the rank's own parts and all sums. */
+/* Register 0 (OWN) holds the rank's own parts and all sums. */
 enum { OWN, FROM_LEFT, FROM_RIGHT, REGISTERS };
 
-/* ---- What a link carries ----------------------------------------------------------------------------------------- */
+/* ---- The load of a link ------------------------------------------------------------------------------------------ */
 
-/* Whether the reduce-scatter moves a block from `place` in direction `sign` to its owner, so many places ahead. */
+/* Whether the reduce-scatter moves a block from `place` in direction `sign` to an owner `ahead` places away. */
 static bool find_owner(const trv_flow_level_t *level, int place, int sign, int ahead, int *owner)
 {
     const int size = level->size, target = place + sign * ahead;
@@ -47,12 +48,13 @@ static bool find_owner(const trv_flow_level_t *level, int place, int sign, int a
 }
 
 typedef struct cargo {
-    int chunk, owner; /* the block's */
+    int chunk, owner; /* the block's chunk and its owner's place */
     bool sum;
 } cargo_t;
 
-/* What leaves `place` in direction `sign`: parts, then sums. The allgather is the reduce-scatter backwards: its step k
- * moves what came from there in step depth - 1 - k, with k + 1 places to go. */
+/* Lists the blocks that leave `place` in direction `sign`: parts of sums, then sums. The allgather is the reversal of
+ * the reduce-scatter: its step k moves the blocks that came from the opposite direction in step depth - 1 - k,
+ * with k + 1 places left to their owner. */
 static int list_cargo(const trv_flow_t *flow, const trv_flow_level_t *level, int place, int sign, int step,
                       cargo_t *cargo)
 {
@@ -81,7 +83,8 @@ typedef struct work {
     trv_step_t *out;
 } work_t;
 
-/* Coordinates of the last dimension of the space, `count` of the torus's from `first`, each with a chunk's pieces. */
+/* The coordinates, in the last dimension of the space, of a chunk's pieces of `count` torus coordinates from `first`
+ * on. */
 static int *list_pieces(const work_t *work, int first, int count, int chunk)
 {
     const int pieces = work->flows->pieces, of_chunk = pieces / work->flow->chunks;
@@ -91,7 +94,8 @@ static int *list_pieces(const work_t *work, int first, int count, int chunk)
     return value;
 }
 
-/* Of a chunk what has the rank's coordinates in the dimensions before the level's, and in that one its owner's. */
+/* The units of a chunk that have the rank's coordinates in the dimensions of earlier levels, and the owner's coordinate
+ * in the dimension of level `l`. */
 static int find_units(const work_t *work, int l, int chunk, int owner, trv_blocks_t *blocks)
 {
     const trv_schedule_t *schedule = work->schedule;
@@ -115,7 +119,7 @@ static int find_units(const work_t *work, int l, int chunk, int owner, trv_block
     return units->value[last] ? TRV_OK : TRV_ERR_MEMORY;
 }
 
-/* What leaves the rank at a level in one direction, or arrives there in that direction. */
+/* Adds the message that leaves the rank at a level in direction `sign`, or the one that arrives in that direction. */
 static int add_message(const work_t *work, int l, int place, int sign, bool outgoing, cargo_t *cargo)
 {
     const trv_flow_level_t *level = &work->flow->level[l];
@@ -141,7 +145,7 @@ static int add_sum(const work_t *work, int l, int chunk, int owner, const int *s
     return rc ? rc : trv_step_combine(work->out, OWN, sources, source, 0, &blocks);
 }
 
-/* The parts that have arrived: from both sides where the rank owns the block, in one pass. */
+/* Adds the parts that have arrived, those from both sides in one pass if the rank owns the block. */
 static int add_sums(const work_t *work, int l, int place)
 {
     static const int source[] = {FROM_LEFT, OWN, FROM_RIGHT};
@@ -187,7 +191,7 @@ static int pipelined_step(const trv_schedule_t *schedule, int rank, int stream, 
     return rc;
 }
 
-/* A chunk is contiguous, and so is what its first level makes of it, … */
+/* Positions in which a chunk is contiguous, and also the part of it that remains after its first level, and so on. */
 static int pipelined_axes(const trv_schedule_t *schedule, int stream, trv_axis_t *axis)
 {
     const trv_flows_t *flows = schedule->tables;

@@ -1,5 +1,5 @@
 /*
- * What line-pipelined offers the planner: numbers of chunks, with a model of their time.
+ * The candidates of line-pipelined: numbers of chunks, each with a model of its time.
  */
 #include "algorithms/line_pipelined_candidates.h"
 
@@ -11,17 +11,17 @@
 #include "algorithms/registry.h"
 #include "base/error.h"
 
-#define SPAN_CHUNKS 8   /* of a phase: where more are under way, some stand for all */
-#define MODEL_WORK  4e6 /* comparisons of spans: where all steps take more, so many stand for all */
+#define SPAN_CHUNKS 8   /* chunks per phase in the model; if more are in flight, each represents several */
+#define MODEL_WORK  4e6 /* comparisons of spans; if all steps would take more, only a sample of the steps is modelled */
 
-/* A block on the links of a dimension, from the first of these places to the last. */
+/* A block that loads the links of a dimension from place `first` to place `last`. A place is a position on a row. */
 typedef struct span {
     int first, last, stream;
-    double share; /* of the vector; of list_spans: in blocks */
+    double share; /* of the vector; list_spans sets it in blocks */
 } span_t;
 
-/* The blocks that a level moves in a step in the direction in which there are more, or as many: of a ring's links all
- * carry the same, of a line's those near the beginning the parts, and those near the end the sums. */
+/* Lists the blocks that a level moves in a step, in the direction with the higher load. On a ring all links carry the
+ * same; on a line the links near the beginning carry the parts, and those near the end the sums. */
 static int list_spans(const trv_flow_t *flow, const trv_flow_level_t *level, int step, span_t *span)
 {
     const int size = level->size, way = level->line ? size - 1 : size / 2, end = level->line ? size - 1 : 0;
@@ -41,7 +41,8 @@ static int list_spans(const trv_flow_t *flow, const trv_flow_level_t *level, int
     return count;
 }
 
-/* What the busiest link of a dimension carries in a step: of one stream at most, and of all. It is where a span ends. */
+/* The load of the busiest link of a dimension in a step: of one stream at most, and of all. The maximum is at an end of
+ * a span. */
 static void find_busiest(const span_t *span, int spans, int streams, double *own, double *all)
 {
     for (int i = 0; i < 2 * spans; i++) {
@@ -58,7 +59,7 @@ static void find_busiest(const span_t *span, int spans, int streams, double *own
     }
 }
 
-/* The spans of a dimension's links in a step, stream by stream. */
+/* Lists the spans on a dimension's links in a step, stream by stream. */
 static int list_dimension(const trv_flows_t *flows, int dimension, int step, span_t *span)
 {
     int spans = 0;
@@ -80,8 +81,9 @@ static int list_dimension(const trv_flows_t *flows, int dimension, int step, spa
     return spans;
 }
 
-/* Step by step: a stream pays its latencies and its message, while the others' are on the links. In several dimensions
- * streams get out of step where the pipeline fills and empties, by as much as simulations say. */
+/* Computes the model step by step: a stream pays its latencies and its message while the messages of the others are on
+ * the links. In several dimensions the streams get out of step while the pipeline fills and empties; the factor `fill`
+ * is fitted to simulations. */
 static int find_model(const trv_flows_t *flows, const trv_collector_t *collector, int steps, trv_model_t *model)
 {
     const int streams = 2 * flows->levels;
@@ -99,7 +101,7 @@ static int find_model(const trv_flows_t *flows, const trv_collector_t *collector
     if (!span)
         return trv_fail_memory();
     *model = (trv_model_t){.steps = steps, .hops = steps};
-    /* Where there are too many steps, the middle one of each part of them stands for it. */
+    /* If there are too many steps they are divided into equal parts, and the middle step of each part represents it. */
     const int parts = (int)fmin(steps, fmax(SPAN_CHUNKS, MODEL_WORK * flows->levels / (2.0 * most * most)));
     for (int part = 0; part < parts; part++) {
         const int step = (int)((2 * (int64_t)part + 1) * steps / (2 * (int64_t)parts));
@@ -119,7 +121,7 @@ static int find_model(const trv_flows_t *flows, const trv_collector_t *collector
     return TRV_OK;
 }
 
-/* One of the candidates; none where there would be too many blocks. */
+/* Adds a candidate, unless it would have too many blocks. */
 static int add_candidate(const trv_collector_t *collector, int chunks, bool always)
 {
     const trv_torus_t *torus = collector->torus;
@@ -134,7 +136,7 @@ static int add_candidate(const trv_collector_t *collector, int chunks, bool alwa
     return rc ? rc : collector->add(collector->list, name, &model, always);
 }
 
-/* The choice of the algorithm that is just called line-pipelined, and others. */
+/* Adds the number of chunks that the name line-pipelined alone selects, and other numbers. */
 int trv_line_pipelined_candidates(const trv_collector_t *collector)
 {
     static const int tried[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64};

@@ -1,6 +1,7 @@
 /*
- * The table of algorithms, a line for each, in the order in which everything lists them; what an algorithm is stands in
- * its own file. Read more than once (registry.h declares the entries, registry.c puts them into the table), so it has no guard.
+ * The table of algorithms: one line for each, in the order in which commands, documents and tests list them. The
+ * description of an algorithm is in its own file. This file is included more than once (registry.h declares the
+ * entries, registry.c lists them in the table), so it has no include guard.
  */
 ALGORITHM(trivance_l)
 ALGORITHM(trivance_l_grouped)

@@ -1,12 +1,12 @@
 /*
- * The paper's closed forms: see paper.h.
+ * The paper's closed forms, see paper.h.
  */
 #include "algorithms/paper.h"
 
 #include "algorithms/algorithm.h"
 
-/* The side of a square torus and its dimensions, those of size 1 left out; 0 if it is not square, has lines or one
- * rank. */
+/* Returns the side of a square torus and sets *dims to its number of dimensions, both without dimensions of size 1.
+ * Returns 0 if the torus is not square, has lines or has one rank. */
 static int square_side(const trv_torus_t *torus, int *dims)
 {
     int side = 0;
@@ -32,7 +32,7 @@ void trv_algorithm_paper_cost(const trv_algorithm_t *algorithm, const trv_torus_
         algorithm->paper_cost(side, dims, paper);
 }
 
-/* log_radix(side) if side is a power of the radix, else 0. */
+/* Returns log_radix(side) if side is a power of the radix, otherwise 0. */
 static int exact_logarithm(int side, int radix)
 {
     int s = 0;

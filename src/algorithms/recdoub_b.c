@@ -1,18 +1,17 @@
 /*
  * Recursive Doubling, bandwidth-optimal: Rabenseifner's algorithm (2004; paper section 2.4), on all 2D ports.
  *
- * Step k of the reduce-scatter: rank r gives r xor 2^k half of what it still holds; the allgather is the reversal. The
- * distances double while the messages halve:
+ * In step k of the reduce-scatter rank r sends half of the blocks that it still holds to r xor 2^k; the allgather is
+ * the reversal. The distances double while the messages halve:
  *
  *   step 0   0<->1  2<->3  4<->5  6<->7          m/2 of the slice over distance 1
  *   step 1   0<->2  1<->3  4<->6  5<->7          m/4 over distance 2
  *   step 2   0<->4  1<->5  2<->6  3<->7          m/8 over distance 4
  *
- * 2D streams: stream i starts in dimension i, stream D + i is the same with every coordinate negated. Half way round
- * goes
- * + in all of them, as in the reference simulator; in the variant recdoub-b-split it goes - in the mirrored ones, which
- * spreads the longest step over both directions.
- * Sizes: powers of two; others fold (pairs.h).   Exact: yes.   Consistent: yes.   Symmetry: none.
+ * 2D streams: stream i starts in dimension i, stream D + i is the same with every coordinate negated. Messages over
+ * half of the ring travel in direction + in all streams, as in the reference simulator; in the variant recdoub-b-split
+ * they travel in direction - in the mirrored streams, which distributes the longest step over both directions.
+ * Sizes: powers of two; others are folded (pairs.h).   Exact: yes.   Consistent: yes.   Symmetry: none.
  */
 #include "algorithms/builders/pairs.h"
 #include "algorithms/paper.h"

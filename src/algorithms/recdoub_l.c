@@ -1,14 +1,15 @@
 /*
  * Recursive Doubling, latency-optimal (Thakur, Rabenseifner, Gropp 2005; paper section 2.4).
  *
- * Step k: rank r exchanges its whole vector with r xor 2^k, and both add:
+ * In step k rank r exchanges its whole vector with r xor 2^k, and both add:
  *
  *   step 0   0<->1  2<->3  4<->5  6<->7          distance 1, congestion 1
  *   step 1   0<->2  1<->3  4<->6  5<->7          distance 2, congestion 2
- *   step 2   0<->4  1<->5  2<->6  3<->7          distance 4, congestion 4 (half way round: all go +)
+ *   step 2   0<->4  1<->5  2<->6  3<->7          distance 4, congestion 4 (all in direction +)
  *
- * One port at a time, one stream; on a torus the dimensions take turns.
- * Sizes: powers of two in log2 n steps; others fold their excess ranks into neighbours first (pairs.h): two steps more.
+ * One port at a time, one stream; on a torus the dimensions alternate.
+ * Sizes: powers of two in log2 n steps; others fold their excess ranks into neighbours (pairs.h), with two additional
+ * steps.
  * Exact: yes.   Consistent: yes (both partners add the same two values).   Symmetry: none.
  */
 #include "algorithms/builders/pairs.h"

@@ -1,5 +1,5 @@
 /*
- * Every algorithm's entry of the table, each defined in the file that describes the algorithm.
+ * The entries of all algorithms in the table. Each is defined in the file of its algorithm.
  */
 #ifndef TRIVANCE_ALGORITHMS_REGISTRY_H
 #define TRIVANCE_ALGORITHMS_REGISTRY_H
@@ -10,8 +10,8 @@
 #include "algorithms/lines.h"
 #undef ALGORITHM
 
-/* Parts a name from what follows an @ (trivance/network.h): how many times as slow links are left alone, INFINITY where
- * it does not say. */
+/* Splits a name into the part before an @ and the number after it (trivance/network.h): links that are slower than
+ * normal by at least this factor are not used. INFINITY if the name has no @. */
 int trv_name_split(const char *name, char base[TRV_SPELLED_MAX], double *avoid);
 
 #endif

@@ -1,13 +1,13 @@
 /*
  * Ring: two mirrored Hamiltonian rings (Patarasuk and Yuan 2009; paper section 2.4).
  *
- * One half of the vector goes round to the right, the other to the left, one block and one hop a step:
+ * One half of the vector travels around the ring to the right, the other to the left, one block and one hop per step:
  *
  *   stream 0, every step of the reduce-scatter   0 -> 1 -> 2 -> 3 -> 4 -> … -> 0
  *   stream 1 (mirrored)                          0 <- 1 <- 2 <- 3 <- 4 <- … <- 0
  *
- * No link ever carries two messages: Delta = Theta = 1, but 2(n-1) steps.
- * Sizes: rings; on a torus of several dimensions Bucket is the same idea and better.
+ * No link carries two messages in a step: Delta = Theta = 1, but there are 2(n-1) steps.
+ * Sizes: rings; on a torus of several dimensions Bucket is the better variant.
  * Exact: yes.   Consistent: yes.   Symmetry: translation.
  */
 #include "algorithms/paper.h"
@@ -58,7 +58,7 @@ const trv_algorithm_t trv_ring = {
     .symmetry = TRV_SYMMETRY_TRANSLATION,
     .exactness = TRV_EXACT,
     .consistent = true,
-    .baseline = true, /* without a curve: on a ring, Bucket is the same */
+    .baseline = true, /* the family has no curve, because on a ring it equals Bucket */
     .supports = supports,
     .paper_cost = paper_cost,
     .create = create,

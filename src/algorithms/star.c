@@ -1,7 +1,8 @@
 /*
- * Stars: all ports of a torus at once (docs/stars.md has the mathematics, star_name.h the names).
+ * Stars: algorithms that use all ports of a torus at once (docs/stars.md explains the mathematics, star_name.h the
+ * names).
  *
- * In step k every rank r receives from r + v for each displacement v in S_k, up to 2D of them, and adds what comes.
+ * In step k every rank r receives from r + v for each displacement v in S_k, at most 2D of them, and adds the data.
  * With A_k = S_k and 0, all sums a_0 + a_1 + … are different and reach every rank: 3 steps on 4x4x4 instead of 6.
  *
  *     4x4, step 0: 1.0/0.1/-1.0      step 1: 2.1/0.2/2.-1      (received by rank r; routes bend)
@@ -11,16 +12,15 @@
  *            .  .  .  .                     o  .  o  .
  *
  * L: every step sends the whole vector.   B: reduce-scatter and allgather. In the reduce-scatter's step k, rank r sends
- * to r - v the sums of the blocks r - v - T, where T is what the A of the later steps reach; the allgather is the
- * reverse.
- * Both at once: the steps done as L reach a subgroup H, blocks are its cosets, the ranks of one coset end the
- * reduce-scatter with parts of one block.
- * Streams: S, and -S; and the same with the dimensions of one size in other turns, so that all links carry the same
- * (star_streams.c).
+ * to r - v the sums of the blocks r - v - T, where T is the set of displacements that the A of the later steps reach;
+ * the allgather is the reverse. Both can be combined: the steps executed as L reach a subgroup H, blocks are its
+ * cosets, and at the end of the reduce-scatter the ranks of one coset hold parts of one block.
+ * Streams: S and -S, and the same with cyclic permutations of the dimensions of one size, so that all links carry the
+ * same load (star_streams.c).
  *
  * Steps: s (L), 2s (B), at least log_(2D+1) n.   Exact: yes.   Symmetry: translation.
  * Consistent: B; and L if its steps can be ordered so that the first, the first two, … reach subgroups: then all ranks
- * of a coset have the same sum, and everybody adds the sums of the cosets in the same order.
+ * of a coset have the same sum, and all ranks add the sums of the cosets in the same order.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@
 enum { ARRIVALS = 1 /* the register of the first vector's message */ };
 
 typedef struct tables {
-    trv_arena_t *arena; /* owns all of the streams */
+    trv_arena_t *arena; /* memory of all streams */
     trv_star_streams_t streams;
 } tables_t;
 
@@ -44,12 +44,12 @@ typedef struct view {
     const trv_star_streams_t *streams;
     const trv_star_stream_t *stream;
     const trv_star_step_t *star;
-    int index; /* of the star among the stream's */
+    int index; /* the step's index in the stream */
     trv_step_t *out;
 } view_t;
 
-/* What `rank` gets in the reduction by this star, and gives in the allgather: its own block, moved by all that the
- * reduce-scatter's later steps reach. */
+/* The blocks that `rank` receives in this step of the reduction, and sends in the allgather: its own block, moved by
+ * all displacements that the reduce-scatter's later steps reach. */
 static int find_blocks(const view_t *view, int rank, trv_blocks_t *blocks)
 {
     const int dims = view->schedule->torus.dims, later = view->streams->layout.scatter - view->index - 1;
@@ -82,8 +82,8 @@ static int add_message(const view_t *view, bool send, int peer, int port, int re
     return TRV_OK;
 }
 
-/* The registers of a reduction, own sum and arrivals; where the L steps reach subgroups, in the order of the cosets
- * that they are the sums of, so that every rank adds them alike. */
+/* Adds the combine of a reduction: the own sum and all received messages. If the L steps reach subgroups, the registers
+ * are in the order of the cosets whose sums they hold, so that every rank adds them in the same order. */
 static int add_combine(const view_t *view, int rank, const trv_blocks_t *blocks)
 {
     const trv_torus_t *torus = &view->schedule->torus;
@@ -107,7 +107,8 @@ static int add_combine(const view_t *view, int rank, const trv_blocks_t *blocks)
     return trv_step_combine(view->out, 0, view->star->vectors + 1, source, 0, blocks);
 }
 
-/* Reduce-scatter or whole vectors: what goes to r - v is what r - v gets from everybody. */
+/* A step of the reduce-scatter or with whole vectors: rank r sends to r - v the blocks that r - v receives in this
+ * step. */
 static int reduce(const view_t *view, int rank)
 {
     const trv_torus_t *torus = &view->schedule->torus;
@@ -125,7 +126,7 @@ static int reduce(const view_t *view, int rank)
     return rc ? rc : add_combine(view, rank, &own);
 }
 
-/* The reduce-scatter's step turned round. */
+/* The reversal of a reduce-scatter step. */
 static int gather(const view_t *view, int rank)
 {
     const trv_torus_t *torus = &view->schedule->torus;
@@ -158,7 +159,8 @@ static int star_step(const trv_schedule_t *schedule, int rank, int stream, int s
 
 /* ---- Positions --------------------------------------------------------------------------------------------------- */
 
-/* Blocks in the order in which the reduce-scatter splits them, the first step's part most significant. */
+/* The position of a unit. Blocks are in the order in which the reduce-scatter splits them, the first step's part most
+ * significant. */
 static int64_t star_position(const trv_schedule_t *schedule, int stream, int64_t unit)
 {
     const trv_star_streams_t *streams = &((const tables_t *)schedule->tables)->streams;

@@ -1,6 +1,6 @@
 /*
- * Stars as candidates: every chain that is known for the torus, as reduce-scatter and allgather, with whole vectors,
- * and with whole vectors in every set of steps that reaches a subgroup.
+ * Stars as candidates: every known chain of the torus as reduce-scatter and allgather, with whole vectors, and with
+ * whole vectors in every set of steps that reaches a subgroup.
  */
 #include <stdlib.h>
 
@@ -11,14 +11,14 @@
 #include "algorithms/builders/star_streams.h"
 #include "base/error.h"
 
-#define DIGITS 10 /* steps that a name can tell apart */
+#define DIGITS 10 /* number of steps that a name can identify by a digit */
 
-/* What a link carries in a step is known exactly: all messages of a step are equally large. */
+/* The model of a star. The load of the links in a step is exact, because all messages of a step have the same size. */
 static trv_model_t find_model(const trv_star_t *star, const trv_star_layout_t *layout, int phases)
 {
     trv_model_t model = {.steps = 0};
-    double held = 1;  /* of the vector, before the step */
-    int messages = 0; /* of a stream */
+    double held = 1;  /* part of the vector before the step */
+    int messages = 0; /* messages of a stream */
     for (int i = 0; i < star->chain.steps; i++) {
         const int step = layout->step[i], times = i < layout->scatter ? phases : 1;
         if (i < layout->scatter)
@@ -32,8 +32,8 @@ static trv_model_t find_model(const trv_star_t *star, const trv_star_layout_t *l
     return model;
 }
 
-/* One form, in the streams that differ, and in as many as there may be where these are fewer. `always`: the choice of the
- * algorithm that is just called star. */
+/* Adds one form of a star with the streams that differ, and with the maximum number of streams if these are fewer.
+ * `always`: it is the choice of the name star alone. */
 static int add_star(const trv_collector_t *collector, const trv_star_t *form, int number, bool always)
 {
     trv_star_t star = *form;
@@ -64,7 +64,7 @@ static int add_chain(const trv_collector_t *collector, const trv_star_chain_t *c
     star.whole = all;
     if (all != last && !rc)
         rc = add_star(collector, &star, number, false);
-    star.streams = 1; /* for the smallest vectors: fewer messages */
+    star.streams = 1; /* for the smallest vectors, because fewer messages are sent */
     return rc ? rc : add_star(collector, &star, number, false);
 }
 

@@ -1,13 +1,14 @@
 /*
- * Stars, gathered: collect the vectors themselves along a star chain, then add all n of them in the order of the ranks.
+ * Stars, gathered: every rank collects the vectors themselves along a star chain, then adds all n in the order of the
+ * ranks.
  *
  *   4x4, step 0   r gets the vectors of 3 neighbours              has 4
  *        step 1   4 vectors from each of 3 others                 has 16
  *        then     0 + 1 + 2 + … + 15, from left to right, on every rank
  *
- * For tiny vectors: as few steps as star:l, but a rank receives (n-1) m bytes. The result has the same bits on every
- * rank and for every shape of the torus. The chain need not be a direct sum: where its sums meet, the vector comes once
- * only, so that ceil(log_(2D+1) n) steps are enough on many more tori.
+ * For tiny vectors: as few steps as star:l, but a rank receives (n-1) m bytes. The result is bitwise identical on every
+ * rank and for every shape of the torus. The chain need not be a direct sum: if several of its sums lead to the same
+ * rank, the vector is sent only once, so that ceil(log_(2D+1) n) steps suffice on many more tori.
  * Registers: one per rank, register 1 + r for the vector of rank r.
  * Exact: yes.   Consistent: yes.   Symmetry: translation (of the messages).
  */
@@ -22,12 +23,13 @@
 
 typedef struct tables {
     trv_star_chain_t chain;
-    /* What comes with vector `v` of step `k`: to rank r the vectors of the ranks r + x for the x of brought[k][v]. */
+    /* The vectors that are sent with vector `v` of step `k`: rank r receives those of the ranks r + x for every x in
+     * brought[k][v]. */
     trv_shifts_t brought[TRV_STAR_STEPS_MAX][TRV_PORTS_MAX];
-    int displacement[]; /* all of these, D coordinates each */
+    int displacement[]; /* memory of all these lists, D coordinates per displacement */
 } tables_t;
 
-/* One message, to or from `peer`; `receiver` is the one of the two who gets it. */
+/* Adds one message, to or from `peer`; `receiver` is the one of the two ranks that receives it. */
 static int add_message(const trv_schedule_t *schedule, trv_step_t *out, bool send, int peer, int receiver, int port,
                        const trv_shifts_t *brought)
 {
@@ -49,7 +51,7 @@ static int add_message(const trv_schedule_t *schedule, trv_step_t *out, bool sen
     return TRV_OK;
 }
 
-/* In the first step every rank has but its own vector, in register 0. */
+/* Adds a message of the first step, in which every rank has only its own vector, in register 0. */
 static int add_first(const trv_schedule_t *schedule, trv_step_t *out, bool send, int peer, int port)
 {
     trv_part_t *part = (send ? trv_step_send : trv_step_receive)(out, peer, port, 1);
@@ -62,7 +64,7 @@ static int add_first(const trv_schedule_t *schedule, trv_step_t *out, bool send,
 
 static int gathered_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
 {
-    (void)stream; /* there is one only */
+    (void)stream; /* there is only one */
     const tables_t *tables = schedule->tables;
     const trv_star_step_t *star = &tables->chain.step[step];
     trv_blocks_t all;
@@ -85,7 +87,7 @@ static int gathered_step(const trv_schedule_t *schedule, int rank, int stream, i
     return rc;
 }
 
-/* The rank at `origin` + `vector` of a rank's own. */
+/* The rank at displacement `vector` from `origin`, both relative to a rank. */
 static int move(const trv_torus_t *torus, const int *origin, const int *vector, int *at)
 {
     for (int d = 0; d < torus->dims; d++) {
@@ -95,12 +97,13 @@ static int move(const trv_torus_t *torus, const int *origin, const int *vector, 
     return trv_torus_rank(torus, at);
 }
 
-/* Which vectors come with which message: each with the first that could bring it. `reached` is all false. */
+/* Determines which vectors are sent with which message: each with the first message that can carry it. `reached` must
+ * be all false. */
 static void find_brought(tables_t *tables, bool *reached)
 {
     const trv_torus_t *torus = &tables->chain.torus;
     const int dims = torus->dims;
-    int *all = tables->displacement; /* those reached so far, 0 first */
+    int *all = tables->displacement; /* the displacements reached so far, beginning with 0 */
     int count = 1;
     reached[0] = true;
     for (int k = 0; k < tables->chain.steps; k++) {

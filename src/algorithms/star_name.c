@@ -1,5 +1,5 @@
 /*
- * What stands behind "star:" in a name: see star_name.h.
+ * Reads and writes the parameters after "star:" in a name, see star_name.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,14 +13,15 @@ static const char digits[] = "0123456789";
 
 enum { STEPS, CHAIN, STREAMS, WORDS };
 
-/* The parameters as they stand in the name, each with a terminating 0. */
+/* The parameters of a name, each with a terminating 0. */
 typedef struct words {
     char word[WORDS][sizeof((trv_schedule_t *)0)->name];
 } words_t;
 
 static bool all_digits(const char *text) { return *text && strspn(text, digits) == strlen(text); }
 
-/* A chain's text may come first: it has something between its coordinates, or a sign, which STEPS have not. */
+/* Splits the parameters. The first one is the text of a chain if it contains separators between coordinates or a sign,
+ * which STEPS does not contain. */
 static int split(const char *parameters, words_t *words)
 {
     const char *rest = parameters ? parameters : "";
@@ -47,7 +48,7 @@ static int split(const char *parameters, words_t *words)
                     parameters);
 }
 
-/* "3of6": how many of the most streams differ. */
+/* Reads "3of6": the number of streams that differ, among the maximum number `most`. */
 static bool read_differing(const char *text, int most, int *differ)
 {
     const size_t first = strspn(text, digits);
@@ -73,7 +74,7 @@ static int read_streams(const char *text, const trv_torus_t *torus, trv_star_t *
                     trv_torus_format(torus, name, sizeof name), most, text);
 }
 
-/* The form; which single steps send whole vectors is read when the chain is known. */
+/* Reads the form. Single steps that send whole vectors are read later, when the chain is known. */
 static int read_form(const char *steps, trv_star_t *star)
 {
     star->form = strcmp(steps, "overlap") == 0    ? TRV_STAR_OVERLAP
@@ -142,7 +143,7 @@ static int read_steps(const char *steps, trv_star_t *star)
     return TRV_OK;
 }
 
-/* Where a name says how many streams differ, these do. */
+/* Checks that the number of differing streams in the name is that of the star. */
 static int check_differing(const char *text, const trv_star_t *star)
 {
     trv_star_layout_t layout;
@@ -172,7 +173,7 @@ int trv_star_choose(const char *parameters, const trv_torus_t *torus, trv_star_t
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
-/* Whether as many streams, all that are counted, are the same as those that differ. */
+/* Whether `streams` streams, none of them omitted, are the same as the streams that differ. */
 static bool same_layout(const trv_star_t *star, int streams, const trv_star_layout_t *layout)
 {
     trv_star_t counted = *star;
@@ -180,7 +181,7 @@ static bool same_layout(const trv_star_t *star, int streams, const trv_star_layo
     counted.streams = streams;
     trv_star_lay_out(&counted, &other);
     bool same = other.streams == layout->streams && other.plain == layout->plain;
-    for (int i = 0; same && i < other.streams; i++) /* beyond the torus's dimensions nothing is set */
+    for (int i = 0; same && i < other.streams; i++) /* entries beyond the torus's dimensions are not set */
         same = memcmp(other.image[i], layout->image[i], (size_t)star->chain.torus.dims * sizeof(int)) == 0;
     return same;
 }
@@ -189,7 +190,7 @@ static void write_streams(const trv_star_t *star, char *text, size_t size)
 {
     const int most = trv_star_streams_max(&star->chain.torus), choice[] = {1, 2, most};
     trv_star_layout_t layout = {0};
-    if (star->streams > 0 || star->form == TRV_STAR_GATHERED) { /* gathered has one stream whatever is said */
+    if (star->streams > 0 || star->form == TRV_STAR_GATHERED) { /* the gathered form has one stream in any case */
         snprintf(text, size, "%d", star->streams > 0 ? star->streams : 1);
         return;
     }
@@ -202,7 +203,7 @@ static void write_streams(const trv_star_t *star, char *text, size_t size)
     snprintf(text, size, "%dof%d", layout.streams, most);
 }
 
-/* The digits of the steps that send whole vectors; those that a name can tell apart. */
+/* Writes the digits of the steps that send whole vectors, as far as a digit can identify them. */
 static void write_steps(const trv_star_t *star, char *text)
 {
     size_t used = 0;
@@ -231,7 +232,8 @@ int trv_star_spell(const char *parameters, const trv_torus_t *torus, trv_collect
                        : star.whole == 0                            ? "b"
                        : star.whole == (1U << star.chain.steps) - 1 ? "l"
                                                                     : steps;
-    /* On two ranks the chain is "1", which would be a number; half way round is the same both ways. */
+    /* On two ranks the chain is "1", which would be read as a number. The displacements 1 and -1 are the same there, so
+     * "-1" is written. */
     return snprintf(text, size, "star:%s:%s%s:%s", form, all_digits(chain) ? "-" : "", chain, streams);
 }
 

@@ -1,15 +1,15 @@
 /*
  * Swing, bandwidth-optimal (De Sensi et al., NSDI 2024; paper section 2.4).
  *
- * The partners of Swing L (swing_l.c); in step k of the reduce-scatter a rank gives its partner the blocks of everybody
- * whom the partner reaches in the later steps, half of what it holds; the allgather is the reversal:
+ * The partners are those of Swing L (swing_l.c). In step k of the reduce-scatter a rank sends its partner the blocks of
+ * all ranks that the partner reaches in the later steps, half of what it holds; the allgather is the reversal:
  *
  *   step 0   0<->1 …   m/2 of the slice, distance 1
  *   step 1   1<->2 …   m/4, distance 1
  *   step 2   0<->3 …   m/8, distance 3
  *
  * 2D streams: stream i starts in dimension i, stream D + i is the same with every coordinate negated.
- * Sizes: powers of two; others fold (pairs.h).   Exact: yes.   Consistent: yes.
+ * Sizes: powers of two; others are folded (pairs.h).   Exact: yes.   Consistent: yes.
  * Symmetry: translation by 2 on powers of two.
  */
 #include "algorithms/builders/pairs.h"

@@ -1,19 +1,22 @@
 /*
  * Swing, latency-optimal (De Sensi et al., NSDI 2024; paper section 2.4).
  *
- * Step k: rank r talks to r + rho(k) if r is even, r - rho(k) if odd, rho(k) = (1 - (-2)^(k+1)) / 3 = 1, -1, 3, -5 …
- * so partners alternate sides and stay nearer than with Recursive Doubling:
+ * In step k rank r exchanges its vector with r + rho(k) if r is even and with r - rho(k) if r is odd, where
+ *
+ *   rho(k) = (1 - (-2)^(k+1)) / 3 = 1, -1, 3, -5, 11 …
+ *
+ * Partners alternate sides and stay closer than with Recursive Doubling:
  *
  *   step 0   0<->1  2<->3  4<->5  6<->7          distance 1, congestion 1
  *   step 1   1<->2  3<->4  5<->6  7<->0          distance 1, congestion 1
  *   step 2   0<->3  2<->5  4<->7  6<->1          distance 3, congestion 2
  *
- * One port at a time, one stream, whole vectors; on a torus the dimensions take turns.
- * Sizes: powers of two in log2 n steps; others fold their excess ranks into neighbours first (pairs.h): two steps more.
- * Swing's own paper treats even sizes without folding, at the price of messages of unequal numbers of blocks.
+ * One port at a time, one stream, whole vectors; on a torus the dimensions alternate.
+ * Sizes: powers of two in log2 n steps; others fold their excess ranks into neighbours (pairs.h), with two additional
+ * steps. Swing's own paper treats even sizes without folding, at the cost of messages of unequal numbers of blocks.
  * Exact: yes.   Symmetry: translation by 2 on powers of two.
- * Consistent: no. On 8 ranks, rank 0 ends with ((6+7) + (0+1)) + ((2+3) + (4+5)), rank 2 with
- * ((0+1) + (2+3)) + ((4+5) + (6+7)): partners agree, but the groups that have met so far are not the same for all.
+ * Consistent: no. On 8 ranks, rank 0 ends with ((6+7) + (0+1)) + ((2+3) + (4+5)), rank 2 with ((0+1) + (2+3)) + ((4+5)
+ * + (6+7)): partners agree, but the groups combined so far are not the same for all ranks.
  */
 #include "algorithms/builders/pairs.h"
 #include "algorithms/paper.h"

@@ -1,17 +1,17 @@
 /*
  * Trivance, bandwidth-optimal (paper section 4.1; any size: section 4.4; tori: section 5).
  *
- * Reduce-scatter in s = ceil(log3 a) steps per dimension, allgather as its exact reversal. In step k every rank sends
- * to both sides over distance d_k = 3^k and adds both messages that come in to its own partial sums at once:
+ * A reduce-scatter in s = ceil(log3 a) steps per dimension, with the allgather as its exact reversal. In step k every
+ * rank sends to both sides over distance d_k = 3^k, and adds both received messages to its own partial sums jointly:
  *
  *   ring of 9, step 0   … 8 <-1-> 0 <-1-> 1 <-1-> 2 …      blocks of three classes mod 3: keep one, send one each way
  *              step 1   … 6 <-3-> 0 <-3-> 3 <-3-> 6 …      of the three blocks left: keep one, send one each way
  *
- * Sizes: any. The last distance is ceil((a - 3^(s-1)) / 2); which blocks go which way follows from the tree that the
- * allgather of one block grows (tree.c): mirror-symmetric, so that both directions carry the same; a displacement a/2
- * is reached from both sides, by one half of its block each. Every block crosses one edge per rank and phase: a - 1
- * blocks.
- * Messages are contiguous where every dimension is 3^s (blocks numbered by their digits in the order of the steps).
+ * Sizes: any. The last distance is ceil((a - 3^(s-1)) / 2). The direction of each block follows from the tree over
+ * which the allgather sends one block (tree.c). The tree is mirror-symmetric, so that both directions carry the same
+ * load; a displacement a/2 is reached from both sides, by one half of its block each. Every block is sent over one edge
+ * per rank and phase: a - 1 blocks. Messages are contiguous if every dimension is 3^s (blocks are numbered by their
+ * digits in the order of the steps).
  * Streams: D, stream i starting in dimension i.   Steps: 2 * sum of ceil(log3 a).   Exact: yes.   Consistent: yes.
  */
 #include "base/radix.h"

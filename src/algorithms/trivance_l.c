@@ -1,9 +1,10 @@
 /*
  * Trivance, latency-optimal (paper section 4.2), exact on every ring size by piece-aligned windows.
  *
- * Every rank holds the sum of a window of neighbours around it, starting with its own value. In a step it sends the
- * suffix of its window that the rank `right` places before it lacks, and the prefix that the rank `left` places after
- * it lacks; what it gets from both sides it adds to its own in one pass. On 3^s both are the whole window, 3^k away:
+ * Every rank holds the sum of a window of neighbours around it, at first its own value. In a step it sends to the rank
+ * at distance `right` before it the suffix of its window which that rank lacks, and to the rank at distance `left`
+ * after it the prefix which that rank lacks. It adds the data received from both sides to its own sum in one pass. On
+ * 3^s ranks both messages are the whole window, and the distance is 3^k:
  *
  *   step 0   1:1        [.]        rank 4 of 9 gets 3 and 5            congestion 1
  *   step 1   3:3     [. . .]       ... and 0 1 2 from 1, 6 7 8 from 7  congestion 3

@@ -1,13 +1,13 @@
 /*
- * Trivance L, gathered: collect the vectors themselves, then add all n of them in rank order (docs/algorithms.md;
- * the steps are those of Trivance's AllGather, paper section 4.1).
+ * Trivance L, gathered: every rank collects the vectors themselves, then adds all n of them in rank order
+ * (docs/algorithms.md; the steps are those of Trivance's AllGather, paper section 4.1).
  *
  *   ring of 9, step 0   0 sends its vector to 8 and 1                   has 8, 0, 1
  *              step 1   0 sends three vectors to 6 and three to 3       has 5, 6, 7, 8, 0, 1, 2, 3, 4
  *              then     0 + 1 + 2 + … + 8, from left to right, on every rank
  *
- * For tiny vectors: as few steps as the windows of Trivance L, but a rank receives (n-1) m bytes. The result has the
- * same bits on every rank, and for every shape of the torus, because the order of the sum is the order of the ranks.
+ * For tiny vectors: as few steps as the windows of Trivance L, but a rank receives (n-1) m bytes. The result is bitwise
+ * identical on every rank, and for every shape of the torus, because the vectors are added in the order of the ranks.
  * Sizes: any; on a torus stream i collects along dimension i, then i + 1, …
  * Registers: one per rank, register 1 + r for the vector of rank r.
  * Steps: sum of ceil(log3 a).   Exact: yes.   Consistent: yes.   Symmetry: translation (of the messages).
@@ -35,8 +35,8 @@ typedef struct view {
     trv_turn_t place;
 } view_t;
 
-/* One message: the vectors of the message's coordinates along the step's dimension, of all coordinates along the
- * dimensions that are done, and of the own coordinate along the others. */
+/* Adds one message: the vectors of the message's coordinates along the step's dimension, of all coordinates along the
+ * dimensions that are complete, and of the rank's own coordinate along the others. */
 static int add_message(const view_t *view, const trv_gather_message_t *message)
 {
     const trv_torus_t *torus = &view->schedule->torus;
@@ -50,7 +50,7 @@ static int add_message(const view_t *view, const trv_gather_message_t *message)
     bool begun = false;
     for (int i = 0; i < tables->active; i++)
         begun = begun || view->place.done[i] > 0;
-    if (!begun) { /* the sender's own vector, which it has in register 0 */
+    if (!begun) { /* the sender's own vector is in its register 0 */
         part->reg = message->send ? 0 : SLOTS + peer;
         trv_blocks_all(view->schedule, &part->blocks);
         return TRV_OK;

@@ -1,20 +1,20 @@
 /*
- * Trivance L, grouped: a latency-optimal AllReduce whose floating-point result is the same on every rank.
+ * Trivance L, grouped: a latency-optimal AllReduce whose floating-point result is bitwise identical on every rank.
  *
- * The windows of Trivance L add in a different order on every rank. Here a = q_0 * q_1 * …, and the steps go from far to
- * near: first the q_0 ranks that lie a / q_0 apart give each other their values, and each adds them in the order of
- * their coordinates. So the ranks of such a *coset* hold the same bits, and from then on any one of them will do: the
- * ring is one of a / q_0 cosets, whose neighbours are the nearest ranks. All q_k = 3:
+ * The windows of Trivance L add in a different order on every rank. Here a = q_0 * q_1 * …, and the steps proceed from
+ * large distances to small ones: first the q_0 ranks that are a / q_0 apart exchange their values, and each adds them
+ * in the order of their coordinates. The ranks of such a *coset* then hold identical sums, so any one of them can
+ * represent the coset: the ring is one of a / q_0 cosets, in which neighbours are adjacent ranks. With all q_k = 3:
  *
  *   ring of 9, step 0   … 6 <-3-> 0 <-3-> 3 <-3-> 6 …     0, 3 and 6 hold 0 + 3 + 6
- *              step 1   … 8 <-1-> 0 <-1-> 1 <-1-> 2 …     everybody adds (036) + (147) + (258), in this order
+ *              step 1   … 8 <-1-> 0 <-1-> 1 <-1-> 2 …     all add (036) + (147) + (258), in this order
  *
- * These are the messages of Trivance L in the opposite order: on 3^s the same bits cost nothing. Elsewhere a factor
- * larger than 3 is *gathered*: each rank collects its q partial sums in ceil(log3 q) steps (gather.h). Of the
- * factorisations that need ceil(log3 a) steps in all, the one with the least load on the links is taken.
+ * These are the messages of Trivance L in the opposite order: on 3^s ranks identical results have no cost. On other
+ * sizes a factor larger than 3 is *gathered*: each rank collects its q partial sums in ceil(log3 q) steps (gather.h).
+ * Of the factorisations that need ceil(log3 a) steps in all, the one with the lowest load on the links is used.
  * Sizes: any.   Registers: 1 + i holds the partial sum of the coset's member i.
- * On a torus stream i works on dimension (i + t) mod D in step t if every factor takes a single step; else it finishes
- * dimension i, then i + 1, …
+ * On a torus stream i works on dimension (i + t) mod D in step t if every factor takes a single step; otherwise it
+ * completes dimension i, then i + 1, …
  * Steps: sum of ceil(log3 a).   Exact: yes.   Consistent: yes.   Symmetry: translation (of the messages).
  */
 #include <limits.h>
@@ -28,10 +28,10 @@
 #include "base/error.h"
 #include "torus/torus.h"
 
-#define SLOTS       1 /* the register of a coset's member 0 */
+#define SLOTS       1 /* the register of member 0 of a coset */
 #define FACTORS_MAX 24
 
-/* One ring's factors, the farthest first. */
+/* The factors of one ring, that of the largest distance first. */
 typedef struct factors {
     int count, factor[FACTORS_MAX];
     long long load; /* vectors times hops on the busiest link, all levels together */
@@ -45,17 +45,17 @@ typedef struct groups {
     trv_visit_t visit;
 } groups_t;
 
-/* What one rank's step is made of. */
+/* The data of one rank's step. */
 typedef struct view {
     const trv_schedule_t *schedule;
     const trv_blocks_t *blocks;
     trv_step_t *out;
-    int rank, stride; /* of the lattice */
+    int rank, stride; /* rank and strides of the lattice */
 } view_t;
 
 /* ---- Factorisation ----------------------------------------------------------------------------------------------- */
 
-/* What gathering `q` partial sums, `stride` apart, loads the links with. */
+/* The load of the links when `q` partial sums that are `stride` apart are gathered. */
 static long long gather_load(int q, int stride)
 {
     long long load = 0;
@@ -66,7 +66,7 @@ static long long gather_load(int q, int stride)
     return load;
 }
 
-/* Tries every sequence of factors that starts with those in `tried`; keeps the best in `best`. */
+/* Tries every sequence of factors that starts with those in `tried`, and keeps the best in `best`. */
 static void search(int rest, int steps, const factors_t *tried, factors_t *best)
 {
     if (rest == 1 && tried->load < best->load)
@@ -91,8 +91,8 @@ static factors_t factorise(int size)
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
-/* A rank's place in one step: it is member `digit` of the `q` whose partial sums are gathered, the nearest of which are
- * `stride` apart; `level` of the gathering. */
+/* A rank's role in one step: it is member `digit` of the `q` members whose partial sums are gathered, of which
+ * neighbours are `stride` apart; `level` is the step of the gathering. */
 typedef struct group {
     int q, stride, digit, level;
 } group_t;
@@ -117,7 +117,8 @@ static int compare_parts(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Adds a message with the partial sums of some members, a part for each. The sender's own comes from its register 0. */
+/* Adds a message with the partial sums of some members, one part for each. The sender's own sum is in its register
+ * 0. */
 static int add_message(const view_t *view, const group_t *group, const trv_gather_message_t *message)
 {
     const int delta = message->delta * group->stride * view->stride;
@@ -131,11 +132,12 @@ static int add_message(const view_t *view, const group_t *group, const trv_gathe
         part[i].reg = group->level == 0 && message->send ? 0 : SLOTS + member;
         part[i].blocks = *view->blocks;
     }
-    qsort(part, (size_t)message->count, sizeof *part, compare_parts); /* the run may go around the ring */
+    qsort(part, (size_t)message->count, sizeof *part, compare_parts); /* the range may wrap around the ring */
     return TRV_OK;
 }
 
-/* After the last step of a gathering: register 0 := the members' partial sums in the order of their digits. */
+/* Adds the combine after the last step of a gathering: register 0 := the members' partial sums in the order of their
+ * digits. */
 static int add_up(const view_t *view, const group_t *group)
 {
     if (group->q > 3)
@@ -161,7 +163,8 @@ static int groups_step(const trv_stage_t *stage, const trv_schedule_t *schedule,
     const int messages = trv_gather_messages(group.q, group.level, group.digit, message);
     for (int i = 0; i < messages && !rc; i++)
         rc = add_message(&view, &group, &message[i]);
-    if (!rc && group.q > 3 && group.level == 0) /* several steps follow: the own partial sum goes to its slot */
+    /* several steps follow: the rank's own partial sum is copied to its register */
+    if (!rc && group.q > 3 && group.level == 0)
         rc = trv_step_combine(out, SLOTS + group.digit, 1, NULL, 0, blocks);
     if (!rc && group.level == trv_log_ceil(3, group.q) - 1)
         rc = add_up(&view, &group);

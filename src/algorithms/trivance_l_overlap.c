@@ -1,15 +1,15 @@
 /*
- * Trivance, latency-optimal, with windows that overlap (paper sections 4.2 and 4.4): for operations that may count a value
- * twice.
+ * Trivance, latency-optimal, with windows that overlap (paper sections 4.2 and 4.4): for idempotent operations, which
+ * may combine a value twice.
  *
- * The paper's own distances: 3^k, and in the last step ceil((a - 3^(s-1)) / 2), with the whole window in every
- * message. Where a is not 3^s the last windows overlap, so some contributions arrive twice:
+ * The paper's own distances: 3^k, and in the last step ceil((a - 3^(s-1)) / 2), with the whole window in every message.
+ * Where a is not 3^s the last windows overlap, so some contributions arrive twice:
  *
  *   a = 7, rank 3    step 0   1:1     . . [2 3 4] . .
  *                    step 1   2:2      [0 1 2] from rank 1, [4 5 6] from rank 5: 2 and 4 twice
  *
- * MAX, MIN, AND and OR do not mind. One vector per message on any size, the least congestion there is, and dimensions
- * that take turns on every torus, as in the paper.
+ * MAX, MIN, AND and OR allow this. There is one vector per message on any size, minimum congestion, and dimensions
+ * alternate on every torus, as in the paper.
  *
  * L: ceil(log3 a) steps per dimension, whole vector, both ports, D streams.
  * Sizes: any.          Exact: covers (on 3^s exact).          Consistent: no.          Symmetry: translation.

@@ -1,6 +1,7 @@
 /*
- * What the streams of a schedule load the links with, measured on rank 0's messages: with equal weights all ranks and
- * links of a dimension are alike by translation. Streams that begin in one dimension are taken together.
+ * The load that the streams of a schedule put on the links, measured on rank 0's messages: with equal weights all
+ * ranks, and all links of a dimension, are alike by translation. Streams that begin in one dimension are treated
+ * together.
  */
 #include "algorithms/uneven_sides.h"
 
@@ -14,14 +15,14 @@ typedef struct measure {
     const trv_schedule_t *schedule;
     int active, dimension[TRV_DIMS_MAX];
     double load[TRV_DIMS_MAX * TRV_DIMS_MAX]; /* [i * active + s]: see trv_weights_balance */
-    double messages;                          /* of the stream that has most */
+    double messages;                          /* maximum over the streams */
     double hops;
-    double own; /* of the load of a link in a step, what one stream waits for */
+    double own; /* the part of a link's load, summed over the steps, for which one stream waits */
     int steps, streams;
     trv_step_t step;
 } measure_t;
 
-/* Adds the messages of rank 0 in a step of a stream; returns how many, or an error. */
+/* Adds the messages of rank 0 in a step of a stream. Returns their number, or an error. */
 static int add_step(measure_t *m, int stream, int step)
 {
     const trv_torus_t *torus = trv_schedule_torus(m->schedule);
@@ -32,7 +33,7 @@ static int add_step(measure_t *m, int stream, int step)
         const double part = (double)trv_message_units(m->schedule, message) / (double)trv_schedule_units(m->schedule);
         trv_route_t route;
         trv_route_begin(&route, torus, 0, message->peer, message->port, trv_schedule_mirrored(m->schedule, stream));
-        for (int i = 0; i < m->active; i++) /* half of them each way */
+        for (int i = 0; i < m->active; i++) /* half of them in each direction */
             m->load[i * m->active + stream % m->active] += part * route.hops[m->dimension[i]] / 2 / slices;
         const int hops = trv_route_length(&route);
         longest = hops > longest ? hops : longest;
@@ -41,7 +42,7 @@ static int add_step(measure_t *m, int stream, int step)
     return rc ? rc : m->step.sends;
 }
 
-/* As if all dimensions were rings. */
+/* Measures the schedule as if all dimensions were rings. */
 static int measure(measure_t *m, const trv_collector_t *collector, const char *name)
 {
     trv_schedule_t *schedule;
@@ -66,9 +67,9 @@ static int measure(measure_t *m, const trv_collector_t *collector, const char *n
     return rc < 0 ? rc : TRV_OK;
 }
 
-/* Of a ring's links a line has half, and its messages go up to twice as far. Of a ring that is laid along it twofold all
- * links are alike, and busy while a stream pays its latencies: with messages of the other streams that begin in its
- * dimension, of which half go its way. */
+/* Adapts the measurement to lines. A line has half of the links of a ring, and its messages travel up to twice as far.
+ * If a ring is folded onto the line, all links are loaded equally, and while a stream pays its latencies they carry the
+ * messages of the other streams that begin in its dimension, half of which travel in its direction. */
 static void measure_lines(measure_t *m, const trv_torus_t *torus, bool folded)
 {
     for (int i = 0; i < m->active; i++)
@@ -79,7 +80,7 @@ static void measure_lines(measure_t *m, const trv_torus_t *torus, bool folded)
         m->own = 2.0 * m->active / m->streams;
 }
 
-/* With the weights, or none. */
+/* Adds the candidate with the given weights, or without weights. */
 static int add(const trv_collector_t *collector, const measure_t *m, const char *name, const trv_weights_t *weights,
                const char *before)
 {

@@ -1,6 +1,6 @@
 /*
- * An arena is a list of slabs. When it is emptied after having grown to several slabs, they are replaced by one of
- * their total size, so that a reader that walks many steps allocates only during the first few.
+ * An arena is a list of slabs. trv_arena_empty replaces several slabs by one of their total size, so that a reader that
+ * walks many steps allocates memory only during the first few.
  */
 #include "schedule/arena.h"
 

@@ -1,5 +1,5 @@
 /*
- * Memory that is given out piece by piece and taken back all at once; reused afterwards without going to malloc.
+ * An arena: memory that is handed out piece by piece, released all at once and then reused without a call of malloc.
  */
 #ifndef TRIVANCE_SCHEDULE_ARENA_H
 #define TRIVANCE_SCHEDULE_ARENA_H

@@ -26,14 +26,14 @@ int64_t trv_blocks_count(const trv_blocks_t *blocks)
 
 /* ---- Sums of displacements --------------------------------------------------------------------------------------- */
 
-/* Around a ring: 0 <= coordinate, by < size. */
+/* Adds two coordinates around a ring. Both must be at least 0 and less than `size`. */
 static int moved(int coordinate, int by, int size)
 {
     int sum = coordinate + by;
     return sum < size ? sum : sum - size;
 }
 
-/* The sums of the lists from `first` on, whose indices have changed. */
+/* Recomputes the sums of displacements from list `first` on, the first list whose index has changed. */
 static void add_up(trv_moves_t *moves, int first)
 {
     const int dims = moves->space->dims;
@@ -72,7 +72,7 @@ bool trv_moves_next(trv_moves_t *moves)
 
 /* ---- Members ----------------------------------------------------------------------------------------------------- */
 
-/* Whether the product, moved, has the block. */
+/* Whether the product, moved by `by`, contains the block. */
 static bool product_contains(const trv_torus_t *space, const trv_product_t *product, const int *by, int block)
 {
     for (int d = space->dims - 1; d >= 0; d--) {
@@ -99,7 +99,8 @@ bool trv_blocks_contains(const trv_blocks_t *blocks, int64_t unit)
     return false;
 }
 
-/* Writes the units of one product, moved; returns how many. Those of a product that is not moved ascend. */
+/* Writes the units of one product, moved by `by`, and returns their number. The units of a product that is not moved
+ * are in ascending order. */
 static int64_t product_list(const trv_blocks_t *blocks, const trv_product_t *product, const int *by, int64_t *unit)
 {
     const trv_torus_t *space = blocks->space;

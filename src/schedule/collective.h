@@ -1,6 +1,7 @@
 /*
- * Collectives: what every rank holds of each unit of the vector before and after. The verifier checks schedules against
- * this table; the executor, the readers and the collective runtime take from it which buffers are whole vectors.
+ * Collectives: which units of the vector every rank holds before and after. The verifier checks schedules against this
+ * table; the executor, the readers of schedules and the collective runtime use it to determine which buffers hold whole
+ * vectors.
  */
 #ifndef TRIVANCE_SCHEDULE_COLLECTIVE_H
 #define TRIVANCE_SCHEDULE_COLLECTIVE_H
@@ -11,10 +12,10 @@
 #include <trivance/schedule.h>
 
 typedef struct trv_collective_shape {
-    const char *name, *title; /* as commands and rules have it; for people */
-    bool reduces;             /* contributions are added */
-    bool all_before;          /* every rank contributes to every unit; else the unit's owner alone */
-    bool all_after;           /* every rank ends with every unit; else the unit's owner alone */
+    const char *name, *title; /* as written in commands and rules; as shown to people */
+    bool reduces;             /* contributions are combined */
+    bool all_before;          /* every rank contributes to every unit; otherwise only the unit's owner does */
+    bool all_after;           /* every rank ends with every unit; otherwise only the unit's owner does */
 } trv_collective_shape_t;
 
 static const trv_collective_shape_t trv_collective_shapes[] = {
@@ -34,13 +35,14 @@ static inline const trv_collective_shape_t *trv_schedule_shape(const trv_schedul
     return trv_collective_shape(trv_schedule_collective(schedule));
 }
 
-/* Whether units have owners: the vector then consists of a block for each rank, and a count is that of a block. */
+/* Whether units have owners. The vector then consists of one block per rank, and the count of a call is that of a
+ * block. */
 static inline bool trv_collective_has_owners(trv_collective_t collective)
 {
     return !trv_collective_shapes[collective].all_before || !trv_collective_shapes[collective].all_after;
 }
 
-/* How many blocks of a call's count the vector consists of. */
+/* The number of blocks, each of a call's count, of which the vector consists. */
 static inline size_t trv_collective_blocks(trv_collective_t collective, int ranks)
 {
     return trv_collective_has_owners(collective) ? (size_t)ranks : 1;

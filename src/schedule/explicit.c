@@ -1,7 +1,7 @@
 /*
- * Explicit schedules: every message and combine stored, for schedules that a user brings, for files, and for tests that
- * break a schedule on purpose. Each (stream, step, rank) has a list of sends, of receives and of combines in the order
- * in which they were added.
+ * Explicit schedules: every message and every combine is stored. They serve for schedules supplied by a user, for
+ * files, and for tests that break a schedule on purpose. Each (stream, step, rank) has a list of sends, of receives and
+ * of combines, in the order in which they were added.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +16,11 @@ typedef struct units {
     bool slots;
 } units_t;
 
-typedef struct entry { /* a send, a receive (peer, port, nic, parts) or a combine (dst, sources, one part) */
+typedef struct entry { /* a send or receive (peer, port, nic, parts), or a combine (sources, reg, one part) */
     struct entry *next;
     int peer, port, nic, parts;
     int sources;
-    int *reg; /* of each part; for a combine the sources, then the destination */
+    int *reg; /* one per part; of a combine: the sources, then the destination */
     units_t *part;
 } entry_t;
 

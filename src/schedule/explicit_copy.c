@@ -25,7 +25,7 @@ static int list_units(copier_t *copier, const trv_blocks_t *blocks, int64_t offs
     return TRV_OK;
 }
 
-/* Records one side of a message: the other side is recorded when its own rank's step is copied. */
+/* Records one side of a message. The other side is recorded when the step of its own rank is copied. */
 static int copy_message(copier_t *copier, int stream, int step, int rank, const trv_message_t *message, bool send)
 {
     trv_explicit_part_t *part = calloc((size_t)message->parts + 1, sizeof *part);
@@ -39,7 +39,7 @@ static int copy_message(copier_t *copier, int stream, int step, int rank, const 
         offset += part[p].count;
     }
     offset = 0;
-    for (int p = 0; p < message->parts && !rc; p++) { /* only now: list_units may have moved the array */
+    for (int p = 0; p < message->parts && !rc; p++) { /* in a second loop, because list_units may move the array */
         part[p].unit = copier->unit + offset;
         offset += part[p].count;
     }

@@ -1,5 +1,5 @@
 /*
- * Schedules on a set of nodes: the steps of another schedule, whose ranks are some nodes of a machine.
+ * Schedules on a set of nodes: the steps of another schedule whose ranks are mapped to some nodes of a machine.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 
 typedef struct placed {
     trv_schedule_t *schedule;
-    int *node; /* of its ranks */
-    int *rank; /* of the machine's nodes; -1 where there is none */
+    int *node; /* node of each rank */
+    int *rank; /* rank of each node of the machine; -1 if there is none */
     int cuts;
     trv_slow_link_t *cut;
 } placed_t;
@@ -31,7 +31,8 @@ static bool passes_cut(const placed_t *placed, const trv_torus_t *torus, int fro
     return false;
 }
 
-/* The shorter way along a dimension, as a route takes it in any but the first; along a line the only one. */
+/* The port along dimension `d` by which a route continues if `d` is not its first dimension: the shorter way, or the
+ * only way along a line. */
 static int port_along(const trv_rows_t *rows, int from, int to, int d, bool mirrored)
 {
     const int size = rows->torus.size[d];
@@ -58,7 +59,7 @@ static int port_between(const trv_schedule_t *schedule, int from, int to, bool m
     return first;
 }
 
-/* Where routes are fixed trv_schedule_step knows the ports. */
+/* Where routes are fixed, the ports are left at 0; trv_schedule_step sets them. */
 static int placed_step(const trv_schedule_t *schedule, int node, int stream, int step, trv_step_t *out)
 {
     const placed_t *placed = schedule->tables;
@@ -116,7 +117,8 @@ static int keep_cuts(placed_t *placed, const trv_network_t *network)
     return TRV_OK;
 }
 
-/* What the two have in common; positions are of no use where nothing is executed. */
+/* Copies the properties that both schedules share. Positions are left out, because a placed schedule is not
+ * executed. */
 static void copy_fields(trv_schedule_t *s, const trv_schedule_t *schedule)
 {
     s->step = placed_step;
@@ -128,7 +130,8 @@ static void copy_fields(trv_schedule_t *s, const trv_schedule_t *schedule)
     s->mirrored_from = schedule->mirrored_from;
     s->exactness = schedule->exactness;
     s->consistent = schedule->consistent;
-    s->messages_per_port = 2 * schedule->messages_per_port; /* those of both its ports may leave by one */
+    /* the messages of a dimension's two ports may leave through one */
+    s->messages_per_port = 2 * schedule->messages_per_port;
     s->symmetry = TRV_SYMMETRY_NONE;
 }
 

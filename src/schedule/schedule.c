@@ -1,5 +1,5 @@
 /*
- * Schedules as their readers see them: accessors, sizes of messages.
+ * The interface through which readers see schedules: accessors and the sizes of messages.
  */
 #include "schedule/schedule.h"
 
@@ -155,7 +155,7 @@ __extension__ typedef unsigned __int128 uint128_t;
 
 uint64_t trv_share_bytes(int64_t shares, uint64_t all, uint64_t vector_bytes)
 {
-    /* ceil(shares * vector / all) without overflow: vector = whole * all + rest. */
+    /* Computes ceil(shares * vector / all) without overflow, where vector = whole * all + rest. */
     uint64_t whole = vector_bytes / all, rest = vector_bytes % all;
     uint64_t bytes = (uint64_t)shares * whole + (uint64_t)(((uint128_t)shares * rest + all - 1) / all);
     return bytes > 0 ? bytes : 1;

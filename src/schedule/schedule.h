@@ -1,8 +1,8 @@
 /*
- * The inside of a schedule, for the files that make one (algorithms, explicit schedules). Readers use
- * trivance/schedule.h only.
+ * The internal representation of schedules, for modules that create them (algorithms, explicit schedules). Readers
+ * include trivance/schedule.h only.
  *
- * An algorithm fills a trv_schedule_t in its `create` and provides `step`, which writes one rank's step into a
+ * An algorithm fills a trv_schedule_t in its `create` function and provides `step`, which writes one rank's step into a
  * trv_step_t with the builder functions below. All memory of a step comes from its arena and is reused at the next
  * call.
  */
@@ -17,34 +17,38 @@
 
 struct trv_schedule {
     char name[TRV_SPELLED_MAX];
-    const char *parameters; /* what follows the colon in the name, or NULL */
+    const char *parameters; /* the text after the colon in the name, or NULL */
     trv_torus_t torus;
     trv_collective_t collective;
     int streams, steps, registers;
-    int *weight;       /* of each stream (trv_schedule_weigh); NULL: all are 1 */
-    int64_t weights;   /* … and their sum */
-    trv_torus_t space; /* of the blocks; a 1-dimensional torus of size 1 for whole-slice schedules */
+    int *weight;       /* per stream (trv_schedule_weigh); NULL: all weights are 1 */
+    int64_t weights;   /* the sum of the weights */
+    trv_torus_t space; /* coordinates of the blocks; a 1-dimensional torus of size 1 for whole-slice schedules */
     int halves;
-    int mirrored_from; /* streams with this number and above are mirrored ones; = streams if there are none */
+    /* the first mirrored stream, after which all are mirrored; equal to `streams` if there are none */
+    int mirrored_from;
     int messages_per_port;
     trv_symmetry_t symmetry;
     trv_exactness_t exactness;
     bool consistent;
-    trv_rows_t *rows; /* where messages can go one way only; NULL: nowhere. The schedule's own */
-    trv_rows_t *ways; /* where routes are fixed: those that a cut has opened. NULL: the steps' ports are the routes' */
-    bool owned;       /* unit u belongs to rank u / (units / ranks) */
+    trv_rows_t *rows; /* rows that are lines; NULL: there are none. Owned by the schedule */
+    /* rows that a cut has opened, where routes are fixed; NULL: routes follow the steps' ports. Owned by the
+     * schedule */
+    trv_rows_t *ways;
+    bool owned; /* unit u belongs to rank u / (units / ranks) */
 
-    /* Fills `out` (already emptied) for arguments in range. */
+    /* Fills `out`, which is empty. The arguments are in range. */
     int (*step)(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out);
-    /* The axes of positions (trv_schedule_axes). NULL: `position` says where units lie, … */
+    /* The axes of positions (trv_schedule_axes). NULL: `position` defines where units are. */
     int (*axes)(const trv_schedule_t *schedule, int stream, trv_axis_t *axis);
-    /* … and with that NULL, too, it is the identity. */
+    /* The position of a unit, if `axes` is NULL. If both are NULL, the position is the unit's number. */
     int64_t (*position)(const trv_schedule_t *schedule, int stream, int64_t unit);
-    void *tables; /* the algorithm's own */
+    void *tables; /* private data of the algorithm */
     void (*destroy)(void *tables);
 };
 
-/* Whether the stream is a mirrored one, also where routes are fixed and its messages go as others do. */
+/* Whether the stream is a mirrored one; also true where routes are fixed, although its messages then take the same
+ * routes as those of other streams. */
 static inline bool trv_stream_is_mirrored(const trv_schedule_t *schedule, int stream)
 {
     return schedule->mirrored_from >= 0 && stream >= schedule->mirrored_from;
@@ -52,27 +56,28 @@ static inline bool trv_stream_is_mirrored(const trv_schedule_t *schedule, int st
 
 /* ---- Building a step --------------------------------------------------------------------------------------------- */
 
-/* Memory that lives until the step is emptied or cleared; NULL when out of memory. */
+/* Memory that is valid until the step is emptied or cleared; NULL when out of memory. */
 void *trv_step_alloc(trv_step_t *step, size_t bytes);
 
-/* Announces at most this many messages and combines; call it once, before adding any. */
+/* Reserves memory for at most this many messages and combines. Call it once, before adding any. */
 int trv_step_reserve(trv_step_t *step, int sends, int receives, int combines);
 
-/* Adds a message of `parts` parts, which the caller fills through the returned pointer (NULL: no memory). */
+/* Adds a message of `parts` parts, which the caller fills through the returned pointer. NULL when out of memory. */
 trv_part_t *trv_step_send(trv_step_t *step, int peer, int port, int parts);
 trv_part_t *trv_step_receive(trv_step_t *step, int peer, int port, int parts);
-/* The same for a message that the network interface of port `nic` injects; the two above leave it open (-1). */
+/* The same for a message that is injected by the network interface of port `nic`; the functions above leave the choice
+ * open (-1). */
 trv_part_t *trv_step_send_by(trv_step_t *step, int peer, int port, int nic, int parts);
 trv_part_t *trv_step_receive_by(trv_step_t *step, int peer, int port, int nic, int parts);
 
-/* Adds a combine of explicit sources (copied), or of `sources` consecutive registers from `first` when source is NULL.
- */
+/* Adds a combine of the registers source[0] … (copied) or, if `source` is NULL, of `sources` consecutive registers from
+ * `first` on. */
 int trv_step_combine(trv_step_t *step, int dst, int sources, const int *source, int first, const trv_blocks_t *blocks);
 
 /* ---- Sets of units ----------------------------------------------------------------------------------------------- */
 
-/* Begins a set without units. What is not filled in, terms and dimensions that are not there, nobody reads: steps are
- * made by the million, and clearing and copying whole sets took a third of the time. */
+/* Begins a set without units. Unused terms and dimensions stay uninitialized and must not be read: steps are created by
+ * the million, and clearing and copying whole sets took a third of the time. */
 static inline void trv_blocks_begin(trv_blocks_t *blocks, const trv_torus_t *space, int halves)
 {
     blocks->space = space;
@@ -80,7 +85,7 @@ static inline void trv_blocks_begin(trv_blocks_t *blocks, const trv_torus_t *spa
     blocks->terms = 0;
 }
 
-/* Adds one block, of these halves, to which the caller gives counts and values. */
+/* Adds a product with the given halves of one block; the caller sets its counts and values. */
 static inline trv_product_t *trv_blocks_add(trv_blocks_t *blocks, int halves)
 {
     trv_product_t *product = &blocks->term[blocks->terms++];
@@ -94,19 +99,20 @@ static inline trv_product_t *trv_blocks_add(trv_blocks_t *blocks, int halves)
     return product;
 }
 
-/* All units of a space, and of the schedule. */
+/* The set of all units of a space, and of all units of the schedule. */
 void trv_blocks_whole(const trv_torus_t *space, int halves, trv_blocks_t *blocks);
 void trv_blocks_all(const trv_schedule_t *schedule, trv_blocks_t *blocks);
 
 /* ---- Weights ----------------------------------------------------------------------------------------------------- */
 
-/* Gives the streams, whose number is set, these weights (copied). TRV_ERR_ARGUMENT unless each is 1 to
+/* Assigns these weights (copied) to the streams, whose number must be set. TRV_ERR_ARGUMENT unless each weight is 1 to
  * TRV_WEIGHT_MAX. */
 int trv_schedule_weigh(trv_schedule_t *schedule, const int *weight);
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-/* An empty schedule (see trv_algorithm.create in algorithms/algorithm.h for what it holds); NULL when out of memory. */
+/* Allocates an empty schedule (algorithms/algorithm.h, trv_algorithm.create, lists its contents); NULL when out of
+ * memory. */
 trv_schedule_t *trv_schedule_allocate(const trv_torus_t *torus, const char *name, trv_collective_t collective);
 
 #endif

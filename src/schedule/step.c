@@ -1,5 +1,5 @@
 /*
- * Building one rank's step in its arena.
+ * Functions that build one rank's step in its arena.
  */
 #include <string.h>
 
@@ -26,8 +26,9 @@ void trv_step_clear(trv_step_t *step)
     *step = (trv_step_t)TRV_STEP_INIT;
 }
 
-/* Along a row that is a line there is one way from a rank to another, whatever way round a ring the algorithm meant. */
-static int turn(const trv_rows_t *rows, int from, int to, int port)
+/* The sender's port for a message along a row. On a line there is only one way from `from` to `to`, whichever way
+ * around a ring the algorithm intended. */
+static int port_on_row(const trv_rows_t *rows, int from, int to, int port)
 {
     const int d = trv_port_dimension(port);
     if (!trv_rows_are_lines(rows, d))
@@ -40,7 +41,7 @@ static int turn(const trv_rows_t *rows, int from, int to, int port)
 
 static int port_of(const trv_schedule_t *schedule, int from, int to, int port)
 {
-    return schedule->ways ? trv_row_way(schedule->ways, from, to) : turn(schedule->rows, from, to, port);
+    return schedule->ways ? trv_row_way(schedule->ways, from, to) : port_on_row(schedule->rows, from, to, port);
 }
 
 static void route_messages(const trv_schedule_t *schedule, int rank, trv_step_t *step)
@@ -87,7 +88,7 @@ int trv_step_reserve(trv_step_t *step, int sends, int receives, int combines)
     return step->send && step->receive && step->combine ? TRV_OK : TRV_ERR_MEMORY;
 }
 
-/* The builder alone writes what readers see as const: it casts where messages are filled and turned, nowhere else. */
+/* Messages are const for readers. Only this module casts that away, to fill in messages and to set their ports. */
 static trv_part_t *message_fill(trv_step_t *step, const trv_message_t *place, int peer, int port, int nic, int parts)
 {
     trv_part_t *part = trv_step_alloc(step, (size_t)parts * sizeof *part);

@@ -1,5 +1,5 @@
 /*
- * Orders of a set of nodes, along which a line or ring of ranks is laid.
+ * Orders of a set of nodes: a line or ring of ranks is embedded in the torus along such an order.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,17 +9,17 @@
 
 #include <trivance/network.h>
 
-/* A node and its coordinates, counted from where the set begins. */
+/* A node and its coordinates, counted from the origin of the set (behind_gap). */
 typedef struct place {
     int node, at[TRV_DIMS_MAX];
 } place_t;
 
 const char *trv_order_name(trv_order_t order) { return order == TRV_ORDER_SNAKE ? "snake" : "thirds"; }
 
-/* ---- Where the set begins ---------------------------------------------------------------------------------------- */
+/* ---- The origin of a set ----------------------------------------------------------------------------------------- */
 
-/* The coordinate behind the longest run of those without a node, around the ring; of equal runs the one that begins
- * first. */
+/* The coordinate that follows the longest run of coordinates without a node, around the ring. Of runs of equal length
+ * the one with the lowest first coordinate decides. */
 static int behind_gap(const bool *taken, int size)
 {
     int first = 0, begin = 0, longest = 0, longest_from = 0, run = 0;
@@ -59,8 +59,8 @@ static int count_from_begin(const trv_torus_t *torus, int nodes, place_t *place)
 
 /* ---- Orders ------------------------------------------------------------------------------------------------------ */
 
-/* A coordinate runs backwards where those before it add up to an odd number: neighbours in the order of a whole box are
- * neighbours there. */
+/* Compares in snake order: a coordinate runs backwards where the coordinates before it have an odd sum. Nodes that are
+ * consecutive in the order of a complete box are neighbours on the torus. */
 static int by_snake(const void *left, const void *right)
 {
     const place_t *a = left, *b = right;
@@ -107,7 +107,8 @@ static void exchange_sides(place_t *place, int nodes, int d)
     }
 }
 
-/* Thirds as those of a line (algorithms/builders/line.h), so that its intervals are compact. */
+/* Divides the nodes into thirds, recursively, with the sizes that a line's intervals have (algorithms/builders/line.h),
+ * so that the nodes of every interval form a compact region. */
 static void divide(place_t *place, int nodes)
 {
     if (nodes < 2)

@@ -1,12 +1,14 @@
 /*
- * Dimension-order routes, one link at a time: the dimension of the message's port first and in its direction, then the
- * others in ascending order, the shorter way; along a line the only way.
+ * Dimension-order routes, one link at a time. A message first travels along the dimension of its port, in the port's
+ * direction, and then along the other dimensions in ascending order, each the shorter way around. Along a line there is
+ * only one way.
  */
 #include "torus/torus.h"
 
 static int wrap(int value, int size) { return value < 0 ? value + size : value; }
 
-/* The way along a dimension in which a message has to go `forward` coordinates up, modulo the size. */
+/* The direction (1 or -1) along dimension `d` of a message whose target is `forward` coordinates up, modulo the
+ * size. */
 static int choose_sign(const trv_route_t *route, int d, int forward, int port, int mirrored)
 {
     const int size = route->torus->size[d];

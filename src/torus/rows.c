@@ -1,5 +1,5 @@
 /*
- * Rows of a network that are lines: found from its cut links.
+ * Finds the rows of a network that are lines from its cut links.
  */
 #include "torus/rows.h"
 
@@ -46,7 +46,8 @@ static int compare(const void *left, const void *right)
     return (a->row > b->row) - (a->row < b->row);
 }
 
-/* The row that a cut link opens: it begins where the link leads, or whence it comes if it leads back. */
+/* The row that a cut link opens. The row begins at the link's receiver if the link points up, and at its sender if the
+ * link points down. */
 static trv_row_t open_row(const trv_torus_t *torus, const trv_slow_link_t *cut)
 {
     const int d = trv_port_dimension(cut->port), coordinate = trv_torus_coordinate(torus, cut->rank, d);
@@ -79,7 +80,7 @@ static int refuse_two_cuts(const trv_torus_t *torus, const trv_row_t *row, doubl
         row->row, row->dimension, text);
 }
 
-/* Sorts the opened rows, each of which may be there twice: by both directions of one link. */
+/* Sorts the opened rows and merges duplicates: a row is listed twice if both directions of one link are cut. */
 static int merge(trv_rows_t *rows, double avoid)
 {
     int kept = 0;
@@ -98,7 +99,7 @@ static int merge(trv_rows_t *rows, double avoid)
     return TRV_OK;
 }
 
-/* Rows that no cut opens begin where the first opened one of their dimension does. */
+/* In a dimension with opened rows, the rows without a cut begin where the first opened row begins. */
 static void find_starts(trv_rows_t *rows)
 {
     for (int i = 0; i < rows->open; i++) {
@@ -113,7 +114,7 @@ static void find_starts(trv_rows_t *rows)
 }
 
 typedef struct entry {
-    const trv_slow_link_t *link; /* entries are of one array: the later one counts */
+    const trv_slow_link_t *link; /* entries of one array: of two entries for the same link the later one counts */
 } entry_t;
 
 static int compare_entries(const void *left, const void *right)
@@ -124,7 +125,7 @@ static int compare_entries(const void *left, const void *right)
     return a->port != b->port ? a->port - b->port : (a > b) - (a < b);
 }
 
-/* The rows of all links that are `avoid` times as slow or slower. */
+/* Opens the rows of all links that are slower than normal by a factor of at least `avoid`. */
 static int open_rows(trv_rows_t *rows, const trv_network_t *network, double avoid)
 {
     const int links = network->slow_links;
@@ -187,7 +188,7 @@ int trv_network_check(const trv_network_t *network)
     return rc;
 }
 
-/* NULL: no link of the row is cut. */
+/* Returns NULL if no link of the row is cut. */
 static const trv_row_t *find_opened(const trv_rows_t *rows, int rank, int dimension)
 {
     const trv_row_t key = {.dimension = dimension, .row = row_of(&rows->torus, rank, dimension)};
@@ -212,7 +213,8 @@ int trv_row_rank(const trv_rows_t *rows, int rank, int dimension, int place)
     return trv_torus_move(&rows->torus, rank, dimension, (place + start) % rows->torus.size[dimension]);
 }
 
-/* The way round that a row has left for a message that would go by `sign`, which may be the same. */
+/* The direction that the row's cuts leave for a message that would travel in direction `sign`; it may be `sign`
+ * itself. */
 static int find_sign(const trv_rows_t *rows, int from, int to, int dimension, int sign)
 {
     const trv_row_t *opened = rows->lines >> dimension & 1 ? find_opened(rows, from, dimension) : NULL;

@@ -1,9 +1,9 @@
 /*
- * Rows that are lines: where on a network messages between two ranks of a row can go one way only.
+ * Rows that are lines: rows of a network in which messages between two ranks can travel only one way.
  *
- * A line dimension's rows are lines that begin at coordinate 0. A row of a ring that a cut has opened is a line that
- * begins behind the cut, and all other rows of that dimension are used as lines, too; where the network does not say,
- * they begin where the others of their dimension do.
+ * The rows of a line dimension are lines that begin at coordinate 0. A row of a ring that a cut has opened is a line
+ * that begins behind the cut, and then all other rows of that dimension are used as lines, too. A row without a cut
+ * begins where the first opened row of its dimension begins.
  */
 #ifndef TRIVANCE_TORUS_ROWS_H
 #define TRIVANCE_TORUS_ROWS_H
@@ -13,33 +13,36 @@
 #include <trivance/network.h>
 
 typedef struct trv_row {
-    int dimension, row; /* the row's rank of coordinate 0 */
+    int dimension, row; /* the row is identified by its rank with coordinate 0 */
     int start;
-    unsigned cut; /* the way up: 1; the way down: 2 */
+    unsigned cut; /* mask of cut directions: up is 1, down is 2 */
 } trv_row_t;
 
 typedef struct trv_rows {
     trv_torus_t torus;
-    unsigned lines;          /* bit d: the rows of dimension d are lines, … */
-    unsigned uneven;         /* … which do not all begin at one coordinate */
-    int start[TRV_DIMS_MAX]; /* where rows begin that are not in the list */
-    int open;                /* rows that a cut has opened, by dimension and row */
+    unsigned lines;          /* bit d: the rows of dimension d are lines */
+    unsigned uneven;         /* bit d: the lines of dimension d do not all begin at the same coordinate */
+    int start[TRV_DIMS_MAX]; /* first coordinate of the rows that are not in `opened` */
+    int open;                /* number of rows that a cut has opened; `opened` is sorted by dimension and row */
     trv_row_t *opened;
 } trv_rows_t;
 
-/* Links that are `avoid` times or more as slow as they should be count as cut (INFINITY: only those that are). With the
- * sentence TRV_ERR_ARGUMENT for links that do not exist, factors below 1 and a row that is cut in two. */
+/* Links that are slower than normal by a factor of `avoid` or more count as cut (with INFINITY: only links that are
+ * down). Returns TRV_ERR_ARGUMENT, with a message, for links that do not exist, factors below 1 and a row with two
+ * cuts. */
 int trv_rows_create(trv_rows_t **rows, const trv_network_t *network, double avoid);
 void trv_rows_destroy(trv_rows_t *rows); /* may be NULL */
 
 /* The coordinate at which the row of `rank` along `dimension` begins. */
 int trv_row_start(const trv_rows_t *rows, int rank, int dimension);
 
-/* Where on its row, counted from the beginning, `rank` is, and who is at another place of the same row. */
+/* The position of `rank` on its row, counted from the row's beginning; and the rank at a position of the row of
+ * `rank`. */
 int trv_row_place(const trv_rows_t *rows, int rank, int dimension);
 int trv_row_rank(const trv_rows_t *rows, int rank, int dimension, int place);
 
-/* The port by which a message leaves `from` where routes are fixed (trivance/network.h); `rows` of cut links alone. */
+/* The port through which a message to `to` leaves `from` where routes are fixed (trivance/network.h). `rows` must have
+ * been created from the links that are down, without a factor to avoid. */
 int trv_row_way(const trv_rows_t *rows, int from, int to);
 
 static inline bool trv_rows_are_lines(const trv_rows_t *rows, int dimension)

@@ -1,5 +1,5 @@
 /*
- * Tori: parsing, coordinates, neighbours. Row-major ranks, last dimension fastest.
+ * Tori: parsing, formatting, coordinates and neighbours. Ranks are numbered row-major, the last dimension fastest.
  */
 #include <trivance/torus.h>
 
@@ -136,7 +136,7 @@ int trv_torus_rank(const trv_torus_t *torus, const int *coordinates)
     return rank;
 }
 
-/* Ranks between neighbours along `dimension`. */
+/* Difference between the numbers of two ranks that are neighbours along `dimension`. */
 static int stride_of(const trv_torus_t *torus, int dimension)
 {
     int stride = 1;

@@ -1,5 +1,5 @@
 /*
- * Coordinates for those who make schedules: single coordinates, moves along one dimension.
+ * Coordinates for the modules that build schedules: single coordinates and moves along one dimension.
  */
 #ifndef TRIVANCE_TORUS_TORUS_H
 #define TRIVANCE_TORUS_TORUS_H
@@ -20,10 +20,10 @@ static inline bool trv_torus_is_line(const trv_torus_t *torus, int dimension) { 
 /* The coordinate of `rank` in `dimension`. */
 int trv_torus_coordinate(const trv_torus_t *torus, int rank, int dimension);
 
-/* The rank that differs from `rank` by having `coordinate` in `dimension`. */
+/* The rank whose coordinate in `dimension` is `coordinate` and whose other coordinates are those of `rank`. */
 int trv_torus_move(const trv_torus_t *torus, int rank, int dimension, int coordinate);
 
-/* The rank `delta` (any sign and size) further along `dimension`, around the ring. */
+/* The rank that is `delta` coordinates (of any sign and size) up from `rank` along `dimension`, around the ring. */
 TRV_API int trv_torus_shift(const trv_torus_t *torus, int rank, int dimension, int delta);
 
 /* The dimensions with more than one rank, ascending (up to TRV_DIMS_MAX); returns how many there are. */

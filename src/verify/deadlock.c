@@ -1,9 +1,10 @@
 /*
- * A message lacks its other side in its step. Is it nowhere, is it in another step, and do ranks then wait in a
- * circle?
+ * Explains a message whose other side is not in its step: the other side does not exist, or it is in another step and
+ * the ranks may then wait for each other in a circle.
  *
- * The ranks are run at their own pace: a rank enters a step when its sends and receives of the step before are
- * complete; a send completes when the receiver is in the step that receives it. Who waits at the end waits for ever.
+ * The ranks are run at their own pace: a rank enters a step when its sends and receives of the previous step are
+ * complete; a send completes when the receiver is in the step that receives it. A rank that waits at the end waits
+ * forever.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,8 @@
 typedef struct progress {
     trv_verifier_t *v;
     int stream;
-    int *at;        /* the step that each rank is in; v->steps when it is through */
-    uint64_t *done; /* of each rank: bit i for send i, bit sends + i for receive i */
+    int *at;        /* the present step of each rank; v->steps when it has completed all */
+    uint64_t *done; /* per rank: bit i for send i, bit sends + i for receive i */
 } progress_t;
 
 static int sides_between(const trv_step_t *step, int peer, bool send)
@@ -27,8 +28,8 @@ static int sides_between(const trv_step_t *step, int peer, bool send)
     return count;
 }
 
-/* The first other step in which `peer` lists more messages with `rank` than rank does with it; -1 if none, -2 on
- * failure. */
+/* The first other step in which `peer` has more messages with `rank` than `rank` has with it; -1 if there is none, -2
+ * on failure. */
 static int other_step(trv_verifier_t *v, int stream, int step, int rank, int peer, bool send)
 {
     trv_step_t mine = TRV_STEP_INIT, theirs = TRV_STEP_INIT;
@@ -60,7 +61,7 @@ static const trv_message_t *side_at(const progress_t *p, int rank, int index)
     return index < step->sends ? &step->send[index] : &step->receive[index - step->sends];
 }
 
-/* The first side of `rank` that is not complete, with the given peer (or -1 for any) and kind; -1 if there is none. */
+/* The first incomplete side of `rank` with the given peer (or -1 for any) and direction; -1 if there is none. */
 static int pending(const progress_t *p, int rank, int peer, bool sends, bool receives)
 {
     for (int i = 0; i < sides(p, rank); i++) {
@@ -74,7 +75,7 @@ static int pending(const progress_t *p, int rank, int peer, bool sends, bool rec
 
 static bool analysable(const progress_t *p, int rank)
 {
-    if (sides(p, rank) > 64) /* more than the mask holds */
+    if (sides(p, rank) > 64) /* more sides than `done` has bits */
         return false;
     for (int i = 0; i < sides(p, rank); i++)
         if (side_at(p, rank, i)->peer < 0 || side_at(p, rank, i)->peer >= p->v->ranks)
@@ -82,7 +83,7 @@ static bool analysable(const progress_t *p, int rank)
     return true;
 }
 
-/* Enters steps until there is one with messages to wait for. False on failure. */
+/* Enters steps until one has messages to wait for. Returns false on failure. */
 static bool enter(progress_t *p, int rank, int step)
 {
     p->at[rank] = step;
@@ -97,8 +98,8 @@ static bool enter(progress_t *p, int rank, int step)
     return true;
 }
 
-/* Completes what `rank` can, both sides at once, and enters the next step when all of a step is complete; *moved: any
- * side was completed. False on failure. */
+/* Completes the messages of `rank` whose other side is ready, both sides together, and enters the next step when all
+ * messages of a step are complete. *moved is set when a message was completed. Returns false on failure. */
 static bool advance(progress_t *p, int rank, bool *moved)
 {
     for (int i = 0; i < sides(p, rank); i++) {
@@ -106,7 +107,7 @@ static bool advance(progress_t *p, int rank, bool *moved)
         int peer = side_at(p, rank, i)->peer;
         if (p->done[rank] >> i & 1 || pending(p, rank, peer, send, !send) != i)
             continue;
-        /* NOLINTNEXTLINE(readability-suspicious-call-argument): as the peer sees it */
+        /* NOLINTNEXTLINE(readability-suspicious-call-argument): from the view of the peer */
         int other = pending(p, peer, rank, !send, send);
         if (other < 0)
             continue;
@@ -130,10 +131,11 @@ static bool progress_run(progress_t *p)
     return ok;
 }
 
-/* Follows who waits for whom from `rank`; writes "0 -> 1 -> 0" if that comes back to a rank already met. */
-static bool circle(progress_t *p, int rank, char *text, size_t text_size)
+/* Follows the ranks that wait for each other from `rank` on. If this leads to a rank that was visited before, writes "0
+ * -> 1 -> 0". */
+static bool find_circle(progress_t *p, int rank, char *text, size_t text_size)
 {
-    enum { MET = -1 }; /* in p->at, which is needed no more */
+    enum { MET = -1 }; /* stored in p->at, which is not needed any more */
     size_t used = 0;
     while (p->at[rank] != MET) {
         int waits = pending(p, rank, -1, true, true);
@@ -162,7 +164,7 @@ static int waits_in_circle(trv_verifier_t *v, int stream, int rank, bool *found,
     progress_t p = {.v = v, .stream = stream};
     p.at = calloc(ranks, sizeof *p.at);
     p.done = calloc(ranks, sizeof *p.done);
-    *found = p.at && p.done && progress_run(&p) && p.at[rank] < v->steps && circle(&p, rank, text, text_size);
+    *found = p.at && p.done && progress_run(&p) && p.at[rank] < v->steps && find_circle(&p, rank, text, text_size);
     int rc = p.at && p.done ? TRV_OK : trv_fail_memory();
     free(p.at);
     free(p.done);

@@ -1,14 +1,15 @@
 /*
- * Memory of GPUs in a symbolic run: a chunk holds how often it has the contribution of each GPU.
+ * The memory of GPUs in a symbolic run: a chunk holds, for each GPU, how many times it contains that GPU's
+ * contribution.
  *
- * One order of threadblocks stands for all if no two accesses of a chunk, one of which writes, are unordered: every
- * access is compared with those before it by what the threadblock knows of the others (vector_clock.h). In a plan a
- * second clock states how much of what the others have written is visible: relaxed signals and relaxed waits order, so
- * that what has been read may be written, but they publish nothing. Only what a launch finds in memory needs no
- * publishing.
+ * One order of threadblocks represents all orders if no two accesses of a chunk, one of which writes, are unordered.
+ * Every access is therefore compared with the previous ones, according to the threadblock's knowledge of the others
+ * (vector_clock.h). In a plan a second clock states how much of what other threadblocks have written is visible.
+ * Relaxed signals and relaxed waits establish an order, so that memory that has been read may be written, but they
+ * publish nothing. Only data that a launch finds in memory needs no publishing.
  *
- * Within a threadblock of a plan other threads do the next operation: between two that touch the same chunk there must
- * be a nop or a barrier.
+ * In a plan, different threads of a threadblock execute successive operations: between two operations that access the
+ * same chunk there must be a nop or a barrier.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 #include "schedule/collective.h"
 #include "verify/gpu_state.h"
 
-#define TIMES_MAX 1000000 /* that a contribution may count */
+#define TIMES_MAX 1000000 /* maximum number of times that a contribution may be counted */
 
 /* ---- Buffers ----------------------------------------------------------------------------------------------------- */
 
@@ -32,7 +33,7 @@ static int buffer_output(const trv_gpu_program_t *program)
     return trv_collective_shape(program->collective)->all_after ? program->chunks : buffer_part(program);
 }
 
-/* Input and output: in place the shorter one is the GPU's part of the longer one. */
+/* The size of input and output together. In place the shorter one is the GPU's part of the longer one. */
 static int buffer_both(const run_t *run)
 {
     return run->in_place ? run->program->chunks : buffer_input(run->program) + buffer_output(run->program);
@@ -40,7 +41,7 @@ static int buffer_both(const run_t *run)
 
 int trv_run_cells(const run_t *run, int gpu) { return buffer_both(run) + run->program->scratch[gpu]; }
 
-/* Where a chunk of a buffer is in the GPU's memory; -1 where there is none. */
+/* The cell of a chunk of a buffer in the GPU's memory; -1 if there is no such chunk. */
 static int buffer_cell(const run_t *run, int gpu, char buffer, int at)
 {
     const trv_gpu_program_t *program = run->program;
@@ -52,7 +53,8 @@ static int buffer_cell(const run_t *run, int gpu, char buffer, int at)
     return at < 0 || at >= limit ? -1 : run->first_cell[gpu] + first + at;
 }
 
-/* MSCCL's threadblocks touch the memory of their own GPU only. */
+/* Names the GPU of a span in a plan. In MSCCL it is omitted, because threadblocks access the memory of their own GPU
+ * only. */
 static const char *buffer_owner(const run_t *run, const trv_gpu_span_t *span, char text[32])
 {
     text[0] = '\0';
@@ -79,14 +81,14 @@ int trv_run_readers(const run_t *run, int gpu, int *first)
     return run->program->plan ? run->blocks : run->program->first_block[gpu + 1] - *first;
 }
 
-/* When the threadblocks that may read a cell of the GPU did so last, since it was written. */
+/* The times, since the last write, at which each threadblock that may read a cell of the GPU did so last. */
 static int32_t *access_readers(const run_t *run, int gpu, int cell, int *first, int *count)
 {
     *count = trv_run_readers(run, gpu, first);
     return run->read + run->first_reader[gpu] + (size_t)(cell - run->first_cell[gpu]) * (size_t)*count;
 }
 
-/* Whether what is in the cell is known to be written, and not visible. */
+/* Whether the threadblock knows that the cell was written, but the data is not visible to it. */
 static bool access_is_hidden(const run_t *run, int block, int cell)
 {
     const cell_t *at = &run->cell[cell];

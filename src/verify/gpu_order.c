@@ -1,10 +1,10 @@
 /*
- * The order of threadblocks in a program: messages, dependencies, signals, waits and barriers. Each threadblock keeps
- * how far it knows each of the others to be, and these pass that on.
+ * The order of threadblocks in a program: messages, dependencies, signals, waits and barriers. Each threadblock records
+ * the progress that it knows of the others; these operations transfer this knowledge.
  *
- * A connection of MSCCL holds two messages, as MSCCL's do; a program that needs more waits for ever. In a plan what a
- * wait was for is known behind a nop or a barrier only; and it must be settled which threadblocks meet at a barrier
- * and which signal a wait gets, so those that use the same barrier or channel must know of each other.
+ * A connection of MSCCL holds two messages, as in MSCCL itself; a program that needs more waits forever. In a plan the
+ * effect of a wait begins after the next nop or barrier. It must be determined which threadblocks meet at a barrier and
+ * which signal a wait receives, so threadblocks that use the same barrier or channel must know of each other.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 /* ---- Queues ------------------------------------------------------------------------------------------------------ */
 
-/* Appends what the threadblock knows behind its present operation; `rows` are those of a message. */
+/* Appends an entry with the threadblock's knowledge after its present operation; `rows` is the content of a message. */
 static int queue_post(run_t *run, int block, queue_t *queue, int clocks, int chunks, const int32_t *rows)
 {
     const size_t count = (size_t)clocks, values = (size_t)chunks * (size_t)run->width;
@@ -34,7 +34,7 @@ static int queue_post(run_t *run, int block, queue_t *queue, int clocks, int chu
     return 0;
 }
 
-/* There must be one. */
+/* Removes the first entry of the queue, which must not be empty. */
 static news_t *queue_take(queue_t *queue)
 {
     news_t *news = queue->first;
@@ -117,7 +117,7 @@ int trv_run_connect(run_t *run)
         run->block[b].to = to;
     }
     for (int b = 0; b < run->blocks; b++) {
-        block_t *state = &run->block[b]; /* where a fault is */
+        block_t *state = &run->block[b]; /* `at` is the step that a fault reports */
         for (; state->at < program->block[b].ops; state->at++)
             if (dependency_check(run, b, &program->op[program->block[b].first_op + state->at]))
                 return 1;
@@ -177,7 +177,8 @@ static int hold_numbers(run_t *run, uint64_t numbers)
     return trv_run_limit(run, run->held_numbers, "threadblocks, barriers and signals");
 }
 
-/* A threadblock that signals, or waits, at an end of a channel must know of the one that did so before. */
+/* Checks that a threadblock that signals, or waits, at an end of a channel knows of the previous threadblock that did
+ * so. */
 static int channel_use(run_t *run, int block, int end, bool waits)
 {
     queue_t *queue = &run->queue[end];

@@ -1,5 +1,5 @@
 /*
- * Programs of GPUs as data: made by readers, piece by piece.
+ * Programs of GPUs as data: functions with which readers create them incrementally.
  */
 #include "verify/gpu_program.h"
 

@@ -52,7 +52,7 @@ static bool span_is_same(const trv_gpu_span_t *a, const trv_gpu_span_t *b)
     return a->gpu == b->gpu && a->buffer == b->buffer && a->at == b->at;
 }
 
-/* Whether a target is a source, too, which each thread writes where it has read itself. */
+/* Whether a target is also a source. Each thread then writes only chunks that it has read itself. */
 static bool sum_is_in_place(const trv_gpu_op_t *op, const trv_gpu_span_t *span, int target)
 {
     bool own = false;
@@ -68,7 +68,7 @@ static int sum_chunk(run_t *run, int block, const trv_gpu_op_t *op, const trv_gp
             const int cell = trv_run_find(run, block, &span[t], i);
             if (cell < 0 || trv_run_touch(run, block, span[t].gpu, cell, true))
                 return 1;
-            run->cell[cell].wrote_within = 0; /* what this operation itself reads may be written */
+            run->cell[cell].wrote_within = 0; /* chunks that this operation itself reads may be written */
         }
     for (int s = 0; s < op->sources; s++)
         if (trv_run_take(run, block, &span[s], i, run->row, s > 0))
@@ -79,7 +79,7 @@ static int sum_chunk(run_t *run, int block, const trv_gpu_op_t *op, const trv_gp
     return 0;
 }
 
-/* A sum, or each source to its target. */
+/* A sum of all sources, or a copy of each source to its target. */
 static int move_chunks(run_t *run, int block, const trv_gpu_op_t *op)
 {
     const trv_gpu_span_t *span = &run->program->span[op->first];
@@ -100,7 +100,7 @@ static int move_chunks(run_t *run, int block, const trv_gpu_op_t *op)
 
 static int32_t *run_row(const run_t *run, int i) { return run->row + (size_t)i * (size_t)run->width; }
 
-/* A step of MSCCL: all of its chunks are read before one is written. */
+/* A step of MSCCL. It reads all of its chunks before it writes one. */
 static int step_perform(run_t *run, int block, const trv_gpu_op_t *op, bool *done)
 {
     const trv_gpu_span_t *span = op->actions ? &run->program->span[op->first] : NULL;
@@ -135,7 +135,7 @@ static int op_perform(run_t *run, int block, const trv_gpu_op_t *op, bool *done)
 
 /* ---- Work -------------------------------------------------------------------------------------------------------- */
 
-/* How many numbers an operation reads or writes, about. */
+/* The approximate number of values that an operation reads or writes. */
 static double op_work(const trv_gpu_program_t *program, const trv_gpu_op_t *op)
 {
     const double blocks = program->blocks, row = 1 + program->gpus;
@@ -147,7 +147,7 @@ static double op_work(const trv_gpu_program_t *program, const trv_gpu_op_t *op)
     return work;
 }
 
-/* Of both launches, or in place and out of place. */
+/* The work of both launches, or of the runs in place and out of place. */
 static double program_work(const trv_gpu_program_t *program)
 {
     double work = 0;
@@ -158,7 +158,8 @@ static double program_work(const trv_gpu_program_t *program)
 
 /* ---- Launches of plans ------------------------------------------------------------------------------------------- */
 
-/* New inputs, and all else empty: a write of the GPU's memory behind all that its threadblocks did. */
+/* Begins a launch: fills the inputs, clears all other memory, and records a write of the GPU's memory that follows all
+ * operations of its threadblocks. */
 static int launch_begin(run_t *run, int gpu)
 {
     const int first = run->program->first_block[gpu], last = run->program->first_block[gpu + 1];
@@ -186,7 +187,7 @@ static int launch_begin(run_t *run, int gpu)
     return 0;
 }
 
-/* Begins the GPU's next launch where the one before has ended, with the right result. */
+/* Begins the next launch of the GPU if the previous one has ended. Its result must be correct. */
 static int launch_again(run_t *run, int gpu, bool *moved)
 {
     const trv_gpu_program_t *program = run->program;
@@ -206,7 +207,7 @@ static int launch_again(run_t *run, int gpu, bool *moved)
 
 /* ---- The run ----------------------------------------------------------------------------------------------------- */
 
-/* Performs operations of a threadblock until one has to wait; *moved: there was any. */
+/* Executes operations of a threadblock until one has to wait. *moved is set if any was executed. */
 static int run_block(run_t *run, int block, bool *moved)
 {
     const trv_gpu_program_t *program = run->program;
@@ -228,7 +229,7 @@ static int run_block(run_t *run, int block, bool *moved)
     return 0;
 }
 
-/* The program's state when no threadblock can continue. */
+/* Checks the state of the program when no threadblock can continue. */
 static int run_check_end(run_t *run)
 {
     const trv_gpu_program_t *program = run->program;
@@ -272,7 +273,8 @@ static int run_all(run_t *run)
 
 /* ---- Set-up ------------------------------------------------------------------------------------------------------ */
 
-/* Where cells and their readers are; refuses what would take too much memory. `chunks` is the most of a step. */
+/* Determines the positions of cells and their readers, and refuses programs that would need too much memory. *chunks
+ * becomes the maximum number of chunks of a step. */
 static int run_lay_out(run_t *run, uint64_t *readers, uint64_t *chunks)
 {
     static const char what[] = "GPUs, chunks and threadblocks";
@@ -364,7 +366,7 @@ int trv_gpu_program_verify(const trv_gpu_program_t *program, trv_span_t part, tr
         verdict->messages = 0;
         rc = run_create(&run);
         rc = rc ? rc : run_all(&run);
-        rc = rc > 0 ? TRV_OK : rc; /* a fault is in the verdict */
+        rc = rc > 0 ? TRV_OK : rc; /* a fault is reported in the verdict */
         work = run.work;
         run_clear(&run);
     }

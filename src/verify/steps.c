@@ -1,6 +1,6 @@
 /*
- * Steps of a stream as the verifier runs them: all messages, then all combines, handed to whatever follows them: values
- * (values.c), the trail of one contribution (trace.c).
+ * Steps of a stream as the verifier executes them: all messages, then all combines. Their effect is determined by a
+ * follower: values (values.c) or the trail of one contribution (trace.c).
  */
 #include "verify/verifier.h"
 
@@ -39,13 +39,13 @@ size_t trv_part_cells(const trv_verifier_t *v, const trv_part_t *part, int64_t f
     const uint32_t reg = (uint32_t)(part->reg * count);
     for (size_t i = 0; i < listed && !part->slots; i++)
         list[i] += reg;
-    for (size_t i = part->slots ? listed : 0; i-- > 0;) /* backwards, because the list grows in place */
+    for (size_t i = part->slots ? listed : 0; i-- > 0;) /* in descending order, because the list grows in place */
         for (size_t u = each, slot = list[i]; u-- > 0;)
             list[i * each + u] = (uint32_t)(reg + slot * each + u);
     return listed * each;
 }
 
-/* The receiver's units are the sender's. */
+/* Applies one part of a message. The receiver's units are the sender's. */
 static bool step_transfer(trv_verifier_t *v, const trv_follower_t *follower, int from, const trv_part_t *sent, int to,
                           const trv_part_t *received)
 {

@@ -1,8 +1,8 @@
 /*
- * One step without values: every message goes over a port that leads somewhere, has its other side in the same step
- * with the same units, lands where nothing else is read or written, and no port carries more than declared. The
- * claimed symmetry is checked on what timing readers rely on: peers, ports and sizes of messages (not registers, not
- * combines).
+ * Checks one step without values: every message leaves through a port that leads to its peer, and has another side in
+ * the same step with the same units; nothing that is received overwrites other data that is sent or received; no port
+ * has more messages than declared. The claimed symmetry is checked for the properties on which timing readers rely:
+ * peers, ports and sizes of messages (not registers, not combines).
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "verify/verifier.h"
 
-/* Where in the schedule the check is; every fault's sentence begins with it. */
+/* Position of the check in the schedule, with which the message of every fault begins. */
 typedef struct place {
     trv_verifier_t *v;
     int stream, step, rank;
@@ -30,11 +30,11 @@ __attribute__((format(printf, 3, 4))) static bool fault(const place_t *at, int64
 
 /* ---- Sets and registers ---------------------------------------------------------------------------------------- */
 
-/* The largest offset in a sane set of slots. */
+/* The largest offset in a valid set of slots. */
 static int64_t last_slot(const trv_verifier_t *v, const trv_blocks_t *blocks)
 {
     int64_t count = trv_blocks_count(blocks), last = 0;
-    if (count > v->registers) /* more than v->list can hold, and too many in any case */
+    if (count > v->registers) /* more than v->list can hold, and in any case too many */
         return count - 1;
     size_t listed = trv_units_list(blocks, 0, blocks->space->ranks, v->list);
     for (size_t i = 0; i < listed; i++)
@@ -78,7 +78,7 @@ static bool check_combines(const place_t *at)
 
 /* ---- One side of a message ------------------------------------------------------------------------------------- */
 
-/* Along a line there is one way. */
+/* Along a line there is only one way. */
 static bool leads_away(const place_t *at, const trv_message_t *message, bool send)
 {
     const trv_torus_t *torus = at->v->torus;
@@ -88,7 +88,7 @@ static bool leads_away(const place_t *at, const trv_message_t *message, bool sen
     return torus->lines >> d & 1 && sign * (send ? its - mine : mine - its) < 0;
 }
 
-/* `port` is the sender's in both sides. */
+/* In both sides of a message `port` is the sender's. */
 static bool check_port(const place_t *at, const trv_message_t *message, bool send)
 {
     char port[TRV_PORT_TEXT_MAX];
@@ -112,7 +112,7 @@ static bool check_port(const place_t *at, const trv_message_t *message, bool sen
     return true;
 }
 
-/* No link of a message's route may be cut. Its peer and its port are right. */
+/* Checks that the message's route has no link that is cut. Peer and port of the message must be valid. */
 static bool check_route(const place_t *at, const trv_message_t *message)
 {
     const trv_torus_t *torus = at->v->torus;
@@ -163,7 +163,7 @@ static bool check_port_load(const place_t *at)
 
 /* ---- Both sides ------------------------------------------------------------------------------------------------ */
 
-/* The first unit that one side lists and the other does not. */
+/* A unit that is in the set of one side only. */
 static int64_t differing_unit(const trv_verifier_t *v, const trv_blocks_t *a, const trv_blocks_t *b)
 {
     for (int64_t u = 0; u < v->units; u++)
@@ -172,7 +172,7 @@ static int64_t differing_unit(const trv_verifier_t *v, const trv_blocks_t *a, co
     return -1;
 }
 
-/* `at` is the receiving rank. */
+/* Compares the units of both sides. `at` is the position of the receiver. */
 static bool check_same_units(const place_t *at, const trv_message_t *receive, const trv_message_t *send)
 {
     char name[TRV_UNIT_NAME_MAX], port[2][TRV_PORT_TEXT_MAX];
@@ -198,7 +198,7 @@ static bool check_same_units(const place_t *at, const trv_message_t *receive, co
     return true;
 }
 
-/* Returns 1 if all sides have their other side, 0 after a fault, negative when out of memory. */
+/* Returns 1 if every side has its other side, 0 after a fault, negative when out of memory. */
 static int check_both_sides(const place_t *at)
 {
     const trv_step_t *step = &at->v->step[at->rank];
@@ -221,8 +221,8 @@ static int check_both_sides(const place_t *at)
 
 /* ---- Registers during the step --------------------------------------------------------------------------------- */
 
-/* Stamps (or, with `look`, looks for stamps on) the cells of a part; returns the first cell that has the stamp
- * already. */
+/* Stamps the cells of a part or, with `look`, only compares their stamps. Returns the first cell that has the stamp
+ * already, or -1. */
 static int64_t stamp_part(trv_verifier_t *v, const trv_part_t *part, bool look)
 {
     const size_t cells = trv_part_cells(v, part, 0, v->units, v->list);
@@ -235,7 +235,7 @@ static int64_t stamp_part(trv_verifier_t *v, const trv_part_t *part, bool look)
     return -1;
 }
 
-/* Whether two receives, or a receive and a send, may touch the same register: cheap, and seldom so. */
+/* Whether two receives, or a receive and a send, may access the same register. This check is fast and rarely true. */
 static bool registers_meet(const trv_step_t *step)
 {
     uint64_t seen = 0;
@@ -255,7 +255,8 @@ static bool registers_meet(const trv_step_t *step)
     return false;
 }
 
-/* All messages of a step are under way at once: nothing received may overwrite what is received or sent in it. */
+/* All messages of a step are in flight at the same time: received data must not overwrite data that is received or sent
+ * in the step. */
 static bool check_overlaps(const place_t *at)
 {
     trv_verifier_t *v = at->v;
@@ -300,7 +301,7 @@ static bool check_symmetry(const place_t *at)
 {
     trv_verifier_t *v = at->v;
     const trv_step_t *step = &v->step[at->rank];
-    uint64_t signature = 0; /* a sum: the order of messages does not matter */
+    uint64_t signature = 0; /* a sum, so that the order of messages does not matter */
     int class = 0, model = 0;
     if (memcmp(v->period, v->torus->size, (size_t)v->torus->dims * sizeof *v->period) == 0)
         return true;
@@ -311,7 +312,7 @@ static bool check_symmetry(const place_t *at)
         class = class * v->period[d] + coordinate;
         model = model * v->torus->size[d] + coordinate;
     }
-    if (model == at->rank) { /* the first of its class in the order of ranks */
+    if (model == at->rank) { /* the first rank of its class */
         v->signature[class] = signature;
         return true;
     }
@@ -338,7 +339,7 @@ static bool check_own_side(const place_t *at)
 int trv_verifier_structure(trv_verifier_t *v, int stream, int step)
 {
     place_t at = {v, stream, step, 0};
-    /* Each side by itself first: what looks at both sides may then rely on ranks, ports and units. */
+    /* Each side is checked alone first. The checks of both sides may then assume valid ranks, ports and units. */
     for (at.rank = 0; at.rank < v->ranks; at.rank++)
         if (!check_own_side(&at))
             return 0;

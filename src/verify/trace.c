@@ -1,7 +1,8 @@
 /*
- * Why is a result wrong? The stream is replayed for the one unit twice: once with all contributions (values.c, with a
- * second set: there more than once) to find the contributor, once for that contributor alone, remembering when and from
- * whom it came to each register, so that the sentence can name the step in which the damage was done.
+ * Explains a wrong result. The stream is replayed twice for the one unit: first with all contributions (values.c, with
+ * a second set of those that are present more than once) to find the contributor, then for that contributor alone. The
+ * second pass records when and from which rank the contribution arrived in each register, so that the message can name
+ * the step in which the damage was done.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,29 +11,29 @@
 #include "schedule/collective.h"
 #include "verify/verifier.h"
 
-/* Where a contribution came from: received by its holder in `step` from rank `from`, or its own (step -1). */
+/* The origin of a contribution: received by its holder in `step` from rank `from`, or its own (step -1). */
 typedef struct arrival {
     int step, from;
 } arrival_t;
 
-/* What a register holds of the one contributor, in the one unit. */
+/* The contribution of the contributor in a register, for the one unit. */
 typedef struct trail {
     bool there, doubled;
-    int origin; /* the rank that summed up what is here, before it was passed on; -1 nothing is here */
+    int origin; /* the rank that computed the sum before it was sent on; -1: the register is empty */
     arrival_t arrival;
-    int damage_rank, damage_step; /* who added it a second time, when */
-    arrival_t damage[2];          /* and how the two came to that rank */
+    int damage_rank, damage_step; /* the rank and step in which it was added a second time */
+    arrival_t damage[2];          /* the origins of the two contributions at that rank */
 } trail_t;
 
 typedef struct trace {
-    trv_verifier_t *v;  /* to which faults are reported */
-    trv_verifier_t one; /* the same for the one unit: a cell is a register */
+    trv_verifier_t *v;  /* the verifier that reports faults */
+    trv_verifier_t one; /* a copy for the one unit, in which a cell is a register */
     int stream, step;
     int64_t unit;
     int contributor;
     trail_t *trail;
     int last_step, last_rank; /* the last arrival of the contribution at any rank */
-    int *served;              /* per rank: the last step in which it received anything for the unit; -1 none */
+    int *served;              /* per rank: the last step in which it received any data of the unit; -1: none */
 } trace_t;
 
 static int trace_replay(trace_t *trace, bool (*step)(trace_t *trace))
@@ -57,7 +58,7 @@ static bool contributes(const trace_t *trace, int rank)
 
 static bool step_values(trace_t *trace) { return trv_values_step(&trace->one, trace->stream, trace->step); }
 
-/* The first contributor that `rank` has more than once, or lacks; -1 if there is none. */
+/* The first contributor whose contribution `rank` has more than once or not at all; -1 if there is none. */
 static int wrong_contributor(const trace_t *trace, int rank)
 {
     const uint64_t *there = trv_values_at(&trace->one, rank, 0), *twice = there + trace->one.sets;
@@ -81,7 +82,7 @@ static int find_contributor(trace_t *trace, int rank)
     one->stride = one->words + 1;
     one->cell = one->sum = one->expected = NULL;
     if (cells > ((size_t)1 << 31) / (8 * (size_t)one->words))
-        return TRV_OK; /* beyond 2 GiB the sentence does without */
+        return TRV_OK; /* if more than 2 GiB would be needed, the message does not name a contributor */
     one->cell = malloc(cells * (size_t)one->stride * sizeof *one->cell);
     one->sum = malloc((size_t)one->stride * sizeof *one->sum);
     one->expected = malloc(sizeof *one->expected);
@@ -91,7 +92,7 @@ static int find_contributor(trace_t *trace, int rank)
     int rc = trace_replay(trace, step_values);
     if (!rc)
         trace->contributor = wrong_contributor(trace, rank);
-    /* Of an AllGather's unit only the owner contributes. */
+    /* To a unit of an AllGather only the owner contributes. */
     if (trace->contributor >= 0 && one->contributors == 1)
         trace->contributor = trv_schedule_owner(one->schedule, trace->unit);
     return rc;
@@ -126,7 +127,7 @@ static bool combine_trails(void *context, int rank, const trv_combine_t *combine
     trace_t *trace = context;
     trail_t sum = {.origin = rank};
     (void)unit;
-    (void)units; /* the one */
+    (void)units; /* there is only one unit */
     for (int i = 0; i < combine->sources; i++) {
         const trail_t *source = trail_at(trace, rank, trv_combine_source(combine, i));
         if (combine->sources == 1 || (source->there && (!sum.there || (source->doubled && !sum.doubled))))
@@ -205,7 +206,8 @@ static void report_missing(const trace_t *trace, int rank)
     const bool scatter = !trv_schedule_shape(v->schedule)->all_after;
     const char *what = trv_schedule_units(v->schedule) == 1 ? "slice" : "block";
     int origin = trail_at(trace, rank, 0)->origin, have = 0;
-    /* Who merely got a sum that lacks it is not the first to blame. */
+    /* A rank that received a sum without the contribution is not the first to report, but the rank that computed the
+     * sum. */
     if (origin >= 0 && !scatter && !trail_at(trace, origin, 0)->there)
         rank = origin;
     for (int r = 0; r < v->ranks; r++)

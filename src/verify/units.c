@@ -1,5 +1,5 @@
 /*
- * Sets of units as the verifier needs them: listed within a batch, checked, compared, and named for humans.
+ * Sets of units for the verifier: lists within a batch, checks, comparisons, and names in messages.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static bool product_empty(const trv_blocks_t *blocks, const trv_product_t *produ
     return product->halves == 0;
 }
 
-/* The inner dimension of a product: units of the row of blocks that starts at `row`. */
+/* Lists the units along the inner dimension of a product, in the row of blocks that starts at `row`. */
 static size_t list_row(const trv_blocks_t *blocks, const trv_product_t *product, int64_t row, int64_t first,
                        int64_t count, uint32_t *list)
 {
@@ -32,8 +32,8 @@ static size_t list_row(const trv_blocks_t *blocks, const trv_product_t *product,
     return written;
 }
 
-/* Moves the index of the outermost dimension to the first coordinate that is not wholly before unit `first`: a batch
- * that lies late would otherwise walk over all that lies before it. */
+/* Moves the index of the outermost dimension to the first coordinate whose units are not all before `first`. Otherwise
+ * a late batch would traverse all units before it. */
 static void skip_slabs(const trv_blocks_t *blocks, const trv_product_t *product, int64_t first, int *index)
 {
     const trv_torus_t *space = blocks->space;
@@ -71,7 +71,7 @@ static size_t list_product(const trv_blocks_t *blocks, const trv_product_t *prod
     }
 }
 
-/* The blocks at `from` + each vector of a list. */
+/* Lists the blocks at `from` + each vector of a list. */
 static size_t list_shifted(const trv_blocks_t *blocks, const trv_product_t *product, const int *from,
                            const trv_shifts_t *shifts, int64_t first, int64_t count, uint32_t *list)
 {
@@ -92,7 +92,8 @@ static size_t list_shifted(const trv_blocks_t *blocks, const trv_product_t *prod
     return written;
 }
 
-/* A product with shifts: every block of it, moved by every sum of all lists but the last, and then by those. */
+/* Lists a product with shifts: every block is moved by every sum of all lists except the last, and then by each vector
+ * of the last. */
 static size_t list_moved(const trv_blocks_t *blocks, const trv_product_t *product, int64_t first, int64_t count,
                          uint32_t *list)
 {
@@ -164,7 +165,8 @@ static bool same_product(const trv_torus_t *space, const trv_product_t *a, const
     for (int d = 0; d < space->dims; d++) {
         if (a->count[d] != b->count[d])
             return false;
-        /* NULL and a full list are the same set, as full lists are: equal counts of the whole size. */
+        /* NULL and a full list are the same set, and so are two full lists: their counts equal the size of the
+         * dimension. */
         if (a->count[d] != space->size[d] && memcmp(a->value[d], b->value[d], (size_t)a->count[d] * sizeof(int)) != 0)
             return false;
     }

@@ -1,11 +1,12 @@
 /*
- * Values: which contributions every register of every rank holds, and by which expression.
+ * Values: the contributions in every register of every rank, and the expression by which they were combined.
  *
- * Exhaustive: a bit per contributor, so a sum is a union, and a union of sets that meet marks the cell as doubled
- * (counts never fall again, so the mark stays right). Random: each (rank, unit) contributes a pseudo-random 64-bit
- * value, and sums are compared modulo 2^64. Expressions: every contribution has a hash, a combine hashes its sources
- * from left to right; the first two commute as they do in floating point. A joint combine of three is another
- * expression than two combines of two, because half-precision types round once per combine. A copy is transparent.
+ * Exhaustive: there is a bit per contributor, so a sum is a union of sets. A union of sets that are not disjoint marks
+ * the cell as doubled (counts never decrease, so the mark remains valid). Random: each (rank, unit) contributes a
+ * pseudo-random 64-bit value, and sums are compared modulo 2^64. Expressions: every contribution has a hash, and a
+ * combine hashes its sources from left to right; the first two commute as they do in floating point. A joint combine of
+ * three is another expression than two combines of two, because half-precision types round once per combine. Copies do
+ * not change an expression.
  */
 #include <string.h>
 
@@ -24,7 +25,7 @@ static uint64_t own_expression(int rank)
     return (trv_mix((uint64_t)rank + 1) & ~(uint64_t)TRV_CELL_FLAGS) | TRV_CELL_FILLED;
 }
 
-/* Rank `rank`'s contribution to one unit of the batch, at the start. */
+/* Puts the contribution of rank `rank` to one unit of the batch into its register, before the first step. */
 static void put_own(trv_verifier_t *v, int stream, int rank, int64_t unit, int bit)
 {
     uint64_t *cell = cell_at(v, rank, 0) + unit * v->stride;
@@ -57,13 +58,13 @@ void trv_values_start(trv_verifier_t *v, int stream)
 
 /* ---- Messages -------------------------------------------------------------------------------------------------- */
 
-/* The follower's context: where in the schedule the values are. */
+/* The context of the follower: the position in the schedule. */
 typedef struct values_place {
     trv_verifier_t *v;
     int stream, step;
 } values_place_t;
 
-/* False, unless what is empty is tolerated. */
+/* Reports an empty cell and returns false, unless empty cells are tolerated. */
 static bool values_empty(const values_place_t *at, int rank, const char *verb, int64_t unit, int reg)
 {
     char name[TRV_UNIT_NAME_MAX];
@@ -96,7 +97,7 @@ static bool values_copy(void *context, int from, const uint32_t *source, int to,
 
 /* ---- Combines -------------------------------------------------------------------------------------------------- */
 
-/* Adds one more source to `sum`, whose expression word the caller keeps. */
+/* Adds one more source to `sum` and returns the new expression, which the caller stores. */
 static uint64_t add_source(const trv_verifier_t *v, uint64_t *sum, const uint64_t *source)
 {
     uint64_t doubled = 0;
@@ -139,7 +140,7 @@ static bool combine_is_filled(const values_place_t *at, int rank, const trv_comb
 
 static void combine_unit(trv_verifier_t *v, const trv_combine_t *combine, uint64_t *base, size_t reg_stride)
 {
-    uint64_t *sum = v->sum; /* apart, because the destination may be one of the later sources */
+    uint64_t *sum = v->sum; /* a separate buffer, because the destination may be one of the later sources */
     const uint64_t *source = base + (size_t)trv_combine_source(combine, 0) * reg_stride;
     uint64_t expression = combine->sources > 1 ? expression_of(v, combine, base, reg_stride) : source[v->words];
     uint64_t doubled = source[v->words] & TRV_CELL_DOUBLED;
@@ -204,11 +205,12 @@ static void compare_expressions(trv_verifier_t *v, int stream, int rank, int64_t
     v->consistent = false;
 }
 
-/* Explaining replays the stream twice per wrong result; some of them, of several ranks, find the earliest damage. */
+/* Limits of the explained wrong results, because each explanation replays the stream twice. Some of them, of several
+ * ranks, suffice to find the earliest damage. */
 #define EXPLAINED_MAX      16
 #define EXPLAINED_PER_RANK 4
 
-/* The results of one rank. *explained counts the wrong ones that were looked into. */
+/* Checks the results of one rank. *explained counts the wrong results that were explained. */
 static int judge_rank(trv_verifier_t *v, int stream, int rank, int64_t first, int64_t end, int *explained)
 {
     int rc = TRV_OK, of_rank = 0;

@@ -1,5 +1,5 @@
 /*
- * Vector clocks: for each participant, how far it is known to be.
+ * Vector clocks: for each participant, the progress that is known of it.
  */
 #ifndef TRIVANCE_VERIFY_VECTOR_CLOCK_H
 #define TRIVANCE_VERIFY_VECTOR_CLOCK_H
@@ -7,14 +7,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Takes over what another one knows. */
+/* Merges another clock into `mine`. */
 static inline void trv_clock_join(int32_t *mine, const int32_t *known, int count)
 {
     for (int i = 0; i < count; i++)
         mine[i] = known[i] > mine[i] ? known[i] : mine[i];
 }
 
-/* Whether all of that is known. */
+/* Whether `mine` includes all of another clock. */
 static inline bool trv_clock_knows(const int32_t *mine, const int32_t *known, int count)
 {
     for (int i = 0; i < count; i++)

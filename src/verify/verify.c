@@ -1,8 +1,8 @@
 /*
- * The verifier: every claim of a schedule proved, or the first fault in words. See verifier.h for the files.
+ * The verifier: proves every claim of a schedule, or reports the first fault. verifier.h lists its files.
  *
- * A stream's units are independent of each other in values, so they are taken in batches that fit into memory, each
- * batch through all steps. The batch, not the schedule, bounds the memory; the first batch also checks the structure.
+ * The values of a stream's units are independent, so units are processed in batches that fit into memory, each batch
+ * through all steps. The memory depends on the batch, not on the schedule. The first batch also checks the structure.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -17,9 +17,10 @@
 #include "torus/torus.h"
 #include "verify/verifier.h"
 
-#define BATCH_BYTES          ((int64_t)192 << 20)         /* aimed at */
-#define BATCH_BYTES_MAX      ((int64_t)12 << 30)          /* for one unit; beyond that it is refused */
-#define EXHAUSTIVE_WORDS_MAX ((double)((int64_t)4 << 30)) /* words moved by an exhaustive run that AUTO still affords */
+#define BATCH_BYTES     ((int64_t)192 << 20) /* target size of a batch */
+#define BATCH_BYTES_MAX ((int64_t)12 << 30)  /* for one unit; larger schedules are refused */
+/* maximum number of words moved by an exhaustive run that AUTO selects */
+#define EXHAUSTIVE_WORDS_MAX ((double)((int64_t)4 << 30))
 
 void trv_verifier_fault(trv_verifier_t *v, int step, int stream, int rank, int64_t unit, const char *format, ...)
 {
@@ -40,7 +41,7 @@ void trv_verifier_fault(trv_verifier_t *v, int step, int stream, int rank, int64
 
 /* ---- Set-up ---------------------------------------------------------------------------------------------------- */
 
-/* Of units, by all ranks together. */
+/* The number of units moved by all ranks together. */
 static double moves(const trv_verifier_t *v)
 {
     const double each = v->units == 1 ? (double)v->steps + v->registers : 4.0;
@@ -49,7 +50,7 @@ static double moves(const trv_verifier_t *v)
 
 static trv_verify_method_t choose_method(const trv_verifier_t *v, trv_verify_method_t asked)
 {
-    /* Sums of random values cannot tell "once" from "at least once". */
+    /* Sums of random values cannot distinguish "once" from "at least once". */
     if (trv_schedule_exactness(v->schedule) == TRV_COVERS)
         return TRV_VERIFY_EXHAUSTIVE;
     if (asked != TRV_VERIFY_AUTO)
@@ -67,7 +68,7 @@ static int choose_batch(trv_verifier_t *v)
     v->words = v->sets;
     v->stride = v->words + 1;
     const int64_t unit_bytes = (int64_t)v->stride * 8 * v->ranks * v->registers;
-    v->count = BATCH_BYTES / unit_bytes; /* units that are followed at a time */
+    v->count = BATCH_BYTES / unit_bytes; /* number of units in a batch */
     v->count = v->count < 1 ? 1 : v->count > v->units ? v->units : v->count;
     if (v->tolerant)
         v->count = v->units;
@@ -107,7 +108,7 @@ int trv_verifier_allocate(trv_verifier_t *v)
     return choose_batch(v);
 }
 
-/* Notes the links that are cut. If a link has several entries, the last counts. */
+/* Records the links that are cut. If a link has several entries, the last counts. */
 static int note_cuts(trv_verifier_t *v, const trv_network_t *network)
 {
     const trv_torus_t *torus = v->torus;
@@ -156,7 +157,7 @@ static int report_progress(const trv_verifier_t *v, int stream, int step)
     return trv_span_report(v->part, (stream + (batch + (double)step / v->steps) / batches) / v->streams);
 }
 
-/* One batch of units through all steps of a stream. *sound: whether the values got to the end. */
+/* Processes one batch of units through all steps of a stream. *sound: all steps could be executed. */
 static int run_batch(trv_verifier_t *v, int stream, bool *sound)
 {
     trv_values_start(v, stream);
@@ -193,7 +194,7 @@ static int run_stream(trv_verifier_t *v, int stream)
     return rc;
 }
 
-/* Whether what the schedule says of itself can be checked at all. */
+/* Whether the claims of the schedule can be checked. */
 static bool check_claims(trv_verifier_t *v)
 {
     trv_collective_t collective = trv_schedule_collective(v->schedule);

@@ -1,5 +1,6 @@
 /*
- * The pattern of searched distances: the tree of one block, whose displacements are taken as late as helps.
+ * The pattern of searched distances: the tree of one block, in which displacements are reached as late as this reduces
+ * the transmission.
  */
 #include "algorithms/builders/distances_pattern.h"
 
@@ -14,7 +15,7 @@ trv_pattern_t *trv_distances_pattern(const trv_distances_t *distances)
     unsigned char *level = malloc(2 * (size_t)size);
     trv_pattern_t *pattern = NULL;
     bool digits = trv_is_power(3, size) && trv_power(3, steps) == size;
-    for (int l = 0; l < steps; l++) { /* levels are in the reduce-scatter's order */
+    for (int l = 0; l < steps; l++) { /* levels are numbered in the order of the reduce-scatter */
         offset[2 * l] = distances->distance[steps - 1 - l];
         offset[2 * l + 1] = -offset[2 * l];
         digits = digits && offset[2 * l] == trv_power(3, l);

@@ -7,8 +7,8 @@
 #include "algorithms/builders/scatter.h"
 #include "search/distances/distances.h"
 
-/* The pattern of these distances, deferred: its busiest link carries exactly the transmission promised. NULL when out
- * of memory. */
+/* The pattern of these distances with deferred displacements: the load of its busiest link is exactly the
+ * `transmission` of the distances. NULL when out of memory. */
 trv_pattern_t *trv_distances_pattern(const trv_distances_t *distances);
 
 #endif

@@ -1,12 +1,13 @@
 /*
- * A ring's pattern on a line: the ring is laid along it twofold, outwards on every second place and back on the others.
+ * A ring's pattern on a line: the ring is folded onto the line, outwards over every second place and back over the
+ * others. A place is a rank's position on the line.
  *
  *   places of the line      0 ─ 1 ─ 2 ─ 3 ─ 4 ─ 5 ─ 6 ─ 7
  *   position on the ring    0   7   1   6   2   5   3   4
  *
- * Neighbours on the ring are at most two places apart. Between two places pass two links of the ring, so that a link of
- * the line carries twice what one of the ring does, and messages go twice as far. For that there are all the steps and
- * distances that a ring has to choose from (docs/distances.md).
+ * Neighbours on the ring are at most two places apart. Every link of the line carries the traffic of two links of the
+ * ring, and messages travel twice as far. In return all numbers of steps and distances of a ring are available on a
+ * line (docs/distances.md).
  */
 #include <stdlib.h>
 
@@ -20,7 +21,8 @@ typedef struct folded {
 static int place_of(int position, int size) { return 2 * position < size ? 2 * position : 2 * (size - position) - 1; }
 static int position_of(int place, int size) { return place % 2 ? size - (place + 1) / 2 : place / 2; }
 
-/* Ascending positions are ascending even places, then descending odd ones. */
+/* Maps an ascending set of ring positions to an ascending set of places. In the order of the positions, even places
+ * ascend and then odd places descend, so the set is merged from its two ends. */
 static int fold(trv_residues_t *set, int size, trv_step_t *memory)
 {
     int *value = trv_step_alloc(memory, (size_t)set->count * sizeof *value);

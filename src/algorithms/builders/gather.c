@@ -1,5 +1,5 @@
 /*
- * Windows of values that grow evenly: see gather.h.
+ * The windows of values described in gather.h.
  */
 #include "algorithms/builders/gather.h"
 
@@ -33,7 +33,8 @@ int trv_gather_messages(int size, int step, int own, trv_gather_message_t messag
     const trv_window_t w = trv_gather_window(size, step);
     const int right = w.from_right, left = w.from_left;
     const trv_gather_message_t all[TRV_GATHER_MESSAGES_MAX] = {
-        {true, -right, -1, own + w.right + 1 - right, right}, /* the last ones it has, to whom it is the right peer */
+        /* the last values of the window, for the member whose right peer this one is */
+        {true, -right, -1, own + w.right + 1 - right, right},
         {true, left, 1, own - w.left, left},
         {false, right, -1, own + w.right + 1, right},
         {false, -left, 1, own - w.left - left, left},

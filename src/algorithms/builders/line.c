@@ -1,5 +1,5 @@
 /*
- * The division of a line: see line.h.
+ * The division of a line into intervals, see line.h.
  */
 #include "algorithms/builders/line.h"
 
@@ -8,7 +8,8 @@
 #include "base/error.h"
 #include "base/radix.h"
 
-/* The remainder of one goes to the middle, that of two to the outer ones: mirror-symmetric. */
+/* A remainder of one is assigned to the middle part, a remainder of two to the outer ones, so that the division is
+ * mirror-symmetric. */
 static void divide(trv_interval_t whole, trv_interval_t part[3])
 {
     const int third = whole.size / 3, rest = whole.size % 3;
@@ -57,7 +58,8 @@ static int count_served(const trv_trio_t *trio, int place, int first, int last)
     return count;
 }
 
-/* Sizes of one level differ by one at most, and of an interval the first and the last place serve most. */
+/* Tries both sizes that intervals of a level can have (they differ by at most one), and of each interval the first and
+ * the last place, which send the most messages. */
 int trv_line_messages_per_port(int size)
 {
     int most = 1;
@@ -80,12 +82,12 @@ int trv_line_messages_per_port(int size)
 
 /* ---- Costs ------------------------------------------------------------------------------------------------------- */
 
-/* A walk through the intervals from the whole line down. */
+/* A traversal of the intervals, from the whole line down to single places. */
 typedef struct walk {
     bool blocks;
-    double *held;    /* per place, of the level above: what a message to it has */
-    double *next;    /* … and of this one */
-    double *load[2]; /* per link, rightwards and leftwards, as differences from one to the next */
+    double *held;    /* per place: the size of a message to it, according to the level above */
+    double *next;    /* the same for the present level */
+    double *load[2]; /* per link, rightwards and leftwards: the change of the load from the previous link */
     trv_line_cost_t *cost;
 } walk_t;
 

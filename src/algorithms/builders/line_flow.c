@@ -1,5 +1,5 @@
 /*
- * When the chunks of line-pipelined pass the dimensions.
+ * The times at which the chunks of line-pipelined pass through the dimensions.
  */
 #include "algorithms/builders/line_flow.h"
 
@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-#define TIMES_MAX 64 /* as many chunks as others may a stream have */
+#define TIMES_MAX 64 /* maximum ratio of the numbers of chunks of two streams */
 
 int trv_flow_chunks(const trv_flow_t *flow, const trv_flow_level_t *level, int begin, int step, int *first)
 {
@@ -24,8 +24,9 @@ int trv_flow_chunks_max(const trv_flow_t *flow, const trv_flow_level_t *level)
     return 2 * ((level->depth - 1) / flow->period + 1);
 }
 
-/* Each level scatters when the one before has. A level gathers when the next one has, and its links are free: where a
- * gathering at once would leave them, or whole periods later. Returns the steps of a chunk. */
+/* Sets the first steps of the phases. The reduce-scatter of a level begins when that of the previous level is complete.
+ * The allgather of a level begins when that of the next level is complete and the level's links are free, that is, a
+ * whole number of periods after its reduce-scatter has ended. Returns the number of steps of a chunk. */
 static int time_levels(trv_flow_t *flow, int levels, trv_collective_t collective)
 {
     int step = 0;
@@ -50,8 +51,8 @@ int trv_flow_busy_steps(const trv_flow_level_t *level, trv_collective_t collecti
     return collective != TRV_ALLREDUCE ? level->depth : level->line ? level->size : level->size - 1;
 }
 
-/* Stream i begins in the i-th dimension and takes the others in ascending order, from there round, or in descending one
- * in the second half of the streams. */
+/* Streams of the first half begin in dimension i and visit the others in ascending order, cyclically; streams of the
+ * second half visit them in descending order. */
 static void make_flow(trv_flow_t *flow, int stream, const trv_torus_t *torus, unsigned lines,
                       trv_collective_t collective)
 {
@@ -78,8 +79,9 @@ static int64_t common_multiple(int64_t a, int64_t b)
     return a / divisor * b;
 }
 
-/* Streams whose steps are equally long do not keep each other waiting: those that begin in a short dimension, with few
- * blocks in a chunk, have more chunks. Along a long line these are all in one message, so there is a limit. */
+/* Chooses the chunks of every stream such that the steps of all streams take about equally long and no stream waits for
+ * another: a stream that begins in a short dimension has more chunks, because its chunks have fewer blocks. The number
+ * is limited, because along a long line all of them are in one message. */
 static int divide(trv_flows_t *flows, int chunks, int ranks)
 {
     int longest = 1;
@@ -116,7 +118,8 @@ int trv_flows_arrange(trv_flows_t *flows, const trv_torus_t *torus, unsigned lin
     return rc;
 }
 
-/* The beginning and the end are as long as some chunks, in more dimensions more of them. */
+/* Filling and draining the pipeline takes as long as a few chunks, and longer in more dimensions; hence the minimum per
+ * dimension. */
 int trv_flows_choose(const trv_torus_t *torus, unsigned lines)
 {
     enum { STEPS = 128, LEAST = 4, MOST = 16 };

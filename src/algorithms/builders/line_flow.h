@@ -1,6 +1,6 @@
 /*
- * The flow of chunks through the dimensions of line-pipelined: of each stream, which dimensions it takes, how many chunks
- * it has, and when their phases begin.
+ * The flow of chunks in line-pipelined: for each stream the order of its dimensions, its number of chunks, and the
+ * first steps of its phases.
  */
 #ifndef TRIVANCE_ALGORITHMS_BUILDERS_LINE_FLOW_H
 #define TRIVANCE_ALGORITHMS_BUILDERS_LINE_FLOW_H
@@ -11,14 +11,16 @@
 
 #include "torus/torus.h"
 
-#define TRV_FLOW_BLOCKS_MAX (1 << 30) /* of a slice */
+#define TRV_FLOW_BLOCKS_MAX (1 << 30) /* maximum number of blocks of a slice */
 
-/* What a stream does in one dimension, a line or not. Places are counted from the beginning of a row. */
+/* The work of a stream in one dimension, which may be a line or a ring. Places are positions on a row, counted from its
+ * beginning. */
 typedef struct trv_flow_level {
     int dimension, size;
     bool line;
-    int depth;           /* steps of the reduce-scatter, and of the allgather */
-    int scatter, gather; /* in which step of a chunk they begin; TRV_FLOW_NEVER: they do not */
+    int depth; /* steps of the reduce-scatter, which are as many as those of the allgather */
+    /* first steps of the phases, relative to the chunk's first step; TRV_FLOW_NEVER: there is no such phase */
+    int scatter, gather;
 } trv_flow_level_t;
 enum { TRV_FLOW_NEVER = -1 };
 
@@ -28,27 +30,29 @@ typedef struct trv_flow {
 } trv_flow_t;
 
 typedef struct trv_flows {
-    int pieces;                        /* of a slice: chunks of any stream are so many of them, all equally many */
+    /* parts of a slice; the chunks of every stream consist of a whole number of them */
+    int pieces;
     int levels;                        /* dimensions with more than one rank */
-    trv_flow_t flow[2 * TRV_DIMS_MAX]; /* of each stream */
+    trv_flow_t flow[2 * TRV_DIMS_MAX]; /* per stream */
 } trv_flows_t;
 
-/* Those of a network whose dimensions of the mask are lines. Fills *steps with those of the longest stream. */
+/* Computes the flows on a torus; the dimensions in the mask `lines` are lines. Sets *steps to the steps of the longest
+ * stream. */
 int trv_flows_arrange(trv_flows_t *flows, const trv_torus_t *torus, unsigned lines, trv_collective_t collective,
                       int chunks, int *steps);
 
-/* How many chunks are a good choice: so many that the beginning and the end, where links wait, do not weigh much; 1 on
- * rings, where none wait. */
+/* A number of chunks for which filling and draining the pipeline, when links are idle, takes a small part of the time;
+ * 1 on rings, where no links are idle. */
 int trv_flows_choose(const trv_torus_t *torus, unsigned lines);
 
-/* The chunks that are in a phase in a step, if it begins so many steps after the chunk does: from *first, as many as
- * returned. */
+/* The chunks that are in a certain phase of a level in step `step`, if the phase begins `begin` steps after the chunk:
+ * returns their number, and the first one in *first. */
 int trv_flow_chunks(const trv_flow_t *flow, const trv_flow_level_t *level, int begin, int step, int *first);
 
-/* An upper bound on the chunks of both phases. */
+/* An upper bound on the number of chunks that are in one of the two phases of a level at the same time. */
 int trv_flow_chunks_max(const trv_flow_t *flow, const trv_flow_level_t *level);
 
-/* The steps in which the busiest link of the level carries a block of a chunk, one at a time. */
+/* The number of steps in which the busiest link of the level carries a block of a given chunk, one block per step. */
 int trv_flow_busy_steps(const trv_flow_level_t *level, trv_collective_t collective);
 
 #endif

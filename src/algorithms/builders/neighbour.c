@@ -1,5 +1,6 @@
 /*
- * Every coordinate sends one block and receives one in each level, so all sets are ranges.
+ * The pattern of the ring algorithms, see neighbour.h. In each level every coordinate sends one block and receives one,
+ * so all sets are ranges.
  */
 #include "algorithms/builders/neighbour.h"
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static int neighbour_edges(const trv_pattern_t *pattern, int coordinate, int lev
     edge->from = outgoing ? coordinate : (coordinate + size - 1) % size;
     edge->to = (edge->from + 1) % size;
     edge->sign = 1;
-    edge->reverse_sign = size == 2 ? 1 : -1; /* half way round goes + */
+    edge->reverse_sign = size == 2 ? 1 : -1; /* direction + if both ways are equally long */
     edge->move = false;
     *block = (edge->from + size - 1 - level) % size;
     edge->blocks[0] = (trv_residues_t){1, block};

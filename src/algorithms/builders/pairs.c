@@ -1,5 +1,5 @@
 /*
- * Pairwise exchanges: who is whose partner, and folding (pairs.h).
+ * Pairwise exchanges: the partner of each rank, and folding (pairs.h).
  */
 #include "algorithms/builders/pairs.h"
 
@@ -40,7 +40,7 @@ int trv_recdoub_partner(int index, int level, int core)
     return index ^ (1 << level);
 }
 
-/* rho(k) = (1 - (-2)^(k+1)) / 3 = 1, -1, 3, -5, 11 … */
+/* The distance of Swing's step k, with its sign: rho(k) = (1 - (-2)^(k+1)) / 3 = 1, -1, 3, -5, 11 … */
 static int swing_rho(int level)
 {
     int power = trv_power(2, level + 1);

@@ -1,11 +1,11 @@
 /*
- * Algorithms of pairwise exchanges on one ring: in every level each coordinate has one partner, and the levels together
- * connect everybody (Recursive Doubling, Swing). They are made for powers of two.
+ * Algorithms of pairwise exchanges on one ring: in every level each coordinate has one partner, and all levels together
+ * connect all coordinates (Recursive Doubling, Swing). They are designed for powers of two.
  *
- * Other sizes fold, as Rabenseifner's algorithm does: with a = 2^s + e, the first 2e coordinates form neighbour pairs;
- * the even one of a pair gives its data to the odd one before the first level and gets the result after the last one.
- * What is left, the odd ones and those above 2e, is renumbered 0 … 2^s - 1: the *core index*, ascending with the
- * coordinate.
+ * Other sizes are folded, as in Rabenseifner's algorithm: with a = 2^s + e, the first 2e coordinates form neighbour
+ * pairs; the even coordinate of a pair sends its data to the odd one before the first level and receives the result
+ * after the last one. The remaining coordinates, the odd ones and those from 2e on, are renumbered 0 … 2^s - 1: this is
+ * the *core index*, which ascends with the coordinate.
  */
 #ifndef TRIVANCE_ALGORITHMS_BUILDERS_PAIRS_H
 #define TRIVANCE_ALGORITHMS_BUILDERS_PAIRS_H
@@ -13,10 +13,10 @@
 #include "algorithms/builders/scatter.h"
 
 typedef struct trv_pairs {
-    int size;                                       /* of the ring */
+    int size;                                       /* size of the ring */
     int levels;                                     /* s: the core has 2^s members */
     int extra;                                      /* e: the number of folded coordinates */
-    int (*partner)(int index, int level, int core); /* of core index `index` */
+    int (*partner)(int index, int level, int core); /* the partner of core index `index` in a level */
 } trv_pairs_t;
 
 trv_pairs_t trv_pairs(int size, int (*partner)(int index, int level, int core));
@@ -25,22 +25,23 @@ trv_pairs_t trv_pairs(int size, int (*partner)(int index, int level, int core));
 int trv_pairs_index(const trv_pairs_t *pairs, int coordinate);
 int trv_pairs_coordinate(const trv_pairs_t *pairs, int index);
 
-/* The shorter way from one coordinate to the other; + when it is half way round. */
+/* The direction of the shorter way from one coordinate to the other; + if both ways are equally long. */
 int trv_pairs_sign(const trv_pairs_t *pairs, int from, int to);
 
-/* Recursive Doubling's and Swing's partners. */
+/* The partners in Recursive Doubling and in Swing. */
 int trv_recdoub_partner(int index, int level, int core);
 int trv_swing_partner(int index, int level, int core);
-/* How far Swing's are apart. */
+/* The distance between Swing's partners. */
 int trv_swing_distance(int level);
 
-/* Whether no dimension of the torus folds. */
+/* Whether no dimension of the torus needs folding. */
 bool trv_pairs_natural(const trv_torus_t *torus);
 
-/* Completes a latency-optimal schedule: whole vectors, one stream, one port at a time; fold, levels, unfold. */
+/* Completes a latency-optimal schedule: whole vectors, one stream, one port at a time; its steps fold, exchange in all
+ * levels, and unfold. */
 int trv_pairs_l_create(trv_schedule_t *schedule, int (*partner)(int index, int level, int core));
 
-/* The pattern of a bandwidth-optimal one (pairs_b.c), with its folding. NULL when out of memory. */
+/* The pattern of a bandwidth-optimal schedule (pairs_b.c), including its folding. NULL when out of memory. */
 trv_pattern_t *trv_pairs_pattern(const trv_pairs_t *pairs, trv_collective_t collective);
 
 #endif

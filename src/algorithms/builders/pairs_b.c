@@ -1,10 +1,10 @@
 /*
- * The reduce-scatter pattern of pairwise exchanges: in level l a core member gives its partner the blocks of everybody
- * whom the partner reaches in the later levels, and keeps those that it reaches itself.
+ * The reduce-scatter pattern of pairwise exchanges: in level l a core member sends its partner the blocks of all
+ * members that the partner reaches in the later levels, and keeps those of the members that it reaches itself.
  *
- * Folded sizes: a first level in which the even ones give everything to their odd neighbours, who from then on stand
- * for two blocks each; and, unless an allgather follows anyway, a last one in which they hand the even ones' blocks
- * back.
+ * On folded sizes there is an additional first level, in which the even coordinates send all blocks to their odd
+ * neighbours; from then on each odd neighbour is responsible for two blocks. Unless an allgather follows, there is an
+ * additional last level, in which the odd neighbours return the blocks of the even coordinates.
  */
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ typedef struct pattern {
 
 enum { FOLD, EXCHANGE, UNFOLD };
 
-/* What a level of the pattern is; *level becomes the level of the pairs. */
+/* The kind of a level of the pattern. *level is changed to the corresponding level of the pairs. */
 static int kind(const pattern_t *p, int *level)
 {
     if (p->pairs.extra > 0 && (*level)-- == 0)
@@ -27,7 +27,7 @@ static int kind(const pattern_t *p, int *level)
     return *level < p->pairs.levels ? EXCHANGE : UNFOLD;
 }
 
-/* The blocks of everybody whom core member `index` reaches in the levels from `level` on, itself included. */
+/* The blocks of all coordinates that core member `index` reaches in the levels from `level` on, including its own. */
 static int reach(const pattern_t *p, int index, int level, trv_residues_t *blocks, trv_step_t *memory)
 {
     int members = 1, count = 0, core = 1 << p->pairs.levels;
@@ -85,7 +85,7 @@ static int pairs_edges(const trv_pattern_t *base, int coordinate, int level, boo
     }
     if (coordinate >= 2 * p->pairs.extra)
         return 0;
-    int even = coordinate & ~1; /* FOLD goes from the even to the odd one, UNFOLD back */
+    int even = coordinate & ~1; /* FOLD sends from the even to the odd coordinate, UNFOLD back */
     bool sender = (coordinate == even) == (what == FOLD);
     if (sender != outgoing)
         return 0;
@@ -110,7 +110,8 @@ static int pairs_held(const trv_pattern_t *base, int coordinate, int level, int 
         *blocks = (trv_residues_t){0, NULL};
         return TRV_OK;
     }
-    return range(base->size, coordinate, 1, blocks, memory); /* after the unfolding */
+    /* after the unfolding every coordinate holds its own block */
+    return range(base->size, coordinate, 1, blocks, memory);
 }
 
 static void pairs_destroy(trv_pattern_t *base) { free(base); }

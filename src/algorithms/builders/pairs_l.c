@@ -1,6 +1,7 @@
 /*
- * Whole vectors exchanged pairwise: one stream, one message a step, both partners add and go on with the same sum.
- * Folded coordinates (pairs.h) of a dimension rest from its fold to its unfold, in the steps of other dimensions too.
+ * Pairwise exchanges of whole vectors: one stream, one message per step; both partners add and continue with the same
+ * sum. A folded coordinate (pairs.h) of a dimension is idle from its fold to its unfold, in the steps of other
+ * dimensions too.
  */
 #include <stdlib.h>
 
@@ -25,7 +26,7 @@ static bool rests(const tables_t *tables, const trv_torus_t *torus, int rank, co
     return false;
 }
 
-/* One side of this step's message: the whole vector, to or from `coordinate` of the step's dimension. */
+/* Adds one side of this step's message: the whole vector, to or from `other`, a coordinate of the step's dimension. */
 static int add_message(const trv_schedule_t *schedule, trv_step_t *out, int rank, bool send, int own, int other,
                        const trv_pairs_t *pairs, int reg)
 {

@@ -1,10 +1,11 @@
 /*
- * A torus modulo a subgroup: see quotient.h.
+ * Computes a torus modulo a subgroup, see quotient.h.
  *
  * The torus is Z^D modulo the lattice of its sizes, diag(a0, a1, …); one more generator makes the lattice finer. Row
- * operations change its basis only, column operations change the coordinates; together they make the matrix of the
- * sizes and the generator diagonal again (as for the Smith normal form), and the diagonal has the new sizes. Every
- * entry may be taken modulo the number of ranks, a multiple of which is in the lattice along every axis.
+ * operations change only its basis, column operations change the coordinates. Together they turn the matrix of the
+ * sizes and the generator into a diagonal matrix again (as for the Smith normal form); the new sizes are on its
+ * diagonal. Every entry may be reduced modulo the number of ranks, because the lattice contains that multiple of every
+ * unit vector.
  */
 #include "algorithms/builders/quotient.h"
 
@@ -15,7 +16,7 @@ typedef struct matrix {
     int dims;
     long long modulus;
     long long entry[TRV_DIMS_MAX + 1][TRV_DIMS_MAX]; /* the lattice's basis and the new generator */
-    trv_quotient_t *quotient;                        /* whose coordinates follow the columns */
+    trv_quotient_t *quotient;                        /* its coordinates follow the column operations */
 } matrix_t;
 
 static long long reduce(long long value, long long modulus)
@@ -48,14 +49,14 @@ void trv_quotient_map(const trv_quotient_t *quotient, const int *at, int *block)
     memcpy(block, image, (size_t)dims * sizeof *block);
 }
 
-/* Row i -= times * row t. */
+/* Subtracts `times` times row t from row i. */
 static void subtract_row(matrix_t *m, int i, int t, long long times)
 {
     for (int d = 0; d < m->dims; d++)
         m->entry[i][d] = reduce(m->entry[i][d] - times * m->entry[t][d], m->modulus);
 }
 
-/* Column j -= times * column t, in the coordinates too. */
+/* Subtracts `times` times column t from column j, and changes the coordinates accordingly. */
 static void subtract_column(matrix_t *m, int j, int t, long long times)
 {
     for (int i = 0; i <= m->dims; i++)
@@ -71,7 +72,8 @@ static void swap(long long *a, long long *b)
     *b = kept;
 }
 
-/* Brings the smallest entry of what is left to place (t, t); false if there is nothing but zeros. */
+/* Moves the smallest nonzero entry of the remaining matrix to position (t, t). Returns false if all remaining entries
+ * are zero. */
 static bool find_pivot(matrix_t *m, int t)
 {
     int row = -1, column = -1;
@@ -92,7 +94,7 @@ static bool find_pivot(matrix_t *m, int t)
     return true;
 }
 
-/* Clears the pivot's row and column as far as it divides; true when both are clear. */
+/* Reduces the pivot's row and column modulo the pivot. Returns true when all their other entries are zero. */
 static bool clear(matrix_t *m, int t)
 {
     const long long pivot = m->entry[t][t];
@@ -120,7 +122,7 @@ void trv_quotient_divide(trv_quotient_t *quotient, const int *displacement)
         m.entry[dims][d] = image[d];
         zero = zero && image[d] == 0;
     }
-    if (zero) /* in the subgroup already: the coordinates stay as they are */
+    if (zero) /* the displacement is in the subgroup already: the coordinates do not change */
         return;
     for (int t = 0; t < dims; t++)
         while (find_pivot(&m, t) && !clear(&m, t))

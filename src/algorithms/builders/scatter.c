@@ -1,9 +1,10 @@
 /*
- * Reduce-scatter and allgather on a torus out of one pattern per dimension: see scatter.h.
+ * Reduce-scatter and allgather on a torus, composed of one pattern per dimension, see scatter.h.
  *
- * A rank's step in words: find the dimension and level of this step; ask the dimension's pattern for the messages;
- * widen each message's blocks by what the rank holds along the other dimensions; in a reduce-scatter add what comes to
- * the rank's own partial sums, both messages jointly where both hold the block.
+ * A step of a rank is computed as follows: find the dimension and level of the step; take the messages from the
+ * dimension's pattern; multiply each message's set of blocks by the sets that the rank holds along the other
+ * dimensions; in a reduce-scatter, add the received data to the rank's own partial sums, jointly where both messages
+ * have a block.
  */
 #include "algorithms/builders/scatter.h"
 
@@ -17,33 +18,36 @@ typedef struct tables {
     trv_visit_t visit;
     bool ties_split;
     int active, dimension[TRV_DIMS_MAX];  /* the dimensions with more than one rank */
-    trv_pattern_t *pattern[TRV_DIMS_MAX]; /* of dimension[i] … */
-    trv_pattern_t *later[TRV_DIMS_MAX];   /* … and of the streams that do not begin there; NULL: the same */
-    int own;                              /* dimensions that a stream scatters over */
-    int streams;                          /* that are not mirrored */
-    bool share_port;                      /* two messages of a step may leave by one port */
-    bool digits;                          /* blocks are told apart by digits in all dimensions */
-    struct {                              /* of all streams that begin in dimension[i] */
-        int levels[TRV_DIMS_MAX];         /* of dimension[i]'s pattern; 0 where the stream does not scatter */
-        int steps;                        /* of one phase: the levels of all dimensions together */
-        trv_stage_t *stage;               /* between the phases, or NULL */
+    trv_pattern_t *pattern[TRV_DIMS_MAX]; /* the pattern of dimension[i] */
+    /* the pattern of dimension[i] for streams that do not begin there; NULL: the same */
+    trv_pattern_t *later[TRV_DIMS_MAX];
+    int own;         /* number of dimensions over which a stream scatters */
+    int streams;     /* number of streams that are not mirrored */
+    bool share_port; /* two messages of a step may leave through one port */
+    bool digits;     /* the patterns of all dimensions distinguish blocks by digits */
+    struct {         /* the streams that begin in dimension[i] */
+        /* levels of dimension[i]'s pattern; 0 if the stream does not scatter over it */
+        int levels[TRV_DIMS_MAX];
+        int steps;          /* steps of one phase: the sum of the levels of all dimensions */
+        trv_stage_t *stage; /* the stage between the phases, or NULL */
     } stream[TRV_DIMS_MAX];
 } tables_t;
 
-/* One rank's view of a step: its place in the space of the blocks, and what it holds along every dimension. */
+/* The data of one rank's step: its coordinates in the space of the blocks, and what it holds along every dimension. */
 typedef struct view {
     const trv_schedule_t *schedule;
     const tables_t *tables;
     trv_step_t *out;
-    int rank, coordinate[TRV_DIMS_MAX]; /* modulo the patterns' sizes */
-    int stream;                         /* the first one that begins in the same dimension */
+    int rank, coordinate[TRV_DIMS_MAX]; /* coordinates modulo the sizes of the patterns */
+    int stream;                         /* the first stream that begins in the same dimension */
     bool mirrored;
     trv_turn_t place;
-    int start[TRV_DIMS_MAX]; /* the class of the rank where the row begins along dimension[i]; 0 on a ring */
-    trv_residues_t held[TRV_DIMS_MAX][2]; /* per active dimension other than the step's, and half */
+    int start[TRV_DIMS_MAX]; /* the class of the rank at which the row along dimension[i] begins; 0 on a ring */
+    trv_residues_t held[TRV_DIMS_MAX][2]; /* per half, and per active dimension other than the step's */
 } view_t;
 
-/* How the stream visits the dimensions: of those that begin in one, every second goes backwards. */
+/* The order in which the stream visits the dimensions. Of the streams that begin in one dimension every second one
+ * visits the others backwards. */
 static trv_visit_t visit_of(const tables_t *tables, int stream)
 {
     const bool second = stream < tables->streams && stream / tables->active % 2;
@@ -56,7 +60,7 @@ static bool is_scattered(const tables_t *tables, int stream, int i)
     return (i - stream + tables->active) % tables->active < tables->own;
 }
 
-/* What stream `stream`, which is not mirrored, does along dimension[i]. */
+/* The pattern of stream `stream`, which is not mirrored, along dimension[i]. */
 static const trv_pattern_t *pattern_of(const tables_t *tables, int stream, int i)
 {
     return tables->later[i] && i != stream ? tables->later[i] : tables->pattern[i];
@@ -72,7 +76,7 @@ static int negate_residues(trv_residues_t *residues, int size, trv_step_t *memor
     if (!value)
         return TRV_ERR_MEMORY;
     int count = residues->count;
-    bool zero = count > 0 && residues->value[0] == 0; /* 0 stays first, the others turn round */
+    bool zero = count > 0 && residues->value[0] == 0; /* 0 stays first, the order of the others is reversed */
     if (zero)
         value[0] = 0;
     for (int i = zero; i < count; i++)
@@ -105,7 +109,7 @@ static int shift_residues(trv_residues_t *residues, int start, int size, trv_ste
     int *value = trv_step_alloc(memory, (size_t)residues->count * sizeof *value);
     if (!value)
         return TRV_ERR_MEMORY;
-    int first = 0; /* of those that pass the end and come to stand before the others */
+    int first = 0; /* first of the coordinates that wrap around and so precede the others */
     while (first < residues->count && residues->value[first] + start < size)
         first++;
     for (int i = 0; i < residues->count; i++)
@@ -114,7 +118,7 @@ static int shift_residues(trv_residues_t *residues, int start, int size, trv_ste
     return TRV_OK;
 }
 
-/* ---- What a pattern says of the rank ----------------------------------------------------------------------------- */
+/* ---- The rank's messages and blocks in a pattern ----------------------------------------------------------------- */
 
 static int find_held(const view_t *view, int i, int level, int half, trv_residues_t *blocks)
 {
@@ -148,7 +152,7 @@ static int find_edges(const view_t *view, bool outgoing, trv_edge_t *edge)
 
 /* ---- Block sets of the torus ------------------------------------------------------------------------------------- */
 
-/* `along` (per half) in the step's dimension, times what the rank holds in the others. */
+/* The product of `along` (per half) in the step's dimension and of the rank's blocks in the other dimensions. */
 static void widen(const view_t *view, const trv_residues_t *along, trv_blocks_t *blocks)
 {
     const trv_schedule_t *schedule = view->schedule;
@@ -167,7 +171,7 @@ static void widen(const view_t *view, const trv_residues_t *along, trv_blocks_t 
     }
 }
 
-/* A pattern whose halves travel alike gives one set; a torus with halves needs it twice. */
+/* A pattern without halves gives one set of blocks, which applies to both halves of a torus with halves. */
 static void spread_halves(const view_t *view, const trv_pattern_t *pattern, trv_edge_t *edge)
 {
     if (view->schedule->halves > pattern->halves)
@@ -215,9 +219,9 @@ typedef struct arrival {
     int reg;
 } arrival_t;
 
-/* The interface that injects message `e` of a step, so that no two of a rank's messages share one: mirrored streams
- * have that of their dimension's - port, the others that of +; of two messages that may leave by one port (Bruck) the
- * second takes that of -. */
+/* The network interface that injects message `e` of a step, chosen so that no two of a rank's messages share one.
+ * Mirrored streams use the interface of their dimension's - port, the others that of its + port. Of two messages that
+ * may leave through one port (Bruck), the second uses the interface of the - port. */
 static int nic_of(const view_t *view, int e)
 {
     int dimension = view->out->dimension;
@@ -226,16 +230,16 @@ static int nic_of(const view_t *view, int e)
     return view->tables->share_port ? trv_port(dimension, e > 0 ? -1 : 1) : -1;
 }
 
-/* How far along the dimension the edge's receiver is from its sender: in the direction of travel, less than the
- * pattern's ring. */
+/* The displacement from the edge's sender to its receiver in the direction of travel; its absolute value is less than
+ * the size of the pattern's ring. */
 static int travel(const trv_edge_t *edge, int size)
 {
     int distance = edge->sign * (edge->to - edge->from) % size;
     return edge->sign * (distance < 0 ? distance + size : distance);
 }
 
-/* Adds message `e` of the step, to or from the rank `delta` away along the dimension; a message without blocks is none.
- * Returns 1 if it was added, 0 if not, or an error. */
+/* Adds message `e` of the step, to or from the rank at displacement `delta` along the dimension. A message without
+ * blocks is omitted. Returns 1 if the message was added, 0 if it was omitted, or an error. */
 static int add_message(const view_t *view, bool send, int e, int delta, int sign, int reg, const trv_residues_t *along)
 {
     trv_blocks_t blocks;
@@ -260,8 +264,8 @@ static int add_combine(const view_t *view, const trv_residues_t *along, int sour
     return blocks.terms == 0 ? TRV_OK : trv_step_combine(view->out, 0, sources, source, 0, &blocks);
 }
 
-/* Splits the blocks of two messages into those in both, only in the first, only in the second: part[0], part[1],
- * part[2]. */
+/* Splits the blocks of two messages into those of both messages (part[0]), only of the first (part[1]) and only of the
+ * second (part[2]). */
 static int split(const view_t *view, const arrival_t *a, const arrival_t *b, trv_residues_t part[3][2])
 {
     for (int h = 0; h < view->schedule->halves; h++) {
@@ -329,7 +333,7 @@ static int reduce_scatter_step(view_t *view)
     return add_combines(view, arrival, arrivals);
 }
 
-/* The reduce-scatter's step turned round: who received sends, into register 0 and from it. */
+/* The reversal of a reduce-scatter step: receivers become senders. Data is sent from and received into register 0. */
 static int allgather_step(view_t *view)
 {
     const trv_pattern_t *pattern = pattern_of(view->tables, view->stream, view->place.turn);
@@ -350,7 +354,7 @@ static int allgather_step(view_t *view)
     return TRV_OK;
 }
 
-/* A step of the stage, on what the rank holds after the stream's reduce-scatter. */
+/* A step of the stage, on the blocks that the rank holds after the stream's reduce-scatter. */
 static int stage_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
 {
     const tables_t *tables = schedule->tables;
@@ -396,7 +400,7 @@ static int scatter_step(const trv_schedule_t *schedule, int rank, int stream, in
 
 /* ---- Positions --------------------------------------------------------------------------------------------------- */
 
-/* The digits of blocks in the order in which the stream's steps split them. */
+/* The digits of block coordinates, in the order in which the stream's steps split the blocks. */
 static int add_digits(const tables_t *tables, int stream, trv_axis_t *axis)
 {
     int done[TRV_DIMS_MAX] = {0}, divisor[TRV_DIMS_MAX], begin = stream % tables->active, turn = begin, axes = 0;
@@ -417,9 +421,9 @@ static int add_digits(const tables_t *tables, int stream, trv_axis_t *axis)
     return axes;
 }
 
-/* Blocks in the order in which the steps split them, the first step's digit most significant: every message is then one
- * contiguous range. Without digits, by the coordinates in the stream's order of dimensions: runs of blocks stay together
- * and so do the dimensions that are never split. */
+/* Orders blocks as the steps split them, the digit of the first step most significant, so that every message is one
+ * contiguous range. Without digits blocks are ordered by their coordinates, in the stream's order of dimensions, so
+ * that ranges of consecutive blocks and dimensions that are never split stay contiguous. */
 static int split_axes(const trv_schedule_t *schedule, int stream, trv_axis_t *axis)
 {
     const tables_t *tables = schedule->tables;
@@ -450,7 +454,7 @@ static void tables_destroy(void *memory)
     free(tables);
 }
 
-/* The blocks are numbered by the classes of all patterns. */
+/* Sets the space of blocks, in which the coordinates are the classes of all patterns, and the levels of all streams. */
 static int add_patterns(trv_schedule_t *schedule, tables_t *tables, bool later)
 {
     trv_torus_t space = schedule->torus;
@@ -475,7 +479,8 @@ static int add_patterns(trv_schedule_t *schedule, tables_t *tables, bool later)
     return trv_torus_init(&schedule->space, space.dims, space.size);
 }
 
-/* The schedule has as many steps and registers as its longest stream. */
+/* Raises the steps and registers of the schedule to those of stream `i`, so that they suffice for the longest
+ * stream. */
 static void add_stream(trv_schedule_t *schedule, const tables_t *tables, int i)
 {
     const trv_stage_t *stage = tables->stream[i].stage;
@@ -489,7 +494,7 @@ static void add_stream(trv_schedule_t *schedule, const tables_t *tables, int i)
     schedule->steps = steps > schedule->steps ? steps : schedule->steps;
 }
 
-/* What was to be taken over. */
+/* Destroys the patterns and stages of which trv_scatter_create takes ownership. */
 static void destroy_made(const trv_schedule_t *schedule, const trv_scatter_options_t *options)
 {
     int dimension[TRV_DIMS_MAX];

@@ -1,5 +1,5 @@
 /*
- * Schedules of one stage, and stages made of others.
+ * Schedules that consist of one stage, and stages composed of other stages.
  */
 #include "algorithms/builders/stage.h"
 

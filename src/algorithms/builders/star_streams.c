@@ -1,13 +1,15 @@
 /*
- * From a star chain to streams: see star_streams.h.
+ * Derives the streams of a schedule from a star chain, see star_streams.h.
  *
- * A stream may do with the chain whatever maps the torus onto itself. Half of them are mirrored, v to -v, so that both
- * directions of a dimension carry the same; and dimensions of one size take turns, so that they carry the same, too:
+ * A stream may apply any symmetry of the torus to the chain. Half of the streams are mirrored (v becomes -v), so that
+ * both directions of a dimension carry the same load. Dimensions of the same size are permuted cyclically (*turned*),
+ * so that they carry the same load, too:
  *
  *     4x4x8    stream 0: x y z    1: y x z    2: -x -y -z    3: -y -x -z
  *
- * Of streams that come to the same, one is enough (Trivance's steps, +-3^k, are their own mirror image), unless their
- * number is asked for: each is on its own part of the vector, and the steps of one hide the alpha of another.
+ * Of streams that turn out to be identical one suffices (Trivance's steps, +-3^k, are their own mirror image). If a
+ * number of streams is requested, identical ones are kept: each works on its own part of the vector, and while one pays
+ * the alpha of a step, the messages of another use the links.
  */
 #include "algorithms/builders/star_streams.h"
 
@@ -19,7 +21,7 @@
 
 /* ---- Turns ------------------------------------------------------------------------------------------------------- */
 
-/* The dimensions of d's size, ascending (up to TRV_DIMS_MAX); returns how many. */
+/* The dimensions that have the size of `d`, ascending (up to TRV_DIMS_MAX); returns their number. */
 static int alike(const trv_torus_t *torus, int d, int *list)
 {
     int count = 0;
@@ -40,8 +42,8 @@ int trv_star_streams_max(const trv_torus_t *torus)
     return 2 * most;
 }
 
-/* Where the turn takes every dimension. Sizes whose number does not divide that of the turns stay: they would not come
- * round evenly. */
+/* The dimension to which the turn maps every dimension. A size whose number of dimensions does not divide the number of
+ * turns is not turned, because its dimensions could not all be used equally often. */
 static void find_image(const trv_torus_t *torus, int turns, int turn, int *image)
 {
     int list[TRV_DIMS_MAX];
@@ -54,7 +56,7 @@ static void find_image(const trv_torus_t *torus, int turns, int turn, int *image
     }
 }
 
-/* A step as a stream does it. */
+/* A step of the chain as the stream executes it. */
 static void turn_step(const trv_star_step_t *from, int dims, const int *image, bool mirrored, trv_star_step_t *to)
 {
     to->vectors = from->vectors;
@@ -77,7 +79,8 @@ static bool same_vector(const trv_star_vector_t *a, const trv_star_vector_t *b, 
     return a->port == b->port && memcmp(a->at, b->at, (size_t)dims * sizeof *a->at) == 0;
 }
 
-/* Whether two streams do the same in every step; `other` may be one that is not mirrored or not counted yet. */
+/* Whether two streams are identical in every step. `other` may be a stream that is not mirrored, or one that is not
+ * counted yet. */
 static bool same_streams(const trv_star_t *star, const trv_star_layout_t *layout, int one, int other)
 {
     for (int k = 0; k < star->chain.steps; k++) {
@@ -124,8 +127,8 @@ int trv_star_link_messages(const trv_star_t *star, const trv_star_layout_t *layo
         stream_step(star, layout, s, step, &turned);
         for (int v = 0; v < turned.vectors; v++)
             for (int d = 0; d < torus->dims; d++) {
-                /* It travels the other way than the vector points; half way round, which mirrored vectors have
-                 * negative, + or, mirrored, -. */
+                /* The message travels against the vector. If both ways are equally long, the direction is +, or - in
+                 * mirrored streams, whose vectors have a negative coordinate there. */
                 const int hops = turned.vector[v].at[d], sign = 2 * abs(hops) == torus->size[d] ? hops : -hops;
                 const int port = turned.vector[v].port;
                 link[trv_port_dimension(port) == d ? port : trv_port(d, sign)] += abs(hops);
@@ -138,9 +141,9 @@ int trv_star_link_messages(const trv_star_t *star, const trv_star_layout_t *layo
 
 /* ---- The order of the steps -------------------------------------------------------------------------------------- */
 
-/* The reduce-scatter's steps, last one first: the vector shrinks from step to step, so the step that transmits most per
- * vector comes last; among equals one that reaches a subgroup together with all that follow, for then every message is
- * contiguous. */
+/* Orders the reduce-scatter's steps, from the last to the first. The vector shrinks from step to step, so the step with
+ * the highest load per vector comes last. Among equal steps one is preferred that, together with all steps that follow
+ * it, reaches a subgroup, because every message is then contiguous. */
 static void order_scatter(const trv_star_t *star, trv_star_layout_t *layout)
 {
     const trv_star_chain_t *chain = &star->chain;
@@ -169,8 +172,8 @@ static void order_scatter(const trv_star_t *star, trv_star_layout_t *layout)
     }
 }
 
-/* The L steps: any order costs the same, so one in which what the steps have reached is always a subgroup, if there is
- * one. (No choice leads astray: a step that makes a subgroup now would make one later.) */
+/* Orders the L steps. All orders cost the same, so one is chosen in which the steps so far always reach a subgroup, if
+ * there is one. A greedy choice suffices: a step that completes a subgroup now would also do so later. */
 static void order_whole(const trv_star_t *star, trv_star_layout_t *layout)
 {
     unsigned done = 0;
@@ -210,7 +213,7 @@ int trv_star_peer(const trv_torus_t *torus, int rank, const trv_star_vector_t *v
     return trv_torus_rank(torus, at);
 }
 
-/* The L steps' groups; at the end the torus modulo all that they reach. */
+/* Computes the groups of the L steps; returns the torus modulo all that they reach. */
 static trv_quotient_t group_whole(const trv_star_streams_t *streams, const trv_torus_t *torus,
                                   trv_star_stream_t *stream)
 {
@@ -224,8 +227,8 @@ static trv_quotient_t group_whole(const trv_star_streams_t *streams, const trv_t
     return group;
 }
 
-/* The blocks of all streams have the numbers of the first one's: those of rank x are there the blocks of the rank that
- * x is turned from. Without L steps every rank has its own block, in every stream. */
+/* Numbers the blocks of all streams like those of the first stream: a rank x of a stream has the blocks of that rank of
+ * the first stream that the turn maps to x. Without L steps every rank has its own block, in every stream. */
 static void number_blocks(const trv_star_streams_t *streams, int number)
 {
     const trv_quotient_t *first = &streams->stream[0].blocks;
@@ -256,7 +259,7 @@ static int make_shifts(trv_arena_t *arena, const trv_quotient_t *blocks, const t
     return TRV_OK;
 }
 
-/* The reduce-scatter's groups, from its last step back. */
+/* Computes the groups of the reduce-scatter, from its last step to its first. */
 static void group_scatter(const trv_star_streams_t *streams, trv_star_stream_t *stream)
 {
     trv_quotient_t group;

@@ -1,10 +1,10 @@
 /*
- * One tree of displacements, the same for the block of every owner.
+ * The pattern that is defined by one tree of displacements, which is the same for the block of every owner (tree.h).
  *
  * In the allgather the block of owner b reaches displacement x (rank b + x) over the edge (level, offset) that first
- * covers x; the reduce-scatter walks the same edges inwards. So in a level of the reduce-scatter coordinate c sends to
- * c - offset the blocks c - x for every x that this edge covers, and before level k it holds the blocks c - x for every
- * x in C_k, the displacements covered by the levels k and above.
+ * covers x; the reduce-scatter uses the same edges towards the owner. So in a level of the reduce-scatter coordinate c
+ * sends to c - offset the blocks c - x for every x that this edge covers, and before level k it holds the blocks c - x
+ * for every x in C_k, the displacements covered by the levels k and above.
  */
 #include "algorithms/builders/tree.h"
 
@@ -13,11 +13,11 @@
 
 typedef struct tree {
     trv_pattern_t base;
-    int *offset; /* 2 per level */
+    int *offset; /* two per level */
     bool shortest;
-    trv_residues_t *covers; /* [(2 * level + e) * halves + half]: displacements, ascending */
-    trv_residues_t *held;   /* [level * halves + half], level 0 … levels */
-    int *values;            /* what these lists refer to */
+    trv_residues_t *covers; /* displacements, ascending: [(2 * level + e) * halves + half] */
+    trv_residues_t *held;   /* [level * halves + half], for levels 0 … levels */
+    int *values;            /* memory of these lists */
 } tree_t;
 
 static int wrap(long long value, int size)
@@ -26,7 +26,7 @@ static int wrap(long long value, int size)
     return rest < 0 ? rest + size : rest;
 }
 
-/* The blocks c - x of displacements x: ascending again, which is the list backwards, turned so that the least comes
+/* The blocks c - x of displacements x, in ascending order: the reversed list, rotated so that the smallest block comes
  * first. */
 static int blocks_of(const trv_residues_t *displacements, int coordinate, int size, trv_residues_t *blocks,
                      trv_step_t *memory)
@@ -35,7 +35,7 @@ static int blocks_of(const trv_residues_t *displacements, int coordinate, int si
     int *value = trv_step_alloc(memory, (size_t)count * sizeof *value);
     if (!value)
         return TRV_ERR_MEMORY;
-    int below = 0; /* displacements <= coordinate: their blocks c - x do not wrap round */
+    int below = 0; /* number of displacements <= coordinate: their blocks c - x do not wrap around */
     while (below < count && displacements->value[below] <= coordinate)
         below++;
     int written = 0;
@@ -47,7 +47,7 @@ static int blocks_of(const trv_residues_t *displacements, int coordinate, int si
     return TRV_OK;
 }
 
-/* The direction of a move by `offset`: its own, or the shorter way. */
+/* The direction of a move by `offset`: the sign of the offset, or the shorter way. */
 static int direction(const tree_t *tree, int offset)
 {
     int size = tree->base.size;
@@ -98,7 +98,8 @@ static void tree_destroy(trv_pattern_t *pattern)
     free(tree);
 }
 
-/* Which of the two offsets reaches the new displacement x from the covered ones: 0, 1, or -1 for neither. */
+/* The offset that reaches the new displacement x from a covered one: 0 for the first, 1 for the second, -1 if neither
+ * does. */
 static int parent_edge(const tree_t *tree, const trv_tree_options_t *options, const unsigned char *covered, int level,
                        int half, int x)
 {
@@ -123,9 +124,9 @@ static trv_residues_t collect(const unsigned char *marks, int size, unsigned cha
     return residues;
 }
 
-enum { NOT_COVERED = 0, COVERED = 1, NEW = 2 }; /* NEW + e: covered by edge e of this level */
+enum { NOT_COVERED = 0, COVERED = 1, NEW = 2 }; /* NEW + e: covered by edge e of the present level */
 
-/* One half's tree, from the owner outwards; `marks` is a scratch buffer of `size` bytes. */
+/* Grows the tree of one half, from the owner outwards. `marks` is a scratch buffer of 2 * size bytes. */
 static void grow(tree_t *tree, const trv_tree_options_t *options, int half, unsigned char *marks, int **values)
 {
     int size = options->size, halves = tree->base.halves;
@@ -133,7 +134,7 @@ static void grow(tree_t *tree, const trv_tree_options_t *options, int half, unsi
     marks[0] = COVERED;
     tree->held[options->levels * halves + half] = collect(marks, size, COVERED, values);
     for (int level = options->levels - 1; level >= 0; level--) {
-        unsigned char *covered = marks + size; /* as it was before this level */
+        unsigned char *covered = marks + size; /* the marks before this level */
         for (int x = 0; x < size; x++)
             covered[x] = marks[x] == COVERED;
         for (int x = 0; x < size; x++) {
@@ -170,7 +171,7 @@ trv_pattern_t *trv_tree_pattern(const trv_tree_options_t *options)
         tree->covers = calloc(2 * levels * halves, sizeof *tree->covers);
         tree->held = calloc((levels + 1) * halves, sizeof *tree->held);
         tree->values = malloc(halves * size * (levels + 2) *
-                              sizeof(int)); /* every list of one level is at most the ring */
+                              sizeof(int)); /* held: at most `size` per level; covers: in all */
     }
     if (!tree || !marks || !tree->offset || !tree->covers || !tree->held || !tree->values) {
         if (tree)

@@ -1,11 +1,14 @@
 /*
- * The translation-invariant pattern: the tree of one block, seen from its owner (coordinate displacement 0) and in the
- * allgather's order: C = {0}; for level = levels - 1 … 0: C gains C + offset[2 * level] and C + offset[2 * level + 1].
+ * The translation-invariant pattern. It is defined by the tree of one block, relative to its owner (displacement 0) and
+ * in the order of the allgather. C is the set of covered displacements:
  *
- * Offsets are signed and their sign is the direction in which the allgather goes, unless `shortest`, where it goes the
- * shorter way (half way round: +). A displacement reachable by both offsets takes, with `balanced`, the first if it is
- * less than half way round, the second if it is more, and one for each half of its block at exactly half; otherwise it
- * takes the first. With `level`, a displacement x > 0 is gained in level[x] only, not as soon as it is reached.
+ *   C = {0}; for level = levels - 1 … 0: C gains C + offset[2 * level] and C + offset[2 * level + 1].
+ *
+ * The sign of an offset is the direction in which the allgather sends. With `shortest` it sends the shorter way instead
+ * (direction + if both ways are equally long). A displacement that both offsets can reach is reached over the first.
+ * With `balanced` it is reached over the first if it is less than size / 2, over the second if it is more, and over one
+ * for each half of its block if it is equal. With `level`, a displacement x > 0 is gained in level[x] only, not as soon
+ * as it can be reached.
  */
 #ifndef TRIVANCE_ALGORITHMS_BUILDERS_TREE_H
 #define TRIVANCE_ALGORITHMS_BUILDERS_TREE_H
@@ -14,8 +17,8 @@
 
 typedef struct trv_tree_options {
     int size, levels;
-    const int *offset;          /* 2 * levels */
-    const unsigned char *level; /* NULL, or one per displacement */
+    const int *offset;          /* two per level */
+    const unsigned char *level; /* NULL, or one entry per displacement */
     bool balanced, shortest;
     int radix; /* as in trv_pattern_t */
 } trv_tree_options_t;

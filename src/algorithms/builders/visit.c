@@ -1,5 +1,5 @@
 /*
- * The order of dimensions, worked out for one step at a time.
+ * The order of dimensions, computed one step at a time.
  */
 #include "algorithms/builders/visit.h"
 

@@ -1,5 +1,5 @@
 /*
- * In which order the streams of a torus schedule visit the dimensions.
+ * The order in which the streams of a torus schedule visit the dimensions.
  */
 #ifndef TRIVANCE_ALGORITHMS_BUILDERS_VISIT_H
 #define TRIVANCE_ALGORITHMS_BUILDERS_VISIT_H
@@ -7,20 +7,20 @@
 #include <trivance/torus.h>
 
 typedef enum trv_visit {
-    TRV_INTERLEAVED = 0, /* stream i's t-th step is on dimension (i + t) mod D; dimensions that are done are skipped */
-    TRV_SEQUENTIAL = 1,  /* stream i does all levels of dimension i, then of i + 1, … */
-    TRV_BACKWARDS = 2    /* or-ed to either: the other way round, i - 1, i - 2 … after i */
+    TRV_INTERLEAVED = 0, /* step t of stream i is on dimension (i + t) mod D; completed dimensions are skipped */
+    TRV_SEQUENTIAL = 1,  /* stream i completes all levels of dimension i, then those of i + 1, … */
+    TRV_BACKWARDS = 2    /* or-ed to either: descending order, i - 1, i - 2 … after i */
 } trv_visit_t;
 
-/* The dimension that comes after `turn`. */
+/* The dimension that follows `turn`. */
 static inline int trv_visit_next(trv_visit_t visit, int active, int turn)
 {
     return (turn + (visit & TRV_BACKWARDS ? active - 1 : 1)) % active;
 }
 
-/* Where a stream stands at a step: about to do level `level` of dimension `turn`, after done[d] levels of dimension d.
- * Dimensions are counted among the `active` ones (those with more than one rank), each of which has levels[d] levels.
- */
+/* The position of a stream before a step: it is about to execute level `level` of dimension `turn`, after done[d]
+ * levels of dimension d. Dimensions are counted among the `active` ones (those with more than one rank), of which
+ * dimension d has levels[d] levels. */
 typedef struct trv_place {
     int turn, level;
     int done[TRV_DIMS_MAX];

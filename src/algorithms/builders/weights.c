@@ -1,9 +1,9 @@
 /*
- * Weights of streams: their names, and those that balance the links.
+ * Weights of streams: their form in names, and weights that balance the links.
  *
- * All links carry the same if load * weight = 1 in every dimension, a linear system with as many equations as streams;
- * the weights are then any multiple of its solution. Small whole ones come near: those with the smallest sums that lose
- * less than LOSS.
+ * All links carry the same load if load * weight = 1 in every dimension. This is a linear system with as many equations
+ * as streams, and every multiple of its solution gives balanced weights. Small integers approximate it: the weights
+ * with the smallest sums are taken whose loss is below LOSS.
  */
 #include "algorithms/builders/weights.h"
 
@@ -78,8 +78,8 @@ double trv_weights_load(int streams, const double *load, const trv_weights_t *we
     return most;
 }
 
-/* Solves load * share = 1, by elimination. (A stream loads the links of its own dimension most, so that pivots are on the
- * diagonal.) Shares below 0, of streams that should not be, become 0. */
+/* Solves load * share = 1 by elimination. (A stream loads the links of its own dimension most, so the pivots are on the
+ * diagonal.) Negative shares, of streams that should not exist, become 0. */
 static void solve(int streams, const double *load, double *share)
 {
     double row[TRV_DIMS_MAX][TRV_DIMS_MAX + 1], sum = 0;
@@ -100,7 +100,7 @@ static void solve(int streams, const double *load, double *share)
         share[s] /= sum;
 }
 
-/* Whether one is a multiple of the other. */
+/* Whether one list of weights is a multiple of the other. */
 static bool is_alike(const trv_weights_t *a, const trv_weights_t *b)
 {
     for (int s = 1; s < a->count; s++)

@@ -1,10 +1,10 @@
 /*
- * Weights of streams, where the streams of a torus schedule have unequal work: on uneven sides.
+ * Weights of streams, for torus schedules whose streams have unequal work because the sides of the torus differ.
  *
- * Stream i begins in dimension i and loads its links most; in the other dimensions it has less left to move. With equal
- * slices the links of a long dimension are therefore busier than those of a short one, whose loss grows with the
- * difference of the sides. In a name there is a weight for each dimension larger than 1, for the stream that begins
- * there (and its mirror): bucket:9/7 on 8x64.
+ * Stream i begins in dimension i and loads its links most; in the other dimensions it has less data left to move. With
+ * equal slices the links of a long dimension are therefore busier than those of a short one, and the loss grows with
+ * the difference of the sides. A name has one weight for each dimension larger than 1, which applies to the stream that
+ * begins there and to its mirror, for example bucket:9/7 on 8x64.
  */
 #ifndef TRIVANCE_ALGORITHMS_BUILDERS_WEIGHTS_H
 #define TRIVANCE_ALGORITHMS_BUILDERS_WEIGHTS_H
@@ -14,31 +14,31 @@
 
 #include "schedule/schedule.h"
 
-/* The weights that a name gives; with 0 of them all streams weigh the same. */
+/* The weights that a name specifies. If there are none, all streams have the same weight. */
 typedef struct trv_weights {
-    int count; /* 0, or the dimensions larger than 1 */
+    int count; /* 0, or the number of dimensions larger than 1 */
     int value[TRV_DIMS_MAX];
 } trv_weights_t;
 
 #define TRV_WEIGHTS_TEXT_MAX (5 * TRV_DIMS_MAX + 1)
 
-/* Gives stream s of a schedule weight[s % weights]; with no weights, on one rank, nothing. */
+/* Sets the weight of stream s of a schedule to weight[s % weights]. Has no effect on one rank, where `weights` is 0. */
 int trv_weights_apply(trv_schedule_t *schedule, const int *weight, int weights);
 
-/* Reads "9/7", `length` characters. TRV_ERR_ARGUMENT, or TRV_ERR_UNSUPPORTED for another number of weights than the torus
- * has streams, with the reason, which ends with `example`. */
+/* Reads `length` characters such as "9/7". TRV_ERR_ARGUMENT; or TRV_ERR_UNSUPPORTED if the number of weights differs
+ * from the number of streams of the torus. The reason ends with `example`. */
 int trv_weights_parse(const char *text, size_t length, const trv_torus_t *torus, const char *example,
                       trv_weights_t *weights);
 
 /* Writes "9/7" and returns `text`. */
 const char *trv_weights_format(const trv_weights_t *weights, char text[TRV_WEIGHTS_TEXT_MAX]);
 
-/* What the busiest link carries, as a fraction of the vector: load[i * streams + s] is what a link of dimension i carries
- * of stream s, as a fraction of its slice. */
+/* The load of the busiest link, as a fraction of the vector. load[i * streams + s] is the load that stream s puts on a
+ * link of dimension i, as a fraction of its slice. */
 double trv_weights_load(int streams, const double *load, const trv_weights_t *weights);
 
-/* The smallest weights under which that is hardly more than it must be, a few of which no two are multiples of each
- * other: which of them is fastest is for a simulation to say. Returns how many; 0 if equal weights do as well. */
+/* The smallest weights whose maximum load is close to the optimum: a few of them, no two of which are multiples of each
+ * other. A simulation has to determine which are fastest. Returns their number; 0 if equal weights are as good. */
 #define TRV_WEIGHTS_BALANCED_MAX 3
 int trv_weights_balance(int streams, const double *load, trv_weights_t balanced[TRV_WEIGHTS_BALANCED_MAX]);
 

@@ -1,16 +1,19 @@
 /*
- * Window plans (windows.h): from the growths to cuts, runs and registers. docs/windows.md.
+ * Computes window plans (windows.h): from the growths of the windows to cuts, runs and registers. docs/windows.md
+ * explains the method.
  *
- * 1. Cuts, backwards. A cut p lies between displacements p - 1 and p. After the last step a rank holds the ring as one
- *    sum: no cuts. Given those after a step, the ones before it are: a cut inside the old window stays; a cut inside
- *    what comes from rank + peer is a cut p - peer of that rank's window, and so of everyone's; and each message's own
- *    ends, where they are inside the window. At most one cut comes of each, so there are at most two more per step.
- * 2. Runs. What a rank needs before a step is: its own window in the runs that the cuts after the step leave whole,
- *    and each message in the vectors that they leave. Those runs overlap (a message is part of the window), but where
- *    a run is in two roles it is held once.
- * 3. Registers, forwards. After a step's communication the needed runs of the next step are put together from the own
- *    and the received ones, shorter first, so that longer ones may use them. A result takes the place of a source that
- *    nobody needs any more. For windows that are never cut that is: receive into 1 and 2, then 0 := 1 + 0 + 2.
+ * 1. Cuts, backwards in time. A cut p lies between displacements p - 1 and p. After the last step a rank holds the ring
+ *    as one sum, so there are no cuts. The cuts before a step follow from those after it: a cut inside the old window
+ *    remains; a cut inside the data received from rank + peer is a cut p - peer of that rank's window, and therefore of
+ *    every window; and the ends of each message are cuts where they are inside the window. Each of these adds at most
+ *    one cut, so a step adds at most two.
+ * 2. Runs. Before a step a rank needs its own window, in the runs between the cuts after the step, and each message, in
+ *    the vectors between these cuts. These runs overlap, because a message is part of the window; a run that is needed
+ *    twice is held once.
+ * 3. Registers, forwards in time. After the communication of a step the runs needed by the next step are combined from
+ *    the rank's own runs and the received ones, shorter runs first, so that longer ones may use them. A result
+ *    overwrites a source that is not needed any more. For windows that are never cut this means: receive into 1 and 2,
+ *    then 0 := 1 + 0 + 2.
  */
 #include <stdlib.h>
 
@@ -20,7 +23,8 @@
 
 #define STEPS_MAX TRV_WINDOW_STEPS_MAX
 #define CUTS_MAX  (2 * STEPS_MAX)
-/* Held at once: the own window's runs between its cuts, and the vectors sent, received and to be sent. */
+/* The runs held at the same time: those of the own window between its cuts, and the vectors sent, received and to be
+ * sent. */
 #define RUNS_MAX (2 * (CUTS_MAX + 1) + 3 * TRV_WINDOW_MESSAGES_MAX * TRV_WINDOW_VECTORS_MAX)
 
 typedef struct run {
@@ -29,14 +33,14 @@ typedef struct run {
 
 typedef struct cuts {
     int count;
-    int at[CUTS_MAX]; /* ascending */
+    int at[CUTS_MAX]; /* in ascending order */
 } cuts_t;
 
 typedef struct runs {
     int count;
     run_t run[RUNS_MAX];
     int reg[RUNS_MAX];
-    int last_use[RUNS_MAX]; /* number of the last combine that has it as a source */
+    int last_use[RUNS_MAX]; /* number of the last combine that reads it */
 } runs_t;
 
 /* ---- Cuts -------------------------------------------------------------------------------------------------------- */
@@ -84,8 +88,7 @@ static int find_run(const runs_t *runs, run_t run)
     return -1;
 }
 
-/* Appends the runs into which `cuts` divide lo … hi, each moved by `shift`; no run is listed
- * twice. */
+/* Appends the runs into which `cuts` divide lo … hi, each moved by `shift`. No run is listed twice. */
 static void add_runs(runs_t *runs, int lo, int hi, const cuts_t *cuts, int shift)
 {
     for (int i = 0; i <= cuts->count; i++) {
@@ -99,7 +102,7 @@ static void add_runs(runs_t *runs, int lo, int hi, const cuts_t *cuts, int shift
     }
 }
 
-/* What a rank must hold before `step`, if `after` are the cuts after it; shorter runs first. */
+/* The runs that a rank must hold before `step` if `after` are the cuts after it; shorter runs first. */
 static void needed_runs(const trv_window_step_t *step, const cuts_t *after, runs_t *need)
 {
     need->count = 0;
@@ -118,7 +121,7 @@ static void needed_runs(const trv_window_step_t *step, const cuts_t *after, runs
         }
 }
 
-/* From the leftmost to the rightmost displacement. */
+/* The run from the leftmost to the rightmost displacement of `runs`. */
 static run_t covered(const runs_t *runs)
 {
     run_t all = runs->run[0];
@@ -150,15 +153,15 @@ static void hold(trv_window_steps_t *plan, runs_t *held, run_t run, int reg)
         plan->registers = reg + 1;
 }
 
-/* Fills in the messages of a step, whose vectors are in `held`, and drops what is sent only; what is received is
- * added. False where a message would need more vectors than the plan can hold. */
+/* Fills in the messages of a step, whose vectors are in `held`. Then removes from `held` the runs that were only sent,
+ * and adds the received ones. Returns false if a message would need more vectors than the plan can hold. */
 static bool exchange(trv_window_steps_t *plan, trv_window_step_t *step, const cuts_t *after, runs_t *held)
 {
     runs_t own = {0}, sent = *held;
     add_runs(&own, step->lo, step->hi, after, 0);
     for (int i = 0; i < own.count; i++)
         own.reg[i] = held->reg[find_run(held, own.run[i])];
-    /* Receives go to registers that hold nothing while the step's sends are under way: `sent` grows with them. */
+    /* A received vector must not overwrite a vector that the step sends: `sent` contains both, so it grows here. */
     for (int m = 0; m < step->messages; m++) {
         trv_window_message_t *message = &step->message[m];
         runs_t vectors = {0};
@@ -193,7 +196,7 @@ static int find_sources(const runs_t *items, run_t run, int *source)
     return sources;
 }
 
-/* Appends dst := the sum of `sources` registers, three at a time. */
+/* Appends dst := the sum of `sources` registers, in combines of at most three sources. */
 static int add_combine(trv_window_step_t *step, int dst, int sources, const int *reg)
 {
     for (int done = 0; done < sources;) {
@@ -204,15 +207,16 @@ static int add_combine(trv_window_step_t *step, int dst, int sources, const int 
         trv_window_combine_t *combine = &grown[step->combines++];
         *combine = (trv_window_combine_t){.dst = dst};
         if (done)
-            combine->source[combine->sources++] = dst; /* the sum so far */
+            combine->source[combine->sources++] = dst; /* the sum of the previous sources */
         while (done < sources && combine->sources < TRV_WINDOW_SOURCES_MAX)
             combine->source[combine->sources++] = reg[done++];
     }
     return TRV_OK;
 }
 
-/* Where the sum numbered `number` goes: to a register of its first sources that nobody needs afterwards (they are read
- * before it is written, the later sources are not), the lowest if there are several; else to a free one. */
+/* The register for the result of combine `number`: one of its first sources that is not needed afterwards, the lowest
+ * if there are several; otherwise a free register. Only the first sources qualify, because they are read before the
+ * result is written. */
 static int choose_register(const runs_t *items, int number, int sources, const int *source)
 {
     int best = -1;
@@ -222,12 +226,13 @@ static int choose_register(const runs_t *items, int number, int sources, const i
     return best >= 0 ? best : free_register(items);
 }
 
-/* Puts the needed runs together from the held ones, which they replace. The result of the last step goes to register
- * 0. */
+/* Combines the needed runs from the held ones, and replaces the held runs by them. The result of the last step is
+ * stored in register 0. */
 static int combine_runs(trv_window_steps_t *plan, trv_window_step_t *step, runs_t *held, const runs_t *need, bool last)
 {
     int source[RUNS_MAX][RUNS_MAX], sources[RUNS_MAX];
-    const int kept = need->count; /* as the number of a last use: later than any combine */
+    /* used as the last use of a run that is kept: greater than the number of any combine */
+    const int kept = need->count;
     runs_t items = *held;
     for (int i = 0; i < items.count; i++)
         items.last_use[i] = -1;
@@ -240,7 +245,7 @@ static int combine_runs(trv_window_steps_t *plan, trv_window_step_t *step, runs_
         if (same < 0) {
             same = items.count++;
             items.run[same] = need->run[n];
-            items.reg[same] = -1; /* not yet */
+            items.reg[same] = -1; /* not assigned yet */
         }
         items.last_use[same] = kept;
     }
@@ -290,10 +295,10 @@ void trv_window_steps_destroy(trv_window_steps_t *plan)
     free(plan);
 }
 
-/* Completes a plan whose steps have their windows and the peers, signs and runs of their messages. */
+/* Completes a plan whose steps have their windows and the peers, directions and runs of their messages. */
 static trv_window_steps_t *plan_complete(trv_window_steps_t *plan)
 {
-    cuts_t cuts[STEPS_MAX + 1] = {{0}}; /* before each step, and after the last */
+    cuts_t cuts[STEPS_MAX + 1] = {{0}}; /* before each step, and after the last one */
     for (int t = plan->steps - 1; t >= 0; t--)
         cuts_before(&plan->step[t], &cuts[t + 1], &cuts[t]);
     runs_t held = {0}, need;
@@ -334,8 +339,8 @@ trv_window_steps_t *trv_window_steps_grow(int size, const trv_growth_t *growth)
         trv_window_step_t *step = &plan->step[t];
         step->lo = lo;
         step->hi = hi;
-        /* Left first: sources then go around the ring in order. In a ring of two, both links lead to the same
-         * neighbour. */
+        /* The left message comes first, so that the sources follow the order of the ring. In a ring of two, both links
+         * lead to the same neighbour. */
         if (growth[t].left)
             step->message[step->messages++] = (trv_window_message_t){.peer = -growth[t].left,
                                                                      .sign = 1,
@@ -352,7 +357,7 @@ trv_window_steps_t *trv_window_steps_grow(int size, const trv_growth_t *growth)
     return plan ? plan_complete(plan) : NULL;
 }
 
-/* The shorter way for a message to rank + distance, 0 < distance < size; half way round: +. */
+/* The direction of the shorter way to rank + distance, 0 < distance < size; + if both ways are equally long. */
 static int shorter_way(int size, int distance) { return distance <= size - distance ? 1 : -1; }
 
 trv_window_steps_t *trv_window_steps_bruck(int size)

@@ -1,27 +1,28 @@
 /*
- * Growths of Trivance's windows on a ring of any size (docs/windows.md).
+ * Chooses the growths of Trivance's windows on a ring of any size (docs/windows.md).
  *
  * A plan is a list of growths right:left whose sum is size - 1, each at most the window. Any such list is exact, but
- * cuts (windows.h) may make messages carry more than one vector. Cost = sum over steps of max(v_r * right,
- * v_l * left), v the vectors of a message; it cannot be less than half of size - 1, so a search deepens over its
- * *slack*
+ * cuts (windows.h) may make messages carry more than one vector. The cost of a plan is the sum over its steps of
+ * max(v_r * right, v_l * left), where v_r and v_l are the vectors of the messages. It is at least half of size - 1, so
+ * the search tries increasing values of the *slack*
  *
  *     slack = 2 * cost - (size - 1) = sum of 2 * max(v_r * right, v_l * left) - right - left  >= 0
  *
- * which is *skew*, the sum of |right - left|, where every message is a single vector. Skew is twice what the congestion
- * sum exceeds its minimum by.
+ * which equals the *skew*, the sum of |right - left|, if every message is a single vector. The skew is twice the amount
+ * by which the congestion sum exceeds its minimum.
  *
- * 0. 3^s and 2 * 3^s ranks: full windows always, see full_growths.
- * 1. One vector per message, forwards in time: growths must then be whole numbers of the pieces a rank holds already,
- *    of which there are at most two more per step. The choices do not depend on the size, and up to about 1000 ranks
- *    the search is exhaustive within its bound.
- * 2. Where that finds nothing, two vectors at most, backwards in time from the whole ring, where the cuts are known.
- *    Window lengths and skews are tried in units of 3^step / 3^resolution, so that the work does not grow with the
- *    ring; resolution 4 is exhaustive up to 3^5.
- * 3. The paper's growths, 3^k and last the rest, halved. Two vectors always do: see trv_window_growths_paper.
+ * 0. 3^s and 2 * 3^s ranks: always full windows, see full_growths.
+ * 1. One vector per message, forwards in time: growths must then consist of whole pieces that a rank holds already, of
+ *    which there are at most two more per step. The choices do not depend on the size, and up to about 1000 ranks the
+ *    search is exhaustive within its bound.
+ * 2. If step 1 finds no plan: at most two vectors per message, backwards in time from the whole ring, where the cuts
+ *    are known. Window lengths and skews are tried in units of 3^step / 3^resolution, so that the work does not grow
+ *    with the ring; resolution 4 is exhaustive up to 3^5.
+ * 3. If that fails: the paper's growths, 3^k and in the last step half of the rest on each side. Two vectors are always
+ *    sufficient for them, see trv_window_growths_paper.
  *
- * Up to 81 ranks one vector per message is worth any congestion; above, the congestion sum stays within 1.1 of
- * the paper's.
+ * Up to 81 ranks a plan with one vector per message is preferred at any congestion; above, the congestion sum is at
+ * most 1.1 times that of the paper's growths.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -36,8 +37,9 @@
 #define RESOLUTION_LAST       2
 #define SMALL_SIZE            81
 
-/* Places where a window is cut, from its left end (0) on. A plan of s steps has at most 2s + 2 of them: forwards, a
- * step with one vector per message adds two; backwards, it keeps the number or merges some, and adds two. */
+/* Positions at which a window is cut, counted from its left end (0). A plan of s steps has at most 2s + 2 of them:
+ * forwards, a step with one vector per message adds two; backwards, it keeps the number or merges some, and adds
+ * two. */
 #define PLACES_MAX (2 * TRV_WINDOW_STEPS_MAX + 4)
 
 typedef struct places {
@@ -50,7 +52,7 @@ typedef enum outcome { NONE, FOUND, GIVEN_UP } outcome_t;
 typedef struct search {
     int size, steps;
     int operations, operations_max;
-    int64_t power[TRV_WINDOW_STEPS_MAX + 1]; /* of 3 */
+    int64_t power[TRV_WINDOW_STEPS_MAX + 1]; /* powers of 3 */
     int resolution;
     trv_growth_t *growth;
 } search_t;
@@ -64,8 +66,9 @@ static int smaller(int a, int b) { return a < b ? a : b; }
 
 static outcome_t grow(search_t *search, int step, const places_t *held, int slack);
 
-/* The last growths must fill the ring: right + left = size - window. Right is the window's length less a place, left
- * is a place, so two places at distance window - (size - window) are looked for. */
+/* Chooses the growths of the last step, which must fill the ring: right + left = size - window. `right` is the window's
+ * length minus a position and `left` is a position, so the search is for two positions at distance
+ * window - (size - window). */
 static outcome_t fill_ring(search_t *search, int step, const places_t *held, int slack)
 {
     const int window = held->at[held->count - 1], distance = 2 * window - search->size;
@@ -83,7 +86,7 @@ static outcome_t fill_ring(search_t *search, int step, const places_t *held, int
     return NONE;
 }
 
-/* Tries one growth of the window whose pieces lie between the places `held` (0 and its length included). */
+/* Tries one growth of the window. Its pieces lie between the positions in `held`, which include 0 and its length. */
 static outcome_t grow_by(search_t *search, int step, const places_t *held, trv_growth_t growth, int slack)
 {
     places_t after;
@@ -98,8 +101,9 @@ static outcome_t grow_by(search_t *search, int step, const places_t *held, trv_g
     return grow(search, step + 1, &after, slack);
 }
 
-/* Finds the growths from `step` on. Of the lefts for a right, those are tried that keep the skew within the slack,
- * that leave something to the last step, and that are enough for threefold growth in all later ones to fill it. */
+/* Finds the growths from `step` on. For each `right` it tries those values of `left` that keep the skew within the
+ * slack, leave at least one value for the last step, and are large enough for threefold growth in all later steps to
+ * fill the ring. */
 static outcome_t grow(search_t *search, int step, const places_t *held, int slack)
 {
     const int window = held->at[held->count - 1];
@@ -111,7 +115,7 @@ static outcome_t grow(search_t *search, int step, const places_t *held, int slac
         const int right = window - held->at[j], low = larger(right - slack, least - right);
         int high = smaller(right + slack, most - right);
         if (step == 0)
-            high = smaller(high, right); /* leave out mirror images */
+            high = smaller(high, right); /* excludes mirror images */
         while (top > 0 && held->at[top] > right + slack)
             top--;
         for (int i = top; i >= 0 && held->at[i] >= low; i--) {
@@ -141,14 +145,14 @@ static void copy_growths(const search_t *search, trv_growth_t *to, const trv_gro
     memcpy(to, from, (size_t)search->steps * sizeof *to);
 }
 
-/* The least skew, which is the slack if messages are single vectors. The bound doubles until there is a plan, then goes
- * down to just below the best one as long as there is a better one. */
+/* Finds a plan with the smallest skew, which is the slack if messages are single vectors. The bound doubles until a
+ * plan is found, and is then lowered to just below the best plan until none is better. */
 static bool single_vectors(search_t *search, int skew_max)
 {
     const places_t own = {2, {0, 1}};
     trv_growth_t best[TRV_WINDOW_STEPS_MAX];
     bool found = false;
-    int impossible = -1; /* there is no plan of this skew or less */
+    int impossible = -1; /* there is no plan with this skew or less */
     search->operations_max = search->operations + SINGLE_OPERATIONS_MAX;
     for (int skew = (search->size - 1) % 2; skew > impossible;) {
         const outcome_t outcome = grow(search, 0, &own, skew);
@@ -157,7 +161,7 @@ static bool single_vectors(search_t *search, int skew_max)
         if (outcome == FOUND) {
             found = true;
             copy_growths(search, best, search->growth);
-            skew = skew_of(search) - 2; /* they are all even, or all odd */
+            skew = skew_of(search) - 2; /* all skews have the same parity */
         } else {
             impossible = skew;
             if (!found)
@@ -181,9 +185,9 @@ static void add_cut(places_t *cuts, int at, int window)
     cuts->at[cuts->count++] = at;
 }
 
-/* In a grown window the left peer's prefix comes first, then the own window, then the right peer's suffix. A cut
- * inside one of them is a cut of the window it came from, which is `window` long: these are the cuts of that, before
- * growing. */
+/* The cuts of a window of length `window` before it grows. In a grown window the left peer's prefix comes first, then
+ * the own window, then the right peer's suffix. A cut inside one of these parts is a cut of the window from which the
+ * part was taken. */
 static void cuts_before(const places_t *after, int window, trv_growth_t growth, places_t *before)
 {
     before->count = 0;
@@ -200,9 +204,9 @@ static void cuts_before(const places_t *after, int window, trv_growth_t growth, 
     add_cut(before, window - growth.right, window);
 }
 
-/* What is left to spend. */
+/* The remaining budget of the search. */
 typedef struct budget {
-    int slack, skew, extras; /* extras: vectors beyond one per message */
+    int slack, skew, extras; /* extras: vectors in excess of one per message */
 } budget_t;
 
 static outcome_t shrink(search_t *search, int steps, int size, const places_t *cuts, budget_t budget);
@@ -234,7 +238,7 @@ static outcome_t try_growth(search_t *search, int step, int window, const places
     return shrink(search, step, window, &before, budget);
 }
 
-/* Finds the first `steps` growths of a window that is `size` long after them and must be held cut at `cuts`. */
+/* Finds the first `steps` growths of a window that has length `size` after them and must be held cut at `cuts`. */
 static outcome_t shrink(search_t *search, int steps, int size, const places_t *cuts, budget_t budget)
 {
     if (steps == 0)
@@ -245,7 +249,7 @@ static outcome_t shrink(search_t *search, int steps, int size, const places_t *c
     const int unit = step > search->resolution ? (int)search->power[step - search->resolution] : 1;
     for (int window = smaller((int)search->power[step], size); window >= (size + 2) / 3; window -= unit) {
         const int growth = size - window;
-        /* At most the window grows to one side. */
+        /* The skew is largest if the window grows to one side as far as possible. */
         const int skew_max = smaller(smaller(budget.slack, budget.skew), smaller(growth, window - (growth - window)));
         if (out_of_operations(search))
             return GIVEN_UP;
@@ -261,7 +265,7 @@ static outcome_t shrink(search_t *search, int steps, int size, const places_t *c
     return NONE;
 }
 
-/* The cheapest plan at this resolution and, among the cheapest, one with fewest extra vectors. */
+/* Finds the cheapest plan at this resolution and, among the cheapest, one with the fewest extra vectors. */
 static bool double_vectors(search_t *search, int resolution, int skew_max)
 {
     const places_t none = {0};
@@ -286,17 +290,17 @@ static bool double_vectors(search_t *search, int resolution, int skew_max)
     return true;
 }
 
-/* ---- The paper's ------------------------------------------------------------------------------------------------- */
+/* ---- The paper's growths ----------------------------------------------------------------------------------------- */
 
-/* Growths 3^k both ways, last what is missing, halved. At most two vectors per message, for any size: the last step
- * cuts its window, of length w, at x = w - right and y = left, so that x + y = w - d with d = right - left = 0 or 1.
- * That stays true going back through a full step, w = 3v: cuts in the left, middle and right third become
- * x, x - v, x - 2v.
- *   - Both in the left third: x + y <= 2v - 2 < 3v - d. Both in the right: x + y >= 4v + 2 > 3v. Neither can be, so
- *     the outer thirds, which are the messages, have one cut at most.
+/* Growths 3^k in both directions, and in the last step half of the missing values on each side. Messages have at most
+ * two vectors, for any size: the last step cuts its window, of length w, at x = w - right and y = left, so that x + y =
+ * w - d with d = right - left = 0 or 1. This remains true going back through a full step, w = 3v: cuts in the left,
+ * middle and right third become x, x - v, x - 2v.
+ *   - Both in the left third: x + y <= 2v - 2 < 3v - d. Both in the right third: x + y >= 4v + 2 > 3v. Both are
+ *     impossible, so each of the outer thirds, which are the messages, has at most one cut.
  *   - One left, one right: x + y - 2v = v - d. Both in the middle: (x - v) + (y - v) = v - d.
- *   - One outside, one in the middle: as x + y >= 3v - 1, the latter is on an edge of the middle third, where it is no
- *     cut.
+ *   - One outside, one in the middle: because x + y >= 3v - 1, the latter is on an edge of the middle third, where it
+ *     is not a cut.
  * Full steps add no cuts. */
 int trv_window_growths_paper(int size, trv_growth_t growth[TRV_WINDOW_STEPS_MAX])
 {
@@ -309,8 +313,8 @@ int trv_window_growths_paper(int size, trv_growth_t growth[TRV_WINDOW_STEPS_MAX]
     return steps;
 }
 
-/* 3^s and 2 * 3^(s-1): every growth is the full window, only the first of the latter is 1:0. No other plan is cheaper,
- * and windows that are never cut let the dimensions of a torus take turns. */
+/* Growths for 3^s and 2 * 3^(s-1) ranks: always the full window, except that the first growth of the latter is 1:0. No
+ * other plan is cheaper, and windows that are never cut allow the dimensions of a torus to alternate. */
 static bool full_growths(search_t *search)
 {
     const int last = search->steps - 1;

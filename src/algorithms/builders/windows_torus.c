@@ -1,7 +1,7 @@
 /*
- * Window plans on a torus, as a stage: every stream, on its own slice of the vector, runs the plans of all dimensions one
- * after the other or in turns (docs/windows.md). Every step works on the same blocks, so a plan's registers are the
- * stage's.
+ * Window plans on a torus, as a stage: every stream, on its own slice of the vector, runs the plans of all dimensions,
+ * one after the other or alternating (docs/windows.md). Every step works on the same blocks, so a plan's registers are
+ * those of the stage.
  */
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ typedef struct windows {
     trv_lattice_t lattice;
     int levels[TRV_DIMS_MAX];
     trv_visit_t visit;
-    trv_window_steps_t *plan[TRV_DIMS_MAX]; /* of dimension[i]; equal sizes share one */
+    trv_window_steps_t *plan[TRV_DIMS_MAX]; /* the plan of dimension[i]; equal sizes share one */
 } windows_t;
 
 static void destroy_windows(trv_stage_t *stage)
@@ -38,7 +38,7 @@ static int add_messages(trv_step_t *out, const trv_schedule_t *schedule, int ran
     for (int m = 0; m < window->messages; m++) {
         const trv_window_message_t *message = &window->message[m];
         const int port = trv_port(out->dimension, message->sign);
-        /* Two messages that may leave by one port (Bruck) have an interface each. */
+        /* Two messages that may leave through one port (Bruck) use different network interfaces. */
         const int nic = share_port ? trv_port(out->dimension, m > 0 ? -1 : 1) : -1;
         const int to = trv_torus_shift(torus, rank, out->dimension, -message->peer * stride);
         const int from = trv_torus_shift(torus, rank, out->dimension, message->peer * stride);
@@ -73,7 +73,7 @@ static int windows_step(const trv_stage_t *stage, const trv_schedule_t *schedule
     return rc;
 }
 
-/* Makes the plan of every dimension; equal sizes share one. */
+/* Creates the plan of every dimension; equal sizes share one. */
 static bool make_plans(windows_t *windows, trv_window_maker_t *maker)
 {
     const trv_lattice_t *lattice = &windows->lattice;
@@ -102,7 +102,7 @@ trv_stage_t *trv_windows_stage(const trv_lattice_t *lattice, trv_window_maker_t 
                                   .step = windows_step,
                                   .destroy = destroy_windows};
     if (!make_plans(windows, maker)) {
-        destroy_windows(&windows->base); /* plans that were not made are NULL, which it takes */
+        destroy_windows(&windows->base); /* accepts NULL for plans that were not created */
         return NULL;
     }
     bool whole = true;

@@ -1,10 +1,10 @@
 /*
- * Follows the values of one rank through the steps of a stream.
+ * Computes the dataflow of one rank in a stream: the values in its registers, step by step.
  *
- * First all sets of the schedule are collected and the slice is partitioned by them into atoms (space.h). Then: an atom of
- * a register holds a value; a received atom and a combined one are new values, a copy (a combine of one source) only lets
- * another register hold the same one and costs nothing. A message carries its parts one after the other, each in the
- * order of positions, which is contiguous in memory more often than the order of units.
+ * First all sets of the schedule are collected, and the slice is partitioned by them into atoms (space.h). Each atom of
+ * a register holds a value. A received atom and a combined one are new values; a copy (a combine of one source) only
+ * lets another register hold the same value and costs nothing. A message carries its parts one after the other, each in
+ * the order of positions, which is contiguous in memory more often than the order of units.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +14,14 @@
 #include "base/array.h"
 #include "schedule/collective.h"
 
-/* What the functions below share. */
+/* The state shared by the functions below. */
 typedef struct walk {
     trv_flow_t *flow;
     const trv_schedule_t *schedule;
     int rank, stream, registers, tick, step;
-    bool again;    /* the sets need a flat space */
+    bool again;    /* the sets are not products along the axes, so that a flat space is needed */
     int *bound;    /* [register][atom]: the value held, or -1 */
-    int64_t *slot; /* registers of a message */
+    int64_t *slot; /* scratch buffer for the registers of a message */
     int64_t slot_capacity;
 } walk_t;
 
@@ -129,7 +129,7 @@ static int collect_step(walk_t *walk, const trv_step_t *step)
     return rc;
 }
 
-/* The units of a rank's block, of all where units have no owners. */
+/* Finds the cover of the rank's block, or of all units if these have no owners. */
 static int find_block(walk_t *walk)
 {
     const int64_t units = trv_schedule_units(walk->schedule), ranks = trv_schedule_torus(walk->schedule)->ranks;
@@ -146,8 +146,8 @@ static int find_block(walk_t *walk)
     return 0;
 }
 
-/* All sets, and with them the partition. Large sets come first, so that small ones do not cut them: an AllGather's steps
- * are taken from the last one back, and the rank's own block comes at the end. */
+/* Collects all sets and computes the partition. Large sets come first, so that small ones do not divide them: the steps
+ * of an AllGather are processed from the last to the first, and the rank's own block is added at the end. */
 static int collect(walk_t *walk, trv_space_t *space, bool flat)
 {
     trv_flow_t *flow = walk->flow;
@@ -215,7 +215,8 @@ static long long first_unit(const walk_t *walk, int atom)
     return trv_partition_unit(p, trv_space_first(p->space, p->node[p->leaf[atom]].product));
 }
 
-/* The value that a register's atom holds, used now; negative if there is none. */
+/* Records a use of the value that a register's atom holds, at the present tick. Returns a negative value if the atom is
+ * empty. */
 static int use(walk_t *walk, int reg, int atom)
 {
     int value = *holder(walk, reg, atom);
@@ -229,7 +230,7 @@ static int use(walk_t *walk, int reg, int atom)
     return value;
 }
 
-/* Goes through the atoms of a cover: the values of register `reg` are used, or, `made`, new ones are put there. */
+/* Visits the atoms of a cover: the values of register `reg` are used or, with `made`, replaced by new ones. */
 static int carry(walk_t *walk, int reg, int cover, bool made)
 {
     const trv_partition_t *p = &walk->flow->partition;
@@ -316,7 +317,7 @@ static int follow_step(walk_t *walk, trv_flow_step_t *step)
     return rc;
 }
 
-/* Register 0 holds the rank's contribution. */
+/* Creates the rank's contributions, which register 0 holds at the start. */
 static int begin(walk_t *walk)
 {
     trv_flow_t *flow = walk->flow;
@@ -348,7 +349,7 @@ static int begin(walk_t *walk)
     return 0;
 }
 
-/* And at the end the result, wherever one is due. */
+/* Records the results, which register 0 holds at the end for every atom that has one. */
 static int finish(walk_t *walk)
 {
     trv_flow_t *flow = walk->flow;

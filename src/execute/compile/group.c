@@ -1,7 +1,8 @@
 /*
- * Groups of work: see group.h. Atoms with the same operands become one piece; their products are joined where they fit
- * together. Pieces all of whose operands are user memory or containers of one run stand for themselves. Those that touch
- * containers of several runs are processed together, in one work as far as they fit in a walk's masks.
+ * Groups of work, see group.h. Atoms with the same operands become one piece, and their products are joined where
+ * possible. A piece whose operands are all in user memory or in containers of one run becomes a work of its own. Pieces
+ * that access containers of several runs are processed together, in one work as far as they fit into the masks of a
+ * walk.
  */
 #include "execute/compile/group.h"
 
@@ -37,7 +38,7 @@ static bool is_tuple(const trv_group_t *group, int t, trv_place_t to, const trv_
 int trv_group_add(trv_group_t *group, int atom, trv_place_t to, const trv_place_t *source, int sources)
 {
     trv_program_t *program = group->program;
-    int t = group->tuples - 1; /* most likely the last one */
+    int t = group->tuples - 1; /* most likely the last tuple */
     while (t >= 0 && !is_tuple(group, t, to, source, sources))
         t--;
     if (t < 0) {
@@ -70,8 +71,8 @@ static int add_entry(trv_group_t *group, int node, int tuple)
     return 0;
 }
 
-/* The tuple of all atoms under a node; MIXED if they have several: then the largest nodes under it that have one each
- * are entered. *rc: an error. Very deep trees are taken atom by atom. */
+/* The tuple of all atoms under a node. If they have several tuples, the largest nodes under it with one tuple each are
+ * entered, and MIXED is returned. *rc is set to an error. Below DEPTH_MAX atoms are processed one by one. */
 static int collapse(trv_group_t *group, int number, int depth, int *rc)
 {
     const trv_node_t *node = &group->partition->node[number];
@@ -107,7 +108,7 @@ static int collapse_cover(trv_group_t *group, const trv_cover_t *cover)
     return rc;
 }
 
-/* Appends the products of one tuple (-1: of all) to the pool. */
+/* Appends the products of one tuple (-1: of all tuples) to the pool. */
 static int add_products(trv_group_t *group, int tuple)
 {
     trv_space_t *space = &group->program->space;
@@ -138,7 +139,8 @@ int trv_group_products(trv_group_t *group, const trv_cover_t *cover)
 
 /* ---- Walks ------------------------------------------------------------------------------------------------------- */
 
-/* Adds a place's container to the work's, if it has several runs. Returns the products that this adds to its walk. */
+/* Adds a place's container to those of the work if it has several runs. Returns the number of products that this adds
+ * to the walk. */
 static int walk_along(trv_group_t *group, trv_work_t *work, trv_place_t place)
 {
     trv_program_t *program = group->program;
@@ -154,7 +156,7 @@ static int walk_along(trv_group_t *group, trv_work_t *work, trv_place_t place)
     return program->container[place.container].products;
 }
 
-/* The same for all places of a piece. */
+/* Does the same for all places of a piece. */
 static int walk_piece(trv_group_t *group, trv_work_t *work, const trv_piece_t *piece)
 {
     int products = walk_along(group, work, piece->to);
@@ -165,8 +167,8 @@ static int walk_piece(trv_group_t *group, trv_work_t *work, const trv_piece_t *p
     return products;
 }
 
-/* Appends a piece, to the last work if both walk and it fits, or as a work of its own. `*used`: the products of
- * the last work's walk, 0 for one that takes no more. */
+/* Appends a piece: to the last work if both need a walk and it fits, otherwise as a work of its own. *used is the
+ * number of products in the walk of the last work; 0 if that work accepts no more pieces. */
 static int add_piece(trv_group_t *group, trv_piece_t piece, int *used)
 {
     trv_program_t *program = group->program;
@@ -202,7 +204,7 @@ static int add_piece(trv_group_t *group, trv_piece_t piece, int *used)
     return 0;
 }
 
-/* The pieces of one tuple. */
+/* Appends the pieces of one tuple. */
 static int add_tuple(trv_group_t *group, int t, int first, int count, int *used)
 {
     const trv_tuple_t *tuple = &group->tuple[t];

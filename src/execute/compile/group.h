@@ -1,5 +1,5 @@
 /*
- * Writing work: copies and reductions of many atoms become few pieces, as far as they have the same operands.
+ * Groups work: copies and reductions of many atoms become few pieces, one for all atoms with the same operands.
  */
 #ifndef TRIVANCE_EXECUTE_COMPILE_GROUP_H
 #define TRIVANCE_EXECUTE_COMPILE_GROUP_H
@@ -8,15 +8,15 @@
 
 typedef struct trv_tuple {
     trv_place_t to;
-    int source, sources; /* of program->source */
+    int source, sources; /* range of program->source */
 } trv_tuple_t;
 
 typedef struct trv_group {
     trv_program_t *program;
     const trv_partition_t *partition;
     trv_tuple_t *tuple;
-    int *of;   /* by atom: its tuple, or -1 */
-    int *atom; /* those that have one */
+    int *of;   /* per atom: its tuple, or -1 */
+    int *atom; /* the atoms that have a tuple */
     struct trv_entry {
         int product, tuple;
     } * entry;
@@ -29,11 +29,11 @@ enum { TRV_WALK_PRODUCTS_MAX = 128, TRV_PIECE_PRODUCTS_MAX = 64, TRV_CONTAINER_P
 int trv_group_make(trv_group_t *group, trv_program_t *program, const trv_partition_t *partition);
 /* Adds to := source[0] op source[1] … on an atom. */
 int trv_group_add(trv_group_t *group, int atom, trv_place_t to, const trv_place_t *source, int sources);
-/* Appends works to the program for all that was added since the last end, all of it within the
+/* Appends works to the program for everything that was added since the last end, all of which must be within the
  * cover. */
 int trv_group_end(trv_group_t *group, const trv_cover_t *cover);
-/* Appends the products of what was added since to the pool, as few as there can be found; their number. Ends the group
- * without works. */
+/* Appends to the pool the products of the atoms added since the last end, as few products as possible. Returns their
+ * number, and ends the group without works. */
 int trv_group_products(trv_group_t *group, const trv_cover_t *cover);
 void trv_group_clear(trv_group_t *group);
 

@@ -1,7 +1,7 @@
 /*
- * The partition of a slice into atoms: see space.h. It grows by splitting: a set that cuts through a leaf splits it into
- * the common part and at most one product per axis of the rest. What a set consists of stays true while leaves are split
- * further, as a node is the union of its parts.
+ * The partition of a slice into atoms, see space.h. It is refined by splitting: a set that contains only a part of a
+ * leaf splits it into the common part and at most one product per axis for the rest. A set remains the union of its
+ * nodes when leaves are split further, because a node is the union of its parts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -62,8 +62,8 @@ static int split(trv_partition_t *p, int node, const int *both)
     return 0;
 }
 
-/* What a node and the product `id` have in common. Returns 0 if that is nothing, 1 for a part of the node, 2 for all of
- * it. */
+/* Computes the intersection of a node and the product `id`. Returns 0 if it is empty, 1 if it is a part of the node, 2
+ * if it is the whole node, or an error. */
 static int common(trv_partition_t *p, int node, const int *id, int *both)
 {
     const int product = p->node[node].product;
@@ -72,14 +72,15 @@ static int common(trv_partition_t *p, int node, const int *id, int *both)
         const int mine = sets_of(p, product)[i];
         both[i] = trv_sets_both(&p->space->sets, mine, id[i]);
         if (both[i] <= 0)
-            return both[i]; /* or an error */
+            return both[i]; /* empty, or an error */
         inside = inside && both[i] == mine;
     }
     return inside ? 2 : 1;
 }
 
-/* Lists the nodes under `node` that make up its common part with the product `id`, splitting leaves. What is left over
- * comes last among a node's parts, and a long chain of such is gone down without recursion. */
+/* Lists the nodes under `node` whose union is its intersection with the product `id`, and splits leaves where
+ * necessary. The rest of a split is the last part of a node; chains of such rests can be long, so they are followed
+ * without recursion. */
 static int cover_under(trv_partition_t *p, int node, const int *id)
 {
     int both[TRV_SPACE_AXES_MAX];
@@ -101,7 +102,7 @@ static int cover_under(trv_partition_t *p, int node, const int *id)
     }
 }
 
-/* Most sets lie in what the last split left over. */
+/* Lists the nodes of a product. Most products are in the rest of the last split, so that is tried first. */
 static int cover_product(trv_partition_t *p, int product)
 {
     int id[TRV_SPACE_AXES_MAX], from = p->hot;
@@ -124,7 +125,7 @@ static unsigned hash_of(const trv_partition_t *p, int product, int products)
     return h ^ h >> 15;
 }
 
-/* More buckets. */
+/* Doubles the number of buckets. */
 static int grow_seen(trv_partition_t *p)
 {
     const int buckets = p->buckets ? 2 * p->buckets : 256;
@@ -172,7 +173,7 @@ static int find_cover(trv_partition_t *p, int product)
 
 /* ---- Sets of the schedule ---------------------------------------------------------------------------------------- */
 
-/* A set on the one axis of a flat space. */
+/* Adds a set on the one axis of a flat space. */
 static int add_flat(trv_partition_t *p, const trv_blocks_t *blocks)
 {
     const int64_t count = trv_blocks_count(blocks);
@@ -202,7 +203,8 @@ static int add_flat(trv_partition_t *p, const trv_blocks_t *blocks)
     return set <= 0 ? set : trv_space_add(p->space, &set);
 }
 
-/* How many of the coordinate's digits the values share: they are all r + i * m with i up to the end; m, or 0 if not. */
+/* If the values are all coordinates of the form r + i * m, returns m; otherwise 0. Such values agree in the lower
+ * digits of the coordinate. */
 static int common_modulus(const int *value, int count, int size)
 {
     const int modulus = size / count;
@@ -214,7 +216,7 @@ static int common_modulus(const int *value, int count, int size)
     return modulus;
 }
 
-/* The set of an axis that a product's values have; negative: they are no product along the axes. */
+/* The set of an axis that corresponds to a product's values; negative if they are not a product along the axes. */
 static int axis_set(trv_partition_t *p, int i, const int *value, int count)
 {
     const trv_axis_t *axis = &p->axis[i];
@@ -289,7 +291,7 @@ int trv_partition_run(trv_partition_t *p, int64_t first, int64_t units, bool *ag
 
 /* ---- Beginning and end ------------------------------------------------------------------------------------------- */
 
-/* Where every unit lies, for positions that follow no rule. */
+/* Lists the position of every unit, for positions that do not follow the axes. */
 static int list_positions(trv_partition_t *p)
 {
     const int64_t units = p->space->units;
@@ -339,7 +341,8 @@ int trv_partition_begin(trv_partition_t *p, trv_space_t *space, const trv_schedu
     return rc < 0 ? rc : 0;
 }
 
-/* Children have higher numbers than their parents, so one way counts the leaves and the other numbers them. */
+/* Children have higher numbers than their parents, so a pass in descending order counts the leaves and one in ascending
+ * order numbers them. */
 int trv_partition_end(trv_partition_t *p)
 {
     for (int i = p->nodes - 1; i >= 0; i--) {

@@ -1,16 +1,17 @@
 /*
- * Decides where every value lies and writes the work descriptors, going through the steps in time.
+ * Decides where every value is stored, and writes the work descriptors, step by step in the order of time.
  *
- * - A contribution is read where the user has it, so the first messages leave straight from the send buffer.
- * - Values of register 0 belong into the output; everything else lies in scratch.
- * - A message of one contiguous extent of the output is received there. Any other is received packed into scratch and
- *   used from there; results among it are copied to the output when the next step's messages are on their way.
- * - A combine writes to the output if that is where its result belongs, else over a source that nobody needs any more,
- *   else to new scratch.
+ * - A contribution is read from the user's buffer, so the first messages are sent directly from there.
+ * - Values of register 0 are stored in the output; all others in scratch.
+ * - A message that is one contiguous extent of the output is received there. Every other message is received packed
+ *   into scratch and used from there; results in it are copied to the output after the sends of the next step are
+ *   posted.
+ * - A combine writes to the output if its result belongs there, otherwise over a source that is not needed any more,
+ *   otherwise to new scratch.
  *
- * Two things never happen. A place is not written while a value in it is needed: `busy` keeps, per unit, until when its
- * place in the output is. And the plan does not care whether it runs in place: for `busy` a unit's input occupies the
- * output that it shares memory with when it does.
+ * Two rules always hold. A place is not written while a value in it is needed: `busy` has, per unit, the time until
+ * which its place in the output is in use. And a plan is the same whether it runs in place or not: for `busy`, the
+ * input of a unit occupies the output with which it shares memory in place.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +27,9 @@ typedef struct placing {
     trv_group_t group;
     trv_collective_t collective;
     int rank;
-    int *busy; /* by atom: last tick in which its place in the output is needed so far */
+    int *busy; /* per atom: the last tick, so far, at which its place in the output is needed */
     int64_t send_capacity, receive_capacity, container_capacity, area_capacity;
-    trv_place_t *place; /* of one atom's sources */
+    trv_place_t *place; /* scratch buffer: the places of one atom's sources */
     int64_t place_capacity;
 } placing_t;
 
@@ -43,7 +44,7 @@ static int product_of(const placing_t *p, int atom)
     return p->flow.partition.node[p->flow.partition.leaf[atom]].product;
 }
 
-static void settle_home(placing_t *p, trv_value_t *value, int last)
+static void place_in_output(placing_t *p, trv_value_t *value, int last)
 {
     value->place = output;
     value->area = -1;
@@ -58,7 +59,7 @@ static int next_tick(const placing_t *p, const trv_flow_step_t *step)
     return next < p->flow.step + p->flow.steps ? next->tick : p->flow.end;
 }
 
-/* Whether a cover is one run of positions that is contiguous in the user's buffers, too. */
+/* Whether a cover is one run of positions that is also contiguous in the user's buffers. */
 static bool is_stretch(const placing_t *p, int cover, int64_t *first, int64_t *units)
 {
     const trv_cover_t *c = cover_of(p, cover);
@@ -77,7 +78,7 @@ static int add_area(placing_t *p, int begin, int end)
     return program->areas++;
 }
 
-/* A container at the end of the newest area. */
+/* Adds a container at the end of the newest area. */
 static int add_container(placing_t *p, int product, int products)
 {
     trv_program_t *program = p->program;
@@ -104,8 +105,8 @@ static void extend_area(const placing_t *p, int area, int end)
 
 typedef enum fit { FITS_NOT, FITS_LATER, FITS } fit_t;
 
-/* Whether a message can be received into the output from tick `now` on: FITS_LATER if only busy places are in the way
- * now. */
+/* Whether a message can be received into the output from tick `now` on. FITS_LATER: only places that are still in use
+ * at that tick prevent it. */
 static fit_t fits_output(const placing_t *p, const trv_flow_message_t *message, int now)
 {
     const trv_flow_part_t *part = &p->flow.part[message->part];
@@ -123,7 +124,7 @@ static fit_t fits_output(const placing_t *p, const trv_flow_message_t *message, 
     return fit;
 }
 
-/* The message's values are packed in a new area: a container for each part. */
+/* Stores the message's values packed in a new area: one container per part. */
 static int receive_packed(placing_t *p, const trv_flow_message_t *message, int now, int end)
 {
     int area = add_area(p, now, end);
@@ -141,7 +142,7 @@ static int receive_packed(placing_t *p, const trv_flow_message_t *message, int n
     return area;
 }
 
-/* Places one received message, which is on its way from tick `now` to the step's own. */
+/* Places one received message, which is in flight from tick `now` to the step's own. */
 static int place_receive(placing_t *p, const trv_flow_step_t *step, const trv_flow_message_t *message, int now)
 {
     trv_program_t *program = p->program;
@@ -150,7 +151,7 @@ static int place_receive(placing_t *p, const trv_flow_step_t *step, const trv_fl
     for (int m = 0; m < message->parts; m++)
         for (int i = 0; i < part[m].values; i++) {
             const trv_value_t *value = listed(p, part[m].value + i);
-            int last = value->final ? later : value->last; /* results move to the output in the next step */
+            int last = value->final ? later : value->last; /* results are copied to the output in the next step */
             end = last > end ? last : end;
         }
     int rc = trv_array_reserve(&program->receive, &p->receive_capacity, program->receives, 1, sizeof *program->receive);
@@ -161,7 +162,7 @@ static int place_receive(placing_t *p, const trv_flow_step_t *step, const trv_fl
         is_stretch(p, part->cover, &receive.first, &receive.units);
         for (int i = 0; i < part->values; i++) {
             trv_value_t *value = listed(p, part->value + i);
-            settle_home(p, value, value->last > step->tick ? value->last : step->tick);
+            place_in_output(p, value, value->last > step->tick ? value->last : step->tick);
         }
     } else {
         receive.place = (trv_place_t){TRV_AT_SCRATCH, program->containers};
@@ -182,8 +183,9 @@ static int place_receives(placing_t *p, const trv_flow_step_t *step, trv_stage_t
     return rc;
 }
 
-/* A step's receives are posted one step ahead, all or none (so that they are posted in the order of the messages):
- * none if one of them would have to be copied only because its place in the output is still in use. */
+/* Whether the receives of a step are posted one step ahead: all or none, so that they are posted in the order of the
+ * messages. They are not if one of them would have to be copied only because its place in the output is still in
+ * use. */
 static bool receives_early(const placing_t *p, const trv_flow_step_t *step, int now)
 {
     for (int i = 0; i < step->receives; i++)
@@ -194,7 +196,7 @@ static bool receives_early(const placing_t *p, const trv_flow_step_t *step, int 
 
 /* ---- Sends ------------------------------------------------------------------------------------------------------- */
 
-/* The place that all values of a part have; false if they have several. */
+/* The common place of all values of a part; false if they have several places. */
 static bool one_place(const placing_t *p, const trv_flow_part_t *part, trv_place_t *place)
 {
     *place = listed(p, part->value)->place;
@@ -206,7 +208,7 @@ static bool one_place(const placing_t *p, const trv_flow_part_t *part, trv_place
     return true;
 }
 
-/* Whether part m is all of the m-th container from `container` on, in one area. */
+/* Whether part m is exactly the m-th container from `container` on, in the same area. */
 static bool is_container(const placing_t *p, const trv_flow_part_t *part, trv_place_t place, int container, int m)
 {
     const trv_program_t *program = p->program;
@@ -220,7 +222,7 @@ static bool is_container(const placing_t *p, const trv_flow_part_t *part, trv_pl
     return units == program->container[place.container].units;
 }
 
-/* Whether the message can be sent from where its values are: then the extent says where. */
+/* Whether the message can be sent from the places of its values, without packing. If so, sets the extent. */
 static bool find_extent(const placing_t *p, const trv_flow_message_t *message, trv_extent_t *send)
 {
     const trv_flow_part_t *part = &p->flow.part[message->part];
@@ -238,7 +240,7 @@ static bool find_extent(const placing_t *p, const trv_flow_message_t *message, t
     return true;
 }
 
-/* Puts the message together in a new area. */
+/* Packs the message in a new area. */
 static int pack(placing_t *p, const trv_flow_message_t *message, int now, trv_extent_t *send)
 {
     trv_program_t *program = p->program;
@@ -281,7 +283,8 @@ static int place_sends(placing_t *p, const trv_flow_step_t *step, trv_stage_t *s
 
 /* ---- Results that were received into scratch --------------------------------------------------------------------- */
 
-/* Copies the results that the step before received into scratch to the output, once this step's sends are posted. */
+/* Copies the results that the previous step received into scratch to the output, after the sends of this step are
+ * posted. */
 static int place_unpacks(placing_t *p, const trv_flow_step_t *before, trv_stage_t *stage, int now)
 {
     int rc = 0;
@@ -293,12 +296,12 @@ static int place_unpacks(placing_t *p, const trv_flow_step_t *before, trv_stage_
             for (int i = 0; !rc && i < part->values; i++) {
                 trv_value_t *value = listed(p, part->value + i);
                 const bool due = value->final && value->area >= 0;
-                if (due && p->busy[value->atom] >= now) /* its place is needed: at the very end, then */
+                if (due && p->busy[value->atom] >= now) /* the place is in use: place_tail copies the value */
                     extend_area(p, value->area, value->last);
                 if (!due || p->busy[value->atom] >= now)
                     continue;
                 rc = trv_group_add(&p->group, value->atom, output, &value->place, 1);
-                settle_home(p, value, value->last);
+                place_in_output(p, value, value->last);
             }
             if (!rc)
                 rc = trv_group_end(&p->group, cover_of(p, part->cover));
@@ -310,8 +313,9 @@ static int place_unpacks(placing_t *p, const trv_flow_step_t *before, trv_stage_
 
 /* ---- Combines ---------------------------------------------------------------------------------------------------- */
 
-/* Whether source value and result may share the output's place: the source is there, in place or not. */
-static bool lies_at_home(const placing_t *p, const trv_value_t *source)
+/* Whether a source is stored at its unit's place in the output, or would share memory with it in place; the result may
+ * then overwrite it. */
+static bool is_at_output(const placing_t *p, const trv_value_t *source)
 {
     const bool shared = p->collective == TRV_ALLREDUCE || (p->collective == TRV_REDUCE_SCATTER && p->rank == 0) ||
                         (p->collective == TRV_ALLGATHER && p->flow.in[source->atom]);
@@ -329,10 +333,10 @@ static bool reuse_place(placing_t *p, const trv_flow_combine_t *combine, int i)
     trv_value_t *result = listed(p, combine->result + i);
     bool replaces = false;
     for (int s = 0; s < combine->sources; s++)
-        replaces = replaces || lies_at_home(p, source_of(p, combine, s, i));
+        replaces = replaces || is_at_output(p, source_of(p, combine, s, i));
     int busy = result->home ? p->busy[result->atom] : 0;
     if (result->home && (busy < combine->tick || (busy == combine->tick && replaces))) {
-        settle_home(p, result, result->last);
+        place_in_output(p, result, result->last);
         return true;
     }
     for (int s = 0; s < combine->sources; s++) {
@@ -352,7 +356,7 @@ static bool is_placed(const trv_value_t *result)
     return result->last < 0 || result->area >= 0 || result->place.base == TRV_AT_OUTPUT;
 }
 
-/* A container for the next `left` results from number i on that have no place. */
+/* Adds a container for the next `left` results without a place, from number i on. */
 static int pack_few(placing_t *p, const trv_flow_combine_t *combine, int i, int left)
 {
     trv_space_t *space = &p->program->space;
@@ -368,8 +372,8 @@ static int pack_few(placing_t *p, const trv_flow_combine_t *combine, int i, int 
     return add_container(p, product, space->products - product);
 }
 
-/* Packs results that have no place into containers: into one if they can be said in a few products, else a few of them
- * into each. */
+/* Packs the results without a place into containers: into one if they are few products, otherwise a few results into
+ * each. */
 static int pack_results(placing_t *p, const trv_flow_combine_t *combine)
 {
     trv_space_t *space = &p->program->space;
@@ -401,7 +405,7 @@ static int pack_results(placing_t *p, const trv_flow_combine_t *combine)
     return 0;
 }
 
-/* Places the results of a combine; those that need new scratch get one area. */
+/* Places the results of a combine. Those that need new scratch share one area. */
 static int place_results(placing_t *p, const trv_flow_combine_t *combine)
 {
     bool new = false;
@@ -427,7 +431,7 @@ static int place_combine(placing_t *p, const trv_flow_combine_t *combine)
     for (int i = 0; !rc && i < combine->atoms; i++) {
         const trv_value_t *result = listed(p, combine->result + i);
         if (result->last < 0)
-            continue; /* nobody ever asks for it */
+            continue; /* the result is never used */
         for (int s = 0; s < combine->sources; s++)
             p->place[s] = source_of(p, combine, s, i)->place;
         rc = trv_group_add(&p->group, result->atom, result->place, p->place, combine->sources);
@@ -461,7 +465,7 @@ static int place_step(placing_t *p, int k)
     return rc;
 }
 
-/* What is not in the output yet goes there in the end. */
+/* Copies the results that are not in the output yet, after all steps. */
 static int place_tail(placing_t *p)
 {
     trv_program_t *program = p->program;
@@ -478,8 +482,8 @@ static int place_tail(placing_t *p)
     return rc;
 }
 
-/* The contributions occupy the output where they would in place: in a Reduce-Scatter the result lies where block 0 was,
- * else every unit where it is, as far as the rank contributes it. */
+/* Marks the output as occupied by the contributions, at the places that they would have in place: in a Reduce-Scatter
+ * the result is stored at block 0 of the input; otherwise every unit that the rank contributes is at its own place. */
 static int place_contributions(placing_t *p)
 {
     const int atoms = p->flow.partition.atoms;

@@ -1,5 +1,5 @@
 /*
- * Programs as a whole: what a run needs at most, what they take, their end.
+ * Programs as a whole: upper bounds of what a run needs, their memory, and their destruction.
  */
 #include "execute/compile/program.h"
 
@@ -8,7 +8,7 @@
 
 static int most(int a, int b) { return a > b ? a : b; }
 
-/* Bounds of the ranges of products, on all axes. */
+/* The bounds of the ranges of products, on all axes together. */
 static int count_bounds(const trv_space_t *space, int product, int products)
 {
     int bounds = 0;

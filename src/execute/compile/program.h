@@ -1,12 +1,14 @@
 /*
- * What a plan runs: the work descriptors of one rank for one stream, for any count. Compiled in passes:
+ * The program of a plan: the work descriptors of one rank for one stream, for any count. It is compiled in passes:
  *
- *     partition.c   which units share their history: atoms, products along the axes of the positions
- *     flow.c        which value is in which register when: every message and combine makes new values, copies make none
- *     place.c       where every value lies: the user's buffers, or packed in scratch; from that the descriptors
+ *     partition.c   groups units with the same history into atoms, products along the axes of the positions
+ *     flow.c        determines which value each register holds at any time: messages and combines create new values,
+ *                   copies do not
+ *     place.c       determines where every value is stored, in the user's buffers or packed in scratch, and writes the
+ *                   descriptors
  *
- * Nothing in a program depends on the count: places are positions of units or packed sets of them. size.c works out what
- * a count makes of it, walk.c goes through the runs of sets.
+ * A program does not depend on the count: places are positions of units, or packed sets of units. size.c computes sizes
+ * and offsets for a count, walk.c visits the runs of sets.
  */
 #ifndef TRIVANCE_EXECUTE_COMPILE_PROGRAM_H
 #define TRIVANCE_EXECUTE_COMPILE_PROGRAM_H
@@ -21,29 +23,30 @@
 
 typedef enum trv_base { TRV_AT_INPUT, TRV_AT_OUTPUT, TRV_AT_SCRATCH, TRV_BASES } trv_base_t;
 
-/* The user's buffers hold units by their positions; scratch holds them in containers. */
+/* The place of a value. The user's buffers contain units at their positions; scratch contains them in containers. */
 typedef struct trv_place {
     trv_base_t base;
-    int container; /* in scratch; else -1 */
+    int container; /* in scratch; otherwise -1 */
 } trv_place_t;
 
-/* A set of units one after the other, by position, in an area of scratch. The containers of an area follow each other. */
+/* A set of units, packed in the order of their positions in an area of scratch. The containers of an area are
+ * contiguous. */
 typedef struct trv_container {
     int product, products;
     int area;
-    bool run; /* it is one run of positions, from `first` on */
+    bool run; /* the units are one run of positions, from `first` on */
     int64_t first, units;
-    int stretch, stretches; /* else its runs, if they were listed */
+    int stretch, stretches; /* otherwise its runs, if they were listed */
 } trv_container_t;
 
-/* A stretch of scratch that is needed from one tick to another. */
+/* A part of scratch that is in use from tick `begin` to tick `end`. */
 typedef struct trv_area {
     int begin, end;
     int container, containers;
 } trv_area_t;
 
-/* A message: `units` positions from `first` on, at a place; or, with containers > 0, that many containers from the
- * place's on. A send may need work that puts it together first (packing). */
+/* The data of a message: `units` positions from `first` on, at a place; or, if containers > 0, that many containers
+ * from the place's container on. A send may need work that packs the data first. */
 typedef struct trv_extent {
     int peer, port; /* the sender's port */
     trv_place_t place;
@@ -52,37 +55,38 @@ typedef struct trv_extent {
     int work, works;
 } trv_extent_t;
 
-/* to := source[0] op source[1] op … on some units; one source is a copy. */
+/* to := source[0] op source[1] op … on a set of units; with one source it is a copy. */
 typedef struct trv_piece {
     int product, products;
-    int64_t first, units; /* if that is one run: units > 0 */
+    int64_t first, units; /* if the set is one run; otherwise units is 0 */
     trv_place_t to;
-    int source, sources; /* of program->source */
+    int source, sources; /* range of program->source */
 } trv_piece_t;
 
-/* Positions `first` to `end` - 1 of a work: its piece (-1: none), and a bit for each walked container that has them. */
+/* Positions `first` to `end` - 1 of a work: its piece (-1: none), and a bit for each walked container that contains
+ * them. */
 typedef struct trv_stretch {
     int piece, first, end;
     uint32_t in;
 } trv_stretch_t;
 
-/* Pieces that are gone through together, in the order of positions, because they read or write containers of several
- * runs, which are gone through along with them: program->walked[walk …]. */
+/* Pieces that are processed together, in the order of positions, because they access containers of several runs. These
+ * containers, program->walked[walk …], are visited at the same time. */
 typedef struct trv_work {
     int piece, pieces;
     int walk, walks;
-    int stretch, stretches; /* what going through them comes to, if it was listed */
+    int stretch, stretches; /* the stretches of the walk, if they were listed */
 } trv_work_t;
 
-/* One step that has anything to do; all members are ranges of the program's arrays. When a lane enters the stage it
- * posts the stage's receives (if not `early`), packs and sends, posts the next stage's receives (if early), runs the
- * unpacks; when sends and receives are complete it does the work. */
+/* One step in which the rank is active; all members are ranges of the program's arrays. When a lane enters the stage it
+ * posts the stage's receives (if not `early`), packs and posts its sends, posts the next stage's receives (if early),
+ * and executes the unpacks. When sends and receives are complete it executes the work. */
 typedef struct trv_stage {
-    int step; /* of the schedule */
+    int step; /* the step of the schedule */
     bool early;
     int send, sends;
     int receive, receives;
-    int unpack, unpacks; /* of program->work, as is: */
+    int unpack, unpacks; /* range of program->work; so is the next: */
     int work, works;
 } trv_stage_t;
 
@@ -98,48 +102,48 @@ typedef struct trv_program {
     int *walked;
     trv_stretch_t *stretch;
     int stages, sends, receives, works, pieces, sources, containers, areas, walks, stretches;
-    int tail, tails;                 /* work when everything else is done */
-    int stage_sends, stage_receives; /* the most of one stage */
-    int sources_most;                /* of one piece */
-    int64_t block;                   /* units of a rank's block in Reduce-Scatter and AllGather; else all */
-    int weight;                      /* of the stream, … */
-    int64_t weights, weights_before; /* … and the sums of those of all streams, and of the streams before it */
-    int walk_bounds;                 /* entries that a walk's arrays need */
+    int tail, tails;                 /* work after all stages */
+    int stage_sends, stage_receives; /* maximum of one stage */
+    int sources_most;                /* maximum of one piece */
+    int64_t block;                   /* units of a rank's block in Reduce-Scatter and AllGather; otherwise all units */
+    int weight;                      /* weight of the stream */
+    int64_t weights, weights_before; /* sums of the weights of all streams, and of the streams before it */
+    int walk_bounds;                 /* number of entries that a walk's arrays need */
 } trv_program_t;
 
-/* TRV_ERR_INVALID, or TRV_ERR_UNSUPPORTED, with the reason, for schedules that cannot be run. */
+/* Returns TRV_ERR_INVALID, or TRV_ERR_UNSUPPORTED, with the reason, for schedules that cannot be executed. */
 int trv_program_compile(trv_program_t *program, const trv_schedule_t *schedule, int rank, int stream);
-/* Small spaces have a table of positions (size.h), and the stretches of as much work as fits are listed: going through
- * a list takes a fifth of the time of a walk. */
+/* Small spaces have a table of positions (size.h), and the stretches of works are listed as long as the list has
+ * capacity: processing a list takes a fifth of the time of a walk. */
 enum { TRV_SMALL_UNITS = 4096, TRV_STRETCHES_MAX = 1 << 14 };
 int trv_program_unroll(trv_program_t *program);
-/* Fills in the most of everything. */
+/* Sets the upper bounds of the program. */
 void trv_program_measure(trv_program_t *program);
 void trv_program_clear(trv_program_t *program);
 size_t trv_program_memory_bytes(const trv_program_t *program);
 
-/* ---- Flow -------------------------------------------------------------------------------------------------------- */
+/* ---- Dataflow ---------------------------------------------------------------------------------------------------- */
 
-/* The content of one atom of one register, from when it is made to its last use. Times are ticks: a step's
- * communication is one tick, each of its combines another. */
+/* The content of one atom of one register, from its creation to its last use. Times are ticks: the communication of a
+ * step is one tick, each of its combines another. */
 typedef struct trv_value {
     int atom;
-    int last;   /* tick of the last use, -1: never used */
-    bool home;  /* was the content of register 0 for an atom with a result: its natural place is the output */
+    int last;   /* tick of the last use; -1: never used */
+    bool home;  /* created in register 0, for an atom with a result; stored in the output if possible */
     bool final; /* the result of its atom */
-    int area;   /* while placing: the scratch area it lies in, or -1 */
+    int area;   /* during placement: its area in scratch, or -1 */
     trv_place_t place;
 } trv_value_t;
 
 /* A set of units of one register. */
 typedef struct trv_flow_part {
-    int reg, cover;    /* of the partition */
-    int value, values; /* flow->list[value …]: what it carries, atom by atom */
+    int reg, cover;    /* cover of the partition */
+    int value, values; /* flow->list[value …]: the values that it carries, one per atom */
 } trv_flow_part_t;
 
 typedef struct trv_flow_message {
     int peer, port;
-    int part, parts; /* of flow->part, in the order of the wire */
+    int part, parts; /* range of flow->part, in the order in the message */
 } trv_flow_message_t;
 
 /* For i < atoms: list[result + i] := list[source + i] op list[source + atoms + i] op … */
@@ -155,7 +159,7 @@ typedef struct trv_flow_step {
 
 typedef struct trv_flow {
     trv_partition_t partition;
-    trv_value_t *value; /* the first `contributions` are what the rank brings */
+    trv_value_t *value; /* the first `contributions` of them are the rank's contributions */
     trv_flow_step_t *step;
     trv_flow_message_t *send, *receive;
     trv_flow_part_t *part;
@@ -164,9 +168,9 @@ typedef struct trv_flow {
     int contributions, values, steps, sends, receives, parts, combines, listed, regs;
     int64_t value_capacity, step_capacity, send_capacity, receive_capacity, part_capacity, combine_capacity,
         list_capacity, reg_capacity;
-    int end;        /* the tick after everything */
-    int *result;    /* by atom: the final value, -1 where none is due */
-    bool *in, *out; /* by atom: whether the rank contributes it; whether a result is due */
+    int end;        /* the tick after all steps */
+    int *result;    /* per atom: the final value, or -1 if the atom has no result */
+    bool *in, *out; /* per atom: whether the rank contributes it; whether it has a result */
     int64_t block;  /* as in the program */
     int everything; /* the cover of all units */
 } trv_flow_t;

@@ -1,6 +1,6 @@
 /*
- * Interned sets of ranges: see sets.h. The results of operations are kept in a table that forgets: each entry is
- * overwritten by the next one that falls on it.
+ * Interned sets of ranges, see sets.h. The results of operations are cached in a table in which an entry is overwritten
+ * by the next result with the same hash.
  */
 #include "execute/compile/sets.h"
 
@@ -26,7 +26,7 @@ static unsigned hash_of(const int *bound, int bounds)
     return h ^ h >> 15;
 }
 
-/* Twice as many buckets. */
+/* Doubles the number of buckets. */
 static int spread(trv_sets_t *sets)
 {
     const int buckets = sets->buckets ? 2 * sets->buckets : BUCKETS_FIRST;
@@ -99,7 +99,8 @@ int trv_sets_values(trv_sets_t *sets, const int *value, int count)
     return trv_sets_add(sets, made, ranges);
 }
 
-/* Goes through the bounds of both sets: what is kept of a stretch depends on which sets it is in. */
+/* Visits the bounds of both sets in ascending order. Whether the range between two bounds is kept depends on the sets
+ * that contain it. */
 static int make(trv_sets_t *sets, op_t op, int a, int b)
 {
     const trv_set_t x = sets->set[a], y = sets->set[b];

@@ -1,6 +1,6 @@
 /*
- * Sets of the indices of an axis, as lists of ranges. Equal sets have equal numbers, so comparing costs nothing, and what
- * was worked out once is looked up.
+ * Sets of the indices of an axis, as lists of ranges. Equal sets have equal numbers, so that they are compared in
+ * constant time and the results of operations can be cached.
  */
 #ifndef TRIVANCE_EXECUTE_COMPILE_SETS_H
 #define TRIVANCE_EXECUTE_COMPILE_SETS_H
@@ -11,32 +11,32 @@
 typedef struct trv_set {
     int first, ranges; /* bound[first], bound[first + 1]: begin and end of the first range, and so on, ascending */
     int members;
-    int next; /* of those with the same hash */
+    int next; /* the next set with the same hash */
 } trv_set_t;
 
 typedef struct trv_known trv_known_t;
 
 typedef struct trv_sets {
-    trv_set_t *set; /* set 0 is empty */
+    trv_set_t *set; /* set 0 is the empty set */
     int *bound;
     int sets, bounds;
     int64_t set_capacity, bound_capacity;
-    int *bucket, buckets; /* by hash, while compiling … */
-    trv_known_t *known;   /* … as are the results of operations */
-    int *made;            /* the set being made */
+    int *bucket, buckets; /* by hash; exists during compilation only */
+    trv_known_t *known;   /* cached results of operations; exist during compilation only */
+    int *made;            /* the set under construction */
     int64_t made_capacity;
 } trv_sets_t;
 
-/* All of these return a set's number, or a negative TRV_ERR_*. */
+/* These functions return a set's number, or a negative TRV_ERR_*. */
 int trv_sets_begin(trv_sets_t *sets);
-/* The set of `ranges` ranges, which do not touch. */
+/* The set of `ranges` ranges, which must not touch each other. */
 int trv_sets_add(trv_sets_t *sets, const int *bound, int ranges);
 int trv_sets_range(trv_sets_t *sets, int begin, int end);
 int trv_sets_values(trv_sets_t *sets, const int *value, int count);
 int trv_sets_both(trv_sets_t *sets, int a, int b);
 int trv_sets_minus(trv_sets_t *sets, int a, int b);
 int trv_sets_either(trv_sets_t *sets, int a, int b);
-/* Frees what only the making of sets needs. */
+/* Frees the memory that is needed only to create sets. */
 void trv_sets_end(trv_sets_t *sets);
 void trv_sets_clear(trv_sets_t *sets);
 

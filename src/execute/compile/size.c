@@ -1,7 +1,7 @@
 /*
- * Sizes at a count: see size.h. The containers of an area follow each other without gaps, as the parts of a message do on
- * the wire. Areas are placed by first fit: they are asked for in the order of time, the few that live at a time are kept
- * by offset, and a new one goes into the first gap that is large enough.
+ * Sizes for a count, see size.h. The containers of an area are contiguous, like the parts of a message. Areas are
+ * placed by first fit: they are requested in the order of time, the few that are in use at the same time are sorted by
+ * offset, and a new area is placed into the first gap that is large enough.
  */
 #include "execute/compile/size.h"
 
@@ -91,8 +91,8 @@ static size_t set_elements(const trv_sized_t *sized, int axis, size_t length, co
     return elements;
 }
 
-/* The elements of a product. An index of axis k has one of two lengths, least[k] or one more; from the last axis back,
- * `sum` has what the product takes of either. */
+/* The elements of a product. An index of axis k has one of two lengths, least[k] or one more. From the last axis to the
+ * first, `sum` has the elements of the product within an index of either length. */
 static size_t product_elements(const trv_sized_t *sized, int product)
 {
     const trv_space_t *space = &sized->program->space;
@@ -134,7 +134,7 @@ static size_t container_bytes(const trv_sized_t *sized, const trv_container_t *c
 
 /* ---- Positions --------------------------------------------------------------------------------------------------- */
 
-/* Fills in the positions of an axis' indices and those after it. */
+/* Fills in the table for the indices of an axis and of those after it. */
 static void fill_table(trv_sized_t *sized, int axis, int64_t position, size_t before, size_t length)
 {
     const trv_space_t *space = &sized->program->space;

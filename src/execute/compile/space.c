@@ -1,5 +1,5 @@
 /*
- * Products of sets of indices: see space.h.
+ * Products of sets of indices, see space.h.
  */
 #include "execute/compile/space.h"
 
@@ -31,7 +31,8 @@ int64_t trv_space_first(const trv_space_t *space, int product)
     return first;
 }
 
-/* One range of the last axis that is not full, single indices before it. */
+/* Whether a product is one run of positions: one range on the last axis that is not full, and single indices on the
+ * axes before it. */
 static bool is_run(const trv_space_t *space, const int *id)
 {
     int last = space->axes - 1;
@@ -63,14 +64,14 @@ int trv_space_add(trv_space_t *space, const int *id)
 {
     const size_t axes = (size_t)space->axes;
     int copy[TRV_SPACE_AXES_MAX];
-    memcpy(copy, id, axes * sizeof *copy); /* it may be one of the pool */
+    memcpy(copy, id, axes * sizeof *copy); /* `id` may point into the pool */
     if (trv_array_reserve(&space->id, &space->product_capacity, space->products, 1, axes * sizeof *space->id))
         return TRV_ERR_MEMORY;
     memcpy(space->id + (size_t)space->products * axes, copy, axes * sizeof *copy);
     return space->products++;
 }
 
-/* The only axis in which two products differ; -1 if there are several. */
+/* The only axis in which two products differ; -1 if they differ in several. */
 static int only_difference(const int *a, const int *b, int axes)
 {
     int axis = -1;
@@ -96,7 +97,7 @@ int trv_space_join(trv_space_t *space, int product)
                 return joined;
             x[axis] = joined;
             memmove(y, product_at(space, --space->products), (size_t)space->axes * sizeof *y);
-            b = a; /* what did not fit before may fit now */
+            b = a; /* products that could not be joined before may be joined now */
         }
     return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * Lists what going through works and containers comes to, where that is little: see TRV_SMALL_UNITS. The lists hold
- * positions and so do not depend on the count either.
+ * Lists the stretches of works and the runs of containers in advance, for small spaces (TRV_SMALL_UNITS). The lists
+ * contain positions, so that they do not depend on the count.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static int add_run(void *context, trv_mask_t mask, size_t first, size_t units)
     return add_stretch(u, -2, 0, first, units);
 }
 
-/* Sets a list's range by what was added since `before`; forgets it if it was too many. */
+/* Sets the range of a list to the entries added since `before`, or removes these if there were too many. */
 static int list(trv_program_t *program, int rc, int before, int *first, int *count)
 {
     if (rc == TOO_MANY)
@@ -63,7 +63,7 @@ static int unroll_container(unrolling_t *u, trv_walk_t *walk, trv_container_t *c
     walk->products = container->products;
     for (int i = 0; i < container->products; i++)
         walk->product[i] = container->product + i;
-    /* A mark between lists, so that none goes on with the one before. */
+    /* A separator, so that no list continues the previous one. */
     int rc = add_stretch(u, -1, 0, 0, 0);
     if (!rc)
         rc = trv_walk(walk);

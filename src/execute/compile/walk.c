@@ -1,6 +1,6 @@
 /*
- * Walks: see walk.h. Each axis is cut into segments by the bounds of all products' sets; a cell, one segment of every
- * axis, lies in the products that all its segments lie in.
+ * Walks, see walk.h. Each axis is cut into segments by the bounds of all products' sets. A cell is one segment of every
+ * axis; it is contained in the products that contain all of its segments.
  */
 #include "execute/compile/walk.h"
 #include "base/ascending.h"
@@ -14,7 +14,7 @@ static const trv_set_t *set_of(const trv_walk_t *walk, int product, int axis)
     return &space->sets.set[space->id[(size_t)walk->product[product] * (size_t)space->axes + (size_t)axis]];
 }
 
-/* The bounds of all sets on an axis, ascending, each once; returns their number. */
+/* The bounds of all sets on an axis, ascending, without duplicates. Returns their number. */
 static int find_bounds(trv_walk_t *walk, int axis)
 {
     int *bound = walk->bound, bounds = 0, kept = 0;
@@ -36,7 +36,7 @@ static int find_bounds(trv_walk_t *walk, int axis)
     return kept;
 }
 
-/* Cuts an axis into segments, from segment `at` on. */
+/* Cuts an axis into segments, which are stored from index `at` on. */
 static int cut_axis(trv_walk_t *walk, int axis, int at)
 {
     const int bounds = find_bounds(walk, axis);
@@ -61,8 +61,8 @@ static int cut_axis(trv_walk_t *walk, int axis, int at)
     return at + kept;
 }
 
-/* The cells of an axis and those after it, within `length` elements from `before` on. */
-static int go(const trv_walk_t *walk, int axis, size_t before, size_t length, trv_mask_t mask)
+/* Visits the cells of an axis and those after it, within `length` elements from `before` on. */
+static int visit_axis(const trv_walk_t *walk, int axis, size_t before, size_t length, trv_mask_t mask)
 {
     const trv_segment_t *segment = walk->segment + walk->first[axis];
     int rc = 0;
@@ -79,7 +79,7 @@ static int go(const trv_walk_t *walk, int axis, size_t before, size_t length, tr
         for (int index = segment[i].begin; !rc && index < segment[i].end; index++) {
             const size_t end = trv_before_index(walk->sized, axis, length, index + 1);
             if (end > at)
-                rc = go(walk, axis + 1, before + at, end - at, inside);
+                rc = visit_axis(walk, axis + 1, before + at, end - at, inside);
             at = end;
         }
     }
@@ -95,9 +95,9 @@ int trv_walk(trv_walk_t *walk)
         at = cut_axis(walk, axis, at);
         const trv_segment_t *segment = walk->segment + walk->first[axis];
         if (walk->segments[axis] != 1 || segment->begin != 0 || segment->end != space->size[axis])
-            walk->last = axis; /* else all products have all of it */
+            walk->last = axis; /* otherwise all products contain the whole axis */
     }
-    return walk->sized->total ? go(walk, 0, 0, walk->sized->total, ~(trv_mask_t)0) : 0;
+    return walk->sized->total ? visit_axis(walk, 0, 0, walk->sized->total, ~(trv_mask_t)0) : 0;
 }
 
 /* ---- Works ------------------------------------------------------------------------------------------------------- */
@@ -106,8 +106,8 @@ typedef struct going {
     const trv_work_t *work;
     trv_pass_t pass;
     void *context;
-    trv_mask_t piece[128], walked[128]; /* the products of each */
-    /* The stretch that is growing: its piece (-1: none) and the containers that it lies in. */
+    trv_mask_t piece[128], walked[128]; /* per piece and per walked container: its products */
+    /* The stretch under construction: its piece (-1: none) and the containers that contain it. */
     int at;
     trv_mask_t in;
     size_t first, elements;

@@ -42,7 +42,7 @@ static inline int trv_count_check(trv_collective_t collective, const trv_element
     return TRV_OK;
 }
 
-/* Bytes of the input and the output buffer; `part` is AllReduce's vector, or one rank's block. */
+/* The bytes of the input and of the output buffer; `part` is the size of AllReduce's vector, or of one rank's block. */
 static inline size_t trv_input_bytes(trv_collective_t collective, size_t part, int ranks)
 {
     return trv_collective_shape(collective)->all_before ? part * trv_collective_blocks(collective, ranks) : part;
@@ -62,7 +62,7 @@ static inline bool trv_buffers_overlap(trv_collective_t collective, size_t part,
            out < in + trv_input_bytes(collective, part, ranks);
 }
 
-/* Of the bytes of `part`; input == output is in place. */
+/* Checks buffers for a vector or block of `part` bytes. input == output means in place. */
 static inline int trv_buffers_check(trv_collective_t collective, size_t part, int ranks, const void *input,
                                     const void *output)
 {

@@ -1,10 +1,10 @@
 /*
- * Debug mode: before a run the ranks compare what they are about to do, so that a count that differs becomes a sentence
- * on every rank instead of a hang.
+ * Debug mode: before a run the ranks compare its arguments, so that a count that differs is reported as an error on
+ * every rank instead of causing a hang.
  *
- * Dissemination in ceil(log2 n) rounds: in round k a rank sends the smallest and largest values it has seen so far to
- * the rank 2^k after it. Minima and maxima may meet the same rank twice, so this works for any n, and in the end all
- * ranks hold the same values and reach the same verdict.
+ * The comparison is a dissemination in ceil(log2 n) rounds: in round k a rank sends the minimum and the maximum of
+ * every value that it has received so far to the rank 2^k after it. Minima and maxima may include a rank more than
+ * once, so this works for any n; at the end all ranks have the same values and reach the same result.
  */
 #include <string.h>
 

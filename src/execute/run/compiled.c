@@ -1,5 +1,5 @@
 /*
- * What plans that are alike share: the programs of all streams, counted.
+ * The part that plans of the same schedule and rank share: the programs of all streams, with a reference count.
  */
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ void trv_compiled_release(trv_compiled_t *compiled)
     free(compiled);
 }
 
-/* The programs of all streams, with one reference. */
+/* Compiles the programs of all streams, with one reference. */
 int trv_compiled_make(trv_compiled_t **compiled, const trv_schedule_t *schedule, int rank)
 {
     trv_compiled_t *made = calloc(1, sizeof *made);

@@ -1,5 +1,5 @@
 /*
- * What a plan says about itself: what a run waits for, and its numbers.
+ * Descriptions of a plan: the messages for which a run waits, and its sizes.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #define LANES_TOLD 4
 
-/* Text that grows to at most `size` bytes; `used` may exceed it. `name` is what ranks are called. */
+/* Text that grows to at most `size` bytes; `used` may exceed it. `name` maps ranks to the numbers that are printed. */
 typedef struct text {
     char *at;
     size_t size, used;
@@ -27,7 +27,7 @@ static void add(text_t *text, const char *format, ...)
 
 static int name_of(const text_t *text, int rank) { return text->name ? text->name[rank] : rank; }
 
-/* "before 1, 2" for the peers whose bits are set. */
+/* Appends `before` and the peers of the messages whose bits are set, such as "before 1, 2". */
 static void add_peers(text_t *text, const char *before, const trv_extent_t *message, int messages,
                       const uint64_t *pending)
 {
@@ -92,7 +92,7 @@ void trv_plan_describe(const trv_plan_t *plan, char *text, size_t size)
     trv_plan_describe_as(plan, NULL, text, size);
 }
 
-/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
+/* ---- Sizes ------------------------------------------------------------------------------------------------------- */
 
 static size_t bytes_of_sends(const trv_sized_t *sized)
 {

@@ -1,7 +1,8 @@
 /*
- * Runs whose input comes bit by bit, as a node's leader has it: a lane begins a chunk when all of the chunk is there,
- * and says how far the results are final. The order of chunks, and with it every message and every bit of the result,
- * is that of any other run; only when a chunk begins is different, and on this rank alone.
+ * Runs whose input becomes available in parts, as on the leader of a node: a lane begins a chunk when all of its input
+ * is available, and the number of final results can be queried. The order of the chunks, and with it every message and
+ * every bit of the result, is that of any other run; only the times at which chunks begin differ, and only on this
+ * rank.
  */
 #include "base/error.h"
 #include "execute/run/plan.h"
@@ -26,7 +27,7 @@ void trv_plan_feed(trv_plan_t *plan, size_t elements)
 
 size_t trv_plan_ready(const trv_plan_t *plan)
 {
-    size_t chunk = plan->chunks; /* the first one that a lane is not through with */
+    size_t chunk = plan->chunks; /* the first chunk that a lane has not completed */
     if (plan->state == TRV_PLAN_IDLE)
         return plan->count;
     if (plan->state != TRV_PLAN_RUNNING || plan->failure)

@@ -1,12 +1,13 @@
 /*
- * The in-process transport: all ranks in one process, with a thread each or one thread that drives them all.
+ * The in-process (loopback) transport: all ranks are in one process, each with its own thread or all driven by one
+ * thread.
  *
- * A message that finds no partner waits in the receiver's mailbox, a send as a pointer to its data: nothing is ever
- * copied twice and nothing allocated. The second of the two, sender or receiver, copies. So a send is complete when its
- * receive is posted and filled, the strictest behaviour that the transport interface allows.
+ * A message without a partner waits in the receiver's mailbox, a send as a pointer to its data, so that data is copied
+ * only once and no memory is allocated. The later of the two sides, sender or receiver, copies. A send is therefore
+ * complete when its receive is posted and filled, which is the strictest behaviour that the transport interface allows.
  *
- * A request is in one of three states: waiting (in a mailbox, under its lock), matched (out of the mailbox, being
- * copied), complete. The states are atomic, so testing takes no lock.
+ * A request is in one of three states: waiting (in a mailbox, under its lock), matched (removed from the mailbox, being
+ * copied), complete. The states are atomic, so that testing needs no lock.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -25,14 +26,15 @@ enum state { FREE, WAITING, MATCHED, COMPLETE, OTHER_LENGTH };
 typedef struct request {
     atomic_int state;
     bool is_send;
-    int handle, peer, tag; /* peer: the sender in the mailbox's view */
-    int mailbox;           /* in which it waits */
+    int handle, peer, tag; /* peer: the sender, as the mailbox sees it */
+    int mailbox;           /* the mailbox in which it waits */
     void *data;
     size_t bytes, other_bytes;
     struct request *next;
 } request_t;
 
-/* Requests that wait for a partner, in the order of their calls. Those of one (handle, sender, tag) share a bucket. */
+/* Requests that wait for a partner, in the order of their calls. Those with the same (handle, sender, tag) are in the
+ * same bucket. */
 typedef struct mailbox {
     pthread_mutex_t lock;
     struct queue {
@@ -40,7 +42,7 @@ typedef struct mailbox {
     } bucket[BUCKETS];
 } mailbox_t;
 
-/* What one plan opened on one rank. */
+/* The handle that one plan opened on one rank. */
 typedef struct opened {
     int handle;
     request_t *request;
@@ -49,7 +51,7 @@ typedef struct opened {
 
 typedef struct endpoint {
     trv_hub_t *hub;
-    int rank, handles; /* so many were opened so far: the n-th on every rank belong together */
+    int rank, handles; /* number of handles opened so far; the n-th handles of all ranks belong together */
     opened_t *opened;
     trv_transport_t transport;
 } endpoint_t;
@@ -60,7 +62,7 @@ struct trv_hub {
     mailbox_t *mailbox;
 };
 
-/* The open handle, moved to the front of the list: the one in use is found at once. */
+/* Finds the open handle and moves it to the front of the list, so that a handle in use is found immediately. */
 static opened_t *find_opened(endpoint_t *endpoint, int handle)
 {
     for (opened_t **at = &endpoint->opened; *at; at = &(*at)->next)
@@ -110,7 +112,7 @@ static struct queue *queue_of(mailbox_t *mailbox, int handle, int sender, int ta
     return &mailbox->bucket[hash % BUCKETS];
 }
 
-/* Takes the first request out that is the other side of `request`. */
+/* Removes the first request that is the other side of `request`. */
 static request_t *take_partner(struct queue *queue, const request_t *request)
 {
     for (request_t **at = &queue->first; *at; at = &(*at)->next) {
@@ -137,8 +139,8 @@ static void deliver(request_t *send, request_t *receive)
     atomic_store_explicit(&send->state, state, memory_order_release);
 }
 
-/* Files a request in the receiver's mailbox, or serves it at once when its partner is there. */
-static void file(trv_hub_t *hub, request_t *request)
+/* Adds a request to the receiver's mailbox, or completes it at once if its partner is there. */
+static void request_file(trv_hub_t *hub, request_t *request)
 {
     mailbox_t *mailbox = &hub->mailbox[request->mailbox];
     pthread_mutex_lock(&mailbox->lock);
@@ -172,7 +174,7 @@ static int post(endpoint_t *endpoint, int base, int slot, bool is_send, int peer
     request->bytes = bytes;
     request->peer = is_send ? endpoint->rank : peer;
     request->mailbox = is_send ? peer : endpoint->rank;
-    file(endpoint->hub, request);
+    request_file(endpoint->hub, request);
     return 0;
 }
 

@@ -1,16 +1,16 @@
 /*
  * The kernels of the joint reductions: for every operation and type one function that combines any number of sources in
- * one pass. This is a source, not an interface: reduce_plain.c, reduce_avx2.c and reduce_avx512.c include it, each
- * compiled for its processor, and each gets its own table `kernels` from it. The compiler makes the vector code; what
- * it has to know is only that the iterations are independent, which holds because the destination either is a source
- * (same address) or overlaps none.
+ * one pass. This file is included as source, not as an interface: reduce_plain.c, reduce_avx2.c and reduce_avx512.c
+ * include it, each compiled for its processor, and each obtains its own table `kernels` from it. The compiler
+ * vectorizes the loops; for this it only has to know that the iterations are independent, which is true because the
+ * destination either is a source (same address) or overlaps none.
  *
  * Two and three sources have their own loops. With more, a block of partial results stays in the first-level cache
- * while the other sources are added to it, one after the other, so that every input is still read once and the
- * output written once. Sums are always taken from left to right: the three versions give the same bits (no contraction,
- * see kernels.cmake).
+ * while the other sources are combined with it, one after the other, so that every input is still read once and the
+ * output written once. Sources are always combined from left to right, and the three versions give bitwise identical
+ * results (no contraction, see kernels.cmake).
  *
- * C has no templates, hence the macros: KERNEL writes one function, the lists at the end say for which types.
+ * C has no templates, hence the macros: KERNEL defines one function, the lists at the end instantiate it for all types.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -34,7 +34,7 @@
 
 enum { BLOCK_BYTES = 4096 };
 
-/* Elements may lie anywhere and be of any declared type: MPI programs reduce out of packed structures. */
+/* Elements may have any alignment and any declared type: MPI programs reduce data in packed structures. */
 #define ANYWHERE __attribute__((aligned(1), may_alias))
 typedef uint8_t u8 ANYWHERE;
 typedef uint16_t u16 ANYWHERE;
@@ -57,7 +57,7 @@ typedef struct ANYWHERE {
     f80 re, im;
 } c80;
 
-/* Combines more than three sources with a kernel for two and three, block by block. */
+/* Combines more than three sources, block by block, with a kernel for two and three. */
 static __attribute__((noinline)) void combine_blocks(trv_kernel_t kernel, size_t element_bytes, void *destination,
                                                      const void *const *source, int sources, size_t count)
 {
@@ -157,8 +157,8 @@ static void narrow_bfloat(u16 *to, const float *from, size_t count)
         to[i] = bfloat_of_float(from[i]);
 }
 
-/* Sums and products of signed integers are those of unsigned ones (wrapping round instead of undefined); the 1u keeps
- * narrow operands from being promoted to int. */
+/* Signed integers are added and multiplied as unsigned ones, so that overflow wraps around instead of being undefined;
+ * the 1u keeps narrow operands from being promoted to int. */
 #define OP_SUM(x, y)   ((x) + (y))
 #define OP_PROD(x, y)  (1u * (x) * (y))
 #define OP_TIMES(x, y) ((x) * (y))
@@ -208,8 +208,9 @@ FLOAT_KERNELS(f80)
 SHORT_KERNELS(half)
 SHORT_KERNELS(bfloat)
 
-/* -x by its sign bit. A plain minus in the complex product makes GCC 12.2 contract it into a multiply-and-subtract for
- * AVX-512 whatever -ffp-contract says (GCC bug 107647), and the bits would differ from those of the other kernels. */
+/* Computes -x by its sign bit. A plain minus in the complex product makes GCC 12.2 contract it into a
+ * multiply-and-subtract for AVX-512 in spite of -ffp-contract (GCC bug 107647), and the bits would differ from those of
+ * the other kernels. */
 static inline float negative_f32(float x) { return float_of_bits(bits_of_float(x) ^ 0x80000000u); }
 
 static inline double negative_f64(double x)
@@ -223,8 +224,8 @@ static inline double negative_f64(double x)
 
 static inline long double negative_f80(long double x) { return -x; }
 
-/* A complex product is the schoolbook one, as the MPI libraries do it (no repair of infinities as in C's Annex G). A
- * complex sum is the sum of twice as many reals. */
+/* Complex products use the schoolbook formula, as in the MPI libraries (without the treatment of infinities in C's
+ * Annex G). A complex sum is computed as a sum of twice as many reals. */
 #define COMPLEX_KERNELS(type, real)                                                                                    \
     static inline type times_##type(type x, type y)                                                                    \
     {                                                                                                                  \
@@ -240,7 +241,7 @@ COMPLEX_KERNELS(c32, f32)
 COMPLEX_KERNELS(c64, f64)
 COMPLEX_KERNELS(c80, f80)
 
-/* Everything but the order is the same for signed and unsigned integers. */
+/* All operations except the order are the same for signed and unsigned integers. */
 #define INTEGER_ROW(op)                                                                                                \
     [TRV_INT8] = op##_u8, [TRV_INT16] = op##_u16, [TRV_INT32] = op##_u32, [TRV_INT64] = op##_u64,                      \
     [TRV_UINT8] = op##_u8, [TRV_UINT16] = op##_u16, [TRV_UINT32] = op##_u32, [TRV_UINT64] = op##_u64

@@ -1,11 +1,11 @@
 /*
- * Copies and reductions of a program, at a count.
+ * Executes the copies and reductions of a program, for a count.
  *
- * Places of the user's and containers of one run are computed from positions. A container of several runs is gone through
- * along with the pieces that touch it: a cursor counts the bytes of it that have been passed.
+ * Places in the user's buffers and in containers of one run are computed from positions. A container of several runs is
+ * visited along with the pieces that access it: a cursor counts the bytes of it that have been visited.
  *
- * All that takes longer than a copy of a few hundred bytes. So when a count is used for the second time in a row, the
- * moves of all works are listed, as far as they fit, and later runs perform the list.
+ * All this takes longer than a copy of a few hundred bytes. Therefore, when a count is used for the second time in
+ * succession, the moves of all works are listed, as far as the list has capacity, and later runs execute the list.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@ typedef struct going {
     const trv_work_t *work;
 } going_t;
 
-/* Where element e of a place is, e being `passed` bytes on from where the cursors are. */
+/* The address of element e of a place. In a container of several runs it is `passed` bytes after the cursor. */
 static inline char *address(const trv_plan_t *plan, const trv_lane_t *lane, trv_place_t place, size_t e, size_t passed)
 {
     const trv_sized_t *sized = lane->sized;
@@ -44,13 +44,13 @@ static bool touches_user(const trv_program_t *program, const trv_piece_t *piece)
 
 /* ---- Lists ------------------------------------------------------------------------------------------------------- */
 
-/* As an offset from the base that it belongs to. */
+/* An address as an offset from the base of its place. */
 static size_t offset_of(const trv_lane_t *lane, trv_place_t place, const char *address)
 {
     return (size_t)(address - lane->base[place.base]);
 }
 
-/* Lists a copy or a reduction; nothing more is listed where the list is full. */
+/* Lists a copy or a reduction. When the list is full, listing ends. */
 static void list_move(trv_plan_t *plan, const trv_lane_t *lane, const trv_piece_t *piece, size_t amount, const char *to)
 {
     trv_sized_t *sized = lane->sized;
@@ -99,7 +99,7 @@ static int perform_list(trv_plan_t *plan, const trv_lane_t *lane, const trv_list
 
 /* ---- Pieces ------------------------------------------------------------------------------------------------------ */
 
-/* One piece on elements that are contiguous everywhere. */
+/* Executes one piece on elements that are contiguous in all of its places. */
 static int perform_stretch(trv_plan_t *plan, const trv_lane_t *lane, const trv_piece_t *piece, size_t first,
                            size_t count, size_t passed)
 {
@@ -111,12 +111,13 @@ static int perform_stretch(trv_plan_t *plan, const trv_lane_t *lane, const trv_p
         list_move(plan, lane, piece, piece->sources == 1 ? count * plan->element_size : count, to);
     if (piece->sources > 1)
         return reduce(plan, to, piece->sources, count);
-    if (to != plan->source[0]) /* in place, a result may be there already */
+    if (to != plan->source[0]) /* in place, a result may already be at its destination */
         memcpy(to, plan->source[0], count * plan->element_size);
     return 0;
 }
 
-/* One piece on a stretch of elements: the user's blocks lie apart. */
+/* Executes one piece on a range of elements, block by block if it accesses the user's buffers, in which there are gaps
+ * between blocks. */
 static int perform_run(trv_plan_t *plan, const trv_lane_t *lane, const trv_piece_t *piece, size_t first, size_t count)
 {
     const trv_sized_t *sized = lane->sized;
@@ -136,7 +137,7 @@ static int perform_run(trv_plan_t *plan, const trv_lane_t *lane, const trv_piece
 
 /* ---- Walks ------------------------------------------------------------------------------------------------------- */
 
-/* Does what a stretch is for, and passes it. */
+/* Executes the piece of a stretch, and advances the cursors. */
 static int pass(void *context, int at, trv_mask_t in, size_t first, size_t elements)
 {
     const going_t *going = context;

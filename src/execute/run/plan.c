@@ -1,8 +1,9 @@
 /*
- * Plans: creation, destruction, and the calls that start and drive a run.
+ * Plans: creation, destruction, and the functions that start a run and make progress.
  *
- * The number of chunks and lanes follows from the schedule, the count and the options alone, so that all ranks compute
- * the same. A stream has at most TRV_PLAN_WINDOW lanes: chunk c goes through lane c mod WINDOW, whose scratch it inherits.
+ * The number of chunks and lanes depends on the schedule, the count and the options alone, so that all ranks compute
+ * the same. A stream has at most TRV_PLAN_WINDOW lanes: chunk c is executed by lane c mod WINDOW, whose scratch it
+ * reuses.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -20,24 +21,25 @@ enum { EMPTY_POLLS_MAX = 16 };
 
 /* ---- Use after destroy ------------------------------------------------------------------------------------------- */
 
-/* In debug builds the last destroyed plans keep their headers, marked dead, so that using one is a sentence. */
+/* In debug builds the latest destroyed plans keep their headers, marked as dead, so that a use of one is reported as an
+ * error. */
 #ifndef NDEBUG
-enum { RETIRED_MAX = 64 };
-static trv_plan_t *retired[RETIRED_MAX];
-static unsigned retired_next;
-static pthread_mutex_t retired_lock = PTHREAD_MUTEX_INITIALIZER;
+enum { QUARANTINED_MAX = 64 };
+static trv_plan_t *quarantined[QUARANTINED_MAX];
+static unsigned quarantined_next;
+static pthread_mutex_t quarantined_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void retire(trv_plan_t *plan)
+static void quarantine(trv_plan_t *plan)
 {
     memset(plan, 0, sizeof *plan);
     plan->magic = TRV_PLAN_DEAD;
-    pthread_mutex_lock(&retired_lock);
-    free(retired[retired_next % RETIRED_MAX]);
-    retired[retired_next++ % RETIRED_MAX] = plan;
-    pthread_mutex_unlock(&retired_lock);
+    pthread_mutex_lock(&quarantined_lock);
+    free(quarantined[quarantined_next % QUARANTINED_MAX]);
+    quarantined[quarantined_next++ % QUARANTINED_MAX] = plan;
+    pthread_mutex_unlock(&quarantined_lock);
 }
 #else
-static void retire(trv_plan_t *plan) { free(plan); }
+static void quarantine(trv_plan_t *plan) { free(plan); }
 #endif
 
 int trv_plan_check(const trv_plan_t *plan)
@@ -87,7 +89,7 @@ static void cut_chunks(trv_plan_t *plan)
 
 static int most(int a, int b) { return a > b ? a : b; }
 
-/* The sizes of all programs, and the arrays to go through their sets. */
+/* Allocates the sizes of all programs, and the arrays for walks. */
 static int allocate_sizes(trv_plan_t *plan)
 {
     int sources = 1, bounds = 1, containers = 1, rc = 0;
@@ -112,7 +114,7 @@ static int allocate_sizes(trv_plan_t *plan)
                                                                                                  : trv_fail_memory();
 }
 
-/* Everything a run needs but scratch, allocated once. */
+/* Allocates all memory of a run except scratch. */
 static int allocate(trv_plan_t *plan)
 {
     int rc = allocate_sizes(plan);
@@ -146,7 +148,7 @@ static int open_transport(trv_plan_t *plan)
     return rc;
 }
 
-/* As many lanes as tags allow. */
+/* Sets the maximum number of lanes, which the number of tags limits. */
 static int count_lanes(trv_plan_t *plan)
 {
     if (plan->streams > TRV_PLAN_TAGS_MAX)
@@ -157,7 +159,7 @@ static int count_lanes(trv_plan_t *plan)
     return 0;
 }
 
-/* Sets the count, and works out what it makes of the programs. */
+/* Sets the count and computes the sizes of the programs for it. */
 static void set_count(trv_plan_t *plan, size_t count)
 {
     plan->count = count;
@@ -179,7 +181,7 @@ static void set_count(trv_plan_t *plan, size_t count)
     plan->origin[TRV_AT_INPUT] = trv_collective_shape(plan->collective)->all_before ? 0 : (size_t)plan->rank * count;
 }
 
-/* A plan of the schedule; `compiled` is one for it, or NULL. */
+/* Creates a plan of the schedule. `compiled` is the compiled part of a plan of the same schedule and rank, or NULL. */
 static int create(trv_plan_t **plan, const trv_schedule_t *schedule, int rank, size_t count,
                   const trv_elements_t *elements, const trv_transport_t *transport, const trv_plan_options_t *options,
                   trv_compiled_t *compiled)
@@ -250,7 +252,7 @@ int trv_plan_create_like(trv_plan_t **made, const trv_plan_t *plan, const trv_el
 
 enum { ALIGNMENT = 64 };
 
-/* The run's scratch; TRV_ERR_MEMORY if there is none. */
+/* Obtains the scratch of the run. TRV_ERR_MEMORY if there is none. */
 static int take_scratch(trv_plan_t *plan)
 {
     const trv_plan_options_t *o = &plan->options;
@@ -311,7 +313,7 @@ void trv_plan_destroy(trv_plan_t *plan)
     free(plan->bits);
     free(plan->source);
     free(plan->scratch_memory);
-    plan->lost ? trv_abandon(plan) : retire(plan);
+    plan->lost ? trv_abandon(plan) : quarantine(plan);
 }
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
@@ -320,7 +322,7 @@ static int fail_plan(trv_plan_t *plan, int code)
 {
     char reason[sizeof plan->reason];
     snprintf(reason, sizeof reason, "%s", trv_last_error());
-    cancel(plan); /* which may make progress with other runs */
+    cancel(plan); /* the transport may make progress on other runs here */
     plan->state = TRV_PLAN_FAILED;
     return trv_fail(code, "%s", reason);
 }
@@ -355,7 +357,7 @@ int trv_plan_start(trv_plan_t *plan, const void *input, void *output)
     return rc ? rc : trv_plan_start_count(plan, plan->count, input, output);
 }
 
-/* Whether the plan can run, and makes it ready for the count. */
+/* Checks whether the plan can run, and prepares it for the count. */
 static int prepare_start(trv_plan_t *plan, size_t count)
 {
     int rc = trv_plan_check(plan);
@@ -399,7 +401,7 @@ static int progress(trv_plan_t *plan, bool *moved)
     if (plan->state == TRV_PLAN_CHECKING) {
         rc = trv_check_progress(plan, moved);
         if (rc == TRV_ERR_INVALID) {
-            plan->state = TRV_PLAN_IDLE; /* the ranks differ, but all know and none has begun */
+            plan->state = TRV_PLAN_IDLE; /* the ranks differ, but all of them know, and none has started */
             return rc;
         }
         if (rc > 0)

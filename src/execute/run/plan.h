@@ -1,5 +1,5 @@
 /*
- * The inside of a plan: programs, lanes, and the state of a run.
+ * The internal representation of a plan: programs, lanes, and the state of a run.
  */
 #ifndef TRIVANCE_EXECUTE_RUN_PLAN_H
 #define TRIVANCE_EXECUTE_RUN_PLAN_H
@@ -13,27 +13,27 @@
 #include "execute/compile/size.h"
 #include "execute/compile/walk.h"
 
-/* The readiness entry of a lane's stage (paper appendix D): one bit per receive that is outstanding, valid for one
- * generation of the lane's buffers, that is for one chunk of one run. The stage's work can run when no bit is left. */
+/* The readiness entry of a lane's stage (paper appendix D): one bit per outstanding receive, valid for one generation
+ * of the lane's buffers, that is, for one chunk of one run. The stage's work can be executed when no bit is set. */
 typedef struct trv_ready {
     uint64_t generation;
     int stage;
-    int missing;       /* bits that are set */
-    uint64_t *pending; /* one bit per receive, like those of the left and the right message */
+    int missing;       /* number of bits that are set */
+    uint64_t *pending; /* one bit per receive, such as those of the left and the right message */
 } trv_ready_t;
 
-/* A lane takes one chunk of its stream after another through the steps. */
+/* A lane executes the steps for one chunk of its stream after another. */
 typedef struct trv_lane {
     int number, stream;
-    size_t chunk;          /* the one in work */
-    trv_sized_t *sized;    /* the program and what the chunk makes of it */
-    char *base[TRV_BASES]; /* the chunk's part of the user's buffers; the lane's scratch */
+    size_t chunk;          /* the present chunk */
+    trv_sized_t *sized;    /* the program and its sizes for the chunk */
+    char *base[TRV_BASES]; /* the chunk's part of the user's buffers, and the lane's scratch */
     int stage;
     bool done;
-    bool hungry;          /* the chunk's input is not there yet, and it has not begun */
-    uint64_t generation;  /* chunks begun in the plan's life */
-    trv_ready_t ready[2]; /* of the present stage and the next, by the parity of the stage */
-    int sending;          /* bits that are set in: */
+    bool hungry;          /* the chunk has not begun, because its input is not available yet */
+    uint64_t generation;  /* number of chunks begun since the plan was created */
+    trv_ready_t ready[2]; /* of the present stage and the next, indexed by the stage modulo 2 */
+    int sending;          /* number of bits that are set in pending_send */
     uint64_t *pending_send;
 } trv_lane_t;
 
@@ -45,19 +45,19 @@ typedef enum trv_plan_state {
     TRV_PLAN_FAILED
 } trv_plan_state_t;
 
-/* What ranks compare before a run in debug mode; see check.c. */
+/* The values that the ranks compare before a run in debug mode, see check.c. */
 enum { TRV_CHECK_FIELDS = 6 };
 typedef struct trv_check {
-    uint64_t mine[2][TRV_CHECK_FIELDS]; /* smallest and largest value seen of every field */
+    uint64_t mine[2][TRV_CHECK_FIELDS]; /* minimum and maximum of every field so far */
     uint64_t theirs[2][TRV_CHECK_FIELDS], sent[2][TRV_CHECK_FIELDS];
-    int distance; /* of the present round */
+    int distance; /* to the peer of the present round */
     bool sending, receiving;
 } trv_check_t;
 
-/* What plans that are alike share. */
+/* The part that plans of the same schedule and rank share. */
 typedef struct trv_compiled {
     atomic_int references;
-    trv_program_t *program; /* of every stream */
+    trv_program_t *program; /* per stream */
     int streams;
 } trv_compiled_t;
 
@@ -73,74 +73,76 @@ struct trv_plan {
     trv_elements_t elements;
     trv_transport_t transport;
     bool opened;
-    int handle; /* the transport's for this plan */
+    int handle; /* handle of this plan in the transport */
     trv_check_t check;
-    int check_slots, check_tags; /* the first ones are the check's; 0 without it */
-    int failure;                 /* code of the present run's failure, or 0 */
-    char reason[512];            /* and its sentence */
+    /* request slots and tags of the check, which are the first ones; 0 without the check */
+    int check_slots, check_tags;
+    int failure;      /* error code of the present run, or 0 */
+    char reason[512]; /* its message */
 
-    int streams, window;           /* lanes of a stream */
-    size_t chunks, chunk_elements; /* every chunk but the last has so many elements */
+    int streams, window;           /* window: lanes per stream */
+    size_t chunks, chunk_elements; /* elements of every chunk but the last */
     trv_compiled_t *compiled;
     trv_sized_t *sized; /* [2 * stream + (1 for the last chunk)] */
     trv_lane_t *lane;   /* lane w * streams + s takes chunks w, w + window, … of stream s */
     int lanes, unfinished, lanes_max;
     int lane_sends, lane_receives; /* request slots of a lane, per stage */
-    uint64_t *bits;                /* of all lanes' pending sets */
+    uint64_t *bits;                /* memory of all lanes' pending bits */
     trv_plan_options_t options;
-    void *scratch_memory;    /* the plan's own, as allocated */
-    size_t scratch_capacity; /* of it */
-    char *scratch;           /* of the present run, aligned; NULL: there is none */
+    void *scratch_memory;    /* memory allocated by the plan itself */
+    size_t scratch_capacity; /* of scratch_memory */
+    char *scratch;           /* scratch of the present run, aligned; NULL: none */
     size_t scratch_bytes, lane_scratch_bytes;
-    const void **source;      /* holds the sources of any combine */
-    trv_walk_t walk;          /* its arrays hold any */
-    size_t *cursor;           /* of every container */
-    unsigned starts;          /* at this count */
-    bool listing;             /* what is done is listed */
-    size_t origin[TRV_BASES]; /* elements of blocks that lie before what the user's buffer holds */
+    const void **source;      /* array for the sources of any combine */
+    trv_walk_t walk;          /* with arrays that are large enough for any walk */
+    size_t *cursor;           /* per container */
+    unsigned starts;          /* number of starts with the present count */
+    bool listing;             /* moves are being listed */
+    size_t origin[TRV_BASES]; /* elements of blocks that precede the part in the user's buffer */
     const char *input;
     char *output;
     bool lost;    /* a send of the check may still read `check` */
-    bool feeding; /* the next start is trv_plan_start_fed's */
-    size_t fed;   /* elements of the input that are there; SIZE_MAX: all */
+    bool feeding; /* the next start is that of trv_plan_start_fed */
+    size_t fed;   /* elements of the input that are available; SIZE_MAX: all */
 };
 
-/* With the check, slots 0 and 1 and tag 0 are its own, the others the lanes'. */
+/* With the check, slots 0 and 1 and tag 0 belong to it, the others to the lanes. */
 enum { TRV_CHECK_SLOTS = 2, TRV_CHECK_TAGS = 1 };
 
-/* chunk.c: elements of every chunk but the last; `chunk_bytes` as in trv_plan_options_t. 0 for a count of 0. A stream has
- * at most TRV_PLAN_WINDOW lanes. */
+/* chunk.c: the number of elements of every chunk but the last; `chunk_bytes` as in trv_plan_options_t. 0 for a count of
+ * 0. A stream has at most TRV_PLAN_WINDOW lanes. */
 enum { TRV_PLAN_WINDOW = 4 };
 size_t trv_chunk_elements(const trv_schedule_t *schedule, size_t count, size_t element_size, size_t chunk_bytes);
 
-/* Where a chunk ends, in elements. */
+/* The end of a chunk, in elements. */
 static inline size_t trv_chunk_end(const trv_plan_t *plan, size_t chunk)
 {
     return chunk + 1 >= plan->chunks ? plan->count : (chunk + 1) * plan->chunk_elements;
 }
 
-/* Whether all of the chunk's input is there (feed.c). */
+/* Whether all of the chunk's input is available (feed.c). */
 static inline bool trv_run_fed(const trv_plan_t *plan, size_t chunk) { return plan->fed >= trv_chunk_end(plan, chunk); }
 
-/* compiled.c: with one reference; also on failure, what there is of it. */
+/* compiled.c: creates it with one reference. On failure *compiled must also be released. */
 int trv_compiled_make(trv_compiled_t **compiled, const trv_schedule_t *schedule, int rank);
 void trv_compiled_release(trv_compiled_t *compiled);
 
-/* plan.c: whether it is a plan that lives. */
+/* plan.c: an error unless the plan exists and was not destroyed (detected in debug builds). */
 int trv_plan_check(const trv_plan_t *plan);
 
-/* run.c: starts all lanes; makes progress (1: complete, 0: not yet, negative: failed; *moved is set when anything
- * happened). */
+/* run.c: trv_run_start starts all lanes. trv_run_progress returns 1 if the run is complete, 0 if it is not, or a
+ * negative error; *moved is set when any progress was made. */
 void trv_run_start(trv_plan_t *plan);
 int trv_run_progress(trv_plan_t *plan, bool *moved);
-/* Cancels whatever is pending; whether a send may still read its buffer. */
+/* Cancels all pending operations. Returns whether a send may still read its buffer. */
 bool trv_run_cancel(trv_plan_t *plan);
 
-/* perform.c: `works` works of the lane's program; where a position is that is not in a container of several runs. */
+/* perform.c: executes `works` works of the lane's program; and the address of a position in the user's buffers or in a
+ * container of one run. */
 int trv_perform(trv_plan_t *plan, const trv_lane_t *lane, int first, int works);
 char *trv_place_address(const trv_plan_t *plan, const trv_lane_t *lane, trv_place_t place, int64_t position);
 
-/* check.c: the same for the comparison of the ranks; 1 when all agree. */
+/* check.c: the same functions for the comparison of the ranks; progress returns 1 when all agree. */
 int trv_check_start(trv_plan_t *plan);
 int trv_check_progress(trv_plan_t *plan, bool *moved);
 bool trv_check_cancel(trv_plan_t *plan);

@@ -1,9 +1,9 @@
 /*
- * Joint reductions: picks the kernel for the operation, the type and the processor.
+ * Joint reductions: selects the kernel for the operation, the type and the processor.
  *
- * Results larger than the caches are made block by block in the first-level cache and streamed past the others to the
- * destination, unless the destination is one of the sources (its lines are in the cache then, and an ordinary store is
- * free of the extra read).
+ * Results larger than the caches are computed block by block in the first-level cache and written to the destination
+ * with streaming stores, which bypass the caches. This is not done if the destination is one of the sources: its lines
+ * are then in the cache, and an ordinary store needs no additional read.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,18 +14,19 @@
 #include "base/error.h"
 #include "execute/run/reduce.h"
 
-/* Streaming makes the reduction itself about 10 % faster from 8 MiB on (bench/reduce, Xeon with AVX-512), but whoever
- * reads the result next finds it in memory: it pays for results that a shared cache would not keep anyway. */
+/* Streaming makes the reduction itself about 10 % faster from 8 MiB on (bench/reduce, Xeon with AVX-512), but the next
+ * reader of the result has to read it from memory. It is therefore used only for results that a shared cache would not
+ * keep anyway. */
 enum { STREAM_BYTES_MIN = 32 << 20, STREAM_BLOCK_BYTES = 8192, STREAM_SOURCES_MAX = 16 };
 
-/* The best the processor has, lowered by TRIVANCE_KERNELS. */
+/* The best kernels for the processor, limited by TRIVANCE_KERNELS. */
 static const trv_kernels_t *best_kernels(void)
 {
 #ifdef TRIVANCE_KERNELS_X86
     const char *wish = getenv("TRIVANCE_KERNELS");
     bool plain = wish && !strcasecmp(wish, "plain"), avx2 = wish && !strcasecmp(wish, "avx2");
     __builtin_cpu_init();
-    /* F16C cannot be asked for with clang 14; no processor has AVX2 without it. */
+    /* clang 14 cannot test for F16C; every processor with AVX2 has it. */
     bool has_avx2 = __builtin_cpu_supports("avx2");
     bool has_avx512 = has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
@@ -37,7 +38,7 @@ static const trv_kernels_t *best_kernels(void)
     return &trv_kernels_plain;
 }
 
-/* Chosen at the first call; threads that race here find the same. */
+/* Selected at the first call; threads that race here select the same. */
 static const trv_kernels_t *chosen_kernels(void)
 {
     static const trv_kernels_t *chosen;
@@ -59,13 +60,14 @@ static bool is_source(const void *destination, const void *const *source, int so
     return false;
 }
 
-/* The kernel on blocks into a small buffer, and the buffer past the caches to the destination. */
+/* Executes the kernel block by block into a small buffer, and streams the buffer to the destination. */
 static void reduce_streamed(const trv_kernels_t *kernels, trv_kernel_t kernel, char *destination,
                             const void *const *source, int sources, size_t count, size_t size)
 {
     _Alignas(64) char block[STREAM_BLOCK_BYTES];
     const void *at[STREAM_SOURCES_MAX];
-    /* Elements before the first full line of the destination; none will do if it lies across elements. */
+    /* Elements before the first full line of the destination. If the line boundary is within an element, streaming is
+     * not possible. */
     size_t head = -(uintptr_t)destination % 64;
     size_t done = head % size ? count : head / size;
     kernel(destination, source, sources, done);

@@ -1,5 +1,5 @@
 /*
- * The tables of reduction kernels, one per instruction set, and what picks among them. kernels.h is their source.
+ * The tables of reduction kernels, one per instruction set, and their selection. kernels.h is their source.
  */
 #ifndef TRIVANCE_EXECUTE_RUN_REDUCE_H
 #define TRIVANCE_EXECUTE_RUN_REDUCE_H
@@ -11,11 +11,12 @@
 /* destination := source[0] op source[1] op …; at least two sources, any count, any alignment. */
 typedef void (*trv_kernel_t)(void *destination, const void *const *source, int sources, size_t count);
 
-/* NULL where the operation is not defined on the type. */
+/* NULL if the operation is not defined on the type. */
 typedef struct trv_kernels {
     const char *name;
     const trv_kernel_t (*kernel)[TRV_TYPES]; /* by operation, then type */
-    /* Copies `bytes` (a multiple of 64) to a destination aligned to 64, past the caches. NULL: no such instructions. */
+    /* Copies `bytes` (a multiple of 64) to a destination aligned to 64, bypassing the caches. NULL: no such
+     * instructions. */
     void (*stream)(void *destination, const void *source, size_t bytes);
 } trv_kernels_t;
 

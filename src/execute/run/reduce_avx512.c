@@ -1,6 +1,6 @@
 /*
- * The reduction kernels for processors with AVX-512 (F, BW, VL, DQ). kernels.cmake compiles this file for them; where
- * it does not (another architecture) the table is empty and never chosen.
+ * The reduction kernels for processors with AVX-512 (F, BW, VL, DQ). kernels.cmake compiles this file for them; on
+ * other architectures the table is empty and never selected.
  */
 #ifdef TRIVANCE_KERNELS_X86
 #include "execute/run/kernels.h"

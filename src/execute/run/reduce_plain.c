@@ -1,5 +1,5 @@
 /*
- * The reduction kernels for every processor: what the compiler makes of plain C.
+ * The reduction kernels for every processor, compiled from plain C without additional instruction sets.
  */
 #include "execute/run/kernels.h"
 

@@ -1,12 +1,13 @@
 /*
- * The progress engine: takes every lane through its stages.
+ * The progress engine: executes the stages of every lane.
  *
- * Entering a stage posts its messages; as soon as the stage's receives (the bits of its readiness entry) and its sends
- * are complete, its work runs and the lane enters the next stage. Lanes do not wait for each other, so while one lane's
- * messages travel another one's reductions run. Progress is made by polling only and allocates nothing.
+ * When a lane enters a stage it posts the stage's messages. When the stage's receives (the bits of its readiness entry)
+ * and sends are complete, its work is executed and the lane enters the next stage. Lanes do not wait for each other, so
+ * that the reductions of one overlap with the messages of another. Progress is made by polling only and allocates no
+ * memory.
  *
- * A run fails on this rank alone: nothing more is posted, whatever is pending is cancelled, and the caller decides what
- * becomes of the other ranks, which may wait for messages of this one.
+ * A run fails on this rank alone: no more messages are posted and all pending operations are cancelled. The caller
+ * decides how to inform the other ranks, which may wait for messages of this one.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 
 static const trv_program_t *program_of(const trv_lane_t *lane) { return lane->sized->program; }
 
-/* Slots of a lane: the sends, then the receives of even stages, then those of odd ones. */
+/* Request slots of a lane: its sends, then the receives of even stages, then those of odd stages. */
 static int slot_of(const trv_plan_t *plan, const trv_lane_t *lane, int index)
 {
     return plan->check_slots + lane->number * (plan->lane_sends + 2 * plan->lane_receives) + index;
@@ -52,7 +53,7 @@ static char *address(const trv_plan_t *plan, const trv_lane_t *lane, const trv_e
     return trv_place_address(plan, lane, extent->place, extent->first);
 }
 
-/* Performs works of the lane's program. Only a reduction of the caller's own can fail. */
+/* Executes works of the lane's program. Only a reduction callback of the caller can fail. */
 static void perform(trv_plan_t *plan, const trv_lane_t *lane, int first, int works)
 {
     int rc = works && !plan->failure ? trv_perform(plan, lane, first, works) : 0;
@@ -123,7 +124,7 @@ static void enter_stage(trv_plan_t *plan, trv_lane_t *lane)
     perform(plan, lane, stage->unpack, stage->unpacks);
 }
 
-/* Makes the chunk the lane's present one, before its first stage. */
+/* Makes `chunk` the lane's present chunk, before its first stage. */
 static void load_chunk(trv_plan_t *plan, trv_lane_t *lane, size_t chunk)
 {
     const size_t offset = chunk * plan->chunk_elements * plan->element_size;
@@ -136,8 +137,8 @@ static void load_chunk(trv_plan_t *plan, trv_lane_t *lane, size_t chunk)
     lane->generation++;
 }
 
-/* Begins the lane's next chunk, or ends the lane; programs without stages end at once. A chunk whose input is not available
- * yet is only loaded. */
+/* Begins the lane's next chunk, or ends the lane. A program without stages completes at once. A chunk whose input is
+ * not available yet is only loaded. */
 static void begin_chunk(trv_plan_t *plan, trv_lane_t *lane, size_t chunk)
 {
     for (; chunk < plan->chunks; chunk += (size_t)plan->window) {
@@ -169,7 +170,7 @@ void trv_run_start(trv_plan_t *plan)
         begin_chunk(plan, &plan->lane[i], plan->lane[i].chunk);
 }
 
-/* Tests the requests whose bits are set and clears those of the complete ones. */
+/* Tests the requests whose bits are set, and clears the bits of complete ones. */
 static void poll_bits(trv_plan_t *plan, uint64_t *bits, int *missing, int slot, int count)
 {
     const trv_transport_t *t = &plan->transport;

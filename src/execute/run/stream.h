@@ -1,6 +1,6 @@
 /*
- * Stores past the caches, for results too large to stay in them: saves reading every destination line before it is
- * overwritten. A source, not an interface, as kernels.h; both AVX versions use it.
+ * Stores that bypass the caches, for results that are too large for them: this avoids reading every destination line
+ * before it is overwritten. Included as source, like kernels.h; both AVX versions use it.
  */
 #include <immintrin.h>
 #include <stddef.h>

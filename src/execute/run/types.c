@@ -1,6 +1,7 @@
 /*
- * Element types and operations: names, sizes, and which operation is defined on which type, as MPI-4.0 section 6.9.2
- * has it. The limits stand in one function, trv_op_supports; the kernel tables follow it and a test compares the two.
+ * Element types and operations: names, sizes, and the operations that are defined on each type, according to MPI-4.0
+ * section 6.9.2. The function trv_op_supports defines the limits; the kernel tables follow it, and a test compares the
+ * two.
  */
 #include <complex.h>
 #include <stdbool.h>
@@ -48,7 +49,7 @@ const char *trv_type_name(trv_type_t type) { return known_type(type) ? types[typ
 
 const char *trv_op_name(trv_op_t op) { return (unsigned)op < TRV_OPS ? ops[op] : "none"; }
 
-/* "a, b, c" of the names for a sentence. */
+/* Writes the names, separated by commas, for an error message. */
 static void list_names(char *text, size_t size, int count, const char *(*name)(int))
 {
     size_t used = 0;

@@ -1,15 +1,15 @@
 /*
- * The tree of one block: which step covers which displacement.
+ * The tree of one block: the step that covers each displacement.
  *
- * Taken at once, as soon as it can be reached, a displacement often costs more than it must: it could wait for a later
- * step of less distance. On a ring of 16 with distances 5 2 1, for one:
+ * A displacement that is covered as soon as it can be reached often costs more than necessary, because a later step has
+ * a smaller distance. For example, on a ring of 16 with distances 5 2 1:
  *
  *     at once    5: 5 11     2: 2 3 7 9 13 14     1: 1 4 6 8 10 12 15     5*2 + 2*6 + 1*7 = 29
  *     deferred   5: 5 11     2: 2 7 9 14          1: 1 3 4 6 8 10 …       5*2 + 2*4 + 1*9 = 27
  *
- * So displacements are moved to later steps one by one, each together with its mirror image, while all that are reached
- * from it have another parent, or come after. Which go first matters; two orders are tried. (No tree is better on the
- * rings where a test tries them all, up to 17 in three steps.)
+ * Displacements are therefore moved to later steps one by one, each together with its mirror image, if all
+ * displacements that are reached from it have another parent or are covered later. The result depends on the order; two
+ * orders are tried. (A test tries all trees of rings of up to 17 in three steps, and finds none that is better.)
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 
 static int wrap(int x, int size) { return x < 0 ? x + size : x >= size ? x - size : x; }
 
-/* As soon as it can be; false where not everything is reached. */
+/* Covers every displacement as soon as it can be reached. Returns false if some displacement cannot be reached. */
 static bool reach(const trv_distances_t *distances, unsigned char *step)
 {
     int size = distances->size, covered = 1;

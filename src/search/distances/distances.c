@@ -1,7 +1,7 @@
 /*
- * Distances without a search: the paper's, those of the table, and those composed of smaller rings'. A ring of
- * size = g * h takes the distances of a ring of g, h times as far, then those of a ring of h; the transmissions, as
- * fractions of the vector, add up.
+ * Distances that need no search: the paper's, those of the table, and those composed of smaller rings' distances. A
+ * ring of size = g * h uses the distances of a ring of g, multiplied by h, and then those of a ring of h; the
+ * transmissions, as fractions of the vector, add up.
  */
 #include "search/distances/distances.h"
 
@@ -11,7 +11,7 @@
 #include "base/radix.h"
 #include "base/error.h"
 
-/* Work of one search at run time: tens of milliseconds, and complete up to rings of about 256. */
+/* Work of one search at run time. It takes tens of milliseconds and is complete up to rings of about 256. */
 #define FRONT_WORK (INT64_C(1) << 20)
 
 double trv_distances_transmission(const trv_distances_t *distances)
@@ -35,8 +35,8 @@ void trv_distances_front_steps(int size, int *first, int *last)
     *last = steps < most ? steps : most;
 }
 
-/* The last distance of the reduce-scatter, ceil((size - 3^(s-1)) / 2), may be less than that before it: the order stays
- * the paper's, so that the transmission is the paper's, too. */
+/* The last distance of the reduce-scatter, ceil((size - 3^(s-1)) / 2), may be less than the previous one. The distances
+ * are not sorted, so that the transmission is also the paper's. */
 int trv_distances_paper(int size, trv_distances_t *paper)
 {
     int steps = trv_distances_steps_least(size);
@@ -50,7 +50,7 @@ int trv_distances_paper(int size, trv_distances_t *paper)
 
 /* ---- Fronts ------------------------------------------------------------------------------------------------------ */
 
-/* The front of the table, or, `at_once`, that of trees which defer nothing. */
+/* The front in the table or, with `at_once`, the front of trees that defer nothing. */
 static int table_front(int size, bool at_once, trv_distances_t *front)
 {
     const unsigned short *entry = trv_distances_table;
@@ -72,7 +72,7 @@ static int table_front(int size, bool at_once, trv_distances_t *front)
     }
 }
 
-/* Distances of a ring of g * h; false where the steps are too many. */
+/* Composes the distances of a ring of g * h. Returns false if they have too many steps. */
 static bool compose(const trv_distances_t *g, const trv_distances_t *h, trv_distances_t *both)
 {
     if (g->steps + h->steps > TRV_DISTANCES_STEPS_MAX)
@@ -86,8 +86,8 @@ static bool compose(const trv_distances_t *g, const trv_distances_t *h, trv_dist
     return true;
 }
 
-/* Splits the factors of `rest` off one by one. They do not rise, as their order does not matter, and those before,
- * `done`, end with `largest`; two whose product is in the table need no trying. */
+/* Splits off the factors of `rest` one by one. The factors do not increase, because their order does not matter; those
+ * in `done` end with `largest`. Two factors whose product is in the table need not be tried. */
 static void compose_all(const trv_distances_t *done, int rest, int largest, trv_distances_t *best, int steps_max)
 {
     for (int h = 2; h <= largest && h <= rest; h++) {
@@ -132,7 +132,8 @@ static int find_front(int size, trv_distances_t *front)
     return rc ? rc : rows;
 }
 
-/* Fronts that took a search (tens of milliseconds), the last ones: hybrids of a ring ask for the same few. */
+/* A cache of the latest fronts that needed a search (tens of milliseconds), because the hybrids of a ring request the
+ * same few fronts. */
 #define KEPT_MAX 16
 
 static struct {

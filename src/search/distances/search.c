@@ -1,17 +1,18 @@
 /*
- * The search for distances: descent first, then branch and bound over sequences that never rise.
+ * The search for distances: descent first, then branch and bound over sequences that never increase.
  *
- * (That far steps come first loses nothing: tests try all orders.) A node is a set C of displacements with `left`
- * steps to go. It is given up where even the best continuation is not enough, or not better:
+ * (Sequences in another order are not better: tests try all orders.) A node is a set C of displacements with `left`
+ * remaining steps. It is abandoned if even its best continuation is not sufficient or not better:
  *
- *   - a step at most triples C, so |C| * 3^left must reach `size`;
- *   - the middle of the longest gap of uncovered displacements is some way from C, and the distances that are left add
- *     up to that at least: the next one, the largest of them, is no less than its share;
- *   - every displacement that is missing costs one hop at least, and those that the next step must bring, for the steps
- *     behind it to be enough, cost its distance.
+ *   - a step at most triples C, so |C| * 3^left must be at least `size`;
+ *   - the middle of the longest gap of uncovered displacements has some distance from C, and the remaining distances
+ *     add up to at least this; so the next one, which is the largest of them, is at least its share;
+ *   - every missing displacement costs at least one hop, and those that the next step must cover, for the steps after
+ *     it to be sufficient, cost the distance of that step.
  *
- * With these the search is complete within milliseconds up to rings of 256, and stops at its limit beyond. Up to the
- * size of the table it goes on through what is nearly best, as deferring (tree.c) may make that the best.
+ * With these bounds the search is complete within milliseconds up to rings of 256, and stops at its limit on larger
+ * ones. Up to the largest size of the table it also examines distances that are slightly worse, because deferring
+ * (block_tree.c) may make one of them the best.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,20 +20,21 @@
 #include "base/error.h"
 #include "search/distances/distances.h"
 
-#define REPORTS 1024 /* of progress */
+#define REPORTS 1024 /* number of progress reports */
 
 typedef struct search {
     int size, steps, words;
     int64_t work, limit;
     int64_t report_at; /* the work at which progress is reported next */
     trv_span_t part;
-    int rc;                                /* TRV_ERR_CANCELLED: the work is at its limit */
-    int distance[TRV_DISTANCES_STEPS_MAX]; /* the ones at hand */
-    trv_distances_t best;                  /* hops: INT64_MAX while there are none */
-    uint64_t *set;                         /* of displacements: after k steps those at set + k * words */
-    bool deferring;                        /* looks for the best deferred tree, too, among what is nearly best */
-    trv_distances_t deferred;              /* that one */
-    unsigned char *step;                   /* the scratch buffer for its tree */
+    int rc;                                /* TRV_ERR_CANCELLED: the work is set to its limit */
+    int distance[TRV_DISTANCES_STEPS_MAX]; /* the distances of the present node */
+    trv_distances_t best;                  /* hops is INT64_MAX while no distances are found */
+    uint64_t *set;                         /* the set of displacements after k steps is at set + k * words */
+    /* also search for the best deferred tree, among distances that are slightly worse */
+    bool deferring;
+    trv_distances_t deferred; /* the best deferred distances */
+    unsigned char *step;      /* scratch buffer for their tree */
 } search_t;
 
 static void search_end(search_t *search)
@@ -78,7 +80,7 @@ static void add_shifted_down(uint64_t *to, const uint64_t *from, int by, int wor
     }
 }
 
-/* The set after `step` from the one before it; returns how many displacements it has. */
+/* Computes the set after `step` from the one before it. Returns the number of its displacements. */
 static int extend(search_t *search, int step, int distance)
 {
     int size = search->size, words = search->words, count = 0;
@@ -102,7 +104,7 @@ static int extend(search_t *search, int step, int distance)
     return count;
 }
 
-/* How far from the set before `step` the farthest displacement is. */
+/* The distance from the set before `step` to the displacement that is farthest from it. */
 static int depth(const search_t *search, int step)
 {
     const uint64_t *set = search->set + (size_t)step * (size_t)search->words;
@@ -113,7 +115,7 @@ static int depth(const search_t *search, int step)
             gap = x - last > gap ? x - last : gap;
             last = x;
         }
-    gap = search->size - last > gap ? search->size - last : gap; /* round to displacement 0 */
+    gap = search->size - last > gap ? search->size - last : gap; /* the gap that ends at displacement 0 */
     return gap / 2;
 }
 
@@ -136,13 +138,14 @@ static void keep_if_better_deferred(search_t *search, const int *distance)
         search->deferred = tree;
 }
 
-/* Hops from which on a search gives up: those of the best, or, as deferring may gain that much, half as many more. */
+/* The hops at which the search abandons a node: those of the best distances, or 1.5 times as many if deferring may save
+ * that much. */
 static int64_t enough(const search_t *search)
 {
     return search->best.hops + (search->deferring ? search->best.hops / 2 : 0);
 }
 
-/* Evaluates the distances at hand. */
+/* Evaluates the distances of the present node. */
 static void try_distances(search_t *search)
 {
     int64_t hops = 0;
@@ -156,7 +159,7 @@ static void try_distances(search_t *search)
         keep_if_better(search, hops);
 }
 
-/* Sets distance[which] to `value` and moves it to its place, far first. */
+/* Sets distance[which] to `value` and moves it to its position, the largest first. */
 static void replace(int *distance, int steps, int which, int value)
 {
     for (; which > 0 && distance[which - 1] < value; which--)
@@ -166,7 +169,7 @@ static void replace(int *distance, int steps, int which, int value)
     distance[which] = value;
 }
 
-/* Replaces one of the best distances by each other value, until no such change helps. */
+/* Replaces one of the best distances by each other value, until no replacement is better. */
 static void descend(search_t *search)
 {
     int64_t before;
@@ -185,7 +188,7 @@ static void descend(search_t *search)
 
 /* ---- Branch and bound -------------------------------------------------------------------------------------------- */
 
-/* How many displacements there must be, for `left` more steps to be enough. */
+/* The number of displacements that must be covered for `left` more steps to be sufficient. */
 static int needed(const search_t *search, int left)
 {
     int64_t power = 1;
@@ -194,11 +197,11 @@ static int needed(const search_t *search, int left)
     return (int)((search->size + power - 1) / power);
 }
 
-/* `count` displacements are there before `step`, and cost `hops`. */
+/* Searches from a node: `count` displacements are covered before `step`, at a cost of `hops`. */
 static void branch(search_t *search, int step, int count, int64_t hops)
 {
     int left = search->steps - step;
-    if (count == search->size) { /* steps that are left over bring nothing */
+    if (count == search->size) { /* remaining steps cover nothing */
         for (int k = step; k < search->steps; k++)
             search->distance[k] = 1;
         keep_if_better(search, hops);
@@ -213,7 +216,7 @@ static void branch(search_t *search, int step, int count, int64_t hops)
     int must = threshold - count > 1 ? threshold - count : 1;
     for (int d = least; d <= largest && search->work < search->limit; d++) {
         if (hops + (search->size - count) + (int64_t)must * (d - 1) >= enough(search))
-            return; /* and so for all larger ones */
+            return; /* as do all larger distances */
         search->distance[step] = d;
         int grown = extend(search, step, d);
         int64_t after = hops + (int64_t)(grown - count) * d;
@@ -222,9 +225,9 @@ static void branch(search_t *search, int step, int count, int64_t hops)
     }
 }
 
-/* ---- What others call -------------------------------------------------------------------------------------------- */
+/* ---- Interface --------------------------------------------------------------------------------------------------- */
 
-/* What descent begins with: the paper's distances, filled up with 1, or composed ones. */
+/* The start of the descent: the paper's distances, padded with 1, or composed ones. */
 static void choose_start(search_t *search, const trv_distances_t *paper)
 {
     for (int k = 0; k < search->steps; k++)
@@ -233,7 +236,7 @@ static void choose_start(search_t *search, const trv_distances_t *paper)
         replace(search->distance, search->steps, search->steps - 1, paper->distance[k]);
     try_distances(search);
     if (search->size <= TRV_DISTANCES_TABLE_MAX)
-        return; /* found at once, and what makes the table does not read it */
+        return; /* these sizes are found at once, and the program that generates the table must not read it */
     trv_distances_t composed[TRV_DISTANCES_STEPS_MAX + 1];
     trv_distances_compose(search->size, search->steps, composed);
     if (composed[search->steps].hops == 0)

@@ -1,5 +1,5 @@
 /*
- * What can be said of a chain: ports, direct sum or covering, subgroups, hops and loads.
+ * Properties of a chain: ports, direct sum or covering, subgroups, hops and loads.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -11,9 +11,9 @@
 #include "search/stars/stars.h"
 #include "search/stars/vector.h"
 
-/* Sums are listed one by one up to so many ranks. Beyond, every tail has to be a subgroup. */
+/* The maximum number of ranks for which sums are listed one by one. On larger tori every tail has to be a subgroup. */
 #define RANKS_LISTED_MAX (1 << 24)
-/* And of a covering, at most so many. */
+/* The maximum number of sums of a covering that are listed. */
 #define SUMS_MAX (INT64_C(1) << 28)
 
 /* ---- Ports ------------------------------------------------------------------------------------------------------- */
@@ -70,8 +70,8 @@ bool trv_star_tails(const trv_star_chain_t *chain)
     return true;
 }
 
-/* Whether every tail is a subgroup, and the vectors of each step and 0 differ modulo the next tail: a direct sum that
- * need not be listed. */
+/* Whether every tail is a subgroup and the vectors of each step, and 0, differ modulo the next tail. Such a chain is a
+ * direct sum, and its sums need not be listed. */
 static bool direct_by_tails(const trv_star_chain_t *chain)
 {
     trv_lattice_t tail;
@@ -94,14 +94,14 @@ static bool direct_by_tails(const trv_star_chain_t *chain)
 
 /* ---- Direct sums and coverings ----------------------------------------------------------------------------------- */
 
-/* The displacements that the steps so far reach, in the order in which they were found. */
+/* The displacements that the steps reach so far, in the order in which they were found. */
 typedef struct sums {
     const trv_star_chain_t *chain;
     int count;
-    int *element;  /* the count of them, as ranks */
-    int *number;   /* per element: which sum reached it first, 1 + its digits as one number; 0: none */
-    int doubled;   /* an element that was reached again … */
-    int64_t again; /* … by the sum of this number; -1: there is none */
+    int *element;  /* the displacements, as ranks */
+    int *number;   /* per element: the sum that reached it first, as 1 + its digits as one number; 0: none */
+    int doubled;   /* an element that was reached again */
+    int64_t again; /* number of the sum that reached it again; -1: there is none */
 } sums_t;
 
 static int add_vector(const trv_torus_t *torus, int element, const int *at)
@@ -115,8 +115,8 @@ static int add_vector(const trv_torus_t *torus, int element, const int *at)
     return trv_torus_rank(torus, c);
 }
 
-/* Adds the vectors of step k to all sums so far; `place` is the product of the q before. Stops at the first sum that is
- * there already, where that is asked for. */
+/* Adds the vectors of step k to all sums so far. `place` is the product of the q of the previous steps. With `stop` it
+ * returns false at the first sum that is already present. */
 static bool add_step(sums_t *sums, int k, int place, bool stop)
 {
     const trv_star_step_t *step = &sums->chain->step[k];
@@ -137,7 +137,7 @@ static bool add_step(sums_t *sums, int k, int place, bool stop)
     return true;
 }
 
-/* "1.0 + 2.1": the sum of this number. */
+/* Writes the sum with this number, such as "1.0 + 2.1". */
 static const char *sum_text(const trv_star_chain_t *chain, int64_t number, char *text, size_t size)
 {
     char vector[VECTOR_TEXT_MAX];
@@ -204,7 +204,7 @@ static int list_sums(trv_star_chain_t *chain, bool covering)
     return rc;
 }
 
-/* A message for each vector, and a sum for each choice: are there as many as ranks? */
+/* Checks that the number of sums, one per choice of vectors, matches the number of ranks. */
 static int check_counts(const trv_star_chain_t *chain, bool covering, bool *equal)
 {
     char factors[8 * TRV_STAR_STEPS_MAX] = "", shape[TRV_TORUS_TEXT_MAX];
@@ -238,7 +238,7 @@ int trv_star_check(trv_star_chain_t *chain, bool covering)
         rc = assign_ports(chain, k);
     if (rc)
         return rc;
-    chain->direct = equal && direct_by_tails(chain); /* most are, and that costs next to nothing */
+    chain->direct = equal && direct_by_tails(chain); /* most chains are, and this check takes very little time */
     if (!chain->direct && torus->ranks <= RANKS_LISTED_MAX)
         return list_sums(chain, covering);
     if (!chain->direct)

@@ -1,6 +1,7 @@
 /*
- * The vectors of one step between subgroups: of each coset the ones that are short, by different ports, with a small
- * load. Cosets are few (at most 2D + 1) and so are the candidates of each, so all choices are tried, with bounds.
+ * Chooses the vectors of one step between two subgroups: one of each coset, short, leaving through different ports,
+ * with a small load. There are few cosets (at most 2D + 1) and few candidates of each, so all choices are tried, with
+ * bounds.
  */
 #include <limits.h>
 #include <stdbool.h>
@@ -10,42 +11,42 @@
 #include "search/stars/search.h"
 #include "search/stars/vector.h"
 
-#define CANDIDATES_MAX 12    /* of a coset */
-#define FURTHER_MAX    2     /* hops that vectors may be longer than they need to, for a smaller load */
-#define LONGER_MAX     6     /* the same, for different ports */
-#define CHOICES_MAX    20000 /* tried for one step and length */
-#define LOOKED_MIN     4000  /* that are looked at for one step and length even where the work is done … */
-#define LOOKS          8     /* … so many of which are a unit of work */
+#define CANDIDATES_MAX 12    /* per coset */
+#define FURTHER_MAX    2     /* hops by which vectors may be longer than necessary, to reduce the load */
+#define LONGER_MAX     6     /* hops by which vectors may be longer than necessary, to leave through different ports */
+#define CHOICES_MAX    20000 /* maximum number of choices for one step and length */
+#define LOOKED_MIN     4000  /* choices examined for one step and length even if the work is done */
+#define LOOKS          8     /* examined choices per unit of work */
 #define COSETS_MAX     (TRV_PORTS_MAX + 1)
 
 typedef struct choice {
     const trv_star_displacements_t *all;
-    int group[TRV_DIMS_MAX]; /* the first of the dimensions that streams take in turns with this one */
-    int turns[TRV_DIMS_MAX]; /* per group, how many these are */
-    int unit;                /* of loads: so many are one, which their parts in all groups divide */
-    int cosets;              /* but 0 */
+    int group[TRV_DIMS_MAX]; /* per dimension: the first of the dimensions that the streams permute with it */
+    int turns[TRV_DIMS_MAX]; /* per group: number of its dimensions */
+    int unit;                /* loads are in units of 1 / `unit`, so that the shares of all groups are integers */
+    int cosets;              /* number of cosets, without that of 0 */
     int count[COSETS_MAX];
-    int candidate[COSETS_MAX][CANDIDATES_MAX];          /* the shortest first */
-    int load[COSETS_MAX][CANDIDATES_MAX][TRV_DIMS_MAX]; /* of each, per group, in units */
+    int candidate[COSETS_MAX][CANDIDATES_MAX];          /* in the order of their lengths */
+    int load[COSETS_MAX][CANDIDATES_MAX][TRV_DIMS_MAX]; /* load of each candidate, per group */
     unsigned ports[COSETS_MAX][CANDIDATES_MAX];
     int chosen[COSETS_MAX];
     unsigned chosen_ports[COSETS_MAX];
-    int to_come[COSETS_MAX]; /* hops of the shortest ones from a coset on */
+    int to_come[COSETS_MAX]; /* sum of the hops of the shortest candidates from a coset on */
     int tried, looked, looked_max;
-    int best; /* load, in units */
+    int best; /* lowest load found */
     int best_chosen[COSETS_MAX];
 } choice_t;
 
-/* What the vectors chosen so far come to. */
+/* The vectors chosen so far: their load, hops and ports. */
 typedef struct sum {
     int load[TRV_DIMS_MAX], hops;
-    int owner[TRV_PORTS_MAX]; /* of a port: the coset */
+    int owner[TRV_PORTS_MAX]; /* per port: the coset whose vector leaves through it */
 } sum_t;
 
 /* ---- Choosing ---------------------------------------------------------------------------------------------------- */
 
-/* There are as many turns as there are dimensions of the commonest size; dimensions of a size take turns if these come
- * round evenly. */
+/* Groups the dimensions that streams permute. There are as many turns as dimensions of the commonest size; the
+ * dimensions of a size are permuted if their number divides that of the turns. */
 static void find_groups(choice_t *choice)
 {
     const trv_torus_t *torus = &choice->all->torus;
@@ -64,14 +65,15 @@ static void find_groups(choice_t *choice)
         choice->turns[choice->group[d]]++;
     }
     choice->unit = torus->dims;
-    for (int d = 0; d < torus->dims; d++) { /* the least common multiple */
+    for (int d = 0; d < torus->dims; d++) { /* least common multiple */
         const int before = choice->unit;
         while (choice->turns[d] && choice->unit % choice->turns[d])
             choice->unit += before;
     }
 }
 
-/* With one candidate more, and the hops of the others wherever they go. */
+/* Adds a candidate to the sum. Returns a lower bound on the load, which assumes that the hops of the remaining vectors
+ * can be distributed evenly. */
 static int add_load(const choice_t *choice, const sum_t *sum, int coset, int i, sum_t *next)
 {
     const int dims = choice->all->torus.dims;
@@ -110,7 +112,7 @@ static void choose(choice_t *choice, int coset, const sum_t *sum)
 
 /* ---- Candidates -------------------------------------------------------------------------------------------------- */
 
-/* Which coset of the smaller subgroup: the remainders of the multiples, as one number. */
+/* The number of the coset of the smaller subgroup: the remainders of the multiples, combined into one number. */
 static int coset_of(const trv_lattice_t *part, const int *multiple)
 {
     int rest[TRV_DIMS_MAX], coset = 0;
@@ -151,7 +153,8 @@ static int looks_left(const trv_star_work_t *work)
     return left > INT_MAX / LOOKS ? INT_MAX : left > LOOKED_MIN / LOOKS ? (int)left * LOOKS : LOOKED_MIN;
 }
 
-/* All candidates that are no longer than `hops` are there, at least one of each coset. Returns its work. */
+/* Tries all choices among the candidates, which are at most `hops` long, at least one of each coset. Returns the work
+ * done. */
 static int try_length(choice_t *choice, int hops, trv_star_option_t *option, int *options)
 {
     const int before = choice->best;

@@ -1,10 +1,11 @@
 /*
- * Coverings, at random: all steps but the last reach as much as they can, the last what is still missing.
+ * Searches for coverings at random: all steps except the last reach as many displacements as possible, the last one the
+ * missing ones.
  *
- * An attempt divides fewer hops than the best covering has among the steps. A step takes for each port, of some vectors
- * drawn at random, the one by which most is new; every other attempt also takes the vector's opposite by the opposite
- * port. The last step is searched with backtracking: some displacement that is missing has to be reached by one of as
- * many vectors as there are sums, and each vector reaches no more than that many.
+ * An attempt distributes fewer hops than the best covering has over the steps. For each port a step draws some vectors
+ * at random and takes the one that reaches most new displacements; every second attempt also takes the opposite vector
+ * through the opposite port. The last step is searched with backtracking: a missing displacement has to be reached by
+ * one of as many vectors as there are sums, and each vector reaches at most that many displacements.
  */
 #include "search/stars/cover.h"
 
@@ -17,28 +18,28 @@
 #include "search/stars/vector.h"
 
 #define DRAWS     6    /* vectors drawn for a port */
-#define BREADTH   6    /* vectors that a node of the last step's search goes on with */
+#define BREADTH   6    /* vectors with which a node of the last step's search continues */
 #define NODES_MAX 3000 /* of the last step's search */
 #define SEED      UINT64_C(88172645463325252)
 #define WORDS     (TRV_STAR_COVER_MAX / 64)
 
 typedef struct cover {
     trv_star_displacements_t all;
-    int ranks, ports, steps, *rank; /* of a displacement */
-    uint16_t *sum;                  /* of the ranks r and s, at r * ranks + s */
-    unsigned *by;                   /* ports of a displacement */
+    int ranks, ports, steps, *rank; /* rank: per displacement */
+    uint16_t *sum;                  /* the sum of ranks r and s as displacements, at r * ranks + s */
+    unsigned *by;                   /* per displacement: the ports through which its message may leave */
     uint64_t random;
     int64_t work;
-    int rc;              /* of what ended the search */
-    int count, *element; /* the sums so far … */
+    int rc;              /* reason for which the search ended */
+    int count, *element; /* the sums so far */
     bool *there;
-    int allowance[TRV_STAR_STEPS_MAX]; /* hops of this attempt's steps */
-    trv_star_chain_t chain;            /* this attempt's */
-    int best_hops;                     /* of `best`, the longest vectors' sum */
+    int allowance[TRV_STAR_STEPS_MAX]; /* hops available to the steps of the present attempt */
+    trv_star_chain_t chain;            /* chain of the present attempt */
+    int best_hops;                     /* of `best`: the sum over the steps of the hops of the longest vector */
     trv_star_chain_t best;
-    /* The last step: what each vector reaches, as bits. */
+    /* For the last step: the displacements that each vector reaches, as bits. */
     uint64_t (*reach)[WORDS];
-    int words, within, nodes; /* displacements short enough; of the search */
+    int words, within, nodes; /* number of displacements that are short enough; nodes of the search */
 } cover_t;
 
 /* ---- Randomness -------------------------------------------------------------------------------------------------- */
@@ -52,14 +53,14 @@ static int draw(cover_t *cover, int below)
     return (int)((cover->random * UINT64_C(2685821657736338717) >> 33) % (uint64_t)below);
 }
 
-/* ---- Steps but the last ------------------------------------------------------------------------------------------ */
+/* ---- All steps except the last ----------------------------------------------------------------------------------- */
 
 static int add(const cover_t *cover, int element, int displacement)
 {
     return cover->sum[element * cover->ranks + cover->rank[displacement]];
 }
 
-/* Displacements of at most `hops`. */
+/* Number of displacements of at most `hops`. */
 static int count_within(const cover_t *cover, int hops)
 {
     int count = 0;
@@ -74,7 +75,7 @@ static void append(cover_t *cover, int k, int displacement)
     memcpy(step->vector[step->vectors++].at, cover->all.at[displacement], sizeof step->vector[0].at);
 }
 
-/* Takes a vector: what the first `before` sums reach by it joins them. */
+/* Takes a vector: adds the displacements that the first `before` sums reach by it. */
 static void take(cover_t *cover, int k, int before, int displacement)
 {
     append(cover, k, displacement);
@@ -100,7 +101,8 @@ static int opposite(const cover_t *cover, int displacement)
             return i;
 }
 
-/* Of some vectors that leave by the port, the one by which most is new; -1: none was drawn. */
+/* Draws vectors that leave through the port, and returns the one that reaches most new displacements; -1 if there is
+ * none. */
 static int draw_vector(cover_t *cover, int port, int within, int before)
 {
     int best = -1, most = 0;
@@ -166,7 +168,7 @@ static int missing_count(const cover_t *cover, const uint64_t *missing)
     return count;
 }
 
-/* The vectors that reach `target` and most of what is missing, best first; returns how many. */
+/* Lists the vectors that reach `target` and most of the missing displacements, best first. Returns their number. */
 static int best_vectors(cover_t *cover, const uint64_t *missing, int target, int vector[BREADTH], int reached[BREADTH])
 {
     int count = 0;
@@ -190,7 +192,7 @@ static int best_vectors(cover_t *cover, const uint64_t *missing, int target, int
     return count;
 }
 
-/* Reaches what is missing with `left` vectors more; true once a covering is found. */
+/* Covers the missing displacements with `left` more vectors. Returns true when a covering is found. */
 static bool finish(cover_t *cover, const uint64_t *missing, int left)
 {
     int missed = missing_count(cover, missing), target = 0, vector[BREADTH], reached[BREADTH];
@@ -235,7 +237,7 @@ static bool last_step(cover_t *cover)
 
 /* ---- Attempts ---------------------------------------------------------------------------------------------------- */
 
-/* Divides at most so many hops among the steps, one for each at least, the far steps last. */
+/* Distributes `hops` over the steps, at least one for each, in ascending order. */
 static void share_hops(cover_t *cover, int hops)
 {
     for (int k = 0; k < cover->steps; k++)
@@ -317,7 +319,7 @@ static void cover_end(cover_t *cover)
     free(cover->reach);
 }
 
-/* ---- What others call -------------------------------------------------------------------------------------------- */
+/* ---- Interface --------------------------------------------------------------------------------------------------- */
 
 int trv_star_steps_least(const trv_torus_t *torus)
 {
@@ -327,7 +329,7 @@ int trv_star_steps_least(const trv_torus_t *torus)
     return trv_log_ceil(2 * dims + 1, torus->ranks);
 }
 
-/* Windows that overlap, ceil(log3 size) steps in each dimension. */
+/* Windows that overlap, with ceil(log3 size) steps in each dimension. */
 static void make_windows(const trv_torus_t *torus, trv_star_chain_t *chain)
 {
     memset(chain, 0, sizeof *chain);
@@ -342,7 +344,7 @@ static void make_windows(const trv_torus_t *torus, trv_star_chain_t *chain)
         }
 }
 
-/* Tries until the work is done, or no covering can have fewer hops than the one at hand. */
+/* Makes attempts until the work is done or no covering can have fewer hops than the best one. */
 static void search_steps(cover_t *cover, int steps, int64_t work, trv_span_t part)
 {
     const trv_torus_t *torus = &cover->all.torus;
@@ -375,7 +377,8 @@ int trv_star_cover_search(const trv_torus_t *torus, const trv_star_chain_t *dire
     if (!cover)
         return trv_fail_memory();
     rc = cover_begin(cover, torus);
-    const int first = steps, count = chain->steps - steps; /* at most: one that covers is the last */
+    /* upper bound: the search ends at the first number of steps that has a covering */
+    const int first = steps, count = chain->steps - steps;
     for (; !rc && steps < chain->steps; steps++) {
         search_steps(cover, steps, work, trv_span(part, (double)(steps - first) / count, 1.0 / count));
         rc = cover->rc;

@@ -1,5 +1,5 @@
 /*
- * The search for coverings, and the one that every torus has.
+ * The search for coverings, and a covering that exists for every torus.
  */
 #ifndef TRIVANCE_SEARCH_STARS_COVER_H
 #define TRIVANCE_SEARCH_STARS_COVER_H
@@ -9,16 +9,18 @@
 #include "base/span.h"
 #include "search/stars/stars.h"
 
-/* On more ranks than that none are searched. */
+/* No coverings are searched for on more ranks than this. */
 #define TRV_STAR_COVER_MAX 1024
 
-/* ceil(log_(2D+1) n), D the dimensions that have more than one rank: no chain has fewer steps. */
+/* The minimum number of steps of any chain: ceil(log_(2D+1) n), where D is the number of dimensions with more than one
+ * rank. */
 int trv_star_steps_least(const trv_torus_t *torus);
 
-/* The covering with the fewest steps: of what a search finds with as many steps as there must be, one more and so on;
- * the torus' windows, which overlap, one dimension after another; and `direct`, a direct sum, or NULL. The search is
- * random, the same on every run; it prefers few hops, and does `work`, in sums, for each number of steps.
- * TRV_ERR_MEMORY, or TRV_ERR_CANCELLED by the part that progress is reported to. */
+/* The covering with the fewest steps among three: the result of a search, first with the minimum number of steps, then
+ * one more, and so on; the overlapping windows of the torus, one dimension after another; and `direct`, a direct sum,
+ * or NULL. The search is random but gives the same result in every run. It prefers few hops, and does `work`, counted
+ * in sums, for each number of steps. TRV_ERR_MEMORY, or TRV_ERR_CANCELLED if the part to which progress is reported
+ * requests it. */
 int trv_star_cover_search(const trv_torus_t *torus, const trv_star_chain_t *direct, int64_t work, trv_span_t part,
                           trv_star_chain_t *chain);
 

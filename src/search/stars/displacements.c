@@ -19,7 +19,8 @@ static int hops_of(const trv_torus_t *torus, int rank, int *at)
     return hops;
 }
 
-/* Places them by their hops, those of equal hops in the order of the ranks: `place` has a number for every hop. */
+/* Sorts the displacements by their hops; those with equal hops keep the order of the ranks. `place` has one entry per
+ * number of hops. */
 static void sort(trv_star_displacements_t *all, int longest, int *place)
 {
     const trv_torus_t *torus = &all->torus;

@@ -1,6 +1,6 @@
 /*
- * The chains of a torus: known ones, or a search. Dimensions of 1 are left out and the others sorted, so that 8x4, 4x8
- * and 4x1x8 are one torus here.
+ * The chains of a torus: known ones, or the result of a search. Dimensions of size 1 are removed and the others sorted,
+ * so that 8x4, 4x8 and 4x1x8 are the same shape.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +12,11 @@
 #include "search/stars/stars.h"
 #include "search/stars/store.h"
 
-/* Of a search at plan time: up to 0.7 s on 65536 ranks, and a tenth of a second per number of steps. */
+/* The work of a search while a plan is created: up to 0.7 s on 65536 ranks, and 0.1 s per number of steps. */
 #define FIND_WORK  12000000
 #define COVER_WORK 4000000
 
-/* A torus without its dimensions of 1, the sizes ascending; dimension[d] is the one of the user's torus. */
+/* A torus without its dimensions of size 1, the sizes ascending; dimension[d] is the dimension of the user's torus. */
 typedef struct shape {
     trv_torus_t torus;
     int dimension[TRV_DIMS_MAX];
@@ -46,7 +46,7 @@ static int make_shape(const trv_torus_t *torus, const char *kind, shape_t *shape
     return rc;
 }
 
-/* The chain of the shape as one of the user's torus. */
+/* Converts a chain of the shape to one of the user's torus. */
 static int restore(trv_star_chain_t *chain, const shape_t *shape, const trv_torus_t *torus)
 {
     const trv_star_chain_t sorted = *chain;
@@ -61,9 +61,10 @@ static int restore(trv_star_chain_t *chain, const shape_t *shape, const trv_toru
     return trv_star_check(chain, !sorted.direct);
 }
 
-/* ---- Known ones -------------------------------------------------------------------------------------------------- */
+/* ---- Known chains ------------------------------------------------------------------------------------------------ */
 
-/* Reads the lines of a text, from 1 to `capacity`, each a chain of the shape. Returns how many, or an error. */
+/* Reads the lines of a text, from 1 to `capacity` of them, each of which is a chain of the shape. Returns their number,
+ * or an error. */
 static int read_chains(const shape_t *shape, char *text, bool covering, trv_star_chain_t *chain, int capacity)
 {
     int count = 0;
@@ -80,7 +81,7 @@ static int read_chains(const shape_t *shape, char *text, bool covering, trv_star
     return count;
 }
 
-/* The known chains of the shape: their number, 0 if none are known, or an error. */
+/* Finds the known chains of the shape. Returns their number, 0 if none are known, or an error. */
 static int find_known(const shape_t *shape, bool covering, trv_star_chain_t *chain, int capacity)
 {
     char *text = NULL;
@@ -128,7 +129,7 @@ int trv_star_find(const trv_torus_t *torus, trv_star_chain_t chain[TRV_STAR_FOUN
     return rc ? rc : count;
 }
 
-/* The direct sum of a torus that has the fewest steps; `steps` 0 where there is none. */
+/* The direct sum of a torus with the fewest steps; `steps` is 0 if there is none. */
 static int find_direct(const trv_torus_t *torus, trv_star_chain_t *chain)
 {
     trv_star_chain_t *found = malloc(TRV_STAR_FOUND_MAX * sizeof *found);
@@ -140,7 +141,7 @@ static int find_direct(const trv_torus_t *torus, trv_star_chain_t *chain)
     return count < 0 && count != TRV_ERR_UNSUPPORTED ? count : TRV_OK;
 }
 
-/* A covering of the shape, known or found, with no more steps than `chain`, its direct sum. */
+/* A covering of the shape, known or found, with at most as many steps as its direct sum in `chain`. */
 static int find_cover(const shape_t *shape, trv_star_chain_t *chain)
 {
     const trv_star_chain_t direct = *chain;

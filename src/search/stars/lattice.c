@@ -1,7 +1,7 @@
 /*
- * Hermite normal forms, a vector at a time (H. Cohen, A Course in Computational Algebraic Number Theory, 2.4).
- *
- * All multiples of the sizes lie in every lattice here, so vectors are kept modulo the sizes, and nothing overflows.
+ * Hermite normal forms, updated one vector at a time (H. Cohen, A Course in Computational Algebraic Number Theory,
+ * 2.4). Every lattice here contains all multiples of the sizes, so vectors are reduced modulo the sizes, and nothing
+ * overflows.
  */
 #include "search/stars/lattice.h"
 
@@ -10,7 +10,7 @@
 
 static int floor_divide(int value, int by) { return value / by - (value % by < 0); }
 
-/* to -= times * row, from column `first` on; what lies right of it modulo the sizes. */
+/* to -= times * row, from column `first` on; the columns to the right of it are reduced modulo the sizes. */
 static void subtract(const trv_lattice_t *lattice, int *to, const int *row, int times, int first)
 {
     if (times == 0)
@@ -21,7 +21,7 @@ static void subtract(const trv_lattice_t *lattice, int *to, const int *row, int 
             to[d] = (int)((to[d] - (int64_t)times * row[d]) % lattice->size[d]);
 }
 
-/* Brings what is right of column `first` below the pivots. */
+/* Reduces the columns to the right of `first` modulo the pivots. */
 static void reduce(const trv_lattice_t *lattice, int *vector, int first)
 {
     for (int d = first; d < lattice->dims; d++)
@@ -43,13 +43,13 @@ void trv_lattice_add(trv_lattice_t *lattice, const int *vector)
     for (int d = 0; d < dims; d++) {
         int *row = lattice->row[d];
         reduce(lattice, rest, d + 1);
-        while (rest[d]) { /* Euclid, with whole rows; left of d both are 0 */
+        while (rest[d]) { /* Euclid's algorithm on whole rows; the columns left of d are 0 in both */
             memcpy(swap, rest, sizeof swap);
             memcpy(rest + d, row + d, (size_t)(dims - d) * sizeof *row);
             memcpy(row + d, swap + d, (size_t)(dims - d) * sizeof *row);
             subtract(lattice, rest, row, rest[d] / row[d], d);
         }
-        for (int e = dims - 1; row[d] < 0 && e >= d; e--) /* the pivot last */
+        for (int e = dims - 1; row[d] < 0 && e >= d; e--) /* the pivot is changed last */
             row[e] = -row[e];
     }
     for (int d = dims - 2; d >= 0; d--)

@@ -1,14 +1,16 @@
 /*
- * Shortest paths among the subgroups of a torus, and which of them are kept.
+ * Shortest paths among the subgroups of a torus, and the selection of those that are kept.
  *
- * A chain is judged by the time that a model gives its best form on a vector of m bytes: the first steps done as
- * reduce-scatter and allgather, the rest, from a subgroup of r ranks on, as L with the share r / n of the vector:
+ * A chain is rated by the time that a model predicts for its best form on a vector of m bytes. In this form the first
+ * steps are a reduce-scatter and allgather; the rest, from a subgroup of r ranks on, is L with a part r / n of the
+ * vector:
  *
  *     2 (alpha + hops * hop) + load * (ranks of the next subgroup / n) * m * byte      per step of the first kind
  *     alpha + hops * hop + load / 2 * (r / n) * m * byte                               per step of L
  *
- * (load / 2, as two mirrored streams share the vector). Each r has shortest paths of its own. Objectives are vectors
- * from tiny to large under cheap, usual and costly steps; chains are kept that come near the best for all of them.
+ * (load / 2, because two mirrored streams share the vector.) Each r has shortest paths of its own. The objectives are
+ * vectors from tiny to large with a low, a usual and a high alpha. Chains are kept until, for every objective, one of
+ * them is close to the best.
  */
 #include "search/stars/search.h"
 
@@ -18,16 +20,16 @@
 
 #include "base/error.h"
 
-#define HOP_NS    200.0 /* the paper's network (appendix E): a link and a router */
+#define HOP_NS    200.0 /* a link and a router in the paper's network (appendix E) */
 #define BYTE_NS   0.01  /* 800 Gb/s */
-#define NEAR      1.002 /* what comes so near the best needs no chain of its own */
-#define FORMS_MAX 256   /* orders of subgroups: divisors of up to 2^16 */
+#define NEAR      1.002 /* a chain is close to the best if it takes at most this factor longer */
+#define FORMS_MAX 256   /* maximum number of orders of subgroups: divisors of numbers up to 2^16 */
 
 typedef struct objective {
-    double alpha_ns, vector_ns; /* of a step; of the whole vector over one link */
+    double alpha_ns, vector_ns; /* time of a step; time of the whole vector on one link */
 } objective_t;
 
-/* A path: per step the edge and which of its options. */
+/* A path: per step the edge and the index of its option. */
 typedef struct path {
     int steps;
     int edge[TRV_STAR_STEPS_MAX], option[TRV_STAR_STEPS_MAX];
@@ -35,10 +37,10 @@ typedef struct path {
 
 typedef struct finder {
     trv_star_graph_t graph;
-    int *ascending;           /* nodes by ranks */
-    double *shared, *latency; /* per node: the least time from there to the end, as B first, and as L only */
-    int *choice;              /* per node: edge * TRV_STAR_OPTIONS_MAX + option; -1: none */
-    int *shared_choice;       /* the same as B; -1: L from here on */
+    int *ascending;           /* nodes in the order of their ranks */
+    double *shared, *latency; /* per node: minimum time from there to the end, beginning as B, and as L only */
+    int *choice;              /* per node: edge * TRV_STAR_OPTIONS_MAX + option of the next step as L; -1: none */
+    int *shared_choice;       /* the same for a next step as B; -1: L from here on */
     int forms, form[FORMS_MAX];
 } finder_t;
 
@@ -49,7 +51,7 @@ static double step_ns(const objective_t *objective, const trv_star_option_t *opt
     return objective->alpha_ns + HOP_NS * option->hops + option->load / 2 * share * objective->vector_ns;
 }
 
-/* Least times as L from all nodes of at most `ranks` ranks. */
+/* Computes the minimum times as L from all nodes of at most `ranks` ranks. */
 static void relax_latency(finder_t *finder, const objective_t *objective, int ranks)
 {
     const trv_star_graph_t *graph = &finder->graph;
@@ -72,7 +74,7 @@ static void relax_latency(finder_t *finder, const objective_t *objective, int ra
     }
 }
 
-/* Least times where the steps begin as B. */
+/* Computes the minimum times if the steps begin as B. */
 static void relax_shared(finder_t *finder, const objective_t *objective)
 {
     const trv_star_graph_t *graph = &finder->graph;
@@ -100,7 +102,7 @@ static void relax_shared(finder_t *finder, const objective_t *objective)
     }
 }
 
-/* Follows the choices from the whole torus; false where none leads to the end. */
+/* Follows the choices from the whole torus. Returns false if none leads to the end. */
 static bool follow(finder_t *finder, const objective_t *objective, path_t *path)
 {
     const trv_star_graph_t *graph = &finder->graph;
@@ -142,7 +144,7 @@ static double path_ns(const finder_t *finder, const objective_t *objective, cons
 
 /* ---- From paths to chains ---------------------------------------------------------------------------------------- */
 
-/* Vectors of a step are seen from its own node; `view` maps them back to the torus as it is. */
+/* The vectors of a step are in the coordinates of its own node; `view` maps them back to those of the torus. */
 static void make_chain(const trv_star_graph_t *graph, const path_t *path, trv_star_chain_t *chain)
 {
     int dims = graph->all.torus.dims;
@@ -159,7 +161,8 @@ static void make_chain(const trv_star_graph_t *graph, const path_t *path, trv_st
                 chain->step[k].vector[i].at[d] = view.sign[d] *
                                                  graph->all
                                                      .at[edge->option[path->option[k]].displacement[i]][view.from[d]];
-        /* The next node is the image under `symmetry`: coordinate from[d] there came to be d, times the sign. */
+        /* The next node is the image under `symmetry`, in which coordinate from[d], times the sign, became coordinate
+         * d. */
         for (int d = 0; d < dims; d++)
             for (int e = 0; e < dims; e++)
                 if (symmetry->from[e] == before.from[d]) {
@@ -169,7 +172,7 @@ static void make_chain(const trv_star_graph_t *graph, const path_t *path, trv_st
     }
 }
 
-/* ---- What is kept ------------------------------------------------------------------------------------------------ */
+/* ---- Selection --------------------------------------------------------------------------------------------------- */
 
 #define OBJECTIVES_MAX 32
 
@@ -177,21 +180,22 @@ typedef struct candidates {
     int objectives, count;
     objective_t objective[OBJECTIVES_MAX];
     path_t path[OBJECTIVES_MAX];
-    double time[OBJECTIVES_MAX][OBJECTIVES_MAX]; /* of a path, by an objective */
+    double time[OBJECTIVES_MAX][OBJECTIVES_MAX]; /* time of a path, for an objective */
 } candidates_t;
 
 static void set_objectives(candidates_t *candidates)
 {
     static const double alpha_us[] = {0.5, 1.5, 5.0};
     static const double bytes[] = {32, 8 << 10, 32 << 10, 128 << 10, 512 << 10, 2 << 20, 8 << 20};
-    /* The first one: as few steps as there can be, then hops, then load. */
+    /* The first objective prefers the fewest steps, then the fewest hops, then the lowest load. */
     candidates->objective[candidates->objectives++] = (objective_t){1e9, 1.0};
     for (size_t a = 0; a < sizeof alpha_us / sizeof alpha_us[0]; a++)
         for (size_t b = 0; b < sizeof bytes / sizeof bytes[0]; b++)
             candidates->objective[candidates->objectives++] = (objective_t){1e3 * alpha_us[a], BYTE_NS * bytes[b]};
 }
 
-/* The largest factor by which the best of what is kept (bits) and `also` misses the best of all, and their sum. */
+/* Compares the best of the paths in `kept` (bits) and `also` with the best of all, for every objective. Returns the
+ * largest ratio of their times, and sets *sum to the sum of the ratios. */
 static double loss(const candidates_t *candidates, unsigned kept, int also, double *sum)
 {
     double worst = 0;
@@ -282,7 +286,7 @@ static void finder_end(finder_t *finder)
     trv_star_graph_clear(&finder->graph);
 }
 
-/* ---- What others call -------------------------------------------------------------------------------------------- */
+/* ---- Interface --------------------------------------------------------------------------------------------------- */
 
 static int largest_prime(int value)
 {

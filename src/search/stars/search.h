@@ -1,9 +1,9 @@
 /*
  * The search for direct sums: chains of subgroups (docs/stars.md).
  *
- * Let G = H_0 > H_1 > … > H_s = 0 be subgroups and A_k have one element of each coset of H_(k+1) in H_k. Then the A_k
- * are a direct sum, every tail of which is a subgroup. What a step costs depends on H_k and H_(k+1) alone, so the best
- * chain is a shortest path among the subgroups of the torus, and no step constrains another.
+ * Let G = H_0 > H_1 > … > H_s = 0 be subgroups, and let A_k contain one element of each coset of H_(k+1) in H_k. Then
+ * the A_k are a direct sum, every tail of which is a subgroup. The cost of a step depends only on H_k and H_(k+1), so
+ * the best chain is a shortest path among the subgroups of the torus, and the steps are independent.
  *
  *   subgroups.c  the subgroups that such chains pass, up to the torus' symmetries
  *   cosets.c     the best vectors of a step between two of them
@@ -18,18 +18,19 @@
 #include "search/stars/lattice.h"
 #include "search/stars/stars.h"
 
-/* Displacements are numbered, so a torus that is searched has no more ranks. */
+/* The maximum number of ranks of a torus that is searched, because displacements are stored in 16 bits. */
 #define TRV_STAR_SEARCH_MAX 65536
 
-/* At most TRV_STAR_FOUND_MAX chains, the fewest steps and then hops first; on tori without dimensions of 1. Stops
- * looking for more subgroups after `work`, counted in vectors looked at (some ten million a second). Returns how many,
- * or an error: TRV_ERR_UNSUPPORTED, TRV_ERR_MEMORY, or TRV_ERR_CANCELLED by the part that progress is reported to. */
+/* Finds at most TRV_STAR_FOUND_MAX chains on a torus without dimensions of size 1; the first has the fewest steps and
+ * then the fewest hops. The search stops looking for more subgroups after `work`, counted in examined vectors (about
+ * ten million per second). Returns the number of chains, or an error: TRV_ERR_UNSUPPORTED, TRV_ERR_MEMORY, or
+ * TRV_ERR_CANCELLED if the part to which progress is reported requests it. */
 int trv_star_search(const trv_torus_t *torus, int64_t work, trv_span_t part,
                     trv_star_chain_t chain[TRV_STAR_FOUND_MAX]);
 
 /* ---- displacements.c --------------------------------------------------------------------------------------------- */
 
-/* All displacements but 0, the shortest first. */
+/* All displacements except 0, the shortest first. */
 typedef struct trv_star_displacements {
     trv_torus_t torus;
     int count;
@@ -37,35 +38,35 @@ typedef struct trv_star_displacements {
     int *hops;
 } trv_star_displacements_t;
 
-/* 0 or TRV_ERR_MEMORY; to be cleared either way. */
+/* Returns 0 or TRV_ERR_MEMORY. In both cases `all` must be cleared. */
 int trv_star_displacements_create(trv_star_displacements_t *all, const trv_torus_t *torus);
 void trv_star_displacements_clear(trv_star_displacements_t *all);
 
 /* ---- cosets.c ---------------------------------------------------------------------------------------------------- */
 
-/* Those of one subgroup, and what multiples of its rows they are. */
+/* The members of one subgroup, and their coefficients with respect to its rows. */
 typedef struct trv_star_members {
     int count;
     int *displacement;
     int (*multiple)[TRV_DIMS_MAX];
 } trv_star_members_t;
 
-/* Vectors of one step. Of several ways, each has longer vectors and a smaller load than those before. */
+/* The vectors of one step. If there are several options, each has longer vectors and a lower load than those before. */
 typedef struct trv_star_option {
-    int hops;    /* of the longest */
-    double load; /* trv_star_load; but dimensions of one size, which streams can take in turns, count as their mean */
+    int hops;    /* hops of the longest vector */
+    double load; /* trv_star_load, except that dimensions of one size that streams can permute count with their mean */
     uint16_t displacement[TRV_PORTS_MAX];
 } trv_star_option_t;
 #define TRV_STAR_OPTIONS_MAX 3
 
-/* Work, in vectors looked at, and where it is to end. */
+/* The work done, in examined vectors, and its limit. */
 typedef struct trv_star_work {
     int64_t done, limit;
 } trv_star_work_t;
 
-/* One vector of each coset but 0, leaving by different ports: `part` has the rows of the smaller subgroup as multiples
- * of those of the larger, whose members are given. Returns how many ways. Where the work is done it still looks at some
- * thousand choices. */
+/* Chooses one vector of each coset except that of 0, such that they leave through different ports. `part` has the rows
+ * of the smaller subgroup as multiples of those of the larger, whose members are given. Returns the number of options.
+ * If the work is done it still examines some thousand choices. */
 int trv_star_cosets(const trv_star_displacements_t *all, const trv_star_members_t *members, const trv_lattice_t *part,
                     trv_star_option_t option[TRV_STAR_OPTIONS_MAX], trv_star_work_t *work);
 
@@ -77,20 +78,20 @@ typedef struct trv_star_symmetry {
 } trv_star_symmetry_t;
 
 typedef struct trv_star_edge {
-    int to;       /* the image of the smaller subgroup … */
-    int symmetry; /* … under this */
+    int to;       /* the node of the smaller subgroup's image … */
+    int symmetry; /* … under this symmetry */
     int factor, options;
     trv_star_option_t option[TRV_STAR_OPTIONS_MAX];
 } trv_star_edge_t;
 
 typedef struct trv_star_node {
     trv_lattice_t lattice;
-    int ranks;             /* that the subgroup has */
-    int first_edge, edges; /* -1: not looked at */
-    double cost;           /* least, from the whole torus to here */
+    int ranks;             /* number of ranks in the subgroup */
+    int first_edge, edges; /* -1: not expanded yet */
+    double cost;           /* minimum cost from the whole torus to here */
 } trv_star_node_t;
 
-/* Node 0 is the whole torus. */
+/* Subgroups as nodes; node 0 is the whole torus. */
 typedef struct trv_star_graph {
     trv_star_displacements_t all;
     int symmetries, nodes, edges;

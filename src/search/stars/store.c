@@ -1,5 +1,5 @@
 /*
- * Known chains: the table, and those that this process has found.
+ * Known chains: those of the table, and a cache of those that this process has found.
  */
 #include "search/stars/store.h"
 
@@ -17,9 +17,9 @@ typedef struct memory {
 } memory_t;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static memory_t *memories; /* as long as the process lives */
+static memory_t *memories; /* kept until the process ends */
 
-/* A copy, for the caller. */
+/* Copies a text for the caller. */
 static int copy(const char *from, char **text)
 {
     *text = strdup(from);

@@ -1,9 +1,10 @@
 /*
- * The subgroups that chains pass, from the whole torus down, and the steps between them.
+ * The subgroups in chains, from the whole torus down, and the steps between them.
  *
- * Subgroups that a symmetry of the torus (dimensions of one size exchanged, directions turned) maps onto each other are
- * one node, as what follows costs the same from both; an edge says which symmetry that was. On tori with very many
- * subgroups, those of a size that are reached at the least cost go first, until the work for that size is used up.
+ * Subgroups that a symmetry of the torus (a permutation of dimensions of one size, a reversal of directions) maps onto
+ * each other are one node, because all further steps cost the same from them; an edge records the symmetry. On tori
+ * with very many subgroups, those of a size that are reached at the lowest cost are expanded first, until the work for
+ * that size is used up.
  */
 #include <float.h>
 #include <stdlib.h>
@@ -14,11 +15,15 @@
 #include "base/array.h"
 #include "search/stars/search.h"
 
-#define SYMMETRIES_MAX 64   /* where there are more, none is used: finding out would cost more than it saves */
-#define PARTS_MAX      2000 /* smaller subgroups tried per subgroup and factor; where there are more, a fixed selection */
-#define BUCKETS        65536 /* of the table of nodes */
-#define NODES_A_UNIT   32    /* of work: nodes looked at for the cheapest one */
-/* What orders subgroups of one size: a step, a hop, a unit of load (of small vectors), in hops. */
+/* maximum number of symmetries; if there are more, none is used, because the comparisons would cost more than they
+ * save */
+#define SYMMETRIES_MAX 64
+/* smaller subgroups tried per subgroup and factor; if there are more, a fixed selection is tried */
+#define PARTS_MAX    2000
+#define BUCKETS      65536 /* of the hash table of nodes */
+#define NODES_A_UNIT 32    /* nodes examined, in the search for the cheapest one, per unit of work */
+/* Costs by which subgroups of one size are ordered, in hops: that of a step, and that of a unit of load (for small
+ * vectors). */
 #define STEP_COST 7.5
 #define LOAD_COST 0.1
 
@@ -26,10 +31,10 @@ typedef struct builder {
     trv_star_graph_t *graph;
     int node_capacity;
     int64_t edge_capacity;
-    int *bucket, *next; /* of nodes by their lattice; -1: none */
+    int *bucket, *next; /* hash table of nodes by their lattice; -1: none */
     trv_star_members_t members;
     trv_star_work_t work;
-    int64_t all_work; /* its limit, of which parts are shared out */
+    int64_t all_work; /* limit of the work in total, which is divided among the sizes */
     trv_span_t part;
 } builder_t;
 
@@ -48,8 +53,8 @@ static void list_members(builder_t *builder, const trv_lattice_t *lattice)
 
 /* ---- Symmetries -------------------------------------------------------------------------------------------------- */
 
-/* Counts, and from the second time on writes, those that have the first `d` dimensions as in `symmetry`; the first
- * direction is never turned, as subgroups are their own mirror images. */
+/* Counts the symmetries that have the first `d` dimensions as in `symmetry`, and lists them if `to` is not NULL. The
+ * first direction is never reversed, because subgroups are their own mirror images. */
 static int list_symmetries(const trv_torus_t *torus, int d, trv_star_symmetry_t symmetry, trv_star_symmetry_t *to)
 {
     int count = 0;
@@ -95,7 +100,7 @@ static int compare_lattices(const trv_lattice_t *one, const trv_lattice_t *other
     return 0;
 }
 
-/* Replaces the lattice by the least of its images; returns the symmetry. */
+/* Replaces the lattice by the smallest of its images under the symmetries, and returns the index of the symmetry. */
 static int least_image(const trv_star_graph_t *graph, trv_lattice_t *lattice)
 {
     const trv_lattice_t original = *lattice;
@@ -122,7 +127,8 @@ static int least_image(const trv_star_graph_t *graph, trv_lattice_t *lattice)
 
 static int64_t power(int64_t base, int exponent) { return exponent ? base * power(base, exponent - 1) : 1; }
 
-/* How many normal forms of this index there are from dimension d on: above pivot f in dimension d are d entries < f. */
+/* The number of normal forms of this index from dimension d on: above pivot f in dimension d there are d entries <
+ * f. */
 static int64_t count_parts(int dims, int d, int index)
 {
     int64_t count = 0;
@@ -134,7 +140,7 @@ static int64_t count_parts(int dims, int d, int index)
     return count;
 }
 
-/* The one of that number. */
+/* Creates the normal form with this number. */
 static void make_part(trv_lattice_t *part, int dims, int index, int64_t number)
 {
     memset(part, 0, sizeof *part);
@@ -151,8 +157,8 @@ static void make_part(trv_lattice_t *part, int dims, int index, int64_t number)
     }
 }
 
-/* The subgroup whose rows are these multiples of the rows of a larger one; false where it is smaller than it should be,
- * as the multiples of the sizes were not in it. */
+/* Creates the subgroup whose rows are these multiples of the rows of a larger one. Returns false if its index in the
+ * larger one is not that of `part`, because `part` did not contain the multiples of the sizes. */
 static bool take_part(const trv_torus_t *torus, const trv_lattice_t *whole, const trv_lattice_t *part,
                       trv_lattice_t *smaller)
 {
@@ -177,7 +183,7 @@ static unsigned hash(const trv_lattice_t *lattice)
     return (value ^ value >> 15) % BUCKETS;
 }
 
-/* The node of a lattice; a new one where there is none. -1: no memory. */
+/* Finds the node of a lattice, or creates it. Returns -1 if out of memory. */
 static int find_node(builder_t *builder, const trv_lattice_t *lattice)
 {
     trv_star_graph_t *graph = builder->graph;
@@ -202,7 +208,7 @@ static int find_node(builder_t *builder, const trv_lattice_t *lattice)
     return graph->nodes++;
 }
 
-/* Whether edges of the node lead to the same one at no more cost. */
+/* Whether other edges lead from the node to the same target at no higher cost. */
 static bool is_no_better(const trv_star_graph_t *graph, const trv_star_node_t *from, const trv_star_edge_t *edge)
 {
     for (int e = from->first_edge; e < graph->edges; e++) {
@@ -237,7 +243,7 @@ static int add_edge(builder_t *builder, int from, const trv_star_edge_t *edge)
     return TRV_OK;
 }
 
-/* All steps from one subgroup to those `factor` times smaller; where the work ends before, at least one. */
+/* Adds the steps from one subgroup to those `factor` times smaller. If the work is done it still adds one. */
 static int expand_by(builder_t *builder, int from, int factor)
 {
     trv_star_graph_t *graph = builder->graph;
@@ -266,7 +272,8 @@ static int expand_by(builder_t *builder, int from, int factor)
     return rc;
 }
 
-/* Goes on until `limit`, but shares what is left with `others` that come after. */
+/* Sets the limit for the next part of the work: an equal share of the work that remains until `limit`, of which
+ * `others` shares are left for later parts. */
 static void share_work(trv_star_work_t *work, int64_t limit, int others)
 {
     work->limit = limit > work->done ? work->done + (limit - work->done) / (others + 1) : work->done;
@@ -293,11 +300,11 @@ static int expand(builder_t *builder, int from)
 
 /* ---- The graph --------------------------------------------------------------------------------------------------- */
 
-/* Expands the nodes of `ranks` ranks, the cheapest first, until the work ends; one at least. */
+/* Expands the nodes of `ranks` ranks, the cheapest first, until the work is done; at least one. */
 static int expand_level(builder_t *builder, int ranks)
 {
     trv_star_graph_t *graph = builder->graph;
-    int nodes = graph->nodes, rc = TRV_OK; /* new ones have fewer ranks */
+    int nodes = graph->nodes, rc = TRV_OK; /* new nodes have fewer ranks */
     for (bool first = true; !rc && (first || builder->work.done < builder->work.limit); first = false) {
         int best = -1;
         for (int i = 0; i < nodes; i++)

@@ -1,5 +1,5 @@
 /*
- * Chains as text: 1.0/0.1/-1.0_2.1/0.2/2.-1.
+ * Chains in text form, such as 1.0/0.1/-1.0_2.1/0.2/2.-1.
  */
 #include "search/stars/vector.h"
 
@@ -31,7 +31,7 @@ size_t trv_star_format(const trv_star_chain_t *chain, char *text, size_t text_si
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
-/* A whole number from *text on, which then stands behind it; false where there is none, or one that is too large. */
+/* Reads an integer and advances *text past it. Returns false if there is none, or if it is too large. */
 static bool read_number(const char **text, int *number)
 {
     const char *p = *text;

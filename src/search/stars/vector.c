@@ -1,5 +1,5 @@
 /*
- * Single vectors: as text, and the ports by which they may leave.
+ * Single vectors: their text form, and the ports through which their messages may leave.
  */
 #include "search/stars/vector.h"
 
@@ -25,7 +25,7 @@ unsigned trv_star_vector_ports(const trv_torus_t *torus, const int *at)
     return ports;
 }
 
-/* Augmenting paths; `tried` are ports that were. */
+/* Finds an augmenting path in the assignment of ports to vectors; `tried` is the set of ports tried so far. */
 static bool place(const unsigned *ports, int *owner, int i, unsigned *tried)
 {
     for (unsigned left = ports[i]; (left &= ~*tried) != 0;) {
@@ -39,7 +39,8 @@ static bool place(const unsigned *ports, int *owner, int i, unsigned *tried)
     return false;
 }
 
-/* Whether a port that nobody has can be reached by moving others: asked far more often than it is true. */
+/* Whether a free port can be reached by reassigning ports of other vectors. A fast check, because the answer is usually
+ * no. */
 static bool has_way(const unsigned *ports, const int *owner, int i)
 {
     unsigned reached = ports[i], seen = 0;

@@ -1,5 +1,5 @@
 /*
- * Functions for single vectors, which the files of the module share.
+ * Functions for single vectors, shared by the files of this module.
  */
 #ifndef TRIVANCE_SEARCH_STARS_VECTOR_H
 #define TRIVANCE_SEARCH_STARS_VECTOR_H
@@ -10,15 +10,15 @@
 
 #define VECTOR_TEXT_MAX (12 * TRV_DIMS_MAX)
 
-/* "2.-1"; returns `text`. */
+/* Writes a vector, such as "2.-1", and returns `text`. */
 const char *trv_star_vector_text(const trv_torus_t *torus, const int *at, char text[VECTOR_TEXT_MAX]);
 
-/* The ports, as bits, by which a message from `at` may leave: the shorter way in a dimension, both where that is half
- * way round (at[d] is not -size / 2). */
+/* The set of ports, as bits, through which a message from `at` may leave: those of the shorter way in each dimension,
+ * or both if the ways are equally long (at[d] is never -size / 2). */
 unsigned trv_star_vector_ports(const trv_torus_t *torus, const int *at);
 
-/* Gives vector i one of its ports, moving others to another one of theirs where that helps. `ports` are those of every
- * vector so far, `owner` is the vector that has a port, or -1. False where there is none left for one of them. */
+/* Assigns one of its ports to vector i, and reassigns the ports of other vectors if necessary. `ports` has the possible
+ * ports of every vector so far; `owner` has the vector of each port, or -1. Returns false if no assignment exists. */
 bool trv_star_vector_place(const unsigned *ports, int owner[TRV_PORTS_MAX], int i);
 
 #endif

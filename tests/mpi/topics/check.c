@@ -1,6 +1,7 @@
 /*
  * TRIVANCE_CHECK=1: arguments that differ between ranks are an error on all ranks, and the next call works.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <trivance/trivance_mpi.h>
