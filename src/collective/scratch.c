@@ -27,6 +27,15 @@ static void discard(block_t *block)
     free(block);
 }
 
+void trv_scratch_clear(void)
+{
+    for (int i = 0; i < PLACES; i++) {
+        block_t *block = atomic_exchange(&place[i], NULL);
+        if (block)
+            discard(block);
+    }
+}
+
 static block_t *make(size_t bytes)
 {
     bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -67,13 +76,4 @@ void trv_scratch_give(void *context, void *memory, size_t bytes)
             return;
     }
     discard(block);
-}
-
-void trv_scratch_clear(void)
-{
-    for (int i = 0; i < PLACES; i++) {
-        block_t *block = atomic_exchange(&place[i], NULL);
-        if (block)
-            discard(block);
-    }
 }
