@@ -33,13 +33,13 @@ typedef struct trv_mpi_decision {
 } trv_mpi_decision_t;
 
 /* Creates a decision for calls with the signature of `want` and vectors of bytes_min to bytes_max bytes. They fall back
- * to the MPI library until a recipe is filled in. NULL: no memory. */
+ * to the MPI library until a plan specification is filled in. NULL: no memory. */
 trv_mpi_decision_t *trv_mpi_decision_create(const trv_mpi_want_t *want, uint64_t bytes_min, uint64_t bytes_max);
 void trv_mpi_decision_hold(trv_mpi_decision_t *decision);
 void trv_mpi_decision_release(trv_mpi_decision_t *decision);
 
-/* Compiles the recipe and creates a first instance. The caller has filled in the recipe except for its model. TRV_OK,
- * or a code of the core. */
+/* Compiles the plan specification and creates a first instance. The caller has filled it in, except for its model.
+ * TRV_OK, or a code of the core. */
 int trv_mpi_decision_prepare(trv_mpi_decision_t *decision, trv_mpi_state_t *state);
 /* Frees the schedule, its program and its instances: calls fall back to the MPI library. */
 void trv_mpi_decision_leave(trv_mpi_decision_t *decision);
