@@ -9,7 +9,7 @@ failures=0
 out=$(mktemp) err=$(mktemp)
 trap 'rm -f "$out" "$err"' EXIT
 
-ranks=4 # 0: one, without the launcher, which starts sooner
+ranks=4 # 0: one rank without the launcher, which starts faster
 bench() {
     local launched=("$launcher" -n $ranks)
     last="bench $*"
@@ -31,10 +31,10 @@ good() {
     also "$lines" "$pattern"
 }
 
-# also LINES PATTERN: of the output before.
+# also LINES PATTERN: LINES lines of the previous output match PATTERN.
 also() { [ "$(grep -c -E -- "$2" "$out")" = "$1" ] || fail "$last: not $1 lines like $2"; }
 
-# refused STATUS WORDS ARGUMENTS…: that exit code, one sentence with WORDS, nothing on stdout.
+# refused STATUS WORDS ARGUMENTS…: exit code STATUS, one sentence with WORDS, nothing on stdout.
 refused() {
     local status=$1 words=$2 code
     shift 2
@@ -49,7 +49,7 @@ refused() {
 
 bad() { refused 2 "$@"; }
 
-# has_ofi: whether messages can travel over libfabric.
+# has_ofi: whether messages can be sent over libfabric.
 has_ofi() {
     bench --bytes 64 -a ring -i 2 --transport=ofi && return
     grep -q 'built without libfabric' "$err" || fail "bench over libfabric"
@@ -99,14 +99,16 @@ good 2 '  (auto|planned): [a-z]' --bytes 64 -a mpi,auto,planned -i 2
 also 1 ' 64 B +mpi '
 good 1 ',hybrid:2[^,]*,mpi,hybrid:2,' --bytes 64 -a hybrid:2 -i 2 --format=csv
 good 2 '^trivance-[lb] +✓ +✓$' --format=matrix -a trivance --bytes 64,4K # a line for every member of a family
-# In turns: each member of a family, exchanges of one step and of five with both neighbours, each of the library's own.
+# --turns: each member of a family, exchanges of one step and of five with both neighbours, and each algorithm of the
+# MPI library.
 good 4 '^allreduce,4,4,(double,sum|int8,max),false,64,(8|64),trivance-[lb],mpi,trivance-[lb]=(double|int8:max),.*,0,true,2,' \
     --turns -a trivance=double,trivance=int8:max,exchange,mpi:all --bytes 64 -i 2 --format=csv
 also 2 ',exchange,,exchange,(1,16|5,80),[0-9.]+,'
 also 1 ',mpi,,mpi,,,[0-9.]+,.*,0,true,2,'
 also 1 ',mpi:recdoub,,mpi:recdoub,,,[0-9.]+,.*,0,true,2,'
 
-# Side by side over MPI and over libfabric, where it is built in; the library's own once. --transport holds whatever is set.
+# Over MPI and over libfabric, if that is built in; the MPI library's collective once. --transport takes precedence over
+# the environment.
 export TRIVANCE_TRANSPORT=ofi
 good 1 ',ring,mpi,ring,' --transport=mpi --bytes 64 -a ring -i 2 --format=csv
 if has_ofi; then
@@ -117,7 +119,7 @@ if has_ofi; then
     good 2 '^# algorithm trivance-l, .*, transport (mpi|ofi)$' --transport=mpi,ofi --format=osu -m 8:16 -a trivance-l -i 2
 fi
 unset TRIVANCE_TRANSPORT
-# A reason that only one rank has is reported.
+# An error of only one rank is reported.
 if "$launcher" -n 1 "$program" bench --transport=ofi --bytes 64 -a ring -i 2 > "$out" 2> "$err"; then
     "$launcher" -n 2 "$program" bench --transport=ofi --bytes 64 -a ring : \
         -n 1 env TRIVANCE_PORTS=eth77 "$program" bench --transport=ofi --bytes 64 -a ring > "$out" 2> "$err"

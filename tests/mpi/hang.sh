@@ -7,7 +7,7 @@ mpirun=$1 program=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 log=$work/log
-# A file per process: launchers mix the lines of ranks.
+# A file per process, because launchers mix the lines of different ranks.
 export TRIVANCE_TIMEOUT=300ms TRIVANCE_ALGORITHM=trivance-b TRIVANCE_DEBUG_FILE=$work/said.%p
 
 fail() {
@@ -42,7 +42,7 @@ said ' +call 49: allreduce of 4000 bytes, trivance-b: began [0-9.]+ s ago, compl
 
 [ -n "$exhaustive" ] || exit 0
 
-# Connections close together; nothing else keeps MPI_Finalize here.
+# Connections are closed by all ranks together; otherwise MPI_Finalize would not wait here.
 rm "$work"/said.*
 TRIVANCE_TRANSPORT=ofi timeout 100 "$mpirun" -n 3 "$program" finalizes > "$log" 2>&1 || fail "the end ends with $?"
 if ! grep -q "built without libfabric" "$log" "$work"/said.*; then

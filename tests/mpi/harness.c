@@ -1,5 +1,5 @@
 /*
- * Expectations counted over all ranks.
+ * Expectations, which are counted over all ranks.
  */
 #include "harness.h"
 

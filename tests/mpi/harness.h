@@ -1,6 +1,6 @@
 /*
- * What the MPI test programs share: expectations that are counted on every rank and summed at the end, so that one
- * launch covers many cases and a failing rank leaves no other waiting.
+ * The harness of the MPI test programs: expectations are counted on every rank and summed at the end, so that one
+ * launch covers many cases, and no rank waits for one that has failed.
  */
 #ifndef TRIVANCE_TESTS_MPI_HARNESS_H
 #define TRIVANCE_TESTS_MPI_HARNESS_H
@@ -38,13 +38,13 @@ bool expect_sums(const int *buffer, int count, int salt, const char *what);
 /* Ends MPI. The exit code: 1 if any rank counted a failure, or if nothing was expected at all. */
 int test_end(void);
 
-/* A number that looks random but is the same everywhere. */
+/* A pseudo-random number that is the same on all ranks and in all runs. */
 uint64_t test_random(uint64_t seed);
 
-/* Barrier that polls and yields. */
+/* A barrier that polls and yields. */
 void test_barrier(MPI_Comm comm);
 
-/* How often this process has the memory of a node mapped. */
+/* The number of mappings of a node's shared memory in this process. */
 int test_mapped_nodes(void);
 
 #endif

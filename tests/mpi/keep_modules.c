@@ -1,7 +1,7 @@
 /*
- * Only in builds with a leak checker: MPI libraries unload their plugins in MPI_Finalize, and a leak of code that is no
- * longer there has no name, so scripts/lsan.supp could not say that it is not ours. The program's own dlclose takes the
- * place of libc's, and everything stays loaded.
+ * Only in builds with a leak checker. MPI libraries unload their plugins in MPI_Finalize. A leak of unloaded code is
+ * reported without symbols, so scripts/lsan.supp could not suppress it. This dlclose replaces that of libc, and all
+ * plugins remain loaded.
  */
 __attribute__((visibility("default"))) int dlclose(void *handle);
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Diagnostics that are set on one rank alone: that rank logs, and no rank waits for another because of them.
+# Diagnostics that are set on one rank only: that rank logs, and no rank waits for another because of them.
 # Usage: one_rank.sh LAUNCHER LIBRARY PROGRAM [ARGUMENT…]; LIBRARY is a preload library, or "none".
 # Without TEST_EXHAUSTIVE only all diagnostics together.
 set -u
@@ -18,7 +18,7 @@ fail() {
     exit 1
 }
 
-# run NAME=VALUE…: all ranks run the program, rank 1 with these as well.
+# run NAME=VALUE…: all ranks run the program, rank 1 also with these variables.
 run() {
     rm -f "$work"/said.*
     timeout 120 "$launcher" -n 4 bash -c '

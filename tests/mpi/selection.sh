@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 out=$work/out
 
 ranks=4
-# run NAME=VALUE… -- ARGUMENTS…: what the ranks print, and their exit code.
+# run NAME=VALUE… -- ARGUMENTS…: stores the output of the ranks in $out and their exit code in $code.
 run() {
     local -a settings=()
     while [ "$1" != -- ]; do settings+=("$1"); shift; done
@@ -21,7 +21,7 @@ run() {
 }
 
 fail() { echo "FAILED: $1"; cat "$out"; failures=$((failures + 1)); }
-# lines COUNT PATTERN: so many lines match.
+# lines COUNT PATTERN: COUNT lines match PATTERN.
 lines() { [ "$(grep -c -E -- "$2" "$out")" = "$1" ] || fail "not $1 lines like: $2"; }
 good() { [ $code = 0 ] || fail "$1: exit code $code"; }
 
@@ -72,7 +72,7 @@ lines 0 '^trivance'
 run -- "$tool" tune --torus 2x2 --bytes 8 --time 100ms -o "$work/rules.json"
 good "tune with two neighbours"
 grep -Eq '"network": \{.*, "message_overhead": "[0-9]+\.[0-9]ns"\}' "$work/rules.json" || fail "no overhead"
-launched=$launcher launcher=$work/one_core ranks=9 # a machine that is busy, and ends in time all the same
+launched=$launcher launcher=$work/one_core ranks=9 # on a busy machine tune must still end in time
 printf '#!/bin/sh\nexec taskset -c 0 %s "$@"\n' "$launched" > "$launcher"
 chmod +x "$launcher"
 start=$SECONDS

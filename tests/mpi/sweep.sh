@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A sweep on several ranks: the rows of one machine, taken up again after a kill; failures of any rank end all of them.
+# A sweep on several ranks: it has the same rows as on one machine and continues after a kill; a failure of any rank
+# ends all ranks.
 # Usage: sweep.sh LAUNCHER TOOL
 # Without TEST_EXHAUSTIVE a sample: the rows of three ranks, and failures of one rank.
 set -u
@@ -20,10 +21,10 @@ fail() {
     failures=$((failures + 1))
 }
 
-# The rows of a file, in a fixed order, without wall_s, the seventh column.
+# rows FILE: the rows of a file, sorted, without the seventh column, wall_s.
 rows() { cut -d, -f1-6,8- "$1" | sort; }
 
-# same FILE: it has the rows of the sweep on one machine.
+# same FILE: the file has the rows of the sweep on one machine.
 same() { diff <(rows alone.csv) <(rows "$1") > out 2> err || fail "$1 has other rows"; }
 
 # bad WORDS RANKS ARGUMENTS…: exit code 2, one sentence with WORDS.
@@ -43,7 +44,7 @@ points=$(($(wc -l < alone.csv) - 1))
 sweep 3 "${grid[@]}" -o three.csv || fail "the sweep on 3 ranks exits $?"
 grep -q "has all $points points" out || fail "the sweep on 3 ranks does not say what it did"
 same three.csv
-# The simulator refuses a way that takes more than an hour with its routers, on whichever rank has the point.
+# The simulator rejects a path of more than an hour, whichever rank simulates the point.
 bad "an hour" 3 "${grid[@]}" --link-latency=100ns,3600s -o hours.csv
 [ "$(tail -c 1 hours.csv | wc -l)" = 1 ] || fail "a failure leaves a torn line"
 # Only errors: exit code 1, from all ranks.
@@ -60,7 +61,7 @@ fi
 sweep 1 "${grid[@]}" -o one.csv --workers=2 || fail "the sweep on 1 rank exits $?"
 same one.csv
 
-# What a killed sweep leaves, with a line that is torn.
+# The file of a killed sweep, with an incomplete line.
 head -c 2500 three.csv > torn.csv
 sweep 2 "${grid[@]}" -o torn.csv || fail "taking up a torn file exits $?"
 same torn.csv

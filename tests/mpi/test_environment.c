@@ -1,5 +1,6 @@
 /*
- * TRIVANCE_TORUS and TRIVANCE_ALGORITHM. Read once, so each case is a launch: test_environment CASE.
+ * TRIVANCE_TORUS and TRIVANCE_ALGORITHM. They are read once per process, so each case is a separate launch:
+ * test_environment CASE.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ static void query(MPI_Comm comm, TRV_Plan_info *info)
     TRV_Plan_free(&plan);
 }
 
-/* Of the list the torus that fits; a sub-communicator that none fits is a ring. */
+/* A communicator gets the torus of the list that fits it; a sub-communicator that no torus fits is a ring. */
 static void good(void)
 {
     TRV_Plan_info info = {TRV_PLAN_INFO};

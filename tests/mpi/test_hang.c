@@ -1,8 +1,8 @@
 /*
- * Ranks that keep others waiting: hang.sh runs this and reads what is said.
+ * Ranks for which other ranks wait. hang.sh runs this program and reads the log.
  *
- *     goes-on   rank 1 comes late, is stopped, comes late to a request; then rank 0 gets SIGUSR1 while it waits
- *     aborts    rank 1 never comes
+ *     goes-on   rank 1 calls late, is stopped, and calls late in a request; then rank 0 receives SIGUSR1 while it waits
+ *     aborts    rank 1 never calls
  */
 #include <signal.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static void sum(MPI_Comm comm, const char *what)
     expect(wrong == 0, "%s: %d elements are wrong", what, wrong);
 }
 
-/* Stops this process; a child of it lets it go on. */
+/* Stops this process; a child process continues it after `ms` milliseconds. */
 static void stop(long ms)
 {
     pid_t self = getpid(), child = fork();
@@ -71,7 +71,7 @@ static void signalled(MPI_Comm comm)
     int process = (int)getpid();
     MPI_Bcast(&process, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (test_rank == 1) {
-        sleep_ms(LATE_MS); /* in which rank 0 has begun to wait, also where something else uses the cores */
+        sleep_ms(LATE_MS); /* long enough for rank 0 to begin waiting, even on a busy machine */
         kill((pid_t)process, SIGUSR1);
         sleep_ms(LATE_MS / 2);
     }
@@ -79,7 +79,7 @@ static void signalled(MPI_Comm comm)
     expect(signals == (test_rank == 0), "the program's own handler was called %d times", (int)signals);
 }
 
-/* The end, for which the others wait. */
+/* Calls MPI_Finalize late; the others wait for this rank in it. */
 static int finalize_late(MPI_Comm comm)
 {
     sum(comm, "the only call");
@@ -93,7 +93,7 @@ static int finalize_late(MPI_Comm comm)
 int main(int argc, char **argv)
 {
     MPI_Comm comm;
-    signal(SIGUSR1, count); /* before the library puts its own in front */
+    signal(SIGUSR1, count); /* before the library installs its handler */
     test_begin(&argc, &argv);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     bool aborts = argc > 1 && strcmp(argv[1], "aborts") == 0;
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
         sleep_ms(LATE_MS);
     sum(comm, "the first call");
     int one = 1, ones = 0;
-    TRV_Allreduce(&one, &ones, 1, MPI_INT, MPI_SUM, comm); /* from here on requests like it are ours */
+    TRV_Allreduce(&one, &ones, 1, MPI_INT, MPI_SUM, comm); /* so such requests are dispatched */
     for (int i = 1; i < 300; i++)
         sum(comm, "before");
     if (test_rank == 1 && aborts)

@@ -1,6 +1,7 @@
 /*
- * The choice of algorithms under the drop-in, on 4 ranks: test_selection FOLDER writes a rules file there, sets the
- * environment, and asks which algorithm serves what. test_selection calls: a few calls only, whatever the environment.
+ * The choice of algorithms under the drop-in, on 4 ranks. `test_selection FOLDER` writes a rules file to FOLDER, sets
+ * the environment, and checks which algorithm is chosen for which call. `test_selection calls` only makes a few calls,
+ * with any environment.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,10 +32,10 @@ static const char rules[] =
 static void swapped(void *in, void *inout, int *count, MPI_Datatype *type)
 {
     (void)type;
-    memcpy(inout, in, (size_t)*count * sizeof(int)); /* the first operand: it does not commute */
+    memcpy(inout, in, (size_t)*count * sizeof(int)); /* the first operand, so it does not commute */
 }
 
-/* The name of what serves a plan. */
+/* The name of a plan's algorithm. */
 static const char *algorithm_of(TRV_Plan plan)
 {
     static char name[TRV_ALGORITHM_NAME_MAX];
@@ -58,7 +59,7 @@ static void expect_name(const char *got, const char *wanted, const char *what)
     expect(strcmp(got, wanted) == 0, "%s is served by %s, not %s", what, got, wanted);
 }
 
-/* An algorithm that gives all ranks the same bits. */
+/* Expects an algorithm with bitwise identical results on all ranks. */
 static void expect_consistent(const char *got, const char *what)
 {
     trv_torus_t torus;
@@ -69,7 +70,8 @@ static void expect_consistent(const char *got, const char *what)
     trv_schedule_destroy(schedule);
 }
 
-/* First found wins: TRIVANCE_TUNE, TRIVANCE_RULES_FILE, the planner. What does not fit the torus is planned. */
+/* The order of precedence is TRIVANCE_TUNE, TRIVANCE_RULES_FILE, the planner. The planner replaces an algorithm that
+ * does not support the torus. */
 static void test_rules(void)
 {
     TRV_Plan plan;
@@ -96,7 +98,7 @@ static void test_operations(void)
     expect_consistent(allreduce(MPI_COMM_WORLD, 128, MPI_DOUBLE_INT, MPI_MINLOC), "MINLOC");
 }
 
-/* What the program says comes before all rules. */
+/* TRV_Comm_set takes precedence over all rules. */
 static void test_comm_set(void)
 {
     MPI_Comm comm;
@@ -110,7 +112,8 @@ static void test_comm_set(void)
     MPI_Comm_free(&comm);
 }
 
-/* Three of four ranks are no part of 2x2 that is a torus: what a rule names serves them, else a plan along their nodes. */
+/* Three of the four ranks of 2x2 form no torus: they use the algorithm that a rule names, otherwise a plan along their
+ * nodes. */
 static void test_parts(void)
 {
     MPI_Comm part;
@@ -122,7 +125,7 @@ static void test_parts(void)
     MPI_Comm_free(&part);
 }
 
-/* What the planner says of floats on a ring of three whose two directions share a path, or not. */
+/* The planner's choice for floats on a ring of three, whose two directions share a path or not. */
 static void ask_planner(const trv_mpi_state_t *state, unsigned shared_port, int count, trv_planned_t *plan)
 {
     const trv_planner_constraints_t floats = {TRV_PLANNER_CONSTRAINTS, .consistent = true};
@@ -132,7 +135,7 @@ static void ask_planner(const trv_mpi_state_t *state, unsigned shared_port, int 
            "the planner: %s", trv_last_error());
 }
 
-/* With a path that both directions share another plan is taken where that one is faster, and named ones all the same. */
+/* If both directions share a path, another plan is chosen if it is faster; named algorithms are still used. */
 static void test_two_paths(void)
 {
     MPI_Comm part;
@@ -141,7 +144,7 @@ static void test_two_paths(void)
     if (test_rank != 3 && expect_class(TRV_Comm_set(part, "3", "planned"), MPI_SUCCESS, NULL, "TRV_Comm_set") &&
         trv_mpi_state_find(part, &state) == MPI_SUCCESS) {
         int differ = 0;
-        for (int count = 2; count <= 1 << 18; count *= 8) { /* classes of sizes are powers of two */
+        for (int count = 2; count <= 1 << 18; count *= 8) { /* size classes are powers of two */
             trv_planned_t two, one;
             ask_planner(state, 0, count, &two);
             ask_planner(state, 1, count, &one);
@@ -163,7 +166,7 @@ static void test_two_paths(void)
 
 static void set_environment(const char *folder)
 {
-    char path[4096], own[4096 + 32]; /* all ranks name one file, and none reads half of it */
+    char path[4096], own[4096 + 32]; /* ranks rename `own` to `path`, so that it is always complete */
     snprintf(path, sizeof path, "%s/rules.json", folder);
     snprintf(own, sizeof own, "%s.%ld", path, (long)getpid());
     FILE *file = fopen(own, "w");

@@ -1,6 +1,6 @@
 /*
- * The torus of communicators by a topology file and by TRIVANCE_TORUS: sub-tori, other orders, several ranks per
- * coordinate, files that are wrong. Each case is a launch: test_topology CASE.
+ * The torus of communicators by a topology file and by TRIVANCE_TORUS: sub-tori, other orders of ranks, several ranks
+ * per coordinate, invalid files. Each case is a separate launch: test_topology CASE.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,8 @@ static char path[64]; /* of the topology file that this launch writes */
 
 /* ---- Tori -------------------------------------------------------------------------------------------------------- */
 
-/* What the library knows of the communicator: its torus with its lines, the ranks per place, and whether it serves it at all. */
+/* Expects the library's data about a communicator: its torus with its lines, the number of ranks per coordinate, and
+ * whether calls on it are dispatched. */
 static void expect_torus(MPI_Comm comm, const char *torus, int per_place, const char *what)
 {
     trv_mpi_state_t *state;
@@ -37,7 +38,7 @@ static void expect_torus(MPI_Comm comm, const char *torus, int per_place, const 
            state->config.node ? "several ranks per place" : "one rank per place", state->config.why);
 }
 
-/* By every algorithm that there is for it. */
+/* Checks the results of every algorithm that supports the communicator. */
 static void try_algorithms(MPI_Comm comm, const char *what)
 {
     char by[128];
@@ -54,7 +55,7 @@ static void try_algorithms(MPI_Comm comm, const char *what)
     expect_class(TRV_Comm_set(comm, NULL, "auto"), MPI_SUCCESS, NULL, what);
 }
 
-/* The links that are slow or cut, in order: "1:+0 4, 2:-0 inf". */
+/* Expects these slow or failed links, in this order: "1:+0 4, 2:-0 inf". */
 static void expect_links(MPI_Comm comm, const char *links, const char *what)
 {
     trv_mpi_state_t *state;
@@ -83,7 +84,7 @@ static void try_linked_part(int color, const char *torus, const char *links, con
     }
 }
 
-/* The ranks for which `color` is not negative, in the order of `key`. */
+/* Tests a communicator of the ranks whose `color` is not negative, in the order of `key`. */
 static void try_part(int color, int key, const char *torus, int per_place, const char *what)
 {
     MPI_Comm part;
@@ -127,7 +128,7 @@ static void parts_of_3x3(void)
     try_part((row + column) % 3, test_rank, "3", 1, "a diagonal: a ring in the order of ranks");
 }
 
-/* What a communicator has of its nodes goes with it. */
+/* The memory of a communicator's nodes is freed with the communicator. */
 static void come_and_go(void)
 {
     int before = test_mapped_nodes(), in = test_rank, out = 0, most = 0;
@@ -167,7 +168,7 @@ static void four_per_node(void)
     try_results(MPI_COMM_WORLD, "four ranks per node");
 }
 
-/* Under the drop-in what does not fit is left alone, with the reason. */
+/* Under the drop-in calls on communicators that do not fit fall back, and the log has the reason. */
 static void drop_in(void)
 {
     trv_mpi_state_t *state;
@@ -193,8 +194,8 @@ static void drop_in(void)
     MPI_Comm_free(&part);
 }
 
-/* A periodic grid is believed, and what is made of its first three ranks is none: Open MPI 4.1 says it were the same
- * grid. */
+/* The topology of a periodic grid is used. A communicator of its first three ranks has none, although Open MPI 4.1
+ * reports the same grid for it. */
 static void grids(void)
 {
     MPI_Comm grid, part;
@@ -215,7 +216,7 @@ static void grids(void)
     MPI_Comm_free(&grid);
 }
 
-/* Grids that are not periodic, or in one dimension only: their dimensions are lines. */
+/* Grids that are periodic in no dimension or only in one: the other dimensions are lines. */
 static void try_grid(int rows, int columns, const int periodic[2], const char *torus)
 {
     MPI_Comm grid;
@@ -228,8 +229,8 @@ static void try_grid(int rows, int columns, const int periodic[2], const char *t
     MPI_Comm_free(&grid);
 }
 
-/* A grid that is no ring is one of its ranks where a name is set that serves rings only, by TRIVANCE_ALGORITHM (main) or
- * TRV_Comm_set; but not where a torus is set, or the grid is periodic. */
+/* A grid is replaced by a ring of its ranks if the algorithm that TRIVANCE_ALGORITHM (main) or TRV_Comm_set names
+ * supports rings only; but not if a torus is set or the grid is periodic. */
 static void named_grids(void)
 {
     int in = 1, out = 0;
@@ -264,7 +265,7 @@ static void meshes(void)
     try_grid(1, 3, (int[]){0, 0}, "1x3m");
 }
 
-/* A coordinate per node: MPICH takes even and odd ranks for two nodes when it is told to; elsewhere there is one. */
+/* A coordinate per node. MPICH can be configured to treat even and odd ranks as two nodes; otherwise there is one. */
 #ifdef MPICH_VERSION
 enum { NODES = 2 };
 #else
@@ -284,7 +285,7 @@ static void one_per_node(void)
     come_and_go();
 }
 
-/* With marks of the file. */
+/* A topology file with slow and failed links. */
 static void marks(void)
 {
     trv_mpi_state_t *state;
@@ -306,7 +307,7 @@ static void lines(void)
     try_part(test_rank < 2 ? 0 : -1, test_rank, "2m", 1, "the first two");
 }
 
-/* A ring of 9 that is cut behind 3 and slow behind 7. */
+/* A ring of 9 whose link after rank 3 has failed and whose link after rank 7 is slow. */
 static void cut_ring(void)
 {
     MPI_Comm part;
@@ -325,7 +326,7 @@ static void cut_ring(void)
     MPI_Comm_free(&part);
 }
 
-/* 3x3m: column 0 is cut behind row 1, row 0 is slow behind column 1, one way. */
+/* 3x3m: in column 0 the link after row 1 has failed, and in row 0 the link after column 1 is slow in one direction. */
 static void cut_mesh(void)
 {
     try_linked_part(0, "3x3m", "1:+1 2, 3:+0 inf, 6:-0 inf", "a mesh with a cut");
@@ -349,7 +350,7 @@ static const struct test_case {
     const char *name;
     const char *torus, *file; /* TRIVANCE_TORUS; the text of TRIVANCE_TOPOLOGY_FILE */
     void (*run)(void);
-    const char *words; /* of the refusal */
+    const char *words; /* in the error message */
 } cases[] = {
     {"parts-2x4", "2x4", NULL, parts_of_2x4, NULL},
     {"parts-3x3", "3x3", NULL, parts_of_3x3, NULL},
@@ -392,7 +393,8 @@ static const struct test_case {
     {"hosts", NULL, HEAD "\"hosts\": {\"no-such-host\": [0,0]}}", NULL, "no coordinate for the host"},
 };
 
-/* Only rank 0 reads the file, so it alone writes it; before MPI_Init it is known by the launcher's environment. */
+/* Writes the file. Only rank 0 reads it, so only rank 0 writes it; before MPI_Init the rank is known from the
+ * launcher's environment. */
 static void write_file(const char *text)
 {
     if (!*text) { /* no file: a folder, which is opened like one */

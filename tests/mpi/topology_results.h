@@ -1,5 +1,5 @@
 /*
- * Results on communicators of any torus, compared with the MPI library's own.
+ * Results on communicators of any torus, compared with those of the MPI library.
  */
 #ifndef TRIVANCE_TESTS_MPI_TOPOLOGY_RESULTS_H
 #define TRIVANCE_TESTS_MPI_TOPOLOGY_RESULTS_H
@@ -14,8 +14,8 @@
 #include "transport/mpi/waiting.h"
 
 #define COUNT_MAX 100003
-/* Sums of up to 9 values of up to 1.43e12 in two orders differ by no more: 2 * 9 * 9 * 1.43e12 * 2^-53. The least value
- * is 0.14, so a contribution that is missing, or there twice, is seen. */
+/* The maximum difference of the sums of up to 9 values of up to 1.43e12 in two orders, 2 * 9 * 9 * 1.43e12 * 2^-53. The
+ * smallest value is 0.14, so a missing or duplicate contribution is detected. */
 #define ROUNDING 0.03
 
 /* Floating-point values whose sum depends on the order. */
@@ -27,7 +27,7 @@ static void fill(double *value, int count)
     }
 }
 
-/* The MPI library's own result; polled for, because ranks outnumber cores. */
+/* The MPI library's result. It polls, because there are more ranks than cores. */
 static void reference(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
     MPI_Request request;
@@ -67,7 +67,7 @@ static void try_integers(MPI_Comm comm, MPI_Datatype type, size_t size, MPI_Op o
     free(right);
 }
 
-/* A pair of MPI's, which goes through MPI_Reduce_local. */
+/* A pair type of MPI, which is reduced by MPI_Reduce_local. */
 static void try_pairs(MPI_Comm comm, int count, const char *what)
 {
     struct {
@@ -95,7 +95,7 @@ static void keep_left(void *in, void *inout, int *count, MPI_Datatype *type)
     memcpy(inout, in, (size_t)*count * sizeof(int));
 }
 
-/* What only the MPI library can serve where ranks are in another order is served, and right. */
+/* Calls for which only the MPI library can be used if the ranks are in another order: their results are right. */
 static void try_others(MPI_Comm comm, const char *what)
 {
     int ranks = 0, rank = 0, wrong = 0, left = 0;
@@ -148,7 +148,7 @@ static void try_plans(MPI_Comm comm, const char *what)
         TRV_Plan_free(&plan[p]);
 }
 
-/* Counts on both sides of what one chunk of a node's memory holds. */
+/* Counts just below and above the size of a chunk of a node's memory. */
 static void try_results(MPI_Comm comm, const char *what)
 {
     static const int count[] = {2, 17, 1000, 8192, 8193, COUNT_MAX};

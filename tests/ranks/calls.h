@@ -1,6 +1,6 @@
 /*
- * The same calls by MPI's names, for the preload libraries and the component, or (RANKS_API) by Trivance's own. And
- * what programs of this folder have in common.
+ * The same calls by the names of MPI, for the preload libraries and the component, or (RANKS_API) by those of Trivance;
+ * and functions that the programs of this folder share.
  */
 #ifndef RANKS_CALLS_H
 #define RANKS_CALLS_H
@@ -64,7 +64,7 @@ static inline int call_wait(request_t *request)
 #endif
 }
 
-/* Why the last call failed; "" where only the MPI library knows. */
+/* The reason why the last call failed; "" if only the MPI library has it. */
 static inline const char *call_reason(void)
 {
 #if defined(RANKS_API)

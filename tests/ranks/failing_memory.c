@@ -1,9 +1,9 @@
 /*
- * The k-th allocation of Trivance's libraries fails, once. Preloaded before all others, under glibc.
+ * Makes the k-th allocation of Trivance's libraries fail, once. It is preloaded before all other libraries, with glibc.
  *
- * A caller is known by the file that its return address lies in, so allocations of the MPI library and of the program
- * are left alone. A program finds failing_memory_arm by dlsym and selects the allocation that fails; FAILING_MEMORY=K selects
- * one of those before.
+ * A caller is identified by the file that contains its return address, so allocations of the MPI library and of the
+ * program do not fail. A program finds failing_memory_arm by dlsym and selects the allocation that fails; before that
+ * FAILING_MEMORY=K selects one.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,12 +22,12 @@ extern void *__libc_memalign(size_t alignment, size_t bytes);
 
 #define FRAMES_MAX 24
 
-static atomic_long left;  /* allocations up to the one that fails; 0: none does */
-static atomic_bool fails; /* every later one, too */
+static atomic_long left;  /* number of allocations up to the one that fails; 0: none fails */
+static atomic_bool fails; /* all later allocations fail, too */
 static atomic_bool failed;
 
-/* The `number`-th from now on fails, and all after it if `on` is set; 0: no more. Returns whether one has failed since
- * the last call. */
+/* Makes the `number`-th allocation from now on fail, and all later ones if `on` is set; 0: no allocation fails. Returns
+ * whether one has failed since the last call. */
 bool failing_memory_arm(long number, bool on)
 {
     atomic_store(&left, 0);
@@ -37,7 +37,7 @@ bool failing_memory_arm(long number, bool on)
     return before;
 }
 
-/* The memory that the ranks of a node share, where FAILING_MEMFD is set. */
+/* Makes the creation of a node's shared memory fail if FAILING_MEMFD is set. */
 int memfd_create(const char *name, unsigned flags)
 {
     int (*next)(const char *, unsigned);

@@ -1,16 +1,17 @@
 /*
- * Rank 1 alone (or that of RANKS_FAILING) has no memory, for the first, the second, … allocation of a communicator's
- * life, until none fails any more: adopted, duplicated, calls of three sizes, a persistent and a non-blocking one, freed.
- * No rank hangs or crashes, and results are right wherever a call succeeds. Where an allocation fails after the ranks'
- * vote, the job ends: by MPI's default error handler, or here where Trivance's own functions return the error. The file
- * `allocation` has the number of the latest one, for a job that continues with the next.
+ * On rank 1 only (or the rank RANKS_FAILING) the first, the second, … allocation fails in the life of a communicator,
+ * until none fails any more. This life consists of its initialization, a duplicate, calls of three sizes, a persistent
+ * and a non-blocking call, and its release. No rank may hang or crash, and every call that succeeds must have the right
+ * result. If an allocation fails after the ranks' vote, the job ends: by MPI's default error handler, or in this
+ * program if functions of Trivance return the error. The file `allocation` has the number of the latest allocation, so
+ * that another job can continue with the next one.
  *
  *     mpirun -n 3 memory each     [FIRST [STRIDE]]
  *     mpirun -n 3 memory requests [FIRST [STRIDE]] with non-blocking and persistent calls
  *     mpirun -n 3 memory stays [FIRST [STRIDE]]    all later ones fail, too, until the communicator is freed
- *     mpirun -n 3 memory first [FIRST [STRIDE]]    without a communicator before on which nothing fails: those of the
- *                                                  process, too, which is left with nothing if it cannot read its
- *                                                  settings, but for requests
+ *     mpirun -n 3 memory first [FIRST [STRIDE]]    without an earlier communicator on which nothing fails, so that
+ *                                                  allocations of the process fail, too; if it cannot read its
+ *                                                  settings, all calls fail, except requests
  *     mpirun -n 3 memory init                      an allocation in MPI_Init fails: FAILING_MEMORY selects it
  *
  * failing_memory.c is preloaded.
@@ -25,11 +26,11 @@
 
 #define COUNT_MAX  40000
 #define NUMBER_MAX 2000
-#define SECONDS    20 /* that a round may take */
+#define SECONDS    20 /* the maximum duration of a round */
 
 static int rank, ranks, failing = 1;
 static long wrong, errors, right, number;
-static bool stays;    /* what has failed once fails again */
+static bool stays;    /* after the first failure all allocations fail */
 static bool requests; /* non-blocking and persistent calls, too: a rank that has no memory for one ends the job */
 static int *in, *out;
 
@@ -57,11 +58,11 @@ static void end_job(const char *what)
 {
     fprintf(stderr, "rank %d, round %ld: %s fails after the vote: %s\n", rank, number, what, call_reason());
     fflush(stderr);
-    usleep(200000); /* launchers lose fresh output */
+    usleep(200000); /* launchers lose recent output */
     MPI_Abort(MPI_COMM_WORLD, 4);
 }
 
-/* Whether this rank's error is that of all ranks, which then come here, too. */
+/* Checks that all ranks have this rank's error; then all ranks call this function. */
 static void check_all_failed(MPI_Comm comm, int code, const char *what)
 {
     int one = 1, sum;
@@ -118,8 +119,8 @@ static void reduce_later(MPI_Comm comm, int count)
     }
 }
 
-/* The failing rank starts a persistent request before a blocking call of the same kind, the others after it: MPI allows that, and
- * what the request runs on must not be what the call would wait for. */
+/* The failing rank starts a persistent request before a blocking call with the same operation signature, the others
+ * after it. MPI allows that; the call must therefore not wait for the resources of the request. */
 static void reduce_across(MPI_Comm comm, int count)
 {
 #if defined(RANKS_API)
@@ -130,7 +131,7 @@ static void reduce_across(MPI_Comm comm, int count)
     reduce(comm, count);
     int failed = errors > before, any = 0;
     PMPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, comm);
-    if (any) /* the request would be the MPI library's, where the other ranks do not learn that one has none */
+    if (any) /* the request would fall back, and the other ranks would not notice that one rank has none */
         return;
     for (int i = 0; i < count; i++)
         mine[i] = rank + i, sum[i] = -1;
@@ -155,7 +156,7 @@ static void reduce_across(MPI_Comm comm, int count)
 #endif
 }
 
-/* A communicator's life. */
+/* The life of a communicator. */
 static void live(MPI_Comm comm)
 {
     MPI_Comm copy = MPI_COMM_NULL;
@@ -186,7 +187,7 @@ static void note_number(void)
         exit(2);
 }
 
-/* The `number`-th allocation fails, none if it is 0. Whether one did. */
+/* A round in which the `number`-th allocation fails, or none if it is 0. Returns whether one failed. */
 static bool round_fails(bool (*arm)(long, bool))
 {
     MPI_Comm comm;
@@ -203,7 +204,7 @@ static bool round_fails(bool (*arm)(long, bool))
     return any != 0;
 }
 
-/* The `at`-th of the arguments, or what it is otherwise. */
+/* The `at`-th argument of the program, or the default value `otherwise`. */
 static long argument(int argc, char **argv, int at, long otherwise)
 {
     return argc > at ? strtol(argv[at], NULL, 10) : otherwise;

@@ -1,19 +1,19 @@
 /*
- * Calls whose results are known, on the world, a part of it and a duplicate, while something differs between the ranks.
+ * Calls with known results, on the world, a part of it and a duplicate, while something differs between the ranks.
  *
- * Every argument is a situation, with communicators of its own and a line of results:
+ * Every argument is a situation, with separate communicators and a line of results:
  *
  *     mpirun -n N program [calls]         all calls
  *                         hints=RANK:A:B  on communicators with the hint A on this rank and B on the others; either may
  *                                         be empty, for no hint
- *                         counts          rank 2 passes another count: the first call of its kind
+ *                         counts          rank 2 passes another count, in the first call with an operation signature
  *                         counts-none     rank 2 passes 0
  *                         counts-later    the same in a later call
- *                         counts-uneven   MPI_Reduce_scatter, whose counts are equal everywhere but on rank 2; then
- *                                         with lists that are uneven in two ways; then uneven and right, with
- *                                         nothing, and no buffer, for the last rank
- *                         length          the same, and AllGather, without TRIVANCE_CHECK: a rank detects it by a message
- *                                         of another length, and the job ends
+ *                         counts-uneven   MPI_Reduce_scatter, with equal counts on all ranks except rank 2; then with
+ *                                         two different lists of unequal counts; then with one list of unequal counts,
+ *                                         with 0 and no buffer for the last rank
+ *                         length          the same, and AllGather, without TRIVANCE_CHECK: a rank receives a message of
+ *                                         the wrong length, and the job ends
  *                         duplicate       a communicator is configured, then duplicated, then used
  *                         callbacks       an attribute's copy callback duplicates another communicator
  *
@@ -30,7 +30,7 @@
 static int rank, ranks, in[COUNT_MAX], out[16 * COUNT_MAX];
 static long right, wrong, errors;
 
-/* `good`: the result is right, where the call has succeeded. */
+/* Counts the result of a call. `good`: the result is right if the call has succeeded. */
 static void judge(MPI_Comm comm, int code, bool good, bool alike, const char *what)
 {
     int failed[2] = {code != MPI_SUCCESS, code == MPI_SUCCESS}, any[2];
@@ -100,7 +100,7 @@ static void all_calls(void)
     MPI_Comm_free(&copy);
 }
 
-/* Hints by both of MPI's functions; without a hint the info has no such key. */
+/* Sets hints by both functions of MPI; without a hint the info does not have the key. */
 static void hints(const char *text)
 {
     char *end, word[64];
@@ -233,7 +233,7 @@ static int copy_private(MPI_Comm comm, int key, void *extra, void *value, void *
     return code;
 }
 
-/* The library's keys come before ours on some ranks, and after it on others. */
+/* On some ranks the library creates its attribute key before this program, on others after it. */
 static void callbacks(void)
 {
     MPI_Comm comm, copy;

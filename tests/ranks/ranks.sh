@@ -2,8 +2,8 @@
 # One row of the table in docs/drop-in.md: one rank differs from the others.
 # Usage: ranks.sh ROW WAY LAUNCHER LIBRARY OTHER PROGRAM MEMORY FAILING VARIABLES
 #   WAY        api, drop-in or component
-#   LIBRARY    the preload library, the component's folder, or none; OTHER of a build with another version; for the API
-#              OTHER is the program that has it
+#   LIBRARY    the preload library, the component's folder, or none; OTHER: the same from a build with another version,
+#              for the API a program of that build
 #   MEMORY     the program whose allocations fail, FAILING the library that makes them fail
 #   VARIABLES  lists the variables
 # No job may last longer than two minutes (it takes a second where the machine is idle), and the program itself compares
@@ -25,9 +25,9 @@ fail() {
 }
 
 # The command of every rank: sets its variables, then those of all ranks, and runs the program with the library. Words
-# up to the first -- are for rank $RANKS_ODD alone, those up to the second for all others, those up to the third for all.
-# A variable without = is removed. @other: that rank has the other version; @none: no library at all; @there: another
-# folder.
+# up to the first -- are for rank $RANKS_ODD only, those up to the second for all other ranks, those up to the third for
+# all ranks. A variable without = is removed. @other: that rank has the other version; @none: it has no library; @there:
+# it runs in another folder.
 cat > "$work/rank" <<'END'
 odd=() others=() all=()
 for list in odd others all; do
@@ -67,13 +67,13 @@ start() {
     [ $code != 124 ] || fail "it hangs: $*"
 }
 
-# The same; it must end well, without wrong results.
+# run: as start; the job must succeed, without wrong results.
 run() {
     start "$@"
     [ $code = 0 ] && grep -q ', 0 wrong$' "$work/log" || fail "exit code $code: $*"
 }
 
-# says REGULAR-EXPRESSION: the log has such a line; is_silent: it has none.
+# says REGULAR-EXPRESSION: a line of the log matches; is_silent: the log has no such line.
 says() {
     grep -qE -e "$1" "$work/log" || fail "no line matches '$1'"
 }
@@ -92,7 +92,7 @@ differs() {
     fi
 }
 
-# Trivance serves the calls (those of the API always).
+# served: Trivance executes the calls (those of the API always).
 served() {
     says '^[a-z]*: [1-9][0-9]* right, 0 errors'
     [ "$way" = api ] || says '^trivance:   all[a-z]* *[^ m]'
@@ -101,8 +101,8 @@ loud=TRIVANCE_DEBUG=info
 
 case $row in
 settings)
-    # Every variable that must be the same, set on one rank only: all at once, of which the first is named and the
-    # others are counted.
+    # Every variable that must be the same on all ranks, set on one rank only. First all at once: the message names the
+    # first and counts the others.
     words=()
     while read -r name kind example; do
         [ "$kind" = shared ] && words+=("$name=$example")
@@ -128,7 +128,7 @@ settings)
     differs "TRIVANCE_TORUS is '2x2' on rank 1 and '4' on rank 0; *|TRIVANCE_TORUS is '2x2' on rank 1"
     ;;
 own-settings)
-    # Those that may differ, all at once.
+    # All variables that may differ, at once.
     words=()
     while read -r name kind example; do
         [ "$kind" = own ] && words+=("$name=$example")
@@ -146,7 +146,7 @@ version)
     differs "Trivance's version is '.*' on rank 1 and '.*-other' on rank 0"
     ;;
 files)
-    # The same names everywhere, other folders.
+    # The same names of files on all ranks, in different folders.
     echo '{"format": "trivance-topology-1", "torus": [2, 2], "ranks": [[0, 0], [0, 1], [1, 0], [1, 1]]}' > torus.json
     echo '{"rule_file_version": 1, "collectives": {"allreduce": [{"rules": [{"msg_size_min": 0, "alg": "bucket"}]}]}}' \
         > rules.json
@@ -159,20 +159,20 @@ files)
     says 'right, '
     run 0 @there -- -- TRIVANCE_TORUS=2x2 TRIVANCE_RULES_FILE=rules.json -- "$program"
     says "rules.json"
-    # Those of the others have no meaning, whatever is in them.
+    # The files of the other ranks are not read, whatever they contain.
     echo '{"format": "trivance-topology-1", "torus": [3]}' > "$work/there/torus.json"
     echo '{' > "$work/there/rules.json"
     run 0 -- @there -- $files $loud -- "$program"
     served
     run 0 @there -- -- TRIVANCE_TOPOLOGY_FILE=torus.json -- "$program"
     says 'torus.json'
-    # Nor have other links: rank 0 broadcasts them.
+    # Other links have no effect: rank 0 broadcasts its links.
     begin='{"format": "trivance-topology-1", "torus": [4], "ranks": [[0], [1], [2], [3]], "links": ['
     echo "$begin"'{"from": [1], "port": "+0", "down": true}, {"from": [3], "port": "+0", "speed": 0.1}]}' > links.json
     echo "$begin"'{"from": [2], "port": "+0", "down": true}]}' > "$work/there/links.json"
     run 2 @there -- -- TRIVANCE_TOPOLOGY_FILE=links.json $loud -- "$program"
     served
-    # Nor other places: the file of rank 0 makes them a set of nodes, that of the others would be a square.
+    # Other coordinates have no effect: by the file of rank 0 the ranks are a set of nodes, by the other files a square.
     echo '{"format": "trivance-topology-1", "torus": [3, 3], "ranks": [[0, 1], [1, 0], [1, 2], [2, 1]]}' > nodes.json
     cp torus.json "$work/there/nodes.json"
     run 0 -- @there -- TRIVANCE_TOPOLOGY_FILE=nodes.json $loud -- "$program"
@@ -180,16 +180,16 @@ files)
     says 'along 4 nodes of 3x3'
     ;;
 nothing)
-    # One rank has no variable at all: rank 2, and rank 0.
+    # One rank has no variables: rank 2, then rank 0.
     for odd in 2 0; do
         run $odd -- TRIVANCE_TORUS=2x2 TRIVANCE_ALGORITHM=swing-b -- -- "$program"
         differs 'TRIVANCE_TORUS is .*not set on rank .*; 1 more variable differs|TRIVANCE_TORUS is not set on rank'
     done
     ;;
 counts)
-    # With TRIVANCE_CHECK, in the first call of a kind, with 0 on one rank, with a count per rank, and in a later call.
-    # Open MPI returns from calls with 0 before it calls a component, and only the drop-in has the function with a count
-    # per rank.
+    # With TRIVANCE_CHECK: in the first call with an operation signature, with count 0 on one rank, with a count per
+    # rank, and in a later call. Open MPI returns from calls with count 0 before it calls a component, and only the
+    # drop-in has the function with a count per rank.
     situations=(counts)
     [ "$way" = component ] || situations+=(counts-none)
     [ "$way" != drop-in ] || situations+=(counts-uneven)
@@ -205,7 +205,8 @@ counts)
         says '^counts-uneven: 4 right, 8 errors, 0 wrong'
     fi
     says '^counts-later: [0-9]+ right, 4 errors'
-    # Without it. A first call of a kind with other counts would be the MPI library's, except by the API.
+    # Without TRIVANCE_CHECK. The first call with an operation signature falls back if the counts differ, except by the
+    # API.
     if [ "$way" = api ]; then
         run 2 -- -- TRIVANCE_TORUS=2x2 -- "$program" counts
         says 'the count differs between ranks: from 990 elements of 4 bytes to 1000'
@@ -213,8 +214,8 @@ counts)
     fi
     ;;
 length)
-    # In a later call a rank finds a message of another length. Its sentence names the ranks, and MPI's default error
-    # handler ends the job.
+    # In a later call a rank receives a message of the wrong length. The error message names the ranks, and MPI's
+    # default error handler ends the job.
     for setting in TRIVANCE_PIECE=1K TRIVANCE_DEBUG=warn ${RANKS_FABRIC:-}; do
         start 2 -- -- TRIVANCE_TORUS=2x2 "$setting" -- "$program" length
         [ $code != 0 ] || fail "the job ends well: $setting"
@@ -223,7 +224,7 @@ length)
     done
     ;;
 hints)
-    # Another hint on one rank, one rank without a hint, the only rank with a hint; at last the same hint on all. The
+    # Another hint on one rank, one rank without a hint, only one rank with a hint, and the same hint on all ranks. The
     # message ends with the torus and the algorithm of rank 0; the drop-in logs every message once.
     ignored='the hint trivance_algorithm of a communicator of 4 ranks is ignored: ' errors=0
     [ "$way" != api ] || ignored='TRV_Comm_set fails: ' errors=8
@@ -257,7 +258,7 @@ error)
     [ $code != 0 ] || fail "rank 1 has another version, and the job does not fail"
     ;;
 library)
-    # A rank without the library: the others wait for it in MPI_Init, and log that.
+    # A rank without the library: the other ranks wait for it in MPI_Init, and log that.
     start 2 @none -- -- TRIVANCE_TORUS=2x2 TRIVANCE_TIMEOUT=1s TRIVANCE_ON_TIMEOUT=abort -- "$program"
     says 'has waited .* for all 4 ranks of a communicator to come to MPI_Init with this library'
     [ $code != 0 ] || fail "the job ends well"
@@ -269,20 +270,20 @@ priority)
     says 'coll_trivance_priority is 0 on rank 0'
     ;;
 memory)
-    # Every allocation of a communicator's life fails on one rank in turn. Before the ranks' vote all of them fall back, or
-    # return an error, and the job continues; after it, the rank reports the failure and the job ends, and another one
-    # continues with the next allocation. MPICH busy-waits, so that three ranks on two cores make slow progress: there every
-    # allocation fails beside one other rank, and a sample beside two.
+    # Every allocation of a communicator's life fails on one rank in turn. Before the ranks' vote all of them fall back,
+    # or return an error, and the job continues; after it, the rank reports the failure and the job ends, and another
+    # one continues with the next allocation. MPICH busy-waits, so that three ranks on two cores make slow progress:
+    # there every allocation fails beside one other rank, and a sample beside two.
     echo '{"format": "trivance-topology-1", "torus": [2, 2], "ranks": [[0, 1], [0, 0], [1, 0]]}' > nodes.json
     modes="3:each:1 3:requests:3 3:stays:1 3:first:1 3:nodes:1 3:planner:1"
     [[ $launcher != *mpich* ]] || modes="2:each:1 2:requests:3 2:stays:1 2:first:1 3:each:13 3:stays:17 3:nodes:13 3:planner:13"
     [[ $launcher != *mpich* || $way != api ]] || modes="2:each:1 2:requests:3 2:stays:1 2:first:1"
-    [ "$way" != component ] || modes=${modes//:1/:3} # whose own code allocates little
-    [ "$way" != drop-in ] || modes=${modes/[23]:requests:3 /} # which leaves requests to the MPI library
+    [ "$way" != component ] || modes=${modes//:1/:3} # the component itself allocates little
+    [ "$way" != drop-in ] || modes=${modes/[23]:requests:3 /} # with the drop-in requests fall back to the MPI library
     for words in $modes; do
         IFS=: read -r ranks mode stride <<< "$words"
         wiring=TRIVANCE_TORUS=$ranks odd=1 ended=0 next=1 code=1
-        case $mode in # on a set of nodes a plan is laid along them
+        case $mode in # on a set of nodes a plan is embedded in them
             nodes) mode=each wiring=TRIVANCE_TOPOLOGY_FILE=nodes.json ;;
             planner) mode=each wiring=TRIVANCE_TOPOLOGY_FILE=nodes.json odd=0 ;; # rank 0 plans for all
         esac
@@ -303,8 +304,8 @@ memory)
     done
     ;;
 duplicate)
-    # A node whose shared memory cannot be created knows that its communicator has nodes, as the others do. Then nothing
-    # fails, and attributes' copy callbacks duplicate communicators.
+    # A node whose shared memory cannot be created: its ranks still agree with the others that the communicator has
+    # nodes. Then nothing fails, and attributes' copy callbacks duplicate communicators.
     echo '{"format": "trivance-topology-1", "torus": [2], "ranks": [[0], [0], [1], [1]]}' > "$work/nodes.json"
     nodes="LD_PRELOAD=$failing TRIVANCE_TOPOLOGY_FILE=$work/nodes.json"
     run 2 FAILING_MEMFD=1 -- -- $nodes -- "$program" duplicate
@@ -312,7 +313,7 @@ duplicate)
     says '^callbacks: 16 right, 0 errors'
     ;;
 start)
-    # The same in MPI_Init, where every allocation takes a job of its own.
+    # The same in MPI_Init, where every allocation needs a separate job.
     ranks=3 number=0
     until grep -q '^no allocation failed' "$work/log" 2> "$work/none"; do
         number=$((number + 1))

@@ -1,5 +1,6 @@
 /*
- * The variables that programs under Trivance read, a line each: name, "shared" or "own", an example.
+ * Prints the environment variables of Trivance, one per line: the name, "shared" if all ranks must have the same value
+ * or "own" if not, and an example.
  */
 #include <stdio.h>
 

@@ -1,16 +1,18 @@
 /*
- * Adopting a communicator takes two exchanges:
+ * Communicator initialization, in two exchanges between its ranks:
  *
- *     1   all compare version and settings, and the job that they are of; each proposes a block of numbers that is free
- *         in its process; the highest wins
- *     2   all tell their rank in the domain, their place in the topology, and whether that block is taken after all
+ *     1   the ranks compare version, settings and the job that they belong to; each rank proposes the lowest block of
+ *         context ids that is free in its process, and the maximum is chosen
+ *     2   each rank sends its rank in the domain, its torus coordinate, and whether the chosen block is taken in
+ *         its process
  *
- * Where it is taken somewhere, both are repeated above it. A duplicate whose ranks all have inherited the rest needs the
- * first alone, if all propose the same block. A block that is proposed is reserved, so that threads which adopt other
- * communicators at the same time stay away from it. tests/models/agreement.pml proves that members come to the same
- * number, and that no two communicators of a process have the same one.
+ * If the block is taken on any rank, both exchanges are repeated with higher blocks. A duplicate whose ranks all have
+ * inherited the rest of the state needs only the first exchange, provided that all ranks propose the same block. A
+ * proposed block is reserved, so that threads that initialise other communicators at the same time do not use it.
+ * tests/models/agreement.pml proves that the ranks of a communicator choose the same context id, and that no two
+ * communicators of a process have the same one.
  *
- * What can fail on one rank alone (memory) is had before the first exchange, and told in it.
+ * Memory is allocated before the first exchange, because allocation can fail on a single rank; the exchange reports it.
  */
 #include "mpi/communicator/adopt.h"
 
@@ -28,13 +30,14 @@ static const char FIRST_CALL[] = "make their first call on it";
 
 #define FIRST_BLOCK 1 /* of a new domain; block 0 is reserved */
 
+/* The words of the first exchange. All ranks receive the maximum of each. */
 enum {
-    UNABLE,
-    FAULT,
-    NO_FAULT,
-    NO_JOB,
-    UNTOLD,
-    FRESH,
+    UNABLE,     /* this rank has no memory */
+    FAULT,      /* its settings have a fault */
+    NO_FAULT,   /* its settings have no fault */
+    NO_JOB,     /* it has no domain for all ranks of the job */
+    NO_NETWORK, /* it does not know the network of the job yet */
+    FRESH,      /* it has not inherited the state */
     BLOCK,
     BLOCK_COMPLEMENT,
     DIGEST,
@@ -44,13 +47,13 @@ enum {
     WORDS
 };
 
-/* What a rank has got together before it meets the others. */
+/* The memory that a rank allocates before the exchanges. */
 typedef struct candidate {
     trv_mpi_members_t *members;
     trv_mpi_numbers_t *numbers;
     trv_mpi_seat_t *seat;
     int rank, ranks;
-    bool fresh; /* it has inherited nothing, or (after the exchange) another rank has not */
+    bool fresh; /* this rank (after the exchange: any rank) has not inherited the state */
 } candidate_t;
 
 static void clear(candidate_t *candidate)
@@ -80,42 +83,45 @@ static bool prepare(candidate_t *candidate, MPI_Comm comm)
 
 /* ---- The first exchange ------------------------------------------------------------------------------------------ */
 
-static int refuse(int class, int code, const char *sentence)
+static int fail_with(int class, int code, const char *sentence)
 {
     trv_fail(code, "%s", sentence);
     return class;
 }
 
-/* What the words say; MPI_SUCCESS: go on. */
+/* Evaluates the result of the first exchange. MPI_SUCCESS, or the same error class on all ranks. */
 static int judge(MPI_Comm comm, const int64_t *word, bool able)
 {
     if (word[UNABLE])
-        return able ? refuse(MPI_ERR_NO_MEM, TRV_ERR_MEMORY, "another rank has no memory for it") : MPI_ERR_NO_MEM;
+        return able ? fail_with(MPI_ERR_NO_MEM, TRV_ERR_MEMORY, "another rank has no memory for it") : MPI_ERR_NO_MEM;
     if (!trv_mpi_word_agrees(&word[DIGEST]))
         return trv_mpi_explain_difference(comm), MPI_ERR_ARG;
-    if (word[FAULT] && word[NO_FAULT]) /* the same settings: a rank had no memory when it read them */
-        return refuse(MPI_ERR_NO_MEM, TRV_ERR_MEMORY, "a rank had no memory for its settings");
+    if (word[FAULT] && word[NO_FAULT]) /* with equal settings: a rank had no memory to read them */
+        return fail_with(MPI_ERR_NO_MEM, TRV_ERR_MEMORY, "a rank had no memory for its settings");
     if (!word[NO_JOB] && !trv_mpi_word_agrees(&word[JOB]))
-        return refuse(MPI_ERR_COMM, TRV_ERR_UNSUPPORTED, "its ranks are not all of one MPI_COMM_WORLD");
+        return fail_with(MPI_ERR_COMM, TRV_ERR_UNSUPPORTED, "its ranks are not all of one MPI_COMM_WORLD");
     return MPI_SUCCESS;
 }
 
-/* The block that is agreed on, held here: *block; -*block where it is taken here. */
+/* Reserves the block that was chosen. *block is its number, or the negative number if it is taken in this process.
+ * MPI_SUCCESS, or MPI_ERR_OTHER if no block is left. */
 static int hold_block(trv_mpi_domain_t *job, int agreed, int proposed, int *block)
 {
     if (agreed == job->blocks)
-        return refuse(MPI_ERR_OTHER, TRV_ERR_UNSUPPORTED, "more communicators are in use than this MPI has tags for");
+        return fail_with(MPI_ERR_OTHER, TRV_ERR_UNSUPPORTED,
+                         "more communicators are in use than this MPI has tags for");
     *block = agreed == proposed || trv_mpi_block_take(job, agreed) ? agreed : -agreed;
     return MPI_SUCCESS;
 }
 
-/* *block: as above, or 0 where there is no domain for all yet. `*same`: all have proposed it, so it is taken nowhere. On
- * failure nothing is held. */
-static int meet(MPI_Comm comm, candidate_t *candidate, bool able, int refused, int *block, bool *same)
+/* Performs the first exchange. *block: see hold_block; 0 if the job has no domain yet. *same: all ranks proposed this
+ * block, so it is free on all of them. On failure no block is reserved. */
+static int compare_and_propose(MPI_Comm comm, candidate_t *candidate, bool able, int refused, int *block, bool *same)
 {
     trv_mpi_domain_t *job = trv_mpi_job();
     int proposed = job && able ? trv_mpi_block_propose(job, refused) : 0;
-    int64_t word[WORDS] = {[UNABLE] = !able, [NO_JOB] = !job, [UNTOLD] = !trv_mpi_world(), [FRESH] = candidate->fresh};
+    int64_t word[WORDS] =
+        {[UNABLE] = !able, [NO_JOB] = !job, [NO_NETWORK] = !trv_mpi_world(), [FRESH] = candidate->fresh};
     word[FAULT] = trv_mpi_settings()->fault != NULL;
     word[NO_FAULT] = !word[FAULT];
     trv_mpi_word_pair(&word[BLOCK], (uint64_t)proposed);
@@ -127,7 +133,7 @@ static int meet(MPI_Comm comm, candidate_t *candidate, bool able, int refused, i
         code = (trv_mpi_transport_error("comparing the ranks' settings", code), MPI_ERR_OTHER);
     else
         code = judge(comm, word, able);
-    if (code == MPI_SUCCESS && word[UNTOLD])
+    if (code == MPI_SUCCESS && word[NO_NETWORK])
         code = trv_mpi_world_learn(comm);
     bool agreed = code == MPI_SUCCESS && !word[NO_JOB];
     candidate->fresh = word[FRESH];
@@ -137,9 +143,9 @@ static int meet(MPI_Comm comm, candidate_t *candidate, bool able, int refused, i
     return agreed ? hold_block(job, (int)word[BLOCK], proposed, block) : code;
 }
 
-/* ---- The second -------------------------------------------------------------------------------------------------- */
+/* ---- The second exchange ----------------------------------------------------------------------------------------- */
 
-static trv_mpi_seat_t own_seat(const trv_mpi_domain_t *domain, bool taken)
+static trv_mpi_seat_t own_record(const trv_mpi_domain_t *domain, bool taken)
 {
     const trv_mpi_world_t *world = trv_mpi_world();
     trv_mpi_seat_t seat = {.rank = domain->rank, .code = TRV_ERR_STATE, .taken = taken};
@@ -151,10 +157,11 @@ static trv_mpi_seat_t own_seat(const trv_mpi_domain_t *domain, bool taken)
     return seat;
 }
 
-/* Whether the block is taken on any rank. */
-static int sit_down(MPI_Comm comm, candidate_t *candidate, const trv_mpi_domain_t *domain, bool taken, bool *anywhere)
+/* Performs the second exchange. *anywhere: the block is taken on a rank. */
+static int exchange_records(MPI_Comm comm, candidate_t *candidate, const trv_mpi_domain_t *domain, bool taken,
+                            bool *anywhere)
 {
-    trv_mpi_seat_t mine = own_seat(domain, taken);
+    trv_mpi_seat_t mine = own_record(domain, taken);
     int code = trv_mpi_collect(comm, &mine, candidate->seat, sizeof mine, FIRST_CALL);
     if (code != MPI_SUCCESS)
         return trv_mpi_transport_error("comparing the ranks' places", code), MPI_ERR_OTHER;
@@ -172,30 +179,30 @@ static int sit_down(MPI_Comm comm, candidate_t *candidate, const trv_mpi_domain_
     return MPI_SUCCESS;
 }
 
-/* ---- Both -------------------------------------------------------------------------------------------------------- */
+/* ---- Initialization ---------------------------------------------------------------------------------------------- */
 
-/* The API on a communicator before there is a domain for all: one of its own, which becomes the job's if all are in
- * it. Under the drop-in MPI_Init has made the job's, or never will. */
+/* Creates a domain for a communicator if the job has none yet, which happens with the API only; it becomes the job's
+ * domain if the communicator has all ranks. Under the drop-in the job's domain is created in MPI_Init or never. */
 static int make_domain(MPI_Comm comm, trv_mpi_domain_t **domain)
 {
     if (trv_mpi_is_drop_in())
-        return refuse(MPI_ERR_OTHER, TRV_ERR_STATE, "a rank was not seen in MPI_Init");
+        return fail_with(MPI_ERR_OTHER, TRV_ERR_STATE, "a rank was not seen in MPI_Init");
     int code = trv_mpi_domain_create(domain, comm);
     if (code != MPI_SUCCESS)
         return code;
-    trv_mpi_block_take(*domain, FIRST_BLOCK); /* before any other thread sees it */
+    trv_mpi_block_take(*domain, FIRST_BLOCK); /* before other threads can use the domain */
     if (comm == MPI_COMM_WORLD)
         trv_mpi_job_set(*domain);
     return MPI_SUCCESS;
 }
 
-static int find_number(MPI_Comm comm, candidate_t *candidate, bool able, trv_mpi_domain_t **domain, int *block)
+static int find_block(MPI_Comm comm, candidate_t *candidate, bool able, trv_mpi_domain_t **domain, int *block)
 {
     bool taken = true;
     int code = MPI_SUCCESS, refused = 0;
     while (code == MPI_SUCCESS && taken) {
         bool taken_here = false, same = false;
-        code = meet(comm, candidate, able, refused, block, &same);
+        code = compare_and_propose(comm, candidate, able, refused, block, &same);
         if (code == MPI_SUCCESS && *block == 0 && !*domain) {
             code = make_domain(comm, domain);
             *block = code == MPI_SUCCESS ? FIRST_BLOCK : 0;
@@ -207,7 +214,7 @@ static int find_number(MPI_Comm comm, candidate_t *candidate, bool able, trv_mpi
         if (code == MPI_SUCCESS && !candidate->fresh && same)
             break;
         if (code == MPI_SUCCESS)
-            code = sit_down(comm, candidate, *domain, taken_here, &taken);
+            code = exchange_records(comm, candidate, *domain, taken_here, &taken);
         if (*domain && !taken_here && *block > 0 && (code != MPI_SUCCESS || taken))
             trv_mpi_block_give_back(*domain, *block);
         refused = *block;
@@ -215,7 +222,7 @@ static int find_number(MPI_Comm comm, candidate_t *candidate, bool able, trv_mpi
     return code;
 }
 
-static void take_number(trv_mpi_state_t *state, candidate_t *candidate, trv_mpi_domain_t *domain, int block)
+static void set_block(trv_mpi_state_t *state, candidate_t *candidate, trv_mpi_domain_t *domain, int block)
 {
     trv_mpi_domain_hold(domain);
     candidate->numbers->domain = domain;
@@ -226,7 +233,7 @@ static void take_number(trv_mpi_state_t *state, candidate_t *candidate, trv_mpi_
     trv_mpi_state_number(state);
 }
 
-static void take_members(trv_mpi_state_t *state, candidate_t *candidate, trv_mpi_domain_t *domain, int block)
+static void set_members(trv_mpi_state_t *state, candidate_t *candidate, trv_mpi_domain_t *domain, int block)
 {
     trv_mpi_domain_hold(domain);
     candidate->members->domain = domain;
@@ -234,14 +241,14 @@ static void take_members(trv_mpi_state_t *state, candidate_t *candidate, trv_mpi
     state->ranks = candidate->ranks;
     state->members = candidate->members;
     trv_mpi_wiring_init(state->members->wiring, state->members, candidate->seat, state->user,
-                        (block * TRV_MPI_BLOCK + TRV_MPI_BLOCK - 1) * TRV_MPI_NUMBER_TAGS); /* nobody has it yet */
+                        (block * TRV_MPI_BLOCK + TRV_MPI_BLOCK - 1) * TRV_MPI_NUMBER_TAGS); /* unused yet */
     free(state->members->scratch);
     state->members->scratch = NULL;
     candidate->members = NULL;
 }
 
-/* What this rank has inherited, and others have not. */
-static void disinherit(trv_mpi_state_t *state)
+/* Drops the state that this rank has inherited, because another rank has not inherited it. */
+static void drop_inherited(trv_mpi_state_t *state)
 {
     trv_cache_clear(&state->decisions);
     trv_mpi_members_release(state->members);
@@ -256,21 +263,21 @@ int trv_mpi_adopt(MPI_Comm comm, trv_mpi_state_t *state)
     int block = 0;
     bool able = prepare(&candidate, comm) && state;
     candidate.fresh = !state || !state->members;
-    int code = find_number(comm, &candidate, able, &domain, &block);
+    int code = find_block(comm, &candidate, able, &domain, &block);
     if (code == MPI_SUCCESS) {
         if (candidate.fresh && state->members)
-            disinherit(state);
-        take_number(state, &candidate, domain, block);
+            drop_inherited(state);
+        set_block(state, &candidate, domain, block);
         if (candidate.fresh)
-            take_members(state, &candidate, domain, block);
+            set_members(state, &candidate, domain, block);
     }
-    if (domain && domain != trv_mpi_job()) /* one of its own, whose members and numbers hold it now */
+    if (domain && domain != trv_mpi_job()) /* now the members and context ids hold it */
         trv_mpi_domain_release(domain);
     clear(&candidate);
     return code;
 }
 
-/* ---- More numbers ------------------------------------------------------------------------------------------------ */
+/* ---- More context ids -------------------------------------------------------------------------------------------- */
 
 static int agree_block(trv_mpi_state_t *state, trv_mpi_numbers_t **agreed)
 {
@@ -303,7 +310,7 @@ static int agree_block(trv_mpi_state_t *state, trv_mpi_numbers_t **agreed)
         refused = block;
     }
     free(numbers);
-    return refuse(MPI_ERR_OTHER, TRV_ERR_UNSUPPORTED, "no message tags are left for it, or a rank has no memory");
+    return fail_with(MPI_ERR_OTHER, TRV_ERR_UNSUPPORTED, "no message tags are left for it, or a rank has no memory");
 }
 
 int trv_mpi_state_position(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers, int *tag)

@@ -1,15 +1,15 @@
 /*
- * States hang on communicators as attributes: made by the first collective on one or inherited from the communicator
- * that it is a duplicate of, freed with it.
+ * The state of a communicator is an attribute of it. It is created by the first collective on the communicator, or
+ * inherited by a duplicate from its parent, and freed with the communicator.
  *
- * A duplicate has the same ranks, and its members make it in the same order, so the k-th duplicate of a communicator is
- * the same on all of them: it takes the k-th number of the block, what is decided so far, and asks nobody. When the
- * block is used up, and for duplicates of duplicates, it takes what is decided, and the first collective agrees on a
- * number, and on nothing else. Where Open MPI gives us no way to tell a duplicate (trv_mpi_duplicates) it makes a state
- * as for any communicator.
+ * The ranks of a communicator create its duplicates in the same order, so the k-th duplicate is the same on all of
+ * them. It gets the k-th context id of the parent's block and shares the parent's decisions, without communication.
+ * When the block is used up, and for duplicates of duplicates, it shares the decisions, and its first collective agrees
+ * on nothing but a context id. If a duplicate cannot be recognised (trv_mpi_duplicates), it is initialised like any
+ * other communicator.
  *
- * Open MPI 5 no longer runs the delete callbacks of MPI_COMM_WORLD at MPI_Finalize, so an attribute on MPI_COMM_SELF,
- * which is deleted first in every MPI, frees whatever is left.
+ * Open MPI 5 no longer runs the delete callbacks of MPI_COMM_WORLD at MPI_Finalize. Therefore the delete callback of an
+ * attribute of MPI_COMM_SELF, which every MPI runs first, frees the remaining states.
  */
 #include "mpi/communicator/attribute.h"
 
@@ -29,15 +29,15 @@
 #include "mpi/settings/job_settings.h"
 #include "transport/mpi/mpi_error.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of making the keys */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the creation of the keys */
 static atomic_int state_key = MPI_KEYVAL_INVALID;
 static atomic_bool begun;
 
-/* What hangs on a communicator instead of a state where a rank has no memory for one. It is held for good. */
-static trv_mpi_state_t nobody = {.abandoned = true, .references = 1};
+/* The attribute of a communicator for whose state a rank has no memory: all calls fall back. It is never freed. */
+static trv_mpi_state_t fallback_state = {.abandoned = true, .references = 1};
 
-/* The latest communicator of each thread and its state, to spare most calls the look-up. Any communicator that is freed
- * makes all of these stale, since its handle may be given out again. */
+/* A cache, in each thread, of the latest communicator and its state, so that most calls need no look-up. Whenever a
+ * communicator is freed, all of these entries become invalid, because MPI may reuse its handle. */
 static atomic_uint freed;
 static _Thread_local struct {
     MPI_Comm comm;
@@ -45,14 +45,14 @@ static _Thread_local struct {
     unsigned freed;
 } latest;
 
-/* ---- The end ----------------------------------------------------------------------------------------------------- */
+/* ---- Finalization ------------------------------------------------------------------------------------------------ */
 
 static int on_delete(MPI_Comm comm, int key, void *value, void *extra)
 {
     (void)comm, (void)key, (void)extra;
     trv_mpi_state_t *state = value;
     atomic_fetch_add(&freed, 1);
-    if (state != &nobody) {
+    if (state != &fallback_state) {
         state->user = MPI_COMM_NULL;
         trv_mpi_state_release(state);
     }
@@ -94,14 +94,15 @@ static int on_finalize(MPI_Comm comm, int key, void *value, void *extra)
 static void open_recorder(trv_mpi_state_t *state)
 {
     char where[TRV_MPI_WHERE_MAX];
-    trv_mpi_settings(); /* which say whether anything is recorded */
+    trv_mpi_settings(); /* enables the flight recorder if the settings ask for it */
     if (!state->recorder)
         state->recorder = trv_mpi_recorder_create(state->rank, trv_mpi_state_where(state, where));
     else
         trv_mpi_recorder_rename(state->recorder, trv_mpi_state_where(state, where));
 }
 
-/* Its communicator is known when it is used first. */
+/* Fills the state of a duplicate. MPI does not pass the new communicator to the copy callback: find_kept sets
+ * `user`. */
 static void begin_duplicate(trv_mpi_state_t *child, const trv_mpi_state_t *parent)
 {
     trv_mpi_state_init(child, parent->rank, parent->ranks);
@@ -113,7 +114,8 @@ static void begin_duplicate(trv_mpi_state_t *child, const trv_mpi_state_t *paren
 
 _Static_assert(TRV_MPI_BLOCK <= TRV_CACHE_GROUP, "every number of a block has an entry in the cached objects");
 
-/* With the next number of the block. Nothing here can fail: the memory was allocated with the parent's. */
+/* Creates a duplicate's state with the next context id of the block. It cannot fail: the memory was allocated with the
+ * parent's. */
 static trv_mpi_state_t *inherit(trv_mpi_state_t *parent)
 {
     int index = ++parent->ids.given;
@@ -127,7 +129,8 @@ static trv_mpi_state_t *inherit(trv_mpi_state_t *parent)
     return child;
 }
 
-/* Without a number; NULL: no memory, which the others hear of when they look for one. */
+/* Creates a duplicate's state without a context id. NULL: no memory; the other ranks learn it in the duplicate's
+ * initialization. */
 static trv_mpi_state_t *inherit_without(const trv_mpi_state_t *parent)
 {
     trv_mpi_state_t *child = calloc(1, sizeof *child);
@@ -139,6 +142,7 @@ static trv_mpi_state_t *inherit_without(const trv_mpi_state_t *parent)
     return child;
 }
 
+/* Whether the MPI library calls copy callbacks also in functions that do not duplicate (trv_mpi_duplicates). */
 #ifdef OPEN_MPI
 static const bool COPIES_ELSEWHERE = true;
 #else
@@ -153,15 +157,16 @@ bool trv_mpi_duplicates(bool duplicates)
     return before;
 }
 
-/* Called by MPI_Comm_dup & co., on all members in the same order. An error of one rank would be no good: MPI has the
- * others wait for it, and what they have copied is served. */
+/* The copy callback of MPI_Comm_dup and related functions, called on all ranks in the same order. It must not return an
+ * error on one rank, because the other ranks would wait for it in MPI and would dispatch calls on their copies. A rank
+ * without memory copies nothing. */
 static int on_copy(MPI_Comm comm, int key, void *extra, void *value, void *copy, int *flag)
 {
     (void)comm, (void)key, (void)extra;
     trv_mpi_state_t *parent = value;
     *flag = 0;
     if ((COPIES_ELSEWHERE && !duplicating) || parent->abandoned || !parent->config.configured ||
-        parent->members->wiring->shared) /* the memory of a node is one communicator's */
+        parent->members->wiring->shared) /* the shared memory of a node belongs to one communicator */
         return MPI_SUCCESS;
     const bool in_block = parent->ids.index == 0 && !parent->decisions.copied && parent->ids.given + 1 < TRV_MPI_BLOCK;
     if (!in_block && parent->members->domain != trv_mpi_job())
@@ -172,7 +177,7 @@ static int on_copy(MPI_Comm comm, int key, void *extra, void *value, void *copy,
     return MPI_SUCCESS;
 }
 
-/* ---- Beginning --------------------------------------------------------------------------------------------------- */
+/* ---- Initialization ---------------------------------------------------------------------------------------------- */
 
 static int make_keys(void)
 {
@@ -199,9 +204,10 @@ static int make_keys(void)
     return code == MPI_SUCCESS ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
-/* All ranks of the world compare what they are: TRV_OK, 1: nothing will be served, or a code with the sentence, on all
- * of them. A rank with `wanted` false does not read its settings. */
-static int meet(int rank, bool wanted)
+/* Compares version and settings of all ranks of the world. Collective. Returns, the same on all ranks, TRV_OK, 1 if all
+ * calls will fall back, or an error code with the message in trv_last_error(). A rank with `wanted` false does not read
+ * its settings. */
+static int compare_world(int rank, bool wanted)
 {
     enum { UNABLE, UNWANTED, WANTED, PASSES, STRICT, DIGEST, COMPLEMENT, WORDS };
     int ranks = 0;
@@ -229,19 +235,19 @@ static int meet(int rank, bool wanted)
         return trv_mpi_explain_difference(MPI_COMM_WORLD);
     if (word[UNABLE])
         return able ? trv_fail(TRV_ERR_MEMORY, "another rank cannot start") : TRV_ERR_MEMORY;
-    if (word[PASSES] && !passes) /* the settings are the same */
+    if (word[PASSES] && !passes) /* not because of the settings, which are the same on all ranks */
         return trv_fail(TRV_ERR_MEMORY, "another rank had no memory for its settings");
     return passes ? 1 : TRV_OK;
 }
 
-/* All ranks of the world: whether they may begin, and the job's domain. */
-static int found_job(int rank, bool wanted)
+/* Compares all ranks of the world and creates the job's domain. Collective. Returns as compare_world. */
+static int create_job(int rank, bool wanted)
 {
     trv_mpi_domain_t *job = NULL;
-    int code = meet(rank, wanted);
+    int code = compare_world(rank, wanted);
     if (code != TRV_OK)
         return code;
-    /* Its network first, by which connections find their interfaces. */
+    /* The network must be known before the domain is created: libfabric assigns interfaces to ports of the torus. */
     if (trv_mpi_world_learn(MPI_COMM_WORLD) != MPI_SUCCESS ||
         trv_mpi_domain_create(&job, MPI_COMM_WORLD) != MPI_SUCCESS)
         return TRV_ERR_MEMORY;
@@ -256,10 +262,10 @@ bool trv_mpi_begin(bool wanted)
     if (atomic_flag_test_and_set(&came))
         return trv_mpi_begun();
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    int code = found_job(rank, wanted);
+    int code = create_job(rank, wanted);
     if (code < 0)
         trv_mpi_refuse(rank, "all calls go to the MPI library: %s", trv_last_error());
-    else if (wanted && trv_mpi_settings()->fault) /* said before, perhaps, when nothing could end the program */
+    else if (wanted && trv_mpi_settings()->fault) /* an earlier warning could not end the program */
         trv_mpi_refuse(rank, "%s", trv_mpi_settings()->fault);
     atomic_store(&begun, code == TRV_OK);
     return code == TRV_OK;
@@ -279,8 +285,8 @@ static bool find_kept(MPI_Comm comm, trv_mpi_state_t **state)
     unsigned before = atomic_load(&freed);
     if (key == MPI_KEYVAL_INVALID || PMPI_Comm_get_attr(comm, key, state, &found) != MPI_SUCCESS || !found)
         return false;
-    if ((*state)->user == MPI_COMM_NULL && *state != &nobody)
-        (*state)->user = comm; /* a duplicate that is used for the first time */
+    if ((*state)->user == MPI_COMM_NULL && *state != &fallback_state)
+        (*state)->user = comm; /* the first use of a duplicate */
     latest.comm = comm;
     latest.state = *state;
     latest.freed = before;
@@ -310,11 +316,11 @@ bool trv_mpi_within_world(MPI_Comm comm, int ranks)
     return within;
 }
 
-/* Adopts a communicator that all its ranks call on for the first time. `state`: what hangs on it, NULL if nothing could
- * be hung there. */
+/* Initialises a communicator in its first collective. `state`: its attribute, or NULL if none could be set. Under the
+ * drop-in an error makes all calls fall back and is not returned. */
 static int adopt(MPI_Comm comm, trv_mpi_state_t *state, trv_mpi_state_t **adopted)
 {
-    trv_mpi_state_t *hung = state ? state : &nobody;
+    trv_mpi_state_t *attribute = state ? state : &fallback_state;
     int rank = 0, code = trv_mpi_adopt(comm, state);
     if (code == MPI_SUCCESS) {
         *adopted = state;
@@ -326,14 +332,14 @@ static int adopt(MPI_Comm comm, trv_mpi_state_t *state, trv_mpi_state_t **adopte
         *adopted = NULL;
         return code;
     }
-    hung->abandoned = true;
+    attribute->abandoned = true;
     PMPI_Comm_rank(comm, &rank);
     trv_mpi_refuse(rank, "a communicator is left to the MPI library: %s", trv_last_error());
-    *adopted = hung;
+    *adopted = attribute;
     return MPI_SUCCESS;
 }
 
-/* Makes the state of a communicator that has inherited none. */
+/* Creates and initialises the state of a communicator that has not inherited one. */
 static int make(MPI_Comm comm, trv_mpi_state_t **made)
 {
     int rank = 0, ranks = 0;
@@ -346,8 +352,8 @@ static int make(MPI_Comm comm, trv_mpi_state_t **made)
     } else {
         trv_fail_memory();
     }
-    int code = PMPI_Comm_set_attr(comm, state_key, state ? state : &nobody);
-    if (code != MPI_SUCCESS) { /* the MPI library's, whose handler was called */
+    int code = PMPI_Comm_set_attr(comm, state_key, state ? state : &fallback_state);
+    if (code != MPI_SUCCESS) { /* MPI has called its error handler */
         trv_mpi_state_release(state);
         trv_mpi_transport_error("setting an attribute", code);
     }
@@ -358,7 +364,7 @@ int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
 {
     int inter = 0, ranks = 0;
     *state = NULL;
-    if (comm == MPI_COMM_NULL) /* MPI would abort */
+    if (comm == MPI_COMM_NULL) /* the MPI functions below would abort */
         return trv_mpi_is_drop_in()
                    ? MPI_SUCCESS
                    : (trv_fail(TRV_ERR_ARGUMENT, "the communicator is MPI_COMM_NULL; pass MPI_COMM_WORLD, for example"),
@@ -379,7 +385,7 @@ int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
     if (code != MPI_SUCCESS || (*state)->abandoned || (*state)->config.configured)
         return code;
     code = trv_mpi_state_configure(*state, NULL, NULL);
-    if (code != MPI_SUCCESS && trv_mpi_is_drop_in()) { /* the same on all ranks: what is set is wrong */
+    if (code != MPI_SUCCESS && trv_mpi_is_drop_in()) { /* wrong settings: the same error on all ranks */
         trv_mpi_refuse((*state)->rank, "%s", trv_last_error());
         (*state)->abandoned = true;
         code = MPI_SUCCESS;

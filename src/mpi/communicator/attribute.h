@@ -1,36 +1,37 @@
 /*
- * The state of a communicator, as far as there is one, and the beginning of all.
+ * Initialization of the library in MPI_Init, and the state of each communicator, stored as an attribute of it.
  */
 #ifndef TRIVANCE_MPI_COMMUNICATOR_ATTRIBUTE_H
 #define TRIVANCE_MPI_COMMUNICATOR_ATTRIBUTE_H
 
 #include "mpi/communicator/state.h"
 
-/* Makes the job's domain, after MPI_Init: collective over MPI_COMM_WORLD, whether or not anything is set, for the
- * drop-in and the component; `wanted`: this rank is asked to serve (a priority of the component). Once; later calls do
- * nothing. Returns whether anything will ever be served. */
+/* Compares the settings of all ranks and creates the job's domain, after MPI_Init. Collective over MPI_COMM_WORLD, for
+ * the drop-in and the component, whatever the settings. `wanted`: Trivance is enabled on this rank (by the priority of
+ * the component). Later calls do nothing. Returns whether calls may be dispatched at all. */
 bool trv_mpi_begin(bool wanted);
-/* Whether the drop-in may serve anything: false before trv_mpi_begin, and where it found that all calls pass. */
+/* Whether the drop-in may dispatch calls: false before trv_mpi_begin, and if that found that all calls fall back. */
 bool trv_mpi_begun(void);
 
-/* The state of a communicator, made at its first collective, which is this call, on all ranks; *state = NULL for an
- * intercommunicator, for what is no communicator, and under the drop-in for one of one rank. Under the drop-in what
- * keeps one rank from having it makes all ranks abandon it; in the API it is the error of all. MPI_SUCCESS, or an error
- * class with a sentence in trv_last_error(). Not configured yet perhaps: see trv_mpi_state_configure. */
+/* Finds the state of a communicator. The first call on a communicator initialises it and is collective. *state is NULL
+ * for an intercommunicator, and under the drop-in for MPI_COMM_NULL, a communicator of one rank, or one with ranks of
+ * another MPI_COMM_WORLD. If one rank cannot initialise it, all ranks mark it as abandoned (drop-in) or return an error
+ * (API). MPI_SUCCESS, or an error class with the message in trv_last_error(). */
 int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state);
 
-/* Whether all ranks are of this MPI_COMM_WORLD. The ranks of a world that does not know us would not come to the
- * exchange; a communicator of several worlds is so on all of them, and is left alone. Open MPI looks ranks up one by one,
- * so large communicators, which nobody has put together from several worlds yet, are not asked. */
+/* Whether all ranks of a communicator belong to this MPI_COMM_WORLD. Ranks of another MPI_COMM_WORLD may not run
+ * Trivance and would not take part in the exchanges; all ranks of such a communicator see that and fall back. Open MPI
+ * looks up ranks one by one, so communicators of more than 4096 ranks are not checked and count as within the world. */
 bool trv_mpi_within_world(MPI_Comm comm, int ranks);
 
-/* The state that an earlier call made; false if there is none, or it is not configured, or abandoned. Local. */
+/* The state that an earlier call initialised. False if there is none, or if it has no context id, is not configured or
+ * is abandoned. Local. */
 bool trv_mpi_state_known(MPI_Comm comm, trv_mpi_state_t **state);
 
 /* Sets whether this thread is in a call that duplicates a communicator. Returns the previous value, which the caller
- * restores afterwards, because copy callbacks of the program may duplicate other communicators. Open MPI 4.1 copies
- * attributes in MPI_Comm_create_group and MPI_Intercomm_create, too; with it, a communicator inherits only in calls that
- * duplicate. MPICH follows the standard. */
+ * restores afterwards, because copy callbacks of the program may duplicate other communicators. Reason: Open MPI 4.1
+ * copies attributes in MPI_Comm_create_group and MPI_Intercomm_create, too, so with Open MPI a communicator inherits
+ * its state only while this is set. MPICH follows the standard. */
 bool trv_mpi_duplicates(bool duplicates);
 
 #endif

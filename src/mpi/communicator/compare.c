@@ -1,6 +1,7 @@
 /*
- * What is compared is a text of lines NAME=VALUE: version and protocol, then the settings that all ranks must share. A
- * digest of it says whether it is the same; only if it is not does rank 0's text travel.
+ * Comparison of version and settings. Each rank writes a text of lines NAME=VALUE: version and protocol, then the
+ * settings that all ranks must share. The ranks compare digests of their texts. Only if these differ, rank 0 broadcasts
+ * its text, and the lowest rank with a different one composes the error message.
  */
 #include "mpi/communicator/compare.h"
 
@@ -16,16 +17,16 @@
 #include "mpi/communicator/exchange.h"
 #include "mpi/settings/job_settings.h"
 
-/* Raised whenever the messages between ranks change: exchanges, tags, the layout of trv_decision_t. */
+/* Incremented whenever the messages between ranks change: exchanges, tags, the layout of trv_decision_t. */
 #define PROTOCOL "4"
 
-#ifndef TRIVANCE_BUILD /* a build of its own says so: tests have one */
+#ifndef TRIVANCE_BUILD /* tests define it to simulate another version */
 #define TRIVANCE_BUILD TRV_VERSION
 #endif
 
 #define SENTENCE_MAX 512
 
-static char *text; /* of this process; NULL: there was no memory for it */
+static char *text; /* of this process; NULL: no memory */
 static uint64_t digest;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -51,7 +52,7 @@ uint64_t trv_mpi_own_digest(void)
     return digest;
 }
 
-/* Rank 0's text; NULL where this rank or rank 0 has no memory for it. All ranks take part. */
+/* Rank 0's text, which the caller frees. Collective. NULL if an exchange failed or a rank has no memory. */
 static char *text_of_first(MPI_Comm comm, int rank)
 {
     static const char what[] = "compare their settings";
@@ -83,7 +84,7 @@ int trv_mpi_explain_difference(MPI_Comm comm)
     char *theirs = text_of_first(comm, rank);
     bool differs = rank > 0 && theirs && text &&
                    trv_mpi_settings_difference(text, theirs, sentence, world, (int)first_world) != NULL;
-    int64_t word = differs ? ranks - rank : 0; /* the greatest is the lowest rank's */
+    int64_t word = differs ? ranks - rank : 0; /* the maximum identifies the lowest rank */
     trv_mpi_greatest(comm, &word, 1, "compare their settings");
     if (word > 0)
         trv_mpi_tell(comm, sentence, sizeof sentence, ranks - (int)word, "compare their settings");

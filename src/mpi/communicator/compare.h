@@ -1,5 +1,5 @@
 /*
- * Do all ranks run the same library, with the same settings? Compared once per job, whether or not anything is set.
+ * Comparison of the library's version and settings between ranks, whatever the settings.
  */
 #ifndef TRIVANCE_MPI_COMMUNICATOR_COMPARE_H
 #define TRIVANCE_MPI_COMMUNICATOR_COMPARE_H
@@ -8,11 +8,11 @@
 
 #include <mpi.h>
 
-/* A number that differs where version, protocol or a setting that all must share differs. */
+/* A digest of version, protocol and the settings that all ranks must share. */
 uint64_t trv_mpi_own_digest(void);
 
-/* Collective, where the digests differ: the sentence that says which rank differs in what, in trv_last_error() of all
- * ranks. Returns TRV_ERR_INVALID. */
+/* To be called by all ranks if their digests differ: on all ranks, trv_last_error() then names the rank and the
+ * setting. Returns TRV_ERR_INVALID. */
 int trv_mpi_explain_difference(MPI_Comm comm);
 
 #endif

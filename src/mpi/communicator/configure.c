@@ -1,10 +1,12 @@
 /*
- * The torus and the algorithm of a communicator: TRV_Comm_set, then what the environment and MPI know (wiring.h).
+ * Selects the torus and the algorithm of a communicator: those of TRV_Comm_set, otherwise those of the environment and
+ * of MPI (wiring.h).
  *
- * Where no torus is known, or the communicator is no part of it that is a torus, the API takes a ring and the drop-in
- * leaves the communicator to the MPI library unless an algorithm is asked for by name. For AllReduce on a set of nodes
- * both look for a plan first (selection/node_sets.h). The torus of the environment must fit communicators as large as
- * MPI_COMM_WORLD; a smaller one that it does not fit is served as if nothing were set, and TRIVANCE_DEBUG=info logs that.
+ * If no torus is known, or the ranks of the communicator do not form a torus in it, the API uses a ring, and the
+ * drop-in falls back to the MPI library unless an algorithm is requested by name. For an AllReduce on a set of nodes
+ * both try a plan first (selection/node_sets.h). The torus of the environment must fit communicators as large as
+ * MPI_COMM_WORLD. A smaller communicator that it does not fit is treated as if no torus were set, which
+ * TRIVANCE_DEBUG=info logs.
  */
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +27,7 @@ bool trv_mpi_state_spans_world(const trv_mpi_state_t *state)
     return state->ranks >= ranks;
 }
 
-static void say(const trv_mpi_state_t *state, const char *text)
+static void log_info(const trv_mpi_state_t *state, const char *text)
 {
     if (trv_mpi_settings()->info && state->rank == 0)
         trv_mpi_say("communicator of %d ranks: %s", state->ranks, text);
@@ -44,7 +46,7 @@ int trv_mpi_state_torus(const trv_mpi_state_t *state, const char *text, trv_toru
     return code;
 }
 
-/* What TRV_Comm_set says: ranks in their own order, one at every place. */
+/* Applies the torus of TRV_Comm_set: one rank per coordinate, in the order of the ranks. */
 static void take_given(trv_mpi_state_t *state, const trv_torus_t *torus)
 {
     state->config.network = (trv_network_t){TRV_NETWORK, .torus = *torus};
@@ -57,7 +59,7 @@ static void take_given(trv_mpi_state_t *state, const trv_torus_t *torus)
     state->config.node = NULL;
 }
 
-/* What the environment and MPI know, or a ring. */
+/* Applies the network that the environment and MPI define, or a ring. */
 static void take_wiring(trv_mpi_state_t *state, const char *algorithm)
 {
     const trv_mpi_wiring_t *wiring = state->members->wiring;
@@ -82,7 +84,8 @@ static void take_wiring(trv_mpi_state_t *state, const char *algorithm)
     state->config.node = wiring->node;
 }
 
-/* Whether what the environment and MPI know may be taken, or a ring in its place. */
+/* Reports a torus of the environment that is invalid or does not fit. Returns TRV_OK if take_wiring may be called, else
+ * TRV_ERR_ARGUMENT. */
 static int check_wiring(const trv_mpi_state_t *state)
 {
     const trv_mpi_wiring_t *wiring = state->members->wiring;
@@ -91,7 +94,7 @@ static int check_wiring(const trv_mpi_state_t *state)
     else if (wiring->known == TRV_MPI_WRONG && trv_mpi_state_spans_world(state))
         return trv_fail(TRV_ERR_ARGUMENT, "%s", wiring->why);
     else if (wiring->known == TRV_MPI_WRONG || wiring->known == TRV_MPI_MISFITS)
-        say(state, wiring->why);
+        log_info(state, wiring->why);
     return TRV_OK;
 }
 
@@ -136,7 +139,7 @@ int trv_mpi_state_network(const trv_mpi_state_t *state, const char *algorithm, t
     return code == TRV_ERR_MEMORY ? code : TRV_OK;
 }
 
-/* ---- Both -------------------------------------------------------------------------------------------------------- */
+/* ---- Configuration ----------------------------------------------------------------------------------------------- */
 
 int trv_mpi_state_configure(trv_mpi_state_t *state, const char *torus_text, const char *algorithm)
 {

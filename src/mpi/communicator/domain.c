@@ -1,5 +1,5 @@
 /*
- * Making domains, and giving out their numbers.
+ * Creates domains and allocates their blocks of context ids.
  */
 #include "mpi/communicator/domain.h"
 
@@ -22,14 +22,14 @@ trv_mpi_domain_t *trv_mpi_job(void) { return atomic_load_explicit(&job, memory_o
 
 void trv_mpi_job_set(trv_mpi_domain_t *domain) { atomic_store_explicit(&job, domain, memory_order_release); }
 
-/* ---- Life -------------------------------------------------------------------------------------------------------- */
+/* ---- Creation and release ---------------------------------------------------------------------------------------- */
 
-/* The attribute need not be on any other communicator. */
+/* The number of blocks that MPI has tags for. MPI_TAG_UB is guaranteed to be an attribute of MPI_COMM_WORLD only. */
 static int count_blocks(void)
 {
     int *upper = NULL, found = 0;
     if (PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &upper, &found) != MPI_SUCCESS || !found)
-        return 32767 / TRV_MPI_NUMBER_TAGS / TRV_MPI_BLOCK; /* what MPI promises */
+        return 32767 / TRV_MPI_NUMBER_TAGS / TRV_MPI_BLOCK; /* the minimum that MPI guarantees */
     int blocks = *upper / TRV_MPI_NUMBER_TAGS / TRV_MPI_BLOCK;
     return blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX;
 }
@@ -44,7 +44,7 @@ static int64_t new_id(void)
     return (int64_t)(id & TRV_MPI_WORD_MAX) | 1;
 }
 
-/* All ranks call this, also after an error. */
+/* Creates the domain's communicator. Collective: a rank calls it even if it has no memory for the rest. */
 static int make_comm(trv_mpi_domain_t *domain, MPI_Comm comm)
 {
     int rank = 0;
@@ -115,7 +115,7 @@ void trv_mpi_domain_release(trv_mpi_domain_t *domain)
     free(domain);
 }
 
-/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
+/* ---- Context ids ------------------------------------------------------------------------------------------------- */
 
 int trv_mpi_block_propose(trv_mpi_domain_t *domain, int above)
 {

@@ -1,16 +1,17 @@
 /*
- * Domains: the communicators of our own, on which all messages of schedules travel.
+ * Domains: the library's internal communicators, on which all messages of schedules are sent.
  *
- * One serves the whole job: it is made in MPI_Init (in the API: by the first call on a communicator of all ranks), and
- * no other is made later, because making one inside a program's collective waits for ranks in an order that the program
- * never chose. The program's communicators are told apart by numbers in the tags. Only where the API is used on a
- * communicator before there is one for all has that communicator, with its duplicates, a domain to itself.
+ * The job has one domain. It is created in MPI_Init (with the API: by the first call on a communicator of all ranks).
+ * No domain is created later, because that would wait, inside a collective of the program, for ranks in an order that
+ * the program did not choose. There is one exception: if the API is used on a communicator before the job has a domain,
+ * this communicator and its duplicates have a separate one. Messages of the program's communicators are distinguished
+ * by a context id in the tag:
  *
- *     tag = number * TRV_MPI_NUMBER_TAGS + position * TRV_MPI_POSITION_TAGS + the plan's own
+ *     tag = context id * TRV_MPI_NUMBER_TAGS + position * TRV_MPI_POSITION_TAGS + tag within the plan
  *
- * Numbers are given out in blocks: the first of a block is the communicator's that the members agreed on, the others
- * are for its duplicates, in the order in which they are made, and for its persistent requests. Block 0 is the domain's
- * own.
+ * Context ids are allocated in blocks. The ranks of a communicator agree on a block; its first context id is the
+ * communicator's, and the others are for its duplicates, in the order of their creation, and for its persistent
+ * requests. Block 0 is reserved for the domain.
  */
 #ifndef TRIVANCE_MPI_COMMUNICATOR_DOMAIN_H
 #define TRIVANCE_MPI_COMMUNICATOR_DOMAIN_H
@@ -25,34 +26,36 @@
 #include "transport/mpi/channel.h"
 
 #define TRV_MPI_NUMBER_TAGS (TRV_MPI_POSITIONS * TRV_MPI_POSITION_TAGS)
-#define TRV_MPI_BLOCK       8 /* numbers */
+#define TRV_MPI_BLOCK       8 /* context ids per block */
 
 typedef struct trv_mpi_domain {
     MPI_Comm comm; /* errors are returned */
     int rank, ranks;
-    int64_t id; /* the same on all its ranks, and no other domain's */
+    int64_t id; /* the same on all its ranks, and different from that of other domains */
     atomic_int references;
-    pthread_mutex_t lock; /* of the two below */
-    int blocks;
-    uint64_t *taken;   /* a bit for each block */
-    atomic_bool burnt; /* messages may be left that nobody receives */
+    pthread_mutex_t lock; /* protects `taken` */
+    int blocks;           /* number of blocks; constant */
+    uint64_t *taken;      /* a bit for each block */
+    atomic_bool burnt;    /* poisoned: messages may be left that no rank receives */
 } trv_mpi_domain_t;
 
-/* Collective over `comm`, whose ranks it is made for. MPI_SUCCESS, or an error class, on all ranks alike, with the
- * sentence. It is held once. */
+/* Creates a domain for the ranks of `comm`, with one reference. Collective over `comm`. MPI_SUCCESS on all ranks, or an
+ * error class on all ranks with the message in trv_last_error(). */
 int trv_mpi_domain_create(trv_mpi_domain_t **domain, MPI_Comm comm);
 void trv_mpi_domain_hold(trv_mpi_domain_t *domain);
-/* The last one frees its communicator (collective in MPI's books, local in both libraries). One that is burnt
- * stays: MPICH gives its number to the next communicator, which would receive what is left. */
+/* Releases a reference. With the last one the communicator is freed, which is collective by the MPI standard but local
+ * in both MPI libraries. A poisoned communicator is not freed: MPICH would reuse its context id for the next
+ * communicator, which would then receive the messages that are left. */
 void trv_mpi_domain_release(trv_mpi_domain_t *domain);
 
-/* The job's domain, or NULL. It is held until the end. */
+/* The job's domain, or NULL. It exists until MPI_Finalize. */
 trv_mpi_domain_t *trv_mpi_job(void);
 void trv_mpi_job_set(trv_mpi_domain_t *domain);
 
-/* Takes the lowest free block above `above` for this process, and returns it; domain->blocks where none is left. */
+/* Reserves the lowest block above `above` that is free in this process, and returns it; domain->blocks if none is
+ * left. */
 int trv_mpi_block_propose(trv_mpi_domain_t *domain, int above);
-/* Takes this block, false: it is taken. Any thread. */
+/* Reserves this block; false if it is taken. All threads may call this function and the next one. */
 bool trv_mpi_block_take(trv_mpi_domain_t *domain, int block);
 void trv_mpi_block_give_back(trv_mpi_domain_t *domain, int block);
 

@@ -1,9 +1,10 @@
 /*
- * The exchanges.
+ * Implementation of the exchanges.
  *
- * On a circle the greatest words spread as in Trivance itself: in step k to the ranks 3^k before and behind, so that
- * after ceil(log3 n) steps every rank has heard of all. The greatest of what overlaps is the greatest, so any number of
- * ranks will do. What rank 0 tells goes down a binomial tree.
+ * An allreduce in an out-of-band group uses the communication pattern of Trivance: in step k a rank exchanges with the
+ * ranks 3^k before and after it, so that after ceil(log3 n) steps the maximum has reached every rank. The maximum does
+ * not change if a contribution is included twice, so any number of ranks is possible. The broadcast uses a binomial
+ * tree.
  */
 #include "mpi/communicator/exchange.h"
 
@@ -13,10 +14,10 @@
 
 #include "mpi/reports/watch.h"
 
-/* ---- On a communicator of the program's -------------------------------------------------------------------------- */
+/* ---- On a communicator of the program ---------------------------------------------------------------------------- */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static atomic_int mark = MPI_KEYVAL_INVALID; /* an attribute of communicators that MPI_Comm_idup was called on */
+static atomic_int mark = MPI_KEYVAL_INVALID; /* the attribute of communicators on which MPI_Comm_idup was called */
 
 static void make_mark(void)
 {
@@ -62,7 +63,7 @@ int trv_mpi_greatest(MPI_Comm comm, int64_t *word, int words, const char *what)
 int trv_mpi_greatest_of_both(MPI_Comm comm, int64_t *word, const char *what)
 {
     int code = MPI_SUCCESS;
-    for (int again = 0; again < 2 && code == MPI_SUCCESS; again++) { /* each time of the other group */
+    for (int again = 0; again < 2 && code == MPI_SUCCESS; again++) { /* a call returns the other group's maximum */
         MPI_Request request;
         int64_t other = 0;
         code = PMPI_Iallreduce(word, &other, 1, MPI_INT64_T, MPI_MAX, comm, &request);
@@ -90,7 +91,7 @@ int trv_mpi_collect(MPI_Comm comm, const void *mine, void *all, size_t bytes, co
     return complete(comm, posted, &request, what);
 }
 
-/* ---- On a circle ------------------------------------------------------------------------------------------------- */
+/* ---- In an out-of-band group ------------------------------------------------------------------------------------- */
 
 static int member(const trv_mpi_circle_t *circle, int rank)
 {
@@ -98,15 +99,15 @@ static int member(const trv_mpi_circle_t *circle, int rank)
     return circle->member ? circle->member[rank] : rank;
 }
 
-/* One step: to and from the two ranks so far away, on both sides. */
-static int swap(const trv_mpi_circle_t *circle, int distance, int64_t *word, int64_t heard[2][TRV_MPI_WORDS_MAX],
-                int words, const char *what)
+/* One step of the allreduce: exchanges the words with the ranks `distance` before and after this one. */
+static int exchange_with(const trv_mpi_circle_t *circle, int distance, int64_t *word,
+                         int64_t received[2][TRV_MPI_WORDS_MAX], int words, const char *what)
 {
     MPI_Request request[4];
     int requests = 0, code = MPI_SUCCESS;
     for (int side = 0; side < 2 && code == MPI_SUCCESS; side++) {
         int peer = member(circle, circle->rank + (side ? distance : -distance));
-        code = PMPI_Irecv(heard[side], words, MPI_INT64_T, peer, circle->tag, circle->comm, &request[requests]);
+        code = PMPI_Irecv(received[side], words, MPI_INT64_T, peer, circle->tag, circle->comm, &request[requests]);
         requests += code == MPI_SUCCESS;
     }
     for (int side = 0; side < 2 && code == MPI_SUCCESS; side++) {
@@ -122,12 +123,12 @@ static int swap(const trv_mpi_circle_t *circle, int distance, int64_t *word, int
 
 int trv_mpi_circle_greatest(const trv_mpi_circle_t *circle, int64_t *word, int words, const char *what)
 {
-    int64_t heard[2][TRV_MPI_WORDS_MAX];
+    int64_t received[2][TRV_MPI_WORDS_MAX];
     int code = MPI_SUCCESS;
     for (int64_t distance = 1; distance < circle->ranks && code == MPI_SUCCESS; distance *= 3) {
-        code = swap(circle, (int)distance, word, heard, words, what);
+        code = exchange_with(circle, (int)distance, word, received, words, what);
         for (int i = 0; i < 2 * words && code == MPI_SUCCESS; i++) {
-            int64_t other = heard[i / words][i % words];
+            int64_t other = received[i / words][i % words];
             word[i % words] = other > word[i % words] ? other : word[i % words];
         }
     }

@@ -1,5 +1,6 @@
 /*
- * Recognising tori. Places are compared as numbers: row-major order of the larger torus is that of the smaller one too.
+ * Recognises the torus that some coordinates of a larger torus form. Coordinates are compared by their row-major index:
+ * the smaller torus has the same row-major order as the larger one.
  */
 #include "mpi/communicator/fit.h"
 
@@ -15,7 +16,7 @@
 
 typedef struct seat {
     int place, rank;
-    int site; /* the place before dimensions were turned */
+    int site; /* the coordinate before dimensions were rotated */
 } seat_t;
 
 static int by_place(const void *a, const void *b)
@@ -24,7 +25,8 @@ static int by_place(const void *a, const void *b)
     return x->place != y->place ? (x->place > y->place) - (x->place < y->place) : x->rank - y->rank;
 }
 
-/* Every place once, ascending, with its lowest rank; the number of places, or a negative code. */
+/* Reduces `seat` to one entry per coordinate, ascending, with its lowest rank. Returns their number, or a negative code
+ * if coordinates have different numbers of ranks. */
 static int gather_places(seat_t *seat, int ranks, int *ranks_per_place)
 {
     qsort(seat, (size_t)ranks, sizeof *seat, by_place);
@@ -45,7 +47,7 @@ static int gather_places(seat_t *seat, int ranks, int *ranks_per_place)
     return places;
 }
 
-/* Leaves the distinct ones of `count` values, ascending; returns how many. */
+/* Reduces `value` to its distinct values, ascending; returns their number. */
 static int distinct(int *value, int count)
 {
     int kept = 0;
@@ -56,8 +58,8 @@ static int distinct(int *value, int count)
     return kept;
 }
 
-/* Whether the coordinates, ascending, of a dimension of `size` follow each other the shorter way all round; *first is the
- * one behind the widest gap. */
+/* Whether coordinates (ascending) in a ring of `size` form a ring themselves, that is, whether each gap between
+ * neighbours is smaller than half of the ring. *first: the coordinate after the widest gap. */
 static bool closes(const int *value, int count, int size, int *first)
 {
     int widest = size - value[count - 1] + value[0];
@@ -67,10 +69,10 @@ static bool closes(const int *value, int count, int size, int *first)
             widest = value[i] - value[i - 1];
             *first = value[i];
         }
-    return 2 * widest < size || (count == 2 && 2 * widest == size); /* two opposite ones: both ways are as long */
+    return 2 * widest < size || (count == 2 && 2 * widest == size); /* two opposite coordinates: both gaps are equal */
 }
 
-/* The place as many coordinates further back along each dimension. */
+/* Rotates a coordinate back by turn[d] along each dimension d. */
 static int turn_back(const trv_torus_t *base, const int turn[TRV_DIMS_MAX], int place)
 {
     int at[TRV_DIMS_MAX];
@@ -80,9 +82,10 @@ static int turn_back(const trv_torus_t *base, const int turn[TRV_DIMS_MAX], int 
     return trv_torus_rank(base, at);
 }
 
-/* The sets of coordinates per dimension, and the torus that they make; its dimension for each of `base`, or -1. `value`
- * holds a number for every place. Where a ring's coordinates do not go all round they are a line that begins behind the
- * widest gap: the ring is turned so that this is at its end. */
+/* Finds the set of coordinates in each dimension, and the torus that they form. dimension[d] is the torus's dimension
+ * for dimension d of `base`, or -1. `value`: scratch memory for one int per coordinate. If coordinates in a ring do not
+ * form a ring, they are a line that begins after the widest gap: the dimension is rotated by turn[d], so that this gap
+ * is at its end. */
 static int find_torus(trv_mpi_fit_t *fit, const trv_torus_t *base, unsigned shared_port, seat_t *seat, int places,
                       int *value, int dimension[TRV_DIMS_MAX], int turn[TRV_DIMS_MAX])
 {
@@ -97,7 +100,7 @@ static int find_torus(trv_mpi_fit_t *fit, const trv_torus_t *base, unsigned shar
         }
         int count = distinct(value, places);
         product *= count;
-        if (product > places) /* of all combinations, which the places are some of */
+        if (product > places) /* more combinations than coordinates: these are no product */
             return trv_fail(TRV_ERR_UNSUPPORTED, "its ranks form no torus, no plane and no row");
         dimension[d] = count == 1 && !whole ? -1 : dims;
         turn[d] = 0;
@@ -128,7 +131,8 @@ static int by_place_alone(const void *a, const void *b)
     return ((const seat_t *)a)->place - ((const seat_t *)b)->place;
 }
 
-/* Which place's hop passes the link: the last one before it. -1: it is in a row without any. */
+/* The index in `seat` of the coordinate whose hop to its neighbour uses the link: the last one before the link. -1: no
+ * coordinate is in the link's row. */
 static int find_origin(const trv_torus_t *base, const seat_t *seat, int places, const int turn[TRV_DIMS_MAX],
                        const trv_slow_link_t *link)
 {
@@ -145,7 +149,7 @@ static int find_origin(const trv_torus_t *base, const seat_t *seat, int places, 
     return -1;
 }
 
-/* Whether the hop goes from one end of a line to the other: nothing does. */
+/* Whether the hop leaves the end of a line; no message uses such a hop. */
 static bool leaves_line(const trv_torus_t *torus, int place, int dimension, int sign)
 {
     int at[TRV_DIMS_MAX];
@@ -160,7 +164,8 @@ static int by_factor(const void *a, const void *b)
     return order ? order : x->rank - y->rank;
 }
 
-/* Of several entries of a link the last counts: the slowest. */
+/* Finds the links of the torus that are slow because of a slow link of `base`. They are sorted by their factor, because
+ * only the last entry of a link counts, and this must be the slowest one. */
 static int find_links(trv_mpi_fit_t *fit, const trv_network_t *base, const seat_t *seat, int places,
                       const int dimension[TRV_DIMS_MAX], const int turn[TRV_DIMS_MAX])
 {
@@ -189,7 +194,8 @@ static int by_rank(const void *a, const void *b)
     return trv_compare_int(&((const seat_t *)a)->rank, &((const seat_t *)b)->rank);
 }
 
-/* Both ways of its ring share a port where those of any dimension do. */
+/* Makes the result a set of nodes: a ring in the order of the ranks. Its two directions share a port if the two
+ * directions of any dimension do. `why` is the message in trv_last_error(). */
 static int take_set(trv_mpi_fit_t *fit, unsigned shared_port, seat_t *seat, int places)
 {
     snprintf(fit->why, sizeof fit->why, "%s", trv_last_error());
@@ -206,7 +212,7 @@ static int take_set(trv_mpi_fit_t *fit, unsigned shared_port, seat_t *seat, int 
     return trv_torus_init(&fit->network.torus, 1, &places);
 }
 
-/* ---- All --------------------------------------------------------------------------------------------------------- */
+/* ---- The result -------------------------------------------------------------------------------------------------- */
 
 int trv_mpi_fit_init(trv_mpi_fit_t *fit, const trv_network_t *base, unsigned shared_port, const int *place, int ranks)
 {

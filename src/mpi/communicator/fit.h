@@ -1,17 +1,18 @@
 /*
- * The network that some places of a larger one form: all of it, a row, a plane, every second column, …
+ * The network that some coordinates of a larger network form: all of it, a row, a plane, every second column and the
+ * like.
  *
- * The places must be a product: a set of coordinates per dimension, and every combination of them. Each such set, in
- * its order, is a ring of its own. Its neighbours may be several hops apart; while every gap is the shorter way round,
- * the hops of neighbours share no link, as in a ring of that size. A set with a larger gap, 0 … 3 of 8 for example, has
- * no way round: that dimension is a line, which begins behind its widest gap (6, 7, 0, 1 of 8 at 6). A hop of neighbours
- * is as slow as the slowest link on its way.
+ * The coordinates must be a product: a set of positions in each dimension, and every combination of these. Each such
+ * set, in its order, is a ring. Its neighbours may be several hops apart. While every gap between neighbours is the
+ * shorter of the two paths around the ring, paths of different neighbours share no link, as in a ring of that size. A
+ * set with a larger gap, for example 0 … 3 of 8, does not close: that dimension is a line, which begins after its
+ * widest gap (6, 7, 0, 1 of 8 begin at 6). A hop between neighbours is as slow as the slowest link on its path.
  *
  *     2x4, coordinates 0,1 0,3 1,1 1,3        . o . o        a torus 2x2, two hops along dimension 1
  *                                             . o . o
  *
- * Places that are no product, or cut in two, are a set of nodes: they are numbered as a ring in the order of their lowest
- * ranks, and the plan determines the order in which the ring visits them (selection/node_sets.h).
+ * Coordinates that are no product, or that failed links separate, are a set of nodes: a ring in the order of their
+ * lowest ranks. A plan later determines the order in which the ring visits them (selection/node_sets.h).
  */
 #ifndef TRIVANCE_MPI_COMMUNICATOR_FIT_H
 #define TRIVANCE_MPI_COMMUNICATOR_FIT_H
@@ -20,16 +21,16 @@
 
 typedef struct trv_mpi_fit {
     trv_network_t network;
-    trv_slow_link_t *slow_link; /* of the network */
-    unsigned shared_port;       /* bits of its dimensions, as in trv_mpi_state_t */
+    trv_slow_link_t *slow_link; /* owned; network.slow_link points to it */
+    unsigned shared_port;       /* bit d: both directions of dimension d share one port */
     int ranks_per_place;
-    int *member;   /* of every place the lowest rank, network.torus.ranks of them */
-    int *site;     /* of a set of nodes: every place's of the larger network; else NULL */
-    char why[200]; /* it is one */
+    int *member;   /* the lowest rank at every coordinate; network.torus.ranks entries */
+    int *site;     /* for a set of nodes the coordinate in the larger network of every node; else NULL */
+    char why[200]; /* for a set of nodes the reason why it is no torus */
 } trv_mpi_fit_t;
 
-/* `base` is the larger network with its marks, place[r] where rank r of `ranks` is in it. TRV_ERR_UNSUPPORTED with a
- * sentence where the places have different numbers of ranks. */
+/* `base`: the larger network, with its slow links. place[r]: the coordinate of rank r in it. TRV_OK, TRV_ERR_MEMORY, or
+ * TRV_ERR_UNSUPPORTED with the message in trv_last_error() if coordinates have different numbers of ranks. */
 int trv_mpi_fit_init(trv_mpi_fit_t *fit, const trv_network_t *base, unsigned shared_port, const int *place, int ranks);
 void trv_mpi_fit_clear(trv_mpi_fit_t *fit);
 

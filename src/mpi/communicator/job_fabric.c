@@ -1,5 +1,6 @@
 /*
- * The fabrics of domains: opened together by all ranks of a domain's communicator, listed until MPI_Finalize.
+ * The fabrics of domains. All ranks of a domain's communicator open its fabric together; it is in a list until
+ * MPI_Finalize.
  */
 #include "mpi/communicator/job_fabric.h"
 
@@ -21,10 +22,11 @@
 
 #include "transport/fabric/fabric.h"
 
-/* One of a domain. It lives until MPI_Finalize: until then other ranks may wait for what is under way. */
+/* The fabric of a domain. It stays open until MPI_Finalize, because until then other ranks may wait for messages that
+ * are in flight. */
 typedef struct job_fabric {
-    MPI_Comm comm; /* the domain's, as long as that lives */
-    MPI_Comm own;  /* the same ranks, for the end */
+    MPI_Comm comm; /* the domain's; MPI_COMM_NULL after that was freed */
+    MPI_Comm own;  /* of the same ranks, for the barrier in MPI_Finalize */
     trv_fabric_t *fabric;
     char reason[512];
     MPI_Request request;
@@ -34,7 +36,7 @@ typedef struct job_fabric {
 static job_fabric_t *first;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool paused;
-static pthread_mutex_t reason_lock = PTHREAD_MUTEX_INITIALIZER; /* of the jobs' reasons */
+static pthread_mutex_t reason_lock = PTHREAD_MUTEX_INITIALIZER; /* protects `reason` */
 
 static trv_fabric_t *find(MPI_Comm comm)
 {
@@ -100,7 +102,7 @@ static void clear(job_fabric_t *job)
     free(job);
 }
 
-static void enlist(job_fabric_t *job)
+static void list_add(job_fabric_t *job)
 {
     pthread_mutex_lock(&lock);
     job->next = first;
@@ -109,7 +111,7 @@ static void enlist(job_fabric_t *job)
     trv_mpi_find_fabric(find);
 }
 
-/* Opens the fabric of all ranks, on the torus of the world's network where all know their places on it. */
+/* Opens the fabric of all ranks. Its ports are those of the world's torus, if that is known. */
 static int open_fabric(job_fabric_t *job, const trv_oob_t *oob)
 {
     const trv_mpi_world_t *world = trv_mpi_world();
@@ -150,7 +152,7 @@ static int open_job(MPI_Comm comm, int rank, int ranks)
         rc = trv_oob_agree(&oob, split ? TRV_OK : trv_fail(TRV_ERR_TRANSPORT, "MPI has no communicator left"));
     }
     if (rc == TRV_OK)
-        enlist(job);
+        list_add(job);
     else
         clear(job);
     return rc;
@@ -185,8 +187,8 @@ void trv_mpi_job_fabric_leave(MPI_Comm comm)
     pthread_mutex_unlock(&lock);
 }
 
-/* Makes all progress; whether somebody is still to come. */
-static bool await(void)
+/* Makes progress on all fabrics; returns whether a rank has not entered the barrier of one yet. */
+static bool poll_all(void)
 {
     bool missing = false;
     for (job_fabric_t *at = first; at; at = at->next) {
@@ -205,7 +207,7 @@ static void describe_end(const void *context, char *text, size_t size)
     snprintf(text, size, "MPI_Finalize; connections close when all ranks call it");
 }
 
-/* What is under way moves while all ranks come. */
+/* Makes progress on messages in flight until all ranks have entered the barriers, then closes the fabrics. */
 void trv_mpi_job_fabric_end(void)
 {
     const trv_mpi_waiting_t waiting = {.describe = describe_end};
@@ -214,7 +216,7 @@ void trv_mpi_job_fabric_end(void)
     for (job_fabric_t *at = first; at; at = at->next)
         if (PMPI_Ibarrier(at->own, &at->request) != MPI_SUCCESS)
             at->request = MPI_REQUEST_NULL;
-    for (unsigned polls = 1; await(); polls++) {
+    for (unsigned polls = 1; poll_all(); polls++) {
         trv_mpi_watch_poll(&watch, &waiting, polls);
         trv_mpi_pause(polls);
     }

@@ -1,5 +1,5 @@
 /*
- * A domain's fabric (TRIVANCE_TRANSPORT=ofi): opened by all its ranks together, which exchange their addresses by MPI.
+ * A domain's fabric (TRIVANCE_TRANSPORT=ofi). All its ranks open it together and exchange their addresses by MPI.
  */
 #ifndef TRIVANCE_MPI_COMMUNICATOR_JOB_FABRIC_H
 #define TRIVANCE_MPI_COMMUNICATOR_JOB_FABRIC_H
@@ -8,15 +8,18 @@
 
 #include <mpi.h>
 
-/* Collective over the domain's communicator. TRV_OK, also where messages are to stay MPI's; or a code on all ranks, with a sentence. */
+/* Opens the fabric of a domain if the settings select libfabric. Collective over the domain's communicator. TRV_OK on
+ * all ranks, or an error code on all ranks with the message in trv_last_error(). */
 int trv_mpi_job_fabric_open(MPI_Comm comm, int rank, int ranks);
-/* The dimensions that are narrow by the domain's map of interfaces (trv_fabric_narrow); 0 where it has none. */
+/* The dimensions whose two directions share an interface (trv_fabric_narrow); 0 if the domain has no fabric. *one:
+ * several dimensions share the same interface. */
 unsigned trv_mpi_job_fabric_narrow(MPI_Comm comm, bool *one);
-/* Whether channels that are made from now on are MPI's all the same: on all ranks alike, with no plan being made. */
+/* Sets whether channels that are created from now on use MPI although the domain has a fabric. All ranks must set the
+ * same while no plan is being created. */
 void trv_mpi_job_fabric_pause(bool paused);
-/* No channel of the domain's communicator is made any more. */
+/* To be called before the domain's communicator is freed, when no more channels on it are created. */
 void trv_mpi_job_fabric_leave(MPI_Comm comm);
-/* In MPI_Finalize: closes all, each together with its other ranks. */
+/* Closes all fabrics, in MPI_Finalize. Collective over the ranks of each fabric. */
 void trv_mpi_job_fabric_end(void);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * The ranks of a communicator within a domain; shared by a communicator and its duplicates, whose ranks are the same.
+ * The ranks of a communicator within a domain. A communicator shares this with its duplicates, whose ranks are the
+ * same.
  */
 #ifndef TRIVANCE_MPI_COMMUNICATOR_MEMBERS_H
 #define TRIVANCE_MPI_COMMUNICATOR_MEMBERS_H
@@ -13,9 +14,9 @@ typedef struct trv_mpi_members {
     atomic_int references;
     trv_mpi_domain_t *domain;
     int rank, ranks;
-    int *of;      /* the rank in the domain of every rank; NULL: the same */
-    int *scratch; /* two numbers of every rank, until the wiring is known: made before the ranks agree, as all is that
-                     they rely on */
+    int *of;      /* the rank in the domain of every rank; NULL: they are equal */
+    int *scratch; /* two ints per rank, until the wiring is known; allocated before the exchanges of the initialization,
+                     because allocation can fail on a single rank */
     struct trv_mpi_wiring *wiring;
 } trv_mpi_members_t;
 

@@ -1,6 +1,6 @@
 /*
- * Discovery of the machine (TRIVANCE_TORUS, topology file): all ranks take part in all exchanges, also after a failure,
- * because the others wait.
+ * Discovery of the machine's network (TRIVANCE_TORUS, topology file) and distribution of the rules. A rank takes part
+ * in all exchanges even after a failure, because the other ranks wait for it.
  */
 #include "mpi/communicator/places.h"
 
@@ -36,13 +36,13 @@ static int failed(int code, const char *what)
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 
-/* What rank 0 has to give: a file's text, or, where it cannot be read, the sentence. */
+/* A file that rank 0 broadcasts: its text, or, if it cannot be read (code < 0), the error message. */
 typedef struct parcel {
     int64_t code, length;
     char *text;
 } parcel_t;
 
-static void pack(parcel_t *parcel, const char *path)
+static void read_parcel(parcel_t *parcel, const char *path)
 {
     const char *name;
     size_t length = 0;
@@ -58,11 +58,11 @@ static void pack(parcel_t *parcel, const char *path)
     parcel->length = (int64_t)length;
 }
 
-/* Collective. The text is the caller's to free. */
-static int give(MPI_Comm comm, int rank, const char *path, parcel_t *parcel)
+/* Broadcasts the file `path` from rank 0. Collective. The caller frees parcel->text. */
+static int broadcast_file(MPI_Comm comm, int rank, const char *path, parcel_t *parcel)
 {
     if (rank == 0)
-        pack(parcel, path);
+        read_parcel(parcel, path);
     int64_t head[] = {parcel->code, parcel->length};
     int code = failed(trv_mpi_tell(comm, head, sizeof head, 0, READING), READING);
     if (code < 0)
@@ -77,13 +77,13 @@ static int give(MPI_Comm comm, int rank, const char *path, parcel_t *parcel)
     return code;
 }
 
-static int learn_rules(MPI_Comm comm, int rank)
+static int find_rules(MPI_Comm comm, int rank)
 {
     const char *path = trv_mpi_settings()->rules_file;
     parcel_t parcel = {.code = TRV_OK};
     if (!path)
         return TRV_OK;
-    int code = give(comm, rank, path, &parcel);
+    int code = broadcast_file(comm, rank, path, &parcel);
     if (code == TRV_OK && parcel.code < 0)
         code = trv_mpi_settings_rules_fault(parcel.text);
     else if (code == TRV_OK)
@@ -94,7 +94,7 @@ static int learn_rules(MPI_Comm comm, int rank)
 
 /* ---- The topology file ------------------------------------------------------------------------------------------- */
 
-/* What rank 0 tells everybody of the file. */
+/* Rank 0's broadcast of the properties of the topology file. */
 typedef struct head {
     int code, slow_links;
     unsigned shared_port;
@@ -103,7 +103,7 @@ typedef struct head {
     char fault[600];
 } head_t;
 
-/* What it asks everybody, to find the place. */
+/* The data by which rank 0 finds the coordinate of a rank in the file. */
 typedef struct caller {
     int rank; /* in MPI_COMM_WORLD */
     char host[MPI_MAX_PROCESSOR_NAME];
@@ -115,7 +115,7 @@ static void warn(void *context, const char *sentence)
     trv_mpi_warn("%s", sentence);
 }
 
-/* Rank 0 reads the file. */
+/* Reads the topology file. Only rank 0 calls it. */
 static void read_file(trv_topology_t *file, head_t *head)
 {
     const char *path = trv_mpi_settings()->topology_file, *name;
@@ -140,8 +140,8 @@ static void read_file(trv_topology_t *file, head_t *head)
     free(text);
 }
 
-/* Collective: rank 0 has them in the file. */
-static int tell_links(MPI_Comm comm, int rank, const trv_topology_t *file, trv_mpi_world_t *world)
+/* Broadcasts the slow links of the file from rank 0. Collective. */
+static int broadcast_links(MPI_Comm comm, int rank, const trv_topology_t *file, trv_mpi_world_t *world)
 {
     const size_t bytes = (size_t)world->network.slow_links * sizeof *world->slow_link;
     world->network.slow_link = world->slow_link = malloc(bytes);
@@ -156,9 +156,10 @@ static int tell_links(MPI_Comm comm, int rank, const trv_topology_t *file, trv_m
     return failed(trv_mpi_tell(comm, world->slow_link, bytes, 0, READING), READING);
 }
 
-/* Asks rank 0, which has the file, for every rank's place. `caller` and `place` have entries for all on rank 0. */
-static int ask_places(MPI_Comm comm, int rank, int ranks, const trv_topology_t *file, caller_t *caller, int *place,
-                      trv_mpi_world_t *world)
+/* Rank 0, which has the file, finds the coordinate of every rank and sends it. Collective. On rank 0, `caller` and
+ * `place` have an entry for each rank. */
+static int find_places(MPI_Comm comm, int rank, int ranks, const trv_topology_t *file, caller_t *caller, int *place,
+                       trv_mpi_world_t *world)
 {
     caller_t mine = {.rank = 0};
     int length = 0;
@@ -182,7 +183,7 @@ static int ask_places(MPI_Comm comm, int rank, int ranks, const trv_topology_t *
     return failed(posted, READING);
 }
 
-static int learn_file(MPI_Comm comm, int rank, trv_mpi_world_t *world)
+static int find_by_file(MPI_Comm comm, int rank, trv_mpi_world_t *world)
 {
     int ranks = 0, *place = NULL;
     trv_topology_t file = {.count = 0};
@@ -206,9 +207,9 @@ static int learn_file(MPI_Comm comm, int rank, trv_mpi_world_t *world)
                                .shared_port = head.shared_port};
     snprintf(world->fault, sizeof world->fault, "%s", head.fault);
     if (code == TRV_OK && head.slow_links > 0)
-        code = tell_links(comm, rank, &file, world);
+        code = broadcast_links(comm, rank, &file, world);
     if (code == TRV_OK && head.code == TRV_OK)
-        code = ask_places(comm, rank, ranks, &file, caller, place, world);
+        code = find_places(comm, rank, ranks, &file, caller, place, world);
     trv_topology_clear(&file);
     free(caller);
     free(place);
@@ -217,7 +218,7 @@ static int learn_file(MPI_Comm comm, int rank, trv_mpi_world_t *world)
 
 /* ---- TRIVANCE_TORUS ---------------------------------------------------------------------------------------------- */
 
-/* The lowest rank that shares memory with this one. */
+/* Finds the lowest rank that shares memory with this one. Collective. */
 static int lowest_on_node(MPI_Comm comm, int rank, int *lowest)
 {
     MPI_Comm node = MPI_COMM_NULL;
@@ -231,7 +232,8 @@ static int lowest_on_node(MPI_Comm comm, int rank, int *lowest)
     return failed(made, NODES);
 }
 
-/* The torus has a coordinate for every node rather than for every rank: this rank's is its node's number. */
+/* Handles a torus with a coordinate for every node instead of every rank: a rank's coordinate is the number of its
+ * node. Collective over all ranks of the job. */
 static int by_nodes(MPI_Comm comm, int rank, int ranks, trv_mpi_world_t *world)
 {
     int mine = 0, nodes = 0, *lowest = malloc((size_t)ranks * sizeof *lowest);
@@ -262,8 +264,9 @@ static int by_nodes(MPI_Comm comm, int rank, int ranks, trv_mpi_world_t *world)
     return TRV_OK;
 }
 
-/* 0: a part of the world cannot tell nodes apart; later perhaps. */
-static int learn_torus(MPI_Comm comm, trv_mpi_world_t *world)
+/* Fills *world from TRIVANCE_TORUS. Returns 1, or a negative code. 0: the torus is one of nodes, which only a
+ * communicator of all ranks can find. */
+static int find_by_torus(MPI_Comm comm, trv_mpi_world_t *world)
 {
     const char *list = trv_mpi_settings()->torus;
     int rank = 0, ranks = 0, size = 0;
@@ -285,15 +288,15 @@ static int learn_torus(MPI_Comm comm, trv_mpi_world_t *world)
 
 /* ---- The world --------------------------------------------------------------------------------------------------- */
 
-static int learn(MPI_Comm comm, int rank, trv_mpi_world_t *world)
+static int find_network(MPI_Comm comm, int rank, trv_mpi_world_t *world)
 {
-    int rules = learn_rules(comm, rank), code = 1; /* a failure there is perhaps this rank's alone: go on */
+    int rules = find_rules(comm, rank), code = 1; /* this may have failed on this rank only: continue */
     *world = (trv_mpi_world_t){.code = 0};
     if (trv_mpi_settings()->topology_file) {
-        code = learn_file(comm, rank, world);
+        code = find_by_file(comm, rank, world);
         code = code < 0 ? code : 1;
     } else if (trv_mpi_settings()->torus) {
-        code = learn_torus(comm, world);
+        code = find_by_torus(comm, world);
     }
     return rules < 0 ? rules : code;
 }
@@ -301,21 +304,21 @@ static int learn(MPI_Comm comm, int rank, trv_mpi_world_t *world)
 int trv_mpi_world_learn(MPI_Comm comm)
 {
     int rank = 0;
-    trv_mpi_world_t told, *none = NULL, *world = malloc(sizeof *world);
+    trv_mpi_world_t found, *none = NULL, *world = malloc(sizeof *world);
     PMPI_Comm_rank(comm, &rank);
-    int code = learn(comm, rank, &told);
+    int code = find_network(comm, rank, &found);
     int64_t bad = code < 0 || !world;
     if (trv_mpi_greatest(comm, &bad, 1, READING) != MPI_SUCCESS || bad) {
         if (code >= 0)
             trv_fail(TRV_ERR_MEMORY, "a rank had no memory for what rank 0 has read");
-        free(told.slow_link);
+        free(found.slow_link);
         free(world);
         return MPI_ERR_NO_MEM;
     }
     if (code == 1)
-        *world = told;
-    if (code == 0 || !atomic_compare_exchange_strong(&known, &none, world)) { /* not yet, or it was told before */
-        free(told.slow_link);
+        *world = found;
+    if (code == 0 || !atomic_compare_exchange_strong(&known, &none, world)) { /* not yet known, or known before */
+        free(found.slow_link);
         free(world);
     }
     return MPI_SUCCESS;

@@ -1,11 +1,10 @@
 /*
- * What is known of how the ranks of MPI_COMM_WORLD are wired: TRIVANCE_TOPOLOGY_FILE, else TRIVANCE_TORUS; and what
- * stands in TRIVANCE_RULES_FILE.
+ * The network of the job, from TRIVANCE_TOPOLOGY_FILE or else TRIVANCE_TORUS, and the rules of TRIVANCE_RULES_FILE.
  *
- * Files are read by rank 0 of the first communicator of all (under the drop-in MPI_COMM_WORLD, in MPI_Init), which tells
- * every other rank what it needs: the network, its own place, the rules. A torus with fewer coordinates than there are
- * ranks is one of nodes, each the ranks that share memory, in the order of their lowest ranks; a communicator of all
- * ranks tells them apart.
+ * Rank 0 of the first communicator that is initialised (under the drop-in MPI_COMM_WORLD, in MPI_Init) reads the files
+ * and sends every other rank the network, its coordinate and the rules. A torus with fewer coordinates than ranks is a
+ * torus of nodes. A node consists of the ranks that share memory; nodes are numbered in the order of their lowest
+ * ranks. Only a communicator of all ranks can find the nodes.
  */
 #ifndef TRIVANCE_MPI_COMMUNICATOR_PLACES_H
 #define TRIVANCE_MPI_COMMUNICATOR_PLACES_H
@@ -18,21 +17,22 @@
 #include <trivance/network.h>
 
 typedef struct trv_mpi_world {
-    int code; /* 1: the torus is known; 0: nothing says; negative: what is said is wrong, `fault` says why */
+    int code; /* 1: the torus is known; 0: none is set; negative: the setting is wrong, and `fault` has the message */
     char fault[800];
-    const char *source; /* the variable that says so */
-    uint64_t digest;    /* of the file, or of the torus */
+    const char *source; /* the name of the environment variable */
+    uint64_t digest;    /* of the file, or of TRIVANCE_TORUS */
     trv_network_t network;
-    trv_slow_link_t *slow_link; /* of the network */
-    unsigned shared_port;
-    int place; /* this rank's */
+    trv_slow_link_t *slow_link; /* owned; network.slow_link points to it */
+    unsigned shared_port;       /* bit d: both directions of dimension d share one port */
+    int place;                  /* the coordinate of this rank, or of its node */
 } trv_mpi_world_t;
 
-/* What this process knows; NULL: it was not told yet. Never changes. */
+/* The network of the job; NULL: it is not known to this process yet. Never changes after that. */
 const trv_mpi_world_t *trv_mpi_world(void);
 
-/* Collective: the ranks of `comm` learn what they can. MPI_SUCCESS, or an error class on all of them, with the sentence.
- * They may know nothing afterwards, where only a communicator of all ranks can tell. */
+/* Finds the network of the job. Collective over `comm`. MPI_SUCCESS on all ranks, or an error class on all ranks with
+ * the message in trv_last_error(). After MPI_SUCCESS trv_mpi_world() may still be NULL, if only a communicator of all
+ * ranks can find the nodes. */
 int trv_mpi_world_learn(MPI_Comm comm);
 
 #endif

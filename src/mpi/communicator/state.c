@@ -1,5 +1,5 @@
 /*
- * The life of a communicator's state, and its numbers.
+ * Creation and release of a communicator's state, and its context ids.
  */
 #include "mpi/communicator/state.h"
 
@@ -13,8 +13,8 @@
 #include "mpi/communicator/wiring.h"
 #include "mpi/reports/log.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of: */
-static trv_mpi_state_t *states;                          /* all of the process */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects `states` */
+static trv_mpi_state_t *states;                          /* the list of all states of the process */
 
 int trv_mpi_class(int code)
 {
@@ -41,7 +41,7 @@ const char *trv_mpi_state_where(const trv_mpi_state_t *state, char text[TRV_MPI_
     return text;
 }
 
-/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
+/* ---- Context ids ------------------------------------------------------------------------------------------------- */
 
 void trv_mpi_numbers_release(trv_mpi_numbers_t *numbers)
 {
@@ -81,7 +81,7 @@ bool trv_mpi_state_persistent(trv_mpi_state_t *state, trv_mpi_numbers_t **number
 {
     if (!trv_mpi_state_has_persistent(state))
         return false;
-    if (state->ids.persistent == state->ids.persistent_max) { /* the next number, which no duplicate has */
+    if (state->ids.persistent == state->ids.persistent_max) { /* use the next context id of the block */
         state->ids.persistent = ++state->ids.given * TRV_MPI_POSITIONS;
         state->ids.persistent_max = state->ids.persistent + TRV_MPI_POSITIONS;
     }
@@ -119,9 +119,9 @@ int trv_mpi_state_broken(void)
                     "an earlier collective on this communicator failed, so it can no longer be used");
 }
 
-/* ---- Beginning and end ------------------------------------------------------------------------------------------- */
+/* ---- Creation and release ---------------------------------------------------------------------------------------- */
 
-static void enlist(trv_mpi_state_t *state)
+static void list_add(trv_mpi_state_t *state)
 {
     pthread_mutex_lock(&lock);
     state->next = states;
@@ -140,10 +140,10 @@ void trv_mpi_state_init(trv_mpi_state_t *state, int rank, int ranks)
     state->ranks = ranks;
     state->number = atomic_fetch_add(&made, 1) + 1;
     atomic_init(&state->references, 1);
-    enlist(state);
+    list_add(state);
 }
 
-static void unlist(trv_mpi_state_t *state)
+static void list_remove(trv_mpi_state_t *state)
 {
     pthread_mutex_lock(&lock);
     *state->link = state->next;
@@ -156,14 +156,14 @@ static void destroy(trv_mpi_state_t *state)
 {
     trv_mpi_numbers_t *numbers = state->ids.numbers;
     bool is_duplicate = state->ids.index > 0;
-    unlist(state);
+    list_remove(state);
     trv_cache_clear(&state->decisions);
     trv_mpi_recorder_destroy(state->recorder);
     trv_mpi_members_release(state->members);
     trv_mpi_numbers_release(state->ids.extra);
     if (!is_duplicate)
         free(state);
-    trv_mpi_numbers_release(numbers); /* which the state of a duplicate with a number in the block is a part of */
+    trv_mpi_numbers_release(numbers); /* last: it may free a duplicate's state */
 }
 
 void trv_mpi_state_hold(trv_mpi_state_t *state)

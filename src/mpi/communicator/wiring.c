@@ -1,6 +1,7 @@
 /*
- * From places to a torus. First found wins: a torus of TRIVANCE_TORUS that is meant for communicators of this size, the
- * places of TRIVANCE_TOPOLOGY_FILE or TRIVANCE_TORUS, the communicator's own Cartesian topology.
+ * Finds the network of a communicator. The sources, in the order of precedence: a torus in TRIVANCE_TORUS for
+ * communicators of this size; the coordinates by TRIVANCE_TOPOLOGY_FILE or TRIVANCE_TORUS; the communicator's Cartesian
+ * topology.
  */
 #include "mpi/communicator/wiring.h"
 
@@ -26,11 +27,11 @@ static void conclude(trv_mpi_wiring_t *wiring, trv_mpi_known_t known, const char
     wiring->known = known;
 }
 
-/* A torus whose ranks are numbered as those of the communicator. */
+/* Sets a torus whose ranks are numbered like those of the communicator. */
 static void take_in_order(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, const trv_torus_t *torus,
                           const char *source)
 {
-    trv_mpi_fit_clear(&wiring->fit); /* of places that made no torus */
+    trv_mpi_fit_clear(&wiring->fit); /* by_places may have set it */
     wiring->fit = (trv_mpi_fit_t){.network = {TRV_NETWORK, .torus = *torus}, .ranks_per_place = 1};
     wiring->place = members->rank;
     wiring->in_order = true;
@@ -39,7 +40,8 @@ static void take_in_order(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *mem
 
 /* ---- By size ----------------------------------------------------------------------------------------------------- */
 
-/* In a list with a torus for MPI_COMM_WORLD another one is for all communicators of its size, whoever is in them. */
+/* If TRIVANCE_TORUS lists a torus for MPI_COMM_WORLD, each other torus in it is for all communicators of its size,
+ * whatever their ranks. Returns whether one was found. */
 static bool by_size(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members)
 {
     const trv_mpi_settings_t *settings = trv_mpi_settings();
@@ -54,10 +56,10 @@ static bool by_size(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members)
     return true;
 }
 
-/* ---- By places --------------------------------------------------------------------------------------------------- */
+/* ---- By coordinates ---------------------------------------------------------------------------------------------- */
 
-/* Compares what all ranks know of the world, and takes over their places. TRV_OK, 0 where nothing says, or a code with
- * the sentence, on all ranks alike. */
+/* Compares the topology records of all ranks and stores their coordinates in `place`. Returns, the same on all ranks, 1
+ * if the network is known, 0 if none is set, or an error code with the message in trv_last_error(). */
 static int read_seats(const trv_mpi_members_t *members, const trv_mpi_seat_t *seat, int *place)
 {
     const trv_mpi_world_t *world = trv_mpi_world();
@@ -91,13 +93,14 @@ static bool has_twice(const int *place, int ranks, int *sorted)
 
 static int index_of(const trv_mpi_fit_t *fit, const int *place, int rank)
 {
-    int at = 0; /* in no order: lines begin behind a gap, and sets of nodes are in that of their ranks */
+    int at = 0; /* linear search: the coordinates in fit->member are not sorted */
     while (place[fit->member[at]] != place[rank])
         at++;
     return at;
 }
 
-/* The ranks that share this one's place, ascending, into `neighbour`; *mine is this one's index among them. */
+/* Stores the ranks that share this rank's coordinate, ascending, in `neighbour`, and returns their number. *mine: this
+ * rank's index among them. */
 static int find_neighbours(const trv_mpi_members_t *members, const int *place, int *neighbour, int *mine)
 {
     int found = 0;
@@ -110,14 +113,14 @@ static int find_neighbours(const trv_mpi_members_t *members, const int *place, i
     return found;
 }
 
-/* Ranks of one place make a node before anything is looked at that may fail on one of them alone. TRV_ERR_MEMORY, with
- * the sentence, on all ranks of the node alike. */
+/* The ranks that share a coordinate create a node. Collective over these, so it precedes all steps that can fail on a
+ * single rank. TRV_OK, or TRV_ERR_MEMORY on all ranks of the node with the message in trv_last_error(). */
 static int make_node(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, const int *place, int *neighbour,
                      int tag)
 {
     trv_mpi_node_place_t where = {.comm = members->domain->comm, .tag = tag, .member = neighbour};
     where.ranks = find_neighbours(members, place, neighbour, &where.rank);
-    if (where.ranks == 1 || (where.ranks == members->ranks && trv_mpi_is_drop_in())) /* no torus between them */
+    if (where.ranks == 1 || (where.ranks == members->ranks && trv_mpi_is_drop_in())) /* no torus connects them */
         return TRV_OK;
     int code = trv_mpi_node_create(&wiring->node, &where);
     return code < 0 ? trv_fail(TRV_ERR_MEMORY, "%s", trv_last_error()) : TRV_OK;
@@ -168,7 +171,8 @@ static void by_places(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members
 
 /* ---- By the communicator ----------------------------------------------------------------------------------------- */
 
-/* Stencil codes make grids on any network, so the drop-in believes them only when it is told to. */
+/* Whether a Cartesian topology counts as the network. Stencil codes create grids on any network, so the drop-in uses
+ * them only if TRIVANCE_CART is set or an algorithm is named. */
 static bool believes_cartesian(void)
 {
     const trv_mpi_settings_t *settings = trv_mpi_settings();
@@ -176,8 +180,9 @@ static bool believes_cartesian(void)
     return !trv_mpi_is_drop_in() || settings->cart || by_name;
 }
 
-/* The communicator's own topology, if it is Cartesian: dimensions that are not periodic are lines. Open MPI 4.1 hands a
- * communicator's on to what MPI_Comm_create_group makes of a part of it, so it has to be of as many ranks. */
+/* Uses the communicator's topology, if it is Cartesian; dimensions that are not periodic are lines. The numbers of
+ * ranks must be equal, because in Open MPI 4.1 a part of a communicator that MPI_Comm_create_group creates inherits the
+ * topology of the whole. */
 static void by_cartesian(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, MPI_Comm user)
 {
     int kind = MPI_UNDEFINED, dims = 0;
@@ -199,9 +204,9 @@ static void by_cartesian(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *memb
     }
 }
 
-/* ---- All together ------------------------------------------------------------------------------------------------ */
+/* ---- The result -------------------------------------------------------------------------------------------------- */
 
-/* The ranks of the domain at every place; none where they are the places' own numbers. */
+/* Sets wiring->member, the rank in the domain at every coordinate; it stays NULL if these are equal. */
 static void translate(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members)
 {
     const int places = wiring->fit.network.torus.ranks, *rank = wiring->fit.member;

@@ -1,6 +1,7 @@
 /*
- * The network of a communicator, as far as the environment and MPI know it: the part of TRIVANCE_TOPOLOGY_FILE's or
- * TRIVANCE_TORUS's that its ranks form, their nodes there where that is no torus, or a Cartesian communicator's dimensions.
+ * The network of a communicator by the environment and MPI: the torus that its ranks form within the network of
+ * TRIVANCE_TOPOLOGY_FILE or TRIVANCE_TORUS, their set of nodes if they form no torus, or the dimensions of a Cartesian
+ * communicator.
  */
 #ifndef TRIVANCE_MPI_COMMUNICATOR_WIRING_H
 #define TRIVANCE_MPI_COMMUNICATOR_WIRING_H
@@ -15,36 +16,38 @@
 
 typedef enum trv_mpi_known {
     TRV_MPI_FITS,    /* the torus is known */
-    TRV_MPI_SET,     /* its nodes are known, and form none: the fit is of a set of nodes */
-    TRV_MPI_MISFITS, /* one is known, and the communicator has not the same number of ranks at all its coordinates */
-    TRV_MPI_UNKNOWN, /* nothing says */
-    TRV_MPI_WRONG,   /* what is said is wrong, or does not fit MPI_COMM_WORLD */
-    TRV_MPI_FAILED   /* this rank has no memory for it, or its node has not; the others may not know */
+    TRV_MPI_SET,     /* the nodes are known and form no torus: the fit is a set of nodes */
+    TRV_MPI_MISFITS, /* a network is set, but the communicator does not fit it, for example because its coordinates
+                        have different numbers of ranks */
+    TRV_MPI_UNKNOWN, /* no network is set */
+    TRV_MPI_WRONG,   /* the setting is invalid, or does not fit MPI_COMM_WORLD */
+    TRV_MPI_FAILED   /* no memory on this rank or on its node; ranks of other nodes may have another result */
 } trv_mpi_known_t;
 
 typedef struct trv_mpi_wiring {
     trv_mpi_known_t known;
-    char why[TRV_MPI_WHY_MAX]; /* who says so; or what is wrong */
-    trv_mpi_fit_t fit;         /* valid where the torus, or the set of nodes, is known */
-    int place;
-    bool in_order;        /* place p has rank p */
-    bool grid;            /* a mesh by the Cartesian communicator alone */
-    bool shared;          /* several ranks share a place: known on all ranks, also where this one's node has failed */
-    trv_mpi_node_t *node; /* where several ranks share every place */
-    int *member;          /* in the domain, of every place; NULL: place p is rank p there */
+    char why[TRV_MPI_WHY_MAX]; /* the source, or the reason why no torus is known */
+    trv_mpi_fit_t fit;         /* valid for TRV_MPI_FITS and TRV_MPI_SET */
+    int place;                 /* the coordinate of this rank */
+    bool in_order;             /* rank r has coordinate r */
+    bool grid;                 /* a mesh, and only a Cartesian communicator defines it */
+    bool shared;               /* several ranks share a coordinate; the same on all ranks, whatever `known` is */
+    trv_mpi_node_t *node;      /* if several ranks share every coordinate; else NULL */
+    int *member;               /* the rank in the domain at every coordinate; NULL: they are equal */
 } trv_mpi_wiring_t;
 
-/* What the ranks of a communicator said of their places. */
+/* The topology record that each rank of a communicator sends during the initialization. */
 typedef struct trv_mpi_seat {
     int32_t rank;    /* in the domain */
-    int32_t place;   /* valid if code > 0 */
-    int32_t code;    /* of trv_mpi_world, TRV_ERR_STATE where it is not known yet */
-    int32_t taken;   /* the block proposed is */
-    uint64_t digest; /* of what is known */
+    int32_t place;   /* the coordinate in the network of the job; valid if code > 0 */
+    int32_t code;    /* trv_mpi_world()->code, or TRV_ERR_STATE if the network is not known yet */
+    int32_t taken;   /* whether the proposed block of context ids is taken */
+    uint64_t digest; /* trv_mpi_world()->digest */
 } trv_mpi_seat_t;
 
-/* Of all facts the same are on all ranks: so is the answer, but for TRV_MPI_FAILED. Where several ranks share every
- * place, those of one node make their memory together. `seat`: of every rank. */
+/* Finds the network of a communicator. `seat`: the topology record of every rank. All inputs are the same on all ranks,
+ * and so is the result, except TRV_MPI_FAILED. The ranks that share a coordinate create their shared memory together,
+ * with messages with the tag `tag`; otherwise local. */
 void trv_mpi_wiring_init(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, const trv_mpi_seat_t *seat,
                          MPI_Comm user, int tag);
 
@@ -55,7 +58,8 @@ static inline bool trv_mpi_wiring_has_fit(const trv_mpi_wiring_t *wiring)
 
 /* ---- Members, which own their wiring ----------------------------------------------------------------------------- */
 
-/* NULL: no memory, with the sentence. `of` has an entry for every rank. It is held once. */
+/* Allocates members with one reference; `of` has an entry for every rank, to be filled. NULL: no memory, with the
+ * message in trv_last_error(). */
 trv_mpi_members_t *trv_mpi_members_create(int rank, int ranks);
 void trv_mpi_members_hold(trv_mpi_members_t *members);
 void trv_mpi_members_release(trv_mpi_members_t *members);

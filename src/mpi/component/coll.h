@@ -1,10 +1,11 @@
 /*
  * mca_coll_trivance: Trivance as a collective component of Open MPI 4.1.
  *
- * Open MPI asks every component for a module per communicator, and takes each collective function from the module of
- * the highest priority. Ours hands every call to the interceptor (mpi/front/intercept.h), which the preload libraries
- * share, and what that passes to the module below, as other components do. Being inside the MPI library it sees
- * Fortran's calls, and requests of non-blocking and persistent calls move on in MPI's own progress.
+ * Open MPI requests a module from every component for each communicator, and uses each collective function of the
+ * module with the highest priority. Trivance's module passes every call to the interceptor (mpi/front/intercept.h),
+ * which the preload libraries use, too. Calls that fall back go to the module with the next lower priority, as in other
+ * components. Because the component is inside the MPI library, it receives calls from Fortran, and MPI's progress
+ * function also makes progress on its non-blocking and persistent calls.
  */
 #ifndef TRIVANCE_MPI_COMPONENT_COLL_H
 #define TRIVANCE_MPI_COMPONENT_COLL_H
@@ -22,24 +23,25 @@ extern mca_coll_base_component_t mca_coll_trivance_component;
 
 typedef struct trv_coll_module {
     mca_coll_base_module_t super;
-    mca_coll_base_comm_coll_t below; /* what the communicator had before us */
-    bool enabled;                    /* modules in `below` are retained */
+    mca_coll_base_comm_coll_t below; /* the communicator's functions with lower priority, for calls that fall back */
+    bool enabled;                    /* the modules in `below` are retained */
 } trv_coll_module_t;
 
 OBJ_CLASS_DECLARATION(trv_coll_module_t);
 
+/* Creates the module of a communicator, for Open MPI. NULL: Trivance does not handle its calls. */
 mca_coll_base_module_t *trv_coll_comm_query(ompi_communicator_t *comm, int *priority);
-/* At the component's end. */
+/* Called when the component is closed. */
 void trv_coll_modules_end(void);
 
-/* Makes the request of a non-blocking call, which is started, or of a persistent one. False: pass. True: *code is what
- * the call returns. */
+/* Creates the request of a non-blocking call, which is started, or of a persistent call. False: fall back. True: *code
+ * is the return value of the call. */
 bool trv_coll_request(const trv_mpi_call_t *call, ompi_communicator_t *comm, bool persistent, ompi_request_t **request,
                       int *code);
-/* At the component's end. */
+/* Called when the component is closed. */
 void trv_coll_requests_end(void);
 
-/* The parameter coll_trivance_priority. */
+/* The value of the parameter coll_trivance_priority. */
 int trv_coll_priority(void);
 
 #endif

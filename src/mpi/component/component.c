@@ -1,8 +1,8 @@
 /*
- * The component's face to Open MPI: its parameters.
+ * The component's registration with Open MPI, and its parameters.
  *
- * Every variable TRIVANCE_X of the environment is the parameter coll_trivance_x, too, with the same meaning; where both
- * are given, the parameter holds.
+ * For every environment variable TRIVANCE_X there is a parameter coll_trivance_x with the same meaning. If both are
+ * set, the parameter takes precedence.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -23,11 +23,11 @@
 #define SETTINGS_MAX   64
 
 static int priority;
-static char *parameter[SETTINGS_MAX]; /* texts, or NULL; Open MPI owns them */
+static char *parameter[SETTINGS_MAX]; /* values, owned by Open MPI, or NULL */
 
 int trv_coll_priority(void) { return priority; }
 
-/* "TRIVANCE_ON_TIMEOUT" is "on_timeout". */
+/* Converts the name of a variable to that of its parameter: "TRIVANCE_ON_TIMEOUT" to "on_timeout". */
 static void lower(const char *variable, char name[NAME_MAX_BYTES])
 {
     size_t length = 0;
@@ -58,7 +58,8 @@ static int register_parameters(void)
     return OMPI_SUCCESS;
 }
 
-/* At the end of MPI_Init all ranks meet, also where the component is not asked for: a rank that is may not be alone. */
+/* Called at the end of MPI_Init on all ranks, even if the priority is 0, because the ranks compare their settings: the
+ * priority may be greater than 0 on other ranks. */
 static void after_init(int argc, char **argv, int requested, int *provided)
 {
     (void)argc, (void)argv, (void)requested, (void)provided;
@@ -67,7 +68,7 @@ static void after_init(int argc, char **argv, int requested, int *provided)
 
 static ompi_hook_base_component_t hook = {.hookm_mpi_init_bottom = after_init};
 
-/* Before anything reads the environment. */
+/* Stores the parameters in the environment, before the settings are read from it. */
 static int open_component(void)
 {
     trv_mpi_mode(TRV_MPI_COMPONENT);

@@ -1,5 +1,5 @@
 /*
- * Modules: one per communicator, and the functions that Open MPI calls.
+ * The module of each communicator, with the functions that Open MPI calls.
  */
 #include "mpi/component/coll.h"
 
@@ -8,7 +8,7 @@
 #include "mpi/front/intercept.h"
 #include "mpi/settings/job_settings.h"
 
-/* Every collective of ours, in the spelling of Open MPI's fields. */
+/* The supported collectives, as they are named in the fields of Open MPI's modules. */
 #define EACH_COLLECTIVE(each)                                                                                          \
     each(allreduce) each(reduce_scatter_block) each(allgather) each(barrier) each(iallreduce)                          \
         each(ireduce_scatter_block) each(iallgather) each(allreduce_init) each(reduce_scatter_block_init)              \
@@ -60,8 +60,8 @@ static int barrier(ompi_communicator_t *comm, mca_coll_base_module_t *module)
 
 /* ---- Non-blocking ------------------------------------------------------------------------------------------------ */
 
-/* Open MPI agrees on the numbers of communicators by such calls, which it makes in its progress: at another point
- * between the program's own calls on every rank. */
+/* Whether Open MPI may have made this call to agree on a context id. It makes such calls in its progress function, at
+ * different points between the program's calls on each rank, so they must not be dispatched. */
 static bool is_internal(int count, const ompi_datatype_t *type, const ompi_op_t *op)
 {
     return count <= 2 && type == MPI_INT && (op == MPI_MAX || op == MPI_MIN);
@@ -142,7 +142,8 @@ static int allgather_init(const void *sbuf, int scount, ompi_datatype_t *stype, 
 
 /* ---- Modules ----------------------------------------------------------------------------------------------------- */
 
-/* Modules are enabled from the lowest priority on: the communicator has what is below us. */
+/* Open MPI enables modules from the lowest priority to the highest, so *comm->c_coll contains the functions to which
+ * calls fall back. */
 static int enable(mca_coll_base_module_t *module, ompi_communicator_t *comm)
 {
     trv_coll_module_t *own = (trv_coll_module_t *)module;
@@ -174,8 +175,8 @@ static void destruct(trv_coll_module_t *module)
 
 OBJ_CLASS_INSTANCE(trv_coll_module_t, mca_coll_base_module_t, construct, destruct);
 
-/* A module that is there when there is no memory for one: on a communicator where this rank alone had none, the others
- * would wait for it. */
+/* A spare module for the case that memory is exhausted: if only this rank had no module on a communicator, the other
+ * ranks would wait for it. */
 static _Atomic(trv_coll_module_t *) reserve;
 
 void trv_coll_modules_end(void)
@@ -198,8 +199,9 @@ static trv_coll_module_t *new_module(void)
     return module;
 }
 
-/* Nothing collective here; the interceptor makes what it needs at the first call. Our own communicators get modules as
- * all others do (all ranks must decide alike): what we call on them passes. */
+/* This function does not communicate: the interceptor initialises the communicator in its first collective.
+ * Communicators of Trivance also get modules, because all ranks must decide alike; calls of Trivance on them fall
+ * back. */
 mca_coll_base_module_t *trv_coll_comm_query(ompi_communicator_t *comm, int *priority)
 {
     *priority = trv_coll_priority();

@@ -1,5 +1,6 @@
 /*
- * Requests of Open MPI around those of ours (mpi/operations/request.h), which move on in opal_progress.
+ * Open MPI requests that wrap the requests of Trivance (mpi/operations/request.h). opal_progress makes progress on
+ * them.
  */
 #include "mpi/component/coll.h"
 
@@ -11,8 +12,8 @@
 #include "mpi/operations/request.h"
 #include "mpi/communicator/state.h"
 
-/* Derived from the type that Open MPI takes all requests of collectives for: it keeps the program's operations and
- * types alive by its fields. */
+/* Derived from the type to which Open MPI casts all requests of collectives: in its fields Open MPI retains the
+ * program's operations and types until completion. */
 typedef struct trv_coll_request {
     ompi_coll_base_nbc_request_t super;
     trv_mpi_request_t *ours;
@@ -76,7 +77,7 @@ static void done(void *context, int class)
     ompi_request_complete(base, true);
 }
 
-/* ---- Making ------------------------------------------------------------------------------------------------------ */
+/* ---- Creating ---------------------------------------------------------------------------------------------------- */
 
 bool trv_coll_request(const trv_mpi_call_t *call, ompi_communicator_t *comm, bool persistent, ompi_request_t **made,
                       int *code)

@@ -1,5 +1,6 @@
 /*
- * The blocking calls of the API.
+ * The blocking functions of the API: TRV_Allreduce, TRV_Reduce_scatter_block, TRV_Allgather, their forms with large
+ * counts, and TRV_Comm_set. A call for which no schedule runs uses the MPI library's collective.
  */
 #include <stdatomic.h>
 
@@ -13,7 +14,7 @@
 #include "mpi/reports/log.h"
 #include "mpi/settings/job_settings.h"
 
-/* Once; what serves an intercommunicator never changes. */
+/* Logs once per process that calls on intercommunicators use the MPI library. */
 static void say_intercommunicator(MPI_Comm comm)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -37,7 +38,7 @@ static int reduction(trv_collective_t kind, const void *sendbuf, void *recvbuf, 
                      MPI_Op op, MPI_Comm comm)
 {
     if (count == 0 && comm != MPI_COMM_NULL && !trv_mpi_settings()->check)
-        return MPI_SUCCESS; /* before anything collective happens */
+        return MPI_SUCCESS; /* an empty call does not initialise the communicator */
     const trv_mpi_arguments_t arguments = {kind, sendbuf, recvbuf, count, datatype, op};
     return collective(&(trv_mpi_call_t){.reduction = &arguments}, comm);
 }

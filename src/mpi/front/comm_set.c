@@ -1,6 +1,6 @@
 /*
- * TRV_Comm_set: rank 0 examines its torus and algorithm and broadcasts both with its verdict; then all ranks compare them
- * with their own arguments.
+ * TRV_Comm_set: rank 0 checks its torus and algorithm and broadcasts both with the result of the check; then all ranks
+ * compare them with their own arguments.
  */
 #include "mpi/front/comm_set.h"
 
@@ -11,7 +11,8 @@
 #include "mpi/communicator/exchange.h"
 #include "transport/mpi/mpi_error.h"
 
-/* The arguments of rank 0, and whether they fit the communicator. */
+/* The arguments of rank 0 and the result of its check: `code` is TRV_OK or an error code, with its message in
+ * `sentence`. */
 typedef struct given {
     int32_t code;
     char torus[TRV_TORUS_TEXT_MAX], algorithm[TRV_ALGORITHM_NAME_MAX], sentence[600];
@@ -25,8 +26,8 @@ static void take_text(char *text, size_t size, int32_t *has, const char *from)
         strncpy(text, from, size - 1);
 }
 
-/* On rank 0. */
-static void examine(const trv_mpi_state_t *state, given_t *given, const char *algorithm)
+/* Checks the arguments of rank 0 against the communicator. Only rank 0 calls it. */
+static void check_arguments(const trv_mpi_state_t *state, given_t *given, const char *algorithm)
 {
     trv_network_t network = {TRV_NETWORK};
     if (algorithm && strlen(algorithm) >= sizeof given->algorithm)
@@ -49,12 +50,12 @@ int trv_mpi_set(trv_mpi_state_t *state, const char *torus, const char *algorithm
     take_text(mine.algorithm, sizeof mine.algorithm, &mine.has_algorithm, algorithm);
     given = mine;
     if (state->rank == 0 && !leave)
-        examine(state, &given, algorithm);
+        check_arguments(state, &given, algorithm);
     const trv_mpi_circle_t circle = trv_mpi_state_circle(state);
     int code = trv_mpi_circle_tell(&circle, &given, sizeof given, what);
     int64_t differs = strcmp(mine.torus, given.torus) != 0 || strcmp(mine.algorithm, given.algorithm) != 0 ||
                       mine.has_torus != given.has_torus || mine.has_algorithm != given.has_algorithm;
-    int64_t first = differs ? state->ranks - state->rank : 0; /* the greatest is the lowest rank's */
+    int64_t first = differs ? state->ranks - state->rank : 0; /* the maximum identifies the lowest rank */
     if (code == MPI_SUCCESS)
         code = trv_mpi_circle_greatest(&circle, &first, 1, what);
     if (code != MPI_SUCCESS)

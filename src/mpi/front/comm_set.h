@@ -8,8 +8,9 @@
 
 #include "mpi/communicator/state.h"
 
-/* Collective; all ranks pass the same texts. NULL: none. With `leave`, calls go to the MPI library from now on.
- * MPI_SUCCESS, or an error class on all ranks with the sentence in trv_last_error(). */
+/* Sets the torus and the algorithm of a communicator. Collective; all ranks must give the same texts, and NULL leaves
+ * the choice to the environment. With `leave`, all later calls on the communicator use the MPI library. Returns
+ * MPI_SUCCESS, or an error class on all ranks with the message in trv_last_error(). */
 int trv_mpi_set(trv_mpi_state_t *state, const char *torus, const char *algorithm, bool leave);
 
 #endif

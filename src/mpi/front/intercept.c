@@ -1,5 +1,6 @@
 /*
- * The calls of a program that does not know us.
+ * Interception of the MPI calls of an unmodified program: decides which calls are dispatched, and reports the errors of
+ * those that were.
  */
 #include "mpi/front/intercept.h"
 
@@ -16,9 +17,10 @@
 
 #define HINT_DEFAULT "default"
 
-/* Collectives that the MPI library makes of its own accord, while it works for us, are its own. */
+/* Greater than 0 while this thread executes code of Trivance. Collectives that the MPI library calls meanwhile, for its
+ * internal purposes, are not intercepted. */
 static _Thread_local int depth;
-static atomic_bool seen; /* in MPI_Init */
+static atomic_bool seen; /* MPI_Init was intercepted */
 
 void trv_mpi_intercept_begin(bool wanted)
 {
@@ -28,8 +30,8 @@ void trv_mpi_intercept_begin(bool wanted)
     depth--;
 }
 
-/* Once, where calls come although nobody was seen in MPI_Init. */
-static void say_unseen(MPI_Comm comm)
+/* Warns once per process about calls of a program that did not call MPI_Init. */
+static void warn_unseen(MPI_Comm comm)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     int rank = 0;
@@ -46,7 +48,7 @@ static bool enter(MPI_Comm comm)
         return false;
     if (!trv_mpi_begun()) {
         if (!seen)
-            say_unseen(comm);
+            warn_unseen(comm);
         return false;
     }
     depth++;
@@ -58,7 +60,7 @@ static bool leave(bool served, MPI_Comm comm, const int *code)
     depth--;
     if (served && *code != MPI_SUCCESS) {
         trv_mpi_state_t *state;
-        if (!trv_mpi_state_known(comm, &state) || !state || !atomic_load(&state->broken)) /* which has been logged */
+        if (!trv_mpi_state_known(comm, &state) || !state || !atomic_load(&state->broken)) /* a broken one was logged */
             trv_mpi_warn("a collective failed: %s", trv_last_error());
         if (!trv_mpi_is_component())
             PMPI_Comm_call_errhandler(comm, *code);
@@ -71,8 +73,9 @@ static bool blocking(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
     return enter(comm) && leave(trv_mpi_serve(call, comm, code), comm, code);
 }
 
-/* What is not for us, whatever the communicator; `MPI_IN_PLACE` and NULL have errors of the MPI library's own. */
-static bool is_right(const trv_mpi_call_t *call)
+/* False for calls that fall back on every communicator: those without elements, and those with buffers that the MPI
+ * library reports as errors (`MPI_IN_PLACE` or NULL). */
+static bool is_valid(const trv_mpi_call_t *call)
 {
     if (call->gather)
         return call->gather->recvcount > 0 && call->gather->recvbuf != MPI_IN_PLACE;
@@ -80,13 +83,14 @@ static bool is_right(const trv_mpi_call_t *call)
            call->reduction->output != MPI_IN_PLACE;
 }
 
-/* With TRIVANCE_CHECK a rank that comes with nothing, or with something wrong, must not stay away from the others. */
+/* With TRIVANCE_CHECK the ranks compare their arguments in every call, so a rank takes part even if its count is 0 or
+ * its arguments are invalid. */
 static bool is_checked(void) { return trv_mpi_begun() && trv_mpi_settings()->check; }
 
 bool trv_mpi_intercept_reduce(const trv_mpi_arguments_t *reduction, MPI_Comm comm, int *code)
 {
     const trv_mpi_call_t call = {.reduction = reduction};
-    return (is_right(&call) || is_checked()) && blocking(&call, comm, code);
+    return (is_valid(&call) || is_checked()) && blocking(&call, comm, code);
 }
 
 bool trv_mpi_intercept_uneven(const trv_mpi_arguments_t *reduction, const void *counts, size_t bytes, MPI_Comm comm,
@@ -97,7 +101,7 @@ bool trv_mpi_intercept_uneven(const trv_mpi_arguments_t *reduction, const void *
         return false;
     const uint64_t digest = trv_hash(TRV_HASH_SEED, counts, bytes) & TRV_MPI_WORD_MAX;
     trv_mpi_arguments_t compared = *reduction;
-    compared.count = 0; /* whose buffers may be NULL: whether this rank's may, the MPI library knows */
+    compared.count = 0; /* then NULL buffers are accepted; the MPI library checks them */
     const trv_mpi_call_t call = {.reduction = &compared, .uneven = digest ? digest : 1};
     return blocking(&call, comm, code);
 }
@@ -105,7 +109,7 @@ bool trv_mpi_intercept_uneven(const trv_mpi_arguments_t *reduction, const void *
 bool trv_mpi_intercept_allgather(const trv_mpi_gather_t *gather, MPI_Comm comm, int *code)
 {
     const trv_mpi_call_t call = {.gather = gather};
-    return (is_right(&call) || is_checked()) && blocking(&call, comm, code);
+    return (is_valid(&call) || is_checked()) && blocking(&call, comm, code);
 }
 
 bool trv_mpi_intercept_barrier(MPI_Comm comm, int *code)
@@ -122,7 +126,7 @@ static trv_mpi_request_t *post(const trv_mpi_call_t *call, MPI_Comm comm, bool p
     int wrong;
     trv_mpi_state_t *state;
     trv_mpi_job_t job;
-    if (!trv_mpi_state_known(comm, &state) || !trv_mpi_serves(state) || !is_right(call) ||
+    if (!trv_mpi_state_known(comm, &state) || !trv_mpi_serves(state) || !is_valid(call) ||
         !trv_mpi_make_job(call, &job, &wrong))
         return NULL;
     if (!done) {
@@ -135,7 +139,7 @@ static trv_mpi_request_t *post(const trv_mpi_call_t *call, MPI_Comm comm, bool p
     trv_mpi_request_t *request;
     const int made = trv_mpi_make_request(&request, state, &job, persistent);
     if (made < 0)
-        *code = trv_mpi_class(made); /* the other ranks have theirs: no way back */
+        *code = trv_mpi_class(made); /* the other ranks have their requests, so this one cannot fall back */
     return request;
 }
 
@@ -159,7 +163,7 @@ trv_mpi_request_t *trv_mpi_intercept_post(const trv_mpi_call_t *call, MPI_Comm c
 
 /* ---- Hints ------------------------------------------------------------------------------------------------------- */
 
-/* Whether any rank has one: who has none must not stay away. */
+/* Whether any rank has a hint (`here`: this rank has one). Collective: ranks without a hint must call it, too. */
 static bool is_hinted(MPI_Comm comm, bool here)
 {
     static const char what[] = "give it its hints";

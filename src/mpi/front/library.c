@@ -1,6 +1,6 @@
 /*
- * Calls of the MPI library's own collectives. MPI 4 has forms with large counts; before it a count must fit an int, and
- * persistent collectives are an extension that Open MPI has.
+ * Calls of the MPI library's collectives. MPI 4 has forms with large counts. Before MPI 4 a count must fit an int, and
+ * persistent collectives are an extension of Open MPI.
  */
 #include "mpi/front/library.h"
 
@@ -168,7 +168,7 @@ int trv_mpi_library_init(const trv_mpi_arguments_t *arguments, MPI_Comm comm, MP
     return code == MPI_SUCCESS ? outcome(init(arguments, comm, info, request)) : code;
 }
 
-/* The larger count; that of what is in place has no meaning. */
+/* Checks the larger count; with MPI_IN_PLACE the send count has no meaning. */
 static int check_gather(const trv_mpi_gather_t *g)
 {
     bool send = g->sendbuf != MPI_IN_PLACE && g->sendcount > g->recvcount;

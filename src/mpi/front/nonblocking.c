@@ -1,8 +1,9 @@
 /*
- * Non-blocking and persistent calls: TRV_Iallreduce, TRV_Allreduce_init & co.
+ * Non-blocking and persistent calls: TRV_Iallreduce, TRV_Allreduce_init and the like.
  *
- * None of them waits for another rank, so they are served where a blocking call or a plan of the same kind and size has
- * had the ranks decide how; the rest goes to the MPI library.
+ * These functions do not wait for other ranks, so they cannot make a decision. They run a schedule if an earlier
+ * blocking call or plan with the same operation signature and size class has had one decided; otherwise they fall back
+ * to the MPI library.
  */
 #include <stdlib.h>
 
@@ -15,15 +16,15 @@
 #include "transport/mpi/mpi_error.h"
 #include "transport/mpi/waiting.h"
 
-/* One of the two serves; neither where there is nothing to do. */
+/* Either `ours` or `library` executes the call; neither is set for a persistent call without elements. */
 struct trv_mpi_handle {
     trv_mpi_request_t *ours;
     MPI_Request library;
     bool persistent;
-    bool started; /* and its end has not been told yet */
+    bool started; /* and its completion has not been returned to the program yet */
 };
 
-/* What all six calls have in common. */
+/* The arguments that all six functions have in common. */
 typedef struct call {
     trv_mpi_call_t call;
     MPI_Comm comm;
@@ -77,7 +78,7 @@ static int begin(const call_t *call, TRV_Request *request)
     if (!handle) {
         code = trv_mpi_class(trv_fail_memory());
         if (anything && state && trv_mpi_serves(state))
-            trv_mpi_state_fail_memory(state); /* this rank takes no part in the request of the others */
+            trv_mpi_state_fail_memory(state); /* the other ranks may wait for this one in their requests */
         return code;
     }
     *handle = (struct trv_mpi_handle){.library = MPI_REQUEST_NULL,
@@ -170,7 +171,7 @@ static void release(TRV_Request *request)
     *request = TRV_REQUEST_NULL;
 }
 
-/* The end of a run is told once. */
+/* Returns the result of a completed run, and frees a non-blocking request. Called once per run. */
 static int finish(TRV_Request *request, int code)
 {
     const trv_mpi_request_t *ours = (*request)->ours;
@@ -186,7 +187,7 @@ static int finish(TRV_Request *request, int code)
     return code;
 }
 
-/* Whether a run is complete; *code is the MPI library's. */
+/* Whether a run is complete. *code is the result of a run of the MPI library; finish() replaces it for `ours`. */
 static bool test(TRV_Request handle, int *code)
 {
     int done = 1;

@@ -1,8 +1,8 @@
 /*
- * TRV_Plan: an operation of the user's own, with tags of its own, made by all ranks or by none.
+ * TRV_Plan: an operation that the user owns, with its own tags. Either all ranks create a plan or none does.
  *
- * A freed plan's handle stays recognisable: its few bytes wait in a graveyard of fixed size before they are given back,
- * so that the use of a stale handle is refused with a sentence rather than a crash.
+ * The use of a plan after it was freed yields an error message rather than a crash: the memory of the latest
+ * RETIRED_MAX freed plans is kept, marked as FREED, so that their handles can be recognised.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -29,13 +29,13 @@
 struct trv_mpi_plan {
     unsigned sign; /* ALIVE or FREED */
     bool running;
-    trv_mpi_buffers_t buffers;    /* of the present run */
+    trv_mpi_buffers_t buffers;    /* of the current run */
     trv_mpi_state_t *state;       /* NULL for an intercommunicator */
-    trv_mpi_decision_t *decision; /* NULL for a schedule of the user's own */
-    trv_mpi_numbers_t *numbers;   /* whose tags are the plan's */
-    MPI_Comm comm;                /* the one the library's own function runs on, the plan's own */
+    trv_mpi_decision_t *decision; /* NULL for a schedule that the user passed */
+    trv_mpi_numbers_t *numbers;   /* the block of context ids that the plan's tags are taken from */
+    MPI_Comm comm;                /* owned; the MPI library's collective runs on it */
     trv_mpi_operation_t operation;
-    MPI_Request request; /* of that function */
+    MPI_Request request; /* of the MPI library's collective */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -76,7 +76,7 @@ static void discard(TRV_Plan plan)
         trv_mpi_state_release(plan->state);
 }
 
-/* A schedule's operation, with tags of its own. All ranks call this. */
+/* Creates the operation of a schedule, with its own tags. Collective. */
 static int make_operation(TRV_Plan plan, const trv_mpi_want_t *want, const trv_mpi_recipe_t *recipe)
 {
     int tag = 0, code = trv_mpi_state_position(plan->state, &plan->numbers, &tag);
@@ -87,12 +87,13 @@ static int make_operation(TRV_Plan plan, const trv_mpi_want_t *want, const trv_m
     return code < 0 ? trv_mpi_class(code) : MPI_SUCCESS;
 }
 
-/* The library's own function runs on a communicator that lives as long as the plan. */
+/* Creates a plan that runs the MPI library's collective, on a communicator that lives as long as the plan.
+ * Collective. */
 static int make_library(TRV_Plan plan, const trv_mpi_want_t *want, MPI_Comm comm)
 {
     int rank = 0;
     PMPI_Comm_rank(comm, &rank);
-    int code = PMPI_Comm_split(comm, 0, rank, &plan->comm); /* a duplicate would inherit what is ours */
+    int code = PMPI_Comm_split(comm, 0, rank, &plan->comm); /* MPI_Comm_dup would copy our attribute */
     plan->operation = (trv_mpi_operation_t){.want = *want,
                                             .state = plan->state,
                                             .algorithm = "mpi",
@@ -107,7 +108,7 @@ static int make(TRV_Plan plan, const trv_mpi_want_t *want, MPI_Comm comm)
     if (!state || !trv_mpi_serves(state))
         return make_library(plan, want, comm);
     if (want->schedule) {
-        /* A schedule of the caller's own numbers the ranks as the communicator does, one at every place. */
+        /* A schedule that the user passed has one rank per torus coordinate, numbered as in the communicator. */
         const trv_mpi_recipe_t recipe = {.schedule = want->schedule,
                                          .algorithm = trv_schedule_name(want->schedule),
                                          .piece_bytes = trv_mpi_settings()->piece_bytes,
@@ -126,8 +127,8 @@ static int make(TRV_Plan plan, const trv_mpi_want_t *want, MPI_Comm comm)
 
 static const char MAKE[] = "make a plan";
 
-/* Where the communicator is left alone it has no circle. */
-static int tell_worst(const trv_mpi_state_t *state, MPI_Comm comm, int64_t *worst)
+/* The maximum of the ranks' result codes. A communicator that is left to the MPI library has no out-of-band group. */
+static int reduce_worst(const trv_mpi_state_t *state, MPI_Comm comm, int64_t *worst)
 {
     if (!state->ids.numbers)
         return trv_mpi_greatest(comm, worst, 1, MAKE);
@@ -140,7 +141,7 @@ static int create_on(trv_mpi_state_t *state, const trv_mpi_want_t *want, MPI_Com
     TRV_Plan plan = calloc(1, sizeof *plan), spare = NULL;
     struct trv_mpi_plan scratch = {.sign = ALIVE, .state = state, .comm = MPI_COMM_NULL, .request = MPI_REQUEST_NULL};
     if (!plan)
-        plan = spare = &scratch; /* the others wait for this rank's part */
+        plan = spare = &scratch; /* this rank still takes part in the exchanges, because the others wait for it */
     *plan = scratch;
     if (state)
         trv_mpi_state_hold(state);
@@ -148,7 +149,7 @@ static int create_on(trv_mpi_state_t *state, const trv_mpi_want_t *want, MPI_Com
     if (spare && code == MPI_SUCCESS)
         code = trv_mpi_class(trv_fail_memory());
     int64_t worst = code;
-    int exchanged = state ? tell_worst(state, comm, &worst) : trv_mpi_greatest_of_both(comm, &worst, MAKE);
+    int exchanged = state ? reduce_worst(state, comm, &worst) : trv_mpi_greatest_of_both(comm, &worst, MAKE);
     if (code == MPI_SUCCESS && (exchanged != MPI_SUCCESS || worst != MPI_SUCCESS))
         code = (trv_fail(TRV_ERR_MEMORY, "another rank could not make the plan"), MPI_ERR_NO_MEM);
     if (code == MPI_SUCCESS) {
@@ -161,7 +162,8 @@ static int create_on(trv_mpi_state_t *state, const trv_mpi_want_t *want, MPI_Com
     return code;
 }
 
-/* Compares the calls where that is asked for; then makes the plan. */
+/* Creates the plan; with TRIVANCE_CHECK the ranks first compare their arguments. `fault`: MPI_SUCCESS, or the error
+ * class of this rank's arguments. */
 static int create_checked(trv_mpi_state_t *state, const trv_mpi_want_t *want, MPI_Comm comm, int fault, TRV_Plan *plan)
 {
     int code = state && trv_mpi_settings()->check ? trv_mpi_compare_calls(state, want, 0, fault) : fault;
@@ -184,7 +186,8 @@ static int want_gathered(const trv_mpi_arguments_t *arguments, trv_mpi_want_t *w
     return MPI_SUCCESS;
 }
 
-/* What is wrong with the arguments is found behind the state, where the others can be told. */
+/* The arguments are checked after the communicator's initialization, because create_checked needs its state to report
+ * invalid arguments to the other ranks. */
 static int create(const trv_mpi_arguments_t *arguments, MPI_Comm comm, TRV_Plan *plan)
 {
     if (!plan)
@@ -217,7 +220,7 @@ int TRV_Allgather_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Comm c
     return create(&(trv_mpi_arguments_t){TRV_ALLGATHER, NULL, NULL, count, datatype, MPI_OP_NULL}, comm, plan);
 }
 
-/* What a schedule of the user's own cannot serve. */
+/* Checks that a schedule that the user passed can execute this call. MPI_SUCCESS or an error class. */
 static int check_own(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
 {
     const trv_schedule_t *schedule = want->schedule;
@@ -287,7 +290,7 @@ static int finish(TRV_Plan plan, int code)
     return code == MPI_SUCCESS ? trv_mpi_alias_class(plan->buffers.alias) : code;
 }
 
-/* `code` is that of the operation. */
+/* Ends a run whose operation returned `code`, a code of the core. */
 static int finish_schedule(TRV_Plan plan, int code)
 {
     code = trv_mpi_buffers_end(&plan->buffers, plan->state, code);

@@ -1,11 +1,12 @@
 /*
  * Dispatch of calls.
  *
- * No rank decides alone whether a schedule runs. The ranks agree on a communicator when it is initialised (communicator/)
- * and on a decision at the first call of each operation signature (selection/). Later calls depend only on properties
- * that MPI requires to be the same on all ranks: the communicator, the order of its calls, count, type and operation. A
- * failure of one rank after that (no memory for a copy, a message of the wrong length) breaks the communicator on that
- * rank: all later calls there return an error, including those that would fall back to the MPI library.
+ * No rank decides alone whether a schedule runs. The ranks agree on a communicator when it is initialised
+ * (communicator/) and on a decision at the first call of each operation signature (selection/). Later calls depend only
+ * on properties that MPI requires to be the same on all ranks: the communicator, the order of its calls, count, type
+ * and operation. A failure of one rank after that (no memory for a copy, a message of the wrong length) breaks the
+ * communicator on that rank: all later calls there return an error, including those that would fall back to the MPI
+ * library.
  */
 #include "mpi/front/serve.h"
 
@@ -18,9 +19,10 @@
 #include "mpi/reports/log.h"
 #include "mpi/settings/job_settings.h"
 
-/* ---- What a call wants ------------------------------------------------------------------------------------------- */
+/* ---- Arguments of a call ----------------------------------------------------------------------------------------- */
 
-/* Types of the program's own belong to the MPI library under the drop-in: only their layout would be equal on all ranks. */
+/* Whether a type is predefined. The drop-in leaves derived types to the MPI library, because only their layout is sure
+ * to be equal on all ranks, not the type. */
 static bool is_named(MPI_Datatype datatype)
 {
     int integers, addresses, datatypes, combiner = MPI_UNDEFINED;
@@ -64,8 +66,9 @@ static int read_gather(const trv_mpi_gather_t *call, trv_mpi_want_t *want, bool 
     return code == MPI_SUCCESS && bytes > 0 ? check_output(call->recvbuf) : code;
 }
 
-/* What a call wants, where a schedule may serve it; its elements' way is TRV_MPI_LIBRARY where none may. *plain: AllGather
- * of types without gaps. MPI_SUCCESS, or the class of wrong arguments with the sentence. */
+/* Converts the arguments of a call; want->elements.way is TRV_MPI_LIBRARY if no schedule can execute it. *plain is
+ * false for an AllGather of types with gaps. Returns MPI_SUCCESS, or the error class of invalid arguments with the
+ * message in trv_last_error(). */
 static int read_call(const trv_mpi_call_t *call, trv_mpi_want_t *want, bool *plain)
 {
     *plain = true;
@@ -98,7 +101,7 @@ trv_mpi_decision_t *trv_mpi_find_decision(trv_mpi_state_t *state, const trv_mpi_
     if (atomic_load_explicit(&state->broken, memory_order_relaxed))
         *code = trv_mpi_class(trv_mpi_state_broken());
     else if (trv_mpi_is_drop_in() && verdict == TRV_MPI_DIFFER)
-        trv_mpi_warn("a call is left to the MPI library: %s", trv_last_error()); /* whose errors such calls are */
+        trv_mpi_warn("a call is left to the MPI library: %s", trv_last_error()); /* it reports the mismatch */
     else if (trv_mpi_is_drop_in())
         abandon(state);
     else
@@ -140,7 +143,7 @@ static int run(trv_mpi_decision_t *decision, const trv_mpi_call_t *call, trv_mpi
     return code < 0 ? trv_mpi_class(code) : trv_mpi_alias_class(plain ? buffers.alias : TRV_MPI_APART);
 }
 
-/* A call of a kind that needs a look at its arguments. */
+/* The slow path: validates the arguments, and finds or makes the decision. Returns and *code as trv_mpi_serve. */
 static bool serve_new(const trv_mpi_call_t *call, trv_mpi_state_t *state, int *code)
 {
     trv_mpi_want_t want = {.collective = call->gather ? TRV_ALLGATHER : call->reduction->collective};
@@ -154,7 +157,7 @@ static bool serve_new(const trv_mpi_call_t *call, trv_mpi_state_t *state, int *c
         *code = trv_mpi_alias_class(trv_mpi_alias(&want, state->rank, state->ranks, input, output));
     if (trv_mpi_settings()->check)
         *code = trv_mpi_compare_calls(state, &want, call->uneven, *code);
-    if (*code != MPI_SUCCESS) /* the MPI library has its own words for them, and the program's handler */
+    if (*code != MPI_SUCCESS) /* under the drop-in the MPI library reports them through the program's error handler */
         return !trv_mpi_is_drop_in() || trv_mpi_settings()->check;
     if (call->uneven)
         return false;
@@ -164,7 +167,7 @@ static bool serve_new(const trv_mpi_call_t *call, trv_mpi_state_t *state, int *c
     if (!decision)
         return *code != MPI_SUCCESS;
     if (!decision->recipe.schedule) {
-        trv_mpi_operation_t passed = decision->mpi; /* duplicates share the decision, and threads may have them */
+        trv_mpi_operation_t passed = decision->mpi; /* duplicates of the communicator share it, other threads too */
         passed.state = state;
         passed.want.count = want.count;
         trv_mpi_operation_count(&passed);

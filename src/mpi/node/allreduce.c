@@ -1,14 +1,16 @@
 /*
- * An AllReduce on a node. Each rank of the node goes through its chunks on its own, as far as the counters of the
- * others let it; trv_mpi_node_run_test does what can be done and returns.
+ * An AllReduce on a node. Each rank processes its chunks independently, as far as the counters of the other ranks
+ * allow; trv_mpi_node_run_test performs the steps that are possible and returns.
  *
- *     give      copy a chunk of the input into the memory        when the chunk two before is added
- *     reduce    add all ranks' inputs, of a part of the chunk    when all have given it
- *     collect   copy the other ranks' parts (leader)             when they have added them
- *     travel    the torus's schedule on the whole vector         as far as it is collected (leader)
- *     publish   copy a chunk of the result into the memory       when it is final, and all have taken the chunk two
- *                                                                before (leader)
- *     take      copy it out                                      when it is there (the others)
+ *     step        ranks     action                                    condition
+ *     give        all       copy a chunk of the input to the memory   the ranks have reduced the chunk two before it
+ *     reduce      all       add the inputs of all ranks, in this      all ranks have given the chunk
+ *                           rank's part of the chunk
+ *     collect     leader    copy the sums of the other ranks' parts   these ranks have reduced the chunk
+ *     run_torus   leader    run the torus's schedule on the vector    as far as chunks are collected
+ *     publish     leader    copy a chunk of the result to the memory  it is final, and all ranks have taken the chunk
+ *                                                                     two before it
+ *     take        others    copy a chunk of the result to the output  the leader has published it
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,23 +20,23 @@
 #include "base/hash.h"
 #include "mpi/node/memory.h"
 
-#define PART_BYTES_MIN 4096 /* a smaller part is reduced by one rank */
-#define PROGRESS       16   /* tests in vain before MPI is asked to go on with what the program has pending */
+#define PART_BYTES_MIN 4096 /* minimum size of the part of a chunk that a rank reduces */
+#define PROGRESS       16   /* unsuccessful tests between two calls of MPI for its progress */
 
 struct trv_mpi_node_run {
     trv_mpi_node_t *node;
     int slot;
     trv_elements_t elements;
-    size_t size, count, chunk_count; /* bytes of an element; elements in all and in a chunk */
+    size_t size, count, chunk_count; /* bytes of an element; elements of the vector; elements of a chunk */
     uint64_t chunks;
     trv_plan_t *plan;
-    const void **source; /* of every rank of the node, for the kernels */
-    unsigned idle;       /* tests in vain */
+    const void **source; /* scratch memory: the inputs of all ranks of the node, for the kernels */
+    unsigned idle;       /* number of unsuccessful tests */
 
-    uint64_t base; /* the number of this run's first chunk */
+    uint64_t base; /* the number of this run's first chunk in its slot */
     const char *input;
     char *output;
-    uint64_t given, reduced, collected, finished; /* chunks of this run; finished: published or taken */
+    uint64_t given, reduced, collected, finished; /* numbers of chunks of this run; finished: published or taken */
     bool torus_started, torus_done;
 };
 
@@ -61,18 +63,18 @@ static part_t chunk_of(const trv_mpi_node_run_t *run, uint64_t chunk)
     return (part_t){first, left < run->chunk_count ? left : run->chunk_count};
 }
 
-/* The part of a chunk that `rank` adds, counted from the chunk's first element; the later ranks may have none. */
+/* The part of a chunk that `rank` reduces, relative to the chunk's first element. The last ranks may have none. */
 static part_t part_of(const trv_mpi_node_run_t *run, part_t chunk, int rank)
 {
-    size_t ranks = (size_t)run->node->ranks, least = (PART_BYTES_MIN + run->size - 1) / run->size;
+    size_t ranks = (size_t)run->node->ranks, part_min = (PART_BYTES_MIN + run->size - 1) / run->size;
     size_t each = (chunk.count + ranks - 1) / ranks;
-    each = each < least ? least : each;
+    each = each < part_min ? part_min : each;
     size_t first = (size_t)rank * each < chunk.count ? (size_t)rank * each : chunk.count;
     size_t left = chunk.count - first;
     return (part_t){first, left < each ? left : each};
 }
 
-/* ---- Steps: each returns 1 when it has done a chunk, 0 when it has to wait or has nothing to do ------------------ */
+/* ---- Steps. Each returns 1 after it has processed a chunk, 0 if it must wait or has nothing to do, or an error --- */
 
 typedef enum counted { GIVEN, REDUCED, TAKEN } counted_t;
 
@@ -81,7 +83,7 @@ static const node_counter_t *counter_of(const node_rank_t *rank, counted_t what)
     return what == GIVEN ? &rank->given : what == REDUCED ? &rank->reduced : &rank->taken;
 }
 
-/* Whether all ranks of the node but this one have done so many chunks. */
+/* Whether the counters `what` of all other ranks of the node are at least `chunks`. */
 static bool all_have(const trv_mpi_node_run_t *run, counted_t what, uint64_t chunks)
 {
     const node_head_t *head = trv_mpi_node_head(run->node, run->slot);
@@ -91,11 +93,11 @@ static bool all_have(const trv_mpi_node_run_t *run, counted_t what, uint64_t chu
     return true;
 }
 
-/* The chunks that must be behind us before a buffer takes chunk `number`. */
+/* The value that a counter must have before chunk `number` may overwrite the buffer of an earlier chunk. */
 static uint64_t before(uint64_t number) { return number < NODE_CHUNKS ? 0 : number + 1 - NODE_CHUNKS; }
 
-/* What must be the same on all ranks of the node. */
-static uint64_t kind_of(const trv_mpi_node_run_t *run)
+/* A hash of the count and the operation signature, which must be the same on all ranks of the node. */
+static uint64_t signature_of(const trv_mpi_node_run_t *run)
 {
     const trv_elements_t *elements = &run->elements;
     const bool own = elements->reduce != NULL;
@@ -118,7 +120,7 @@ static int give(trv_mpi_node_run_t *run)
     memcpy(to + behind * run->size, from + behind * run->size, (chunk.count - behind) * run->size);
     node_rank_t *mine = &trv_mpi_node_head(node, run->slot)->rank[node->rank];
     if (run->given == 0)
-        atomic_store_explicit(&mine->kind, kind_of(run), memory_order_relaxed); /* read behind `given` */
+        atomic_store_explicit(&mine->kind, signature_of(run), memory_order_relaxed); /* `given` publishes it */
     set(&mine->given, number + 1);
     run->given++;
     return 1;
@@ -132,12 +134,13 @@ static int add(trv_mpi_node_run_t *run, char *to, size_t count)
                             : trv_reduce(elements->op, elements->type, to, run->source, ranks, count);
 }
 
-/* When all have given their first chunk: the leader's, before which nobody gets a result. */
-static int compare_kinds(const trv_mpi_node_run_t *run)
+/* Checks that all ranks called the same. The leader calls it when all ranks have given their first chunk, before any
+ * rank can receive a result. */
+static int compare_signatures(const trv_mpi_node_run_t *run)
 {
     const node_head_t *head = trv_mpi_node_head(run->node, run->slot);
     for (int r = 1; r < run->node->ranks; r++)
-        if (atomic_load_explicit(&head->rank[r].kind, memory_order_relaxed) != kind_of(run))
+        if (atomic_load_explicit(&head->rank[r].kind, memory_order_relaxed) != signature_of(run))
             return trv_fail(TRV_ERR_TRANSPORT,
                             "rank %d of the node came with another count, type or operation than its "
                             "rank 0, which has %zu elements of %zu bytes",
@@ -157,7 +160,7 @@ static int reduce(trv_mpi_node_run_t *run)
         bool leads = node->rank == 0;
         if (!all_have(run, GIVEN, number + 1) || (!leads && value_of(&head->collected) < before(number)))
             return 0;
-        int differs = leads && run->reduced == 0 ? compare_kinds(run) : TRV_OK;
+        int differs = leads && run->reduced == 0 ? compare_signatures(run) : TRV_OK;
         if (differs < 0)
             return differs;
         for (int r = 0; r < node->ranks; r++)
@@ -192,15 +195,15 @@ static int collect(trv_mpi_node_run_t *run)
     return 1;
 }
 
-/* Elements before a chunk's end. */
+/* The number of elements up to the end of a chunk. */
 static size_t end_of(const trv_mpi_node_run_t *run, uint64_t chunk)
 {
     part_t part = chunk_of(run, chunk);
     return part.first + part.count;
 }
 
-/* The leaders' schedule, which begins with what is collected. */
-static int travel(trv_mpi_node_run_t *run)
+/* Runs the leaders' schedule; its input is available up to the last collected chunk. */
+static int run_torus(trv_mpi_node_run_t *run)
 {
     if (run->torus_done)
         return 0;
@@ -249,7 +252,7 @@ static int take(trv_mpi_node_run_t *run)
 
 /* ---- Runs -------------------------------------------------------------------------------------------------------- */
 
-/* The lowest; NODE_SLOTS where there is none. */
+/* The lowest free slot for a run that is not shared; NODE_SLOTS if there is none. */
 static int free_slot(const trv_mpi_node_t *node)
 {
     int slot = NODE_POSITIONS;
@@ -310,21 +313,21 @@ void trv_mpi_node_run_start(trv_mpi_node_run_t *run, size_t count, const void *i
     run->torus_started = run->torus_done = false;
 }
 
-/* The run fails on this rank alone. */
+/* Ends the run after an error on this rank, and returns it. */
 static int run_fail(trv_mpi_node_run_t *run, int code)
 {
     char reason[256];
-    snprintf(reason, sizeof reason, "%s", trv_last_error()); /* that of a cancelled plan is another */
+    snprintf(reason, sizeof reason, "%s", trv_last_error()); /* trv_plan_cancel replaces the message */
     if (run->torus_started && !run->torus_done)
         trv_plan_cancel(run->plan);
     run->torus_done = true;
     return trv_fail(code, "%s", reason);
 }
 
-/* One round of all steps: whether any had something to do. */
+/* Performs each step once. Returns whether one of them processed a chunk, or an error. */
 static int round_of(trv_mpi_node_run_t *run)
 {
-    static int (*const leader[])(trv_mpi_node_run_t *) = {give, reduce, collect, travel, publish, NULL};
+    static int (*const leader[])(trv_mpi_node_run_t *) = {give, reduce, collect, run_torus, publish, NULL};
     static int (*const other[])(trv_mpi_node_run_t *) = {give, reduce, take, NULL};
     bool moved = false;
     for (int (*const *step)(trv_mpi_node_run_t *) = run->node->rank == 0 ? leader : other; *step; step++) {
@@ -336,7 +339,7 @@ static int round_of(trv_mpi_node_run_t *run)
     return moved;
 }
 
-/* The leader's last sends may be on their way when all of the result is there. */
+/* The leader must also wait for its schedule: its last sends may be in flight when the whole result is published. */
 static bool is_complete(const trv_mpi_node_run_t *run)
 {
     return run->finished == run->chunks && (run->node->rank > 0 || run->torus_done || run->chunks == 0);
@@ -349,12 +352,12 @@ int trv_mpi_node_run_test(trv_mpi_node_run_t *run)
         moved = round_of(run);
     if (moved < 0 || is_complete(run))
         return moved < 0 ? moved : 1;
-    if (run->idle++ % PROGRESS == 0) /* counters alone would leave the program's own messages where they are */
+    if (run->idle++ % PROGRESS == 0) /* MPI must also make progress on messages of the program */
         PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, run->node->comm, &pending, MPI_STATUS_IGNORE);
     return 0;
 }
 
-/* " 1, 3": the ranks of the node, counted on it, that have not given so many chunks. */
+/* Lists, as " 1, 3", the ranks (indices on the node) that have given fewer than `chunks` chunks. */
 static void list_late(const trv_mpi_node_run_t *run, uint64_t chunks, char *text, size_t size)
 {
     const node_head_t *head = trv_mpi_node_head(run->node, run->slot);

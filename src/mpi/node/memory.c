@@ -1,14 +1,15 @@
 /*
- * Making and laying out the memory of a node.
+ * Creation and layout of the shared memory of a node.
  *
- * It is a file without a name (memfd_create), which the leader makes and the others open through /proc: nothing stays
- * behind, whatever happens to a rank, pages that no run touches cost nothing, and giving it up needs no other rank.
+ * The memory is an anonymous file (memfd_create), which the leader creates and the other ranks open through /proc. It
+ * therefore disappears with its ranks, however they end; pages that no run uses cost nothing; and a rank can release it
+ * without the others. The ranks create it with these messages:
  *
- *     leader -> each   ticket     the file's process and number, and a token that stands at its beginning
- *     each -> leader   answer     whether the file was there, and the token in it
- *     leader -> each   verdict    what all conclude
+ *     leader -> each   ticket     the leader's process id, the file descriptor, and a token at the start of the file
+ *     each -> leader   answer     whether the rank could open the file and found the token
+ *     leader -> each   verdict    the result, the same for all ranks
  *
- * No communicator is made, and nothing blocks in MPI: programs call it from inside a collective of theirs.
+ * No communicator is created, and no call blocks in MPI, because this happens within a collective call of the program.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,13 +59,14 @@ char *trv_mpi_node_result(const trv_mpi_node_t *node, int slot, uint64_t chunk)
     return buffer(node, slot, node->ranks + 1, chunk);
 }
 
-/* ---- What may go wrong ------------------------------------------------------------------------------------------- */
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
 
-/* The same on all ranks of the node in the end: what happened, first of all to the rank with the lowest index. */
-typedef enum what { SHARED, NO_MEMORY, NOT_MADE, NOT_MAPPED, NOT_OPENED, NOT_THERE, NOT_HEARD } what_t;
+/* The result of the creation: SHARED, or the failure of the failed rank with the lowest index. In the end it is the
+ * same on all ranks of the node. */
+typedef enum what { SHARED, NO_MEMORY, NOT_MADE, NOT_MAPPED, NOT_OPENED, NOT_THERE, NO_MESSAGE } what_t;
 
 typedef struct outcome {
-    int32_t what, error, rank; /* errno; the rank in the job */
+    int32_t what, error, rank; /* a what_t; errno or 0; the failed rank, in the node's communicator */
 } outcome_t;
 
 static int conclude(const outcome_t *outcome, int leader)
@@ -90,14 +92,15 @@ static int conclude(const outcome_t *outcome, int leader)
                         "ranks %d and %d have the same coordinate, but are not on the same machine"
                         ", or do not see each other's processes",
                         leader, rank);
-    case NOT_HEARD: break;
+    case NO_MESSAGE: break;
     }
     return trv_fail(TRV_ERR_TRANSPORT, "the messages between ranks %d and %d of a node failed", leader, rank);
 }
 
 /* ---- Messages ---------------------------------------------------------------------------------------------------- */
 
-/* `sends`: to the rank of index `index`; otherwise from it. Whether it went as it should. */
+/* Sends to the rank with index `index`, if `sends` is set, or receives from it. False if that failed or the message had
+ * another size. */
 static bool message(const trv_mpi_node_place_t *where, bool sends, int index, void *data, int bytes)
 {
     MPI_Request request;
@@ -115,17 +118,18 @@ static bool message(const trv_mpi_node_place_t *where, bool sends, int index, vo
     return code == MPI_SUCCESS && arrived == bytes;
 }
 
-/* ---- Making it --------------------------------------------------------------------------------------------------- */
+/* ---- Creating ---------------------------------------------------------------------------------------------------- */
 
 #define FILE_NAME "trivance"
 
-/* What the leader tells the others: where its file is, and what stands at its beginning until all have found it. */
+/* The leader's message to the other ranks: where its file is, and the token that is at its start until the ranks have
+ * answered. */
 typedef struct ticket {
-    int64_t process, file; /* -1: it has none */
+    int64_t process, file; /* process id and file descriptor; file -1: the leader could not create it */
     uint64_t token;
 } ticket_t;
 
-static void blame(outcome_t *outcome, const trv_mpi_node_t *node, what_t what, int error)
+static void set_failure(outcome_t *outcome, const trv_mpi_node_t *node, what_t what, int error)
 {
     if (outcome->what == SHARED)
         *outcome = (outcome_t){.what = (int32_t)what, .error = error, .rank = node->number};
@@ -135,7 +139,7 @@ static void map(trv_mpi_node_t *node, int file, outcome_t *outcome)
 {
     void *memory = mmap(NULL, node->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (memory == MAP_FAILED)
-        blame(outcome, node, NOT_MAPPED, errno);
+        set_failure(outcome, node, NOT_MAPPED, errno);
     else
         node->memory = memory;
 }
@@ -148,15 +152,15 @@ static void make_file(trv_mpi_node_t *node, ticket_t *ticket, outcome_t *outcome
     ticket->token = ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) * 0x9e3779b97f4a7c15u | 1;
     ticket->file = memfd_create(FILE_NAME, MFD_CLOEXEC);
     if (ticket->file < 0 || ftruncate((int)ticket->file, (off_t)node->bytes) < 0)
-        blame(outcome, node, NOT_MADE, errno);
+        set_failure(outcome, node, NOT_MADE, errno);
     else
         map(node, (int)ticket->file, outcome);
     if (outcome->what == SHARED)
         memcpy(node->memory, &ticket->token, sizeof ticket->token);
 }
 
-/* Elsewhere, or in a container, the name may stand for any file of any process: nothing is opened that does not look
- * like ours, and nothing mapped that is shorter. */
+/* Opens the leader's file. On another machine or in another container the path may name any file of any process, so
+ * only a file with the right name is opened, only one of the right size is mapped, and the token must be right. */
 static void open_file(trv_mpi_node_t *node, const ticket_t *ticket, outcome_t *outcome)
 {
     static const char ours[] = "/memfd:" FILE_NAME;
@@ -166,59 +170,60 @@ static void open_file(trv_mpi_node_t *node, const ticket_t *ticket, outcome_t *o
     ssize_t length = readlink(path, target, sizeof target - 1);
     int error = length < 0 ? errno : 0;
     if (error == EACCES || error == EPERM)
-        blame(outcome, node, NOT_OPENED, error);
+        set_failure(outcome, node, NOT_OPENED, error);
     else if (length < 0 || memcmp(target, ours, sizeof ours - 1) != 0)
-        blame(outcome, node, NOT_THERE, 0);
+        set_failure(outcome, node, NOT_THERE, 0);
     if (outcome->what != SHARED)
         return;
     int file = open(path, O_RDWR | O_CLOEXEC);
     if (file < 0)
-        blame(outcome, node, NOT_OPENED, errno);
+        set_failure(outcome, node, NOT_OPENED, errno);
     else if (fstat(file, &about) < 0 || about.st_size != (off_t)node->bytes)
-        blame(outcome, node, NOT_THERE, 0);
+        set_failure(outcome, node, NOT_THERE, 0);
     else
         map(node, file, outcome);
     if (file >= 0)
         close(file);
     if (outcome->what == SHARED && memcmp(node->memory, &ticket->token, sizeof ticket->token) != 0)
-        blame(outcome, node, NOT_THERE, 0);
+        set_failure(outcome, node, NOT_THERE, 0);
 }
 
-/* The leader's part: everybody gets a ticket, whether there is a file or not, answers, and hears what came of it. */
+/* The leader's part. It sends all three kinds of messages even after a failure, because the other ranks wait for
+ * them. */
 static void lead(trv_mpi_node_t *node, const trv_mpi_node_place_t *where, outcome_t *outcome)
 {
     ticket_t ticket = {.file = -1};
     make_file(node, &ticket, outcome);
     for (int r = 1; r < node->ranks; r++)
         if (!message(where, true, r, &ticket, sizeof ticket))
-            blame(outcome, node, NOT_HEARD, 0);
+            set_failure(outcome, node, NO_MESSAGE, 0);
     for (int r = 1; r < node->ranks; r++) {
         outcome_t answer;
         if (!message(where, false, r, &answer, sizeof answer))
-            answer = (outcome_t){.what = NOT_HEARD, .rank = where->member[r]};
+            answer = (outcome_t){.what = NO_MESSAGE, .rank = where->member[r]};
         if (outcome->what == SHARED)
             *outcome = answer;
     }
-    if (outcome->what == SHARED) /* before anybody uses it */
+    if (outcome->what == SHARED) /* erase the token before the memory is used */
         memset(node->memory, 0, sizeof ticket.token);
     for (int r = 1; r < node->ranks; r++)
         if (!message(where, true, r, outcome, sizeof *outcome))
-            blame(outcome, node, NOT_HEARD, 0);
+            set_failure(outcome, node, NO_MESSAGE, 0);
     if (ticket.file >= 0)
         close((int)ticket.file);
 }
 
-/* The others go through all of it too, whatever fails, because the leader waits. */
+/* The part of the other ranks. They also exchange all messages after a failure, because the leader waits for them. */
 static void follow(trv_mpi_node_t *node, const trv_mpi_node_place_t *where, outcome_t *outcome)
 {
     ticket_t ticket;
     outcome_t verdict;
-    bool heard = message(where, false, 0, &ticket, sizeof ticket);
-    if (heard && ticket.file >= 0 && outcome->what == SHARED)
+    bool received = message(where, false, 0, &ticket, sizeof ticket);
+    if (received && ticket.file >= 0 && outcome->what == SHARED)
         open_file(node, &ticket, outcome);
-    heard = message(where, true, 0, outcome, sizeof *outcome) && heard;
-    heard = message(where, false, 0, &verdict, sizeof verdict) && heard;
-    *outcome = heard ? verdict : (outcome_t){.what = NOT_HEARD, .rank = node->number};
+    received = message(where, true, 0, outcome, sizeof *outcome) && received;
+    received = message(where, false, 0, &verdict, sizeof verdict) && received;
+    *outcome = received ? verdict : (outcome_t){.what = NO_MESSAGE, .rank = node->number};
 }
 
 int trv_mpi_node_create(trv_mpi_node_t **created, const trv_mpi_node_place_t *where)
@@ -230,7 +235,7 @@ int trv_mpi_node_create(trv_mpi_node_t **created, const trv_mpi_node_place_t *wh
     trv_mpi_node_t *node = calloc(1, sizeof *node);
     outcome_t outcome = {.what = SHARED};
     if (!node)
-        blame(&outcome, &scratch, NO_MEMORY, 0);
+        set_failure(&outcome, &scratch, NO_MEMORY, 0);
     scratch.slot_bytes = head_bytes(scratch.ranks) +
                          (size_t)(scratch.ranks + 2) * NODE_CHUNKS * TRV_MPI_NODE_CHUNK_BYTES;
     scratch.bytes = NODE_SLOTS * scratch.slot_bytes;

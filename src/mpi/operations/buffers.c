@@ -1,5 +1,5 @@
 /*
- * Buffers of an operation, and copies where the program's own do not do.
+ * The buffers of an operation: allocation of the copies that replace the program's buffers, and copying back.
  */
 #include "mpi/operations/buffers.h"
 

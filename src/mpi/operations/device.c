@@ -1,9 +1,12 @@
 /*
- * Which runtimes there are is found in the list of loaded libraries, which is read again when something was loaded:
- * MPI libraries and programs load runtimes late. A program without one pays for a look at one counter of the loader.
+ * Buffers on a GPU: finds the loaded GPU runtimes and calls their functions.
  *
- * CUDA is asked through its driver (libcuda), which every form of its runtime loads. Sources: CUDA Driver API 6.14
- * (cuPointerGetAttribute: a pointer that it does not know is the host's), HIP API (hipPointerGetAttributes).
+ * The runtimes are found in the list of loaded libraries. MPI libraries and programs may load a runtime late, so the
+ * list is read again whenever a library has been loaded; the cost for a program without a runtime is the check of one
+ * counter of the dynamic loader.
+ *
+ * CUDA is called through its driver (libcuda), which every form of the CUDA runtime loads. Sources: CUDA Driver API
+ * 6.14 (cuPointerGetAttribute: a pointer that it does not know is host memory), HIP API (hipPointerGetAttributes).
  */
 #include "mpi/operations/device.h"
 
@@ -19,7 +22,7 @@
 enum { CU_CONTEXT = 1, CU_MEMORY_TYPE = 2, CU_HOST = 1 }; /* CU_POINTER_ATTRIBUTE_…, CU_MEMORYTYPE_HOST */
 enum { HIP_MEMCPY_DEFAULT = 4 };                          /* hipMemcpyDefault */
 
-/* The head of hipPointerAttribute_t; the numbers of `type` changed with ROCm 6, the pointers did not. */
+/* The first members of hipPointerAttribute_t. ROCm 6 changed the values of `type`, so only the pointers are used. */
 typedef struct hip_attributes {
     int type, device;
     void *device_pointer, *host_pointer;
@@ -39,7 +42,7 @@ static struct {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool any;              /* a runtime is loaded */
-static atomic_ullong libraries_seen; /* how many were ever loaded when the list was read last */
+static atomic_ullong libraries_seen; /* the loader's counter of loaded libraries when the list was read last */
 
 /* ---- Loaded libraries -------------------------------------------------------------------------------------------- */
 
@@ -47,7 +50,7 @@ static int read_counter(struct dl_phdr_info *info, size_t size, void *loaded)
 {
     (void)size;
     *(unsigned long long *)loaded = info->dlpi_adds;
-    return 1; /* the first entry has it */
+    return 1; /* every entry has the same counter: stop after the first */
 }
 
 typedef struct search {
@@ -75,7 +78,8 @@ void *trv_loaded_library(const char *name)
 
 /* ---- Runtimes ---------------------------------------------------------------------------------------------------- */
 
-/* dlsym gives an object pointer for a function; POSIX promises that the conversion works. */
+/* Stores the address of a function, or NULL. dlsym returns an object pointer; POSIX guarantees that it can be
+ * converted. */
 static void find(void *library, const char *name, void *function)
 {
     *(void **)function = library ? dlsym(library, name) : NULL;
@@ -131,7 +135,7 @@ bool trv_device_holds(const void *buffer) { return atomic_load(&any) && (cuda_ho
 
 /* ---- Copying ----------------------------------------------------------------------------------------------------- */
 
-/* cuMemcpy needs a current context: that of the buffer on the device is made current for the moment. */
+/* cuMemcpy needs a current context: the context of the device's buffer is made current during the copy. */
 static bool cuda_copy(void *to, const void *from, size_t bytes, const void *on_device)
 {
     void *context = NULL;

@@ -1,6 +1,6 @@
 /*
- * Which MPI types and operations the core's kernels serve. Pair types, Fortran logicals, 16-byte reals and user-defined
- * operations go through MPI_Reduce_local; types with gaps belong to the MPI library.
+ * Maps MPI types and operations to the core's kernels. Pair types, Fortran logicals, 16-byte reals and user-defined
+ * operations use MPI_Reduce_local; types with gaps are left to the MPI library.
  */
 #include "mpi/operations/elements.h"
 
@@ -19,7 +19,7 @@ typedef struct known_type {
 
 static known_type_t known[TYPES_MAX];
 static int known_types;
-static MPI_Datatype local_type[12]; /* predefined, but not the core's: pairs and logicals */
+static MPI_Datatype local_type[12]; /* predefined types without a kernel: pairs, logicals, 16-byte reals */
 static int local_types;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -40,7 +40,7 @@ static void learn_integer(MPI_Datatype datatype, size_t size, bool is_signed)
 
 static void learn_c_types(void)
 {
-    learn_integer(MPI_CHAR, 1, (char)-1 < 0); /* not in MPI's list of types to add, but both libraries add it */
+    learn_integer(MPI_CHAR, 1, (char)-1 < 0); /* MPI does not list it as an integer type, but both libraries add it */
     learn_integer(MPI_SIGNED_CHAR, 1, true);
     learn_integer(MPI_UNSIGNED_CHAR, 1, false);
     learn_integer(MPI_SHORT, sizeof(short), true);
@@ -78,7 +78,8 @@ static void learn_c_types(void)
 #endif
 }
 
-/* A Fortran type has the size that the MPI library was built with, or none at all. */
+/* Adds a Fortran type ('i' integer, 'r' real, 'c' complex). Its size depends on how the MPI library was built; the type
+ * may be missing. */
 static void learn_fortran(MPI_Datatype datatype, char kind)
 {
     int size = 0;
@@ -143,7 +144,7 @@ static bool is_local_type(MPI_Datatype datatype)
     return false;
 }
 
-/* The operation in the core's terms; TRV_OPS for one of MPI's own that the core has not, -1 for a user-defined one. */
+/* The core's operation; TRV_OPS for a predefined operation that the core does not have, -1 for a user-defined one. */
 static int find_op(MPI_Op op)
 {
     const MPI_Op mpi[] = {MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX, MPI_LAND,
@@ -172,7 +173,8 @@ int trv_mpi_contiguous(MPI_Datatype datatype, size_t *size)
     return MPI_SUCCESS;
 }
 
-/* A type that the core does not know, or an operation that it does not know. */
+/* Elements for which no kernel exists, because of the type or because of the operation: MPI_Reduce_local or, with a
+ * reason, the MPI library. `core_op`: see find_op. MPI_SUCCESS or an error class. */
 static int local_elements(MPI_Datatype datatype, MPI_Op op, bool known_type, int core_op, trv_mpi_elements_t *elements)
 {
     int commutative = 1;
@@ -189,7 +191,7 @@ static int local_elements(MPI_Datatype datatype, MPI_Op op, bool known_type, int
     else if (op == MPI_REPLACE || op == MPI_NO_OP)
         elements->reason = "MPI_REPLACE and MPI_NO_OP are for one-sided communication";
     else if (is_local_type(datatype)) {
-        MPI_Count lower = 0, extent = 0; /* a pair's padding belongs to the pair */
+        MPI_Count lower = 0, extent = 0; /* a pair includes its padding */
         PMPI_Type_get_extent_x(datatype, &lower, &extent);
         elements->size = (size_t)extent;
     } else if (elements->size == 0)

@@ -1,6 +1,6 @@
 /*
- * MPI's types and operations in the executor's terms: a kernel of the core where there is one, MPI_Reduce_local where
- * the type has no gaps, or the reason why only the MPI library itself can serve them.
+ * Elements for the executor from MPI's types and operations: a kernel of the core if one exists, MPI_Reduce_local if
+ * the type has no gaps, or otherwise the reason why only the MPI library can reduce them.
  */
 #ifndef TRIVANCE_MPI_OPERATIONS_ELEMENTS_H
 #define TRIVANCE_MPI_OPERATIONS_ELEMENTS_H
@@ -15,32 +15,33 @@
 typedef enum trv_mpi_way {
     TRV_MPI_KERNEL, /* a type and an operation of the core */
     TRV_MPI_LOCAL,  /* MPI_Reduce_local as the executor's callback */
-    TRV_MPI_LIBRARY /* the MPI library's own collective */
+    TRV_MPI_LIBRARY /* fall back to the MPI library's collective */
 } trv_mpi_way_t;
 
 typedef struct trv_mpi_elements {
     trv_mpi_way_t way;
-    trv_type_t type; /* of a kernel */
+    trv_type_t type; /* for TRV_MPI_KERNEL; so is op */
     trv_op_t op;
     size_t size; /* bytes from one element to the next */
-    bool exact;  /* any order gives the same bits */
+    bool exact;  /* every order of evaluation gives the same bits */
     bool idempotent;
     bool commutative;
-    bool predefined;    /* type and operation are MPI's own: their handles never change */
-    const char *reason; /* why the library serves; NULL otherwise */
+    bool predefined;    /* type and operation are predefined by MPI, so their handles never change */
+    const char *reason; /* for TRV_MPI_LIBRARY, for the log; else NULL */
 } trv_mpi_elements_t;
 
-/* MPI_SUCCESS, or MPI_ERR_TYPE / MPI_ERR_OP with a sentence in trv_last_error(). */
+/* MPI_SUCCESS, or MPI_ERR_TYPE or MPI_ERR_OP with the message in trv_last_error(). */
 int trv_mpi_elements(MPI_Datatype datatype, MPI_Op op, trv_mpi_elements_t *elements);
 
-/* The type alone, for AllGather: bytes of an element without gaps, or 0 where it has gaps. */
+/* Checks a type without an operation, for AllGather. *size: bytes of an element, or 0 if it has gaps. MPI_SUCCESS, or
+ * MPI_ERR_TYPE with the message in trv_last_error(). */
 int trv_mpi_contiguous(MPI_Datatype datatype, size_t *size);
 
-/* The bytes of `count` elements of `size` bytes: at most 2^50, so that products with a number of ranks do not overflow.
- * MPI_SUCCESS, or MPI_ERR_COUNT with a sentence. */
+/* The bytes of `count` elements of `size` bytes. They must be at most 2^50, so that products with a number of ranks do
+ * not overflow. MPI_SUCCESS, or MPI_ERR_COUNT with the message in trv_last_error(). */
 int trv_mpi_count_bytes(MPI_Count count, size_t size, size_t *bytes);
 
-/* What MPI_Reduce_local needs, and a scratch buffer for one tile of elements. */
+/* The arguments of MPI_Reduce_local, and a scratch buffer for one tile of elements. */
 typedef struct trv_mpi_local {
     MPI_Datatype datatype;
     MPI_Op op;

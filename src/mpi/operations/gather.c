@@ -1,5 +1,5 @@
 /*
- * AllGather's types: measuring, packing, unpacking.
+ * The types of an AllGather: computes sizes, packs and unpacks.
  */
 #include "mpi/operations/gather.h"
 
@@ -10,7 +10,8 @@
 #include "mpi/operations/elements.h"
 #include "transport/mpi/mpi_error.h"
 
-/* The bytes of one rank's block, and those of an element, or 0 if it has gaps. */
+/* *bytes: the size of one rank's block. *element: the size of an element, or 0 if it has gaps. MPI_SUCCESS or an error
+ * class. */
 static int measure(MPI_Datatype type, MPI_Count count, size_t *bytes, size_t *element)
 {
     MPI_Count size = 0;
@@ -38,8 +39,8 @@ int trv_mpi_gather_measure(const trv_mpi_gather_t *gather, size_t *bytes, bool *
     return code;
 }
 
-/* Elements in memory as MPI_Pack and MPI_Unpack take them: MPICH's refuse MPI_BOTTOM, so what lies at absolute
- * addresses is described from the first of these. */
+/* Arguments of MPI_Pack and MPI_Unpack for elements in memory. MPICH's functions reject MPI_BOTTOM, so a type with
+ * absolute addresses is replaced by one that is relative to the first address. */
 typedef struct view {
     void *buffer;
     int count;
@@ -69,7 +70,7 @@ static void view_clear(view_t *view)
         PMPI_Type_free(&view->type);
 }
 
-/* Where a rank's block begins in the receive buffer. */
+/* The address of a rank's block in the receive buffer. */
 static char *block_of(const trv_mpi_gather_t *gather, int rank)
 {
     MPI_Aint lower = 0, extent = 0;

@@ -1,10 +1,10 @@
 /*
- * The executor's reduction through MPI_Reduce_local, which knows two operands: inout := in op inout.
+ * The executor's reduction by MPI_Reduce_local, which takes two operands: inout := in op inout.
  *
- * Commutative operations are folded from the left, ((s0 + s1) + s2) + …, in the order that the schedule states, which
- * is what makes its promise of identical results true. The others are folded from the right, s0 + (s1 + (s2 + …)):
- * operations are associative by definition, and only this way does MPI_Reduce_local keep the order without copying
- * every operand.
+ * Commutative operations are evaluated from the left, ((s0 + s1) + s2) + …, in the schedule's order, because a
+ * consistent schedule guarantees identical results for this order only. Other operations are evaluated from the right,
+ * s0 + (s1 + (s2 + …)): MPI requires operations to be associative, and only in this way MPI_Reduce_local keeps the
+ * order of the operands without a copy of each.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -35,7 +35,8 @@ void trv_mpi_local_clear(trv_mpi_local_t *local)
     local->scratch = NULL;
 }
 
-/* result (which already holds source[start]) := all sources, in order, elements from `offset` bytes on. */
+/* Reduces `count` elements, from `offset` bytes on, of all sources in order into `result`, which contains those of
+ * source[start] already. */
 static int fold(const trv_mpi_local_t *local, void *result, const void *const *source, int sources, size_t offset,
                 int start, int count)
 {
@@ -51,12 +52,12 @@ static int fold(const trv_mpi_local_t *local, void *result, const void *const *s
 int trv_mpi_local_reduce(void *context, void *destination, const void *const *source, int sources, size_t count)
 {
     const trv_mpi_local_t *local = context;
-    int start = local->commutative ? 0 : sources - 1; /* the operand that the result begins with */
-    bool aliased = false;                             /* the destination is an operand that comes later */
+    int start = local->commutative ? 0 : sources - 1; /* the operand that is copied to the result first */
+    bool aliased = false;                             /* the destination is also a later operand */
     for (int i = 0; i < sources; i++)
         aliased = aliased || (source[i] == destination && i != start);
     if (aliased && local->commutative && sources > 1 && source[1] == destination) {
-        start = 1; /* s0 + s1 = s1 + s0: begin with s1, which lies in place */
+        start = 1; /* s0 + s1 = s1 + s0: start with s1, which is in the destination already */
         aliased = source[0] == destination;
         for (int i = 2; i < sources; i++)
             aliased = aliased || source[i] == destination;

@@ -1,5 +1,5 @@
 /*
- * Operations: making and running them.
+ * Creates and runs operations.
  */
 #include "mpi/operations/operation.h"
 
@@ -15,7 +15,7 @@
 #include "transport/mpi/channel.h"
 #include "transport/mpi/waiting.h"
 
-/* ---- Making ------------------------------------------------------------------------------------------------------ */
+/* ---- Creating ---------------------------------------------------------------------------------------------------- */
 
 static trv_elements_t elements_of(trv_mpi_operation_t *operation)
 {
@@ -126,7 +126,7 @@ void trv_mpi_model_destroy(trv_plan_t *model)
 
 bool trv_mpi_operation_serves(const trv_mpi_operation_t *operation) { return operation->plan || operation->run; }
 
-/* The end of a run, good or bad. */
+/* Ends a run with `code`: records it, and breaks the communicator if the run failed. Returns `code`. */
 static int operation_end(trv_mpi_operation_t *operation, int code)
 {
     if (operation->call > 0)
@@ -184,7 +184,7 @@ int trv_mpi_operation_run(trv_mpi_operation_t *operation, const void *input, voi
     return code < 0 ? code : trv_mpi_operation_wait(operation);
 }
 
-/* ---- Telling ----------------------------------------------------------------------------------------------------- */
+/* ---- Reporting --------------------------------------------------------------------------------------------------- */
 
 void trv_mpi_operation_note(trv_mpi_operation_t *operation)
 {

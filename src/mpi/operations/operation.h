@@ -1,6 +1,6 @@
 /*
- * One collective, ready to run: its plan and its channel. Behind every TRV_Plan, behind the blocking calls, and lent to
- * requests. It runs at any count of the sizes that it was decided for.
+ * One collective, ready to run: its plan and its channel. Each TRV_Plan owns one; blocking calls and requests take
+ * theirs from the pool of a decision. It can run with every count in the range of sizes of its decision.
  */
 #ifndef TRIVANCE_MPI_OPERATIONS_OPERATION_H
 #define TRIVANCE_MPI_OPERATIONS_OPERATION_H
@@ -18,58 +18,61 @@
 #include "mpi/reports/log_table.h"
 #include "mpi/reports/recorder.h"
 
-/* How calls of a kind are served, spelled out: the same on all ranks. */
+/* The specification by which operations of a decision are created. The schedule, its name and the sizes are the same on
+ * all ranks. A "coordinate" is the index of a torus coordinate, in row-major order. */
 typedef struct trv_mpi_recipe {
-    const trv_schedule_t *schedule; /* NULL: the MPI library's own function serves */
-    const char *algorithm;          /* its name; "mpi" */
+    const trv_schedule_t *schedule; /* NULL: the MPI library's collective is used */
+    const char *algorithm;          /* its name, or "mpi" */
     size_t chunk_bytes, piece_bytes;
-    int place;                 /* of this rank on the torus */
-    const int *member;         /* the rank in the domain at every place; NULL: the place's number */
-    const int *name;           /* the rank in the communicator at every place; NULL: the place's number */
-    struct trv_mpi_node *node; /* that shares every place; NULL: one rank at each */
-    const trv_plan_t *model;   /* whose compiled program operations share; NULL: each compiles its own */
+    int place;                 /* the coordinate of this rank */
+    const int *member;         /* the rank in the domain at every coordinate; NULL: they are equal */
+    const int *name;           /* the rank in the communicator at every coordinate; NULL: they are equal */
+    struct trv_mpi_node *node; /* the ranks that share this rank's coordinate; NULL: one rank at each */
+    const trv_plan_t *model;   /* operations share its compiled program; NULL: each compiles its own */
 } trv_mpi_recipe_t;
 
 typedef struct trv_mpi_operation {
-    trv_mpi_want_t want;    /* of the latest start: count and handles */
-    trv_mpi_state_t *state; /* that it was made for; NULL for an intercommunicator */
-    trv_plan_t *plan; /* NULL on ranks that a leader stands for, and where the MPI library's own function serves */
-    struct trv_mpi_node_run *run; /* where several ranks share every place of the torus; else NULL */
+    trv_mpi_want_t want;    /* count and handles are those of the latest start */
+    trv_mpi_state_t *state; /* the communicator of the latest start; NULL for an intercommunicator */
+    trv_plan_t *plan; /* NULL on a rank that is not its node's leader, and if the MPI library's collective is used */
+    struct trv_mpi_node_run *run; /* if several ranks share every coordinate of the torus; else NULL */
     trv_mpi_channel_t *channel;
     trv_mpi_local_t local;
     const char *algorithm;
-    const int *name;   /* the rank in the communicator at every place; NULL: the place's number */
+    const int *name;   /* as in the plan specification */
     trv_torus_t torus; /* of the schedule */
     int steps;
-    trv_mpi_tally_t *tally; /* where its runs are counted; NULL: nowhere */
-    unsigned long call;     /* the number of its latest one, where calls are recorded */
-    bool failed;            /* a run has: it is of no more use */
+    trv_mpi_tally_t *tally; /* its runs are counted here; NULL: they are not counted */
+    unsigned long call;     /* the number of its latest run in the flight recorder; 0: not recorded */
+    bool failed;            /* a run failed: the operation must not be started again */
 } trv_mpi_operation_t;
 
-/* `shared`: runs at positions of the state's number (trv_mpi_operation_place); otherwise its tags begin at `tag`. TRV_OK
- * or a code of the core. */
+/* `shared`: runs use the tags of a position of the communicator (trv_mpi_operation_place), which is chosen for each
+ * run; otherwise its tags begin at `tag`. TRV_OK or a code of the core. */
 int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_want_t *want,
                            const trv_mpi_recipe_t *recipe, bool shared, int tag);
 void trv_mpi_operation_clear(trv_mpi_operation_t *operation);
 
-/* The plan that operations of a recipe share the program of: it is never run. Counted as kept memory. */
+/* Creates the model of a plan specification: a plan that is never run, whose compiled program the operations share. It
+ * is counted as kept memory. *model is NULL on a rank that is not its node's leader. TRV_OK or a code of the core. */
 int trv_mpi_model_create(trv_plan_t **model, const trv_mpi_want_t *want, const trv_mpi_recipe_t *recipe);
 void trv_mpi_model_destroy(trv_plan_t *model);
 
-/* Whether the operation is ours; otherwise the MPI library's own function serves, and the ones below are not called. */
+/* Whether the operation runs a schedule; otherwise the MPI library's collective is used, and of the functions below
+ * only trv_mpi_operation_count may be called. */
 bool trv_mpi_operation_serves(const trv_mpi_operation_t *operation);
 
-/* Starts a run of want.count elements. A failure of start, test or run is this rank's alone and breaks the communicator
- * here; so does `fail`, for a rank that cannot start its part. It returns the code. */
+/* Starts a run of want.count elements. A failure of start, test, wait or run concerns this rank only and breaks the
+ * communicator on it. A rank that cannot start its part calls `fail`, which does the same and returns `code`. */
 int trv_mpi_operation_start(trv_mpi_operation_t *operation, const void *input, void *output);
 int trv_mpi_operation_test(trv_mpi_operation_t *operation);
 int trv_mpi_operation_wait(trv_mpi_operation_t *operation);
 int trv_mpi_operation_fail(trv_mpi_operation_t *operation, int code);
-/* Start and wait. */
+/* Starts and waits. */
 int trv_mpi_operation_run(trv_mpi_operation_t *operation, const void *input, void *output);
-/* The tags, and the memory of the node, of later starts: those of a position. */
+/* Sets the position of the communicator whose tags, and whose memory of the node, later starts use. */
 void trv_mpi_operation_place(trv_mpi_operation_t *operation, int position);
-/* Count and handles of later starts, of the same signature. */
+/* Sets count and handles of later starts; the operation signature must be the same. */
 static inline void trv_mpi_operation_take(trv_mpi_operation_t *operation, size_t count, MPI_Datatype datatype,
                                           MPI_Op op)
 {
@@ -78,14 +81,14 @@ static inline void trv_mpi_operation_take(trv_mpi_operation_t *operation, size_t
     operation->want.op = operation->local.op = op;
 }
 
-/* Counts a run in the log's table, and records it, where that is wanted. */
+/* Counts a run in the log's table and records it in the flight recorder, if these are enabled. */
 void trv_mpi_operation_note(trv_mpi_operation_t *operation);
 static inline void trv_mpi_operation_count(trv_mpi_operation_t *operation)
 {
     if (trv_mpi_recording || operation->tally)
         trv_mpi_operation_note(operation);
 }
-/* What is waited for: trv_mpi_waiting_t of an operation. */
+/* Describes the messages that an operation waits for, as a callback of trv_mpi_waiting_t. */
 void trv_mpi_operation_describe(const void *operation, char *text, size_t size);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * Requests: their turns, and the progress of all of them.
+ * Requests: their order, and the progress of all active requests.
  *
- * `lock` is held for instants only, over the list; `moving` by the one thread that makes progress, which alone takes
- * requests out. MPI may call back while a request is tested (its own progress calls ours, in the component): the second
- * time `moving` is taken, and nothing happens.
+ * `lock` protects the list and is never held while a request is tested. `moving` is held by the one thread that makes
+ * progress; only this thread removes requests from the list. While a request is tested, MPI may call
+ * trv_mpi_requests_progress again (in the component, MPI's progress function calls it); this nested call finds `moving`
+ * locked and does nothing.
  */
 #include "mpi/operations/request.h"
 
@@ -24,26 +25,26 @@ typedef enum phase { IDLE, QUEUED, RUNNING } phase_t;
 struct trv_mpi_request {
     trv_mpi_state_t *state;
     trv_mpi_lender_t lender;
-    trv_mpi_operation_t *operation; /* while it runs; a persistent one's is its own */
+    trv_mpi_operation_t *operation; /* taken from the pool while it runs; a persistent request keeps it */
     trv_mpi_job_t job;
-    trv_mpi_gather_t gather;    /* what job.packed points to */
-    trv_mpi_numbers_t *numbers; /* of a persistent one; else NULL */
+    trv_mpi_gather_t gather;    /* job.packed points to it */
+    trv_mpi_numbers_t *numbers; /* for a persistent request the block that its tags are from; else NULL */
     int tag, position;
-    unsigned long turn; /* requests at this position before this one */
+    unsigned long turn; /* the number of earlier requests at this position */
     atomic_int phase;
     trv_mpi_buffers_t buffers;
     trv_mpi_watch_t watch;
     int code;
-    char reason[REASON_MAX]; /* of a failure; errors are told in the thread that asks */
+    char reason[REASON_MAX]; /* of a failure; trv_mpi_request_outcome sets it in the thread that calls it */
     struct trv_mpi_request *next;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list */
 static pthread_mutex_t moving = PTHREAD_MUTEX_INITIALIZER;
 static trv_mpi_request_t *first, **end = &first; /* active ones, in the order of their starts */
 static atomic_int active;
 
-/* ---- Making ------------------------------------------------------------------------------------------------------ */
+/* ---- Creating ---------------------------------------------------------------------------------------------------- */
 
 static trv_mpi_request_t *make(trv_mpi_state_t *state, const trv_mpi_lender_t *lender, const trv_mpi_want_t *want,
                                bool persistent)
@@ -152,7 +153,7 @@ static void complete(trv_mpi_request_t *request, int code)
     void (*done)(void *, int) = request->job.done;
     const int class = code < 0 ? trv_mpi_class(code) : trv_mpi_alias_class(request->buffers.alias);
     void *context = request->job.context;
-    atomic_store_explicit(&request->phase, IDLE, memory_order_release); /* its owner may free it from here on */
+    atomic_store_explicit(&request->phase, IDLE, memory_order_release); /* now its owner may free it */
     if (done)
         done(context, class);
 }
@@ -178,7 +179,7 @@ static int begin(trv_mpi_request_t *request)
                     : trv_mpi_operation_start(operation, request->buffers.input, request->buffers.output);
 }
 
-/* One step: 1 when the request is complete. */
+/* Makes progress on a request. Returns 1 when it is complete, with its result in *code, else 0. */
 static int move(trv_mpi_request_t *request, int *code)
 {
     if (atomic_load(&request->phase) == QUEUED) {
@@ -205,7 +206,7 @@ static void take_out(trv_mpi_request_t **place)
 
 int trv_mpi_requests_progress(void)
 {
-    static unsigned rounds; /* under `moving` */
+    static unsigned rounds; /* protected by `moving` */
     int completed = 0;
     if (atomic_load_explicit(&active, memory_order_relaxed) == 0 || pthread_mutex_trylock(&moving) != 0)
         return 0;

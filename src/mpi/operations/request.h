@@ -1,13 +1,13 @@
 /*
- * Collectives that run while the program does something else: non-blocking ones, and persistent ones that were started.
+ * Requests: collectives that run while the program continues. They are non-blocking, or persistent and started.
  *
- * Requests are matched by the order of the calls: the k-th non-blocking request on a communicator has position
- * 1 + k mod TRV_MPI_TURNS, and with it the same tags everywhere. It begins when this rank's earlier request at that
- * position is complete, so at each position the requests of all ranks follow each other in the same order; ranks may
- * begin them at different times. Persistent requests have a position each that is not used again (trv_mpi_state_position):
- * they are freed, and started, in any order.
+ * Requests are matched by the order of the calls: the k-th non-blocking request on a communicator has position 1 + k
+ * mod TRV_MPI_TURNS, and so the same tags on all ranks. It begins when this rank's previous request at that position is
+ * complete. At each position the requests of all ranks therefore follow each other in the same order, but ranks may
+ * begin them at different times. A persistent request has its own position, which is not reused
+ * (trv_mpi_state_persistent), so persistent requests may be started and freed in any order.
  *
- * Progress of all requests of the process is made wherever one waits or tests.
+ * A thread that waits for a request or tests it makes progress on all active requests of the process.
  */
 #ifndef TRIVANCE_MPI_OPERATIONS_REQUEST_H
 #define TRIVANCE_MPI_OPERATIONS_REQUEST_H
@@ -21,7 +21,7 @@ typedef struct trv_mpi_job {
     trv_mpi_want_t want; /* with the handles of this call */
     const void *input;   /* or MPI_IN_PLACE */
     void *output;
-    const trv_mpi_gather_t *packed;         /* AllGather of types with gaps: its arguments, instead of the two above */
+    const trv_mpi_gather_t *packed;         /* AllGather of types with gaps: replaces input and output; else NULL */
     void (*done)(void *context, int class); /* called at the end with MPI_SUCCESS or an error class, by the thread
                                                that makes progress; may be NULL */
     void *context;
@@ -29,31 +29,34 @@ typedef struct trv_mpi_job {
 
 typedef struct trv_mpi_request trv_mpi_request_t;
 
-/* The pool that requests take their operations from: a non-blocking one while it runs, a persistent one all its life. */
+/* The pool that requests take their operations from. A non-blocking request has one while it runs, a persistent request
+ * until it is freed. */
 typedef struct trv_mpi_lender {
-    void *source; /* held until `release` */
+    void *source; /* the pool's owner, referenced until `release` */
     trv_mpi_operation_t *(*take)(void *source, trv_mpi_state_t *state,
                                  const trv_mpi_want_t *want); /* NULL: no memory */
     void (*give)(trv_mpi_operation_t *operation);
     void (*release)(void *source);
 } trv_mpi_lender_t;
 
-/* A non-blocking request; or a persistent one, whose position is given: `numbers` is released with it. Local; does not
- * wait for other ranks. TRV_OK or TRV_ERR_MEMORY, which breaks the communicator on this rank; then source and numbers are the
- * caller's. */
+/* Creates a non-blocking request (`numbers` is NULL), or a persistent one whose tags begin at `tag`; it owns `numbers`
+ * and `lender` and releases them when it is freed. Local; does not wait for other ranks. TRV_OK; or TRV_ERR_MEMORY,
+ * which breaks the communicator on this rank, and then the caller still owns both. */
 int trv_mpi_request_create(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_lender_t *lender,
                            const trv_mpi_job_t *job, trv_mpi_numbers_t *numbers, int tag);
-/* Each non-blocking request once, in the order of their creation; persistent ones when they are not active. */
+/* Starts a request. Each non-blocking request is started once, in the order of creation. A persistent request must not
+ * be active. */
 void trv_mpi_request_start(trv_mpi_request_t *request);
 bool trv_mpi_request_active(const trv_mpi_request_t *request);
-/* Of a request that is not active: TRV_OK or the code of its latest run, with the sentence in trv_last_error(). */
+/* The result of the latest run of a request that is not active: TRV_OK, or a code of the core with the message in
+ * trv_last_error(). */
 int trv_mpi_request_outcome(const trv_mpi_request_t *request);
 /* Whether send and receive buffer of the latest run overlapped. */
 trv_mpi_alias_t trv_mpi_request_alias(const trv_mpi_request_t *request);
-/* When it is not active. */
+/* The request must not be active. */
 void trv_mpi_request_free(trv_mpi_request_t *request);
 
-/* Makes what progress there is to make; returns how many requests became complete. Never blocks. */
+/* Makes progress on all active requests and returns the number of those that became complete. Never blocks. */
 int trv_mpi_requests_progress(void);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Arguments: what is refused, and with which words.
+ * Checks the arguments of calls and converts them for the executor.
  */
 #include "mpi/operations/want.h"
 
@@ -8,6 +8,7 @@
 #include "execute/run/arguments.h"
 #include "mpi/settings/job_settings.h"
 
+/* Whether the MPI library reports an error when both buffers begin at the same address. */
 #if defined(MPICH)
 static const bool SAME_IS_ERROR = true;
 #else
@@ -29,7 +30,7 @@ int trv_mpi_want(const trv_mpi_arguments_t *arguments, trv_mpi_want_t *want)
 
 trv_mpi_want_t trv_mpi_bytes(size_t bytes)
 {
-    /* Never in larger elements: a count that differs on one rank must not be another kind of call there. */
+    /* Elements are always bytes: a rank with a different count must still have the same operation signature. */
     trv_mpi_want_t want = {.collective = TRV_ALLGATHER, .datatype = MPI_BYTE, .op = MPI_OP_NULL};
     want.count = bytes;
     want.elements = (trv_mpi_elements_t){.way = TRV_MPI_KERNEL,

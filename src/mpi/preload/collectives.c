@@ -1,10 +1,10 @@
 /*
- * The MPI functions that a preload library defines in the MPI library's stead. Each asks the interceptor, and what that
- * does not serve goes to the PMPI_ function with the program's own arguments; so a profiling library beneath us, which
- * defines PMPI_ names, still sees everything.
+ * The MPI functions that a preload library defines in place of the MPI library. Each calls the interceptor. If the call
+ * falls back, its arguments are passed unchanged to the PMPI_ function, so a profiling library beneath this one, which
+ * defines PMPI_ functions, still receives these calls.
  *
- * Non-blocking and persistent forms always pass: MPI gives a library before it no way to make progress while the
- * program computes or waits in MPI_Wait for something else.
+ * Non-blocking and persistent calls always fall back: MPI offers a library in front of it no way to make progress while
+ * the program computes or waits in MPI_Wait for another request.
  */
 #include "mpi/preload/preload.h"
 
@@ -28,7 +28,8 @@ static const bool WANTS_OPEN_MPI = true;
 static const bool WANTS_OPEN_MPI = false;
 #endif
 
-/* Under the other MPI the first call would crash. What is no MPI program (a launcher, a shell) is left alone. */
+/* Ends a program that uses the other MPI, because its first call would crash. Does nothing in a program without MPI,
+ * such as a launcher or a shell. */
 __attribute__((constructor)) static void refuse_other_mpi(void)
 {
     Dl_info info;
@@ -56,9 +57,9 @@ void trv_preload_pass(const char *name, MPI_Comm comm)
         trv_mpi_intercept_note(name, "a preload library cannot make it progress between the program's calls", comm);
 }
 
-/* ---- The beginning ----------------------------------------------------------------------------------------------- */
+/* ---- Initialization ---------------------------------------------------------------------------------------------- */
 
-/* All ranks meet here; what they find out holds for the job. */
+/* All ranks call MPI_Init or MPI_Init_thread, so trv_preload_begin may communicate. */
 int MPI_Init(int *argc, char ***argv)
 {
     int code = PMPI_Init(argc, argv);
@@ -96,8 +97,8 @@ int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, 
     return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 
-/* With one count for all ranks it is the block form. The counts are the same on all ranks, so this is no rank's own
- * decision; where they are not, by mistake, `list` tells. */
+/* MPI_Reduce_scatter with equal counts is MPI_Reduce_scatter_block. MPI requires the list of counts to be the same on
+ * all ranks, so they make the same choice; with TRIVANCE_CHECK the ranks compare `list`, of `bytes` bytes. */
 static bool reduce_scatter(trv_mpi_arguments_t call, bool equal, const void *list, size_t bytes, MPI_Comm comm,
                            int *code)
 {
@@ -107,7 +108,7 @@ static bool reduce_scatter(trv_mpi_arguments_t call, bool equal, const void *lis
     return trv_mpi_intercept_uneven(&call, list, bytes, comm, code);
 }
 
-/* 0 where nothing is served, and for arguments that the MPI library will refuse. */
+/* The number of ranks; 0 if calls fall back, or if the arguments are invalid, which the MPI library reports. */
 static int ranks_of(const void *counts, MPI_Comm comm)
 {
     int ranks = 0;
@@ -165,7 +166,7 @@ int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
 
 #if defined(OPEN_MPI) && MPI_VERSION < 4
 
-/* mpi-ext.h declares them; it wants more of the compiler than we do. */
+/* Declared in mpi-ext.h, which requires more from the compiler than this project does. */
 int MPIX_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                         MPI_Info info, MPI_Request *request);
 int PMPIX_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,

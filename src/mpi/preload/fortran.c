@@ -1,10 +1,12 @@
 /*
- * Open MPI's Fortran names. Its Fortran bindings do not come by the C names, so these are defined too: what gfortran
- * and others call for mpif.h and `use mpi` (mpi_allreduce_ and its spellings), and for `use mpi_f08` (…_f08_).
+ * The Fortran functions of Open MPI. Its Fortran bindings do not call the C functions, so the Fortran names are
+ * defined, too: those that gfortran and other compilers call for mpif.h and `use mpi` (mpi_allreduce_ and other
+ * spellings), and for `use mpi_f08` (…_f08_).
  *
- * Fortran passes addresses. MPI_IN_PLACE and MPI_BOTTOM are variables, known by where they are: the weak names below,
- * which the loader binds to the same place for the program, for Open MPI and for us. In mpi_f08 a handle is a type of
- * one integer, and ierror may be absent (NULL). What we do not serve goes to the pmpi_ name unchanged.
+ * Fortran passes addresses. MPI_IN_PLACE and MPI_BOTTOM are variables, recognised by their addresses: those of the weak
+ * symbols below, which the loader binds to the same address in the program, in Open MPI and in this library. In mpi_f08
+ * a handle is a type that consists of one integer, and ierror may be absent (NULL). Calls that fall back go to the
+ * pmpi_ function unchanged.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -17,7 +19,7 @@
 
 #define WEAK __attribute__((weak))
 
-/* In the spellings of the compilers that Open MPI knows. */
+/* The spellings of the compilers that Open MPI supports. */
 extern MPI_Fint mpi_fortran_in_place_ WEAK, mpi_fortran_in_place__ WEAK, mpi_fortran_in_place WEAK,
     MPI_FORTRAN_IN_PLACE WEAK;
 extern MPI_Fint mpi_fortran_bottom_ WEAK, mpi_fortran_bottom__ WEAK, mpi_fortran_bottom WEAK, MPI_FORTRAN_BOTTOM WEAK;
@@ -36,7 +38,7 @@ typedef void (*set_info_t)(const MPI_Fint *, const MPI_Fint *, MPI_Fint *);
 typedef void (*dup_with_info_t)(const MPI_Fint *, const MPI_Fint *, MPI_Fint *, MPI_Fint *);
 typedef void (*init_thread_t)(const MPI_Fint *, MPI_Fint *, MPI_Fint *);
 
-/* Open MPI's own. */
+/* The functions of Open MPI, or of a profiling library, that this library replaces. */
 static struct {
     reduce_t allreduce, reduce_scatter_block, reduce_scatter;
     ireduce_t iallreduce;
@@ -51,9 +53,10 @@ static struct {
 } library;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static bool blind; /* MPI_IN_PLACE is not to be told */
+static bool blind; /* MPI_IN_PLACE cannot be recognised, so all calls fall back */
 
-/* Usually in the global scope; not where Python, say, has loaded an extension that is written in Fortran. */
+/* Finds a function of the Fortran bindings. They are usually in the global scope, but not if, for example, Python has
+ * loaded an extension that is written in Fortran. */
 static void find(const char *name, void *function)
 {
     void *found = dlsym(RTLD_NEXT, name), *bindings = found ? NULL : trv_loaded_library("libmpi_mpifh.so");
@@ -78,7 +81,7 @@ static void begin(void)
     blind = !known;
 }
 
-/* Also finds the library's own functions, so it comes before every call of them. */
+/* Whether all calls fall back. Also initialises `library`, so it must be called before a function in that is called. */
 static bool is_idle(void)
 {
     pthread_once(&once, begin);
@@ -98,7 +101,7 @@ static const void *input(const void *buffer)
 
 static void *output(void *buffer) { return (void *)input(buffer); }
 
-static void give(MPI_Fint *ierror, MPI_Fint code)
+static void set_error(MPI_Fint *ierror, MPI_Fint code)
 {
     if (ierror)
         *ierror = code;
@@ -119,7 +122,7 @@ static void reduce(trv_collective_t collective, const reduce_t *pass, const void
         error = code;
     else
         (*pass)(sendbuf, recvbuf, count, datatype, op, comm, &error);
-    give(ierror, error);
+    set_error(ierror, error);
 }
 
 void mpi_allreduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
@@ -146,7 +149,7 @@ void mpi_reduce_scatter_(const void *sendbuf, void *recvbuf, const MPI_Fint *rec
         error = code;
     else
         library.reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, &error);
-    give(ierror, error);
+    set_error(ierror, error);
 }
 
 void mpi_allgather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
@@ -161,7 +164,7 @@ void mpi_allgather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fi
         error = code;
     else
         library.allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &error);
-    give(ierror, error);
+    set_error(ierror, error);
 }
 
 void mpi_barrier_(const MPI_Fint *comm, MPI_Fint *ierror)
@@ -172,7 +175,7 @@ void mpi_barrier_(const MPI_Fint *comm, MPI_Fint *ierror)
         error = code;
     else
         library.barrier(comm, &error);
-    give(ierror, error);
+    set_error(ierror, error);
 }
 
 void mpi_iallreduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
@@ -182,7 +185,7 @@ void mpi_iallreduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, 
     if (!is_idle())
         trv_preload_pass("MPI_Iallreduce", PMPI_Comm_f2c(*comm));
     library.iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request, &error);
-    give(ierror, error);
+    set_error(ierror, error);
 }
 
 void mpi_init_(MPI_Fint *ierror)
@@ -192,7 +195,7 @@ void mpi_init_(MPI_Fint *ierror)
     library.init(&error);
     if (error == MPI_SUCCESS)
         trv_preload_begin();
-    give(ierror, error);
+    set_error(ierror, error);
 }
 
 void mpi_init_thread_(const MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
@@ -202,10 +205,10 @@ void mpi_init_thread_(const MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ie
     library.init_thread(required, provided, &error);
     if (error == MPI_SUCCESS)
         trv_preload_begin();
-    give(ierror, error);
+    set_error(ierror, error);
 }
 
-/* Duplicates inherit, from whichever language they are made. */
+/* A duplicate that is created from Fortran also inherits its parent's state. */
 void mpi_comm_dup_(const MPI_Fint *comm, MPI_Fint *copy, MPI_Fint *ierror)
 {
     MPI_Fint error = MPI_SUCCESS;
@@ -213,7 +216,7 @@ void mpi_comm_dup_(const MPI_Fint *comm, MPI_Fint *copy, MPI_Fint *ierror)
     const bool before = trv_mpi_duplicates(true);
     library.comm_dup(comm, copy, &error);
     trv_mpi_duplicates(before);
-    give(ierror, error);
+    set_error(ierror, error);
 }
 
 void mpi_comm_idup_(const MPI_Fint *comm, MPI_Fint *copy, MPI_Fint *request, MPI_Fint *ierror)
@@ -224,7 +227,7 @@ void mpi_comm_idup_(const MPI_Fint *comm, MPI_Fint *copy, MPI_Fint *request, MPI
     const bool before = trv_mpi_duplicates(true);
     library.comm_idup(comm, copy, request, &error);
     trv_mpi_duplicates(before);
-    give(ierror, error);
+    set_error(ierror, error);
 }
 
 void mpi_comm_dup_with_info_(const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *copy, MPI_Fint *ierror)
@@ -236,7 +239,7 @@ void mpi_comm_dup_with_info_(const MPI_Fint *comm, const MPI_Fint *info, MPI_Fin
     trv_mpi_duplicates(before);
     if (error == MPI_SUCCESS)
         trv_preload_hint(PMPI_Comm_f2c(*copy), PMPI_Info_f2c(*info));
-    give(ierror, error);
+    set_error(ierror, error);
 }
 
 void mpi_comm_set_info_(const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *ierror)
@@ -246,7 +249,7 @@ void mpi_comm_set_info_(const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *ie
     library.comm_set_info(comm, info, &error);
     if (error == MPI_SUCCESS)
         trv_preload_hint(PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info));
-    give(ierror, error);
+    set_error(ierror, error);
 }
 
 /* ---- The other spellings ----------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /*
- * MPICH's Fortran bindings call the C names, which are ours, but for one: `use mpi_f08` begins MPI by PMPI_Init. So its
- * two names are defined here, and hand on to the library's own, the next ones of the same name.
+ * The Fortran functions of MPICH that do not call the C functions: MPI_Init and MPI_Init_thread of `use mpi_f08` call
+ * PMPI_Init. They are defined here and call the library's functions, which are the next ones of the same name.
  */
 #include <dlfcn.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 typedef void (*init_t)(MPI_Fint *);
 typedef void (*init_thread_t)(const MPI_Fint *, MPI_Fint *, MPI_Fint *);
 
-/* ierror may be absent (NULL). */
+/* Ends an initialization that returned `error`. `ierror` is the program's and may be absent (NULL). */
 static void begin(MPI_Fint error, MPI_Fint *ierror)
 {
     if (error == MPI_SUCCESS)

@@ -1,7 +1,10 @@
 /*
- * Hints on communicators: the key "trivance_algorithm" of MPI_Comm_set_info and MPI_Comm_dup_with_info says by which
- * algorithm, as TRIVANCE_ALGORITHM names them, calls on this communicator are served; `mpi` leaves them to the MPI
- * library, `default` takes either back. The MPI library sees the info, too, and ignores what it does not know.
+ * Hints on communicators. The key "trivance_algorithm" of MPI_Comm_set_info and MPI_Comm_dup_with_info sets the
+ * algorithm of calls on this communicator, named as in TRIVANCE_ALGORITHM; with `mpi` they fall back to the MPI
+ * library, and `default` restores the choice of the environment. The info is also passed to the MPI library, which
+ * ignores unknown keys.
+ *
+ * The functions that duplicate communicators are here, too, so that the duplicates inherit their parent's state.
  */
 #include "mpi/preload/preload.h"
 
@@ -30,7 +33,7 @@ int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
     return code;
 }
 
-/* ---- Duplicates, which inherit ----------------------------------------------------------------------------------- */
+/* ---- Duplicates -------------------------------------------------------------------------------------------------- */
 
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *copy)
 {

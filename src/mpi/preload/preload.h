@@ -1,5 +1,5 @@
 /*
- * What the C and the Fortran names share.
+ * Functions that the definitions of the C and of the Fortran functions share.
  */
 #ifndef TRIVANCE_MPI_PRELOAD_PRELOAD_H
 #define TRIVANCE_MPI_PRELOAD_PRELOAD_H
@@ -8,20 +8,22 @@
 
 #include <mpi.h>
 
-/* After the MPI library's own MPI_Init. */
+/* Initialises Trivance, after the MPI library's MPI_Init. Collective over MPI_COMM_WORLD. */
 void trv_preload_begin(void);
 
-/* Reduce-Scatter with a count per rank: served where they are equal. As the entries of mpi/front/intercept.h. */
+/* Reduce-Scatter with a count per rank, which is dispatched if the counts are equal. Returns as the entries of
+ * mpi/front/intercept.h. */
 bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const int *counts, MPI_Datatype datatype, MPI_Op op,
                                 MPI_Comm comm, int *code);
 
-/* Takes the hint of the communicator's info, if it has one. All its ranks call this. */
+/* Applies the hint in a communicator's info, if it has one. Collective. */
 void trv_preload_hint(MPI_Comm comm, MPI_Info info);
 
-/* MPI_Comm_idup is about to be called on it: Open MPI mixes up what is exchanged meanwhile. */
+/* Called before MPI_Comm_idup on a communicator: Open MPI confuses non-blocking collectives while that is pending, so
+ * exchanges must not use them (trv_mpi_mark_duplicated). */
 void trv_preload_duplicates(MPI_Comm comm);
 
-/* Counts a call whose form a preload library cannot serve. */
+/* Counts a call of a form that a preload library cannot dispatch. */
 void trv_preload_pass(const char *name, MPI_Comm comm);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Lines, files, and who speaks.
+ * Writes log lines to stderr or a file, and decides which ranks and lines are logged.
  */
 #include "mpi/reports/log.h"
 
@@ -19,23 +19,23 @@
 #include "base/hash.h"
 
 #define LINE_MAX_BYTES 1400
-#define SAID_MAX       4096 /* different lines; later ones are not told apart, and so not said */
+#define LOGGED_MAX     4096 /* different lines; later lines cannot be compared and are not logged */
 
 static _Atomic(const trv_settings_t *) settings; /* NULL until they are read */
-static bool file_per_process;                    /* written before it */
+static bool file_per_process;                    /* valid when `settings` is set */
 static atomic_bool strict;                       /* TRIVANCE_FALLBACK=error on any rank */
 static FILE *out;
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the one below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects `logged` */
 static struct {
     int count;
-    uint64_t hash[SAID_MAX];
-} said;
+    uint64_t hash[LOGGED_MAX];
+} logged;
 
-/* ---- Where to ---------------------------------------------------------------------------------------------------- */
+/* ---- The file ---------------------------------------------------------------------------------------------------- */
 
-/* "trivance.%h.%p" with host and process put in; %% is %. Cut where it is too long. */
+/* Replaces %h by the host, %p by the process id and %% by % in a name like "trivance.%h.%p". Truncates long names. */
 static void expand(const char *pattern, char *name, size_t size)
 {
     char host[256] = "";
@@ -55,7 +55,7 @@ static void expand(const char *pattern, char *name, size_t size)
     name[used] = '\0';
 }
 
-/* At the first line: who says nothing leaves no file. */
+/* Called for the first line, so that a process that logs nothing creates no file. */
 static void open_output(void)
 {
     char name[4096];
@@ -120,15 +120,15 @@ bool trv_mpi_log_is_new(const char *text)
 {
     uint64_t hash = trv_hash(TRV_HASH_SEED, text, strlen(text));
     pthread_mutex_lock(&lock);
-    bool is_new = said.count < SAID_MAX;
-    for (int i = 0; i < said.count && is_new; i++)
-        is_new = said.hash[i] != hash;
+    bool is_new = logged.count < LOGGED_MAX;
+    for (int i = 0; i < logged.count && is_new; i++)
+        is_new = logged.hash[i] != hash;
     if (is_new)
-        said.hash[said.count++] = hash;
-    bool full = is_new && said.count == SAID_MAX;
+        logged.hash[logged.count++] = hash;
+    bool full = is_new && logged.count == LOGGED_MAX;
     pthread_mutex_unlock(&lock);
     if (full)
-        trv_mpi_say("%d different lines were logged; new warnings and decisions are no longer logged", SAID_MAX);
+        trv_mpi_say("%d different lines were logged; new warnings and decisions are no longer logged", LOGGED_MAX);
     return is_new && !full;
 }
 
@@ -172,7 +172,7 @@ void trv_mpi_log_stop(int rank, const char *line)
     if (!stops || rank != 0 || !running || over)
         return;
     trv_mpi_say("%s; TRIVANCE_FALLBACK=error ends the program", line);
-    sleep(1); /* launchers lose what was said an instant before */
+    sleep(1); /* launchers lose output that was written immediately before */
     PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 

@@ -1,5 +1,6 @@
 /*
- * Rows are found by the names in them, and counted without a lock.
+ * The log of decisions and the table of calls. A lock is taken to find a row by its names; calls are counted in it by
+ * atomic additions, without a lock.
  */
 #include "mpi/reports/log_table.h"
 
@@ -24,11 +25,12 @@ struct trv_mpi_tally {
     atomic_ullong calls, bytes;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of `rows` while one is added */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects `rows` and the texts in the rows */
 static trv_mpi_tally_t row[ROWS_MAX];
 static int rows;
 
-/* The row of a kind of call; the last row takes all that have none of their own. */
+/* Finds or adds the row of a collective, an algorithm and a reason. When the table is full, the last row counts all
+ * other calls. */
 static trv_mpi_tally_t *find_row(const char *collective, const char *algorithm, const char *why)
 {
     char cut[WHY_MAX];
@@ -65,7 +67,7 @@ trv_mpi_tally_t *trv_mpi_log_decision(int rank, const char *where, const char *c
     if (falls_back)
         trv_mpi_log_stop(rank, line);
     if (settings->info ? trv_mpi_heard(TRV_DEBUG_INFO, rank) : rank == 0) {
-        /* Without info one line per reason is enough. */
+        /* Without info one line is logged per reason. */
         if (trv_mpi_log_is_new(settings->info ? line : why))
             trv_mpi_say("%s", line);
     }
@@ -88,7 +90,7 @@ void trv_mpi_log_passed(int rank, const char *collective, size_t bytes, const ch
 void trv_mpi_log_end(void)
 {
     pthread_mutex_lock(&lock);
-    int count = rows; /* what is in a row stays as it is, its sums excepted */
+    int count = rows; /* texts in existing rows do not change, so the lock is not needed below */
     pthread_mutex_unlock(&lock);
     if (count == 0 || !trv_mpi_heard(TRV_DEBUG_INFO, trv_mpi_log_rank()))
         return;

@@ -1,7 +1,7 @@
 /*
- * The flight recorder: a ring of records per communicator, each with a lock of its own, which is held while a record is
- * written or copied and never while a line is printed. The list of all recorders has another, which is always taken
- * first.
+ * The flight recorder: a ring buffer of records per communicator. Each has a lock, which is held while a record is
+ * written or copied and never while a line is printed. The list of all recorders has another lock, which is always
+ * taken first.
  */
 #include "mpi/reports/recorder.h"
 
@@ -18,10 +18,10 @@
 #include "mpi/reports/log.h"
 
 #define WHERE_MAX 192
-#define LATEST    8 /* of the calls, printed when time is up: a screen shows those of several ranks */
+#define LATEST    8 /* calls printed after a timeout, so that a screen shows those of several ranks */
 
 typedef struct record {
-    unsigned long number; /* from 1 on; 0: none yet */
+    unsigned long number; /* from 1 on; 0: an empty record */
     char collective[24], algorithm[TRV_ALGORITHM_NAME_MAX];
     size_t bytes;
     long long began_ms, ended_ms;
@@ -30,18 +30,18 @@ typedef struct record {
 } record_t;
 
 struct trv_mpi_recorder {
-    pthread_mutex_t lock; /* of all below, the list's links excepted */
+    pthread_mutex_t lock; /* protects `where`, `calls` and `record` */
     char where[WHERE_MAX];
     unsigned long calls;
     record_t record[TRV_MPI_RECORDS];
-    int rank;                          /* written once */
-    trv_mpi_recorder_t *next, **place; /* under `list_lock` */
+    int rank;                          /* constant */
+    trv_mpi_recorder_t *next, **place; /* protected by `list_lock` */
 };
 
 bool trv_mpi_recording;
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static trv_mpi_recorder_t *first;
-static atomic_bool asked; /* SIGUSR1 has come */
+static atomic_bool asked; /* SIGUSR1 was received, and nothing has been printed since */
 static struct sigaction previous;
 
 /* ---- The signal -------------------------------------------------------------------------------------------------- */
@@ -66,7 +66,7 @@ void trv_mpi_recorder_begin(const trv_settings_t *settings)
     sigaction(SIGUSR1, &action, NULL);
 }
 
-/* ---- Its life ---------------------------------------------------------------------------------------------------- */
+/* ---- Creation and release ---------------------------------------------------------------------------------------- */
 
 trv_mpi_recorder_t *trv_mpi_recorder_create(int rank, const char *where)
 {
@@ -168,7 +168,7 @@ static void print_record(const record_t *record, long long now)
                 record->bytes, record->algorithm, (double)(now - record->began_ms) / 1e3, end);
 }
 
-/* Copies call `number`; false if it is not kept any more. */
+/* Copies the record of call `number`; false if a later call has overwritten it. */
 static bool copy_record(trv_mpi_recorder_t *recorder, unsigned long number, record_t *copy)
 {
     pthread_mutex_lock(&recorder->lock);
@@ -177,7 +177,7 @@ static bool copy_record(trv_mpi_recorder_t *recorder, unsigned long number, reco
     return copy->number == number;
 }
 
-static void print_latest(trv_mpi_recorder_t *recorder, unsigned long most)
+static void print_latest(trv_mpi_recorder_t *recorder, unsigned long printed_max)
 {
     char where[WHERE_MAX], more[80] = "";
     record_t record;
@@ -185,7 +185,8 @@ static void print_latest(trv_mpi_recorder_t *recorder, unsigned long most)
     unsigned long last = recorder->calls;
     memcpy(where, recorder->where, sizeof where);
     pthread_mutex_unlock(&recorder->lock);
-    unsigned long kept = last < TRV_MPI_RECORDS ? last : TRV_MPI_RECORDS, printed = kept < most ? kept : most;
+    unsigned long kept = last < TRV_MPI_RECORDS ? last : TRV_MPI_RECORDS,
+                  printed = kept < printed_max ? kept : printed_max;
     if (printed < kept)
         snprintf(more, sizeof more, "; %lu more are recorded, and SIGUSR1 prints all", kept - printed);
     long long now = trv_mpi_now_ms();

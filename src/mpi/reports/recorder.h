@@ -1,12 +1,12 @@
 /*
- * The flight recorder: the last collectives of each communicator, with what became of them. For programs that hang.
+ * The flight recorder: a list of the latest collectives of each communicator and their results, for programs that hang.
  *
- * On with TRIVANCE_RECORDER or TRIVANCE_TIMEOUT; otherwise there is no recorder, and a call costs a test for NULL. All
- * are printed by every rank that gets SIGUSR1, at its next call or where it waits in one of ours; the latest few where
- * a timeout is over (watch.h). A handler that the program has set before stays in use. It knows nothing of the other
- * ranks, and tells them nothing: any rank may record alone.
+ * It is enabled by TRIVANCE_RECORDER or TRIVANCE_TIMEOUT; otherwise no recorder exists, and a call costs a test for
+ * NULL. A rank that receives SIGUSR1 prints all recorded calls, at its next call or while it waits in a collective of
+ * Trivance. A rank whose timeout expires prints the latest few (watch.h). A signal handler that the program has set
+ * before is still called. The recorder does not communicate, so a single rank may enable it.
  *
- * Any thread may call any of these; a recorder is destroyed by whoever uses it last.
+ * Any thread may call these functions, but a recorder must not be in use when it is destroyed.
  */
 #ifndef TRIVANCE_MPI_REPORTS_RECORDER_H
 #define TRIVANCE_MPI_REPORTS_RECORDER_H
@@ -16,34 +16,36 @@
 
 #include "settings/settings.h"
 
-#define TRV_MPI_RECORDS 256 /* of a communicator */
+#define TRV_MPI_RECORDS 256 /* per communicator */
 
 typedef struct trv_mpi_recorder trv_mpi_recorder_t;
 
-/* Read by everyone, written once, with the settings. */
+/* Whether calls are recorded. Set once, by trv_mpi_recorder_begin. */
 extern bool trv_mpi_recording;
 
-/* Called once with the settings. */
+/* Enables the recorder if the settings ask for it. Called once. */
 void trv_mpi_recorder_begin(const trv_settings_t *settings);
 
-/* The recorder of a communicator in which this process has `rank` and which is called `where` ("comm 4 (64 ranks,
- * 8x8)"). NULL: nothing is recorded, or there is no memory. All functions below take NULL and do nothing then. */
+/* Creates the recorder of a communicator in which this process has `rank` and whose name is `where` ("comm 4 (64 ranks,
+ * 8x8)"). NULL: recording is disabled, or there is no memory. The functions below accept NULL and then do nothing. */
 trv_mpi_recorder_t *trv_mpi_recorder_create(int rank, const char *where);
 void trv_mpi_recorder_rename(trv_mpi_recorder_t *recorder, const char *where);
 void trv_mpi_recorder_destroy(trv_mpi_recorder_t *recorder);
 
-/* A call of `collective` for a vector of `bytes`, served by `algorithm`, and complete when trv_mpi_record_end says so;
- * `passed`: given to the MPI library, whose end we do not see. The texts are copied. Returns the call's number among
- * those of the communicator, from 1 on; 0 where it is not recorded. */
+/* Records the start of a call of `collective` with a vector of `bytes` by `algorithm`; trv_mpi_record_end records its
+ * end. `passed`: the call falls back to the MPI library, and its end is not recorded. The texts are copied. Returns the
+ * call's number within the communicator, from 1 on, or 0 if it is not recorded. */
 unsigned long trv_mpi_record_begin(trv_mpi_recorder_t *recorder, const char *collective, size_t bytes,
                                    const char *algorithm, bool passed);
-/* Call `number` is complete, or has failed: `code` below 0. Nothing if it is so old that it is not kept any more. */
+/* Records that call `number` is complete, or has failed (`code` below 0). Does nothing if later calls have overwritten
+ * its record. */
 void trv_mpi_record_end(trv_mpi_recorder_t *recorder, unsigned long number, int code);
 
-/* Milliseconds of a clock that never goes back; as exact as the system's tick, and as cheap. */
+/* Milliseconds of a monotonic clock, with the resolution of the system's tick, which is cheap to read. */
 long long trv_mpi_now_ms(void);
 
-/* Prints the latest calls of a communicator, the last one last; or, if SIGUSR1 has come, all calls of all. */
+/* The first function prints the latest calls of a communicator in their order. The second one prints all recorded calls
+ * of all communicators if SIGUSR1 was received. */
 void trv_mpi_recorder_print(trv_mpi_recorder_t *recorder);
 void trv_mpi_recorder_answer(void);
 

@@ -1,5 +1,5 @@
 /*
- * Timeouts and their reports.
+ * Measures the time that a rank waits, and reports it when the timeout expires.
  */
 #include "mpi/reports/watch.h"
 
@@ -9,7 +9,7 @@
 #include "mpi/reports/log.h"
 #include "transport/mpi/waiting.h"
 
-#define GAP_MAX_MS 1000 /* more between two looks was not waiting */
+#define GAP_MAX_MS 1000 /* counted at most for a gap between two polls; in a longer gap the rank did not wait */
 #define TEXT_MAX   1200
 
 static double timeout_ms; /* 0: none */
@@ -21,7 +21,7 @@ void trv_mpi_watch_begin(const trv_settings_t *settings)
     aborts = settings->on_timeout == TRV_TIMEOUT_ABORT;
 }
 
-/* Whether the time has just run out. */
+/* Adds the time since the previous call; returns whether the timeout has expired now, once per wait. */
 static bool runs_out(trv_mpi_watch_t *watch)
 {
     long long now = trv_mpi_now_ms(), gap = watch->looked_ms ? now - watch->looked_ms : 0;
@@ -38,7 +38,7 @@ static void abort_if_wanted(void)
     if (!aborts)
         return;
     trv_mpi_say("TRIVANCE_ON_TIMEOUT=abort ends the program");
-    sleep(1); /* the launcher passes on what was said, and the other ranks speak */
+    sleep(1); /* time for the launcher to forward output, and for the other ranks to report */
     PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
@@ -55,8 +55,8 @@ void trv_mpi_watch_look(trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting
     abort_if_wanted();
 }
 
-/* A function of its own, so that calls that have waited for no rank need no memory for the text. */
-static void say_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting)
+/* A separate function, so that the stack of calls that report nothing has no space for the text. */
+static void report_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting)
 {
     char what[TEXT_MAX] = "";
     waiting->describe(waiting->context, what, sizeof what);
@@ -68,7 +68,7 @@ static void say_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiti
 void trv_mpi_watch_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting)
 {
     if (watch->told)
-        say_end(watch, waiting);
+        report_end(watch, waiting);
 }
 
 void trv_mpi_cancel_all(int requests, MPI_Request *request)

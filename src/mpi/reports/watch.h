@@ -1,9 +1,9 @@
 /*
- * TRIVANCE_TIMEOUT: a rank that waits longer reports what it waits for, prints the flight recorder of the communicator,
- * and continues or ends the program (TRIVANCE_ON_TIMEOUT).
+ * Timeouts (TRIVANCE_TIMEOUT): a rank that waits longer logs what it waits for, prints the flight recorder of the
+ * communicator, and continues or ends the program (TRIVANCE_ON_TIMEOUT).
  *
- * Only time spent waiting counts: a rank that was stopped, or that computes between two polls, reports nothing. Nothing
- * here communicates, so ranks may have different timeouts, or none.
+ * Only waiting time counts: a rank that was stopped, or that computes between two polls, reports nothing. These
+ * functions do not communicate, so ranks may have different timeouts or none.
  */
 #ifndef TRIVANCE_MPI_REPORTS_WATCH_H
 #define TRIVANCE_MPI_REPORTS_WATCH_H
@@ -15,25 +15,26 @@
 
 #include "mpi/reports/recorder.h"
 
-/* Reads the timeout. Before any of the functions below. */
+/* Sets the timeout. Called once, before the other functions. */
 void trv_mpi_watch_begin(const trv_settings_t *settings);
 
-/* What is waited for, told only when time is up: "comm 1 (9 ranks, 3x3), call 302: allreduce of 4000 bytes, by
- * trivance-b; waits for ranks 3, 6". What stands before the first semicolon is told again when the wait is over after
- * all: it must say the same then. */
+/* The subject of a wait. `describe` is called when the timeout expires, for a text like "comm 1 (9 ranks, 3x3), call
+ * 302: allreduce of 4000 bytes, by trivance-b; waits for ranks 3, 6". It is called again if the wait ends after that;
+ * the part before the first semicolon must then be the same. */
 typedef struct trv_mpi_waiting {
     void (*describe)(const void *context, char *text, size_t size);
     const void *context;
     trv_mpi_recorder_t *recorder;
 } trv_mpi_waiting_t;
 
-/* One per wait, of zeros at first, used by one thread at a time. */
+/* The state of a wait, initially zeros. Only one thread at a time may use it. */
 typedef struct trv_mpi_watch {
     long long waited_ms, looked_ms;
     bool told;
 } trv_mpi_watch_t;
 
-/* After every poll in vain, the `polls`-th. It looks at the clock every 64 of them. */
+/* trv_mpi_watch_poll is called after every unsuccessful poll, with their number. It reads the clock after every
+ * 64th. */
 void trv_mpi_watch_look(trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting);
 static inline void trv_mpi_watch_poll(trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting, unsigned polls)
 {
@@ -41,14 +42,14 @@ static inline void trv_mpi_watch_poll(trv_mpi_watch_t *watch, const trv_mpi_wait
         trv_mpi_watch_look(watch, waiting);
 }
 
-/* At the end of waiting: says that it goes on, if anything was said. */
+/* Called at the end of a wait: logs that the rank continues, if the timeout was reported. */
 void trv_mpi_watch_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting);
 
-/* Cancels requests, after which nothing is written to their buffers any more. */
+/* Cancels requests and waits for them; afterwards MPI does not write to their buffers. */
 void trv_mpi_cancel_all(int requests, MPI_Request *request);
 
-/* Waits for requests that all ranks of a communicator take part in; `what` they have to do. MPI's code; on failure the
- * requests that are not complete have been cancelled. */
+/* Waits for requests in which all ranks of a communicator take part. `what`: for the report of a timeout, what the
+ * ranks must do, such as "make the same call". Returns MPI's code; on failure the incomplete requests are cancelled. */
 int trv_mpi_watch_all(int ranks, int requests, MPI_Request *request, const char *what);
 
 #endif

@@ -1,19 +1,19 @@
 /*
- * Which algorithm serves a call.
+ * The choice of the algorithm for a call.
  *
- * What is asked for is, first found wins: the name that TRV_Comm_set gave, a rule of TRIVANCE_TUNE, the name in
- * TRIVANCE_ALGORITHM, a rule of TRIVANCE_RULES_FILE, or nothing in particular (auto). A name is one algorithm, with its
- * parameters; for anything else (auto, planned, a family) the planner is asked (collective/choice.h). Auto needs a torus that
- * is known.
+ * The request has one of these sources, in the order of precedence: the name that TRV_Comm_set gave, a rule of
+ * TRIVANCE_TUNE, the name in TRIVANCE_ALGORITHM, a rule of TRIVANCE_RULES_FILE, or none (auto). A name selects one
+ * algorithm, with its parameters; otherwise (auto, planned, a family) the planner selects one (collective/choice.h).
+ * Auto requires a known torus.
  *
- * What serves must be right for the type and the operation: windows and overlaps for exact operations, consistent
- * schedules for the rest, and for operations that do not commute the gathered form, which adds in rank order (under the
- * drop-in the MPI library serves those). Where the requested algorithm is not right, the planner's choice takes its place.
- * Schedules that send both ways over a shared path are not excluded: the planner simulates the shared path
- * (docs/connections.md, "Narrow dimensions").
+ * The algorithm must be correct for the type and the operation. Exact operations permit schedules with windows and
+ * overlaps; other operations require consistent schedules; operations that do not commute require the gathered form,
+ * which adds in rank order (the drop-in leaves them to the MPI library). If the requested algorithm is not correct, the
+ * planner's choice replaces it. Schedules that send in both directions over a shared path are not excluded: the planner
+ * simulates the shared path (docs/connections.md, "Narrow dimensions").
  *
- * Rank 0 of the communicator chooses, for all vectors of a class of sizes at once, and tells the others (decide.h): what
- * is read here may differ between ranks.
+ * Rank 0 of the communicator chooses, for all vectors of a size class at once, and broadcasts the result (decide.h),
+ * because the settings and measurements that this file reads may differ between ranks.
  */
 #include "mpi/selection/choose.h"
 
@@ -27,7 +27,7 @@
 #include "mpi/selection/chooser.h"
 #include "mpi/selection/node_sets.h"
 
-/* What adds all contributions in rank order moves n vectors, so it serves small ones only. */
+/* The algorithm that adds in rank order gathers the vectors of all ranks, so the total size of these is limited. */
 #define IN_RANK_ORDER_BYTES_MAX (256 * 1024)
 
 static int leave(trv_choice_t *choice, const char *why)
@@ -39,7 +39,8 @@ static int leave(trv_choice_t *choice, const char *why)
 
 /* ---- Sizes ------------------------------------------------------------------------------------------------------- */
 
-/* A vector of `bytes` is on one side of the border, those from `border` bytes on are on the other. */
+/* Narrows the range of sizes of `choice` to those on the same side of `border` as `bytes`; a size equal to `border` is
+ * on the upper side. */
 static void keep_to_side(trv_choice_t *choice, uint64_t bytes, uint64_t border)
 {
     if (bytes < border && choice->bytes_max >= border)
@@ -48,7 +49,8 @@ static void keep_to_side(trv_choice_t *choice, uint64_t bytes, uint64_t border)
         choice->bytes_min = border;
 }
 
-/* What holds for `bytes` holds between these: of its class, and on the same side of every rule's bounds. */
+/* Sets the range of sizes for which the choice for `bytes` is valid: the same size class, and the same side of the
+ * bounds of every rule. */
 static void bound_sizes(trv_choice_t *choice, uint64_t bytes)
 {
     const trv_mpi_settings_t *settings = trv_mpi_settings();
@@ -69,11 +71,11 @@ static void bound_by_nothing(trv_choice_t *choice)
     choice->bytes_max = UINT64_MAX;
 }
 
-/* ---- What is asked for ------------------------------------------------------------------------------------------- */
+/* ---- The request ------------------------------------------------------------------------------------------------- */
 
 typedef struct request {
     const char *algorithm; /* a name, a family, TRV_RULE_AUTO, TRV_RULE_PLANNED or TRV_RULE_MPI */
-    const char *who;       /* asks for it; "" for nobody */
+    const char *who;       /* its source, for the log; "" for none */
 } request_t;
 
 static bool is_auto(const char *asked) { return strcmp(asked, TRV_RULE_AUTO) == 0; }
@@ -84,7 +86,7 @@ static request_t find_request(const trv_mpi_state_t *state, const trv_mpi_want_t
     const trv_mpi_settings_t *settings = trv_mpi_settings();
     const trv_rules_t *rules[] = {&settings->tune_rules, &settings->file_rules};
     bool named = !is_auto(state->config.algorithm);
-    const bool before[] = {state->config.named, named}; /* a name that comes before the rules */
+    const bool before[] = {state->config.named, named}; /* a name takes precedence over these rules */
     for (int i = 0; i < 2; i++) {
         if (before[i])
             continue;
@@ -104,7 +106,7 @@ static int choose_named(const trv_mpi_state_t *state, const trv_mpi_want_t *want
     const trv_chooser_t chooser = trv_mpi_chooser(state, &state->config.network, state->config.shared_port);
     const trv_signature_t signature = trv_mpi_signature(want);
     const int code = trv_choose_named(&chooser, &signature, request->algorithm, request->who, choice);
-    return code == TRV_ERR_MEMORY ? code : TRV_OK; /* the planner's choice takes its place */
+    return code == TRV_ERR_MEMORY ? code : TRV_OK; /* otherwise the planner's choice replaces it */
 }
 
 static int choose_planned(const trv_mpi_state_t *state, const trv_mpi_want_t *want, const char *family,
@@ -132,10 +134,11 @@ static int choose_in_rank_order(const trv_mpi_state_t *state, const trv_mpi_want
     return choose_named(state, want, &request, choice);
 }
 
-/* ---- All together ------------------------------------------------------------------------------------------------ */
+/* ---- The choice -------------------------------------------------------------------------------------------------- */
 
-/* Why the state's torus serves no schedule for the want, though it is known; NULL where it does. */
-static const char *places_refuse(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
+/* The reason why no schedule can execute this operation because of how the ranks are arranged on the torus; else
+ * NULL. */
+static const char *find_reason_on_torus(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
 {
     if (!state->config.node && !state->config.name)
         return NULL;
@@ -150,12 +153,12 @@ static const char *places_refuse(const trv_mpi_state_t *state, const trv_mpi_wan
     return NULL;
 }
 
-/* Why no schedule may serve; NULL where one may. */
-static const char *refuses(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
+/* The reason why no schedule may execute this operation, for the log; else NULL. */
+static const char *find_reason_against(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
 {
     if (want->elements.way == TRV_MPI_LIBRARY)
         return want->elements.reason;
-    const char *why = places_refuse(state, want);
+    const char *why = find_reason_on_torus(state, want);
     if (why || !trv_mpi_is_drop_in())
         return why;
     if (trv_mpi_settings()->fault)
@@ -163,8 +166,8 @@ static const char *refuses(const trv_mpi_state_t *state, const trv_mpi_want_t *w
     return !state->config.serves && state->members->wiring->known == TRV_MPI_WRONG ? state->config.why : NULL;
 }
 
-/* A name of the environment that does not serve the torus at all: it must fit communicators as large as the world; a
- * smaller one is served as if nothing were set. */
+/* Handles a name from TRIVANCE_ALGORITHM that does not support the torus. On communicators as large as the world this
+ * is an error; on smaller ones the request becomes auto. */
 static int check_setting(const trv_mpi_state_t *state, request_t *request, trv_choice_t *choice)
 {
     const char *set = trv_mpi_settings()->algorithm;
@@ -200,7 +203,7 @@ static int choose_asked(const trv_mpi_state_t *state, const trv_mpi_want_t *want
     if (choice->left_to_library)
         return TRV_OK;
     const bool on_nodes = state->config.site &&
-                          want->collective == TRV_ALLREDUCE; /* commutative, as all that comes here is */
+                          want->collective == TRV_ALLREDUCE; /* the operation commutes: trv_mpi_choose checked it */
     const bool must_win = is_auto(request.algorithm) && !state->config.serves && trv_mpi_is_drop_in();
     if (must_win && !on_nodes)
         return leave(choice, state->config.why);
@@ -216,7 +219,7 @@ static int choose_asked(const trv_mpi_state_t *state, const trv_mpi_want_t *want
 int trv_mpi_choose(const trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_choice_t *choice)
 {
     *choice = (trv_choice_t){.on_nodes = false};
-    const char *refusal = refuses(state, want);
+    const char *refusal = find_reason_against(state, want);
     bound_by_nothing(choice);
     if (refusal)
         return leave(choice, refusal);

@@ -8,7 +8,8 @@
 #include "mpi/communicator/state.h"
 #include "mpi/operations/want.h"
 
-/* TRV_OK, or a code of the core with the sentence. choice->algorithm is "" where the MPI library serves. */
+/* Returns TRV_OK, or an error code of the core with the message in trv_last_error(). choice->algorithm is "" if calls
+ * fall back to the MPI library. */
 int trv_mpi_choose(const trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_choice_t *choice);
 
 #endif

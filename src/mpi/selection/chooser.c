@@ -1,5 +1,5 @@
 /*
- * Choosers of communicators.
+ * Builds the input of the choice (collective/choice.h) from a communicator and the settings.
  */
 #include "mpi/selection/chooser.h"
 
@@ -7,8 +7,8 @@
 #include "mpi/settings/job_settings.h"
 #include "mpi/reports/log.h"
 
-/* Below MPI the network alone knows the way between two ranks; interfaces that lead different ways are the sender's to
- * choose from. */
+/* With MPI as the transport the network determines the route between two ranks. With libfabric and a map of interfaces
+ * (`ports`) the sender chooses it, because each interface belongs to one port. */
 trv_chooser_t trv_mpi_chooser(const trv_mpi_state_t *state, const trv_network_t *network, unsigned shared_port)
 {
     const trv_mpi_settings_t *settings = trv_mpi_settings();

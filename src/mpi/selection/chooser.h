@@ -1,5 +1,5 @@
 /*
- * The network of a communicator and the settings, for which schedules are chosen.
+ * The input of the choice of a schedule: the network of a communicator, its shared paths, and the settings.
  */
 #ifndef TRIVANCE_MPI_SELECTION_CHOOSER_H
 #define TRIVANCE_MPI_SELECTION_CHOOSER_H
@@ -7,8 +7,8 @@
 #include "collective/choice.h"
 #include "mpi/communicator/state.h"
 
-/* On this network: the communicator's own, or that of the whole job, of which it has some nodes. shared_port: bits of
- * dimensions both of whose ways leave by one port. */
+/* `network`: the communicator's, or that of the whole job if the communicator has only some of its nodes.
+ * `shared_port`: bit d is set if both directions of dimension d share one port. */
 trv_chooser_t trv_mpi_chooser(const trv_mpi_state_t *state, const trv_network_t *network, unsigned shared_port);
 
 #endif

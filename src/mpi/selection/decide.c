@@ -1,6 +1,6 @@
 /*
- * Deciding takes two exchanges: rank 0 broadcasts its choice in full; all ranks vote whether they can carry it out. Memory
- * is allocated between the two, because allocation can fail on a single rank.
+ * Decisions in two exchanges: rank 0 broadcasts its complete choice; then all ranks vote whether they can execute it,
+ * by an allreduce with the maximum. Memory is allocated between the two, because allocation can fail on a single rank.
  */
 #include "mpi/selection/decide.h"
 
@@ -18,7 +18,7 @@
 
 static const char WHAT[] = "make the same call";
 
-enum { DECISIONS_MAX = 256 }; /* of a communicator */
+enum { DECISIONS_MAX = 256 }; /* per communicator */
 
 /* The broadcast of rank 0. */
 typedef struct broadcast {
@@ -37,9 +37,9 @@ static void choose(trv_mpi_state_t *state, const trv_mpi_want_t *want, broadcast
     broadcast->piece_bytes = trv_mpi_settings()->piece_bytes;
 }
 
-/* ---- Carrying it out --------------------------------------------------------------------------------------------- */
+/* ---- Preparing --------------------------------------------------------------------------------------------------- */
 
-/* The schedule, and where this rank and the others are in it. */
+/* Creates the schedule, and fills in which rank is at which of its torus coordinates. TRV_OK or a code of the core. */
 static int make_recipe(trv_mpi_decision_t *made, const trv_mpi_state_t *state, const broadcast_t *broadcast)
 {
     const trv_decision_t *decision = &broadcast->decision;
@@ -69,7 +69,8 @@ static int make_recipe(trv_mpi_decision_t *made, const trv_mpi_state_t *state, c
     return code;
 }
 
-/* What a rank needs; NULL with the sentence where it cannot have it. */
+/* Allocates everything that this rank needs to execute the decision. NULL with the message in trv_last_error() if it
+ * cannot. */
 static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_want_t *want, const broadcast_t *broadcast)
 {
     const trv_decision_t *decision = &broadcast->decision;
@@ -87,7 +88,7 @@ static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_want_t 
     return NULL;
 }
 
-/* The MPI library serves after all. */
+/* Changes a prepared decision: calls fall back to the MPI library, for the reason `why`. */
 static void leave_to_library(trv_mpi_decision_t *made, trv_decision_t *decision, const char *why)
 {
     trv_mpi_decision_leave(made);
@@ -112,11 +113,12 @@ static void report(trv_mpi_decision_t *made, const trv_mpi_state_t *state, const
 
 /* ---- Agreeing ---------------------------------------------------------------------------------------------------- */
 
+/* The words of a vote. All ranks receive the maximum of each. */
 enum {
-    UNABLE,
-    ON_DEVICE,
-    OTHER_CALL,
-    OVER,
+    UNABLE,     /* this rank cannot execute the decision; in trv_mpi_compare_calls, its rank and its fault */
+    ON_DEVICE,  /* its buffer is, or may be, on a GPU */
+    OTHER_CALL, /* its vector is not in the decision's range of sizes */
+    OVER,       /* its plans exceed TRIVANCE_MEMORY */
     COLLECTIVE,
     COLLECTIVE_COMPLEMENT,
     KIND,
@@ -129,7 +131,7 @@ enum {
 };
 _Static_assert(WORDS <= TRV_MPI_WORDS_MAX, "an exchange takes no more words");
 
-static void tell_call(int64_t word[WORDS], const trv_mpi_want_t *want, uint64_t uneven)
+static void put_call(int64_t word[WORDS], const trv_mpi_want_t *want, uint64_t uneven)
 {
     trv_mpi_word_pair(&word[COLLECTIVE], (uint64_t)want->collective);
     trv_mpi_word_pair(&word[KIND], trv_mpi_kind_hash(want));
@@ -145,10 +147,11 @@ static void vote(int64_t word[WORDS], const trv_mpi_want_t *want, const trv_deci
     word[ON_DEVICE] = on_device;
     word[OTHER_CALL] = decision->code == TRV_OK && (bytes < decision->bytes_min || bytes > decision->bytes_max);
     word[OVER] = trv_memory_exceeds_limit();
-    tell_call(word, want, 0);
+    put_call(word, want, 0);
 }
 
-/* The sentence for calls that differ; MPI_SUCCESS where they are the same. */
+/* Compares the ranks' calls by the result of a vote. MPI_SUCCESS if they are equal, else an error class with the
+ * message in trv_last_error(). */
 static int difference(const int64_t word[WORDS], const trv_mpi_want_t *want)
 {
     if (!trv_mpi_word_agrees(&word[COLLECTIVE]))
@@ -189,7 +192,7 @@ static trv_mpi_verdict_t judge(const trv_mpi_state_t *state, const trv_mpi_want_
     return TRV_MPI_DECIDED;
 }
 
-/* Broadcast and vote: *made is NULL unless the verdict is TRV_MPI_DECIDED. */
+/* Performs the broadcast and the vote. *made is NULL unless the verdict is TRV_MPI_DECIDED. */
 static trv_mpi_verdict_t agree(trv_mpi_state_t *state, const trv_mpi_want_t *want, bool on_device,
                                broadcast_t *broadcast, int64_t word[WORDS], trv_mpi_decision_t **made)
 {
@@ -202,7 +205,7 @@ static trv_mpi_verdict_t agree(trv_mpi_state_t *state, const trv_mpi_want_t *wan
     vote(word, want, decision, *made, on_device, state->ranks);
     if (code == MPI_SUCCESS)
         code = trv_mpi_circle_greatest(&circle, word, WORDS, WHAT);
-    if (code != MPI_SUCCESS) { /* on this rank alone; the others may run a schedule */
+    if (code != MPI_SUCCESS) { /* on this rank only; the other ranks may run a schedule */
         trv_mpi_transport_error("deciding how a call is served", code);
         trv_mpi_state_break(state);
     }
@@ -227,7 +230,7 @@ trv_mpi_verdict_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_want_t *w
     const trv_mpi_verdict_t verdict = agree(state, want, on_device, &broadcast, word, made);
     if (verdict != TRV_MPI_DECIDED)
         return verdict;
-    const bool has_others = state->decisions.first != NULL; /* which can go, so that memory becomes free */
+    const bool has_others = state->decisions.first != NULL; /* evicting them frees memory */
     if (word[ON_DEVICE] && *decision->algorithm)
         leave_to_library(*made, decision, "a rank's buffer is, or may be, on a GPU");
     if (word[OVER] && !has_others && *decision->algorithm)
@@ -251,13 +254,13 @@ int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_want_t *want, ui
 {
     const trv_mpi_circle_t circle = trv_mpi_state_circle(state);
     int64_t word[WORDS] = {0};
-    tell_call(word, want, uneven);
+    put_call(word, want, uneven);
     word[UNABLE] = fault != MPI_SUCCESS ? ((int64_t)(state->ranks - state->rank) << 32) + fault
-                                        : 0; /* the lowest rank's */
+                                        : 0; /* the maximum has the lowest rank's fault */
     int code = trv_mpi_circle_greatest(&circle, word, WORDS, WHAT);
     if (code != MPI_SUCCESS)
         return trv_mpi_transport_error("comparing the ranks' arguments", code), MPI_ERR_OTHER;
-    if (fault != MPI_SUCCESS) { /* this rank's own sentence is the better one */
+    if (fault != MPI_SUCCESS) { /* the message about this rank's arguments is the most specific one */
         if (trv_mpi_is_drop_in())
             log_fault(state);
         return fault;

@@ -1,5 +1,5 @@
 /*
- * Decisions that are carried out, and their instances.
+ * Prepared decisions, their pools of instances, and the search for the decision of a call.
  */
 #include "mpi/selection/instances.h"
 
@@ -11,10 +11,10 @@
 #include "schedule/collective.h"
 
 enum { POOL_MAX = 16 };
-#define FOUND_COUNT_MAX ((MPI_Count)1 << 32) /* whose bytes do not overflow */
+#define FOUND_COUNT_MAX ((MPI_Count)1 << 32) /* the size of these elements in bytes does not overflow */
 
 typedef struct instance {
-    trv_pooled_t pooled; /* first: the address of one is that of the other */
+    trv_pooled_t pooled; /* must be first: the pool's pointers are cast to instance_t */
     trv_mpi_operation_t operation;
     trv_mpi_decision_t *decision;
 } instance_t;
@@ -26,7 +26,7 @@ static instance_t *instance_of(trv_mpi_operation_t *operation)
     return (instance_t *)(void *)((char *)operation - offsetof(instance_t, operation));
 }
 
-/* NULL with the sentence. */
+/* NULL if there is no memory, with the message in trv_last_error(). */
 static instance_t *instance_make(trv_mpi_decision_t *decision, trv_mpi_state_t *state)
 {
     instance_t *instance = calloc(1, sizeof *instance);
@@ -90,7 +90,7 @@ trv_mpi_lender_t trv_mpi_decision_lend(trv_mpi_decision_t *decision)
     return (trv_mpi_lender_t){decision, instance_lend, trv_mpi_decision_give, instance_release};
 }
 
-/* ---- Life -------------------------------------------------------------------------------------------------------- */
+/* ---- Creation and release ---------------------------------------------------------------------------------------- */
 
 void trv_mpi_decision_hold(trv_mpi_decision_t *decision) { trv_cached_hold(&decision->cached); }
 

@@ -1,9 +1,9 @@
 /*
- * Carrying out a decision (collective/decision.h) on the ranks of a communicator: the schedule, its compiled program,
- * and instances, each of which one run at a time uses.
+ * A decision (collective/decision.h) prepared on a rank of a communicator: the schedule, its compiled program, and
+ * instances, each of which is used by one run at a time.
  *
- * It serves the calls of a signature (collective, type, operation) and a range of sizes. Duplicates of a communicator
- * share what it had when they were made, instances included.
+ * A decision applies to the calls of an operation signature (collective, type, operation) in a range of sizes.
+ * Duplicates of a communicator share the decisions, and their instances, that it had when the duplicate was made.
  */
 #ifndef TRIVANCE_MPI_SELECTION_INSTANCES_H
 #define TRIVANCE_MPI_SELECTION_INSTANCES_H
@@ -19,41 +19,42 @@
 #include "mpi/selection/layout.h"
 
 typedef struct trv_mpi_decision {
-    trv_cached_t cached;           /* first: the address of one is that of the other */
-    trv_mpi_want_t kind;           /* the first call's; its count has no meaning */
-    uint64_t bytes_min, bytes_max; /* of the vectors that it is for */
+    trv_cached_t cached;           /* must be first: the cache's pointers are cast to trv_mpi_decision_t */
+    trv_mpi_want_t kind;           /* the signature, from the first call; its count has no meaning */
+    uint64_t bytes_min, bytes_max; /* the sizes of vectors that the decision applies to */
     trv_mpi_recipe_t recipe;
     char algorithm[TRV_ALGORITHM_NAME_MAX];
-    trv_schedule_t *schedule; /* NULL: the MPI library serves */
-    trv_mpi_layout_t layout;  /* of a set of nodes */
+    trv_schedule_t *schedule; /* NULL: calls fall back to the MPI library */
+    trv_mpi_layout_t layout;  /* for a communicator whose nodes form no torus */
     trv_plan_t *model;
     trv_mpi_tally_t *tally;
-    trv_mpi_operation_t mpi; /* counts the calls that the MPI library serves */
+    trv_mpi_operation_t mpi; /* counts the calls that fall back to the MPI library */
     trv_pool_t pool;         /* of instances that no run uses */
 } trv_mpi_decision_t;
 
-/* For calls like `want` of bytes_min … bytes_max, left to the MPI library until a recipe is made. NULL: no memory. */
+/* Creates a decision for calls with the signature of `want` and vectors of bytes_min to bytes_max bytes. They fall back
+ * to the MPI library until a plan specification is filled in. NULL: no memory. */
 trv_mpi_decision_t *trv_mpi_decision_create(const trv_mpi_want_t *want, uint64_t bytes_min, uint64_t bytes_max);
 void trv_mpi_decision_hold(trv_mpi_decision_t *decision);
 void trv_mpi_decision_release(trv_mpi_decision_t *decision);
 
-/* Compiles the recipe, which the caller has filled in but for its model, and makes a first instance.
+/* Compiles the plan specification and creates a first instance. The caller has filled it in, except for its model.
  * TRV_OK, or a code of the core. */
 int trv_mpi_decision_prepare(trv_mpi_decision_t *decision, trv_mpi_state_t *state);
-/* Frees the schedule and what runs it: the MPI library serves. */
+/* Frees the schedule, its program and its instances: calls fall back to the MPI library. */
 void trv_mpi_decision_leave(trv_mpi_decision_t *decision);
 
-/* The communicator's decision for a call; NULL: there is none yet. The first is for predefined types and operations, whose
- * handles alone determine the signature. */
+/* The communicator's decision for a call; NULL: there is none yet. The first function finds only decisions for
+ * predefined types and operations; it is fast, because their handles determine the signature. */
 trv_mpi_decision_t *trv_mpi_decision_find(trv_mpi_state_t *state, const trv_mpi_arguments_t *call);
 trv_mpi_decision_t *trv_mpi_decision_look(trv_mpi_state_t *state, const trv_mpi_want_t *want);
 
-/* An instance for a run on `state`, with the tags of blocking calls, for this count and these handles; it is given back after
- * the run. NULL with the sentence where there is no memory. */
+/* Takes an instance for a run on `state`, with the tags of blocking calls, this count and these handles. After the run
+ * the caller returns it by trv_mpi_decision_give. NULL, with the message in trv_last_error(), if there is no memory. */
 trv_mpi_operation_t *trv_mpi_decision_take(trv_mpi_decision_t *decision, trv_mpi_state_t *state, size_t count,
                                            MPI_Datatype datatype, MPI_Op op);
 void trv_mpi_decision_give(trv_mpi_operation_t *operation);
-/* The lender of requests. It holds the decision. */
+/* The decision's instances as a pool for requests (request.h). It holds a reference to the decision. */
 trv_mpi_lender_t trv_mpi_decision_lend(trv_mpi_decision_t *decision);
 
 #endif

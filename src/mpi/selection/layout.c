@@ -1,5 +1,6 @@
 /*
- * Laying out: the nodes of a set in an order, and the places of the communicator that they are.
+ * Layout of a set of nodes: sorts the machine nodes of a communicator in the order of a plan, and finds the ranks on
+ * them.
  */
 #include "mpi/selection/layout.h"
 
@@ -15,7 +16,8 @@ typedef struct seat {
 
 static int by_site(const void *a, const void *b) { return ((const seat_t *)a)->site - ((const seat_t *)b)->site; }
 
-/* `site` in the plan's order becomes the place that each node is of the communicator's own. */
+/* `own` has the machine node at every coordinate of the communicator; `site` has the same nodes in the plan's order,
+ * and each is replaced by its coordinate in the communicator. `seat`: scratch memory for `places` entries. */
 static void find_places(const int *own, int places, seat_t *seat, int *site)
 {
     for (int p = 0; p < places; p++)
@@ -33,7 +35,7 @@ int trv_mpi_layout_init(trv_mpi_layout_t *layout, const trv_mpi_state_t *state, 
     const trv_mpi_world_t *world = trv_mpi_world();
     const int places = state->config.network.torus.ranks;
     *layout = (trv_mpi_layout_t){.place = -1};
-    if (!state->config.site || !world) /* only a rank that is `unable` lacks them, and it votes so before this */
+    if (!state->config.site || !world) /* only a rank that is `unable` lacks them, and it does not prepare decisions */
         return trv_fail(TRV_ERR_STATE, "the nodes of the communicator are not known");
     seat_t *seat = malloc((size_t)places * sizeof *seat);
     int *place = malloc((size_t)places * sizeof *place);

@@ -1,5 +1,5 @@
 /*
- * A line or ring of ranks laid along a set of nodes: who is where in it.
+ * A line or ring of ranks that is embedded in a set of machine nodes: which rank is at which of its coordinates.
  */
 #ifndef TRIVANCE_MPI_SELECTION_LAYOUT_H
 #define TRIVANCE_MPI_SELECTION_LAYOUT_H
@@ -9,11 +9,12 @@
 #include "mpi/communicator/state.h"
 
 typedef struct trv_mpi_layout {
-    int place;          /* this rank's, or its node's */
-    int *member, *name; /* of every place the rank in the domain, and in the communicator */
+    int place;          /* the coordinate of this rank, or of its node */
+    int *member, *name; /* at every coordinate the rank in the domain, and the rank in the communicator */
 } trv_mpi_layout_t;
 
-/* The same on all ranks, which all know the nodes. TRV_OK, or TRV_ERR_MEMORY. */
+/* Local: all ranks have the same list of nodes, and so compute the same layout. TRV_OK, TRV_ERR_MEMORY, or
+ * TRV_ERR_STATE if the nodes are not known. */
 int trv_mpi_layout_init(trv_mpi_layout_t *layout, const trv_mpi_state_t *state, trv_order_t order);
 void trv_mpi_layout_clear(trv_mpi_layout_t *layout);
 

@@ -1,8 +1,9 @@
 /*
- * Plans for sets of nodes, and what they are compared with. Rank 0 of a communicator plans and broadcasts the result.
+ * Plans for sets of nodes, compared with the algorithms that an MPI library may use. Rank 0 of a communicator plans;
+ * its result is broadcast.
  *
- * Answers are kept, so that a program which makes the same communicator again and again plans once. Work limits a plan,
- * not time (trv_planner_nodes): the same calls give the same plans from run to run, whatever the machine has to do.
+ * Results are cached, so that a program that creates the same communicator repeatedly plans once. A plan is limited by
+ * work, not by time (trv_planner_nodes): the same calls give the same plans in every run, whatever the machine's load.
  */
 #include "mpi/selection/node_sets.h"
 
@@ -17,11 +18,11 @@
 #include "mpi/communicator/places.h"
 #include "mpi/selection/chooser.h"
 
-#define KEPT_MAX 1024 /* answers; the oldest is dropped for a new one */
+#define KEPT_MAX 1024 /* results; a new one replaces the oldest */
 #define MACHINE_MAX                                                                                                    \
-    4096 /* nodes: on larger machines an answer takes seconds, which nobody who calls MPI has asked for */
+    4096 /* nodes: on larger machines a plan takes seconds, too long for an MPI call that did not ask for it */
 
-/* What an MPI library may do, whose ranks do not know where they are. */
+/* Algorithms that an MPI library without knowledge of the network may use. */
 static const char *const rivals[] = {"recdoub-l", "recdoub-b", "ring"};
 enum { RIVALS = sizeof rivals / sizeof rivals[0] };
 
@@ -29,9 +30,9 @@ typedef struct answer {
     int code;           /* TRV_OK, or TRV_ERR_UNSUPPORTED: … */
     char sentence[256]; /* … why */
     trv_node_plan_t best;
-    int rival; /* the fastest; -1: there was none to compare with */
+    int rival; /* index of the fastest rival; -1: none supports the nodes */
     double rival_ns;
-    bool least; /* it takes at least that */
+    bool least; /* rival_ns is a lower bound */
 } answer_t;
 
 static struct {
@@ -50,7 +51,7 @@ typedef struct question {
     trv_planner_constraints_t constraints;
 } question_t;
 
-/* ---- Asking ------------------------------------------------------------------------------------------------------ */
+/* ---- Planning ---------------------------------------------------------------------------------------------------- */
 
 static int compare(const question_t *question, answer_t *answer)
 {
@@ -84,7 +85,7 @@ static int plan(const question_t *question, answer_t *answer)
     return code < 0 ? code : compare(question, answer);
 }
 
-/* All that an answer depends on and that may change within a process. */
+/* The key of the cache: a hash of the inputs of a plan that may change within a process. Never 0. */
 static uint64_t key_of(const question_t *question)
 {
     const uint64_t words[] = {(uint64_t)question->nodes,        question->bytes,
@@ -94,7 +95,8 @@ static uint64_t key_of(const question_t *question)
     return trv_hash(key, question->node, (size_t)question->nodes * sizeof *question->node) | 1;
 }
 
-/* Who asks while another one's plan is being made waits for it. */
+/* Looks up a plan, or makes and caches it. A thread that calls this while another thread plans waits until it has
+ * finished. */
 static int ask(const question_t *question, answer_t *answer)
 {
     const uint64_t key = key_of(question);
@@ -113,7 +115,7 @@ static int ask(const question_t *question, answer_t *answer)
     return code;
 }
 
-/* ---- Answering --------------------------------------------------------------------------------------------------- */
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
 
 static void leave(const trv_mpi_state_t *state, const answer_t *answer, trv_choice_t *choice)
 {

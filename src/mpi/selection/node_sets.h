@@ -1,8 +1,9 @@
 /*
- * AllReduce on a communicator whose nodes form no torus: a plan for a line or ring of ranks laid along them.
+ * AllReduce on a communicator whose nodes form no torus: a plan for a line or ring of ranks that is embedded in them.
  *
- * Under the drop-in it must be faster than what an MPI library does that does not know the network: Recursive Doubling
- * and the ring, simulated on the same nodes in the order of the communicator's ranks. Otherwise the MPI library serves.
+ * Under the drop-in the plan must be faster than the algorithms of an MPI library that does not know the network:
+ * Recursive Doubling and the ring, simulated on the same nodes in the order of the communicator's ranks. Otherwise
+ * calls fall back to the MPI library.
  */
 #ifndef TRIVANCE_MPI_SELECTION_NODE_SETS_H
 #define TRIVANCE_MPI_SELECTION_NODE_SETS_H
@@ -11,8 +12,9 @@
 #include "mpi/communicator/state.h"
 #include "mpi/operations/want.h"
 
-/* On a state with sites, for commutative operations. Appends the reason to choice->reason; choice->algorithm = "" where
- * there is no plan, or it must win and does not. TRV_OK, or a code of the core. */
+/* Requires a state with machine nodes (config.site) and a commutative operation. Appends the reason to choice->reason.
+ * choice->algorithm is "" if there is no plan, or if `must_win` is set and the plan is not faster. TRV_OK, or a code of
+ * the core. */
 int trv_mpi_planned_on_nodes(const trv_mpi_state_t *state, const trv_mpi_want_t *want, bool must_win,
                              trv_choice_t *choice);
 

@@ -1,5 +1,5 @@
 /*
- * The environment of this process.
+ * Reads the settings of this process from the environment, and stores the rules that rank 0 has read.
  */
 #include "mpi/settings/job_settings.h"
 
@@ -19,14 +19,14 @@
 #define WARNINGS_MAX 32
 
 static trv_mpi_settings_t settings;
-static char *shared_text; /* NULL: there was no memory */
+static char *shared_text; /* the settings that all ranks must share; NULL: no memory */
 static size_t shared_length;
 static bool may_serve;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 _Atomic(const trv_mpi_settings_t *) trv_mpi_settings_known;
 _Atomic(trv_mpi_use_t) trv_mpi_use = TRV_MPI_API;
 
-/* Told only when all is read: how loud to be is a setting too. */
+/* Warnings found while reading. They are logged afterwards, because the log level is also a setting. */
 typedef struct warnings {
     int count;
     char *text[WARNINGS_MAX];
@@ -53,7 +53,7 @@ static void read_environment(void)
             trv_mpi_warn("%s", warnings.text[i]);
         free(warnings.text[i]);
     }
-    if (settings.fault && trv_mpi_is_drop_in()) /* the API's calls return it as their error */
+    if (settings.fault && trv_mpi_is_drop_in()) /* with the API, calls return the fault as an error */
         trv_mpi_refuse(trv_mpi_log_rank(), "%s", settings.fault);
     else if (!may_serve && trv_mpi_is_drop_in() && trv_mpi_heard(TRV_DEBUG_INFO, trv_mpi_log_rank()))
         trv_mpi_say("neither a torus nor an algorithm nor rules are set: all calls go to the MPI library");
@@ -73,7 +73,7 @@ void trv_mpi_settings_text(char **text, size_t *length)
     *length = *text ? shared_length : 0;
 }
 
-/* ---- The rules file, which rank 0 has read ------------------------------------------------------------------------ */
+/* ---- The rules file, which rank 0 has read ----------------------------------------------------------------------- */
 
 static pthread_mutex_t rules_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool rules_known;
@@ -93,11 +93,11 @@ int trv_mpi_settings_rules(const char *text, size_t length)
         code = trv_settings_parse_rules(&settings, text, length,
                                         &(trv_rules_reader_t){trv_algorithm_check, warn, NULL});
         if (code < 0 && !settings.fault)
-            code = trv_fail_memory(); /* to keep what is wrong */
+            code = trv_fail_memory(); /* no memory for the message about the fault */
         rules_known = code != TRV_ERR_MEMORY;
     }
     pthread_mutex_unlock(&rules_lock);
-    return code == TRV_ERR_MEMORY ? code : TRV_OK; /* what is wrong in the file is the settings' fault */
+    return code == TRV_ERR_MEMORY ? code : TRV_OK; /* an error in the file is stored as settings.fault */
 }
 
 int trv_mpi_settings_rules_fault(const char *sentence)
@@ -112,7 +112,7 @@ int trv_mpi_settings_rules_fault(const char *sentence)
     return code;
 }
 
-/* ---- Who calls ---------------------------------------------------------------------------------------------------- */
+/* ---- The mode ---------------------------------------------------------------------------------------------------- */
 
 void trv_mpi_mode(trv_mpi_use_t use) { atomic_store(&trv_mpi_use, use); }
 

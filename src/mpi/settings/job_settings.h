@@ -1,6 +1,6 @@
 /*
- * What the environment says, read once, and the mode of the process. The variables stand in settings/settings_table.c;
- * what is said about them, and about decisions, goes through mpi/reports/log.h.
+ * The settings of the process, read from the environment once, and its mode. settings/settings_table.c lists the
+ * variables; mpi/reports/log.h logs messages about them.
  */
 #ifndef TRIVANCE_MPI_REPORTS_JOB_SETTINGS_H
 #define TRIVANCE_MPI_REPORTS_JOB_SETTINGS_H
@@ -14,9 +14,10 @@
 
 typedef trv_settings_t trv_mpi_settings_t;
 
-/* Reads the environment if that has not happened yet; wrong values and unknown variables are reported then. */
+/* Reads the environment if that has not happened yet; then wrong values and unknown variables are logged. Any
+ * thread. */
 const trv_mpi_settings_t *trv_mpi_settings_read(void);
-/* What it returned. */
+/* The return value of trv_mpi_settings_read; NULL before its first call. */
 extern _Atomic(const trv_mpi_settings_t *) trv_mpi_settings_known;
 
 static inline const trv_mpi_settings_t *trv_mpi_settings(void)
@@ -25,22 +26,25 @@ static inline const trv_mpi_settings_t *trv_mpi_settings(void)
     return known ? known : trv_mpi_settings_read();
 }
 
-/* What all ranks must see alike, as it was when the environment was read: lines NAME=VALUE (trv_settings_text). The
- * caller frees *text, whose *length is without the 0 at its end; NULL where there is no memory. */
+/* The settings that all ranks must share, with their values when the environment was read, as lines NAME=VALUE
+ * (trv_settings_text). The caller frees *text, which is NULL if there is no memory; *length does not include its
+ * terminating 0. */
 void trv_mpi_settings_text(char **text, size_t *length);
 
-/* The first variable in which two such texts differ, as a sentence: "TRIVANCE_ALGORITHM is 'swing-b' on rank 3 and not
- * set on rank 0; 2 more variables differ". NULL where they are equal. Of long values it has what differs. */
+/* Describes the first variable in which two such texts differ: "TRIVANCE_ALGORITHM is 'swing-b' on rank 3 and not set
+ * on rank 0; 2 more variables differ". Of long values it shows the part that differs. Returns `sentence`, or NULL if
+ * the texts are equal. */
 #define TRV_MPI_DIFFERENCE_MAX 512
 const char *trv_mpi_settings_difference(const char *mine, const char *theirs, char sentence[TRV_MPI_DIFFERENCE_MAX],
                                         int my_rank, int their_rank);
 
-/* Who calls us. The API serves everything it can, as a ring where no torus is known; the drop-in (a preload library's
- * constructor sets it) leaves to the MPI library whatever has no torus and no algorithm asked for by name. */
+/* How the program calls the library. With the API all supported calls run schedules, on a ring if no torus is known.
+ * Under the drop-in, which the preload library's constructor sets, calls fall back to the MPI library unless a torus is
+ * known or an algorithm is requested by name. */
 typedef enum trv_mpi_use {
     TRV_MPI_API,
-    TRV_MPI_DROP_IN,  /* before the MPI library: errors call the communicator's handler */
-    TRV_MPI_COMPONENT /* inside it: a drop-in, too, whose errors the MPI library handles */
+    TRV_MPI_DROP_IN,  /* in front of the MPI library: errors call the communicator's error handler */
+    TRV_MPI_COMPONENT /* a drop-in inside the MPI library, which handles the errors */
 } trv_mpi_use_t;
 
 /* Sets the mode of the process, before its first collective. */
@@ -49,12 +53,13 @@ extern _Atomic(trv_mpi_use_t) trv_mpi_use;
 static inline bool trv_mpi_is_drop_in(void) { return atomic_load(&trv_mpi_use) != TRV_MPI_API; }
 static inline bool trv_mpi_is_component(void) { return atomic_load(&trv_mpi_use) == TRV_MPI_COMPONENT; }
 
-/* False when nothing in the environment could ever make the drop-in serve a call: no torus, no topology, no algorithm
- * by name, no rules, or a wrong value among them. One load after the first call. */
+/* False if no setting can make the drop-in dispatch a call: no torus, no topology, no algorithm by name and no rules
+ * are set, or one of them has a wrong value. */
 bool trv_mpi_may_serve(void);
 
-/* The rules of TRIVANCE_RULES_FILE, which this process does not read: its text, or why rank 0 could not read it. The
- * first of either holds. TRV_OK, or TRV_ERR_MEMORY; what is wrong in the text becomes the settings' fault. */
+/* Stores the rules of TRIVANCE_RULES_FILE, which rank 0 reads and broadcasts: the text of the file, or the message why
+ * it could not be read. Only the first call of either function has an effect. TRV_OK or TRV_ERR_MEMORY; an error in the
+ * text is stored as the settings' `fault`. */
 int trv_mpi_settings_rules(const char *text, size_t length);
 int trv_mpi_settings_rules_fault(const char *sentence);
 

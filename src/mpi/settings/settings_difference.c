@@ -1,25 +1,25 @@
 /*
- * In which variable two ranks differ, in a sentence.
+ * Describes the variable in which the settings of two ranks differ.
  *
- * Variables are found by their names, so ranks with different releases of the library, which know different ones, are
- * told apart, too.
+ * Variables are matched by their names, so the comparison also works between ranks with different releases of the
+ * library, which have different variables.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "mpi/settings/job_settings.h"
 
-#define VALUE_SHOWN 100 /* letters of a value */
+#define VALUE_SHOWN 100 /* maximum number of bytes shown of a value */
 #define VALUE_TEXT  (VALUE_SHOWN + 64)
-#define BEFORE      30 /* letters shown before those that differ */
+#define BEFORE      30 /* bytes shown before the first difference */
 
-/* A line of a text, without its end: NAME=VALUE. */
+/* A line NAME=VALUE of a text, without the newline. */
 typedef struct line {
     const char *at, *value;
     int name, length; /* of the name and of the value */
 } line_t;
 
-/* Takes the next line that has a variable; false at the end of the text. */
+/* Advances *text behind the next line that contains a variable; false at the end of the text. */
 static bool next_line(const char **text, line_t *line)
 {
     while (**text) {
@@ -35,7 +35,7 @@ static bool next_line(const char **text, line_t *line)
     return false;
 }
 
-/* The line of the same variable in another text; one that is not set where there is none. */
+/* Finds the line of the same variable in another text. If there is none, returns false and *found is an empty value. */
 static bool find(const char *text, const line_t *wanted, line_t *found)
 {
     while (next_line(&text, found))
@@ -50,7 +50,7 @@ static bool same_value(const line_t *a, const line_t *b)
     return a->length == b->length && memcmp(a->value, b->value, (size_t)a->length) == 0;
 }
 
-/* "'swing-b'", or "not set"; of a long value the part around `differs`. */
+/* Formats a value as "'swing-b'" or "not set"; of a long value only the part around byte `differs`. */
 static const char *show(const line_t *line, int differs, char text[VALUE_TEXT])
 {
     int from = line->length > VALUE_SHOWN && differs > BEFORE ? differs - BEFORE : 0;
@@ -62,8 +62,8 @@ static const char *show(const line_t *line, int differs, char text[VALUE_TEXT])
     return text;
 }
 
-static void tell(const line_t *mine, const line_t *theirs, char sentence[TRV_MPI_DIFFERENCE_MAX], int my_rank,
-                 int their_rank)
+static void describe(const line_t *mine, const line_t *theirs, char sentence[TRV_MPI_DIFFERENCE_MAX], int my_rank,
+                     int their_rank)
 {
     char here[VALUE_TEXT], there[VALUE_TEXT];
     const line_t *named = mine->name ? mine : theirs;
@@ -82,11 +82,11 @@ const char *trv_mpi_settings_difference(const char *mine, const char *theirs, ch
     for (const char *rest = mine; next_line(&rest, &line);) {
         find(theirs, &line, &other);
         if (!same_value(&line, &other) && differ++ == 0)
-            tell(&line, &other, sentence, my_rank, their_rank);
+            describe(&line, &other, sentence, my_rank, their_rank);
     }
     for (const char *rest = theirs; next_line(&rest, &line);)
         if (!find(mine, &line, &other) && line.length && differ++ == 0)
-            tell(&other, &line, sentence, my_rank, their_rank);
+            describe(&other, &line, sentence, my_rank, their_rank);
     size_t used = differ ? strlen(sentence) : 0;
     if (differ > 1)
         snprintf(sentence + used, TRV_MPI_DIFFERENCE_MAX - used, "; %d more variable%s", differ - 1,

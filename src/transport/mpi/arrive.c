@@ -1,16 +1,17 @@
 /*
- * Arrivals: testing what is pending, and checking what has come.
+ * Tests pending messages, and checks the messages that have arrived.
  *
- * Only pending requests are tested, which lie side by side. Few of them are tested one by one. Each such test looks at
- * the network, which is what it costs, so many are tested together, and a slot is answered from the latest look unless
- * it has been before: a pass over all slots looks once.
+ * A *slot* is one send or receive of the plan. The pending MPI requests are in one array, and only these are tested.
+ * The cost of a test is that MPI polls the network. Up to FEW requests are therefore tested separately, and more by one
+ * MPI_Testsome, the result of which is used for the tests of all slots: a pass over all slots polls the network once.
  *
- * A sender that counts differently may send the other kind (messages.c). So a receive that stays incomplete looks for that
- * too, every PATIENCE polls. MPI keeps the order of two messages between two ranks also where their tags differ (a
- * receive may ask for any tag), so what is found while the own message is missing was sent in its place, unless it
- * belongs to a receive posted earlier. A wrong message stays with MPI: the run fails, and its tags are not used again.
+ * If the ranks' counts differ by mistake, a sender may send a message of the other kind (small or large, messages.c). A
+ * receive that remains incomplete therefore looks for such a message every PATIENCE polls. MPI keeps the order of two
+ * messages between two ranks even if their tags differ (a receive may accept any tag). A message of the other kind that
+ * is found while the expected one is missing was hence sent in its place, unless it belongs to a receive that was
+ * posted earlier. A wrong message is not received: the run fails, and its tags are not used again.
  *
- * How an operation ends is kept in its slot until the slot's own `test`: a look for another one may have found it.
+ * The outcome of a slot is stored until the slot itself is tested, because the test of another slot may have found it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,9 +20,10 @@
 #include "transport/mpi/mpi_error.h"
 #include "transport/mpi/inside.h"
 
-/* ---- Bad ends ---------------------------------------------------------------------------------------------------- */
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
-/* Keeps an error's sentence for the slot's `test`; the latest one, since any of a run's will do. */
+/* Stores the message of an error until the slot is tested. Only the latest one is kept, since one error per run is
+ * enough for the report. */
 static int keep(trv_mpi_channel_t *channel, int code)
 {
     if (code < 0)
@@ -29,14 +31,14 @@ static int keep(trv_mpi_channel_t *channel, int code)
     return code;
 }
 
-/* The operation is over. An error's sentence is kept already. */
+/* Ends a slot with `code`; keep() has stored the message of an error. */
 static void over(trv_mpi_channel_t *channel, int at, int code)
 {
     channel->slot[at].outcome = code;
     trv_mpi_channel_give_up(channel, at);
 }
 
-/* Of a message that is not the one that is due. */
+/* The error for a message of the wrong size. */
 static int wrong(const trv_mpi_slot_t *slot, long long bytes, size_t due)
 {
     if (bytes == (long long)due)
@@ -47,7 +49,7 @@ static int wrong(const trv_mpi_slot_t *slot, long long bytes, size_t due)
                     bytes, due);
 }
 
-/* Of a message of the other kind. */
+/* The error for a message of the other kind. */
 static int wrong_kind(const trv_mpi_slot_t *slot, int bytes, size_t due)
 {
     if (!slot->small || bytes != HEADER_BYTES)
@@ -62,9 +64,10 @@ static int fail_receive(trv_mpi_channel_t *channel, int code)
     return keep(channel, trv_mpi_transport_error("receiving from another rank", code));
 }
 
-/* ---- What is complete -------------------------------------------------------------------------------------------- */
+/* ---- Completion -------------------------------------------------------------------------------------------------- */
 
-/* What a request of the slot has come to. */
+/* Checks a completed request of a slot; `code` is MPI's. Copies a small message out of the slot's buffer. TRV_OK or an
+ * error. */
 static int check(const trv_mpi_slot_t *slot, int code, const MPI_Status *status)
 {
     int class = MPI_SUCCESS, bytes = 0;
@@ -77,7 +80,7 @@ static int check(const trv_mpi_slot_t *slot, int code, const MPI_Status *status)
     PMPI_Get_count(status, MPI_BYTE, &bytes);
     if ((size_t)bytes != slot->due)
         return wrong(slot, bytes, slot->due);
-    if (code != MPI_SUCCESS) /* an MPI that tells only what it has kept */
+    if (code != MPI_SUCCESS) /* some MPI libraries report the truncated length */
         return trv_fail(TRV_ERR_TRANSPORT,
                         "rank %d sent more than the %zu bytes that are due: the ranks' counts or settings differ",
                         slot->peer, slot->due);
@@ -86,7 +89,8 @@ static int check(const trv_mpi_slot_t *slot, int code, const MPI_Status *status)
     return TRV_OK;
 }
 
-/* The slot's request is complete: the next piece takes its place, or the slot has none any more. */
+/* Handles a completed request of a slot: the request of the next fragment replaces it, or the slot has no request
+ * left. */
 static void step(trv_mpi_channel_t *channel, int at, int code, const MPI_Status *status)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];
@@ -100,7 +104,7 @@ static void step(trv_mpi_channel_t *channel, int at, int code, const MPI_Status 
         over(channel, at, keep(channel, code));
 }
 
-/* As far as the slot gets. */
+/* Tests a slot's requests, one after the other, until one is incomplete. */
 static void test_one(trv_mpi_channel_t *channel, int at)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];
@@ -113,7 +117,7 @@ static void test_one(trv_mpi_channel_t *channel, int at)
     }
 }
 
-/* Tests all requests. */
+/* Tests all pending requests together. TRV_OK, or an error of the test itself. */
 static int look(trv_mpi_channel_t *channel)
 {
     int done = 0, class = MPI_SUCCESS;
@@ -135,7 +139,7 @@ static int look(trv_mpi_channel_t *channel)
 
 /* ---- Large messages ---------------------------------------------------------------------------------------------- */
 
-/* Whether an earlier one would take the message. */
+/* Whether an earlier large receive with the same tag waits for the same peer; it must get the peer's next message. */
 static bool has_to_wait(const trv_mpi_channel_t *channel, const trv_mpi_slot_t *slot)
 {
     for (int i = slot->before; i != NONE; i = channel->slot[i].before)
@@ -144,7 +148,7 @@ static bool has_to_wait(const trv_mpi_channel_t *channel, const trv_mpi_slot_t *
     return false;
 }
 
-/* Whether what comes next of the large kind is a piece of another slot's message. */
+/* Whether the next large message from the peer is a fragment of another slot's message. */
 static bool is_anothers(const trv_mpi_channel_t *channel, const trv_mpi_slot_t *slot)
 {
     for (int i = 0; i < channel->slots; i++) {
@@ -155,7 +159,7 @@ static bool is_anothers(const trv_mpi_channel_t *channel, const trv_mpi_slot_t *
     return false;
 }
 
-/* Whether the peer's first message of a kind that nobody has taken is there, and its length. */
+/* Whether a message with this tag from the slot's peer has arrived that belongs to no other slot, and its length. */
 static bool is_there(trv_mpi_channel_t *channel, int at, int tag, int *bytes)
 {
     const trv_mpi_slot_t *slot = &channel->slot[at];
@@ -175,7 +179,8 @@ static size_t next_piece(const trv_mpi_channel_t *channel, const trv_mpi_slot_t 
     return slot->rest < channel->piece_bytes ? slot->rest : channel->piece_bytes;
 }
 
-/* Takes the header of a message in pieces, which is there; false where the message is not the one that is due. */
+/* Receives the header of a message in fragments, which has arrived. False if the message is not the expected one; then
+ * the slot has ended. */
 static bool take_header(trv_mpi_channel_t *channel, int at, int bytes)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];
@@ -198,7 +203,8 @@ static bool take_header(trv_mpi_channel_t *channel, int at, int bytes)
     return true;
 }
 
-/* Looks for a large message, or its next piece, where no request of the slot is pending. */
+/* Looks for a slot's large message, or its next fragment, and posts its receive. No request of the slot may be
+ * pending. */
 static void find(trv_mpi_channel_t *channel, int at)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];
@@ -222,10 +228,10 @@ static void find(trv_mpi_channel_t *channel, int at)
     if (slot->rest > 0)
         return;
     trv_mpi_channel_unlist(channel, slot);
-    trv_mpi_channel_hold(channel, slot, false); /* the posted receive has the last piece */
+    trv_mpi_channel_hold(channel, slot, false); /* the last fragment's receive is posted */
 }
 
-/* A large receive, as far as it gets. */
+/* Looks for the fragments of a large receive and tests them, until one is missing or incomplete. */
 static void find_and_test(trv_mpi_channel_t *channel, int at)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];
@@ -238,7 +244,8 @@ static void find_and_test(trv_mpi_channel_t *channel, int at)
     } while (slot->at == NONE && slot->rest > 0);
 }
 
-/* For all large receives: a caller may wait for another slot first, which its peer may complete after one of these. */
+/* Does that for all large receives: the caller may wait for another slot first, which its peer may send only after one
+ * of these was received. */
 static void find_all(trv_mpi_channel_t *channel)
 {
     for (int lane = 0; lane < TRV_MPI_LANE_TAGS; lane++)
@@ -248,11 +255,11 @@ static void find_all(trv_mpi_channel_t *channel)
         }
 }
 
-/* ---- What comes instead ------------------------------------------------------------------------------------------ */
+/* ---- Messages of the other kind ---------------------------------------------------------------------------------- */
 
 static bool is_open(const trv_mpi_slot_t *slot) { return slot->at != NONE || slot->rest > 0; }
 
-/* Whether an earlier receive of the lane waits for the same peer. */
+/* Whether an earlier receive with the same tag waits for the same peer. */
 static bool is_late(const trv_mpi_channel_t *channel, const trv_mpi_slot_t *slot)
 {
     for (int i = 0; i < channel->slots; i++) {
@@ -264,8 +271,9 @@ static bool is_late(const trv_mpi_channel_t *channel, const trv_mpi_slot_t *slot
     return false;
 }
 
-/* For a receive that is not complete: whether the peer has sent a message of the other kind in its place. What is found is
- * believed when it is still there, and the own message still missing, at the next such time. */
+/* Checks whether the peer has sent a message of the other kind in place of the one that a receive expects. The slot
+ * fails only if a second look, PATIENCE polls later, finds such a message again while the expected one is still
+ * missing. */
 static void look_for_other_kind(trv_mpi_channel_t *channel, int at)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];
@@ -281,7 +289,7 @@ static void look_for_other_kind(trv_mpi_channel_t *channel, int at)
 
 /* ---- Testing ----------------------------------------------------------------------------------------------------- */
 
-/* As far as the slot gets; now and then also looks at what else has arrived. */
+/* Makes progress on a slot, and every PATIENCE polls on the other large receives. */
 static void advance(trv_mpi_channel_t *channel, int at)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];

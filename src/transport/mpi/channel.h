@@ -1,17 +1,18 @@
 /*
  * The transport of the executor over MPI point-to-point messages.
  *
- * A *channel* is one plan's transport: its messages on a communicator of the library's, whose errors are returned. The
- * caller hands out the tags: a channel has TRV_MPI_POSITION_TAGS of them, from the one it was placed at, and two
- * channels that may run at the same time between the same ranks need different ones.
+ * A *channel* is the transport of one plan: its messages are sent on an internal communicator of the library, which
+ * returns errors. The caller allocates the tags. A channel uses TRV_MPI_POSITION_TAGS tags from its first tag on; two
+ * channels that may run at the same time between the same ranks need different tags.
  *
- * Every arrived length is checked: a message of another length than is due ends `test` with TRV_ERR_TRANSPORT and a
- * sentence that names the sender by its rank in the communicator. Nothing is written past a receive's buffer. A slot whose
- * `test` has not returned 0 is free.
+ * The length of every message is checked. If it is not the expected one, `test` returns TRV_ERR_TRANSPORT with a
+ * message that names the sender by its rank in the communicator. A receive never writes beyond its buffer. A slot is
+ * free again when its `test` has returned another value than 0.
  *
- * `cancel` waits for what MPI still writes to memory of the caller's. A send that its receiver has not taken is left to
- * MPI after a while (no MPI here can take it back), and `cancel` returns 1: its memory is read if a later receive takes the
- * message, so the tags of a run that failed must not be used again, nor may the memory be freed.
+ * `cancel` waits until MPI no longer writes to memory of the caller. A send that its receiver has not accepted is
+ * abandoned after some time, because neither MPI library can cancel it, and `cancel` returns 1: MPI reads the send's
+ * memory if a later receive matches the message. Therefore the tags of a failed run must not be used again, nor may the
+ * memory be freed.
  */
 #ifndef TRIVANCE_TRANSPORT_MPI_CHANNEL_H
 #define TRIVANCE_TRANSPORT_MPI_CHANNEL_H
@@ -22,25 +23,26 @@
 
 #include <trivance/execute.h>
 
-/* The tags of a position: the plan's own first, then one of the large kind (messages.c) for each of them, and one that is
- * not a channel's. */
+/* The tags of a position: those of the plan, then for each of them one for large messages (messages.c), then one that
+ * channels do not use. */
 #define TRV_MPI_LANE_TAGS     64
 #define TRV_MPI_POSITION_TAGS (2 * TRV_MPI_LANE_TAGS + 1)
 #define TRV_MPI_SPARE_TAG     (TRV_MPI_POSITION_TAGS - 1)
-/* Runs of one communicator that may overlap have a position each: one for blocking calls, the others for requests, by
- * turns. */
+/* The number of positions of a context id. Runs on one communicator that may overlap use different positions: one is
+ * for blocking calls, the others are for requests. */
 #define TRV_MPI_POSITIONS 16
 
 typedef struct trv_mpi_channel trv_mpi_channel_t;
 
-/* Messages above `piece_bytes` travel in pieces of at most so many bytes behind a header, on both sides alike; 0: INT_MAX, what one MPI
- * call takes. Its first tag is 0. */
+/* Creates a channel whose first tag is 0. Messages of more than `piece_bytes` are sent as a header and fragments of at
+ * most this size; 0: INT_MAX, the maximum of one MPI call. It must be the same on both sides. `comm` is not owned. */
 int trv_mpi_channel_create(trv_mpi_channel_t **channel, MPI_Comm comm, size_t piece_bytes);
-/* The first tag of later runs. */
+/* Sets the first tag of later runs. */
 void trv_mpi_channel_place(trv_mpi_channel_t *channel, int first_tag);
-/* The rank that a plan's rank stands for, one for each; they must outlive the channel. NULL, as at first: itself. */
+/* Sets the rank in the communicator for every rank of the plan; the array must outlive the channel. NULL, the initial
+ * value: they are equal. */
 void trv_mpi_channel_map(trv_mpi_channel_t *channel, const int *member);
-/* After the plan that used it. */
+/* The plan that uses the channel must have been destroyed. */
 void trv_mpi_channel_destroy(trv_mpi_channel_t *channel);
 const trv_transport_t *trv_mpi_channel_transport(const trv_mpi_channel_t *channel);
 

@@ -1,5 +1,6 @@
 /*
- * The inside of a channel, which two files share: posting and cancelling (messages.c), arrivals (arrive.c).
+ * The internal data of a channel, for posting and cancelling (messages.c), arrivals (arrive.c) and libfabric
+ * (over_fabric.c).
  */
 #ifndef TRIVANCE_TRANSPORT_MPI_INSIDE_H
 #define TRIVANCE_TRANSPORT_MPI_INSIDE_H
@@ -9,6 +10,8 @@
 
 #include "transport/mpi/channel.h"
 
+/* Whether MPI returns an error for a receive that is too short, as the standard requires, rather than ending the
+ * job. */
 #ifdef OPEN_MPI
 enum { RETURNS_TRUNCATION = 1 };
 #else
@@ -16,35 +19,36 @@ enum { RETURNS_TRUNCATION = 0 };
 #endif
 
 enum {
-    SMALL_BYTES = 2048,    /* the longest message of the small kind, where there are two */
-    FEW = 4,               /* requests that are tested one by one */
+    SMALL_BYTES = 2048,    /* the maximum size of a small message, if there are two kinds */
+    FEW = 4,               /* the maximum number of requests that are tested separately */
     PATIENCE = 64,         /* polls between two looks for a message of the other kind */
-    SEND_POLLS_MAX = 1000, /* of all sends that are cancelled together */
-    HEADER_BYTES = 8,      /* of a message in pieces: a uint64_t, its bytes */
+    SEND_POLLS_MAX = 1000, /* polls before sends are abandoned, in total for the sends cancelled together */
+    HEADER_BYTES = 8,      /* the header of a message in fragments: its length, a uint64_t */
     NONE = -1
 };
 
+/* One send or receive of the plan. */
 typedef struct slot {
-    char *data;        /* where a small message is copied to, or the next piece of a large one goes */
-    size_t rest;       /* bytes of a large message that were not found yet; else 0 */
-    size_t due;        /* bytes of the pending request … */
-    int at;            /* … which is this one; NONE: no request is pending */
-    bool cut;          /* it travels in pieces, behind a header */
-    bool amid;         /* of such a message the header is received, and not all pieces are */
-    uint64_t header;   /* of a send */
-    int pieces, piece; /* of `more`, and the next of them */
-    int capacity;      /* of `more` */
-    MPI_Request *more; /* posted pieces of a send, kept for the next run */
-    char *buffer;      /* of SMALL_BYTES, kept */
-    int peer, tag;     /* in the communicator; without the kind */
-    int lane;          /* the tag as the plan numbers it */
-    int before, after; /* slots in the list of the lane's large receives that are not found yet */
-    unsigned answered; /* from which look */
-    unsigned vain;     /* polls */
-    unsigned long order;
+    char *data;          /* the destination of a small message, or of the next fragment of a large one */
+    size_t rest;         /* bytes of a large message for which no receive was posted yet; else 0 */
+    size_t due;          /* expected bytes of the pending request */
+    int at;              /* index of the pending request in the channel's array; NONE: no request is pending */
+    bool cut;            /* the message is sent as a header and fragments */
+    bool amid;           /* a receive of such a message: the header was received, but not all fragments */
+    uint64_t header;     /* of a send */
+    int pieces, piece;   /* the number of requests in `more`, and the index of the next one to be tested */
+    int capacity;        /* of `more` */
+    MPI_Request *more;   /* requests of a send's fragments; the memory is kept for later runs */
+    char *buffer;        /* SMALL_BYTES for a small message; the memory is kept for later runs */
+    int peer, tag;       /* the rank in the communicator, and the tag for small messages */
+    int lane;            /* the plan's number of the tag */
+    int before, after;   /* neighbours in the list of large receives with the same tag that are not posted yet */
+    unsigned answered;   /* value of `looks` when the slot was last tested */
+    unsigned vain;       /* number of unsuccessful polls */
+    unsigned long order; /* sequence number in the order of posting */
     bool sends, small;
-    int outcome;   /* the error it has ended with */
-    bool suspects; /* a receive: has seen a message of the other kind */
+    int outcome;   /* TRV_OK, or the error with which the slot ended */
+    bool suspects; /* a receive: the previous look found a message of the other kind */
 } trv_mpi_slot_t;
 
 struct trv_mpi_channel {
@@ -52,38 +56,39 @@ struct trv_mpi_channel {
     MPI_Comm comm;
     const int *member;
     size_t piece_bytes;
-    int kinds; /* of messages: 2, or 1 where none is cut and truncation is returned */
+    int kinds; /* number of kinds of messages: 1 if MPI returns truncation and no message has fragments, else 2 */
     int first_tag, slots;
     bool open;
     trv_mpi_slot_t *slot;
-    int first[TRV_MPI_LANE_TAGS], last[TRV_MPI_LANE_TAGS]; /* of every lane's list; NONE: empty */
-    int amid;                                              /* slots that are */
-    int active;                                            /* pending requests, at most one of each slot */
+    int first[TRV_MPI_LANE_TAGS], last[TRV_MPI_LANE_TAGS]; /* ends of each tag's list of slots; NONE: empty */
+    int amid;                                              /* number of slots for which `amid` is set */
+    int active;                                            /* number of pending requests, at most one per slot */
     MPI_Request *request;
-    int *owner; /* their slots */
+    int *owner; /* the slot of each request */
     int *complete;
     MPI_Status *status;
-    unsigned looks;
-    unsigned long posted;
-    unsigned cancel_polls;     /* since the last post */
-    bool lost;                 /* a send that was given up may still read a slot's header */
-    struct trv_mpi_over *over; /* messages go over the fabric (over_fabric.c), not by the requests above */
-    char reason[320];          /* the sentence of the latest error */
+    unsigned looks;            /* number of tests of all requests together */
+    unsigned long posted;      /* number of posted messages */
+    unsigned cancel_polls;     /* polls for cancelled sends since the last post */
+    bool lost;                 /* an abandoned send may still read a slot's header */
+    struct trv_mpi_over *over; /* if not NULL, libfabric sends the messages (over_fabric.c), without the requests */
+    char reason[320];          /* the message of the latest error */
 };
 
-/* TRV_ERR_UNSUPPORTED where a plan needs more tags than a position has. */
+/* TRV_OK, or TRV_ERR_UNSUPPORTED if a plan needs more tags than a position has. */
 int trv_mpi_channel_check_tags(int tags);
-/* Posts the slot's pending request, for `due` of the `bytes` that the buffer holds. */
+/* Posts a request with a buffer of `bytes`, which becomes the slot's pending request; `due` bytes are expected. TRV_OK
+ * or an error. */
 int trv_mpi_channel_post(trv_mpi_channel_t *channel, int at, int tag, void *data, size_t bytes, size_t due);
-/* Moves the last request to the place of one that is complete or given up. */
+/* Removes request `at`, which is complete or abandoned, from the array: the last request replaces it. */
 void trv_mpi_channel_drop(trv_mpi_channel_t *channel, int at);
-/* Whether a received message in pieces has begun and not ended. */
+/* Sets slot->amid, and updates the number of such slots. */
 void trv_mpi_channel_hold(trv_mpi_channel_t *channel, trv_mpi_slot_t *slot, bool amid);
-/* Gives up all that is pending of a slot; false: a send may still read its buffer. */
+/* Cancels or abandons all pending requests of a slot. False: a send may still read its buffer. */
 bool trv_mpi_channel_give_up(trv_mpi_channel_t *channel, int at);
-/* Takes a slot out of its lane's list. */
+/* Removes a slot from the list of large receives with its tag. */
 void trv_mpi_channel_unlist(trv_mpi_channel_t *channel, const trv_mpi_slot_t *slot);
-/* `test` of the executor's interface. */
+/* The function `test` of trv_transport_t. */
 int trv_mpi_channel_test(void *context, int base, int at);
 
 #endif

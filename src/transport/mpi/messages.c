@@ -1,17 +1,17 @@
 /*
- * Channels, and the messages that they post: MPI_Isend and MPI_Irecv of bytes, with PMPI_ names only so that no tool
- * and no interposer sees the library's own messages.
+ * Channels, and the messages that they post: MPI_Isend and MPI_Irecv of bytes. Only PMPI_ functions are called, so that
+ * tools and interposers do not receive the library's messages.
  *
- * Truncation. MPICH 4.0 ends the job when a receive turns out to be too short, whichever call completes it and
- * whatever the communicator's error handler is. So a receive must never be too short there, and messages are of two
- * kinds with a tag each. A *small* one is received into a buffer of ours that holds any small message, and copied out
- * once its length is right. A large one is looked for with MPI_Iprobe, and its receive is posted when its length is
- * right; a wrong one stays where it is. Copying costs less than probing up to 2 KiB, probing about nothing from 4 KiB
- * on. Where truncation is returned as the standard requires (Open MPI) all receives are posted at once, and there is
- * one kind only: probing would cost up to a third there.
+ * Truncation: MPICH 4.0 ends the job when a receive is too short, whichever call completes it and whatever error
+ * handler the communicator has. With MPICH a receive must therefore never be too short, and there are two kinds of
+ * messages, with different tags. A *small* message is received into an internal buffer with space for every small
+ * message, and copied if its length is right. A *large* message is found by MPI_Iprobe; its receive is posted if its
+ * length is right, and a wrong message is not received. Up to 2 KiB copying costs less than probing; from 4 KiB on the
+ * cost of probing is negligible. If MPI returns truncation as an error, as the standard requires (Open MPI), all
+ * receives are posted immediately and there is only one kind: probing would cost up to a third there.
  *
- * A message longer than a piece is of the large kind everywhere, and begins with a header, its total length, which the
- * receiver compares with what is due before it takes a piece.
+ * A message that is longer than a fragment is a large one with every MPI. It begins with a header, its total length,
+ * which the receiver compares with the expected length before it receives a fragment.
  */
 #include "transport/mpi/inside.h"
 
@@ -84,9 +84,9 @@ static int channel_open(void *context, int requests, int tags, int *base)
     return TRV_OK;
 }
 
-/* ---- Lists of the large receives that are not found yet ---------------------------------------------------------- */
+/* ---- Lists of the large receives that are not posted yet --------------------------------------------------------- */
 
-static void enlist(trv_mpi_channel_t *channel, int at)
+static void list_add(trv_mpi_channel_t *channel, int at)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];
     slot->before = channel->last[slot->lane];
@@ -123,7 +123,7 @@ int trv_mpi_channel_post(trv_mpi_channel_t *channel, int at, int tag, void *data
     return TRV_OK;
 }
 
-/* A message in pieces: its header, and all of them at once. */
+/* Posts a message in fragments: its header and all fragments. */
 static int post_pieces(trv_mpi_channel_t *channel, int at, int tag, char *data, size_t bytes)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];
@@ -170,7 +170,7 @@ static int post(trv_mpi_channel_t *channel, int at, bool sends, int peer, int la
     slot->rest = 0;
     slot->cut = bytes > channel->piece_bytes;
     slot->pieces = slot->piece = 0;
-    slot->answered = channel->looks - 1; /* the pass that posts it need not look for it */
+    slot->answered = channel->looks - 1; /* the first test uses the latest look */
     slot->vain = 0;
     slot->suspects = slot->amid = false;
     slot->outcome = TRV_OK;
@@ -186,7 +186,7 @@ static int post(trv_mpi_channel_t *channel, int at, bool sends, int peer, int la
     } else {
         slot->data = data;
         slot->rest = bytes;
-        enlist(channel, at);
+        list_add(channel, at);
     }
     if (code < 0)
         trv_mpi_channel_give_up(channel, at);
@@ -217,7 +217,8 @@ void trv_mpi_channel_drop(trv_mpi_channel_t *channel, int at)
 
 /* ---- Cancelling -------------------------------------------------------------------------------------------------- */
 
-/* See the header. Whether the request is over. */
+/* Cancels a receive, or waits for a send and abandons it after SEND_POLLS_MAX polls (channel.h). Returns whether the
+ * request has ended. */
 static bool give_up(trv_mpi_channel_t *channel, MPI_Request *request, bool sends)
 {
     MPI_Status status;

@@ -1,5 +1,5 @@
 /*
- * The text of an MPI error code, as MPI_Error_string gives it.
+ * Converts MPI error codes to messages, by MPI_Error_string.
  */
 #include "transport/mpi/mpi_error.h"
 

@@ -1,10 +1,10 @@
 /*
- * Errors of MPI, in words.
+ * Messages for errors of MPI.
  */
 #ifndef TRIVANCE_TRANSPORT_MPI_MPI_ERROR_H
 #define TRIVANCE_TRANSPORT_MPI_MPI_ERROR_H
 
-/* TRV_ERR_TRANSPORT with the text of an MPI error code. */
+/* Sets the message "`what` failed: …" with MPI's text for `code`, and returns TRV_ERR_TRANSPORT. */
 int trv_mpi_transport_error(const char *what, int code);
 
 #endif

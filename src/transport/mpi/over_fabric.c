@@ -1,6 +1,6 @@
 /*
- * The executor's transport over the fabric, for MPI programs. A send that its receiver never takes keeps its operation
- * until the process ends, and `cancel` returns 1: the provider may still read its buffer.
+ * The executor's transport over libfabric, for MPI programs. If the receiver never accepts a send, its operation is
+ * kept until the process ends, and `cancel` returns 1, because the provider may still read the send's buffer.
  */
 #include "transport/mpi/over_fabric.h"
 
@@ -20,7 +20,7 @@ struct trv_mpi_over {
     trv_fabric_t *fabric;
     trv_fabric_op_t *op;
     int way, last; /* the port of the next message; the slot that was tested last */
-    unsigned vain; /* tests of what is not complete */
+    unsigned vain; /* number of unsuccessful tests */
 };
 
 static bool is_pending(const trv_fabric_op_t *op) { return atomic_load(&op->state) == TRV_OP_PENDING; }
@@ -113,12 +113,12 @@ static int over_test(void *context, int base, int at)
     trv_fabric_op_t *op = &over->op[at];
     (void)base;
     int rc = trv_fabric_test(over->fabric, op);
-    if (rc == 0 && at <= over->last) { /* one poll for a pass over all slots */
+    if (rc == 0 && at <= over->last) { /* a pass over all slots polls once */
         trv_fabric_poll(over->fabric);
         rc = trv_fabric_test(over->fabric, op);
     }
     over->last = at;
-    if (rc == 0 && ++over->vain % PATIENCE == 0) { /* the program's own messages are to move, too */
+    if (rc == 0 && ++over->vain % PATIENCE == 0) { /* for MPI's progress on messages of the program */
         int pending;
         PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, channel->comm, &pending, MPI_STATUS_IGNORE);
     }
@@ -131,7 +131,7 @@ void trv_mpi_channel_over(trv_mpi_channel_t *channel)
     trv_fabric_t *fabric = find ? find(channel->comm) : NULL;
     if (!fabric)
         return;
-    channel->over = calloc(1, sizeof *channel->over); /* NULL is told when it is opened */
+    channel->over = calloc(1, sizeof *channel->over); /* NULL: over_open reports it */
     if (channel->over)
         channel->over->fabric = fabric;
     channel->transport = (trv_transport_t){TRV_TRANSPORT,       .context = channel,    .open = over_open,

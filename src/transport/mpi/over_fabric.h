@@ -1,6 +1,6 @@
 /*
- * Channels whose messages go over libfabric (transport/fabric) instead of MPI: TRIVANCE_TRANSPORT=ofi. What a channel promises
- * stays as it is (channel.h).
+ * Channels that send their messages by libfabric (transport/fabric) instead of MPI, with TRIVANCE_TRANSPORT=ofi. The
+ * contract of a channel (channel.h) is the same.
  */
 #ifndef TRIVANCE_TRANSPORT_MPI_OVER_FABRIC_H
 #define TRIVANCE_TRANSPORT_MPI_OVER_FABRIC_H
@@ -11,10 +11,11 @@
 
 struct trv_fabric;
 
-/* The fabric of a communicator, whose ranks it has; or NULL. Set once, before any channel is made. */
+/* Sets the function that returns the fabric of a communicator, whose ranks are the fabric's, or NULL if it has none.
+ * Called before a channel is created; NULL at the end. */
 void trv_mpi_find_fabric(struct trv_fabric *(*find)(MPI_Comm comm));
 
-/* Makes the channel one of those, if it is to be. */
+/* Makes a new channel use libfabric if its communicator has a fabric. */
 void trv_mpi_channel_over(trv_mpi_channel_t *channel);
 
 #endif

@@ -1,10 +1,11 @@
 /*
- * How to wait for messages.
+ * How a rank waits for messages.
  *
- * sched_yield alone does not do where ranks outnumber cores: schedulers since Linux 6.6 hand the core back to a task
- * that yields until its share of time is used up, for milliseconds, while the rank that it waits for is not running. A
- * sleep of a microsecond (some 50 in effect) takes it out of the queue: 9 ranks on 2 cores become three times as fast
- * with MPICH. Ranks that have a core each never sleep. Who shares cores is known from the launcher's environment.
+ * If there are more ranks than cores, sched_yield is not sufficient. Since Linux 6.6 the scheduler returns the core to
+ * a task that yields until its time slice is used up, which takes milliseconds, while the rank that it waits for does
+ * not run. A sleep of one microsecond (in effect about 50) removes the task from the run queue: with MPICH, 9 ranks on
+ * 2 cores become three times as fast. If each rank has a core, ranks never sleep. The number of ranks on this machine
+ * is read from the launcher's environment variables.
  */
 #include "transport/mpi/waiting.h"
 
@@ -16,20 +17,20 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SPINS          200 /* polls before the first yield, … */
-#define SPINS_CROWDED  16  /* … and where ranks outnumber cores */
-#define YIELDS_A_SLEEP 128 /* where ranks outnumber cores */
+#define SPINS                200 /* polls before the first yield */
+#define SPINS_OVERSUBSCRIBED 16  /* the same if there are more ranks than cores */
+#define YIELDS_A_SLEEP       128 /* polls per sleep if there are more ranks than cores */
 
-static bool crowded;
+static bool oversubscribed;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void count_neighbours(void)
+static void compare_ranks_with_cores(void)
 {
     static const char *const variable[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     for (size_t i = 0; i < sizeof variable / sizeof variable[0]; i++) {
         const char *ranks = getenv(variable[i]);
-        crowded = crowded || (ranks && strtol(ranks, NULL, 10) > cores);
+        oversubscribed = oversubscribed || (ranks && strtol(ranks, NULL, 10) > cores);
     }
 }
 
@@ -45,12 +46,12 @@ void trv_mpi_pause(unsigned polls)
     int (*progress)(void) = atomic_load_explicit(&meanwhile, memory_order_relaxed);
     if (progress)
         progress();
-    if (polls <= SPINS_CROWDED)
+    if (polls <= SPINS_OVERSUBSCRIBED)
         return;
-    pthread_once(&once, count_neighbours);
-    if (!crowded && polls <= SPINS)
+    pthread_once(&once, compare_ranks_with_cores);
+    if (!oversubscribed && polls <= SPINS)
         return;
-    if (crowded && polls % YIELDS_A_SLEEP == 0)
+    if (oversubscribed && polls % YIELDS_A_SLEEP == 0)
         nanosleep(&(struct timespec){.tv_nsec = 1000}, NULL);
     else
         sched_yield();

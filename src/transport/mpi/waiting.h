@@ -1,19 +1,19 @@
 /*
- * Waiting: poll, then give the core away, then, where ranks outnumber cores, sleep for an instant.
+ * Waiting: a rank polls, then yields its core, and, if there are more ranks than cores, sleeps for a very short time.
  */
 #ifndef TRIVANCE_TRANSPORT_MPI_WAITING_H
 #define TRIVANCE_TRANSPORT_MPI_WAITING_H
 
 #include <mpi.h>
 
-/* What to do after so many polls in vain: nothing, sched_yield, or a short sleep. */
+/* Called after an unsuccessful poll, with their number: does nothing, yields the core, or sleeps for a short time. */
 void trv_mpi_pause(unsigned polls);
 
-/* Waits for a request of MPI; MPI's code. */
+/* Waits for a request of MPI; returns MPI's code. */
 int trv_mpi_poll(MPI_Request *request);
 
-/* What every pause does first: a rank that waits for one thing makes progress with all others, or ranks that wait in
- * another order would wait for ever. Set once; it may be called in the midst of itself. */
+/* Sets a function that every pause calls first. A rank that waits for one operation must make progress on all others;
+ * otherwise ranks that wait for them in different orders would deadlock. `progress` must be reentrant. */
 void trv_mpi_wait_meanwhile(int (*progress)(void));
 
 #endif

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Programs that know nothing of Trivance run with the component: results, what it says, what ompi_info says of it.
+# Unmodified MPI programs with the component: their results, the log, and the output of ompi_info.
 # Usage: component.sh FOLDER-OF-THE-COMPONENT OMPI_INFO|none MPIRUN C-PROGRAM [FORTRAN-PROGRAM]
-# Without TEST_EXHAUSTIVE all forms of the collectives, Fortran, and parameters; with it the rest: threads, many
-# communicators, late ranks.
+# Without TEST_EXHAUSTIVE all forms of the collectives, Fortran and parameters; with it also threads, many communicators
+# and late ranks.
 set -eu -o pipefail
 exhaustive=${TEST_EXHAUSTIVE:-}
 export OMPI_MCA_mca_base_component_path=$1:SYSTEM_DEFAULT

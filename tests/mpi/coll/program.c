@@ -1,7 +1,6 @@
 /*
- * A program that knows nothing of Trivance: collectives of all forms on all kinds of communicators, every result
- * checked. component.sh runs it with the component. Its argument is a case, so that one program serves several
- * launches.
+ * An unmodified MPI program: collectives of all forms on all kinds of communicators, with a check of every result.
+ * component.sh runs it with the component. Its argument selects a case, so that several launches use one program.
  */
 #include <mpi.h>
 #include <mpi-ext.h>
@@ -79,7 +78,7 @@ static void outstanding(void)
         check(right(out[r], COUNT, r, ranks), "one of many MPI_Iallreduce");
 }
 
-/* Rank 0 is inside MPI_Recv, for a message that comes when the others have their result. */
+/* Rank 0 is inside MPI_Recv, for a message that another rank sends after its collective is complete. */
 static void progress_in_mpi(void)
 {
     MPI_Request request;
@@ -115,7 +114,8 @@ static void add(void *from, void *to, int *length, MPI_Datatype *type)
         ((double *)to)[i] += ((double *)from)[i];
 }
 
-/* An operation may be freed as soon as a call has begun. (Open MPI 4.1 itself keeps none for persistent requests.) */
+/* A program may free an operation as soon as a call has begun. (Open MPI 4.1 does not retain it for persistent
+ * requests.) */
 static void own_operation(void)
 {
     MPI_Request request[2];
@@ -200,7 +200,7 @@ static long kilobytes(void)
     return usage.ru_maxrss;
 }
 
-/* Many more than are kept at a time. */
+/* Many more communicators than exist at the same time. */
 static void thousands(void)
 {
     enum { FIRST = 300, ALL = 1200 };
@@ -213,7 +213,7 @@ static void thousands(void)
         if (i == FIRST)
             before = kilobytes();
     }
-    if (!getenv("NO_MEMORY_CHECK")) /* sanitizers keep what is freed; they look for leaks themselves */
+    if (!getenv("NO_MEMORY_CHECK")) /* sanitizers keep freed memory, and find leaks themselves */
         check(kilobytes() - before < 8192, "thousands of communicators leave memory behind");
 }
 
@@ -251,7 +251,7 @@ static void threads(void)
 
 /* ---- Late ranks -------------------------------------------------------------------------------------------------- */
 
-/* Rank 1 keeps the others waiting for a request, and for the first call of a new shape. */
+/* The others wait for rank 1, in a request and in the first call with a new operation signature. */
 static void late(void)
 {
     const struct timespec time = {.tv_sec = 1, .tv_nsec = 200000000};
@@ -297,7 +297,7 @@ int main(int argc, char **argv)
     } else if (strcmp(name, "late") == 0) {
         late();
     } else {
-        outstanding(); /* nothing is known of the communicator yet */
+        outstanding(); /* the first calls on the communicator */
         blocking();
         outstanding();
         progress_in_mpi();

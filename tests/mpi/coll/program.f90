@@ -1,4 +1,4 @@
-! A Fortran program that knows nothing of Trivance.
+! An unmodified Fortran program.
 program main
   use mpi_f08
   implicit none

@@ -1,5 +1,5 @@
 /*
- * What the library has said: the file that TRIVANCE_DEBUG_FILE names.
+ * The log of the library, in the file that TRIVANCE_DEBUG_FILE names.
  */
 #ifndef TRIVANCE_TESTS_SAID_H
 #define TRIVANCE_TESTS_SAID_H
@@ -12,20 +12,21 @@
 
 static char said_path[64];
 
-/* Before anything is said: the environment is read once. `every_rank`: not only rank 0 speaks. */
+/* Sets the log file. Called before the first line is logged, because the environment is read once. `every_rank`: all
+ * ranks log, not only rank 0. */
 static void said_begin(bool every_rank)
 {
     char pattern[sizeof said_path];
     snprintf(said_path, sizeof said_path, "said.%ld", (long)getpid());
     snprintf(pattern, sizeof pattern, every_rank ? "said.%%p" : "%s", said_path);
     setenv("TRIVANCE_DEBUG_FILE", pattern, 1);
-    FILE *file = fopen(said_path, "w"); /* who says nothing leaves none */
+    FILE *file = fopen(said_path, "w"); /* the library creates none if it logs nothing */
     if (!file)
         abort();
     fclose(file);
 }
 
-/* All since the last time; the caller frees it. */
+/* The lines that were logged since the last call; the caller frees them. */
 static char *said(void)
 {
     FILE *file = fopen(said_path, "r+");

@@ -27,7 +27,7 @@ static void test_recorder(void **state)
         if (number < 298)
             trv_mpi_record_end(recorder, number, number == 297 ? -1 : 0);
     }
-    trv_mpi_record_end(recorder, 44, -1); /* its place is call 300's */
+    trv_mpi_record_end(recorder, 44, -1); /* call 300 has overwritten its record */
     trv_mpi_recorder_rename(recorder, "comm 7 (9 ranks, 3x3)");
     trv_mpi_recorder_print(recorder);
     char *text = said();
@@ -81,7 +81,7 @@ static void test_watch(void **state)
     trv_mpi_record_begin(recorder, "allreduce", 8, "ring", false);
     const trv_mpi_waiting_t waiting = {describe, &call, recorder};
     trv_mpi_watch_t watch = {0};
-    trv_mpi_watch_end(&watch, &waiting); /* nothing was said */
+    trv_mpi_watch_end(&watch, &waiting); /* the timeout was not reported */
     long long began = trv_mpi_now_ms();
     for (unsigned polls = 1; !watch.told; polls++)
         trv_mpi_watch_poll(&watch, &waiting, polls);
@@ -100,7 +100,7 @@ static void test_watch(void **state)
     trv_mpi_recorder_destroy(recorder);
 }
 
-/* The request is asked about until it is complete, and nothing else happens but a sentence. */
+/* The request is tested until it is complete; the only other effect is a line in the log. */
 static void test_watch_all(void **state)
 {
     (void)state;
@@ -132,7 +132,8 @@ static void test_refuse(void **state)
     free(text);
 }
 
-/* More lines than are remembered, and some of them again. It is the last test, because no new line is logged after it. */
+/* Logs more lines than the log remembers, and some of them again. This must be the last test, because no new line is
+ * logged after it. */
 static void test_many_lines(void **state)
 {
     (void)state;
@@ -173,7 +174,7 @@ static void test_difference(void **state)
         const char *mine, *theirs, *sentence;
     } cases[] = {{"A=\nB=x\n", "A=\nB=x\n", NULL},
                  {"", "", NULL},
-                 {"A=\n", "", NULL}, /* a variable that the other release does not know, and that is not set */
+                 {"A=\n", "", NULL}, /* a variable that the other release does not have, and that is not set */
                  {"A=swing-b\nB=\n", "A=trivance-b\nB=\n", "A is 'swing-b' on rank 3 and 'trivance-b' on rank 0"},
                  {"A=\nB=2\n", "A=1\nB=2\n", "A is not set on rank 3 and '1' on rank 0"},
                  {"A=1\nB=\n", "A=\nB=2\n", "A is '1' on rank 3 and not set on rank 0; 1 more variable differs"},
@@ -190,7 +191,7 @@ static void test_difference(void **state)
         if (!told != !cases[i].sentence || (told && strcmp(told, cases[i].sentence) != 0))
             fail_msg("case %zu: %s", i, told ? told : "equal");
     }
-    /* Long values differ far behind: that part is shown. */
+    /* Long values that differ near the end: that part is shown. */
     snprintf(mine, sizeof mine, "A=%0500d;allreduce:@swing%0300d\n", 0, 0);
     snprintf(theirs, sizeof theirs, "A=%0500d;allreduce:@bruck%0300d\n", 0, 0);
     const char *told = trv_mpi_settings_difference(mine, theirs, sentence, 1, 0);

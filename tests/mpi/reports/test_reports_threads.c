@@ -1,6 +1,6 @@
 /*
- * The reports while several threads call, wait, print and are signalled. Most of what can go wrong here shows only
- * under ThreadSanitizer, which `make check-all` uses.
+ * The reports while several threads call, wait, print and are signalled. ThreadSanitizer, which `make check-all` uses,
+ * is required to detect most of the possible errors.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -76,7 +76,7 @@ static void *print(void *argument)
     return NULL;
 }
 
-/* Every line is whole, and no record is a mixture of two. */
+/* Checks that every line is complete and that no record is a mixture of two. */
 static void check_lines(char *text)
 {
     int lines = 0;
@@ -124,7 +124,7 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads)};
-    said_begin(true); /* the stub's MPI says that this is rank 2 */
+    said_begin(true); /* with the stub, this process is rank 2 */
     setenv("TRIVANCE_TIMEOUT", "20ms", 1);
     setenv("TRIVANCE_DEBUG", "info", 1);
     trv_mpi_settings();

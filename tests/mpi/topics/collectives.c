@@ -1,7 +1,7 @@
 /*
- * Every algorithm on tori of this number of ranks, every collective that it serves, counts around the number of ranks,
- * in place and not, against the exact result; and the choices of the planner, and names with parameters. The sample has
- * three tori and three counts.
+ * Every algorithm on tori of this number of ranks, with every collective that it supports, with counts around the
+ * number of ranks, in place and not, compared with the exact result; also the planner's choices, and names with
+ * parameters. The sample has three tori and three counts.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static void try_count(const run_t *run, int count, bool in_place)
     size_t result = (run->collective == TRV_ALLGATHER ? blocks : 1) * (size_t)count * size;
     char behind[64];
     memset(behind, 0x5a, sizeof behind);
-    if (!in_place || run->collective != TRV_REDUCE_SCATTER) /* there its own input lies behind the result */
+    if (!in_place || run->collective != TRV_REDUCE_SCATTER) /* there this rank's input is after the result */
         expect(memcmp(run->receive + result, behind, sizeof behind) == 0,
                "%s by %s on %s, %d elements: written behind the result", name[run->collective], run->algorithm,
                run->torus, count);
@@ -119,7 +119,8 @@ static void try_algorithm(run_t *run, const trv_algorithm_t *algorithm, const tr
     }
 }
 
-/* "hybrid:2x3:grouped": of every dimension the least factor, a hybrid where a dimension has two. */
+/* Writes a name like "hybrid:2x3:grouped", with the smallest factor of every dimension; it is a hybrid if a dimension
+ * has two factors. */
 static void name_hybrid(const trv_torus_t *torus, char name[TRV_ALGORITHM_NAME_MAX])
 {
     int used = snprintf(name, TRV_ALGORITHM_NAME_MAX, "hybrid:");
@@ -148,7 +149,7 @@ static void try_plans(run_t *run, const trv_torus_t *torus)
     }
 }
 
-/* Streams that differ in weight, forwards and backwards: on two dimensions, all collectives. */
+/* Streams with different weights, in both orders: on two dimensions, with all collectives. */
 static void try_weights(run_t *run, const trv_torus_t *torus)
 {
     static const char *const name[] = {"bucket:3/1", "hybrid:%dx%d:sequential:streams3:weights4/3"};
@@ -167,7 +168,7 @@ static void try_weights(run_t *run, const trv_torus_t *torus)
     }
 }
 
-/* Forms of stars, where the torus has them: AllReduce only. */
+/* The variants of stars that support the torus, for AllReduce only. */
 static void try_stars(run_t *run, const trv_torus_t *torus)
 {
     static const char *const name[] = {"star:l", "star:0", "star:1", "star:l::1", "star:gathered"};

@@ -1,5 +1,5 @@
 /*
- * Wrong arguments: one sentence, an error class, no abort, no hang, and the next call works.
+ * Invalid arguments: the call returns an error class with one sentence, without abort or hang, and the next call works.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -137,7 +137,7 @@ static void settings(MPI_Comm comm)
     expect_class(TRV_Comm_set(comm, NULL, "auto"), MPI_SUCCESS, NULL, "auto");
     expect_class(TRV_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, NULL, "a call after wrong settings");
     expect(out == test_ranks, "its result is %d", out);
-    /* An algorithm that is not right for the operation is replaced by one that is. */
+    /* An algorithm that is not correct for the operation is replaced by one that is. */
     double value = 1, sum = 0;
     expect_class(TRV_Comm_set(comm, NULL, "trivance-l-overlap"), MPI_SUCCESS, NULL, "trivance-l-overlap");
     expect_class(TRV_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, comm), MPI_SUCCESS, NULL, "a sum under it");

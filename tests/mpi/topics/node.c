@@ -1,6 +1,7 @@
 /*
- * The memory that the ranks of a node share: made by messages of its ranks only, whatever fails on one of them; and
- * what runs in it, of any count. Even ranks are one node and odd ones another, or all are one; the lowest leads.
+ * The shared memory of a node: its creation by messages between its ranks only, also if a step fails on one of them,
+ * and runs in it with any count. Even ranks are one node and odd ranks another, or all ranks are one node; the lowest
+ * rank of a node is its leader.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@ enum { RANKS_MAX = 64, TAG = 4711 };
 
 /* ---- Faults ------------------------------------------------------------------------------------------------------ */
 
-/* What fails on this rank while a node is made. */
+/* The step that fails on this rank while a node is created. */
 static enum fault { NONE, NO_MEMORY, NO_FILE, NO_MAP, NOT_ALLOWED, NO_PROCESS, OTHER_FILE, SHORT_FILE } fault;
 
 int __real_memfd_create(const char *, unsigned);
@@ -47,7 +48,7 @@ int __wrap_memfd_create(const char *name, unsigned flags)
     return fault == NO_FILE ? fails(EMFILE) : __real_memfd_create(name, flags);
 }
 
-/* Longer than the others think it is. */
+/* Makes the file longer than the other ranks expect. */
 int __wrap_ftruncate(int file, off_t length)
 {
     return __real_ftruncate(file, fault == SHORT_FILE ? length + 4096 : length);
@@ -70,9 +71,9 @@ ssize_t __wrap_readlink(const char *path, char *target, size_t size)
 
 void *__wrap_calloc(size_t count, size_t size) { return fault == NO_MEMORY ? NULL : __real_calloc(count, size); }
 
-/* ---- Making nodes ------------------------------------------------------------------------------------------------ */
+/* ---- Creating nodes ---------------------------------------------------------------------------------------------- */
 
-static MPI_Comm job, own_node;           /* ours; that of the ranks of this rank's node, for the test's own use */
+static MPI_Comm job, own_node;           /* of all ranks; of the ranks of this rank's node, for the test only */
 static int member[RANKS_MAX], nodes = 2; /* rank r is on node r % nodes */
 
 static trv_mpi_node_place_t own_place(void)
@@ -83,8 +84,8 @@ static trv_mpi_node_place_t own_place(void)
     return place;
 }
 
-/* Even ranks: the one of index `who` has a fault. Its node says so on every rank, and the other node is none the
- * wiser. */
+/* Among the even ranks, the one with index `who` has a fault. All ranks of its node return the error, and the other
+ * node does not notice it. */
 static void try_fault(enum fault what, int who, int code, const char *words)
 {
     trv_mpi_node_place_t place = own_place();
@@ -133,7 +134,7 @@ static void faults(void)
     test_barrier(job);
     PMPI_Iprobe(MPI_ANY_SOURCE, TAG, job, &pending, MPI_STATUS_IGNORE);
     expect(!pending, "a message is left");
-    test_barrier(job); /* those that come have the same tag */
+    test_barrier(job); /* the next node uses the same tag */
 }
 
 /* ---- Runs -------------------------------------------------------------------------------------------------------- */
@@ -141,7 +142,7 @@ static void faults(void)
 enum { COUNT_MAX = 300000 };
 
 static int first_tag;
-static bool refuses; /* this rank's additions fail */
+static bool refuses; /* the reductions of this rank fail */
 
 static int add(void *context, void *destination, const void *const *source, int sources, size_t count)
 {
@@ -186,7 +187,7 @@ static void world_begin(world_t *world, const char *algorithm, size_t chunk_byte
     expect(trv_mpi_node_create(&world->node, &place) == 0, "a node: %s", trv_last_error());
     expect(trv_schedule_create(&world->schedule, &torus, algorithm, TRV_ALLREDUCE) == 0, "%s", trv_last_error());
     expect(trv_mpi_channel_create(&world->channel, job, 0) == 0, "a channel");
-    trv_mpi_channel_place(world->channel, first_tag); /* those of a run that failed are of no use any more */
+    trv_mpi_channel_place(world->channel, first_tag); /* the tags of a failed run must not be used again */
     first_tag += TRV_MPI_POSITION_TAGS;
     if (place.rank == 0)
         expect(trv_plan_create(&world->plan, world->schedule, test_rank % nodes, 0, &elements,
@@ -215,7 +216,8 @@ static int drive(world_t *world, size_t count, const void *input)
     return code;
 }
 
-/* One run after the other, of counts on both sides of what a chunk holds, the node's (8192) and the schedule's. */
+/* Consecutive runs, with counts just below and above the size of a chunk, the node's (8192 elements) and the
+ * schedule's. */
 static void try_counts(const char *algorithm, size_t chunk_bytes)
 {
     static const size_t counts[] = {5, 0, 8191, 8192, 8193, 1, 16384, 16385, 40000, 100001, COUNT_MAX, 3};
@@ -240,7 +242,7 @@ static void try_counts(const char *algorithm, size_t chunk_bytes)
     world_end(&world);
 }
 
-/* Where one rank cannot add its part, it gets the error at once. The others wait until a broadcast stops them. */
+/* A rank that cannot reduce its part returns the error immediately. The others wait until a broadcast stops them. */
 static void try_failure(int who)
 {
     world_t world;

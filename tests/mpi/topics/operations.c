@@ -1,5 +1,5 @@
 /*
- * Operations of the user's own, and what MPI programs rely on with floating point: the same bits on every rank.
+ * User-defined operations, and a property that MPI programs rely on with floating point: identical bits on all ranks.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -80,7 +80,8 @@ static void compose(void *in, void *inout, int *count, MPI_Datatype *type)
 
 static affine_t affine(int rank, int i) { return (affine_t){2 + (rank * 5 + i) % 97, 1 + (rank * 11 + 3 * i) % 89}; }
 
-/* Small counts go through the form that adds in rank order, large ones to the MPI library; both keep the order. */
+/* Calls with small counts use the algorithm that adds in rank order, and calls with large counts fall back to the MPI
+ * library; both keep the order. */
 static void in_order(MPI_Comm comm, int count, const char *served_by)
 {
     MPI_Datatype type;
@@ -136,7 +137,7 @@ static void add_first(void *in, void *inout, int *count, MPI_Datatype *type)
         y[2 * i] += x[2 * i];
 }
 
-/* Only the MPI library knows what lies in the gaps. */
+/* Types with gaps are left to the MPI library. */
 static void with_gaps(MPI_Comm comm)
 {
     MPI_Datatype type;
@@ -157,13 +158,13 @@ static void with_gaps(MPI_Comm comm)
     MPI_Type_free(&type);
 }
 
-/* ---- The same bits everywhere ------------------------------------------------------------------------------------ */
+/* ---- Identical bits on all ranks --------------------------------------------------------------------------------- */
 
 static void identical(MPI_Comm comm, const char *torus, const char *algorithm, int count)
 {
     double *mine = malloc(sizeof *mine * (size_t)count), *got = malloc(sizeof *got * (size_t)count);
     expect_class(TRV_Comm_set(comm, torus, algorithm), MPI_SUCCESS, NULL, "TRV_Comm_set");
-    for (int i = 0; i < count; i++) /* magnitudes far apart: any other order gives other bits */
+    for (int i = 0; i < count; i++) /* magnitudes that differ so that every other order gives other bits */
         mine[i] = ldexp((double)(int64_t)test_random((uint64_t)(test_rank * count + i)),
                         (int)(test_random((uint64_t)i) % 40));
     expect_class(TRV_Allreduce(mine, got, count, MPI_DOUBLE, MPI_SUM, comm), MPI_SUCCESS, NULL, algorithm);

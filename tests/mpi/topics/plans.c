@@ -164,7 +164,7 @@ static void topology(void)
     MPI_Comm_free(&cart);
 }
 
-/* More plans than are kept, with counts that come back. */
+/* More counts than decisions are kept for, and some of these counts again. */
 static void many_calls(MPI_Comm comm)
 {
     enum { COUNT = 200 };

@@ -1,6 +1,6 @@
 /*
- * Non-blocking and persistent calls: many outstanding at a time, completed, started and freed in another order on every
- * rank; nothing waits for another rank before TRV_Wait.
+ * Non-blocking and persistent calls: many outstanding at a time, which every rank completes, starts and frees in
+ * another order; no call before TRV_Wait waits for another rank.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum { MANY = 40, COUNT = 700 };
 
-/* Tests requests until all are complete, each rank beginning elsewhere. */
+/* Tests requests until all are complete; each rank begins with another one. */
 static void complete(TRV_Request *request, int requests, const char *what)
 {
     int left = requests;
@@ -32,7 +32,8 @@ static void complete(TRV_Request *request, int requests, const char *what)
     }
 }
 
-/* As many requests of the same and of other shapes as do not fit the positions, blocking calls in between. */
+/* More requests than there are positions, with the same and with other operation signatures, and blocking calls in
+ * between. */
 static void many(MPI_Comm comm, const char *what)
 {
     static int in[MANY][COUNT], out[MANY][COUNT], more[COUNT];
@@ -169,7 +170,7 @@ static void most(void *in, void *inout, int *length, MPI_Datatype *type)
             ((int *)inout)[i] = ((int *)in)[i];
 }
 
-/* Two operations of the same shape at the same time, and a blocking call with the other one. */
+/* Two user-defined operations with the same types at the same time, and a blocking call with the other one. */
 static void own_operations(MPI_Comm comm)
 {
     int value = test_rank + 1, sum[3] = {0}, largest[2] = {0};
@@ -190,8 +191,8 @@ static void own_operations(MPI_Comm comm)
     MPI_Op_free(&op[1]);
 }
 
-/* One rank has a new kind of call decided, which takes all ranks, while the others wait for a request of before first:
- * it must make progress with the request meanwhile. */
+/* One rank makes a call with a new operation signature, whose decision needs all ranks, while the others first wait for
+ * an earlier request: the rank must make progress on that request meanwhile. */
 static void other_orders(MPI_Comm comm)
 {
     static int in[COUNT], out[COUNT];
@@ -208,8 +209,8 @@ static void other_orders(MPI_Comm comm)
     expect(found == 3, "the least is %d", found);
 }
 
-/* A large message of the program's own travels while its sender waits for a collective, which its receiver calls only
- * after the message. */
+/* The program sends a large message, whose sender waits for a collective that the receiver calls only after it has
+ * received the message. */
 static void own_messages(MPI_Comm comm)
 {
     enum { LARGE = 1 << 20, TAG = 7 };
@@ -238,7 +239,7 @@ static void freed_communicator(void)
     MPI_Comm own;
     TRV_Request request;
     MPI_Comm_dup(test_comm, &own);
-    TRV_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, own); /* from here on requests like it are ours */
+    TRV_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, own); /* so such requests are dispatched */
     sum = 0;
     TRV_Iallreduce(&value, &sum, 1, MPI_INT, MPI_SUM, own, &request);
     MPI_Comm_free(&own);
@@ -267,7 +268,7 @@ static void refused(MPI_Comm comm)
     expect(TRV_Start(&request) == MPI_SUCCESS && TRV_Wait(&request) == MPI_SUCCESS &&
                TRV_Request_free(&request) == MPI_SUCCESS && request == TRV_REQUEST_NULL,
            "no elements, persistent");
-    TRV_Allreduce(&(int[]){1, 1}, wide, 2, MPI_INT, MPI_SUM, comm); /* from here on requests like it are ours */
+    TRV_Allreduce(&(int[]){1, 1}, wide, 2, MPI_INT, MPI_SUM, comm); /* so such requests are dispatched */
     wide[0] = wide[1] = 1;
     TRV_Iallreduce(wide, wide, 2, MPI_INT, MPI_SUM, comm, &request);
     expect_class(TRV_Start(&request), MPI_ERR_REQUEST, "persistent", "starting a non-blocking request");

@@ -1,5 +1,5 @@
 /*
- * Plans of schedules of the caller's own: named ones, explicit copies, and what they refuse.
+ * Plans of schedules that the program passes: named schedules, explicit copies, and calls that are errors.
  */
 #include <stdlib.h>
 

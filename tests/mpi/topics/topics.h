@@ -1,6 +1,7 @@
 /*
- * The topics of the program test_topics, a file each. A topic runs on the communicator test_comm (harness.h), whose ranks
- * all call it. It leaves test_comm unchanged and no message on it, because other topics follow in the same job.
+ * The topics of the program test_topics, one per file. All ranks of the communicator test_comm (harness.h) call a
+ * topic. A topic must not change test_comm and must receive all messages on it, because other topics follow in the same
+ * job.
  */
 #ifndef TRIVANCE_TESTS_MPI_TOPICS_H
 #define TRIVANCE_TESTS_MPI_TOPICS_H
@@ -16,7 +17,7 @@ void topic_schedules(void);
 void topic_transport(void);
 void topic_types(void);
 
-/* The part of the topic `errors` that comes before MPI_Init. */
+/* The part of the topic `errors` that runs before MPI_Init. */
 void errors_before_init(void);
 
 #endif

@@ -1,11 +1,12 @@
 /*
- * The transport by itself: messages in pieces, order, tags of several channels, and what must not happen: a message of
- * another length than is due, of either kind (messages.c), and a run that is cancelled.
+ * The transport without the executor: messages in fragments, their order, tags of several channels, and errors:
+ * messages of the wrong length, of both kinds (messages.c), and cancelled runs.
  *
- * Errors of MPI_COMM_WORLD end the program here, as they do in most programs: a truncated receive under MPICH would be
- * one of them, whatever communicator it is on.
+ * Errors on MPI_COMM_WORLD end the program here, as in most programs. With MPICH a truncated receive would be such an
+ * error on every communicator.
  *
- * Everything goes around the ring of all ranks, so every rank sees the same happen; what works, on one rank alone too.
+ * All messages are sent around the ring of all ranks, so the same happens on every rank. The cases that must work also
+ * run on a single rank.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +21,7 @@ enum { MESSAGES = 7, BYTES_MAX = 10000, LARGE_BYTES = 1 << 20 };
 enum { POLLS = 300 }; /* a slot checks the others after 64 polls without a message */
 
 static MPI_Comm comm;
-static int next_tag; /* every case has a position of its own, for what it leaves behind */
+static int next_tag; /* every case uses another position, because messages may be left */
 static int next_rank, previous_rank;
 static char out[LARGE_BYTES], in[LARGE_BYTES];
 
@@ -75,7 +76,7 @@ static void wait_for(const bench_t *b, int slot)
     expect(code == 1, "a slot ends with %d: %s", code, trv_last_error());
 }
 
-/* The slot fails with a sentence that contains `words`, while the other one, if any, is tested too. */
+/* Expects that the slot fails with a message that contains `words`, while the other slot, if any, is also tested. */
 static void fails(const bench_t *b, int slot, int other, const char *words, const char *what)
 {
     int code = 0;
@@ -139,7 +140,7 @@ static void pieces(size_t piece_bytes)
     end(&b);
 }
 
-/* A large receive is tested at last: a slot that waits must not drag others along, and a pass tests many slots. */
+/* A large receive is tested last: a slot that waits must not delay others, and a pass tests many slots. */
 static void together(void)
 {
     bench_t b = begin(2 * MESSAGES, 0);
@@ -203,7 +204,7 @@ static void channels(void)
     end(&two[1]);
 }
 
-/* A receive that waits long looks for other messages of its peer, and must not take later ones for its own. */
+/* A receive that waits long looks for other messages of its peer, and must not mistake later ones for its message. */
 static void patient(size_t first, size_t second)
 {
     bench_t b = begin(4, 0);
@@ -214,7 +215,7 @@ static void patient(size_t first, size_t second)
         expect(test(&b, 0) == 0 && test(&b, 1) == 0, "nothing was sent: %s", trv_last_error());
     test_barrier(comm);
     send(&b, 2, 0, out, first);
-    for (int i = 0; i < POLLS; i++) /* the first one is not tested, so it may not be taken */
+    for (int i = 0; i < POLLS; i++) /* the first one is not tested, so its message may not have been received */
         expect(test(&b, 1) == 0, "the second receive, before it was sent: %s", trv_last_error());
     test_barrier(comm);
     send(&b, 3, 0, out, second);
@@ -223,7 +224,7 @@ static void patient(size_t first, size_t second)
     end(&b);
 }
 
-/* The peer is ahead: its later messages, of the other kind, are there before their receives. */
+/* The peer is ahead: its later messages, of the other kind, arrive before their receives are posted. */
 static void ahead(size_t first, size_t second)
 {
     bench_t b = begin(4, 0);
@@ -263,11 +264,11 @@ static void mismatch(size_t sent, size_t due, bool late)
     end(&b);
 }
 
-/* Pieces of another size than the previous rank's. */
+/* The size of the fragments differs from that of the previous rank. */
 static void other_pieces(size_t bytes)
 {
     char words[100];
-    size_t piece = 100 * (size_t)(test_rank + 1); /* several pieces are wrong; any of them may be told */
+    size_t piece = 100 * (size_t)(test_rank + 1); /* several fragments are wrong; any of them may be reported */
     bench_t b = begin(2, piece);
     snprintf(words, sizeof words, "rank %d sent %d bytes where", previous_rank, 100 * (previous_rank + 1));
     receive(&b, 0, 0, in, bytes);
@@ -279,7 +280,7 @@ static void other_pieces(size_t bytes)
     end(&b);
 }
 
-/* A failure that a look for another slot finds is told by the slot's own test. */
+/* A failure that is found while another slot is tested is returned by the test of the slot itself. */
 static void fails_beside(void)
 {
     enum { SLOTS = 8 };
@@ -298,7 +299,7 @@ static void fails_beside(void)
     end(&b);
 }
 
-/* What was given up is left alone, and the same channel goes on elsewhere. */
+/* Cancelled messages are not touched again, and the same channel continues with other tags. */
 static void cancelled(size_t bytes, size_t piece_bytes)
 {
     bench_t b = begin(2 * MESSAGES, piece_bytes);

@@ -1,6 +1,6 @@
 /*
- * Every predefined type with every operation that MPI defines on it, against the MPI library's own result, and
- * gathering with derived types.
+ * Every predefined type with every operation that MPI defines on it, compared with the MPI library's result; and
+ * AllGather with derived types.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +93,7 @@ static const named_type_t *types(int *count)
 typedef struct named_op {
     const char *name;
     MPI_Op op;
-    const char *kinds; /* that MPI defines it on */
+    const char *kinds; /* the kinds of types on which MPI defines it */
 } named_op_t;
 
 static const named_op_t *ops(int *count)
@@ -110,7 +110,7 @@ static const named_op_t *ops(int *count)
     return list;
 }
 
-/* Small whole numbers, exact in every type: written through MPI's own knowledge of the type where it is a pair. */
+/* Small whole numbers, which are exact in every type. Pairs are written according to MPI's description of the type. */
 static void fill(const named_type_t *type, char *buffer, size_t extent)
 {
     for (int i = 0; i < COUNT; i++) {
@@ -136,7 +136,7 @@ static void fill(const named_type_t *type, char *buffer, size_t extent)
     }
 }
 
-/* A pair of a value, which ties often, and an index. */
+/* Pairs of a value and an index; values are often equal. */
 static void fill_pairs(MPI_Datatype type, char *buffer, size_t extent)
 {
     memset(buffer, 0, COUNT * extent);
@@ -188,7 +188,7 @@ static bool same(MPI_Datatype type, const char *a, const char *b, size_t extent)
     MPI_Pack(a, COUNT, type, packed[0], sizeof packed[0], &position[0], MPI_COMM_SELF);
     MPI_Pack(b, COUNT, type, packed[1], sizeof packed[1], &position[1], MPI_COMM_SELF);
     if (type == MPI_LONG_DOUBLE || type == MPI_C_LONG_DOUBLE_COMPLEX || type == MPI_LONG_DOUBLE_INT) {
-        bool equal = true; /* 10 bytes of every 16 are the number */
+        bool equal = true; /* a number has 10 of 16 bytes */
         for (size_t at = 0; at < COUNT * extent; at += 16)
             equal = equal && (memcmp(a + at, b + at, 10) == 0 ||
                               (type == MPI_LONG_DOUBLE_INT && at % 32 == 16 && memcmp(a + at, b + at, 4) == 0));
@@ -231,7 +231,7 @@ static void try_undefined(MPI_Comm comm)
 
 /* ---- Gathering --------------------------------------------------------------------------------------------------- */
 
-/* Ranks may name the same bytes in other ways. */
+/* Ranks may describe the same bytes by different types. */
 static void gather_mixed(MPI_Comm comm)
 {
     MPI_Datatype four, spread;
@@ -280,7 +280,7 @@ void topic_types(void)
     const named_op_t *op = ops(&op_count);
     MPI_Comm comm;
     MPI_Comm_dup(test_comm, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN); /* Open MPI knows no logical operation on Fortran's integers */
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN); /* Open MPI has no logical operations on Fortran's integers */
     for (int t = 0; t < type_count; t++)
         for (int o = 0; o < op_count; o++)
             if (strchr(op[o].kinds, type[t].kind))

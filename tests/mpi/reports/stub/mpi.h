@@ -1,6 +1,6 @@
 /*
- * As much of MPI as src/mpi/reports calls, so that its tests run in one process without an MPI, under ThreadSanitizer,
- * too: no MPI library is built for that. The tests define the functions.
+ * The part of MPI that src/mpi/reports calls, so that its tests run in one process without an MPI library, and under
+ * ThreadSanitizer, for which no MPI library is built. The tests define the functions.
  */
 #ifndef TRIVANCE_TESTS_STUB_MPI_H
 #define TRIVANCE_TESTS_STUB_MPI_H

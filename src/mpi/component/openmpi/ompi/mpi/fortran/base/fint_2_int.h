@@ -1,6 +1,6 @@
 /*
- * Stands in for the one of Open MPI's internal headers that Debian does not ship, and ompi/op/op.h includes. Integers of
- * C and of Fortran have the same size wherever Open MPI is packaged.
+ * Replaces the one internal header of Open MPI that Debian does not ship and that ompi/op/op.h includes. It requires
+ * that integers of C and of Fortran have the same size, as they have in packages of Open MPI.
  */
 #ifndef TRIVANCE_COLL_FINT_2_INT_H
 #define TRIVANCE_COLL_FINT_2_INT_H
