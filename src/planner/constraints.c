@@ -1,5 +1,5 @@
 /*
- * Every constraint is a line of the table below: whether it is set, whether a candidate breaks it, how to call it.
+ * The constraints of a plan. Each is an entry of is_broken, the table of predicates, and has a name in name_rule.
  */
 #include "planner/constraints.h"
 
@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 
-#define NAMES_MAX 3 /* of excluded candidates, per constraint, in a sentence */
+#define NAMES_MAX 3 /* excluded candidates that an error message names per constraint */
 
 typedef struct question {
     const trv_planner_constraints_t *asked;
@@ -60,7 +60,7 @@ int trv_constraints_check(const trv_planner_constraints_t *constraints)
     return TRV_OK;
 }
 
-/* Which rules the candidate breaks, as bits. */
+/* Returns in *broken the rules that the candidate violates, as a bit mask. */
 static int find_broken(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
                        trv_candidate_t *candidate, uint64_t vector_bytes, unsigned *broken)
 {
@@ -82,7 +82,7 @@ int trv_constraints_keep(const trv_planner_constraints_t *constraints, const trv
     return rc;
 }
 
-/* ---- The sentence ------------------------------------------------------------------------------------------------ */
+/* ---- Error messages ---------------------------------------------------------------------------------------------- */
 
 typedef struct sentence {
     size_t used;
