@@ -43,7 +43,7 @@ static inline bool trv_slow_factor_is_valid(double factor)
     return factor >= 1 && (factor <= TRV_SLOW_FACTOR_MAX || factor >= HUGE_VAL);
 }
 
-/* What determines the routes of messages. */
+/* The authority over the routes of messages. */
 typedef enum trv_routes {
     TRV_ROUTES_CHOSEN, /* the schedule, by its ports */
     TRV_ROUTES_FIXED   /* the network; schedules for it name the ports by which it sends their messages */
