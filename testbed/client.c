@@ -17,7 +17,7 @@
 #define PATIENCE_S 5
 #define TRIES      20
 
-/* The whole answer, to be freed; NULL where there is none. *heard: the emulator is there. */
+/* Returns the whole answer, which the caller frees, or NULL. *heard: the emulator accepted the connection. */
 static char *talk_once(const char *line, bool *heard)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = TB_CONTROL};
@@ -40,8 +40,8 @@ static char *talk_once(const char *line, bool *heard)
     return NULL;
 }
 
-/* The emulator works in real time, so it does not wait for a line that is not there when we are connected: we may have
- * been put aside in between. What it has not read it has not done. */
+/* Repeats a request that was not answered. The emulator works in real time, so it does not wait for the line of a
+ * client that was descheduled after connecting. A line that it has not read has had no effect. */
 static char *talk(const char *request)
 {
     const struct timespec pause = {.tv_nsec = 10000000};
@@ -84,7 +84,7 @@ int trv_testbed_ask(const char *request, char **answer)
     return TRV_OK;
 }
 
-/* The number behind a word at the beginning of a line; 0 if it is not there. */
+/* The number that follows `word` at the beginning of a line; 0 if there is none. */
 static double number(const char *text, const char *word)
 {
     size_t length = strlen(word);
