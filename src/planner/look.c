@@ -64,8 +64,7 @@ static void fill_look(const trv_planner_t *planner, const char *name, uint64_t v
     look->messages = classes * sends->messages / SAMPLED;
     look->reading = MESSAGE_WORK * look->messages;
     look->simulating = look->hops + MESSAGE_WORK * ranks * sends->messages / SAMPLED;
-    /* When the head of the last packet has arrived, the packet may still occupy its first link, so it is not
-     * counted. */
+    /* When the head of the last packet has arrived, the packet may still occupy its first link: it is not counted. */
     look->least_ns = fmax(start_ns, byte_ns * (sends->port_bytes - network->packet_bytes));
     const trv_model_t likely = likely_model(schedule, sends->step, vector_bytes);
     look->likely_ns = trv_planner_estimate(planner, &likely, vector_bytes);
