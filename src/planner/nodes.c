@@ -31,11 +31,11 @@
 #define LINES_MAX     8     /* number of candidates of algorithms made for lines */
 #define WORK          1.5e6 /* maximum work of one answer, in packet-hops and messages read: about half a second */
 #define HOPS_MAX      1e5   /* maximum packet-hops in one simulation on the machine */
-#define NEAR_HOPS_MAX 3e4 /* the same for a simulation by the ring's planner; this smaller work is not part of WORK */
-#define IDLE_STEP     0.1 /* work per node of a step in which nothing is sent, as on most nodes of a large machine */
-#define SAMPLED       8   /* number of sampled nodes besides the one in the middle */
-#define TIMES_WORK    10  /* a schedule whose sampled work exceeds this many times WORK is left out */
-#define ALONE_WORK    5e5 /* maximum work of the simulation of a named algorithm */
+#define NEAR_HOPS_MAX 3e4   /* the same for a simulation by the ring's planner; this smaller work is not part of WORK */
+#define IDLE_STEP     0.1   /* work per node of a step in which nothing is sent, as on most nodes of a large machine */
+#define SAMPLED       8     /* number of sampled nodes besides the one in the middle */
+#define TIMES_WORK    10    /* a schedule whose sampled work exceeds this many times WORK is left out */
+#define ALONE_WORK    5e5   /* maximum work of the simulation of a named algorithm */
 
 typedef struct prospect {
     char name[TRV_ALGORITHM_NAME_MAX];

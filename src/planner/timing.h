@@ -26,15 +26,15 @@ bool trv_timing_is_uneven(const trv_torus_t *torus, const trv_simulate_options_t
 trv_simulate_options_t trv_timing_packets(const trv_simulator_t *simulator, const trv_simulate_options_t *network,
                                           uint64_t vector_bytes, double hops_max);
 
-/* What ranks send in a step: for each port of the torus the bytes times the links of that direction that they pass, and
- * the hops of the farthest message. */
+/* The messages of ranks in a step: for each port of the torus the bytes times the links of that direction that they
+ * pass, and the hops of the farthest message. */
 typedef struct trv_timing_step {
     double passing[TRV_PORTS_MAX];
     int farthest;
 } trv_timing_step_t;
 
-/* What ranks send: messages, packet-hops with packets of the network's size and of 1 MiB, and the bytes of the busiest
- * port of one rank. The messages of some ranks give an estimate of the work of a simulation. */
+/* The messages of ranks: their number, packet-hops with packets of the network's size and of 1 MiB, and the bytes of
+ * the busiest port of one rank. The messages of some ranks give an estimate of the work of a simulation. */
 typedef struct trv_timing_sends {
     double messages, hops[2], port_bytes;
     trv_timing_step_t *step; /* or NULL */

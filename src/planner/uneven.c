@@ -234,7 +234,7 @@ static int examine_forms(examination_t *e, trv_prospect_t *prospect, bool must)
     return rc;
 }
 
-/* The prospect with the smallest likely time that was not examined, among those that are dear or those that are not;
+/* The prospect with the smallest likely time that was not examined, among those with `dear` set or those without;
  * NULL if all were examined. */
 static trv_prospect_t *find_next(examination_t *e, bool dear)
 {
@@ -264,7 +264,7 @@ static int find_dear(const examination_t *e, trv_prospect_t *prospect)
     return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
 }
 
-/* Examines the prospects in the order of their likely times; the dear ones come last. */
+/* Examines the prospects in the order of their likely times; those with `dear` set come last. */
 static int examine_all(examination_t *e)
 {
     trv_ranking_t *ranking = e->ranking;
