@@ -73,8 +73,8 @@ typedef struct trv_simulate_options {
     double link_latency_ns;             /* propagation along a link, >= 0 */
     double host_latency_ns;             /* between a node and its router, each way, >= 0 */
     double router_in_ns, router_out_ns; /* >= 0 */
-    uint32_t packet_bytes;      /* 256 … 2^20, the payload of a packet; a link carries whole flits of 256 bytes */
-    uint64_t buffer_bytes;      /* of a router's input, per link and channel; 0: unlimited. At least one packet. Requires
+    uint32_t packet_bytes; /* 256 … 2^20, the payload of a packet; a link carries whole flits of 256 bytes */
+    uint64_t buffer_bytes; /* of a router's input, per link and channel; 0: unlimited. At least one packet. Requires
                                    TRV_DATELINE, because a ring with one queue and full buffers deadlocks */
     double message_overhead_ns; /* time for which a message occupies its sender's processor, >= 0; the messages of all
                                    streams of a rank one after another, first come, first served */
@@ -90,9 +90,10 @@ typedef struct trv_simulate_options {
     const trv_slow_link_t *slow_link;
     const trv_simulate_observer_t *observer; /* or NULL; implies `full` */
     trv_routes_t routes; /* routes that a planner's schedules are made for; the simulator follows a schedule's ports */
-    unsigned narrow; /* bit d: messages that leave by the two ports of dimension d share one path into the network, as fast
+    unsigned
+        narrow; /* bit d: messages that leave by the two ports of dimension d share one path into the network, as fast
                         as a link: one interface, or two behind one cable */
-    bool one_path;   /* the narrow dimensions share a single path */
+    bool one_path; /* the narrow dimensions share a single path */
     /* NULL, or a function that is called about every 10 ms, by the thread that does the work, with the fraction 0 … 1
      * that is done, which never decreases. A result other than 0 ends the call with TRV_ERR_CANCELLED. The planner
      * (trivance/planner.h) calls it too. */

@@ -44,7 +44,7 @@ typedef struct trv_driver {
 
 typedef struct trv_packets trv_packets_t;
 
-/* Where a run reports its progress, and the time at which it is stopped (trv_packets_ended). */
+/* The span to which a run reports its progress, and the time at which it is stopped (trv_packets_ended). */
 typedef struct trv_watch {
     trv_span_t part;
     double hops;      /* estimated packet-hops of the whole run, for the progress */

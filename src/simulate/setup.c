@@ -26,7 +26,7 @@ static int flit_time(double bandwidth_bps, const char *what, int64_t *fs)
     return TRV_OK;
 }
 
-/* What the reference simulator takes in each direction between node and router in addition to the latencies of the
+/* The additional time of the reference simulator in each direction between node and router, beyond the latencies of the
  * host's link and of the router's input and output: 0.20 ns, for its crossbar's clock and the flits of the
  * interface. */
 static const int64_t host_extra_fs = 200000;

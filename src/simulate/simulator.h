@@ -29,7 +29,8 @@ typedef struct stage { /* one rank's step of one stream */
 struct trv_simulator {
     char name[64];
     trv_torus_t torus;
-    trv_torus_t fold; /* the ranks that differ: 1 x 1 x … under translation, 2 x 2 x … by parity, the torus itself without
+    trv_torus_t
+        fold; /* the ranks that differ: 1 x 1 x … under translation, 2 x 2 x … by parity, the torus itself without
                          a symmetry; a dimension that is a line is not folded */
     int streams, steps;
     uint64_t shares; /* shares of the whole vector, all streams */
