@@ -69,9 +69,9 @@ typedef struct cli_bench_job {
     uint64_t bytes[CLI_BENCH_SIZES_MAX];
     char algorithms[CLI_BENCH_RIVALS_MAX * CLI_BENCH_NAME_MAX]; /* the list for trivance bench … */
     cli_rival_t rival[CLI_BENCH_RIVALS_MAX]; /* … of about `asked` algorithms; `rivals` of them have rows */
-    double alpha_ns, message_ns; /* measured cost of a step, and of every message in it */
-    double start_ns;             /* measured cost of starting all ranks together, on the cores that they share */
-    double first_step_ns;        /* of the exchange whose rows are being read */
+    double alpha_ns, message_ns;             /* measured cost of a step, and of every message in it */
+    double start_ns;      /* measured cost of starting all ranks together, on the cores that they share */
+    double first_step_ns; /* of the exchange whose rows are being read */
     cli_bench_cell_t cell[CLI_BENCH_SIZES_MAX][CLI_BENCH_RIVALS_MAX];
     char **word; /* a program and its arguments: if set, only `times` is measured */
     int words;

@@ -402,7 +402,7 @@ int cli_testbed(int argc, char **argv)
 {
     static int (*const run[])(int argc,
                               char **argv) = {up,  cli_testbed_run, cli_testbed_check, status, set, cli_testbed_bench,
-                              down}; /* in the order of `part` */
+                                              down}; /* in the order of `part` */
     enum { COMMANDS = sizeof run / sizeof run[0] };
     const char *word = argc > 1 ? argv[1] : "", *name[COMMANDS];
     for (int i = 0; i < COMMANDS; i++) {
