@@ -59,8 +59,8 @@ typedef struct trv_network {
 } trv_network_t;
 #define TRV_NETWORK .size = sizeof(trv_network_t)
 
-/* TRV_ERR_ARGUMENT if the network has links that do not exist, factors out of range, or a row that is cut in two; else
- * 0. */
+/* TRV_ERR_ARGUMENT if the network has links that do not exist, factors out of range, or a row that is cut in
+ * two. */
 TRV_API int trv_network_check(const trv_network_t *network);
 
 /* As trv_schedule_create (trivance/algorithms.h), for a network. An algorithm's name may end with @F, as in

@@ -89,8 +89,8 @@ typedef struct sentence {
     char text[1024];
 } sentence_t;
 
-static void say(sentence_t *sentence, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(sentence_t *sentence, const char *format, ...)
+static void sentence_append(sentence_t *sentence, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void sentence_append(sentence_t *sentence, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
@@ -99,8 +99,8 @@ static void say(sentence_t *sentence, const char *format, ...)
     sentence->used = strlen(sentence->text);
 }
 
-static int say_excluded(sentence_t *sentence, const trv_planner_constraints_t *constraints, int rule,
-                        const trv_candidates_t *list, uint64_t vector_bytes)
+static int sentence_append_excluded(sentence_t *sentence, const trv_planner_constraints_t *constraints, int rule,
+                                    const trv_candidates_t *list, uint64_t vector_bytes)
 {
     char name[80];
     int excluded = 0;
@@ -113,13 +113,13 @@ static int say_excluded(sentence_t *sentence, const trv_planner_constraints_t *c
         if (list->candidate[i].guest || !(broken >> rule & 1))
             continue;
         if (excluded == 0)
-            say(sentence, "%s%s rules out ", sentence->used ? "; " : "", name);
+            sentence_append(sentence, "%s%s rules out ", sentence->used ? "; " : "", name);
         if (excluded < NAMES_MAX)
-            say(sentence, "%s%s", excluded ? ", " : "", list->candidate[i].name);
+            sentence_append(sentence, "%s%s", excluded ? ", " : "", list->candidate[i].name);
         excluded++;
     }
     if (excluded > NAMES_MAX)
-        say(sentence, " and %d more", excluded - NAMES_MAX);
+        sentence_append(sentence, " and %d more", excluded - NAMES_MAX);
     return TRV_OK;
 }
 
@@ -135,7 +135,7 @@ int trv_constraints_refuse(const trv_planner_constraints_t *constraints, const t
     for (int rule = 0; rule < RULES; rule++)
         if (broken >> rule & 1) {
             name_rule(constraints, rule, name, sizeof name);
-            say(&sentence, "%s%s", sentence.used ? ", " : "", name);
+            sentence_append(&sentence, "%s%s", sentence.used ? ", " : "", name);
         }
     return trv_fail(TRV_ERR_UNSUPPORTED, "%s does not meet what is asked for: %s", candidate->name, sentence.text);
 }
@@ -146,7 +146,7 @@ int trv_constraints_refuse_all(const trv_planner_constraints_t *constraints, con
     sentence_t sentence = {0, ""};
     char torus[TRV_TORUS_TEXT_MAX];
     for (int rule = 0; rule < RULES; rule++) {
-        int rc = say_excluded(&sentence, constraints, rule, list, vector_bytes);
+        int rc = sentence_append_excluded(&sentence, constraints, rule, list, vector_bytes);
         if (rc)
             return rc;
     }

@@ -173,7 +173,7 @@ static int place(const question_t *question, const trv_torus_t *torus, const cha
     return rc ? rc : trv_schedule_place(placed, schedule, &network, question->node);
 }
 
-/* The work of `times` times these messages: messages read and packet-hops. */
+/* The work of these messages, `times` times: messages read and packet-hops. */
 static double sends_work(const trv_timing_sends_t *sends, double times)
 {
     return times * sends->messages + fmax(times * sends->hops[1], fmin(times * sends->hops[0], HOPS_MAX));

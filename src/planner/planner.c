@@ -213,8 +213,7 @@ static bool is_alike(const trv_ranking_t *ranking, const trv_entry_t *a, const t
     return trv_planner_is_alike(candidate[a->candidate].name, candidate[b->candidate].name);
 }
 
-/* Whether entry i of the best is near enough to the first, with fewer than SETTLE_ALIKE entries of its algorithm before
- * it. */
+/* Whether entry i of the best is near the first, with fewer than SETTLE_ALIKE entries of its algorithm before it. */
 static bool is_to_settle(const trv_ranking_t *ranking, int i)
 {
     int alike = 0;

@@ -27,8 +27,7 @@ typedef struct trv_prospects {
     trv_prospect_t prospect[TRV_PROSPECTS_MAX];
 } trv_prospects_t;
 
-/* Finds the plans for the torus without lines and links, candidates that are made for lines, and all algorithms of the
- * table. */
+/* Finds the plans for the torus without lines and links, candidates made for lines, and all algorithms of the table. */
 int trv_prospects_find(const trv_planner_t *planner, uint64_t vector_bytes, trv_prospects_t *prospects);
 
 /* Fills in prospect->look, once. */

@@ -208,7 +208,7 @@ static int examine(examination_t *e, trv_prospect_t *prospect, const char *name,
 
 /* If a plan for the torus without lines and links took longer than was likely, the likely times of the other ones of
  * its algorithm are increased by the same factor. */
-static void learn(examination_t *e, const trv_prospect_t *examined, double time_ns)
+static void raise_likely_times(examination_t *e, const trv_prospect_t *examined, double time_ns)
 {
     const double slower_by = time_ns / examined->likely_ns;
     for (int i = 0; i < e->prospects.count && examined->near && slower_by > 1; i++)
@@ -228,7 +228,7 @@ static int examine_forms(examination_t *e, trv_prospect_t *prospect, bool must)
         best_ns = fmin(best_ns, time_ns);
     }
     if (!rc && isfinite(best_ns)) {
-        learn(e, prospect, best_ns);
+        raise_likely_times(e, prospect, best_ns);
         prospect->simulated_ns = best_ns;
     }
     return rc;

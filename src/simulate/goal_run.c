@@ -44,7 +44,7 @@ static const trv_goal_op_t *op_of(const run_t *run, uint32_t op) { return &run->
 /* ---- Dependencies ------------------------------------------------------------------------------------------------ */
 
 /* Records that an operation has started (`start`) or is complete, and queues the groups that waited only for that. */
-static void tell(run_t *run, uint32_t op, bool start)
+static void notify_groups(run_t *run, uint32_t op, bool start)
 {
     goal_program_t *program = &run->program;
     for (uint32_t e = program->first_edge[op]; e < program->first_edge[op + 1]; e++)
@@ -57,7 +57,7 @@ static void finish(run_t *run, uint32_t op)
     run->complete[op] = true;
     run->done++;
     run->end = trv_packets_now(run->net);
-    tell(run, op, false);
+    notify_groups(run, op, false);
 }
 
 /* ---- Messages ---------------------------------------------------------------------------------------------------- */
@@ -139,7 +139,7 @@ static int send_now(run_t *run, uint32_t op)
     int ports = 2 * run->torus->dims, interface = -1, rc = match(run, op);
     if (rc)
         return rc;
-    tell(run, op, true);
+    notify_groups(run, op, true);
     if (o->nic >= ports && o->nic < ports * (ports + 1))
         interface = o->nic / ports - 1;
     if (o->peer != o->rank)
@@ -150,7 +150,7 @@ static int send_now(run_t *run, uint32_t op)
 static int receive_now(run_t *run, uint32_t op)
 {
     int rc = match(run, op);
-    tell(run, op, true);
+    notify_groups(run, op, true);
     if (!rc && run->slot[run->slot_of[op]].arrived)
         finish(run, op);
     return rc;
@@ -165,7 +165,7 @@ static int calculate(run_t *run, uint32_t op)
     const trv_goal_op_t *o = op_of(run, op);
     int64_t time;
     int rc = trv_packets_fs((double)o->amount * slowness(run, o->rank), "the time of a calculation", &time);
-    tell(run, op, true);
+    notify_groups(run, op, true);
     if (!rc && time > 0)
         return trv_packets_timer(run->net, trv_packets_now(run->net) + time, op);
     if (!rc)

@@ -205,7 +205,7 @@ static int arrived(trv_packets_t *net, uint32_t message)
     return net->driver.arrived(net->driver.context, id);
 }
 
-static int happen(trv_packets_t *net, uint64_t key, const bool tracked)
+static int handle_due(trv_packets_t *net, uint64_t key, const bool tracked)
 {
     uint64_t id = key & (((uint64_t)1 << 56) - 1);
     uint32_t number = (uint32_t)id;
@@ -262,7 +262,7 @@ INLINE int moment(trv_packets_t *net, const bool tracked)
     while (!rc && tick_next(&net->leaving) == now)
         rc = arrived(net, tick_pop(&net->leaving).id);
     while (!rc && due_next(&net->heap) == now)
-        rc = happen(net, trv_due_pop(&net->heap).key, tracked);
+        rc = handle_due(net, trv_due_pop(&net->heap).key, tracked);
     if (!rc)
         rc = admit_all(net, tracked);
     for (uint32_t i = 0; i < net->choosing_count && !rc; i++)

@@ -50,8 +50,8 @@ double trv_simulator_hops(const trv_simulator_t *simulator, uint32_t packet_byte
 double trv_simulate_hops(const trv_simulator_t *simulator, const trv_simulate_options_t *options,
                          uint64_t vector_bytes);
 
-/* Removes the slow and cut links from the options if no message of the schedule passes one. TRV_ERR_MEMORY leaves
- * them. */
+/* Removes the slow and cut links from the options if no message of the schedule passes one. On TRV_ERR_MEMORY they
+ * remain. */
 int trv_simulator_drop_links(const trv_simulator_t *simulator, trv_simulate_options_t *options);
 
 /* As trv_simulate, for options that trv_simulator_drop_links has been applied to. options->progress is ignored;

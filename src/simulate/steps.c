@@ -236,7 +236,7 @@ static int on_sent(void *context, uint32_t index)
     return proceed(run, w);
 }
 
-static int unwanted(const run_t *run, const post_t *post)
+static int fail_unexpected(const run_t *run, const post_t *post)
 {
     uint32_t streams = (uint32_t)run->simulator->streams;
     return trv_fail(TRV_ERR_INVALID,
@@ -251,7 +251,7 @@ static int on_arrived(void *context, uint32_t index)
     post_t post = run->post[index];
     uint32_t steps = (uint32_t)run->simulator->steps;
     if (++run->arrived[(size_t)post.to * steps + post.step] > stage_of(run, post.to, post.step)->receives)
-        return unwanted(run, &post);
+        return fail_unexpected(run, &post);
     forget(run, index);
     return run->walker[post.to].step == post.step ? proceed(run, post.to) : TRV_OK;
 }

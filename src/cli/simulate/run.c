@@ -61,8 +61,7 @@ double cli_group_relative(const cli_group_t *group, int line, int size)
 
 /* ---- Points ------------------------------------------------------------------------------------------------------ */
 
-/* With `all`, algorithms that do not support the torus are left out; a named one stays, and its point has the
- * reason. */
+/* With `all`, algorithms that do not support the torus are left out; a named one stays and has a reason. */
 static bool takes(const cli_simulate_t *job, const trv_torus_t *torus, const cli_choice_t *choice)
 {
     trv_torus_t served;

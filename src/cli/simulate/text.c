@@ -40,8 +40,8 @@ static bool runs(const cli_group_t *group, int line)
 
 typedef void cell_t(const cli_group_t *group, int line, int size, char text[CELL_MAX]);
 
-/* `margin` characters remain free behind every title, for the marks of the cells. Lines that cannot run are left
- * out. */
+/* `margin` characters remain free behind every title, for the marks of the cells. Lines that cannot run are
+ * omitted. */
 static int print_table(const cli_simulate_t *job, const cli_group_t *group, const char *corner, int margin,
                        cell_t *cell)
 {

@@ -30,7 +30,7 @@ int cli_axis_find(const char *name)
     return -1;
 }
 
-/* Whether the values are slow ranks, slow links or cuts. These contain colons, so they have no ranges; "none" is
+/* Whether the values are slow ranks, slow links or cuts. They contain colons, so they have no ranges; "none" is
  * allowed. */
 static bool is_slow(int axis)
 {

@@ -20,8 +20,7 @@ typedef struct trv_goal_op {
     uint32_t line;   /* line number in the text, from 1 */
 } trv_goal_op_t;
 
-/* Operation `op` waits until `on` is complete or, with `start` (irequires), has started. Both belong to the same
- * rank. */
+/* Operation `op` waits until `on` is complete or, with `start` (irequires), has started. Both are of the same rank. */
 typedef struct trv_goal_need {
     uint32_t op, on;
     bool start;
