@@ -33,7 +33,7 @@ static double transmission_ns(const check_t *check, double bytes)
 }
 
 /* Reports a test with the median of its rounds, `time_ns`. */
-static void tell(const check_t *check, tb_test_t test, double *time_ns)
+static void report_test(const check_t *check, tb_test_t test, double *time_ns)
 {
     qsort(time_ns, ROUNDS, sizeof *time_ns, trv_compare_double);
     test.least_ns = time_ns[0];
@@ -65,7 +65,7 @@ static int check_route(const check_t *check, int to, int hops, uint32_t bytes)
             return code;
     }
     tb_test_t test = {.what = "ping-pong over hops", .number = hops, .bytes = bytes, .theory_ns = theory_ns};
-    tell(check, test, time_ns);
+    report_test(check, test, time_ns);
     return TRV_OK;
 }
 
@@ -95,7 +95,7 @@ static int check_flows(const check_t *check, tb_test_t test, const tb_flow_t *fl
         if (code < 0)
             return code;
     }
-    tell(check, test, time_ns);
+    report_test(check, test, time_ns);
     return TRV_OK;
 }
 

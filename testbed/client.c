@@ -17,8 +17,8 @@
 #define PATIENCE_S 5
 #define TRIES      20
 
-/* Returns the whole answer, which the caller frees, or NULL. *heard: the emulator accepted the connection. */
-static char *talk_once(const char *line, bool *heard)
+/* Returns the whole answer, which the caller frees, or NULL. *connected: the emulator accepted the connection. */
+static char *talk_once(const char *line, bool *connected)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = TB_CONTROL};
     struct timeval patience = {PATIENCE_S, 0};
@@ -28,9 +28,9 @@ static char *talk_once(const char *line, bool *heard)
     if (server < 0)
         return NULL;
     setsockopt(server, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    *heard = connect(server, (struct sockaddr *)&address, sizeof address) == 0;
-    FILE *all = *heard && send(server, line, length, MSG_NOSIGNAL) == (ssize_t)length ? open_memstream(&text, &size)
-                                                                                      : NULL;
+    *connected = connect(server, (struct sockaddr *)&address, sizeof address) == 0;
+    FILE *all = *connected && send(server, line, length, MSG_NOSIGNAL) == (ssize_t)length ? open_memstream(&text, &size)
+                                                                                          : NULL;
     for (ssize_t got; all && (got = recv(server, part, sizeof part, 0)) > 0;)
         fwrite(part, 1, (size_t)got, all);
     close(server);
@@ -46,12 +46,12 @@ static char *talk(const char *request)
 {
     const struct timespec pause = {.tv_nsec = 10000000};
     char line[256], *text = NULL;
-    bool heard = true;
+    bool connected = true;
     snprintf(line, sizeof line, "%s\n", request);
-    for (int tries = 0; !text && heard && tries < TRIES; tries++) {
+    for (int tries = 0; !text && connected && tries < TRIES; tries++) {
         if (tries > 0)
             nanosleep(&pause, NULL);
-        text = talk_once(line, &heard);
+        text = talk_once(line, &connected);
     }
     return text;
 }

@@ -63,8 +63,8 @@ static void by_hand(void **state)
     /* A torus with four ports, and a mesh, whose corners have two links. */
     expect("4x4", NULL, 0, TRV_ALLREDUCE, 2, 40, 7200 / 4, 7200 * 30 / 64.);
     expect("4mx4m", NULL, 0, TRV_ALLREDUCE, 2, 60, 7200 / 2, 7200 * 30 / 48.);
-    /* Half of the longer side: 2 * 2 links lead to it, as many as leave a rank. In a dimension of 2, two links join
-     * ranks. */
+    /* Half of the longer side: 2 * 2 links lead to it, as many as leave a rank. In a dimension of 2, two links
+     * join ranks. */
     expect("16x2", NULL, 0, TRV_ALLREDUCE, 3, 90, 7200 / 4, 7200 * 62 / 128.);
     expect("2", NULL, 0, TRV_ALLREDUCE, 1, 10, 7200 / 2, 7200 * 2 / 4.);
     expect("2m", NULL, 0, TRV_ALLREDUCE, 1, 10, 7200, 7200);

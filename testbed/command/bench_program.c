@@ -32,10 +32,10 @@ static bool read_times(const char *path, int ranks, run_t *run)
 {
     double begin_ns, end_ns, allreduce_ns, last_begin_ns = 0, last_end_ns = 0, share = 0;
     long calls;
-    int told = 0;
+    int reported = 0;
     FILE *file = fopen(path, "re");
     while (file && fscanf(file, "%lf %lf %lf %ld", &begin_ns, &end_ns, &allreduce_ns, &calls) == 4) {
-        told++;
+        reported++;
         last_begin_ns = fmax(last_begin_ns, begin_ns);
         last_end_ns = fmax(last_end_ns, end_ns);
         share += allreduce_ns / (end_ns - begin_ns) / ranks;
@@ -43,7 +43,7 @@ static bool read_times(const char *path, int ranks, run_t *run)
     }
     if (file)
         fclose(file);
-    if (told != ranks)
+    if (reported != ranks)
         return false;
     run->time_ns = last_end_ns - last_begin_ns;
     run->share = share;

@@ -87,8 +87,7 @@ void tn_net_destroy(tn_net_t *net);
  * equally long; along a line the only way. */
 int tn_port(const trv_torus_t *torus, int node, int destination);
 
-/* The same for a packet to the card of port `arrives` (-1: none): it arrives by that port if both ways are equally
- * long. */
+/* The same for a packet to the card of port `arrives` (-1: none): it arrives by that port if both ways are equal. */
 int tn_port_for(const trv_torus_t *torus, int node, int destination, int arrives);
 
 /* The node at the other end of a port. Call it only for ports with a link: the ends of lines have none. */
