@@ -1,7 +1,7 @@
 /*
- * The core of the explorer: those subcommands of the tool that answer questions, and the page's own two. The page runs
- * it, compiled to WebAssembly, once for every question, with the arguments that the tool would have; so its numbers and
- * its sentences are the tool's. The same file compiled for this machine is what tests compare the page's two with.
+ * The core of the explorer: the subcommands of the tool that answer questions, and the page's two commands. Compiled to
+ * WebAssembly, it is run by the page once for every question, with the arguments that the tool would get, so that its
+ * numbers and messages are those of the tool. Tests compare the page's commands with a native build of this file.
  */
 #include <locale.h>
 #include <stdio.h>

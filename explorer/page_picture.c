@@ -1,9 +1,10 @@
 /*
- * The explorer's picture of a schedule. One line of JSON per step, a message being
+ * The explorer's picture of a schedule: one line of JSON per step. A message is
  *
- *     [stream, from, to, bytes, "ports"]      the ports by which its route leaves one node after another, a digit each
+ *     [stream, from, to, bytes, "ports"]      ports: one digit per hop, the port by which the route leaves each node
  *
- * and what ranks hold after each step one character per column, 0 to z for nothing to all (draw/picture.h).
+ * The contributions that ranks hold after each step are strings with one character per column, 0 (none) to z (all), see
+ * draw/picture.h.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include "formats/names.h"
 #include "schedule/collective.h"
 
-#define RANKS_MAX    4096 /* whose messages can be looked at */
+#define RANKS_MAX    4096 /* maximum number of ranks whose messages can be drawn */
 #define MESSAGES_MAX (1 << 20)
 #define CELLS_MAX    (1 << 22)
 #define SHADES       35
@@ -69,7 +70,7 @@ static void put_route(const trv_schedule_t *schedule, int stream, int rank, cons
         putchar(digit[port]);
 }
 
-/* Messages of an unchecked file may name peers and ports that there are not. */
+/* Whether a message can be drawn. Messages of an unchecked file may name peers and ports that do not exist. */
 static bool is_drawn(const trv_torus_t *torus, const trv_message_t *message)
 {
     return message->peer >= 0 && message->peer < torus->ranks && message->port >= 0 && message->port < 2 * torus->dims;
@@ -119,7 +120,7 @@ static int put_messages(const explore_ask_t *ask, const trv_schedule_t *schedule
     return rc;
 }
 
-/* ---- Who holds what ---------------------------------------------------------------------------------------------- */
+/* ---- Contributions ----------------------------------------------------------------------------------------------- */
 
 static char shade(const trv_progress_t *progress, int after, int rank, int column)
 {
@@ -140,7 +141,7 @@ static int put_held(const explore_ask_t *ask, const trv_schedule_t *schedule)
         trv_progress_clear(&progress);
         rc = trv_fail(TRV_ERR_UNSUPPORTED, "the schedule is too large to show who holds what");
     }
-    if (rc == TRV_ERR_UNSUPPORTED) { /* the picture is one all the same */
+    if (rc == TRV_ERR_UNSUPPORTED) { /* the messages can still be drawn */
         fputs(",\n\"held_reason\": ", stdout);
         trv_json_put(stdout, json_string(trv_last_error()), JSON_ENCODE_ANY);
         return TRV_OK;
@@ -164,7 +165,7 @@ static int put_held(const explore_ask_t *ask, const trv_schedule_t *schedule)
 
 static int write_picture(const explore_ask_t *ask, const trv_schedule_t *schedule)
 {
-    const bool wrong = ask->schedule != NULL; /* perhaps: its costs are nobody's business */
+    const bool wrong = ask->schedule != NULL; /* a schedule from a file may be wrong, so its cost is not measured */
     trv_cost_t cost = {0};
     int rc = wrong ? TRV_OK : trv_cost_measure(schedule, &cost);
     if (rc)

@@ -1,6 +1,6 @@
 /*
  * The command line of `picture` and `timeline`: a torus or a schedule's file, an algorithm, a size and the network,
- * under the names that `plan` and `simulate` have for them.
+ * with the option names of `plan` and `simulate`.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -73,7 +73,7 @@ static int make(explore_ask_t *ask, const cli_tori_t *tori, trv_schedule_t **sch
     int rc = cli_network_finish(&ask->network, &tori->torus[0]);
     if (rc)
         return rc;
-    trv_simulate_options_t planned = ask->network.options; /* as `plan` plans: one queue per link */
+    trv_simulate_options_t planned = ask->network.options; /* plan with one queue per link, like `plan` */
     cli_time_t time;
     planned.model = TRV_FIFO;
     planned.buffer_bytes = 0;
@@ -81,7 +81,7 @@ static int make(explore_ask_t *ask, const cli_tori_t *tori, trv_schedule_t **sch
                       &time);
 }
 
-/* -1: go on; else the exit code, after a sentence. */
+/* Returns -1 to continue, else the exit code, after an error message. */
 static int read_ask(explore_ask_t *ask, int argc, char **argv, trv_schedule_t **schedule)
 {
     static cli_tori_t tori;

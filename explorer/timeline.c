@@ -1,7 +1,7 @@
 /*
  * The explorer's picture of a simulation: when every rank is in which step of a stream, and when every link carries
- * packets. Packets that follow each other without a gap are one stretch of time, so that large messages take no
- * more memory than small ones.
+ * packets. Packets that follow each other without a gap form one interval, so that large messages take no more memory
+ * than small ones.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,9 +27,9 @@ typedef struct part {
 
 typedef struct timeline {
     int ports, written;
-    bool full;      /* more stretches than anybody can look at */
-    stretch_t *now; /* of every link, the one that may still grow */
-    part_t *part;   /* those that are complete */
+    bool full;      /* there are more intervals than can be drawn */
+    stretch_t *now; /* per link, the interval that may still grow */
+    part_t *part;   /* the complete intervals */
     size_t parts, capacity;
 } timeline_t;
 
@@ -39,7 +39,7 @@ static void put_step(void *context, int rank, int stream, int step, double begin
     printf("%s[%d,%d,%d,%.3f,%.3f]", line->written++ ? "," : "", rank, stream, step, begin_ns, end_ns);
 }
 
-/* Keeps a stretch that is complete. */
+/* Stores the complete interval of a link. */
 static void keep(timeline_t *line, int link)
 {
     if (line->parts == line->capacity && !line->full) {

@@ -1,6 +1,6 @@
 /*
- * Whether the testbed does what it says: packets over idle routes, over a link that several share, both ways at once,
- * and over all links at once, each against the time that the model's arithmetic gives.
+ * Checks the emulator against its model: packets over idle routes, over a link that several flows share, in both
+ * directions at once, and over all links at once. Each time is compared with the one that the model yields.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 #include "testbed/emulator/torusnet.h"
 #include "torus/torus.h"
 
-#define SMALL       64u /* bytes of a packet with its headers */
+#define SMALL       64u /* bytes of a packet, headers included */
 #define LARGE       9000u
-#define BURST       16 /* packets of a flow, at least */
+#define BURST       16 /* minimum number of packets of a flow */
 #define SHARERS_MAX 4
 #define ROUNDS      11
 #define PATIENCE_NS 5e9
@@ -32,8 +32,8 @@ static double transmission_ns(const check_t *check, double bytes)
     return bytes * 8e9 / check->network->bandwidth_bps;
 }
 
-/* Reports a test whose rounds are in `time_ns`. */
-static void tell(const check_t *check, tb_test_t test, double *time_ns)
+/* Reports a test with the median of its rounds, `time_ns`. */
+static void report_test(const check_t *check, tb_test_t test, double *time_ns)
 {
     qsort(time_ns, ROUNDS, sizeof *time_ns, trv_compare_double);
     test.least_ns = time_ns[0];
@@ -44,7 +44,7 @@ static void tell(const check_t *check, tb_test_t test, double *time_ns)
 
 /* ---- Idle routes ------------------------------------------------------------------------------------------------- */
 
-/* The node that is `hops` away from node 0, dimension by dimension; -1: none is. */
+/* The node that is `hops` away from node 0, dimension by dimension; -1 if there is none. */
 static int node_away(const trv_torus_t *torus, int hops)
 {
     int at[TRV_DIMS_MAX] = {0};
@@ -59,13 +59,13 @@ static int node_away(const trv_torus_t *torus, int hops)
 static int check_route(const check_t *check, int to, int hops, uint32_t bytes)
 {
     double time_ns[ROUNDS], theory_ns = hops * check->network->latency_ns + transmission_ns(check, bytes);
-    for (int i = -1; i < ROUNDS; i++) { /* the first is for the machine's caches */
+    for (int i = -1; i < ROUNDS; i++) { /* the first round warms the machine's caches and does not count */
         int code = trv_testbed_ping_pong(&check->probe, 0, to, bytes, theory_ns + PATIENCE_NS, &time_ns[i < 0 ? 0 : i]);
         if (code < 0)
             return code;
     }
     tb_test_t test = {.what = "ping-pong over hops", .number = hops, .bytes = bytes, .theory_ns = theory_ns};
-    tell(check, test, time_ns);
+    report_test(check, test, time_ns);
     return TRV_OK;
 }
 
@@ -80,9 +80,9 @@ static int check_routes(const check_t *check)
     return code;
 }
 
-/* ---- Flows that meet, or do not ---------------------------------------------------------------------------------- */
+/* ---- Simultaneous flows ------------------------------------------------------------------------------------------ */
 
-/* `share` flows use the busiest link, without a pause from the start on. */
+/* Measures flows of which `share` use the busiest link, which is never idle from the start on. */
 static int check_flows(const check_t *check, tb_test_t test, const tb_flow_t *flow, int flows, int share)
 {
     double time_ns[ROUNDS];
@@ -95,11 +95,11 @@ static int check_flows(const check_t *check, tb_test_t test, const tb_flow_t *fl
         if (code < 0)
             return code;
     }
-    tell(check, test, time_ns);
+    report_test(check, test, time_ns);
     return TRV_OK;
 }
 
-/* The hops from a node to `to` if its route ends with the link that leaves node 0, else 0. */
+/* The hops of the route from a node to `to` if its last link leaves node 0, else 0. */
 static int hops_over_link(const trv_torus_t *torus, int from, int to)
 {
     int hops = 0, last = from;
@@ -110,8 +110,8 @@ static int hops_over_link(const trv_torus_t *torus, int from, int to)
     return last == 0 ? hops : 0;
 }
 
-/* The nearest nodes whose routes to the neighbour of node 0 in the last dimension use the link there; the first is node
- * 0 itself. How many there are. */
+/* Finds the nearest nodes whose routes to `to`, a neighbour of node 0, end with the link from node 0; the first is node
+ * 0 itself. Returns their number. */
 static int find_sharers(const trv_torus_t *torus, int to, int sharer[SHARERS_MAX], int *farthest)
 {
     int count = 0;
@@ -125,7 +125,7 @@ static int find_sharers(const trv_torus_t *torus, int to, int sharer[SHARERS_MAX
     return count;
 }
 
-/* A dimension with links. */
+/* The last dimension that has links. */
 static int last_dimension(const trv_torus_t *torus)
 {
     int d = torus->dims - 1;
@@ -134,7 +134,8 @@ static int last_dimension(const trv_torus_t *torus)
     return d;
 }
 
-/* Node 0's own packets must keep the link busy until the others' come. */
+/* Measures several flows over one link. Node 0 sends enough packets to keep the link busy until those of the other
+ * nodes arrive. */
 static int check_shared(const check_t *check)
 {
     const trv_torus_t *torus = &check->network->torus;
@@ -154,8 +155,8 @@ static int check_shared(const check_t *check)
     return code;
 }
 
-/* Every node sends to all its neighbours; what a neighbour would get over two links of a dimension of two nodes goes
- * over one. */
+/* Measures all links at once: every node sends to all its neighbours. In a dimension of two nodes both ports lead to
+ * the same neighbour, and both flows use one link. */
 static int check_all(const check_t *check)
 {
     const trv_torus_t *torus = &check->network->torus;

@@ -17,8 +17,8 @@
 #define PATIENCE_S 5
 #define TRIES      20
 
-/* The whole answer, to be freed; NULL where there is none. *heard: the emulator is there. */
-static char *talk_once(const char *line, bool *heard)
+/* Returns the whole answer, which the caller frees, or NULL. *connected: the emulator accepted the connection. */
+static char *talk_once(const char *line, bool *connected)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = TB_CONTROL};
     struct timeval patience = {PATIENCE_S, 0};
@@ -28,9 +28,9 @@ static char *talk_once(const char *line, bool *heard)
     if (server < 0)
         return NULL;
     setsockopt(server, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    *heard = connect(server, (struct sockaddr *)&address, sizeof address) == 0;
-    FILE *all = *heard && send(server, line, length, MSG_NOSIGNAL) == (ssize_t)length ? open_memstream(&text, &size)
-                                                                                      : NULL;
+    *connected = connect(server, (struct sockaddr *)&address, sizeof address) == 0;
+    FILE *all = *connected && send(server, line, length, MSG_NOSIGNAL) == (ssize_t)length ? open_memstream(&text, &size)
+                                                                                          : NULL;
     for (ssize_t got; all && (got = recv(server, part, sizeof part, 0)) > 0;)
         fwrite(part, 1, (size_t)got, all);
     close(server);
@@ -40,18 +40,18 @@ static char *talk_once(const char *line, bool *heard)
     return NULL;
 }
 
-/* The emulator works in real time, so it does not wait for a line that is not there when we are connected: we may have
- * been put aside in between. What it has not read it has not done. */
+/* Repeats a request that was not answered. The emulator works in real time, so it does not wait for the line of a
+ * client that was descheduled after connecting. A line that it has not read has had no effect. */
 static char *talk(const char *request)
 {
     const struct timespec pause = {.tv_nsec = 10000000};
     char line[256], *text = NULL;
-    bool heard = true;
+    bool connected = true;
     snprintf(line, sizeof line, "%s\n", request);
-    for (int tries = 0; !text && heard && tries < TRIES; tries++) {
+    for (int tries = 0; !text && connected && tries < TRIES; tries++) {
         if (tries > 0)
             nanosleep(&pause, NULL);
-        text = talk_once(line, &heard);
+        text = talk_once(line, &connected);
     }
     return text;
 }
@@ -84,7 +84,7 @@ int trv_testbed_ask(const char *request, char **answer)
     return TRV_OK;
 }
 
-/* The number behind a word at the beginning of a line; 0 if it is not there. */
+/* The number that follows `word` at the beginning of a line; 0 if there is none. */
 static double number(const char *text, const char *word)
 {
     size_t length = strlen(word);

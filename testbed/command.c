@@ -1,5 +1,5 @@
 /*
- * Commands of other programs, and batches of iproute2's.
+ * Runs commands of other programs, and batches of iproute2's.
  */
 #include "testbed/command.h"
 
@@ -23,7 +23,7 @@ char *trv_testbed_first_line(char *text)
     return text;
 }
 
-/* In the child, which ends with us: `input` and `output` are pipes. */
+/* In the child process, which is killed when its parent ends: `input` and `output` are pipes. */
 static void become(const char *const *command, int input, int output)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -35,7 +35,7 @@ static void become(const char *const *command, int input, int output)
     _exit(127);
 }
 
-/* As much of it as is read: the command may end before. */
+/* Writes the text, or as much of it as the command reads before it ends. */
 static void write_all(int pipe, const char *text)
 {
     void (*before)(int) = signal(SIGPIPE, SIG_IGN);

@@ -1,8 +1,8 @@
 /*
- * Entering a node: what of it a process sees.
+ * Enters a node: gives the process the node's view of the system.
  *
- * MPI libraries tell hosts apart by their names and look for devices in /sys/class/net, so a node has both of its own;
- * the names lead to the management network.
+ * MPI libraries distinguish hosts by their names and look for devices in /sys/class/net, so a node has a host name and
+ * a /sys that belong to it. Host names resolve to addresses of the management network.
  */
 #include "testbed/testbed.h"
 
@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "testbed/emulator/names.h"
 
-#define NICE (-15) /* what else runs on the machine must not be in the way of times */
+#define NICE (-15) /* other processes of the machine must not disturb the measured times */
 
 int trv_testbed_enter_network(const char *name)
 {
@@ -52,7 +52,7 @@ void trv_testbed_take_place(int core)
     CPU_ZERO(&others);
     for (int i = 0; core >= 0 && i < CPU_SETSIZE; i++)
         if (i != core)
-            CPU_SET(i, &others); /* the kernel leaves out those that are not there */
+            CPU_SET(i, &others); /* the kernel ignores cores that do not exist */
     if (core >= 0)
         sched_setaffinity(0, sizeof others, &others);
 }

@@ -1,5 +1,5 @@
 /*
- * One at a time: making or removing a testbed, and jobs on it.
+ * Locks: only one process at a time makes or removes a testbed, and only one job at a time runs on it.
  */
 #include "testbed/testbed.h"
 
@@ -15,9 +15,10 @@
 #include "testbed/emulator/names.h"
 
 #define ROUND_MS 20
-#define ROUNDS   250 /* whoever makes or removes a testbed is mostly done by then */
+#define ROUNDS   250 /* making or removing a testbed has usually ended after these */
 
-/* -1 with errno; EWOULDBLOCK: another has it. The lock goes with the testbed, so one on a file that is gone is none. */
+/* Locks the file. -1 with errno; EWOULDBLOCK: another process has the lock. The file is removed with the testbed, so a
+ * lock on a removed file does not count. */
 static int try_lock(const char *path, int flags)
 {
     struct stat own, there;
@@ -41,7 +42,8 @@ static int refuse(const char *path, const char *what)
     return trv_fail(TRV_ERR_STATE, "%s cannot be locked: %s", path, strerror(errno));
 }
 
-/* Commands that the holder starts have it, too: when `up` is killed, `down` waits for what `ip` is still making. */
+/* Child processes of the holder inherit the lock: if `up` is killed, `down` waits until the `ip` that it started
+ * ends. */
 int trv_testbed_lock_setup(void)
 {
     int lock = -1;
@@ -59,7 +61,7 @@ int trv_testbed_lock_setup(void)
 
 int trv_testbed_lock_job(void)
 {
-    tb_status_t status; /* says what is wrong where no testbed is up */
+    tb_status_t status; /* the call reports an error if no testbed is up */
     int code = trv_testbed_status(&status);
     int lock = code < 0 ? code : try_lock(TB_JOB, O_CLOEXEC);
     return lock >= 0 || code < 0 ? lock : refuse(TB_JOB, "another job, or a check, is running on the testbed");

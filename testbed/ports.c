@@ -1,15 +1,15 @@
 /*
- * A node's card for each of its links: addresses and routes, as commands of iproute2.
+ * A network card for each link of a node: addresses and routes, as commands of iproute2.
  *
- * What is bound to the address of a card leaves by it, wherever it goes (a table of routes for each). What is bound to
- * none goes by the card whose link is the first of its way.
+ * A socket that is bound to the address of a card sends by this card, whatever the destination; each card has a routing
+ * table for that. A socket that is not bound sends by the card whose link is the first on the route.
  */
 #include "testbed/testbed.h"
 
 #include "testbed/emulator/names.h"
 #include "testbed/emulator/torusnet.h"
 
-#define TABLE   100 /* and the port */
+#define TABLE   100 /* routing table of port p: TABLE + p */
 #define OPTIONS " initcwnd 200 initrwnd 200 rto_min 3s\n"
 
 void trv_testbed_write_address(FILE *out, unsigned address)
@@ -54,7 +54,7 @@ static void write_route(FILE *out, int node, unsigned to, int bits, int port)
     fputs(OPTIONS, out);
 }
 
-/* A node's cards are one network, but for those of its cards that another way leads to. */
+/* All cards of a node share one route, except for those cards that another route leads to. */
 static void write_routes(FILE *out, const trv_torus_t *torus, int node)
 {
     for (int to = 0; to < torus->ranks; to++) {

@@ -1,5 +1,5 @@
 /*
- * What this machine can do.
+ * Checks whether this machine can run a testbed.
  */
 #include "testbed/testbed.h"
 
@@ -13,7 +13,7 @@
 #include "testbed/command.h"
 #include "testbed/emulator/names.h"
 
-#define NODE_MEMORY_MB 60 /* of an MPI rank with its daemon */
+#define NODE_MEMORY_MB 60 /* memory of an MPI rank and its daemon */
 
 int trv_testbed_root(void)
 {

@@ -1,5 +1,5 @@
 /*
- * Datagrams over the testbed.
+ * Sends datagrams over the testbed and measures their times.
  */
 #include "testbed/probe.h"
 
@@ -29,7 +29,7 @@ static struct sockaddr_in address_of(int node)
                                 .sin_addr.s_addr = htonl(TB_TORUS_PREFIX + 1 + (unsigned)node)};
 }
 
-/* On the node on which we are. */
+/* Opens the socket of a node. This process must have entered the node's network. */
 static int open_socket(int node)
 {
     struct sockaddr_in address = address_of(node);
@@ -95,7 +95,7 @@ static int send_one(const tb_probe_t *probe, int from, int to, uint32_t bytes)
     return TRV_OK;
 }
 
-/* What has arrived at a socket, at most `most` packets. */
+/* Receives the packets that have arrived at a socket, at most `most`; returns their number. */
 static int drain(int socket, int most)
 {
     static unsigned char data[1 << 16];
@@ -105,7 +105,7 @@ static int drain(int socket, int most)
     return count;
 }
 
-/* Waits until so many packets have arrived at each of the sockets. */
+/* Waits until the given number of packets has arrived at each of the sockets. */
 static int receive(struct pollfd *wait, const int *packets, int sockets, double patience_ns)
 {
     double until_ns = trv_now_ns() + patience_ns;

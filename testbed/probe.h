@@ -1,33 +1,35 @@
 /*
- * Datagrams over the testbed, all from one process: a socket belongs to the node on which it was opened, so nobody else
- * need be scheduled for a message to be sent and received.
+ * Datagrams over the testbed, all from one process: a socket belongs to the node on which it was opened. Therefore no
+ * other process needs to be scheduled for a message to be sent and received.
  */
 #ifndef TRIVANCE_TESTBED_PROBE_H
 #define TRIVANCE_TESTBED_PROBE_H
 
 #include <stdint.h>
 
-#define TB_HEADER_BYTES 28 /* of IP and UDP */
+#define TB_HEADER_BYTES 28 /* IP and UDP headers */
 
 typedef struct tb_probe {
     int nodes;
-    int *socket; /* of each node */
+    int *socket; /* per node */
 } tb_probe_t;
 
-/* So many packets of `bytes` (with headers) from one node to another. */
+/* A number of packets from one node to another. */
 typedef struct tb_flow {
     int from, to, packets;
 } tb_flow_t;
 
-/* A socket on every node. TRV_ERR_STATE, or TRV_ERR_MEMORY. */
+/* Opens a socket on every node. TRV_ERR_STATE or TRV_ERR_MEMORY. */
 int trv_testbed_probe_open(tb_probe_t *probe, int nodes);
 void trv_testbed_probe_close(tb_probe_t *probe);
 
-/* Half the time that a packet of `bytes` takes there and back. TRV_ERR_STATE: it is not back in `patience_ns`. */
+/* Measures half the round-trip time of a packet of `bytes`. TRV_ERR_STATE if it does not return within
+ * `patience_ns`. */
 int trv_testbed_ping_pong(const tb_probe_t *probe, int from, int to, uint32_t bytes, double patience_ns,
                           double *time_ns);
 
-/* All flows at once, their packets in turns: from the first send to the last arrival. */
+/* Sends all flows at once, with their packets interleaved; measures from the first send to the last arrival. `bytes` is
+ * the size of a packet, headers included. */
 int trv_testbed_burst(const tb_probe_t *probe, const tb_flow_t *flow, int flows, uint32_t bytes, double patience_ns,
                       double *time_ns);
 

@@ -1,6 +1,6 @@
 /*
- * The processes of a testbed are those in its namespaces, whoever started them: so that a launcher that was killed, or
- * a rank that hangs, leaves nothing behind, and nothing else is ever ended.
+ * The processes of a testbed are all those in its namespaces, whichever process started them. So a killed launcher or a
+ * hanging rank leaves nothing behind, and no other process is ever ended.
  */
 #include "testbed/testbed.h"
 
@@ -45,7 +45,7 @@ static bool is_inside(const spaces_t *spaces, const char *process)
     return false;
 }
 
-/* Sends a signal (0: none) to every process inside; how many there are. */
+/* Sends a signal (0: none) to every process in the namespaces; returns their number. */
 static int signal_all(const spaces_t *spaces, int signal)
 {
     DIR *all = opendir("/proc");

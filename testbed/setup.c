@@ -1,9 +1,9 @@
 /*
- * Making a testbed and removing it.
+ * Makes and removes testbeds.
  *
- * TB_NODES is the first thing that is written and the last that is removed: while it is there, the namespaces named in
- * it are ours, and `down` removes whatever of them there is. Commands that make things are those of iproute2; a batch
- * for each namespace, so that 27 nodes take less than a second.
+ * TB_NODES is written before anything else is made, and removed last. While it exists, the namespaces named in it
+ * belong to the testbed, and `down` removes those of them that exist. Devices and namespaces are made by iproute2, with
+ * one batch per namespace, so that 27 nodes take less than a second.
  */
 #include "testbed/testbed.h"
 
@@ -71,7 +71,8 @@ static void write_topology(FILE *out, const trv_network_t *network)
     free(topology.host);
 }
 
-/* Rules without rules: a node's one interface is no narrow path, since only links have a bandwidth. */
+/* Writes a rules file without rules in which no dimension is narrow: only links limit the bandwidth, not the interface
+ * of a node. */
 static void write_paths(FILE *out, const trv_network_t *network)
 {
     char torus[TRV_TORUS_TEXT_MAX];
@@ -86,7 +87,8 @@ static void write_paths(FILE *out, const trv_network_t *network)
 
 #define SLOWER 1.000001
 
-/* The emulator's lines: what is cut or slower than it was made. `link` can hold all. */
+/* Reads the emulator's lines of links and stores those that are cut or slower than at the start in `link`, which can
+ * hold all. Returns their number. */
 static int read_links(char *lines, double bandwidth_bps, trv_slow_link_t *link)
 {
     int links = 0;
@@ -102,7 +104,7 @@ static int read_links(char *lines, double bandwidth_bps, trv_slow_link_t *link)
     return links;
 }
 
-/* What is cut or slow now, in *link, which is to be freed. */
+/* The network with the links that are cut or slow now, in *link, which the caller frees. */
 static int read_now(const tb_network_t *network, trv_network_t *now, trv_slow_link_t **link)
 {
     char *lines;
@@ -162,8 +164,9 @@ static int make_spaces(const trv_torus_t *torus)
     return trv_testbed_run_batch(&batch, TB_HEAD);
 }
 
-/* Once the emulator has made the devices. Windows that are open from the start, and retransmissions only after what no
- * queue here takes: TCP then behaves as a network without loss deserves. */
+/* Sets a node's addresses and routes, after the emulator has made its devices. Windows are large from the start, and
+ * retransmission timeouts exceed the time that any queue here takes, so that TCP behaves as on a network without
+ * loss. */
 static int set_addresses(const tb_network_t *network, int node)
 {
     char name[32];
@@ -184,8 +187,8 @@ static int set_addresses(const tb_network_t *network, int node)
     return trv_testbed_run_batch(&batch, name);
 }
 
-/* In a child, which is on the node: the kernel's settings for its TCP. Those that this kernel does not have are left
- * out. */
+/* Sets the kernel's TCP parameters of a node, in a child process that has entered it. Parameters that this kernel does
+ * not have are left out. */
 static void set_kernel(void)
 {
     static const struct {
@@ -200,7 +203,7 @@ static void set_kernel(void)
         {"ipv6/conf/default/disable_ipv6", "1"},
         {"ipv4/tcp_rmem", "4096 4194304 16777216"},
         {"ipv4/tcp_wmem", "4096 4194304 16777216"},
-        {"ipv4/conf/all/rp_filter", "0"}, /* what comes in by one port may go back by another */
+        {"ipv4/conf/all/rp_filter", "0"}, /* packets may arrive by one port and be answered by another */
         {"ipv4/conf/default/rp_filter", "0"},
     };
     for (size_t i = 0; i < sizeof setting / sizeof setting[0]; i++) {
@@ -238,7 +241,8 @@ static int set_kernels(const trv_torus_t *torus)
 
 /* ---- The emulator ------------------------------------------------------------------------------------------------ */
 
-/* In the child. From the exec on it is found by its namespace, and leaves the lock. */
+/* Executes the emulator, in a child process. After the exec it is identified by its namespace and does not hold the
+ * lock. */
 static void become_emulator(const tb_network_t *network, const char *emulator, int ready, int lock)
 {
     char torus[TRV_TORUS_TEXT_MAX], bandwidth[48], latency[48];
@@ -289,7 +293,7 @@ static int start_emulator(const tb_network_t *network, const char *emulator, int
 
 /* ---- Up and down ------------------------------------------------------------------------------------------------- */
 
-/* A namespace under one of our names that no testbed of ours has made is somebody else's. */
+/* Checks that no namespace with a name of the testbed exists: it would belong to another program. */
 static int check_names(const trv_torus_t *torus)
 {
     for (int i = -1; i < torus->ranks; i++) {
@@ -327,7 +331,7 @@ static int make(const tb_network_t *network, const char *emulator, int lock)
     return code;
 }
 
-/* How many nodes the testbed has that was made last; 0: there is none. */
+/* The number of nodes of the testbed that was made last; 0 if there is none. */
 static int nodes_there(void)
 {
     int nodes = 0;
@@ -335,7 +339,7 @@ static int nodes_there(void)
     if (!file)
         return 0;
     if (fscanf(file, "%d", &nodes) != 1 || nodes < 1 || nodes > TB_NODES_MAX)
-        nodes = TB_NODES_MAX; /* written in part: all that could be ours */
+        nodes = TB_NODES_MAX; /* the file is incomplete: remove every namespace that may belong to the testbed */
     fclose(file);
     return nodes;
 }
@@ -355,7 +359,7 @@ static int delete_spaces(int nodes)
     return trv_testbed_run_batch(&batch, NULL);
 }
 
-/* The lock is held. */
+/* Removes the testbed. The caller holds the lock. */
 static int take_down(int nodes)
 {
     static const char *const file[] = {TB_CONTROL, TB_HOSTS, TB_TOPOLOGY, TB_PATHS, TB_LOG, TB_JOB, TB_NODES};
@@ -368,12 +372,12 @@ static int take_down(int nodes)
     return code;
 }
 
-/* ---- One at a time, and whole ------------------------------------------------------------------------------------ */
+/* ---- Exclusive and atomic changes -------------------------------------------------------------------------------- */
 
 static const int interrupts[] = {SIGINT, SIGTERM, SIGHUP};
 enum { INTERRUPTS = sizeof interrupts / sizeof interrupts[0] };
 
-/* Ctrl-C waits until the testbed is whole or gone. */
+/* A change of the testbed. SIGINT and other signals are blocked until the testbed is complete or removed. */
 typedef struct turn {
     int lock;
     sigset_t before;
@@ -392,7 +396,7 @@ static int begin(turn_t *turn)
     return TRV_OK;
 }
 
-/* Not by what is ignored, as under nohup. */
+/* Whether a signal is pending that is not ignored, as it is under nohup. */
 static bool was_interrupted(void)
 {
     sigset_t pending;
@@ -405,7 +409,7 @@ static bool was_interrupted(void)
     return any;
 }
 
-/* The lock goes with the folder. */
+/* Ends the change; removes the lock with the folder if there is no testbed. */
 static void end(const turn_t *turn)
 {
     if (access(TB_NODES, F_OK) != 0) {
@@ -416,7 +420,7 @@ static void end(const turn_t *turn)
     sigprocmask(SIG_SETMASK, &turn->before, NULL);
 }
 
-/* What was made is removed again where something fails. */
+/* Makes the testbed; removes what was made if a step fails. */
 static int make_or_nothing(const tb_network_t *network, const char *emulator, int lock)
 {
     char reason[MESSAGE_BYTES + 100];

@@ -1,6 +1,7 @@
 /*
- * Whether a test runs all of its cases, or all others (`make check-all`, `ctest -L exhaustive`) or a sample that includes the boundary
- * cases (`make check`, `ctest -L quick`). Tests of the exhaustive tier set TEST_EXHAUSTIVE.
+ * Whether a test runs all of its cases or, in the quick tier, a sample that includes the boundary cases. The exhaustive
+ * tier (`make check-all`, `ctest -L exhaustive`) sets TEST_EXHAUSTIVE; the quick tier is `make check`, `ctest -L
+ * quick`.
  */
 #ifndef TRIVANCE_TESTS_EXHAUSTIVE_H
 #define TRIVANCE_TESTS_EXHAUSTIVE_H
@@ -16,8 +17,8 @@ static inline bool exhaustive(void)
 }
 
 /*
- * Sizes of a ring or a line of which the quick tier tries a sample: all up to 10, powers of two up to 128 and of three up
- * to 243, most of their neighbours, and some primes and composite sizes between. try_size: whether a loop tries the size
+ * Sizes of a ring or a line. The quick tier tries a sample: all up to 10, powers of two up to 128 and of three up to
+ * 243, most of their neighbours, and some primes and composite sizes between. try_size: whether a loop tries the size
  * in this tier.
  */
 static inline bool in_sample(int size)

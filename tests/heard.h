@@ -1,5 +1,5 @@
 /*
- * Callbacks for the progress of a verifier, of which one cancels it. After cmocka.h.
+ * Two callbacks for the progress of a verifier: one checks the reports, the other cancels. Include it after cmocka.h.
  */
 #ifndef TRIVANCE_TESTS_HEARD_H
 #define TRIVANCE_TESTS_HEARD_H

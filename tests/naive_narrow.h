@@ -13,7 +13,7 @@
 
 static inline int64_t flits_of(uint64_t bytes) { return (int64_t)((bytes + FLIT_BYTES - 1) / FLIT_BYTES); }
 
-/* The interface that serves for that of a port: of those that share a path the one of the lowest number. */
+/* The port whose interface injects the messages of a port: of the ports that share a path, the lowest. */
 static inline int naive_path(const trv_simulate_options_t *options, int port)
 {
     int dimension = port / 2;
@@ -25,9 +25,9 @@ static inline int naive_path(const trv_simulate_options_t *options, int port)
     return 2 * dimension;
 }
 
-/* By how much longer that of a port, if it is such a path, which is as fast as a link, is occupied by a packet than another interface. With
- * limited buffers it is so packet by packet; else a message's packets come at once, and the last one keeps it until all
- * of them would have passed a link. */
+/* The additional time for which a packet occupies a shared path, which is as fast as a link, compared with an
+ * interface. With limited buffers every packet does so. Otherwise the packets of a message enter without a pause, and
+ * the last one occupies the path until all of them would have passed a link. */
 static inline int64_t naive_lag_fs(const trv_simulate_options_t *options, int port, int64_t index, int64_t packets,
                                    int64_t flits)
 {

@@ -1,9 +1,9 @@
 /*
  * See naive_simulator.h.
  *
- * Everything that takes one packet at a time is a *server*: the directed links and the network interfaces. A server has
- * a queue per channel and takes the next packet when it is free. All that happens is an event in one heap; events of
- * the same moment are ordered by kind, so that what arrives at a moment is queued before any server starts a packet.
+ * A *server* processes one packet at a time: the directed links and the network interfaces are servers. A server has a
+ * queue per channel and takes the next packet when it is free. All events are in one heap. Events with the same time
+ * are ordered by kind, so that all arrivals are queued before any server starts a packet.
  */
 #include "naive_narrow.h"
 #include "naive_simulator.h"
@@ -13,7 +13,7 @@
 
 #define CHANNELS 2
 
-/* In the order in which events of one moment are handled. */
+/* Kinds of events, in the order in which simultaneous ones are handled. */
 enum { CREDIT, ARRIVE, ADMIT, DELIVER, SENT, ENTER, BEGIN, POST, START };
 
 typedef struct hop {
@@ -21,49 +21,49 @@ typedef struct hop {
 } hop_t;
 
 typedef struct message {
-    int cell, to_cell; /* of the sender and of the receiver: (stream * steps + step) * ranks + rank */
+    int cell, to_cell; /* cells of the sender and of the receiver: (stream * steps + step) * ranks + rank */
     int nic, port;     /* as in the schedule */
     uint64_t bytes;
     int64_t packets;
     int hops;
     hop_t *hop;
-    int64_t slowest_flit_fs; /* of the links on its way */
+    int64_t slowest_flit_fs; /* time of a flit on the slowest link of its route */
 } message_t;
 
 typedef struct packet {
     struct packet *next;
     const message_t *message;
     int64_t index, flits;
-    int hop;             /* the next one; -1: waits at its network interface */
-    int server;          /* it waits for, or has just left */
-    int filler, channel; /* it is in the buffer that this server fills by this channel; -1: in none */
+    int hop;             /* its next hop; -1: it waits at its network interface */
+    int server;          /* the server that it waits for or has just left */
+    int filler, channel; /* the server and channel that filled the buffer it occupies; -1: none */
 } packet_t;
 
 typedef struct server {
     packet_t *first[CHANNELS], *last[CHANNELS];
     int turn;
-    bool asleep; /* a link on which nothing is left to send; it takes a flit's time to wake */
+    bool asleep; /* a link with nothing to send; it takes a flit's time to wake */
     int64_t flit_fs, free_at;
-    int64_t free_bytes[CHANNELS];    /* bytes, of the buffer it fills */
+    int64_t free_bytes[CHANNELS];    /* free bytes of the buffer that it fills */
     int64_t passed_at;               /* when a packet from here was last admitted by its next router; -1: never */
-    packet_t *in, *in_last;          /* have come to that router, in this order, and wait */
-    int64_t hidden_at, hidden_round; /* what has just become the first of these is not looked at yet */
-    int64_t admits_at;               /* a link: when its router can move the next packet to it */
+    packet_t *in, *in_last;          /* packets that wait in that router, in the order of arrival */
+    int64_t hidden_at, hidden_round; /* time and round in which the first of these became it: ignored until later */
+    int64_t admits_at;               /* of a link: when its router can move the next packet to it */
 } server_t;
 
 typedef struct event {
     int64_t at;
     int kind;
-    int64_t key; /* order among events of the same moment and kind */
-    int which;   /* server, message or cell */
+    int64_t key; /* order among simultaneous events of the same kind */
+    int which;   /* index of the server, message or cell */
     int64_t amount;
     packet_t *packet;
 } event_t;
 
 typedef struct cell { /* a rank's step of a stream */
     int first, sends; /* its messages */
-    int waits;        /* for so many of its sends and receives */
-    bool busy, begun; /* sends or receives anything; alpha is over */
+    int waits;        /* number of its sends and receives that are not complete */
+    bool busy, begun; /* it sends or receives anything; its alpha is over */
     uint64_t reduced; /* bytes of all operands of its reductions */
 } cell_t;
 
@@ -72,16 +72,16 @@ typedef struct world {
     const trv_torus_t *torus;
     const trv_simulate_options_t *options;
     int streams, steps, ranks, ports;
-    server_t *server; /* links, rank * ports + port, then network interfaces, numbered alike */
+    server_t *server; /* links, rank * ports + port; then network interfaces, in the same order */
     cell_t *cell;
-    int64_t *prepared; /* per rank: when it has paid the overheads of all messages it has begun to send */
+    int64_t *prepared; /* per rank: end of the overheads of all messages that it has begun to send */
     message_t *message;
     int messages;
     event_t *heap;
     size_t events, capacity;
     int64_t now, last;
     int unfinished;
-    int64_t in_fs, out_fs, hop_fs; /* from a node to its router's queues, and back; of a hop */
+    int64_t in_fs, out_fs, hop_fs; /* from a node to its router's queues; from a router to its node; per hop */
     naive_result_t *result;
 } world_t;
 
@@ -154,7 +154,7 @@ static void enqueue(world_t *w, packet_t *packet, int server)
     s->asleep = false;
 }
 
-/* The packet leaves the buffer it is in; who fills it learns it a link's latency later. */
+/* The packet leaves its buffer. The server that fills the buffer receives the credit a link's latency later. */
 static void leave(world_t *w, packet_t *packet)
 {
     if (packet->filler >= 0)
@@ -168,7 +168,7 @@ static bool can_go(const world_t *w, const server_t *server, int channel)
     return packet && (!w->options->buffer_bytes || packet->flits * FLIT_BYTES <= server->free_bytes[channel]);
 }
 
-/* What follows when a packet has just started on its way. */
+/* Schedules the events that follow when a server has just started a packet. */
 static void go(world_t *w, packet_t *packet, int64_t busy_fs)
 {
     const message_t *message = packet->message;
@@ -219,7 +219,7 @@ static double slowness(const world_t *w, int rank)
     return factor;
 }
 
-/* A step ends when it was entered and nothing is left to wait for. */
+/* Ends a step that was entered if nothing is left to wait for. */
 static void check_end(world_t *w, int number)
 {
     const cell_t *cell = &w->cell[number];
@@ -235,7 +235,7 @@ static void check_end(world_t *w, int number)
     }
 }
 
-/* One of the step's sends or receives is complete. */
+/* Records that one of the step's sends or receives is complete. */
 static void complete_one(world_t *w, int number)
 {
     w->cell[number].waits--;
@@ -251,7 +251,7 @@ static bool has_been_busy(const world_t *w, int number)
     return false;
 }
 
-/* The rank of cell `number` enters it, and begins it after alpha. */
+/* The rank of cell `number` enters the step, and begins it after alpha. */
 static void enter(world_t *w, int number)
 {
     cell_t *cell = &w->cell[number];
@@ -265,7 +265,7 @@ static void enter(world_t *w, int number)
     push(w, (event_t){.at = at, .kind = BEGIN, .which = number, .key = number});
 }
 
-/* The rank turns to the messages of a step when it has prepared those of the steps that it began before. */
+/* The rank pays the overheads of a step's messages after those of the steps that it began earlier. */
 static void begin(world_t *w, int number)
 {
     cell_t *cell = &w->cell[number];
@@ -279,7 +279,7 @@ static void begin(world_t *w, int number)
     check_end(w, number);
 }
 
-/* What a network interface still has to inject. */
+/* The time until a network interface has injected everything that waits for it. */
 static int64_t backlog_fs(const world_t *w, int nic)
 {
     const server_t *server = &w->server[nic];
@@ -290,7 +290,7 @@ static int64_t backlog_fs(const world_t *w, int nic)
 }
 
 /* The interface that injects a message: its own port's, or the other of the dimension if that one will be free sooner.
- * With limited buffers nobody can tell when that will be. */
+ * With limited buffers that time is unknown, and it is its own port's. */
 static int choose_nic(const world_t *w, const message_t *message, int rank)
 {
     int base = w->ranks * w->ports + rank * w->ports;
@@ -328,7 +328,7 @@ static void look(world_t *w, int link, int64_t at, int64_t round)
 
 static int output_of(const packet_t *packet) { return packet->message->hop[packet->hop].link; }
 
-/* The packet has come to the router at the end of its hop. */
+/* The packet has reached the router at the end of its hop. */
 static void arrive(world_t *w, packet_t *packet)
 {
     const message_t *message = packet->message;
@@ -345,13 +345,13 @@ static void arrive(world_t *w, packet_t *packet)
         return;
     }
     input->passed_at = w->now;
-    leave(w, packet); /* a node takes whatever comes */
+    leave(w, packet); /* a node accepts every packet at once */
     int64_t tail = w->options->delivery == TRV_DELIVERY_TAIL ? packet->flits * message->slowest_flit_fs : 0;
     push(w, (event_t){.at = w->now + w->out_fs + tail, .kind = DELIVER, .packet = packet});
 }
 
-/* Whether input `a` goes before `b`: the one that has not been used for longer is first, then links by port, then
- * network interfaces. */
+/* Whether input `a` is served before `b`: the one that was served longest ago, then links by port, then network
+ * interfaces. */
 static bool goes_before(const world_t *w, int a, int b)
 {
     int64_t last_a = w->server[a].passed_at, last_b = w->server[b].passed_at;
@@ -382,7 +382,7 @@ static void admit(world_t *w, int link, int64_t round)
     input->passed_at = w->now;
     w->server[link].admits_at = w->now + packet->flits * w->server[w->ranks * w->ports].flit_fs;
     look(w, link, w->server[link].admits_at, 0);
-    if (input->in) { /* what stood behind it has its turn when all others have had theirs */
+    if (input->in) { /* the packet behind it is considered only after those of all other inputs */
         input->hidden_at = w->now;
         input->hidden_round = round;
         look(w, output_of(input->in), w->now, round + 1);
@@ -411,10 +411,10 @@ static void handle(world_t *w, const event_t *event)
     }
 }
 
-/* ---- Reading ----------------------------------------------------------------------------------------------------- */
+/* ---- Reading the schedule ---------------------------------------------------------------------------------------- */
 
-/* The links of a message's way, and the channel on each: 1 once it has gone through coordinate 0 of the dimension it
- * travels in. */
+/* Sets the links of a message's route and the channel on each: 1 after it has passed coordinate 0 of the dimension that
+ * it travels in. */
 static void find_way(world_t *w, message_t *message, int from, int to, bool mirrored)
 {
     trv_route_t route;
@@ -498,7 +498,7 @@ static void free_all(packet_t *packet)
     }
 }
 
-/* Packets that wait for ever are still in their queues. */
+/* Frees the world, with the packets that are still in queues after a deadlock. */
 static void destroy(world_t *w)
 {
     for (int i = 0; i < 2 * w->ranks * w->ports; i++) {

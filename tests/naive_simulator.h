@@ -1,9 +1,9 @@
 /*
  * A second simulator, for the tests: the rules of docs/simulator.md written down as plainly as possible, packet by
- * packet and event by event, with nothing shared with src/simulate but the options. Slow; the engine must agree with it
- * to the femtosecond.
+ * packet and event by event. It shares only the options with src/simulate. It is slow; the two must agree to the
+ * femtosecond.
  *
- * It knows no jitter, no symmetry and no observer.
+ * It does not support jitter, the symmetry reduction and observers.
  */
 #ifndef TRIVANCE_TESTS_NAIVE_SIMULATOR_H
 #define TRIVANCE_TESTS_NAIVE_SIMULATOR_H
@@ -18,7 +18,7 @@ typedef struct naive_result {
     uint64_t messages, packets, packet_hops;
 } naive_result_t;
 
-/* False where the simulation ends with ranks that still wait. Anything else that goes wrong ends the program. */
+/* Returns false if the simulation ends while ranks still wait. Any other error ends the program. */
 bool naive_simulate(const trv_schedule_t *schedule, const trv_simulate_options_t *options, uint64_t vector_bytes,
                     naive_result_t *result);
 

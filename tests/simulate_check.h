@@ -35,7 +35,7 @@ static inline trv_schedule_t *schedule_of(const char *algorithm, const char *tex
     return schedule;
 }
 
-/* A simulation that must succeed; the caller clears the result. */
+/* Runs a simulation that must succeed; the caller clears the result. */
 static inline trv_simulation_t simulate(const trv_schedule_t *schedule, const trv_simulate_options_t *options,
                                         uint64_t bytes)
 {
@@ -47,7 +47,7 @@ static inline trv_simulation_t simulate(const trv_schedule_t *schedule, const tr
     return result;
 }
 
-/* Its time alone. */
+/* The same; returns only the time. */
 static inline uint64_t simulated_fs(const trv_schedule_t *schedule, const trv_simulate_options_t *options,
                                     uint64_t bytes)
 {
@@ -57,7 +57,7 @@ static inline uint64_t simulated_fs(const trv_schedule_t *schedule, const trv_si
     return time_fs;
 }
 
-/* One message of `bytes` from rank 0 to rank `to`, by `port`. */
+/* A schedule with one message of `bytes` from rank 0 to rank `to`, by `port`. */
 static inline trv_schedule_t *single_message(const char *text, int to, int port)
 {
     trv_torus_t torus = torus_of(text);
@@ -70,7 +70,7 @@ static inline trv_schedule_t *single_message(const char *text, int to, int port)
     return schedule;
 }
 
-/* Whether some route turns into a lower dimension, as those of stars do: then full buffers may wait for one another. */
+/* Whether some route turns into a lower dimension, as in star schedules; full buffers may then wait for each other. */
 static inline bool turns_back(const trv_schedule_t *schedule)
 {
     const trv_torus_t *torus = trv_schedule_torus(schedule);
@@ -95,7 +95,7 @@ static inline bool turns_back(const trv_schedule_t *schedule)
 
 static uint64_t random_state = 1;
 
-/* A sequence of its own for what has this number. */
+/* Starts the random sequence that belongs to this number. */
 static inline void random_restart(size_t number) { random_state = 1 + number; }
 
 static inline int random_below(int limit)

@@ -1,5 +1,5 @@
 /*
- * What the tests of star chains share: chains are judged by counting their sums one by one.
+ * Shared by the tests of star chains: checks chains by counting their sums one by one.
  */
 #ifndef TRIVANCE_TESTS_STARS_CHECK_H
 #define TRIVANCE_TESTS_STARS_CHECK_H
@@ -33,7 +33,7 @@ static inline int plus(const trv_torus_t *torus, int rank, const int *at)
     return trv_torus_rank(torus, c);
 }
 
-/* How often each rank is the sum of one vector, or none, of each step in `steps` from step k on. */
+/* Counts how often each rank is the sum of one vector, or none, of each step in `steps` from step k on. */
 static inline void count_sums(const trv_star_chain_t *stars, int k, unsigned steps, int rank, int *times)
 {
     if (k == stars->steps) {
@@ -57,7 +57,7 @@ static inline bool counts_between(const trv_star_chain_t *stars, int least, int 
     return all;
 }
 
-/* The port moves a message from `at` towards 0, the shorter way. */
+/* Whether the port moves a message from `at` towards 0, the shorter way. */
 static inline bool port_serves(const trv_torus_t *torus, const trv_star_vector_t *vector)
 {
     int d = trv_port_dimension(vector->port), there = vector->at[d], size = torus->size[d];
@@ -76,7 +76,7 @@ static inline void expect_ports(const trv_star_chain_t *stars)
     }
 }
 
-/* Whether vectors i, i + 1, … of a step can have ports of their own, by trying all. */
+/* Whether vectors i, i + 1, … of a step can be assigned different ports, by trying all assignments. */
 static inline bool ports_exist(const trv_torus_t *torus, trv_star_step_t *step, int i, unsigned used)
 {
     bool exist = i == step->vectors;

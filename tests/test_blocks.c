@@ -1,6 +1,6 @@
 /*
- * Sets of units with sums of displacements: count, list and contains, and the verifier's own lists, against sums worked
- * out one by one.
+ * Sets of units with sums of displacements: count, list and contains, and the verifier's lists, compared with sums that
+ * are enumerated one by one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +67,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* All functions agree with the marks, the verifier's own lists of parts of the set too. */
+/* Compares all functions, and the verifier's lists of parts of the set, with the marks. */
 static void check_set(const trv_blocks_t *blocks)
 {
     static bool marked[UNITS_MAX];
@@ -112,7 +112,7 @@ static void sums_of_displacements(void **state)
     assert_int_equal(trv_blocks_count(&blocks), 0);
 }
 
-/* A product of several coordinates, moved; beside one that is not; with halves. */
+/* Products of several coordinates, moved by sums; of one that is not moved; of halves. */
 static void products_and_sums(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * The cost model: measured by routing, against the paper's exact sums, against numbers worked out by hand, against
- * the full routing where symmetry saves it, and against the messages of the paper's simulator.
+ * The cost model: costs measured by routing, compared with the paper's exact sums, with numbers calculated by hand,
+ * with the full routing where symmetry shortens it, and with the messages of the paper's simulator.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -117,10 +117,11 @@ typedef struct row {
     double paper, measured;
 } row_t;
 
-/* Bruck: the appendix sends distance 2 * 3^k on in one direction, 3 * 3^k messages on a link; routed the shorter way,
- * the last step along a dimension goes 3^k either way. Recursive Doubling: the appendix takes 2^k messages on a link;
- * the mirrored stream's meet the other's on one link of every step: 2^(k+1) - 1, and in a dimension's last step, half
- * way round, both streams go +: 2^(k+1); the split variant sends the mirrored one the other way there. */
+/* Differences between the appendix and the routed schedules. Bruck: the appendix sends over distance 2 * 3^k in one
+ * direction, so that 3 * 3^k messages share a link; routed the shorter way, the last step along a dimension has 3^k in
+ * either direction. Recursive Doubling: the appendix has 2^k messages on a link. The messages of the mirrored stream
+ * and of the other one share one link in every step, 2^(k+1) - 1 messages. In a dimension's last step, half way round,
+ * both streams use +, which makes 2^(k+1); the split variant sends the mirrored stream the other way there. */
 static void fixes_where_routing_and_appendix_differ(void **state)
 {
     static const row_t rows[] = {
@@ -153,7 +154,7 @@ static void fixes_where_routing_and_appendix_differ(void **state)
 
 static void exact_sums_by_hand(void **state)
 {
-    /* Worked out on paper from appendix B. */
+    /* Calculated by hand from appendix B. */
     static const row_t rows[] = {
         {"trivance-l", "27", 13, 13},
         {"trivance-l", "9x9", 8, 8},
@@ -219,7 +220,7 @@ static void is_silent_where_the_paper_is(void **state)
     assert_true(isnan(paper("trivance-l-grouped", "9").theta));
     assert_true(isnan(paper("trivance-l", "1").lambda));
     assert_close(paper("trivance-b", "9x1x9").theta, 32.0 / 27, "Theta", "trivance-b",
-                 "9x1x9"); /* a side of 1 is none */
+                 "9x1x9"); /* a side of 1 does not count as a dimension */
 }
 
 /* ---- Routing --------------------------------------------------------------------------------------------------- */
@@ -268,7 +269,7 @@ static void symmetry_gives_what_full_routing_gives(void **state)
     assert_true(compared > 50);
 }
 
-/* A message that turns: by port 0 along dimension 0 first, then dimension 1 the shorter way. */
+/* A message that turns: it leaves by port 0, along dimension 0 first, and then takes the shorter way in dimension 1. */
 static void routes_bend(void **state)
 {
     trv_torus_t torus;
@@ -329,7 +330,8 @@ static int keep_share(void *context, double fraction)
 
 static int cancel(void *context, double fraction) { return ++*(int *)context && fraction >= 0; }
 
-/* All sizes at once are what each is alone, watched or not; who listens hears of no more than all of it. */
+/* Measuring all sizes at once gives the results of measuring each alone, with and without a progress callback. Reported
+ * fractions never exceed the whole. */
 static void sizes_at_once(void **state)
 {
     static const uint64_t bytes[] = {1, 1000, 100003};
@@ -399,7 +401,7 @@ static bool next_value(char **text, double *value)
     return true;
 }
 
-/* Where both sides reach the block half way round, ours takes half of it from each, the reference all of it from
+/* For a block half way round, this project's schedule takes half of it from each side, the reference all of it from
  * both. */
 static bool halved(const char *algorithm, const char *torus)
 {
@@ -415,7 +417,7 @@ static void steps_are_those_of_the_reference(void **state)
     assert_non_null(file);
     while (fgets(line, sizeof line, file)) {
         if (line[0] == '#' || strstr(line, "8x8,trivance-l,") == line)
-            continue; /* windows finish one dimension before the next: the reference's steps in another order */
+            continue; /* windows complete one dimension before the next, so the reference's steps have another order */
         assert_int_equal(sscanf(line, "%31[^,],%31[^,],%d,%511[^,],%255[^,\n]", torus, algorithm, &steps, bytes,
                                 messages),
                          5);

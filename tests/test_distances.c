@@ -1,7 +1,7 @@
 /*
- * The distances of bandwidth-optimal phases: no worse than the reference's exhaustive search, the paper's and Swing's;
- * the table true, complete and no worse than a search in any order of the steps; and schedules made of them exact, with
- * the transmission that was promised.
+ * The distances of bandwidth-optimal phases: they are no worse than the reference's exhaustive search, the paper's and
+ * Swing's; the table is correct, complete and no worse than a search in any order of the steps; schedules made of them
+ * are exact and have the promised transmission.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -20,7 +20,7 @@
 #include "search/distances/distances.h"
 #include "schedule/schedule.h"
 
-#define ROUNDING 1e-6 /* of the reference's decimals */
+#define ROUNDING 1e-6 /* rounding of the reference's decimals */
 #define WORK_MAX (INT64_C(1) << 24)
 
 static int find_front(int size, trv_distances_t *front)
@@ -31,7 +31,7 @@ static int find_front(int size, trv_distances_t *front)
     return rows;
 }
 
-/* Of the front, what is best in at most `steps` steps. */
+/* The minimum transmission on the front in at most `steps` steps. */
 static double best_of(int size, int steps)
 {
     trv_distances_t front[TRV_DISTANCES_FRONT_MAX];
@@ -42,7 +42,7 @@ static double best_of(int size, int steps)
     return best;
 }
 
-/* ---- Against what is known --------------------------------------------------------------------------------------- */
+/* ---- References -------------------------------------------------------------------------------------------------- */
 
 static void test_reference(void **state)
 {
@@ -75,7 +75,7 @@ static void test_reference(void **state)
     assert_int_equal(rows, 67);
 }
 
-/* Per phase, measured on the named algorithm's own schedule. */
+/* The transmission per phase, measured on the named algorithm's schedule. */
 static double measured(const char *algorithm, int size, int *steps)
 {
     trv_schedule_t *schedule;
@@ -110,8 +110,8 @@ static void test_others(void **state)
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
-/* Least hops over all sequences of distances whatsoever, by recursion, every displacement taken at once; `set` is of
- * displacements, as bits. */
+/* Finds the minimum number of hops over all sequences of distances, by recursion, without deferring any displacement.
+ * `set` has displacements as bits. */
 static void try_all(int size, int left, uint32_t set, int64_t hops, int64_t *best)
 {
     uint32_t all = size == 32 ? UINT32_MAX : (UINT32_C(1) << size) - 1;
@@ -126,7 +126,7 @@ static void try_all(int size, int left, uint32_t set, int64_t hops, int64_t *bes
     }
 }
 
-/* No order of the steps is better, other than that the table's trees may defer. */
+/* No order of the steps is better than the table, whose trees may in addition defer displacements. */
 static void test_all_orders(void **state)
 {
     int deferred = 0;
@@ -147,7 +147,8 @@ static void test_all_orders(void **state)
     assert_true(deferred > 0 && deferred < 15);
 }
 
-/* Gives displacements x, x + 1, … up to half way round every step, and keeps the least hops of a tree. */
+/* Tries every step for displacements x, x + 1, … up to half way round; *best is the minimum number of hops of a
+ * tree. */
 static void try_steps(const trv_distances_t *distances, int *step, int x, int64_t hops, int64_t *best)
 {
     int size = distances->size, missing = 2 * x <= size ? size + 1 - 2 * x : 0;
@@ -177,7 +178,7 @@ static void try_distances(trv_distances_t *distances, int k, int64_t *best)
     }
 }
 
-/* Nor is any symmetric tree. */
+/* No symmetric tree is better than the table. */
 static void test_all_trees(void **state)
 {
     (void)state;
@@ -221,7 +222,7 @@ static void test_fronts(void **state)
         check_front(large[i]);
 }
 
-/* The table is what the search finds, and the search was complete: tried up to 40, beyond it takes too long here. */
+/* The table equals the result of a complete search. Tested up to 40; larger rings take too long here. */
 static void test_table(void **state)
 {
     (void)state;
@@ -251,7 +252,7 @@ static void test_bad_arguments(void **state)
 
 /* ---- Schedules --------------------------------------------------------------------------------------------------- */
 
-static trv_distances_t chosen[TRV_DIMS_MAX]; /* what make_pattern takes: one of the torus's sizes each */
+static trv_distances_t chosen[TRV_DIMS_MAX]; /* arguments of make_pattern: one per size of the torus */
 
 static trv_pattern_t *make_pattern(int size, trv_collective_t collective)
 {
@@ -287,7 +288,7 @@ static void expect_valid(const trv_torus_t *torus, trv_collective_t collective)
     trv_schedule_destroy(schedule);
 }
 
-/* Every step's busiest link carries what the distances promise, exactly: halves are units of their own. */
+/* The busiest link of every step carries exactly what the distances promise: halves are units. */
 static void expect_transmission(const trv_torus_t *ring, const trv_distances_t *distances)
 {
     trv_schedule_t *schedule = make_schedule(ring, TRV_ALLREDUCE);

@@ -1,6 +1,6 @@
 /*
- * The executor's edges: refusals in words, the life of a plan, callbacks, odd element sizes, the check between ranks,
- * what a plan says about itself, and the hub on its own.
+ * The executor's edge cases: error messages, the life of a plan, callbacks, unusual element sizes, the check between
+ * ranks, the status text of a plan, and the loopback transport by itself.
  */
 #include "test_execute_world.h"
 
@@ -18,7 +18,7 @@ static trv_schedule_t *schedule_of(const char *torus_text, const char *algorithm
 
 static const trv_elements_t ints = {.type = TRV_UINT32, .op = TRV_SUM};
 
-/* ---- Refusals ---------------------------------------------------------------------------------------------------- */
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
 static void refuse_plan(const trv_schedule_t *schedule, int rank, size_t count, const trv_elements_t *elements,
                         int code, const char *words)
@@ -54,7 +54,7 @@ static void test_refused_plans(void **state)
     trv_schedule_destroy(schedule);
 }
 
-/* Schedules that use what is not there. */
+/* Schedules that use data that does not exist, for example a register before anything is in it. */
 static void test_refused_schedules(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ static void test_states(void **state)
     assert_non_null(strstr(trv_last_error(), "is running"));
     trv_plan_describe(world.plan[0], text, sizeof text);
     assert_string_equal(text, "rank 0: lane 0 of 1, step 0 of 1, waits for ranks 2, 1 and for 1, 2 to take its data");
-    for (size_t size = 0; size < sizeof text; size++) { /* never writes too far */
+    for (size_t size = 0; size < sizeof text; size++) { /* never writes beyond the buffer */
         memset(text, 'x', sizeof text);
         trv_plan_describe(world.plan[0], text, size);
         for (size_t i = size; i < sizeof text; i++)
@@ -140,7 +140,7 @@ static void test_states(void **state)
     trv_plan_describe(world.plan[0], text, sizeof text);
     assert_string_equal(text, "rank 0: complete");
 
-    /* One destroyed in the middle of a run takes nobody with it. */
+    /* Destroying one plan in the middle of a run does not disturb the others. */
     assert_int_equal(trv_plan_start(world.plan[1], world.input[1], world.output[1]), 0);
     trv_plan_destroy(world.plan[1]);
 #ifndef NDEBUG
@@ -156,7 +156,7 @@ static void test_states(void **state)
     trv_schedule_destroy(schedule);
 }
 
-/* Bytes sent: B moves 2 (n-1)/n of the vector whatever the size, counted by the executor to the element. */
+/* The bytes sent, as counted by the executor: B moves exactly 2 (n-1)/n of the vector at any size. */
 static void test_numbers(void **state)
 {
     (void)state;
@@ -164,8 +164,8 @@ static void test_numbers(void **state)
     world_t world = world_make(schedule, 9 * 1000, &ints, NULL);
     for (int r = 0; r < 9; r++)
         assert_int_equal(trv_plan_bytes_sent(world.plan[r]), 2 * 8 * 1000 * 4);
-    /* The first step's two receives of a third of the vector, the second's of a ninth, posted early: no more scratch
-     * than that. */
+    /* Scratch memory holds only what is posted early: the first step's two receives of a third of the vector, and the
+     * second's of a ninth. */
     assert_true(trv_plan_scratch_bytes(world.plan[0]) <= (6000 + 2000) * 4 + 4 * 64);
     world_destroy(&world);
     const trv_plan_options_t chunks = {TRV_PLAN_OPTIONS, .chunk_bytes = 9 * 100 * 4};
@@ -175,7 +175,7 @@ static void test_numbers(void **state)
     trv_schedule_destroy(schedule);
 }
 
-/* More than 2^31 elements: compiled, as far as memory allows to go. */
+/* More than 2^31 elements. They are only compiled, because a run needs too much memory. */
 static void test_large(void **state)
 {
     (void)state;
@@ -203,7 +203,7 @@ static void test_large(void **state)
     trv_schedule_destroy(schedule);
 }
 
-/* ---- Elements of one's own --------------------------------------------------------------------------------------- */
+/* ---- User-defined elements --------------------------------------------------------------------------------------- */
 
 typedef struct pixel {
     unsigned char red, green, blue;
@@ -254,7 +254,7 @@ static void test_callback(void **state)
     assert_true(reduced > 0);
     world_destroy(&world);
 
-    /* A callback that fails: the run fails with its code, and the plan says so from then on. */
+    /* A callback that fails: the run fails with its code, and every later call on the plan reports that. */
     elements.reduce = break_down;
     world = world_make(schedule, count, &elements, NULL);
     int rc = 0;
@@ -275,9 +275,9 @@ static void test_callback(void **state)
     trv_schedule_destroy(schedule);
 }
 
-/* ---- Ranks that differ ------------------------------------------------------------------------------------------- */
+/* ---- Inconsistent ranks ------------------------------------------------------------------------------------------ */
 
-/* Seven ranks, of which one does something else; all must hear of it, in the same words, and be able to go on. */
+/* Of seven ranks one has other arguments. All must report that, with the same message, and be able to continue. */
 static void differ(const trv_schedule_t *schedule, const trv_schedule_t *other, size_t count,
                    const trv_elements_t *elements, const char *words)
 {
@@ -334,7 +334,7 @@ static void test_check(void **state)
     trv_schedule_destroy(ring);
 }
 
-/* Without the check, the hub notices lengths that differ. */
+/* Without the check, the loopback transport detects different lengths. */
 static void test_lengths_that_differ(void **state)
 {
     (void)state;
@@ -360,7 +360,7 @@ static void test_lengths_that_differ(void **state)
     trv_schedule_destroy(schedule);
 }
 
-/* ---- The hub ----------------------------------------------------------------------------------------------------- */
+/* ---- The loopback transport -------------------------------------------------------------------------------------- */
 
 static void test_hub(void **state)
 {
@@ -377,7 +377,8 @@ static void test_hub(void **state)
     assert_int_equal(u->open(u->context, 4, 2, &other), 0);
     assert_int_equal(first, second);
 
-    /* Same sender and tag match in order, whoever comes first; another tag and another handle do not interfere. */
+    /* Same sender and tag match in order, whichever side comes first; another tag and another handle do not
+     * interfere. */
     assert_int_equal(t->send(t->context, first, 0, 1, 1, a, 4), 0);
     assert_int_equal(t->send(t->context, first, 1, 1, 1, b, 4), 0);
     assert_int_equal(t->test(t->context, first, 0), 0);
@@ -394,7 +395,7 @@ static void test_hub(void **state)
     assert_string_equal(got[0], "abc");
     assert_string_equal(got[1], "xyz");
 
-    /* What is cancelled is not matched any more. */
+    /* A cancelled operation is not matched any more. */
     assert_int_equal(u->cancel(u->context, second, 2), 0);
     assert_int_equal(u->cancel(u->context, other, 0), 0);
     assert_int_equal(t->send(t->context, first, 0, 1, 0, b, 4), 0);

@@ -1,6 +1,6 @@
 /*
- * Reduce-Scatter and AllGather by every algorithm that has them, on every ring of 2 to 64 ranks (the quick tier takes a
- * sample); long blocks on up to 9.
+ * Reduce-Scatter and AllGather by every algorithm that supports them, on every ring of 2 to 64 ranks (a sample in the
+ * quick tier); long blocks on rings of up to 9.
  */
 #include "test_execute_world.h"
 

@@ -1,6 +1,7 @@
 /*
- * One plan runs with any count: counts in turn over one plan give the results of fresh plans and send as many bytes. Plans
- * that are alike share a program, with other elements. The hooks for scratch. The quick tier takes tori of up to 12 ranks.
+ * One plan runs with any count: successive runs with different counts give the results of new plans and send as many
+ * bytes. Equal plans share a program, even with other elements. Hooks for scratch memory. The quick tier takes tori of
+ * up to 12 ranks.
  */
 #include <pthread.h>
 
@@ -16,7 +17,7 @@ static size_t random_below(size_t limit)
     return (size_t)(seed >> 33) % limit;
 }
 
-/* Sets the count of the world's next run. Buffers are those of the largest count. */
+/* Sets the count of the world's next run. Buffers have the size of the largest count. */
 static void set_count(world_t *world, size_t count)
 {
     const size_t n = (size_t)world->ranks;
@@ -57,7 +58,7 @@ static void counts_in_turn(const trv_schedule_t *schedule)
     for (int round = 0; round < ROUNDS; round++) {
         set_count(&world, round % 3 == 0 ? random_below(12) : round % 3 == 1 ? COUNT_MAX : random_below(COUNT_MAX));
         uint32_t *most = covers ? world_maximum(&world) : NULL;
-        for (size_t runs = 1 + random_below(4); runs > 0; runs--) { /* from the third on what was done is listed */
+        for (size_t runs = 1 + random_below(4); runs > 0; runs--) { /* runs from the third on use the recorded list */
             const bool in_place = random_below(2);
             world_fill(&world, in_place);
             run_count(&world, in_place);
@@ -66,7 +67,7 @@ static void counts_in_turn(const trv_schedule_t *schedule)
         free(most);
         if (round == 3 || round == 5)
             fresh_numbers(&world, &elements, &options);
-        if (round % 4 == 0) { /* the plain start has the last count */
+        if (round % 4 == 0) { /* trv_plan_start uses the last count */
             most = covers ? world_maximum(&world) : NULL;
             world_fill(&world, false);
             world_run(&world, false);
@@ -126,7 +127,7 @@ static void test_refused_counts(void **state)
     trv_hub_destroy(hub);
 }
 
-/* ---- Plans that are alike ---------------------------------------------------------------------------------------- */
+/* ---- Equal plans ------------------------------------------------------------------------------------------------- */
 
 static int add_pairs(void *context, void *destination, const void *const *source, int sources, size_t count)
 {
@@ -141,7 +142,7 @@ static int add_pairs(void *context, void *destination, const void *const *source
     return 0;
 }
 
-/* The first plan is destroyed, the second goes on with its program. */
+/* The first plan is destroyed; the second continues to use its program. */
 static void alike(const trv_schedule_t *schedule)
 {
     if (trv_schedule_exactness(schedule) == TRV_COVERS)
@@ -189,7 +190,7 @@ static void test_alike(void **state)
     }
 }
 
-/* Many threads make plans like one, run them and drop them, the first of all among them. */
+/* Threads create plans that share the program of one plan and destroy them, while the main thread destroys that plan. */
 typedef struct maker {
     const trv_plan_t *plan;
     pthread_barrier_t *barrier;

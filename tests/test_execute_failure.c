@@ -1,24 +1,24 @@
 /*
- * One rank fails at any point of a run: a reduction, a message, memory for scratch. That rank gets the error at once and
- * its buffers back. The other ranks either complete, with the right result, or wait until they cancel their runs. Nobody
- * accesses buffers after that, and the next plans on the same hub find nothing left over.
+ * One rank fails at any point of a run: a reduction, a message, memory for scratch. That rank gets the error at once
+ * and its buffers back. The other ranks either complete, with the right result, or wait until they cancel their runs.
+ * No buffer is accessed after that, and the next plans on the same loopback transport find nothing left over.
  */
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "test_execute_world.h"
 
-/* What is to fail, and how many times it works before. */
+/* The operation that fails, and how many times it succeeds before. */
 typedef enum { IN_REDUCE, IN_SEND, IN_RECEIVE, IN_ARRIVAL, IN_SCRATCH, KINDS } kind_t;
 
 enum { SLOTS_MAX = 1 << 14, RANKS_MAX = 27, ALWAYS = -1 };
 
 typedef struct faulty {
     kind_t kind;
-    int left; /* until it fails, once; ALWAYS works for ever */
+    int left; /* number of successes before the failure; ALWAYS: never fails */
     const trv_transport_t *under;
     bool is_receive[SLOTS_MAX];
-    void *taken; /* scratch that has not been given back */
+    void *taken; /* scratch memory that was not returned */
     int failed;
 } faulty_t;
 
@@ -137,8 +137,8 @@ static bool right(const world_t *world, int rank)
     return true;
 }
 
-/* Starts and drives all; ranks that are not complete when the others are, or have failed, cancel. Returns how many ranks
- * failed by themselves. */
+/* Starts and drives all ranks. Ranks that are not complete when the others have completed or failed cancel. Returns how
+ * many ranks failed by themselves. */
 static int drive(world_t *world)
 {
     enum { IDLE_TURNS = 100 };
@@ -182,8 +182,8 @@ static int drive(world_t *world)
 
 static int injected;
 
-/* One kind of failure after 0, 1, 2 … successes on one rank, until it does not happen any more. The quick tier takes
- * every fifth from the tenth on; these still include every rank. */
+/* Lets one kind of operation fail after 0, 1, 2 … successes on one rank, until it does not occur any more. The quick
+ * tier takes every fifth number from the tenth on; these still include every rank. */
 static void every_point(const trv_schedule_t *schedule, size_t count, size_t chunk_bytes, kind_t kind)
 {
     const int ranks = trv_schedule_torus(schedule)->ranks;
@@ -234,7 +234,7 @@ typedef struct job {
 
 static atomic_bool stop;
 
-/* Until the run is complete, fails, or is cancelled because another rank's has failed (0). */
+/* Drives the run until it is complete, fails, or is cancelled because another rank's has failed (0). */
 static void *run_rank(void *argument)
 {
     job_t *job = argument;
@@ -278,7 +278,7 @@ static void test_threads(void **state)
 
 /* ---- Scratch ----------------------------------------------------------------------------------------------------- */
 
-/* A start without scratch has sent nothing: it can be repeated. */
+/* A start that failed for lack of scratch memory has sent nothing, so it can be repeated. */
 static void test_repeated_start(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * Runs whose input comes bit by bit: they touch nothing that is not there, say how far the result is final, and end with
- * the bits of a run that had everything at once.
+ * Runs whose input arrives piece by piece: they access only input that is available, report how far the result is
+ * final, and end with exactly the bits of a run that had all input from the start.
  */
 #include "test_execute_world.h"
 
@@ -14,7 +14,7 @@ static size_t random_up_to(size_t limit)
     return (size_t)(seed >> 33) % (limit + 1);
 }
 
-/* Sums of such values depend on the order. */
+/* Values whose sum depends on the order of addition. */
 static float value(int rank, size_t i)
 {
     return (float)((i * 7919 + (size_t)rank * 104729) % 100003) * ((i + (size_t)rank) % 3 ? 1e-3f : 1e5f);
@@ -25,7 +25,7 @@ static float *input_of(const world_t *world, int rank, bool in_place)
     return (float *)(in_place ? world->output[rank] : world->input[rank]);
 }
 
-/* What a run that has everything at once gives on rank r, at r * count. */
+/* The result, for rank r at r * count, of a run that has all input from the start. */
 static float *reference(world_t *world)
 {
     float *result = malloc((size_t)world->ranks * world->count * sizeof *result + 1);
@@ -44,7 +44,7 @@ typedef struct fed {
     size_t there, ready;
 } fed_t;
 
-/* Gives rank r some more of its input. */
+/* Makes some more of rank r's input available. */
 static void feed(world_t *world, int r, bool in_place, fed_t *fed, size_t limit)
 {
     size_t to = fed->there + random_up_to(CHUNK_BYTES / 2);
@@ -55,7 +55,7 @@ static void feed(world_t *world, int r, bool in_place, fed_t *fed, size_t limit)
     trv_plan_feed(world->plan[r], fed->there);
 }
 
-/* What is said to be final is, and stays so. */
+/* Checks that elements reported as final are correct and do not change. */
 static void look(world_t *world, int r, fed_t *fed, const float *right)
 {
     size_t ready = trv_plan_ready(world->plan[r]);
@@ -68,7 +68,7 @@ static void look(world_t *world, int r, fed_t *fed, const float *right)
     fed->ready = ready;
 }
 
-/* The ranks whose bit in `slow` is set are fed, the others have all at once. */
+/* The ranks whose bit in `slow` is set get their input piece by piece, the others have all of it at the start. */
 static void run_fed(world_t *world, unsigned slow, bool in_place, const float *right)
 {
     fed_t fed[16] = {{0, 0}};
@@ -133,7 +133,7 @@ static void every_algorithm(void **state)
     }
 }
 
-/* With half of the input on every rank, half of the result comes, and no more. */
+/* With half of the input on every rank, exactly half of the result becomes final. */
 static void comes_as_fed(void **state)
 {
     trv_torus_t torus;
@@ -158,7 +158,7 @@ static void comes_as_fed(void **state)
             assert_int_equal(trv_plan_test(world.plan[r]), half);
             assert_int_equal(trv_plan_ready(world.plan[r]), half ? world.count : world.count / 2);
         }
-        trv_plan_feed(world.plan[0], 1); /* less is no step back */
+        trv_plan_feed(world.plan[0], 1); /* a smaller count does not withdraw input */
     }
     world_check(&world, false, NULL);
     world_destroy(&world);

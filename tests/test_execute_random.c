@@ -1,9 +1,9 @@
 /*
- * The executor against an interpreter of a page, on random programs: registers overwritten while they are being sent,
- * copies that outlive their originals, messages of several parts and whole registers, units in any order. Whatever the
- * placement of values does, the result must be what the registers say.
+ * Compares the executor with a simple interpreter on random programs: registers overwritten while they are being sent,
+ * copies that outlive their originals, messages of several parts and whole registers, units in any order. The result
+ * must be what the registers define, wherever the executor places values.
  *
- * Every unit's content is a combination of the ranks' contributions, so the interpreter keeps coefficients.
+ * Every unit's content is a combination of the ranks' contributions, so the interpreter stores coefficients.
  */
 #include "test_execute_world.h"
 
@@ -11,7 +11,7 @@ enum { RANKS_MAX = 5, REGISTERS_MAX = 4, UNITS_MAX = 15, STREAMS_MAX = 2 };
 
 typedef struct content {
     bool bound;
-    uint32_t weight[RANKS_MAX]; /* of each rank's contribution */
+    uint32_t weight[RANKS_MAX]; /* coefficient of each rank's contribution */
 } content_t;
 
 typedef content_t state_t[RANKS_MAX][REGISTERS_MAX][UNITS_MAX];
@@ -21,7 +21,7 @@ typedef struct program {
     trv_collective_t collective;
     int ranks, registers, units, streams, steps;
     int64_t position[STREAMS_MAX * UNITS_MAX];
-    int weight[STREAMS_MAX], weights; /* of streams; of all */
+    int weight[STREAMS_MAX], weights; /* weight of each stream, and their sum */
     state_t state[STREAMS_MAX];
 } program_t;
 
@@ -66,7 +66,7 @@ static void begin_registers(program_t *p)
 
 /* ---- Random steps ------------------------------------------------------------------------------------------------ */
 
-/* Sends some bound units of a register, none of which the receiver gets twice in the step. */
+/* Chooses some bound units of a register, none of which the receiver gets twice in the step. */
 static bool choose_units(program_t *p, int s, int from, int to, trv_explicit_part_t *part, int64_t *unit, state_t taken)
 {
     part->from_reg = random_below(p->registers);
@@ -78,7 +78,7 @@ static bool choose_units(program_t *p, int s, int from, int to, trv_explicit_par
     return part->count > 0;
 }
 
-/* Sends one or two whole registers. */
+/* Chooses one or two whole registers. */
 static bool choose_registers(program_t *p, int s, int from, int to, trv_explicit_part_t *part, int64_t *unit,
                              state_t taken)
 {
@@ -109,7 +109,7 @@ static void carry(program_t *p, int s, int from, int to, const trv_explicit_part
         }
 }
 
-/* p->state is what the receivers will have, `before` what the senders hold. */
+/* Adds a random message. p->state is the receivers' state after the step, `before` the senders' state before it. */
 static void random_message(program_t *p, int s, int step, state_t before, state_t taken)
 {
     const int from = random_below(p->ranks), to = (from + 1 + random_below(p->ranks - 1)) % p->ranks;
@@ -118,7 +118,7 @@ static void random_message(program_t *p, int s, int step, state_t before, state_
     int parts = 0;
     state_t kept;
     memcpy(kept, p->state[s], sizeof kept);
-    memcpy(p->state[s], before, sizeof kept); /* choose by what is there at the start of the step */
+    memcpy(p->state[s], before, sizeof kept); /* choose from the state at the start of the step */
     state_t now;
     memcpy(now, kept, sizeof now);
     for (int i = 0; i < 2; i++) {
@@ -180,7 +180,7 @@ static void random_step(program_t *p, int s, int step)
         random_combine(p, s, step);
 }
 
-/* The last step of an AllGather gives every rank what it still lacks. */
+/* In the last step of an AllGather, sends every rank what it still lacks. */
 static void fill_up(program_t *p, int s, int step)
 {
     for (int r = 0; r < p->ranks; r++)
@@ -229,7 +229,7 @@ static void make(program_t *p, uint64_t number)
 
 /* ---- Comparing --------------------------------------------------------------------------------------------------- */
 
-/* All elements of a unit of a slice (or of a block's part) that begins at `begin` and has `length` elements. */
+/* Checks all elements of a unit of a slice (or of a block's part) that begins at `begin` and has `length` elements. */
 static void check_unit(const program_t *p, const world_t *world, int rank, int s, int u, size_t begin, size_t length,
                        uint64_t number)
 {

@@ -1,6 +1,6 @@
 /*
- * AllReduce by every algorithm on every ring of 2 to 64 ranks (the quick tier takes a sample), with counts around
- * everything that can go wrong: none, one, fewer than ranks, as many, one more, divisible by nothing.
+ * AllReduce by every algorithm on every ring of 2 to 64 ranks (a sample in the quick tier), with counts around the
+ * boundary cases: none, one, fewer than ranks, as many, one more, not divisible.
  */
 #include "test_execute_world.h"
 

@@ -1,6 +1,6 @@
 /*
- * One thread per rank on the hub: many runs back to back, so that ranks overtake each other. ThreadSanitizer finds
- * nothing here (build with -fsanitize=thread).
+ * One thread per rank on the loopback transport: many runs back to back, so that ranks overtake each other.
+ * ThreadSanitizer must find nothing here (build with -fsanitize=thread).
  */
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 /*
- * Every algorithm and collective on tori, in chunks too; floating point on consistent schedules (the same bits on every
- * rank), 16-bit floating point. The quick tier takes tori of up to 16 ranks.
+ * Every algorithm and collective on tori, also in chunks; floating point on consistent schedules (identical bits on
+ * every rank); 16-bit floating point. The quick tier takes tori of up to 16 ranks.
  */
 #include "test_execute_world.h"
 
@@ -19,7 +19,7 @@ static void whole(const trv_schedule_t *schedule)
         world_try(schedule, vector ? allreduce[c] : blocks[c], 0);
 }
 
-/* Many chunks, more than lanes; with lengths that leave an odd last one. */
+/* More chunks than lanes, with lengths that leave an odd last one. */
 static void chunked(const trv_schedule_t *schedule)
 {
     const size_t n = (size_t)trv_schedule_torus(schedule)->ranks;
@@ -54,7 +54,7 @@ static void test_chunks(void **state)
     every_torus(chunked);
 }
 
-/* Floats that do not add exactly: all ranks must come to the same bits, and close to the sum in double. */
+/* Floats whose sum is rounded: all ranks must have identical bits, close to the sum in double precision. */
 static void consistent(const trv_schedule_t *schedule)
 {
     enum { count = 257 };
@@ -92,7 +92,7 @@ static void test_consistent(void **state)
     assert_true(served > 50);
 }
 
-/* Small integers are exact in 16 bits of floating point as long as the sum is: up to 2048 in half, 256 in bfloat16. */
+/* Small integers are exact in 16-bit floating point as long as their sum is: up to 2048 in half, 256 in bfloat16. */
 static void shorts(const trv_schedule_t *schedule)
 {
     enum { count = 77 };

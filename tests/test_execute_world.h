@@ -1,9 +1,9 @@
 /*
- * All ranks of a schedule in one thread, for the executor's tests: makes a plan per rank on a hub, fills the inputs,
- * drives the plans in turn, and compares with results that have a closed form.
+ * All ranks of a schedule in one thread, for the executor's tests: creates a plan per rank on a loopback transport,
+ * fills the inputs, drives the plans in turn, and compares the results with a closed form.
  *
- * Rank r contributes scale(r) * (i + 1) + shift(r) at element i, modulo 2^32: sums are then known without adding, and
- * anything that is missing, doubled, or at the wrong place shows.
+ * Rank r contributes scale(r) * (i + 1) + shift(r) at element i, modulo 2^32. Sums are then known without adding, and
+ * any contribution that is missing, doubled, or at the wrong place is detected.
  */
 #ifndef TEST_EXECUTE_WORLD_H
 #define TEST_EXECUTE_WORLD_H
@@ -29,7 +29,7 @@ typedef struct world {
     char **input, **output;
     int ranks;
     trv_collective_t collective;
-    size_t count, size, in, out; /* elements of a plan; bytes of one; elements of input and output */
+    size_t count, size, in, out; /* elements of a plan; bytes of an element; elements of input and output */
 } world_t;
 
 static inline uint32_t scale(int rank) { return (uint32_t)(rank + 1) * 2654435761u ^ 0x5bd1e995u; }
@@ -53,7 +53,7 @@ static inline world_t world_make(const trv_schedule_t *schedule, size_t count, c
     assert_true(world.plan && world.input && world.output);
     assert_int_equal(trv_hub_create(&world.hub, world.ranks), 0);
     for (int r = 0; r < world.ranks; r++) {
-        /* Exact sizes, so that AddressSanitizer and valgrind see a step too far. Large enough for a run in place. */
+        /* Exact sizes, so that AddressSanitizer and valgrind detect overruns. Large enough for a run in place. */
         world.input[r] = malloc(world.in * world.size + !world.in);
         world.output[r] = malloc((world.in > world.out ? world.in : world.out) * world.size + !world.in);
         assert_true(world.input[r] && world.output[r]);
@@ -99,7 +99,7 @@ static inline void world_drive(world_t *world)
     }
 }
 
-/* One run from what lies in input (or, in place, in output). */
+/* Runs once with the data in `input` or, in place, in `output`. */
 static inline void world_run(world_t *world, bool in_place)
 {
     for (int r = 0; r < world->ranks; r++) {
@@ -110,7 +110,7 @@ static inline void world_run(world_t *world, bool in_place)
     world_drive(world);
 }
 
-/* Where a rank's contribution begins in place. */
+/* The offset of a rank's contribution in an in-place buffer. */
 static inline size_t world_offset(const world_t *world, int rank, bool in_place)
 {
     return in_place && world->collective == TRV_ALLGATHER ? (size_t)rank * world->count : 0;
@@ -128,7 +128,7 @@ static inline void world_fill(world_t *world, bool in_place)
     }
 }
 
-/* The maximum over ranks has no closed form: `most` is the buffer for it, made once per world. */
+/* Buffer for the maximum over ranks, which has no closed form; created once per world. */
 static inline uint32_t *world_maximum(const world_t *world)
 {
     uint32_t *most = calloc(world->in + 1, sizeof *most);
@@ -192,7 +192,8 @@ static inline void world_try(const trv_schedule_t *schedule, size_t count, size_
 
 /* ---- Every algorithm --------------------------------------------------------------------------------------------- */
 
-/* Calls `work` with every algorithm's schedule that the torus and the collective have. Returns how many there were. */
+/* Calls `work` with the schedule of every algorithm that supports the torus and the collective. Returns their
+ * number. */
 static inline int world_every(const trv_torus_t *torus, trv_collective_t collective,
                               void (*work)(const trv_schedule_t *schedule))
 {
@@ -212,7 +213,7 @@ static inline int world_every(const trv_torus_t *torus, trv_collective_t collect
     return served;
 }
 
-/* The same on the rings of 2 to 64 ranks; in the quick tier on a sample up to 33, and on 64. */
+/* The same on rings of `least` to 64 ranks; in the quick tier on a sample up to 33, and on 64. */
 static inline void world_rings(trv_collective_t collective, int least, void (*work)(const trv_schedule_t *schedule))
 {
     for (int n = 2; n <= 64; n++) {

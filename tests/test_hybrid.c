@@ -1,6 +1,6 @@
 /*
- * Hybrids: exact for every divisor, row and form on every ring, on tori with any mix of them; consistent where they say
- * so; g = 1 is Trivance L, g = a moves what its distances promise; names go both ways.
+ * Hybrids: exact for every divisor, row and form on every ring, and on tori with any mix of them; consistent if they
+ * claim to be; g = 1 is Trivance L, g = a moves what its distances promise; names are parsed as they are printed.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -91,7 +91,7 @@ static void tori_take_any_mix_of_factors(void **state)
                  {"6x6x6", "hybrid:6:own", false},
                  {"8x4x4", "hybrid:8x4x4:own2:grouped:sequential", true},
                  {"16x16x16", "hybrid:8:own:grouped", true},
-                 {"9m", "hybrid:3", true}, /* a line's whole vectors are added from left to right */
+                 {"9m", "hybrid:3", true}, /* whole vectors of a line are added from left to right */
                  {"12m", "hybrid:4", true},
                  {"4mx4m", "hybrid:2", true},
                  {"9x4m", "hybrid:9x2", true},
@@ -114,7 +114,7 @@ static void tori_take_any_mix_of_factors(void **state)
     }
 }
 
-/* On links with one queue, by one rank for all or `full`. */
+/* The time on links with one queue, with the symmetry reduction or `full`. */
 static uint64_t time_of(const char *name, const char *torus, uint64_t bytes, bool full)
 {
     trv_schedule_t *schedule = schedule_of(name, torus);
@@ -126,7 +126,7 @@ static uint64_t time_of(const char *name, const char *torus, uint64_t bytes, boo
     return time_fs;
 }
 
-/* The whole torus takes the time of one rank of it, and factor 1 is Trivance L. */
+/* The symmetry reduction and the full simulation agree, and factor 1 is Trivance L. */
 static void simulations_agree(void **state)
 {
     (void)state;
@@ -172,7 +172,7 @@ static int compare_with_cost(void *torus, const char *name, const trv_model_t *m
     trv_schedule_t *schedule;
     trv_cost_t cost;
     double load = 0, hops = 0;
-    if (always || strstr(name, ":folded")) /* whose ring is measured */
+    if (always || strstr(name, ":folded")) /* the model is for the folded ring */
         return 0;
     assert_int_equal(trv_schedule_create(&schedule, torus, name, TRV_ALLREDUCE), 0);
     assert_int_equal(trv_cost_measure(schedule, &cost), 0);
@@ -189,7 +189,7 @@ static int compare_with_cost(void *torus, const char *name, const trv_model_t *m
     return 0;
 }
 
-/* What is worked out of hybrids on lines is what their schedules cost. */
+/* The models of hybrids on lines agree with the measured cost of their schedules. */
 static void models_of_lines(void **state)
 {
     (void)state;

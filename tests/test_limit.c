@@ -1,5 +1,5 @@
 /*
- * What no schedule beats: the arithmetic by hand, and that nothing simulated beats it.
+ * Lower bounds: their values against calculations by hand, and no simulated schedule is faster.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,17 +53,18 @@ static void by_hand(void **state)
     expect("10", NULL, 0, TRV_ALLREDUCE, 3, 50, 7200 / 2, 7200 * 18 / 20.);
     expect("9", NULL, 0, TRV_REDUCE_SCATTER, 2, 40, 7200 * 8 / 9. / 2, 7200 * 8 / 18.);
     expect("9", NULL, 0, TRV_ALLGATHER, 2, 40, 7200 * 8 / 9. / 2, 7200 * 8 / 18.);
-    /* A line: one link leaves the rank at the end; 16 links. A ring with a cut is one, too. */
+    /* A line: one link leaves the rank at the end; 16 links. A ring with a cut is the same. */
     expect("9m", NULL, 0, TRV_ALLREDUCE, 2, 80, 7200, 7200);
     expect("9", cut, 2, TRV_ALLREDUCE, 2, 80, 7200, 7200);
-    /* One direction: 17 links; ranks 0 … 8, of which one has a link less to send, and one to receive. */
+    /* A cut in one direction: 17 links; of ranks 0 … 8 one has one link less to send, and another one to receive. */
     expect("9", &one, 1, TRV_ALLREDUCE, 2, 80, 7200, 7200 * 16 / 17.);
     /* A slow link: 1 + 1/4 leave rank 3. */
     expect("9", slow, 1, TRV_ALLREDUCE, 2, 40, 7200 / 1.25, 7200 * 16 / 17.25);
-    /* A torus of four ports, and a mesh, at whose corners two links leave. */
+    /* A torus with four ports, and a mesh, whose corners have two links. */
     expect("4x4", NULL, 0, TRV_ALLREDUCE, 2, 40, 7200 / 4, 7200 * 30 / 64.);
     expect("4mx4m", NULL, 0, TRV_ALLREDUCE, 2, 60, 7200 / 2, 7200 * 30 / 48.);
-    /* Half of the longer side: 2 * 2 links to it, as many as leave a rank. Two links join ranks in a dimension of 2. */
+    /* Half of the longer side: 2 * 2 links lead to it, as many as leave a rank. In a dimension of 2, two links
+     * join ranks. */
     expect("16x2", NULL, 0, TRV_ALLREDUCE, 3, 90, 7200 / 4, 7200 * 62 / 128.);
     expect("2", NULL, 0, TRV_ALLREDUCE, 1, 10, 7200 / 2, 7200 * 2 / 4.);
     expect("2m", NULL, 0, TRV_ALLREDUCE, 1, 10, 7200, 7200);
@@ -80,8 +81,8 @@ static void bad_links(void **state)
     }
 }
 
-/* No plan takes less than the lower bound, whether packets arrive with their head or with their last byte. The quick tier
- * takes a third of the sizes of each network, and sizes above 64 KiB only on every fourth network. */
+/* No plan takes less than the lower bound, whether packets arrive with their head or with their last byte. The quick
+ * tier takes a third of the sizes of each network, and sizes above 64 KiB only on every fourth network. */
 static void nothing_beats_it(void **state)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /*
- * line-pipelined: exact on lines, meshes, mixes and behind cuts; every link of a line carries one block at a time and is
- * never idle between the first and the last; data move; the time of long vectors is near what no AllReduce can beat.
+ * line-pipelined: exact on lines, meshes, mixes and behind cuts; every link of a line carries one block at a time and
+ * is never idle between the first and the last; data arrive; the time of long vectors is close to the lower bound.
  */
 #include <math.h>
 
@@ -63,7 +63,7 @@ static void test_every_line(void **state)
     }
 }
 
-/* With one chunk there is no pipeline, with three its beginning and its end meet. */
+/* With one chunk there is no pipeline; with three its beginning and its end meet. */
 static void test_meshes(void **state)
 {
     static const char *const text[] = {"1",       "5mx1",     "2mx2m", "8mx8m",  "5mx4",       "5x4m", "2x9m",
@@ -79,7 +79,7 @@ static void test_meshes(void **state)
         }
 }
 
-/* Every message goes over one link, and none over a cut one. */
+/* Every message takes one link, which is not cut. */
 static void assert_avoids(const trv_schedule_t *schedule, const trv_network_t *network)
 {
     trv_step_t step = TRV_STEP_INIT;
@@ -99,7 +99,8 @@ static void assert_avoids(const trv_schedule_t *schedule, const trv_network_t *n
     trv_step_clear(&step);
 }
 
-/* Cuts one link, in one direction, of about every second row; rows of a dimension then begin at different places. */
+/* Cuts one link, in one direction, of about every second row; rows of a dimension then begin at different
+ * coordinates. */
 static int cut_rows(const trv_torus_t *torus, uint32_t seed, trv_slow_link_t *cut)
 {
     int links = 0, coordinate[TRV_DIMS_MAX];
@@ -136,7 +137,7 @@ static void test_cuts(void **state)
         }
 }
 
-/* ---- What links carry -------------------------------------------------------------------------------------------- */
+/* ---- Link loads -------------------------------------------------------------------------------------------------- */
 
 /* In each stream of a line of `size`, the link from rank i to i + 1 is busy from step i on without a break. */
 static void assert_busy(int size, int chunks)
@@ -169,7 +170,7 @@ static void test_links_are_busy(void **state)
             assert_busy(size, chunks);
 }
 
-/* Streams that begin in a short side have more chunks, but not without limit: along a long line they are in one message. */
+/* Streams that begin in a short side have more chunks, up to a maximum: along a long line they share a message. */
 static void test_narrow(void **state)
 {
     trv_step_t step = TRV_STEP_INIT;
@@ -215,7 +216,7 @@ static double simulated(const char *text, const char *name, uint64_t bytes)
     trv_simulator_t *simulator;
     trv_simulation_t result;
     options.model = TRV_FIFO;
-    options.packet_bytes = 64 << 10; /* long messages: what the packets' size makes of them is little */
+    options.packet_bytes = 64 << 10; /* messages are long, so the size of packets has little effect */
     trv_schedule_t *schedule = make(text, name, TRV_ALLREDUCE);
     assert_int_equal(trv_simulator_create(&simulator, schedule), 0);
     assert_int_equal(trv_simulate(simulator, &options, bytes, &result), 0);
@@ -226,8 +227,8 @@ static double simulated(const char *text, const char *name, uint64_t bytes)
     return time_ns;
 }
 
-/* A corner must send the vector over its D links; every byte crosses n - 1 links to be reduced and n - 1 to be spread,
- * and all of them are 2 (a - 1) n / a in each dimension. */
+/* Lower bound: a corner must send the vector over its D links; every byte crosses n - 1 links to be reduced and n - 1
+ * to be distributed, and there are 2 (a - 1) n / a links in each dimension. */
 static double limit(const char *text, uint64_t bytes)
 {
     const trv_torus_t torus = torus_of(text);

@@ -1,6 +1,6 @@
 /*
- * Networks as they are: lines of every size, meshes, tori of which links are cut or left alone. Every schedule is
- * verified and none of its messages passes a cut link; networks that are none are refused.
+ * Networks: lines of every size, meshes, and tori with links that are cut or avoided. Every schedule is verified, and
+ * none of its messages passes a cut link; invalid networks are rejected.
  */
 #include "verify_all.h"
 
@@ -47,7 +47,7 @@ static void check_routes(const trv_network_t *network, const trv_schedule_t *sch
     trv_step_clear(&step);
 }
 
-/* Returns the schedule, for a further look. */
+/* Verifies the schedule and returns it, for further checks. */
 static trv_schedule_t *verify_on(const trv_network_t *network, const char *name, trv_collective_t collective)
 {
     char text[TRV_TORUS_TEXT_MAX], what[256];
@@ -134,7 +134,7 @@ static int random_below(int limit)
     return (int)((seed >> 33) % (unsigned)limit);
 }
 
-/* Cuts one link of a row that has none yet, one way or both. */
+/* Cuts one link of a row that has no cut yet, in one or both directions. */
 static void cut_a_row(trv_network_t *network, trv_slow_link_t *link, bool *row_is_cut)
 {
     const trv_torus_t *torus = &network->torus;
@@ -151,7 +151,7 @@ static void cut_a_row(trv_network_t *network, trv_slow_link_t *link, bool *row_i
     if (*cut || network->slow_links + 2 > LINKS_MAX)
         return;
     *cut = true;
-    const int ways = 1 + random_below(3); /* forth, back, both */
+    const int ways = 1 + random_below(3); /* bit 0: forward; bit 1: backward */
     if (ways & 1)
         link[network->slow_links++] = (trv_slow_link_t){rank, trv_port(d, 1), INFINITY};
     if (ways & 2)
@@ -193,7 +193,7 @@ static void goes_round_random_cuts(void **state)
     }
 }
 
-/* A row that is opened at 4: what the ring's algorithms send the other way goes round. */
+/* A row that is opened at 4: messages that a ring's algorithms send over the cut go the other way. */
 static void turns_what_would_pass_a_cut(void **state)
 {
     static const char *const names[] = {"trivance-l",       "trivance-b", "ring",    "bucket",
@@ -219,7 +219,7 @@ static bool passes(const trv_schedule_t *schedule, int from, int to)
     return found;
 }
 
-/* Left alone only where the name says so, and the name keeps it. */
+/* A slow link is avoided only if the name demands it, and the schedule keeps its full name. */
 static void leaves_slow_links_alone_if_told(void **state)
 {
     const trv_slow_link_t slow = {3, trv_port(0, 1), 10};
@@ -253,7 +253,7 @@ static int random_nodes(const trv_torus_t *torus, int *node)
     return nodes;
 }
 
-/* What is wrong is said: a link that is cut, whatever else was too much to try; or a constraint. */
+/* The error states the reason: a cut link, even if other schedules were too much work to try; or a constraint. */
 static void says_why_a_set_has_no_plan(void **state)
 {
     const trv_torus_t torus = torus_of("8x8");
@@ -277,7 +277,7 @@ static void says_why_a_set_has_no_plan(void **state)
     assert_non_null(strstr(trv_last_error(), ", which is cut"));
 }
 
-/* Every node once, in whatever order they come. */
+/* An order contains every node once, whatever order the input has. */
 static void orders_are_orders(void **state)
 {
     static const char *const tori[] = {"9", "9m", "5x7", "4mx6", "3x4x5", "8mx8m"};
@@ -301,7 +301,7 @@ static void orders_are_orders(void **state)
     }
 }
 
-/* A box row by row: neighbours in the snake are neighbours; it begins behind the gap of the ring. */
+/* In the snake order of a box, successive nodes are neighbours; it begins behind the gap of the ring. */
 static void the_snake_goes_from_neighbour_to_neighbour(void **state)
 {
     int box[12], across[] = {0, 1, 14, 15};
@@ -322,7 +322,7 @@ static void the_snake_goes_from_neighbour_to_neighbour(void **state)
     assert_int_equal(across[3], 1);
 }
 
-/* On a ring of millions, at once; of two gaps that are as long behind the one that begins first. */
+/* An order is found at once on a ring of millions; of two equally wide gaps the one that begins first counts. */
 static void sets_begin_behind_the_widest_gap(void **state)
 {
     static const struct {
@@ -342,7 +342,7 @@ static void sets_begin_behind_the_widest_gap(void **state)
     }
 }
 
-/* No part of a plan's time is negative; no bytes at all take less than one, which is reduced. */
+/* No part of a plan's time is negative; 0 bytes take less than one byte, which is reduced. */
 static void parts_on_a_set_of_nodes(void **state)
 {
     static const int node[] = {22, 7, 17, 44, 15, 41, 21, 10, 18, 36};
@@ -361,7 +361,7 @@ static void parts_on_a_set_of_nodes(void **state)
     }
 }
 
-/* What is planned beats, and what it is made of is simulated as planned. */
+/* The plan is faster than the baseline, and the schedule that it names has the simulated time of the plan. */
 static void plans_for_a_set_of_nodes(void **state)
 {
     const trv_torus_t torus = torus_of("16x16");
@@ -400,7 +400,8 @@ static void plans_for_a_set_of_nodes(void **state)
     trv_schedule_destroy(placed);
 }
 
-/* What knows nothing of the network takes longer where ranks are scattered; a ring of many is told by its steps. */
+/* An algorithm that ignores the network is slower if ranks are scattered; for a ring of many, the bound by its steps is
+ * returned. */
 static void times_on_a_set_of_nodes(void **state)
 {
     const trv_torus_t torus = torus_of("32x32"), small = torus_of("3x3");
@@ -426,7 +427,7 @@ static void times_on_a_set_of_nodes(void **state)
     assert_int_equal(trv_planner_nodes_time(&torus, 3, node, TRV_ALLREDUCE, 32, &network, "no", &ns, &least),
                      TRV_ERR_ARGUMENT);
 
-    /* 0 and 3 of a column whose link between them is cut: the long way round; nothing else differs. */
+    /* Nodes 0 and 3 of a column whose link between them is cut: the long way round has the same time. */
     const int pair[] = {0, 3};
     assert_int_equal(trv_planner_nodes_time(&small, 2, pair, TRV_ALLREDUCE, 32, &network, "ring", &ns, &least), 0);
     network.slow_links = 1;
@@ -435,7 +436,7 @@ static void times_on_a_set_of_nodes(void **state)
                      0);
     assert_true(other_ns > ns);
 
-    /* From 0 to 4 by a corner whose second link is cut, and routes are fixed: at least as long as if it were not. */
+    /* From 0 to 4 by a corner whose second link is cut, with fixed routes: the time without cuts is the lower bound. */
     const int corner[] = {0, 4};
     const trv_slow_link_t turn[] = {{3, trv_port(1, 1), INFINITY}};
     network.routes = TRV_ROUTES_FIXED;
@@ -448,7 +449,7 @@ static void times_on_a_set_of_nodes(void **state)
                      0);
     assert_true(least && other_ns == ns); /* finite */
 
-    /* Work is limited: a machine on which a single step of all nodes is more than that. */
+    /* The work is limited: on this machine a single step of all nodes exceeds the limit. */
     const trv_torus_t larger = torus_of("8192x8192");
     network.slow_links = 0;
     assert_int_equal(trv_planner_nodes(&larger, 3, node, TRV_ALLREDUCE, 32, &network, NULL, 1, &plan),
@@ -477,7 +478,7 @@ static void refuses_sets_that_are_none(void **state)
     assert_null(placed);
 }
 
-/* ---- What is refused --------------------------------------------------------------------------------------------- */
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
 static void refuse(const char *torus, const char *name, const trv_slow_link_t *link, int links, const char *words)
 {
@@ -517,7 +518,7 @@ static void refuses_networks_that_are_none(void **state)
     assert_int_equal(trv_torus_parse("m8", &torus), TRV_ERR_ARGUMENT);
 }
 
-/* What begins at different coordinates in different rows has no common intervals. */
+/* Rows that begin at different coordinates have no common intervals, so hybrids are rejected. */
 static void refuses_hybrids_where_rows_differ(void **state)
 {
     const trv_slow_link_t cuts[] = {{0, trv_port(1, 1), INFINITY}, {10, trv_port(1, 1), INFINITY}};

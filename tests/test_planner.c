@@ -1,5 +1,5 @@
 /*
- * The planner: never slower than anything named, deterministic, true to its constraints, and clear where it refuses.
+ * The planner: never slower than any named algorithm, deterministic, within its constraints, and with clear errors.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -53,7 +53,7 @@ static double simulated(const trv_torus_t *torus, trv_collective_t collective, c
     return time_ns;
 }
 
-/* Those without a symmetry are no candidates on large tori; here they count. */
+/* Algorithms without a symmetry are not candidates on large tori, but this check includes them. */
 static void assert_never_slower(const char *text, trv_collective_t collective)
 {
     const trv_torus_t torus = torus_of(text);
@@ -85,8 +85,8 @@ static void test_never_slower(void **state)
             assert_never_slower(text[t], collective);
 }
 
-/* Where messages cost their sender much the model, too, must know it: by bytes and hops alone the star in one stream is
- * far behind, so that it would not be simulated. */
+/* With large message overheads the model must account for them: by bytes and hops alone the star in one stream is
+ * ranked low, so that it would not be simulated. */
 static void test_overheads(void **state)
 {
     static const char *const torus[] = {"3x3x3", "4x4", "9"};
@@ -108,10 +108,10 @@ static void test_parts(void **state)
     assert_true(plan.alpha_ns == plan.steps * paper.alpha_ns);
     assert_true(fabs(plan.alpha_ns + plan.hops_ns + plan.transmission_ns - plan.time_ns) < 1e-6 * plan.time_ns);
     assert_true(plan.hops_ns > 0 && plan.transmission_ns > 0);
-    /* Trivance L: 4 steps of 1 and 3 hops, 200 ns for a hop, 300 ns for a step's nodes and its last router. */
+    /* Trivance L: 4 steps of 1 and 3 hops, 200 ns per hop, 300 ns per step for its nodes and its last router. */
     assert_int_equal(empty.steps, 4);
     assert_true(empty.transmission_ns == 0 && fabs(empty.hops_ns - 8 * 200 - 4 * 300) < 50);
-    /* No byte at all takes less than one, which is reduced. */
+    /* 0 bytes take less than one byte, which is reduced. */
     trv_simulate_options_t reducing = paper;
     trv_torus_t torus = torus_of("9x9");
     reducing.gamma_ns = 1;
@@ -143,7 +143,7 @@ static void test_plans_are_schedules(void **state)
             }
 }
 
-/* ---- One planner, many questions --------------------------------------------------------------------------------- */
+/* ---- Repeated questions ------------------------------------------------------------------------------------------ */
 
 static trv_planner_t *planner_of(const char *torus_text, const trv_planner_constraints_t *constraints)
 {
@@ -161,7 +161,7 @@ static void assert_same(const trv_planned_t *a, const trv_planned_t *b)
                 a->transmission_ns == b->transmission_ns && a->consistent == b->consistent);
 }
 
-/* Whatever was asked before, and how often: the same answer. */
+/* The answer does not depend on earlier questions. */
 static void test_same_answer(void **state)
 {
     static const uint64_t sizes[] = {1 << 20, 64, 1 << 16, 1 << 20, 64};
@@ -181,7 +181,7 @@ static void test_same_answer(void **state)
     trv_planner_destroy(planner);
 }
 
-/* More questions than are kept. */
+/* More questions than the cache holds. */
 static void test_cache(void **state)
 {
     static const char *const text[] = {"3", "4", "5", "6", "7", "3x3"};
@@ -221,7 +221,7 @@ static void test_rank(void **state)
 
 /* ---- Sizes and link models --------------------------------------------------------------------------------------- */
 
-/* More packets than the simulator takes, in larger packets; bandwidth is all that counts there. */
+/* More packets than the simulator accepts: packets are enlarged. Only bandwidth matters at this size. */
 static void test_large_vectors(void **state)
 {
     (void)state;
@@ -236,7 +236,7 @@ static void test_large_vectors(void **state)
     assert_non_null(strstr(trv_last_error(), "packets"));
 }
 
-/* Two channels per link are simulated as such: streams that share links lose there. */
+/* Two channels per link are simulated as such: streams that share links are slower there. */
 static void test_dateline(void **state)
 {
     static const char *const named[] = {"trivance-l", "trivance-b", "swing-b", "bucket", "recdoub-b"};
@@ -292,7 +292,7 @@ static void test_constraints(void **state)
                                     &(trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS, .consistent = true});
     assert_true(consistent.consistent && consistent.time_ns >= any.time_ns);
 
-    /* Two messages by one port: Bruck. */
+    /* Bruck sends two messages by one port. */
     trv_torus_t ring = torus_of("9");
     trv_planner_t *planner;
     for (int most = 0; most <= 2; most++) {
@@ -302,7 +302,7 @@ static void test_constraints(void **state)
         trv_planner_destroy(planner);
     }
 
-    /* Grouped on a ring of 25 keeps 25 vectors. */
+    /* The grouped form on a ring of 25 keeps 25 vectors. */
     trv_planner_constraints_t little = {TRV_PLANNER_CONSTRAINTS, .consistent = true, .memory_bytes = 4 * 64};
     assert_true(facts_of("25", best("25", TRV_ALLREDUCE, 64,
                                     &(trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS, .consistent = true})
@@ -310,14 +310,15 @@ static void test_constraints(void **state)
                     .registers > 25);
     assert_true(facts_of("25", best("25", TRV_ALLREDUCE, 64, &little).algorithm).registers <= 5);
 
-    /* What covers is faster on 25, where windows need two vectors in some messages, and serves MAX only. */
+    /* A schedule that only covers is faster on 25, where windows need two vectors in some messages. It suits only
+     * MAX. */
     trv_planner_constraints_t idempotent = {TRV_PLANNER_CONSTRAINTS, .idempotent = true};
     assert_string_equal(best("25", TRV_ALLREDUCE, 1 << 16, &idempotent).algorithm, "trivance-l-overlap");
     assert_string_not_equal(best("25", TRV_ALLREDUCE, 1 << 16, NULL).algorithm, "trivance-l-overlap");
 }
 
-/* Where the two ways of a dimension share a path nothing that is named is faster than what is chosen, and what is chosen
- * without regard to it is slower somewhere. */
+/* If both ports of a dimension share a path, no named algorithm is faster than the plan, and the plan for separate
+ * paths is slower in some case. */
 static void test_narrow(void **state)
 {
     static const char *const tori[] = {"3", "9", "8", "3x3", "4x8"};
@@ -349,7 +350,7 @@ static void test_narrow(void **state)
     assert_true(better > 0);
 }
 
-/* On a ring both ways at once take as long as one after the other, and messages of one byte hardly notice. */
+/* On a ring with a shared path both directions at once take as long as one after the other; one byte hardly matters. */
 static void test_narrow_times(void **state)
 {
     const trv_torus_t ring = torus_of("9");
@@ -370,7 +371,7 @@ static void test_narrow_times(void **state)
     trv_planner_destroy(planner);
 }
 
-/* ---- Refusals ---------------------------------------------------------------------------------------------------- */
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
 static void assert_said(const char *first, const char *second)
 {

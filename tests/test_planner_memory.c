@@ -1,7 +1,7 @@
 /*
- * Memory that runs out while a plan is made, at the first allocation, the second, and so on: the plan is the one that is
- * made with memory, or there is none; never another one. Ranks that plan for themselves, and ranks that follow one that
- * plans, must not choose differently because one of them is short of memory.
+ * Memory runs out while a plan is made, at the first allocation, the second, and so on: the result is the plan that is
+ * made with sufficient memory, or an error; never another plan. Ranks that plan independently, and ranks that follow
+ * one that plans, must not choose differently because one of them is short of memory.
  *
  * Every allocation fails once; in the quick tier the first 60, and then every 29th.
  *
@@ -25,7 +25,7 @@
 
 /* ---- Allocations that fail --------------------------------------------------------------------------------------- */
 
-static int64_t allocations, failing = -1; /* which one fails; none */
+static int64_t allocations, failing = -1; /* number so far; the one that fails, -1: none */
 
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t count, size_t bytes);
@@ -54,7 +54,7 @@ typedef struct question {
     trv_link_model_t model;
 } question_t;
 
-/* The best plans, by a planner of their own; how many, or an error. The planner is kept for another question. */
+/* The best plans, by a new planner; returns their number, or an error. The planner is kept for another question. */
 static int make_plans(const question_t *question, trv_planner_t **planner, trv_planned_t plan[PLANS])
 {
     const trv_torus_t torus = torus_of(question->torus);
@@ -98,7 +98,7 @@ static int64_t fail_each(const question_t *question)
         assert_true(plans > 0 || plans == TRV_ERR_MEMORY);
         if (plans > 0)
             expect_plans(question, plans, plan, expected, right);
-        failing = -1; /* what is left of the attempt must not be in the way of the next */
+        failing = -1; /* the failed attempt must not affect the next one */
         plans = make_plans(question, &planner, plan);
         failing = k;
         expect_plans(question, plans, plan, expected, right);
@@ -121,7 +121,7 @@ static void test_plans(void **state)
         assert_true(fail_each(&question[i]) > 500);
 }
 
-/* Coverings, and what chooses and keeps them. */
+/* Coverings, and the functions that select and store them. */
 static void test_covering(void **state)
 {
     const trv_torus_t torus = torus_of("7x11");
@@ -143,7 +143,7 @@ static void test_covering(void **state)
     }
 }
 
-/* Answers that are kept: a failure leaves none, and none of another question. */
+/* Cached answers: a failure caches no answer, and no answer to another question. */
 static void test_best(void **state)
 {
     const trv_torus_t torus = torus_of("3x4");

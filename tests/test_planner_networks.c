@@ -1,5 +1,5 @@
 /*
- * Plans for meshes, slow and cut links: never slower than the plan that does not know them, over no cut link, the same
+ * Plans for meshes, slow and cut links: never slower than the plan that ignores them, over no cut link, and the same
  * every time.
  */
 #include <setjmp.h>
@@ -61,7 +61,7 @@ static trv_simulate_options_t options_of(const case_t *c)
     return options;
 }
 
-/* The time of a name on the network; INFINITY where it passes a cut link, or is none where rows are lines. */
+/* The time of a name on the network; INFINITY if it passes a cut link, or is not supported where rows are lines. */
 static double time_of(const trv_network_t *network, const trv_simulate_options_t *options, const char *name,
                       trv_collective_t collective, uint64_t bytes)
 {
@@ -80,8 +80,8 @@ static double time_of(const trv_network_t *network, const trv_simulate_options_t
     return rc ? INFINITY : result.time_ns;
 }
 
-/* Times are those of packets that may be larger: a few hundredths. The quick tier takes one size of each network, and all
- * sizes of the last. */
+/* Plans are timed with packets that may be larger, so times may differ by a few percent. The quick tier takes one size
+ * of each network, and all sizes of the last. */
 static void never_slower(void **state)
 {
     (void)state;
@@ -113,7 +113,7 @@ static void never_slower(void **state)
         }
 }
 
-/* Issue 17: at least 1.5 times as fast as the plan that does not know of one link at a tenth, on 9x9 at 1 MiB. */
+/* Issue 17: at least 1.5 times as fast as the plan that ignores a link of a tenth of the bandwidth, on 9x9 at 1 MiB. */
 static void gains(void **state)
 {
     const case_t slow = {"9x9", 1, {{40, 2, 10}}}, none = {"9x9", 0, {{0}}};
@@ -127,7 +127,7 @@ static void gains(void **state)
     assert_true(time_of(&network, &options, blind.algorithm, TRV_ALLREDUCE, 1 << 20) > 1.5 * plan.time_ns);
 }
 
-/* Issue 17: one cut link costs a plan for 32x32 at most half as much again. */
+/* Issue 17: one cut link makes a plan for 32x32 at most 1.5 times as slow. */
 static void loses_little(void **state)
 {
     static const uint64_t bytes[] = {16 << 20, 32, 256 << 10, 1 << 20, 4 << 20, 64 << 20};
@@ -145,8 +145,8 @@ static void loses_little(void **state)
     }
 }
 
-/* What is kept of one network is not told of another: not of other links, nor of a mesh; and the same question has the
- * same answer, however many there were between. */
+/* A cached answer for one network is not returned for another: neither for other links, nor for a mesh. The same
+ * question has the same answer, however many others were asked in between. */
 static void kept_apart(void **state)
 {
     trv_planned_t plan, again;
@@ -159,7 +159,7 @@ static void kept_apart(void **state)
         const case_t c = {"9", 1, {link}};
         const trv_simulate_options_t options = options_of(&c);
         assert_int_equal(trv_planner_best(&torus, TRV_REDUCE_SCATTER, 1 << 20, &options, NULL, &plan), TRV_OK);
-        assert_true(plan.time_ns >= before_ns); /* the plan of a faster link is one for a slower, in more time */
+        assert_true(plan.time_ns >= before_ns); /* the plan for a faster link is valid for a slower one, but slower */
         before_ns = plan.time_ns;
         assert_int_equal(trv_planner_best(&torus, TRV_REDUCE_SCATTER, 1 << 20, &options, NULL, &again), TRV_OK);
         assert_memory_equal(&plan, &again, sizeof plan);
@@ -171,7 +171,7 @@ static void kept_apart(void **state)
     assert_true(again.time_ns > plan.time_ns);
 }
 
-/* Two planners of their own, whose links are gone, say the same as the one that keeps plans. */
+/* Two new planners, whose links were freed after their creation, agree with the one that caches plans. */
 static void determined(void **state)
 {
     (void)state;
@@ -197,7 +197,7 @@ static void determined(void **state)
     }
 }
 
-/* Nor does it matter what was asked before. Of the schedules that avoid the link several take equally long here. */
+/* The result does not depend on earlier questions. Several schedules that avoid the link take equally long here. */
 static void determined_when_warm(void **state)
 {
     const case_t c = {"2x2m", 1, {{2, 0, 4}}};
@@ -220,8 +220,8 @@ static void determined_when_warm(void **state)
     assert_string_equal(plan[0].algorithm, plan[1].algorithm);
 }
 
-/* Where packets are made larger, for there are too many, the links carry no more than with packets that fill their flits
- * badly: 300 bytes take two of 256. */
+/* If packets are enlarged because there are too many, links carry no more payload than with packets that waste a part
+ * of their flits: 300 bytes occupy two flits of 256. */
 static void packets_waste_what_they_do(void **state)
 {
     const case_t c = {"8m", 0, {{0}}};
@@ -251,8 +251,8 @@ typedef struct {
     uint64_t bytes;
 } drawn_t;
 
-/* A small torus or mesh with up to three slow links and perhaps one that is cut, which may be none that exists or leave
- * a row in two parts. */
+/* A small torus or mesh with up to three slow links and perhaps a cut one. The cut link may not exist, or may split a
+ * row in two. */
 static void draw_network(uint64_t *state, drawn_t *d)
 {
     static const double factors[] = {1.5, 4, 10};
@@ -307,7 +307,7 @@ static void never_slower_than_listed(void **unused)
     }
 }
 
-/* Where one simulation would take minutes, in no time. */
+/* Networks on which one simulation would take minutes are rejected at once. */
 static void refused_for_size(void **state)
 {
     static const case_t large[] = {{"1000000m", 0, {{0}}},
@@ -324,7 +324,7 @@ static void refused_for_size(void **state)
     }
 }
 
-/* Over a link for which a packet would take too long to simulate there is no plan, but there is one that avoids it. */
+/* A link over which a packet would take too long to simulate: there is no plan over it, but one that avoids it. */
 static void avoids_what_cannot_be_simulated(void **state)
 {
     (void)state;
@@ -370,8 +370,8 @@ static trv_planner_t *planner_of(const case_t *c)
     return planner;
 }
 
-/* Streams that begin in a short side have hundreds of chunks under way: models and looks keep within bounds there (it took
- * half a minute), and the plan is a good one. */
+/* Streams that begin in a short side have hundreds of chunks in flight. Models and estimates stay within bounds there
+ * (it once took half a minute), and the plan is a good one. */
 static void narrow_lines(void **state)
 {
     const case_t c = {"2x2x100m", 0, {{0}}};
@@ -384,8 +384,8 @@ static void narrow_lines(void **state)
     trv_planner_destroy(planner);
 }
 
-/* Where simulating it is too much work for a plan, an algorithm's model decides; it says what a simulation would, within
- * a quarter. */
+/* If simulating an algorithm is too much work for a plan, its model decides. The model is within a quarter of the
+ * simulated time. */
 static void modelled(void **state)
 {
     const uint64_t bytes = 512 << 20;
@@ -406,8 +406,8 @@ static void modelled(void **state)
     trv_planner_destroy(planner);
 }
 
-/* So does it where reductions take time, two ports share a path or the interfaces are slower than the links: there
- * models were up to eleven times too fast. */
+/* The same if reductions take time, two ports share a path or the interfaces are slower than the links: models were up
+ * to eleven times too fast there. */
 static void modelled_as_simulated(void **state)
 {
     const case_t line = {"44m", 0, {{0}}}, cut = {"5x2", 2, {{2, 2, INFINITY}, {3, 3, INFINITY}}};
@@ -422,7 +422,7 @@ static void modelled_as_simulated(void **state)
     slow.packet_bytes = 300;
     const trv_simulate_options_t *options[] = {&slow, &reducing, &narrow};
     if (!exhaustive())
-        skip(); /* every network takes seconds */
+        skip(); /* each network takes seconds */
     for (int i = 0; i < COUNT(options); i++) {
         const uint64_t bytes = i == 0 ? 64 << 20 : 256 << 20;
         const trv_network_t network = network_of(i == 0 ? &cut : &line);
@@ -438,7 +438,7 @@ static void modelled_as_simulated(void **state)
     }
 }
 
-/* What has a model may be planned unsimulated: so none of it passes a link that is cut. */
+/* A schedule with a model may be planned without a simulation; even so, none passes a cut link. */
 static void modelled_pass_no_cut(void **state)
 {
     static const char *const tori[] = {"9", "8x8", "5x9", "4x4m", "4x4x4", "3x5x2"};

@@ -1,6 +1,6 @@
 /*
- * Two threads ask the planner the same questions, and get the same answers. ThreadSanitizer finds nothing here (build
- * with -fsanitize=thread).
+ * Two threads ask the planner the same questions, and get the same answers. ThreadSanitizer must find nothing here
+ * (build with -fsanitize=thread).
  */
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /*
- * The reduction kernels against code that is too simple to be wrong: every operation, type and number of sources, odd
- * counts, addresses that are aligned to nothing, in place on each source, and past the streaming threshold; the plain
- * kernels and the ones chosen for this processor must give the same bits.
+ * Compares the reduction kernels with trivial code: every operation, type and number of sources, odd counts, unaligned
+ * addresses, in place on each source, and beyond the streaming threshold. The portable kernels and those selected for
+ * this processor must give identical bits.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -29,7 +29,7 @@ static uint64_t random_bits(void)
     return state * 2685821657736338717u;
 }
 
-/* ---- The simple code: one element, two operands ------------------------------------------------------------------ */
+/* ---- Trivial code: one element, two operands --------------------------------------------------------------------- */
 
 static uint64_t integer(trv_op_t op, uint64_t x, uint64_t y, bool less)
 {
@@ -57,7 +57,7 @@ static long double real(trv_op_t op, long double x, long double y)
     }
 }
 
-/* x := x op y; integers are read as two's complement of their width. */
+/* x := x op y; integers are in two's complement. */
 #define INTEGER_CASE(label, type)                                                                                      \
     case label: {                                                                                                      \
         type a, b;                                                                                                     \
@@ -67,8 +67,8 @@ static long double real(trv_op_t op, long double x, long double y)
         memcpy(x, &a, sizeof a);                                                                                       \
         break;                                                                                                         \
     }
-/* Rounding a sum or product of two floats from long double to float rounds twice, but never differently: 64 bits are
- * more than 2 * 24 + 2. For double it would, so each type computes in itself. */
+/* Computing a sum or product of two floats in long double and rounding to float rounds twice, but gives the same
+ * result: 64 bits are more than 2 * 24 + 2. For double it would not, so each type is computed in itself. */
 #define REAL_CASE(label, type)                                                                                         \
     case label: {                                                                                                      \
         type a, b;                                                                                                     \
@@ -111,7 +111,7 @@ static void naive(trv_op_t op, trv_type_t type, void *x, const void *y)
     }
 }
 
-/* 16-bit formats by their definition: sign, `exponent_bits` of exponent, the rest fraction. Finite numbers only. */
+/* Decodes 16-bit formats by their definition: sign, `exponent_bits` of exponent, fraction. Finite numbers only. */
 static double decode(uint16_t bits, int exponent_bits)
 {
     int fraction_bits = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
@@ -128,7 +128,7 @@ static uint16_t encode(double value, int exponent_bits)
     value = fabs(value);
     frexp(value, &exponent);
     exponent = value == 0 || exponent - 1 < 1 - bias ? 1 - bias : exponent - 1;
-    /* In units of the last place; nearbyint rounds to even. Overflow of the fraction carries into the exponent. */
+    /* In units of the last place; nearbyint rounds to even. Overflow of the fraction carries over into the exponent. */
     long units = lrint(nearbyint(ldexp(value, fraction_bits - exponent)));
     long bits = units + ((long)(exponent + bias - 1) << fraction_bits);
     long infinity = (long)((1 << exponent_bits) - 1) << fraction_bits;
@@ -196,7 +196,7 @@ static void fill(trv_type_t type, unsigned char *data, size_t count)
     }
 }
 
-/* Bytes of a long double that mean something; x86 pads its 10 to 16. */
+/* Compares the significant bytes of elements; x86 pads the 10 bytes of a long double to 16. */
 static bool same(trv_type_t type, const unsigned char *a, const unsigned char *b)
 {
     if (type != TRV_LONG_DOUBLE && type != TRV_COMPLEX_LONG_DOUBLE)
@@ -209,7 +209,8 @@ static bool same(trv_type_t type, const unsigned char *a, const unsigned char *b
 
 typedef int reduce_t(trv_op_t, trv_type_t, void *, const void *const *, int, size_t);
 
-/* The destination is source `in_place`, or separate with -1. Everything lies `skew` bytes off alignment. */
+/* Checks one reduction. The destination is source `in_place`, or separate if that is -1. All buffers are `skew` bytes
+ * off alignment. */
 static void check(reduce_t *reduce, trv_op_t op, trv_type_t type, int sources, int in_place, size_t count, size_t skew)
 {
     size_t bytes = count * trv_type_size(type);
@@ -247,7 +248,7 @@ static void check(reduce_t *reduce, trv_op_t op, trv_type_t type, int sources, i
         free(copy[s]);
 }
 
-/* The last count ends just behind a block of the loops for many sources. */
+/* Counts up to just above a block of the loops for many sources. */
 static void every_case(trv_op_t op, trv_type_t type)
 {
     const size_t size = trv_type_size(type) < 4 && type >= TRV_FLOAT16 && type != TRV_BOOL ? 4 : trv_type_size(type);
@@ -270,8 +271,8 @@ static void test_every_operation_and_type(void **state)
                 every_case((trv_op_t)op, (trv_type_t)type);
 }
 
-/* Past the streaming threshold every PERIOD elements repeat, so that one period of the result is computed naively. PERIOD
- * is prime, so it does not divide the block of the streaming loop. */
+/* Past the streaming threshold every PERIOD elements repeat, so that one period of the result is computed naively.
+ * PERIOD is prime, so it does not divide the block of the streaming loop. */
 enum { PERIOD = 4099, STREAMED_SOURCES = 4 };
 
 static void repeat(unsigned char *data, size_t period, size_t bytes)
@@ -332,7 +333,7 @@ static void test_streamed(void **state)
         free(memory[s]);
 }
 
-/* Every half, as itself and rounded from the floats around it. */
+/* Converts every half, unchanged and as rounded from the floats around it. */
 static void test_half_conversions(void **state)
 {
     (void)state;
@@ -363,7 +364,7 @@ static void test_half_conversions(void **state)
     assert_true(isnan(float_of_bfloat(bfloat_of_float(NAN))));
 }
 
-/* Every pattern of 16 bits, NaN and infinity too, through the kernels: the processor's conversions agree with ours. */
+/* Every pattern of 16 bits, NaN and infinity included: conversions of the processor and of this library agree. */
 static void test_same_bits(void **state)
 {
     (void)state;
@@ -371,7 +372,7 @@ static void test_same_bits(void **state)
     static uint16_t a[count], b[count], plain[count], chosen[count];
     for (uint32_t i = 0; i < count; i++) {
         a[i] = (uint16_t)i;
-        b[i] = (uint16_t)((i & 0x8000) | 0x3c00); /* never two NaNs at once: which one survives is the compiler's */
+        b[i] = (uint16_t)((i & 0x8000) | 0x3c00); /* of two NaNs, it is unspecified which one is the result */
     }
     const void *source[] = {a, b, b};
     for (int type = TRV_FLOAT16; type <= TRV_BFLOAT16; type++)
@@ -383,7 +384,7 @@ static void test_same_bits(void **state)
             }
 }
 
-/* Halves: 2048 + 1 + 1 is 2050 when it is rounded once, 2048 when it is rounded after every addition. */
+/* Halves: 2048 + 1 + 1 is 2050 if it is rounded once, and 2048 if it is rounded after every addition. */
 static void test_rounds_once(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
 /*
- * Schedules broken on purpose, and the sentence that the verifier finds for each: by counts and by random values alike.
+ * Schedules with deliberate faults, and the message that the verifier reports for each: by counts and by random values
+ * alike.
  *
- * Most start from a correct schedule that is copied message by message with one edit; the rest are small ones by hand.
+ * Most start from a correct schedule that is copied message by message with one edit; the others are made by hand.
  */
 #include "verify_expect.h"
 
@@ -9,15 +10,15 @@ enum { BOTH = TRV_SEND | TRV_RECEIVE };
 
 /* ---- A copy with edits ----------------------------------------------------------------------------------------- */
 
-/* One message (or one rank's combines, from == to) of the schedule, and what becomes of it. */
+/* An edit of one message of the schedule or, if from == to, of one rank's combines. */
 typedef struct edit {
     int step, from, to;
     int drop, repeat;   /* sides to leave out; sides to list twice */
-    int new_peer;       /* for the send, where > 0 */
-    int new_port;       /* of both sides, + 1, where > 0 */
-    int receive_port;   /* of the receive only, + 1, where > 0 */
-    int receive_unit;   /* the receive's first unit is replaced by this one - 1, where > 0 */
-    int new_register;   /* the receive's (or the combine's last source), where > 0 */
+    int new_peer;       /* of the send, if > 0 */
+    int new_port;       /* of both sides, + 1, if > 0 */
+    int receive_port;   /* of the receive only, + 1, if > 0 */
+    int receive_unit;   /* the first unit of the receive becomes this - 1, if > 0 */
+    int new_register;   /* of the receive, or of the combine's last source, if > 0 */
     int repeat_combine; /* the rank's combines of the step are done twice */
 } edit_t;
 
@@ -82,7 +83,7 @@ static void copy_combines(trv_schedule_t *copy, int stream, int step, int rank, 
         }
 }
 
-/* The copy has one register and one permitted message per port more than the original, for the edits to use. */
+/* A copy with one register and one permitted message per port more than the original, for the edits to use. */
 static trv_schedule_t *broken(const char *algorithm, const char *torus_text, trv_collective_t collective, int edits,
                               const edit_t *edit)
 {
@@ -173,7 +174,7 @@ static void a_message_to_the_wrong_rank(void **state)
 static void a_message_dropped_in_the_reduce_scatter(void **state)
 {
     (void)state;
-    /* What rank 4 would add has not come. */
+    /* The operand of rank 4 has not arrived. */
     expect_on_9((edit_t){.step = 0, .from = 3, .to = 4, .drop = BOTH},
                 (expected_t){0,
                              4,
@@ -184,7 +185,7 @@ static void a_message_dropped_in_the_reduce_scatter(void **state)
 static void a_message_dropped_in_the_allgather(void **state)
 {
     (void)state;
-    /* Rank 2 keeps its own sum of block 8, and passes it on to ranks 1 and 3. */
+    /* Rank 2 keeps its partial sum of block 8, and passes it on to ranks 1 and 3. */
     expect_on_9((edit_t){.step = 2, .from = 8, .to = 2, .drop = BOTH},
                 (expected_t){-1,
                              2,

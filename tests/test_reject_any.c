@@ -1,20 +1,20 @@
 /*
- * Nothing in a schedule is superfluous, and nothing that is left out goes unnoticed: of every algorithm on small
- * tori, each message in turn is lost (by one side, by both) and each combine left out, and the verifier must reject
- * every one. The quick tier takes tori of up to 5 ranks.
+ * Schedules contain nothing superfluous, and the verifier detects every omission: of every algorithm on small tori,
+ * each message in turn is lost (on one side, on both) and each combine left out, and the verifier must reject every
+ * such schedule. The quick tier takes tori of up to 5 ranks.
  */
 #include "exhaustive.h"
 #include "verify_expect.h"
 
-/* What is left out of one rank's step; `original` is a schedule that stays as it is. */
+/* The omission from one rank's step; `original` is the schedule without it, which is not changed. */
 static struct omission {
     const trv_schedule_t *original;
     int stream, step, rank;
-    int send;        /* of `rank`, by index; -1: none */
-    bool receipt;    /* the receive of that send's peer, too */
-    bool dispatch;   /* the send itself */
-    int combine;     /* of `rank`, by index; -1: none */
-    int peer, order; /* of the send: the order-th of those to `peer` */
+    int send;        /* index of a send of `rank`; -1: none */
+    bool receipt;    /* omit the matching receive of the peer */
+    bool dispatch;   /* omit the send itself */
+    int combine;     /* index of a combine of `rank`; -1: none */
+    int peer, order; /* the send is number `order` of those to `peer` */
 } omission;
 
 static void remove_entry(void *array, int *count, int index, size_t size)
@@ -62,7 +62,7 @@ static int lose_messages(trv_schedule_t *lossy, const char *text, const trv_step
         omission.receipt = false;
         expect_rejection(lossy, text, "a send");
         omission.receipt = true;
-        if (trv_schedule_exactness(lossy) == TRV_EXACT) /* what merely covers has some to spare */
+        if (trv_schedule_exactness(lossy) == TRV_EXACT) /* schedules that only cover have redundant messages */
             expect_rejection(lossy, text, "a message");
         omission.dispatch = false;
         expect_rejection(lossy, text, "a receive");
@@ -81,14 +81,14 @@ static int leave_out_combines(trv_schedule_t *lossy, const char *text, const trv
     return step->combines;
 }
 
-/* All omissions from one schedule; returns how many. */
+/* Tries all omissions from one schedule; returns their number. */
 static int leave_out_everything(const trv_schedule_t *schedule, const char *text)
 {
     int omissions = 0;
     trv_schedule_t lossy = *schedule;
     trv_step_t step = TRV_STEP_INIT;
     lossy.step = step_with_omission;
-    lossy.symmetry = TRV_SYMMETRY_NONE; /* or else that would be the fault */
+    lossy.symmetry = TRV_SYMMETRY_NONE; /* otherwise the verifier would report the broken symmetry */
     omission = (struct omission){.original = schedule, .send = -1, .combine = -1};
     for (omission.stream = 0; omission.stream < schedule->streams; omission.stream++)
         for (omission.step = 0; omission.step < schedule->steps; omission.step++)

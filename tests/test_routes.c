@@ -1,6 +1,6 @@
 /*
- * Fixed routes: whatever a schedule is made for, its messages leave by the dimension-order way, the shorter one in every
- * row whose links are whole, + half way round; and what is planned is the best there.
+ * Fixed routes: the messages of every schedule leave by dimension-order routing, the shorter way in every row whose
+ * links are whole, + half way round; and plans are the best for these routes.
  */
 #include "verify_all.h"
 
@@ -15,7 +15,7 @@ enum { NETWORKS = 400, NETWORKS_QUICK = 60, SLOW_MAX = 4 };
 
 static const double factors[] = {1.5, 2, 4, 10};
 
-/* A generator of our own: the same networks everywhere. */
+/* A private random generator, so that all machines test the same networks. */
 static unsigned pick(unsigned limit)
 {
     static uint64_t seed = 17;
@@ -34,12 +34,12 @@ static void random_network(trv_network_t *network, trv_slow_link_t link[SLOW_MAX
         trv_slow_link_t *l = &link[network->slow_links++];
         *l = (trv_slow_link_t){(int)pick((unsigned)torus->ranks), (int)pick(2 * (unsigned)torus->dims),
                                pick(4) == 0 ? INFINITY : factors[pick(4)]};
-        if (trv_network_check(network) != TRV_OK) /* no such link, or its row would be in two */
+        if (trv_network_check(network) != TRV_OK) /* the link does not exist, or would split its row */
             network->slow_links--;
     }
 }
 
-/* Whether a link between the two, along d in that direction, is cut: looked at one by one. */
+/* Whether a link between the two, along d in that direction, is cut; examines one link after another. */
 static bool way_is_cut(const trv_network_t *network, int from, int to, int d, int sign)
 {
     const trv_torus_t *torus = &network->torus;
@@ -55,7 +55,7 @@ static bool way_is_cut(const trv_network_t *network, int from, int to, int d, in
     return false;
 }
 
-/* The hardware's port, from the words of trivance/network.h alone. */
+/* The port by which the network sends, implemented from the description in trivance/network.h alone. */
 static int port_between(const trv_network_t *network, int from, int to)
 {
     const trv_torus_t *torus = &network->torus;
@@ -147,7 +147,7 @@ static void goes_the_shorter_way(void **state)
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */
 
-/* The testbed's: 50 Mb/s and 2 ms per hop. */
+/* The testbed's network: 50 Mb/s and 2 ms per hop. */
 static trv_simulate_options_t testbed(const trv_network_t *network)
 {
     trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
@@ -164,7 +164,7 @@ static trv_simulate_options_t testbed(const trv_network_t *network)
     return options;
 }
 
-/* INFINITY: there is no such schedule here. */
+/* The simulated time; INFINITY if there is no such schedule here. */
 static double time_of(const trv_network_t *network, const char *name, uint64_t bytes)
 {
     const trv_simulate_options_t options = testbed(network);
@@ -180,7 +180,8 @@ static double time_of(const trv_network_t *network, const char *name, uint64_t b
     return rc ? INFINITY : result.time_ns;
 }
 
-/* Issue 17's rings and meshes in the testbed, against all that the tool has, with the slow links left alone and not. */
+/* Issue 17's rings and meshes in the testbed: plans against all named algorithms, with the slow links avoided and
+ * not. */
 static void plans_are_the_best(void **state)
 {
     static const struct {
@@ -215,7 +216,7 @@ static void plans_are_the_best(void **state)
         }
 }
 
-/* What is kept for one kind of routes is not told of the other; and fixed ones are never faster. */
+/* A cached answer for one kind of routes is not returned for the other; fixed routes are never faster. */
 static void kept_apart(void **state)
 {
     const trv_slow_link_t link = {0, 0, 10};

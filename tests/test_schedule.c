@@ -1,5 +1,5 @@
 /*
- * What schedules promise beside exactness: sizes of messages, contiguity, numbers of steps, and how they are read.
+ * Promises of schedules besides exactness: sizes of messages, contiguity, numbers of steps, and how steps are read.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -91,8 +91,8 @@ static void trees_move_every_block_once(void **state)
             }
 }
 
-/* The blocks that a rank sends to `peer` in step k of the reduce-scatter, by the closed form of the paper's section 4.3:
- * peer plus every sum of e_i * 3^i, i from k + 1 to the last step, e_i one of -1, 0 and 1. */
+/* The blocks that a rank sends to `peer` in step k of the reduce-scatter, by the closed form of the paper's section
+ * 4.3: peer plus every sum of e_i * 3^i, i from k + 1 to the last step, e_i one of -1, 0 and 1. */
 static int closed_form(int ranks, int peer, int k, bool *sent)
 {
     int blocks = 1;
@@ -160,10 +160,10 @@ static bool contiguous(const trv_schedule_t *s, int stream, const trv_blocks_t *
         most = position > most ? position : most;
     }
     free(unit);
-    return most - least + 1 == count; /* positions are a permutation, so the count of distinct ones is right */
+    return most - least + 1 == count; /* positions are distinct, so the units are contiguous */
 }
 
-/* Where every dimension is 3^s every message of Trivance B is one contiguous range of the vector. */
+/* If every dimension is 3^s, every message of Trivance B is one contiguous range of the vector. */
 static void trivance_b_is_contiguous_on_powers_of_three(void **state)
 {
     (void)state;
@@ -207,7 +207,7 @@ static void positions_are_permutations(void **state)
         }
 }
 
-/* Rounded up to bytes, at least one, and without overflow. */
+/* Message sizes are rounded up to bytes, at least one, without overflow. */
 static void message_bytes(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * The engine against the naive simulator, to the femtosecond: every algorithm on many tori with random sizes and
- * parameters, with buffers of a few packets, and random schedules whose routes bend.
+ * Compares the simulator with the naive one, to the femtosecond: every algorithm on many tori with random sizes and
+ * parameters, with buffers of a few packets, and random schedules whose routes turn.
  */
 #include "simulate_check.h"
 
@@ -57,7 +57,7 @@ static void random_setting(setting_t *setting, const trv_torus_t *torus)
     }
 }
 
-/* For the report of a failure. */
+/* Describes the options, for the report of a failure. */
 static const char *describe(const trv_simulate_options_t *options)
 {
     static char text[340];
@@ -102,7 +102,7 @@ static void equals_the_naive_simulator_on_every_algorithm(void **state)
             trv_torus_t torus = torus_of(tori[t]);
             if (!exhaustive() && torus.ranks > 16)
                 continue;
-            random_restart(ALGORITHMS_MAX * t + (size_t)a); /* a new algorithm changes nothing for the others */
+            random_restart(ALGORITHMS_MAX * t + (size_t)a); /* adding an algorithm does not change the other cases */
             trv_collective_t collective = ONE_OF(collectives);
             setting_t setting;
             trv_schedule_t *schedule;
@@ -118,8 +118,8 @@ static void equals_the_naive_simulator_on_every_algorithm(void **state)
     assert_true(cases > 120);
 }
 
-/* Messages of random sizes between random ranks, several per step and port, by any port that leads anywhere: long ways
- * round and bends in the route. */
+/* Messages of random sizes between random ranks, several per step and port, by any port that leads there: long ways
+ * round and routes that turn. */
 static trv_schedule_t *random_schedule(const trv_torus_t *torus)
 {
     trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS,
@@ -140,7 +140,7 @@ static trv_schedule_t *random_schedule(const trv_torus_t *torus)
         trv_torus_coordinates(torus, from, at);
         trv_torus_coordinates(torus, to, peer);
         if (at[trv_port_dimension(port)] == peer[trv_port_dimension(port)])
-            continue; /* the port's dimension is travelled first, so there must be a way to go in it */
+            continue; /* the message takes the port's dimension first, so it must have a distance to travel in it */
         trv_explicit_part_t part = {.to_reg = 1, .count = count, .unit = unit};
         int nic = random_below(3) ? -1 : random_below(2 * torus->dims);
         assert_int_equal(trv_explicit_message(schedule, random_below(options.streams), random_below(options.steps),
@@ -165,7 +165,7 @@ static void equals_the_naive_simulator_on_random_schedules(void **state)
     }
 }
 
-/* As small as one packet, so that packets wait in many routers for one another. */
+/* Buffers as small as one packet, so that packets wait for each other in many routers. */
 static void equals_the_naive_simulator_with_small_buffers(void **state)
 {
     static const char *const tori[] = {"4", "5", "9", "3x3", "4x4", "2x3x2"};

@@ -1,6 +1,6 @@
 /*
- * The simulator behaves like a network: what is sent arrives once, over the links of its route, no link carries two
- * packets at a time or one too fast, queues are first come first served, and the same run gives the same result.
+ * The simulator behaves like a network: every message arrives once, over the links of its route; no link carries two
+ * packets at a time, or one too fast; queues are first come, first served; and equal runs give equal results.
  */
 #include "simulate_check.h"
 
@@ -12,7 +12,7 @@ static const double flit_ns = FLIT_BYTES * 8 / 800.0; /* at 800 Gb/s */
 static const char *const tori[] = {"3", "8", "9", "4x4", "3x5", "2x3x4"};
 static const uint64_t sizes[] = {100, 40000, 300000};
 
-/* Calls `run` for every algorithm on every torus of the list, with a size that changes. */
+/* Calls `run` for every algorithm on every torus of the list, with sizes that vary. */
 static void for_all(void (*run)(const trv_schedule_t *schedule, uint64_t bytes))
 {
     int turn = 0;
@@ -93,9 +93,9 @@ static void conserves_packets_and_bytes(void **state)
     for_all(links_carry_what_was_routed);
 }
 
-/* ---- What an observer sees -------------------------------------------------------------------------------------- */
+/* ---- Observer ---------------------------------------------------------------------------------------------------- */
 
-typedef struct passage { /* of a packet over a link */
+typedef struct passage { /* a packet on a link */
     int rank, port;
     uint64_t message;
     uint32_t packet;
@@ -117,7 +117,7 @@ static void see_packet(void *context, int rank, int port, uint64_t message, uint
         seen->capacity = 2 * seen->capacity + 1000;
         seen->passage = realloc(seen->passage, seen->capacity * sizeof *seen->passage);
     }
-    assert_true(begin_ns >= seen->last_ns); /* told in order of time */
+    assert_true(begin_ns >= seen->last_ns); /* events are reported in order of time */
     seen->last_ns = begin_ns;
     seen->passage[seen->count++] = (passage_t){rank, port, message, packet, begin_ns, end_ns};
 }
@@ -153,7 +153,7 @@ static int by_link(const void *a, const void *b)
     return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-/* A packet goes from neighbour to neighbour, and takes at least the latency of a hop for each. */
+/* A packet travels from neighbour to neighbour, and takes at least the latency of a hop for each. */
 static void assert_packets_travel(const trv_torus_t *torus, const seen_t *seen)
 {
     for (size_t i = 1; i < seen->count; i++) {
@@ -169,7 +169,7 @@ static void assert_packets_travel(const trv_torus_t *torus, const seen_t *seen)
     }
 }
 
-/* One packet at a time, each as long as its flits take, and those of one message in their order. */
+/* A link carries one packet at a time, for as long as its flits take, and those of one message in order. */
 static void assert_links_are_serial(const seen_t *seen)
 {
     for (size_t i = 0; i < seen->count; i++) {
@@ -210,7 +210,7 @@ static void the_observer_sees_a_network(const trv_schedule_t *schedule, uint64_t
         assert_non_null(strstr(trv_last_error(), "TRV_SIMULATE_OBSERVER"));
         trv_simulator_destroy(simulator);
 
-        options.observer = NULL; /* looking on changes nothing */
+        options.observer = NULL; /* observing does not change the result */
         assert_int_equal(simulated_fs(schedule, &options, bytes), (uint64_t)llround(seen.end_ns * 1e6));
     }
 }
@@ -221,7 +221,8 @@ static void links_are_serial_and_packets_travel(void **state)
     for_all(the_observer_sees_a_network);
 }
 
-/* Ten ranks' messages of one packet each meet in one link of a ring. With one queue they leave it as they came. */
+/* Messages of one packet each, from ten ranks, meet on one link of a ring. With one queue they leave it in the order of
+ * their arrival. */
 static void a_queue_is_first_come_first_served(void **state)
 {
     (void)state;
@@ -241,7 +242,7 @@ static void a_queue_is_first_come_first_served(void **state)
     options.model = TRV_FIFO;
     options.observer = &observer;
     options.link_loads = true;
-    options.bandwidth_bps = 10e9; /* 6.5 us a packet: all but the first wait */
+    options.bandwidth_bps = 10e9; /* 6.5 us per packet: all but the first wait */
     trv_simulation_t result = simulate(schedule, &options, SENDERS * 8192);
     double last_ns = 0;
     for (int rank = SENDERS - 1; rank >= 0; rank--) /* the last link: the nearest sender first */
@@ -258,7 +259,7 @@ static void a_queue_is_first_come_first_served(void **state)
     free(seen.passage);
 }
 
-/* ---- The same again, and never faster than possible -------------------------------------------------------------- */
+/* ---- Repeated runs, and lower bounds ----------------------------------------------------------------------------- */
 
 static void runs_twice_alike(const trv_schedule_t *schedule, uint64_t bytes)
 {
@@ -322,7 +323,8 @@ static void the_bound_is_one(void **state)
     for_all(nothing_beats_the_bound);
 }
 
-/* In a step of bruck-b on 8x2 the message from farthest away is not the largest one. */
+/* In a step of bruck-b on 8x2 the message from farthest away is not the largest one: the bound must not combine the
+ * two. */
 static void the_bound_is_of_one_message(void **state)
 {
     (void)state;
@@ -339,7 +341,7 @@ static void the_bound_is_of_one_message(void **state)
     trv_schedule_destroy(schedule);
 }
 
-/* A bound of nothing would be no help: on small vectors, where nothing waits, or all for the processor, it is close. */
+/* The bound is close on small vectors if nothing waits, or if everything waits for the processor. */
 static void the_bound_is_close_where_nothing_waits(void **state)
 {
     (void)state;

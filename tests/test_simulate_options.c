@@ -1,8 +1,8 @@
 /*
- * What each parameter does, against closed forms; and what is refused, with a sentence.
+ * The effect of each parameter, compared with closed forms; and the error messages for invalid ones.
  *
- * One message of p full packets over h hops takes alpha + 300.40 + h (200.16 + F) + 32 F (p - 1) ns, F being the time of
- * a flit of 256 bytes on the link.
+ * One message of p full packets over h hops takes alpha + 300.40 + h (200.16 + F) + 32 F (p - 1) ns, F being the time
+ * of a flit of 256 bytes on the link.
  */
 #include "simulate_check.h"
 
@@ -24,7 +24,8 @@ static void assert_ns(const trv_schedule_t *schedule, const trv_simulate_options
                  time_ns, expected_ns);
 }
 
-/* ---- Closed forms ------------------------------------------------------------------------------------------------- */
+/* ---- Closed forms
+ * ------------------------------------------------------------------------------------------------- */
 
 static void single_messages_take_the_closed_form(void **state)
 {
@@ -48,7 +49,7 @@ static void single_messages_take_the_closed_form(void **state)
     }
 }
 
-/* More bandwidth never makes a single message later; other latencies add up. */
+/* More bandwidth never delays a single message; other latencies add up. */
 static void single_messages_are_monotone(void **state)
 {
     (void)state;
@@ -73,8 +74,8 @@ static void single_messages_are_monotone(void **state)
     trv_schedule_destroy(schedule);
 }
 
-/* A ring's steps are all alike: k packets to the next rank, 2(n - 1) times; from the second step on the interfaces fall
- * into step with the router's clock, 0.08 ns. */
+/* The steps of a ring are equal: k packets to the next rank, 2(n - 1) times; from the second step on a step begins 0.08
+ * ns late, when the interfaces synchronise with the router's clock. */
 static void the_ring_takes_the_closed_form(void **state)
 {
     (void)state;
@@ -94,7 +95,7 @@ static void the_ring_takes_the_closed_form(void **state)
         }
 }
 
-/* An interface slower than the link is what counts, and its own packets keep it busy. */
+/* An interface that is slower than the link determines the time, and its own packets keep it busy. */
 static void a_slow_interface_sets_the_pace(void **state)
 {
     (void)state;
@@ -123,12 +124,12 @@ static void slow_ranks_and_links_take_the_closed_form(void **state)
 
     options.slow_ranks = 0;
     options.slow_links = (int)COUNT(links);
-    options.slow_link = links; /* the second hop takes 4 F per flit; the others are not on the way */
+    options.slow_link = links; /* the second hop takes 4 F per flit; the other links are not on the route */
     assert_ns(schedule, &options, 5 * 8192, message_ns(800e9, 3, 5) + 3 * 2.56 + 3 * 4 * 81.92);
     trv_schedule_destroy(schedule);
 }
 
-/* Messages of a step follow each other: of two, the second leaves two overheads after alpha. */
+/* The messages of a step follow each other: the second of two leaves two overheads after alpha. */
 static void message_overhead_is_paid_per_message(void **state)
 {
     static const char *const names[] = {"trivance-l", "trivance-b"};
@@ -143,9 +144,9 @@ static void message_overhead_is_paid_per_message(void **state)
     }
 }
 
-/* A rank has one processor for all of its streams. Where overheads are short against a message's way, a stream waits
- * for the others once, in the first step, and they have done with the processor whenever it comes back. Where they are
- * long the processor is never idle: the last message leaves when it has prepared all. */
+/* A rank has one processor for all of its streams. If overheads are short compared with a message's latency, a stream
+ * waits for the others once, in the first step; in later steps they no longer need the processor when it does. If
+ * overheads are long the processor is never idle, and the last message leaves when the overheads of all are paid. */
 static void streams_share_a_processor(void **state)
 {
     (void)state;
@@ -161,7 +162,7 @@ static void streams_share_a_processor(void **state)
         trv_schedule_t *schedule = schedule_of(expected[i / 2].algorithm, expected[i / 2].torus);
         trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
         const int steps = trv_schedule_steps(schedule);
-        options.model = i % 2 ? TRV_FIFO : TRV_DATELINE; /* which is folded */
+        options.model = i % 2 ? TRV_FIFO : TRV_DATELINE; /* TRV_FIFO: with the symmetry reduction */
         assert_int_equal(trv_schedule_streams(schedule), streams);
         double without_ns = (double)simulated_fs(schedule, &options, 512) / 1e6;
         options.message_overhead_ns = 50;
@@ -173,14 +174,14 @@ static void streams_share_a_processor(void **state)
 }
 
 /* The paper's reduction volume (section 7): per rank 1.5 m (1 - 1/n) for Trivance B, whose joint reductions read three
- * operands, against 2 m (1 - 1/n) for the rings, of which each of the two streams reads half at the same time. */
+ * operands, and 2 m (1 - 1/n) for the rings, whose two streams each read half of it at the same time. */
 static void gamma_is_paid_per_byte_that_reductions_read(void **state)
 {
     (void)state;
     const uint64_t bytes = 9 * 9 * 1024;
     const struct {
         const char *algorithm;
-        double volume; /* of one stream, as a part of the vector */
+        double volume; /* of one stream, as a fraction of the vector */
     } expected[] = {{"trivance-b", 1.5 * (1 - 1 / 9.0)}, {"ring", 2 * (1 - 1 / 9.0) / 2}, {"trivance-l", 6}};
     for (size_t i = 0; i < COUNT(expected); i++) {
         trv_schedule_t *schedule = schedule_of(expected[i].algorithm, "9");
@@ -207,17 +208,18 @@ static void jitter_stretches_alpha_as_the_seed_says(void **state)
         assert_true(simulated_fs(schedule, &options, 512) != with_fs);
         for (options.seed = 3; options.seed < 20; options.seed++) {
             double more_ns = ((double)simulated_fs(schedule, &options, 512) - (double)without_fs) / 1e6;
-            /* a little slack: late packets can also stay out of each other's way */
+            /* with some tolerance: delayed packets may also avoid each other */
             assert_true(more_ns > 0 && more_ns < trv_schedule_steps(schedule) * (0.5 * 1500 + 20));
         }
         trv_schedule_destroy(schedule);
     }
 }
 
-/* ---- Buffers ------------------------------------------------------------------------------------------------------ */
+/* ---- Buffers
+ * ------------------------------------------------------------------------------------------------------ */
 
-/* With buffers of one packet a link waits until the packet ahead has left the buffer at the other end, and for the news
- * of it (the link's latency). */
+/* With buffers of one packet a link waits until the packet ahead has left the buffer at the other end, and for the
+ * credit (the link's latency). */
 static void small_buffers_hold_packets_back(void **state)
 {
     (void)state;
@@ -225,7 +227,7 @@ static void small_buffers_hold_packets_back(void **state)
         trv_schedule_t *schedule = single_message("9", hops, 0);
         trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
         options.buffer_bytes = 8192;
-        double wait_ns = 200.16 + 100 + (hops > 1 ? 2.56 : 0); /* the next link is asleep each time */
+        double wait_ns = 200.16 + 100 + (hops > 1 ? 2.56 : 0); /* the next link sleeps each time */
         assert_ns(schedule, &options, 4 * 8192, message_ns(800e9, hops, 1) + 3 * wait_ns);
         uint64_t before_fs = UINT64_MAX;
         for (; options.buffer_bytes <= 1 << 20; options.buffer_bytes *= 2) {
@@ -239,7 +241,7 @@ static void small_buffers_hold_packets_back(void **state)
     }
 }
 
-/* Rings full of packets that wait for each other: the second channel is what lets them go on. */
+/* Rings full of packets that wait for each other: the second channel resolves the deadlock. */
 static void nothing_deadlocks_with_buffers_of_one_packet(void **state)
 {
     static const char *const tori[] = {"8", "9", "4x4", "3x5", "2x3x4"};
@@ -258,9 +260,9 @@ static void nothing_deadlocks_with_buffers_of_one_packet(void **state)
         }
 }
 
-/* ---- What is refused ---------------------------------------------------------------------------------------------- */
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
-/* The error, and that a sentence comes with it that has `word` in it. */
+/* Expects the error, with a message that contains `word`. */
 static void assert_refused(const trv_schedule_t *schedule, const trv_simulate_options_t *options, int error,
                            const char *word)
 {
@@ -355,7 +357,7 @@ static void messages_cannot_pass_a_link_that_is_cut(void **state)
     trv_schedule_destroy(all);
 }
 
-/* Times are counted in 64 bits of femtoseconds: what does not fit is refused, and never wraps round. */
+/* Times are 64 bits of femtoseconds: longer ones are rejected, and never overflow. */
 static void more_than_an_hour_is_refused(void **state)
 {
     (void)state;
@@ -372,7 +374,7 @@ static void more_than_an_hour_is_refused(void **state)
                 options.bandwidth_bps = bps;
                 options.slow_links = factor > 1;
                 options.slow_link = &slow;
-                /* up to the start of the last packet */
+                /* until the start of the last packet */
                 const double least_ns = 32 * flit_ns(bps / factor) * (packets - 1);
                 const int rc = trv_simulate(simulator, &options, 8192 * (uint64_t)packets, &result);
                 if (rc == TRV_OK)
@@ -387,7 +389,8 @@ static void more_than_an_hour_is_refused(void **state)
     trv_schedule_destroy(schedule);
 }
 
-/* A message that only its sender, or only its receiver, knows of ends the simulation instead of hanging it. */
+/* A message that only its sender, or only its receiver, lists ends the simulation with an error instead of a
+ * deadlock. */
 static void messages_with_one_side_are_refused(void **state)
 {
     (void)state;

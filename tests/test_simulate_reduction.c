@@ -1,5 +1,5 @@
 /*
- * The symmetry reduction: under one queue per link a schedule that is the same seen from every rank (or from every
+ * The symmetry reduction: with one queue per link, a schedule that is the same as seen from every rank (or from every
  * second one) is simulated on the ranks that differ. Time and counts must be those of the full simulation, to the
  * femtosecond.
  */
@@ -18,8 +18,8 @@ static int simulate_until(const trv_simulator_t *simulator, const trv_simulate_o
     return trv_simulate_dropped(simulator, options, 1 << 20, (trv_span_t){0}, enough_ns, result);
 }
 
-/* A run that is of interest up to its time is the same; up to a moment before, its time is INFINITY, and fewer hops were
- * made when it is half of that. */
+/* A run that is stopped at its own time is unchanged. If it is stopped a moment earlier, its time is INFINITY; if it is
+ * stopped at half of it, fewer hops were made. */
 static void ends_when_of_no_interest(void **state)
 {
     static const char *const tori[] = {"27", "9x9", "4mx4m", "5x3"};
@@ -46,7 +46,7 @@ static void ends_when_of_no_interest(void **state)
         }
 }
 
-/* A run that reports its progress is the same, and as long as trv_simulate_hops says. */
+/* A run that reports progress gives the same result, with as many hops as trv_simulate_hops returns. */
 static void reporting_is_the_same(void **state)
 {
     static const char *const tori[] = {"27", "9x9", "8x8", "5x3"};
@@ -96,7 +96,7 @@ static void assert_same(const trv_simulator_t *simulator, const trv_schedule_t *
     trv_simulation_clear(&full);
 }
 
-/* Parameters that leave the ranks alike. */
+/* Random parameters that do not make ranks differ. */
 static trv_simulate_options_t random_options(void)
 {
     static const double bandwidth[] = {800e9, 200e9, 2400e9, 777e9}, nic[] = {12800e9, 12800e9, 800e9, 300e9};
@@ -150,8 +150,8 @@ static bool takes(const trv_algorithm_t *algorithm, const trv_torus_t *torus)
     return trv_algorithm_supports(algorithm, torus, TRV_ALLREDUCE) == TRV_OK;
 }
 
-/* All tori of up to three dimensions with sides of up to 8, the sides in every order over the run; on the larger ones a
- * few of the algorithms each. The quick tier takes sides of up to 4, and few algorithms on those of more than 32 ranks. */
+/* All tori of up to three dimensions with sides of up to 8, in every order of the sides; on larger ones only a few of
+ * the algorithms each. The quick tier takes sides of up to 4, and few algorithms on tori of more than 32 ranks. */
 static void equals_the_full_simulation_on_every_torus_up_to_8x8x8(void **state)
 {
     (void)state;
@@ -183,8 +183,8 @@ static void equals_the_full_simulation_where_queues_form(void **state)
         }
 }
 
-/* Dimensions that are rings keep their symmetry where others are lines, also behind a cut, which no message passes, and
- * beside a slow link that is left alone. */
+/* Dimensions that are rings keep their symmetry if others are lines, also behind a cut, which no message passes, and
+ * beside a slow link that is avoided. */
 static void equals_the_full_simulation_beside_lines(void **state)
 {
     static const struct {
@@ -210,7 +210,7 @@ static void equals_the_full_simulation_beside_lines(void **state)
             const char *algorithm = trv_algorithm_name(trv_algorithm_at(i));
             char name[TRV_ALGORITHM_NAME_MAX];
             if (strncmp(algorithm, "star", 4) == 0 && cases[c].links > 0)
-                continue; /* its messages go round corners, and over the link */
+                continue; /* its routes turn and pass the link */
             snprintf(name, sizeof name, "%s%s", algorithm, cases[c].ending);
             compared += check_on(&network, name, 1, 3000);
             compared += check_on(&network, name, 1, 5000000 / network.torus.ranks);
@@ -218,7 +218,7 @@ static void equals_the_full_simulation_beside_lines(void **state)
     assert_true(compared > 150);
 }
 
-/* Whatever passes a slow link counts: nothing is left out that matters. */
+/* A slow link that a message passes is not left out. */
 static void links_that_messages_pass_stay(void **state)
 {
     (void)state;
@@ -237,7 +237,7 @@ static void links_that_messages_pass_stay(void **state)
         }
 }
 
-/* The point of it: the cost does not grow with the torus. */
+/* The purpose of the reduction: its cost does not grow with the torus. */
 static void few_ranks_stand_for_all(void **state)
 {
     (void)state;
@@ -261,7 +261,7 @@ static void few_ranks_stand_for_all(void **state)
     }
 }
 
-/* Where ranks differ, all of them are simulated, asked for or not. */
+/* If ranks differ, all of them are simulated, even without `full`. */
 static void what_breaks_the_symmetry_turns_it_off(void **state)
 {
     (void)state;

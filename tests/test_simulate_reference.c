@@ -1,11 +1,11 @@
 /*
  * Agreement with the paper's simulator, SST 11.1.0 with its Merlin network: completion times of whole collectives
- * (data/sst-merlin.csv) and of single messages, measured there. Dateline channels, delivery by head.
+ * (data/sst-merlin.csv) and of single messages, measured there. Dateline channels, head delivery.
  *
- * On rings of 8 Trivance and Bruck of that simulator send other messages than ours (windows that overlap), so its own
- * messages, written out by it (data/8-TrivanceB-131072.json …), are replayed there.
+ * On rings of 8, Trivance and Bruck of that simulator send other messages than this project's (windows that overlap).
+ * Therefore the test replays the messages that it printed (data/8-TrivanceB-131072.json …).
  *
- * Prints the table of docs/simulator.md: how far off each algorithm is.
+ * Prints the table of docs/simulator.md: the deviation of each algorithm.
  */
 #include "simulate_check.h"
 
@@ -52,7 +52,7 @@ static trv_schedule_t *schedule_of_row(const row_t *row)
     return schedule_of(row->algorithm, row->torus);
 }
 
-/* Percent that our time is above the reference's. */
+/* The percentage by which this simulator's time exceeds the reference's. */
 static double deviation(const row_t *row, const trv_schedule_t *schedule)
 {
     trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
@@ -93,7 +93,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A line of the table: the deviations of one algorithm on all tori. */
+/* Prints a line of the table: the deviations of one algorithm on all tori. */
 static void print_line(const char *name, double *percent, int count)
 {
     for (int i = 0; i < count; i++)
@@ -130,9 +130,10 @@ static void agrees_on_every_row(void **state)
     assert_true(exhaustive() ? total == 351 : total > 351 / 4);
 }
 
-/* ---- Single messages ---------------------------------------------------------------------------------------------- */
+/* ---- Single messages
+ * ---------------------------------------------------------------------------------------------- */
 
-/* Measured from the moment of sending; alpha comes on top. */
+/* Times from the moment of sending; alpha is added to them. */
 static const struct {
     uint64_t bytes;
     int hops;

@@ -1,7 +1,7 @@
 /*
- * Names that are spelled out: the schedule is the same, message by message, with nothing to look chains up in. While
- * `blind` is set, every way to a chain but its own text fails (the linker wraps the functions). The quick tier compares
- * all ranks of small tori and a few ranks of the others.
+ * Spelled-out names: the schedule is the same, message by message, without any search for chains. While `blind` is set,
+ * every function that searches or recalls a chain fails (the linker wraps these functions). The quick tier compares all
+ * ranks of small tori and a few ranks of the others.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@
 static int all_ranks(void) { return exhaustive() ? 48 : 9; }
 static int drawn_ranks(void) { return exhaustive() ? 12 : 3; }
 
-/* ---- Blindness --------------------------------------------------------------------------------------------------- */
+/* ---- Disabled searches ------------------------------------------------------------------------------------------- */
 
 static bool blind;
 
@@ -154,7 +154,7 @@ static bool same_ranks(const trv_schedule_t *a, const trv_schedule_t *b)
 
 /* ---- Spelling ---------------------------------------------------------------------------------------------------- */
 
-/* Returns whether there is such a schedule. */
+/* Compares a name with its spelled-out form. Returns whether there is such a schedule. */
 static bool expect_spelled(const trv_torus_t *torus, const char *name, trv_collective_t collective)
 {
     char text[TRV_SPELLED_MAX], again[TRV_SPELLED_MAX];
@@ -181,7 +181,7 @@ static bool expect_spelled(const trv_torus_t *torus, const char *name, trv_colle
     return true;
 }
 
-/* All names that the planner knows on a torus, and what the chains' other forms are called. */
+/* Checks all names that the planner knows on a torus, and the names of the other forms of chains. */
 static int expect_all(const trv_torus_t *torus, trv_collective_t collective)
 {
     static const char *const more[] = {"star", "star:l", "star:overlap", "star:gathered", "star:overlap::1", "hybrid"};
@@ -189,7 +189,7 @@ static int expect_all(const trv_torus_t *torus, trv_collective_t collective)
     int spelled = 0;
     assert_int_equal(trv_candidates_collect(&list, false), 0);
     assert_int_equal(trv_candidates_collect(&list, true), 0);
-    /* Hybrids of many dimensions are thousands, all alike, and those of large tori take longest. */
+    /* There are thousands of hybrids of many dimensions, all similar, and those of large tori take longest. */
     const int stride = list.count / (!exhaustive() ? 10 : torus->ranks > 200 ? 20 : 100) + 1;
     for (int i = 0; i < list.count; i += strncmp(list.candidate[i].name, "hybrid", 6) == 0 ? stride : 1)
         spelled += expect_spelled(torus, list.candidate[i].name, collective);
@@ -201,7 +201,7 @@ static int expect_all(const trv_torus_t *torus, trv_collective_t collective)
     return spelled;
 }
 
-/* Tori of the table and others, whose chains a search finds. */
+/* Tori of the table, and others whose chains are searched. */
 static void test_all(void **state)
 {
     static const char *const name[] = {
@@ -258,7 +258,7 @@ static void test_all(void **state)
     }
 }
 
-/* What spelling looks like, so that other tools may rely on it. */
+/* The text of spelled-out names, on which other tools may rely. */
 static void test_texts(void **state)
 {
     static const struct {

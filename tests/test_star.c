@@ -1,5 +1,5 @@
 /*
- * Star schedules: exact in every form, consistent where they say so, as few steps as promised; and what is refused.
+ * Star schedules: exact in every form, consistent if they claim to be, with as few steps as promised; and the errors.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,7 +49,7 @@ static bool prove(const trv_torus_t *torus, const char *name, trv_collective_t c
     return verdict.consistent;
 }
 
-/* Every set of steps that may send whole vectors; returns how many there are. */
+/* Proves the schedules for every set of steps that may send whole vectors; returns their number. */
 static int prove_mixtures(const trv_star_chain_t *chain, int number)
 {
     int mixtures = 0;
@@ -107,7 +107,7 @@ static void every_chain_in_every_form(void **state)
     }
 }
 
-/* Chains that are given, streams that are fewer, or more than differ: the steps of each are said beside it. */
+/* Chains in names, streams that are fewer than usual or more than differ; `steps` are those of each. */
 static void chains_and_streams_by_name(void **state)
 {
     static const struct {
@@ -139,7 +139,7 @@ static void chains_and_streams_by_name(void **state)
     }
 }
 
-/* Coverings: enough for idempotent operations and where vectors are collected, in fewer steps than direct sums. */
+/* Coverings: sufficient for idempotent operations and for AllGather, in fewer steps than direct sums. */
 static void coverings(void **state)
 {
     static const char *const tori[] = {"7x7", "3x5", "9x9", "5", "7x11", "2x3x5"};
@@ -160,7 +160,7 @@ static void coverings(void **state)
     }
 }
 
-/* What is simulated on one rank for all takes as long as on all of them, also where routes bend. */
+/* A simulation with the symmetry reduction takes as long as the full one, also if routes turn. */
 static void one_rank_stands_for_all(void **state)
 {
     static const char *const star[][2] = {{"4x4", "star:l"},
@@ -189,7 +189,7 @@ static void one_rank_stands_for_all(void **state)
     }
 }
 
-/* The shortest name of a star is the star. */
+/* Names are parsed as they are printed; the shortest name of a star is "star". */
 static void names_are_read_as_they_are_written(void **state)
 {
     static const char *const names[] = {"star", "star:l", "star:0", "star:b:1", "star:12:3", "star:l::1", "star:b::2"};

@@ -1,5 +1,5 @@
 /*
- * Star chains: reading, printing and checking them, against counting one by one.
+ * Star chains: parsing, printing and checking them, compared with counting one by one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #include "stars_check.h"
 
 #define TEXT_MAX 8192
-static trv_star_chain_t found[TRV_STAR_FOUND_MAX], chain; /* large */
+static trv_star_chain_t found[TRV_STAR_FOUND_MAX], chain; /* static because they are large */
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
@@ -39,7 +39,7 @@ static void test_text(void **state)
     assert_int_equal(trv_star_load(&chain, 1), 4);
     assert_int_equal(trv_star_dimension_load(&chain, 0, 1), 1);
     expect_ports(&chain);
-    /* Half way round is one displacement, whichever way it is written. */
+    /* Half way round is one displacement, whichever sign it is written with. */
     assert_int_equal(trv_star_parse(&chain, &torus, "1.0/0.1/-1.0_-2.1/0.-2/-2.-1", false), 0);
     trv_star_format(&chain, printed, sizeof printed);
     assert_string_equal(printed, text);
@@ -78,7 +78,7 @@ static void test_bad_text(void **state)
     assert_non_null(strstr(trv_last_error(), "covers 11 of the 16 displacements of 4x4 only"));
 }
 
-/* Whether the sums of these steps, each as often as any other, are closed under addition. */
+/* Whether the sums of these steps, each equally often, are closed under addition. */
 static bool is_subgroup(const trv_star_chain_t *stars, unsigned steps)
 {
     const trv_torus_t *torus = &stars->torus;
@@ -94,7 +94,7 @@ static bool is_subgroup(const trv_star_chain_t *stars, unsigned steps)
     return closed;
 }
 
-/* A random chain; about half of them with the factors that a direct sum has. */
+/* Draws a random chain; about half of them with the factors of a direct sum. */
 static void draw_chain(trv_star_chain_t *stars, const trv_torus_t *torus, const int *factor, int steps)
 {
     memset(stars, 0, sizeof *stars);
@@ -143,12 +143,12 @@ static void test_random_chains(void **state)
     assert_true(direct > 100 && covering > 100 && neither > 1000);
 }
 
-/* Sets of steps that may be done as L, as bits, of chains found elsewhere by a greedy search. */
+/* The sets of steps, as bits, that may be done as L, for chains that a greedy search found elsewhere. */
 static void test_known_subgroups(void **state)
 {
     static const struct {
         const char *torus, *text;
-        unsigned set[8]; /* those but none and all, ascending; then 0 */
+        unsigned set[8]; /* the proper nonempty ones, ascending; then 0 */
     } known[] = {
         {"4x4", "1.0/0.1/-1.0_2.1/0.2/2.-1", {2}},
         {"5x5", "-1.0/1.0/0.-1/0.1_-2.1/-1.-2/2.-1/1.2", {2}},
@@ -169,7 +169,7 @@ static void test_known_subgroups(void **state)
     }
 }
 
-/* A chain of a torus with more ranks than sums are listed for: proved by its tails. */
+/* A chain for a torus with too many ranks to list the sums of the chain: it is proved by its tails. */
 static void test_large(void **state)
 {
     const trv_torus_t ring = torus_of("1073741824");

@@ -1,8 +1,9 @@
 /*
- * No direct sum of 8x8 in three steps has less than 10 hops, of whatever structure: all of them are tried.
+ * No direct sum of 8x8 in three steps has less than 10 hops, whatever its structure: all of them are tried.
  *
- * Three steps have four choices each, as a step has at most five and these have to multiply to 64. The order of steps
- * does not matter, so their longest vectors rise; if there is none with 9 hops there is none with 8.
+ * Three steps have four choices each, because a step has at most five and the product must be 64. The order of steps
+ * does not matter, so their longest vectors are tried in ascending order. If there is none with 9 hops there is none
+ * with 8.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +17,7 @@
 
 #include "stars_check.h"
 
-/* Sets of displacements of 8x8 are bits of a word, displacement 8 x + y bit 8 x + y. */
+/* Sets of displacements of 8x8 are words of 64 bits; displacement (x, y) is bit 8 x + y. */
 static int hops_8x8(int v)
 {
     int x = v / 8, y = v % 8;
@@ -50,7 +51,7 @@ typedef struct star_8x8 {
     int v[3];
 } star_8x8_t;
 
-/* All stars of vectors of at most `hops`. */
+/* Lists all stars of vectors of at most `hops`. */
 static int list_8x8(int hops, star_8x8_t *star)
 {
     int count = 0, v[3];
@@ -64,7 +65,7 @@ static int list_8x8(int hops, star_8x8_t *star)
     return count;
 }
 
-/* Whether no image of the star under the square's symmetries comes before it: the others need not be tried as well. */
+/* Whether the star is the first among its images under the symmetries of the square; the others need not be tried. */
 static bool is_least_8x8(const star_8x8_t *star)
 {
     for (int g = 1; g < 8; g++) {
@@ -81,7 +82,8 @@ static bool is_least_8x8(const star_8x8_t *star)
     return true;
 }
 
-/* Whether `left` translates of `sums` by vectors of at most `hops` make the rest of the torus; `v` gets the vectors. */
+/* Whether `left` translates of `sums` by vectors of at most `hops` cover the rest of the torus; `v` gets the
+ * vectors. */
 static bool tile_8x8(uint64_t there, uint64_t sums, int hops, int left, int *v)
 {
     if (left == 0)
@@ -97,7 +99,7 @@ static bool tile_8x8(uint64_t there, uint64_t sums, int hops, int left, int *v)
     return false;
 }
 
-/* Whether there is a direct sum whose steps have at most so many hops, the first two by trying all. */
+/* Whether there is a direct sum whose steps have at most these numbers of hops; the first two steps by exhaustion. */
 static bool exists_8x8(int first, int second, int third, star_8x8_t *one, star_8x8_t *other)
 {
     int ones = list_8x8(first, one), others = list_8x8(second, other), v[3];

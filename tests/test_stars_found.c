@@ -1,5 +1,5 @@
 /*
- * Star chains that are found: the table, what was promised for tori that machines have, and coverings of small tori.
+ * Star chains of the table and the search, the promises for tori of real machines, and coverings of small tori.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 #include "stars_check.h"
 
 #define TEXT_MAX 8192
-static trv_star_chain_t found[TRV_STAR_FOUND_MAX], chain; /* large */
+static trv_star_chain_t found[TRV_STAR_FOUND_MAX], chain; /* static because they are large */
 
 static int hops_of(const trv_star_chain_t *stars)
 {
@@ -30,7 +30,7 @@ static int hops_of(const trv_star_chain_t *stars)
     return hops;
 }
 
-/* The first chain of each torus: at most so many steps and hops. */
+/* The maximum steps and hops of the first chain of each torus. */
 static void test_targets(void **state)
 {
     static const struct {
@@ -63,7 +63,7 @@ static void test_targets(void **state)
     }
 }
 
-/* The rows of the page say what is found. */
+/* The rows of docs/stars.md agree with the chains that are found. */
 static void test_page(void **state)
 {
     FILE *page = fopen(TRIVANCE_TEST_DATA "/../../docs/stars.md", "r");
@@ -103,7 +103,7 @@ static void test_no_chain(void **state)
     assert_non_null(strstr(trv_last_error(), "at most 65536 ranks"));
 }
 
-/* The table is what the search finds, on tori where that takes milliseconds. */
+/* The table equals the result of the search, on tori where that takes milliseconds. */
 static void test_table(void **state)
 {
     int rows = 0, searched = 0;
@@ -134,7 +134,8 @@ static void test_table(void **state)
     assert_true(rows > 100 && searched > 20);
 }
 
-/* Every torus up to 16x16 and 8x8x8: a covering, in as few steps as there can be but on those that are named. */
+/* Every torus up to 16x16 and 8x8x8 has a covering with the minimum number of steps, except for those that are
+ * counted. */
 static void expect_cover(const trv_torus_t *torus, int *more)
 {
     char text[TRV_TORUS_TEXT_MAX];

@@ -1,5 +1,5 @@
 /*
- * Tori: what is parsed and what is refused, coordinates, routes.
+ * Tori: accepted and rejected texts, coordinates, routes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -114,7 +114,7 @@ static void routes(void **state)
     trv_torus_t torus;
     int ports[64];
     assert_int_equal(trv_torus_parse("8x5", &torus), TRV_OK);
-    /* Every pair, starting with every port of dimension 1: the port's own way first, then the shorter way. */
+    /* Every pair, starting with every port of dimension 1: in the port's direction first, then the shorter way. */
     for (int from = 0; from < torus.ranks; from++)
         for (int to = 0; to < torus.ranks; to++) {
             int down = (to / 5 - from / 5 + 8) % 8, right = (to % 5 - from % 5 + 5) % 5;
@@ -128,7 +128,7 @@ static void routes(void **state)
     assert_int_equal(ports[1], trv_port(0, 1));
     assert_int_equal(walk(&torus, 0, 21, trv_port(1, 1), 1, ports), 5);
     assert_int_equal(ports[1], trv_port(0, -1));
-    /* The long way round, because the port says so. */
+    /* The long way round, as the port demands. */
     assert_int_equal(walk(&torus, 0, 1, trv_port(1, -1), 0, ports), 4);
 }
 

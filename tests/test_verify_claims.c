@@ -1,5 +1,5 @@
 /*
- * Claims that are not true, waiting in a circle, and what else only small schedules made by hand show.
+ * False claims, cyclic waits, and other faults that only small schedules made by hand show.
  */
 #include "verify_expect.h"
 
@@ -14,7 +14,7 @@ static trv_schedule_t *empty(const char *torus_text, trv_explicit_options_t opti
     return schedule;
 }
 
-/* Sends unit 0, register `from_reg` to register `to_reg`. */
+/* Sends unit 0 of register `from_reg` to register `to_reg`. */
 static void message(trv_schedule_t *schedule, int step, int from, int to, int port, int sides, int from_reg, int to_reg)
 {
     trv_explicit_part_t part = {.from_reg = from_reg, .to_reg = to_reg, .count = 1, .unit = (int64_t[]){0}};
@@ -26,7 +26,8 @@ static void combine(trv_schedule_t *schedule, int step, int rank, int sources, c
     assert_int_equal(trv_explicit_combine(schedule, 0, step, rank, 0, sources, source, 1, (int64_t[]){0}), TRV_OK);
 }
 
-/* AllReduce on a ring of 3 in one step; without rank 2's message to rank 0, which then adds one source less. */
+/* AllReduce on a ring of 3 in one step. If not `complete`, rank 2 sends nothing to rank 0, which adds one source
+ * less. */
 static trv_schedule_t *ring_of_3(trv_explicit_options_t options, bool complete)
 {
     options.streams = options.steps = options.units = 1;
@@ -64,7 +65,7 @@ static void ranks_that_wait_in_a_circle(void **state)
     trv_schedule_t *schedule = empty("3", (trv_explicit_options_t){TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 2,
                                                                    .registers = 2, .units = 1});
     (void)state;
-    for (int rank = 0; rank < 3; rank++) { /* everybody sends first and would receive afterwards */
+    for (int rank = 0; rank < 3; rank++) { /* every rank sends before it receives */
         message(schedule, 0, rank, (rank + 1) % 3, trv_port(0, +1), TRV_SEND, 0, 1);
         message(schedule, 1, rank, (rank + 1) % 3, trv_port(0, +1), TRV_RECEIVE, 0, 1);
     }
@@ -95,7 +96,7 @@ static void the_first_of_several_faults(void **state)
     trv_schedule_t *schedule = empty("5", options);
     trv_explicit_part_t part = {.from_reg = 0, .to_reg = 1, .count = 1, .unit = (int64_t[]){0}};
     (void)state;
-    /* Stream 0 fails in step 1, stream 1 in step 0 already, at ranks 3 and 2. */
+    /* Stream 0 fails in step 1, stream 1 already in step 0, at ranks 3 and 2. */
     assert_int_equal(trv_explicit_message(schedule, 0, 1, 0, 1, 0, -1, TRV_SEND, 1, &part), TRV_OK);
     assert_int_equal(trv_explicit_message(schedule, 1, 0, 3, 4, 0, -1, TRV_SEND, 1, &part), TRV_OK);
     assert_int_equal(trv_explicit_message(schedule, 1, 0, 2, 1, 1, -1, TRV_SEND, 1, &part), TRV_OK);
@@ -177,7 +178,7 @@ static void covers_but_not_all(void **state)
     trv_schedule_t *schedule = ring_of_3((trv_explicit_options_t){TRV_EXPLICIT_OPTIONS, .exactness = TRV_COVERS}, true);
     (void)state;
     assert_true(verdict_of(schedule, TRV_VERIFY_RANDOM).valid);
-    assert_int_equal(verdict_of(schedule, TRV_VERIFY_RANDOM).method, TRV_VERIFY_EXHAUSTIVE); /* no sums to compare */
+    assert_int_equal(verdict_of(schedule, TRV_VERIFY_RANDOM).method, TRV_VERIFY_EXHAUSTIVE); /* there are no sums */
     trv_schedule_destroy(schedule);
     expect(ring_of_3((trv_explicit_options_t){TRV_EXPLICIT_OPTIONS, .exactness = TRV_COVERS}, false),
            (expected_t){-1,
@@ -202,7 +203,7 @@ static void claims_consistent_but_is_not(void **state)
     trv_schedule_t *schedule = ring_of_3((trv_explicit_options_t){TRV_EXPLICIT_OPTIONS, .consistent = false}, true);
     (void)state;
     trv_verdict_t verdict = verdict_of(schedule, TRV_VERIFY_EXHAUSTIVE);
-    assert_true(verdict.valid && !verdict.consistent); /* it makes no such claim */
+    assert_true(verdict.valid && !verdict.consistent); /* it does not claim to be */
     schedule->consistent = true;
     expect(schedule,
            (expected_t){-1,
@@ -215,7 +216,7 @@ static void claims_consistent_but_is_not(void **state)
     expect(schedule, (expected_t){-1, 1, 0, {"ranks 0 and 1 have added the whole slice in different orders"}});
 }
 
-/* a + b = b + a: two ranks exchange, each adds its own first. */
+/* a + b = b + a: two ranks exchange, and each adds its own contribution first. */
 static void knows_that_sums_commute(void **state)
 {
     trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 1,
@@ -230,7 +231,7 @@ static void knows_that_sums_commute(void **state)
     trv_schedule_destroy(schedule);
 }
 
-/* (1 + 0) + 2 in one go rounds once in half precision, in two goes twice. */
+/* In half precision, (1 + 0) + 2 rounds once in one combine, and twice in two. */
 static void a_joint_combine_is_not_two(void **state)
 {
     trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 1,
@@ -317,7 +318,7 @@ static void takes_random_values_where_counts_are_dear(void **state)
 {
     trv_schedule_t *schedule = made("trivance-b", "12x12x16", TRV_ALLREDUCE);
     (void)state;
-    schedule->messages_per_port = 0; /* refuted in the first step; test_verify_large has a schedule that is valid */
+    schedule->messages_per_port = 0; /* fails in the first step; test_verify_large has a valid schedule */
     trv_verdict_t verdict = verdict_of(schedule, TRV_VERIFY_AUTO);
     assert_int_equal(verdict.method, TRV_VERIFY_RANDOM);
     assert_false(verdict.valid);

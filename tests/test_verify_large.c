@@ -1,8 +1,8 @@
 /*
- * Thousands of ranks, by random 64-bit values: all collectives by every algorithm on the 2048 ranks of 8x16x16, and stars
- * on the 4096 ranks of 16x16x16.
+ * Thousands of ranks, by random 64-bit values: all collectives by every algorithm on the 2048 ranks of 8x16x16, and
+ * stars on the 4096 ranks of 16x16x16.
  *
- * The exhaustive tier alone runs this program, one test at a time: the first argument is the pattern of the tests' names.
+ * Only the exhaustive tier runs this program, one test at a time: the first argument is a pattern for the tests' names.
  * tests/CMakeLists.txt lists the patterns; a new test needs one.
  */
 #include "verify_all.h"
@@ -50,7 +50,7 @@ static void random_values_are_chosen_where_counts_are_expensive(void **state)
     trv_schedule_destroy(schedule);
 }
 
-/* Two of the streams, of which the others are images. */
+/* Two of the streams; the others are images of them. */
 static void stars(void **state)
 {
     static const char *const names[] = {"star:b:0:2", "star:345:0:2", "star:l:0:2"};

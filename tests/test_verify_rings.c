@@ -1,6 +1,6 @@
 /*
- * Every algorithm on rings of up to 243 ranks, by counting every contribution: AllReduce, Reduce-Scatter, AllGather. The
- * exhaustive tier takes all sizes up to 128 and every third of the others, beside the sample of the quick tier.
+ * Every algorithm on rings of up to 243 ranks, by counting every contribution: AllReduce, Reduce-Scatter, AllGather.
+ * The exhaustive tier takes all sizes up to 128 and every third of the others, besides the sample of the quick tier.
  */
 #include "verify_all.h"
 

@@ -1,6 +1,7 @@
 /*
- * Every algorithm on tori of all shapes: small and middling ones by counting every contribution, larger ones by random
- * 64-bit values. The quick tier takes those of up to 81 ranks, and 3x5x8 by random values; the exhaustive tier the others.
+ * Every algorithm on tori of all shapes: small and medium ones by counting every contribution, larger ones by random
+ * 64-bit values. The quick tier takes those of up to 81 ranks, and 3x5x8 by random values; the exhaustive tier takes
+ * the others.
  */
 #include "verify_all.h"
 

@@ -1,6 +1,7 @@
 /*
- * Streams with weights: every element arrives, whatever the count; slices are cut as the weights say; what is sent is
- * what must be, evenly on all links; and uneven tori come near the limit that no AllReduce is faster than.
+ * Streams with weights: every element arrives, at any count; slices are proportional to the weights; exactly the
+ * necessary bytes are sent, evenly on all links; and tori with unequal sides come close to the lower bound of
+ * AllReduce.
  */
 #include <math.h>
 
@@ -31,7 +32,7 @@ static trv_schedule_t *make(int i, trv_collective_t collective)
     return schedule;
 }
 
-/* A hybrid that is not all of B does AllReduce only. */
+/* Whether the case supports the collective: a hybrid that is not entirely B supports only AllReduce. */
 static bool serves(int i, int collective)
 {
     return collective == TRV_ALLREDUCE || strncmp(cases[i].name, "hybrid:2x6", 10) != 0;
@@ -97,7 +98,7 @@ static void nothing_is_sent_twice(void **state)
     every_case(measure);
 }
 
-/* A message of all units of a stream has the bytes of its slice; slices add up to the vector. */
+/* A message of all units of a stream has the bytes of its slice; the slices add up to the vector. */
 static void slices_follow_weights(void **state)
 {
     (void)state;
@@ -117,7 +118,7 @@ static void slices_follow_weights(void **state)
         }
     }
     trv_schedule_destroy(copy);
-    trv_schedule_destroy(placed); /* and what it places */
+    trv_schedule_destroy(placed); /* also destroys the schedule that it places */
 }
 
 static void equal_weights_change_nothing(void **state)
@@ -142,7 +143,7 @@ static void equal_weights_change_nothing(void **state)
     assert_true(time_fs[0] == time_fs[1] && time_fs[0] == time_fs[2]);
 }
 
-/* One rank for all, or all of them: the same time. */
+/* The symmetry reduction gives the time of the full simulation. */
 static void reduction_is_exact(void **state)
 {
     (void)state;
@@ -163,7 +164,7 @@ static void reduction_is_exact(void **state)
     }
 }
 
-/* Every byte crosses n - 1 links to be added and n - 1 to be spread, and there are 2 D n of them. */
+/* Lower bound: every byte crosses n - 1 links to be added and n - 1 to be distributed, and there are 2 D n of them. */
 static double limit_ns(const trv_torus_t *torus, double bytes, double bandwidth_bps)
 {
     const double n = torus->ranks;

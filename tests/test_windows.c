@@ -1,9 +1,10 @@
 /*
- * Window plans: exact on every ring, no dearer than the reference's exhaustive search, and schedules made of them.
+ * Window plans: exact on every ring, no more expensive than the reference's exhaustive search; and schedules made of
+ * them.
  *
- * Plans are run on displacements: a register's content is an interval lo … hi of displacements from the rank that
- * holds it, a message moves it by its peer's displacement, a combine must find its sources side by side in the order
- * of the ring. An interval as long as the ring holds every rank exactly once.
+ * Plans are run on displacements. A register's content is an interval lo … hi of displacements from the rank that holds
+ * it; a message shifts it by its peer's displacement; a combine must find its sources adjacent, in the order of the
+ * ring. An interval as long as the ring holds every rank exactly once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,7 +63,7 @@ static void run_messages(const trv_window_steps_t *plan, const trv_window_step_t
     }
     for (int m = 0; m < step->messages; m++)
         for (int v = 0; v < step->message[m].vectors; v++)
-            assert_false(busy[step->message[m].send[v]]); /* not received into while it is sent */
+            assert_false(busy[step->message[m].send[v]]); /* no receive into it while it is sent */
 }
 
 static void run_combines(const trv_window_steps_t *plan, const trv_window_step_t *step, interval_t *reg)
@@ -189,8 +190,7 @@ static void twice_a_power_of_three_stays_whole(void **state)
     }
 }
 
-/* Sizes up to 81 against the reference: one vector per message wherever that is possible, at the least congestion sum.
- * */
+/* Sizes up to 81 against the reference: one vector per message wherever possible, with the minimum congestion sum. */
 static void as_cheap_as_the_reference(void **state)
 {
     (void)state;
@@ -315,7 +315,7 @@ static void any_size_in_bounded_work(void **state)
         check_large(large[i]);
 }
 
-/* Rings near 3^s, where the search has the least choice, and the growths that always work. */
+/* Rings near 3^s, where the search has the fewest alternatives, and the growths that always work. */
 static void next_to_powers_of_three(void **state)
 {
     (void)state;
@@ -324,7 +324,7 @@ static void next_to_powers_of_three(void **state)
             check_large(size);
 }
 
-/* The last resort of the search: two vectors per message are enough on every size. */
+/* The search's last resort: two vectors per message suffice on every size. */
 static void the_paper_needs_two_vectors_at_most(void **state)
 {
     (void)state;
@@ -424,7 +424,7 @@ static void assert_valid(const char *algorithm, const char *text, trv_exactness_
     trv_schedule_destroy(schedule);
 }
 
-/* Plans with many registers and two vectors in a message, side by side with others. */
+/* Plans with many registers and two vectors in a message, combined with others. */
 static void mixed_tori_are_exact(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /*
- * For the tests of the verifier: every algorithm of the table that claims a torus, all three collectives.
+ * For the tests of the verifier: every algorithm of the table that supports a torus, all three collectives.
  */
 #ifndef TRIVANCE_TESTS_VERIFY_ALL_H
 #define TRIVANCE_TESTS_VERIFY_ALL_H
@@ -44,7 +44,7 @@ static void verify_one(const trv_algorithm_t *algorithm, const trv_torus_t *toru
 /* Algorithms with parameters are verified up to this size; test_star and test_verify_large have larger tori. */
 enum { RANKS_MAX_WITH_PARAMETERS = 1024 };
 
-/* Verifies every algorithm that claims the torus; returns how many schedules that were. */
+/* Verifies every algorithm that supports the torus; returns the number of schedules. */
 static int verify_torus(const trv_torus_t *torus, trv_verify_method_t method, int first_collective, int last_collective)
 {
     int verified = 0;

@@ -1,6 +1,6 @@
 /*
- * For the tests that break schedules: the verdict that is expected, by counts and by random values alike.
- * With SHOW_FAULTS in the environment every sentence is printed.
+ * For the tests with faulty schedules: the expected verdict, by counts and by random values alike. With SHOW_FAULTS in
+ * the environment every message is printed.
  */
 #ifndef TRIVANCE_TESTS_VERIFY_EXPECT_H
 #define TRIVANCE_TESTS_VERIFY_EXPECT_H
@@ -22,7 +22,7 @@
 typedef struct expected {
     int step, rank;
     int64_t unit;
-    const char *words[6]; /* all of them in the sentence, in this order */
+    const char *words[6]; /* parts of the message, in this order */
 } expected_t;
 
 static void expect_by(trv_schedule_t *schedule, trv_verify_method_t method, const expected_t *expected)
@@ -46,7 +46,7 @@ static void expect_by(trv_schedule_t *schedule, trv_verify_method_t method, cons
                  (long long)expected->unit);
 }
 
-/* Destroys the schedule. */
+/* Expects the fault, and destroys the schedule. */
 static inline void expect(trv_schedule_t *schedule, expected_t expected)
 {
     expect_by(schedule, TRV_VERIFY_EXHAUSTIVE, &expected);

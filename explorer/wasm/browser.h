@@ -1,5 +1,6 @@
 /*
- * What a browser is as an operating system, before every file: one core, no terminal, no temporary files.
+ * The properties of a browser as an operating system: one core, no terminal, no temporary files. Included before every
+ * file.
  */
 #ifndef TRIVANCE_EXPLORE_WASM_BROWSER_H
 #define TRIVANCE_EXPLORE_WASM_BROWSER_H
@@ -23,7 +24,7 @@ struct winsize {
     unsigned short ws_row, ws_col;
 };
 
-#define TIOCGWINSZ 0x5413 /* answered by an error */
+#define TIOCGWINSZ 0x5413 /* ioctl returns an error */
 
 static inline int mkstemp(char *name)
 {

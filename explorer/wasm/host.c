@@ -1,6 +1,6 @@
 /*
- * The browser's counterpart of the module cli/host: an output file is written in place, and the progress of long work
- * goes to the page.
+ * The browser's counterpart of the module cli/host: an output file is written in place, and progress is reported to the
+ * page.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "cli/shared/output.h"
 #include "cli/shared/progress.h"
 
-/* ---- Progress: what the page shows while it waits ---------------------------------------------------------------- */
+/* ---- Progress: shown by the page while it waits ------------------------------------------------------------------ */
 
 __attribute__((import_module("trivance"), import_name("progress"))) void page_progress(double fraction);
 
@@ -19,7 +19,7 @@ static int report(void *context, double fraction)
     cli_progress_t *progress = context;
     progress->done = fraction > progress->done ? fraction : progress->done;
     page_progress(progress->done);
-    return 0; /* a worker that is not needed any more is ended by the page */
+    return 0; /* never cancels: the page ends a worker that it does not need any more */
 }
 
 trv_span_t cli_progress_begin(cli_progress_t *progress, const char *what, double total)

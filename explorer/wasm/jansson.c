@@ -1,5 +1,5 @@
 /*
- * Values of JSON, and how they are written. The reader is in jansson_read.c.
+ * JSON values, and writing them. The reader is in jansson_read.c.
  */
 #include "jansson.h"
 
@@ -90,7 +90,7 @@ double json_number_value(const json_t *value)
 
 /* ---- Arrays and objects ------------------------------------------------------------------------------------------ */
 
-/* Takes both over, also where it fails. */
+/* Takes ownership of key and value, also on failure. */
 static int append(json_t *container, char *key, json_t *value)
 {
     if (container && value && container->count == container->capacity) {
@@ -156,7 +156,7 @@ static json_t *pack(const char **format, va_list *arguments);
 
 static const char *take_text(const char **format, va_list *arguments, size_t *length)
 {
-    const char *text = va_arg(*arguments, const char *); /* in "s%" the length follows */
+    const char *text = va_arg(*arguments, const char *); /* with "s%" its length is the next argument */
     *length = **format == '%' ? va_arg(*arguments, size_t) : strlen(text);
     *format += **format == '%';
     return text;
@@ -232,7 +232,8 @@ static void write_text(const char *text, FILE *out)
     fputc('"', out);
 }
 
-/* As jansson: a point or an exponent is always there, and the exponent has no plus and no zeros in front. */
+/* Writes a real like jansson: always with a point or an exponent; the exponent without a plus and without leading
+ * zeros. */
 static void write_real(double real, int precision, FILE *out)
 {
     char text[64];

@@ -1,10 +1,10 @@
 /*
  * The part of jansson's interface that the tool uses, for WebAssembly, for which Debian has no jansson: values with
- * counted references, a reader of texts and a writer that prints numbers exactly as jansson 2.14 does, which the test of
- * the browser's answers against the tool's holds (tests/explorer/same.mjs).
+ * reference counts, a reader, and a writer that prints numbers exactly as jansson 2.14 does. tests/explorer/same.mjs
+ * compares the browser's answers with the tool's.
  *
- * Limits: objects are searched from their beginning, as those here have few keys; texts are not checked to be UTF-8, as
- * a browser hands over nothing else; what a syntax error is called differs from jansson.
+ * Limits: objects are searched linearly, because they have few keys here; strings are not checked to be UTF-8, because
+ * a browser passes nothing else; syntax errors have other texts than in jansson.
  */
 #ifndef TRIVANCE_EXPLORE_WASM_JANSSON_H
 #define TRIVANCE_EXPLORE_WASM_JANSSON_H
@@ -27,9 +27,9 @@ typedef enum {
 
 typedef struct json_t {
     json_type type;
-    size_t refcount, count, capacity; /* count, capacity: of what it contains */
-    struct json_t **value;            /* of an array or an object */
-    char **key;                       /* of an object */
+    size_t refcount, count, capacity; /* count, capacity: of an array's or an object's members */
+    struct json_t **value;            /* members of an array or an object */
+    char **key;                       /* keys of an object */
     char *text;
     json_int_t integer;
     double real;
@@ -88,8 +88,8 @@ int json_object_set_new(json_t *object, const char *key, json_t *value);
          (object) && k##_at < (object)->count && ((k) = (object)->key[k##_at], (v) = (object)->value[k##_at], 1);      \
          k##_at++)
 
-/* s text, i int, I json_int_t, f double, b whether, o a value that is taken over, O one that is not, {} and []; s% takes
- * the length, too. */
+/* Format characters: s string, i int, I json_int_t, f double, b boolean, o a value of which ownership is taken, O one
+ * that stays with the caller, {} and []. s% also takes the length. */
 json_t *json_pack(const char *format, ...);
 
 json_t *json_loadb(const char *text, size_t length, size_t flags, json_error_t *error);

@@ -1,5 +1,5 @@
 /*
- * Reads JSON (RFC 8259) from a text in memory. A value's nesting is bounded, a key of an object stands once.
+ * Reads JSON (RFC 8259) from a text in memory. The nesting of values is limited, and duplicate keys are rejected.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include "jansson.h"
 
-#define DEPTH_MAX 2048 /* as jansson */
+#define DEPTH_MAX 2048 /* as in jansson */
 
 typedef struct reader {
     const char *text, *at, *end;
@@ -21,7 +21,7 @@ static json_t *fail(const reader_t *reader, const char *format, ...)
     va_list arguments;
     json_error_t *error = reader->error;
     if (error->text[0])
-        return NULL; /* the first one counts */
+        return NULL; /* only the first error is reported */
     va_start(arguments, format);
     vsnprintf(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
@@ -56,7 +56,7 @@ static json_t *fail_expected(const reader_t *reader, const char *what)
     return fail(reader, "%s expected near '%.1s'", what, reader->at);
 }
 
-/* ---- Texts ------------------------------------------------------------------------------------------------------- */
+/* ---- Strings ----------------------------------------------------------------------------------------------------- */
 
 static bool read_hex(reader_t *reader, unsigned *code)
 {
@@ -83,7 +83,7 @@ static char *put_utf8(char *out, unsigned code)
     return out;
 }
 
-/* What stands behind a backslash. NULL: nothing that is known. */
+/* Reads the escape sequence after a backslash; NULL if it is invalid. */
 static char *read_escape(reader_t *reader, char *out)
 {
     static const char name[] = "\"\\/bfnrt", meaning[] = "\"\\/\b\f\n\r\t";
@@ -96,7 +96,7 @@ static char *read_escape(reader_t *reader, char *out)
     }
     if (reader->at == reader->end || *reader->at++ != 'u' || !read_hex(reader, &code) || code == 0)
         return NULL;
-    if (code >= 0xd800 && code < 0xe000) { /* two of them are one */
+    if (code >= 0xd800 && code < 0xe000) { /* a surrogate pair */
         if (code >= 0xdc00 || reader->end - reader->at < 6 || reader->at[0] != '\\' || reader->at[1] != 'u')
             return NULL;
         reader->at += 2;
@@ -107,7 +107,7 @@ static char *read_escape(reader_t *reader, char *out)
     return put_utf8(out, code);
 }
 
-/* The bytes of the character that begins here, 0: it is not UTF-8. */
+/* The number of bytes of the character that begins here; 0 if it is not valid UTF-8. */
 static int utf8_length(const char *at, const char *end)
 {
     const unsigned char *c = (const unsigned char *)at;
@@ -122,12 +122,12 @@ static int utf8_length(const char *at, const char *end)
         if ((c[i] & 0xc0) != 0x80)
             return 0;
     const bool bad = length == 3 ? (c[0] == 0xe0 && c[1] < 0xa0) ||
-                                       (c[0] == 0xed && c[1] >= 0xa0) /* too long, or half of a pair */
+                                       (c[0] == 0xed && c[1] >= 0xa0) /* overlong, or a surrogate */
                                  : length == 4 && ((c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] >= 0x90));
     return bad ? 0 : length;
 }
 
-/* Behind its first quote. The caller frees it; NULL after a sentence. */
+/* Reads a string after its opening quote. The caller frees it; NULL after an error. */
 static char *read_text(reader_t *reader)
 {
     size_t length = 0;
@@ -176,7 +176,7 @@ static json_t *read_value(reader_t *reader, int depth);
 static json_t *read_number(reader_t *reader)
 {
     char copy[64], *end;
-    const size_t length = strspn(reader->at, "+-.0123456789eE"); /* the text ends with a zero */
+    const size_t length = strspn(reader->at, "+-.0123456789eE"); /* the text is zero-terminated */
     const char *digits = reader->at + (*reader->at == '-');
     if (length == 0 || length >= sizeof copy || *digits < '0' || *digits > '9' ||
         (*digits == '0' && digits[1] >= '0' && digits[1] <= '9'))
@@ -263,7 +263,7 @@ static json_t *read_value(reader_t *reader, int depth)
 
 json_t *json_loadb(const char *text, size_t length, size_t flags, json_error_t *error)
 {
-    (void)flags; /* a key that stands twice is always refused */
+    (void)flags; /* duplicate keys are always rejected */
     json_error_t unseen;
     reader_t reader = {text, text, text + length, error ? error : &unseen};
     *reader.error = (json_error_t){0};

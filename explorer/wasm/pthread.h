@@ -1,6 +1,6 @@
 /*
- * Threads where there are none: WebAssembly in a browser, where wasi-libc has no pthread.h. Locks are free, as nobody
- * else is there, and no thread can be had; who asks for threads does the work alone.
+ * Threads for WebAssembly in a browser, where wasi-libc has no pthread.h. There is only one thread: locks do nothing,
+ * and creating a thread fails, so the caller does the work itself.
  */
 #ifndef TRIVANCE_EXPLORE_WASM_PTHREAD_H
 #define TRIVANCE_EXPLORE_WASM_PTHREAD_H

@@ -33,10 +33,10 @@ typedef struct trv_hockney {
 
 /* One step, over all streams. */
 typedef struct trv_step_cost {
-    int messages;         /* on the link with the most messages */
+    int messages;         /* maximum number on one link */
     double link_fraction; /* bytes over the busiest link, as a fraction of the vector m */
     double port_fraction; /* bytes of the largest message, as a fraction of m */
-    int hops;             /* the longest route */
+    int hops;             /* hops of the longest route */
 } trv_step_cost_t;
 
 typedef struct trv_cost {
@@ -53,19 +53,19 @@ typedef struct trv_cost {
 TRV_API int trv_cost_measure(const trv_schedule_t *schedule, trv_cost_t *cost);
 TRV_API void trv_cost_clear(trv_cost_t *cost);
 
-/* Completion time in ns for a vector of `vector_bytes`, message sizes rounded up to bytes as the timing readers do. */
+/* Completion time in ns for a vector of `vector_bytes`. Message sizes are rounded up to bytes, as in the simulator. */
 TRV_API int trv_cost_time_ns(const trv_schedule_t *schedule, const trv_hockney_t *network, uint64_t vector_bytes,
                              double *time_ns);
 
-/* ---- What no schedule beats -------------------------------------------------------------------------------------- */
+/* ---- Lower bounds ------------------------------------------------------------------------------------------------ */
 
-/* Each is a lower bound: by a step and the hops of the farthest pair; by what must leave and enter sets of ranks; by what
- * all links together carry. */
+/* Three lower bounds on the time of any schedule: by one step and the hops between the farthest pair; by the bytes that
+ * must leave and enter sets of ranks; by the bytes that all links together carry. */
 typedef struct trv_limit {
     double startup_ns, sets_ns, links_ns;
     double time_ns;  /* the largest of them */
-    double steps_ns; /* start-up if every rank sends at most one message per port and step; line-l:2, which sends
-                            more, can stay below it */
+    double steps_ns; /* start-up if every rank sends at most one message per port and step; line-l:2 sends more and can
+                            be faster */
 } trv_limit_t;
 
 /* The limit of a collective on a network, where a step takes `times->alpha_ns` without any bytes and a hop

@@ -6,9 +6,9 @@
  * a name for trv_schedule_create, which the tool, the environment and rules files also accept wherever an algorithm is
  * named.
  *
- * Lines and slow or cut links make ranks differ. The best few candidates are then simulated rank by rank, as they are and
- * with slow links avoided (NAME@F, trivance/network.h). Schedules that pass a cut link are excluded, and no plan is slower
- * than the one for the torus without lines and links. A plan is then a name for trv_schedule_create_on.
+ * Lines and slow or cut links make ranks differ. The best few candidates are then simulated rank by rank, as they are
+ * and with slow links avoided (NAME@F, trivance/network.h). Schedules that pass a cut link are excluded, and no plan is
+ * slower than the one for the torus without lines and links. A plan is then a name for trv_schedule_create_on.
  *
  * Everything is deterministic and limited by work, not by time: the same arguments give the same plan on every rank.
  *
@@ -30,7 +30,7 @@
 extern "C" {
 #endif
 
-/* What a plan must satisfy. All zero except for the size: it is exact, nothing else. */
+/* Requirements of a plan. With all members zero except for size, the plan is only required to be exact. */
 typedef struct trv_planner_constraints {
     size_t size;           /* of this struct, as the caller knows it: begin with {TRV_PLANNER_CONSTRAINTS} */
     bool consistent;       /* bitwise identical results on all ranks, also for floating point */
@@ -44,23 +44,24 @@ typedef struct trv_planned {
     char algorithm[TRV_ALGORITHM_NAME_MAX]; /* for trv_schedule_create: "hybrid:4x8/3", "swing-b", … */
     int steps;
     bool consistent;
-    /* Completion time, simulated on the given network, and its parts: steps * alpha, or less where ranks pause in some of
-     * them; the additional time of a vector of one byte; the rest. Streams overlap, so the parts are those of the whole,
-     * not of each stream. */
+    /* Completion time, simulated on the given network, and its parts: steps * alpha, or less where ranks pause in some
+     * of them; the additional time of a vector of one byte; the rest. Streams overlap, so the parts are those of the
+     * whole, not of each stream. */
     double time_ns, alpha_ns, hops_ns, transmission_ns;
-    /* The time is that of the algorithm's model: with lines or links, on a large network, simulating it is too much work
-     * for a plan. */
+    /* The time is that of the algorithm's model: with lines or links, on a large network, simulating it is too much
+     * work for a plan. */
     bool modelled;
 } trv_planned_t;
 
 /* The fastest plan. `network` is TRV_SIMULATE_DEFAULTS or any other set of options, of which finite buffers, jitter and
  * slow ranks are ignored. Slow and cut links are copied. With one queue per link (TRV_FIFO) planning takes
  * milliseconds; with two channels (TRV_DATELINE) the best few candidates are simulated on the whole torus, which takes
- * seconds on thousands of ranks; with lines and links it takes about a second on 1,024 ranks, where what
- * would take longer to simulate counts with its model's time, if that is much better than all that is simulated.
- * constraints may be NULL. Plans are cached, so a repeated question is answered in microseconds. Thread-safe. TRV_ERR_ARGUMENT for an impossible
- * network or constraint (a bandwidth of 0, a negative latency, a row with two cuts); TRV_ERR_UNSUPPORTED if no schedule satisfies the constraints, with a sentence that states which of them excludes
- * what. */
+ * seconds on thousands of ranks; with lines and links it takes about a second on 1,024 ranks, where candidates that
+ * would take longer to simulate are ranked by their model's time, if that is much better than all that is simulated.
+ * constraints may be NULL. Plans are cached, so a repeated question is answered in microseconds. Thread-safe.
+ * TRV_ERR_ARGUMENT for an impossible network or constraint (a bandwidth of 0, a negative latency, a row with two cuts);
+ * TRV_ERR_UNSUPPORTED if no schedule satisfies the constraints, with a sentence that states which of them excludes
+ * which schedules. */
 TRV_API int trv_planner_best(const trv_torus_t *torus, trv_collective_t collective, uint64_t vector_bytes,
                              const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints,
                              trv_planned_t *plan);
@@ -83,8 +84,8 @@ TRV_API int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, cons
 
 /* ---- Any set of nodes ------------------------------------------------------------------------------------------ */
 
-/* A plan for ranks on a set of nodes: the schedule `plan.algorithm` on `torus`, a line ("29m") or ring of so many ranks,
- * of which rank i is the i-th node in the order (trv_order_nodes, trv_schedule_place). */
+/* A plan for ranks on a set of nodes: the schedule `plan.algorithm` on `torus`, a line ("29m") or a ring with one rank
+ * per node. Rank i is the i-th node in the order (trv_order_nodes, trv_schedule_place). */
 typedef struct trv_node_plan {
     trv_order_t order;
     trv_torus_t torus;
@@ -100,10 +101,10 @@ TRV_API int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *
                               uint64_t vector_bytes, const trv_simulate_options_t *network,
                               const trv_planner_constraints_t *constraints, int capacity, trv_node_plan_t *plan);
 
-/* The time of one algorithm there, without constraints, on a ring of which rank i is node[i], in the order given: that
- * of a library which does not know the network. If simulating it would be too much work, *least is true and the time is a
- * lower bound by its steps or bytes. If messages would pass a cut link, which the network may route round, the time is that
- * without cuts. */
+/* The time of one algorithm on such a set, without constraints, on a ring of which rank i is node[i], in the order
+ * given, as with a library that does not know the network. If simulating it would be too much work, *least is true and
+ * the time is a lower bound by its steps or bytes. If messages would pass a cut link, which the network may route
+ * round, the time is that without cuts, and *least is true. */
 TRV_API int trv_planner_nodes_time(const trv_torus_t *machine, int nodes, const int *node, trv_collective_t collective,
                                    uint64_t vector_bytes, const trv_simulate_options_t *network, const char *algorithm,
                                    double *time_ns, bool *least);

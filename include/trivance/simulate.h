@@ -36,11 +36,11 @@ typedef enum trv_link_model {
     TRV_FIFO      /* one queue: the ideal router */
 } trv_link_model_t;
 
-/* When a packet has arrived. */
+/* The time at which a packet counts as arrived. */
 typedef enum trv_delivery {
-    TRV_DELIVERY_HEAD, /* when its head has: the reference simulator's rule */
-    TRV_DELIVERY_TAIL  /* when its last byte has, one serialisation of the packet (on the slowest link of its way)
-                          later: what a real link does */
+    TRV_DELIVERY_HEAD, /* when its head arrives: the reference simulator's rule */
+    TRV_DELIVERY_TAIL  /* when its last byte arrives, one serialisation of the packet (on the slowest link of its route)
+                          later, as on a real link */
 } trv_delivery_t;
 
 /* A rank whose alpha, message overhead and reductions take `factor` times as long (>= 1). If a rank or link has several
@@ -73,11 +73,11 @@ typedef struct trv_simulate_options {
     double link_latency_ns;             /* propagation along a link, >= 0 */
     double host_latency_ns;             /* between a node and its router, each way, >= 0 */
     double router_in_ns, router_out_ns; /* >= 0 */
-    uint32_t packet_bytes;      /* 256 … 2^20, the payload of a packet; a link carries whole flits of 256 bytes */
-    uint64_t buffer_bytes;      /* of a router's input, per link and channel; 0: unlimited. At least one packet. Needs
-                                   TRV_DATELINE, since a ring with one queue and full buffers deadlocks */
-    double message_overhead_ns; /* time a rank's processor is busy with a message before it is sent, >= 0: those of
-                                   all its streams one after another, first come, first served */
+    uint32_t packet_bytes; /* 256 … 2^20, the payload of a packet; a link carries whole flits of 256 bytes */
+    uint64_t buffer_bytes; /* of a router's input, per link and channel; 0: unlimited. At least one packet. Requires
+                                   TRV_DATELINE, because a ring with one queue and full buffers deadlocks */
+    double message_overhead_ns; /* time for which a message occupies its sender's processor, >= 0; the messages of all
+                                   streams of a rank one after another, first come, first served */
     double gamma_ns;            /* per byte that a reduction reads, >= 0: a joint reduction of k sources reads k times
                                    the bytes of its result (the paper's reduction volume: 1.5 m against 2 m);
                                    a step's bytes are rounded up once */
@@ -89,13 +89,14 @@ typedef struct trv_simulate_options {
     const trv_slow_rank_t *slow_rank;
     const trv_slow_link_t *slow_link;
     const trv_simulate_observer_t *observer; /* or NULL; implies `full` */
-    trv_routes_t routes; /* that a planner's schedules are made for; the simulator itself follows a schedule's ports */
-    unsigned narrow; /* bit d: what leaves by the two ports of dimension d shares one path, as fast as a link, into the
-                        network: one interface, or two behind one cable */
-    bool one_path;   /* the narrow dimensions share a single one */
-    /* NULL, or called about every 10 ms, by the thread that does the work, with the fraction 0 … 1 that is done, never
-     * less than before. A result other than 0 ends the call with TRV_ERR_CANCELLED. The planner (trivance/planner.h)
-     * calls it, too. */
+    trv_routes_t routes; /* routes that a planner's schedules are made for; the simulator follows a schedule's ports */
+    unsigned
+        narrow; /* bit d: messages that leave by the two ports of dimension d share one path into the network, as fast
+                        as a link: one interface, or two behind one cable */
+    bool one_path; /* the narrow dimensions share a single path */
+    /* NULL, or a function that is called about every 10 ms, by the thread that does the work, with the fraction 0 … 1
+     * that is done, which never decreases. A result other than 0 ends the call with TRV_ERR_CANCELLED. The planner
+     * (trivance/planner.h) calls it too. */
     int (*progress)(void *context, double fraction);
     void *progress_context;
 } trv_simulate_options_t;
@@ -120,7 +121,7 @@ typedef struct trv_simulation {
     double time_ns;                          /* from the start to the end of the last step of the last rank */
     uint64_t time_fs;                        /* the same, exactly */
     uint64_t messages, packets, packet_hops; /* of the whole torus */
-    uint64_t simulated_hops;                 /* those simulated: fewer with the symmetry reduction */
+    uint64_t simulated_hops;                 /* packet-hops simulated: fewer with the symmetry reduction */
     int simulated_ranks;
     trv_link_load_t *link; /* ranks * 2D, link rank * 2D + port; only with link_loads; freed by trv_simulation_clear */
 } trv_simulation_t;

@@ -1,15 +1,17 @@
 /*
- * What no schedule beats on a network (docs/networks.md):
+ * Lower bounds on the time of any schedule on a network (docs/networks.md):
  *
- *   start-up   a step, and the way between the farthest pair, which some message goes, or several one after another. A
- *              rank that sends one message by each of its p ports in a step has reached (p + 1)^s ranks after s steps;
- *              but there may be several messages, so that these steps are told and not counted
- *   sets       what the others need of a set of ranks leaves it: of an AllReduce the whole vector, and as much enters.
- *              Looked at are all single ranks and, in every dimension, all slices between two gaps
- *   links      a byte crosses n - 1 links to be reduced from n ranks, and n - 1 to be spread to them
+ *   start-up   one step, and the path between the farthest pair of ranks, which one message or several successive ones
+ *              take. A rank that sends one message by each of its p ports in a step reaches at most (p + 1)^s ranks in s
+ *              steps. A rank may send several messages per port, so this number of steps is reported (steps_ns), but is
+ *              not part of the bound
+ *   sets       the data that other ranks need from a set of ranks must leave the set: for an AllReduce the whole vector,
+ *              and as much must enter. The sets considered are all single ranks and, in every dimension, all slices
+ *              between two gaps
+ *   links      a byte crosses n - 1 links to be reduced from n ranks, and n - 1 to be distributed to them
  *
- * A link that is F times as slow has 1/F of the capacity, one that is cut none. Where a packet has arrived when its head
- * has, every link may still carry its last packet when all is done: so many bytes less cross it in time.
+ * A link that is slow by a factor F has 1/F of the capacity, a cut link has none. If a packet has arrived when its head
+ * has, every link may still carry its last packet at the end: the bytes of that packet need not cross it in time.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -19,24 +21,24 @@
 
 #include "base/error.h"
 
-#define SLICES_MAX 1024 /* ranks along a dimension of which all slices are looked at; else those of one and a half */
+#define SLICES_MAX 1024 /* with more ranks along a dimension, only slices of one and of half the ranks are considered */
 
 typedef struct limits {
     const trv_torus_t *torus;
     trv_collective_t collective;
     int ports;
-    double *capacity;      /* rank * ports + port, in links as they should be; 0: there is none */
-    double *ahead, *back;  /* across each gap of a dimension, from coordinate g to g + 1 and the other way */
-    int *queue, *hops;     /* of a walk over all ranks */
-    double vector, unpaid; /* bytes; those that a link may still carry at the end */
-    double bytes_per_link; /* the most so far */
+    double *capacity;      /* rank * ports + port, as a fraction of a regular link; 0: no link */
+    double *ahead, *back;  /* capacity across each gap of a dimension, from coordinate g to g + 1, and the reverse */
+    int *queue, *hops;     /* for a breadth-first search over all ranks */
+    double vector, unpaid; /* bytes; unpaid: bytes that a link may still carry at the end */
+    double bytes_per_link; /* maximum over the sets considered so far */
 } limits_t;
 
 static size_t link_of(const limits_t *l, int rank, int port) { return (size_t)rank * (size_t)l->ports + (size_t)port; }
 
 static bool is_line(const limits_t *l, int d) { return l->torus->lines >> d & 1; }
 
-/* The rank next to this one, or -1 where a line ends. */
+/* The neighbour of a rank by a port; -1 at the end of a line. */
 static int neighbour(const limits_t *l, int rank, int port)
 {
     const int d = trv_port_dimension(port), size = l->torus->size[d];
@@ -68,7 +70,7 @@ static int find_capacity(limits_t *l, const trv_network_t *network)
 
 /* ---- Start-up ---------------------------------------------------------------------------------------------------- */
 
-/* Hops from a rank to the farthest one, over links that are there; 0 where not all can be reached. */
+/* The hops from a rank to the farthest one, without cut links; 0 if some rank cannot be reached. */
 static int walk(limits_t *l, int from)
 {
     int first = 0, last = 0;
@@ -86,7 +88,7 @@ static int walk(limits_t *l, int from)
     return last == l->torus->ranks ? l->hops[l->queue[last - 1]] : 0;
 }
 
-/* Without cuts, and from the ranks at cuts. */
+/* The largest distance between two ranks without cuts, or from a rank that a cut link leaves. */
 static int farthest(limits_t *l, const trv_network_t *network)
 {
     int most = 0;
@@ -112,11 +114,12 @@ static int least_steps(const limits_t *l)
 
 /* ---- Sets -------------------------------------------------------------------------------------------------------- */
 
-/* A set of so many ranks, and the capacities of the links that leave and enter it, `links` each way at the most. */
+/* Considers a set of this many ranks. out, in: the capacities of the links that leave and enter it, at most `links`
+ * each. */
 static void look_at(limits_t *l, double ranks, double links, double out, double in)
 {
     const double share = ranks / l->torus->ranks;
-    double leaves = 1, enters = 1; /* of the vector */
+    double leaves = 1, enters = 1; /* fractions of the vector */
     if (l->collective != TRV_ALLREDUCE) {
         leaves = l->collective == TRV_REDUCE_SCATTER ? 1 - share : share;
         enters = 1 - leaves;
@@ -139,7 +142,7 @@ static void look_at_ranks(limits_t *l)
     }
 }
 
-/* The slice between a gap and the next one that leaves least; of a line also what lies before a gap. */
+/* Considers the slices of a dimension: between any two gaps; of a line, those before each gap. */
 static void look_at_slices(limits_t *l, int d)
 {
     const int size = l->torus->size[d], port = trv_port(d, +1);
@@ -157,7 +160,7 @@ static void look_at_slices(limits_t *l, int d)
             look_at(l, (g + 1) * layer, layer, l->ahead[g], l->back[g]);
         return;
     }
-    for (int g = 0; g < size; g++) /* the halves, and all slices that end at the gap with least capacity */
+    for (int g = 0; g < size; g++) /* all slices that end at gap g; see SLICES_MAX */
         for (int length = 1; length < size; length++) {
             const int before = (g + size - length) % size;
             look_at(l, length * layer, 2 * layer, l->ahead[g] + l->back[before], l->back[g] + l->ahead[before]);
@@ -176,7 +179,7 @@ static double all_capacity(const limits_t *l)
     return all;
 }
 
-/* ---- All of it --------------------------------------------------------------------------------------------------- */
+/* ---- The limit --------------------------------------------------------------------------------------------------- */
 
 static int find(limits_t *l, const trv_network_t *network, const trv_hockney_t *times, trv_limit_t *limit)
 {

@@ -1,11 +1,11 @@
 /*
- * What a schedule costs, by routing every message over the torus and adding up what each directed link carries.
+ * Measures the cost of a schedule: routes every message over the torus and adds up the load of each directed link.
  *
- * Loads are counted in shares of the vector (trv_schedule_shares), as integers, so fractions of it are one division at
- * the very end. A schedule that is the same under translation loads all links that differ
- * by such a translation alike: only the ranks of one period send, and links are told apart up to translation. With
- * the full translation symmetry that is rank 0 and the 2D links of one node, and the link of (dimension, sign)
- * carries the sum of units times hops that way.
+ * Loads are integers, in shares of the vector (trv_schedule_shares); one division at the end makes them fractions of
+ * it. If a schedule is invariant under translation, all links that differ by such a translation have the same load.
+ * Then only the ranks of one period send, and links are distinguished only up to translation. With full translation
+ * symmetry these are rank 0 and the 2D links of one node, and the link of a (dimension, sign) carries the sum of units
+ * times hops in that direction.
  *
  * Source: the congestion-aware Hockney model of the paper, section 2.1.
  */
@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 
-#define REPORT_RANKS 4096 /* between two reports of progress: some 10 ms */
+#define REPORT_RANKS 4096 /* ranks between two progress reports: about 10 ms */
 
 typedef struct load {
     int64_t shares;
@@ -27,25 +27,25 @@ typedef struct load {
 typedef struct meter {
     const trv_schedule_t *schedule;
     const trv_torus_t *torus;
-    const trv_network_t *on;      /* or NULL */
-    const uint64_t *vector_bytes; /* of each size */
+    const trv_network_t *on;      /* slow and cut links; NULL: none */
+    const uint64_t *vector_bytes; /* per size */
     int sizes;
     int period[TRV_DIMS_MAX];
-    int classes;   /* ranks of one period */
-    int *class_of; /* of every rank; NULL when there is only one class */
-    int *rank_of;  /* the rank of one period in each class */
+    int classes;   /* number of ranks of one period */
+    int *class_of; /* per rank; NULL if there is only one class */
+    int *rank_of;  /* per class: its rank with the lowest number */
     size_t links;
-    double *slowness;        /* of each link; NULL: they are all alike */
+    double *slowness;        /* factor per link; NULL: all links are equal */
     load_t *link;            /* class * 2D + port */
     uint64_t *link_bytes;    /* link * sizes + size */
-    uint64_t *message_bytes; /* of the present message, per size */
-    int64_t *sent;           /* shares, per class, all steps so far */
+    uint64_t *message_bytes; /* present message, per size */
+    int64_t *sent;           /* shares per class, all steps so far */
     trv_step_t step;
-    /* Of the present step. */
-    int64_t largest; /* shares of one message */
+    /* The present step: */
+    int64_t largest; /* shares of its largest message */
     int64_t messages;
     int hops;
-    int64_t done; /* ranks of all steps so far */
+    int64_t done; /* ranks that were routed, over all steps so far, for the progress */
     trv_span_t part;
 } meter_t;
 
@@ -70,7 +70,8 @@ static void choose_period(meter_t *meter)
                                                                    : trv_schedule_period(meter->schedule, d);
 }
 
-/* Links count as those of ranks, which are their own classes then. If a link has several entries, the last counts. */
+/* With slow links every rank is its own class, so links have indices rank * 2D + port. If a link has several entries,
+ * the last counts. */
 static int note_slow_links(meter_t *meter)
 {
     const int ports = 2 * meter->torus->dims;
@@ -115,7 +116,7 @@ static int meter_open(meter_t *meter, const trv_schedule_t *schedule, const trv_
         return trv_fail_memory();
     for (int rank = meter->torus->ranks - 1; rank >= 0 && classes > 1; rank--) {
         meter->class_of[rank] = class_of_rank(meter, rank);
-        meter->rank_of[meter->class_of[rank]] = rank; /* the lowest of each class stays */
+        meter->rank_of[meter->class_of[rank]] = rank; /* ranks descend: the lowest of each class remains */
     }
     return note_slow_links(meter);
 }
@@ -171,7 +172,7 @@ static int route_message(meter_t *meter, int stream, int rank, const trv_message
     return TRV_OK;
 }
 
-/* What a rank sends in a step. */
+/* Routes the messages that a rank sends in a step of a stream. */
 static int meter_rank(meter_t *meter, int stream, int step, int class)
 {
     int rank = meter->rank_of[class], rc = trv_schedule_step(meter->schedule, rank, stream, step, &meter->step);
@@ -184,7 +185,7 @@ static int meter_rank(meter_t *meter, int stream, int step, int class)
     return rc;
 }
 
-/* All streams of all steps are the whole. */
+/* The whole is all ranks of one period, for all steps and streams. */
 static int report_progress(const meter_t *meter)
 {
     double parts = (double)trv_schedule_steps(meter->schedule) * trv_schedule_streams(meter->schedule);
@@ -219,7 +220,7 @@ static load_t busiest(const meter_t *meter)
     return most;
 }
 
-/* A slow link is as busy as if it carried as much more. */
+/* The load of the busiest link in bytes; those of a slow link count with its factor. */
 static double busiest_bytes(const meter_t *meter, int size)
 {
     double most = 0;
@@ -252,7 +253,7 @@ static void add_times(const meter_t *meter, const trv_hockney_t *network, double
                          network->hop_ns * meter->hops;
 }
 
-/* What follows from the sums of all steps. */
+/* Computes lambda, delta and theta from the sums over all steps. */
 static void set_factors(const meter_t *meter, int64_t carried, trv_cost_t *cost)
 {
     int64_t vector = trv_schedule_shares(meter->schedule), sent = 0;

@@ -1,5 +1,6 @@
 /*
- * What a schedule costs at several sizes at once: routing every message is what takes long, so it is done once.
+ * The cost of a schedule at several sizes at once. Routing every message takes most of the time, so it is done only
+ * once.
  */
 #ifndef TRIVANCE_COST_MEASURE_H
 #define TRIVANCE_COST_MEASURE_H
@@ -9,9 +10,9 @@
 
 #include "base/span.h"
 
-/* trv_cost_measure, and trv_cost_time_ns of each of the sizes; The bytes of a slow link of `on`
- * (NULL: there is none) take as much longer; TRV_ERR_UNSUPPORTED where a cut one would have to carry some.
- * Progress is reported to the part. */
+/* Does the work of trv_cost_measure, and of trv_cost_time_ns for each of the sizes. `on` has slow and cut links, or is
+ * NULL: the bytes of a slow link count with its factor. TRV_ERR_UNSUPPORTED if a message passes a cut link. Reports
+ * progress to `part`. */
 int trv_cost_sizes(const trv_schedule_t *schedule, const trv_network_t *on, const trv_hockney_t *network,
                    const uint64_t *vector_bytes, int sizes, trv_span_t part, trv_cost_t *cost, double *time_ns);
 

@@ -1,9 +1,10 @@
 /*
- * Plans that are kept: answers, and the planners that gave the last of them, so that a question that was asked before
- * costs nothing, and another size on a torus that was asked about before costs little.
+ * The cache behind trv_planner_best. It keeps answers, so that a repeated question costs a table lookup, and the
+ * planners that were used last, so that another size on the same torus and network does not collect the candidates
+ * again.
  *
- * One mutex guards both; a thread that asks while another thread's plan is being made waits for it. Both are bounded,
- * and the oldest entry is dropped for a new one.
+ * One mutex guards both: a thread that asks while another thread's plan is being computed waits for it. Both tables are
+ * bounded. A new answer replaces the one with the same hash; a new planner replaces the least recently used one.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,12 +16,12 @@
 
 #define ANSWERS_MAX  1024 /* a power of two */
 #define PLANNERS_MAX 4
-#define SETS_MAX     64 /* where there are more, everything is forgotten */
+#define SETS_MAX     64 /* sets of links; one more empties the whole cache */
 
-/* Everything that a plan depends on but the size. Compared and hashed as bytes: cleared before it is filled. */
+/* Everything that a plan depends on, except for the size. It is compared and hashed as bytes, so fill_key clears it. */
 typedef struct question {
     int collective, dims, size[TRV_DIMS_MAX];
-    uint32_t lines, links; /* links: the number of the set, see number_links */
+    uint32_t lines, links; /* links: the identifier of the set of slow and cut links, see number_links */
     double bandwidth_bps, nic_bandwidth_bps, alpha_ns, link_latency_ns, host_latency_ns, router_in_ns, router_out_ns;
     double message_overhead_ns, gamma_ns;
     uint64_t memory_bytes;
@@ -35,15 +36,15 @@ static struct {
         question_t key;
         uint64_t vector_bytes;
         trv_planned_t plan;
-    } answer[ANSWERS_MAX]; /* where a question's hash points to */
+    } answer[ANSWERS_MAX]; /* indexed by the hash of the question */
     struct {
         trv_planner_t *planner;
         question_t key;
-    } planner[PLANNERS_MAX]; /* the last one used first */
+    } planner[PLANNERS_MAX]; /* most recently used first */
     struct {
         int links;
         trv_slow_link_t *link;
-    } set[SETS_MAX]; /* of slow and cut links, which keys have the number of */
+    } set[SETS_MAX]; /* sets of slow and cut links, which keys refer to by number */
     uint32_t sets;
 } kept = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
@@ -78,10 +79,10 @@ static void fill_key(question_t *key, const trv_torus_t *torus, trv_collective_t
 
 static bool is_same(const question_t *a, const question_t *b)
 {
-    return memcmp(a, b, sizeof *a) == 0; /* NOLINT(bugprone-suspicious-memory-comparison): meant */
+    return memcmp(a, b, sizeof *a) == 0; /* NOLINT(bugprone-suspicious-memory-comparison): intended */
 }
 
-/* Forgets everything. */
+/* Empties the cache. */
 static void forget(void)
 {
     for (int i = 0; i < PLANNERS_MAX; i++) {
@@ -95,7 +96,8 @@ static void forget(void)
     kept.sets = 0;
 }
 
-/* The number of the network's set of links: 0 for none, else from 1; a new one is kept. */
+/* Returns in *number the identifier of the network's set of slow and cut links: 0 for none, else from 1. A set that is
+ * not known is copied and added, which may empty the cache. */
 static int number_links(const trv_simulate_options_t *network, uint32_t *number)
 {
     const int links = network->slow_links;
@@ -104,7 +106,7 @@ static int number_links(const trv_simulate_options_t *network, uint32_t *number)
     if (links == 0)
         return TRV_OK;
     for (uint32_t i = 0; i < kept.sets; i++)
-        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): meant */
+        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): intended */
         if (kept.set[i].links == links && memcmp(kept.set[i].link, network->slow_link, bytes) == 0) {
             *number = i + 1;
             return TRV_OK;
@@ -126,7 +128,7 @@ static size_t place_of(const question_t *key, uint64_t vector_bytes)
     return (size_t)(trv_hash(TRV_HASH_SEED ^ vector_bytes, key, sizeof *key) >> 32) % ANSWERS_MAX;
 }
 
-/* The planner for these questions, in the first place; made if there is none. */
+/* Moves the planner for this question to kept.planner[0]; creates it if there is none. */
 static int find_planner(const question_t *key, const trv_torus_t *torus, trv_collective_t collective,
                         const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints)
 {

@@ -1,5 +1,5 @@
 /*
- * Lists of candidates; schedules are made, read and forgotten again: the simulator keeps what it needs.
+ * Lists of candidates. A schedule is created, read and destroyed at once: the simulator keeps the parts that it needs.
  */
 #include "planner/candidates.h"
 

@@ -1,13 +1,14 @@
 /*
- * Candidates from the table of algorithms: one of each that is a single schedule, and of those with parameters what they
- * offer themselves, and at last what they are without any.
+ * Collects candidates from the table of algorithms: first every algorithm that is a single schedule, then the
+ * candidates that each algorithm with parameters offers, and finally those algorithms under their plain names.
  *
- * The single ones are what a plan must not be slower than, so the simulator sees them all, unless a lower bound says that
- * they cannot win. The exception are those of which more than FOLD_MAX ranks would have to be simulated: without any
- * symmetry, on large tori. bench/planner shows that they win nowhere.
+ * A plan must not be slower than any single schedule, so all of these are simulated, unless a lower bound shows that
+ * they cannot win. The exception are schedules of which more than FOLD_MAX ranks would have to be simulated, because
+ * they have no symmetry on a large torus. bench/planner shows that these never win.
  *
- * Of candidates that are equally fast the one that is added first is the plan. So the single ones come first, and the
- * others from the end of the table, where the more special stand.
+ * Of candidates that take equally long the one that was added first becomes the plan. Single schedules are therefore
+ * added first. The algorithms with parameters follow from the end of the table to its start, because the more
+ * specialized ones are at the end.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,14 +18,15 @@
 
 #define FOLD_MAX 64
 
-/* Where lines or links leave no symmetry, nothing is left out for having none. */
+/* Adds a candidate that is always considered. On networks with lines or links no schedule has a symmetry, so a missing
+ * symmetry excludes none. */
 static int add_measured(trv_candidates_t *list, const char *name)
 {
     trv_candidate_t candidate = {.always = true};
     const bool uneven = list->network.torus.lines || list->network.slow_links > 0;
     snprintf(candidate.name, sizeof candidate.name, "%s", name);
     int rc = trv_candidate_facts(list, &candidate);
-    if (rc == TRV_ERR_UNSUPPORTED) /* on these links */
+    if (rc == TRV_ERR_UNSUPPORTED) /* on a network with these links */
         return TRV_OK;
     return !rc && (uneven || candidate.facts.fold <= FOLD_MAX) ? trv_candidates_add(list, &candidate) : rc;
 }
@@ -32,7 +34,7 @@ static int add_measured(trv_candidates_t *list, const char *name)
 static int add_single(trv_candidates_t *list, const trv_algorithm_t *algorithm)
 {
     int rc = trv_algorithm_supports(algorithm, &list->network.torus, list->collective);
-    if (rc == TRV_ERR_UNSUPPORTED) /* the only reason to leave one out */
+    if (rc == TRV_ERR_UNSUPPORTED) /* the only error that excludes an algorithm; others are returned */
         return TRV_OK;
     return rc ? rc : add_measured(list, trv_algorithm_name(algorithm));
 }

@@ -1,5 +1,5 @@
 /*
- * Every constraint is a line of the table below: whether it is set, whether a candidate breaks it, how to call it.
+ * The constraints of a plan. Each is an entry of is_broken, the table of predicates, and has a name in name_rule.
  */
 #include "planner/constraints.h"
 
@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 
-#define NAMES_MAX 3 /* of excluded candidates, per constraint, in a sentence */
+#define NAMES_MAX 3 /* excluded candidates that an error message names per constraint */
 
 typedef struct question {
     const trv_planner_constraints_t *asked;
@@ -60,7 +60,7 @@ int trv_constraints_check(const trv_planner_constraints_t *constraints)
     return TRV_OK;
 }
 
-/* Which rules the candidate breaks, as bits. */
+/* Returns in *broken the rules that the candidate violates, as a bit mask. */
 static int find_broken(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
                        trv_candidate_t *candidate, uint64_t vector_bytes, unsigned *broken)
 {
@@ -82,15 +82,15 @@ int trv_constraints_keep(const trv_planner_constraints_t *constraints, const trv
     return rc;
 }
 
-/* ---- The sentence ------------------------------------------------------------------------------------------------ */
+/* ---- Error messages ---------------------------------------------------------------------------------------------- */
 
 typedef struct sentence {
     size_t used;
     char text[1024];
 } sentence_t;
 
-static void say(sentence_t *sentence, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(sentence_t *sentence, const char *format, ...)
+static void sentence_append(sentence_t *sentence, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void sentence_append(sentence_t *sentence, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
@@ -99,8 +99,8 @@ static void say(sentence_t *sentence, const char *format, ...)
     sentence->used = strlen(sentence->text);
 }
 
-static int say_excluded(sentence_t *sentence, const trv_planner_constraints_t *constraints, int rule,
-                        const trv_candidates_t *list, uint64_t vector_bytes)
+static int sentence_append_excluded(sentence_t *sentence, const trv_planner_constraints_t *constraints, int rule,
+                                    const trv_candidates_t *list, uint64_t vector_bytes)
 {
     char name[80];
     int excluded = 0;
@@ -113,13 +113,13 @@ static int say_excluded(sentence_t *sentence, const trv_planner_constraints_t *c
         if (list->candidate[i].guest || !(broken >> rule & 1))
             continue;
         if (excluded == 0)
-            say(sentence, "%s%s rules out ", sentence->used ? "; " : "", name);
+            sentence_append(sentence, "%s%s rules out ", sentence->used ? "; " : "", name);
         if (excluded < NAMES_MAX)
-            say(sentence, "%s%s", excluded ? ", " : "", list->candidate[i].name);
+            sentence_append(sentence, "%s%s", excluded ? ", " : "", list->candidate[i].name);
         excluded++;
     }
     if (excluded > NAMES_MAX)
-        say(sentence, " and %d more", excluded - NAMES_MAX);
+        sentence_append(sentence, " and %d more", excluded - NAMES_MAX);
     return TRV_OK;
 }
 
@@ -135,7 +135,7 @@ int trv_constraints_refuse(const trv_planner_constraints_t *constraints, const t
     for (int rule = 0; rule < RULES; rule++)
         if (broken >> rule & 1) {
             name_rule(constraints, rule, name, sizeof name);
-            say(&sentence, "%s%s", sentence.used ? ", " : "", name);
+            sentence_append(&sentence, "%s%s", sentence.used ? ", " : "", name);
         }
     return trv_fail(TRV_ERR_UNSUPPORTED, "%s does not meet what is asked for: %s", candidate->name, sentence.text);
 }
@@ -146,7 +146,7 @@ int trv_constraints_refuse_all(const trv_planner_constraints_t *constraints, con
     sentence_t sentence = {0, ""};
     char torus[TRV_TORUS_TEXT_MAX];
     for (int rule = 0; rule < RULES; rule++) {
-        int rc = say_excluded(&sentence, constraints, rule, list, vector_bytes);
+        int rc = sentence_append_excluded(&sentence, constraints, rule, list, vector_bytes);
         if (rc)
             return rc;
     }

@@ -1,22 +1,22 @@
 /*
- * Constraints: which candidates keep to them, and the sentence where none does.
+ * Constraints: whether a candidate satisfies them, and the error message if none does.
  */
 #ifndef TRIVANCE_PLANNER_CONSTRAINTS_H
 #define TRIVANCE_PLANNER_CONSTRAINTS_H
 
 #include "planner/candidates.h"
 
-/* TRV_ERR_ARGUMENT where they say nothing that could be kept. */
+/* TRV_ERR_ARGUMENT if the constraints themselves are invalid. */
 int trv_constraints_check(const trv_planner_constraints_t *constraints);
 
-/* *keeps: whether the candidate keeps to them for a vector of this size. 0 or an error. */
+/* Sets *keeps to whether the candidate satisfies the constraints for a vector of this size. Returns 0 or an error. */
 int trv_constraints_keep(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
                          trv_candidate_t *candidate, uint64_t vector_bytes, bool *keeps);
 
-/* TRV_ERR_UNSUPPORTED with the sentence that says which of them the candidate does not keep to. */
+/* Returns TRV_ERR_UNSUPPORTED with a message that names the constraints that the candidate violates. */
 int trv_constraints_refuse(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
                            trv_candidate_t *candidate, uint64_t vector_bytes);
-/* The same for all candidates. */
+/* The same for all candidates of the list. */
 int trv_constraints_refuse_all(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
                                uint64_t vector_bytes);
 

@@ -1,5 +1,5 @@
 /*
- * Which slow links a plan may leave alone.
+ * Selects the factors F for which the planner tries schedules that avoid slow links (NAME@F).
  */
 #include "planner/factors.h"
 
@@ -17,7 +17,7 @@ static int descending(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Whether links that are so slow can be left alone: not where that would split a row. */
+/* Whether a schedule can avoid all links with this factor or a larger one: it cannot if that would split a row. */
 static bool can_avoid(const trv_network_t *network, double factor)
 {
     char name[TRV_ALGORITHM_NAME_MAX];

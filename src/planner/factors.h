@@ -1,5 +1,6 @@
 /*
- * By how much links are slow: for some of these factors plans leave the links alone that are so slow or slower (NAME@F).
+ * The factors by which links are slow. For some of them the planner tries schedules that avoid all links with this or a
+ * larger factor (NAME@F).
  */
 #ifndef TRIVANCE_PLANNER_FACTORS_H
 #define TRIVANCE_PLANNER_FACTORS_H
@@ -7,10 +8,10 @@
 #include <trivance/network.h>
 
 #define TRV_FACTORS_MAX  3
-#define TRV_FACTOR_LEAST 1.5 /* what is less is not worth an opened row */
+#define TRV_FACTOR_LEAST 1.5 /* avoiding a faster link does not pay for opening its row */
 
-/* The factors of slow links, rounded down so that a name can have them; of many the largest, the least and one between
- * them. */
+/* Finds up to TRV_FACTORS_MAX factors of slow links that can be avoided, largest first, rounded down to two decimals so
+ * that a name can contain them. If there are more, the largest, the smallest and one between them are considered. */
 int trv_factors_find(const trv_network_t *network, double factor[TRV_FACTORS_MAX], int *found);
 
 #endif

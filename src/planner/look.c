@@ -1,5 +1,5 @@
 /*
- * What a few ranks tell of a schedule.
+ * Estimates the work and the time of a schedule from the messages of a few sampled ranks.
  */
 #include "planner/look.h"
 
@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "planner/timing.h"
 
-#define SAMPLED      4 /* ranks */
-#define MESSAGE_WORK 2 /* packet-hops: so long it takes to read a message, and to simulate one besides its hops */
+#define SAMPLED      4 /* number of sampled ranks */
+#define MESSAGE_WORK 2 /* work of reading a message, and of simulating one in addition to its hops, in packet-hops */
 
 bool trv_look_uses_slow(const trv_network_t *network, const char *name)
 {
@@ -23,7 +23,7 @@ bool trv_look_uses_slow(const trv_network_t *network, const char *name)
     return false;
 }
 
-/* The ranks that are looked at: along the diagonal, at even and odd places. */
+/* The i-th sampled rank. The sampled ranks lie along the diagonal of the torus, at even and odd coordinates. */
 static int sampled_rank(const trv_torus_t *torus, int i)
 {
     int place[TRV_DIMS_MAX];
@@ -34,7 +34,8 @@ static int sampled_rank(const trv_torus_t *torus, int i)
     return trv_torus_rank(torus, place);
 }
 
-/* As if all ranks sent as those that are looked at, and all waited in each step for the direction with the most. */
+/* A model of the schedule. It assumes that all ranks send what the sampled ranks send, and that each step takes as long
+ * as its most loaded direction. */
 static trv_model_t likely_model(const trv_schedule_t *schedule, const trv_timing_step_t *step, uint64_t vector_bytes)
 {
     trv_model_t model = {.steps = trv_schedule_steps(schedule)};
@@ -57,13 +58,13 @@ static void fill_look(const trv_planner_t *planner, const char *name, uint64_t v
     double classes = 1;
     for (int d = 0; d < torus->dims; d++)
         classes *= trv_schedule_period(schedule, d);
-    /* What is slow tells all ranks apart; what is cut is not passed. */
+    /* Slow links make all ranks differ. Cut links do not: no message passes them. */
     const double ranks = trv_look_uses_slow(&planner->list.network, name) ? torus->ranks : classes;
     look->hops = fmax(ranks * sends->hops[1] / SAMPLED, fmin(ranks * sends->hops[0] / SAMPLED, planner->hops_max));
     look->messages = classes * sends->messages / SAMPLED;
     look->reading = MESSAGE_WORK * look->messages;
     look->simulating = look->hops + MESSAGE_WORK * ranks * sends->messages / SAMPLED;
-    /* The last packet may still be under way on its first link when its head has arrived. */
+    /* When the head of the last packet has arrived, the packet may still occupy its first link: it is not counted. */
     look->least_ns = fmax(start_ns, byte_ns * (sends->port_bytes - network->packet_bytes));
     const trv_model_t likely = likely_model(schedule, sends->step, vector_bytes);
     look->likely_ns = trv_planner_estimate(planner, &likely, vector_bytes);

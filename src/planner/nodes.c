@@ -1,11 +1,12 @@
 /*
- * Plans for any set of nodes: a line or a ring of ranks is laid along the nodes in several orders, and simulated on the
- * machine.
+ * Plans for any set of nodes: a schedule for a line or a ring of ranks is embedded along the nodes in several orders
+ * and simulated on the machine.
  *
- * Prospects are what the planner thinks best for such a ring by itself and, in turn, what is best of what is made for
- * lines, by its model; at last what Trivance is compared with. They are simulated until the work is done that is allowed
- * for one answer. What has as many steps as there are nodes, and so sends their square of messages, is too much of it on
- * some hundreds of nodes, and left out.
+ * The prospects are, in turn, the plans that the planner finds for a ring of this many ranks without the machine around
+ * it, and the candidates of algorithms made for lines that are best by their models; the baselines come last. Prospects
+ * are simulated until the work that one answer may take is done. A schedule with as many steps as nodes sends a number
+ * of messages that grows with the square of the nodes; with some hundreds of nodes it exceeds that work and is left
+ * out.
  */
 #include <math.h>
 #include <stdio.h>
@@ -24,40 +25,40 @@
 #include "simulate/simulator.h"
 
 #define PROSPECTS_MAX 64
-#define BEST          8     /* of the ring's plans */
-#define TURNS         100   /* from one of these to the next */
-#define COLLECT_MAX   512   /* nodes: for more, offering what is made for lines takes longer than simulating it */
-#define LINES_MAX     8     /* candidates of algorithms that are made for lines */
-#define WORK          1.5e6 /* of one answer, in packet-hops and messages read: about half a second. */
-#define HOPS_MAX      1e5   /* of packets in one simulation, … */
-#define NEAR_HOPS_MAX 3e4 /* … and for an estimate by the ring's planner, whose work is besides, and the lesser part */
-#define IDLE_STEP     0.1 /* work of a step that sends nothing, as most of a large machine's are */
-#define SAMPLED       8   /* other nodes that are looked at */
-#define TIMES_WORK    10  /* many times too much */
-#define ALONE_WORK    5e5 /* of a simulation that is asked for by name */
+#define BEST          8     /* number of plans for the ring */
+#define TURNS         100   /* distance between the turns of two successive ring plans */
+#define COLLECT_MAX   512   /* nodes; above this, collecting candidates for lines takes longer than simulating */
+#define LINES_MAX     8     /* number of candidates of algorithms made for lines */
+#define WORK          1.5e6 /* maximum work of one answer, in packet-hops and messages read: about half a second */
+#define HOPS_MAX      1e5   /* maximum packet-hops in one simulation on the machine */
+#define NEAR_HOPS_MAX 3e4   /* the same for a simulation by the ring's planner; this smaller work is not part of WORK */
+#define IDLE_STEP     0.1   /* work per node of a step in which nothing is sent, as on most nodes of a large machine */
+#define SAMPLED       8     /* number of sampled nodes besides the one in the middle */
+#define TIMES_WORK    10    /* a schedule whose sampled work exceeds this many times WORK is left out */
+#define ALONE_WORK    5e5   /* maximum work of the simulation of a named algorithm */
 
 typedef struct prospect {
     char name[TRV_ALGORITHM_NAME_MAX];
     bool line;
-    int turn; /* of no other */
+    int turn; /* sort key; each is different */
 } prospect_t;
 
 typedef struct question {
     const trv_torus_t *machine;
-    int nodes, *node; /* in the present order */
+    int nodes, *node; /* in the order that is being tried */
     trv_collective_t collective;
     uint64_t vector_bytes;
     trv_simulate_options_t network;
-    trv_span_t part;       /* of the caller's work */
-    trv_planner_t *ring;   /* of so many ranks by themselves */
-    trv_candidates_t line; /* the same, with what is made for lines; no ranks: there is one node */
-    double work;           /* that is left */
-    bool too_much;         /* for some prospect it was not enough */
-    char refusal[200];     /* why the first that cannot run here does not; "": all can */
+    trv_span_t part;       /* part of the caller's progress */
+    trv_planner_t *ring;   /* for a ring of this many ranks, without the machine */
+    trv_candidates_t line; /* for a line of this many ranks; has no ranks if there is only one node */
+    double work;           /* remaining work */
+    bool too_much;         /* some prospect exceeded the remaining work */
+    char refusal[200];     /* error of the first prospect that cannot run on the machine; "": all can */
     int prospects;
     prospect_t prospect[PROSPECTS_MAX];
     int capacity, plans;
-    trv_node_plan_t *plan; /* the best so far, the fastest first */
+    trv_node_plan_t *plan; /* the best plans so far, fastest first */
 } question_t;
 
 /* ---- Prospects --------------------------------------------------------------------------------------------------- */
@@ -80,7 +81,7 @@ static int by_turn(const void *a, const void *b)
     return ((const prospect_t *)a)->turn - ((const prospect_t *)b)->turn;
 }
 
-/* What is fastest on the ring by itself, and at last all that Trivance is compared with. */
+/* Adds the fastest plans for the ring without the machine and, with the last turns, all baselines. */
 static int add_ring(question_t *question)
 {
     trv_planned_t best[BEST];
@@ -134,14 +135,14 @@ static int add_lines(question_t *question)
     return TRV_OK;
 }
 
-/* What makes links differ is of the machine: the line or ring by itself has only equal ones. */
+/* Slow, cut and narrow links belong to the machine; the line or ring for which candidates are found has equal links. */
 static int find_prospects(question_t *question, const trv_planner_constraints_t *constraints)
 {
     trv_torus_t torus;
     trv_simulate_options_t alone = trv_timing_network(&question->network);
     alone.slow_links = 0;
     alone.slow_link = NULL;
-    alone.narrow = alone.narrow != 0; /* a ring's own dimension, where any of the machine's is */
+    alone.narrow = alone.narrow != 0; /* the ring's only dimension is narrow if any of the machine's is */
     int rc = trv_torus_init(&torus, 1, &question->nodes);
     if (!rc)
         rc = trv_planner_create(&question->ring, &torus, question->collective, &alone, constraints);
@@ -159,7 +160,7 @@ static int find_prospects(question_t *question, const trv_planner_constraints_t 
 
 /* ---- On the machine ---------------------------------------------------------------------------------------------- */
 
-/* The work of a step in which a machine does nothing: as much is placing something there. */
+/* The work of a step in which no node of the machine sends. Placing a schedule on the machine takes the same work. */
 static double idle_work(const question_t *question) { return IDLE_STEP * question->machine->ranks; }
 
 static int place(const question_t *question, const trv_torus_t *torus, const char *name, trv_schedule_t **placed)
@@ -172,13 +173,14 @@ static int place(const question_t *question, const trv_torus_t *torus, const cha
     return rc ? rc : trv_schedule_place(placed, schedule, &network, question->node);
 }
 
-/* What so many times that is: messages read, and packet-hops. */
+/* The work of these messages, `times` times: messages read and packet-hops. */
 static double sends_work(const trv_timing_sends_t *sends, double times)
 {
     return times * sends->messages + fmax(times * sends->hops[1], fmin(times * sends->hops[0], HOPS_MAX));
 }
 
-/* About the work of simulating it, as the node in the middle says for all, and the least time. */
+/* Estimates the work of simulating the schedule and a lower bound on its time, as if all nodes sent what the node in
+ * the middle sends. */
 static int look_at(const question_t *question, const trv_schedule_t *placed, double *work, double *least_ns)
 {
     const trv_simulate_options_t *n = &question->network;
@@ -190,7 +192,7 @@ static int look_at(const question_t *question, const trv_schedule_t *placed, dou
     return rc;
 }
 
-/* Whether what other nodes send, whose ways may be longer, is many times too much after all. */
+/* Repeats the estimate with other nodes, whose paths may be longer: sets *too_much if it exceeds TIMES_WORK * WORK. */
 static int look_at_others(const question_t *question, const trv_schedule_t *placed, bool *too_much)
 {
     trv_timing_sends_t sends = {0};
@@ -216,7 +218,8 @@ static void insert(question_t *question, const trv_node_plan_t *plan)
     question->plan[at] = *plan;
 }
 
-/* A schedule whose messages would pass a cut link is none here. */
+/* Simulates a placed schedule and keeps it if it is fast enough. One whose messages pass a cut link is left out, and
+ * its error becomes question->refusal if it is the first. */
 static int time_placed(question_t *question, const trv_schedule_t *placed, trv_node_plan_t *plan)
 {
     trv_simulator_t *simulator;
@@ -244,7 +247,7 @@ static int time_placed(question_t *question, const trv_schedule_t *placed, trv_n
     return TRV_OK;
 }
 
-/* Along the nodes in their present order. */
+/* Tries one prospect on the nodes in their present order, if enough work is left. */
 static int try_plan(question_t *question, trv_order_t order, const prospect_t *prospect)
 {
     const trv_candidates_t *list = prospect->line ? &question->line : &question->ring->list;
@@ -253,7 +256,7 @@ static int try_plan(question_t *question, trv_order_t order, const prospect_t *p
     trv_schedule_t *placed;
     double work = 0, least_ns = 0;
     bool keeps = false, far_too_much = false;
-    /* A node sends a message at least, over a link. */
+    /* Lower bound on the work: every node sends at least one message over one link. */
     if (idle_work(question) + 2.0 * question->nodes > question->work) {
         question->too_much = true;
         return TRV_OK;
@@ -363,7 +366,8 @@ int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *node, tr
     return rc;
 }
 
-/* INFINITY: some message passes a cut link. */
+/* Simulates one algorithm. *least: simulating it is too much work, and the time is a lower bound. A time of INFINITY
+ * means that a message would pass a cut link. */
 static int time_alone(question_t *question, const char *algorithm, double *time_ns, bool *least)
 {
     trv_torus_t ring;

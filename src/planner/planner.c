@@ -1,17 +1,19 @@
 /*
- * A planner: the model ranks its candidates, the simulator decides.
+ * A planner ranks its candidates by a model of their time and decides among the best with the packet simulator.
  *
- * Simulated are, in the order of the model, the candidates that come near the best one's estimate, then the named
- * algorithms, all of them. What a lower bound on its time excludes is not simulated: first the bound that the number of
- * steps gives, then the simulator's own (trv_simulate_bound_ns). So nothing named is ever faster than what is chosen.
+ * It simulates, in the order of their estimates, the candidates whose estimate is near the best one, and then all
+ * algorithms of the table. A candidate is skipped if a lower bound on its time shows that it cannot win: first the
+ * bound by its number of steps, then the simulator's (trv_simulate_bound_ns). Therefore no named algorithm is ever
+ * faster than the plan.
  *
- * The links have one queue each (TRV_FIFO), whatever model the network asks for: then a schedule's symmetry makes a few
- * ranks stand for all, and a simulation takes less than a millisecond whatever the torus. What makes ranks differ
- * (slow ranks, jitter, finite buffers) is left away; but for lines and links, which uneven.c plans with.
+ * Links are simulated with one queue each (TRV_FIFO), whatever model the network asks for. The symmetry of a schedule
+ * then lets a few ranks represent all, and a simulation takes less than a millisecond on any torus. Slow ranks, jitter
+ * and finite buffers would make ranks differ and are ignored. Lines, slow and cut links also make ranks differ;
+ * uneven.c plans for networks that have them.
  *
- * Two channels per link (TRV_DATELINE), where they are asked for, settle the order of the best: they slow schedules
- * down whose streams share links, by up to a half. No symmetry helps there, so that this takes up to seconds on
- * thousands of ranks.
+ * If two channels per link (TRV_DATELINE) are asked for, the best candidates are simulated again with them, and these
+ * times decide their order: two channels slow schedules whose streams share links, by up to a half. No symmetry helps
+ * in these simulations, so they take up to seconds on thousands of ranks.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -24,24 +26,25 @@
 #include "planner/uneven.h"
 #include "simulate/network.h"
 
-#define NEAR     1.6 /* times the best estimate: what is estimated to take longer is not simulated … */
-#define NEAR_MAX 64  /* … and of the others so many at most, or as many as are asked for */
-/* With two channels per link: of the candidates that take at most SETTLE_NEAR times as long as the best, with one queue,
- * at most SETTLE_MAX are simulated, and at most SETTLE_ALIKE of one algorithm, in so many hops each. */
+#define NEAR     1.6 /* a candidate whose estimate exceeds the best one times this is not simulated */
+#define NEAR_MAX 64  /* maximum number of the others that are simulated, unless more plans are asked for */
+/* With two channels per link, the candidates are simulated that take at most SETTLE_NEAR times as long as the best with
+ * one queue: at most SETTLE_MAX of them, at most SETTLE_ALIKE of one algorithm, each in at most SETTLE_HOPS_MAX
+ * hops. */
 #define SETTLE_NEAR     1.5
 #define SETTLE_ALIKE    2
 #define SETTLE_MAX      6
-#define SETTLE_CAPACITY 48 /* plans with one queue to choose from, of which half may be weighted hybrids */
+#define SETTLE_CAPACITY 48 /* plans with one queue to choose from, up to half of which may be weighted hybrids */
 #define SETTLE_HOPS_MAX 1e7
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-/* The simulator's own opinion of the options, on a torus of two ranks, whatever the schedule. */
+/* Checks the options by a simulation on a ring of two ranks, so that the simulator reports invalid ones. */
 static int check_network(const trv_simulate_options_t *asked)
 {
     trv_simulate_options_t network = *asked;
-    network.slow_ranks = network.slow_links = 0; /* they are of another torus … */
-    network.narrow = 0;                          /* … as narrow dimensions are */
+    network.slow_ranks = network.slow_links = 0; /* they refer to another torus, … */
+    network.narrow = 0;                          /* … and so do narrow dimensions */
     network.link_loads = false;
     network.observer = NULL;
     network.progress = NULL;
@@ -59,7 +62,7 @@ static int check_network(const trv_simulate_options_t *asked)
     return rc;
 }
 
-/* The planner's own copy of the links. */
+/* Copies the links, so that the caller's array need not outlive the call. */
 static int keep_links(trv_planner_t *planner, const trv_torus_t *torus)
 {
     const size_t links = (size_t)planner->network.slow_links;
@@ -133,7 +136,7 @@ void trv_planner_report_to(trv_planner_t *planner, const trv_simulate_options_t 
     planner->caller = (trv_span_t){network->progress, network->progress_context, 0, 1};
 }
 
-/* Estimates of the work that is left may be wrong: what was reported before is not taken back. */
+/* Estimates of the remaining work may be wrong, but the reported fraction never decreases. */
 static int planner_report(void *context, double fraction)
 {
     trv_planner_t *planner = context;
@@ -149,7 +152,7 @@ static void planner_begin_call(trv_planner_t *planner)
 
 /* ---- One candidate ----------------------------------------------------------------------------------------------- */
 
-/* The time with two channels per link, on the whole torus, of a candidate whose simulator is made. */
+/* Simulates a candidate on the whole torus with two channels per link. Its simulator must exist. */
 static int find_dateline_time(const trv_planner_t *planner, const trv_candidate_t *candidate, uint64_t vector_bytes,
                               trv_entry_t *entry)
 {
@@ -162,7 +165,7 @@ static int find_dateline_time(const trv_planner_t *planner, const trv_candidate_
 
 /* ---- The ranking ------------------------------------------------------------------------------------------------- */
 
-/* By the model; what is considered always comes last, in the order of the list. */
+/* For qsort: by the model's estimate; candidates that are always considered come last, in the order of the list. */
 static int by_estimate(const void *a, const void *b)
 {
     const trv_entry_t *x = a, *y = b;
@@ -173,7 +176,8 @@ static int by_estimate(const void *a, const void *b)
     return x->candidate - y->candidate;
 }
 
-/* Examines what keeps to the constraints and comes near, and what is considered always. */
+/* Examines the candidates that satisfy the constraints and whose estimate is near the best, and those that are always
+ * considered. */
 static int examine_all(trv_ranking_t *ranking, int entries)
 {
     trv_planner_t *planner = ranking->planner;
@@ -209,7 +213,7 @@ static bool is_alike(const trv_ranking_t *ranking, const trv_entry_t *a, const t
     return trv_planner_is_alike(candidate[a->candidate].name, candidate[b->candidate].name);
 }
 
-/* Whether entry i of the best comes near enough, with few enough like it before it. */
+/* Whether entry i of the best is near the first, with fewer than SETTLE_ALIKE entries of its algorithm before it. */
 static bool is_to_settle(const trv_ranking_t *ranking, int i)
 {
     int alike = 0;
@@ -218,7 +222,7 @@ static bool is_to_settle(const trv_ranking_t *ranking, int i)
     return alike < SETTLE_ALIKE && ranking->best[i].time_ns <= SETTLE_NEAR * ranking->best[0].time_ns;
 }
 
-/* Simulates the best again, with two channels per link, and keeps these alone, in their new order. */
+/* Simulates the best entries again, with two channels per link, and keeps only these, in their new order. */
 static int settle(trv_ranking_t *ranking)
 {
     trv_planner_t *planner = ranking->planner;
@@ -253,7 +257,7 @@ static int rank_even(trv_ranking_t *ranking)
                                                                                           ranking->vector_bytes)};
     }
     qsort(ranking->entry, (size_t)entries, sizeof *ranking->entry, by_estimate);
-    /* With one queue per link it takes next to no time beside that with two. */
+    /* The simulations with one queue per link take little time compared with those with two channels. */
     const trv_span_t all = planner->part;
     planner->part = trv_span(all, 0, planner->dateline ? 0.1 : 1);
     int rc = examine_all(ranking, entries);
@@ -266,7 +270,7 @@ static int rank_all(trv_ranking_t *ranking)
     const trv_planner_t *planner = ranking->planner;
     int rc = planner->whole ? trv_uneven_rank(ranking) : rank_even(ranking);
     if (!rc && ranking->kept > 0 && ranking->timed == 0)
-        return TRV_ERR_UNSUPPORTED; /* with the sentence of the last one that could not be simulated */
+        return TRV_ERR_UNSUPPORTED; /* the error message is that of the last candidate that could not be simulated */
     if (!rc && ranking->timed == 0)
         return trv_constraints_refuse_all(&planner->constraints, &planner->list, ranking->vector_bytes);
     return rc;
@@ -301,7 +305,7 @@ int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int c
     return rc ? rc : plans;
 }
 
-/* The candidate of that name; made, as a guest, if there is none. */
+/* Finds the candidate with this name, or adds it to the list as a guest. */
 static int find_candidate(trv_planner_t *planner, const char *name, trv_candidate_t **candidate)
 {
     trv_candidates_t *list = &planner->list;
@@ -315,7 +319,7 @@ static int find_candidate(trv_planner_t *planner, const char *name, trv_candidat
                         TRV_ALGORITHM_NAME_MAX - 1);
     trv_candidate_t guest = {.guest = true};
     strcpy(guest.name, name);
-    int rc = trv_candidate_facts(list, &guest); /* what is no algorithm becomes no candidate */
+    int rc = trv_candidate_facts(list, &guest); /* fails if the name is not that of an algorithm */
     if (!rc)
         rc = trv_candidates_add(list, &guest);
     *candidate = &list->candidate[list->count - 1];

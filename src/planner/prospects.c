@@ -1,6 +1,7 @@
 /*
- * What is worth a simulation: said by the torus without lines and links, for which a planner of its own plans as usual,
- * by the models of what is made for lines, and by what some ranks send.
+ * Selects the schedules that are worth a simulation on a network with lines, slow or cut links. The sources are the
+ * plans for the torus without lines and links, made by a second planner; the models of algorithms that are made for
+ * lines; and the messages of some ranks.
  */
 #include "planner/prospects.h"
 
@@ -11,20 +12,20 @@
 
 #include "base/error.h"
 
-#define NEAR           32   /* plans for the torus without lines and links … */
-#define NEAR_HOPS_MAX  3e4  /* … simulated in so many packet-hops at most, … */
-#define ALIKE          4    /* … of one algorithm at most so many */
-#define FAR            8    /* times as long as the best of them: how much longer, nobody asks */
-#define LINES_MAX      48   /* candidates of algorithms that are made for lines, … */
-#define MODEL_SLACK    0.7  /* … whose times may be so much of what their models say */
-#define LINES_SLOWER   2    /* times as long as on a ring, but for the starts of steps */
-#define CHEAP_MESSAGES 0.05 /* of the planner's hops_max */
+#define NEAR           32   /* number of plans for the torus without lines and links … */
+#define NEAR_HOPS_MAX  3e4  /* … and maximum packet-hops to simulate one of them */
+#define ALIKE          4    /* maximum number of these plans of one algorithm */
+#define FAR            8    /* candidates slower than the best plan times this are not timed precisely */
+#define LINES_MAX      48   /* number of candidates of algorithms that are made for lines */
+#define MODEL_SLACK    0.7  /* their time may be as low as this fraction of what their model estimates */
+#define LINES_SLOWER   2    /* ratio of the times on a line and on a ring, without the start of steps */
+#define CHEAP_MESSAGES 0.05 /* fraction of the planner's hops_max: messages of a schedule that is cheap to simulate */
 
 typedef struct search {
     const trv_planner_t *planner;
     uint64_t vector_bytes;
     trv_prospects_t *found;
-    double near_ns; /* the best plan's for the torus without lines and links; INFINITY: there is none */
+    double near_ns; /* time of the best plan for the torus without lines and links; INFINITY: there is none */
 } search_t;
 
 int trv_prospect_look(const trv_planner_t *planner, uint64_t vector_bytes, trv_prospect_t *prospect)
@@ -65,7 +66,7 @@ int trv_prospect_order(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* The prospect of that name; NULL: there are too many already. */
+/* Finds or adds the prospect with this name; NULL if the list is full. */
 static trv_prospect_t *find_or_add(trv_prospects_t *found, const char *name)
 {
     for (int i = 0; i < found->count; i++)
@@ -85,8 +86,8 @@ static void expect(trv_prospect_t *prospect, double least_ns, double likely_ns)
     prospect->likely_ns = fmax(prospect->likely_ns, likely_ns);
 }
 
-/* What is likely of a schedule's time on the torus without lines and links: a line has half a ring's links, and the ways
- * along it are up to twice as long. */
+/* A likely time on the network of a plan for the torus without lines and links: a line has half as many links as a
+ * ring, and the paths along it are up to twice as long. */
 static double slower(const search_t *search, const trv_planned_t *plan)
 {
     const trv_network_t *network = &search->planner->list.network;
@@ -104,7 +105,8 @@ static int count_alike(const trv_prospects_t *found, const char *name)
     return alike;
 }
 
-/* Those that are fastest on the torus without lines and links. Larger packets than there will do for all but the first. */
+/* Adds the plans that are fastest on the torus without lines and links. Only the best of them needs an exact time; the
+ * others are simulated with larger packets. */
 static int add_near(search_t *search)
 {
     const trv_planner_t *planner = search->planner;
@@ -132,8 +134,9 @@ static int add_near(search_t *search)
     return plans < 0 ? plans : rc;
 }
 
-/* On the torus without lines and links, if it is there and has a symmetry; plan->time_ns is 0 if not. What takes many
- * times as long as the best there is not simulated to its end. */
+/* Sets plan->time_ns to the time on the torus without lines and links, or to 0 if the algorithm is not a candidate of
+ * that planner, because it does not support that torus or has no symmetry there. The simulation of a candidate that
+ * takes FAR times as long as the best is stopped. */
 static int time_whole(const search_t *search, const char *name, trv_planned_t *plan)
 {
     trv_planner_t *whole = search->planner->whole;
@@ -151,8 +154,8 @@ static int time_whole(const search_t *search, const char *name, trv_planned_t *p
     return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
 }
 
-/* A single schedule takes at least its steps, and what a rank sends. Where simulating all of these is too much, it is
- * expected to take as long as on the torus without lines and links. */
+/* Adds an algorithm under its plain name. Its lower bound follows from its steps and from what a rank sends. If
+ * simulating it is not cheap, its time on the torus without lines and links is taken as a lower bound too. */
 static int add_single(search_t *search, const char *name)
 {
     const trv_planner_t *planner = search->planner;
@@ -162,7 +165,7 @@ static int add_single(search_t *search, const char *name)
         return TRV_OK;
     int rc = trv_prospect_look(planner, search->vector_bytes, prospect);
     if (rc == TRV_ERR_UNSUPPORTED && isinf(prospect->least_ns))
-        search->found->count--; /* it was added just now */
+        search->found->count--; /* remove the prospect: it was added above */
     if (!rc)
         rc = time_whole(search, name, &plan);
     if (rc)
@@ -174,7 +177,7 @@ static int add_single(search_t *search, const char *name)
     return TRV_OK;
 }
 
-/* Of those that are made for lines, and are there on this network, the best by their models. */
+/* Adds the best candidates, by their models, that are made for lines and exist on this network. */
 static int add_lines(search_t *search)
 {
     const trv_candidates_t *list = &search->planner->list;
@@ -197,7 +200,8 @@ static int add_lines(search_t *search)
         if (prospect)
             expect(prospect, MODEL_SLACK * line[i].likely_ns, line[i].likely_ns);
         added += !rc;
-        rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc; /* rows of a dimension that begin at different coordinates */
+        /* UNSUPPORTED: rows of one dimension begin at different coordinates */
+        rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     }
     free(line);
     return rc;

@@ -1,5 +1,5 @@
 /*
- * What is worth a simulation where ranks are not alike, before any is simulated.
+ * Prospects: the schedules that are worth a simulation on a network whose ranks differ.
  */
 #ifndef TRIVANCE_PLANNER_PROSPECTS_H
 #define TRIVANCE_PLANNER_PROSPECTS_H
@@ -10,39 +10,40 @@
 
 typedef struct trv_prospect {
     char name[TRV_ALGORITHM_NAME_MAX];
-    double least_ns, likely_ns; /* what it takes at least, and about */
-    bool listed;                /* an algorithm of the table, than which no plan should be slower */
-    bool near;                  /* only from the torus without lines and links is it known what is likely */
+    double least_ns, likely_ns; /* lower bound on the time, and likely time */
+    bool listed;                /* an algorithm of the table; no plan should be slower than one of these */
+    bool near;                  /* a plan for the torus without lines and links, from which its likely time follows */
     bool looked;
-    trv_look_t look; /* at its schedule, … */
-    int refusal;     /* … or why there is none: TRV_ERR_UNSUPPORTED */
-    /* Of those who simulate them: */
-    bool dear; /* comes after the others, or is not simulated */
+    trv_look_t look; /* valid if looked and not refused */
+    int refusal;     /* error of the look, TRV_ERR_UNSUPPORTED if there is no such schedule; 0: none */
+    /* Set by uneven.c, which simulates prospects: */
+    bool dear; /* simulating it is too much work: examined after the others, or by its model only */
     bool examined;
-    double simulated_ns; /* its time, or what that is above; 0: it was not */
+    double simulated_ns; /* simulated time, or a lower bound if the simulation was stopped; 0: not simulated */
 } trv_prospect_t;
 
 typedef struct trv_prospects {
-    int count; /* the first is what a plan must not be slower than: the best for the torus without lines and links */
+    int count; /* if there is a plan for the torus without lines and links, the best one comes first */
     trv_prospect_t prospect[TRV_PROSPECTS_MAX];
 } trv_prospects_t;
 
-/* The plans for the torus without lines and links, what is made for lines, and the algorithms of the table. */
+/* Finds the plans for the torus without lines and links, candidates made for lines, and all algorithms of the table. */
 int trv_prospects_find(const trv_planner_t *planner, uint64_t vector_bytes, trv_prospects_t *prospects);
 
-/* Looks at its schedule, once. */
+/* Fills in prospect->look, once. */
 int trv_prospect_look(const trv_planner_t *planner, uint64_t vector_bytes, trv_prospect_t *prospect);
 
-/* On some hundreds of nodes: there nothing that is listed is left out but for a true bound. */
+/* Whether simulating takes little work, as on some hundreds of nodes. A listed prospect that is cheap is left out only
+ * if a lower bound shows that it cannot win. */
 bool trv_prospect_is_cheap(const trv_planner_t *planner, const trv_look_t *look);
 
-/* The model of what is made for lines; NULL where there is none. */
+/* The model of an algorithm that is made for lines; NULL if there is none of this name. */
 const trv_model_t *trv_prospect_model(const trv_planner_t *planner, const char *name);
 
-/* Its time; 0 where there is none. */
+/* The time by that model; 0 if there is none. */
 double trv_prospect_model_ns(const trv_planner_t *planner, const char *name, uint64_t vector_bytes);
 
-/* For qsort: what is likely to be faster comes first. */
+/* For qsort: by likely time, the smallest first. */
 int trv_prospect_order(const void *a, const void *b);
 
 #endif

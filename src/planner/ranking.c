@@ -1,5 +1,5 @@
 /*
- * Times of candidates, and their order.
+ * Times of candidates, and the list of the best ones.
  */
 #include "planner/ranking.h"
 
@@ -44,14 +44,15 @@ int trv_planner_find_time(const trv_planner_t *planner, trv_candidate_t *candida
     return trv_candidate_simulate(candidate, &network, vector_bytes, planner->part, enough_ns, entry);
 }
 
-/* A vector of one byte takes at least as long as its steps and hops: as long, where simulating it is too much work. */
+/* The time of a vector of one byte: that of its steps and hops. If simulating it is too much work, the lower bound is
+ * taken instead. */
 static int find_empty_time(const trv_planner_t *planner, trv_candidate_t *candidate, double *empty_ns)
 {
     trv_simulate_options_t network = planner->network;
     int rc = trv_candidate_read(&planner->list, candidate);
     if (rc)
         return rc;
-    (void)trv_simulator_drop_links(candidate->simulator, &network); /* without memory they stay */
+    (void)trv_simulator_drop_links(candidate->simulator, &network); /* if memory is short, unused links are kept */
     if (trv_simulate_hops(candidate->simulator, &network, 1) > planner->hops_max)
         return trv_simulate_bound_ns(candidate->simulator, &network, 1, empty_ns);
     trv_entry_t entry;
@@ -62,9 +63,9 @@ static int find_empty_time(const trv_planner_t *planner, trv_candidate_t *candid
 
 void trv_planner_divide(trv_planned_t *plan, double time_ns, double alpha_ns, double empty_ns)
 {
-    const double least_ns = fmin(empty_ns, time_ns); /* no bytes at all take less than one, which is reduced */
+    const double least_ns = fmin(empty_ns, time_ns); /* 0 bytes take less than one, which is reduced */
     plan->time_ns = time_ns;
-    plan->alpha_ns = fmin(alpha_ns, least_ns); /* ranks and streams may have nothing to do in some steps */
+    plan->alpha_ns = fmin(alpha_ns, least_ns); /* ranks and streams may be idle in some steps */
     plan->hops_ns = least_ns - plan->alpha_ns;
     plan->transmission_ns = time_ns - least_ns;
 }
@@ -88,15 +89,15 @@ double trv_planner_estimate(const trv_planner_t *planner, const trv_model_t *mod
 {
     const trv_simulate_options_t *n = &planner->network;
     const double vector_ns = (double)vector_bytes * 8e9 / trv_timing_payload_bps(n);
-    double router_ns = n->router_in_ns + n->router_out_ns; /* a way of h hops passes h + 1 of them */
+    double router_ns = n->router_in_ns + n->router_out_ns; /* a path of h hops passes h + 1 routers */
     double network_ns = model->steps * (n->alpha_ns + 2 * n->host_latency_ns + router_ns) +
                         model->hops * (n->link_latency_ns + router_ns) + model->load * vector_ns;
     return fmax(fmax(network_ns, model->busy * vector_ns) + model->waits * n->message_overhead_ns,
                 model->messages * n->message_overhead_ns);
 }
 
-/* By time; ties are decided by the steps, then by the order of the list. That of guests depends on what was asked before:
- * they come last, by name. */
+/* Orders entries by time, then by steps, then by their order in the list. The order of guests in the list depends on
+ * earlier calls, so guests are last and ordered by name. */
 static bool is_better(const trv_candidate_t *list, const trv_entry_t *a, const trv_entry_t *b)
 {
     const trv_candidate_t *x = &list[a->candidate], *y = &list[b->candidate];

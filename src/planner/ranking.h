@@ -1,5 +1,5 @@
 /*
- * What planners are made of: candidates that get times, and the list of the best.
+ * The state of a planner: its candidates, their times, and the list of the best.
  */
 #ifndef TRIVANCE_PLANNER_RANKING_H
 #define TRIVANCE_PLANNER_RANKING_H
@@ -9,23 +9,23 @@
 
 struct trv_planner {
     trv_simulate_options_t network;
-    bool dateline; /* asked for, of a network that `network` has one queue per link of */
+    bool dateline; /* two channels per link were asked for; `network` has one queue per link */
     trv_planner_constraints_t constraints;
     trv_candidates_t list;
-    double hops_max;       /* of packets in one simulation */
-    trv_slow_link_t *link; /* those of the network */
-    trv_planner_t *whole;  /* of a network with lines or links: for the torus without them; else NULL */
-    trv_span_t part;       /* of the present call: what is being simulated now */
-    trv_span_t caller;     /* the whole of each call … */
-    double done;           /* … and the fraction of the present one that was reported, which never becomes less */
+    double hops_max;       /* maximum packet-hops in one simulation */
+    trv_slow_link_t *link; /* the planner's copy of the network's links */
+    trv_planner_t *whole;  /* if the network has lines or links: a planner for the torus without them; else NULL */
+    trv_span_t part;       /* part of the present call's progress that is being simulated */
+    trv_span_t caller;     /* progress of the present call as a whole */
+    double done;           /* fraction of the present call that was reported; never decreases */
 };
 
 typedef struct trv_entry {
-    int candidate; /* number in the list */
+    int candidate; /* index in the list */
     bool always;
     double estimate_ns, time_ns;
-    double hops;   /* that were simulated, until the time was found or was above what is of interest */
-    bool modelled; /* the time is that of the model */
+    double hops;   /* packet-hops that were simulated, until the simulation ended or was stopped */
+    bool modelled; /* the time is the model's estimate */
     int steps;
 } trv_entry_t;
 
@@ -33,55 +33,57 @@ typedef struct trv_ranking {
     trv_planner_t *planner;
     uint64_t vector_bytes;
     int capacity;
-    double enough_ns;   /* what takes longer is of no interest */
+    double enough_ns;   /* candidates that take longer are left out */
     trv_entry_t *entry; /* all candidates, in the order of examination */
-    int kept;           /* so many were examined, which keep to the constraints; … */
-    int timed;          /* … of these have a time … */
-    trv_entry_t *best;  /* … and are here, the fastest first */
+    int kept;           /* number of examined candidates that satisfy the constraints */
+    int timed;          /* number of entries in `best` */
+    trv_entry_t *best;  /* entries that have a time, fastest first */
 } trv_ranking_t;
 
-/* Whether two names are of one algorithm, whatever its parameters. */
+/* Whether two names are of the same algorithm, possibly with different parameters. */
 bool trv_planner_is_alike(const char *name, const char *other);
 
-/* From here on the planner's calls report their progress to the callback of `network`. */
+/* Makes later calls on the planner report their progress to the callback of `network`. */
 void trv_planner_report_to(trv_planner_t *planner, const trv_simulate_options_t *network);
 
-/* By the candidate's model. */
+/* The time that a model estimates. */
 double trv_planner_estimate(const trv_planner_t *planner, const trv_model_t *model, uint64_t vector_bytes);
 
-/* The candidate's time on a network, INFINITY where it is more than `enough_ns`; its simulator is made. Fills the entry. */
+/* Simulates the candidate, whose simulator must exist, on a network and fills in the entry's time and hops. The time is
+ * INFINITY if it exceeds `enough_ns`. */
 int trv_candidate_simulate(const trv_candidate_t *candidate, const trv_simulate_options_t *network,
                            uint64_t vector_bytes, trv_span_t part, double enough_ns, trv_entry_t *entry);
 
-/* The same on the planner's network, where a bound may say so first: fills the entry. */
+/* The same on the planner's network, without a simulation if a lower bound shows that the time exceeds `enough_ns`.
+ * Creates the simulator if it does not exist. */
 int trv_planner_find_time(const trv_planner_t *planner, trv_candidate_t *candidate, uint64_t vector_bytes,
                           double enough_ns, trv_entry_t *entry);
 
-/* Divides a plan's time into its parts: `alpha_ns` at most for the starts of steps, and with the hops `empty_ns`, what a
- * vector of a byte takes. */
+/* Divides a plan's time into its parts: at most `alpha_ns` for the start of steps, `empty_ns` (the time of a vector of
+ * one byte) for these and the hops together, and the rest for transmission. */
 void trv_planner_divide(trv_planned_t *plan, double time_ns, double alpha_ns, double empty_ns);
 
 /* Makes a plan of a candidate whose time is known. */
 int trv_planner_make_plan(const trv_planner_t *planner, trv_candidate_t *candidate, const trv_entry_t *entry,
                           trv_planned_t *plan);
 
-/* trv_planner_time, with no more than a time of INFINITY where that is above `enough_ns`, which takes less work to know. */
+/* As trv_planner_time, but sets the time to INFINITY if it exceeds `enough_ns`, which takes less work. */
 int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, double enough_ns,
                             trv_planned_t *plan);
 
-/* trv_planner_rank of what takes no longer than `enough_ns`. */
+/* As trv_planner_rank, without plans that take longer than `enough_ns`. */
 int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int capacity, double enough_ns,
                             trv_planned_t *plan);
 
-/* The time from which on a candidate need not be timed to its end: that of the slowest plan of a full list, or the most
- * that is of interest. */
+/* The time beyond which a candidate need not be timed: that of the slowest plan if the list is full, otherwise
+ * ranking->enough_ns. */
 double trv_ranking_enough_ns(const trv_ranking_t *ranking);
 
-/* Keeps an entry that has a time. */
+/* Inserts an entry that has a time into `best`. */
 void trv_ranking_insert(trv_ranking_t *ranking, const trv_entry_t *entry);
 
-/* Times an entry and keeps it. What cannot be simulated, because its messages are too long or pass a cut link, is passed
- * over. */
+/* Times an entry and inserts it. An entry that cannot be simulated, because its messages are too long or pass a cut
+ * link, is left out without an error. */
 int trv_ranking_examine(trv_ranking_t *ranking, trv_entry_t *entry, double enough_ns);
 
 #endif

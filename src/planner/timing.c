@@ -1,5 +1,5 @@
 /*
- * Networks and packets for the planner's simulations.
+ * The network and the packet size with which the planner simulates.
  */
 #include "planner/timing.h"
 
@@ -41,7 +41,7 @@ double trv_timing_hops_max(const trv_torus_t *torus, const trv_simulate_options_
     return fmin(fmax(UNEVEN_LEAST, UNEVEN_PER_RANK * torus->ranks), UNEVEN_MOST);
 }
 
-/* The bytes of the flits that a packet takes. */
+/* The bytes of the flits that a packet occupies. */
 static uint32_t whole_flits(const trv_simulate_options_t *network)
 {
     return (network->packet_bytes + TRV_FLIT_BYTES - 1) / TRV_FLIT_BYTES * TRV_FLIT_BYTES;
@@ -52,8 +52,8 @@ double trv_timing_payload_bps(const trv_simulate_options_t *network)
     return fmin(network->bandwidth_bps, network->nic_bandwidth_bps) * network->packet_bytes / whole_flits(network);
 }
 
-/* Larger packets may waste less of their flits: here they waste nothing, on links that are slower by as much as these
- * packets waste. */
+/* Larger packets may waste a smaller part of their last flit. To keep the payload rate, packets are made to fill their
+ * flits, and links are slowed down by the part that was wasted. */
 static void fill_flits(trv_simulate_options_t *network)
 {
     const uint32_t filled = whole_flits(network);
@@ -67,7 +67,7 @@ trv_simulate_options_t trv_timing_packets(const trv_simulator_t *simulator, cons
                                           uint64_t vector_bytes, double hops_max)
 {
     trv_simulate_options_t larger = *network;
-    (void)trv_simulator_drop_links(simulator, &larger); /* without memory they stay */
+    (void)trv_simulator_drop_links(simulator, &larger); /* if memory is short, unused links are kept */
     if (trv_simulate_hops(simulator, &larger, vector_bytes) > hops_max)
         fill_flits(&larger);
     while (larger.packet_bytes <= PACKET_BYTES_MAX / 2 &&
@@ -87,7 +87,7 @@ static void add_to_step(trv_timing_step_t *step, const trv_route_t *route, doubl
 int trv_timing_sends(const trv_schedule_t *schedule, int rank, const trv_simulate_options_t *network,
                      uint64_t vector_bytes, trv_timing_sends_t *sends)
 {
-    double by_port[TRV_PORTS_MAX] = {0}; /* of this rank */
+    double by_port[TRV_PORTS_MAX] = {0}; /* bytes that this rank sends by each port */
     const double packet_bytes[2] = {network->packet_bytes, PACKET_BYTES_MAX};
     trv_step_t step = TRV_STEP_INIT;
     int rc = TRV_OK;

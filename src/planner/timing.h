@@ -1,48 +1,49 @@
 /*
- * The time of a schedule as plans are timed: by the packet simulator, one queue per link, on a network whose links may
- * be slow or cut, but without anything else that makes ranks differ, in packets that are larger where there would be too many.
+ * The simulation by which plans are timed. The links, which may be slow or cut, have one queue each; nothing else makes
+ * ranks differ. Packets are enlarged if there would be too many of them.
  */
 #ifndef TRIVANCE_PLANNER_TIMING_H
 #define TRIVANCE_PLANNER_TIMING_H
 
 #include <trivance/planner.h>
 
-/* The network without slow ranks, jitter, finite buffers and a callback. */
+/* The network without slow ranks, jitter, finite buffers and callbacks, and with one queue per link. */
 trv_simulate_options_t trv_timing_network(const trv_simulate_options_t *network);
 
-/* Of packets in one simulation: about a second's where a symmetry makes a few ranks stand for all, else so many that
- * some simulations take about as long. */
+/* Maximum packet-hops in one simulation. If a symmetry lets a few ranks represent all, they take about a second;
+ * otherwise fewer are allowed, so that several simulations take about a second together. */
 double trv_timing_hops_max(const trv_torus_t *torus, const trv_simulate_options_t *network);
 
-/* What a link carries of payload: no more than the router's crossbar, and with the rest of a packet's last flit unused. */
+/* The payload rate of a link: at most that of the router's crossbar, less the unused part of each packet's last
+ * flit. */
 double trv_timing_payload_bps(const trv_simulate_options_t *network);
 
-/* Whether lines and links make ranks differ. */
+/* Whether the network has lines, slow or cut links, which make ranks differ. */
 bool trv_timing_is_uneven(const trv_torus_t *torus, const trv_simulate_options_t *network);
 
-/* That network for a simulation of this size: where there are too many packets they
- * are larger and fewer. Messages have many of them then, so that it makes no difference to speak of. */
+/* The network for a simulation of this size: with larger and fewer packets if there would be more than hops_max
+ * packet-hops. Messages have many packets in that case, so the time hardly changes. */
 trv_simulate_options_t trv_timing_packets(const trv_simulator_t *simulator, const trv_simulate_options_t *network,
                                           uint64_t vector_bytes, double hops_max);
 
-/* What they send in a step: by port of the torus each byte as often as it passes a link there, and the hops of the
- * farthest message. */
+/* The messages of ranks in a step: for each port of the torus the bytes times the links of that direction that they
+ * pass, and the hops of the farthest message. */
 typedef struct trv_timing_step {
     double passing[TRV_PORTS_MAX];
     int farthest;
 } trv_timing_step_t;
 
-/* What ranks send: messages, packet-hops for packets of the network's size and of 1 MiB, and bytes by the busiest port of
- * one. With what some ranks send the work of a simulation is estimated before anything else is read. */
+/* The messages of ranks: their number, packet-hops with packets of the network's size and of 1 MiB, and the bytes of
+ * the busiest port of one rank. The messages of some ranks give an estimate of the work of a simulation. */
 typedef struct trv_timing_sends {
     double messages, hops[2], port_bytes;
     trv_timing_step_t *step; /* or NULL */
 } trv_timing_sends_t;
-/* Adds what one rank sends. */
+/* Adds the messages of one rank. */
 int trv_timing_sends(const trv_schedule_t *schedule, int rank, const trv_simulate_options_t *network,
                      uint64_t vector_bytes, trv_timing_sends_t *sends);
 
-/* Any schedule's time, which for a plan is its trv_planned_t.time_ns. network->progress is called. */
+/* The time of any schedule; for a plan's schedule it is the plan's trv_planned_t.time_ns. Calls network->progress. */
 int trv_timing_find(const trv_schedule_t *schedule, const trv_simulate_options_t *network, uint64_t vector_bytes,
                     double *time_ns);
 

@@ -1,16 +1,18 @@
 /*
- * Networks whose ranks are not alike: where a slow link is used no rank stands for others, and on lines those of a line
- * differ, so that simulations are dear.
+ * Plans for networks whose ranks differ. Where a slow link is used no rank represents others, and the ranks along a
+ * line differ from each other, so simulations are expensive.
  *
- * Of what is worth one (prospects.c) what is likely to be fastest is simulated first, until nothing that is left can win,
- * or the work is done that is allowed: each as it is and, for some of the factors by which links are slow, with the links
- * left alone that are so slow or slower (NAME@F). What passes a cut link is dropped.
+ * Prospects (prospects.c) are simulated in the order of their likely times, until none that is left can win or the work
+ * that one plan may take is done. Each is simulated as it is and, for some of the factors by which links are slow, in a
+ * form that avoids all links with this or a larger factor (NAME@F). Schedules that pass a cut link are dropped.
  *
- * Among them is the plan for the torus without lines and links: so no plan is slower than that. Nor is one slower than an
- * algorithm of the table, on some hundreds of nodes: there only a true bound leaves one of them out.
+ * The plan for the torus without lines and links is among them, so no plan is slower than that one. On some hundreds of
+ * nodes no plan is slower than an algorithm of the table either: there an algorithm is left out only if a lower bound
+ * shows that it cannot win.
  *
- * What is too much work even by itself counts with its model's time, made longer by as much as simulated ones of its
- * algorithm take longer than their models at least, where that is much better than all that was simulated.
+ * A prospect whose simulation alone would be too much work is ranked by its model's time. That time is increased by the
+ * smallest ratio of simulated to modelled time among the simulated schedules of the same form, and the prospect is
+ * accepted only if the result is better by a margin than everything simulated.
  */
 #include "planner/uneven.h"
 
@@ -25,26 +27,26 @@
 #include "planner/prospects.h"
 #include "simulate/simulator.h"
 
-#define WORK           10   /* of one plan: simulations of the planner's hops_max, reading included */
-#define PROSPECTS_PART 0.25 /* finding the prospects is about so much of all the time */
-#define MARGIN         1.25 /* so many times its model's time may take what is not simulated, … */
-#define MARGIN_KNOWN   1.15 /* … or where others of its algorithm were */
-#define PASSED_MAX     1e9  /* links, by the messages of one schedule: half a minute's simulation */
-#define KEPT_MAX       2e5  /* messages of a simulator that is kept for the next size */
+#define WORK           10   /* work of one plan, reading included, in simulations of the planner's hops_max */
+#define PROSPECTS_PART 0.25 /* fraction of the time that finding the prospects takes, for the progress report */
+#define MARGIN         1.25 /* a modelled time must beat the best simulated one by this factor, … */
+#define MARGIN_KNOWN   1.15 /* … or by this one if other schedules of its form were simulated */
+#define PASSED_MAX     1e9  /* maximum links that the messages of one schedule pass: half a minute's simulation */
+#define KEPT_MAX       2e5  /* maximum messages of a simulator that is kept for the next size */
 
 typedef struct examination {
     trv_ranking_t *ranking;
     trv_prospects_t prospects;
     int factors, modelled;
     double factor[TRV_FACTORS_MAX];
-    double work;                          /* that is left … */
-    double reserved;                      /* … of which the first of them needs so much */
-    trv_entry_t model[TRV_PROSPECTS_MAX]; /* of those that were too much work, with their models' times */
+    double work;                          /* remaining work … */
+    double reserved;                      /* … and the part of it that the first prospect needs */
+    trv_entry_t model[TRV_PROSPECTS_MAX]; /* prospects that were too much work, with their models' times */
 } examination_t;
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-/* The dimensions that have lines, or may have if slow links are left alone. */
+/* The dimensions that have lines, or whose rows become lines when slow links are avoided, as a bit mask. */
 static unsigned find_lines(const trv_network_t *network)
 {
     unsigned lines = network->torus.lines;
@@ -54,7 +56,7 @@ static unsigned find_lines(const trv_network_t *network)
     return lines;
 }
 
-/* The sentence for links that do not exist or leave a row in two parts. */
+/* Reports links that do not exist or that split a row in two. */
 static int check_links(const trv_network_t *network)
 {
     trv_schedule_t *schedule;
@@ -63,7 +65,8 @@ static int check_links(const trv_network_t *network)
     return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
 }
 
-/* The messages of one schedule pass about as many links as a rank's would if it sent one along each dimension. */
+/* Rejects a torus that is too large to simulate. The links that the messages of a schedule pass are estimated as if
+ * every rank sent one message along each whole dimension. */
 static int check_work(const trv_torus_t *torus)
 {
     double hops = 0;
@@ -83,7 +86,7 @@ int trv_uneven_create(trv_planner_t *planner, const trv_simulate_options_t *aske
     trv_torus_t torus = planner->list.network.torus;
     trv_simulate_options_t plain = planner->network;
     planner->network.model = asked->model;
-    planner->dateline = false; /* what is simulated is the model that was asked for */
+    planner->dateline = false; /* all simulations use the model that was asked for */
     torus.lines = 0;
     plain.slow_links = 0;
     plain.slow_link = NULL;
@@ -101,8 +104,8 @@ int trv_uneven_create(trv_planner_t *planner, const trv_simulate_options_t *aske
 
 /* ---- Simulating -------------------------------------------------------------------------------------------------- */
 
-/* The number of the candidate of that name in the list, which gets it if it has none; -1 where there is no such schedule
- * on this network. */
+/* Finds the index of the candidate with this name, or adds it. The index is -1 if there is no such schedule on this
+ * network. */
 static int find_candidate(trv_candidates_t *list, const char *name, int *index)
 {
     trv_candidate_t candidate = {.guest = true};
@@ -118,7 +121,7 @@ static int find_candidate(trv_candidates_t *list, const char *name, int *index)
     return trv_candidates_add(list, &candidate);
 }
 
-/* The part of all the time that so much of the work that is left is. */
+/* The part of the planner's progress that this amount of the remaining work represents. */
 static trv_span_t part_of_work(const examination_t *e, double work)
 {
     const double limit = e->ranking->planner->hops_max * WORK;
@@ -126,14 +129,15 @@ static trv_span_t part_of_work(const examination_t *e, double work)
                     (1 - PROSPECTS_PART) * fmin(work / limit, 1));
 }
 
-/* 0 where there is none. */
+/* The model's time; 0 if the algorithm has no model. */
 static double model_ns(const examination_t *e, const char *name)
 {
     return trv_prospect_model_ns(e->ranking->planner, name, e->ranking->vector_bytes);
 }
 
-/* What is too much work has the time of its model, if there is one: that of its form without slow links. Models know
- * nothing of what reductions take, nor of paths that two ports share. */
+/* Records the modelled time of a prospect that is too much work to simulate; returns false if there is none. The model
+ * is that of the schedule without slow links, and it ignores the time of reductions and paths that two ports share, so
+ * networks with these have no modelled time. */
 static bool keep_model(examination_t *e, const trv_prospect_t *prospect, const char *name, int index)
 {
     const trv_candidates_t *list = &e->ranking->planner->list;
@@ -149,13 +153,14 @@ static bool keep_model(examination_t *e, const trv_prospect_t *prospect, const c
     return true;
 }
 
-/* Simulates one form of a prospect: where it may be slower than the slowest that is asked for, not at all, and until it
- * is. `must`: also where it is too much work. A listed one that is cheap is simulated even when the work is done. */
+/* Simulates one form of a prospect, unless a bound shows that it is slower than the slowest plan of a full list; the
+ * simulation is stopped when it becomes slower. `must`: simulate even if it is too much work. A listed prospect that is
+ * cheap is simulated even when no work is left. */
 static int examine(examination_t *e, trv_prospect_t *prospect, const char *name, bool must, double *time_ns)
 {
     trv_ranking_t *ranking = e->ranking;
     trv_planner_t *planner = ranking->planner;
-    const bool own = strcmp(name, prospect->name) == 0; /* not a form that leaves slow links alone */
+    const bool own = strcmp(name, prospect->name) == 0; /* not a form that avoids slow links */
     bool keeps;
     int index;
     trv_look_t look = {0};
@@ -190,7 +195,7 @@ static int examine(examination_t *e, trv_prospect_t *prospect, const char *name,
         rc = trv_span_report(planner->part, 1);
     planner->part = all;
     *time_ns = entry.hops > 0 ? fmin(entry.time_ns, enough_ns) : INFINITY;
-    /* What passes a cut link, or cannot win, was only read, or simulated until that was known. */
+    /* A schedule that passes a cut link or cannot win was read, but simulated only until that was known. */
     e->work = fmax(0, e->work - look.reading - look.simulating * fmin(1, entry.hops / fmax(1, look.hops)));
     trv_candidate_t *candidate = &planner->list.candidate[index];
     const bool best = ranking->timed > 0 && ranking->best[0].candidate == index;
@@ -201,8 +206,9 @@ static int examine(examination_t *e, trv_prospect_t *prospect, const char *name,
     return rc;
 }
 
-/* Where one of an algorithm's takes longer than was likely, so do the others. */
-static void learn(examination_t *e, const trv_prospect_t *examined, double time_ns)
+/* If a plan for the torus without lines and links took longer than was likely, the likely times of the other ones of
+ * its algorithm are increased by the same factor. */
+static void raise_likely_times(examination_t *e, const trv_prospect_t *examined, double time_ns)
 {
     const double slower_by = time_ns / examined->likely_ns;
     for (int i = 0; i < e->prospects.count && examined->near && slower_by > 1; i++)
@@ -222,13 +228,14 @@ static int examine_forms(examination_t *e, trv_prospect_t *prospect, bool must)
         best_ns = fmin(best_ns, time_ns);
     }
     if (!rc && isfinite(best_ns)) {
-        learn(e, prospect, best_ns);
+        raise_likely_times(e, prospect, best_ns);
         prospect->simulated_ns = best_ns;
     }
     return rc;
 }
 
-/* What is likely to be fastest, of what is dear or not; NULL: all are examined. */
+/* The prospect with the smallest likely time that was not examined, among those with `dear` set or those without;
+ * NULL if all were examined. */
 static trv_prospect_t *find_next(examination_t *e, bool dear)
 {
     trv_prospect_t *next = NULL;
@@ -240,7 +247,7 @@ static trv_prospect_t *find_next(examination_t *e, bool dear)
     return next;
 }
 
-/* More than all the work that is allowed. */
+/* Sets prospect->dear: simulating it takes more work than is allowed for a whole plan. */
 static int find_dear(const examination_t *e, trv_prospect_t *prospect)
 {
     const trv_torus_t *torus = &e->ranking->planner->list.network.torus;
@@ -257,7 +264,7 @@ static int find_dear(const examination_t *e, trv_prospect_t *prospect)
     return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
 }
 
-/* In the order of likelihood; what is dear after the rest. */
+/* Examines the prospects in the order of their likely times; those with `dear` set come last. */
 static int examine_all(examination_t *e)
 {
     trv_ranking_t *ranking = e->ranking;
@@ -279,7 +286,7 @@ static int examine_all(examination_t *e)
     return rc;
 }
 
-/* Whether two names differ in their numbers alone. */
+/* Whether two names differ only in their numbers. */
 static bool is_akin(const char *name, const char *other)
 {
     static const char numbers[] = "0123456789/x";
@@ -293,8 +300,8 @@ static bool is_akin(const char *name, const char *other)
     }
 }
 
-/* By how much the models of an algorithm's schedules of one form are too low at least, by those that were simulated;
- * INFINITY where none was. */
+/* The smallest ratio of simulated to modelled time among the simulated prospects whose names have the form of `name`;
+ * INFINITY if none was simulated. */
 static double find_excess(const examination_t *e, const char *name)
 {
     double excess = INFINITY;
@@ -307,8 +314,8 @@ static double find_excess(const examination_t *e, const char *name)
     return excess;
 }
 
-/* What was not simulated is taken where its model is that much better than all that was; better at all, if what that was
- * has the same model, by as much too low. */
+/* Adds those modelled prospects whose time, corrected by find_excess, is better than all simulated ones by the margin.
+ * If the best simulated one has the same form, its model is wrong by the same factor, so no margin is needed. */
 static void add_modelled(examination_t *e)
 {
     trv_ranking_t *ranking = e->ranking;
@@ -328,7 +335,7 @@ static void add_modelled(examination_t *e)
     }
 }
 
-/* The first is examined in its turn, when the others may have done the work. */
+/* Reserves the work of the first prospect: it is examined in its turn, when the others may have used up the rest. */
 static int reserve_first(examination_t *e)
 {
     trv_prospect_t *first = e->prospects.prospect;

@@ -1,5 +1,5 @@
 /*
- * Plans for networks whose ranks are not alike: meshes, slow and cut links.
+ * Plans for networks whose ranks differ: meshes, and networks with slow or cut links.
  */
 #ifndef TRIVANCE_PLANNER_UNEVEN_H
 #define TRIVANCE_PLANNER_UNEVEN_H
@@ -9,7 +9,7 @@
 /* Completes a planner whose network, list.network and constraints are set. */
 int trv_uneven_create(trv_planner_t *planner, const trv_simulate_options_t *asked);
 
-/* Fills ranking->best, which holds TRV_UNEVEN_ENTRIES. */
+/* Ranks the prospects and fills ranking->best, which has TRV_UNEVEN_ENTRIES entries. */
 #define TRV_UNEVEN_ENTRIES 512
 int trv_uneven_rank(trv_ranking_t *ranking);
 

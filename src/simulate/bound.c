@@ -1,11 +1,11 @@
 /*
- * Lower bounds on the simulated time.
+ * Lower bounds on the simulated time. The result is the largest of three.
  *
- * Chain: no rank is done with step k of a stream before the earliest moment at which any rank can be: that of step
- * k - 1, alpha, and the way of the farthest or the largest message that it waits for, the least of these over all ranks.
- * Link: a link carries all its flits one after another, slower where it is slow, and none before the first alpha has
- * passed.
- * Processor: a rank pays the overheads of all its messages one after another, and none before that either.
+ * Chain: no rank completes step k of a stream earlier than the earliest time at which any rank can complete step k - 1,
+ * plus the minimum over all ranks of the time of step k: alpha, and the path of the farthest or the largest message
+ * that the rank waits for.
+ * Link: a link carries all its flits one after another, more slowly if it is slow, and none before the first alpha.
+ * Processor: a rank pays the overheads of all its messages one after another, and none before the first alpha.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 typedef struct bound {
     const trv_simulator_t *simulator;
-    const trv_packets_t *net; /* for its times */
+    const trv_packets_t *net; /* supplies the times of the network; nothing is sent on it */
     uint64_t vector_bytes;
     int64_t alpha, overhead;
     uint64_t *flits; /* per link of the fold */
@@ -33,7 +33,7 @@ static uint64_t flits_of(const bound_t *b, int64_t shares, uint64_t *last)
     return packets * b->net->packet_flits + *last;
 }
 
-/* Vectors of any size are bounded: what no time can express is for ever. */
+/* Sums and products that overflow become TRV_NEVER, so that vectors of any size have a bound. */
 static int64_t plus(int64_t a, int64_t b)
 {
     int64_t sum;
@@ -46,7 +46,7 @@ static int64_t times(uint64_t count, int64_t each)
     return __builtin_mul_overflow(count, each, &time) ? TRV_NEVER : time;
 }
 
-/* From the sender's overhead to the arrival of the last packet's head. */
+/* The time from the start of the sender's overhead to the arrival of the last packet's head. */
 static int64_t way_time(const bound_t *b, int hops, int64_t shares)
 {
     uint64_t last, flits = flits_of(b, shares, &last);
@@ -54,7 +54,7 @@ static int64_t way_time(const bound_t *b, int hops, int64_t shares)
     return plus(plus(way, b->overhead), times(flits - last, b->net->flit));
 }
 
-/* The least time of a stage: alpha, and the way of a message that comes in. */
+/* The minimum time of a stage: alpha, and the path of the farthest or the largest received message. */
 static int64_t stage_time(const bound_t *b, const stage_t *stage)
 {
     if (stage->sendings + stage->receives == 0)
@@ -105,8 +105,9 @@ static void add_legs(bound_t *b, int rank, const sending_t *sending, uint64_t fl
     }
 }
 
-/* What a slow link takes for all but the last packet. What is cut, no link, or named again, where the last one counts, is
- * left to the simulation. */
+/* The time that a slow link takes for all flits except those of the last packet. Returns 0 for a cut link and for a
+ * link that does not exist, which the simulation reports, and for an entry that a later one for the same link
+ * replaces. */
 static int64_t slow_time(const bound_t *b, const trv_slow_link_t *slow, uint64_t last)
 {
     const trv_simulator_t *s = b->simulator;
@@ -139,7 +140,7 @@ static int64_t busiest_link(bound_t *b)
         most = b->flits[l] > most ? b->flits[l] : most;
     if (most == 0)
         return 0;
-    if (longest_last < b->net->packet_flits) /* the last packet on the link may be any: it is not counted */
+    if (longest_last < b->net->packet_flits) /* any packet may be the last one on the link: exclude a full one */
         longest_last = b->net->packet_flits;
     int64_t longest = times(most - (most < longest_last ? most : longest_last), b->net->flit);
     for (int i = 0; i < b->slow_links; i++) {
@@ -188,8 +189,8 @@ int trv_simulate_bound_ns(const trv_simulator_t *simulator, const trv_simulate_o
     trv_simulate_options_t plain = *options;
     trv_driver_t none = {NULL, NULL, NULL, NULL};
     trv_packets_t *net;
-    plain.slow_links = 0; /* they are of another torus */
-    plain.narrow = 0;     /* this only makes it slower */
+    plain.slow_links = 0; /* their ranks are those of another torus; slow_time accounts for them */
+    plain.narrow = 0;     /* narrow dimensions only increase the time */
     plain.link_loads = false;
     plain.observer = NULL;
     int rc = trv_check_size(options->size, sizeof *options, "TRV_SIMULATE_DEFAULTS");

@@ -1,12 +1,12 @@
 /*
- * The slow parts of events.h: growing lanes, and the heap.
+ * The parts of events.h that run rarely: growing the lanes, and the heap.
  */
 #include "simulate/events.h"
 #include "base/array.h"
 
 #include <string.h>
 
-/* A ring buffer of `capacity` elements doubled, the oldest element first. */
+/* Copies a ring buffer of `capacity` elements into a new one of `new_capacity`, the oldest element first. */
 static void *unroll(const void *old, size_t size, uint32_t first, uint32_t capacity, uint32_t new_capacity)
 {
     char *at = malloc(new_capacity * size);

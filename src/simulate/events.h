@@ -1,10 +1,10 @@
 /*
- * What is still to happen, in order of time.
+ * The queue of future events, in order of time.
  *
- * Nearly all delays of a network are the same few constants: a full packet keeps a link busy for one time, and is one
- * time on its way. Events that are pushed in order of time with a constant delay come due in the order in which they
- * were pushed, so each such delay has a *lane*, a plain ring buffer, and finding the next event is a comparison of a
- * few heads. What has another delay goes to a binary heap.
+ * Nearly all delays of a network are one of a few constants: the time of a full packet on a link, the latency of a hop,
+ * and so on. Events that are pushed in order of time with a constant delay become due in the order in which they were
+ * pushed. Each such delay therefore has a *lane*, a plain ring buffer, and finding the next event takes a comparison of
+ * the heads of a few lanes. Events with other delays are kept in a binary heap.
  */
 #ifndef TRIVANCE_SIMULATE_EVENTS_H
 #define TRIVANCE_SIMULATE_EVENTS_H
@@ -15,14 +15,14 @@
 
 #include "base/error.h"
 
-/* A packet that reaches a router: `link` is the one straight on, or, when it enters the network, the first one. */
+/* A packet that reaches a router. `link` is the next link in its direction or, if it enters the network, its first. */
 typedef struct flight {
     int64_t time;
     uint32_t link, message, info;
-    uint32_t packet; /* its record, or when it enters the network its number in the message */
+    uint32_t packet; /* index of its record or, when it enters the network, its number within the message */
 } flight_t;
 
-/* Something that has only a number. */
+/* An event that is identified by a number. */
 typedef struct tick {
     int64_t time;
     uint32_t id;
@@ -38,7 +38,7 @@ typedef struct tick_lane {
     uint32_t first, count, mask;
 } tick_lane_t;
 
-/* In the heap. Events of one moment are ordered by `key`: kind (8 bits), then id. */
+/* An event in the heap. Events with the same time are ordered by `key`: kind (8 bits), then id. */
 typedef struct due {
     int64_t time;
     uint64_t key;

@@ -1,5 +1,5 @@
 /*
- * Groups, edges and channels of a GOAL program.
+ * Builds the groups, edges and channels of a GOAL program.
  */
 #include "simulate/goal_program.h"
 
@@ -8,12 +8,12 @@
 
 #include "base/error.h"
 
-/* ---- Who waits for whom ------------------------------------------------------------------------------------------ */
+/* ---- Groups and edges -------------------------------------------------------------------------------------------- */
 
-/* The needs sorted by operation, each once, and where those of every operation begin. */
+/* The requirements of all operations, sorted by operation and without duplicates. */
 typedef struct sorted {
     trv_goal_need_t *need;
-    uint32_t *first; /* per operation, and one more */
+    uint32_t *first; /* per operation, and one more: index of its first requirement */
 } sorted_t;
 
 static int compare_needs(const void *left, const void *right)
@@ -78,7 +78,7 @@ static bool waits_for_messages(const trv_goal_t *goal, const sorted_t *sorted, u
     return false;
 }
 
-/* Puts every operation into a group, found by a hash table of the groups so far. */
+/* Assigns every operation to a group, using a hash table of the groups that exist so far. */
 static int make_groups(goal_program_t *program, const sorted_t *sorted)
 {
     const trv_goal_t *goal = program->goal;
@@ -113,7 +113,7 @@ static int make_groups(goal_program_t *program, const sorted_t *sorted)
     return TRV_OK;
 }
 
-/* One edge per group and operation it waits for, listed with the latter. */
+/* Makes an edge for each group and operation that the group waits for, listed with the operation. */
 static void make_edges(goal_program_t *program, const sorted_t *sorted)
 {
     uint32_t *first = program->first_edge, ops = program->goal->ops;
@@ -134,9 +134,9 @@ static void make_edges(goal_program_t *program, const sorted_t *sorted)
     }
 }
 
-/* ---- Which messages may match ------------------------------------------------------------------------------------ */
+/* ---- Channels ---------------------------------------------------------------------------------------------------- */
 
-typedef struct end { /* of a message */
+typedef struct end { /* a send or a receive, the two ends of a message */
     int from, to;
     uint32_t tag, op;
 } end_t;
@@ -168,7 +168,7 @@ static int unmatched(const trv_goal_t *goal, uint32_t op, uint32_t sends, uint32
                     o->peer, o->tag, o->peer, send ? receives : sends, send ? "receive(s)" : "send(s)");
 }
 
-/* Makes a channel of the ends with the same sender, receiver and tag. */
+/* Makes a channel of the sends and receives that have the same sender, receiver and tag. */
 static int add_channel(goal_program_t *program, const end_t *end, uint32_t count, uint32_t slot)
 {
     const trv_goal_t *goal = program->goal;
@@ -207,7 +207,7 @@ static int make_channels(goal_program_t *program)
     return rc;
 }
 
-/* ---- All --------------------------------------------------------------------------------------------------------- */
+/* ---- The whole program ------------------------------------------------------------------------------------------- */
 
 static int prepare(goal_program_t *program, sorted_t *sorted)
 {

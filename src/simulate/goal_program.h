@@ -1,8 +1,8 @@
 /*
- * A GOAL program prepared for a run: who waits for whom, and which sends and receives may match.
+ * A GOAL program prepared for a run: which operations wait for which, and which sends and receives may match.
  *
  * Operations of a rank that wait for the same operations form a *group*, which begins when the last of these has
- * started or is complete. Sends and receives of the same sender, receiver and tag form a *channel*, in which the k-th
+ * started or is complete. Sends and receives with the same sender, receiver and tag form a *channel*, in which the k-th
  * send matches the k-th receive.
  */
 #ifndef TRIVANCE_SIMULATE_GOAL_PROGRAM_H
@@ -12,21 +12,21 @@
 
 #define TRV_GOAL_NONE UINT32_MAX
 
-typedef struct goal_edge { /* of an operation: a group that waits for it */
+typedef struct goal_edge { /* from an operation to a group that waits for it */
     uint32_t group;
-    bool start; /* for its start; otherwise until it is complete */
+    bool start; /* the group waits until the operation starts; otherwise until it is complete */
 } goal_edge_t;
 
 typedef struct goal_group {
-    uint32_t first;      /* operation; the others by next_in_group, ascending */
-    uint32_t missing;    /* operations it still waits for */
+    uint32_t first;      /* first operation; the others follow by next_in_group, ascending */
+    uint32_t missing;    /* number of edges that it still waits for */
     bool messages;       /* there is a send or a receive among its operations … */
     bool after_messages; /* … or among those that must be complete before it */
 } goal_group_t;
 
 typedef struct goal_channel {
-    uint32_t first;           /* of its slots: as many as it has sends */
-    uint32_t sends, receives; /* begun so far */
+    uint32_t first;           /* its first slot; it has as many slots as sends */
+    uint32_t sends, receives; /* number that have begun so far */
 } goal_channel_t;
 
 typedef struct goal_program {
@@ -34,13 +34,13 @@ typedef struct goal_program {
     uint32_t groups, channels;
     goal_group_t *group;
     uint32_t *next_in_group; /* per operation */
-    uint32_t *first_edge;    /* per operation, and one more: where its edges begin */
+    uint32_t *first_edge;    /* per operation, and one more: index of its first edge */
     goal_edge_t *edge;
     goal_channel_t *channel;
     uint32_t *channel_of; /* per operation; calculations have none */
 } goal_program_t;
 
-/* TRV_ERR_INVALID where the sends and receives of a channel are not equally many. */
+/* TRV_ERR_INVALID if the numbers of sends and receives of a channel differ. */
 int trv_goal_program_create(goal_program_t *program, const trv_goal_t *goal);
 void trv_goal_program_clear(goal_program_t *program);
 

@@ -1,9 +1,9 @@
 /*
- * The driver for GOAL programs: groups of operations begin as what they wait for is complete.
+ * The network driver for GOAL programs: a group of operations begins when everything that it waits for is complete.
  *
- * Timers: operation o has id o (the end of a calculation, or the moment of a send that pays an overhead), group g has
- * id ops + g (its begin, where it does not begin at once). What becomes ready while something is handled is queued and
- * begun right after, so that chains of any length need no recursion.
+ * Timers: id o is the end of calculation o, or the time at which send o leaves after its overhead; id ops + g is the
+ * begin of group g, if it does not begin at once. Groups that become ready while an event is handled are queued and
+ * begun directly after it, so chains of any length need no recursion.
  */
 #include "simulate/goal_run.h"
 
@@ -25,26 +25,26 @@ typedef struct slot { /* a message of a channel */
 typedef struct run {
     goal_program_t program;
     const trv_torus_t *torus;
-    trv_rows_t *rows; /* in which messages keep off what is cut */
+    trv_rows_t *rows; /* rows of dimensions with cut links, which messages avoid */
     trv_packets_t *net;
     int64_t alpha, overhead;
     double *slowness; /* per rank */
     int64_t *booked;  /* per rank: the end of the overheads of the sends that have begun, fs */
     slot_t *slot;
-    uint32_t *slot_of; /* per operation; none before it begins */
+    uint32_t *slot_of; /* per send and receive; TRV_GOAL_NONE before it begins */
     bool *complete;    /* per operation */
-    uint32_t *ready;   /* groups, a queue: every group enters it once */
+    uint32_t *ready;   /* queue of groups; every group enters it once */
     uint32_t ready_first, ready_end;
-    uint32_t done; /* operations */
+    uint32_t done; /* number of complete operations */
     int64_t end;
 } run_t;
 
 static const trv_goal_op_t *op_of(const run_t *run, uint32_t op) { return &run->program.goal->op[op]; }
 
-/* ---- What waits for what ----------------------------------------------------------------------------------------- */
+/* ---- Dependencies ------------------------------------------------------------------------------------------------ */
 
-/* An operation has started, or is complete: tells the groups that wait for that. */
-static void tell(run_t *run, uint32_t op, bool start)
+/* Records that an operation has started (`start`) or is complete, and queues the groups that waited only for that. */
+static void notify_groups(run_t *run, uint32_t op, bool start)
 {
     goal_program_t *program = &run->program;
     for (uint32_t e = program->first_edge[op]; e < program->first_edge[op + 1]; e++)
@@ -57,7 +57,7 @@ static void finish(run_t *run, uint32_t op)
     run->complete[op] = true;
     run->done++;
     run->end = trv_packets_now(run->net);
-    tell(run, op, false);
+    notify_groups(run, op, false);
 }
 
 /* ---- Messages ---------------------------------------------------------------------------------------------------- */
@@ -74,7 +74,7 @@ static int check_sizes(const run_t *run, const slot_t *slot)
                     send->rank, send->line, (unsigned long long)send->amount);
 }
 
-/* Gives a send or receive that begins its place in its channel. */
+/* Assigns a send or receive that begins to a slot of its channel. */
 static int match(run_t *run, uint32_t op)
 {
     goal_channel_t *channel = &run->program.channel[run->program.channel_of[op]];
@@ -86,14 +86,14 @@ static int match(run_t *run, uint32_t op)
     return slot->send != TRV_GOAL_NONE && slot->receive != TRV_GOAL_NONE ? check_sizes(run, slot) : TRV_OK;
 }
 
-/* How far up its row, or down it, `rank` is from the coordinate of `peer`, along a row that is a line. */
+/* The distance from `rank` to the coordinate of `peer`, along a row that is a line: positive in direction +. */
 static int ahead(const run_t *run, int rank, int peer, int d)
 {
     const int there = trv_torus_move(run->torus, rank, d, trv_torus_coordinate(run->torus, peer, d));
     return trv_row_place(run->rows, there, d) - trv_row_place(run->rows, rank, d);
 }
 
-/* Whether a message between these ranks may go by `port` on a shortest way. */
+/* Whether a shortest path between these ranks may begin with `port`. */
 static bool is_short(const run_t *run, int rank, int peer, int port)
 {
     const trv_torus_t *torus = run->torus;
@@ -106,7 +106,7 @@ static bool is_short(const run_t *run, int rank, int peer, int port)
     return trv_port_sign(port) > 0 ? 2 * up <= size : 2 * up >= size;
 }
 
-/* The port of the dimension-order way, or `wanted` if that leads a way as short. */
+/* The port of dimension-order routing, or `wanted` if a shortest path begins with it. */
 static int port_of(const run_t *run, int rank, int peer, int wanted)
 {
     int port = 0;
@@ -117,7 +117,7 @@ static int port_of(const run_t *run, int rank, int peer, int wanted)
     return port;
 }
 
-/* By that port first; in rows that are lines the one way there is. */
+/* The route: the dimension of that port first. In rows that are lines, messages take the only path there is. */
 static trv_legs_t legs_of(const run_t *run, int rank, int peer, int wanted)
 {
     trv_legs_t legs = trv_legs(run->torus, rank, peer, port_of(run, rank, peer, wanted), false);
@@ -139,7 +139,7 @@ static int send_now(run_t *run, uint32_t op)
     int ports = 2 * run->torus->dims, interface = -1, rc = match(run, op);
     if (rc)
         return rc;
-    tell(run, op, true);
+    notify_groups(run, op, true);
     if (o->nic >= ports && o->nic < ports * (ports + 1))
         interface = o->nic / ports - 1;
     if (o->peer != o->rank)
@@ -150,7 +150,7 @@ static int send_now(run_t *run, uint32_t op)
 static int receive_now(run_t *run, uint32_t op)
 {
     int rc = match(run, op);
-    tell(run, op, true);
+    notify_groups(run, op, true);
     if (!rc && run->slot[run->slot_of[op]].arrived)
         finish(run, op);
     return rc;
@@ -165,7 +165,7 @@ static int calculate(run_t *run, uint32_t op)
     const trv_goal_op_t *o = op_of(run, op);
     int64_t time;
     int rc = trv_packets_fs((double)o->amount * slowness(run, o->rank), "the time of a calculation", &time);
-    tell(run, op, true);
+    notify_groups(run, op, true);
     if (!rc && time > 0)
         return trv_packets_timer(run->net, trv_packets_now(run->net) + time, op);
     if (!rc)
@@ -173,7 +173,8 @@ static int calculate(run_t *run, uint32_t op)
     return rc;
 }
 
-/* A send's moment: with an overhead all sends of a rank go one after another, in the order in which they begin. */
+/* Sends when the overhead is paid. A rank pays the overheads of its sends one after another, in the order in which they
+ * begin. */
 static int send(run_t *run, uint32_t op)
 {
     if (run->overhead == 0)
@@ -216,7 +217,7 @@ static int drain(run_t *run)
     return rc;
 }
 
-/* ---- What the network tells -------------------------------------------------------------------------------------- */
+/* ---- Callbacks of the network ------------------------------------------------------------------------------------ */
 
 static int on_timer(void *context, uint32_t id)
 {
@@ -275,8 +276,8 @@ static int prepare(run_t *run, const trv_goal_t *goal, const trv_simulate_option
     return TRV_OK;
 }
 
-/* What an operation that is not complete waits for: a receive that has begun for a send that has not, others for one of
- * those they require. */
+/* An operation that an incomplete operation waits for: for a receive that has begun, a send that has not; for others,
+ * one of those they require. */
 static uint32_t blocker(const run_t *run, uint32_t op)
 {
     const trv_goal_t *goal = run->program.goal;
@@ -293,7 +294,7 @@ static uint32_t blocker(const run_t *run, uint32_t op)
     return op;
 }
 
-/* Operations are left that wait for one another: goes from one to what it waits for until it is among these. */
+/* Reports a deadlock: follows blockers from any incomplete operation until it is within the cycle. */
 static int stuck(const run_t *run)
 {
     const trv_goal_t *goal = run->program.goal;

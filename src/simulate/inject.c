@@ -1,8 +1,9 @@
 /*
- * Putting messages into the network: interfaces, and the records of messages and packets.
+ * Injects messages into the network: the interfaces, and the records of messages and packets.
  *
- * With unlimited buffers an interface takes one message after another without a pause, so all times are known when a
- * message is sent. With finite buffers it takes a packet at a time, as the buffer of the router behind it can hold one.
+ * With unlimited buffers an interface injects one message after another without a pause, so all times are known when a
+ * message is sent. With finite buffers it injects packet by packet, whenever the buffer of its router can hold the
+ * next.
  */
 #include <string.h>
 
@@ -37,7 +38,7 @@ uint32_t trv_packets_record(trv_packets_t *net, uint32_t from, uint32_t number)
     return index;
 }
 
-/* A message whose interface is busy enters later, at a time that no lane suits. */
+/* A message whose interface is busy enters later. The delay is not a constant, so the event is kept in the heap. */
 static int park(trv_packets_t *net, const flight_t *flight)
 {
     uint32_t index = net->parked_free;
@@ -60,7 +61,7 @@ flight_t trv_packets_unpark(trv_packets_t *net, uint32_t index)
     return flight;
 }
 
-/* For how long a flit occupies the interface; its packets are in the router sooner, if that is a narrow one. */
+/* The time that a flit occupies the interface. In a narrow dimension it reaches the router before that time is over. */
 static int64_t pace_of(const trv_packets_t *net, uint32_t n) { return net->pace[n & ((1u << net->shift) - 1)]; }
 
 /* ---- Interfaces with finite buffers ------------------------------------------------------------------------------ */
@@ -76,7 +77,7 @@ int trv_packets_inject(trv_packets_t *net, uint32_t n)
     bool last = m->injected + 1 == m->packets;
     uint32_t flits = last ? m->last_flits : net->packet_flits;
     if (nic->free_bytes < (int64_t)flits * TRV_FLIT_BYTES) {
-        nic->idle = true; /* until a credit comes */
+        nic->idle = true; /* until a credit arrives */
         return TRV_OK;
     }
     nic->free_bytes -= (int64_t)flits * TRV_FLIT_BYTES;
@@ -123,8 +124,8 @@ static int enqueue(trv_packets_t *net, uint32_t n, uint32_t index)
 
 /* ---- Sending ----------------------------------------------------------------------------------------------------- */
 
-/* The port's own interface, or while it is busy the other one of its dimension, if that is free sooner. With finite
- * buffers nobody knows when an interface will be free: its own. */
+/* The port's own interface or, if that is busy and the other one of its dimension is free sooner, the other one. With
+ * finite buffers it is not known when an interface will be free, so the port uses its own. */
 static uint32_t choose_nic(const trv_packets_t *net, int node, int nic, uint32_t port)
 {
     uint32_t base = (uint32_t)node << net->shift;

@@ -1,17 +1,17 @@
 /*
- * Packets over links: the loop of the simulator. The rules are stated in docs/simulator.md.
+ * Moves packets over links: the main loop of the simulator. docs/simulator.md states the rules.
  *
- * At every moment first everything that arrives comes in, then outputs admit, then ports choose what to send; so the
- * order in which the events of a moment are taken does not matter. A port with nothing to do sleeps, and takes one
- * flit's time to wake.
+ * At every point in time all arrivals are handled first, then outputs admit packets, then ports choose what to send.
+ * Therefore the order in which simultaneous events are taken does not matter. A port with nothing to send sleeps, and
+ * takes the time of one flit to wake.
  *
- * Functions with a `tracked` argument are compiled twice: without, and with the bookkeeping of single packets.
+ * Functions with a `tracked` argument are compiled twice, with and without the bookkeeping of single packets.
  */
 #include <math.h>
 
 #include "simulate/router.h"
 
-#define REPORT_HOPS 100000 /* between two reports of progress: some 10 ms */
+#define REPORT_HOPS 100000 /* packet-hops between two progress reports: about 10 ms */
 
 /* ---- Arrivals ---------------------------------------------------------------------------------------------------- */
 
@@ -35,7 +35,7 @@ static int return_credit(trv_packets_t *net, uint64_t id)
     return TRV_OK;
 }
 
-/* The packet's head is in the router of its destination. */
+/* The packet's head has reached the router of its destination. */
 static int leave(trv_packets_t *net, const flight_t *flight, const bool tracked)
 {
     const message_t *m = &net->message[flight->message];
@@ -74,7 +74,7 @@ INLINE int arrive(trv_packets_t *net, const flight_t *flight, const bool tracked
     return turn(net, flight, tracked);
 }
 
-/* A message's first packet, or without trains any of its packets, is at its router. */
+/* The first packet of a message has reached its router; without trains, any packet. */
 static int enter(trv_packets_t *net, const flight_t *flight, const bool tracked)
 {
     message_t *m = &net->message[flight->message];
@@ -102,7 +102,7 @@ INLINE bool is_waiting(const trv_packets_t *net, const link_t *link, uint32_t ch
            (channel == 0 && has_lone_train(link) && lone_time(net, link) <= net->now);
 }
 
-/* Whether the head of a channel may start as far as the next router's buffer is concerned. */
+/* Whether the buffer of the next router can hold the first packet of a channel's queue. */
 static bool next_packet_fits(const trv_packets_t *net, uint32_t l, int channel)
 {
     if (!net->finite)
@@ -122,7 +122,7 @@ INLINE int free_later(trv_packets_t *net, uint32_t l, uint32_t flits, int64_t ti
     return tick_push(&net->freeing[lane], time, l);
 }
 
-/* Everything about a packet that only single bookkeeping wants to know. */
+/* The bookkeeping of a single packet: loads, the observer's callback, and credits. */
 static int track(trv_packets_t *net, uint32_t l, const entry_t *e, uint32_t channel, uint32_t flits, int64_t busy)
 {
     packet_t *packet = &net->packet[e->packets];
@@ -144,7 +144,7 @@ static int track(trv_packets_t *net, uint32_t l, const entry_t *e, uint32_t chan
     return rc;
 }
 
-/* A port starts the packet whose turn it is, or goes to sleep. */
+/* A port starts the packet of the channel whose turn it is, or of the other one, or goes to sleep. */
 INLINE int choose(trv_packets_t *net, uint32_t l, const bool tracked)
 {
     link_t *link = &net->link[l];
@@ -170,7 +170,7 @@ INLINE int choose(trv_packets_t *net, uint32_t l, const bool tracked)
         if (queue->head == TRV_NONE)
             queue->tail = TRV_NONE;
         else
-            __builtin_prefetch(&net->entry[queue->head]); /* for the next start, some thousand events from now */
+            __builtin_prefetch(&net->entry[queue->head]); /* needed in the next start, after some thousand events */
         entry_drop(net, head);
     } else {
         packet.info &= ~(uint32_t)INFO_LAST;
@@ -205,7 +205,7 @@ static int arrived(trv_packets_t *net, uint32_t message)
     return net->driver.arrived(net->driver.context, id);
 }
 
-static int happen(trv_packets_t *net, uint64_t key, const bool tracked)
+static int handle_due(trv_packets_t *net, uint64_t key, const bool tracked)
 {
     uint64_t id = key & (((uint64_t)1 << 56) - 1);
     uint32_t number = (uint32_t)id;
@@ -262,7 +262,7 @@ INLINE int moment(trv_packets_t *net, const bool tracked)
     while (!rc && tick_next(&net->leaving) == now)
         rc = arrived(net, tick_pop(&net->leaving).id);
     while (!rc && due_next(&net->heap) == now)
-        rc = happen(net, trv_due_pop(&net->heap).key, tracked);
+        rc = handle_due(net, trv_due_pop(&net->heap).key, tracked);
     if (!rc)
         rc = admit_all(net, tracked);
     for (uint32_t i = 0; i < net->choosing_count && !rc; i++)

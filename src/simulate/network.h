@@ -1,14 +1,15 @@
 /*
- * The network: packets over links, in order of time. It knows nothing of schedules: a driver sends messages and sets
- * timers, and is called back when a timer is due, a message has been injected, or has arrived. The drivers are steps.c
- * (schedules) and goal.c (GOAL programs).
+ * The network: packets over links, in order of time. It is independent of schedules: a driver sends messages and sets
+ * timers, and the network calls it when a timer is due and when a message has been injected or has arrived. The drivers
+ * are steps.c (schedules) and goal_run.c (GOAL programs).
  *
- * One network serves one run: create, start the driver's first timers, run, read the results, destroy.
+ * A network is used for one run: create, start the driver's first timers, run, read the results, destroy.
  *
- * Times are whole femtoseconds since the start. What happens at the same time is ordered by keys that a translation of
- * the torus preserves: arrivals at a port by the input they come from, callbacks of timers by their id, …; so a
- * schedule that is the same under translation can be run on a smaller, *folded* torus, where a rank stands for all
- * that differ from it by such a translation (the hops of a message are given, not derived from the sizes).
+ * Times are whole femtoseconds since the start. Simultaneous events are ordered by keys that a translation of the torus
+ * preserves: arrivals at a port by the input they come from, callbacks of timers by their id, and so on. A schedule
+ * that is invariant under translation can therefore be run on a smaller, *folded* torus, in which a rank represents all
+ * ranks that differ from it by such a translation. For this reason the hops of a message are given, not derived from
+ * the sizes.
  */
 #ifndef TRIVANCE_SIMULATE_NETWORK_H
 #define TRIVANCE_SIMULATE_NETWORK_H
@@ -33,28 +34,28 @@ typedef struct trv_legs {
 /* The route of trv_route_begin. */
 trv_legs_t trv_legs(const trv_torus_t *torus, int from, int to, int port, bool mirrored);
 
-/* All return 0, or an error that ends the run. `id` is what the driver gave. */
+/* The driver's callbacks. They return 0, or an error that ends the run. `id` is the driver's. */
 typedef struct trv_driver {
     void *context;
-    int (*timer)(void *context, uint32_t id); /* timers of one moment come in ascending order of id */
+    int (*timer)(void *context, uint32_t id); /* simultaneous timers are called in ascending order of id */
     int (*sent)(void *context, uint32_t id);  /* the last packet has left the network interface; may be NULL */
     int (*arrived)(void *context, uint32_t id);
 } trv_driver_t;
 
 typedef struct trv_packets trv_packets_t;
 
-/* The span that a run reports its progress to, and the time at which it ends early (trv_packets_ended). */
+/* The span to which a run reports its progress, and the time at which it is stopped (trv_packets_ended). */
 typedef struct trv_watch {
     trv_span_t part;
-    double hops;      /* of packets, in all: an estimate */
-    double enough_ns; /* of the simulated time; 0: to the end */
+    double hops;      /* estimated packet-hops of the whole run, for the progress */
+    double enough_ns; /* simulated time at which the run is stopped; 0: not stopped */
 } trv_watch_t;
 
-/* Between the last message of a step and the next step of a rank, for the drivers; as measured on the reference
- * simulator. */
+/* The time between the last message of a step and the next step of a rank, as measured on the reference simulator. The
+ * drivers add it. */
 #define TRV_STEP_GAP_FS 80000
 
-/* Of one message. */
+/* The maximum number of packets of a message. */
 #define TRV_PACKETS_MAX (UINT32_MAX / 8192)
 
 /* Checks the options. The torus, the options and the driver are copied; the arrays and the observer they point to are
@@ -64,35 +65,35 @@ int trv_packets_create(trv_packets_t **net, const trv_torus_t *torus, const trv_
 void trv_packets_destroy(trv_packets_t *net);
 void trv_packets_watch(trv_packets_t *net, const trv_watch_t *watch);
 
-/* The present, in fs. */
+/* The present simulated time, in fs. */
 int64_t trv_packets_now(const trv_packets_t *net);
-/* No run goes beyond an hour, and nothing that is added to a time is longer: two of them fit in 64 bits, with a
- * quarter to spare, which is the most for a packet on a link and for a message at an interface. */
+/* The longest time of a run, one hour. No single delay is longer, so the sum of a time and a delay fits in 64 bits with
+ * a quarter of an hour to spare. That quarter is the limit for a packet on a link and for a message at an interface. */
 #define TRV_HORIZON_FS INT64_C(3600000000000000000)
 
-/* ns to fs; TRV_ERR_ARGUMENT if negative or more than an hour. `what` names it. */
+/* Converts ns to fs. TRV_ERR_ARGUMENT if negative or more than an hour; `what` names the value in the message. */
 int trv_packets_fs(double ns, const char *what, int64_t *fs);
-/* TRV_ERR_UNSUPPORTED: the run would go beyond the horizon. */
+/* Returns TRV_ERR_UNSUPPORTED: the run would exceed the horizon. */
 int trv_packets_fail_horizon(void);
-/* By how much each rank is slower than it should be, from malloc; NULL where none is. */
+/* The factor by which each rank is slow, in an array from malloc; NULL if no rank is slow. */
 int trv_packets_slowness(const trv_simulate_options_t *options, int ranks, double **slowness);
 
-/* Calls driver->timer(id) at `at` >= now. */
+/* Calls driver->timer(id) at the time `at`, which is not before now. */
 int trv_packets_timer(trv_packets_t *net, int64_t at, uint32_t id);
-/* Whether the dimensions that are narrow exist on a torus of so many. */
+/* TRV_ERR_ARGUMENT if a narrow dimension does not exist on a torus of `dims` dimensions. */
 int trv_packets_check_narrow(const trv_simulate_options_t *options, int dims);
 
-/* Sends now. nic: the port whose interface injects it, or -1: that of the first leg's port, or while that one is busy
- * the other of its dimension. Both callbacks get `id`. */
+/* Sends a message now. nic: the port whose interface injects it; -1: that of the first leg's port or, while that one is
+ * busy, the other one of its dimension. Both callbacks receive `id`. */
 int trv_packets_send(trv_packets_t *net, int node, int nic, const trv_legs_t *legs, uint64_t bytes, uint32_t id);
 
-/* Until nothing is left to happen, or only what is of no interest. TRV_ERR_INVALID when packets are left that wait for one
- * another's buffers. */
+/* Runs until no events are left, or until watch->enough_ns. TRV_ERR_INVALID if packets are left that wait for each
+ * other's buffers. */
 int trv_packets_run(trv_packets_t *net);
-/* Whether the run has ended before the end, because it was of no more interest. */
+/* Whether the run was stopped at watch->enough_ns. */
 bool trv_packets_ended(const trv_packets_t *net);
 
-/* Totals so far, and the loads of the links, into `result` (its other fields are left alone). */
+/* Writes the totals so far and the loads of the links into `result`; its other members are not changed. */
 int trv_packets_results(const trv_packets_t *net, trv_simulation_t *result);
 
 #endif

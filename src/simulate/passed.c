@@ -1,6 +1,6 @@
 /*
- * Slow and cut links that no message passes change nothing: without them a network is as fast to simulate as a whole
- * one, and ranks that its schedule makes alike are alike.
+ * Finds out whether any message passes a slow or cut link. If none does, the simulation can ignore these links. It is
+ * then as fast as on a network without them, because the symmetry of the schedule holds.
  */
 #include <stdlib.h>
 
@@ -8,9 +8,9 @@
 #include "simulate/simulator.h"
 #include "torus/torus.h"
 
-/* Per rank of the fold and port, which stand for all links that translations map onto one another. */
+/* Marks, per rank of the fold and port. A rank of the fold represents all ranks that translations map onto it. */
 enum {
-    IN_ROW = 1, /* some link of its row in this direction is slow */
+    IN_ROW = 1, /* some link of the same row and direction is slow or cut */
     SLOW = 2
 };
 
@@ -79,7 +79,7 @@ int trv_simulator_drop_links(const trv_simulator_t *simulator, trv_simulate_opti
         const trv_slow_link_t *link = &options->slow_link[i];
         if (link->rank < 0 || link->rank >= simulator->torus.ranks || link->port < 0 || link->port >= passing.ports ||
             !trv_slow_factor_is_valid(link->factor))
-            return TRV_OK; /* the simulation says what is wrong with it */
+            return TRV_OK; /* the simulation reports the error */
     }
     if (options->slow_links == 0)
         return TRV_OK;

@@ -1,8 +1,9 @@
 /*
- * A router: what comes in by an input waits until its output admits it into a queue. Part of links.c.
+ * The router: a packet waits at its input until its output admits it into a queue. Included by links.c.
  *
- * An output admits one packet at a time, for as long as the router's crossbar takes for it. Of the inputs in its lobby
- * the one that has not been served for longest goes first, then links in order of their port, then interfaces.
+ * An output admits one packet at a time, each for as long as the router's crossbar takes for it. Of the inputs in its
+ * lobby the one that was served longest ago is first; on a tie, links come before interfaces, each in order of their
+ * port.
  */
 #ifndef TRIVANCE_SIMULATE_ROUTER_H
 #define TRIVANCE_SIMULATE_ROUTER_H
@@ -41,7 +42,7 @@ INLINE void choose_now(trv_packets_t *net, uint32_t l) { net->choosing[net->choo
 INLINE int wake(trv_packets_t *net, uint32_t l, const bool tracked)
 {
     link_t *link = &net->link[l];
-    if (tracked && link->blocked) { /* perhaps this one fits */
+    if (tracked && link->blocked) { /* the new packet may fit into the next buffer */
         link->blocked = 0;
         choose_now(net, l);
     }
@@ -65,24 +66,24 @@ INLINE void append(trv_packets_t *net, queue_t *queue, uint32_t e)
     queue->tail = e;
 }
 
-/* When the first packet at an input of trains is there. */
+/* The time at which the first packet that is left of an input's train reaches the router. */
 INLINE int64_t train_time(const trv_packets_t *net, uint32_t input)
 {
     const message_t *m = &net->message[net->entry[net->input[input].head].message];
     return m->first + m->injected * net->gap;
 }
 
-/* A train that an output admits in arrears. */
+/* Whether the output has a train that is admitted in arrears. */
 INLINE bool has_lone_train(const link_t *link) { return link->lobby != TRV_NONE && !link->admitting; }
 
-/* When that train's next packet is admitted. */
+/* The time at which that train's next packet is admitted. */
 INLINE int64_t lone_time(const trv_packets_t *net, const link_t *link)
 {
     int64_t time = train_time(net, link->lobby);
     return time > link->admits_at ? time : link->admits_at;
 }
 
-/* The output looks at its lobby as soon as it can admit. */
+/* Makes the output examine its lobby as soon as it can admit a packet. */
 INLINE int look_at_lobby(trv_packets_t *net, uint32_t l)
 {
     link_t *link = &net->link[l];
@@ -95,7 +96,7 @@ INLINE int look_at_lobby(trv_packets_t *net, uint32_t l)
     return TRV_OK;
 }
 
-/* Admits the packets of a lone train whose time is before `time`, as one entry. */
+/* Admits those packets of a lone train that are due before `time`, as one entry. */
 static int catch_up(trv_packets_t *net, uint32_t l, int64_t time)
 {
     link_t *link = &net->link[l];
@@ -111,7 +112,7 @@ static int catch_up(trv_packets_t *net, uint32_t l, int64_t time)
     m->injected += (uint32_t)admitted;
     input->last = next + (admitted - 1) * net->gap;
     link->admits_at = input->last + net->gap;
-    if (admitted == left) { /* the entry itself moves on */
+    if (admitted == left) { /* reuse the train's entry */
         link->admits_at = input->last + m->last_flits * net->nic_flit;
         input->head = input->tail = TRV_NONE;
         link->lobby = TRV_NONE;
@@ -124,7 +125,7 @@ static int catch_up(trv_packets_t *net, uint32_t l, int64_t time)
     return TRV_OK;
 }
 
-/* The first of an input enters the lobby of its output. */
+/* Puts an input into the lobby of the output that its first packet leaves by. */
 INLINE int attend(trv_packets_t *net, uint32_t i, uint32_t l)
 {
     link_t *link = &net->link[l];
@@ -138,7 +139,7 @@ INLINE int attend(trv_packets_t *net, uint32_t i, uint32_t l)
     return look_at_lobby(net, l);
 }
 
-/* The output that the first entry of an input goes to. */
+/* The output by which the first entry of an input leaves. */
 static uint32_t output_of(const trv_packets_t *net, uint32_t i)
 {
     const entry_t *e = &net->entry[net->input[i].head];
@@ -146,7 +147,7 @@ static uint32_t output_of(const trv_packets_t *net, uint32_t i)
     return node | net->message[e->message].leg[e->info >> INFO_LEG & 7].port;
 }
 
-/* A packet, or a train, comes in by `i` and goes to output `l`. */
+/* A packet, or a train, arrives at input `i` and leaves by output `l`. */
 INLINE int come_in(trv_packets_t *net, uint32_t i, uint32_t l, uint32_t message, uint32_t packets, uint32_t info)
 {
     input_t *input = &net->input[i];
@@ -157,7 +158,7 @@ INLINE int come_in(trv_packets_t *net, uint32_t i, uint32_t l, uint32_t message,
         input->head = input->tail = e;
         return attend(net, i, l);
     }
-    uint32_t first = output_of(net, i); /* somebody has to see when the one before is gone */
+    uint32_t first = output_of(net, i); /* it must be examined, or admission of the entry before is not noticed */
     if (has_lone_train(&net->link[first])) {
         int rc = catch_up(net, first, net->now);
         if (!rc && input->head != TRV_NONE)
@@ -174,7 +175,7 @@ INLINE int come_in(trv_packets_t *net, uint32_t i, uint32_t l, uint32_t message,
     return TRV_OK;
 }
 
-/* The input whose turn it is, or TRV_NONE and in *later when a train has its next packet there. */
+/* The input that is served next. TRV_NONE if only trains wait; *later is then the time of their next packet. */
 static uint32_t first_in_lobby(const trv_packets_t *net, uint32_t lobby, int64_t *later)
 {
     uint32_t best = TRV_NONE;
@@ -190,8 +191,8 @@ static uint32_t first_in_lobby(const trv_packets_t *net, uint32_t lobby, int64_t
     return best;
 }
 
-/* Removes the first entry of an input and the input from the lobby; what stands behind attends its own output when all
- * outputs have looked, so that their order does not matter. */
+/* Removes the first entry of an input, and the input from the lobby. The entry behind it joins the lobby of its own
+ * output only when all outputs have been examined, so that the order of the outputs does not matter. */
 static void advance(trv_packets_t *net, link_t *link, uint32_t i)
 {
     input_t *input = &net->input[i];
@@ -206,7 +207,7 @@ static void advance(trv_packets_t *net, link_t *link, uint32_t i)
         input->tail = TRV_NONE;
 }
 
-/* Moves the first packet of an input into the queue. */
+/* Moves the first packet of an input into the queue of output `l`. */
 INLINE int take(trv_packets_t *net, uint32_t l, uint32_t i, const bool tracked)
 {
     link_t *link = &net->link[l];
@@ -235,7 +236,7 @@ INLINE int take(trv_packets_t *net, uint32_t l, uint32_t i, const bool tracked)
     return wake(net, l, tracked);
 }
 
-/* Looks at the lobby of an output, at most one packet of which is admitted now. */
+/* Admits at most one packet from the lobby of an output, and schedules the next admission if one is needed. */
 INLINE int admit(trv_packets_t *net, uint32_t l, const bool tracked)
 {
     link_t *link = &net->link[l];
@@ -262,7 +263,7 @@ INLINE int admit(trv_packets_t *net, uint32_t l, const bool tracked)
     return trv_due_push(&net->heap, link->admits_at, due_key(DUE_ADMIT, l));
 }
 
-/* All outputs that can admit now. */
+/* Admits at all outputs that can admit now. */
 INLINE int admit_all(trv_packets_t *net, const bool tracked)
 {
     int rc = TRV_OK;

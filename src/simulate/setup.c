@@ -1,5 +1,5 @@
 /*
- * Making a network from its parameters, and reading what it did.
+ * Creates a network from its parameters, and reads its results.
  */
 #include <math.h>
 #include <string.h>
@@ -27,11 +27,12 @@ static int flit_time(double bandwidth_bps, const char *what, int64_t *fs)
     return TRV_OK;
 }
 
-/* From node to router and back: twice the way of the host's link, the router in and out, and what the reference
- * simulator takes besides (0.40 ns: its crossbar's tick and flits of the interface). */
+/* The additional time of the reference simulator in each direction between node and router, beyond the latencies of the
+ * host's link and of the router's input and output: 0.20 ns, for its crossbar's clock and the flits of the
+ * interface. */
 static const int64_t host_extra_fs = 200000;
 
-/* A packet takes a quarter of an hour at the most. */
+/* Rejects packets that take more than a quarter of an hour on a link. */
 static int check_packet(const trv_packets_t *net, double bandwidth_bps)
 {
     if (net->packet_flits * (TRV_FLIT_BYTES * 8e15 / bandwidth_bps) <= TRV_HORIZON_FS / 4)
@@ -146,7 +147,7 @@ int trv_packets_check_narrow(const trv_simulate_options_t *options, int dims)
                           options->narrow, dims, dims - 1);
 }
 
-/* Which interface a port has, and how fast it takes what leaves by it. */
+/* Sets the interface of each port, and the time that a flit which leaves by the port occupies it. */
 static void share_paths(trv_packets_t *net, const trv_simulate_options_t *o)
 {
     const unsigned first = o->narrow ? (unsigned)__builtin_ctz(o->narrow) : 0;

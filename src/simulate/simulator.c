@@ -1,8 +1,8 @@
 /*
- * Reading a schedule for simulation.
+ * Reads a schedule for simulation.
  *
- * Of a schedule with a symmetry only the ranks of one period are read: the lowest coordinates of every dimension. They
- * are the ranks of a smaller torus, the fold.
+ * If the schedule has a symmetry, only the ranks of one period are read: those with the lowest coordinates of every
+ * dimension. They are the ranks of a smaller torus, the fold.
  */
 #include "simulate/simulator.h"
 

@@ -1,6 +1,6 @@
 /*
- * A schedule as the simulator reads it: for every rank that differs from the others, its messages and what it waits
- * for. Sizes are in shares (trv_schedule_shares), so that one reading serves all sizes of the vector.
+ * A schedule as the simulator reads it: the messages of every rank that differs from the others, and what it waits for.
+ * Sizes are in shares (trv_schedule_shares), so that the schedule is read once for all sizes of the vector.
  */
 #ifndef TRIVANCE_SIMULATE_SIMULATOR_H
 #define TRIVANCE_SIMULATE_SIMULATOR_H
@@ -14,45 +14,48 @@ typedef struct sending {
     int16_t nic;
 } sending_t;
 
-/* Of received messages the one with the longest way and the largest one: which comes last depends on the network. */
+/* Two received messages of a stage: the one with the longest path and the largest one. Which of them arrives last
+ * depends on the network. */
 enum { FARTHEST, LARGEST, INCOMING };
 
 typedef struct stage { /* one rank's step of one stream */
     uint32_t first_sending;
     uint16_t sendings, receives;
-    uint16_t incoming_hops[INCOMING]; /* 65535: or more */
+    uint16_t incoming_hops[INCOMING]; /* 65535: 65535 or more */
     int64_t incoming_shares[INCOMING];
-    int64_t reduced_shares; /* that its reductions read */
+    int64_t reduced_shares; /* shares that its reductions read */
 } stage_t;
 
 struct trv_simulator {
     char name[64];
     trv_torus_t torus;
-    trv_torus_t fold; /* the ranks that differ: the torus itself, 1 x 1 x … under translation, 2 x 2 x … by parity; all
-                         ranks of a dimension that is a line */
+    trv_torus_t
+        fold; /* the ranks that differ: 1 x 1 x … under translation, 2 x 2 x … by parity, the torus itself without
+                         a symmetry; a dimension that is a line is not folded */
     int streams, steps;
-    uint64_t shares; /* of the whole vector, all streams */
+    uint64_t shares; /* shares of the whole vector, all streams */
     stage_t *stage;  /* (rank of fold * streams + stream) * steps + step */
     sending_t *sending;
     trv_leg_t *leg;
     size_t sendings, legs;
 };
 
-/* The rank of the fold that stands for a rank of the torus. */
+/* The rank of the fold that represents a rank of the torus. */
 int trv_simulator_class(const trv_simulator_t *simulator, int rank);
 
-/* The work of a simulation of the fold: its packets, times the links that each goes over. */
+/* The work of simulating the fold: the sum over all packets of the links that each passes. */
 double trv_simulator_hops(const trv_simulator_t *simulator, uint32_t packet_bytes, uint64_t vector_bytes);
 
-/* The same for what trv_simulate would do with these options: of the fold where it may, else of the torus. */
+/* The same for trv_simulate with these options, which runs on the fold if they permit it, otherwise on the torus. */
 double trv_simulate_hops(const trv_simulator_t *simulator, const trv_simulate_options_t *options,
                          uint64_t vector_bytes);
 
-/* Leaves the slow and cut links out of the options if no message of the schedule passes one. */
+/* Removes the slow and cut links from the options if no message of the schedule passes one. On TRV_ERR_MEMORY they
+ * remain. */
 int trv_simulator_drop_links(const trv_simulator_t *simulator, trv_simulate_options_t *options);
 
-/* trv_simulate for options from which trv_simulator_drop_links has left out what it may, and whose `progress` is ignored:
- * progress is reported to the part. A time above `enough_ns`, unless that is 0, is INFINITY. */
+/* As trv_simulate, for options that trv_simulator_drop_links has been applied to. options->progress is ignored;
+ * progress is reported to `part`. A result above `enough_ns`, unless that is 0, is INFINITY. */
 int trv_simulate_dropped(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
                          trv_span_t part, double enough_ns, trv_simulation_t *result);
 

@@ -1,12 +1,12 @@
 /*
- * The driver for schedules: every rank walks through the steps of every stream.
+ * The network driver for schedules: every rank proceeds through the steps of every stream.
  *
- * A *walker* is one rank's progress in one stream. It pays alpha, sends the messages of its step one after another,
- * waits until they are injected and its receives of the step have arrived, reduces, and enters the next step. Messages
- * for a step that it has not entered yet are counted for that step. A rank's walkers share its processor, which has
- * every message's overhead for itself: first come, first served.
+ * A *walker* is the progress of one rank in one stream. It pays alpha, sends the messages of its step one after
+ * another, waits until they are injected and its receives of the step have arrived, reduces, and enters the next step.
+ * Messages for a step that it has not entered yet are counted for that step. The walkers of a rank share its processor,
+ * which pays the overheads of their messages one at a time, first come, first served.
  *
- * Where the schedule's symmetry allows, the walkers and the network are those of the fold (simulator.h).
+ * If the schedule's symmetry permits it, the walkers and the network are those of the fold (simulator.h).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,17 +20,17 @@
 typedef enum phase { STARTING, SENDING, WAITING, REDUCING, DONE } phase_t;
 
 typedef struct walker {
-    int64_t began; /* when it entered its step, fs */
+    int64_t began; /* time at which it entered its step, fs */
     uint32_t step;
-    uint16_t sent;   /* messages of this step handed to the network */
-    uint16_t unsent; /* of these, not injected yet */
+    uint16_t sent;   /* number of messages of this step handed to the network */
+    uint16_t unsent; /* number of these that are not injected yet */
     uint8_t phase;
 } walker_t;
 
-typedef struct post {  /* a message on its way */
+typedef struct post {  /* a message in flight */
     uint32_t from, to; /* walkers */
-    uint32_t step;     /* it belongs to; next free one */
-    uint32_t awaited;  /* of its two ends: injected, arrived */
+    uint32_t step;     /* the step that it belongs to; next free record */
+    uint32_t awaited;  /* number of events that are outstanding: injected, arrived */
 } post_t;
 #define NO_POST UINT32_MAX
 
@@ -38,18 +38,18 @@ typedef struct run {
     const trv_simulator_t *simulator;
     const trv_simulate_options_t *options;
     trv_watch_t watch;
-    const trv_torus_t *torus; /* that is simulated: the schedule's or its fold */
+    const trv_torus_t *torus; /* the torus that is simulated: the schedule's or its fold */
     uint64_t vector_bytes;
     trv_packets_t *net;
     int64_t alpha, overhead;
     walker_t *walker;  /* rank * streams + stream */
-    uint16_t *arrived; /* walker * steps + step: receives that are in */
+    uint16_t *arrived; /* walker * steps + step: number of receives that have arrived */
     double *slowness;  /* per rank, or NULL */
-    int64_t *booked;   /* per rank: the end of the overheads that its processor has promised so far, fs */
+    int64_t *booked;   /* per rank: the end of the overheads that its processor has booked, fs */
     post_t *post;
     uint32_t posts, post_free;
     int64_t post_capacity;
-    uint32_t done; /* walkers */
+    uint32_t done; /* number of walkers that have completed all steps */
     int64_t end;
 } run_t;
 
@@ -90,7 +90,7 @@ static int64_t alpha_of(const run_t *run, uint32_t walker, uint32_t step)
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
-/* Begins the walker's step, passing steps in which it has nothing to do. */
+/* Begins the walker's next step, skipping steps in which it neither sends nor receives. */
 static int enter(run_t *run, uint32_t w, int64_t gap)
 {
     walker_t *walker = &run->walker[w];
@@ -121,7 +121,7 @@ static int leave(run_t *run, uint32_t w)
     return enter(run, w, TRV_STEP_GAP_FS);
 }
 
-/* Goes on when everything of the step has been sent and received. */
+/* Continues if everything of the step has been injected and received. */
 static int proceed(run_t *run, uint32_t w)
 {
     walker_t *walker = &run->walker[w];
@@ -150,7 +150,7 @@ static uint32_t new_post(run_t *run)
     return rc ? NO_POST : run->posts++;
 }
 
-/* The next message of the walker's step. */
+/* Sends the next message of the walker's step. */
 static int send_one(run_t *run, uint32_t w, const stage_t *stage)
 {
     const trv_simulator_t *s = run->simulator;
@@ -172,10 +172,10 @@ static int send_one(run_t *run, uint32_t w, const stage_t *stage)
     return trv_packets_send(run->net, rank, sending->nic, &legs, bytes, index);
 }
 
-/* ---- What the network tells -------------------------------------------------------------------------------------- */
+/* ---- Callbacks of the network ------------------------------------------------------------------------------------ */
 
-/* Books the walker's processor `count` times for `each`, behind what it has promised before; returns when it begins. What
- * is beyond the horizon will not happen. */
+/* Books the walker's processor for `count` overheads of `each`, after those already booked, and returns the time at
+ * which the first begins. Times beyond the horizon are cut off: the run ends before them. */
 static int64_t book(run_t *run, uint32_t w, uint32_t count, int64_t each)
 {
     int64_t *booked = &run->booked[w / (uint32_t)run->simulator->streams];
@@ -185,7 +185,8 @@ static int64_t book(run_t *run, uint32_t w, uint32_t count, int64_t each)
     return begin;
 }
 
-/* A message each time, its overhead before it: books them all, then sends one whenever its overhead is over. */
+/* Sends messages one at a time, each after its overhead. The first call books all overheads; each of the others sends a
+ * message and sets the timer for the next. */
 static int send_next(run_t *run, uint32_t w, const stage_t *stage)
 {
     walker_t *walker = &run->walker[w];
@@ -217,7 +218,7 @@ static int on_timer(void *context, uint32_t w)
     return proceed(run, w);
 }
 
-/* A message that has been injected and has arrived is forgotten. */
+/* Frees the record of a message that has been injected and has arrived. */
 static void forget(run_t *run, uint32_t index)
 {
     if (--run->post[index].awaited > 0)
@@ -235,7 +236,7 @@ static int on_sent(void *context, uint32_t index)
     return proceed(run, w);
 }
 
-static int unwanted(const run_t *run, const post_t *post)
+static int fail_unexpected(const run_t *run, const post_t *post)
 {
     uint32_t streams = (uint32_t)run->simulator->streams;
     return trv_fail(TRV_ERR_INVALID,
@@ -250,7 +251,7 @@ static int on_arrived(void *context, uint32_t index)
     post_t post = run->post[index];
     uint32_t steps = (uint32_t)run->simulator->steps;
     if (++run->arrived[(size_t)post.to * steps + post.step] > stage_of(run, post.to, post.step)->receives)
-        return unwanted(run, &post);
+        return fail_unexpected(run, &post);
     forget(run, index);
     return run->walker[post.to].step == post.step ? proceed(run, post.to) : TRV_OK;
 }
@@ -315,14 +316,14 @@ static int start(run_t *run)
     return rc || is_done(run) || trv_packets_ended(run->net) ? rc : stuck(run);
 }
 
-/* Whether the fold tells the truth: nothing in the options tells ranks apart. */
+/* Whether the fold represents the torus: nothing in the options makes ranks differ. */
 static bool may_fold(const trv_simulate_options_t *o)
 {
     return o->model == TRV_FIFO && !o->full && !o->observer && o->jitter <= 0 && o->slow_ranks == 0 &&
            o->slow_links == 0;
 }
 
-/* From the fold to the torus: every rank of a class had the same. */
+/* Scales the results of the fold to the torus: all ranks of a class have the same results. */
 static int unfold(const run_t *run, trv_simulation_t *result)
 {
     const trv_simulator_t *s = run->simulator;

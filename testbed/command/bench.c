@@ -1,6 +1,6 @@
 /*
- * trivance testbed bench: the MPI libraries' own AllReduce against Trivance's, in the same jobs and in turns; or a
- * user's program without the drop-in and with it.
+ * trivance testbed bench: compares the MPI libraries' own AllReduce with Trivance's, in the same jobs and in turns; or
+ * a user's program without the drop-in and with it.
  */
 #include <errno.h>
 #include <math.h>
@@ -72,20 +72,20 @@ const cli_command_t cli_testbed_bench_command = {
 #define TORI_MAX    16
 #define MPIS        2
 #define MODES       2
-#define LARGE_NODES 17 /* from here on the networks are slower, for the emulator to keep up */
-#define CHECKS      3  /* of a testbed, before it is called unfaithful */
+#define LARGE_NODES 17 /* from this size on the networks are slower, so that the emulator is on time */
+#define CHECKS      3  /* maximum number of checks before a testbed is called unfaithful */
 
 typedef struct options {
     const char *command, *folder, *algorithms;
     int tori;
     trv_torus_t torus[TORI_MAX];
     bool mpi[MPIS], mode[MODES]; /* mode[1]: with rendezvous */
-    int sizes, iterations;       /* no sizes: the default ones */
+    int sizes, iterations;       /* sizes 0: the default ones */
     uint64_t bytes[CLI_BENCH_SIZES_MAX];
-    double bandwidth_bps, latency_ns; /* 0, < 0: by the number of nodes */
+    double bandwidth_bps, latency_ns; /* 0 and < 0: chosen by the number of nodes */
     cli_links_t links;
     bool compare, ports;
-    char **word; /* the program to measure instead; NULL: none */
+    char **word; /* the program to measure, with its arguments; NULL: none */
     int words;
 } options_t;
 
@@ -161,7 +161,7 @@ static int take_option(void *context, int key)
     }
 }
 
-/* -1: go on; else the exit code. */
+/* Returns -1 to continue, else the exit code. */
 static int read_options(int argc, char **argv, options_t *options)
 {
     int code = cli_read_options(&cli_testbed_bench_command, argc, argv, take_option, options);
@@ -186,12 +186,12 @@ static void interrupt(int signal) { interrupted = signal; }
 
 typedef struct results {
     cli_bench_job_t *job;
-    int planned, jobs; /* jobs: that have been run, or begun */
+    int planned, jobs; /* jobs: number that were started */
     bool faithful;
     cli_bench_progress_t progress;
 } results_t;
 
-/* One job on the testbed that is up; everything that is known goes to the file at once. */
+/* Runs one job on the testbed that is up, and writes all results so far to the file. */
 static int run_job(const options_t *options, results_t *results, cli_bench_job_t *job)
 {
     char path[4608];
@@ -213,7 +213,7 @@ static int run_job(const options_t *options, results_t *results, cli_bench_job_t
     return CLI_OK;
 }
 
-/* Before the first testbed is made. */
+/* Checks --cut and --slow-link before the first testbed is made. */
 static int check_links(options_t *options)
 {
     int count;
@@ -240,7 +240,7 @@ static int slow_down(const options_t *options, const cli_bench_job_t *job)
     return CLI_OK;
 }
 
-/* Until the testbed is found faithful, or CHECKS times: machines have busy moments. */
+/* Checks the testbed until it is faithful, at most CHECKS times: the machine may be busy for a moment. */
 static int check(const options_t *options, cli_verdict_t *verdict)
 {
     putchar('\n');
@@ -254,7 +254,7 @@ static int check(const options_t *options, cli_verdict_t *verdict)
     return CLI_OK;
 }
 
-/* The next `jobs` of those planned, on the testbed that is up. */
+/* Runs the next `jobs` of the planned ones on the testbed that is up. */
 static int run_jobs(const options_t *options, results_t *results, int jobs)
 {
     cli_verdict_t verdict = {.table = NULL};
@@ -287,7 +287,7 @@ static int run_torus(const options_t *options, results_t *results)
     return code;
 }
 
-/* All jobs, torus by torus. */
+/* Lists all jobs, torus by torus. */
 static int plan_jobs(const options_t *options, results_t *results)
 {
     for (int i = 0; i < options->tori * MPIS * MODES; i++) {
@@ -325,7 +325,7 @@ static int plan_jobs(const options_t *options, results_t *results)
     return CLI_OK;
 }
 
-/* The folder's path, whole, because the ranks write there, too; to be freed. */
+/* Creates the folder. *whole is its absolute path, which ranks need because they write to it; the caller frees it. */
 static int make_folder(options_t *options, char **whole)
 {
     *whole = NULL;
@@ -344,7 +344,7 @@ static int run_all(const options_t *options)
                            : cli_bad(options->command, "there is no memory for the results");
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* as under nohup */
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* nohup ignores it */
         sigaction(SIGHUP, &action, NULL);
     cli_bench_progress_begin(&results.progress, results.job, results.planned);
     while (results.jobs < results.planned && code == CLI_OK && !interrupted)
@@ -358,7 +358,7 @@ static int run_all(const options_t *options)
     return interrupted ? 128 + interrupted : code == CLI_OK && !results.faithful ? CLI_WRONG : code;
 }
 
-/* Leaves out the MPIs that are not there; CLI_BAD where none is left. */
+/* Leaves out MPI libraries that are not installed; CLI_BAD if none is left. */
 static int find_mpis(options_t *options)
 {
     char path[4608];
@@ -373,7 +373,7 @@ static int find_mpis(options_t *options)
                                      "they are built where the MPI is installed");
 }
 
-/* The program's MPI in place of the list. */
+/* Replaces the list of MPI libraries by the one that the program uses. */
 static int find_program_mpi(options_t *options)
 {
     cli_job_t job = {.word = options->word, .words = options->words};
@@ -388,7 +388,7 @@ static int find_program_mpi(options_t *options)
     return CLI_OK;
 }
 
-/* What was not said. */
+/* Sets the options that were not given. */
 static int set_defaults(options_t *options)
 {
     bool program = options->word != NULL;

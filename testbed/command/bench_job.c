@@ -1,6 +1,6 @@
 /*
- * The jobs of `trivance testbed bench`: what trivance-mpi's bench is asked to compare, in turns, and the rows that it
- * answers with.
+ * The jobs of `trivance testbed bench`: the algorithms that trivance-mpi's bench compares, in turns, and the rows that
+ * it writes.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,13 +18,13 @@
 #include "base/error.h"
 
 #define PATH_BYTES    4608
-#define MESSAGE_BYTES 90 /* of an exchange's 8 bytes with all headers */
-#define OWN           5  /* algorithms of an MPI library, about */
+#define MESSAGE_BYTES 90 /* an exchange's 8 bytes with all headers */
+#define OWN           5  /* approximate number of algorithms of an MPI library */
 
 /* ---- Rivals ------------------------------------------------------------------------------------------------------ */
 
 static const struct {
-    const char *type, *words; /* ours, and behind a name for trivance bench */
+    const char *type, *words; /* the type, and its suffix to a name for trivance bench */
 } elements[] = {{"int", "=int32"}, {"double", "=double"}, {"max", "=int32:max"}};
 enum { INT, DOUBLE, MAX, ELEMENTS };
 
@@ -37,7 +37,7 @@ static void add(cli_bench_job_t *job, const char *name, int type)
     snprintf(job->algorithms + used, sizeof job->algorithms - used, ",%s%s", name, elements[type].words);
 }
 
-/* What every algorithm is right for: windows serve exact operations only, overlaps idempotent ones. */
+/* The type for which an algorithm is correct: idempotent operations if it only covers; doubles if it is consistent. */
 static int type_for(const trv_algorithm_t *algorithm)
 {
     const bool covers = trv_algorithm_exactness(algorithm) == TRV_COVERS;
@@ -55,7 +55,7 @@ static void add_trivance(cli_bench_job_t *job)
         add(job, i < 2 ? "planned" : "auto", i % 2 ? DOUBLE : INT);
 }
 
-/* Whether the job's torus, once it has one, can have the algorithm. */
+/* Checks that the job's torus, if it is known already, supports the algorithm. */
 static int check_torus(const cli_bench_job_t *job, const char *algorithm)
 {
     trv_schedule_t *schedule;
@@ -109,8 +109,9 @@ char *cli_bench_label(const cli_bench_job_t *job, char text[CLI_BENCH_LABEL_MAX]
 
 /* ---- The rows ---------------------------------------------------------------------------------------------------- */
 
-/* What exchanges cost beside the network's time: alpha and the cost of a message are those of a step that follows
- * another, with two and with all neighbours; what a first step costs more is the common start's. */
+/* Computes the cost of exchanges in addition to the network's time. alpha and the cost of a message follow from the
+ * steps after the first, with two and with all neighbours; the additional time of the first step is that of the common
+ * start. */
 static void fit_steps(cli_bench_job_t *job, int steps, int messages, double time_ns)
 {
     if (steps == 1) {
@@ -129,7 +130,7 @@ static void fit_steps(cli_bench_job_t *job, int steps, int messages, double time
     job->start_ns = fmax(job->first_step_ns - alone_ns - job->alpha_ns - messages * job->message_ns, 0);
 }
 
-/* The rival of a row, by what it stands for; NULL: there are too many. */
+/* Finds the rival of a row by its label, or adds it; NULL if there are too many. */
 static cli_rival_t *find_rival(cli_bench_job_t *job, const char *label)
 {
     cli_rival_t *rival = job->rival;
@@ -187,7 +188,7 @@ static void take_row(cli_bench_job_t *job, char *const cell[KEYS])
         }
 }
 
-/* Between the rows may be messages of the launcher and the program. */
+/* Reads the rows. Messages of the launcher and the program may appear between them. */
 static int read_rows(const char *command, cli_bench_job_t *job, const char *path)
 {
     char line[2048], *cell[CLI_COLUMNS_MAX], *sought[KEYS];

@@ -1,5 +1,5 @@
 /*
- * What `trivance testbed bench` shows: a table for every job, one file of rows for all.
+ * The output of `trivance testbed bench`: a table for every job, and one CSV file for all.
  */
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "cli/shared/table.h"
 #include "testbed/command/bench.h"
 
-#define CLOSE 0.15 /* predictions are meant to be within this */
+#define CLOSE 0.15 /* maximum relative error of a good prediction */
 
 int cli_bench_best_own(const cli_bench_job_t *job, int size)
 {
@@ -26,7 +26,7 @@ int cli_bench_best_own(const cli_bench_job_t *job, int size)
     return best;
 }
 
-/* How many times as long the best of the MPI library's own takes; NAN where one of them is not measured. */
+/* The time of the MPI library's best algorithm divided by the cell's; NAN if one of them was not measured. */
 static double gain(const cli_bench_job_t *job, int size, const cli_bench_cell_t *cell)
 {
     int own = cli_bench_best_own(job, size);
@@ -43,7 +43,7 @@ static const cli_bench_cell_t *cell_of(const cli_bench_job_t *job, int size, con
 
 /* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
-/* "l-grouped dbl": what distinguishes a rival, short. */
+/* "l-grouped dbl": the distinguishing part of a rival's name, abbreviated. */
 static void title_of(const cli_rival_t *rival, char text[CLI_BENCH_NAME_MAX + 8])
 {
     const char *name = strncmp(rival->name, "trivance-", 9) == 0 ? rival->name + 9 : rival->name;
@@ -54,7 +54,7 @@ static void title_of(const cli_rival_t *rival, char text[CLI_BENCH_NAME_MAX + 8]
                                                   : " int");
 }
 
-/* A table with a row per size and a column per rival that `shows`. */
+/* Prints a table with a row per size and a column per rival that `shows`. */
 static int print_cells(const cli_bench_job_t *job, bool ratios)
 {
     static char title[CLI_BENCH_RIVALS_MAX][CLI_BENCH_NAME_MAX + 8];
@@ -93,8 +93,8 @@ static int print_cells(const cli_bench_job_t *job, bool ratios)
     return cli_table_end(&table);
 }
 
-/* The simulator predicts the network. Ranks and MPI libraries compute, too, on cores that they share, and that can cost
- * as much as these are busy. */
+/* Compares times with predictions. The simulator predicts the time of the network only. Ranks and MPI libraries also
+ * compute, on cores that they share, which can add as much as these are busy. */
 static void print_agreement(const cli_bench_job_t *job)
 {
     int cells = 0, close = 0, busy = 0;
@@ -176,7 +176,7 @@ static void print_summary_row(cli_table_t *table, const cli_bench_job_t *job, in
     cli_row_end(table);
 }
 
-/* Whose times are those of a machine that did not keep up. */
+/* Lists the jobs whose times are not valid because the machine did not keep up. */
 void cli_bench_print_unfaithful(const cli_bench_job_t *job, int jobs)
 {
     char label[CLI_BENCH_LABEL_MAX];

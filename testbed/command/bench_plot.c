@@ -1,6 +1,6 @@
 /*
- * The plot of a job of `trivance testbed bench`, by gnuplot: time over size, all thin and pale but what decides, the
- * best of the MPI library's own and Trivance's auto. Which line is which algorithm, the table says.
+ * The plot of a job of `trivance testbed bench`, by gnuplot: time over size. All lines are thin and pale, except those
+ * to compare: the MPI library's best, and Trivance's auto. The table has the times of each algorithm by name.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "testbed/command/bench.h"
 #include "cli/figures/figures.h"
 
-/* Lines that look the same and have one entry in the key; later ones are drawn over those before. */
+/* Groups of lines that look the same and share one entry in the key. Later groups are drawn over earlier ones. */
 typedef enum group { OWN, FORMS, BEST, AUTO_INT, AUTO_DOUBLE, GROUPS } group_t;
 
 static const struct {
@@ -64,7 +64,7 @@ static void write_cell(const cli_bench_job_t *job, int size, int rival, FILE *ou
                 cell->least_ns / 1e6, cell->most_ns / 1e6);
 }
 
-/* Every line of a group as a block, with an empty line between (gnuplot then does not join them). */
+/* Writes every line of a group as a block. gnuplot does not join lines that an empty line separates. */
 static int write_group(const cli_bench_job_t *job, group_t group, FILE *out)
 {
     int lines = group == BEST;

@@ -1,6 +1,7 @@
 /*
- * What the packet simulator says of a job: the testbed's links (one queue, delivery of the tail), and for alpha,
- * messages and the common start what exchanges between neighbours were measured to cost on this machine, with this MPI.
+ * Predicts a job with the packet simulator. Links are those of the testbed (one queue, tail delivery). The costs of a
+ * step, of a message and of the common start are those measured for exchanges between neighbours, on this machine and
+ * with this MPI library.
  */
 #include <math.h>
 #include <string.h>
@@ -10,8 +11,8 @@
 
 #include "testbed/command/bench.h"
 
-#define PACKET_BYTES 8948u /* of payload in a packet of 9000 … */
-#define FLIT_BYTES   256.0 /* … for which the simulator counts 35 of these, and one more for every hop */
+#define PACKET_BYTES 8948u /* payload of a packet of 9000 bytes … */
+#define FLIT_BYTES   256.0 /* … which the simulator counts as 35 flits, plus one for every hop */
 
 static trv_simulate_options_t options_of(const cli_bench_job_t *job)
 {
@@ -20,7 +21,7 @@ static trv_simulate_options_t options_of(const cli_bench_job_t *job)
     options.model = TRV_FIFO;
     options.delivery = TRV_DELIVERY_TAIL;
     options.bandwidth_bps = job->network.bandwidth_bps * 35 * FLIT_BYTES / 9000;
-    options.nic_bandwidth_bps = 1e15; /* a node's own memory is in no one's way */
+    options.nic_bandwidth_bps = 1e15; /* a node's memory is not a bottleneck */
     options.alpha_ns = job->alpha_ns;
     options.message_overhead_ns = job->message_ns;
     options.link_latency_ns = fmax(job->network.latency_ns - flit_ns, 0);

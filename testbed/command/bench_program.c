@@ -1,7 +1,8 @@
 /*
- * `trivance testbed bench -- PROGRAM`: a program as it is, without the drop-in and with it, in turns. Its time is that
- * from when the last rank has left MPI_Init to when the last one enters MPI_Finalize (testbed/programs/clock.c); if that
- * is not known (a program that is linked statically, or ends without MPI_Finalize), that of the job, start included.
+ * `trivance testbed bench -- PROGRAM`: measures a program without the drop-in and with it, in turns. The time is that
+ * from the moment when the last rank has left MPI_Init until the last one enters MPI_Finalize
+ * (testbed/programs/clock.c). If that is not known (the program is statically linked, or ends without MPI_Finalize), it
+ * is the time of the whole job.
  */
 #include <math.h>
 #include <stdio.h>
@@ -26,15 +27,15 @@ typedef struct run {
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-/* What the ranks have told. false: not every rank has. */
+/* Reads the times that the ranks recorded; false unless all ranks did. */
 static bool read_times(const char *path, int ranks, run_t *run)
 {
     double begin_ns, end_ns, allreduce_ns, last_begin_ns = 0, last_end_ns = 0, share = 0;
     long calls;
-    int told = 0;
+    int reported = 0;
     FILE *file = fopen(path, "re");
     while (file && fscanf(file, "%lf %lf %lf %ld", &begin_ns, &end_ns, &allreduce_ns, &calls) == 4) {
-        told++;
+        reported++;
         last_begin_ns = fmax(last_begin_ns, begin_ns);
         last_end_ns = fmax(last_end_ns, end_ns);
         share += allreduce_ns / (end_ns - begin_ns) / ranks;
@@ -42,14 +43,14 @@ static bool read_times(const char *path, int ranks, run_t *run)
     }
     if (file)
         fclose(file);
-    if (told != ranks)
+    if (reported != ranks)
         return false;
     run->time_ns = last_end_ns - last_begin_ns;
     run->share = share;
     return true;
 }
 
-/* One start of the program. Its output, and the times that its ranks tell, go to files that are named by `label`. */
+/* Runs the program once. Its output and the times of its ranks are written to files whose names begin with `label`. */
 static int start(const char *command, cli_bench_job_t *job, bool drop_in, const char *folder, int number, run_t *run)
 {
     char label[CLI_BENCH_LABEL_MAX], output[PATH_BYTES], times[PATH_BYTES];
@@ -114,7 +115,7 @@ int cli_bench_run_program(const char *command, cli_bench_job_t *job, const char 
     return code;
 }
 
-/* ---- Showing ----------------------------------------------------------------------------------------------------- */
+/* ---- Output ------------------------------------------------------------------------------------------------------ */
 
 static double gain(const cli_bench_job_t *job) { return job->times[0].median_ns / job->times[1].median_ns; }
 

@@ -1,6 +1,6 @@
 /*
- * How far `trivance testbed bench` is: the work of all jobs is known before the first, as what calls of so many bytes
- * take on such a torus, roughly; of the job that runs, its file of rows shows which sizes are measured.
+ * The progress of `trivance testbed bench`. The work of all jobs is estimated before the first, from the rough time of
+ * a call of each size on each torus. The rows file of the running job shows the sizes that are measured.
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,13 +11,13 @@
 #include "testbed/command/bench.h"
 #include "base/clock.h"
 
-#define START_NS      2e9  /* of a job … */
-#define START_RANK_NS 1e8  /* … and more for each of its ranks */
-#define CALL_NS       15e6 /* of a call, beside the network's time */
-#define ROUNDS_BEFORE 3    /* calls before the first round: one looks at the sums, two are for how long it takes */
+#define START_NS      2e9  /* start of a job, … */
+#define START_RANK_NS 1e8  /* … plus this for each of its ranks */
+#define CALL_NS       15e6 /* a call, in addition to the network's time */
+#define ROUNDS_BEFORE 3    /* calls before the first round: one to check the sums, two to estimate the duration */
 
-/* Expected duration of the calls of one size: an algorithm sends the vector about four times, over about ranks / 2 hops
- * altogether. */
+/* Expected duration of the calls of one size: an algorithm is assumed to send the vector four times, over ranks / 2
+ * hops in all. */
 static double size_work_ns(const cli_bench_job_t *job, int size)
 {
     double call_ns = CALL_NS + job->network.latency_ns * job->network.torus.ranks / 2 +
@@ -53,7 +53,7 @@ void cli_bench_progress_job(cli_bench_progress_t *progress, const cli_bench_job_
     progress->sizes = -1;
 }
 
-/* Never backwards. */
+/* Reports progress, which never decreases. */
 static void reach(cli_bench_progress_t *progress, double done_ns)
 {
     if (done_ns > progress->done_ns)
@@ -61,7 +61,7 @@ static void reach(cli_bench_progress_t *progress, double done_ns)
     progress->done_ns = done_ns > progress->done_ns ? done_ns : progress->done_ns;
 }
 
-/* How many sizes are measured; -1: the job has not begun to. The rows of a size appear together. */
+/* The number of sizes that are measured; -1: the job has not begun to measure. The rows of a size appear together. */
 static int read_sizes(const cli_bench_progress_t *progress)
 {
     const cli_bench_job_t *job = progress->job;
@@ -86,7 +86,7 @@ void cli_bench_progress_watch(void *context)
     const cli_bench_job_t *job = progress->job;
     char torus[TRV_TORUS_TEXT_MAX], bytes[TRV_BYTES_TEXT_MAX], name[CLI_PROGRESS_NAME_MAX];
     const int sizes = read_sizes(progress);
-    if (sizes < 0 || sizes == job->sizes) /* the launcher may still print a message */
+    if (sizes < 0 || sizes == job->sizes) /* the launcher may still print a message, so the bar is hidden */
         return;
     if (sizes != progress->sizes)
         progress->since_ns = trv_now_ns();

@@ -1,5 +1,5 @@
 /*
- * trivance testbed check: the measured network against theory, and the verdict.
+ * trivance testbed check: compares the measured network with its model, and prints the verdict.
  */
 #include <math.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ int cli_testbed_verdict(const char *command, cli_verdict_t *verdict)
     int code = trv_testbed_check(&verdict->status.network, add_test, verdict);
     char reason[300];
     snprintf(reason, sizeof reason, "%s", trv_last_error());
-    if (trv_testbed_status(&verdict->status) < 0) /* where the emulator is gone, that is the reason */
+    if (trv_testbed_status(&verdict->status) < 0) /* if the emulator has ended, report that as the reason */
         return cli_bad_last(command);
     if (code < 0)
         return cli_bad(command, "%s", reason);
@@ -91,7 +91,7 @@ int cli_testbed_check(int argc, char **argv)
     if (lock < 0)
         return cli_bad_last(argv[0]);
     cli_table_begin(&table, stdout, format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
-    if (cli_stdout_is_terminal()) /* rows as they come: it takes some seconds */
+    if (cli_stdout_is_terminal()) /* print each row as soon as it is measured, because all take some seconds */
         cli_table_stream(&table);
     code = cli_testbed_verdict(argv[0], &verdict);
     if (cli_table_end(&table) < 0)

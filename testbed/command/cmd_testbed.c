@@ -1,6 +1,6 @@
 /*
- * trivance testbed: real MPI jobs over an emulated torus on this machine. Finds the command; up, down, status and set
- * are here, the others have files of their own.
+ * trivance testbed: real MPI jobs over an emulated torus on this machine. Dispatches to the subcommands; up, down,
+ * status and set are in this file, the others have their own files.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -149,7 +149,7 @@ static int take_up(void *context, int key)
                                    : trv_parse_latency_ns(optarg, &network->latency_ns);
 }
 
-/* -1: go on; else the exit code. */
+/* Returns -1 to continue, else the exit code. */
 static int read_up(int argc, char **argv, tb_network_t *network)
 {
     int code = cli_read_options(&up_command, argc, argv, take_up, network);
@@ -209,16 +209,16 @@ static void print_summary(const tb_status_t *status)
            status->lateness_p50_ns / 1e3, status->lateness_p99_ns / 1e3, status->lateness_max_ns / 1e3);
 }
 
-#define LINKS_SHOWN 40 /* of which there may be hundreds: the busiest, and whatever is not as it was made */
+#define LINKS_SHOWN 40 /* the busiest of possibly hundreds; those that were changed or lost packets are always shown */
 
 typedef struct link {
     int node, port, up;
     double bandwidth_bps, latency_ns, utilisation;
     unsigned long long packets, bytes, queue, dropped;
-    bool special; /* changed, cut, or has lost something */
+    bool special; /* changed, cut, or has lost packets */
 } link_t;
 
-/* The emulator's lines; `link` can hold all. The number of links. */
+/* Reads the emulator's lines into `link`, which can hold all. Returns the number of links. */
 static int read_links(char *lines, const tb_network_t *network, link_t *link)
 {
     int links = 0;
@@ -246,7 +246,7 @@ static int by_place(const void *a, const void *b)
     return x->node != y->node ? x->node - y->node : x->port - y->port;
 }
 
-/* Moves the links that are shown to the front; their number. */
+/* Moves the links to show to the front; returns their number. */
 static int choose_links(link_t *link, int links)
 {
     int shown = links < LINKS_SHOWN ? links : LINKS_SHOWN;
@@ -316,7 +316,7 @@ static int status(int argc, char **argv)
 
 /* ---- set --------------------------------------------------------------------------------------------------------- */
 
-/* "link 0:+1" or "node 3" into the beginning of a request. */
+/* Writes "link 0:+1" or "node 3" of the command line as the beginning of a request. */
 static int read_place(char **argv, int words, bool both_ways, char *request, size_t size)
 {
     char sign = 0, rest;
@@ -364,7 +364,7 @@ static int take_order(void *context, int key)
     return code;
 }
 
-/* A row in two parts is a good order, while a job runs at least; the next job would be refused. */
+/* Warns if cuts split a row in two. Doing so is legitimate while a job runs, but the next job would be rejected. */
 static void warn_of_parts(const char *command)
 {
     tb_status_t now;
@@ -396,13 +396,13 @@ static int set(int argc, char **argv)
     return CLI_OK;
 }
 
-/* ---- Finding the command ------------------------------------------------------------------------------------------- */
+/* ---- Dispatch ---------------------------------------------------------------------------------------------------- */
 
 int cli_testbed(int argc, char **argv)
 {
     static int (*const run[])(int argc,
                               char **argv) = {up,  cli_testbed_run, cli_testbed_check, status, set, cli_testbed_bench,
-                                              down}; /* as in `part` */
+                                              down}; /* in the order of `part` */
     enum { COMMANDS = sizeof run / sizeof run[0] };
     const char *word = argc > 1 ? argv[1] : "", *name[COMMANDS];
     for (int i = 0; i < COMMANDS; i++) {

@@ -1,10 +1,10 @@
 /*
  * trivance testbed run: an MPI job on the testbed, one rank per node.
  *
- * The launcher runs on the testbed's head and starts its daemons on the nodes through an agent that takes the place of
- * rsh. What it is told stands in its environment, which the daemons and the ranks inherit: for the MPI library which
- * network is the torus and which is for its own business, for Trivance the topology file and the network's parameters.
- * What the user has set there is kept.
+ * The launcher runs on the testbed's head and starts its daemons on the nodes through an agent that replaces rsh. Its
+ * settings are environment variables, which the daemons and the ranks inherit: for the MPI library, the network for
+ * messages (the torus) and the network for its internal connections; for Trivance, the topology file and the network's
+ * parameters. Variables that the user has set are kept.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -82,12 +82,12 @@ static void set_mpich(bool rendezvous)
         set_all(eager);
 }
 
-/* What a step and a message in it take of a core, for every rank on it (`bench --compare` measures them). */
+/* Core time of a step and of a message in it, per rank on the core, as `bench --compare` measures them. */
 #define STEP_US    10.0
 #define MESSAGE_US 4.0
 
-/* What the job learns of the torus. MPI libraries and libfabric ask the receiver before they send long messages, which
- * costs a way there and back; all send 16 KiB at once. */
+/* Sets Trivance's variables. MPI libraries and libfabric do a rendezvous before they send long messages, which takes a
+ * round trip; all of them send 16 KiB eagerly, hence the size of a fragment. */
 static void set_trivance(const tb_network_t *network, int core, bool net)
 {
     char torus[TRV_TORUS_TEXT_MAX], bandwidth[48], latency[48], alpha[48], overhead[48];
@@ -113,7 +113,7 @@ static void set_trivance(const tb_network_t *network, int core, bool net)
 
 /* ---- The launcher ------------------------------------------------------------------------------------------------ */
 
-/* "mpirun.openmpi" where that is installed (Debian's name), else whichever launcher says that it is this MPI's. */
+/* "mpirun.openmpi" if it is installed (Debian's name), else any launcher that reports to be this MPI's. */
 static const char *find_launcher(const char *mpi)
 {
     static char name[32];
@@ -127,7 +127,7 @@ static const char *find_launcher(const char *mpi)
     return NULL;
 }
 
-/* "trv-0:1,trv-1:1,…" (Open MPI wants slots) or without them; to be freed. */
+/* "trv-0:1,trv-1:1,…" (Open MPI needs slots), or without slots; the caller frees it. */
 static char *host_list(int ranks, const char *slots)
 {
     char *list = malloc((size_t)ranks * HOST_BYTES);
@@ -146,7 +146,8 @@ static void add(line_t *line, const char *word) { line->word[line->words++] = (c
 
 static bool without_mpi(const cli_job_t *job) { return strcmp(job->mpi, TESTBED_NO_MPI) == 0; }
 
-/* `trivance launch`'s command line: the ranks meet on the management network, at node 0's. NULL: no memory. */
+/* The command line of `trivance launch`: the ranks connect over the management network, at the address of node 0. NULL
+ * if memory is exhausted. */
 static char **net_line(const cli_job_t *job, const char *agent, int *words)
 {
     static char ranks[16], address[32];
@@ -168,7 +169,7 @@ static char **net_line(const cli_job_t *job, const char *agent, int *words)
     return line.word;
 }
 
-/* The launcher's command line; `trivance run`'s before it for the drop-in. NULL: no memory. */
+/* The launcher's command line, preceded by `trivance run`'s for the drop-in. NULL if memory is exhausted. */
 static char **command_line(const cli_job_t *job, const char *launcher, const char *agent, int *words)
 {
     static char ranks[16];
@@ -205,7 +206,7 @@ static char **command_line(const cli_job_t *job, const char *launcher, const cha
 
 /* ---- The job ----------------------------------------------------------------------------------------------------- */
 
-/* Both outputs go to the file, which is made anew. */
+/* Redirects both outputs to the file, which is truncated, and the input from /dev/null. */
 static bool redirect(const char *path)
 {
     int out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), in = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -216,7 +217,7 @@ static bool redirect(const char *path)
     return done;
 }
 
-/* In the child; returns the exit code only where it fails. */
+/* Runs in the child process; returns an exit code only on failure. */
 static int become_launcher(const char *command, const cli_job_t *job, const tb_status_t *status, const char *launcher,
                            const char *agent)
 {
@@ -248,7 +249,7 @@ static int become_launcher(const char *command, const cli_job_t *job, const tb_s
 
 static volatile sig_atomic_t launcher_process, ended_by;
 
-/* Ctrl-C reaches the launcher by the terminal, other signals by us. */
+/* Forwards a signal to the launcher, except for SIGINT, which the terminal sends to the launcher too. */
 static void hand_on(int signal)
 {
     ended_by = signal;
@@ -256,7 +257,7 @@ static void hand_on(int signal)
         kill((pid_t)launcher_process, signal);
 }
 
-/* Until the launcher ends; false: the emulator has ended before, and nothing that ranks send arrives any more. */
+/* Waits until the launcher ends. False: the emulator ended first, so that no message of a rank arrives any more. */
 static bool wait_for_end(pid_t launcher, pid_t emulator, const cli_job_t *job)
 {
     struct pollfd wait[] = {{.fd = (int)syscall(SYS_pidfd_open, launcher, 0), .events = POLLIN},
@@ -273,7 +274,7 @@ static bool wait_for_end(pid_t launcher, pid_t emulator, const cli_job_t *job)
     return wait[0].fd < 0 || wait[0].revents;
 }
 
-/* What its end means, which a launcher may call a success though a signal has asked for it. */
+/* The exit code for the end of the launcher. A launcher may exit with 0 although a signal ended it. */
 static int end_of(const char *command, pid_t launcher, bool in_time)
 {
     int status = 0;
@@ -300,7 +301,7 @@ static int wait_for(const char *command, pid_t launcher, pid_t emulator, const c
     ended_by = 0;
     for (int i = 0; i < SIGNALS; i++)
         if (sigaction(handed_on[i], &action, &before[i]) == 0 && before[i].sa_handler == SIG_IGN)
-            sigaction(handed_on[i], &before[i], NULL); /* as under nohup */
+            sigaction(handed_on[i], &before[i], NULL); /* nohup ignores it */
     bool in_time = wait_for_end(launcher, emulator, job);
     if (!in_time)
         kill(launcher, SIGTERM);
@@ -311,7 +312,7 @@ static int wait_for(const char *command, pid_t launcher, pid_t emulator, const c
     return code;
 }
 
-/* The agent's path, and those of the libraries for the ranks, with a colon between. */
+/* Finds the agent's path, and those of the libraries to preload into the ranks, separated by a colon. */
 static int find_parts(const char *command, const cli_job_t *job, char agent[PATH_BYTES], char preload[2 * PATH_BYTES])
 {
     char file[64], clock[PATH_BYTES] = "";
@@ -420,7 +421,7 @@ static int take_option(void *context, int key)
     }
 }
 
-/* -1: go on; else the exit code. */
+/* Returns -1 to continue, else the exit code. */
 static int read_run(int argc, char **argv, cli_job_t *job)
 {
     int code = cli_read_options(&cli_testbed_run_command, argc, argv, take_option, job);
@@ -433,7 +434,7 @@ static int read_run(int argc, char **argv, cli_job_t *job)
     return cli_bad(argv[0], "the program to start is missing, for example `trivance testbed run -- ./a.out`");
 }
 
-/* Which MPI it is. A program that shows none (Python, a script) may become one. */
+/* A program that is not linked with an MPI library (Python, a script) may still load one, so --mpi names it. */
 int cli_testbed_find_mpi(const char *command, cli_job_t *job)
 {
     char path[CLI_PATH_BYTES];

@@ -1,13 +1,13 @@
 /*
- * The emulator's socket: one line in, an answer out, closed. Answers begin with "ok" or are a sentence that begins with
- * "error ".
+ * The emulator's socket. A connection sends one line and receives an answer, and is then closed. An answer begins with
+ * "ok", or is "error " and a message.
  *
- *     status                              what it is, and counts over all links
+ *     status                              the emulator's parameters, and counts over all links
  *     links                               a line per directed link
- *     reset                               counts start anew
- *     route                               packets keep off the links that are down now, as far as there is another way
+ *     reset                               resets the counts
+ *     route                               makes packets avoid the links that are down now, if there is another path
  *     link NODE PORT ORDER                PORT as a number; ORDER: bandwidth BPS, latency NS, down, up
- *     both NODE PORT ORDER                the same for the link in the opposite direction, too
+ *     both NODE PORT ORDER                the same, and also for the link in the opposite direction
  *     node NODE ORDER                     the same for every link that leaves the node or leads to it
  */
 #include "testbed/emulator/torusnet.h"
@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define LINE_MAX_BYTES 256
-#define PATIENCE_MS    20 /* who connects has the line ready */
+#define PATIENCE_MS    20 /* clients send their line directly after connecting */
 
 int tn_control_open(const char *path)
 {
@@ -114,7 +114,7 @@ static void obey_both(tn_net_t *net, int node, int port, const order_t *order)
     obey(&net->link[tn_neighbour(&net->torus, node, port) * net->ports + back], order);
 }
 
-/* All links of a node, of both directions. */
+/* Changes all links of a node, in both directions. */
 static void obey_node(tn_net_t *net, int node, const order_t *order)
 {
     for (int port = 0; port < net->ports; port++)
@@ -152,7 +152,7 @@ static void change(tn_net_t *net, const char *line, FILE *out)
 
 /* ---- Connections ------------------------------------------------------------------------------------------------- */
 
-/* The line without its end; false: it is too long, or no text. */
+/* Reads the line without its line end; returns false if it is too long or not text. */
 static bool read_line(int client, char line[LINE_MAX_BYTES])
 {
     struct pollfd wait = {.fd = client, .events = POLLIN};
@@ -186,7 +186,7 @@ void tn_control_answer(tn_net_t *net, int listening, const char *about)
         if (fclose(out) == 0) {
             setsockopt(client, SOL_SOCKET, SO_SNDBUFFORCE, &buffer_bytes, sizeof buffer_bytes);
             if (send(client, text, size, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)size)
-                shutdown(client, SHUT_RDWR); /* the client sees that the end is missing */
+                shutdown(client, SHUT_RDWR); /* the client notices that the end is missing */
         }
         free(text);
     }

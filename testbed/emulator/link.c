@@ -1,5 +1,5 @@
 /*
- * The link model, in virtual time, and its statistics. Nothing here knows devices or clocks.
+ * The link model, in virtual time, and its statistics. It is independent of devices and clocks.
  */
 #include "testbed/emulator/torusnet.h"
 
@@ -43,7 +43,7 @@ bool tn_has_link(const trv_torus_t *torus, int node, int port)
     return !trv_torus_is_line(torus, d) || trv_torus_coordinate(torus, node, d) != end;
 }
 
-/* Whether a link is cut between `node` and where the row has the destination's coordinate, in the direction of a port. */
+/* Whether the row of `node` has a cut link between it and the destination's coordinate, in the direction of a port. */
 static bool is_cut(const tn_net_t *net, int node, int destination, int port)
 {
     const int d = trv_port_dimension(port);
@@ -108,7 +108,7 @@ int tn_net_add_cards(tn_net_t *net)
     return TRV_OK;
 }
 
-/* The packets themselves live as long as the process. */
+/* Frees the network, but not the packets, which exist as long as the process. */
 void tn_net_destroy(tn_net_t *net)
 {
     free(net->card[0]);
@@ -129,7 +129,7 @@ static void count(tn_link_t *link, const tn_packet_t *packet, int64_t begin_ns, 
         link->count.queue_max_bytes = waits;
 }
 
-/* The packet's head comes out of the link, or the card, at packet->due_ns. */
+/* Sends a packet over a link or a card: sets packet->due_ns to the time at which its head has passed it. */
 static void cross(tn_link_t *link, tn_packet_t *packet)
 {
     int64_t begin_ns = packet->due_ns > link->free_ns ? packet->due_ns : link->free_ns;

@@ -1,12 +1,12 @@
 /*
- * Packets in flight: a binary heap by the time at which something happens to them, and a pool of those that are free.
- * Nothing is allocated once the pool is as large as the job needs it.
+ * Packets in flight, in a binary heap ordered by the time of their next event, and a pool of free packets. Once the
+ * pool is as large as the job needs, no memory is allocated.
  */
 #include "testbed/emulator/torusnet.h"
 
 #include <stdlib.h>
 
-#define POOL_STEP 16 /* memory that is locked takes a while, so it comes in small portions */
+#define POOL_STEP 16 /* locking memory takes time, so it is allocated in small portions */
 
 void tn_packet_reserve(tn_net_t *net, int count)
 {

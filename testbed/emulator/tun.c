@@ -1,5 +1,5 @@
 /*
- * TUN devices: opened in the namespaces of their nodes by an emulator that itself stays where it is.
+ * TUN devices: opened in the namespaces of their nodes, by an emulator that itself runs in another namespace.
  */
 #include "testbed/emulator/torusnet.h"
 
@@ -17,7 +17,7 @@
 
 #include "testbed/emulator/names.h"
 
-enum { IP_DESTINATION = 16, IP_HEADER = 20 }; /* of IPv4 */
+enum { IP_DESTINATION = 16, IP_HEADER = 20 }; /* offset and size in IPv4 */
 
 int64_t tn_now_ns(void)
 {
@@ -26,7 +26,7 @@ int64_t tn_now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* In the present namespace. */
+/* Opens the device in the present namespace. */
 static int open_device(const char *name, const char **what)
 {
     struct ifreq request = {.ifr_flags = IFF_TUN | IFF_NO_PI};
@@ -78,7 +78,7 @@ const char *tn_device_name(const tn_net_t *net, int node, int device, char name[
     return name;
 }
 
-/* Where a packet goes, and by which port; false for what is not IPv4, or goes to no node. */
+/* Finds the destination of a packet, and the port of its card; false if it is not IPv4 or not addressed to a node. */
 static bool find_destination(const tn_net_t *net, ssize_t bytes, tn_packet_t *packet)
 {
     uint32_t address;
@@ -130,5 +130,5 @@ void tn_tun_write(tn_net_t *net, const int *descriptor, const tn_packet_t *packe
     tn_count_lateness(net, tn_now_ns() - packet->due_ns);
     const int device = packet->destination * tn_devices(net) + packet->arrives + 1;
     if (write(descriptor[device], packet->data, packet->bytes) < 0)
-        net->strays++; /* its device is being taken down */
+        net->strays++; /* its device is being removed */
 }

@@ -1,8 +1,8 @@
 /*
- * trivance-testbed-agent: what the launcher of an MPI starts in place of rsh.
+ * trivance-testbed-agent: the program that the launcher of an MPI library starts instead of rsh.
  *
  *     trivance-testbed-agent NODE COMMAND…       runs COMMAND, by a shell as rsh would, on a node of the testbed
- *     trivance-testbed-agent -- PROGRAM ARGS…    becomes one rank: PROGRAM with libtrivance_testbed.so before it
+ *     trivance-testbed-agent -- PROGRAM ARGS…    becomes one rank: PROGRAM with libtrivance_testbed.so preloaded
  *     trivance-testbed-agent + PROGRAM ARGS…     becomes one rank without MPI, on the node of that number (RANK)
  */
 #include <errno.h>
@@ -25,7 +25,7 @@ static int fail(const char *what)
     return 127;
 }
 
-/* true on failure, after a sentence. */
+/* Returns true after an error message. */
 static bool cannot_enter(const char *node)
 {
     const char *core = getenv(TB_CORE_VARIABLE);
@@ -51,7 +51,7 @@ static int run_on_node(char **argv)
     return fail("/bin/sh");
 }
 
-/* Where the launcher hands on a preload (of `trivance run`), ours comes before it. */
+/* The launcher may pass on a preload (of `trivance run`); the testbed's library is put before it. */
 static int become_rank(char **argv)
 {
     const char *ours = getenv(TB_PRELOAD_VARIABLE), *other = getenv("LD_PRELOAD");
@@ -63,7 +63,7 @@ static int become_rank(char **argv)
     return fail(argv[2]);
 }
 
-/* A node is a host of its own, whose memory the others do not share. */
+/* Hides shared memory: a node is a host that shares no memory with the others. */
 static int become_net_rank(char **argv)
 {
     char node[32];

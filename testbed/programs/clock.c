@@ -1,12 +1,13 @@
 /*
- * libtrivance_testbed_clock.<mpi>.so, before the libraries of an unmodified MPI program: when every rank's MPI_Init was
- * over, when its MPI_Finalize began, and how long it was in MPI_Allreduce meanwhile. A line per rank, in nanoseconds of
- * CLOCK_MONOTONIC (all ranks are on one machine), is appended to the file that TESTBED_TIMES names:
+ * libtrivance_testbed_clock.<mpi>.so is preloaded before the libraries of an unmodified MPI program. It records when
+ * every rank's MPI_Init returned, when its MPI_Finalize began, and how long the rank was in MPI_Allreduce in between. A
+ * line per rank, in nanoseconds of CLOCK_MONOTONIC (all ranks are on one machine), is appended to the file that
+ * TESTBED_TIMES names:
  *
  *     BEGIN END ALLREDUCE CALLS
  *
- * Each call goes on to whoever is next: the drop-in, where it is preloaded, and the MPI library. Fortran's calls come
- * by the PMPI_ names; of calls inside one another the outermost counts.
+ * Each call is forwarded to the next library: the drop-in, if it is preloaded, and the MPI library. Calls from Fortran
+ * arrive by the PMPI_ names. Of nested calls the outermost counts.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -27,7 +28,7 @@ static long calls;
 static bool told;
 static _Thread_local int depth;
 
-/* ---- The beginning: the last that returns is the outermost ------------------------------------------------------- */
+/* ---- MPI_Init: of nested calls the one that returns last is the outermost ---------------------------------------- */
 
 static int init(const char *name, int *argc, char ***argv)
 {
@@ -94,7 +95,7 @@ EXPORT int PMPI_Allreduce(const void *send, void *receive, int count, MPI_Dataty
     return allreduce(next, send, receive, count, type, op, comm);
 }
 
-/* ---- The end ----------------------------------------------------------------------------------------------------- */
+/* ---- MPI_Finalize ------------------------------------------------------------------------------------------------ */
 
 static void tell(void)
 {

@@ -1,13 +1,13 @@
 /*
- * libtrivance_testbed.so, before the libraries of every rank on the testbed.
+ * libtrivance_testbed.so is preloaded before the libraries of every rank on the testbed.
  *
- * Many ranks share one core there, and MPI libraries that wait by polling take it from one another. When several polls
- * that may not wait have found nothing, one after another, the next waits, for at most a millisecond, which any event
- * ends; so a rank that has nothing to do leaves the core to one that has. Not the first: a library polls once more
- * after what it has found, or (MPICH) for every request that it is asked about, also when all is there.
+ * Many ranks share one core there, and MPI libraries that wait by polling take it from each other. After several
+ * successive polls that must not wait and found nothing, the next one waits, for at most a millisecond or until any
+ * event. So an idle rank leaves the core to one that has work. The first such poll does not wait yet: a library polls
+ * once more after it found something, or (MPICH) for every request that it tests, even if all data is there.
  *
- * MPICH over UCX's TCP hangs in MPI_Finalize where there are four ranks or more (openucx issue 8738): both ends wait
- * for the other's disconnect. Here nobody does.
+ * MPICH over UCX's TCP hangs in MPI_Finalize with four or more ranks (openucx issue 8738), because both ends wait for
+ * the other's disconnect. This library makes the disconnect return at once.
  */
 #include <dlfcn.h>
 #include <poll.h>
@@ -20,7 +20,7 @@
 
 static _Thread_local unsigned empty_polls;
 
-/* How long a poll may wait that was to wait so long. */
+/* The timeout for a poll that asks for `timeout_ms`. */
 static int patience(int timeout_ms) { return timeout_ms == 0 && empty_polls >= EMPTY_POLLS ? WAIT_MS : timeout_ms; }
 
 static int counted(int found)
@@ -49,5 +49,5 @@ EXPORT void *ucp_disconnect_nb(void *endpoint);
 EXPORT void *ucp_disconnect_nb(void *endpoint)
 {
     (void)endpoint;
-    return NULL; /* done at once */
+    return NULL; /* completed */
 }

@@ -1,7 +1,7 @@
 /*
- * trivance-torusnet TORUS BANDWIDTH LATENCY: the emulator as a program. `trivance testbed up` starts it, with the
- * namespaces made and itself in that of the head; it makes the nodes' devices, says "ready" on its standard output when
- * packets can flow, and runs until it is told to end by a signal.
+ * trivance-torusnet TORUS BANDWIDTH LATENCY: the emulator as a program. `trivance testbed up` makes the namespaces and
+ * starts it in that of the head. It makes the nodes' devices, prints "ready" on its standard output when packets can
+ * flow, and runs until it is ended by a signal.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,10 +23,10 @@
 #include "testbed/emulator/torusnet.h"
 
 #define EVENTS_MAX     64
-#define POOL           256        /* packets per node that are there from the start … */
-#define POOL_NODES_MAX 64         /* … for so many nodes */
-#define READ_AT_ONCE   8          /* packets of one node, before the next gets its turn */
-#define AWAKE_NS       1000000000 /* cores stay awake for so long after the last packet */
+#define POOL           256        /* packets per node that are allocated at the start … */
+#define POOL_NODES_MAX 64         /* … for at most this many nodes */
+#define READ_AT_ONCE   8          /* packets that are read from one node before the next has its turn */
+#define AWAKE_NS       1000000000 /* time for which cores are kept awake after the last packet */
 
 static volatile sig_atomic_t ended;
 
@@ -42,9 +42,9 @@ static int fail(const char *what)
     return 1;
 }
 
-/* ---- Being on time ----------------------------------------------------------------------------------------------- */
+/* ---- Punctuality ------------------------------------------------------------------------------------------------- */
 
-/* The last core that this process may use, which the ranks leave to it where there are others; -1: there are none. */
+/* Takes the last core that this process may use; the ranks use the others. Returns -1 if there is only one. */
 static int take_core(void)
 {
     cpu_set_t allowed, own;
@@ -67,8 +67,8 @@ static bool take_priority(void)
     return sched_setscheduler(0, SCHED_FIFO, &priority) == 0;
 }
 
-/* A core that sleeps takes 50 us or more to wake up, on both ends of every message. While packets come, the kernel is
- * asked to keep all cores awake, which it does for as long as the file is open. */
+/* A core that sleeps takes 50 us or more to wake up, on both ends of every message. While packets arrive, this function
+ * keeps a file open, and the kernel keeps all cores awake while it is open. */
 static void stay_awake(int *file, bool wanted)
 {
     const int32_t longest_us = 0;
@@ -87,14 +87,14 @@ static void stay_awake(int *file, bool wanted)
 
 typedef struct emulator {
     tn_net_t net;
-    int *device; /* tn_devices per node; -1: it has none there */
+    int *device; /* tn_devices descriptors per node; -1: no such device */
     int epoll, listening;
     int awake;         /* the file of stay_awake */
-    int64_t active_ns; /* when the last packet came or went */
-    char about[512];   /* lines of the status that never change */
+    int64_t active_ns; /* time at which a packet was last in flight */
+    char about[512];   /* constant lines of the status */
 } emulator_t;
 
-/* Moves on every packet that is due. */
+/* Moves every packet that is due: over its next link, or to its node. */
 static void run_due(emulator_t *emulator)
 {
     tn_net_t *net = &emulator->net;
@@ -112,14 +112,14 @@ static void run_due(emulator_t *emulator)
     }
 }
 
-/* Waits for a packet of a node or for the timer. */
+/* Waits for a packet from a node, a request, or the time at which the next packet is due. */
 static int wait_next(emulator_t *emulator, struct epoll_event event[EVENTS_MAX])
 {
     const tn_packet_t *first = tn_timer_first(&emulator->net);
     int64_t left_ns = first ? first->due_ns - tn_now_ns() : AWAKE_NS;
     left_ns = left_ns < 0 ? 0 : left_ns;
     struct timespec left = {left_ns / 1000000000, left_ns % 1000000000};
-    sigset_t none; /* signals come in here only, so that none is missed between two looks at `ended` */
+    sigset_t none; /* signals are delivered only here, so that none is missed between two tests of `ended` */
     sigemptyset(&none);
     return epoll_pwait2(emulator->epoll, event, EVENTS_MAX, first || emulator->awake >= 0 ? &left : NULL, &none);
 }
@@ -143,9 +143,9 @@ static int run(emulator_t *emulator)
     return 0;
 }
 
-/* ---- The beginning ----------------------------------------------------------------------------------------------- */
+/* ---- Start ------------------------------------------------------------------------------------------------------- */
 
-/* Events carry the device's number; what is none is the control socket. */
+/* Events carry the index of a device; any other number is the control socket. */
 static bool watch(const emulator_t *emulator, int descriptor, int number)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.fd = number};

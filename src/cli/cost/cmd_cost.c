@@ -1,5 +1,5 @@
 /*
- * trivance cost: what schedules cost, measured by routing every message, beside the paper's closed forms; and
+ * trivance cost: the costs of schedules, measured by routing every message, beside the paper's closed forms; and
  * completion times by the congestion-aware Hockney model. The paper's tables are in cli/shared/cost_paper.c.
  */
 #include <inttypes.h>
@@ -78,14 +78,14 @@ static int measure(const cli_cost_options_t *options, trv_schedule_t *schedule, 
     const trv_network_t on = cli_network_on(trv_schedule_torus(schedule), &options->links.options);
     memset(entry, 0, sizeof *entry);
     entry->schedule = schedule;
-    /* The paper's tori are whole. */
+    /* The paper's closed forms hold only for tori without slow and cut links. */
     trv_algorithm_paper_cost(on.slow_links ? NULL : trv_algorithm_find(trv_schedule_name(schedule)), &on.torus,
                              &entry->paper);
     return trv_cost_sizes(schedule, &on, &options->network, options->bytes, options->sizes, options->span, &entry->cost,
                           entry->time_ns);
 }
 
-/* The entry of that name from `first` on, measured if it is not there yet. */
+/* Finds the entry with this name from index `first` on; measures the schedule if there is none. */
 static int find_entry(const cli_cost_options_t *options, const trv_torus_t *torus, const char *name, int first,
                       cli_cost_result_t *result, int *entry)
 {
@@ -105,7 +105,7 @@ static int find_entry(const cli_cost_options_t *options, const trv_torus_t *toru
     return rc;
 }
 
-/* Members that do not take the torus are left out. */
+/* Measures the members of a family. Those that do not support the torus are left out. */
 static int measure_members(const cli_cost_options_t *options, const trv_torus_t *torus, cli_cost_column_t *column,
                            cli_cost_result_t *result)
 {
@@ -124,7 +124,7 @@ static int measure_members(const cli_cost_options_t *options, const trv_torus_t 
     return result->entries > first ? TRV_OK : rc;
 }
 
-/* The plans are those of `trivance plan`: for the paper's network, but for what was given here. */
+/* Measures the plans of `trivance plan` for the paper's network, with the parameters that were given here. */
 static int measure_plans(const cli_cost_options_t *options, const trv_torus_t *torus, cli_cost_column_t *column,
                          cli_cost_result_t *result)
 {
@@ -145,7 +145,7 @@ static int measure_plans(const cli_cost_options_t *options, const trv_torus_t *t
     return rc;
 }
 
-/* A choice of which nothing is left is an error if it is the only one. */
+/* A choice without supported members is left out, unless it is the only one. */
 static int measure_choice(const cli_cost_options_t *options, const trv_torus_t *torus, const cli_choice_t *choice,
                           cli_cost_result_t *result)
 {

@@ -1,5 +1,5 @@
 /*
- * trivance cost: what was asked for and measured, and how it is shown.
+ * trivance cost: its options and results, and the functions that print them.
  */
 #ifndef TRIVANCE_CLI_COST_COST_H
 #define TRIVANCE_CLI_COST_COST_H
@@ -23,10 +23,10 @@ typedef struct cli_cost_options {
     uint64_t bytes[CLI_COST_SIZES_MAX];
     int sizes;
     trv_hockney_t network;
-    cli_network_t links; /* of it the links alone */
+    cli_network_t links; /* only its links are used */
     cli_format_t format;
     cli_tori_t tori;
-    trv_span_t span; /* what is being measured now, of all schedules */
+    trv_span_t span; /* the part of the progress that the present schedule is */
 } cli_cost_options_t;
 
 typedef struct cli_cost_entry { /* one schedule of a torus */
@@ -36,10 +36,10 @@ typedef struct cli_cost_entry { /* one schedule of a torus */
     double time_ns[CLI_COST_SIZES_MAX];
 } cli_cost_entry_t;
 
-typedef struct cli_cost_column { /* one line of the user's list */
+typedef struct cli_cost_column { /* one item of the user's list */
     const char *label;
-    const cli_choice_t *choice;    /* NULL: what a file has */
-    int entry[CLI_COST_SIZES_MAX]; /* per size: of a family the fastest member, of `planned` the plan */
+    const cli_choice_t *choice;    /* NULL: a schedule from a file */
+    int entry[CLI_COST_SIZES_MAX]; /* per size: a family's fastest member, or the plan for `planned` */
 } cli_cost_column_t;
 
 typedef struct cli_cost_result {
@@ -48,10 +48,10 @@ typedef struct cli_cost_result {
     int entries, columns;
 } cli_cost_result_t;
 
-/* For people: two tables, and the limits if they were asked for. */
+/* Prints two tables, and the lower bounds if they were asked for. */
 void cli_cost_print(const cli_cost_options_t *options, const trv_torus_t *torus, const cli_cost_result_t *result);
 
-/* For programs: one row per torus, algorithm and size. */
+/* JSON and CSV: one row per torus, algorithm and size. */
 void cli_cost_begin_rows(const cli_cost_options_t *options, cli_table_t *table);
 void cli_cost_add_rows(const cli_cost_options_t *options, const cli_cost_result_t *result, cli_table_t *table);
 

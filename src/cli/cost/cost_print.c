@@ -1,5 +1,5 @@
 /*
- * trivance cost: tables and rows.
+ * trivance cost: prints the results as tables, JSON and CSV.
  */
 #include "cli/cost/cost.h"
 
@@ -21,7 +21,7 @@ static double least_time(const cli_cost_result_t *result, int size)
     return least;
 }
 
-/* ---- For people: two tables per torus ---------------------------------------------------------------------------- */
+/* ---- Tables: two per torus --------------------------------------------------------------------------------------- */
 
 static void print_factors(const cli_cost_result_t *result)
 {
@@ -35,7 +35,7 @@ static void print_factors(const cli_cost_result_t *result)
                     cli_stdout_is_terminal());
     for (int i = 0; i < result->entries; i++) {
         const cli_cost_entry_t *e = &result->entry[i];
-        bool known = false; /* a family and its member may both be in the list */
+        bool known = false; /* the list may have both a family and its member */
         for (int j = 0; j < i; j++)
             known |= strcmp(trv_schedule_name(result->entry[j].schedule), trv_schedule_name(e->schedule)) == 0;
         if (known)
@@ -74,7 +74,7 @@ static void print_times(const cli_cost_options_t *options, const cli_cost_result
     char title[CLI_COST_SIZES_MAX][TRV_BYTES_TEXT_MAX + 2];
     bool families = false;
     cli_table_t table;
-    /* Two characters stay free behind every number for the marks. */
+    /* Two characters remain free behind every number, for the marks. */
     for (int i = 0; i < options->sizes; i++) {
         trv_format_bytes(options->bytes[i], title[i]);
         strcat(title[i], "  ");
@@ -101,7 +101,7 @@ static void print_times(const cli_cost_options_t *options, const cli_cost_result
     print_plans(options, result);
 }
 
-/* A step costs nothing but alpha in the Hockney model. */
+/* The lower bound by the Hockney model, in which a step without bytes takes alpha. */
 static int find_limit(const cli_cost_options_t *options, const trv_schedule_t *schedule, int size, trv_limit_t *limit)
 {
     const trv_network_t on = cli_network_on(trv_schedule_torus(schedule), &options->links.options);
@@ -140,7 +140,7 @@ void cli_cost_print(const cli_cost_options_t *options, const trv_torus_t *torus,
         print_limits(options, result);
 }
 
-/* ---- For programs: one row per torus, algorithm and size --------------------------------------------------------- */
+/* ---- JSON and CSV: one row per torus, algorithm and size --------------------------------------------------------- */
 
 void cli_cost_begin_rows(const cli_cost_options_t *options, cli_table_t *table)
 {

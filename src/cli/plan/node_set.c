@@ -1,5 +1,5 @@
 /*
- * trivance plan --nodes: the plans for any set of nodes, and which node each rank is.
+ * trivance plan --nodes: the plans for any set of nodes, and the mapping of ranks to nodes.
  */
 #include "cli/plan/ask.h"
 
@@ -13,18 +13,18 @@
 #include "cli/shared/tool.h"
 
 #define PLANS_MAX   12
-#define MAP_COLUMNS 24 /* of a map: more are not drawn */
+#define MAP_COLUMNS 24 /* machines with longer rows are not drawn as a map */
 
 typedef struct nodes {
     const cli_plan_ask_t *ask;
-    int count, *node; /* in the order of the best plan */
+    int count, *node; /* in the order that was needed last */
     int plans;
     trv_node_plan_t plan[PLANS_MAX];
 } nodes_t;
 
 /* ---- The list ---------------------------------------------------------------------------------------------------- */
 
-/* A number, or two with a dash between them. */
+/* Reads a node ("5") or a range of nodes ("0-9"). */
 static int read_range(const char *item, int last, int *from, int *to)
 {
     char first[16];
@@ -78,7 +78,7 @@ static void add_slower(cli_table_t *table, int row, double ratio)
     cli_cell_both(table, row == 0 ? "chosen" : ratio > 1 ? text : "as fast", json_real(ratio));
 }
 
-/* Which node each rank is, in the plan's own order. */
+/* Adds the list of nodes in the plan's order: node i of the list is rank i. */
 static int add_nodes(cli_table_t *table, const nodes_t *nodes, trv_order_t order)
 {
     int rc = trv_order_nodes(&nodes->ask->torus, order, nodes->count, nodes->node);
@@ -126,7 +126,7 @@ static int print_plans(const nodes_t *nodes, FILE *out)
     return rc ? rc : ended;
 }
 
-/* Which rank is where: a row of the machine's last dimension in a line, . where there is none. */
+/* Prints the ranks on a map of the machine: a row of its last dimension per line, "." for a node without a rank. */
 static int print_map(const nodes_t *nodes, FILE *out)
 {
     const trv_torus_t *torus = &nodes->ask->torus;
@@ -183,7 +183,7 @@ static int plan(nodes_t *nodes)
     if (nodes->plans < 0)
         return nodes->plans;
     if (nodes->count == 1)
-        nodes->plans = 1; /* nothing is sent: all are alike */
+        nodes->plans = 1; /* nothing is sent, so all plans are equal */
     cli_output_t output;
     int rc = cli_output_begin(&output, ask->output);
     if (rc)

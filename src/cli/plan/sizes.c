@@ -1,6 +1,7 @@
 /*
- * trivance plan --all-sizes: the crossover table. The planner is asked about powers of two; between two of them that
- * differ in the plan the sizes where it changes are found by halving, to a sixteenth of the smaller one.
+ * trivance plan --all-sizes: the crossover table. The planner is asked for a plan at every power of two. Where two
+ * successive plans differ, bisection finds the sizes between them at which the plan changes, to a sixteenth of the
+ * smaller one.
  */
 #include "cli/plan/ask.h"
 
@@ -21,21 +22,21 @@
 #define FIRST   UINT64_C(32)
 #define LAST    (UINT64_C(1) << 30)
 #define OCTAVES 25
-#define PARTS   16 /* of an octave */
-#define MOST    20 /* times as long: where ranks differ, and simulations are dear, what is above is not timed */
+#define PARTS   16 /* resolution: steps per octave */
+#define MOST    20 /* where ranks differ, simulations are expensive: algorithms this many times slower are not timed */
 
 typedef struct range {
-    uint64_t from, to; /* the next one begins at `to`; the last one ends there */
-    uint64_t at;       /* the size that its numbers are for: the power of two in its middle, if it has any */
+    uint64_t from, to; /* up to, but not including `to`; the last range includes it */
+    uint64_t at;       /* the size that is measured: the power of two nearest to the middle, else `from` */
     trv_planned_t plan;
     double
-        gain[CLI_CHOICES_MAX]; /* over each algorithm of the table; INFINITY: above MOST; NAN where it cannot serve */
+        gain[CLI_CHOICES_MAX]; /* time of each algorithm / time of the plan; INFINITY: above MOST; NAN: unsupported */
 } range_t;
 
 typedef struct sizes {
     const cli_plan_ask_t *ask;
     trv_planner_t *planner;
-    trv_span_t span; /* what is being done now, of all the work */
+    trv_span_t span; /* the part of the progress that the present work is */
     int ranges;
     range_t range[OCTAVES * PARTS + 1];
 } sizes_t;
@@ -57,7 +58,7 @@ static void begin_range(sizes_t *sizes, uint64_t from, const trv_planned_t *plan
     sizes->range[sizes->ranges++] = (range_t){.from = from, .to = LAST, .plan = *plan};
 }
 
-/* Begins the ranges above `low` and up to `high`; the last one's plan is that of `low`. */
+/* Appends the ranges that begin above `low` and up to `high`. The last range so far has the plan of `low`. */
 static int refine(sizes_t *sizes, uint64_t low, const trv_planned_t *low_plan, uint64_t high,
                   const trv_planned_t *high_plan, uint64_t step)
 {
@@ -132,7 +133,7 @@ static int number_of(const trv_algorithm_t *algorithm)
     return i;
 }
 
-/* Over the fastest member; NAN where none can serve. */
+/* The gain over the family's fastest member; NAN if none is supported. */
 static double gain_over(const range_t *range, const cli_choice_t *family)
 {
     double gain = NAN;
@@ -149,7 +150,7 @@ static void add_size(cli_table_t *table, uint64_t bytes)
     cli_cell_text(table, trv_format_bytes(bytes, text));
 }
 
-/* What people see gains over: Trivance, and what it is compared with, where it serves. Programs get all algorithms. */
+/* Selects the columns of the table: Trivance and the baselines, if supported. JSON and CSV have all algorithms. */
 static int list_families(const sizes_t *sizes, int capacity, cli_selection_t *families)
 {
     cli_selection_t all;

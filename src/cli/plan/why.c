@@ -1,11 +1,12 @@
 /*
- * trivance plan --why: the plans that came near and the best named algorithms, what their times are made of, and on
- * which network each of them would have been chosen.
+ * trivance plan --why: the plans with the best times and the best named algorithms, the parts of their times, and the
+ * networks on which each of them would be selected.
  *
- * For the latter the planner is asked again and again, each time on the network with one thing changed: alpha, the
- * bandwidth or the latency of the links, over four decades around what it is, in equal ratios. Where a row is first
- * chosen, on the way out from the network as it is, two digits of the value are found by bisection. (Times are not the
- * sum of parts in proportion to these three: streams overlap. What follows from the parts is wrong far away.)
+ * For the last of these the planner runs on networks that differ from the given one in one parameter: alpha, the
+ * bandwidth or the latency of the links, over four decades around its value, in equal ratios. Where a row is first
+ * selected, going outwards from the given value, bisection finds the value to two digits. (A time is not the sum of
+ * parts that are proportional to the parameters, because streams overlap; extrapolating the parts is wrong far from the
+ * given network.)
  */
 #include "cli/plan/ask.h"
 
@@ -25,32 +26,32 @@
 #include "planner/timing.h"
 #include "schedule/collective.h"
 
-#define NEAREST    7 /* plans that are shown, no two of them the same thing, … */
-#define ALIKE      3 /* … and of one algorithm at most so many */
+#define NEAREST    7 /* number of plans that are shown, no two of them equal */
+#define ALIKE      3 /* maximum number of these of one algorithm */
 #define ROWS_MAX   (NEAREST + CLI_CHOICES_MAX)
-#define FACTOR_MAX 100. /* a network that is so many times better or worse is no answer */
+#define FACTOR_MAX 100. /* a parameter is varied up to this factor, in both directions */
 #define DEAR_RANKS 128
-#define DEAR_MOST  2  /* times as long as the plan: algorithms that take longer are not shown there */
-#define VALUES     16 /* of a parameter that are tried on each side of what it is */
+#define DEAR_MOST  2  /* where simulations are expensive, algorithms slower than the plan by this factor are left out */
+#define VALUES     16 /* values of a parameter tried in each direction */
 
 enum { ALPHA, BANDWIDTH, LATENCY, PARAMETERS };
 
-/* The row wins where a parameter lies below or above a value, or only around it. */
+/* The values of a parameter for which a row is selected: below or above a limit, or only a range around a value. */
 typedef enum side { NEVER, BELOW, ABOVE, AROUND } side_t;
 
 typedef struct row {
     trv_planned_t plan;
     struct {
         side_t side;
-        int away;     /* of the VALUES, the first at which it is chosen */
-        double value; /* of the parameter: ns, bits per second, ns; the planner chooses the row there */
+        int away;     /* the first step, of VALUES in either direction, at which it is selected; negative: downwards */
+        double value; /* in ns, bits per second and ns; the planner selects the row at this value */
     } win[PARAMETERS];
 } row_t;
 
 typedef struct why {
     const cli_plan_ask_t *ask;
     trv_planner_t *planner;
-    trv_span_t span; /* what is being done now, of all the work */
+    trv_span_t span; /* the part of the progress that the present work is */
     int rows;
     row_t row[ROWS_MAX];
 } why_t;
@@ -68,7 +69,7 @@ static void add_row(why_t *why, const trv_planned_t *plan)
     why->row[at] = (row_t){.plan = *plan};
 }
 
-/* Whether a row has the same parts: another name of the same thing, or of its mirror image. */
+/* Whether a row has the same times, so that it is the same schedule under another name, or its mirror image. */
 static bool has_equal(const why_t *why, const trv_planned_t *plan)
 {
     for (int i = 0; i < why->rows; i++)
@@ -78,7 +79,8 @@ static bool has_equal(const why_t *why, const trv_planned_t *plan)
     return false;
 }
 
-/* Where ranks differ every plan is simulated rank by rank, which a hundred times is too long on large networks. */
+/* Whether the plans of --why are expensive: where ranks differ every plan is simulated rank by rank, and hundreds of
+ * plans take too long on large networks. */
 static bool is_dear(const why_t *why)
 {
     const trv_torus_t *torus = &why->ask->torus;
@@ -93,7 +95,8 @@ static bool has_enough_like(const why_t *why, const char *name)
     return alike >= ALIKE;
 }
 
-/* The fastest member of every family; where simulations are dear, if it comes near. */
+/* Adds the fastest member of every family; where simulations are expensive, only if it takes at most DEAR_MOST times as
+ * long as the plan. */
 static int add_named(why_t *why)
 {
     const double enough_ns = is_dear(why) && why->rows > 0 ? DEAR_MOST * why->row[0].plan.time_ns : INFINITY;
@@ -140,9 +143,9 @@ static int find_rows(why_t *why)
     return plans < 0 ? plans : add_named(why);
 }
 
-/* ---- Where a row would win --------------------------------------------------------------------------------------- */
+/* ---- Other networks ---------------------------------------------------------------------------------------------- */
 
-/* One of the three in a network. */
+/* The member of the network's options that a parameter is. */
 static double *parameter_of(trv_simulate_options_t *network, int parameter)
 {
     return parameter == ALPHA       ? &network->alpha_ns
@@ -156,20 +159,20 @@ static double value_now(const why_t *why, int parameter)
     return *parameter_of(&network, parameter);
 }
 
-/* To two digits. */
+/* The value, rounded to two digits. */
 static double rounded(double value)
 {
     const double unit = pow(10, floor(log10(value)) - 1);
     return unit * round(value / unit);
 }
 
-/* The value so many steps away from what it is, VALUES steps being FACTOR_MAX. */
+/* The value `away` steps from the present one; VALUES steps are a factor of FACTOR_MAX. */
 static double value_at(const why_t *why, int parameter, int away)
 {
     return rounded(value_now(why, parameter) * pow(FACTOR_MAX, (double)away / VALUES));
 }
 
-/* What is chosen where the parameter has that value; "" where it is beyond what the simulator takes. */
+/* Finds the plan if the parameter has that value; its name is "" if the simulator rejects the value. */
 static int choose_at(const why_t *why, int parameter, double value, trv_planned_t *chosen)
 {
     trv_span_t span = why->span;
@@ -189,8 +192,8 @@ static bool is_row(const row_t *row, const trv_planned_t *plan)
     return strcmp(row->plan.algorithm, plan->algorithm) == 0;
 }
 
-/* Notes at a step on one side, `sign`, whether the row is chosen there: it wins from the first such step, the nearer
- * one of both sides, and as far as it is chosen, which may be all the way. */
+/* Records whether the row is selected at `step` in the direction `sign`. A row wins from the first such step on, in the
+ * direction in which that is nearer, and as far as it remains selected. */
 static void note(row_t *row, int parameter, int sign, int step, double value, bool chosen)
 {
     const int away = row->win[parameter].away;
@@ -218,7 +221,7 @@ static int walk(why_t *why, int parameter, int sign)
     return rc;
 }
 
-/* Moves the value as near to what it is now as two digits tell. */
+/* Moves the value as close to the present one as two digits permit. */
 static int refine(const why_t *why, row_t *row, int parameter)
 {
     const int away = row->win[parameter].away;
@@ -302,7 +305,7 @@ static bool never_wins(const row_t *row)
     return true;
 }
 
-/* Those that win nowhere: the ones that are as fast, or the others. */
+/* Prints the rows that win on no network: those that are as fast as the plan, or the others. */
 static void print_losers(const why_t *why, bool as_fast, const char *what, FILE *out)
 {
     int printed = 0;
@@ -326,7 +329,7 @@ static void add_whole_time(cli_table_t *table, const trv_planned_t *plan, const 
     cli_cell_text(table, marked);
 }
 
-/* What was done about lines, slow and cut links. */
+/* Prints how the plan deals with lines, slow and cut links. */
 static void print_links(const why_t *why, FILE *out)
 {
     const char *at = strchr(why->row[0].plan.algorithm, '@');

@@ -1,6 +1,6 @@
 /*
- * trivance search: the distances of bandwidth-optimal phases on rings (search_rings.c), and the chains of star schedules
- * on tori (search_stars.c).
+ * trivance search: the distances of bandwidth-optimal phases on rings (search_rings.c), and the chains of star
+ * schedules on tori (search_stars.c).
  */
 #include <string.h>
 

@@ -17,13 +17,13 @@
 #include "base/array.h"
 #include "search/distances/distances.h"
 
-/* Work of one search: complete up to rings of some hundreds; ten seconds for larger ones. */
+/* Work of one search. It is complete on rings of up to some hundreds of ranks, and takes ten seconds on larger ones. */
 #define SEARCH_WORK (INT64_C(1) << 30)
 
 typedef struct found {
-    int first, last; /* rings */
-    int steps;       /* 0: the front */
-    bool at_once;    /* with the rows that composing needs, too */
+    int first, last; /* sizes of the rings */
+    int steps;       /* 0: all on the Pareto front */
+    bool at_once;    /* also distances without deferral, which composing needs */
     int count;
     int64_t capacity;
     trv_distances_t *row;
@@ -54,7 +54,7 @@ static int add(found_t *found, const trv_distances_t *distances)
     return TRV_OK;
 }
 
-/* One ring: all step counts of its front, those left out that gain nothing; or the one that was asked for. */
+/* The step counts to search: the given one, or all of the ring's front. */
 static void find_steps(const found_t *found, int size, int *first, int *last)
 {
     *first = *last = found->steps;
@@ -62,7 +62,7 @@ static void find_steps(const found_t *found, int size, int *first, int *last)
         trv_distances_front_steps(size, first, last);
 }
 
-/* The work of one number of steps, which grows fast until the search stops at its limit: 1. */
+/* The relative work of a search for one number of steps. It grows fast, up to the limit of the search (1). */
 static double work_of(int size) { return fmin(1, 0.02 * pow(size / 500.0, 6)); }
 
 static double ring_work(const found_t *found, int size)

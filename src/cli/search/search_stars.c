@@ -1,6 +1,6 @@
 /*
- * trivance search TORUS: searches for the chains of star schedules, and prints them as a table or as the C source of the
- * built-in table (src/search/stars/stars_table.c).
+ * trivance search TORUS: searches for the chains of star schedules, and prints them as a table or as the C source of
+ * the built-in table (src/search/stars/stars_table.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +19,12 @@
 
 /* Complete on tori of up to three dimensions and 4096 ranks; about a minute on larger ones. */
 #define SEARCH_WORK (INT64_C(1) << 28)
-/* Of a covering, per number of steps: ten seconds where none has as few hops as the torus' diameter. */
+/* Work of a search for coverings, per number of steps: ten seconds if none has as few hops as the torus' diameter. */
 #define COVER_WORK        (INT64_C(1) << 30)
-#define TEXT_MAX          (1 << 13) /* of a chain */
+#define TEXT_MAX          (1 << 13) /* maximum length of a chain as text */
 #define SUBSETS_STEPS_MAX 12
 
-/* Whose direct sums are in the built-in table; of the tori up to 16x16 and 8x8x8 it has the coverings. */
+/* The tori whose direct sums are in the built-in table. It also has coverings, for the tori up to 16x16 and 8x8x8. */
 static const char *const table_tori[] = {
     "2x2",     "2x4",   "3x3",      "3x4",      "4x4",      "4x8",     "5x5",     "6x6",     "8x8",   "8x16",
     "9x9",     "10x10", "12x12",    "16x16",    "16x32",    "27x27",   "32x32",   "8x64",    "16x64", "64x64",
@@ -32,7 +32,7 @@ static const char *const table_tori[] = {
     "8x16x16", "9x9x9", "10x10x10", "12x12x12", "16x16x16", "2x2x2x2", "3x3x3x3", "4x4x4x4",
 };
 #define TABLE_TORI ((int)(sizeof table_tori / sizeof table_tori[0]))
-#define SMALL_TORI (120 + 84) /* of two and three dimensions */
+#define SMALL_TORI (120 + 84) /* number of these in two and in three dimensions */
 
 typedef struct found {
     trv_star_chain_t *chain;
@@ -50,11 +50,11 @@ static int add(found_t *found, const trv_star_chain_t *chain)
     return TRV_OK;
 }
 
-/* The direct sums of a torus, if they are `wanted`, and a covering where that has fewer steps. */
+/* Finds the direct sums of a torus, if `wanted`, and a covering if that has fewer steps. */
 static int search_torus(found_t *found, const trv_torus_t *torus, bool wanted, trv_span_t span)
 {
     trv_star_chain_t *chain = malloc((TRV_STAR_FOUND_MAX + 1) * sizeof *chain), *cover = chain + TRV_STAR_FOUND_MAX;
-    /* Coverings, where they are looked for, take the time. */
+    /* Most of the time is spent on coverings, if these are searched. */
     int count = chain ? trv_star_search(torus, SEARCH_WORK, trv_span(span, 0, 0.1), chain) : trv_fail_memory();
     int rc = count < 0 && count != TRV_ERR_UNSUPPORTED ? count : TRV_OK;
     for (int i = 0; wanted && i < count && !rc; i++)
@@ -120,7 +120,7 @@ static bool is_in_table(const trv_torus_t *torus)
     return false;
 }
 
-/* Direct sums of the list, coverings of all small tori of two and three dimensions. */
+/* Finds the direct sums for the tori of the list, and coverings for all small tori of two and three dimensions. */
 static int search_for_table(found_t *found, trv_span_t span)
 {
     const double part = 1.0 / (TABLE_TORI + SMALL_TORI);
@@ -169,7 +169,7 @@ static void add_steps(cli_table_t *table, const trv_star_chain_t *chain, int (*o
     cli_cell_both(table, text, array);
 }
 
-/* The sets of steps, but none and all, that sum to a subgroup: in JSON all of them; in text whether the tails do. */
+/* The proper nonempty sets of steps that sum to a subgroup: in JSON all of them, in text whether the tails do. */
 static void add_subgroups(cli_table_t *table, const trv_star_chain_t *chain)
 {
     char text[64];

@@ -1,5 +1,5 @@
 /*
- * trivance simulate: completion times packet by packet. Here are the options; see simulate.h for the rest.
+ * trivance simulate: completion times packet by packet. This file has the options; simulate.h lists the other parts.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "base/error.h"
 
 #define SIZES            "32,1K,32K,1M,32M,128M"
-#define SIZE_LOOKED_INTO "1M" /* by --links and --trace */
+#define SIZE_LOOKED_INTO "1M" /* default size for --links and --trace */
 
 enum {
     OPTION_UNCHECKED = CLI_NO_LETTER,
@@ -94,7 +94,7 @@ const cli_command_t cli_simulate_command = {
                 "trivance plan 8x8 --format=json | trivance simulate --schedule=-\n",
 };
 
-/* Which options were given, for those whose default depends on others. */
+/* The options that were given, as far as defaults of others depend on them. */
 typedef struct given {
     bool algorithm, alpha;
 } given_t;
@@ -137,7 +137,7 @@ static int read_option(void *context, int key)
     }
 }
 
-/* The sentence for values that cannot be served, or NULL. */
+/* The error message for unsupported combinations of values, or NULL. */
 static const char *refuse_values(const cli_simulate_t *job)
 {
     if (job->goal && job->tori.count != 1)
@@ -156,7 +156,7 @@ static const char *refuse_values(const cli_simulate_t *job)
     return NULL;
 }
 
-/* Until plans know what makes ranks differ. */
+/* Warns that plans ignore the options that make ranks differ. */
 static void warn(const cli_simulate_t *job)
 {
     char text[CLI_NETWORK_TEXT_MAX];

@@ -34,7 +34,7 @@ static int ranking_compare(const void *a, const void *b)
     const position_t *first = a, *second = b;
     if (first->time_ns != second->time_ns)
         return first->time_ns < second->time_ns ? -1 : 1;
-    return first->line - second->line; /* equally fast: in the order of the list */
+    return first->line - second->line; /* equal times: in the order of the list */
 }
 
 static int ranking_init(ranking_t *ranking, const cli_group_t *group, int size)
@@ -70,7 +70,7 @@ static void ranking_cell(const ranking_t *ranking, int index, cli_table_t *table
     const double ratio = position->time_ns / ranking->limit_ns;
     trv_format_time(position->time_ns, ranking->unit, time);
     char *unit = strchr(time, ' ');
-    if (unit && strcmp(unit + 1, ranking->unit->name) == 0) /* it is in the title */
+    if (unit && strcmp(unit + 1, ranking->unit->name) == 0) /* omit the unit that the title has */
         *unit = '\0';
     snprintf(text, sizeof text, "%s %5.*f", time, ratio < 100 ? 2 : 1, ratio);
     cli_cell_text(table, position->label);

@@ -1,6 +1,6 @@
 /*
- * trivance simulate: the simulations. Algorithms go through the grid, on all cores; what comes from a file is one
- * simulation per size. What --links and --trace show takes a second run of the algorithm that was fastest.
+ * trivance simulate: runs the simulations. Algorithms go through the grid, on all cores; a schedule or program from a
+ * file is simulated once per size. --links and --trace need a second run, of the algorithm that was fastest.
  */
 #include "cli/simulate/simulate.h"
 
@@ -19,7 +19,7 @@
 #include "simulate/goal_run.h"
 #include "simulate/simulator.h"
 
-/* ---- What is compared -------------------------------------------------------------------------------------------- */
+/* ---- Comparison -------------------------------------------------------------------------------------------------- */
 
 double cli_group_best_ns(const cli_group_t *group, int size)
 {
@@ -61,7 +61,7 @@ double cli_group_relative(const cli_group_t *group, int line, int size)
 
 /* ---- Points ------------------------------------------------------------------------------------------------------ */
 
-/* Under `all`, algorithms that do not take the torus are left out; what was named stays, and gets its reason. */
+/* With `all`, algorithms that do not support the torus are left out; a named one stays and has a reason. */
 static bool takes(const cli_simulate_t *job, const trv_torus_t *torus, const cli_choice_t *choice)
 {
     trv_torus_t served;
@@ -73,7 +73,7 @@ static bool takes(const cli_simulate_t *job, const trv_torus_t *torus, const cli
     return false;
 }
 
-/* What can be refused before anything is simulated. */
+/* Reports errors that are known before anything is simulated. */
 static int check_torus(cli_simulate_t *job, const trv_torus_t *torus)
 {
     int rc = cli_network_finish(&job->network, torus);
@@ -88,7 +88,7 @@ static int allocate(cli_outcome_t *outcome, int groups, size_t points)
     return outcome->group && outcome->point && outcome->detail ? TRV_OK : trv_fail_memory();
 }
 
-/* A group without lines, behind those that there are. */
+/* Appends a group without lines. */
 static cli_group_t *add_group(cli_outcome_t *outcome, const trv_torus_t *torus, trv_collective_t collective, int sizes)
 {
     cli_group_t *group = &outcome->group[outcome->groups++];
@@ -112,7 +112,7 @@ static void add_line(const cli_simulate_t *job, cli_outcome_t *outcome, cli_grou
     group->lines++;
 }
 
-/* The part of the points in all the work; what --links and --trace show takes the schedule once more. */
+/* The fraction of all the work that the points are; --links and --trace simulate the schedule once more. */
 static double points_part(const cli_simulate_t *job) { return job->links || job->trace ? 0.5 : 1; }
 
 static int run_algorithms(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_t span)
@@ -136,13 +136,14 @@ static int run_algorithms(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
 
-/* What a file's results are called. */
+/* Sets the name under which the results of a file are shown. */
 static void set_label(cli_outcome_t *outcome, const char *name)
 {
     snprintf(outcome->choice.label, sizeof outcome->choice.label, "%s", name);
 }
 
-/* Takes over the result of a simulation that ended with `rc`; what cannot run keeps the reason, and is no failure. */
+/* Takes over the result of a simulation that ended with `rc`. If it was unsupported, the point has the reason, and this
+ * is not an error. */
 static int settle(cli_point_t *point, int rc, const trv_simulation_t *result, double begun_s)
 {
     point->rc = rc;
@@ -160,7 +161,7 @@ static int settle(cli_point_t *point, int rc, const trv_simulation_t *result, do
     return rc;
 }
 
-/* All points, which are of one schedule. */
+/* Simulates all points, which share one schedule. */
 static int run_sizes(const trv_simulator_t *simulator, cli_outcome_t *outcome, trv_span_t span)
 {
     double hops = 0, done = 0;
@@ -279,7 +280,7 @@ static int run_goal(cli_simulate_t *job, cli_outcome_t *outcome)
     return rc;
 }
 
-/* ---- What takes the schedule once more --------------------------------------------------------------------------- */
+/* ---- The second run ---------------------------------------------------------------------------------------------- */
 
 static int add_links(const trv_schedule_t *schedule, const cli_point_t *point, trv_span_t span, cli_detail_t *detail)
 {
@@ -342,7 +343,7 @@ static int add_details(const cli_simulate_t *job, cli_outcome_t *outcome, trv_sp
     return rc;
 }
 
-/* ---- All of it --------------------------------------------------------------------------------------------------- */
+/* ---- The whole run ----------------------------------------------------------------------------------------------- */
 
 static int check_any(const cli_outcome_t *outcome)
 {

@@ -1,6 +1,6 @@
 /*
- * trivance simulate: what its parts share. cmd_simulate.c reads the options, run.c simulates, and text.c, ranking.c and
- * as_rows.c print.
+ * trivance simulate: the types that its parts share. cmd_simulate.c reads the options, run.c simulates, and text.c,
+ * ranking.c and as_rows.c print.
  */
 #ifndef TRIVANCE_CLI_SIMULATE_SIMULATE_H
 #define TRIVANCE_CLI_SIMULATE_SIMULATE_H
@@ -17,7 +17,7 @@
 #define CLI_SIMULATE_LINKS     10 /* links that --links shows per result */
 #define CLI_RANKING_SIZES_MAX  8
 
-/* What the user asked for. */
+/* The options and arguments. */
 typedef struct cli_simulate {
     const char *command, *schedule, *goal, *trace; /* files, or NULL */
     bool links, compare, limit, ranking, unchecked;
@@ -30,12 +30,12 @@ typedef struct cli_simulate {
     cli_tori_t tori;
 } cli_simulate_t;
 
-/* What only --compare and --links ask about a result. */
+/* Details of a result that only --compare and --links need. */
 typedef struct cli_detail {
-    double cost_ns;               /* by the cost model; NAN where there is no result */
-    int links, links_used;        /* of the torus, and those that carried packets */
-    double utilisation_mean;      /* of all links */
-    int busiest;                  /* entries of `link` and `load`, the busiest first */
+    double cost_ns;               /* time by the cost model; NAN if there is no result */
+    int links, links_used;        /* number of links of the torus, and of those that carried packets */
+    double utilisation_mean;      /* over all links */
+    int busiest;                  /* number of entries in `link` and `load`, the busiest first */
     int link[CLI_SIMULATE_LINKS]; /* rank * 2D + port */
     trv_link_load_t load[CLI_SIMULATE_LINKS];
 } cli_detail_t;
@@ -52,27 +52,27 @@ typedef struct cli_group {
 typedef struct cli_outcome {
     int groups;
     cli_group_t *group;
-    cli_point_t *point;   /* of all groups */
-    cli_detail_t *detail; /* of each point */
+    cli_point_t *point;   /* points of all groups */
+    cli_detail_t *detail; /* per point */
     size_t points;
-    cli_choice_t choice;      /* stands for what came from a file */
-    trv_schedule_t *schedule; /* that of the file, or NULL */
-    uint64_t trace_events;    /* written, if a trace was asked for */
+    cli_choice_t choice;      /* represents a schedule or program from a file */
+    trv_schedule_t *schedule; /* the schedule from a file, or NULL */
+    uint64_t trace_events;    /* number of events written, if a trace was asked for */
 } cli_outcome_t;
 
-/* Simulates everything that was asked for, and writes the trace. An error too where nothing of it can run; where some
- * can, the points of the others have their reason. Clear the outcome in any case. */
+/* Runs all simulations and writes the trace. If some points cannot run, these have the reason; if none can, that is an
+ * error. The caller clears the outcome in any case. */
 int cli_simulate_run(cli_simulate_t *job, cli_outcome_t *outcome);
 void cli_outcome_clear(cli_outcome_t *outcome);
 
-/* The shortest time of a size in a group, and Trivance's: that of the fastest line whose algorithms are all of its
- * family. NAN where there is none. */
+/* The shortest time of a size in a group, and Trivance's: that of the fastest line whose algorithms all belong to its
+ * family. NAN if there is none. */
 double cli_group_best_ns(const cli_group_t *group, int size);
 double cli_group_trivance_ns(const cli_group_t *group, int size);
-/* (T - T_Trivance) / T * 100: what the paper's figures show; NAN where there is no Trivance. */
+/* (T - T_Trivance) / T * 100, as in the paper's figures; NAN if there is no time of Trivance. */
 double cli_group_relative(const cli_group_t *group, int line, int size);
 
-/* The times and ratios of a group as --ranking shows them. */
+/* Prints the times and ratios of a group for --ranking. */
 int cli_simulate_ranking(const cli_group_t *group);
 
 int cli_simulate_text(const cli_simulate_t *job, const cli_outcome_t *outcome);

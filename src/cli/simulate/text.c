@@ -1,5 +1,5 @@
 /*
- * trivance simulate: the tables for people. Each has a line per algorithm and a column per size.
+ * trivance simulate: the tables. Each has a line per algorithm and a column per size.
  */
 #include "cli/simulate/simulate.h"
 
@@ -15,7 +15,7 @@
 
 #define CELL_MAX 96
 
-/* One unit for a column, so that its numbers can be compared at a glance. */
+/* The unit of a column; all its numbers have the same unit, so that they can be compared at a glance. */
 static const trv_time_unit_t *column_unit(const cli_group_t *group, int size)
 {
     return trv_time_unit(cli_group_best_ns(group, size));
@@ -40,7 +40,8 @@ static bool runs(const cli_group_t *group, int line)
 
 typedef void cell_t(const cli_group_t *group, int line, int size, char text[CELL_MAX]);
 
-/* `margin` characters stay free behind every title, for the marks of the cells. Lines that cannot run are left out. */
+/* `margin` characters remain free behind every title, for the marks of the cells. Lines that cannot run are
+ * omitted. */
 static int print_table(const cli_simulate_t *job, const cli_group_t *group, const char *corner, int margin,
                        cell_t *cell)
 {
@@ -126,7 +127,7 @@ static int print_times(const cli_simulate_t *job, const cli_group_t *group)
     return rc;
 }
 
-/* The schedules that were planned, and the reasons why algorithms are missing. */
+/* Prints the schedules that were planned, and the reasons why algorithms are missing. */
 static void print_remarks(const cli_group_t *group)
 {
     print_plans(group);
@@ -155,7 +156,7 @@ static int print_costs(const cli_simulate_t *job, const cli_group_t *group)
     return print_table(job, group, "", 0, cost_cell);
 }
 
-/* Of the fastest at each size. */
+/* Prints the lower bound for each size, and the ratio of the fastest time to it. */
 static int print_limits(const cli_group_t *group)
 {
     puts("\nA lower bound on the time of any schedule, and the fastest against it");
@@ -218,7 +219,7 @@ static int print_links(const cli_simulate_t *job, const cli_group_t *group)
     return rc;
 }
 
-/* ---- All of it --------------------------------------------------------------------------------------------------- */
+/* ---- The whole output -------------------------------------------------------------------------------------------- */
 
 static void print_header(const cli_simulate_t *job, const cli_group_t *group)
 {

@@ -1,6 +1,6 @@
 /*
- * The trace event format (Chromium project: Trace Event Format, 2016): complete events (ph X) with their begin and
- * duration in us, and metadata (ph M) that names processes and threads. Events are written as they happen.
+ * Writes the trace event format (Chromium project: Trace Event Format, 2016): complete events (ph X) with their begin
+ * and duration in us, and metadata events (ph M) that name processes and threads. Events are written as they occur.
  */
 #include "cli/simulate/trace.h"
 
@@ -18,7 +18,7 @@ typedef struct trace {
     uint64_t events;
 } trace_t;
 
-/* Threads of a process: its streams first, then its ports. */
+/* A rank is a process; its threads are its streams, followed by its ports. */
 static void write_event(trace_t *trace, int rank, int thread, double begin_ns, double end_ns)
 {
     trace->events++;
@@ -42,7 +42,7 @@ static void write_packet(void *context, int rank, int port, uint64_t message, ui
             message, packet);
 }
 
-/* Names a process or a thread, and says where it stands among its like. */
+/* Names a process or a thread, and sets its position among the others. */
 static void write_name(trace_t *trace, const char *separator, const char *what, int rank, int thread, const char *name,
                        int place)
 {

@@ -1,6 +1,6 @@
 /*
- * The grid in a file: one JSON object, whose keys are the names of the axes and whose values are texts or numbers as on
- * the command line, or lists of these.
+ * The grid in a file: one JSON object. Its keys are the names of the axes; its values are strings or numbers as on the
+ * command line, or arrays of these.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * The command line of sweep.
+ * The command line of trivance sweep.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "cli/sweep/sweep.h"
 #include "base/error.h"
 
-#define POINTS_UNASKED 100000 /* more than so many need --yes */
+#define POINTS_UNASKED 100000 /* a grid with more points needs --yes */
 
 enum { OPTION_TORUS = CLI_NO_LETTER, OPTION_RESTART, OPTION_YES, OPTION_DRY_RUN };
 
@@ -87,7 +87,7 @@ static int read_description(cli_sweep_grid_t *grid, const char *path)
     return rc;
 }
 
-/* 1,000,000 */
+/* Formats a number like "1,000,000". */
 static char *format_count(uint64_t count, char text[32])
 {
     char plain[32];
@@ -101,7 +101,8 @@ static char *format_count(uint64_t count, char text[32])
     return text;
 }
 
-/* Whether there is a point whose parameters go together: then the others are rows that say why they do not. */
+/* Checks that some point has compatible parameters. If so, the sweep runs, and the rows of the others report why theirs
+ * are not compatible. */
 static int check_points(const cli_sweep_grid_t *grid)
 {
     cli_network_t network;

@@ -1,6 +1,6 @@
 /*
- * The grid: its axes, and the point at an index, whose digits in the mixed radix of the axes' lengths are the numbers
- * of its values.
+ * The grid: its axes, and the point at an index. The digits of the index, in the mixed radix of the axes' lengths, are
+ * the indices of the point's values.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,8 @@ int cli_axis_find(const char *name)
     return -1;
 }
 
-/* A slow rank or link or a cut has colons of its own, so it has no ranges; it may also be "none". */
+/* Whether the values are slow ranks, slow links or cuts. They contain colons, so they have no ranges; "none" is
+ * allowed. */
 static bool is_slow(int axis)
 {
     return strncmp(cli_axis_name(axis), "slow-", 5) == 0 || strcmp(cli_axis_name(axis), "cut") == 0;
@@ -50,7 +51,7 @@ static int read_tori(cli_values_t *values, const char *list)
     trv_torus_t torus;
     int more, rc = TRV_OK;
     while (!rc && (more = trv_next_item(&list, "--torus", item, sizeof item)) != 0)
-        if (more < 0) /* 9m is a line, and no 9 MiB */
+        if (more < 0) /* torus syntax first: 9m is a line of 9 ranks, not 9 MiB */
             rc = more;
         else
             rc = trv_torus_parse(item, &torus) == TRV_OK ? cli_values_add(&typed, "torus", item)
@@ -70,7 +71,7 @@ static int read_algorithms(cli_sweep_grid_t *grid, cli_values_t *values, const c
     return rc;
 }
 
-/* Every value by itself; what does not go together shows in the points. */
+/* Checks a single value. Incompatible combinations are reported by the points that have them. */
 static int check_value(int axis, const char *text)
 {
     cli_network_t network;
@@ -106,7 +107,8 @@ static void name_column(int axis, cli_axis_t *into)
         *p = *p == '-' ? '_' : *p;
 }
 
-/* A parameter that has its usual value only is as if it were not given: a file is that of the same sweep either way. */
+/* Drops an axis whose only value is the default. A file of results then belongs to the same sweep whether or not the
+ * default was given. */
 static void forget_usual(int axis, cli_values_t *values)
 {
     cli_network_t network, usual;
@@ -117,22 +119,23 @@ static void forget_usual(int axis, cli_values_t *values)
     bool forgotten = axis == CLI_AXIS_COLLECTIVE
                          ? strcmp(values->text[0], trv_collective_shape(TRV_ALLREDUCE)->name) == 0
                          : set_parameter(&network, axis, values->text[0]) == TRV_OK &&
-                               /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): meant */
+                               /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): intended */
                                memcmp(&network.options, &usual.options, sizeof usual.options) == 0;
     if (forgotten)
         cli_values_clear(values);
 }
 
-/* ---- What algorithms serve --------------------------------------------------------------------------------------- */
+/* ---- Supported points -------------------------------------------------------------------------------------------- */
 
-/* What decides it. */
+/* The i-th axis on which it depends whether an algorithm is supported; -1 behind the last. */
 static int serving_axis(int i)
 {
     static const char *const name[] = {"torus", "algorithm", "collective", "slow-link", "cut"};
     return i < (int)(sizeof name / sizeof name[0]) ? cli_axis_find(name[i]) : -1;
 }
 
-/* The torus of the values with these numbers, what cuts have opened as lines; an error is for a row to say. */
+/* Finds the torus for these values, with the dimensions that cuts open as lines, and the collective. On an error the
+ * point is not left out, so that its row reports the error. */
 static int find_served(const cli_sweep_grid_t *grid, const int *digit, trv_collective_t *collective,
                        trv_torus_t *served)
 {
@@ -177,7 +180,7 @@ bool cli_sweep_has(const cli_sweep_grid_t *grid, uint64_t index)
     return serves(grid, digit);
 }
 
-/* Through all combinations of what decides it. */
+/* Counts the unsupported combinations over the axes of serving_axis. */
 static uint64_t count_left_out(const cli_sweep_grid_t *grid)
 {
     int digit[CLI_AXES] = {0}, carry = 0;

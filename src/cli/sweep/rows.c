@@ -1,6 +1,7 @@
 /*
- * The file of results. A row is written by one write, and a file is taken up again behind its last whole line, so it is
- * valid whenever the sweep ends. The columns of the axes say which points a file has: no other record is kept.
+ * The file of results. Every row is written by one write, and a later sweep continues behind the last whole line, so
+ * the file is valid whenever a sweep ends. The columns of the axes identify the points that a file has; no other record
+ * is kept.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +19,7 @@
 #include "base/array.h"
 
 #define CELL_MAX       128
-#define LINE_BEGINNING "{\"torus\": " /* of every row in JSON lines */
+#define LINE_BEGINNING "{\"torus\": " /* the beginning of every row in JSON lines */
 
 int cli_sweep_format_of(const char *path, cli_format_t *format)
 {
@@ -37,7 +38,7 @@ int cli_sweep_format_of(const char *path, cli_format_t *format)
 
 /* ---- Columns ----------------------------------------------------------------------------------------------------- */
 
-/* Those of the axes that were given, then the results; returns how many there are. As in the other subcommands
+/* Fills in the columns of the given axes, then those of the results; returns their number. As in the other subcommands
  * `algorithm` is the one that was simulated, and `chosen_for` the name or family that was asked for. */
 static int list_columns(const cli_sweep_grid_t *grid, cli_column_t *column)
 {
@@ -56,7 +57,7 @@ static int list_columns(const cli_sweep_grid_t *grid, cli_column_t *column)
     return columns;
 }
 
-/* The value without its unit, which the column's name has. */
+/* Formats the value without its unit, which is part of the column's name. */
 static void format_cell(const cli_values_t *values, int i, char cell[CELL_MAX])
 {
     size_t unit = values->unit ? strlen(values->unit) : 0;
@@ -99,14 +100,14 @@ static void add_cells(cli_sweep_rows_t *rows, const cli_sweep_result_t *result)
     cli_row_end(table);
 }
 
-/* ---- Reading the rows that are there ----------------------------------------------------------------------------- */
+/* ---- Reading the existing rows ----------------------------------------------------------------------------------- */
 
 typedef struct cells {
     int count;
-    char text[CLI_COLUMNS_MAX][CELL_MAX]; /* cut where longer: only errors are */
+    char text[CLI_COLUMNS_MAX][CELL_MAX]; /* truncated; only error messages are longer */
 } cells_t;
 
-/* Cells of a CSV line, as RFC 4180 has them. */
+/* Splits a CSV line into cells (RFC 4180). */
 static bool split_csv(const char *line, cells_t *cells)
 {
     for (cells->count = 0; cells->count < CLI_COLUMNS_MAX; line++) {
@@ -115,7 +116,7 @@ static bool split_csv(const char *line, cells_t *cells)
         bool quoted = *line == '"';
         for (line += quoted; *line; line++) {
             if (quoted && *line == '"' && *++line != '"')
-                quoted = false; /* the quote that closes; a doubled one stands for itself */
+                quoted = false; /* the closing quote; a doubled one is a literal quote */
             if (!*line || (!quoted && *line == ','))
                 break;
             if (length < CELL_MAX - 1)
@@ -128,7 +129,7 @@ static bool split_csv(const char *line, cells_t *cells)
     return false;
 }
 
-/* Cells of a JSON line, whose keys must be those of the columns. */
+/* Splits a JSON line into cells; its keys must be the names of the columns. */
 static bool split_json(const char *line, const cli_sweep_rows_t *rows, cells_t *cells)
 {
     json_t *object = json_loads(line, JSON_REJECT_DUPLICATES, NULL), *value;
@@ -152,7 +153,7 @@ static bool split_json(const char *line, const cli_sweep_rows_t *rows, cells_t *
     return cells->count >= 0;
 }
 
-/* As format_cell would have it. */
+/* Whether format_cell yields this cell for value i. */
 static bool is_cell(const cli_values_t *values, int i, const char *cell)
 {
     size_t length = strlen(cell);
@@ -160,7 +161,7 @@ static bool is_cell(const cli_values_t *values, int i, const char *cell)
            strcmp(values->text[i] + length, values->unit ? values->unit : "") == 0;
 }
 
-/* The point that a row is about. */
+/* Finds the index of the point that a row belongs to. */
 static int find_point(const cli_sweep_rows_t *rows, const cells_t *cells, uint64_t *index)
 {
     int next = 0;
@@ -199,7 +200,8 @@ static int read_row(cli_sweep_rows_t *rows, const char *line)
     return TRV_OK;
 }
 
-/* A line without its end was torn: it must have begun as ours do, so that nobody's text is cut off. */
+/* Checks a line without a line end, which an interrupted write left. It must begin like a row, because it will be
+ * truncated: text of other origin must not be lost. */
 static int check_torn(const char *line, const char *header)
 {
     const char *wanted = header[0] ? header : LINE_BEGINNING;
@@ -208,7 +210,7 @@ static int check_torn(const char *line, const char *header)
                                              : trv_fail(TRV_ERR_ARGUMENT, "is not the beginning of a sweep's results");
 }
 
-/* One whole line with its end; `header` is the first of a CSV file, else empty. */
+/* Reads one whole line with its line end; `header` is the first line of a CSV file, or empty. */
 static int read_line(cli_sweep_rows_t *rows, char *line, size_t length, const char *header)
 {
     if (strlen(line) != length)
@@ -242,7 +244,7 @@ static int read_lines(cli_sweep_rows_t *rows, FILE *file, const char *header)
                     rows->path, number, trv_last_error());
 }
 
-/* Sorted, each once. */
+/* Sorts the points and removes duplicates. */
 static void sort_done(cli_sweep_rows_t *rows)
 {
     size_t kept = 0;
@@ -268,7 +270,7 @@ static int resume(cli_sweep_rows_t *rows, const char *header)
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
-/* All of it, or the file is as before. */
+/* Appends the text. On an error the file is truncated to what it was before. */
 static int append(cli_sweep_rows_t *rows, const char *text, size_t size)
 {
     size_t written = 0;
@@ -278,7 +280,7 @@ static int append(cli_sweep_rows_t *rows, const char *text, size_t size)
             continue;
         if (count < 0) {
             int reason = errno;
-            /* Should the cut fail, the next sweep makes it. */
+            /* If truncating fails, the next sweep truncates the file. */
             bool cut = rows->regular && ftruncate(rows->descriptor, rows->end) == 0;
             return trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' could not be written: %s%s", rows->path,
                             strerror(reason), cut ? "; the same command goes on behind its last row" : "");
@@ -289,7 +291,7 @@ static int append(cli_sweep_rows_t *rows, const char *text, size_t size)
     return TRV_OK;
 }
 
-/* Begins the table and gives what it prints first. */
+/* Begins the table and returns its header line, or "". */
 static int begin_table(cli_sweep_rows_t *rows, char **header, size_t *size)
 {
     cli_column_t column[CLI_COLUMNS_MAX];

@@ -1,5 +1,5 @@
 /*
- * A sweep from its beginning to its end: which points are next, how they are simulated, where their rows go.
+ * Runs a sweep: selects the next points, simulates them, and writes their rows.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -27,7 +27,7 @@ int cli_sweep_begin(cli_sweep_t *sweep, int argc, char **argv)
 {
     *sweep = (cli_sweep_t){.command = argv[0]};
     pthread_mutex_init(&sweep->lock, NULL);
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of writing, and has its sentence */
+    signal(SIGXFSZ, SIG_IGN); /* exceeding the limit on file sizes then fails the write, which reports it */
     int code = cli_sweep_read(sweep, argc, argv);
     if (code)
         return code;
@@ -37,7 +37,7 @@ int cli_sweep_begin(cli_sweep_t *sweep, int argc, char **argv)
     }
     if (cli_sweep_rows_open(&sweep->rows, &sweep->grid, sweep->path, sweep->format, sweep->restart))
         return cli_bad_last(sweep->command);
-    /* A table is printed when it is complete; rows that come one by one and the bar disturb each other. */
+    /* Rows that appear one by one on the terminal would collide with the bar; a table is printed only when complete. */
     if (sweep->path || sweep->format == CLI_FORMAT_TABLE || !cli_stdout_is_terminal())
         cli_progress_begin(&sweep->progress, "sweep", (double)cli_sweep_pending(sweep));
     sweep->begun = true;
@@ -103,7 +103,7 @@ int cli_sweep_add(cli_sweep_t *sweep, const cli_sweep_result_t *result)
 
 /* ---- Simulating -------------------------------------------------------------------------------------------------- */
 
-/* Points whose parameters go together, in a list of their own, and their places among all. */
+/* Points with compatible parameters, and their positions in the array of all points. */
 typedef struct batch {
     cli_point_t *point;
     cli_network_t *network;
@@ -132,7 +132,7 @@ static int report(void *context, const cli_point_t *point)
     return batch->done(batch->context, place, &result);
 }
 
-/* A point whose parameters do not go together: trv_last_error says why. */
+/* Reports a point with incompatible parameters; trv_last_error has the reason. */
 static int report_bad(const batch_t *batch, size_t place)
 {
     cli_sweep_result_t result = {.index = batch->index[place], .share = 1};
@@ -140,7 +140,7 @@ static int report_bad(const batch_t *batch, size_t place)
     return batch->done(batch->context, place, &result);
 }
 
-/* Those points that ask for plans, or the others. */
+/* Simulates those points that ask for plans, or the others. */
 static int simulate_some(const cli_sweep_grid_t *grid, batch_t *batch, size_t points, bool planned, int workers)
 {
     int rc = TRV_OK;
@@ -161,7 +161,8 @@ static int simulate_some(const cli_sweep_grid_t *grid, batch_t *batch, size_t po
     return rc;
 }
 
-/* All plans are made before the first of them is simulated, which is long: the others have their rows before. */
+/* Points that need no plans are simulated first, because the grid makes all its plans, which takes long, before it
+ * simulates the first point. */
 int cli_sweep_simulate(const cli_sweep_grid_t *grid, const uint64_t *index, size_t points, int workers,
                        cli_sweep_done_t *done, void *context)
 {

@@ -1,6 +1,6 @@
 /*
- * Lists and ranges of values. Quantities are brought to the base unit of their kind, so that a range knows how to go on
- * and equal values are seen to be equal however they were typed.
+ * Lists and ranges of values. Quantities are converted to their base unit, so that ranges can be computed and equal
+ * values are recognized however they were typed.
  */
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static int parse_percent(const char *text, double *value)
     return rc;
 }
 
-/* Byte counts and other whole numbers, times, rates, shares. */
+/* Kinds of quantities: byte counts and other whole numbers, times, rates, fractions. */
 static const struct kind {
     int (*parse)(const char *text, double *value);
     const char *unit, *suffix;

@@ -1,5 +1,5 @@
 /*
- * The life of a program.
+ * Frees a GOAL program.
  */
 #include "simulate/goal/goal.h"
 

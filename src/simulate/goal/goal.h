@@ -12,15 +12,15 @@ typedef enum trv_goal_kind { TRV_GOAL_SEND, TRV_GOAL_RECV, TRV_GOAL_CALC } trv_g
 
 typedef struct trv_goal_op {
     trv_goal_kind_t kind;
-    int rank;        /* whose operation it is */
-    int peer;        /* of a send or receive: the other rank */
-    uint32_t tag;    /* of a send or receive */
-    int cpu, nic;    /* as given; otherwise 0 and -1 */
+    int rank;        /* the rank that executes it */
+    int peer;        /* send or receive: the other rank */
+    uint32_t tag;    /* send or receive */
+    int cpu, nic;    /* as in the text; 0 and -1 if absent */
     uint64_t amount; /* bytes of a send or receive, ns of a calculation */
-    uint32_t line;   /* of the text, from 1 */
+    uint32_t line;   /* line number in the text, from 1 */
 } trv_goal_op_t;
 
-/* Operation `op` waits until `on` is complete or, with `start` (irequires), has started. Both are of one rank. */
+/* Operation `op` waits until `on` is complete or, with `start` (irequires), has started. Both are of the same rank. */
 typedef struct trv_goal_need {
     uint32_t op, on;
     bool start;
@@ -33,10 +33,10 @@ typedef struct trv_goal {
     trv_goal_op_t *op;
     uint32_t needs;
     trv_goal_need_t *need;
-    char *name; /* of the file, for messages */
+    char *name; /* file name, for messages */
 } trv_goal_t;
 
-/* Frees what the program holds. */
+/* Frees the program's arrays and name. */
 void trv_goal_clear(trv_goal_t *goal);
 
 #endif
