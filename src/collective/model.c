@@ -55,7 +55,7 @@ char *trv_model_narrow_text(const trv_simulate_options_t *network, const trv_tor
             used += (size_t)snprintf(text + used, TRV_MODEL_NARROW_MAX - used, "%s%d",
                                      written == 0         ? " "
                                      : written + 1 < many ? ", "
-                                                       : " and ",
+                                                          : " and ",
                                      d);
             written++;
         }
