@@ -26,9 +26,9 @@
  *
  * Threads: any function may be called by any number of threads at the same time, except that a request, a plan, or a
  * communicator is not freed while another thread uses it; that one request or plan is tested and waited for by one
- * thread at a time; and that threads which share a communicator agree on the order of its collectives. trv_net_abort may
- * be called at any time, also while other threads wait. Nets are independent of each other; a process may have several.
- * After fork(), the child may not use its parent's nets.
+ * thread at a time; and that threads which share a communicator agree on the order of its collectives. trv_net_abort
+ * may be called at any time, also while other threads wait. Nets are independent of each other; a process may have
+ * several. After fork(), the child may not use its parent's nets.
  *
  * Results are bitwise identical on all ranks, whatever the type, unless an algorithm is named that is not consistent
  * (trivance-l adds floating-point numbers in a different order on every rank).
@@ -83,12 +83,11 @@ typedef struct trv_net_options {
      * from rank 0 to all ranks (MPI_Bcast, or set and get of a key-value store). It is called once, also on ranks with
      * invalid options. Rank 0 then listens on a free port of `address` (NULL: of the interface that its messages take),
      * and generates a random secret; all ranks receive both by the broadcast. `meet` returns 0, or a negative code,
-     * which trv_net_init returns. NULL: all ranks know address and port. */
+     * which trv_net_init returns. NULL: all ranks know the address, or PMIx provides it. */
     int (*meet)(void *context, void *data, size_t bytes);
     void *meet_context;
-    /* Receives messages that are not errors of this process, for example about refused connections. May be called from a
-     * thread of the library; must not call functions of this library. NULL: stderr, with TRIVANCE_DEBUG other than
-     * off. */
+    /* Receives messages that are not errors of this process, for example about refused connections. May be called from
+     * a thread of the library; must not call functions of this library. NULL: stderr, unless TRIVANCE_DEBUG is off. */
     void (*log)(void *context, const char *sentence);
     void *log_context;
 } trv_net_options_t;

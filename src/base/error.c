@@ -42,8 +42,7 @@ void trv_make_printable(char *text)
 
 int trv_fail(int code, const char *format, ...)
 {
-    /* Format into a separate buffer first, since the arguments may point into last_error (a caller extends a sentence).
-     * */
+    /* Format into a separate buffer first: the arguments may point into last_error (a caller extends a sentence). */
     char text[sizeof last_error];
     va_list arguments;
     va_start(arguments, format);

@@ -19,8 +19,7 @@ static inline uint64_t trv_hash(uint64_t seed, const void *data, size_t bytes)
     return seed;
 }
 
-/* A variant for tables in memory, which processes one integer at a time. It is faster; its values must not be stored.
- * */
+/* A variant for tables in memory, which processes an integer at a time. It is faster; its values must not be stored. */
 #define TRV_HASH_INTS_SEED 2166136261u
 
 static inline unsigned trv_hash_ints(unsigned seed, const int *value, int count)

@@ -19,8 +19,7 @@ trv_simulate_options_t trv_model_network(double alpha_ns, double bandwidth_bps, 
     network.message_overhead_ns = overhead_ns;
     network.bandwidth_bps = bandwidth_bps;
     network.nic_bandwidth_bps *= bandwidth_bps / standard.bandwidth_bps;
-    /* A path of one hop traverses two routers. Their share of hop_ns is limited to the default; the rest is the link's.
-     * */
+    /* A path of one hop traverses two routers. Their share is at most half of hop_ns; the rest is the link's. */
     double routers_ns = fmin(standard.router_out_ns + standard.router_in_ns, hop_ns / 2);
     network.router_out_ns = network.router_in_ns = routers_ns / 2;
     network.link_latency_ns = hop_ns - routers_ns;

@@ -1,6 +1,6 @@
 /*
- * Operation signatures: the properties of a call (collective, element size, and how the operation combines) on which the
- * choice of a schedule depends, besides the class of sizes (base/size_class.h).
+ * Operation signatures: the properties of a call (collective, element size, and how the operation combines) on which
+ * the choice of a schedule depends, besides the class of sizes (base/size_class.h).
  */
 #ifndef TRIVANCE_COLLECTIVE_SIGNATURE_H
 #define TRIVANCE_COLLECTIVE_SIGNATURE_H

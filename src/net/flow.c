@@ -5,7 +5,7 @@
  * is delayed.
  *
  *     sender    1 … 32   33 … 64   65 is sent, and completes when …
- *     receiver  takes 1 … 32: a credit, which is an empty message … it has come
+ *     receiver  takes 1 … 32: a credit, which is an empty message … it has arrived
  *
  * Broadcasts are counted separately, because all ranks call them in the same order: messages that are not received
  * before a broadcast must not delay it. Other collectives need no flow control: no rank can be more than one call ahead

@@ -43,8 +43,7 @@ int trv_kind_make(trv_kind_t **made, trv_net_comm_t *comm, trv_collective_t coll
     return TRV_OK;
 }
 
-/* Fills in the arguments that must be equal on all ranks. User-defined element types and reductions are not compared.
- * */
+/* Fills in the arguments that must be equal on all ranks. User-defined elements and reductions are not compared. */
 static void sign(const trv_kind_t *kind, trv_broadcast_t *call)
 {
     const bool reduces = trv_collective_shape(kind->collective)->reduces && !kind->elements.reduce;

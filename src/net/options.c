@@ -20,8 +20,7 @@
 
 enum { MEETING_BYTES = 1024, RANKS_MAX = 1 << TRV_RANKS_BITS };
 
-/* Logs a warning on rank 0 only: the ranks usually have the same environment, and the others would repeat the warning.
- * */
+/* Logs a warning on rank 0 only: the ranks usually have the same environment, and the others would repeat it. */
 static void warn(void *context, const char *sentence)
 {
     const trv_net_t *net = context;

@@ -136,8 +136,7 @@ static void test_everywhere(void **state)
 
 /* ---- No file descriptors ----------------------------------------------------------------------------------------- */
 
-/* Rank 0 in a process without a free file descriptor for a connection: it reports that, and its thread does not spin.
- * */
+/* Rank 0 in a process without a free file descriptor for connections reports that, and its thread does not spin. */
 static int serve_without_files(int port_out)
 {
     trv_meeting_t *meeting = open_meeting(0, 2, 0, 1);

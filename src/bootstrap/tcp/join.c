@@ -56,8 +56,7 @@ static int connect_to(const struct addrinfo *at, int *error)
     return -1;
 }
 
-/* Resolves the address of rank 0 and tries to connect. Releases the lock meanwhile, because name resolution may block.
- * */
+/* Resolves the address of rank 0 and tries to connect. Releases the lock meanwhile: name resolution may block. */
 static int connect_somewhere(trv_meeting_t *meeting, const char **why_not)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};

@@ -7,10 +7,10 @@
  * neighbours (in each direction the next rank on another host) according to the routes of the system. The rules are:
  *
  * - If the routes distinguish the two ports of a dimension, as with cables between neighbours, messages of a port leave
- * by the interface of the route to its neighbour, and arrive at the interface of the neighbour's route back.
+ *   by the interface of the route to its neighbour, and arrive at the interface of the neighbour's route back.
  * - If they do not (all hosts are in one network, or in several), the ports are distributed over the fast interfaces,
- * so that the two ports of a dimension have different interfaces, if possible at different PCI bridges. Messages arrive
- * at an interface in the same network.
+ *   so that the two ports of a dimension have different interfaces, if possible at different PCI bridges. Messages
+ *   arrive at an interface in the same network.
  * - A pair of interfaces is used only if packets from a socket bound to the one leave by it towards the other.
  *
  * The functions here do not query the system; system_routes.h and device.h do.

@@ -145,8 +145,7 @@ void trv_fabric_break(trv_fabric_t *fabric);
 /* True if the fabric is not broken, or if it is and the provider no longer accesses any buffers. */
 bool trv_fabric_settled(const trv_fabric_t *fabric);
 
-/* The interface of the peer at which messages through that port arrive; the interface of this rank by which they leave.
- * */
+/* The interface of the peer at which messages through that port arrive, and that of this rank by which they leave. */
 int trv_fabric_arrival(const trv_fabric_t *fabric, int peer, int way);
 int trv_fabric_departure(const trv_fabric_t *fabric, int way);
 

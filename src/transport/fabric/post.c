@@ -151,7 +151,8 @@ static void put_off(trv_fabric_t *fabric, trv_port_end_t *port, trv_fabric_op_t 
     fabric->peer[op->peer].late[kind]++;
 }
 
-/* Removes the message at `*at` from the list of deferred ones, without access to the message, which may be in use again. */
+/* Removes the operation at `*at` from the list of deferred ones, without access to the operation, which may be in use
+ * again. */
 static void take_out(trv_port_end_t *port, int kind, trv_fabric_op_t **at, trv_fabric_op_t *next, trv_peer_t *peer)
 {
     *at = next;

@@ -23,7 +23,8 @@ enum {
 
 /* ---- Completions ------------------------------------------------------------------------------------------------- */
 
-/* Checks a received fragment. bytes: its length; total: length of the whole message; longer: both are lower bounds. */
+/* Checks a received fragment of `bytes` bytes. total: length of the whole message; longer: it exceeds total by an
+ * unknown number of bytes. */
 static void receive(trv_fabric_t *fabric, trv_fabric_op_t *op, size_t index, size_t bytes, uint64_t total, bool longer)
 {
     char sentence[256];
