@@ -1,6 +1,6 @@
 /*
- * With more ranks than cores MPI_Waitall would keep a core that another rank needs (milliseconds, with MPICH), so that
- * there the exchanges use MPI_Testall and sched_yield.
+ * The exchanges of exchange.h over MPI. With more ranks than cores MPI_Waitall would occupy a core that another rank
+ * needs (for milliseconds, with MPICH); in that case the exchanges use MPI_Testall and sched_yield.
  */
 #include "by_hand.h"
 

@@ -1,6 +1,6 @@
 /*
- * The exchanges of exchange.h over MPI, by PMPI_ names, so that a preload library leaves them alone; and what measuring
- * among MPI ranks needs.
+ * The exchanges of exchange.h over MPI, with PMPI_ functions, which a preload library does not intercept; and functions
+ * for measuring with MPI ranks.
  */
 #ifndef TRIVANCE_BENCH_BY_HAND_H
 #define TRIVANCE_BENCH_BY_HAND_H
@@ -15,24 +15,25 @@ typedef struct hand {
     bool crowded; /* more ranks than cores */
     MPI_Comm comm;
     double *input, *output; /* BYTES_MAX each */
-    size_t count;           /* of what is measured */
+    size_t count;           /* elements of the AllReduce that is measured */
 } hand_t;
 
-/* False after a sentence on rank 0 that begins with `name`: not 2 or 3 ranks. */
+/* Initializes the exchange; false if there are not 2 or 3 ranks, after rank 0 has printed a message that begins with
+ * `name`. */
 bool hand_begin(hand_t *hand, MPI_Comm comm, const char *name);
 void hand_end(hand_t *hand);
 
 /* An AllReduce of input to output. */
 void hand_run(const hand_t *hand, bool parts);
 
-/* One call of a side, of which hand_sides takes the time. */
+/* One call of a side, whose time hand_sides measures. */
 typedef void hand_call_t(const hand_t *hand, void *context, int side);
 
-/* measure_sides, after three rounds: a sample is the slowest rank's time per call in microseconds, of as many calls as
- * suit the size, behind one that does not count. */
+/* measure_sides with three rounds of warm-up. A sample is the time per call of the slowest rank in microseconds, over a
+ * number of calls that depends on the size, after one call that is not counted. */
 void hand_sides(const hand_t *hand, hand_call_t *call, void *context, int sides, int rounds, double *median);
 
-/* Barrier and maximum over the ranks, waiting as the exchanges do. */
+/* Barrier and maximum over the ranks, which wait in the same way as the exchanges. */
 void hand_barrier(const hand_t *hand);
 double hand_most(const hand_t *hand, double value);
 

@@ -1,15 +1,15 @@
 /*
- * The cost of a preload library: MPI_Allreduce, which it serves or passes on, against PMPI_Allreduce, which is the MPI
- * library's own in the same process, and against the best exchange written by hand. (What it gains over each algorithm
- * that the MPI library has: trivance bench --turns -a auto,mpi:all.)
+ * The cost of a preload library: MPI_Allreduce, which it executes or falls back on the MPI library for, against
+ * PMPI_Allreduce, the MPI library's own function in the same process, and against the best exchange written by hand.
+ * (`trivance bench --turns -a auto,mpi:all` compares with each algorithm of the MPI library.)
  *
- *     mpirun -n 2 env LD_PRELOAD=libtrivance_pmpi_openmpi.so dropin                      nothing set: it passes on
- *     mpirun -n 3 env LD_PRELOAD=libtrivance_pmpi_openmpi.so TRIVANCE_TORUS=3 dropin     Trivance serves
+ *     mpirun -n 2 env LD_PRELOAD=libtrivance_pmpi_openmpi.so dropin                      no settings: falls back
+ *     mpirun -n 3 env LD_PRELOAD=libtrivance_pmpi_openmpi.so TRIVANCE_TORUS=3 dropin     Trivance executes
  *
- * At the end the life of a short communicator: duplicated, used once, freed.
+ * At the end it measures a communicator of short life: duplicated, used once, freed.
  *
- * All take turns round by round, so that they see the same machine; shown are medians over the rounds of the slowest
- * rank's time per call in microseconds.
+ * All sides take turns round by round, so that they run under the same conditions. The program prints medians over the
+ * rounds of the slowest rank's time per call in microseconds.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,13 +63,13 @@ static void compare_calls(hand_t *hand)
                to_library[0], trv_median(to_hand, SIZES));
 }
 
-/* ---- Communicators that come and go ------------------------------------------------------------------------------ */
+/* ---- Communicators of short life --------------------------------------------------------------------------------- */
 
 #define LIVES 2000
 
 typedef struct lives {
     const hand_t *hand;
-    MPI_Comm known, plain; /* whose duplicates the library knows, and one that it has never seen */
+    MPI_Comm known, plain; /* the library knows the duplicates of `known`; it has never seen `plain` */
 } lives_t;
 
 static double live(void *context, int side)

@@ -1,6 +1,6 @@
 /*
- * AllReduce of doubles written by hand for 2 and for 3 ranks, in the two ways that there are: what a library's overhead
- * is measured against. How messages are sent and awaited is up to the program; the functions are inlined with that.
+ * AllReduce of doubles written by hand for 2 and for 3 ranks, as whole vectors or in parts: the reference for the
+ * overhead of a library. The program provides the functions that send and complete messages; they are inlined.
  */
 #ifndef TRIVANCE_BENCH_EXCHANGE_H
 #define TRIVANCE_BENCH_EXCHANGE_H
@@ -12,17 +12,17 @@
 
 #define RANKS_MAX    3
 #define BYTES_MAX    ((size_t)1 << 20)
-#define SWITCH_BYTES 65536 /* up to here every rank sends its whole vector to every other, as trivance-l-grouped does */
+#define SWITCH_BYTES 65536 /* up to this size each rank sends its whole vector to all others, like trivance-l-grouped */
 
 typedef struct exchange {
     int rank, ranks;
-    double *part[RANKS_MAX]; /* what the others send */
+    double *part[RANKS_MAX]; /* buffers for the data of the other ranks */
 } exchange_t;
 
 typedef struct exchange_way {
     void (*receive)(void *context, int peer, int tag, void *data, size_t bytes);
     void (*send)(void *context, int peer, int tag, const void *data, size_t bytes);
-    void (*complete)(void *context); /* all that was received and sent so far */
+    void (*complete)(void *context); /* completes all sends and receives so far */
 } exchange_way_t;
 
 static inline size_t exchange_first(const exchange_t *exchange, int rank, size_t count)
@@ -38,7 +38,7 @@ static inline void exchange_add(const exchange_t *exchange, double *result, cons
     trv_reduce(TRV_SUM, TRV_DOUBLE, result, source, exchange->ranks, count);
 }
 
-/* Every rank's whole vector to every other rank. */
+/* Each rank sends its whole vector to all others. */
 static inline void exchange_whole(const exchange_t *exchange, const exchange_way_t way, void *context,
                                   const double *input, double *output, size_t count)
 {
@@ -52,7 +52,7 @@ static inline void exchange_whole(const exchange_t *exchange, const exchange_way
     exchange_add(exchange, output, input, count);
 }
 
-/* Part r of the vector is added on rank r and sent to all. */
+/* Rank r reduces part r of the vector and sends it to all others. */
 static inline void exchange_parts(const exchange_t *exchange, const exchange_way_t way, void *context,
                                   const double *input, double *output, size_t count)
 {
@@ -78,7 +78,7 @@ static inline void exchange_parts(const exchange_t *exchange, const exchange_way
     way.complete(context);
 }
 
-/* As trivance-l-grouped or trivance-b. */
+/* The messages of trivance-l-grouped, or (parts) those of trivance-b. */
 static inline void exchange_run(const exchange_t *exchange, const exchange_way_t way, void *context, bool parts,
                                 const double *input, double *output, size_t count)
 {

@@ -1,6 +1,6 @@
 /*
- * How near do plans come to what no schedule beats (trv_limit_find)? On tori, meshes and networks with a slow or cut
- * link, simulated at the paper's 800 Gb/s and alpha 1.5 us, one queue per link.
+ * How near are plans to the lower bound for all schedules (trv_limit_find)? On tori, meshes and networks with a slow or
+ * cut link, simulated at the paper's 800 Gb/s and alpha 1.5 us, one queue per link.
  *
  *     limit [TORUS…]        these instead of the networks below
  */
@@ -46,7 +46,8 @@ static void print_network(const char *title, const char *torus, const trv_slow_l
     options.model = TRV_FIFO;
     options.slow_links = links;
     options.slow_link = link;
-    /* A message takes two ways between host and router, and a router's input and output, besides its hops. */
+    /* In addition to its hops a message traverses two connections of host and router, and one router's input and
+     * output. */
     const double router_ns = options.router_in_ns + options.router_out_ns;
     const trv_hockney_t times = {options.bandwidth_bps, options.alpha_ns + 2 * options.host_latency_ns + router_ns,
                                  options.link_latency_ns + router_ns};

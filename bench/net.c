@@ -1,15 +1,15 @@
 /*
- * What libtrivance_net costs over the messages themselves: trv_net_allreduce against a loop of fi_trecv, fi_tsend and
- * fi_cq_read written by hand for 2 and for 3 ranks, on endpoints of the same provider, which sends the same messages and
- * adds the same numbers.
+ * The overhead of libtrivance_net over the messages themselves: trv_net_allreduce against a loop of fi_trecv, fi_tsend
+ * and fi_cq_read written by hand for 2 and for 3 ranks, on endpoints of the same provider. The loop sends the same
+ * messages and adds the same numbers.
  *
  *     trivance launch -n 2 bench/net [--rounds N] [--sleeps]     trivance launch -n 3 bench/net
  *
- * Up to the switch every rank sends its whole vector to every other (trivance-l-grouped, one step); above it,
- * reduce-scatter and allgather by parts (trivance-b, two steps). The two are interleaved run by run; shown are
- * the medians of the slowest rank. After some polls the loop by hand gives its core away, as the library does.
- * The library's queues can also be slept on, until a message comes, which costs libfabric's tcp about a microsecond when a
- * message is not injected. With --sleeps those of the loop by hand are made like that, too.
+ * Up to SWITCH_BYTES each rank sends its whole vector to all others (trivance-l-grouped, one step); above it,
+ * reduce-scatter and allgather by parts (trivance-b, two steps). Library and loop are interleaved run by run; the
+ * program prints the medians of the slowest rank. After some polls the loop by hand yields its core, as the library
+ * does. The completion queues of the library have file descriptors to sleep on, which costs libfabric's tcp about a
+ * microsecond when a message is not injected. With --sleeps the queues of the loop by hand have them, too.
  */
 #include <sched.h>
 #include <stdio.h>

@@ -1,15 +1,18 @@
 /*
- * How much of the reductions hides behind messages: an AllReduce in chunks against the same in one.
+ * How much of the time of reductions overlaps with messages: an AllReduce in chunks against the same one without
+ * chunks.
  *
  *     overlap [TORUS [ALGORITHM…]] [--bytes B] [--chunk BYTES] [--reduction F] [--check]
  *
- * Ranks have a core each and a network of 100 Gb/s between them, in virtual time (virtual.h). Reductions are as fast as
- * it takes for the busiest rank to spend F (0.5) of the time on them that a run in one chunk takes without any. A run
- * that hides them all takes that time, which makes the limit; chunks may pass it, since they also use links and steps
- * that one chunk leaves idle. How large the library's own chunks are is said in src/execute/run/chunk.c.
+ * Each rank has a core, and there is a network of 100 Gb/s, in virtual time (virtual.h). The speed of reductions is set
+ * so that the busiest rank spends F (0.5) of the time on them that a run in one chunk takes without reductions. A run
+ * in which all reductions overlap takes the time without reductions, which is the limit. Chunks may beat it, since they
+ * also use links and steps that one chunk leaves idle. src/execute/run/chunk.c determines the size of the library's own
+ * chunks.
  *
  * --check: exit status 1 if a vector above 1 MiB is not at least 1.25 times as fast in the library's own chunks, or as
- * fast as the limit where that is lower: two streams hide some of their reductions behind each other in one chunk, too.
+ * fast as the limit if that is lower: in one chunk, reductions of one of two streams may also overlap with messages of
+ * the other.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -32,7 +35,7 @@ typedef struct asked {
 typedef struct rank {
     world_t *world;
     int number;
-    double per_byte, busy; /* seconds: of adding one operand to another; so far, with one second per byte */
+    double per_byte, busy; /* seconds per byte of a reduction; seconds spent so far, with one second per byte */
     double *input, *output;
     trv_plan_t *plan;
 } rank_t;
@@ -58,7 +61,7 @@ static int reduce(void *context, void *destination, const void *const *source, i
     return code;
 }
 
-/* Seconds of a run in chunks of so many bytes; negative after a sentence. */
+/* Time in seconds of a run in chunks of this size; negative after an error message. */
 static double run(job_t *job, size_t chunk_bytes, double per_byte)
 {
     trv_plan_options_t options = {TRV_PLAN_OPTIONS, .chunk_bytes = chunk_bytes};
@@ -99,7 +102,7 @@ static double most_busy(const job_t *job)
     return most;
 }
 
-/* One line. False where something failed, or is too slow. */
+/* Measures and prints one line; false if something failed or is too slow. */
 static bool compare(job_t *job, const asked_t *asked)
 {
     const size_t whole = job->count * sizeof(double);
@@ -143,7 +146,7 @@ static void clear_job(job_t *job)
     world_destroy(job->world);
 }
 
-/* 0, or 1 where something failed or, with --check, is too slow. */
+/* Returns 0; or 1 if something failed or, with --check, is too slow. */
 static int try_sizes(const asked_t *asked, const char *algorithm)
 {
     static const size_t sizes[] = {(size_t)3 << 19, (size_t)1 << 21, (size_t)1 << 22, (size_t)1 << 24};
@@ -163,7 +166,7 @@ static int try_sizes(const asked_t *asked, const char *algorithm)
     return failed;
 }
 
-/* False after a sentence. */
+/* Returns false after an error message. */
 static bool read_arguments(asked_t *asked, int count, char **argument)
 {
     bool torus = false, right = true;

@@ -1,18 +1,19 @@
 /*
- * How long it takes, and how much memory, to work out everything that one rank of a large torus does.
+ * Time and memory to compute everything that one rank of a large torus does.
  *
- * First its schedule and all its steps of all streams, kept at the same time, for every algorithm with a logarithmic
- * number of steps on a million ranks. Then plans: from the schedule's name to a plan that can be started, every
- * algorithm and collective, and what the compiled program takes of that.
+ * First its schedule and all steps of all streams, kept at the same time, for every algorithm with a logarithmic number
+ * of steps on a million ranks. Then plans: from the name of a schedule to a plan that can be started, for every
+ * algorithm and collective, and the memory of the compiled program as a part of that.
  *
- * Time is the median of several makings. Memory is the peak of what malloc handed out meanwhile: the linker turns every
- * call of malloc & co. in the library into the counting functions below (--wrap, see CMakeLists.txt).
+ * The time is the median of several runs. Memory is the peak of the memory that malloc has allocated meanwhile: the
+ * linker replaces every call of malloc and related functions in the library by the counting functions below (--wrap,
+ * see CMakeLists.txt).
  *
  *     plan [TORUS…]      default: steps on 1000x1000 100x100x100, plans on 32x40x48 46x46x47 100x100x100
  *
  * Exit status 1 if steps take more than 10 ms or 10 MB, or a plan more than its limit of memory: 10 MB, and 16 MB for a
- * star, whose sets are listed block by block. The time of a plan is told, not judged. (trivance-l-gathered is left out on more than 4096 ranks:
- * every rank of it has a register for each, which no one would run there.)
+ * star, whose sets are listed block by block. The time of a plan is printed, but has no limit. (trivance-l-gathered is
+ * excluded on more than 4096 ranks: every rank has a register for each rank, which is not practical there.)
  */
 #include <malloc.h>
 #include <math.h>
@@ -62,7 +63,7 @@ void __wrap_free(void *memory) { __real_free(given(memory)); }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-/* A rank's part of a schedule, all of it: steps[stream * number of steps + step]. */
+/* All steps of a rank in a schedule: steps[stream * number of steps + step]. */
 typedef struct {
     trv_schedule_t *schedule;
     int count;
@@ -93,7 +94,7 @@ static void discard(part_t *part)
     trv_schedule_destroy(part->schedule);
 }
 
-/* Whether the algorithm takes the torus with a logarithmic number of steps: at most 4 log2 n. */
+/* True if the algorithm supports the torus with a logarithmic number of steps: at most 4 log2 n. */
 static bool is_logarithmic(const trv_algorithm_t *algorithm, const trv_torus_t *torus)
 {
     trv_schedule_t *schedule;
@@ -104,7 +105,7 @@ static bool is_logarithmic(const trv_algorithm_t *algorithm, const trv_torus_t *
     return few;
 }
 
-/* One row of the table; 0 if it keeps to the limits. */
+/* Prints one row of the table; returns 0 if it is within the limits. */
 static int measure(const trv_algorithm_t *algorithm, const trv_torus_t *torus, const char *torus_text)
 {
     const char *name = trv_algorithm_name(algorithm);
@@ -124,7 +125,7 @@ static int measure(const trv_algorithm_t *algorithm, const trv_torus_t *torus, c
             return 1;
         }
     }
-    const double median_ms = trv_median(time_ms, REPEATS); /* which sorts them */
+    const double median_ms = trv_median(time_ms, REPEATS); /* also sorts the times */
     double memory_mb = (double)(peak - before) / 1e6;
     bool good = median_ms <= time_limit_ms && memory_mb <= memory_limit_mb;
     printf("%-12s  %-20s  %6d  %9.3f  %9.3f  %10.3f  %s\n", torus_text, name, steps, median_ms, time_ms[REPEATS - 1],
@@ -144,7 +145,8 @@ static int nothing(void *context, int requests, int tags, int *base)
 
 static void close_nothing(void *context, int base) { (void)context, (void)base; }
 
-/* One row of the table of plans; 0 if it keeps to its limit of memory or the algorithm does not serve the torus. */
+/* Prints one row of the table of plans; returns 0 if it is within its limit of memory, or if the algorithm does not
+ * support the torus. */
 static int measure_plan(const char *name, const trv_torus_t *torus, const char *torus_text, trv_collective_t collective)
 {
     const trv_transport_t transport = {TRV_TRANSPORT, .open = nothing, .close = close_nothing};
@@ -190,7 +192,7 @@ static int measure_plans(const trv_torus_t *torus, const char *torus_text)
     return missed;
 }
 
-/* ---- Both -------------------------------------------------------------------------------------------------------- */
+/* ---- Main program ------------------------------------------------------------------------------------------------ */
 
 static trv_torus_t torus_of(const char *text)
 {

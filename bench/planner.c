@@ -1,15 +1,15 @@
 /*
- * Does the planner keep its word? On the tori and sizes of the paper's figures, simulated:
+ * How good are the planner's choices? On the tori and sizes of the paper's figures, simulated:
  *
  *     fifo        the plan against the best of all named algorithms, on all networks; and against the better of
  *                 Trivance L and B, at the paper's 800 Gb/s and alpha 1.5 us
- *     dateline    the plan for links with two channels, where every rank is simulated, on the tori and sizes of
+ *     dateline    the plan for links with two channels, for which every rank is simulated, on the tori and sizes of
  *                 `trivance figures --quick`
  *     time        how long a choice takes
  *
  *     planner [--full]      every size and network instead of every second, and all tori under dateline
  *
- * Exit status 1 if one of the goals beside the columns is missed.
+ * Exit status 1 if a goal, which is printed beside its column, is missed.
  */
 #include <math.h>
 #include <pthread.h>
@@ -29,16 +29,16 @@ static const uint64_t bytes_min = 32, bytes_max = 128 << 20, middle_min = 32 << 
 static const double fifo_goal = 1.005, dateline_goal = 1.02, best_goal = 1.25, mean_goal = 1.10;
 static const double cold_goal_ms = 50, warm_goal_ms = 1;
 
-/* Of the networks every second is taken unless all are asked for. */
+/* Without --full only every second network is used. */
 static const double bandwidth_gbps[] = {200, 400, 800, 1600, 3200}, alpha_us[] = {0.5, 1, 1.5, 2.5, 5};
 
 typedef struct {
     const char *text;
-    bool gains;    /* the goals against Trivance L and B are meant for it */
-    bool dateline; /* simulated with two channels even if not all is asked for */
+    bool gains;    /* the goals against Trivance L and B apply to it */
+    bool dateline; /* simulated with two channels even without --full */
 } case_t;
 
-/* The dearest first. */
+/* The most expensive ones first. */
 static const case_t cases[] = {
     {"16x16x16", true, false}, {"16x64", false, false}, {"32x32", true, false}, {"8x64", false, false},
     {"27x27", true, false},    {"8x8x8", true, false},  {"128", false, false},  {"8x16", false, true},
@@ -46,7 +46,7 @@ static const case_t cases[] = {
 };
 #define CASES MEASURE_COUNT(cases)
 
-/* The worst of many ratios, and where it was. */
+/* The worst of many ratios, and the case in which it occurred. */
 typedef struct {
     double ratio;
     uint64_t bytes;
@@ -56,13 +56,13 @@ typedef struct {
 
 typedef struct {
     int fifo_points, dateline_points, gains;
-    double fifo_log, dateline_log; /* of the ratios, added up */
+    double fifo_log, dateline_log; /* sums of the logarithms of the ratios */
     worst_t fifo, dateline, gain;  /* gain: the best */
     double log_gain;
     double cold_ms, warm_ms, dateline_ms;
 } result_t;
 
-/* A torus, and all that is needed of it. */
+/* A torus, with the simulators and results for it. */
 typedef struct {
     const case_t *spec;
     bool full;
@@ -96,7 +96,8 @@ static double simulated(const trv_simulator_t *simulator, const trv_simulate_opt
     return time_ns;
 }
 
-/* The best of all named algorithms. Those that a lower bound excludes are not simulated, the lowest bound first. */
+/* The best of all named algorithms, in the order of their lower bounds. Algorithms whose lower bound excludes them are
+ * not simulated. */
 static double best_named(const job_t *job, const trv_simulate_options_t *network, uint64_t bytes, const char **name)
 {
     double best_ns = INFINITY, bound_ns[ALGORITHMS_MAX];
@@ -127,7 +128,7 @@ static void take_worst(worst_t *worst, double ratio, uint64_t bytes, const trv_s
     snprintf(worst->other, sizeof worst->other, "%s", other);
 }
 
-/* Of the plans, the fastest on this network. */
+/* The fastest of the plans on this network. */
 static int best_planned(const trv_torus_t *torus, const trv_simulate_options_t *network, uint64_t bytes,
                         const trv_planned_t *plan, int plans, double *best_ns)
 {
@@ -229,7 +230,7 @@ static void run_job(job_t *job)
         trv_simulator_destroy(job->simulator[i]);
 }
 
-/* From nothing to the plan. */
+/* Time to create a planner and a plan. */
 static double time_cold(const trv_torus_t *torus, const trv_simulate_options_t *network, uint64_t bytes)
 {
     trv_planner_t *planner;
@@ -242,7 +243,7 @@ static double time_cold(const trv_torus_t *torus, const trv_simulate_options_t *
     return cold_ms;
 }
 
-/* Cold: of a torus that nobody asked about before. Warm: the same question again. The slowest size of each. */
+/* Time of a choice, of the slowest size. Cold: the first query for a torus. Warm: the same query again. */
 static void time_choice(job_t *job)
 {
     const trv_simulate_options_t dateline = TRV_SIMULATE_DEFAULTS;

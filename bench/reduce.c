@@ -1,16 +1,16 @@
 /*
- * How fast is a joint reduction? One pass over three inputs against two passes of two, a copy, and the machine's own
- * triad (a = b + s * c, STREAM's), in and out of cache, on one core.
+ * How fast is a joint reduction? One pass over three inputs against two passes over two, a copy, and the triad of
+ * STREAM (a = b + s * c), in and out of cache, on one core.
  *
  *     reduce [MiB of the largest vector, default 256] [type, default float]
  *
- * "in place" has the destination as its first source (what the executor does most), "apart" a destination of its own.
- * GB/s count the vectors that have to move: 4 for the joint reduction, 6 for two passes, 2 for a copy, 3 for the triad;
+ * With "in place" the destination is also the first source (the most frequent case in the executor); with "apart" it is
+ * a separate vector. GB/s count the vectors that must be transferred: 4 for the joint reduction, 6 for two passes, 2
+ * for a copy, 3 for the triad;
  * a destination that is read before it is written is not counted, as in STREAM. The triad is the better of one with
  * ordinary and one with streaming stores. Medians.
  *
- * Where three vectors just exceed a cache but two do not, two passes can win: an effect of doing the same again and
- * again.
+ * If three vectors exceed a cache and two do not, two passes can be faster: an effect of the repetition.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void combine(const vectors_t *v, void *to, const void *x, const void *y, 
 {
     const void *source[] = {x, y, z};
     if (trv_reduce(TRV_SUM, v->type, to, source, z ? 3 : 2, v->bytes / trv_type_size(v->type)))
-        abort(); /* the type was looked at */
+        abort(); /* impossible: the type was checked before */
 }
 
 static void joint_in_place(const vectors_t *v) { combine(v, v->a, v->a, v->b, v->c); }
@@ -56,7 +56,7 @@ static void passes_apart(const vectors_t *v)
 
 static void copy(const vectors_t *v) { memcpy(v->d, v->a, v->bytes); }
 
-/* Compiled for the processor as the kernels are. */
+/* Compiled for the processor with the same options as the kernels. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 __attribute__((target_clones("avx512f", "avx2", "default"), optimize("O3")))
 #endif
@@ -109,11 +109,11 @@ typedef struct work {
 static double reduce_sample(void *context, int side)
 {
     const work_t *work = context;
-    once(works[side], work->vectors, 1); /* what the one before left in the caches is gone then */
+    once(works[side], work->vectors, 1); /* replaces the data of the previous side in the caches */
     return once(works[side], work->vectors, work->batch);
 }
 
-/* Median seconds of every kind of work, about 3 seconds long. */
+/* Measures the median time of each kind of work in seconds; takes about 3 seconds. */
 static void measure(const vectors_t *v, double median[WORKS])
 {
     const double first_s = once(works[COPY], v, 1);

@@ -4,9 +4,10 @@
  *
  *     simulate [RUNS, default 3]
  *
- * "set up" makes the schedule and reads it, "simulate" is the simulation; medians. Packet-hops are those that were
- * simulated; those of the whole torus stand beside them. The paper's simulator (SST 11.1 with Merlin) handles 30,000 to
- * 440,000 packet-hops per second on such machines, and takes 226 s for the second line.
+ * "set up" is the time to create the schedule and to read it, "simulate" that of the simulation; both are medians.
+ * Packet-hops are those that were simulated; the next column has those of the whole torus. The paper's simulator (SST
+ * 11.1 with Merlin) processes 30,000 to 440,000 packet-hops per second on such machines, and takes 226 s for the second
+ * line.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ typedef struct {
     const char *algorithm, *torus;
     uint64_t bytes;
     trv_link_model_t model;
-    double hops_per_s, wall_s; /* the goal: at least, at most; 0: none */
+    double hops_per_s, wall_s; /* goals: a minimum and a maximum; 0: none */
 } line_t;
 
 static const line_t lines[] = {

@@ -1,14 +1,14 @@
 /*
- * What stars gain (docs/stars.md), in the packet simulator:
+ * The gain of stars (docs/stars.md), in the packet simulator:
  *
  *     gain          the planner's choice, stars among its candidates, against the better of Trivance L and B, by the
  *                   reference's rules (two channels per link), 800 Gb/s, alpha 1.5 us
- *     sensitivity   the planner's choice with stars against its choice without, for other alphas and where every message
- *                   costs its sender something; one queue per link. 1.00: stars are not chosen, or gain nothing
+ *     sensitivity   the planner's choice with stars against its choice without, for other alphas and with an overhead
+ *                   of the sender for each message; one queue per link. 1.00: stars are not chosen, or gain nothing
  *
- *     star [--full]     up to 128 MiB, not 8 MiB (some minutes)
+ *     star [--full]     --full: up to 128 MiB instead of 8 MiB (some minutes)
  *
- * Exit status 1 if one of the goals beside the gains is missed.
+ * Exit status 1 if a goal, which is printed beside its gain, is missed.
  */
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@
 
 static const uint64_t bytes_min = 32, small_max = 8 << 10, middle_max = 8 << 20, full_max = 128 << 20;
 
-/* Gains that are wanted: at 32 B, up to 8 KiB, up to 8 MiB; 0: none. */
+/* Goals of the gains: at 32 B, up to 8 KiB, up to 8 MiB; 0: none. */
 static const struct {
     const char *torus;
     double least, small, middle;
@@ -50,7 +50,7 @@ static void print_size(uint64_t bytes)
 
 /* ---- Gains ------------------------------------------------------------------------------------------------------- */
 
-/* The time of an algorithm, INFINITY where it cannot be less than `enough_ns`. */
+/* The time of an algorithm; INFINITY if its lower bound is not less than `enough_ns`. */
 static double time_of(const trv_torus_t *torus, const char *name, const trv_simulate_options_t *network, uint64_t bytes,
                       double enough_ns)
 {
@@ -71,7 +71,7 @@ static double time_of(const trv_torus_t *torus, const char *name, const trv_simu
     return time_ns;
 }
 
-/* The better one of L and B is likely to be the one with the lower bound of short or long vectors. */
+/* The time of the better one of Trivance L and B, which is probably the one with the smaller lower bound. */
 static double trivance_ns(const trv_torus_t *torus, const trv_simulate_options_t *network, uint64_t bytes)
 {
     const bool l_first = bytes <= 64 << 10;
@@ -80,7 +80,7 @@ static double trivance_ns(const trv_torus_t *torus, const trv_simulate_options_t
     return other < first ? other : first;
 }
 
-/* One torus; returns whether the gains are those that are wanted. */
+/* Measures one torus; returns whether the gains reach their goals. */
 static bool print_gain(int number, uint64_t most)
 {
     trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
@@ -128,7 +128,7 @@ static int print_gains(uint64_t most)
 
 /* ---- Sensitivity ------------------------------------------------------------------------------------------------- */
 
-/* How much faster the best plan is than the best that is no star. */
+/* The ratio of the time of the best plan without stars to that of the best plan. */
 static double gain_of_stars(trv_planner_t *planner, uint64_t bytes)
 {
     static trv_planned_t plan[PLANS_MAX];

@@ -1,5 +1,6 @@
 /*
- * Ranks in virtual time. A thread each, of which one runs: the others wait for their turn on a condition of their own.
+ * Ranks in virtual time. Each rank is a thread, of which only one runs at a time: each of the others waits for its turn
+ * on its own condition variable.
  */
 #include "virtual.h"
 
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A message that waits for the other side has no time yet (INFINITY). */
+/* A posted send or receive. Its completion time is INFINITY until the other side is posted, too. */
 typedef struct request {
     bool sends, posted;
     int from, to, tag;
@@ -23,9 +24,10 @@ typedef struct request {
 typedef struct core {
     world_t *world;
     int rank;
-    double now; /* while it is idle: when it wakes up, INFINITY: when someone sends */
+    double
+        now; /* time of this rank; while it is idle, the time at which it wakes up (INFINITY: with the next message) */
     bool idle, done;
-    unsigned long events; /* posts and completions, to see whether a poll did anything */
+    unsigned long events; /* number of posts and completions, to determine whether a poll had an effect */
     request_t *request;
     int requests;
     trv_transport_t transport;
@@ -41,10 +43,10 @@ struct world {
     trv_torus_t torus;
     network_t network;
     core_t *core;
-    double *free; /* of every directed link: when */
+    double *free; /* time from which each directed link is free */
     request_t *waiting;
-    pthread_mutex_t lock; /* held by the one that runs */
-    int running;          /* rank; -1: none any more */
+    pthread_mutex_t lock; /* held by the thread that runs */
+    int running;          /* its rank; -1: all ranks are done */
     bool stuck;
 };
 
@@ -76,13 +78,13 @@ static void spend(core_t *core, double seconds)
     hand_over(core);
 }
 
-/* Until the next of its messages is complete. */
+/* Lets the rank sleep until the next of its messages is complete. */
 static void sleep_on(core_t *core)
 {
     double wake = INFINITY;
     for (int i = 0; i < core->requests; i++)
         if (core->request[i].posted && core->request[i].complete > core->now && core->request[i].complete < wake)
-            wake = core->request[i].complete; /* what is complete already is for a later stage */
+            wake = core->request[i].complete; /* messages that are already complete belong to a later stage */
     core->idle = true;
     core->now = wake;
     hand_over(core);
@@ -98,7 +100,8 @@ static void wake(core_t *core, double when)
 
 /* ---- The network ------------------------------------------------------------------------------------------------- */
 
-/* The shorter way along the first dimension in which they differ; half way round even ranks go +, odd ones -. */
+/* The port of the shorter path along the first dimension in which the ranks differ; at half the size even ranks use +,
+ * odd ranks -. */
 static int first_port(const trv_torus_t *torus, int from, int to)
 {
     int a[TRV_DIMS_MAX], b[TRV_DIMS_MAX], d = 0;
@@ -110,7 +113,7 @@ static int first_port(const trv_torus_t *torus, int from, int to)
     return trv_port(d, hops < back || (hops == back && from % 2 == 0) ? 1 : -1);
 }
 
-/* Both sides have met at `now`. */
+/* Sends a message whose second side was posted at `now`, and computes the completion times. */
 static void travel(world_t *world, request_t *send, request_t *receive, double now)
 {
     const network_t *network = &world->network;
@@ -200,7 +203,7 @@ static int world_test(void *context, int base, int slot)
     return 1;
 }
 
-/* Nothing runs on after a failure. */
+/* After a failure no rank continues. */
 static int world_cancel(void *context, int base, int slot)
 {
     (void)context;

@@ -1,10 +1,10 @@
 /*
- * Ranks with a core each and a network between them, in virtual time: the executor runs as it is, with real data, and
- * every rank has a clock. What takes time is what is said to: reductions, posting a message, and the way of messages.
- * The rank that is first in time goes on, the others wait, so that the numbers are the same on every machine.
+ * Ranks with a core each and a network between them, in virtual time: the executor runs unchanged, with real data, and
+ * each rank has a clock. Only these operations take time: reductions, posting of a message, and transfer of messages.
+ * Always the rank with the earliest time runs and the others wait, so that results are the same on every machine.
  *
- * A message sets out when its send and its receive are posted, and goes link by link (trv_route_next), `latency` to the
- * next one; every directed link carries one message at a time, in the order in which they reach it.
+ * A message starts when its send and its receive are posted. It traverses its path link by link (trv_route_next), with
+ * `latency` to the next link. Each directed link carries one message at a time, in the order of arrival.
  */
 #ifndef TRIVANCE_BENCH_VIRTUAL_H
 #define TRIVANCE_BENCH_VIRTUAL_H
@@ -19,18 +19,18 @@ typedef struct network {
 
 typedef struct world world_t;
 
-/* NULL when out of memory. */
+/* Returns NULL if memory is exhausted. */
 world_t *world_create(const trv_torus_t *torus, const network_t *network);
 void world_destroy(world_t *world);
 
-/* Of one plan per rank at a time. */
+/* The transport of a rank, for one plan at a time. */
 const trv_transport_t *world_transport(world_t *world, int rank);
 
-/* Called from a plan's reduction: the rank's core is busy for so long. */
+/* Called from the reduction of a plan: the core of the rank is busy for this time. */
 void world_work(world_t *world, int rank, double seconds);
 
-/* Runs plan[r] from input[r] to output[r] on all ranks; the time until the last one is done. Negative, with a sentence on
- * stderr, when one fails or all wait for each other. */
+/* Runs plan[r] from input[r] to output[r] on all ranks. Returns the time until the last one is done; negative, after a
+ * message on stderr, if one fails or there is a deadlock. */
 double world_run(world_t *world, trv_plan_t *const *plan, void *const *input, void *const *output);
 
 #endif

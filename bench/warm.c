@@ -1,17 +1,17 @@
 /*
- * Where the time of a warm call goes: the same AllReduce, with the same messages, four times.
+ * The parts of the time of a warm call: the same AllReduce, with the same messages, in four implementations.
  *
  *     hand       one look-up of an attribute of the communicator, then MPI_Irecv, MPI_Isend and MPI_Waitall
- *     transport  the library's channel (src/transport/mpi) instead of MPI's calls
+ *     transport  the library's channel (src/transport/mpi) instead of MPI functions
  *     plan       the executor on a channel
  *     call       TRV_Allreduce
  *
  *     mpirun -n 2 warm [--rounds N]     mpirun -n 3 warm
  *
- * Up to the switch every rank sends its whole vector to every other one and adds all of them (trivance-l-grouped, one
- * step), above it parts of 1/n (trivance-b, two steps). The four alternate in batches, so that they see the same machine.
- * The table has medians over the rounds of the slowest rank's time per call. `ratio` is call / hand. An interposed call
- * cannot do without the look-up, by which it finds its own data on a communicator.
+ * Up to SWITCH_BYTES each rank sends its whole vector to all others and adds all vectors (trivance-l-grouped, one
+ * step); above it, parts of 1/n (trivance-b, two steps). The four alternate in batches, so that they run under the same
+ * conditions. The table has medians over the rounds of the slowest rank's time per call. `ratio` is call / hand. `hand`
+ * includes the look-up because every interposed call needs it to find its data for a communicator.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ typedef struct warm {
     hand_t hand;
     MPI_Comm comm; /* of the channels; errors are returned, as in the library */
     trv_mpi_channel_t *channel[2];
-    const trv_transport_t *transport; /* of the first channel, the second one is the plan's */
+    const trv_transport_t *transport; /* of the first channel; the plan uses the second one */
     int base, slots;                  /* slots: in use */
     trv_plan_t *plan;
     bool large;

@@ -1,11 +1,12 @@
 /*
- * Prints Trivance L's windows as a Markdown table, from its schedules: how they grow, what they cost beside the paper.
+ * Prints the windows of Trivance L as a Markdown table, from its schedules: their growth, and their cost compared with
+ * the paper.
  *
  *     build/bench/windows [--all] [FIRST LAST]      rings of FIRST … LAST ranks, 2 243 unless given
  *
- * Lists the rings whose plan is not as cheap as the paper's counting says (more than one vector in a message, or a
- * higher congestion sum); with --all every ring. docs/windows.md is this program's output with words around it.
- * Columns: growth right:left per step, with (2) behind a message of two vectors; extra vectors; congestion sum
+ * Lists the rings whose plan is more expensive than the paper's count (more than one vector in a message, or a higher
+ * congestion sum); with --all every ring. docs/windows.md contains this program's output. Columns: growth right:left
+ * per step, with (2) after a message of two vectors; extra vectors; congestion sum
  * (messages on the busiest link, summed over steps); cost (vectors on the busiest link, summed, which is what time
  * goes by); the paper's congestion sum; cost / paper.
  */
@@ -27,7 +28,8 @@ static int hops(const trv_message_t *message, int size)
     return trv_port_sign(message->port) > 0 ? message->peer : size - message->peer;
 }
 
-/* "3:3(2)": the message that travels - carries the right growth of its receiver, the one that travels + the left. */
+/* Appends the growth of a step, such as "3:3(2)". The message in direction - carries the right growth of its receiver,
+ * that in direction + the left growth. */
 static int add_growth(const trv_step_t *step, int size, char *text, size_t text_size)
 {
     int growth[2] = {0, 0}, vectors[2] = {1, 1}, extras = 0;

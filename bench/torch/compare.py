@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Trivance beside gloo: all_reduce of 8 B to 25 MiB, and a DistributedDataParallel step of a model with 10 million
-parameters. Started as a program, it starts its ranks; under a launcher it is a rank:
+"""Comparison of Trivance with gloo: all_reduce of 8 B to 25 MiB, and a DistributedDataParallel step of a model with 10
+million parameters. Started directly, the program starts its ranks; started by a launcher, it is one of the ranks:
 
     PYTHONPATH=build/python bench/torch/compare.py --ranks 2,3,4
     torchrun --nproc_per_node 4 bench/torch/compare.py
     trivance testbed up 9 && trivance testbed run --mpi=none -- /usr/bin/python3 bench/torch/compare.py --rounds 3 --largest 1M
 
-Both run in the same processes, in turn, many times; each number is the median of the rounds, and the ratio gloo's time
-over Trivance's (more than 1: Trivance is faster)."""
+Both run alternately in the same processes, many times. Each number is the median over the rounds; the ratio is the time
+of gloo divided by that of Trivance (more than 1: Trivance is faster)."""
 
 import argparse
 import os
@@ -29,7 +29,7 @@ def bytes_of(text: str) -> int:
 
 
 def in_turn(calls, rounds, most, dist):
-    """The medians of both, in microseconds, of the slowest rank. A round is of so many calls as take 0.2 s, or `most`."""
+    """Returns the medians of both in microseconds, of the slowest rank. A round has the calls of 0.2 s, at most `most`."""
     import torch
     took = {name: [] for name in calls}
     first = []
@@ -78,7 +78,7 @@ def rank_main(rounds: int, largest: int) -> None:
         print(f"{ranks} ranks, by {interface}; load average {os.getloadavg()[0]:.1f}")
         print(f"{'ranks':>5}  {'all_reduce':>12}  {'trivance us':>12}  {'gloo us':>12}  {'ratio':>6}")
     for size in (size for size in SIZES if size <= largest):
-        tensor = torch.zeros(size // 4)  # sums of which remain
+        tensor = torch.zeros(size // 4)  # zeros, whose sums are zeros
         calls = {name: lambda group=group: dist.all_reduce(tensor, group=group)
                  for name, group in groups.items()}
         show(text_of(size), in_turn(calls, rounds, 100, dist))

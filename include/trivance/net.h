@@ -1,7 +1,8 @@
 /*
- * Trivance without MPI: processes find each other through an address that all know, and run AllReduce, Reduce-Scatter,
- * AllGather, broadcasts and plain messages over libfabric, each message by the network interface of the port that the
- * schedule sends it by. Link libtrivance_net (pkg-config trivance-net, CMake trivance::net).
+ * Trivance without MPI: the processes of a job connect through the address of rank 0, and run AllReduce,
+ * Reduce-Scatter, AllGather, broadcasts and point-to-point messages over libfabric. Each message of a schedule uses the
+ * network interface of the port that the schedule assigns to it. Link libtrivance_net (pkg-config trivance-net, CMake
+ * trivance::net).
  *
  *     trv_net_t *net;
  *     if (trv_net_init(&net, NULL) != 0 ||             // MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE, TRIVANCE_SECRET
@@ -10,23 +11,24 @@
  *     trv_net_finalize(&net);
  *
  * Return values: 0 or a negative TRV_ERR_*, with the reason as a sentence in trv_last_error() of the calling thread.
- * TRV_ERR_ARGUMENT, TRV_ERR_UNSUPPORTED, TRV_ERR_STATE and TRV_ERR_MEMORY of a call that starts something: nothing was
- * sent, and the next call may succeed. TRV_ERR_TRANSPORT and TRV_ERR_INVALID: the net is *broken*. A net breaks on all
- * its ranks together, and for good: when a rank dies, aborts, receives another message than it expects, or waits longer
- * than the timeout. Then every call, including those that wait, returns the same sentence on every rank, the caller owns
- * its buffers again, and only trv_net_finalize is allowed (after which a new net may be created).
+ * If a call that starts an operation returns TRV_ERR_ARGUMENT, TRV_ERR_UNSUPPORTED, TRV_ERR_STATE or TRV_ERR_MEMORY,
+ * nothing was sent, and the next call may succeed. TRV_ERR_TRANSPORT and TRV_ERR_INVALID: the net is *broken*. A net
+ * breaks on all its ranks together, and permanently: when a rank dies, aborts, receives another message than it
+ * expects, or waits longer than the timeout. Then every call, including those that wait, returns the same sentence on
+ * every rank, the caller owns its buffers again, and only trv_net_finalize is allowed (after which a new net may be
+ * created).
  *
- * Order: on one communicator all ranks call collectives (blocking, started, of plans' creation, splits) in the same
- * order, MPI's rule. Those of different communicators may be in any order if they are started and not blocking.
+ * Order: all ranks of a communicator call its collectives (blocking and non-blocking ones, creation of plans, splits)
+ * in the same order, as MPI requires. Non-blocking collectives of different communicators may be started in any order.
  *
- * Progress: any call that tests or waits makes progress with everything that this process has started, whoever started
- * it. Between such calls nothing progresses except what the provider does by itself.
+ * Progress: any call that tests or waits makes progress on all operations that this process has started, by any thread.
+ * Between such calls nothing progresses except what the provider does asynchronously.
  *
  * Threads: any function may be called by any number of threads at the same time, except that a request, a plan, or a
  * communicator is not freed while another thread uses it; that one request or plan is tested and waited for by one
- * thread at a time; and that threads which share a communicator agree on the order of its collectives. trv_net_abort may
- * be called at any time, also while other threads wait. Nets are independent of each other; a process may have several.
- * After fork(), the child may not use its parent's nets.
+ * thread at a time; and that threads which share a communicator agree on the order of its collectives. trv_net_abort
+ * may be called at any time, also while other threads wait. Nets are independent of each other; a process may have
+ * several. After fork(), the child may not use its parent's nets.
  *
  * Results are bitwise identical on all ranks, whatever the type, unless an algorithm is named that is not consistent
  * (trivance-l adds floating-point numbers in a different order on every rank).
@@ -50,49 +52,49 @@ extern "C" {
 #endif
 
 typedef struct trv_net trv_net_t;                  /* this process's membership in a job */
-typedef struct trv_net_comm trv_net_comm_t;        /* a communicator: some of its ranks, in an order */
+typedef struct trv_net_comm trv_net_comm_t;        /* a communicator: an ordered set of ranks of the job */
 typedef struct trv_net_plan trv_net_plan_t;        /* a prepared collective */
 typedef struct trv_net_request *trv_net_request_t; /* an operation that was started */
 #define TRV_NET_REQUEST_NULL ((trv_net_request_t)0)
 
 /* ---- Start and end ----------------------------------------------------------------------------------------------- */
 
-/* Members that are NULL or 0, and a negative rank, are taken from the environment; rank, ranks and address, where it has
- * none of these, from a launcher that offers PMIx. Strings are copied. The provider, torus, algorithm and timeout of rank 0
- * apply to all ranks. */
+/* Members that are NULL or 0, and a negative rank, are taken from the environment. If the environment specifies none of
+ * rank, ranks and address, a launcher that provides PMIx supplies them. Strings are copied. The provider, torus,
+ * algorithm and timeout of rank 0 apply to all ranks. */
 typedef struct trv_net_options {
     size_t size;            /* of this struct, as the caller knows it: begin with {TRV_NET_OPTIONS} */
     int rank;               /* 0 … ranks - 1; negative: RANK */
     int ranks;              /* 0: WORLD_SIZE */
-    const char *address;    /* of rank 0: a name or a number, which rank 0 listens on; NULL: MASTER_ADDR */
+    const char *address;    /* on which rank 0 listens: a host name or a numeric address; NULL: MASTER_ADDR */
     int port;               /* of rank 0, TCP; 0: MASTER_PORT, or the next one if torchrun itself uses that */
     const char *secret;     /* shared by the job's ranks, any text; NULL: TRIVANCE_SECRET. See docs/connections.md for
                               a job without one */
     const char *provider;   /* of libfabric, "tcp" for example; NULL: TRIVANCE_PROVIDER, else the first that works */
-    const char *ports;      /* the interface of each port, "+0=eth1,-0=eth2", or those among which it is detected,
-                              "eth1,eth2", "10.1.0.0/16"; NULL: TRIVANCE_PORTS, else detected among all */
-    const char *torus;      /* how the ranks are wired, "3x3"; NULL: TRIVANCE_TORUS, else a ring */
+    const char *ports;      /* the interface of each port, "+0=eth1,-0=eth2", or the interfaces among which they are
+                              detected, "eth1,eth2", "10.1.0.0/16"; NULL: TRIVANCE_PORTS, else all interfaces */
+    const char *torus;      /* that the ranks form, "3x3"; NULL: TRIVANCE_TORUS, else a ring */
     const char *algorithm;  /* a name or a family of `trivance list`; NULL: TRIVANCE_ALGORITHM, else the planner's
                               choice */
-    double start_timeout_s; /* until all ranks have met; 0: TRIVANCE_START_TIMEOUT, else 30 */
+    double start_timeout_s; /* until all ranks are connected; 0: TRIVANCE_START_TIMEOUT, else 30 */
     double timeout_s;       /* of any operation, from its start; 0: TRIVANCE_TIMEOUT, else unlimited */
     bool listen_everywhere; /* rank 0 listens on all addresses of its host instead of `address` */
-    /* Another way to meet, for launchers and frameworks that have one: `meet` broadcasts rank 0's `bytes` bytes at `data`
-     * to all ranks (MPI_Bcast, or set and get of a key-value store). It is called once, also on ranks with invalid
-     * options. Rank 0 then listens on a free port of `address` (NULL: of the interface that its messages take), and
-     * makes a secret at random; all ranks learn both from the broadcast. Returns 0, or a negative code, which
-     * trv_net_init returns. NULL: the environment. */
+    /* Alternative bootstrap by the broadcast of a launcher or framework: `meet` broadcasts the `bytes` bytes at `data`
+     * from rank 0 to all ranks (MPI_Bcast, or set and get of a key-value store). It is called once, also on ranks with
+     * invalid options. Rank 0 then listens on a free port of `address` (NULL: of the interface that its messages take),
+     * and generates a random secret; all ranks receive both by the broadcast. `meet` returns 0, or a negative code,
+     * which trv_net_init returns. NULL: all ranks know the address, or PMIx provides it. */
     int (*meet)(void *context, void *data, size_t bytes);
     void *meet_context;
-    /* Receives messages that are not errors of this process, for example about refused connections. May be called from a
-     * thread of the library; must not call functions of this library. NULL: stderr, with TRIVANCE_DEBUG other than
-     * off. */
+    /* Receives messages that are not errors of this process, for example about refused connections. May be called from
+     * a thread of the library; must not call functions of this library. NULL: stderr, unless TRIVANCE_DEBUG is off. */
     void (*log)(void *context, const char *sentence);
     void *log_context;
 } trv_net_options_t;
 #define TRV_NET_OPTIONS .size = sizeof(trv_net_options_t), .rank = -1
 
-/* Joins the job: returns when all ranks have met, or with an error within start_timeout_s. options may be NULL. */
+/* Joins the job. Collective: returns when all ranks have joined, or with an error within start_timeout_s. options may
+ * be NULL. */
 TRV_API int trv_net_init(trv_net_t **net, const trv_net_options_t *options);
 /* Leaves the job and frees everything, communicators, plans and requests included; sets *net to NULL. Waits until all
  * ranks leave (for up to start_timeout_s), unless the net is broken. Nothing may be pending, unless the net is broken:
@@ -100,7 +102,7 @@ TRV_API int trv_net_init(trv_net_t **net, const trv_net_options_t *options);
 TRV_API int trv_net_finalize(trv_net_t **net);
 /* Breaks the net on all ranks: their calls fail with "rank 3 has aborted: REASON". */
 TRV_API void trv_net_abort(trv_net_t *net, const char *reason);
-/* Makes progress without waiting. Returns 0, or, if the net is broken, what its calls return. */
+/* Makes progress without waiting. Returns 0, or the error of the net if it is broken. */
 TRV_API int trv_net_progress(trv_net_t *net);
 
 /* ---- Communicators ----------------------------------------------------------------------------------------------- */
@@ -109,27 +111,29 @@ TRV_API int trv_net_progress(trv_net_t *net);
 TRV_API trv_net_comm_t *trv_net_world(trv_net_t *net);
 TRV_API int trv_net_rank(const trv_net_comm_t *comm); /* of this process, 0 … size - 1 */
 TRV_API int trv_net_size(const trv_net_comm_t *comm);
-/* The rank in the world of a rank of the communicator; negative where there is none. */
+/* The rank in the world of a rank of the communicator; negative if the communicator has no such rank. */
 TRV_API int trv_net_world_rank(const trv_net_comm_t *comm, int rank);
 
-/* Collective over `comm`: the ranks of the same color form a communicator, ordered by key, then by rank. A rank with a
- * negative color is in none, and its *made is NULL. */
+/* Collective over `comm`: the ranks with the same color form a communicator, ordered by key, then by rank. On a rank
+ * with a negative color *made is NULL. */
 TRV_API int trv_net_split(trv_net_comm_t *comm, int color, int key, trv_net_comm_t **made);
-/* Not collective. Free the communicator's plans first; nothing may be pending. The world is not freed. */
+/* Not collective. Free the communicator's plans first; no operation may be pending. The world is not freed. */
 TRV_API void trv_net_comm_free(trv_net_comm_t **comm);
-/* Collective, the same values on all ranks: how the communicator's ranks are wired, numbered row-major with the last
- * dimension fastest, and the algorithm of later collectives. NULL leaves either unchanged; "" selects a ring, or the
- * planner's choice. */
+/* Sets the torus that the communicator's ranks form, numbered row-major with the last dimension fastest, and the
+ * algorithm of later collectives. Collective, with the same values on all ranks. NULL leaves either unchanged; ""
+ * selects a ring, or the planner's choice. */
 TRV_API int trv_net_comm_set(trv_net_comm_t *comm, const char *torus, const char *algorithm);
 
 /* ---- Collectives ------------------------------------------------------------------------------------------------- */
 
-/* Counts are in elements: of the whole vector for AllReduce, of one rank's block for Reduce-Scatter and AllGather (whose
- * input, or output, has size * count). input == output means in place: for Reduce-Scatter the result is at the start of
- * the buffer, for AllGather rank r's block is taken from block r of the output. Otherwise the two must not overlap.
+/* Counts are in elements: of the whole vector for AllReduce, of one rank's block for Reduce-Scatter and AllGather (the
+ * input of the former and the output of the latter have size * count elements). input == output means in place: for
+ * Reduce-Scatter the result is at the start of the buffer, for AllGather rank r's block is read from block r of the
+ * output. Otherwise the buffers must not overlap.
  *
- * In the first call of a kind (collective, type, operation) and class of sizes on a communicator its rank 0 selects an
- * algorithm and sends it to the others; later calls of any count in the class neither decide nor allocate. */
+ * In the first call with an operation signature (collective, type, operation) and class of sizes on a communicator,
+ * rank 0 selects an algorithm and broadcasts its choice; later calls with any count in the class neither select nor
+ * allocate. */
 TRV_API int trv_net_allreduce(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                               trv_op_t op);
 TRV_API int trv_net_reduce_scatter(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
@@ -137,24 +141,25 @@ TRV_API int trv_net_reduce_scatter(trv_net_comm_t *comm, const void *input, void
 TRV_API int trv_net_allgather(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type);
 /* Returns when all ranks have called it. */
 TRV_API int trv_net_barrier(trv_net_comm_t *comm);
-/* Copies root's buffer to all others'. */
+/* Copies the buffer of root to the buffers of all other ranks. */
 TRV_API int trv_net_broadcast(trv_net_comm_t *comm, void *buffer, size_t bytes, int root);
 
 /* ---- Messages ---------------------------------------------------------------------------------------------------- */
 
 /* Messages between two ranks with the same tag (0 … TRV_NET_TAG_MAX) on the same communicator match in order. The
- * receiver states the exact length; another one breaks the net. 0 bytes are allowed; a rank may send to itself if it does
- * not wait for that before it receives. A send may complete before its receive is posted; at most 64 messages, and as
- * many broadcasts, to a rank do so. Messages are sent at once, so receives may be posted in any order; but a send that is
- * more than 64 messages ahead completes only when those before it have been received, too. */
+ * receiver specifies the exact length; a message of another length breaks the net. 0 bytes are allowed. A rank may send
+ * to itself if it does not wait for the send before it receives. A send may complete before its receive is posted; at
+ * most 64 messages, and at most 64 broadcasts, to a rank do so. Messages are sent at once, so receives may be posted in
+ * any order; but a send that is more than 64 messages ahead completes only after the messages before it have been
+ * received. */
 #define TRV_NET_TAG_MAX 0x7fffff
 TRV_API int trv_net_send(trv_net_comm_t *comm, const void *data, size_t bytes, int peer, int tag);
 TRV_API int trv_net_receive(trv_net_comm_t *comm, void *data, size_t bytes, int peer, int tag);
 
 /* ---- Non-blocking ------------------------------------------------------------------------------------------------ */
 
-/* The same, without waiting. Buffers belong to the library until the request is complete. If a start fails, *request is
- * TRV_NET_REQUEST_NULL. Any number may be pending. */
+/* The same operations without waiting. The library owns the buffers until the request is complete. If a start fails,
+ * *request is TRV_NET_REQUEST_NULL. Any number of requests may be pending. */
 TRV_API int trv_net_allreduce_start(trv_net_comm_t *comm, const void *input, void *output, size_t count,
                                     trv_type_t type, trv_op_t op, trv_net_request_t *request);
 TRV_API int trv_net_reduce_scatter_start(trv_net_comm_t *comm, const void *input, void *output, size_t count,
@@ -169,27 +174,27 @@ TRV_API int trv_net_send_start(trv_net_comm_t *comm, const void *data, size_t by
 TRV_API int trv_net_receive_start(trv_net_comm_t *comm, void *data, size_t bytes, int peer, int tag,
                                   trv_net_request_t *request);
 
-/* Makes progress; *done says whether the request is complete, and was freed and set to TRV_NET_REQUEST_NULL, which it is
- * also after an error. TRV_NET_REQUEST_NULL is complete. */
+/* Makes progress. If the request is complete, also with an error, *done is true, and the request is freed and set to
+ * TRV_NET_REQUEST_NULL. TRV_NET_REQUEST_NULL is complete. */
 TRV_API int trv_net_test(trv_net_request_t *request, bool *done);
 TRV_API int trv_net_wait(trv_net_request_t *request);
-/* Waits for about `seconds`; if nothing progresses, for up to 0.1 s longer. *done as in trv_net_test. */
+/* Waits for about `seconds`; if there is no progress, for up to 0.1 s longer. *done as in trv_net_test. */
 TRV_API int trv_net_wait_for(trv_net_request_t *request, double seconds, bool *done);
-/* Waits for all of them, even after an error; returns the first error. */
+/* Waits for all requests, even after an error; returns the first error. */
 TRV_API int trv_net_wait_all(trv_net_request_t *request, int requests);
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */
 
-/* One prepared collective: create it once, run it on any buffers, any number of times, at the count it was created for.
- * Runs of a plan follow each other; different plans may run at the same time, started in any order. After its first run a
- * plan allocates nothing. */
+/* A prepared collective: create it once, run it any number of times, on any buffers, with the count for which it was
+ * created. The runs of one plan follow each other; different plans may run at the same time and may be started in any
+ * order. After its first run a plan does not allocate memory. */
 typedef struct trv_net_plan_options {
     size_t size;                    /* of this struct, as the caller knows it: begin with {TRV_NET_PLAN_OPTIONS} */
     const char *algorithm;          /* NULL: the communicator's, else the planner's choice */
-    const trv_schedule_t *schedule; /* one of your own, the same on all ranks, which must outlive the plan and should
-                                       have passed trv_verify; or NULL */
-    const trv_elements_t *elements; /* your own elements and reduction, which replace type and op; it must be
-                                       commutative and associative; or NULL */
+    const trv_schedule_t *schedule; /* a user-defined schedule, the same on all ranks, which must outlive the plan and
+                                       should have passed trv_verify; or NULL */
+    const trv_elements_t *elements; /* user-defined elements and reduction, which replace type and op; the reduction
+                                       must be commutative and associative; or NULL */
 } trv_net_plan_options_t;
 #define TRV_NET_PLAN_OPTIONS .size = sizeof(trv_net_plan_options_t)
 
@@ -218,17 +223,17 @@ TRV_API int trv_net_plan_query(const trv_net_plan_t *plan, trv_net_plan_info_t *
 
 /* ---- Ports ------------------------------------------------------------------------------------------------------- */
 
-/* An interface that messages leave by, and its traffic so far (payload of schedules, broadcasts and messages). */
+/* A network interface of this rank, and its traffic so far (payload of schedules, broadcasts and messages). */
 typedef struct trv_net_port {
     size_t size;        /* of this struct, as the caller knows it: begin with {TRV_NET_PORT} */
-    char interface[64]; /* "eth1", as the provider calls it */
-    char provider[64];  /* "tcp;ofi_rxm" */
-    char address[128];  /* of this end, as libfabric prints it */
-    char ways[128];     /* the ports of the torus whose messages leave by it: "+0,-1" */
+    char interface[64]; /* name that the provider uses, such as "eth1" */
+    char provider[64];  /* such as "tcp;ofi_rxm" */
+    char address[128];  /* of the local endpoint, in the format of libfabric */
+    char ways[128];     /* ports of the torus whose messages are sent through the interface, such as "+0,-1" */
     uint64_t bytes_sent, bytes_received, messages_sent, messages_received;
 } trv_net_port_t;
 #define TRV_NET_PORT .size = sizeof(trv_net_port_t)
-TRV_API int trv_net_ports(const trv_net_t *net); /* how many there are */
+TRV_API int trv_net_ports(const trv_net_t *net); /* number of interfaces */
 TRV_API int trv_net_port(const trv_net_t *net, int index, trv_net_port_t *port);
 
 #ifdef __cplusplus

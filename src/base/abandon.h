@@ -1,5 +1,5 @@
 /*
- * Memory that is never freed, because a message that could not be taken back may still read it. It stays reachable, so
+ * Memory that is never freed, because a message that could not be cancelled may still access it. It stays reachable, so
  * that leak checkers do not report it.
  */
 #ifndef TRIVANCE_BASE_ABANDON_H
@@ -13,7 +13,7 @@ typedef struct trv_abandoned {
     struct trv_abandoned *next;
 } trv_abandoned_t;
 
-/* NULL is allowed. */
+/* Abandons a block of memory; NULL is ignored. */
 static inline void trv_abandon(void *memory)
 {
     static _Atomic(trv_abandoned_t *) first;

@@ -1,5 +1,5 @@
 /*
- * Growing twofold, so that adding entry by entry costs little.
+ * Growing arrays: the capacity doubles, so that adding an entry takes constant time on average.
  */
 #include "base/array.h"
 

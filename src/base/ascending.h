@@ -1,5 +1,5 @@
 /*
- * Ascending order, for qsort and bsearch; and medians.
+ * Comparison functions for ascending order with qsort and bsearch; medians.
  */
 #ifndef TRIVANCE_BASE_ASCENDING_H
 #define TRIVANCE_BASE_ASCENDING_H
@@ -31,7 +31,7 @@ static inline int trv_compare_double(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Sorts the values, of which there is at least one. Of an even number it is the mean of the two in the middle. */
+/* The median of at least one value: for an even count, the mean of the two middle ones. Sorts the values. */
 static inline double trv_median(double *value, int count)
 {
     qsort(value, (size_t)count, sizeof *value, trv_compare_double);

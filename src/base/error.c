@@ -8,7 +8,7 @@
 
 static _Thread_local char last_error[1024] = "no error so far";
 
-/* Bytes of the character that begins here; 0: it is none that can be printed. */
+/* The length of the UTF-8 character that begins here; 0 if it is invalid or not printable. */
 static int character_bytes(const unsigned char *at)
 {
     const int bytes = at[0] < 0x80 ? 1 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
@@ -42,7 +42,7 @@ void trv_make_printable(char *text)
 
 int trv_fail(int code, const char *format, ...)
 {
-    /* The arguments may point into last_error itself (a caller that adds to the sentence): format aside first. */
+    /* Format into a separate buffer first: the arguments may point into last_error (a caller extends a sentence). */
     char text[sizeof last_error];
     va_list arguments;
     va_start(arguments, format);

@@ -9,21 +9,22 @@
 
 #include <trivance/common.h>
 
-/* Internal functions that are declared with TRV_API are exported for the other libraries alone, which share this thread's
- * error (version TRIVANCE_PRIVATE in trivance.map). */
+/* Exported only for the other libraries, which use the same last error (version TRIVANCE_PRIVATE in trivance.map), as all
+ * internal functions with TRV_API. */
 TRV_API int trv_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Puts ? for what is no character in UTF-8, a part of one that was cut off for example, and for control characters: the
- * names of files and what is in them must neither break a line nor speak to a terminal. trv_fail does so. */
+/* Replaces control characters and bytes that are not valid UTF-8 (such as parts of a truncated character) by '?'. Names
+ * and contents of files must neither break lines nor send control sequences to a terminal. trv_fail calls it. */
 void trv_make_printable(char *text);
 
-/* Whether a struct that a caller has filled is the one that this library knows; `initialiser` sets its size. */
+/* Checks that the size of a struct filled by the caller is that of this library; `initialiser` is the macro that sets
+ * it. Returns TRV_OK or TRV_ERR_ARGUMENT. */
 TRV_API int trv_check_size(size_t given, size_t known, const char *initialiser);
 
-/* Receives a sentence about what is odd but harmless, and is ignored. */
+/* Callback for warnings: receives a sentence about unusual input that is ignored. */
 typedef void trv_warn_t(void *context, const char *sentence);
 
-/* The sentence for TRV_ERR_MEMORY. */
+/* Sets the last error for TRV_ERR_MEMORY, and returns that code. */
 TRV_API int trv_fail_memory(void);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * FNV-1a, the hash of everything that is compared or looked up by one (Fowler, Noll and Vo; the 64-bit variant). Its
- * values are in files (star searches) and in messages between ranks: they may not change.
+ * FNV-1a, the hash function for all comparisons and tables (Fowler, Noll and Vo; the 64-bit variant). Its values are
+ * stored in files (star searches) and sent between ranks; therefore they must not change.
  */
 #ifndef TRIVANCE_BASE_HASH_H
 #define TRIVANCE_BASE_HASH_H
@@ -10,7 +10,7 @@
 
 #define TRV_HASH_SEED UINT64_C(14695981039346656037)
 
-/* Of some bytes, after those whose hash is `seed` (TRV_HASH_SEED at first). */
+/* Continues a hash with further bytes. seed: the hash of the bytes so far, initially TRV_HASH_SEED. */
 static inline uint64_t trv_hash(uint64_t seed, const void *data, size_t bytes)
 {
     const unsigned char *byte = data;
@@ -19,7 +19,7 @@ static inline uint64_t trv_hash(uint64_t seed, const void *data, size_t bytes)
     return seed;
 }
 
-/* The same idea for tables in memory, a number at a time: quicker, and not to be kept. */
+/* A variant for tables in memory, which processes an integer at a time. It is faster; its values must not be stored. */
 #define TRV_HASH_INTS_SEED 2166136261u
 
 static inline unsigned trv_hash_ints(unsigned seed, const int *value, int count)

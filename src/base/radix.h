@@ -1,12 +1,12 @@
 /*
- * Small integer mathematics of the algorithms.
+ * Integer logarithms and powers for the algorithms.
  */
 #ifndef TRIVANCE_BASE_RADIX_H
 #define TRIVANCE_BASE_RADIX_H
 
 #include <stdbool.h>
 
-/* ceil(log_radix value): the least s with radix^s >= value. */
+/* ceil(log_radix value): the smallest s with radix^s >= value. */
 static inline int trv_log_ceil(int radix, int value)
 {
     int steps = 0;
@@ -15,7 +15,7 @@ static inline int trv_log_ceil(int radix, int value)
     return steps;
 }
 
-/* radix^exponent; the caller sees to it that it fits. */
+/* radix^exponent; the caller ensures that the result fits. */
 static inline int trv_power(int radix, int exponent)
 {
     int power = 1;

@@ -1,5 +1,5 @@
 /*
- * Classes of sizes: what the planner answers and the log says for one size holds for all sizes near it.
+ * Classes of sizes: the choice of the planner, and its line in the log, apply to all sizes of a class.
  */
 #ifndef TRIVANCE_BASE_SIZE_CLASS_H
 #define TRIVANCE_BASE_SIZE_CLASS_H
@@ -9,7 +9,7 @@
 
 #define TRV_SIZE_CLASS_MIN 8
 
-/* The size that stands for all sizes near `bytes`: the nearest power of two, at least TRV_SIZE_CLASS_MIN. */
+/* The size that represents the class of `bytes`: the nearest power of two, at least TRV_SIZE_CLASS_MIN. */
 static inline uint64_t trv_size_class(uint64_t bytes)
 {
     uint64_t size = TRV_SIZE_CLASS_MIN;

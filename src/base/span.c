@@ -1,5 +1,5 @@
 /*
- * Progress of long work.
+ * Reports of progress to a callback.
  */
 #include "base/span.h"
 

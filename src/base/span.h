@@ -10,21 +10,21 @@
 #include <trivance/common.h>
 
 typedef struct trv_span {
-    int (*callback)(void *context, double fraction); /* of all the work; a result other than 0 cancels it; or NULL */
+    int (*callback)(void *context, double fraction); /* of the whole work; a nonzero result cancels it; or NULL */
     void *context;
-    double first, size; /* where the span begins, and how much of all the work it is */
+    double first, size; /* begin and size of the span, as fractions of the whole work */
 } trv_span_t;
 
-/* The span of `whole` that begins at `first` and is `size` of it, as fractions. */
+/* The part of the span `whole` that begins at `first` and has the size `size`, as fractions of it. */
 static inline trv_span_t trv_span(trv_span_t whole, double first, double size)
 {
     return (trv_span_t){whole.callback, whole.context, whole.first + whole.size * first, whole.size * size};
 }
 
-/* Reports that `fraction` of the span is done; estimates above 1 count as 1. 0, or TRV_ERR_CANCELLED. */
+/* Reports that `fraction` of the span is done; estimates above 1 count as 1. Returns 0 or TRV_ERR_CANCELLED. */
 TRV_API int trv_span_report(trv_span_t span, double fraction);
 
-/* The same as a callback, for functions that take one: `span` points to a trv_span_t. */
+/* trv_span_report as a callback, for functions with a callback argument: `span` points to a trv_span_t. */
 int trv_span_callback(void *span, double fraction);
 
 #endif

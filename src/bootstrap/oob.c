@@ -1,5 +1,6 @@
 /*
- * Agreement over out-of-band communication.
+ * Agreement on errors: the ranks find the lowest rank that has an error by a maximum, and that rank broadcasts its
+ * message.
  */
 #include "bootstrap/oob.h"
 
@@ -14,7 +15,7 @@ int trv_oob_agree(const trv_oob_t *oob, int code)
         int32_t code;
         char sentence[512];
     } error = {.code = code};
-    int64_t from_last = code < 0 ? oob->ranks - oob->rank : 0; /* the maximum is that of the lowest rank */
+    int64_t from_last = code < 0 ? oob->ranks - oob->rank : 0; /* the lowest rank has the maximum */
     if (code < 0)
         snprintf(error.sentence, sizeof error.sentence, "%s", trv_last_error());
     int rc = oob->allreduce_max(oob->context, &from_last);
@@ -25,6 +26,6 @@ int trv_oob_agree(const trv_oob_t *oob, int code)
     if (rc < 0)
         return rc;
     error.sentence[sizeof error.sentence - 1] = '\0';
-    return strncmp(error.sentence, "rank ", 5) == 0 ? trv_fail(error.code, "%s", error.sentence) /* names one already */
+    return strncmp(error.sentence, "rank ", 5) == 0 ? trv_fail(error.code, "%s", error.sentence) /* it names a rank */
                                                     : trv_fail(error.code, "rank %d: %s", failed, error.sentence);
 }

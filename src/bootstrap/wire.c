@@ -1,5 +1,5 @@
 /*
- * Packing and unpacking of messages.
+ * Encoding and decoding of messages.
  */
 #include "bootstrap/wire.h"
 

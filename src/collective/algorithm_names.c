@@ -1,5 +1,6 @@
 /*
- * The names that a user can give for an algorithm: those of the table, families, and the two words of rules.
+ * The names that a user can specify for an algorithm: those of the table of algorithms, families, and the two words of
+ * rules ("planned", "auto").
  */
 #include "collective/algorithm_names.h"
 

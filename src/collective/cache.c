@@ -1,5 +1,5 @@
 /*
- * Caches: see cache.h.
+ * Caches of decisions; cache.h describes them.
  */
 #include "collective/cache.h"
 

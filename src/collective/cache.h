@@ -1,9 +1,10 @@
 /*
- * Caches: what a communicator has decided so far, the latest used first. Only the order of calls determines what a cache
- * keeps, so all ranks keep the same. Whoever owns the cache serialises its calls.
+ * Caches: the objects that a communicator has created for its calls so far, most recently used first. Only the order of
+ * calls determines the contents of a cache, so that all ranks keep the same objects. The owner of a cache must
+ * serialize its calls.
  *
- * Communicators with the same ranks can share what they keep. Up to TRV_CACHE_GROUP of them, which have an index each, do
- * so without allocating memory, because every object has an entry for each index.
+ * Communicators with the same ranks can share objects. Up to TRV_CACHE_GROUP caches form a group, in which each has an
+ * index. Within a group, sharing allocates no memory, because every object has a list entry for each index.
  */
 #ifndef TRIVANCE_COLLECTIVE_CACHE_H
 #define TRIVANCE_COLLECTIVE_CACHE_H
@@ -27,11 +28,11 @@ struct trv_cached {
     trv_cache_entry_t entry[TRV_CACHE_GROUP];
 };
 
-/* Zeros are an empty cache with index 0. */
+/* A cache of zeros is empty and has index 0. */
 typedef struct trv_cache {
     trv_cache_entry_t *first;
-    int index;                 /* of its entries in the objects */
-    trv_cache_entry_t *copied; /* entries of its own, for objects of a cache of another group; or NULL */
+    int index;                 /* of the list entries in the objects that this cache uses */
+    trv_cache_entry_t *copied; /* separate list entries, for objects of a cache of another group; or NULL */
 } trv_cache_t;
 
 /* The caller holds one reference. `destroy` is called when the last one is released. */
@@ -39,16 +40,16 @@ void trv_cached_init(trv_cached_t *object, void (*destroy)(trv_cached_t *object)
 void trv_cached_hold(trv_cached_t *object);
 void trv_cached_release(trv_cached_t *object);
 
-/* Takes over the caller's reference, and drops all but the `objects_max` latest used. */
+/* Adds an object and takes over the caller's reference. Drops all but the `objects_max` most recently used objects. */
 void trv_cache_add(trv_cache_t *cache, trv_cached_t *object, int objects_max);
-/* Drops all. */
+/* Drops all objects. */
 void trv_cache_clear(trv_cache_t *cache);
-/* The empty cache keeps what `other` keeps: as number `index` of its group; or outside of it, which returns false where
- * there is no memory. */
+/* Initialize a cache with the objects of `other`. trv_cache_share makes it the member `index` of the group of `other`.
+ * trv_cache_copy does not; it allocates list entries, and returns false if memory is exhausted. */
 void trv_cache_share(trv_cache_t *cache, const trv_cache_t *other, int index);
 bool trv_cache_copy(trv_cache_t *cache, const trv_cache_t *other);
 
-/* The object at `place`, which becomes the latest used. Places are &cache->first and the entries' &next. */
+/* Returns the object at `place`, and makes it the most recently used. place: &cache->first, or &next of an entry. */
 static inline trv_cached_t *trv_cache_use(trv_cache_t *cache, trv_cache_entry_t **place)
 {
     trv_cache_entry_t *entry = *place;

@@ -1,6 +1,6 @@
 /*
- * Choices by name and by the planner, and the reasons for them. The planner keeps its plans per process, so that a second
- * communicator of the same shape is answered at once.
+ * Choices by name and by the planner, and the reasons for them. The planner keeps its plans for the whole process, so
+ * that the choice for a second communicator of the same shape takes no time.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -80,7 +80,7 @@ int trv_choose_named(const trv_chooser_t *chooser, const trv_signature_t *signat
 
 /* ---- By the planner ---------------------------------------------------------------------------------------------- */
 
-/* Vectors of a class of sizes, as the planner is asked about them. */
+/* Arguments of a query to the planner, for vectors of a class of sizes. */
 typedef struct question {
     const trv_chooser_t *chooser;
     trv_collective_t collective;
@@ -94,7 +94,8 @@ static int question_planner(const question_t *question, trv_planner_t **planner)
                               &question->chooser->simulation, &question->constraints);
 }
 
-/* The plan of the family's fastest member; TRV_ERR_UNSUPPORTED with the last reason if none is suitable. */
+/* Finds the plan of the fastest algorithm in the family; TRV_ERR_UNSUPPORTED if none is suitable, with the reason for
+ * the last one as the last error. */
 static int find_in_family(const question_t *question, const char *family, trv_planned_t *best)
 {
     trv_planner_t *planner;
@@ -116,7 +117,7 @@ static int find_in_family(const question_t *question, const char *family, trv_pl
     return code < 0 ? code : found;
 }
 
-/* "; trivance-b would take 25 us" */
+/* Appends the second best algorithm, such as "; trivance-b would take 25 us". */
 static void append_second(const question_t *question, const trv_time_unit_t *unit, trv_choice_t *choice)
 {
     trv_planner_t *planner;

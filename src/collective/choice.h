@@ -1,6 +1,6 @@
 /*
- * The choice of a schedule: an algorithm that was asked for by name, or the planner's fastest. Rank 0 of a communicator
- * chooses for a whole class of sizes and broadcasts the choice.
+ * The choice of a schedule: an algorithm that the user has named, or the planner's fastest. Rank 0 of a communicator
+ * makes one choice for a class of sizes and broadcasts it.
  */
 #ifndef TRIVANCE_COLLECTIVE_CHOICE_H
 #define TRIVANCE_COLLECTIVE_CHOICE_H
@@ -21,49 +21,49 @@ enum { TRV_CHOICE_REASON_MAX = 640 };
 
 typedef struct trv_choice {
     char algorithm[TRV_ALGORITHM_NAME_MAX]; /* "": none */
-    char reason[TRV_CHOICE_REASON_MAX];     /* for the log: why this one, or why none */
-    bool left_to_library;                   /* the user wants the MPI library to serve */
-    bool on_nodes; /* along a set of nodes of the machine in this order, on this line or ring; else on the torus */
+    char reason[TRV_CHOICE_REASON_MAX];     /* for the log: why this algorithm, or why none */
+    bool left_to_library;                   /* the user has selected the MPI library for these calls */
+    bool on_nodes; /* true: on a set of machine nodes in `order`, a line or ring `torus`; false: on the whole torus */
     trv_order_t order;
     trv_torus_t torus;
-    uint64_t bytes_min, bytes_max; /* of the vectors that the choice is for */
+    uint64_t bytes_min, bytes_max; /* sizes of vectors to which the choice applies */
 } trv_choice_t;
 
-/* Where schedules are to run. */
+/* The network for which schedules are chosen, and the limits of the choice. */
 typedef struct trv_chooser {
     const trv_network_t *network;      /* the torus, with its slow and cut links */
-    trv_simulate_options_t simulation; /* what the planner simulates: see trv_chooser_simulation */
-    const trv_rules_t *measured;       /* whose measured paths the reason may quote */
-    bool allow_inconsistent;           /* the planner may choose schedules that give ranks different bits … */
-    bool allow_inconsistent_names;     /* … and those may be asked for by name */
-    bool explains;                     /* the reason names the second best, too */
+    trv_simulate_options_t simulation; /* network model of the planner, from trv_chooser_simulation */
+    const trv_rules_t *measured;       /* rules whose measured paths the reason may quote */
+    bool allow_inconsistent;           /* the planner may choose schedules whose results differ between ranks */
+    bool allow_inconsistent_names;     /* such schedules may be chosen by name */
+    bool explains;                     /* the reason also names the second best algorithm */
 } trv_chooser_t;
 
-/* The network of TRIVANCE_ALPHA, TRIVANCE_BANDWIDTH and so on, with the links of `network`, which it borrows, and shared
- * paths. */
+/* The network model of TRIVANCE_ALPHA, TRIVANCE_BANDWIDTH and the other network variables, with shared paths and with
+ * the slow links of `network`, to which the result points. */
 trv_simulate_options_t trv_chooser_simulation(const trv_settings_t *settings, const trv_network_t *network,
                                               const trv_model_paths_t *paths);
 
-/* Whether the name is that of a family of algorithms, and of no algorithm. */
+/* True if the name is that of a family of algorithms, and not that of an algorithm. */
 bool trv_choice_is_family(const char *name);
 
-/* The named algorithm. If it does not run on the network, or its results would be wrong, choice->algorithm stays "" and the
- * reason becomes "SOURCE: ALGORITHM, but …". Returns TRV_OK, also for wrong results, or the code of
- * trv_schedule_create_on. */
+/* Chooses the named algorithm. If it does not run on the network, or its results would be wrong, choice->algorithm
+ * stays "" and the reason becomes "SOURCE: ALGORITHM, but …". Returns the code of trv_schedule_create_on; it is also
+ * TRV_OK if only the results would be wrong. */
 int trv_choose_named(const trv_chooser_t *chooser, const trv_signature_t *signature, const char *algorithm,
                      const char *source, trv_choice_t *choice);
 
-/* The fastest schedule for vectors of `bytes`, of a family or (NULL) of all algorithms. Appends to the reason;
- * choice->algorithm stays "" where there is none. TRV_OK or a code of the core. */
+/* Chooses the fastest schedule for vectors of `bytes`, among a family or (NULL) among all algorithms. Appends to the
+ * reason; choice->algorithm stays "" if none is suitable. Returns TRV_OK or an error of the planner. */
 int trv_choose_planned(const trv_chooser_t *chooser, const trv_signature_t *signature, uint64_t bytes,
                        const char *family, trv_choice_t *choice);
 
 /* ---- Reasons ----------------------------------------------------------------------------------------------------- */
 
 void trv_choice_append(trv_choice_t *choice, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* "planned: 4.473 us expected, of which …"; returns the unit of its times. */
+/* Appends "planned: 4.473 us expected, of which …", where `how` is "planned"; returns the unit of the times. */
 const trv_time_unit_t *trv_choice_append_plan(trv_choice_t *choice, const char *how, const trv_planned_t *plan);
-/* "; planning took 12 ms", where it was long. */
+/* Appends "; planning took 12 ms" if it took long. */
 void trv_choice_append_duration(trv_choice_t *choice, double took_s);
 
 #endif

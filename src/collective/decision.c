@@ -1,5 +1,5 @@
 /*
- * Decisions: see decision.h.
+ * Creation of decisions; decision.h describes them.
  */
 #include "collective/decision.h"
 

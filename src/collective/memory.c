@@ -1,5 +1,5 @@
 /*
- * Counters of the memory that is kept.
+ * Counters of the memory that is kept, updated atomically.
  */
 #include "collective/memory.h"
 

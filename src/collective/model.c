@@ -1,5 +1,5 @@
 /*
- * Settings of the network, as options of the simulator.
+ * Conversion of network settings and shared paths to options of the simulator.
  */
 #include "collective/model.h"
 
@@ -14,12 +14,12 @@ trv_simulate_options_t trv_model_network(double alpha_ns, double bandwidth_bps, 
     const trv_simulate_options_t standard = TRV_SIMULATE_DEFAULTS;
     trv_simulate_options_t network = standard;
     network.model = TRV_FIFO;
-    network.delivery = TRV_DELIVERY_TAIL; /* a message is there when all of it is */
+    network.delivery = TRV_DELIVERY_TAIL; /* a message arrives with its last byte */
     network.alpha_ns = alpha_ns;
     network.message_overhead_ns = overhead_ns;
     network.bandwidth_bps = bandwidth_bps;
     network.nic_bandwidth_bps *= bandwidth_bps / standard.bandwidth_bps;
-    /* A way of one hop passes two routers, so what a hop takes beyond the standard is the link's alone. */
+    /* A path of one hop traverses two routers. Their share is at most half of hop_ns; the rest is the link's. */
     double routers_ns = fmin(standard.router_out_ns + standard.router_in_ns, hop_ns / 2);
     network.router_out_ns = network.router_in_ns = routers_ns / 2;
     network.link_latency_ns = hop_ns - routers_ns;
@@ -49,14 +49,14 @@ char *trv_model_narrow_text(const trv_simulate_options_t *network, const trv_tor
                                    many == 0   ? ""
                                    : many == 1 ? "dimension"
                                                : "dimensions");
-    for (int d = 0, said = 0; d < torus->dims; d++)
+    for (int d = 0, written = 0; d < torus->dims; d++)
         if (network->narrow >> d & 1) {
             used += (size_t)snprintf(text + used, TRV_MODEL_NARROW_MAX - used, "%s%d",
-                                     said == 0         ? " "
-                                     : said + 1 < many ? ", "
-                                                       : " and ",
+                                     written == 0         ? " "
+                                     : written + 1 < many ? ", "
+                                                          : " and ",
                                      d);
-            said++;
+            written++;
         }
     if (many > 0)
         used += (size_t)snprintf(text + used, TRV_MODEL_NARROW_MAX - used, " %s narrow%s%s", many == 1 ? "is" : "are",

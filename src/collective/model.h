@@ -1,7 +1,7 @@
 /*
- * The network that TRIVANCE_ALPHA and the other network variables describe, or one that was measured, as options of the
- * simulator: one queue per link, delivery of the tail, hop_ns for each hop, overhead_ns of the sender's processor for each
- * message, and otherwise TRV_SIMULATE_DEFAULTS.
+ * The network model of the planner: the network that TRIVANCE_ALPHA and the other network variables describe, or a
+ * measured one, as options of the simulator. It has one queue per link, delivery of a message with its last byte,
+ * hop_ns for each hop, overhead_ns of the sender's processor for each message, and otherwise TRV_SIMULATE_DEFAULTS.
  */
 #ifndef TRIVANCE_COLLECTIVE_MODEL_H
 #define TRIVANCE_COLLECTIVE_MODEL_H
@@ -13,16 +13,18 @@
 
 trv_simulate_options_t trv_model_network(double alpha_ns, double bandwidth_bps, double hop_ns, double overhead_ns);
 
-/* Which dimensions of `torus` are narrow there: by the rules' measurement of that torus if there is one, else those that
- * were found (bits of its dimensions and perhaps more); those that are declared in any case. */
+/* Dimensions whose two directions share one path (narrow dimensions), as bit masks, which may have bits beyond the
+ * dimensions of the torus. */
 typedef struct trv_model_paths {
     unsigned declared, found;
-    bool one_found; /* those that were found share one path */
+    bool one_found; /* the dimensions found share one path with each other */
 } trv_model_paths_t;
+/* Sets the narrow dimensions of `torus` in the model: those that are declared, and those that the rules contain as
+ * measured for this torus or, without a measurement, those found. */
 void trv_model_narrow(trv_simulate_options_t *network, const trv_torus_t *torus, const trv_rules_t *rules,
                       const trv_model_paths_t *paths);
-/* "dimensions 0 and 2 are narrow, by one path (measured)", that what was measured is another torus's, or "": for people.
- * Returns `text`. */
+/* Describes the narrow dimensions for users: "dimensions 0 and 2 are narrow, by one path (measured)", and that a
+ * measurement is for another torus; "" if there is nothing to report. Returns `text`. */
 #define TRV_MODEL_NARROW_MAX (160 + TRV_TORUS_TEXT_MAX)
 char *trv_model_narrow_text(const trv_simulate_options_t *network, const trv_torus_t *torus, const trv_rules_t *rules,
                             char text[TRV_MODEL_NARROW_MAX]);

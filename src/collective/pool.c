@@ -1,5 +1,5 @@
 /*
- * Pools: one place that is exchanged atomically, and a list behind it.
+ * Pools: one object that is exchanged atomically, and a list of further ones under a lock.
  */
 #include "collective/pool.h"
 

@@ -1,6 +1,6 @@
 /*
- * A pool of objects that are used by one run at a time: taken for a run, given back after it. Objects in the pool are
- * not in use. Any thread may take and give; where one object is enough, neither takes the lock.
+ * A pool of objects that are used by one run at a time: a run takes an object and returns it at its end. Objects in the
+ * pool are not in use. Any thread may take and return objects; if one object suffices, neither acquires the lock.
  */
 #ifndef TRIVANCE_COLLECTIVE_POOL_H
 #define TRIVANCE_COLLECTIVE_POOL_H
@@ -16,28 +16,28 @@ typedef struct trv_pooled {
 
 typedef struct trv_pool {
     _Atomic(trv_pooled_t *) first;
-    pthread_mutex_t lock; /* of the others: */
+    pthread_mutex_t lock; /* protects the further objects: */
     trv_pooled_t *other;
     int others, others_max;
 } trv_pool_t;
 
-/* Capacity: one object, and others_max more. */
+/* The capacity is one object and others_max further ones. */
 void trv_pool_init(trv_pool_t *pool, int others_max);
-/* After everything in it is taken. */
+/* Called after all objects have been taken. */
 void trv_pool_clear(trv_pool_t *pool);
 
-/* The list behind the first object: trv_pool_take and trv_pool_give call these. */
+/* Access to the list of further objects, for trv_pool_take and trv_pool_give. */
 trv_pooled_t *trv_pool_take_other(trv_pool_t *pool);
 bool trv_pool_give_other(trv_pool_t *pool, trv_pooled_t *pooled);
 
-/* NULL: none is free. */
+/* Takes an object; NULL if the pool is empty. */
 static inline trv_pooled_t *trv_pool_take(trv_pool_t *pool)
 {
     trv_pooled_t *taken = atomic_exchange_explicit(&pool->first, NULL, memory_order_acquire);
     return taken ? taken : trv_pool_take_other(pool);
 }
 
-/* false: the pool is full, and the object stays the caller's. */
+/* Returns an object to the pool; false if the pool is full, and the caller still owns the object. */
 static inline bool trv_pool_give(trv_pool_t *pool, trv_pooled_t *pooled)
 {
     trv_pooled_t *none = NULL;

@@ -1,6 +1,7 @@
 /*
- * A few blocks in places of their own, each taken and given by one atomic exchange. A block that is too small is freed
- * rather than put back, so that the blocks grow to what the program needs, and as many are kept as run at one time.
+ * A small array of free blocks, each taken and returned by one atomic exchange. A block that is too small is freed and
+ * not put back, so that the blocks grow to the size that the program needs, and their number is that of plans that run
+ * at the same time.
  */
 #include "collective/scratch.h"
 
@@ -11,10 +12,10 @@
 #include "collective/memory.h"
 
 #define PLACES    8
-#define ALIGNMENT 64 /* also the size of the head, with padding */
+#define ALIGNMENT 64 /* also the size of the header with its padding */
 
 typedef struct block {
-    size_t bytes; /* behind the head */
+    size_t bytes; /* of memory after the header */
 } block_t;
 
 static _Atomic(block_t *) place[PLACES];

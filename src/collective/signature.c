@@ -1,5 +1,5 @@
 /*
- * Signatures.
+ * Operation signatures, and the properties of schedules that they require.
  */
 #include "collective/signature.h"
 

@@ -1,6 +1,6 @@
 /*
- * Operation signatures: the properties of a call (collective, element size, and how the operation combines) on which the
- * choice of a schedule depends, besides the class of sizes (base/size_class.h).
+ * Operation signatures: the properties of a call (collective, element size, and how the operation combines) on which
+ * the choice of a schedule depends, besides the class of sizes (base/size_class.h).
  */
 #ifndef TRIVANCE_COLLECTIVE_SIGNATURE_H
 #define TRIVANCE_COLLECTIVE_SIGNATURE_H
@@ -17,11 +17,11 @@
 typedef struct trv_signature {
     trv_collective_t collective;
     size_t element_bytes;
-    bool exact;      /* the operation gives the same bits in any order (always true of AllGather) */
-    bool idempotent; /* and may take a contribution twice */
+    bool exact;      /* the result is bitwise identical in any order of operands (always true for AllGather) */
+    bool idempotent; /* a contribution may be combined twice (always true for AllGather) */
 } trv_signature_t;
 
-/* Of elements of the core; a reduction of the caller's own counts as neither exact nor idempotent. */
+/* The signature of a call. A user-defined reduction is treated as neither exact nor idempotent. */
 trv_signature_t trv_signature_of(trv_collective_t collective, const trv_elements_t *elements);
 
 /* Bytes of the whole vector: `count` is all of it for AllReduce, one rank's block for the other collectives. */
@@ -33,8 +33,8 @@ static inline uint64_t trv_signature_bytes(const trv_signature_t *signature, siz
 /* Constraints that the planner must respect for the result to be correct. */
 trv_planner_constraints_t trv_signature_constraints(const trv_signature_t *signature, bool allow_inconsistent);
 
-/* Why the schedule gives wrong results for the signature, as the end of a sentence; NULL where it is right.
- * allow_inconsistent: ranks may end with different bits. */
+/* A sentence that explains why the schedule gives wrong results for the signature; NULL if the results are correct.
+ * allow_inconsistent: results may differ between ranks in their last bits. */
 const char *trv_signature_objection(const trv_signature_t *signature, const trv_schedule_t *schedule,
                                     bool allow_inconsistent);
 

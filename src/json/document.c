@@ -1,5 +1,5 @@
 /*
- * Documents, positions in them, and sentences about them.
+ * Reading of documents, positions in them, and messages about them.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -47,12 +47,12 @@ void trv_json_close(trv_json_t *json)
 
 /* ---- Positions --------------------------------------------------------------------------------------------------- */
 
-/* A walk over text that jansson has accepted, with its values beside it; jansson keeps the order of an object's
- * members. */
+/* A traversal of text that jansson has accepted, in parallel with its values. It relies on jansson keeping the order of
+ * the members of an object. */
 typedef struct walk {
     const char *at;
-    const json_t *value; /* what is looked for, … */
-    const char *key;     /* … or this entry of it */
+    const json_t *value; /* the value to find … */
+    const char *key;     /* … or, if not NULL, the entry of it to find */
     const char *found;
 } walk_t;
 
@@ -94,7 +94,7 @@ static void walk_over(walk_t *walk, json_t *value)
     }
     if (json_is_object(value) || json_is_array(value)) {
         walk_skip(walk, SPACE);
-        walk->at++; /* the bracket that closes it */
+        walk->at++; /* the closing bracket or brace */
     } else if (json_is_string(value)) {
         walk_skip_string(walk);
     } else {
@@ -142,8 +142,8 @@ int trv_json_fail(const trv_json_t *json, const json_t *value, const char *key, 
     return trv_fail(TRV_ERR_INVALID, "%s", text);
 }
 
-/* Each warning walks over the whole text, so a large file with an unknown key in every entry must not get one for each.
- */
+/* The number of warnings is limited, because each one traverses the whole text: a large file may have an unknown key in
+ * every entry. */
 void trv_json_warn(trv_json_t *json, const json_t *value, const char *key, const char *format, ...)
 {
     char text[SENTENCE_MAX];

@@ -1,5 +1,5 @@
 /*
- * Values with what is allowed of them, and writing.
+ * Reading of values with checks of their type and range, and writing.
  */
 #include <inttypes.h>
 #include <stdio.h>

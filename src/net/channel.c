@@ -1,5 +1,5 @@
 /*
- * The executor's transport over the fabric. A run that fails on one rank breaks the net, on all ranks.
+ * The executor's transport over libfabric (transport/fabric). A run that fails on one rank breaks the net on all ranks.
  */
 #include <stdlib.h>
 
@@ -80,7 +80,7 @@ static int channel_cancel(void *context, int base, int slot)
 {
     trv_channel_t *channel = context;
     (void)base;
-    trv_net_break(channel->comm->net, TRV_ERR_TRANSPORT); /* for the reason that is the last error */
+    trv_net_break(channel->comm->net, TRV_ERR_TRANSPORT); /* the last error is the reason */
     trv_fabric_cancel(channel->comm->net->fabric, &channel->op[slot]);
     return TRV_OK;
 }

@@ -1,6 +1,6 @@
 /*
- * The choice of a schedule, by rank 0 of a communicator: the algorithm that was named, where it serves the collective;
- * else the planner's fastest whose results are the same bits on all ranks.
+ * The choice of a schedule by rank 0 of a communicator: the algorithm that the user has named, if it supports the
+ * collective; otherwise the planner's fastest algorithm whose results are bitwise identical on all ranks.
  */
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static int choose(const trv_kind_t *kind, const trv_network_t *network, trv_choi
         snprintf(choice->reason, sizeof choice->reason, "asked for by name");
         rc = trv_choose_named(&chooser, &signature, wanted, "asked for by name", choice);
         if (rc == TRV_ERR_UNSUPPORTED && kind->collective != TRV_ALLREDUCE)
-            rc = TRV_OK; /* for which few algorithms serve */
+            rc = TRV_OK; /* few algorithms support the other collectives: leave the choice to the planner */
     }
     if (rc == TRV_OK && !*choice->algorithm)
         rc = trv_choose_planned(&chooser, &signature, kind->bytes, NULL, choice);

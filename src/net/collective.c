@@ -1,5 +1,6 @@
 /*
- * Collectives of a communicator, by the kinds it has had so far.
+ * Blocking and non-blocking collectives. The communicator caches the state of the operation signatures used so far
+ * (kind.c), in the order of their latest use.
  */
 #include <stdint.h>
 
@@ -26,9 +27,9 @@ uint64_t trv_net_vector_bytes(const trv_net_comm_t *comm, trv_collective_t colle
 
 /* ---- Starting ---------------------------------------------------------------------------------------------------- */
 
-enum { KINDS_MAX = 256 }; /* of a communicator */
+enum { KINDS_MAX = 256 }; /* in the cache of a communicator */
 
-/* The kind, which becomes the latest used; *made: it is a new one. */
+/* Finds or creates the state of a signature, and makes it the most recently used. *made: it was created. */
 static int find_kind(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements, uint64_t bytes,
                      trv_kind_t **found, bool *made)
 {
@@ -51,7 +52,7 @@ static int find_kind(trv_net_comm_t *comm, trv_collective_t collective, const tr
     return TRV_OK;
 }
 
-/* One of that kind, which is decided from now on if it is new. */
+/* Takes an instance of the signature; starts the decision if the signature is new. */
 static int take_instance(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
                          uint64_t bytes, trv_instance_t **taken)
 {
@@ -84,7 +85,7 @@ static int start(trv_net_comm_t *comm, trv_collective_t collective, const trv_el
     const uint64_t inner = trv_collective_tag(false, atomic_fetch_add(&comm->calls, 1));
     pthread_mutex_unlock(&comm->lock);
     if (rc < 0)
-        return trv_net_break(comm->net, rc); /* the others go on */
+        return trv_net_break(comm->net, rc); /* the other ranks have begun the collective */
     trv_instance_begin(*started, inner, input, output, count);
     return TRV_OK;
 }
@@ -110,7 +111,7 @@ static int run_later(trv_net_comm_t *comm, trv_collective_t collective, trv_type
     return rc;
 }
 
-/* ---- The functions of the header --------------------------------------------------------------------------------- */
+/* ---- Public functions -------------------------------------------------------------------------------------------- */
 
 int trv_net_allreduce(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type, trv_op_t op)
 {

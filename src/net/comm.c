@@ -1,6 +1,7 @@
 /*
- * Communicators. Each member numbers its communicators by itself, and a message carries the receiver's number: so no two
- * can be mixed up, and nobody has to be asked.
+ * Communicators. Each member assigns its own context id to a communicator, and a message carries the context id of its
+ * receiver. Therefore messages of different communicators cannot be confused, although the members need not agree on an
+ * id.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,11 +64,11 @@ int trv_net_world_rank(const trv_net_comm_t *comm, int rank)
     return trv_member(comm, rank);
 }
 
-/* ---- Parts ------------------------------------------------------------------------------------------------------- */
+/* ---- Splitting --------------------------------------------------------------------------------------------------- */
 
-/* What each rank says in a split. */
+/* Contribution of a rank to a split. */
 typedef struct saying {
-    int32_t color, key, number, rank; /* the rank is that in the communicator */
+    int32_t color, key, number, rank; /* number: context id, negative if none is left; rank: in the communicator */
 } saying_t;
 
 static int compare(const void *left, const void *right)
@@ -78,7 +79,7 @@ static int compare(const void *left, const void *right)
     return a->rank < b->rank ? -1 : 1;
 }
 
-/* Makes the part of the ranks that say the same color, which is not negative. */
+/* Creates the communicator of the ranks that have the color of this rank, which is not negative. */
 static int make_part(trv_net_comm_t *comm, saying_t *said, const saying_t *mine, trv_net_comm_t **made)
 {
     int size = 0, rank = 0, rc;
@@ -120,7 +121,7 @@ int trv_net_split(trv_net_comm_t *comm, int color, int key, trv_net_comm_t **mad
     int rc = trv_comm_check(comm);
     if (rc < 0)
         return rc;
-    /* Whoever has no number left says so: it is then everybody's error. */
+    /* A rank that has no context id left contributes -1, so that all ranks return the error. */
     const unsigned number = atomic_fetch_add(&comm->net->comms, 1) + 1;
     const saying_t mine = {color, key, number < COMMS_MAX ? (int32_t)number : -1, comm->rank};
     saying_t *said = malloc((size_t)comm->size * sizeof *said);

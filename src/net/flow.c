@@ -1,14 +1,15 @@
 /*
- * Flow of messages and broadcasts: a send is complete once it is at most WINDOW messages ahead of what its receiver has
- * taken, so that a slow one never has to keep more than that of each sender whose sends are complete. Every message is on
- * its way at once, since its receiver may ask for it before those in front: only completion waits.
+ * Flow control of messages and broadcasts: a send completes only when it is at most WINDOW messages ahead of those that
+ * its receiver has received. Therefore a slow receiver buffers at most WINDOW unexpected messages of completed sends
+ * per sender. Every message is sent at once, since the receiver may receive it before earlier ones: only the completion
+ * is delayed.
  *
  *     sender    1 … 32   33 … 64   65 is sent, and completes when …
- *     receiver  takes 1 … 32: a credit, which is an empty message … it has come
+ *     receiver  takes 1 … 32: a credit, which is an empty message … it has arrived
  *
- * Broadcasts are counted by themselves, since all ranks come to them in one order: messages that nobody asks for before a
- * broadcast must not keep it. Other collectives need none of it: nobody gets more than a call ahead of a rank that has not
- * come yet.
+ * Broadcasts are counted separately, because all ranks call them in the same order: messages that are not received
+ * before a broadcast must not delay it. Other collectives need no flow control: no rank can be more than one call ahead
+ * of a rank that has not made the call yet.
  */
 #include <stdlib.h>
 
@@ -17,20 +18,20 @@
 
 enum { WINDOW = 64, HALF = WINDOW / 2 };
 
-/* A credit that is on its way. */
+/* A credit in flight. */
 typedef struct credit {
     trv_fabric_op_t op;
     struct credit *next;
 } credit_t;
 
 struct trv_flow {
-    uint64_t tag;           /* of its credits */
-    uint64_t sent, credits; /* to the peer: messages, and how often it has taken HALF of them */
-    uint64_t taken;         /* of the peer's */
-    bool awaits;            /* a credit, by this operation */
+    uint64_t tag;           /* of credits */
+    uint64_t sent, credits; /* messages sent to the peer; credits received from it, one per HALF messages */
+    uint64_t taken;         /* messages received from the peer */
+    bool awaits;            /* the receive `arrival` of the next credit is posted */
     trv_fabric_op_t arrival;
-    credit_t *credit;
-    char nothing[8];
+    credit_t *credit; /* credits sent that may be in flight */
+    char nothing[8];  /* buffer of the empty messages */
 };
 
 static trv_fabric_op_t credit_op(trv_flow_t *flow, int peer, bool sends)
@@ -38,7 +39,7 @@ static trv_fabric_op_t credit_op(trv_flow_t *flow, int peer, bool sends)
     return (trv_fabric_op_t){.sends = sends, .way = TRV_NO_WAY, .peer = peer, .tag = flow->tag, .data = flow->nothing};
 }
 
-/* That of messages, or of broadcasts, between us and the peer. */
+/* Returns the state of messages, or of broadcasts, between this rank and the peer; NULL if memory is exhausted. */
 static trv_flow_t *find(trv_net_t *net, const trv_fabric_op_t *op)
 {
     const bool broadcasts = op->tag & TRV_TAG_COLLECTIVE;
@@ -50,6 +51,7 @@ static trv_flow_t *find(trv_net_t *net, const trv_fabric_op_t *op)
     return net->flow ? net->flow[at] : NULL;
 }
 
+/* Frees the credits that have been sent, or all. */
 static void forget(trv_flow_t *flow, bool all)
 {
     for (credit_t **at = &flow->credit; *at;) {
@@ -63,7 +65,7 @@ static void forget(trv_flow_t *flow, bool all)
     }
 }
 
-/* A message of the peer's has been taken. */
+/* Counts a message received from the peer, and sends a credit after every HALF messages. */
 static int take(trv_net_t *net, trv_flow_t *flow, int peer)
 {
     if (++flow->taken % HALF != 0)
@@ -78,7 +80,7 @@ static int take(trv_net_t *net, trv_flow_t *flow, int peer)
     return trv_fabric_post(net->fabric, &credit->op);
 }
 
-/* Whether that one of our messages is near enough to what the peer has taken: 1, 0, or an error. */
+/* Whether the send with this number is within the window: 1, 0, or an error. */
 static int is_near(trv_net_t *net, trv_flow_t *flow, int peer, uint64_t number)
 {
     int rc = 1;
@@ -129,7 +131,7 @@ int trv_flow_test(trv_net_t *net, trv_flow_op_t *op)
     pthread_mutex_unlock(&net->flow_lock);
     if (op->op.sends || rc < 0)
         return rc;
-    op->number = 1; /* it is counted */
+    op->number = 1; /* counted, so that a further test does not count it again */
     return 1;
 }
 

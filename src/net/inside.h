@@ -1,20 +1,20 @@
 /*
- * What the parts of the library share: a net, its communicators, and what is under way.
+ * Internal declarations of libtrivance_net: nets, communicators, requests, plans.
  *
- *     start.c        trv_net_init and its opposite
- *     options.c      what holds: options, environment
+ *     start.c        trv_net_init, trv_net_finalize, failure of the net
+ *     options.c      options and environment
  *     comm.c         communicators
  *     request.c      progress, testing, waiting
  *     message.c      sends and receives
  *     spread.c       broadcasts
- *     flow.c         how far those get ahead of a slow receiver
+ *     flow.c         flow control of messages and broadcasts
  *     channel.c      the executor's transport
- *     choose.c       algorithms: rank 0's choice
- *     kind.c         one kind of collective of a communicator: its decision, and its plans that are free
+ *     choose.c       choice of the algorithm by rank 0
+ *     kind.c         an operation signature on a communicator: its decision and its pool of prepared plans
  *     collective.c   collectives
  *     plan.c         plans
  *
- * Locks, in the order in which they are taken: the net's, a request's, a kind's, the flow's, the fabric's, the meeting's.
+ * Locks, in the order in which they are taken: net, request, kind, flow control, fabric, bootstrap.
  */
 #ifndef TRIVANCE_NET_INSIDE_H
 #define TRIVANCE_NET_INSIDE_H
@@ -36,8 +36,9 @@
 
 /* ---- Tags -------------------------------------------------------------------------------------------------------- */
 
-/* Below the sender: the receiver's number for the communicator; then, of messages, the caller's tag; of collectives,
- * number, port and lane. Numbers of collectives count the communicator's calls, of plans its plans. */
+/* Layout of a tag below the bits of the sender: the context id that the receiver has assigned to the communicator;
+ * then, for messages, the caller's tag; for collectives, sequence number, port and lane. The sequence number counts the
+ * calls on the communicator, for plans its plans. */
 enum {
     TRV_COMM_BITS = 18,
     TRV_INNER_BITS = TRV_TAG_BITS - TRV_COMM_BITS,
@@ -48,7 +49,7 @@ enum {
 };
 #define TRV_TAG_COLLECTIVE (UINT64_C(1) << (TRV_INNER_BITS - 1))
 #define TRV_TAG_PLAN       (UINT64_C(1) << (TRV_INNER_BITS - 2))
-#define TRV_TAG_CREDIT     (UINT64_C(1) << (TRV_INNER_BITS - 3)) /* above all of messages; + 1: of broadcasts */
+#define TRV_TAG_CREDIT     (UINT64_C(1) << (TRV_INNER_BITS - 3)) /* above the tags of messages; + 1: for broadcasts */
 
 static inline uint64_t trv_collective_tag(bool plan, unsigned number)
 {
@@ -60,35 +61,35 @@ static inline uint64_t trv_collective_tag(bool plan, unsigned number)
 
 struct trv_net {
     int rank, ranks;
-    trv_settings_t settings; /* of the environment, of which these are rank 0's, or the options': */
+    trv_settings_t settings; /* from the environment; options and rank 0 replace some of them by the members below */
     char torus[TRV_TORUS_TEXT_MAX], algorithm[TRV_ALGORITHM_NAME_MAX], provider[64];
     double timeout_ns, start_timeout_ns;
-    size_t fragment; /* the most of a schedule's message that travels in one; 0: all of it */
+    size_t fragment; /* maximum bytes of a fragment of a schedule's message; 0: messages are not fragmented */
     void (*log)(void *context, const char *sentence);
     void *log_context;
     trv_meeting_t *meeting;
     trv_fabric_t *fabric;
-    _Atomic(trv_fabric_t *) breakable; /* the same, once it is there */
-    pthread_mutex_t lock;              /* of the lists */
+    _Atomic(trv_fabric_t *) breakable; /* the fabric while it is open; for the threads that break it */
+    pthread_mutex_t lock;              /* protects the lists: */
     trv_net_comm_t *world, *comm;
     trv_net_plan_t *plan;
-    trv_net_request_t request; /* those that are under way */
+    trv_net_request_t request; /* active requests */
     atomic_int requests;
-    atomic_uint comms; /* numbers given so far */
+    atomic_uint comms; /* number of context ids assigned so far */
     pthread_mutex_t flow_lock;
-    struct trv_flow **flow; /* by rank, of messages and of broadcasts */
+    struct trv_flow **flow; /* [2 * peer]: messages, [2 * peer + 1]: broadcasts */
 };
 
 struct trv_net_comm {
     trv_net_t *net;
     int rank, size;
-    int *member;       /* in the world; NULL: the world's ranks */
-    uint32_t *number;  /* every member's for this communicator; NULL: 0 */
-    uint32_t own;      /* this one's */
-    trv_torus_t torus; /* how the ranks are wired */
+    int *member;       /* world ranks of the members; NULL: all ranks of the world in order */
+    uint32_t *number;  /* context id that each member has assigned to this communicator; NULL: 0 for all */
+    uint32_t own;      /* context id that this rank has assigned */
+    trv_torus_t torus; /* of the ranks */
     char algorithm[TRV_ALGORITHM_NAME_MAX];
-    atomic_uint calls, plans;
-    pthread_mutex_t lock; /* of: */
+    atomic_uint calls, plans; /* sequence numbers */
+    pthread_mutex_t lock;     /* protects the cache: */
     trv_cache_t kinds;
     trv_net_comm_t *next;
 };
@@ -101,18 +102,20 @@ static inline uint64_t trv_peer_tag(const trv_net_comm_t *comm, int peer, bool s
     return number << TRV_INNER_BITS | inner;
 }
 
-/* 0, or the reason why the net is broken, or a NULL is no communicator. */
+/* TRV_OK; or an error if the argument is NULL, or if the net is broken (with the reason as the last error). */
 int trv_net_check(const trv_net_t *net);
 int trv_comm_check(const trv_net_comm_t *comm);
-/* Breaks the net: "rank 3: " and the last error, or another sentence. Returns TRV_ERR_TRANSPORT, or the code. */
+/* Breaks the net with "rank 3: " and the last error as the reason, and returns `code`. If the net is already broken,
+ * sets the last error to its reason and returns TRV_ERR_TRANSPORT. */
 int trv_net_break(trv_net_t *net, int code);
 
-/* options.c: fills in what holds, and opens the meeting; also, if it can, where an option is wrong. */
+/* options.c: determines the settings of the net and creates the bootstrap. If an option is invalid it does so too where
+ * possible, so that the error can be reported to the other ranks. */
 int trv_net_take_options(trv_net_t *net, const trv_net_options_t *options, trv_meeting_options_t *meeting,
                          char address[256]);
 
 /* comm.c */
-void trv_net_free_all(trv_net_t *net); /* communicators and plans */
+void trv_net_free_all(trv_net_t *net); /* frees communicators and plans */
 int trv_comm_make(trv_net_comm_t **comm, trv_net_t *net, int rank, int size);
 void trv_comm_destroy(trv_net_comm_t *comm);
 
@@ -120,48 +123,48 @@ void trv_comm_destroy(trv_net_comm_t *comm);
 
 struct trv_net_request {
     trv_net_comm_t *comm;
-    /* Makes progress: 1, complete; 0, not yet; negative, over. */
+    /* Makes progress. Returns 1 if the operation is complete, 0 if it is not, a negative code if it has failed. */
     int (*advance)(struct trv_net_request *request);
-    /* Called when it is complete and no longer referenced. */
+    /* Frees or recycles the request; called when it is complete and no longer referenced. */
     void (*done)(struct trv_net_request *request);
-    /* What it waits for, in words; may be NULL. */
+    /* Describes as text what the request waits for; may be NULL. */
     void (*describe)(const struct trv_net_request *request, char *text, size_t size);
-    const char *what; /* "AllReduce" */
+    const char *what; /* name of the operation, such as "AllReduce" */
     double started_ns;
-    pthread_mutex_t lock; /* of all that advances */
+    pthread_mutex_t lock; /* held while the request is advanced */
     bool over;
     int code;
     char reason[TRV_REASON_MAX];
-    struct trv_net_request *next, **before; /* among those under way */
+    struct trv_net_request *next, **before; /* list of active requests */
 };
 
 void trv_request_init(struct trv_net_request *request, trv_net_comm_t *comm, const char *what,
                       int (*advance)(struct trv_net_request *), void (*done)(struct trv_net_request *));
-/* It is under way from now on. */
+/* Makes the request active: from now on any thread may advance it. */
 void trv_request_begin(struct trv_net_request *request);
-/* Drives it: to its end, or once. *over says whether that is reached; then it is no longer under way, and the code is
- * returned. */
+/* Makes progress until the request has ended (waits), or once. If it has ended, *over is true, the request is no longer
+ * active, and its code is returned. */
 int trv_request_drive(struct trv_net_request *request, bool waits, bool *over);
-/* Once all that are under way. */
+/* Advances each active request once. */
 void trv_requests_advance(trv_net_t *net);
 void trv_request_clear(struct trv_net_request *request);
-/* Starts it, drives it to its end, is done with it. */
+/* Waits until an active request has ended, and calls `done`. */
 int trv_request_run(struct trv_net_request *request);
 
-/* ---- Flow -------------------------------------------------------------------------------------------------------- */
+/* ---- Flow control ------------------------------------------------------------------------------------------------ */
 
 typedef struct trv_flow trv_flow_t;
 
-/* A message whose sender may get ahead of its receiver. */
+/* An operation under flow control. */
 typedef struct trv_flow_op {
     trv_fabric_op_t op;
-    uint64_t number; /* of a send; of a receive, whether it is counted */
+    uint64_t number; /* send: sequence number to this peer; receive: 1 once it has been counted */
 } trv_flow_op_t;
 
 int trv_flow_post(trv_net_t *net, trv_flow_op_t *op);
-/* As trv_fabric_test. */
+/* Like trv_fabric_test; a send is complete only when flow control permits it. */
 int trv_flow_test(trv_net_t *net, trv_flow_op_t *op);
-/* Nothing is pending any more. */
+/* Called when no operation is pending any more. */
 void trv_flow_free(trv_net_t *net);
 
 /* ---- Broadcasts -------------------------------------------------------------------------------------------------- */
@@ -172,30 +175,30 @@ typedef struct trv_spread {
     trv_net_comm_t *comm;
     void *data;
     size_t bytes;
-    uint64_t inner; /* tag */
-    int place, children, posted;
+    uint64_t inner;              /* tag */
+    int place, children, posted; /* rank relative to the root; number of children; number of sends posted to them */
     int child[TRV_CHILDREN_MAX];
-    bool here;  /* the data */
-    int awaits; /* the rank of the job that it waits for */
+    bool here;  /* the data are available on this rank */
+    int awaits; /* world rank that the broadcast waits for */
     trv_flow_op_t up, down[TRV_CHILDREN_MAX];
 } trv_spread_t;
 
 int trv_spread_begin(trv_spread_t *spread, trv_net_comm_t *comm, void *data, size_t bytes, int root, unsigned number);
 int trv_spread_advance(trv_spread_t *spread);
-/* What it waits for, in words. */
+/* Describes as text what the broadcast waits for. */
 void trv_spread_describe(const trv_spread_t *spread, char *text, size_t size);
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */
 
-/* The executor's transport for one plan of it. */
+/* The transport of one plan of the executor. */
 typedef struct trv_channel {
     trv_net_comm_t *comm;
-    uint64_t inner; /* of the tags of the present run */
+    uint64_t inner; /* tag of the current run */
     int way;
     trv_fabric_op_t *op;
     int ops;
     trv_transport_t transport;
-    trv_region_t region[3]; /* where the provider must know memory: input, output, scratch */
+    trv_region_t region[3]; /* registered memory: input, output, scratch; empty if the provider needs no registration */
     const char *start[3];
     size_t bytes[3];
 } trv_channel_t;
@@ -206,7 +209,7 @@ void trv_channel_unregister(trv_channel_t *channel, int which);
 
 /* A plan of the executor, and the request that runs it. */
 typedef struct trv_instance {
-    trv_pooled_t pooled; /* first: the address of one is that of the other */
+    trv_pooled_t pooled; /* the first member, so that pointers to both can be converted */
     struct trv_net_request request;
     struct trv_kind *kind;
     trv_channel_t channel;
@@ -214,53 +217,56 @@ typedef struct trv_instance {
     void *scratch;
     size_t scratch_bytes;
     bool started;
-    bool only_makes; /* the request is over once the plan is there, and has no buffers */
+    bool only_makes; /* the request only creates the plan, and has no buffers */
     const void *input;
     void *output;
     size_t count;
 } trv_instance_t;
 
-/* The broadcast of the communicator's rank 0. */
+/* Content of the broadcast with which rank 0 of the communicator distributes its decision. */
 typedef struct trv_broadcast {
     trv_decision_t decision;
-    int32_t collective, type, op; /* rank 0's call, which the other ranks compare with theirs */
+    int32_t collective, type, op; /* the call of rank 0, which the other ranks compare with theirs */
 } trv_broadcast_t;
 
-/* One kind of collective on a communicator. */
+/* An operation signature with a class of sizes on a communicator. */
 typedef struct trv_kind {
-    trv_cached_t cached; /* first: the address of one is that of the other; each instance in use holds a reference */
+    trv_cached_t cached; /* the first member, as above; each instance in use holds a reference */
     trv_net_comm_t *comm;
     trv_collective_t collective;
     trv_elements_t elements;
-    uint64_t bytes; /* the class of sizes */
-    char wanted[TRV_ALGORITHM_NAME_MAX];
-    pthread_mutex_t lock; /* of all below */
+    uint64_t bytes;                      /* the class of sizes */
+    char wanted[TRV_ALGORITHM_NAME_MAX]; /* requested algorithm or family; "": the planner's choice */
+    pthread_mutex_t lock;                /* protects the members below */
     bool decided;
     trv_broadcast_t broadcast;
     trv_spread_t spread;
     const trv_schedule_t *schedule;
-    trv_schedule_t *made;
-    trv_pool_t pool; /* of instances that no request uses */
+    trv_schedule_t *made; /* the same if this kind owns it */
+    trv_pool_t pool;      /* instances that no request uses */
 } trv_kind_t;
 
-/* choose.c: what is planned for, and the choice of comm's rank 0. */
+/* choose.c: the network model of the planner, and the choice, which rank 0 of the communicator makes. */
 trv_simulate_options_t trv_net_simulation(const trv_net_t *net, const trv_network_t *network);
 void trv_net_choose(const trv_kind_t *kind, trv_decision_t *decision);
 
-/* kind.c. The caller may set kind->schedule, which it owns, before trv_kind_decide; then nothing is decided. */
+/* kind.c. Before trv_kind_decide the caller may set kind->schedule to a schedule that it owns; then no decision is
+ * made. */
 int trv_kind_make(trv_kind_t **kind, trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
                   uint64_t bytes, const char *wanted);
-/* Lets the decision be made. Collective. An instance is taken before, which waits for it. */
+/* Starts the decision, for which the requests of instances wait. Collective. The caller must have taken an instance
+ * before. */
 int trv_kind_decide(trv_kind_t *kind);
-/* Frees it, at once or when its last instance is given back. */
+/* Releases the caller's reference; the kind is freed now or when its last instance is given back. */
 void trv_kind_release(trv_kind_t *kind);
-/* One that is free, or new. */
+/* Takes an instance from the pool, or creates one. */
 int trv_instance_take(trv_kind_t *kind, trv_instance_t **instance);
 void trv_instance_give(trv_instance_t *instance);
-/* Its request is to run the collective on these buffers; or to make the plan for runs of that count. */
+/* Begin the request of the instance: to run the collective on these buffers, or to create the plan for runs with this
+ * count. */
 void trv_instance_begin(trv_instance_t *instance, uint64_t inner, const void *input, void *output, size_t count);
 void trv_instance_make(trv_instance_t *instance, size_t count);
-/* collective.c: as trv_buffers_check, and of a count that memory can hold. */
+/* collective.c: checks the count, and the buffers like trv_buffers_check. */
 int trv_net_check_buffers(const trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
                           size_t count, const void *input, const void *output);
 uint64_t trv_net_vector_bytes(const trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,

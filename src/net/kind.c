@@ -1,6 +1,7 @@
 /*
- * A kind of collective: what rank 0 decides about it goes to all others in a broadcast of its own, which is part of the
- * first request of the kind. Later ones find it decided, and take a plan that is free.
+ * State of an operation signature on a communicator: the decision on its algorithm, and a pool of prepared plans. Rank
+ * 0 makes the decision and sends it in a separate broadcast, which is part of the first request with this signature.
+ * Later requests use the decision, and a plan from the pool.
  */
 #include <limits.h>
 #include <stddef.h>
@@ -42,7 +43,7 @@ int trv_kind_make(trv_kind_t **made, trv_net_comm_t *comm, trv_collective_t coll
     return TRV_OK;
 }
 
-/* What all ranks' calls have in common. Reductions of the caller's own are not compared. */
+/* Fills in the arguments that must be equal on all ranks. User-defined elements and reductions are not compared. */
 static void sign(const trv_kind_t *kind, trv_broadcast_t *call)
 {
     const bool reduces = trv_collective_shape(kind->collective)->reduces && !kind->elements.reduce;
@@ -59,7 +60,8 @@ static void describe_call(const trv_broadcast_t *call, char text[64])
              reduces ? trv_op_name((trv_op_t)call->op) : "");
 }
 
-/* Their bytes may be as many, so that nothing else would tell. */
+/* Compares the call of this rank with that of rank 0. Calls with different arguments may send messages of equal
+ * lengths, so that no other check would detect the difference. */
 static int compare_calls(const trv_kind_t *kind)
 {
     trv_broadcast_t own = {.collective = 0};
@@ -74,8 +76,8 @@ static int compare_calls(const trv_kind_t *kind)
                     trv_member(kind->comm, kind->comm->rank), here, trv_member(kind->comm, 0), there);
 }
 
-/* As MPI programs log it, whose decisions have more to tell. */
-static void tell(const trv_kind_t *kind)
+/* Logs the decision in the format of the MPI layer, which has further fields. */
+static void log_decision(const trv_kind_t *kind)
 {
     const trv_net_t *net = kind->comm->net;
     const trv_decision_t *decision = &kind->broadcast.decision;
@@ -100,7 +102,7 @@ int trv_kind_decide(trv_kind_t *kind)
     if (comm->rank == 0) {
         trv_net_choose(kind, &kind->broadcast.decision);
         sign(kind, &kind->broadcast);
-        tell(kind);
+        log_decision(kind);
     }
     return trv_spread_begin(&kind->spread, comm, &kind->broadcast, sizeof kind->broadcast, 0,
                             atomic_fetch_add(&comm->calls, 1));
@@ -122,7 +124,8 @@ static int carry_out(trv_kind_t *kind)
     return rc < 0 ? trv_net_break(kind->comm->net, rc) : TRV_OK;
 }
 
-/* 1: decided; 0: not yet; negative: there is no algorithm. */
+/* Returns 1 when the decision is available, 0 before, and a negative code if there is no algorithm or the decision
+ * failed. */
 static int advance_kind(trv_kind_t *kind)
 {
     pthread_mutex_lock(&kind->lock);
@@ -164,7 +167,7 @@ void trv_kind_release(trv_kind_t *kind) { trv_cached_release(&kind->cached); }
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */
 
-/* Scratch stays with the instance, where the provider knows it. */
+/* Provides scratch memory for the plan. The instance keeps it, registered with the provider, for later runs. */
 static void *take_scratch(void *context, size_t bytes)
 {
     trv_instance_t *instance = context;
@@ -187,7 +190,7 @@ static int make_plan(trv_instance_t *instance)
                            &instance->channel.transport, &options);
 }
 
-/* Of a communicator of one. */
+/* The collective on a communicator of one rank. */
 static int copy(const trv_instance_t *instance)
 {
     const size_t bytes = instance->count * trv_elements_size(&instance->kind->elements);
@@ -277,7 +280,7 @@ void trv_instance_give(trv_instance_t *instance)
     trv_kind_release(kind);
 }
 
-/* Whoever makes progress may advance the request as soon as it is under way. */
+/* The members are set before trv_request_begin, because from then on any thread may advance the request. */
 void trv_instance_make(trv_instance_t *instance, size_t count)
 {
     instance->started = false;

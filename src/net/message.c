@@ -1,5 +1,5 @@
 /*
- * Plain messages.
+ * Messages between two ranks, blocking and non-blocking: each is a request with one operation under flow control.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * Options take precedence over the environment, as launchers set it (torchrun, `trivance launch`), and the environment
- * over PMIx.
+ * Settings of a net. Options of trv_net_init take precedence over the environment, which launchers set (torchrun,
+ * `trivance launch`), and the environment takes precedence over PMIx.
  */
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -20,7 +20,7 @@
 
 enum { MEETING_BYTES = 1024, RANKS_MAX = 1 << TRV_RANKS_BITS };
 
-/* Ranks have one environment as a rule, and rank 0's holds: the others would say the same again. */
+/* Logs a warning on rank 0 only: the ranks usually have the same environment, and the others would repeat it. */
 static void warn(void *context, const char *sentence)
 {
     const trv_net_t *net = context;
@@ -47,7 +47,7 @@ static int number_of(const char *name, int min, int max, int *value)
     return trv_parse_int(text, name, min, max, value);
 }
 
-/* As far as it is known before anything has been read. */
+/* The rank, as far as it is known before options and environment have been checked; negative: unknown. */
 static int early_rank(const trv_net_options_t *options)
 {
     const char *text = getenv("RANK") ? getenv("RANK") : getenv("PMIX_RANK");
@@ -71,7 +71,7 @@ static int take_ranks(trv_net_t *net, const trv_net_options_t *options)
     return rc;
 }
 
-/* ---- Where to meet ----------------------------------------------------------------------------------------------- */
+/* ---- Address of rank 0 ------------------------------------------------------------------------------------------- */
 
 static int take_port(const trv_net_t *net, const trv_net_options_t *options, int *port)
 {
@@ -85,13 +85,14 @@ static int take_port(const trv_net_t *net, const trv_net_options_t *options, int
         return trv_parse_int(net->settings.master_port, "TRIVANCE_MASTER_PORT", 1, 65535, port);
     int rc = number_of("MASTER_PORT", 1, 65535, port);
     if (rc == TRV_OK && store && strcmp(store, "True") == 0)
-        *port += *port < 65535 ? 1 : -1; /* torchrun has a store of its own on that one */
+        *port += *port < 65535 ? 1 : -1; /* the store of torchrun uses MASTER_PORT itself */
     return rc;
 }
 
 static void hash_text(trv_sha256_t *hash, const char *text) { trv_sha256_add(hash, text, strlen(text) + 1); }
 
-/* The job's key: from its secret; without one, from what all its ranks know, and others can find out. */
+/* Derives the key of the job from its secret. Without a secret the key is derived from values that all ranks know, but
+ * that other processes can find out. */
 static void make_key(trv_net_t *net, const char *secret, const trv_meeting_options_t *meeting,
                      uint8_t key[TRV_SHA256_BYTES])
 {
@@ -133,7 +134,8 @@ static int take_environment(trv_net_t *net, const trv_net_options_t *options, tr
     return rc;
 }
 
-/* An address of this host that others may reach: the first that is not its own loop. */
+/* Finds an IPv4 address of this host that other hosts may reach: that of the first active interface other than
+ * loopback. */
 static void find_address(char address[256])
 {
     struct ifaddrs *list = NULL;
@@ -150,7 +152,7 @@ static void find_address(char address[256])
     freeifaddrs(list);
 }
 
-/* Rank 0 listens before it says where. */
+/* Opens the bootstrap on rank 0, so that it listens before its address is broadcast. */
 static int listen_somewhere(trv_net_t *net, const trv_net_options_t *options, trv_meeting_options_t *meeting,
                             char address[256])
 {
@@ -165,9 +167,9 @@ static int listen_somewhere(trv_net_t *net, const trv_net_options_t *options, tr
     return trv_meeting_open(&net->meeting, meeting);
 }
 
-/* What rank 0's broadcast carries: code, port, key, and its address or its error. */
-static void say_where(const trv_net_t *net, int code, const trv_meeting_options_t *meeting, const char *text,
-                      char said[MEETING_BYTES])
+/* Encodes the broadcast of rank 0: code, port, key, and its address or its error message. */
+static void encode_address(const trv_net_t *net, int code, const trv_meeting_options_t *meeting, const char *text,
+                           char said[MEETING_BYTES])
 {
     size_t used = (size_t)snprintf(said, MEETING_BYTES, "%d %d ", code,
                                    code == TRV_OK ? trv_meeting_port(net->meeting) : 0);
@@ -176,7 +178,7 @@ static void say_where(const trv_net_t *net, int code, const trv_meeting_options_
     snprintf(said + used, MEETING_BYTES - used, " %s", text);
 }
 
-static int hear_where(char said[MEETING_BYTES], trv_meeting_options_t *meeting, char address[256])
+static int decode_address(char said[MEETING_BYTES], trv_meeting_options_t *meeting, char address[256])
 {
     char key[2 * TRV_SHA256_BYTES + 1];
     int at = 0, rc = TRV_OK;
@@ -194,33 +196,34 @@ static int hear_where(char said[MEETING_BYTES], trv_meeting_options_t *meeting, 
     return TRV_OK;
 }
 
-/* All ranks take part in the caller's broadcast, whatever has failed before (`rc`, with its sentence), perhaps to count
- * them: the others are in it. What fails on rank 0 is everybody's error. */
-static int meet_otherwise(trv_net_t *net, const trv_net_options_t *options, trv_meeting_options_t *meeting,
-                          char address[256], bool counted, int rc)
+/* Exchanges the address of rank 0 by the caller's `meet`. All ranks take part, also after an error (`rc`, with its
+ * message as the last error), because the other ranks wait in the broadcast. counted: rank and number of ranks are
+ * known. An error on rank 0 is returned by all ranks. */
+static int meet_by_callback(trv_net_t *net, const trv_net_options_t *options, trv_meeting_options_t *meeting,
+                            char address[256], bool counted, int rc)
 {
     char said[MEETING_BYTES] = "", own[TRV_REASON_MAX];
     if (rc == TRV_OK && net->rank == 0)
         rc = listen_somewhere(net, options, meeting, address);
     snprintf(own, sizeof own, "%s%s", net->rank == 0 ? "rank 0: " : "", rc < 0 ? trv_last_error() : "");
     if (net->rank == 0 || rc < 0)
-        say_where(net, rc, meeting, rc < 0 ? own : address, said);
+        encode_address(net, rc, meeting, rc < 0 ? own : address, said);
     const int met = options->meet(options->meet_context, said, sizeof said);
     if (met < 0)
         return met;
     if (net->rank == 0)
         return rc < 0 ? trv_fail(rc, "%s", own) : TRV_OK;
-    const int heard = hear_where(said, meeting, address);
+    const int heard = decode_address(said, meeting, address);
     if (heard < 0)
         return heard;
     const int opened = counted ? trv_meeting_open(&net->meeting, meeting) : TRV_OK;
     return rc < 0 ? trv_fail(rc, "%s", own) : opened;
 }
 
-/* ---- All --------------------------------------------------------------------------------------------------------- */
+/* ---- Other options ----------------------------------------------------------------------------------------------- */
 
-/* No torus of TRIVANCE_TORUS has as many ranks, which is wrong for a whole job, as in MPI programs. Whoever brings the
- * ranks together otherwise may make a job of a part of them, which need not have one. */
+/* TRIVANCE_TORUS has no torus with this number of ranks. For a whole job that is an error, as in MPI programs. A
+ * program with its own `meet` may create a net of some of the job's ranks; they form a ring. */
 static int take_ring(trv_net_t *net, const trv_net_options_t *options, const char *torus)
 {
     const char *all = getenv("WORLD_SIZE");
@@ -254,7 +257,7 @@ static int take_texts(trv_net_t *net, const trv_net_options_t *options)
     return torus && *torus && !*net->torus ? take_ring(net, options, torus) : TRV_OK;
 }
 
-/* Seconds from the caller; 0: the environment's. */
+/* Timeouts in seconds from the caller; 0 selects the value from the environment. */
 static int take_times(trv_net_t *net, const trv_net_options_t *options)
 {
     const double seconds[] = {options->timeout_s, options->start_timeout_s};
@@ -263,14 +266,15 @@ static int take_times(trv_net_t *net, const trv_net_options_t *options)
     net->timeout_ns = seconds[0] > 0 ? 1e9 * seconds[0] : net->settings.timeout_ns;
     net->start_timeout_ns = seconds[1] > 0 ? 1e9 * seconds[1] : net->settings.start_timeout_ns;
     for (int i = 0; i < 2; i++)
-        if (!(seconds[i] >= 0 && seconds[i] < 1e12)) /* or not a number */
+        if (!(seconds[i] >= 0 && seconds[i] < 1e12)) /* also true for NaN */
             return trv_fail(TRV_ERR_ARGUMENT,
                             "the option %s is %g; it is a number of seconds, or 0 for the value of %s", name[i],
                             seconds[i], variable[i]);
     return TRV_OK;
 }
 
-/* Where nobody says how many ranks there are, or where rank 0 is, but the launcher. */
+/* True if neither the options nor the environment specify the ranks or the address of rank 0, but a launcher with PMIx
+ * does. */
 static bool is_launched(const trv_net_options_t *options)
 {
     return !options->meet && !options->address && options->ranks == 0 && options->rank < 0 && !getenv("RANK") &&
@@ -320,7 +324,7 @@ int trv_net_take_options(trv_net_t *net, const trv_net_options_t *given, trv_mee
     meeting->everywhere = options->listen_everywhere || net->settings.listen_everywhere;
     meeting->timeout_ns = net->start_timeout_ns;
     if (options->meet)
-        return meet_otherwise(net, options, meeting, address, counted, rc);
+        return meet_by_callback(net, options, meeting, address, counted, rc);
     if (!counted)
         return rc;
     snprintf(own, sizeof own, "%s", rc < 0 ? trv_last_error() : "");

@@ -1,5 +1,5 @@
 /*
- * Plans: a kind, and one instance of it, of their own.
+ * Plans. Each has its own decision and one instance, independent of the communicator's cache (kind.c).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static int check_options(const trv_net_comm_t *comm, trv_collective_t collective
     return TRV_OK;
 }
 
-/* Links it with the net, which frees it in the end if nobody does. */
+/* Adds the plan to the list of the net, which frees the plans that the program has not freed. */
 static void enlist(trv_net_plan_t *plan)
 {
     trv_net_t *net = plan->comm->net;
@@ -61,7 +61,8 @@ static void destroy(trv_net_plan_t *plan)
     free(plan);
 }
 
-/* From here on the others go on, so that what fails breaks the net, unless rank 0 has decided so. */
+/* Creates the instance. The other ranks do not wait for this rank any more, so an error breaks the net, except an error
+ * that is the decision of rank 0: all ranks return that one. */
 static int make(trv_net_plan_t *plan, size_t count)
 {
     int rc = trv_instance_take(plan->kind, &plan->instance);
@@ -198,7 +199,7 @@ int trv_net_plan_query(const trv_net_plan_t *plan, trv_net_plan_info_t *info)
     *info = (trv_net_plan_info_t){.size = sizeof *info, .algorithm = ""};
     trv_torus_format(&plan->comm->torus, info->torus, sizeof info->torus);
     if (!kind->schedule)
-        return TRV_OK; /* of one rank */
+        return TRV_OK; /* a communicator of one rank has no schedule */
     info->algorithm = kind->made ? kind->broadcast.decision.algorithm : trv_schedule_name(kind->schedule);
     info->steps = trv_schedule_steps(kind->schedule);
     info->bytes_sent = trv_plan_bytes_sent(plan->instance->plan);

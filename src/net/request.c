@@ -1,5 +1,6 @@
 /*
- * Requests: a thread that waits for one makes progress on all, so that ranks may wait in different orders.
+ * Requests. A thread that waits for one request makes progress on all active requests, so that ranks may wait in
+ * different orders.
  */
 #include <math.h>
 #include <stdio.h>
@@ -45,7 +46,7 @@ static void end(struct trv_net_request *request)
     pthread_mutex_unlock(&net->lock);
 }
 
-/* With its lock. */
+/* Advances the request; the caller holds its lock. */
 static void advance(struct trv_net_request *request)
 {
     if (request->over)
@@ -55,10 +56,10 @@ static void advance(struct trv_net_request *request)
         request->code = rc;
         snprintf(request->reason, sizeof request->reason, "%s", trv_last_error());
     }
-    request->over = rc != 0 && trv_fabric_settled(request->comm->net->fabric); /* else its memory may still be used */
+    request->over = rc != 0 && trv_fabric_settled(request->comm->net->fabric); /* else its memory may be in use */
 }
 
-/* Those that nobody drives at the moment. */
+/* Advances the active requests, except `self` and those that another thread advances at the moment. */
 static void advance_others(trv_net_t *net, const struct trv_net_request *self)
 {
     if (pthread_mutex_trylock(&net->lock) != 0)
@@ -89,13 +90,14 @@ static void check_time(struct trv_net_request *request)
     trv_net_break(net, TRV_ERR_TRANSPORT);
 }
 
-/* When others were looked at last, and for how long. */
+/* Time at which the other requests were last advanced, and how long that took. */
 typedef struct rounds {
     double ended_ns, took_ns;
 } rounds_t;
 
-/* Some get on only when another has, so they are worth a look also where so many polls were in vain: soon after something
- * has come, then ever more seldom. Where they are many, otherwise for a small part of the time only. */
+/* Advances the other requests. Some of them can progress only after another one has, so this is useful even after polls
+ * without an event (`in_vain`, their number since the last event). With more than FEW requests it is done when in_vain
+ * is 0 or a power of two, and otherwise for at most one part in PART of the time. */
 static void look_at_others(trv_net_t *net, const struct trv_net_request *self, unsigned in_vain, rounds_t *rounds)
 {
     enum { FEW = 64, PART = 8 };
@@ -112,8 +114,8 @@ static void look_at_others(trv_net_t *net, const struct trv_net_request *self, u
     }
 }
 
-/* To its end, or until then; looks once at least. Who waits posts first what can be posted: a look at the network in vain
- * costs as much as a message. */
+/* Makes progress until the request has ended or until_ns is reached, at least once. A waiting thread advances the
+ * request before the first poll, because a poll without an event costs as much time as a message. */
 static int drive(struct trv_net_request *request, double until_ns, bool *over)
 {
     trv_net_t *net = request->comm->net;

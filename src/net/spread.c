@@ -1,5 +1,6 @@
 /*
- * Broadcasts along a binomial tree: counted from the root, a rank's parent lacks its lowest bit.
+ * Broadcasts along a binomial tree. With ranks relative to the root, the parent of a rank is the rank with the lowest
+ * set bit cleared. An inner rank forwards the data when they have arrived completely.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,9 @@ int trv_spread_begin(trv_spread_t *spread, trv_net_comm_t *comm, void *data, siz
                              .inner = trv_collective_tag(false, number),
                              .place = place,
                              .here = place == 0};
-    for (int bit = 1; bit < comm->size && !(place & bit); bit *= 2) /* the nearest last: its subtree is the smallest */
+    /* Children in ascending order of distance; sends go in descending order, because the farthest has the largest
+     * subtree. */
+    for (int bit = 1; bit < comm->size && !(place & bit); bit *= 2)
         if (place + bit < comm->size)
             spread->child[spread->children++] = (place + bit + root) % comm->size;
     return place == 0 ? TRV_OK : post(spread, &spread->up, false, ((place & (place - 1)) + root) % comm->size);

@@ -1,8 +1,8 @@
 /*
- * Start and end of a job, and what breaks it.
+ * Start, failure and end of a net, and information about its ports.
  *
- * All ranks connect to rank 0 (bootstrap/tcp), which sends them the settings of the job; then they bring up the fabric
- * together. The error of one rank is the error of all.
+ * All ranks connect to rank 0 (bootstrap/tcp), which sends them the settings of the job; then they open the fabric
+ * collectively. An error on one rank is returned on all ranks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "net/inside.h"
 #include "collective/model.h"
 
-/* ---- Breaking ---------------------------------------------------------------------------------------------------- */
+/* ---- Failure ----------------------------------------------------------------------------------------------------- */
 
 int trv_net_check(const trv_net_t *net)
 {
@@ -27,7 +27,7 @@ int trv_net_break(trv_net_t *net, int code)
     if (trv_meeting_has_failed(net->meeting))
         return trv_meeting_state(net->meeting);
     const char *reason = trv_last_error();
-    if (strncmp(reason, "rank ", 5) == 0) /* it says whose */
+    if (strncmp(reason, "rank ", 5) == 0) /* it names the rank */
         snprintf(sentence, sizeof sentence, "%s", reason);
     else
         snprintf(sentence, sizeof sentence, "rank %d: %.*s", net->rank, TRV_REASON_MAX - 40, reason);
@@ -54,7 +54,7 @@ static int reason(void *context)
     return trv_meeting_state(net->meeting);
 }
 
-/* The meeting's, by its thread: */
+/* Callbacks of the bootstrap. */
 
 static void log_meeting(void *context, const char *sentence)
 {
@@ -93,7 +93,7 @@ int trv_net_progress(trv_net_t *net)
 
 /* ---- Start ------------------------------------------------------------------------------------------------------- */
 
-/* Of rank 0's rules file. */
+/* Encodes the shared paths that the rules file of rank 0 declares. */
 static void write_paths(const trv_rules_t *rules, trv_writer_t *writer)
 {
     char torus[TRV_TORUS_TEXT_MAX] = "";
@@ -219,7 +219,7 @@ static int open_fabric(trv_net_t *net, const trv_net_options_t *options)
     if (rc < 0)
         return rc;
     atomic_store(&net->breakable, net->fabric);
-    if (trv_meeting_has_failed(net->meeting)) /* just before, and there was nothing to break */
+    if (trv_meeting_has_failed(net->meeting)) /* perhaps before `breakable` was set */
         trv_fabric_break(net->fabric);
     if (net->settings.info && net->log) {
         char line[512], map[400];
@@ -236,10 +236,10 @@ static void destroy(trv_net_t *net)
 {
     atomic_store(&net->breakable, NULL);
     if (net->fabric)
-        trv_fabric_end(net->fabric); /* what is freed next may still be waited for */
+        trv_fabric_end(net->fabric); /* pending operations may use the memory that is freed next */
     trv_net_free_all(net);
     trv_flow_free(net);
-    trv_meeting_close(net->meeting); /* whose thread may break the fabric until then */
+    trv_meeting_close(net->meeting); /* until then its thread may break the fabric */
     trv_fabric_close(net->fabric);
     trv_settings_clear(&net->settings);
     pthread_mutex_destroy(&net->flow_lock);
@@ -247,7 +247,7 @@ static void destroy(trv_net_t *net)
     free(net);
 }
 
-/* Tells the others, if there is a way. */
+/* Ends a start that has failed: reports the error to the other ranks if the bootstrap exists, and frees the net. */
 static int fail_start(trv_net_t *net, int code)
 {
     if (net->meeting)
@@ -256,7 +256,8 @@ static int fail_start(trv_net_t *net, int code)
     return code;
 }
 
-/* With an option that is wrong: the others come to the meeting, and are told there. */
+/* Ends a start with an invalid option: completes the bootstrap first, because the other ranks receive the error through
+ * it. */
 static int fail_options(trv_net_t *net, int code)
 {
     char sentence[TRV_REASON_MAX];
@@ -305,7 +306,7 @@ int trv_net_init(trv_net_t **made, const trv_net_options_t *options)
 
 /* ---- End --------------------------------------------------------------------------------------------------------- */
 
-static void keep_on(void *context)
+static void poll_fabric(void *context)
 {
     const trv_net_t *net = context;
     trv_fabric_poll(net->fabric);
@@ -320,7 +321,7 @@ int trv_net_finalize(trv_net_t **net)
         return trv_fail(TRV_ERR_STATE, "%d requests are not complete; wait for them before the end",
                         atomic_load(&(*net)->requests));
     if (rc == TRV_OK)
-        rc = trv_meeting_leave((*net)->meeting, keep_on, *net);
+        rc = trv_meeting_leave((*net)->meeting, poll_fabric, *net);
     destroy(*net);
     *net = NULL;
     return rc;

@@ -1,20 +1,21 @@
 /*
- * A torus or mesh as it is (trivance/network.h), and which coordinate of it each rank, or each host, has.
+ * A topology: a torus or mesh with its slow and missing links (trivance/network.h), and the coordinate of each rank or
+ * host.
  */
 #ifndef TRIVANCE_TOPOLOGY_TOPOLOGY_H
 #define TRIVANCE_TOPOLOGY_TOPOLOGY_H
 
 #include <trivance/network.h>
 
-/* Places are coordinates as one number: trv_torus_rank of them. */
+/* A place is a torus coordinate as one number, computed by trv_torus_rank. */
 typedef struct trv_topology {
     trv_torus_t torus;
-    int slow_links; /* those of the network */
+    int slow_links; /* as in trv_network_t */
     trv_slow_link_t *slow_link;
     unsigned shared_port; /* bit d: both directions of dimension d share one port */
     int count;            /* entries of the two lists */
     int *place;
-    char **host; /* host[i] is at place[i]; NULL: rank i is */
+    char **host; /* place[i] is that of host[i]; NULL: place[i] is that of rank i */
 } trv_topology_t;
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * Topology files: {"format": "trivance-topology-1", "torus": [2, 4], "ranks": [[0, 0], [0, 1], …]}.
+ * Reading and writing of topology files: {"format": "trivance-topology-1", "torus": [2, 4], "ranks": [[0, 0], [0, 1],
+ * …]}. Files that are not JSON are read by topology_list.c.
  */
 #include "topology/topology_file.h"
 
@@ -18,7 +19,7 @@
 
 #define EXAMPLE_MAX (TRV_DIMS_MAX * 3 + 3)
 
-/* An example of a coordinate. */
+/* An example of a coordinate, for messages. */
 static char *of_each(const trv_torus_t *torus, char text[EXAMPLE_MAX])
 {
     int used = 0;
@@ -52,7 +53,7 @@ static int read_place(const trv_json_t *file, const trv_torus_t *torus, const js
 
 #define SPEED_LEAST (1 / TRV_SLOW_FACTOR_MAX)
 
-/* The same link the other way. */
+/* The link in the opposite direction. */
 static trv_slow_link_t reverse(const trv_torus_t *torus, const trv_slow_link_t *link)
 {
     const int d = trv_port_dimension(link->port), sign = trv_port_sign(link->port);
@@ -65,7 +66,7 @@ static trv_slow_link_t reverse(const trv_torus_t *torus, const trv_slow_link_t *
 static int read_factor(const trv_json_t *file, const json_t *entry, double *factor)
 {
     const json_t *speed = json_object_get(entry, "speed"), *down = json_object_get(entry, "down");
-    const double value = json_number_value(speed); /* 0 where it is no number */
+    const double value = json_number_value(speed); /* 0 if it is not a number */
     *factor = down ? INFINITY : 1 / value;
     if (!speed == !down || (down && !json_is_true(down)))
         return trv_json_fail(file, entry, NULL, "a link has either a \"speed\", 0.25 for example, or \"down\": true");
@@ -131,7 +132,7 @@ static int compare_links(const void *left, const void *right)
     return (a->entry > b->entry) - (a->entry < b->entry);
 }
 
-/* Fails at the first entry whose link another one before it has. Sorts the links. */
+/* Fails at the first entry that repeats the link of an earlier entry. Sorts the links. */
 static int check_twice(const trv_json_t *file, const json_t *list, listed_t *listed, int links)
 {
     size_t again = SIZE_MAX;
@@ -146,7 +147,7 @@ static int check_twice(const trv_json_t *file, const json_t *list, listed_t *lis
                                              "\"one_way\": true");
 }
 
-/* Every link both ways, unless it says otherwise. */
+/* Reads the list of links; an entry means both directions of the link unless it has "one_way": true. */
 static int read_links(const trv_json_t *file, trv_topology_t *topology)
 {
     const json_t *list = json_object_get(file->root, "links");
@@ -299,7 +300,7 @@ static int parse_json(trv_topology_t *topology, trv_json_t *file, const char *na
 int trv_topology_parse(trv_topology_t *topology, const char *name, const char *text, size_t length, trv_warn_t *warn,
                        void *context)
 {
-    static const char mark[] = "\xef\xbb\xbf"; /* with which some editors begin a file */
+    static const char mark[] = "\xef\xbb\xbf"; /* byte order mark, with which some editors begin a file */
     const size_t marked = length >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
     trv_json_t file = {.warn = warn, .context = context};
     *topology = (trv_topology_t){.count = 0};
@@ -312,7 +313,7 @@ int trv_topology_parse(trv_topology_t *topology, const char *name, const char *t
             "%.200s:1: it is empty; `mpirun -n 8 trivance topology --dump --torus=2x4 -o torus.json` writes a "
             "topology",
             name);
-    /* JSON begins with a bracket. */
+    /* A JSON file begins with a bracket or brace. */
     int code = strchr("{[", text[at]) || memchr(text, '\0', length) ? parse_json(topology, &file, name, text, length)
                                                                     : parse_list(topology, name, text, length);
     if (code < 0)
@@ -349,7 +350,7 @@ static void write_place(const trv_torus_t *torus, int place, FILE *out)
     fputc(']', out);
 }
 
-/* A link and the same the other way, one after the other, as one. */
+/* Writes the links. A link that its opposite with the same speed follows is written as one entry. */
 static void write_links(const trv_topology_t *topology, FILE *out)
 {
     for (int i = 0; i < topology->slow_links; i++) {

@@ -1,12 +1,12 @@
 /*
- * Two kinds of lines; # begins a comment:
+ * Reading of topologies as plain text. There are two kinds of lines; # begins a comment:
  *
  *     node17 0 3 1                                  a host and its coordinates, blanks or commas between them
  *     SwitchName=s0 Level=0 Nodes=node[00-07,12]    the hosts of a leaf switch, as `scontrol show topology` prints
  *
- * The torus is as large as the largest coordinates say, or a line "torus 4x4x8" before the hosts. Switches have no
- * coordinates: the n-th leaf, or block, is coordinate n of the first dimension, and its hosts follow each other in the
- * second. Switches above the leaves are left out of account.
+ * The sizes of the torus follow from the largest coordinates, or from a line "torus 4x4x8" before the hosts. Switches
+ * have no coordinates: the n-th leaf, or block, is coordinate n of the first dimension, and its hosts are numbered
+ * consecutively in the second. Switches above the leaves are ignored.
  */
 #include "topology/topology_list.h"
 
@@ -26,7 +26,7 @@
 
 typedef struct reader {
     const char *name;
-    int line, dims, leaves, members; /* members: of the leaf that is being read */
+    int line, dims, leaves, members; /* members: number of hosts of the current leaf so far */
     int64_t name_capacity, host_capacity;
     trv_topology_t *topology;
     struct host {
@@ -100,7 +100,7 @@ static int read_torus(reader_t *reader, const char *text)
 
 /* ---- Slurm ------------------------------------------------------------------------------------------------------- */
 
-/* A copy of the value of "key=…" in a line, up to a blank; NULL where there is none. */
+/* Returns a copy of the value of "key=…" in a line, up to a blank; NULL if the key is missing. */
 static char *value_of(const char *line, const char *key)
 {
     const size_t length = strlen(key);
@@ -110,7 +110,7 @@ static char *value_of(const char *line, const char *key)
     return NULL;
 }
 
-/* The n-th host of the leaf that is being read. */
+/* Adds a host to the current leaf. */
 static int add_member(reader_t *reader, const char *host)
 {
     const int at[TRV_DIMS_MAX] = {reader->leaves, reader->members++};
@@ -119,7 +119,7 @@ static int add_member(reader_t *reader, const char *host)
     return add_host(reader, host, at);
 }
 
-/* "00-07" or "12" behind `prefix` and before `suffix`. */
+/* Adds the hosts of a range "00-07" or a number "12" between `prefix` and `suffix`. */
 static int add_numbers(reader_t *reader, const char *prefix, int prefix_length, const char *range, const char *suffix)
 {
     char host[512], *end;
@@ -129,14 +129,14 @@ static int add_numbers(reader_t *reader, const char *prefix, int prefix_length, 
     int rc = TRV_OK;
     if (digits == 0 || *end || last < first || last - first >= HOSTS_MAX)
         return fail(reader, "'%.40s' is no range of nodes, as 00-07", range);
-    for (long i = 0; i <= last - first && !rc; i++) { /* `last` may be the largest number that there is */
+    for (long i = 0; i <= last - first && !rc; i++) { /* counts from 0, because `last` may be LONG_MAX */
         snprintf(host, sizeof host, "%.*s%0*ld%s", prefix_length, prefix, digits, first + i, suffix);
         rc = add_member(reader, host);
     }
     return rc;
 }
 
-/* One entry of a list of nodes: "node7", or "node[00-07,12]". */
+/* Adds the hosts of an entry in a list of nodes: "node7", or "node[00-07,12]". */
 static int add_entry(reader_t *reader, char *entry)
 {
     char *open = strchr(entry, '['), *close = open ? strchr(open, ']') : NULL, *rest = NULL;
@@ -187,7 +187,7 @@ static int read_leaf(reader_t *reader, const char *line)
     return rc;
 }
 
-/* ---- All of it --------------------------------------------------------------------------------------------------- */
+/* ---- The whole text ---------------------------------------------------------------------------------------------- */
 
 static int read_line(reader_t *reader, char *line)
 {
@@ -238,7 +238,7 @@ static int refuse_twins(reader_t *reader)
     return rc;
 }
 
-/* The torus where no line said it, and the hosts' places in it. */
+/* Determines the torus, if no line has specified it, and the places of the hosts. */
 static int place_all(reader_t *reader)
 {
     trv_topology_t *topology = reader->topology;

@@ -1,6 +1,7 @@
 /*
- * A program of as many ranks as are started: every collective, many counts and types, in place and not, blocking and
- * started, plans, parts, messages, broadcasts, threads. What comes out is compared with what it must be.
+ * A program for any number of ranks: all collectives with many counts and types, in place and out of place, blocking
+ * and non-blocking; plans, communicators, messages, broadcasts, threads. All results are compared with the expected
+ * ones.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -23,7 +24,7 @@ static int rank, ranks;
         }                                                                                                              \
     } while (0)
 
-/* What rank r has at place i. Sums stay exact in a float. */
+/* Element i of the contribution of rank r. Sums are exact in a float. */
 static int64_t value(int r, size_t i) { return (int64_t)((size_t)r * 7 + i * 3) % 101 - 20; }
 
 static int64_t sum(int size, size_t i, const int *member)
@@ -91,7 +92,7 @@ static void test_counts(trv_net_comm_t *comm)
     expect(trv_net_barrier(comm) == TRV_OK);
 }
 
-/* Several at a time, waited for in another order by every other rank. */
+/* Several requests at a time; ranks with even and odd numbers wait for them in opposite orders. */
 static void test_started(trv_net_comm_t *comm)
 {
     enum { MANY = 12 };
@@ -116,7 +117,7 @@ static void test_started(trv_net_comm_t *comm)
     }
 }
 
-/* What is under way goes on as it began when the communicator is set otherwise. */
+/* Active requests are not affected when the algorithm of the communicator is changed. */
 static void test_set(trv_net_comm_t *comm)
 {
     enum { MANY = 8 };
@@ -181,7 +182,7 @@ static void test_plans(trv_net_comm_t *comm)
     free(input);
 }
 
-/* ---- Parts ------------------------------------------------------------------------------------------------------- */
+/* ---- Communicators ----------------------------------------------------------------------------------------------- */
 
 static void test_parts(trv_net_comm_t *world)
 {
@@ -233,18 +234,18 @@ static void test_messages(trv_net_comm_t *comm)
         for (size_t i = 0; i < bytes[k]; i++)
             expect(in[i] == last + (int)k);
     }
-    /* Tags and order: two of one tag, one of another, taken the other way round. */
-    int said[3] = {rank, rank + 100, rank + 200}, heard[3];
+    /* Tags and order: two messages with one tag and one with another, received in another order. */
+    int sent[3] = {rank, rank + 100, rank + 200}, received[3];
     trv_net_request_t request[3];
     for (int k = 0; k < 3; k++)
-        expect(trv_net_send_start(comm, &said[k], sizeof said[k], next, k == 1 ? TRV_NET_TAG_MAX : 0, &request[k]) ==
+        expect(trv_net_send_start(comm, &sent[k], sizeof sent[k], next, k == 1 ? TRV_NET_TAG_MAX : 0, &request[k]) ==
                TRV_OK);
-    expect(trv_net_receive(comm, &heard[1], sizeof heard[1], last, TRV_NET_TAG_MAX) == TRV_OK);
-    expect(trv_net_receive(comm, &heard[0], sizeof heard[0], last, 0) == TRV_OK);
-    expect(trv_net_receive(comm, &heard[2], sizeof heard[2], last, 0) == TRV_OK);
+    expect(trv_net_receive(comm, &received[1], sizeof received[1], last, TRV_NET_TAG_MAX) == TRV_OK);
+    expect(trv_net_receive(comm, &received[0], sizeof received[0], last, 0) == TRV_OK);
+    expect(trv_net_receive(comm, &received[2], sizeof received[2], last, 0) == TRV_OK);
     expect(trv_net_wait_all(request, 3) == TRV_OK);
     for (int k = 0; k < 3; k++)
-        expect(heard[k] == last + 100 * k);
+        expect(received[k] == last + 100 * k);
     for (int root = 0; root < ranks; root++) {
         memset(out, rank == root ? 7 + root : 0, 70000);
         expect(trv_net_broadcast(comm, out, 70000, root) == TRV_OK);
@@ -255,7 +256,7 @@ static void test_messages(trv_net_comm_t *comm)
     free(in);
 }
 
-/* Sends end ahead of their receiver, but not without bound; what is started then can still be received. */
+/* Sends complete before their receive, but only a limited number; messages sent after that can still be received. */
 static void test_flow(trv_net_comm_t *comm)
 {
     enum { MOST = 1000, BOUND = 64 };
@@ -275,11 +276,11 @@ static void test_flow(trv_net_comm_t *comm)
     } else if (rank == 1) {
         expect(trv_net_receive(comm, &sends, sizeof(int), 0, 1) == TRV_OK);
         for (int k = 0; k < sends; k++) {
-            int heard = -1;
-            expect(trv_net_receive(comm, &heard, sizeof(int), 0, 0) == TRV_OK && heard == k);
+            int received = -1;
+            expect(trv_net_receive(comm, &received, sizeof(int), 0, 0) == TRV_OK && received == k);
         }
     }
-    /* Messages that nobody has asked for yet keep no collective, of which this comm's first barrier has to be decided. */
+    /* Unexpected messages do not delay collectives, not even the decision on the first barrier of a communicator. */
     static trv_net_request_t early[2 * BOUND];
     trv_net_comm_t *fresh;
     expect(trv_net_split(comm, 0, rank, &fresh) == TRV_OK);
@@ -287,13 +288,13 @@ static void test_flow(trv_net_comm_t *comm)
         expect(trv_net_send_start(fresh, &number[k], sizeof(int), 1, 0, &early[k]) == TRV_OK);
     expect(trv_net_barrier(fresh) == TRV_OK);
     expect(trv_net_broadcast(fresh, &sends, sizeof sends, 0) == TRV_OK);
-    for (int k = 0, heard; rank == 1 && k < 2 * BOUND; k++)
-        expect(trv_net_receive(fresh, &heard, sizeof heard, 0, 0) == TRV_OK);
+    for (int k = 0, received; rank == 1 && k < 2 * BOUND; k++)
+        expect(trv_net_receive(fresh, &received, sizeof received, 0, 0) == TRV_OK);
     expect(rank != 0 || trv_net_wait_all(early, 2 * BOUND) == TRV_OK);
     trv_net_comm_free(&fresh);
     for (int k = 0; k < 10 * BOUND; k++) {
-        int said = rank == 0 ? k : -1;
-        expect(trv_net_broadcast(comm, &said, sizeof said, 0) == TRV_OK && said == k);
+        int sent = rank == 0 ? k : -1;
+        expect(trv_net_broadcast(comm, &sent, sizeof sent, 0) == TRV_OK && sent == k);
     }
 }
 
@@ -337,7 +338,7 @@ static void *progress(void *context)
     return NULL;
 }
 
-/* Another thread moves whatever is under way while plans are made, which have no buffers then. */
+/* Another thread makes progress while plans are created, whose requests have no buffers. */
 static void test_plans_meanwhile(trv_net_t *net)
 {
     trv_net_comm_t *world = trv_net_world(net);
@@ -375,7 +376,7 @@ static void test_arguments(trv_net_t *net)
     expect(trv_net_send(world, byte, 1, 0, -1) == TRV_ERR_ARGUMENT);
     expect(trv_net_broadcast(world, byte, 1, -1) == TRV_ERR_ARGUMENT);
     expect(trv_net_comm_set(world, "axb", NULL) == TRV_ERR_ARGUMENT);
-    /* What no algorithm can is refused on all ranks, and breaks nothing. */
+    /* A call for which there is no algorithm fails on all ranks, and does not break the net. */
     expect(trv_net_comm_set(world, NULL, "no-such-algorithm") == TRV_OK);
     expect(trv_net_allreduce(world, byte, byte, 1, TRV_INT8, TRV_SUM) < 0 || ranks == 1);
     expect(trv_net_comm_set(world, NULL, "") == TRV_OK);
@@ -385,7 +386,7 @@ static void test_arguments(trv_net_t *net)
     expect(ranks == 1 || (port.bytes_sent > 0 && port.bytes_received > 0));
 }
 
-/* alone: without other threads, of which libfabric's shm makes some wait for ever. */
+/* The argument `alone` excludes the tests with threads, of which some block forever with libfabric's shm. */
 int main(int argc, char **argv)
 {
     const bool alone = argc > 1 && strcmp(argv[1], "alone") == 0;
@@ -408,7 +409,7 @@ int main(int argc, char **argv)
     }
     if (!alone)
         test_threads(world);
-    if (ranks <= 4 && !alone) /* its threads take all the time they get */
+    if (ranks <= 4 && !alone) /* its threads poll continuously */
         test_plans_meanwhile(net);
     test_arguments(net);
     expect(trv_net_finalize(&net) == TRV_OK && !net);

@@ -1,19 +1,19 @@
 /*
- * Faults: `faults WHAT` in a job in which rank 1 does what is wrong. All others must hear of it, in one sentence that names
- * it, the same on all, within seconds, and end in order.
+ * Faults: `faults WHAT` in a job in which rank 1 causes a fault. All other ranks must report it within seconds, all
+ * with the same sentence, which names the fault, and must end without an error of their own.
  *
- *     killed    dies amid collectives, by SIGKILL: with one request that waits, and one that was only started
- *     aborts    says that it gives up, while others wait
+ *     killed    dies by SIGKILL during collectives, with one blocking call and one request that was only started
+ *     aborts    calls trv_net_abort while other ranks wait
  *     count     has another count in its allreduce, of the same class of sizes
- *     fewer     likewise, so many fewer that its messages have fewer fragments where messages are cut
- *     more      likewise more
- *     length    sends a message of another length, which may also cost it its connection
- *     leaves    ends without a word, while others use the net
- *     sleeps    is not there for longer than TRIVANCE_TIMEOUT
- *     pending   ends with a request that is not complete, which is refused; then does better
- *     anew      has another count in each of many jobs, one after the other: connections close with messages on their way
+ *     fewer     has a count so much smaller that its messages have fewer fragments, if messages are fragmented
+ *     more      has a count so much larger that its messages have more fragments
+ *     length    sends a message of another length, which may also close its connection
+ *     leaves    exits without trv_net_finalize while other ranks use the net
+ *     sleeps    makes no call for longer than TRIVANCE_TIMEOUT
+ *     pending   calls trv_net_finalize with a request that is not complete, which fails; then completes the request
+ *     anew      has another count in each of many consecutive jobs: connections close with messages in flight
  *     limits    has another eager limit in its environment
- *     forks     has a child, as all have, that ends in order
+ *     forks     like all ranks, has a child that exits normally
  */
 #include <signal.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static void fail(const char *what)
     exit(1);
 }
 
-/* Rank 1's fault; the others use the net until it is noticed, or 10 s have passed. */
+/* One round of use of the net, in which rank 1 causes its fault at a certain round. */
 static int use(trv_net_comm_t *world, const char *what, int round)
 {
     const bool wrong = rank == 1 && round == 20;

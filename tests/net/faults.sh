@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A job with a fault: faults.sh RANKS PROGRAM WHAT. All ranks but the one that dies end with 0, in time, and say the same.
+# A job with a fault: faults.sh RANKS PROGRAM WHAT. All ranks except one that dies must end with status 0, in time, and
+# report the same sentence.
 set -u
 here=$(dirname "$0")
 [ "$3" != sleeps ] || export TRIVANCE_TIMEOUT=500ms

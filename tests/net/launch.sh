@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Starts the ranks of a job here: launch.sh RANKS PROGRAM [ARGUMENT…]. The exit status is that of the rank that fails
-# first. MASTER_PORT is a port that nobody has at the moment, unless it is set.
+# Starts the ranks of a job on this host: launch.sh RANKS PROGRAM [ARGUMENT…]. The exit status is that of the lowest
+# rank that fails. MASTER_PORT is set to a port that is not in use, unless it is already set.
 set -u
 ranks=$1
 shift

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# `trivance launch`: what each process sees, the exit status of one that fails or is killed and the end of the others, bad
-# command lines, signals.
+# `trivance launch`: environment of the processes, exit status and end of the job when a process fails or is killed,
+# invalid command lines, signals.
 set -u
 trivance=$1
-expect() { # CODE TEXT COMMAND…: the exit status, and a part of what is said
+expect() { # CODE TEXT COMMAND…: the expected exit status, and a part of the output
     local code=$1 text=$2 output ended
     shift 2
     output=$("$trivance" launch "$@" 2>&1)
@@ -16,7 +16,7 @@ expect 0 "rank 1 of 2" -n 2 sh -c 'echo rank $RANK of $WORLD_SIZE; [ ${#TRIVANCE
 expect 3 "rank 1 ended with exit status 3" -n 3 sh -c '[ $RANK != 1 ] || exit 3'
 expect 137 "rank 2 was ended by signal 9" -n 3 sh -c '[ $RANK != 2 ] || kill -9 $$; exec sleep 500'
 expect 4 "so the others have to end" -n 3 sh -c 'trap "" TERM; [ $RANK != 1 ] || exit 4; while :; do sleep 0.2; done'
-# What a shell starts ends with the job, although the shell does not wait for it.
+# The children of a shell end with the job, although the shell does not wait for them.
 left=$(mktemp)
 SECONDS=0
 expect 5 "rank 1 ended with exit status 5" -n 2 sh -c 'sleep 500 & echo $! >> "$1"; [ $RANK != 1 ] || exit 5; wait' sh "$left"
@@ -32,13 +32,13 @@ expect 2 "which program" -n 2
 expect 2 "ranks" -n 0 true
 
 # The processes sleep for 500 s, so that a job that is not ended exceeds the limit on any machine.
-within() { # SECONDS: since the last call
+within() { # SECONDS: limit on the time since the last call
     [ $SECONDS -lt "$1" ] || { echo "the others' end took $SECONDS s"; exit 1; }
     SECONDS=0
 }
 within 200
 
-# A signal amid the start goes to all processes, also to those that are not there yet.
+# A signal during the start is sent to all processes, including those that are started later.
 started=$(mktemp)
 trap 'rm -f "$started"' EXIT
 "$trivance" launch -n 300 sh -c "echo >> '$started'; exec sleep 500" > /dev/null 2>&1 &
@@ -50,8 +50,8 @@ ended=$?
 [ $ended -eq 143 ] && [ $SECONDS -lt 100 ] ||
     { echo "launch ended by SIGTERM amid the start: exit status $ended after $SECONDS s"; exit 1; }
 
-# The first signal is passed on, the second kills. Processes do not outlive a launcher that is killed.
-begin() { # COMMAND, with $note: two of it, which note their numbers
+# The first signal is forwarded, the second kills the processes. Processes do not outlive a launcher that is killed.
+begin() { # COMMAND: starts two processes with it; by $note they write their process ids to $started
     : > "$started"
     "$trivance" launch -n 2 sh -c "$1" > /dev/null 2>&1 &
     launcher=$!

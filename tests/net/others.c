@@ -1,6 +1,6 @@
 /*
- * What keeps nobody else waiting: a message to a rank that does not look at the network for a while, to which there is no
- * connection yet, and more long messages that nobody asks for, or receives of which nothing comes yet, than the provider
+ * Operations that must not delay others: a message to a rank that makes no progress for a while and is not connected
+ * yet; more long messages without a receive than the provider's queue can hold; more receives without a message than it
  * can hold. Five ranks.
  */
 #include <stdio.h>
@@ -48,7 +48,7 @@ int main(void)
     check(trv_net_init(&net, NULL) == 0, "start");
     trv_net_comm_t *world = trv_net_world(net);
     rank = trv_net_rank(world);
-    check(trv_net_comm_set(world, NULL, "ring") == 0, "ring"); /* ranks 0 and LATE are no neighbours */
+    check(trv_net_comm_set(world, NULL, "ring") == 0, "ring"); /* ranks 0 and LATE are not neighbours */
     check(trv_net_split(world, rank < 2 ? 0 : -1, 0, &pair) == 0, "split");
     const double start = trv_now_s();
     if (rank == LATE)

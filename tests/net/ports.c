@@ -1,11 +1,12 @@
 /*
- * Ports: a job on a torus whose ways leave by several interfaces (TRIVANCE_PORTS). What each interface has sent and
- * received must be what the schedule's messages are, port by port; by the library's counts, and with `kernel` by those of
- * the system, too, which are of real interfaces (the testbed's).
+ * Ports: a job on a torus whose ports use several interfaces (TRIVANCE_PORTS). The bytes that each interface has sent
+ * and received must equal those of the schedule's messages through its ports. Checks the library's counters and, with
+ * `kernel`, also those of the system, which exist for real interfaces (in the testbed).
  *
  *     net_ports TORUS INTERFACES kernel|found|loop ALGORITHM…
  *
- * `found`: like kernel, and each interface leads the way that it is named after (up0: +0), as the testbed names them.
+ * `found`: like kernel; also, each interface must have been assigned to the port after which the testbed names it (up0:
+ * +0).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,8 @@ static void fail(const char *what)
     exit(1);
 }
 
-/* Bytes that the schedule sends and receives by each way. What arrives by -0 has left its sender by +0. */
+/* Bytes that the schedule sends and receives through each port. A message that arrives at port -0 has left its sender
+ * through port +0. */
 static void count_bytes(const trv_schedule_t *schedule, uint64_t sent[TRV_PORTS_MAX], uint64_t received[TRV_PORTS_MAX])
 {
     trv_step_t step = TRV_STEP_INIT;
@@ -44,7 +46,7 @@ static void count_bytes(const trv_schedule_t *schedule, uint64_t sent[TRV_PORTS_
     trv_step_clear(&step);
 }
 
-/* What an interface counts. */
+/* Counters of an interface. */
 typedef struct counts {
     trv_net_port_t port;
     uint64_t kernel[2]; /* sent, received: packets with their headers */
@@ -73,8 +75,8 @@ static void read_ports(const trv_net_t *net, counts_t *counts)
     }
 }
 
-/* The system counts what comes, whoever asks for it: a neighbour's message may be early. So all look before any begins,
- * and nobody goes on to what is next before all have looked. */
+/* Reads the counters of library and system. The system also counts messages that arrive before their receive, so a
+ * barrier ensures that all ranks have read the counters before any rank sends. */
 static void read_system(trv_net_t *net, counts_t *counts)
 {
     read_ports(net, counts);
@@ -85,7 +87,7 @@ static void read_system(trv_net_t *net, counts_t *counts)
         fail("no barrier");
 }
 
-/* Of the ways that an interface serves. */
+/* The sum over the ports that use an interface. */
 static uint64_t sum_of_ways(const char *ways, const uint64_t *bytes)
 {
     uint64_t sum = 0;
@@ -100,8 +102,8 @@ static uint64_t sum_of_ways(const char *ways, const uint64_t *bytes)
     return sum;
 }
 
-/* Packets have headers, and are acknowledged: a few percent, and what it takes to connect. The last ones may be on their
- * way yet. */
+/* Compares the system's counters with the payload. They also include headers, acknowledgements and connection setup, a
+ * few percent. The last packets may still be in flight. */
 static void check_kernel(const counts_t *before, const uint64_t wanted[2])
 {
     const char *interface = before->port.interface;

@@ -1,5 +1,5 @@
 /*
- * Which provider carries the messages: rank 0 prints it, and all ranks talk by it once.
+ * Prints on rank 0 the provider in use, after all ranks have communicated by it once.
  */
 #include <stdio.h>
 

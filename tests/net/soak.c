@@ -1,7 +1,7 @@
 /*
- * Random programs of a job, every result compared: `soak CALLS SEED` in a job of any size. Threads, each with
- * communicators of its own that overlap, draw collectives, types, counts, algorithms, plans, broadcasts and messages,
- * blocking or several at a time, from numbers that are the same on all ranks. Prints one line.
+ * Random programs of a job, with a check of every result: `soak CALLS SEED` in a job of any size. Several threads, each
+ * with its own overlapping communicators, draw collectives, types, counts, algorithms, plans, broadcasts and messages,
+ * blocking or several at a time, from random numbers that are the same on all ranks. Prints one line.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -42,16 +42,16 @@ static uint64_t next(uint64_t *state) { return mix(*state += UINT64_C(0x9e3779b9
 
 static int below(uint64_t *state, int limit) { return (int)(next(state) % (uint64_t)limit); }
 
-/* Mostly small, some large. */
+/* Draws a count: mostly small, sometimes large. */
 static size_t draw_count(uint64_t *state)
 {
     const int most = below(state, 8) == 0 ? COUNT_MAX : below(state, 2) ? 600 : 16;
     return (size_t)below(state, most + 1);
 }
 
-/* ---- What a call has and must give ------------------------------------------------------------------------------- */
+/* ---- Contributions and expected results -------------------------------------------------------------------------- */
 
-/* What rank r (in the world) has at place i: small, so that sums of floats are exact. */
+/* Element i of the contribution of world rank r: small, so that sums of floats are exact. */
 static int64_t value(uint64_t key, int r, size_t i)
 {
     return (int64_t)(mix(key + (uint64_t)r * 1000003 + i) % 201) - 100;
@@ -210,7 +210,7 @@ static void finish(call_t *call)
 typedef struct worker {
     pthread_t thread;
     int number;
-    trv_net_comm_t *comm[3]; /* all ranks, in another order, some */
+    trv_net_comm_t *comm[3]; /* all ranks; all ranks in another order; some ranks */
 } worker_t;
 
 static void *work(void *context)
@@ -222,7 +222,7 @@ static void *work(void *context)
         call_t call[PENDING_MAX];
         const int many = 1 + below(&state, PENDING_MAX), which = below(&state, 3), set = below(&state, 16);
         trv_net_comm_t *comm = worker->comm[which];
-        uint64_t own = mix(state + (uint64_t)which); /* the parts draw alike */
+        uint64_t own = mix(state + (uint64_t)which); /* the same on all ranks of the communicator */
         if (set < 4)
             check(trv_net_comm_set(comm, NULL, algorithm[set]), "set");
         for (int i = 0; i < many; i++) {
@@ -261,11 +261,11 @@ int main(int argc, char **argv)
         pthread_create(&worker[t].thread, NULL, work, &worker[t]);
     for (int t = 0; t < THREADS; t++)
         pthread_join(worker[t].thread, NULL);
-    long told[2] = {atomic_load(&calls), atomic_load(&differ)};
-    check(trv_net_allreduce(world, told, told, 2, TRV_INT64, TRV_SUM), "sum");
+    long total[2] = {atomic_load(&calls), atomic_load(&differ)};
+    check(trv_net_allreduce(world, total, total, 2, TRV_INT64, TRV_SUM), "sum");
     if (world_rank == 0)
-        printf("%ld calls compared, %ld differ, on %d ranks with seed %llu\n", told[0], told[1], trv_net_size(world),
+        printf("%ld calls compared, %ld differ, on %d ranks with seed %llu\n", total[0], total[1], trv_net_size(world),
                (unsigned long long)seed);
     check(trv_net_finalize(&net), "end");
-    return told[1] > 0;
+    return total[1] > 0;
 }

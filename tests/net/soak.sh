@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Random programs of jobs without MPI: soak.sh TRIVANCE PROGRAM CALLS. At least so many calls are compared, on 2 … 16 ranks.
-# SEED=… the first seed; TRIVANCE_PROVIDER=… another provider than tcp: docs/connections.md says what to expect of shm.
+# Random programs of jobs without MPI: soak.sh TRIVANCE PROGRAM CALLS. Compares at least CALLS calls, on 2 … 16 ranks.
+# SEED=… is the first seed; TRIVANCE_PROVIDER=… selects another provider than tcp (docs/connections.md describes the
+# limits of shm).
 set -u
 trivance=$1 program=$2 calls=$3
 seed=${SEED-$((RANDOM * 32768 + RANDOM))}

@@ -1,5 +1,5 @@
 /*
- * Which interface leads which way: networks as they are built, and what the routes of hosts on them say.
+ * Assignment of interfaces to ports, for typical networks and the routes of their hosts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ static trv_seat_t seat[RANKS_MAX];
 static trv_map_t map[RANKS_MAX];
 static trv_seats_t seats;
 
-/* Ranks in the order of places, so many on each host. */
+/* Initializes the records of all ranks: rank r is at position r, with on_host consecutive ranks on each host. */
 static void begin(const char *text, int on_host, int interfaces)
 {
     trv_torus_t torus;
@@ -39,7 +39,8 @@ static void begin(const char *text, int on_host, int interfaces)
     assert_int_equal(trv_seats_init(&seats, &torus, seat, torus.ranks), TRV_OK);
 }
 
-/* What is sent that way to interface j of the neighbour takes `usual`, and leaves by whatever of `able` it is bound to. */
+/* Sets the routes of a rank to interface j of the neighbour at port `way`: packets leave by `usual`, or by the
+ * interface to which their socket is bound if it is in the bit mask `able`. */
 static void set_route(int rank, int way, int j, int usual, unsigned able)
 {
     if (trv_seats_next(&seats, rank, way) < 0)
@@ -59,14 +60,15 @@ static void decide(void)
         }
 }
 
-/* Bits of the torus's dimensions whose two ways some rank takes by one interface. */
+/* Bit mask of the dimensions whose two ports share one interface on some rank. */
 static unsigned shared_ways(void)
 {
     bool one;
     return trv_seats_narrow(&seats, map, &one) & ((1u << seats.torus.dims) - 1);
 }
 
-/* Interface w leads way w, and whatever is bound leaves as it is bound, as on the testbed. */
+/* As in the testbed: interface w leads to the neighbour at port w, and packets leave by the interface to which they are
+ * bound. */
 static void test_one_for_each_way(void **state)
 {
     static const char *const tori[] = {"3", "9", "2x3", "3x3", "3x2m", "2x2x2"};
@@ -77,7 +79,7 @@ static void test_one_for_each_way(void **state)
         for (int r = 0; r < seats.ranks; r++)
             for (int w = 0; w < ways; w++)
                 for (int j = 0; j < ways; j++) {
-                    /* Where both ways lead to one neighbour, each of its two leads back. */
+                    /* If both ports lead to the same neighbour, each of its two interfaces leads back. */
                     const bool two = seats.torus.size[w / 2] == 2 && !(seats.torus.lines >> (w / 2) & 1);
                     const int usual = !two ? w : j / 2 == w / 2 ? j ^ 1 : w & ~1;
                     set_route(r, w, j, usual, (1u << ways) - 1);
@@ -95,7 +97,7 @@ static void test_one_for_each_way(void **state)
     }
 }
 
-/* Cables between neighbours (1: up, 2: down), beside a network of all (0). */
+/* Cables between neighbours (interface 1: +, 2: -), in addition to a network of all hosts (0). */
 static void test_cables(void **state)
 {
     (void)state;
@@ -104,7 +106,7 @@ static void test_cables(void **state)
         for (int r = 0; r < 5; r++) {
             seat[r].interface[0].speed_mbps = slow ? 1000 : 10000;
             for (int w = 0; w < 2; w++)
-                for (int j = 0; j < 3; j++) /* the cable's other end is on this side */
+                for (int j = 0; j < 3; j++) /* j == 2 - w is the other end of the cable */
                     set_route(r, w, j, j == 2 - w ? 1 + w : 0, j == 2 - w ? 1u << (1 + w) : 1);
         }
         decide();
@@ -118,7 +120,7 @@ static void test_cables(void **state)
     }
 }
 
-/* Two networks of all hosts, which do not reach each other: what leaves by one arrives by the same. */
+/* Two networks of all hosts that are not connected: messages leave and arrive in the same network. */
 static void test_rails(void **state)
 {
     (void)state;
@@ -137,7 +139,7 @@ static void test_rails(void **state)
     trv_seats_clear(&seats);
 }
 
-/* Two interfaces in one network: without routes by source, what is bound to the second leaves by the first all the same. */
+/* Two interfaces in one network: without source routing, packets bound to the second one leave by the first. */
 static void test_one_network(void **state)
 {
     (void)state;
@@ -155,7 +157,7 @@ static void test_one_network(void **state)
     }
 }
 
-/* Four interfaces on two cards, far from one of them. */
+/* Four interfaces at two PCI bridges, of which one is not attached to the cores of the process. */
 static void test_bridges(void **state)
 {
     (void)state;
@@ -183,7 +185,7 @@ static void test_bridges(void **state)
     trv_seats_clear(&seats);
 }
 
-/* One rank's user says which leads which way, and the others aim there. */
+/* The user has assigned the interfaces of one rank, and the other ranks send to those. */
 static void test_told(void **state)
 {
     (void)state;
@@ -196,13 +198,13 @@ static void test_told(void **state)
                 set_route(r, w, j, j, 3);
     decide();
     assert_int_equal(map[1].leave[0], 1);
-    assert_int_equal(map[1].arrive[1], 1); /* what comes from above */
+    assert_int_equal(map[1].arrive[1], 1); /* messages of the neighbour at + */
     assert_int_equal(map[1].leave[1], 0);
     assert_int_equal(map[1].arrive[0], 0);
     trv_seats_clear(&seats);
 }
 
-/* Hosts of four ranks: the next host counts, from wherever on it. */
+/* Hosts of four ranks: the neighbour is on the next host, for every rank of a host. */
 static void test_hosts(void **state)
 {
     (void)state;
@@ -222,7 +224,7 @@ static void test_hosts(void **state)
             assert_int_equal(map[r].arrive[w], w ^ 1);
         }
     trv_seats_clear(&seats);
-    /* All on one host: there is nothing to find. */
+    /* All ranks on one host have no neighbours. */
     begin("4", 4, 3);
     decide();
     for (int w = 0; w < 2; w++)
@@ -252,7 +254,7 @@ static void test_wire(void **state)
     assert_memory_equal(read.able, seat[4].able, sizeof read.able);
     assert_memory_equal(read.leave, seat[4].leave, sizeof read.leave);
     assert_int_equal(read.interface[1].bridge, 77);
-    /* Whatever is missing or wrong is seen, or harmless: no index is beyond what there is. */
+    /* Damaged records are rejected or harmless: no index is out of range. */
     for (size_t i = 0; i < writer.used; i++)
         for (int value = 0; value < 256; value += 51) {
             const uint8_t before = writer.data[i];

@@ -1,6 +1,6 @@
 /*
- * A job whose ranks meet by a broadcast of their own, as threads of one process: it starts; and where an option is wrong
- * on one of them, all fail with the same sentence. So they do where they have not the same kind of addresses.
+ * Start of a job by the option `meet`, with the ranks as threads of one process. If an option is invalid on one rank,
+ * or the ranks have different address formats, all ranks fail with the same sentence.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,17 +23,17 @@
 enum { RANKS = 3 };
 
 static pthread_barrier_t barrier;
-static char said[4096];
+static char payload[4096];
 
-/* Rank 0's thread has its rank as the context. */
+/* The option `meet`: the context is the rank of the calling thread. */
 static int broadcast(void *context, void *data, size_t bytes)
 {
     const int rank = *(const int *)context;
-    assert_true(bytes <= sizeof said);
+    assert_true(bytes <= sizeof payload);
     if (rank == 0)
-        memcpy(said, data, bytes);
+        memcpy(payload, data, bytes);
     pthread_barrier_wait(&barrier);
-    memcpy(data, said, bytes);
+    memcpy(data, payload, bytes);
     pthread_barrier_wait(&barrier);
     return 0;
 }
@@ -116,7 +116,7 @@ static void test_wrong_option(void **state)
     }
 }
 
-/* A time that is none; a torus that does not fit the whole job, which a part of it need not have. */
+/* Invalid timeouts. */
 static void test_wrong_times(void **state)
 {
     place_t place[RANKS];
@@ -131,6 +131,7 @@ static void test_wrong_times(void **state)
                       "for the value of TRIVANCE_START_TIMEOUT");
 }
 
+/* A torus with another number of ranks is an error for a whole job, but not for a net of some of its ranks. */
 static void test_torus_of_all(void **state)
 {
     place_t place[RANKS];
@@ -148,7 +149,7 @@ static void test_torus_of_all(void **state)
     unsetenv("TRIVANCE_TORUS");
 }
 
-/* Rank 0 cannot listen; its address is longer than what a line would hold. */
+/* Rank 0 cannot listen; its address is so long that the sentence is close to its maximum length. */
 static void test_wrong_address(void **state)
 {
     char address[251], sentence[512];
@@ -175,7 +176,7 @@ static void never(void *context, const char *sentence)
     fail_msg("%s", sentence);
 }
 
-/* Two ranks that have opened interfaces of two kinds say the same of it. */
+/* Two ranks with different interfaces return the same error. */
 static void expect_mismatch(const char *const provider[2], const char *const ports[2], const char *sentence)
 {
     trv_fabric_t *fabric[2];
@@ -216,8 +217,8 @@ static void expect_mismatch(const char *const provider[2], const char *const por
     }
 }
 
-/* A queue that says that it has an error, and then has none, keeps nobody. */
-static ssize_t say_error(struct fid_cq *queue, void *entry, size_t count)
+/* A completion queue that reports an error, but has no error entry, must not cause an endless loop. */
+static ssize_t read_error(struct fid_cq *queue, void *entry, size_t count)
 {
     (void)queue, (void)entry, (void)count;
     return -FI_EAVAIL;
@@ -243,7 +244,8 @@ static void test_silent_error(void **state)
     assert_int_equal(trv_fabric_hear(fabric, 0, "here", 0, &reader), TRV_OK);
     assert_int_equal(trv_fabric_survey(fabric), TRV_OK);
     struct fid_cq *queue = fabric->port[0].cq;
-    struct fi_ops_cq *const own = queue->ops, silent = {.size = sizeof silent, .read = say_error, .readerr = have_none};
+    struct fi_ops_cq *const own = queue->ops,
+                            silent = {.size = sizeof silent, .read = read_error, .readerr = have_none};
     queue->ops = (struct fi_ops_cq *)&silent;
     alarm(10);
     assert_int_equal(trv_fabric_poll(fabric), 0);

@@ -1,6 +1,6 @@
 /*
- * The start of a job: published vectors of the hash, ranks that meet (as threads of one process), a thousand of them, and
- * those who do not belong: strangers, garbage, another secret, another number of ranks.
+ * The bootstrap over TCP: published test vectors of the hash functions; up to a thousand ranks, as threads of one
+ * process; unauthenticated peers, garbage, another secret, another number of ranks.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ static const char *sha(const char *text, int times)
     return hex(code);
 }
 
-/* FIPS 180-2, appendix B; the last is a million times "a", in pieces that fit no block. */
+/* FIPS 180-2, appendix B; the last vector is a million times "a", in pieces that are not aligned with blocks. */
 static void test_sha256(void **state)
 {
     (void)state;
@@ -79,7 +79,7 @@ static void test_hmac(void **state)
                         "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
 }
 
-/* ---- Meetings ---------------------------------------------------------------------------------------------------- */
+/* ---- Bootstrap --------------------------------------------------------------------------------------------------- */
 
 typedef struct place {
     int rank, ranks, port;
@@ -148,7 +148,7 @@ static void *run_thread(void *context)
     return NULL;
 }
 
-/* Rank 0 opens first, to know the port. */
+/* Creates the bootstrap on rank 0, which determines the port, and starts the threads of the other ranks. */
 static void start(place_t *place, int ranks, trv_meeting_t **meeting)
 {
     pthread_attr_t attributes;
@@ -196,7 +196,7 @@ static void test_few(void **state)
         meet_all(ranks);
 }
 
-/* All of them together take less than 2 s of processor time for each of two (rank 0 and one that has its core). */
+/* Prints the processor time that a thousand ranks take together. */
 static void test_thousand(void **state)
 {
     (void)state;
@@ -210,7 +210,7 @@ static void expect_all(place_t *place, int ranks, const char *part)
 {
     for (int r = 0; r < ranks; r++) {
         assert_int_not_equal(place[r].code, TRV_OK);
-        const bool late = r > 0 && strstr(place[r].reason, "does not listen there"); /* it came when all was over */
+        const bool late = r > 0 && strstr(place[r].reason, "does not listen there"); /* the job had already ended */
         if (!strstr(place[r].reason, part) && !late)
             fail_msg("rank %d says '%s', and not '%s'", r, place[r].reason, part);
     }
@@ -271,7 +271,7 @@ static void test_one_dies(void **state)
     trv_meeting_t *meeting;
     place_t *place = make_places(4, 10);
     (void)state;
-    place[2].dies = true; /* it closes its connection without a word */
+    place[2].dies = true; /* it closes its connection without trv_meeting_leave */
     start(place, 4, &meeting);
     finish(place, 4, meeting);
     for (int r = 0; r < 4; r++)
@@ -317,14 +317,14 @@ static void test_port_in_use(void **state)
     options.port = trv_meeting_port(meeting);
     assert_int_equal(trv_meeting_open(&second, &options), TRV_ERR_TRANSPORT);
     assert_non_null(strstr(trv_last_error(), "Address already in use"));
-    options.address = "192.0.2.77"; /* nobody's: it is for documentation */
+    options.address = "192.0.2.77"; /* reserved for documentation (RFC 5737) */
     assert_true(trv_meeting_open(&second, &options) < 0);
     assert_non_null(strstr(trv_last_error(), "MASTER_ADDR is to be an address of rank 0's host"));
     trv_meeting_close(meeting);
     free(place);
 }
 
-/* ---- Strangers --------------------------------------------------------------------------------------------------- */
+/* ---- Unauthenticated peers --------------------------------------------------------------------------------------- */
 
 static int call(int port)
 {
@@ -335,8 +335,9 @@ static int call(int port)
     return fd;
 }
 
-/* Some send nothing, some garbage, some close at once; there are more of them than rank 0 holds. The job starts. */
-static void test_strangers(void **state)
+/* Some unauthenticated peers send nothing, some garbage, some close their connection; there are more of them than rank
+ * 0 keeps. The job starts nevertheless. */
+static void test_unauthenticated(void **state)
 {
     enum { STRANGERS = 150 };
     trv_meeting_t *meeting;
@@ -370,7 +371,7 @@ static void test_strangers(void **state)
     free(place);
 }
 
-/* What answers at rank 0's port is something else. */
+/* Another program listens on the port of rank 0. */
 static void *answer(void *context)
 {
     int fd = accept(*(int *)context, NULL, NULL);
@@ -403,11 +404,20 @@ static void test_something_else(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sha256),         cmocka_unit_test(test_hmac),         cmocka_unit_test(test_few),
-        cmocka_unit_test(test_missing),        cmocka_unit_test(test_other_secret), cmocka_unit_test(test_other_size),
-        cmocka_unit_test(test_twice),          cmocka_unit_test(test_one_dies),     cmocka_unit_test(test_rank_0_dies),
-        cmocka_unit_test(test_one_fails),      cmocka_unit_test(test_port_in_use),  cmocka_unit_test(test_strangers),
-        cmocka_unit_test(test_something_else), cmocka_unit_test(test_thousand),
+        cmocka_unit_test(test_sha256),
+        cmocka_unit_test(test_hmac),
+        cmocka_unit_test(test_few),
+        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_other_secret),
+        cmocka_unit_test(test_other_size),
+        cmocka_unit_test(test_twice),
+        cmocka_unit_test(test_one_dies),
+        cmocka_unit_test(test_rank_0_dies),
+        cmocka_unit_test(test_one_fails),
+        cmocka_unit_test(test_port_in_use),
+        cmocka_unit_test(test_unauthenticated),
+        cmocka_unit_test(test_something_else),
+        cmocka_unit_test(test_thousand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * The start of a job where the system is not as usual: no files left, strangers first, a port that a rank would connect
- * to itself by, processes that fork, signals; and what holds for its connections.
+ * The bootstrap over TCP under unusual conditions: no file descriptors left, unauthenticated peers, a port by which a
+ * rank would connect to itself, processes that fork, signals; and the options of its sockets.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -72,7 +72,7 @@ static void *join(void *context)
     return trv_meeting_join(context, "welcome", 8) == TRV_OK ? NULL : strdup(trv_last_error());
 }
 
-/* Rank 0's and rank 1's join, which are to succeed. */
+/* Joins rank 0 and rank 1, which must succeed. */
 static void join_both(trv_meeting_t *meeting[2])
 {
     pthread_t thread;
@@ -90,10 +90,10 @@ static void close_both(trv_meeting_t *meeting[2])
     trv_meeting_close(meeting[0]);
 }
 
-/* ---- Whose address rank 0 takes ---------------------------------------------------------------------------------- */
+/* ---- The address of rank 0 --------------------------------------------------------------------------------------- */
 
-/* Rank 1's part of the greeting, by a connection that exists already. */
-static void say_hello(int fd, const trv_meeting_options_t *options)
+/* Authenticates as rank 1 on an existing connection. */
+static void send_hello(int fd, const trv_meeting_options_t *options)
 {
     const uint8_t nonce[TRV_NONCE_BYTES] = "once";
     char greeting[64];
@@ -115,7 +115,7 @@ static void say_hello(int fd, const trv_meeting_options_t *options)
     trv_link_clear(&link);
 }
 
-/* A silent stranger comes by another address, between a rank's connection and its first word. */
+/* An unauthenticated peer connects by another address after a rank has connected and before it is authenticated. */
 static void test_everywhere(void **state)
 {
     trv_meeting_options_t options = options_of(0, 2, 0, 10);
@@ -124,26 +124,26 @@ static void test_everywhere(void **state)
     options.everywhere = true;
     assert_int_equal(trv_meeting_open(&meeting, &options), TRV_OK);
     const int port = trv_meeting_port(meeting), rank = call_from("127.0.0.1", port);
-    const int stranger = call_from("127.0.0.2", port);
+    const int peer = call_from("127.0.0.2", port);
     pause_s(0.1);
-    say_hello(rank, &options);
+    send_hello(rank, &options);
     assert_int_equal(trv_meeting_join(meeting, "welcome", 8), TRV_OK);
     assert_string_equal(trv_meeting_local(meeting), "127.0.0.1");
-    close(stranger);
+    close(peer);
     close(rank);
     trv_meeting_close(meeting);
 }
 
-/* ---- No files ---------------------------------------------------------------------------------------------------- */
+/* ---- No file descriptors ----------------------------------------------------------------------------------------- */
 
-/* Rank 0 in a process that has no file left for a connection. It says so, and its thread does not spin. */
-static int serve_without_files(int tell)
+/* Rank 0 in a process without a free file descriptor for connections reports that, and its thread does not spin. */
+static int serve_without_files(int port_out)
 {
     trv_meeting_t *meeting = open_meeting(0, 2, 0, 1);
     const int port = trv_meeting_port(meeting);
-    if (write(tell, &port, sizeof port) != sizeof port)
+    if (write(port_out, &port, sizeof port) != sizeof port)
         return 1;
-    const int last = dup(tell);
+    const int last = dup(port_out);
     const struct rlimit limit = {(rlim_t)last, (rlim_t)last};
     close(last);
     setrlimit(RLIMIT_NOFILE, &limit);
@@ -159,7 +159,7 @@ static int serve_without_files(int tell)
 
 static void test_no_files(void **state)
 {
-    int pipes[2], port = 0, status, stranger[4];
+    int pipes[2], port = 0, status, peer[4];
     (void)state;
     assert_int_equal(pipe(pipes), 0);
     const pid_t child = fork();
@@ -168,16 +168,16 @@ static void test_no_files(void **state)
     assert_int_equal(read(pipes[0], &port, sizeof port), sizeof port);
     pause_s(0.1);
     for (int i = 0; i < 4; i++)
-        stranger[i] = call_from("127.0.0.1", port);
+        peer[i] = call_from("127.0.0.1", port);
     waitpid(child, &status, 0);
     assert_int_equal(status, 0);
     for (int i = 0; i < 4; i++)
-        close(stranger[i]);
+        close(peer[i]);
     close(pipes[0]);
     close(pipes[1]);
 }
 
-/* ---- A port of one's own ----------------------------------------------------------------------------------------- */
+/* ---- A connection to itself -------------------------------------------------------------------------------------- */
 
 static bool write_file(const char *path, const char *text)
 {
@@ -187,7 +187,8 @@ static bool write_file(const char *path, const char *text)
     return written;
 }
 
-/* A network of its own, in which every connection leaves by one of two ports. 77: the system does not allow it. */
+/* Runs in a new network namespace in which every connection has one of two source ports. Returns 77 if the system does
+ * not permit that. */
 static int join_by_own_port(void)
 {
     struct ifreq loop = {.ifr_name = "lo", .ifr_flags = IFF_UP};
@@ -223,7 +224,7 @@ static int option_of(int fd, int name)
     return getsockopt(fd, IPPROTO_TCP, name, &value, &length) == 0 ? value : -1;
 }
 
-/* A host that goes away is missed in a minute. */
+/* The loss of a host is detected within a minute. */
 static void test_silence(void **state)
 {
     trv_meeting_t *meeting[2] = {open_meeting(0, 2, 0, 10)};
@@ -244,7 +245,7 @@ static void test_silence(void **state)
     close_both(meeting);
 }
 
-/* A rank's process ends, and a child that it has forked lives on: the rank is missed at once. */
+/* The process of a rank ends while a child that it has forked continues: the end of the rank is detected at once. */
 static int die_as_parent(int port, int joined)
 {
     char word;
@@ -262,7 +263,7 @@ static void test_fork(void **state)
 {
     trv_meeting_t *meeting = open_meeting(0, 2, 0, 10);
     const int port = trv_meeting_port(meeting);
-    int status, joined[2]; /* rank 1 dies when rank 0 has joined, too */
+    int status, joined[2]; /* rank 1 dies only after rank 0 has joined */
     (void)state;
     assert_int_equal(pipe(joined), 0);
     const pid_t child = fork();

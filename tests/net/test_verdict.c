@@ -1,6 +1,6 @@
 /*
- * trivance topology --ports: which gains of the rounds say two paths, which one, and which are not clear. The limit is
- * 1.5 (docs/connections.md: both ways at once take less than 2/3 of the time of one after the other).
+ * trivance topology --ports: which gains of the rounds mean two paths, which one path, and which are unclear. The limit
+ * is 1.5 (docs/connections.md: both directions at once take less than 2/3 of the time of one after the other).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ static void test_agreeing_rounds(void **state)
     assert_int_equal(PATHS(true, 1.9, 1.98, 2.0), TRV_PATHS_TWO);
 }
 
-/* Three rounds have none to spare, seven have one at either end, eleven two. */
+/* Of three rounds all must agree; of seven, one at either end is ignored; of eleven, two. */
 static void test_rounds_that_differ(void **state)
 {
     (void)state;
@@ -40,7 +40,7 @@ static void test_rounds_that_differ(void **state)
     assert_int_equal(PATHS(false, 1.0, 1.0, 1.0, 1.0, 1.0, 1.1, 1.2, 1.3, 1.4, 1.8, 2.0), TRV_PATHS_ROUTE);
 }
 
-/* Long messages may leave time for one round only, which agrees with itself. */
+/* Long messages may leave time for only one round, which then determines the verdict. */
 static void test_one_round(void **state)
 {
     (void)state;

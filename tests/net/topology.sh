@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# trivance topology --ports on this host, by trivance launch; tests/testbed/ports.sh has it on a network. What is measured
-# here is memory, so that its verdict may be any. Usage: topology.sh TRIVANCE
+# trivance topology --ports on this host, started by trivance launch; tests/testbed/ports.sh tests it on a network. Here
+# it measures memory, so that any verdict is possible. Usage: topology.sh TRIVANCE
 set -u
 tool=$1
 fail() { echo "topology.sh: $*"; exit 1; }
 
-# refuse WORDS COMMAND…: one line beside the launcher's, exit code 2.
+# refuse WORDS COMMAND…: expects one line with WORDS, besides the launcher's, and exit code 2.
 refuse() {
-    local words=$1 said code
+    local words=$1 output code
     shift
-    said=$("$@" 2>&1)
+    output=$("$@" 2>&1)
     code=$?
-    said=${said%%$'\n'trivance launch: rank ? ended with exit status 2}
+    output=${output%%$'\n'trivance launch: rank ? ended with exit status 2}
     [ $code = 2 ] || fail "exit code $code, not 2: $*"
-    [[ $said == *"$words"* && $said != *$'\n'* ]] || fail "not said '$words': $said"
+    [[ $output == *"$words"* && $output != *$'\n'* ]] || fail "not said '$words': $output"
 }
 
 refuse "no launcher has started this process" "$tool" topology --ports
@@ -24,7 +24,7 @@ refuse "--bytes: a measured message has at most 1 GiB, for example 1M" "$tool" t
 refuse "does not have 2 ranks" "$tool" launch -n 2 "$tool" topology --ports --torus=7
 refuse "no interface 'eth77'" "$tool" launch -n 1 env TRIVANCE_PORTS=eth77 "$tool" topology --ports
 
-# A rank of which rank 0 does not hear says itself what is wrong.
+# A rank that cannot reach rank 0 reports the error itself.
 for place in RANK=zero RANK=-1 RANK=2; do
     refuse "${place#*=}" env $place WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500 "$tool" topology --ports
 done
@@ -33,7 +33,7 @@ refuse "rank 1 waited 0.1 s" env RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTE
 
 "$tool" topology --help | grep -q "^       trivance launch -n N trivance topology --ports" || fail "--help does not say how to call it"
 refuse "has no torus of 2 ranks" "$tool" launch -n 2 env TRIVANCE_TORUS=7,3x3 "$tool" topology --ports
-# What one rank cannot understand all are told, rather than that it waits as long as it likes.
+# All ranks report an invalid setting of one rank, instead of a timeout.
 while read -r setting; do
     refuse "rank 1: ${setting%%=*}: '${setting#*=}'" "$tool" launch -n 2 sh -c \
         '[ $RANK = 0 ] || export "$1"; exec "$2" topology --ports' sh "$setting" "$tool"
@@ -46,8 +46,8 @@ for ports in 'eth1;eth2' , +0 10.1.0.0/33 127.0.0/8 +0= lo,+0=lo; do
     refuse "in '$ports'; it lists which interface leads which way, as in +0=eth1" "$tool" launch -n 1 \
         env "TRIVANCE_PORTS=$ports" "$tool" topology --ports
 done
-said=$("$tool" launch -n 1 "$tool" topology --ports) && [ "$said" = "one rank: it has no links, and nothing to measure" ] ||
-    fail "one rank: $said"
+output=$("$tool" launch -n 1 "$tool" topology --ports) && [ "$output" = "one rank: it has no links, and nothing to measure" ] ||
+    fail "one rank: $output"
 [ "$("$tool" launch -n 1 "$tool" topology --ports --format=json | tr -d ' \n')" = "[]" ] || fail "one rank as JSON"
 
 rows=$("$tool" launch -n 4 "$tool" topology --ports --torus=2x2 --bytes=64K --format=csv 2> /dev/null)
@@ -58,13 +58,14 @@ awk -F, 'NR == 1 { if ($3 != "port" || $10 != "paths") exit 1; next }
 "$tool" launch -n 2 "$tool" topology --ports --bytes=4K 2> /dev/null | grep -q "^        0 .*\(two separate paths\|shared interface\|not clear\)" ||
     fail "no table"
 
-# A line, in whose middle each way has an interface of its own: that its ends have one, as they go one way, shares nothing.
+# A line, in which the middle rank has an interface for each port. The ranks at the ends use one port and one interface,
+# which is not a shared path.
 rows=$("$tool" launch -n 3 sh -c 'case $RANK in 0) ports=+0=127.0.0.1 ;; 1) ports=+0=127.0.0.1,-0=127.0.0.2 ;; 2) ports=-0=127.0.0.2 ;; esac
     TRIVANCE_PORTS=$ports exec "$0" topology --ports --torus=3m --bytes=4M --format=csv' "$tool" 2> /dev/null)
 awk -F, 'NR > 1 { ports[$1] = ports[$1] $3; wrong = wrong || $10 == "interface" }
     END { exit wrong || ports[0] != "+0" || ports[1] != "+0-0" || ports[2] != "-0" }' <<< "$rows" || fail "a line: $rows"
 
-# What was measured, in a rules file that keeps what else it says; and who reads it.
+# Measured paths are written to a rules file, whose other contents are kept, and are used by later jobs.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 refuse "--rules is only for --ports" "$tool" topology "--rules=$work/rules.json"
@@ -99,8 +100,8 @@ refuse "No such file" "$tool" launch -n 2 "$tool" topology --ports "--rules=$wor
 refuse "at least 1 byte" "$tool" launch -n 2 "$tool" topology --ports --bytes=0
 refuse "leave out --rules" "$tool" launch -n 2 "$tool" topology --dump --rules=rules.json
 
-# said VARIABLE…: what is told of narrow dimensions.
-said() {
+# narrow_log VARIABLE…: the log line about shared paths, in an environment with these variables.
+narrow_log() {
     "$tool" launch -n 4 env TRIVANCE_DEBUG=info "$@" "$tool" topology --ports --bytes=4K 2>&1 > /dev/null | grep "plans count on"
     true
 }
@@ -110,9 +111,9 @@ narrow() {
 }
 narrow true
 narrow false
-[[ $(said "TRIVANCE_RULES_FILE=$work/true.json") == *"dimension 0 is narrow (measured)"* ]] || fail "the file is not read"
-[ -z "$(said "TRIVANCE_RULES_FILE=$work/false.json" TRIVANCE_PORTS=+0=lo,-0=lo)" ] || fail "the map goes before measurement"
-[[ $(said TRIVANCE_PORTS=+0=lo,-0=lo) == *"dimension 0 is narrow: "* ]] || fail "one interface for both is not narrow"
-said=$(TRIVANCE_DEBUG=info TRIVANCE_RULES_FILE=$work/true.json "$tool" launch -n 3 "$tool" topology --ports --bytes=4K 2>&1)
-[[ $said == *"trivance: the measured paths are those of the torus 4"* ]] || fail "paths of another torus are ignored: $said"
-[ -z "$(said)" ] || fail "a dimension on one host is narrow"
+[[ $(narrow_log "TRIVANCE_RULES_FILE=$work/true.json") == *"dimension 0 is narrow (measured)"* ]] || fail "the file is not read"
+[ -z "$(narrow_log "TRIVANCE_RULES_FILE=$work/false.json" TRIVANCE_PORTS=+0=lo,-0=lo)" ] || fail "the map goes before measurement"
+[[ $(narrow_log TRIVANCE_PORTS=+0=lo,-0=lo) == *"dimension 0 is narrow: "* ]] || fail "one interface for both is not narrow"
+output=$(TRIVANCE_DEBUG=info TRIVANCE_RULES_FILE=$work/true.json "$tool" launch -n 3 "$tool" topology --ports --bytes=4K 2>&1)
+[[ $output == *"trivance: the measured paths are those of the torus 4"* ]] || fail "paths of another torus are ignored: $output"
+[ -z "$(narrow_log)" ] || fail "a dimension on one host is narrow"

@@ -1,11 +1,11 @@
 /*
- * The name that was probably meant.
+ * Search for the known name that is nearest to an unknown one, by edit distance.
  */
 #include <string.h>
 
 #include "base/text/nearest.h"
 
-/* Levenshtein's distance, with a swap of neighbours as one edit; names longer than 63 are cut. */
+/* Levenshtein distance, with a swap of adjacent characters as one edit. Names are truncated to 64 characters. */
 static int edits(const char *a, const char *b)
 {
     int row[3][65];
@@ -35,7 +35,7 @@ const char *trv_nearest(const char *text, const char *const *name, int count)
     int least = 0;
     for (int i = 0; i < count; i++) {
         int distance = edits(text, name[i]);
-        /* The beginning of a name is near to it. */
+        /* A prefix of a name counts as near to it. */
         if (strlen(text) >= 2 && strncmp(text, name[i], strlen(text)) == 0)
             distance = 1;
         if (!best || distance < least) {

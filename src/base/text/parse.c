@@ -1,5 +1,5 @@
 /*
- * Byte counts, times, rates, whole numbers, lists.
+ * Parsing and formatting of byte counts, times, rates, whole numbers and lists.
  */
 #include "base/text/parse.h"
 
@@ -70,8 +70,8 @@ int trv_parse_vector(const char *text, uint64_t *bytes)
     return rc;
 }
 
-/* A decimal number without sign, as 12, 1.5 or 2e3, at the start of `text`; NULL if there is none, else what follows.
- */
+/* Reads a decimal number without sign, such as 12, 1.5 or 2e3, at the start of `text`. Returns the text after the
+ * number; NULL if there is none. */
 static const char *read_number(const char *text, double *value)
 {
     if (!isdigit((unsigned char)text[0]) || text[strspn(text, "0")] == 'x' || text[strspn(text, "0")] == 'X')
@@ -94,7 +94,7 @@ static int add_size(sizes_t *sizes, uint64_t bytes)
     return TRV_OK;
 }
 
-/* "x4" or "4": a factor; "+1K": a step; the other is 0. */
+/* Parses a factor "x4" or "4", or a step "+1K"; the other result is 0. */
 static bool parse_stride(const char *text, double *factor, uint64_t *step)
 {
     *factor = 0;

@@ -1,9 +1,9 @@
 /*
- * What users type: byte counts, times, rates, whole numbers and comma-separated lists; and how they read byte counts and
- * times.
+ * Values in options, the environment and files: parsing of byte counts, times, rates, whole numbers and comma-separated
+ * lists, and formatting of byte counts and times.
  *
- * Every function returns 0, or TRV_ERR_ARGUMENT with a sentence in trv_last_error() that says what is allowed; the
- * result is written only on success. Nothing here depends on the locale.
+ * Every parsing function returns 0, or TRV_ERR_ARGUMENT; the last error then describes the values that are allowed. The
+ * result is written only on success. The functions do not depend on the locale.
  */
 #ifndef TRIVANCE_BASE_TEXT_PARSE_H
 #define TRIVANCE_BASE_TEXT_PARSE_H
@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* "4096", "64K", "64KiB", "4m", "1GiB", "8B": k, K, KiB = 1024, M, G and T likewise. Whole numbers up to 2^50. */
+/* Byte counts: "4096", "64K", "64KiB", "4m", "1GiB", "8B". k, K and KiB are 1024, and M, G and T accordingly. The
+ * result is a whole number up to 2^50. */
 int trv_parse_bytes(const char *text, uint64_t *bytes);
 
 /* The size of a vector, at least 1 byte. */
@@ -21,7 +22,7 @@ int trv_parse_vector(const char *text, uint64_t *bytes);
  * size is MAX; at most `max` sizes. */
 int trv_parse_bytes_list(const char *text, uint64_t *bytes, int max, int *count);
 
-/* "100ns", "1.5us", "2ms", "1s" -> nanoseconds, >= 0. The unit is needed. */
+/* "100ns", "1.5us", "2ms", "1s" -> nanoseconds, >= 0. The unit is required. */
 int trv_parse_time_ns(const char *text, double *time_ns);
 
 /* The same for a time of a network, which is at most an hour. */
@@ -34,19 +35,19 @@ int trv_parse_rate_bps(const char *text, double *rate_bps);
 /* "10%" -> 0.1, from 0% to 100%. */
 int trv_parse_percent(const char *text, double *fraction);
 
-/* "2x", "1.5x": how many times as long something takes, from 1x to 1000000x. */
+/* "2x", "1.5x": a factor by which something takes longer, from 1x to 1000000x. */
 int trv_parse_factor(const char *text, double *factor);
 
-/* A whole number from `min` to `max`; `what` names it in the sentence ("--rank"). */
+/* A whole number from `min` to `max`; `what` is its name in error messages ("--rank"). */
 int trv_parse_int(const char *text, const char *what, int min, int max, int *value);
 
-/* Copies the next item of a comma-separated list to `item` and moves *rest behind it. Returns 1 for an item, 0 at the
- * end of the list, TRV_ERR_ARGUMENT for an empty item or one that does not fit. Start with *rest = the list. */
+/* Copies the next item of a comma-separated list to `item` and advances *rest, which initially is the list. Returns 1
+ * for an item, 0 at the end of the list, TRV_ERR_ARGUMENT for an empty item or one that does not fit. */
 int trv_next_item(const char **rest, const char *what, char *item, size_t item_size);
 
 #define TRV_BYTES_TEXT_MAX 32
 
-/* "64 KiB", "1000 B": the exact count in the largest unit that divides it. Returns `text`. */
+/* Formats a byte count as "64 KiB" or "1000 B": the exact count in the largest unit that divides it. Returns `text`. */
 char *trv_format_bytes(uint64_t bytes, char text[TRV_BYTES_TEXT_MAX]);
 
 typedef struct trv_time_unit {
@@ -59,8 +60,8 @@ const trv_time_unit_t *trv_time_unit(double time_ns);
 
 #define TRV_TIME_TEXT_MAX 32
 
-/* "12.34us": four digits or a little more, in the unit, or where they would be more than six
- * before the point in a larger one. Returns `text`. */
+/* Formats a time as "12.34us": about four digits in the given unit, or in a larger unit if more than six digits would
+ * precede the point. Returns `text`. */
 char *trv_format_time(double time_ns, const trv_time_unit_t *unit, char text[TRV_TIME_TEXT_MAX]);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Reading files and stdin to their end.
+ * Reading of files and stdin to their end.
  */
 #include "base/text/whole_file.h"
 

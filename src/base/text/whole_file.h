@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/* Reads all of a file ("-" is stdin, for which *name becomes "stdin"; otherwise it is the path) into *text, which
- * ends with a zero beyond `length` and which the caller frees; NULL after a failure. Files from 4 GiB are refused. */
+/* Reads a whole file into *text, which is terminated by a zero after `length` bytes, and which the caller frees; it is
+ * NULL after a failure. path: "-" is stdin. *name becomes the path, or "stdin". Files of 4 GiB or more are rejected. */
 int trv_whole_file_read(const char *path, const char **name, char **text, size_t *length);
 
 #endif

@@ -1,6 +1,10 @@
 /*
- * PMIx. The process stays connected to its server until it exits, because a process that has left takes part in no
- * further exchanges, and a job may have several nets. The launcher considers a process that exits connected as failed.
+ * Bootstrap by PMIx: rank 0 publishes its data under a key, a fence distributes the data, and the other ranks read
+ * them.
+ *
+ * The process stays connected to its PMIx server until it exits, because a process that has disconnected cannot take
+ * part in further exchanges, and a job may have several nets. It disconnects in an exit handler, because the launcher
+ * treats a process that exits while it is connected as failed.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -31,7 +35,7 @@ static pid_t connected;
 
 static void disconnect(void)
 {
-    if (getpid() == connected) /* a forked child has no part in it, nor PMIx's thread */
+    if (getpid() == connected) /* a forked child has neither the connection nor the thread of PMIx */
         PMIx_Finalize(NULL, 0);
 }
 
@@ -77,7 +81,8 @@ static pmix_status_t put(const char *key, void *data, size_t bytes)
     return code == PMIX_SUCCESS ? PMIx_Commit() : code;
 }
 
-/* All ranks come here: what the server has of another rank it asks for only once, and a job may have several nets. */
+/* A fence with all ranks. PMIx_Get alone does not suffice: the server requests the data of another rank only once, and
+ * a job may have several nets. */
 static pmix_status_t exchange(const pmix_proc_t *all, double seconds)
 {
     const int until = seconds < 1 ? 1 : seconds < 1e6 ? (int)seconds : 1000000;

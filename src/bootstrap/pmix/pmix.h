@@ -1,6 +1,6 @@
 /*
- * A launcher that offers PMIx (mpirun of Open MPI, prun, srun --mpi=pmix): it knows the ranks, and carries rank 0's word to
- * the others. Without PMIx at build time there is none.
+ * Bootstrap by a launcher that provides PMIx (mpirun of Open MPI, prun, srun --mpi=pmix): it assigns the ranks, and
+ * broadcasts data of rank 0 to the other ranks. In a build without PMIx the functions return TRV_ERR_UNSUPPORTED.
  */
 #ifndef TRIVANCE_BOOTSTRAP_PMIX_PMIX_H
 #define TRIVANCE_BOOTSTRAP_PMIX_PMIX_H
@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether one has started this process. */
+/* True if a launcher with PMIx has started this process. */
 bool trv_launcher_is_here(void);
-/* The rank of this process and the number of ranks, as the launcher assigned them. */
+/* Returns the rank of this process and the number of ranks that the launcher assigned. */
 int trv_launcher_ranks(int *rank, int *ranks);
-/* Rank 0's bytes reach all: an option `meet`, once per net, in the same order on all ranks. context: a double, the seconds
- * until those give up who hear nothing. */
+/* Broadcasts `bytes` bytes of data from rank 0 to all ranks. Suitable as the option `meet` of trv_net_init. Collective:
+ * called once per net, in the same order on all ranks. context: a double, the timeout in seconds. */
 int trv_launcher_meet(void *context, void *data, size_t bytes);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * A list of open files that fork() and its child see as it is: no file is opened or closed while a process forks.
+ * Table of the open file descriptors that a child of fork() closes. A lock is held during fork(), so that no descriptor
+ * is opened or closed meanwhile, and the child has an accurate table.
  */
 #include "bootstrap/tcp/files.h"
 
@@ -13,7 +14,7 @@
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool *ours; /* by number */
+static bool *ours; /* by file descriptor */
 static int capacity;
 
 static void before_fork(void) { pthread_mutex_lock(&lock); }
@@ -40,7 +41,8 @@ static void begin(void)
     pthread_mutex_lock(&lock);
 }
 
-/* Puts a file that was just opened on the list, and ends what `begin` began. */
+/* Enters a file descriptor that was just opened into the table, and releases the lock that `begin` has taken. Closes
+ * the descriptor and returns -1 if there is no memory for the table. */
 static int end(int file)
 {
     const int error = errno;

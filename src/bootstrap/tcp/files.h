@@ -1,13 +1,13 @@
 /*
- * The connections of the bootstrap, which a child of fork() must not keep: as long as any process holds a copy of a
- * connection, the peers cannot detect that its owner has died. Children close them at once, and exec closes them.
+ * File descriptors that a child of fork() must not keep. As long as any process holds a copy of a connection, the peers
+ * cannot detect that its owner has died. Therefore a child closes the descriptors at once, and exec closes them.
  */
 #ifndef TRIVANCE_BOOTSTRAP_TCP_FILES_H
 #define TRIVANCE_BOOTSTRAP_TCP_FILES_H
 
 #include <sys/socket.h>
 
-/* As the system's calls, non-blocking; -1 with errno. */
+/* Like the system calls of these names, but non-blocking; return -1 and set errno on error. */
 int trv_file_socket(int family, int type);
 int trv_file_accept(int listener, struct sockaddr_storage *from, socklen_t *length);
 int trv_file_epoll(void);

@@ -1,5 +1,6 @@
 /*
- * What the parts of a meeting share: the thread (thread.c), rank 0's end (serve.c), the others' (join.c).
+ * Internal declarations of the TCP bootstrap: its thread (thread.c), the protocol of rank 0 (serve.c), and the protocol
+ * of the other ranks (join.c).
  */
 #ifndef TRIVANCE_BOOTSTRAP_TCP_INSIDE_H
 #define TRIVANCE_BOOTSTRAP_TCP_INSIDE_H
@@ -12,15 +13,15 @@
 
 enum { TRV_NUMERIC_MAX = 80, TRV_NOBODY = -1 };
 
-/* A connection. */
+/* A connection to a peer: of rank 0 to another rank, or of another rank to rank 0. */
 typedef struct trv_end {
     int fd;
-    int rank;            /* of the other side; TRV_NOBODY before it has said so */
-    bool writes, leaves; /* wants to write; has said that it leaves */
-    bool closing;        /* when all is written */
-    int records;         /* that it has sent */
-    double since_ns;
-    char from[TRV_NUMERIC_MAX];
+    int rank;                   /* of the peer; TRV_NOBODY until it has sent HELLO */
+    bool writes, leaves;        /* output is pending; BYE was received from the peer or sent to it */
+    bool closing;               /* the connection is shut down for writing once all output is written */
+    int records;                /* received from the peer */
+    double since_ns;            /* time at which the connection was created */
+    char from[TRV_NUMERIC_MAX]; /* address of the peer */
     trv_link_t link;
     struct trv_end *next; /* the next connection that has not authenticated itself */
 } trv_end_t;
@@ -38,61 +39,62 @@ struct trv_meeting {
     int listener, epoll, wake;
     pthread_t thread;
     bool threaded;
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t lock; /* protects the members below */
     pthread_cond_t changed;
     bool stop;
     atomic_bool failed;
     char reason[TRV_REASON_MAX];
-    bool told; /* the failure, to the others */
-    /* What is to become the failure: at once, or at that time. */
+    bool told; /* the other side has been sent the failure, or has sent it */
+    /* The reported failure that takes effect at propose_ns, unless another one takes effect before. */
     char proposal[TRV_REASON_MAX];
-    double propose_ns; /* 0: there is none */
-    bool proposed;     /* to rank 0, which decides */
-    /* Steps, as they are reached. */
+    double propose_ns; /* 0: no failure was reported */
+    bool proposed;     /* the report was sent to rank 0, which decides */
+    /* Progress of the protocol: the call has begun (joins, leaves), the step is complete (joined, exchanged, gone). */
     bool joins, joined, exchanged, leaves, gone;
-    int round, sent;                  /* exchanges that have begun here; and those whose record, or table, is sent */
-    int come, spoken, left;           /* of rank 0: how many ranks; spoken: in the exchange that is not over */
-    trv_saying_t welcome, *record[2]; /* of this exchange and the one before */
-    trv_writer_t table;               /* of rank 0: as it is sent */
-    trv_end_t **end;                  /* of rank 0: by rank */
-    trv_end_t *stranger;
+    int round, sent;                  /* exchanges begun by this rank; exchanges whose record or table it has sent */
+    int come, spoken, left;           /* rank 0: ranks connected, with a record in the current exchange, leaving */
+    trv_saying_t welcome, *record[2]; /* records by rank, of the current and of the previous exchange */
+    trv_writer_t table;               /* rank 0: content of TABLE */
+    trv_end_t **end;                  /* rank 0: connections by rank */
+    trv_end_t *stranger;              /* rank 0: connections of unauthenticated peers, newest first */
     int strangers;
-    trv_end_t *up;          /* of the others: to rank 0 */
-    double next_try_ns;     /* to connect */
-    const char *why_not;    /* the last try failed */
-    int refused;            /* so many strangers */
-    bool full;              /* the last connection could not be taken … */
-    double accept_again_ns; /* … and none is, until then; 0: at any time */
+    trv_end_t *up;          /* other ranks: connection to rank 0 */
+    double next_try_ns;     /* earliest time of the next attempt to connect */
+    const char *why_not;    /* why the last attempt failed, a predicate whose subject is rank 0 */
+    int refused;            /* number of unauthenticated peers that were refused */
+    bool full;              /* the last connection could not be accepted */
+    double accept_again_ns; /* no connection is accepted before this time; 0: accepting is not suspended */
 };
 
-/* thread.c. The lock is held. */
+/* thread.c: the caller holds the lock. */
 void trv_meeting_fail_locked(trv_meeting_t *meeting, const char *sentence);
 void trv_meeting_log(trv_meeting_t *meeting, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Sets what holds for the socket of a connection. */
+/* Sets the options of a connection's socket. */
 void trv_end_prepare(int fd);
 trv_end_t *trv_end_make(trv_meeting_t *meeting, int fd, bool serves);
 void trv_end_free(trv_meeting_t *meeting, trv_end_t *end);
-/* Writes what it can; false where the connection is over. */
+/* Writes as much pending output as the socket accepts; false if the connection has failed. */
 bool trv_end_write(trv_meeting_t *meeting, trv_end_t *end);
 bool trv_saying_set(trv_saying_t *saying, const void *data, size_t bytes);
-/* Whether somebody's report has become due. */
+/* True if a reported failure takes effect by now_ns. */
 bool trv_meeting_proposes(const trv_meeting_t *meeting, double now_ns);
-/* A rank's in the present exchange. */
+/* The record of a rank in the current exchange. */
 trv_saying_t *trv_meeting_saying(const trv_meeting_t *meeting, int rank);
-/* Reads the records of a table; false if it is none. */
+/* Stores the records of a table; false if the table is malformed or memory is exhausted. */
 bool trv_meeting_read_table(trv_meeting_t *meeting, const void *table, size_t bytes);
 
 /* serve.c: rank 0. */
 int trv_serve_listen(trv_meeting_t *meeting);
 void trv_serve_accept(trv_meeting_t *meeting);
 void trv_serve_frame(trv_meeting_t *meeting, trv_end_t *end, const trv_frame_t *frame);
-/* The connection is over, or (wrong) the last error says what it has sent. */
+/* Handles the end of a connection. wrong: the peer violated the protocol, and the last error describes how. */
 void trv_serve_over(trv_meeting_t *meeting, trv_end_t *end, bool wrong);
-/* Does what can be done now. */
+/* Takes the steps of the protocol that are possible at this time. */
 void trv_serve_step(trv_meeting_t *meeting, double now_ns);
+/* Describes the ranks that the current call waits for, as the continuation of a sentence. */
 void trv_serve_missing(const trv_meeting_t *meeting, char *text, size_t size);
 
-/* join.c: the others. */
+/* join.c: the other ranks; the functions correspond to those of rank 0. */
 void trv_join_frame(trv_meeting_t *meeting, const trv_frame_t *frame);
 void trv_join_over(trv_meeting_t *meeting, bool wrong);
 void trv_join_step(trv_meeting_t *meeting, double now_ns);

@@ -1,5 +1,6 @@
 /*
- * The end of a meeting of all ranks but 0: connects, again and again until somebody listens, and does as it is told.
+ * Bootstrap protocol of all ranks except rank 0: a rank attempts to connect until rank 0 listens, and then follows the
+ * frames that rank 0 sends.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -22,7 +23,8 @@ enum { CONNECT_MS = 2000 };
 
 /* ---- Connecting -------------------------------------------------------------------------------------------------- */
 
-/* A connection to a port that nobody listens on can come about from that very port, if the system picks it. */
+/* True if the socket is connected to itself: a connection to a local port on which no process listens succeeds if the
+ * system selects that same port as its source. */
 static bool is_own(int fd)
 {
     struct sockaddr_storage local = {0}, other = {0};
@@ -48,13 +50,13 @@ static int connect_to(const struct addrinfo *at, int *error)
         trv_end_prepare(fd);
         return fd;
     }
-    if (*error == 0) /* the port is free again at once, for whoever is to listen there */
+    if (*error == 0) /* reset the connection, so that rank 0 can listen on the port at once */
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){.l_onoff = 1}, sizeof(struct linger));
     trv_file_close(fd);
     return -1;
 }
 
-/* Without the lock, which a name server must not hold. */
+/* Resolves the address of rank 0 and tries to connect. Releases the lock meanwhile: name resolution may block. */
 static int connect_somewhere(trv_meeting_t *meeting, const char **why_not)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
@@ -101,7 +103,8 @@ static void fail(trv_meeting_t *meeting, const char *before, const char *why, si
     trv_meeting_fail_locked(meeting, sentence);
 }
 
-/* A failure of rank 0's own end; the sentence goes on about what answers there. */
+/* Fails with a sentence about rank 0, or the process that listens at its address: `what`, the address, and the
+ * predicate `why`. */
 static void fail_there(trv_meeting_t *meeting, const char *what, const char *why, size_t bytes)
 {
     char before[TRV_REASON_MAX / 2];
@@ -160,7 +163,7 @@ static void send_frame(trv_meeting_t *meeting, trv_frame_type_t type, const void
     trv_end_write(meeting, meeting->up);
 }
 
-static void say_hello(trv_meeting_t *meeting)
+static void send_hello(trv_meeting_t *meeting)
 {
     trv_writer_t writer = {.data = NULL};
     trv_write_text(&writer, TRV_VERSION);
@@ -174,7 +177,8 @@ static void say_hello(trv_meeting_t *meeting)
     trv_writer_clear(&writer);
 }
 
-/* Rank 0 is to say by which sentence the job ends; without it, or without an answer, this rank does. */
+/* Sends the reported failure to rank 0, which decides with which sentence the job fails. If there is no connection, or
+ * no answer within ANSWER_NS, this rank fails with its own sentence. */
 static void propose(trv_meeting_t *meeting, double now_ns)
 {
     const bool asks = meeting->up && meeting->up->link.sent > 0;
@@ -203,7 +207,7 @@ void trv_join_step(trv_meeting_t *meeting, double now_ns)
     if (!meeting->up || meeting->proposed)
         return;
     if (meeting->up->link.greeted && meeting->up->link.sent == 0)
-        say_hello(meeting);
+        send_hello(meeting);
     if (meeting->joined && meeting->sent < meeting->round) {
         const trv_saying_t *own = trv_meeting_saying(meeting, meeting->options.rank);
         meeting->sent = meeting->round;

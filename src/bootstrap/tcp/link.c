@@ -1,6 +1,8 @@
 /*
- * Frames: checked before anything of them is believed, and never longer than what may come at that time. The buffer for
- * a frame grows with what has arrived, not with what is announced.
+ * Encoding, decoding and authentication of frames. A frame is authenticated before its content is used, and a frame
+ * whose length exceeds the maximum at that point of the protocol is rejected. The input buffer grows with the bytes
+ * that have arrived, not with the length that a frame announces, so that an unauthenticated peer cannot make it
+ * allocate memory.
  */
 #include "bootstrap/tcp/link.h"
 
@@ -56,7 +58,7 @@ int trv_link_feed(trv_link_t *link, const void *data, size_t bytes)
     return TRV_OK;
 }
 
-/* With the other end's nonce both know the key. */
+/* Derives the key of the connection from both nonces. */
 static void greet(trv_link_t *link, const uint8_t *nonce)
 {
     trv_hmac_t hmac;

@@ -1,13 +1,14 @@
 /*
- * The meeting of a job's ranks: all connect to rank 0, which says something to all, collects what each says, and tells
- * all of it to all. The connections stay until the end of the job: by them ranks hear of each other's end at once, for the
- * system closes those of a process that dies.
+ * Bootstrap of a job over TCP: every rank connects to rank 0, which broadcasts data to all ranks, and later gathers a
+ * record from each rank and distributes all records to all ranks. The connections stay open until the end of the job.
+ * They report the death of a rank at once, because the operating system closes the connections of a process that dies.
  *
- * A thread does all of it; the functions here wait for what it comes to. A rank has one connection, rank 0 one to each,
- * and listens only until all are there. 1,000 ranks take rank 0 well below a second of processor time.
+ * A thread in each process drives the connections; the functions below wait for its results. Rank 0 has one connection
+ * to each other rank, the others have only that connection, and rank 0 stops listening when all ranks are connected.
+ * For 1,000 ranks, rank 0 needs well below a second of processor time.
  *
- * A meeting *fails* on all ranks together, with one sentence, and stays so: rank 0's is the one that holds, so that of
- * several ranks which fail at the same time all name the same reason.
+ * A bootstrap *fails* on all ranks, permanently, and with the same sentence: rank 0 decides which one, so that all
+ * ranks report the same reason even if several ranks fail at the same time.
  */
 #ifndef TRIVANCE_BOOTSTRAP_TCP_MEETING_H
 #define TRIVANCE_BOOTSTRAP_TCP_MEETING_H
@@ -24,42 +25,46 @@ typedef struct trv_meeting trv_meeting_t;
 
 typedef struct trv_meeting_options {
     int rank, ranks;
-    const char *address; /* of rank 0: a name or a number */
-    int port;            /* 0, of rank 0: any that is free */
+    const char *address; /* of rank 0: a host name or a numeric address */
+    int port;            /* of rank 0; there 0 selects a free port */
     bool everywhere;     /* rank 0 listens on all addresses */
     uint8_t secret[TRV_SHA256_BYTES];
-    double timeout_ns; /* of each call below */
+    double timeout_ns; /* for each call below */
     void (*log)(void *context, const char *sentence);
-    void (*failed)(void *context); /* called once, by the thread, when the meeting fails */
+    void (*failed)(void *context); /* called once when the bootstrap fails, by the thread that detects the failure */
     void *context;
 } trv_meeting_options_t;
 
-/* Of rank 0: listens, when it returns. */
+/* Creates the bootstrap and starts its thread. Rank 0 listens when the function returns; the other ranks connect in
+ * trv_meeting_join. */
 int trv_meeting_open(trv_meeting_t **meeting, const trv_meeting_options_t *options);
-/* The port that rank 0 listens on. */
+/* The port on which rank 0 listens. */
 int trv_meeting_port(const trv_meeting_t *meeting);
 
-/* Returns when all ranks are there; with what rank 0 says to them, which the meeting keeps. */
+/* Returns when all ranks are connected and have received `welcome`, which rank 0 broadcasts; the other ranks' argument
+ * is ignored. trv_meeting_welcome returns the data, which the bootstrap owns. */
 int trv_meeting_join(trv_meeting_t *meeting, const void *welcome, size_t bytes);
 const void *trv_meeting_welcome(const trv_meeting_t *meeting, size_t *bytes);
-/* The local address of this rank's connection to rank 0 as a number, "10.0.0.3"; of rank 0, the one it listens on. */
+/* The numeric local address of this rank's connection to rank 0, such as "10.0.0.3"; on rank 0, the address on which it
+ * listens. */
 const char *trv_meeting_local(const trv_meeting_t *meeting);
-/* Returns when all ranks have said something; records stay with the meeting until the next exchange but one. All ranks
- * exchange as often. */
+/* Allgather of one record per rank: returns when the records of all ranks are available by trv_meeting_record. The
+ * bootstrap owns the records and keeps them until the next exchange but one. Collective. */
 int trv_meeting_exchange(trv_meeting_t *meeting, const void *record, size_t bytes);
 const void *trv_meeting_record(const trv_meeting_t *meeting, int rank, size_t *bytes);
 
-/* 0, or the failure as the last error. */
+/* TRV_OK; or TRV_ERR_TRANSPORT if the bootstrap has failed, with the reason as the last error. */
 int trv_meeting_state(const trv_meeting_t *meeting);
 bool trv_meeting_has_failed(const trv_meeting_t *meeting);
-/* Makes it fail, on all ranks; returns when it has, perhaps with another sentence. */
+/* Makes the bootstrap fail on all ranks. Returns when it has failed, possibly with the sentence of another failure. */
 void trv_meeting_fail(trv_meeting_t *meeting, const char *sentence);
-/* The same without waiting for it; `follows`: the reason is likely to follow from another, which is given some time to
- * come. */
+/* Does the same without waiting. follows: this failure is likely to be the consequence of another one, and takes effect
+ * only if no other one does within a short time. */
 void trv_meeting_report(trv_meeting_t *meeting, const char *sentence, bool follows);
-/* Returns when all ranks leave; calls `meanwhile` again and again until then. */
+/* Returns when all ranks have called it; until then calls `meanwhile` (if not NULL) repeatedly. */
 int trv_meeting_leave(trv_meeting_t *meeting, void (*meanwhile)(void *context), void *context);
-/* Without `leave` before it the others take this rank for dead, unless the meeting has failed. */
+/* Closes the connections and frees the bootstrap. Unless it has failed, trv_meeting_leave must be called before;
+ * otherwise the other ranks regard this rank as dead. */
 void trv_meeting_close(trv_meeting_t *meeting);
 
 #endif

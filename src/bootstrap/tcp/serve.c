@@ -1,7 +1,7 @@
 /*
- * Rank 0's end of a meeting. Who has not shown yet that it knows the secret is a stranger: it may connect, and say one
- * short thing within some seconds. At most a few more of them than ranks are connected at a time; the oldest is dropped
- * for a new one.
+ * Bootstrap protocol of rank 0. A peer that has not yet proved that it knows the secret is unauthenticated: it may
+ * connect, and must send one short frame within STRANGER_NS. The number of such connections is limited to
+ * STRANGERS_MORE more than the number of ranks; beyond that a new connection replaces the oldest one.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -25,7 +25,7 @@ enum { STRANGERS_MORE = 64, BACKLOG = 4096, FILES_MORE = 256, LOGGED_MAX = 100 }
 
 /* ---- Listening --------------------------------------------------------------------------------------------------- */
 
-/* A connection for each rank, and what the process has open besides. */
+/* Raises the limit on open files to what the connections to all ranks and the rest of the process need. */
 static void raise_limit(int ranks)
 {
     struct rlimit limit;
@@ -109,14 +109,14 @@ static void drop_stranger(trv_meeting_t *meeting, trv_end_t *end, bool kept)
 
 static trv_end_t *oldest_stranger(const trv_meeting_t *meeting)
 {
-    trv_end_t *end = meeting->stranger; /* new ones come first */
+    trv_end_t *end = meeting->stranger; /* the newest is first */
     while (end && end->next)
         end = end->next;
     return end;
 }
 
-/* What waits to be accepted goes on waiting, and would be told of again and again: it is let be for a while, unless a
- * stranger can be dropped for it. */
+/* If file descriptors are exhausted, an unauthenticated connection is closed in favour of the pending one. Otherwise
+ * the listener is not watched for ACCEPT_AGAIN_NS, because epoll would report the pending connection continuously. */
 static void cannot_accept(trv_meeting_t *meeting, int error)
 {
     const bool files = error == EMFILE || error == ENFILE;
@@ -171,8 +171,8 @@ static void fail(trv_meeting_t *meeting, const char *format, ...)
 
 static bool is_loop(const char *address) { return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0; }
 
-/* Who listens on all addresses is found at one that ranks have reached it by; if there is one, at one that other hosts
- * can reach, too. */
+/* If rank 0 listens on all addresses, its own address is one by which a rank has connected, preferably not a loopback
+ * address, because other hosts cannot reach those. */
 static void learn_local(trv_meeting_t *meeting, const trv_end_t *end)
 {
     if (meeting->options.everywhere && (meeting->come == 0 || is_loop(meeting->local)))
@@ -217,7 +217,7 @@ void trv_serve_frame(trv_meeting_t *meeting, trv_end_t *end, const trv_frame_t *
     if (!known && frame->type == TRV_FRAME_HELLO) {
         take_hello(meeting, end, frame);
     } else if (known && frame->type == TRV_FRAME_RECORD && end->records == meeting->sent) {
-        end->records++; /* of an exchange that has perhaps not begun here */
+        end->records++; /* rank 0 may not have begun this exchange yet */
         if (trv_saying_set(&meeting->record[end->records % 2][end->rank], frame->content, frame->bytes))
             meeting->spoken++;
         else
@@ -260,7 +260,7 @@ void trv_serve_over(trv_meeting_t *meeting, trv_end_t *end, bool wrong)
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
-static void tell_all(trv_meeting_t *meeting, trv_frame_type_t type, const void *content, size_t bytes)
+static void send_to_all(trv_meeting_t *meeting, trv_frame_type_t type, const void *content, size_t bytes)
 {
     for (int r = 1; r < meeting->options.ranks; r++) {
         trv_end_t *end = meeting->end[r];
@@ -269,7 +269,7 @@ static void tell_all(trv_meeting_t *meeting, trv_frame_type_t type, const void *
         if (trv_link_send(&end->link, type, content, bytes) < 0)
             trv_meeting_fail_locked(meeting, "rank 0 is out of memory");
         end->closing = type == TRV_FRAME_FAIL;
-        trv_end_write(meeting, end); /* what is wrong with it is seen when it is read */
+        trv_end_write(meeting, end); /* an error is detected by the next read */
     }
 }
 
@@ -282,14 +282,14 @@ static void welcome(trv_meeting_t *meeting)
     meeting->listener = -1;
     meeting->accept_again_ns = 0;
     meeting->joined = true;
-    tell_all(meeting, TRV_FRAME_WELCOME, meeting->welcome.data, meeting->welcome.bytes);
+    send_to_all(meeting, TRV_FRAME_WELCOME, meeting->welcome.data, meeting->welcome.bytes);
 }
 
 static void send_table(trv_meeting_t *meeting)
 {
     uint8_t digest[TRV_SHA256_BYTES];
     trv_sha256_t hash;
-    meeting->table.used = 0; /* who has spoken again has read the one before */
+    meeting->table.used = 0; /* all ranks have read the previous table, since they have sent a new record */
     for (int r = 0; r < meeting->options.ranks; r++)
         trv_write_block(&meeting->table, trv_meeting_saying(meeting, r)->data, trv_meeting_saying(meeting, r)->bytes);
     meeting->exchanged = true;
@@ -336,7 +336,7 @@ void trv_serve_step(trv_meeting_t *meeting, double now_ns)
         trv_meeting_fail_locked(meeting, meeting->proposal);
     if (atomic_load(&meeting->failed)) {
         if (!meeting->told)
-            tell_all(meeting, TRV_FRAME_FAIL, meeting->reason, strlen(meeting->reason));
+            send_to_all(meeting, TRV_FRAME_FAIL, meeting->reason, strlen(meeting->reason));
         meeting->told = true;
         return;
     }
@@ -347,7 +347,7 @@ void trv_serve_step(trv_meeting_t *meeting, double now_ns)
         send_table(meeting);
     if (meeting->leaves && !meeting->gone && meeting->left == others) {
         meeting->gone = true;
-        tell_all(meeting, TRV_FRAME_GONE, NULL, 0);
+        send_to_all(meeting, TRV_FRAME_GONE, NULL, 0);
     }
     if (meeting->joined + meeting->exchanged + meeting->gone > before)
         pthread_cond_broadcast(&meeting->changed);

@@ -1,6 +1,6 @@
 /*
- * SHA-256 as FIPS 180-4 writes it down, block by block. The constants are the fractional parts of cube and square roots
- * of the first primes.
+ * A direct implementation of SHA-256 as FIPS 180-4 specifies it. The constants are the fractional parts of the cube
+ * roots and square roots of the first primes.
  */
 #include "bootstrap/tcp/sha256.h"
 

@@ -1,6 +1,6 @@
 /*
- * SHA-256 (FIPS 180-4) and HMAC (RFC 2104) over it: how ranks show each other that they know the job's secret. Tested
- * against the published vectors.
+ * SHA-256 (FIPS 180-4) and HMAC-SHA256 (RFC 2104), with which ranks prove to each other that they know the secret of
+ * the job. Tested against the published vectors.
  */
 #ifndef TRIVANCE_BOOTSTRAP_TCP_SHA256_H
 #define TRIVANCE_BOOTSTRAP_TCP_SHA256_H
@@ -21,7 +21,7 @@ void trv_sha256_begin(trv_sha256_t *hash);
 void trv_sha256_add(trv_sha256_t *hash, const void *data, size_t bytes);
 void trv_sha256_end(trv_sha256_t *hash, uint8_t digest[TRV_SHA256_BYTES]);
 
-/* begin, add …, end; keys of any length. */
+/* Call begin, add any number of times, and end. Keys may have any length. */
 typedef struct trv_hmac {
     trv_sha256_t inner, outer;
 } trv_hmac_t;
@@ -30,7 +30,7 @@ void trv_hmac_begin(trv_hmac_t *hmac, const void *key, size_t key_bytes);
 void trv_hmac_add(trv_hmac_t *hmac, const void *data, size_t bytes);
 void trv_hmac_end(trv_hmac_t *hmac, uint8_t code[TRV_SHA256_BYTES]);
 
-/* Whether two codes are equal, in a time that does not tell where they differ. */
+/* Compares two codes in a time that does not depend on their contents. */
 bool trv_hmac_equal(const uint8_t a[TRV_SHA256_BYTES], const uint8_t b[TRV_SHA256_BYTES]);
 
 #endif

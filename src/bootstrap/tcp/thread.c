@@ -1,5 +1,7 @@
 /*
- * The thread of a meeting: it sleeps until a connection, or a function of this process, has something for it.
+ * The thread of the bootstrap, and the functions that wait for it. The thread sleeps in epoll_wait until a connection
+ * is ready or another thread of the process wakes it; with unauthenticated connections or a pending failure it wakes
+ * periodically.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -28,7 +30,7 @@ static void wake(const trv_meeting_t *meeting)
 {
     const uint64_t one = 1;
     ssize_t written = write(meeting->wake, &one, sizeof one);
-    (void)written; /* it is awake already */
+    (void)written; /* the write fails only if the thread is already being woken */
 }
 
 void trv_meeting_log(trv_meeting_t *meeting, const char *format, ...)
@@ -88,7 +90,7 @@ static void watch(const trv_meeting_t *meeting, trv_end_t *end, int operation)
     epoll_ctl(meeting->epoll, operation, end->fd, &event);
 }
 
-/* A host that has gone is missed within a minute, whether something is under way to it or not. */
+/* Detects within a minute that a host is gone, whether or not data are in flight to it. */
 void trv_end_prepare(int fd)
 {
     const struct {
@@ -150,7 +152,7 @@ bool trv_end_write(trv_meeting_t *meeting, trv_end_t *end)
     return !out || waits;
 }
 
-/* Reads what is there, and takes its frames; false where the connection is over. */
+/* Reads the available bytes and processes their frames; false if the connection is closed or has failed. */
 static bool read_end(trv_meeting_t *meeting, trv_end_t *end, bool *wrong)
 {
     static _Thread_local uint8_t buffer[READ_BYTES];
@@ -197,7 +199,7 @@ static void drain(const trv_meeting_t *meeting)
     (void)got;
 }
 
-/* One event a pass, since each may free the connection of another. */
+/* Processes one event per iteration, since an event may free the connection of another event. */
 static void *run(void *context)
 {
     trv_meeting_t *meeting = context;
@@ -236,7 +238,7 @@ static int start_thread(trv_meeting_t *meeting)
     int rc = meeting->options.rank == 0 ? trv_serve_listen(meeting) : TRV_OK;
     if (rc < 0)
         return rc;
-    /* Signals are for the program's own threads. */
+    /* Signals are to be delivered to the program's own threads. */
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -246,7 +248,7 @@ static int start_thread(trv_meeting_t *meeting)
     return rc == 0 ? TRV_OK : trv_fail(TRV_ERR_MEMORY, "the system cannot create a thread: %s", strerror(rc));
 }
 
-/* ---- The functions of the header --------------------------------------------------------------------------------- */
+/* ---- Public functions -------------------------------------------------------------------------------------------- */
 
 int trv_meeting_open(trv_meeting_t **opened, const trv_meeting_options_t *options)
 {
@@ -307,7 +309,8 @@ static int too_late(trv_meeting_t *meeting, const char *what)
     return trv_meeting_state(meeting);
 }
 
-/* Waits, with the lock, for *reached. Rank 0, which knows who is missing, gives up first. */
+/* Waits until *reached is set; the caller holds the lock. Rank 0 times out first, because it knows which ranks are
+ * missing. */
 static int wait_for(trv_meeting_t *meeting, const bool *reached, const char *what, void (*meanwhile)(void *),
                     void *context)
 {
@@ -373,7 +376,7 @@ const void *trv_meeting_record(const trv_meeting_t *meeting, int rank, size_t *b
 static void propose(trv_meeting_t *meeting, const char *sentence, double when_ns)
 {
     if (meeting->propose_ns > 0 && meeting->propose_ns <= when_ns)
-        return; /* one before it */
+        return; /* an earlier failure takes precedence */
     snprintf(meeting->proposal, sizeof meeting->proposal, "%s", sentence);
     meeting->propose_ns = when_ns;
 }
@@ -416,7 +419,7 @@ int trv_meeting_leave(trv_meeting_t *meeting, void (*meanwhile)(void *context), 
     return rc;
 }
 
-/* Whether something is still to be written, or the other side has not taken leave of a connection. */
+/* True while a connection is open: output may be pending, or the peer has not closed its end yet. */
 static bool is_busy(const trv_meeting_t *meeting)
 {
     for (int r = 0; r < meeting->options.ranks; r++)
@@ -425,7 +428,8 @@ static bool is_busy(const trv_meeting_t *meeting)
     return meeting->up;
 }
 
-/* A failure is told before the connections go; who closes first would else take what is under way with it. */
+/* After a failure, waits until the peers have received it and closed their connections; closing a connection earlier
+ * could discard frames in flight. */
 static void part(trv_meeting_t *meeting)
 {
     enum { PARTING_MS = 1000, PAUSE_MS = 2 };

@@ -1,5 +1,5 @@
 /*
- * Speed by sysfs, places by hwloc.
+ * The speed of a device is read from sysfs; its PCI bridge and NUMA node are determined by hwloc, if it is available.
  */
 #include "topology/ports/device.h"
 
@@ -9,7 +9,7 @@
 #ifdef TRIVANCE_HWLOC
 #include <hwloc.h>
 
-/* The bridge that it, or its card, is behind. */
+/* Identifies the PCI bridge above a device or its card; 0 if there is none. */
 static uint32_t bridge_of(hwloc_obj_t at)
 {
     while (at && at->type != HWLOC_OBJ_BRIDGE)
@@ -67,6 +67,6 @@ void trv_devices_find(trv_device_t *device, int devices)
 {
     for (int i = 0; i < devices; i++)
         device[i] = (trv_device_t){device[i].name, speed_of(device[i].name), 0, -1, true};
-    if (devices > 1) /* where it matters: looking at the machine takes a while */
+    if (devices > 1) /* one device needs no comparison, and hwloc takes a while */
         place_all(device, devices);
 }

@@ -1,5 +1,5 @@
 /*
- * The arithmetic of the map.
+ * Computation of the assignment of interfaces to ports; map.h describes the rules.
  */
 #include "topology/ports/map.h"
 
@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-/* ---- On the wire ------------------------------------------------------------------------------------------------- */
+/* ---- Encoding ---------------------------------------------------------------------------------------------------- */
 
 static void write_ways(const trv_seat_t *seat, trv_writer_t *writer)
 {
@@ -135,7 +135,7 @@ typedef struct pair {
     uint8_t own, there;
 } pair_t;
 
-/* Bits of those that can be bound that way, and of those among them that the routes take. */
+/* Bit mask of the interfaces by which bound sockets reach the neighbour. */
 static unsigned able_that_way(const trv_seat_t *seat, int way)
 {
     unsigned bits = 0;
@@ -149,6 +149,7 @@ static bool is_usual(const trv_seat_t *seat, int way, int own, int there)
     return seat->usual[way][there] == own && seat->able[way][there] >> own & 1;
 }
 
+/* Bit mask of the interfaces among them that the routes use. */
 static unsigned usual_that_way(const trv_seat_t *seat, int way)
 {
     unsigned bits = 0;
@@ -158,7 +159,8 @@ static unsigned usual_that_way(const trv_seat_t *seat, int way)
     return bits;
 }
 
-/* Those that are more than half as fast as the fastest one that leads anywhere; what is not known is fast. */
+/* Bit mask of the interfaces that are more than half as fast as the fastest one that reaches any neighbour. An
+ * interface of unknown speed counts as fast. */
 static unsigned fast_ones(const trv_seat_t *seat)
 {
     unsigned able = 0, fast = 0;
@@ -175,8 +177,8 @@ static unsigned fast_ones(const trv_seat_t *seat)
     return fast;
 }
 
-/* How many interfaces before it are at the same bridge: those with fewer come first, so that neighbours in the order have
- * different bridges. */
+/* Number of interfaces with a lower index at the same bridge. Interfaces with a lower number are ordered first, so that
+ * consecutive ones are at different bridges. */
 static int turn_at_bridge(const trv_seat_t *seat, int interface)
 {
     int before = 0;
@@ -196,7 +198,7 @@ static bool comes_before(const trv_seat_t *seat, int a, int b)
     return turn != other_turn ? turn < other_turn : a < b;
 }
 
-/* The one with so many of the set before it. */
+/* The interface at position `number` of the set in this order. */
 static int in_order(const trv_seat_t *seat, unsigned set, int number)
 {
     for (int i = 0; i < seat->interfaces; i++) {
@@ -209,8 +211,8 @@ static int in_order(const trv_seat_t *seat, unsigned set, int number)
     return 0;
 }
 
-/* Those of the peer's that `own` may reach, the best kind of them that there is: routed to each other, routed there, or
- * just possible. */
+/* Bit mask of the interfaces of the peer that `own` can reach, reduced to the best class that is not empty: routes in
+ * both directions, a route to the peer, or reachable by a bound socket. */
 static unsigned reached_by(const trv_seats_t *seats, int rank, int peer, int way, int own)
 {
     const trv_seat_t *seat = &seats->seat[rank], *there = &seats->seat[peer];
@@ -249,7 +251,7 @@ static pair_t choose(const trv_seats_t *seats, int rank, int way)
     return (pair_t){(uint8_t)own, there ? (uint8_t)__builtin_ctz(there) : TRV_NO_INTERFACE};
 }
 
-/* ---- All --------------------------------------------------------------------------------------------------------- */
+/* ---- Assignment -------------------------------------------------------------------------------------------------- */
 
 static void leave(const trv_seats_t *seats, int rank, trv_map_t *map)
 {
@@ -264,7 +266,8 @@ static void leave(const trv_seats_t *seats, int rank, trv_map_t *map)
             map->leave[w] = map->leave[w ^ 1] != TRV_NO_INTERFACE ? map->leave[w ^ 1] : spare;
 }
 
-/* By where the neighbour whose way it is aims at; else by what leads back. */
+/* The interface at which messages through that port of the neighbour arrive: the one that the neighbour selects,
+ * otherwise the one by which this rank sends to that neighbour. */
 static uint8_t arrive(const trv_seats_t *seats, int rank, int way, const trv_map_t *map)
 {
     const trv_seat_t *seat = &seats->seat[rank];
@@ -286,7 +289,8 @@ void trv_seats_map(const trv_seats_t *seats, trv_map_t *map)
 
 /* ---- Paths that are shared --------------------------------------------------------------------------------------- */
 
-/* Whether messages of the rank take both ways of the dimension: elsewhere it does not matter by which interface. */
+/* True if messages of the rank use both ports of the dimension; otherwise it does not matter whether these share an
+ * interface. */
 static bool goes_both_ways(const trv_seats_t *seats, int rank, int dimension)
 {
     bool any = false;

@@ -1,18 +1,19 @@
 /*
- * Which interface leads which way: decided from what all ranks say, by the same arithmetic on every rank, so that none
- * decides alone.
+ * Assignment of network interfaces to the ports of the torus. Every rank computes the assignment of all ranks from the
+ * same records, so that all obtain the same result. In this module a `way` is a port of the torus: a dimension and a
+ * direction.
  *
- * What a rank says is its *seat*: where it is on the torus, and how its host's interfaces reach those of its neighbours
- * (the next ranks each way that are on other hosts), by the system's routes. From those:
+ * The record of a rank is its *seat*: its position on the torus, and how the interfaces of its host reach those of its
+ * neighbours (in each direction the next rank on another host) according to the routes of the system. The rules are:
  *
- * - Where routes tell the two ways of a dimension apart, as cables between neighbours do, a way leaves by the interface
- *   that its neighbour is routed by, and arrives by the one that the neighbour routes back by.
- * - Where they do not (all hosts are in one network, or in several), the ways take turns at the fast interfaces, so that
- *   the two of a dimension have different ones, of different PCI bridges if there are such; and arrive by an interface
- *   that is in the same network.
- * - A pair of interfaces is taken only if what is bound to the one leaves by it on its way to the other.
+ * - If the routes distinguish the two ports of a dimension, as with cables between neighbours, messages of a port leave
+ *   by the interface of the route to its neighbour, and arrive at the interface of the neighbour's route back.
+ * - If they do not (all hosts are in one network, or in several), the ports are distributed over the fast interfaces,
+ *   so that the two ports of a dimension have different interfaces, if possible at different PCI bridges. Messages
+ *   arrive at an interface in the same network.
+ * - A pair of interfaces is used only if packets from a socket bound to the one leave by it towards the other.
  *
- * Nothing here asks the system: system_routes.h and device.h do.
+ * The functions here do not query the system; system_routes.h and device.h do.
  */
 #ifndef TRIVANCE_TOPOLOGY_PORTS_MAP_H
 #define TRIVANCE_TOPOLOGY_PORTS_MAP_H
@@ -27,51 +28,52 @@
 enum { TRV_WAYS = 2 * TRV_DIMS_MAX, TRV_INTERFACES_MAX = 16, TRV_NO_INTERFACE = 255 };
 
 typedef struct trv_seat {
-    uint64_t host, list; /* equal for ranks of the same host, and of the same interfaces on it */
-    int place;           /* on the torus */
-    bool told;           /* its user says which interface leads which way: `leave` */
+    uint64_t host, list; /* hashes: equal for ranks of the same host, and for ranks with the same interfaces */
+    int place;           /* position on the torus */
+    bool told;           /* the user has assigned interfaces to ports: `leave` */
     uint8_t leave[TRV_WAYS];
     int interfaces;
     struct {
-        uint32_t speed_mbps, bridge; /* 0: not known; equal for those of the same PCI bridge */
+        uint32_t speed_mbps, bridge; /* 0: unknown; bridge: equal for interfaces at the same PCI bridge */
         bool near;                   /* to the cores of this process */
     } interface[TRV_INTERFACES_MAX];
-    /* By way, and interface of the neighbour: which own one the routes take, and (bits) what is bound to which leaves by
-     * it. */
+    /* By port and interface of the neighbour. usual: the own interface of the route. able: bit mask of the own
+     * interfaces by which packets leave if their socket is bound to that interface. */
     uint8_t usual[TRV_WAYS][TRV_INTERFACES_MAX];
     uint16_t able[TRV_WAYS][TRV_INTERFACES_MAX];
 } trv_seat_t;
 
 void trv_seat_write(const trv_seat_t *seat, trv_writer_t *writer);
-/* All but the place and the two hashes; false: it came damaged. */
+/* Reads all members except the place and the two hashes; false if the record is damaged. */
 bool trv_seat_read(trv_seat_t *seat, trv_reader_t *reader);
 
-/* Bits of the interfaces that may serve at all. */
+/* Bit mask of the interfaces that some port may use. */
 unsigned trv_seat_open(const trv_seat_t *seat);
 
-/* Of a rank: the interfaces by which messages leave and arrive. A message's way is the sender's. */
+/* Assignment of a rank: the interfaces by which messages leave and arrive, by port of the sender. */
 typedef struct trv_map {
     uint8_t leave[TRV_WAYS], arrive[TRV_WAYS];
 } trv_map_t;
 
-/* Who sits where; `seat` stays the caller's. TRV_ERR_MEMORY. */
+/* The records of all ranks, which the caller owns, with an index by position. trv_seats_init returns TRV_OK or
+ * TRV_ERR_MEMORY. */
 typedef struct trv_seats {
     trv_torus_t torus;
     int ranks;
     const trv_seat_t *seat;
-    int *rank_at; /* the first rank at every place; -1: there is none */
+    int *rank_at; /* the first rank at each position; -1: there is none */
 } trv_seats_t;
 int trv_seats_init(trv_seats_t *seats, const trv_torus_t *torus, const trv_seat_t *seat, int ranks);
 void trv_seats_clear(trv_seats_t *seats);
 
-/* The next rank that way which is on another host; -1: there is none. */
+/* The next rank in the direction of the port that is on another host; -1 if there is none. */
 int trv_seats_next(const trv_seats_t *seats, int rank, int way);
 /* Fills in the map of every rank. */
 void trv_seats_map(const trv_seats_t *seats, trv_map_t *map);
 
-/* Bits of the dimensions whose two ways take one interface, leaving or arriving, on any rank with neighbours on other
- * hosts both ways (in dimensions that the torus does not have: any way), or that was told; *one: several of one rank take
- * the same. */
+/* Bit mask of the dimensions whose two ports share one interface, leaving or arriving, on any rank that has neighbours
+ * on other hosts in both directions (in dimensions that the torus does not have: in any direction) or an assignment by
+ * the user. *one: several dimensions of a rank share the same interface. */
 unsigned trv_seats_narrow(const trv_seats_t *seats, const trv_map_t *map, bool *one);
 
 #endif

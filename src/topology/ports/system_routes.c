@@ -1,5 +1,5 @@
 /*
- * Routes by netlink.
+ * Queries of routes by netlink (RTM_GETROUTE).
  */
 #include "topology/ports/system_routes.h"
 
@@ -47,7 +47,7 @@ static void add_address(question_t *question, unsigned short kind, const void *a
     question->head.nlmsg_len = NLMSG_ALIGN(question->head.nlmsg_len) + (unsigned)RTA_LENGTH(bytes);
 }
 
-/* The family of a number; 0: it is none. */
+/* Parses a numeric address. Returns its family; 0 if the text is not an address. */
 static int read_number(const char *text, unsigned char number[16])
 {
     return inet_pton(AF_INET, text, number) == 1 ? AF_INET : inet_pton(AF_INET6, text, number) == 1 ? AF_INET6 : 0;

@@ -1,6 +1,6 @@
 /*
- * Bringing up the fabric: all ranks together open their interfaces, exchange what they are and how they are reached, and
- * assign them to the ports of the torus. An error on one rank is the error of all.
+ * Collective initialization of the fabric: the ranks open their interfaces, exchange descriptions and addresses of
+ * these, and assign them to the ports of the torus. An error on one rank is returned on all ranks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ enum { PROVIDER_MAX = 64, HOST_MAX = 256, RECORD_MAX = 1 << 14 };
 
 typedef struct records {
     uint8_t *data;
-    size_t stride; /* of a rank's record, zeros behind it included */
+    size_t stride; /* bytes of a rank's record, including padding with zeros */
 } records_t;
 
 static trv_reader_t records_of(const records_t *records, int rank)
@@ -24,7 +24,7 @@ static trv_reader_t records_of(const records_t *records, int rank)
     return trv_reader(records->data + (size_t)rank * records->stride, records->stride);
 }
 
-/* Collects every rank's record, and clears the writer that has this one's. */
+/* Gathers the records of all ranks. Clears the writer, which has the record of this rank. */
 static int records_exchange(const trv_oob_t *oob, trv_writer_t *writer, records_t *records)
 {
     int64_t longest = writer->used <= RECORD_MAX ? (int64_t)writer->used : 0;
@@ -118,7 +118,7 @@ static int exchange_addresses(trv_fabric_t *fabric)
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
-/* Rank 0 first; its provider and parameters hold for all. */
+/* Creates the fabric on rank 0 first, because all ranks use its provider and parameters. */
 static int create_all(trv_fabric_t **fabric, const trv_fabric_options_t *options)
 {
     const trv_oob_t *oob = &options->oob;

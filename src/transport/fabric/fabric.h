@@ -1,17 +1,19 @@
 /*
- * Messages over libfabric: endpoints for connectionless, reliable, tagged messages (FI_EP_RDM), one for each interface
- * that a port of the torus leads by. Whatever provider gives these serves; what it needs besides (registered memory,
- * addresses in receives) is told by its capability bits.
+ * Transport over libfabric. Each interface that a port of the torus uses has an endpoint for connectionless, reliable,
+ * tagged messages (FI_EP_RDM). Any provider with such endpoints is suitable; its capability bits determine whether
+ * memory is registered and receives specify the source address.
  *
- * A message is an operation, which its owner keeps until it is over. Operations on the same (sender, receiver, tag, port)
- * match in the order in which they are posted. Peers are connected when the first message is for them.
+ * A send or receive is an operation, which its owner keeps until it has ended. Operations with the same sender,
+ * receiver, tag and port match in the order in which they are posted. A peer is connected when the first message is
+ * sent to it.
  *
- * An operation longer than its `fragment` travels in fragments, all of the same tag, each with the whole message's length
- * beside it (remote completion data). Both sides have the same `fragment`, so that as long as lengths agree each receive
- * takes the fragment that is its own; where they do not, the first fragment says so, the receive is wrong, and whoever
- * owns it uses that tag no more: what follows would be out of step.
+ * An operation longer than its `fragment` is transferred in fragments, all with the same tag, and each with the length
+ * of the whole message as remote completion data. Both sides have the same `fragment`, so that each receive matches its
+ * own fragment if the lengths agree. If they differ, the first fragment reveals it, the receive ends with an error, and
+ * its owner must not use the tag again, because the remaining fragments would match wrong receives.
  *
- * Thread-safe, by one lock: providers need not be.
+ * Thread-safe by one lock; providers need not be thread-safe. In this module a `way` is a port of the torus, and a
+ * `port` is an interface.
  */
 #ifndef TRIVANCE_TRANSPORT_FABRIC_FABRIC_H
 #define TRIVANCE_TRANSPORT_FABRIC_FABRIC_H
@@ -31,121 +33,126 @@
 #include "bootstrap/wire.h"
 
 enum {
-    TRV_NO_WAY = -1,     /* of messages that no schedule sends: the first interface */
-    TRV_RANKS_BITS = 20, /* a tag's upper bits are the sender, where the provider's tags are long enough */
+    TRV_NO_WAY = -1,     /* for messages that belong to no schedule: they use the first interface */
+    TRV_RANKS_BITS = 20, /* the upper bits of a tag are the sender, if the provider's tags are long enough */
     TRV_TAG_BITS = 64 - TRV_RANKS_BITS
 };
 
 typedef struct trv_fabric trv_fabric_t;
 
 typedef struct trv_fabric_options {
-    trv_oob_t oob;        /* used while it opens */
+    trv_oob_t oob;        /* used only by trv_fabric_open */
     trv_torus_t torus;    /* the network, the same on all ranks; all 0: a ring of the ranks */
-    int place;            /* of this rank on the torus; negative: unknown. If any rank's is, the torus is a ring. */
-    const char *provider; /* rank 0's holds for all; NULL: the first that serves */
-    const char *ports;    /* "+0=eth1,-0=eth2"; "eth1,10.1.0.0/16": of these it is found; NULL: of all */
-    const char *local;    /* the number of an address of this host, by which it reaches the others; NULL: any */
-    /* Called, once or more, when messages fail for good, by whoever comes upon it; it is to end in trv_fabric_break. What
-     * has failed stays pending until then. */
+    int place;            /* position of this rank on the torus; if it is negative on any rank, the torus is a ring */
+    const char *provider; /* rank 0's applies to all ranks; NULL: the first suitable one */
+    const char *ports;    /* "+0=eth1,-0=eth2"; or "eth1,10.1.0.0/16": detected among these; NULL: among all */
+    const char *local;    /* numeric address of this host by which it reaches the others; NULL: any */
+    /* Called one or more times when messages fail permanently, by the thread that detects it. It must result in a call
+     * of trv_fabric_break; until then the failed operations stay pending. */
     void (*fail)(void *context, const char *sentence);
-    /* Called when a message has another length than the one due; NULL: its operation alone tells. */
+    /* Called when a message has another length than its receive; NULL: only trv_fabric_test reports it. */
     void (*wrong)(void *context, const char *sentence);
-    int (*reason)(void *context); /* after a break: leaves the reason as the last error, and returns its code */
+    int (*reason)(void *context); /* after trv_fabric_break: sets the reason as the last error, and returns its code */
     void *context;
 } trv_fabric_options_t;
 
-/* Opens the fabric, together with all other ranks: every rank opens its network interfaces and publishes them, the ranks
- * find out which interface leads to which neighbour, and exchange addresses. Either all ranks have a fabric afterwards, or
- * all have the same error and *fabric is NULL. TRV_ERR_ARGUMENT for an interface that is not there, TRV_ERR_UNSUPPORTED if
- * no provider serves, rank 0's provider does not serve on another rank, or ranks differ in its limits or kind of
- * addresses. */
+/* Opens the fabric. Collective: every rank opens its network interfaces and publishes them, the ranks determine which
+ * interface leads to which neighbour, and exchange addresses. Either all ranks have a fabric afterwards, or all return
+ * the same error and *fabric is NULL. TRV_ERR_ARGUMENT if an interface does not exist; TRV_ERR_UNSUPPORTED if there is
+ * no suitable provider, if rank 0's provider is not available on another rank, or if its limits or address formats
+ * differ between ranks. */
 int trv_fabric_open(trv_fabric_t **fabric, const trv_fabric_options_t *options);
-/* Bits of the dimensions whose two ways take one interface on any rank that has neighbours on other hosts both ways, or
- * has been told so (TRIVANCE_PORTS); *one: several take the same. Known to all ranks alike, once it is settled. */
+/* Bit mask of the dimensions whose two ports share one interface, on any rank that has neighbours on other hosts in
+ * both directions or an assignment by its user (TRIVANCE_PORTS); *one: several dimensions share the same interface. All
+ * ranks return the same. */
 unsigned trv_fabric_narrow(const trv_fabric_t *fabric, bool *one);
-/* "+0 by eth1 and -0 by eth2": this rank's, as the end of a sentence. */
+/* Describes the interface of each port of this rank: "+0 by eth1, -0 by eth2". */
 void trv_fabric_tell(const trv_fabric_t *fabric, char *text, size_t size);
 
-/* Whatever is pending is over, and nobody but their owners has the buffers; then nothing of it is used any more. */
+/* Closes the endpoints: pending operations have ended, and the provider no longer accesses their buffers. No operation
+ * may be posted afterwards. */
 void trv_fabric_end(trv_fabric_t *fabric);
 void trv_fabric_close(trv_fabric_t *fabric);
 const char *trv_fabric_provider(const trv_fabric_t *fabric);
 
-/* Memory that the provider knows, on every interface. */
+/* Memory that is registered with the provider, on every interface. */
 typedef struct trv_region {
     struct fid_mr *on[TRV_WAYS];
 } trv_region_t;
 
 typedef enum trv_op_state { TRV_OP_FREE, TRV_OP_PENDING, TRV_OP_DONE, TRV_OP_WRONG } trv_op_state_t;
 
-/* What the provider is handed at once: an operation, or a fragment of it. */
+/* A unit handed to the provider: a whole operation, or a fragment of it. */
 typedef struct trv_fragment {
-    struct fi_context2 context; /* the provider's */
+    struct fi_context2 context; /* used by the provider */
     struct trv_fabric_op *op;
-    bool pending; /* the provider has it */
+    bool pending; /* handed to the provider and not completed */
 } trv_fragment_t;
 
 typedef struct trv_fabric_op {
     bool sends;
-    int way;  /* the sender's port */
-    int peer; /* in the job */
+    int way;  /* port of the sender */
+    int peer; /* rank in the job */
     uint64_t tag;
     void *data;
     size_t bytes;
-    size_t fragment;            /* the most that travels in one; 0: all of it */
-    const trv_region_t *region; /* that has the data; NULL: it is registered for this operation alone, if it must be */
-    bool patient;               /* of a user, which may begin many before these end: it leaves entries for others */
-    /* Ours, all 0 before the first post: */
+    size_t fragment;            /* maximum bytes of a fragment; 0: the message is not fragmented */
+    const trv_region_t *region; /* contains the data; NULL: they are registered for this operation if necessary */
+    bool patient;               /* started by the user in any number: leaves queue entries to other operations */
+    /* Members of the implementation, all 0 before the first post: */
     atomic_int state;
-    int port;
-    struct fid_mr *own;
-    size_t got;
-    bool longer; /* than `got`, by how much the provider does not say */
-    int end;     /* the state that it ends in */
+    int port;           /* interface of this rank */
+    struct fid_mr *own; /* registration for this operation only */
+    size_t got;         /* length of the message received */
+    bool longer;        /* the message is longer than `got` by an unknown number of bytes */
+    int end;            /* the state in which it ends */
     trv_fragment_t whole, *cut;
-    size_t capacity, fragments, handed, pending; /* of `cut`; of this message; of those: handed over, not complete */
+    size_t capacity, fragments; /* of `cut`; of this message */
+    size_t handed, pending;     /* fragments handed to the provider; those of them that are not complete */
     struct trv_fabric_op *next;
 } trv_fabric_op_t;
 
-/* Posts an operation, whose fields above are set. What fails later, or for all, is told by its test. */
+/* Posts an operation whose first members, up to `patient`, are set. trv_fabric_test reports later errors. */
 int trv_fabric_post(trv_fabric_t *fabric, trv_fabric_op_t *op);
-/* 1: complete; 0: not yet; negative: over, with the reason. Makes no progress. */
+/* Returns 1 if the operation is complete, 0 if it is not, a negative code if it has failed. Makes no progress. */
 int trv_fabric_test(trv_fabric_t *fabric, trv_fabric_op_t *op);
-/* Returns when the operation is over one way or the other; if that takes seconds, since its peer is gone, all is lost. */
+/* Returns when the operation has ended, whether or not it is complete. If that takes seconds because its peer is gone,
+ * the whole fabric fails. */
 void trv_fabric_cancel(trv_fabric_t *fabric, trv_fabric_op_t *op);
-/* The same without waiting: what the provider has not been handed is taken back, the rest ends when it ends. */
+/* Cancels without waiting: fragments that were not handed to the provider are dropped, the others end later. */
 void trv_fabric_abandon(trv_fabric_t *fabric, trv_fabric_op_t *op);
-/* Frees what an operation with fragments keeps for its next post. */
+/* Frees the memory of fragments, which an operation keeps for its next post. */
 void trv_fabric_op_clear(trv_fabric_op_t *op);
 
-/* Registers memory where the provider needs that, else does nothing; the region is empty (all 0) before and after. */
+/* Registers memory if the provider requires it; otherwise does nothing. The region must be empty (all 0) before, and is
+ * empty after trv_fabric_unregister. */
 int trv_fabric_register(trv_fabric_t *fabric, const void *data, size_t bytes, trv_region_t *region);
 void trv_fabric_unregister(trv_fabric_t *fabric, trv_region_t *region);
-/* Whether it does. */
+/* True if the provider requires registered memory. */
 bool trv_fabric_registers(const trv_fabric_t *fabric);
 
-/* Makes progress, and says how much has happened so far: a number that grows. */
+/* Makes progress. Returns the number of events so far. */
 uint64_t trv_fabric_poll(trv_fabric_t *fabric);
-/* After `polls` polls in vain, the last of which returned `seen`: returns when there may be more, or after a while;
- * whether it has slept meanwhile. */
+/* Called after `polls` consecutive polls without an event, the last of which returned `seen`. Returns when there may be
+ * events, or after a while. True if it has slept or yielded meanwhile. */
 bool trv_fabric_pause(trv_fabric_t *fabric, uint64_t seen, unsigned polls);
 /* Wakes all waiting threads. */
 void trv_fabric_wake(trv_fabric_t *fabric);
 
-/* From now on every operation fails, and so do those that are pending, as soon as nobody but their owners has their
- * buffers. Called at any time, by any thread. */
+/* Makes every operation fail from now on; pending operations fail as soon as the provider no longer accesses their
+ * buffers. Any thread may call it at any time. */
 void trv_fabric_break(trv_fabric_t *fabric);
-/* Not broken, or broken and nobody has those buffers any more. */
+/* True if the fabric is not broken, or if it is and the provider no longer accesses any buffers. */
 bool trv_fabric_settled(const trv_fabric_t *fabric);
 
-/* Which of the peer's interfaces messages of that way arrive by; and which of this rank's they leave by. */
+/* The interface of the peer at which messages through that port arrive, and that of this rank by which they leave. */
 int trv_fabric_arrival(const trv_fabric_t *fabric, int peer, int way);
 int trv_fabric_departure(const trv_fabric_t *fabric, int way);
 
 typedef struct trv_fabric_port_info {
-    const char *interface, *provider, *number; /* its address as a number; "": it is of another kind */
+    const char *interface, *provider, *number; /* number: its IP address; "" if the address has another format */
     char address[128];
-    unsigned ways, arrivals; /* bit w: way w leaves, arrives by it */
+    unsigned ways, arrivals; /* bit w: messages through port w leave, or arrive, by this interface */
     trv_device_t device;
     uint64_t bytes[2], messages[2]; /* received, sent */
 } trv_fabric_port_info_t;

@@ -1,7 +1,7 @@
 /*
- * Declarations shared by the files of the fabric: bring_up.c (what all ranks do together first), parameters.c (what libfabric reads),
- * ports.c (which interfaces there are), settle.c (which lead which way), port.c (one of them), open.c (all of them),
- * post.c (messages), wait.c (progress).
+ * Declarations shared by the files of the fabric: bring_up.c (collective initialization), parameters.c (parameters of
+ * libfabric), ports.c (candidate interfaces), settle.c (assignment of interfaces to ports), port.c (one interface),
+ * open.c (creation and closing), post.c (operations), wait.c (progress).
  */
 #ifndef TRIVANCE_TRANSPORT_FABRIC_INSIDE_H
 #define TRIVANCE_TRANSPORT_FABRIC_INSIDE_H
@@ -20,19 +20,19 @@
 
 enum { TRV_ADDRESS_BYTES_MAX = 512, TRV_NUMBER_MAX = 80, TRV_PARAMETERS_MAX = 256 };
 
-#define TRV_BEYOND_BYTES ((size_t)1 << 32) /* of addresses; memory only as far as a message reaches */
+#define TRV_BEYOND_BYTES ((size_t)1 << 32) /* of address space; only the part that a message overwrites takes memory */
 
-/* Operations that are put off, while the provider's queue is full or there is no connection, are of one of four kinds,
- * by these bits. Those of one kind to the same peer keep the order of the calls; no others wait for them. */
+/* Bits of the kind of an operation that is deferred while the provider's queue is full or there is no connection.
+ * Operations of one kind to the same peer keep their order; other operations do not wait for them. */
 enum { TRV_LATE_SENDS = 1, TRV_LATE_PATIENT = 2, TRV_LATE_KINDS = 4 };
 
 /* An interface. */
 typedef struct trv_port_end {
     char interface[TRV_INTERFACE_MAX];
     unsigned ways, arrivals;
-    char number[TRV_NUMBER_MAX]; /* its address, without a port; "": it is of another kind */
+    char number[TRV_NUMBER_MAX]; /* its IP address; "" if the address has another format */
     char device_name[TRV_INTERFACE_MAX];
-    int device_index; /* 0: there is none */
+    int device_index; /* 0: unknown */
     trv_device_t device;
     struct fi_info *info;
     struct fid_fabric *fabric;
@@ -40,27 +40,27 @@ typedef struct trv_port_end {
     struct fid_av *av;
     struct fid_cq *cq;
     struct fid_ep *ep;
-    int wait_fd; /* -1: it cannot be waited for */
+    int wait_fd; /* to wait for completions; -1: not supported */
     uint8_t address[TRV_ADDRESS_BYTES_MAX];
     size_t address_bytes;
-    uint64_t bytes[2], messages[2]; /* received, sent */
-    trv_fabric_op_t *first[TRV_LATE_KINDS], **end[TRV_LATE_KINDS];
-    size_t patient[2], patient_most[2]; /* receives, sends of users that the provider has, and is to have */
-    void *beyond;                       /* where a message's bytes go that are more than those due; NULL: nowhere */
+    uint64_t bytes[2], messages[2];                                /* received, sent */
+    trv_fabric_op_t *first[TRV_LATE_KINDS], **end[TRV_LATE_KINDS]; /* lists of deferred operations */
+    size_t patient[2], patient_most[2]; /* patient receives and sends that the provider has, and their maximum */
+    void *beyond;                       /* receives the excess bytes of a message that is too long; NULL: no memory */
 } trv_port_end_t;
 
-/* Another rank, or this one: where its interfaces are, and which way leads by which. */
+/* Interfaces of a rank (other or own): addresses, and assignment to ports. */
 typedef struct trv_peer {
     int ports;
     trv_map_t map;
     const uint8_t **address;
     size_t *address_bytes;
-    fi_addr_t *known;            /* [ours * ports + theirs] */
-    size_t late[TRV_LATE_KINDS]; /* how many are put off */
-    uint64_t stuck;              /* the pass over what is put off in which it took nothing */
+    fi_addr_t *known;            /* [own interface * ports + interface of the peer] */
+    size_t late[TRV_LATE_KINDS]; /* number of deferred operations */
+    uint64_t stuck;              /* latest pass over deferred operations in which a send to this peer was rejected */
 } trv_peer_t;
 
-/* What all must have in common. */
+/* Properties of addresses that must be equal on all ranks. */
 typedef struct trv_peer_kind {
     char provider[64];
     uint32_t format;
@@ -72,81 +72,83 @@ struct trv_fabric {
     int ports;
     trv_port_end_t port[TRV_WAYS];
     trv_map_t map;
-    bool told;           /* the user has said which leads which way */
-    trv_seat_t *seat;    /* of every rank, until it is settled */
-    trv_reader_t *offer; /* likewise, until the survey */
-    void *records;       /* of all ranks: their addresses */
+    bool told;           /* the user has assigned interfaces to ports */
+    trv_seat_t *seat;    /* topology records by rank, until trv_fabric_settle */
+    trv_reader_t *offer; /* published interfaces by rank, until trv_fabric_survey */
+    void *records;       /* of the second exchange: the addresses of all ranks */
     trv_torus_t torus;
-    unsigned narrow; /* trv_fabric_narrow's */
+    unsigned narrow; /* result of trv_fabric_narrow */
     bool one_path;
     trv_peer_t *peer;
-    trv_peer_kind_t kind;             /* rank 0's */
-    bool needs_regions, names_sender; /* from the capability bits */
+    trv_peer_kind_t kind;             /* of rank 0 */
+    bool needs_regions, names_sender; /* memory is registered; receives specify the source address */
     bool selects;                     /* no provider was named: one must be found that reaches other hosts */
-    bool local;                       /* the provider reaches this host's ranks only */
-    bool crowded;                     /* ranks outnumber this host's cores: waiting threads poll briefly */
+    bool local;                       /* the provider reaches only ranks of this host */
+    bool crowded;                     /* this host has more ranks than cores: waiting threads poll only briefly */
     uint64_t next_key;
-    uint64_t passes;                     /* over what is put off */
-    char parameters[TRV_PARAMETERS_MAX]; /* rank 0's */
-    uint64_t cut_most;                   /* the longest message whose length goes along with its fragments */
-    pthread_mutex_t lock;                /* of all that is the provider's */
+    uint64_t passes;                     /* number of passes over deferred operations */
+    char parameters[TRV_PARAMETERS_MAX]; /* of rank 0 */
+    uint64_t cut_most;                   /* maximum length of a message that can be sent in fragments */
+    pthread_mutex_t lock;                /* protects the objects of the provider, and deferred operations */
     atomic_bool broken;
-    bool shut; /* the endpoints are closed */
-    atomic_bool shut_too;
+    bool shut;            /* the endpoints are closed */
+    atomic_bool shut_too; /* copy of `shut` for readers without the lock */
     atomic_ullong events;
     int wake;                /* an eventfd */
-    pthread_mutex_t waiting; /* of `leads` and `changed` */
+    pthread_mutex_t waiting; /* protects `leads` and `changed` */
     pthread_cond_t changed;
-    bool leads;         /* somebody waits for the files */
-    atomic_int waiters; /* threads that may have to be woken */
+    bool leads;         /* a thread waits for the file descriptors */
+    atomic_int waiters; /* number of threads that may have to be woken */
 };
 
-/* Bringing up takes two exchanges of records among all ranks (bring_up.c), so that all assign interfaces to ports alike:
+/* Initialization takes two exchanges of records among all ranks (bring_up.c), so that all ranks compute the same
+ * assignment of interfaces to ports:
  *
- *     create     finds interfaces; provider: on rank 0 its setting (NULL: the first that serves), on other ranks what rank
- *                0 selected; parameters: rank 0's, NULL on rank 0
- *     offer      writes a record of them; hear reads the record of every rank
- *     survey     asks the system for its routes to the neighbours, and opens the interfaces that may serve
- *     describe   writes a record of the addresses; learn reads the record of every rank, rank 0's first
+ *     create     finds interfaces; provider: on rank 0 its setting (NULL: the first suitable one), on other ranks the
+ *                one that rank 0 selected; parameters: those of rank 0, NULL on rank 0
+ *     offer      writes a record of the interfaces; `hear` reads the record of each rank
+ *     survey     queries the system's routes to the neighbours, and opens the interfaces that may be used
+ *     describe   writes a record of the addresses; `learn` reads the record of each rank, rank 0's first
  *     settle     assigns interfaces to ports
  *
- * The records stay in memory: those that hear reads until survey returns, those that learn reads until the fabric is
+ * The caller keeps the records in memory: those of `hear` until `survey` returns, those of `learn` until the fabric is
  * closed. */
 int trv_fabric_create(trv_fabric_t **fabric, const trv_fabric_options_t *options, const char *provider,
                       const char *parameters);
 void trv_fabric_offer(const trv_fabric_t *fabric, trv_writer_t *writer);
-/* host: the same text for ranks of one host; place: on the torus. */
+/* host: the same text for all ranks of a host; place: position on the torus. */
 int trv_fabric_hear(trv_fabric_t *fabric, int rank, const char *host, int place, trv_reader_t *reader);
 int trv_fabric_survey(trv_fabric_t *fabric);
 void trv_fabric_describe(const trv_fabric_t *fabric, trv_writer_t *writer);
 int trv_fabric_learn(trv_fabric_t *fabric, int rank, trv_reader_t *reader);
 int trv_fabric_settle(trv_fabric_t *fabric);
-/* parameters.c: the parameters of libfabric that must be equal at both ends of a connection, as "NAME=VALUE NAME=VALUE":
- * fixed by the first call in a process. told: rank 0's; NULL: this is rank 0. */
+/* parameters.c: returns the parameters of libfabric that must be equal at both ends of a connection, as "NAME=VALUE
+ * NAME=VALUE". The first call in a process determines them. told: those of rank 0; NULL on rank 0. */
 const char *trv_fabric_parameters(const char *told);
-/* ports.c: which provider and interfaces there may be; fills in port[i].info. */
+/* ports.c: selects the provider and the candidate interfaces; fills in port[i].info. */
 int trv_fabric_choose(trv_fabric_t *fabric, const char *provider);
-/* open.c: opens the ports of these bits. */
+/* open.c: opens the interfaces in the bit mask. */
 int trv_fabric_open_ports(trv_fabric_t *fabric, unsigned which);
 /* port.c */
 int trv_port_open(trv_fabric_t *fabric, trv_port_end_t *port);
-/* Nothing is pending any more; and the rest, once no memory is registered. */
+/* trv_port_shut closes the endpoint and its completion queue: no operation is pending afterwards. trv_port_close closes
+ * the other objects; no memory may be registered. */
 void trv_port_shut(trv_port_end_t *port);
 void trv_port_close(trv_port_end_t *port);
-/* post.c, with the lock: what was put off is tried again. */
+/* post.c: the caller holds the lock. Retries deferred operations. */
 void trv_fabric_retry(trv_fabric_t *fabric, trv_port_end_t *port);
-/* Whether it may succeed without anything having completed. */
+/* True if a retry may succeed without a completion before. */
 bool trv_port_retries(const trv_port_end_t *port);
-/* The sentence about a message of another length than the one due. */
+/* The error message for a message whose length differs from that of its receive. */
 const char *trv_fabric_wrong_length(const trv_fabric_t *fabric, const trv_fabric_op_t *op, char sentence[256]);
-/* It is over, unless fragments are still to come or to go. */
+/* Ends the operation unless fragments are pending or not yet handed over. */
 void trv_fabric_settle_op(trv_fabric_op_t *op);
-/* It ends in that state as soon as the provider has nothing of it any more. */
+/* Stops the operation: it ends in `state` as soon as the provider has completed or cancelled its fragments. */
 void trv_fabric_stop(trv_fabric_t *fabric, trv_fabric_op_t *op, trv_op_state_t state);
-/* Its peer is lost to the whole fabric. */
+/* Reports that the peer of the operation is lost, a failure of the whole fabric. */
 void trv_fabric_lose(trv_fabric_t *fabric, const trv_fabric_op_t *op, const char *why);
 size_t trv_fragment_bytes(const trv_fabric_op_t *op, size_t index);
-/* open.c, with the lock. */
+/* open.c: the caller holds the lock. Closes the endpoints. */
 void trv_fabric_shut(trv_fabric_t *fabric);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Opening and closing.
+ * Creation, closing and properties of the fabric.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ int trv_fabric_create(trv_fabric_t **created, const trv_fabric_options_t *option
     fabric->seat = calloc(ranks, sizeof *fabric->seat);
     fabric->offer = calloc(ranks, sizeof *fabric->offer);
     int rc = fabric->peer && fabric->seat && fabric->offer ? open_all(fabric, provider, parameters) : trv_fail_memory();
-    fabric->options.provider = fabric->options.ports = fabric->options.local = NULL; /* which may go */
+    fabric->options.provider = fabric->options.ports = fabric->options.local = NULL; /* the caller may free them */
     if (rc < 0)
         trv_fabric_close(fabric);
     else

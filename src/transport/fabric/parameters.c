@@ -1,22 +1,24 @@
 /*
- * What libfabric reads from the environment, once in a process, and both ends of a connection must have alike: where
- * ofi_rxm's limits differ, its messages wait for each other for ever. So rank 0 says what holds.
+ * Parameters that libfabric reads from the environment, once per process, and that must be equal at both ends of a
+ * connection: if the limits of ofi_rxm differ, its messages block forever. Therefore rank 0 determines them.
  *
- * Where a program has used libfabric before, it has read them already, which nothing tells: such programs set them for all
- * ranks. Unless its user has set one of them, libfabric's own values make way for others where tcp is what ofi_rxm carries:
+ * If a program has used libfabric before, the parameters have already been read, which cannot be detected; such a
+ * program must set them for all ranks itself. Unless the user has set one of the parameters, the defaults of libfabric
+ * are replaced for ofi_rxm over tcp:
  *
- *     eager limit    tcp takes an eager message straight into the buffer that is due, of any length, so that a
- *                    rendezvous saves no copy: it costs a round trip, two to three times the time of 32 KiB to 1 MiB on
- *                    one host (bench/net)
+ *     eager limit    tcp receives an eager message of any length directly into a posted buffer, so that a rendezvous
+ *                    saves no copy. It costs a round trip, which multiplies the time of messages of 32 KiB to 1 MiB on
+ *                    one host by two to three (bench/net)
  *     rendezvous     by writes. With reads, libfabric 1.17 crashes when an endpoint is closed whose request to read has
- *                    not left yet, as after a message of a wrong length: its tcp provider reports the request without
- *                    the context that ofi_rxm then follows
+ *                    not been sent yet, for example after a message of a wrong length: its tcp provider reports the
+ *                    request without the context that ofi_rxm dereferences
  *
- * Over verbs the eager limit has to be the size of the buffers, so hosts with such devices keep what libfabric has.
+ * Over verbs the eager limit must be the size of the buffers, so hosts with such devices keep the defaults of
+ * libfabric.
  *
- * One more may differ: ofi_rxm's buffers for receiving, 4096 of 16 KiB, which every process touches at the start. A message
- * that nobody waits for keeps its buffer, but another takes its place: so 512 serve as well (with one, twelve ranks whose
- * messages nobody waits for take no longer).
+ * One more parameter may differ between ranks: the number of receive buffers of ofi_rxm, by default 4096 of 16 KiB,
+ * which every process touches at the start. An unexpected message keeps its buffer, but another buffer replaces it.
+ * Therefore 512 suffice; even with a single one, twelve ranks that receive unexpected messages take no longer.
  */
 #include <dirent.h>
 #include <pthread.h>
@@ -28,7 +30,7 @@
 #include "transport/fabric/inside.h"
 
 static const struct {
-    const char *name, *value; /* NULL: libfabric's own */
+    const char *name, *value; /* NULL: the default of libfabric */
 } PARAMETER[] = {{"FI_OFI_RXM_EAGER_LIMIT", "1048576"},
                  {"FI_OFI_RXM_USE_RNDV_WRITE", "1"},
                  {"FI_OFI_RXM_BUFFER_SIZE", NULL},
@@ -39,7 +41,7 @@ static const struct {
 
 enum { PARAMETERS = sizeof PARAMETER / sizeof *PARAMETER, VALUE_MAX = 32 };
 
-/* NULL: it is not set, or empty. */
+/* The value in the environment; NULL if it is not set or empty. */
 static const char *value_of(int i)
 {
     const char *value = getenv(PARAMETER[i].name);
@@ -65,7 +67,7 @@ static bool has_verbs(void)
     return has;
 }
 
-/* Of "NAME=VALUE NAME=VALUE"; "" if it is not there. */
+/* Finds the value of a name in "NAME=VALUE NAME=VALUE"; "" if the name is not in the text. */
 static void find_value(const char *text, const char *name, char value[VALUE_MAX])
 {
     const size_t length = strlen(name);
@@ -75,7 +77,8 @@ static void find_value(const char *text, const char *name, char value[VALUE_MAX]
             snprintf(value, VALUE_MAX, "%.*s", (int)strcspn(at + length + 1, " "), at + length + 1);
 }
 
-/* Nobody is asked to take back what this process's user has set: trv_fabric_learn finds the difference. */
+/* Sets the parameters in the environment. Values that the user of this process has set are kept; if they differ from
+ * those of rank 0, trv_fabric_learn returns an error. */
 static void adopt(const char *told)
 {
     const bool verbs = has_verbs(), ours = !told && !any_set() && !verbs;

@@ -1,5 +1,5 @@
 /*
- * The endpoint of one interface.
+ * The libfabric objects of one interface: endpoint, address vector, completion queue.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -13,7 +13,7 @@ static int fail(const trv_port_end_t *port, const char *what, int code)
                     port->info->fabric_attr->prov_name, what, port->interface, fi_strerror(-code));
 }
 
-/* With a file to wait for, where the provider has one. */
+/* Opens the completion queue, with a file descriptor to wait for if the provider supports one. */
 static int open_queue(trv_port_end_t *port)
 {
     struct fi_cq_attr attributes = {.format = FI_CQ_FORMAT_TAGGED, .wait_obj = FI_WAIT_FD};
@@ -28,9 +28,10 @@ static int open_queue(trv_port_end_t *port)
     return fi_cq_open(port->domain, &attributes, &port->cq, NULL);
 }
 
-/* A message that is longer than due ends a connection of tcp, and of whoever else waits for what it carries. shm, up to
- * libfabric 1.17 at least, copies long messages between processes until nothing is left of the message, and so for ever
- * where the receiver's buffer ends before. So what is too much gets a place, unless that would have to be registered. */
+/* Maps memory for the excess bytes of a message that is longer than its receive, unless that memory would have to be
+ * registered. Without it, tcp closes the connection, and other operations that use the connection fail. shm, up to
+ * libfabric 1.17 at least, copies long messages between processes until the whole message has been copied, and
+ * therefore loops forever if the receiver's buffer is shorter. */
 static void map_beyond(trv_port_end_t *port)
 {
     if (port->info->rx_attr->iov_limit < 2 || (port->info->domain_attr->mr_mode & FI_MR_LOCAL))

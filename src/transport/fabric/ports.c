@@ -1,7 +1,8 @@
 /*
- * Which provider, and which interfaces may serve. Where users say which leads which way, those, in that order; ways that
- * are not named go by the first. Else all of the provider, or those that users name, the one with the address by which
- * this host reaches rank 0 before the others.
+ * Selection of the provider and of the candidate interfaces. If the user has assigned interfaces to ports
+ * (TRIVANCE_PORTS), the candidates are these, in that order; ports that are not named use the first one. Otherwise the
+ * candidates are all interfaces of the provider, or those that the user has listed; the interface with the address by
+ * which this host reaches rank 0 is the first.
  */
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -17,7 +18,7 @@
 
 #define API_VERSION FI_VERSION(1, 14)
 
-/* ---- What users say ---------------------------------------------------------------------------------------------- */
+/* ---- TRIVANCE_PORTS ---------------------------------------------------------------------------------------------- */
 
 /* The interface of a port, once for all ports that it has. */
 static void add_way(trv_fabric_t *fabric, int way, const char *name, size_t length)
@@ -46,9 +47,9 @@ static int read_ports(trv_fabric_t *fabric, const char *text)
     return TRV_OK;
 }
 
-/* ---- What there is ----------------------------------------------------------------------------------------------- */
+/* ---- Available interfaces ---------------------------------------------------------------------------------------- */
 
-/* The address of an interface as a number; "" where it is of another kind. */
+/* The numeric IP address of an interface; "" if its address is of another format. */
 static void address_text(const struct fi_info *info, char *text, size_t size)
 {
     *text = '\0';
@@ -77,7 +78,7 @@ static bool may_serve(const trv_fabric_t *fabric, const struct fi_info *info)
     return !fabric->selects || (info->caps & FI_REMOTE_COMM) || !(info->caps & (FI_REMOTE_COMM | FI_LOCAL_COMM));
 }
 
-/* The first that may serve, of the local address if it has one of those. */
+/* The first suitable interface, or the one of the same provider that has the local address, if there is one. */
 static const struct fi_info *find_local(const trv_fabric_t *fabric, const struct fi_info *list)
 {
     const struct fi_info *first = NULL;
@@ -94,7 +95,7 @@ static const struct fi_info *find_local(const trv_fabric_t *fabric, const struct
     return first;
 }
 
-/* The interface of that name, like `like` if there is one. */
+/* The interface of that name, preferably with the address format of `like`, and with the provider of `like`. */
 static const struct fi_info *find_named(const trv_fabric_t *fabric, const struct fi_info *list, const char *name,
                                         const struct fi_info *like)
 {
@@ -129,7 +130,7 @@ static int no_interface(const struct fi_info *list, const char *name)
                     name, list->fabric_attr->prov_name, known);
 }
 
-/* ---- Together ---------------------------------------------------------------------------------------------------- */
+/* ---- Queries to libfabric ---------------------------------------------------------------------------------------- */
 
 static struct fi_info *make_hints(const char *provider, uint64_t more)
 {
@@ -149,7 +150,8 @@ static struct fi_info *make_hints(const char *provider, uint64_t more)
     return hints;
 }
 
-/* An address may be one of several that an interface has, which libfabric lists only if it is asked for it. */
+/* Finds an interface by address. An interface may have several addresses, and libfabric lists the further ones only on
+ * request. */
 static struct fi_info *find_address(const struct fi_info *like, const char *address, uint64_t more)
 {
     struct in6_addr number;
@@ -183,7 +185,8 @@ static int list_infos(const char *provider, uint64_t more, struct fi_info **list
                                fi_strerror(-code));
 }
 
-/* Asked for, since what a provider says of itself unasked may leave it open (shm of libfabric 1.17). */
+/* True if the provider reaches other hosts. Requests the capability explicitly, because a provider may report neither
+ * FI_REMOTE_COMM nor FI_LOCAL_COMM without a request (shm of libfabric 1.17). */
 static bool reaches_hosts(const char *provider)
 {
     struct fi_info *list = NULL, *hints = make_hints(provider, FI_REMOTE_COMM);
@@ -193,9 +196,9 @@ static bool reaches_hosts(const char *provider)
     return reaches;
 }
 
-/* ---- Without a map ----------------------------------------------------------------------------------------------- */
+/* ---- Interfaces that are not assigned to ports ------------------------------------------------------------------- */
 
-/* Whether an address is in "10.1.0.0/16". */
+/* True if the address is in the network, such as "10.1.0.0/16". */
 static bool is_in(const char *address, const char *network, size_t length)
 {
     uint8_t there[16], here[16];
@@ -209,7 +212,7 @@ static bool is_in(const char *address, const char *network, size_t length)
     return same;
 }
 
-/* Whether the list has it; NULL: it has all. */
+/* True if the list contains the interface. NULL is the list of all interfaces. */
 static bool is_wanted(const char *list, const struct fi_info *info)
 {
     char address[TRV_NUMBER_MAX];
@@ -224,7 +227,7 @@ static bool is_wanted(const char *list, const struct fi_info *info)
     return wanted;
 }
 
-/* An address that leads to this host alone, or to one wire. */
+/* True for loopback and link-local addresses. */
 static bool is_own(const char *address)
 {
     return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0 || strncmp(address, "fe80:", 5) == 0;
@@ -247,14 +250,14 @@ static int add_info(trv_fabric_t *fabric, const struct fi_info *info)
     return port->info ? TRV_OK : trv_fail_memory();
 }
 
-/* The one that reaches rank 0 first, unless users have named others. */
+/* Adds all interfaces in the list `wanted`. The interface that reaches rank 0 is the first, if it is in the list. */
 static int take_all(trv_fabric_t *fabric, const struct fi_info *list, const struct fi_info *local, const char *wanted)
 {
     char address[TRV_NUMBER_MAX];
     int rc = is_wanted(wanted, local) ? add_info(fabric, local) : TRV_OK;
     address_text(local, address, sizeof address);
     if (is_own(address) && fabric->ports > 0)
-        return rc; /* all ranks are here */
+        return rc; /* rank 0 is reached by loopback: all ranks are on this host */
     for (const struct fi_info *info = list; rc == TRV_OK && info && fabric->ports < TRV_INTERFACES_MAX;
          info = info->next) {
         address_text(info, address, sizeof address);
@@ -322,7 +325,7 @@ int trv_fabric_choose(trv_fabric_t *fabric, const char *provider)
         rc = list_infos(provider, 0, &list);
     if (rc == TRV_OK)
         rc = take_infos(fabric, list, 0);
-    /* Tags too short for the sender: the provider is to look at where a message comes from. */
+    /* If the tags are too short to contain the sender, the provider must match receives by source address. */
     if (rc == TRV_OK && tag_bits(fabric->port[0].info) < 64) {
         char chosen[128];
         snprintf(chosen, sizeof chosen, "%s", fabric->port[0].info->fabric_attr->prov_name);

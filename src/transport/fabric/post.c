@@ -1,7 +1,7 @@
 /*
- * Messages: posted at once, or put off while the provider's queue is full (or it has no connection yet). A connection
- * comes about when the peer looks at the network, and a long message leaves when its receiver asks for it, both perhaps
- * much later: others do not wait for that.
+ * Operations: handed to the provider at once, or deferred while the provider's queue is full or it has no connection
+ * yet. A connection is established when the peer makes progress, and a long message is sent when its receiver requests
+ * it. Both may happen much later, and messages to other peers do not wait for them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ void trv_fabric_unregister(trv_fabric_t *fabric, trv_region_t *region)
 
 /* ---- Posting ----------------------------------------------------------------------------------------------------- */
 
-/* A message's way is its sender's port. */
+/* The interface of this rank for the operation. `way` is the port of the sender. */
 static int our_port(const trv_fabric_t *fabric, const trv_fabric_op_t *op)
 {
     return op->way < 0 ? 0 : op->sends ? fabric->map.leave[op->way] : fabric->map.arrive[op->way];
@@ -100,7 +100,7 @@ static trv_fragment_t *fragment_of(trv_fabric_op_t *op, size_t index)
     return op->fragments == 1 ? &op->whole : &op->cut[index];
 }
 
-/* Reserves as many as this message has. */
+/* Determines the number of fragments, and allocates them. */
 static int cut(const trv_fabric_t *fabric, trv_fabric_op_t *op)
 {
     const bool whole = op->fragment == 0 || op->bytes <= op->fragment || op->bytes > fabric->cut_most;
@@ -151,7 +151,8 @@ static void put_off(trv_fabric_t *fabric, trv_port_end_t *port, trv_fabric_op_t 
     fabric->peer[op->peer].late[kind]++;
 }
 
-/* Removes the message at `*at` from the list of deferred ones, without access to the message, which may be in use again. */
+/* Removes the operation at `*at` from the list of deferred ones, without access to the operation, which may be in use
+ * again. */
 static void take_out(trv_port_end_t *port, int kind, trv_fabric_op_t **at, trv_fabric_op_t *next, trv_peer_t *peer)
 {
     *at = next;
@@ -160,7 +161,7 @@ static void take_out(trv_port_end_t *port, int kind, trv_fabric_op_t **at, trv_f
     peer->late[kind]--;
 }
 
-/* Likewise, if it is there. */
+/* Removes an operation from the list of deferred ones if it is in the list. */
 static void take_back(trv_fabric_t *fabric, const trv_fabric_op_t *op)
 {
     trv_port_end_t *port = &fabric->port[op->port];
@@ -183,7 +184,7 @@ void trv_fabric_stop(trv_fabric_t *fabric, trv_fabric_op_t *op, trv_op_state_t s
         fragment_of(op, op->handed)->pending = false;
 }
 
-/* ---- Handing over ------------------------------------------------------------------------------------------------ */
+/* ---- Handing over to the provider -------------------------------------------------------------------------------- */
 
 static ssize_t receive_into(const trv_port_end_t *port, char *data, size_t bytes, void *region, fi_addr_t from,
                             uint64_t tag, void *context)
@@ -194,7 +195,7 @@ static ssize_t receive_into(const trv_port_end_t *port, char *data, size_t bytes
                         : fi_trecv(port->ep, data, bytes, region, from, tag, 0, context);
 }
 
-/* Hands a fragment to the provider: 0, or the provider's code; TRV_ERR_* are not among those. */
+/* Hands a fragment to the provider. Returns 0 or an error code of libfabric, never a TRV_ERR_*. */
 static ssize_t hand_over(trv_fabric_t *fabric, trv_fabric_op_t *op, size_t index)
 {
     trv_port_end_t *port = &fabric->port[op->port];
@@ -231,14 +232,15 @@ static ssize_t hand_over(trv_fabric_t *fabric, trv_fabric_op_t *op, size_t index
     return 0;
 }
 
-/* Patient ones leave half of the provider's queue to others. */
+/* True if no further operation of this kind may be handed over: patient ones leave half of the provider's queue to
+ * others. */
 static bool is_full(const trv_port_end_t *port, int kind)
 {
     const int sends = kind & TRV_LATE_SENDS;
     return (kind & TRV_LATE_PATIENT) && port->patient[sends] >= port->patient_most[sends];
 }
 
-/* As many as the provider takes. */
+/* Hands over as many fragments as the provider accepts. */
 static ssize_t hand_on(trv_fabric_t *fabric, trv_fabric_op_t *op)
 {
     ssize_t code = is_full(&fabric->port[op->port], kind_of(op)) ? -FI_EAGAIN : 0;
@@ -283,7 +285,9 @@ bool trv_port_retries(const trv_port_end_t *port)
     return any;
 }
 
-/* Once for each peer, and on as long as it takes them; receives are the same to the provider whoever they are from. */
+/* Retries the deferred operations of one kind, in order. When the provider rejects a send, further sends to the same
+ * peer are skipped in this pass; when it rejects a receive, the pass ends, because the provider treats receives from
+ * all peers alike. */
 static ssize_t retry(trv_fabric_t *fabric, trv_port_end_t *port, int kind)
 {
     const uint64_t pass = ++fabric->passes;
@@ -381,8 +385,9 @@ void trv_fabric_abandon(trv_fabric_t *fabric, trv_fabric_op_t *op)
     pthread_mutex_unlock(&fabric->lock);
 }
 
-/* A rendezvous whose sender is on its way cannot be called off; one whose sender is gone ends with the endpoints alone,
- * which until then may write to the receive's memory. */
+/* A rendezvous that has begun cannot be cancelled. If its sender is gone, it ends only when the endpoints are closed;
+ * until then the provider may write to the memory of the receive. Therefore this function waits, and after ANNOUNCED_S
+ * reports the peer as lost. */
 void trv_fabric_cancel(trv_fabric_t *fabric, trv_fabric_op_t *op)
 {
     trv_fabric_abandon(fabric, op);

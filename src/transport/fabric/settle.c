@@ -1,6 +1,6 @@
 /*
- * Which interface leads which way: what this rank says of its own, what it hears of the others', and what comes of it
- * (topology/ports/map.h).
+ * Assignment of interfaces to ports: this rank publishes its interfaces and routes, collects those of the other ranks,
+ * and applies the assignment that topology/ports/map.h computes from them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ int trv_fabric_hear(trv_fabric_t *fabric, int rank, const char *host, int place,
                : TRV_OK;
 }
 
-/* ---- The routes -------------------------------------------------------------------------------------------------- */
+/* ---- Routes to the neighbours ------------------------------------------------------------------------------------ */
 
 static void ask_routes(const trv_fabric_t *fabric, int routes, const char *to, uint8_t *usual, uint16_t *able)
 {
@@ -105,7 +105,7 @@ int trv_fabric_survey(trv_fabric_t *fabric)
     return rc < 0 ? rc : trv_fabric_open_ports(fabric, trv_seat_open(seat));
 }
 
-/* ---- The second: where everybody is found ------------------------------------------------------------------------ */
+/* ---- The second exchange: addresses ------------------------------------------------------------------------------ */
 
 void trv_fabric_describe(const trv_fabric_t *fabric, trv_writer_t *writer)
 {
@@ -115,7 +115,7 @@ void trv_fabric_describe(const trv_fabric_t *fabric, trv_writer_t *writer)
         const trv_port_end_t *port = &fabric->port[p];
         trv_write_text(writer, port->info->fabric_attr->prov_name);
         trv_write_number(writer, port->info->addr_format);
-        trv_write_block(writer, port->address, port->address_bytes); /* empty: it is not open */
+        trv_write_block(writer, port->address, port->address_bytes); /* empty if the interface is not open */
     }
 }
 
@@ -129,7 +129,8 @@ static const char *format_name(uint32_t format)
     }
 }
 
-/* Addresses serve those only who have the same kind. All ranks compare all others with rank 0, and so say the same. */
+/* Checks that the addresses of a rank have the provider and format of rank 0's, because ranks cannot use other
+ * addresses. Every rank compares all ranks with rank 0, so that all return the same error. */
 static int read_kind(trv_fabric_t *fabric, int rank, trv_reader_t *reader, trv_peer_kind_t *kind)
 {
     const trv_peer_kind_t *first = &fabric->kind;
@@ -196,9 +197,10 @@ int trv_fabric_learn(trv_fabric_t *fabric, int rank, trv_reader_t *reader)
     return rc;
 }
 
-/* ---- Outcome ----------------------------------------------------------------------------------------------------- */
+/* ---- Assignment -------------------------------------------------------------------------------------------------- */
 
-/* Leaves out what leads nowhere: interface `from[i]` becomes number i. Returns how many there are. */
+/* Removes the interfaces that no port uses, and renumbers the others: interface from[i] becomes interface i. Returns
+ * their number. */
 static int number_anew(const trv_seat_t *seat, trv_map_t *map, int from[TRV_INTERFACES_MAX])
 {
     unsigned used = seat->told ? (1u << seat->interfaces) - 1 : 0;

@@ -1,6 +1,6 @@
 /*
- * Progress, and waiting for more of it: after some polls one thread sleeps on the files of the queues, the others on that
- * thread.
+ * Progress, and waiting for events: after some polls without an event, one thread sleeps on the file descriptors of the
+ * completion queues, and other waiting threads sleep until that thread wakes them.
  */
 #include <poll.h>
 #include <sched.h>
@@ -23,12 +23,13 @@ enum {
 
 /* ---- Completions ------------------------------------------------------------------------------------------------- */
 
-/* A fragment, of which `bytes` have come, or more; `total`: of the whole message. */
+/* Checks a received fragment of `bytes` bytes. total: length of the whole message; longer: it exceeds total by an
+ * unknown number of bytes. */
 static void receive(trv_fabric_t *fabric, trv_fabric_op_t *op, size_t index, size_t bytes, uint64_t total, bool longer)
 {
     char sentence[256];
     if (op->end != TRV_OP_DONE)
-        return; /* it is to come to an end */
+        return; /* the operation is being stopped */
     if (!longer && total == op->bytes && bytes == trv_fragment_bytes(op, index))
         return;
     op->got = (size_t)total;
@@ -38,7 +39,7 @@ static void receive(trv_fabric_t *fabric, trv_fabric_op_t *op, size_t index, siz
     trv_fabric_stop(fabric, op, TRV_OP_WRONG);
 }
 
-/* The provider is done with it. */
+/* Accounts for a fragment that the provider has completed, and returns its operation. */
 static trv_fabric_op_t *take(trv_fabric_t *fabric, trv_fragment_t *fragment)
 {
     trv_fabric_op_t *op = fragment->op;
@@ -80,14 +81,14 @@ static void fail(trv_fabric_t *fabric, const trv_port_end_t *port, const trv_fab
     fabric->options.fail(fabric->options.context, sentence);
 }
 
-/* false: there is none, whatever the queue has said. */
+/* Handles an entry of the error queue; false if there is none, although the completion queue has reported one. */
 static bool take_error(trv_fabric_t *fabric, trv_port_end_t *port)
 {
     struct fi_cq_err_entry entry = {.op_context = NULL};
     if (fi_cq_readerr(port->cq, &entry, 0) < 1)
         return false;
     if (!entry.op_context)
-        return true; /* of nothing of ours: who waits for more hears of it by another way */
+        return true; /* not an operation of this fabric; operations that fail with it report their own errors */
     trv_fragment_t *fragment = entry.op_context;
     const size_t index = index_of(fragment);
     trv_fabric_op_t *op = take(fabric, fragment);
@@ -104,7 +105,7 @@ static bool take_error(trv_fabric_t *fabric, trv_port_end_t *port)
     return true;
 }
 
-/* Returns how many completions there were. */
+/* Returns the number of completions. */
 static int poll_port(trv_fabric_t *fabric, trv_port_end_t *port)
 {
     struct fi_cq_tagged_entry entry[ENTRIES];
@@ -127,7 +128,8 @@ static int poll_port(trv_fabric_t *fabric, trv_port_end_t *port)
     return events;
 }
 
-/* Closes everything. If a thread sleeps on the files, that thread closes them when it wakes. */
+/* Closes the endpoints. If a thread sleeps on their file descriptors, it is woken instead, and the next poll closes
+ * them. */
 static void shut(trv_fabric_t *fabric)
 {
     pthread_mutex_lock(&fabric->waiting);
@@ -163,11 +165,11 @@ void trv_fabric_wake(trv_fabric_t *fabric)
 {
     const uint64_t one = 1;
     ssize_t written = write(fabric->wake, &one, sizeof one);
-    (void)written; /* it is awake already */
+    (void)written; /* the write fails only if the thread is already being woken */
 }
 
-/* For how long: the files will tell of whatever comes next, but not that what was put off may be tried again. Asked while
- * nobody can close them. */
+/* Determines how long to sleep; 0: not. The file descriptors report every event, except that a deferred operation may
+ * be retried, for which the sleep is short. Called while no other thread can close the file descriptors. */
 static int sleep_ms(trv_fabric_t *fabric)
 {
     bool may = !atomic_load(&fabric->broken), retries = false;
@@ -194,7 +196,7 @@ static void sleep_on_files(trv_fabric_t *fabric)
     uint64_t count;
     if (poll(file, (nfds_t)fabric->ports + 1, ms) > 0 && (file[fabric->ports].revents & POLLIN) &&
         read(fabric->wake, &count, sizeof count) < 0)
-        return; /* another has read it */
+        return; /* another thread has read it */
 }
 
 static void sleep_a_little(pthread_cond_t *changed, pthread_mutex_t *lock)
@@ -227,7 +229,8 @@ bool trv_fabric_pause(trv_fabric_t *fabric, uint64_t seen, unsigned polls)
             nanosleep(&(struct timespec){.tv_nsec = SHORT_SLEEP_NS}, NULL);
         return true;
     }
-    /* Whoever has the core next is likely to be the rank that is waited for: to be woken by it takes longer. */
+    /* On an oversubscribed host the rank that this thread waits for is likely to run next. Yielding to it takes less
+     * time than to sleep and be woken by it. */
     if (fabric->crowded && polls <= spins + YIELDS) {
         sched_yield();
         return true;
