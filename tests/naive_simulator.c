@@ -226,7 +226,8 @@ static void check_end(world_t *w, int number)
     if (!cell->begun || cell->waits > 0)
         return;
     int rank = number % w->ranks, step = number / w->ranks % w->steps;
-    int64_t end = w->now + llround(w->options->gamma_ns * 1e6 * (double)cell->reduced * slowness(w, rank));
+    const double gamma_fs = w->options->gamma_ns * 1e6 * (w->options->gamma_per_stream ? 1 : w->streams);
+    int64_t end = w->now + llround(gamma_fs * (double)cell->reduced * slowness(w, rank));
     if (step + 1 < w->steps) {
         push(w, (event_t){.at = end, .kind = ENTER, .which = number + w->ranks});
     } else {

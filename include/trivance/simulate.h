@@ -80,7 +80,8 @@ typedef struct trv_simulate_options {
                                    all its streams one after another, first come, first served */
     double gamma_ns;            /* per byte that a reduction reads, >= 0: a joint reduction of k sources reads k times
                                    the bytes of its result (the paper's reduction volume: 1.5 m against 2 m);
-                                   a step's bytes are rounded up once */
+                                   a step's bytes are rounded up once. It is the rate of a rank, which its streams share
+                                   equally, or with gamma_per_stream that of every stream */
     double jitter;              /* 0 … 1: every alpha is stretched by a random factor of up to 1 + jitter … */
     uint64_t seed;              /* … which this determines */
     bool full;                  /* simulate every rank, even if some represent all by symmetry */
@@ -93,6 +94,7 @@ typedef struct trv_simulate_options {
     unsigned narrow; /* bit d: what leaves by the two ports of dimension d shares one path, as fast as a link, into the
                         network: one interface, or two behind one cable */
     bool one_path;   /* the narrow dimensions share a single one */
+    bool gamma_per_stream; /* see gamma_ns */
     /* NULL, or called about every 10 ms, by the thread that does the work, with the fraction 0 … 1 that is done, never
      * less than before. A result other than 0 ends the call with TRV_ERR_CANCELLED. The planner (trivance/planner.h)
      * calls it, too. */

@@ -124,7 +124,7 @@ def _study(result, study, rows):
     if study.threshold > 0:
         text += (f"\nThe other {len(rows) - len(shown)} of the {len(rows)} that were compared differ by less than "
                  f"{study.threshold:g} %.\n")
-    if study.option == "gamma" and not result.quick:
+    if study.values == ("0ns", "0.01ns") and not result.quick:
         text += "\n" + _volumes()
     return text + "\n"
 
