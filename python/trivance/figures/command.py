@@ -9,7 +9,7 @@ import time
 
 import trivance
 
-from . import page, report, rules, write
+from . import combinations, page, report, rules, write
 from .catalogue import PAPER_LAST, SPECS
 from .claims import CLAIMS
 from .counted import tables
@@ -97,6 +97,9 @@ Examples:
                            "real link)")
     made.add_argument("-j", "--workers", metavar="N", type=_workers, default=len(os.sched_getaffinity(0)),
                       help="threads (default: one per core)")
+    made.add_argument("--combinations", action="store_true",
+                      help="only a table of how many claims hold under every combination of queues, delivery and message "
+                           "rule; takes several times as long")
     return made
 
 
@@ -141,7 +144,7 @@ def write_all(result, folder):
     with write.output(path("tables.csv")) as stream:
         write.tables_csv(rows, stream)
     with write.output(path("evaluation.md")) as stream:
-        report.write(result, CLAIMS, rows, stream)
+        report.write(result, CLAIMS, rows, combinations.read(folder), stream)
     with write.output(path("index.html")) as stream:
         page.write(result, CLAIMS, rows, stream)
 
@@ -166,6 +169,11 @@ def main(arguments):
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, _interrupt)
         kept = Kept(kept_path)
+        if options.combinations:
+            rows = combinations.count(chosen(options), options.quick, CLAIMS, kept, options.workers, options.output)
+            kept.close(False)
+            print(combinations.lines(rows), end="")
+            return 0
         result = Result(chosen(options), options.quick, (("delivery", options.delivery), ("model", options.model)),
                         command=command_text(options))
         run("figures", result, kept, options.workers)

@@ -13,6 +13,7 @@ import numpy as np
 
 import trivance
 
+from .catalogue import CUT_SIZES
 from .measures import Curve, Figure, exactly
 from .points import Answer, Bar, in_threads
 
@@ -58,7 +59,7 @@ def run(spec, result, kept, workers):
     histories = [history(torus, n + 1) for n in range(count)]
     options = dict(result.options) | {"model": "fifo"}
     jobs = [(0, 0)] + [(point, n) for point in range(1, len(CUTS)) for n in range(count)]
-    sizes = {value: trivance.parse_bytes(value) for value in spec.values}
+    sizes = CUT_SIZES
 
     def network(point, n):
         links = tuple(f"{rank}:+{dimension}" for rank, dimension in histories[n][:CUTS[point]])

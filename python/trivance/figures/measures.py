@@ -84,7 +84,7 @@ def switch(members):
 
 def own_switch(figure, curve):
     """The same of the figure's own algorithm; plans have no such point."""
-    return -1 if figure.spec.beyond else switch(curve.own_member)
+    return -1 if figure.spec.planned else switch(curve.own_member)
 
 
 def frame(figure):

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import trivance
 
+from . import message_rules
+
 
 class Point(NamedTuple):
     """One simulation: the fastest of the members, or the plan ("planned")."""
@@ -169,11 +171,16 @@ class Simulators:
 
 
 def schedule_of(member, torus):
-    return trivance.Schedule(member, torus)
+    """The schedule of an algorithm, or of Trivance B under another message rule (trivance-b#RULE)."""
+    rule = member.partition("#")[2]
+    return message_rules.schedule(torus, rule) if rule else trivance.Schedule(member, torus)
 
 
 def network_of(torus, options):
-    return trivance.Network(torus, **{name.replace("-", "_"): value for name, value in options})
+    named = {name.replace("-", "_"): value for name, value in options}
+    if named.get("gamma", "").endswith("/stream"):
+        named |= {"gamma": named["gamma"].removesuffix("/stream"), "gamma_per_stream": True}
+    return trivance.Network(torus, **named)
 
 
 def simulate(point, simulators):

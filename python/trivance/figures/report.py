@@ -3,7 +3,7 @@ import importlib.resources
 import string
 from collections import Counter
 
-from . import catalogue, counted, rules
+from . import catalogue, combinations, counted, message_rules, rules
 from .measures import advantage, break_even, exactly, percent
 from .run import network_text
 
@@ -12,7 +12,7 @@ HEAD = "| section | the paper | figure | rule | measured | verdict |\n|---|---|-
 SMALL = 64 << 10
 
 
-def write(result, claims, tables, stream):
+def write(result, claims, tables, combined, stream):
     template = importlib.resources.files(__package__).joinpath("report.md").read_text(encoding="utf-8")
     findings = [(claim, rules.check(result, claim)) for claim in claims]
     stream.write(string.Template(template).substitute(
@@ -23,6 +23,7 @@ def write(result, claims, tables, stream):
                         f"(figures/figure-{number:02d}.svg)\n\n" for number in SHOWN if (figure := result.find(number))),
         largest="".join(_largest(result, figure) for figure in result.figures
                         if not figure.spec.parameter and not figure.spec.beyond),
+        message_rules=_message_rules(result), combinations=_combinations(combined),
         studies="".join(_study(result, study, rows) for study, rows in result.studies),
         **_summary(result, findings), **_claims(result, findings), **_tables(tables)))
 
@@ -107,6 +108,28 @@ def _largest(result, figure):
         same = run and run.find(figure.spec.number)
         cells += f"| {percent(same.best[-1])} | {break_even(same.axis, same.best)} " if same else "| | "
     return f"| {figure.spec.number} | {figure.spec.torus} | {counted.theta(figure.spec.torus):.3f} {cells}|\n"
+
+
+def _message_rules(result):
+    if result.quick:
+        return ""
+    text = ("## Three message rules\n\nWhere a side is no power of three, section 4 has three answers to how much Trivance B "
+            "sends. Those simulated here are the blocks that must move: each crosses one edge per phase, as section 4.4 "
+            "says (2m per rank at most). Algorithm 1, taken literally, also marks blocks that another way brings, and "
+            "m/3^(k+1) of section 4.1 holds for powers of three. Steps, peers and routes are the same. Delta is what a rank "
+            "sends / 2m, Theta the busiest link's bytes / (m/D).\n\n"
+            "| torus | Delta | Algorithm 1 | m/3^(k+1) | Theta | Algorithm 1 | m/3^(k+1) |\n|---|---|---|---|---|---|---|\n")
+    for torus, costs in message_rules.table():
+        cells = [f"{value:.3f}" for values in zip(*costs) for value in values]
+        text += f"| {torus} | {' | '.join(cells)} |\n"
+    return text + "\n"
+
+
+def _combinations(rows):
+    if not rows:
+        return ""
+    return ("Claims that hold under every combination of queues, delivery and message rule "
+            f"(`trivance figures --combinations`):\n\n{combinations.lines(rows)}\n")
 
 
 def _study(result, study, rows):

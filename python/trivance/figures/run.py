@@ -36,7 +36,9 @@ class Result:
     specs: list
     quick: bool
     options: tuple = DEFAULTS
+    trivance: tuple = field(default_factory=lambda: catalogue.family("trivance").members)
     symmetric_only: bool = False  # without algorithms that no symmetry makes cheap with one queue per link
+    studied: bool = True
     command: str = ""
     figures: list = field(default_factory=list)
     studies: list = field(default_factory=list)   # (Study, rows)
@@ -74,7 +76,7 @@ def _changed(options, name, value):
 
 def _families(spec, symmetric_only):
     """The curves of a figure over algorithms."""
-    own = [catalogue.family("trivance")] if spec.beyond else []
+    own = [catalogue.family("trivance")] if spec.planned else []
     return own + [b for b in catalogue.baselines()
                   if not catalogue.omits(spec.torus, b.key) and (b.symmetric or not symmetric_only)]
 
@@ -97,17 +99,17 @@ def spaced(value):
 
 
 def run(what, result, kept, workers):
-    """Simulates the figures of ``result.specs``, and the studies that concern their tori (none if symmetric_only)."""
+    """Simulates the figures of ``result.specs``, and the studies that concern their tori (unless they are not wanted)."""
     begun = time.monotonic()
     wanted = {}  # spec -> [(curve, points of the other, points of its own)]
     for spec in result.specs:
         if spec.about_cuts:
             continue
-        own = ("planned",) if spec.beyond else catalogue.family("trivance").members
+        own = ("planned",) if spec.planned else result.trivance
         wanted[spec] = [(curve, [Point(spec.torus, members, size, options) for size in result.axis(spec)],
                          [Point(spec.torus, own, size, options) for size in result.axis(spec)])
                         for curve, members, options in _curves(spec, result)]
-    rows = [] if result.symmetric_only else list(_study_rows(result))
+    rows = list(_study_rows(result)) if result.studied else []
     paper = {p for spec, curves in wanted.items() if not spec.beyond for _, *both in curves for p in sum(both, [])}
     paper |= {p for _, _, both in rows for p in sum(both, [])}
     every = list(dict.fromkeys(p for curves in wanted.values() for _, *both in curves for p in sum(both, [])))
@@ -127,7 +129,7 @@ def run(what, result, kept, workers):
                 curve.own, curve.own_member = _times(answers, own)
                 figure.curves.append(curve)
         result.figures.append(figure)
-    for study in () if result.symmetric_only else catalogue.STUDIES:
+    for study in catalogue.STUDIES if result.studied else ():
         mine = [StudyRow(torus, algorithm, size, *([answers[p].time_ns for p in points] for points in both))
                 for (one, torus, algorithm, size), _, both in rows if one is study]
         result.studies.append((study, mine))
@@ -160,8 +162,8 @@ def variants(result, kept, workers):
     if options["delivery"] != "tail":
         plans.append(("one queue per link and arrival with the last byte", "tails", "tail"))
     for assumption, what, delivery in plans:
-        variant = Result([s for s in result.specs if not s.beyond], result.quick, (("delivery", delivery), ("model", "fifo")),
-                         symmetric_only=True)
+        variant = Result([s for s in result.specs if not s.planned], result.quick, (("delivery", delivery), ("model", "fifo")),
+                         symmetric_only=True, studied=False)
         result.variants[assumption] = run(what, variant, kept, workers)
 
 

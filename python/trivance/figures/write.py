@@ -6,8 +6,6 @@ import tempfile
 
 import numpy as np
 
-import trivance
-
 from . import catalogue, counted, cuts
 from .measures import advantage
 
@@ -53,7 +51,7 @@ def _cuts_csv(figure, write):
     write(["figure", "torus", "bytes", "cuts", "networks", "whole_torus_time_ns", "median_time_ns", "worst_time_ns",
            "median_times", "worst_times", "whole_torus_served", "whole_torus_plan", "median_plan", "worst_plan"])
     for curve in figure.curves:
-        size = trivance.parse_bytes(curve.key)
+        size = catalogue.CUT_SIZES[curve.key]
         for i, links in enumerate(cuts.CUTS):
             whole, median, worst = curve.other[i], curve.own[i], curve.worst[i]
             write([figure.spec.number, figure.spec.torus, size, links, figure.networks, f"{whole:.3f}",
