@@ -337,6 +337,55 @@ static void explicit_schedules_refuse_nonsense(void **state)
     trv_schedule_destroy(s);
 }
 
+static int compare_messages(const trv_sent_message_t *sent, const trv_schedule_t *s, int stream, int step, int rank)
+{
+    trv_step_t out = TRV_STEP_INIT;
+    assert_int_equal(trv_schedule_step(s, rank, stream, step, &out), TRV_OK);
+    for (int i = 0; i < out.sends; i++, sent++) {
+        const trv_message_t *message = &out.send[i];
+        assert_true(sent->stream == stream && sent->step == step && sent->from == rank);
+        assert_true(sent->to == message->peer && sent->port == message->port && sent->nic == message->nic);
+        assert_int_equal(sent->units, trv_message_units(s, message));
+        assert_int_equal(sent->bytes, trv_message_bytes(s, stream, message, 1000));
+    }
+    int sends = out.sends;
+    trv_step_clear(&out);
+    return sends;
+}
+
+static int count_calls(void *context, double fraction)
+{
+    assert_true(fraction >= 0 && fraction <= 1);
+    return ++*(int *)context == 3;
+}
+
+static void all_messages_are_those_of_the_steps(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"trivance-l", "trivance-b", "swing-b", "bucket"};
+    for (size_t a = 0; a < sizeof names / sizeof names[0]; a++)
+        for (size_t t = 0; t < TORI; t++) {
+            trv_schedule_t *s = make(tori[t], names[a], TRV_ALLREDUCE);
+            trv_messages_t all;
+            int64_t compared = 0;
+            int calls = 0;
+            assert_int_equal(trv_schedule_messages(s, 1000, &all, NULL, NULL), TRV_OK);
+            for (int stream = 0; stream < trv_schedule_streams(s); stream++)
+                for (int step = 0; step < trv_schedule_steps(s); step++)
+                    for (int rank = 0; rank < trv_schedule_torus(s)->ranks; rank++)
+                        compared += compare_messages(all.message + compared, s, stream, step, rank);
+            assert_int_equal(compared, all.count);
+            trv_messages_clear(&all);
+            assert_true(!all.message && all.count == 0);
+            if (trv_schedule_streams(s) * trv_schedule_steps(s) < 3)
+                assert_int_equal(trv_schedule_messages(s, 1000, &all, count_calls, &calls), TRV_OK);
+            else
+                assert_int_equal(trv_schedule_messages(s, 1000, &all, count_calls, &calls), TRV_ERR_CANCELLED);
+            trv_messages_clear(&all);
+            trv_schedule_destroy(s);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -345,6 +394,7 @@ int main(void)
         cmocka_unit_test(trivance_b_sends_the_blocks_of_the_closed_form),
         cmocka_unit_test(trivance_b_is_contiguous_on_powers_of_three),
         cmocka_unit_test(positions_are_permutations),
+        cmocka_unit_test(all_messages_are_those_of_the_steps),
         cmocka_unit_test(message_bytes),
         cmocka_unit_test(even_rings_split_the_antipode),
         cmocka_unit_test(refuses_what_it_cannot_do),

@@ -226,6 +226,28 @@ TRV_API uint64_t trv_share_bytes(int64_t shares, uint64_t all, uint64_t vector_b
 /* The units of a message; a slot part counts as all units of a slice for each of its registers. */
 TRV_API int64_t trv_message_units(const trv_schedule_t *schedule, const trv_message_t *message);
 
+/* ---- All messages at once -------------------------------------------------------------------------------------- */
+
+/* A message as it is sent: `units` units of its stream's slice, `bytes` bytes of the vector that was asked about. */
+typedef struct trv_sent_message {
+    int stream, step, from, to;
+    int port, nic; /* as in trv_message_t */
+    int64_t units;
+    uint64_t bytes;
+} trv_sent_message_t;
+
+typedef struct trv_messages {
+    int64_t count;
+    trv_sent_message_t *message;
+} trv_messages_t;
+
+/* Lists the messages that all ranks send, by stream, step and sender, for a vector of `vector_bytes`. `progress` may be
+ * NULL; otherwise it is called periodically with a fraction 0 … 1, and ends the call with TRV_ERR_CANCELLED if it does
+ * not return 0. After a failure there is nothing to clear. */
+TRV_API int trv_schedule_messages(const trv_schedule_t *schedule, uint64_t vector_bytes, trv_messages_t *messages,
+                                  int (*progress)(void *context, double fraction), void *context);
+TRV_API void trv_messages_clear(trv_messages_t *messages);
+
 /* ---- Explicit schedules: your own ------------------------------------------------------------------------------ */
 
 /* An explicit schedule stores every message. It starts empty; fill it, then read it like any other. Fields left 0 mean

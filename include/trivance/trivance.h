@@ -1,6 +1,7 @@
 /*
  * Trivance: AllReduce, Reduce-Scatter and AllGather on direct-connect networks. No MPI and no
- * connections here: trivance/trivance_mpi.h and trivance/net.h, of the libraries trivance_mpi_* and trivance_net, have those.
+ * connections here: trivance/trivance_mpi.h and trivance/net.h, of the libraries trivance_mpi_* and trivance_net, have those;
+ * trivance/formats.h, of trivance_formats, has drawings and files.
  *
  *     trivance/common.h      errors, version
  *     trivance/torus.h       tori, ports, routes

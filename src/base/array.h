@@ -15,7 +15,7 @@ enum { TRV_ARRAY_MAX = INT32_MAX / 2 };
 /*
  * Reserves memory for `more` entries of `size` bytes behind the `held` ones: `array` points to the pointer to the first
  * entry, NULL for none so far; *capacity is the number of entries that fit. 0, or TRV_ERR_MEMORY, and then nothing has
- * changed. Exported for libtrivance_mpi_* alone.
+ * changed. Exported for the other libraries alone.
  */
 TRV_API int trv_array_reserve(void *array, int64_t *capacity, int64_t held, int64_t more, size_t size);
 

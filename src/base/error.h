@@ -9,7 +9,8 @@
 
 #include <trivance/common.h>
 
-/* Exported for libtrivance_mpi_* alone, which shares this thread's error (version TRIVANCE_PRIVATE in trivance.map). */
+/* Internal functions that are declared with TRV_API are exported for the other libraries alone, which share this thread's
+ * error (version TRIVANCE_PRIVATE in trivance.map). */
 TRV_API int trv_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Puts ? for what is no character in UTF-8, a part of one that was cut off for example, and for control characters: the
@@ -17,7 +18,7 @@ TRV_API int trv_fail(int code, const char *format, ...) __attribute__((format(pr
 void trv_make_printable(char *text);
 
 /* Whether a struct that a caller has filled is the one that this library knows; `initialiser` sets its size. */
-int trv_check_size(size_t given, size_t known, const char *initialiser);
+TRV_API int trv_check_size(size_t given, size_t known, const char *initialiser);
 
 /* Receives a sentence about what is odd but harmless, and is ignored. */
 typedef void trv_warn_t(void *context, const char *sentence);

@@ -7,6 +7,8 @@
 #ifndef TRIVANCE_BASE_SPAN_H
 #define TRIVANCE_BASE_SPAN_H
 
+#include <trivance/common.h>
+
 typedef struct trv_span {
     int (*callback)(void *context, double fraction); /* of all the work; a result other than 0 cancels it; or NULL */
     void *context;
@@ -20,7 +22,7 @@ static inline trv_span_t trv_span(trv_span_t whole, double first, double size)
 }
 
 /* Reports that `fraction` of the span is done; estimates above 1 count as 1. 0, or TRV_ERR_CANCELLED. */
-int trv_span_report(trv_span_t span, double fraction);
+TRV_API int trv_span_report(trv_span_t span, double fraction);
 
 /* The same as a callback, for functions that take one: `span` points to a trv_span_t. */
 int trv_span_callback(void *span, double fraction);

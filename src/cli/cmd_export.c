@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <trivance/formats.h>
+
 #include "cli/subcommands.h"
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"
@@ -12,8 +14,6 @@
 #include "cli/shared/network_options.h"
 #include "cli/shared/choose.h"
 #include "base/error.h"
-#include "formats/goal_file.h"
-#include "formats/msccl.h"
 
 enum { OPTION_ALPHA = CLI_NO_LETTER, OPTION_UNCHECKED };
 
@@ -64,8 +64,6 @@ const cli_command_t cli_export_command = {
                 "trivance export 3x3 --algorithm=trivance-l-grouped --format=mscclpp -o grouped.json\n",
 };
 
-typedef enum export_format { NOTHING, GOAL, MSCCL, MSCCLPP } export_format_t;
-
 typedef struct options {
     const char *command, *schedule, *output;
     cli_selection_t selection;
@@ -73,17 +71,17 @@ typedef struct options {
     uint64_t bytes; /* 0: not given */
     bool alpha_given, unchecked;
     double alpha_ns;
-    export_format_t format;
+    int format;            /* trv_format_t, or -1: not given */
     cli_network_t network; /* of it the links */
     cli_tori_t tori;
 } options_t;
 
-static int read_format(const char *text, export_format_t *format)
+static int read_format(const char *text, int *format)
 {
-    static const char *const name[] = {[GOAL] = "goal", [MSCCL] = "msccl", [MSCCLPP] = "mscclpp"};
-    for (int i = GOAL; i <= MSCCLPP; i++)
+    static const char *const name[] = {"goal", "msccl", "mscclpp"}; /* as in trv_format_t */
+    for (int i = 0; i < 3; i++)
         if (strcmp(text, name[i]) == 0) {
-            *format = (export_format_t)i;
+            *format = i;
             return TRV_OK;
         }
     return trv_fail(TRV_ERR_ARGUMENT, "there is no format '%.40s'; there are goal, msccl and mscclpp", text);
@@ -96,12 +94,7 @@ static int write_schedule(const options_t *options, const trv_schedule_t *schedu
     int rc = cli_output_begin(&output, options->output);
     if (rc)
         return rc;
-    if (options->format == GOAL)
-        rc = trv_goal_file_write(schedule, bytes, options->alpha_ns, output.all, output.stream);
-    else if (options->format == MSCCL)
-        rc = trv_msccl_write(schedule, output.stream);
-    else
-        rc = trv_mscclpp_write(schedule, output.stream);
+    rc = trv_export(schedule, options->format, bytes, options->alpha_ns, trv_span_callback, &output.all, output.stream);
     return cli_output_end(&output, rc);
 }
 
@@ -118,7 +111,7 @@ static int run(options_t *options)
             return rc;
         schedule = file.schedule;
         bytes = options->bytes ? options->bytes : file.vector_bytes;
-        if (!file.has_blocks && options->format != GOAL)
+        if (!file.has_blocks && options->format != TRV_FORMAT_GOAL)
             rc = trv_fail(TRV_ERR_INVALID, "%.200s has messages but no blocks, which is enough for GOAL only",
                           options->schedule);
     } else {
@@ -159,6 +152,7 @@ int cli_export(int argc, char **argv)
 {
     static options_t options;
     options.command = argv[0];
+    options.format = -1;
     cli_network_init(&options.network);
     options.network.options = cli_usual_network();
     options.alpha_ns = options.network.options.alpha_ns;
@@ -176,9 +170,9 @@ int cli_export(int argc, char **argv)
         return cli_bad(argv[0], "one torus at a time, for example `trivance export 9 --format=goal`");
     if (!options.selection.single)
         return cli_bad(argv[0], "one algorithm at a time, for example --algorithm=trivance-b");
-    if (options.format == NOTHING)
+    if (options.format < 0)
         return cli_bad(argv[0], "give the format, --format=goal, msccl or mscclpp");
-    if (options.alpha_given && options.format != GOAL)
+    if (options.alpha_given && options.format != TRV_FORMAT_GOAL)
         return cli_bad(argv[0], "--alpha is for --format=goal; the others have no times");
     return cli_finish(argv[0], run(&options));
 }

@@ -4,11 +4,11 @@
 #ifndef TRIVANCE_FORMATS_SCHEDULE_FILE_H
 #define TRIVANCE_FORMATS_SCHEDULE_FILE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
+#include <trivance/formats.h>
 #include <trivance/network.h>
 #include <trivance/schedule.h>
 
@@ -23,16 +23,6 @@ int trv_schedule_file_write(const trv_schedule_t *schedule, uint64_t vector_byte
 /* The same for a schedule that was made for a network, which the file carries. Progress is reported to the part. */
 int trv_schedule_file_write_on(const trv_schedule_t *schedule, const trv_network_t *network, uint64_t vector_bytes,
                                trv_span_t part, FILE *out);
-
-#define TRV_SCHEDULE_FILE_LINKS_MAX 128
-
-typedef struct trv_schedule_file {
-    trv_schedule_t *schedule; /* the caller destroys it */
-    uint64_t vector_bytes;    /* what the file was made for */
-    bool has_blocks;          /* false: messages with bytes only, good for cost and pictures but not for data */
-    int slow_links;           /* of the network that it was made for */
-    trv_slow_link_t slow_link[TRV_SCHEDULE_FILE_LINKS_MAX];
-} trv_schedule_file_t;
 
 /* The network of the file, whose links are borrowed. */
 trv_network_t trv_schedule_file_network(const trv_schedule_file_t *file, const trv_torus_t *torus);

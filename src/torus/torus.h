@@ -24,7 +24,7 @@ int trv_torus_coordinate(const trv_torus_t *torus, int rank, int dimension);
 int trv_torus_move(const trv_torus_t *torus, int rank, int dimension, int coordinate);
 
 /* The rank `delta` (any sign and size) further along `dimension`, around the ring. */
-int trv_torus_shift(const trv_torus_t *torus, int rank, int dimension, int delta);
+TRV_API int trv_torus_shift(const trv_torus_t *torus, int rank, int dimension, int delta);
 
 /* The dimensions with more than one rank, ascending (up to TRV_DIMS_MAX); returns how many there are. */
 int trv_torus_active(const trv_torus_t *torus, int *active);

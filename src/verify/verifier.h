@@ -65,24 +65,25 @@ typedef struct trv_verifier {
 } trv_verifier_t;
 
 /* A verifier for the schedule; then memory for a batch of units, and its release. */
-trv_verifier_t trv_verifier_describe(const trv_schedule_t *schedule, trv_verify_method_t method);
-int trv_verifier_allocate(trv_verifier_t *v);
-void trv_verifier_release(trv_verifier_t *v);
+TRV_API trv_verifier_t trv_verifier_describe(const trv_schedule_t *schedule, trv_verify_method_t method);
+TRV_API int trv_verifier_allocate(trv_verifier_t *v);
+TRV_API void trv_verifier_release(trv_verifier_t *v);
 
 /* Keeps the fault if it is the earliest so far by step, stream, rank. A step of -1 is after the last one. */
 void trv_verifier_fault(trv_verifier_t *v, int step, int stream, int rank, int64_t unit, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 
 /* Fills v->step for all ranks. */
-int trv_verifier_fetch(trv_verifier_t *v, int stream, int step);
+TRV_API int trv_verifier_fetch(trv_verifier_t *v, int stream, int step);
 
 /* The other side of the index-th send (or receive) of `rank` in the steps of all ranks: messages between two ranks
  * match in order. NULL: there is none. */
-const trv_message_t *trv_other_side(const trv_step_t *step, int ranks, int rank, bool send, int index);
+TRV_API const trv_message_t *trv_other_side(const trv_step_t *step, int ranks, int rank, bool send, int index);
 
 /* The cells of a part, as register * count + unit - first; units in no particular order. `list` can hold all of them
  * (registers, times count). Returns how many. */
-size_t trv_part_cells(const trv_verifier_t *v, const trv_part_t *part, int64_t first, int64_t count, uint32_t *list);
+TRV_API size_t trv_part_cells(const trv_verifier_t *v, const trv_part_t *part, int64_t first, int64_t count,
+                              uint32_t *list);
 
 /* Callbacks that follow the contents of registers through a step. Cells are those of the batch; target cells are
  * target[i] + shift. False ends the step. */
@@ -105,8 +106,8 @@ int trv_verifier_missing_side(trv_verifier_t *v, int stream, int step, int rank,
                               size_t text_size);
 
 /* The values of the batch: at the start, through the fetched step (false after a fault), and at the end. */
-void trv_values_start(trv_verifier_t *v, int stream);
-bool trv_values_step(trv_verifier_t *v, int stream, int step);
+TRV_API void trv_values_start(trv_verifier_t *v, int stream);
+TRV_API bool trv_values_step(trv_verifier_t *v, int stream, int step);
 int trv_values_judge(trv_verifier_t *v, int stream);
 
 static inline uint64_t *trv_values_at(const trv_verifier_t *v, int rank, int64_t cell)
@@ -118,7 +119,7 @@ static inline uint64_t *trv_values_at(const trv_verifier_t *v, int rank, int64_t
 int trv_verifier_explain(trv_verifier_t *v, int stream, int rank, int64_t unit);
 
 /* Units of `blocks` that lie in first … first + count - 1, less `first`, in no particular order. Returns how many. */
-size_t trv_units_list(const trv_blocks_t *blocks, int64_t first, int64_t count, uint32_t *list);
+TRV_API size_t trv_units_list(const trv_blocks_t *blocks, int64_t first, int64_t count, uint32_t *list);
 /* Coordinates ascend and lie in the space, halves exist. */
 bool trv_units_sane(const trv_blocks_t *blocks);
 bool trv_units_equal(trv_verifier_t *v, const trv_blocks_t *a, const trv_blocks_t *b);

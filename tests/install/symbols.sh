@@ -32,7 +32,7 @@ compare() { # LIBRARY HEADER…
 core=$build/src/libtrivance.so
 headers=()
 for header in "$source"/include/trivance/*.h; do
-    case $(basename "$header") in trivance_mpi.h | net.h) ;; *) headers+=("$header") ;; esac
+    case $(basename "$header") in trivance_mpi.h | net.h | formats.h) ;; *) headers+=("$header") ;; esac
 done
 compare "$core" "${headers[@]}"
 for library in "$build"/src/mpi/libtrivance_mpi_*.so; do
@@ -40,6 +40,7 @@ for library in "$build"/src/mpi/libtrivance_mpi_*.so; do
 done
 net=$build/src/net/libtrivance_net.so
 [ ! -e "$net" ] || compare "$net" "$source"/include/trivance/net.h
+compare "$build"/src/formats/front/libtrivance_formats.so "$source"/include/trivance/formats.h
 
 # The preloaded libraries export MPI's names only, and call PMPI_ functions only.
 for library in "$build"/src/mpi/preload/libtrivance_pmpi_*.so; do
@@ -66,7 +67,7 @@ defined() { # ARCHIVE: the names it defines for others
 }
 
 core=$build/src/libtrivance.a
-for library in "$core" "$build"/src/net/libtrivance_net.a "$build"/src/mpi/libtrivance_mpi_*.a; do
+for library in "$core" "$build"/src/formats/front/libtrivance_formats.a "$build"/src/net/libtrivance_net.a "$build"/src/mpi/libtrivance_mpi_*.a; do
     [ -e "$library" ] || continue
     if defined "$library" | grep -v -E '^(trv|TRV)_'; then
         echo "symbols: $library defines the names above, which do not begin with trv_ or TRV_"

@@ -1,5 +1,5 @@
 /*
- * A schedule as text: summary, the table of one rank's messages, that rank's program, the pictures.
+ * A schedule as text: summary, the table of one rank's messages, that rank's program, the drawings.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,14 +10,11 @@
 #include "cli/shared/network_options.h"
 #include "cli/shared/table.h"
 #include "base/error.h"
-#include "formats/names.h"
 #include "formats/ranges.h"
-#include "draw/text.h"
 
 #define BLOCKS_WIDTH 28
 #define ROWS_ENOUGH  100  /* of the table, where no rank was asked for: steps begin until there are so many */
 #define WIDTH        110  /* of pictures, where nothing says how many columns there are */
-#define WIDTH_WORTH  256  /* to be asked for */
 #define LISTED_MAX   4096 /* blocks; longer lists are shown as a count */
 
 /* "0-8,12" of a message's parts or a combine, cut to `width` columns (0: not at all), or "8000 of 27000" for many. `first`
@@ -197,131 +194,26 @@ static int print_program(const cli_shown_t *plan, FILE *out)
     return rc;
 }
 
-/* ---- Pictures ---------------------------------------------------------------------------------------------------- */
-
-static void print_ring(const trv_text_style_t *style, const trv_picture_t *picture)
-{
-    for (int i = 0; i < picture->panels; i++) {
-        const trv_panel_t *panel = &picture->panel[i];
-        char text[64];
-        trv_panel_describe(picture, panel, text, sizeof text);
-        if (panel->first_step == panel->last_step)
-            fprintf(style->out, "\nstep %d: ", panel->first_step);
-        else
-            fprintf(style->out, "\nsteps %d to %d: ", panel->first_step, panel->last_step);
-        fprintf(style->out, "%s%scongestion %d\n", text, text[0] ? ", " : "", panel->messages);
-        trv_text_ring(style, picture, panel);
-    }
-}
-
-/* Whether all panels of a ring can be drawn with all messages. */
-static bool all_fit(const trv_text_style_t *style, const trv_picture_t *picture)
-{
-    for (int i = 0; i < picture->panels; i++)
-        if (!trv_text_ring_fits(style, picture, &picture->panel[i]))
-            return false;
-    return true;
-}
-
-/* Whether something `width` columns wide fits (0: it never does). Prints the width it needs where that is worth it. */
-static bool fits(const trv_text_style_t *style, const char *what, int width)
-{
-    if (width > style->width_max && width <= WIDTH_WORTH)
-        fprintf(style->out, "\n%s takes %d columns; there are %d\n", what, width, style->width_max);
-    return width > 0 && width <= style->width_max;
-}
-
-static int print_arrows(const cli_shown_t *plan, const trv_text_style_t *style, trv_picture_t *picture, int rank)
-{
-    const trv_torus_t *torus = trv_schedule_torus(plan->schedule);
-    const trv_network_t network = cli_network_on(torus, plan->network);
-    int active[TRV_DIMS_MAX], dims = trv_active_dimensions(torus, active);
-    char what[64];
-    snprintf(what, sizeof what, "a picture of this %s", trv_shape_noun(&network));
-    if (dims == 1) {
-        if (!fits(style, what, trv_text_ring_width(torus)))
-            return TRV_OK;
-        if (!all_fit(style, picture)) { /* then one rank's */
-            trv_picture_clear(picture);
-            int rc = trv_picture_create(picture, plan->schedule, &network, &plan->cost, rank, plan->stream);
-            if (rc || !all_fit(style, picture))
-                return rc;
-            fprintf(style->out, "\nthe messages of rank %d:\n", rank);
-        }
-        print_ring(style, picture);
-    } else if (dims > 1 && fits(style, what, trv_text_grid_width(torus))) {
-        int middle = plan->rank >= 0 ? plan->rank : trv_middle_rank(torus);
-        fprintf(style->out, "\nthe messages of rank %d (dimension %d down, %d across)\n", middle, active[dims - 2],
-                active[dims - 1]);
-        trv_text_marks(style, picture);
-        trv_text_grids(style, picture, middle);
-    }
-    return TRV_OK;
-}
-
-static void print_progress(const cli_shown_t *plan, const trv_text_style_t *style, const trv_picture_t *picture)
-{
-    trv_progress_t progress;
-    int stream = plan->stream < 0 ? 0 : plan->stream;
-    if (trv_schedule_torus(plan->schedule)->ranks > 27 || !plan->has_blocks || trv_schedule_steps(plan->schedule) == 0)
-        return;
-    if (trv_progress_create(&progress, plan->schedule, stream))
-        return;
-    if (fits(style, "who holds what", trv_text_progress_width(&progress))) {
-        if (progress.by_block)
-            fprintf(style->out,
-                    "\nwhat a rank (row) holds and will use, stream %d: contributions in a block (column), %s all\n",
-                    stream, style->utf8 ? "█" : "#");
-        else
-            fprintf(style->out,
-                    "\nwhose contribution (column) a rank (row) holds, stream %d: %s new in the step, %s before\n",
-                    stream, style->utf8 ? "▓" : "+", style->utf8 ? "█" : "#");
-        trv_text_progress(style, picture, &progress);
-    }
-    trv_progress_clear(&progress);
-}
-
-static int print_pictures(const cli_shown_t *plan, int rank, FILE *out)
-{
-    trv_text_style_t style = {out, cli_utf8(), out == stdout ? cli_stdout_columns(WIDTH) : WIDTH};
-    trv_picture_t picture;
-    const trv_torus_t *torus = trv_schedule_torus(plan->schedule);
-    const trv_network_t network = cli_network_on(torus, plan->network);
-    int active[TRV_DIMS_MAX];
-    /* Only as many messages as can be drawn at all. */
-    int only = plan->rank >= 0 || torus->ranks > 81 || trv_active_dimensions(torus, active) != 1 ? rank : -1;
-    if (torus->ranks > 4096)
-        return TRV_OK;
-    if (trv_active_dimensions(torus, active) > 1 && plan->rank < 0)
-        only = -1; /* the grid chooses its rank */
-    if (torus->ranks > 1024)
-        only = rank;
-    int rc = trv_picture_create(&picture, plan->schedule, &network, &plan->cost, only, plan->stream);
-    if (!rc)
-        rc = print_arrows(plan, &style, &picture, rank);
-    if (!rc)
-        print_progress(plan, &style, &picture);
-    trv_picture_clear(&picture);
-    return rc;
-}
-
 int cli_plan_text(const cli_shown_t *plan, FILE *out)
 {
-    char text[CLI_PLAN_TEXT_MAX];
+    char text[TRV_CAPTION_MAX], note[TRV_CAPTION_MAX];
     int rank = plan->rank >= 0 ? plan->rank : 0;
-    cli_plan_title(plan, text);
-    fputs(text, out);
+    const trv_network_t network = cli_network_on(trv_schedule_torus(plan->schedule), plan->network);
+    trv_draw_options_t drawn = cli_plan_drawn(plan, &network, note);
+    drawn.ascii = !cli_utf8();
+    drawn.columns = out == stdout ? cli_stdout_columns(WIDTH) : WIDTH;
+    fputs(trv_draw_title(plan->schedule, &drawn, text), out);
     if (plan->chosen_for && strcmp(plan->chosen_for, "planned") == 0)
         fputs(" (planned: the fastest at this size)", out);
     else if (plan->chosen_for)
         fprintf(out, " (the fastest of %s at this size)", plan->chosen_for);
-    cli_plan_subtitle(plan, text);
-    fprintf(out, "\n%s\nLambda %.3f, Delta %.3f, Theta %.3f; %llu messages in all\n\n", text, plan->cost.lambda,
-            plan->cost.delta, plan->cost.theta, (unsigned long long)plan->cost.messages);
+    fprintf(out, "\n%s\nLambda %.3f, Delta %.3f, Theta %.3f; %llu messages in all\n\n",
+            trv_draw_subtitle(plan->schedule, &drawn, text), plan->cost.lambda, plan->cost.delta, plan->cost.theta,
+            (unsigned long long)plan->cost.messages);
     int rc = print_messages(plan, rank, out);
     if (!rc && plan->rank >= 0 && plan->has_blocks)
         rc = print_program(plan, out);
     if (!rc)
-        rc = print_pictures(plan, rank, out);
+        rc = trv_draw_text(plan->schedule, &drawn, out);
     return rc;
 }

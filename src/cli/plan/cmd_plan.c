@@ -130,7 +130,7 @@ typedef struct options {
 static int write_json(const cli_shown_t *plan, trv_span_t span, FILE *out)
 {
     const trv_network_t network = cli_network_on(trv_schedule_torus(plan->schedule), plan->network);
-    return trv_schedule_file_write_on(plan->schedule, &network, plan->vector_bytes, span, out);
+    return trv_schedule_write(plan->schedule, &network, plan->vector_bytes, trv_span_callback, &span, out);
 }
 
 static int write_limit(const cli_shown_t *plan, FILE *out)

@@ -11,6 +11,7 @@
 #include <trivance/schedule.h>
 
 #include "cli/shared/choose.h"
+#include "formats/front/draw.h"
 
 typedef struct cli_shown {
     const char *command;
@@ -26,10 +27,8 @@ typedef struct cli_shown {
     const char *chosen_for; /* the family it was chosen from, "planned", or NULL */
 } cli_shown_t;
 
-/* "trivance-l on a ring of 9: AllReduce of 64 KiB" and what follows it; `text` holds CLI_PLAN_TEXT_MAX bytes. */
-#define CLI_PLAN_TEXT_MAX 256
-void cli_plan_title(const cli_shown_t *plan, char text[CLI_PLAN_TEXT_MAX]);
-void cli_plan_subtitle(const cli_shown_t *plan, char text[CLI_PLAN_TEXT_MAX]);
+/* The options of its drawings, of which `network` and `note` must outlive them. */
+trv_draw_options_t cli_plan_drawn(const cli_shown_t *plan, const trv_network_t *network, char note[TRV_CAPTION_MAX]);
 
 /* The schedule as text: summary, table of one rank's messages, its program (if a rank was asked for), pictures. */
 int cli_plan_text(const cli_shown_t *plan, FILE *out);

@@ -76,7 +76,7 @@ int cli_check_routes(const trv_schedule_t *schedule, const trv_simulate_options_
 
 int cli_read_schedule(const char *command, const char *path, bool unchecked, trv_schedule_file_t *file)
 {
-    int rc = trv_schedule_file_read(path, file, print_warning, (void *)(size_t)command);
+    int rc = trv_schedule_read(path, file, print_warning, (void *)(size_t)command);
     if (rc || unchecked || !file->has_blocks)
         return rc;
     const trv_network_t network = trv_schedule_file_network(file, trv_schedule_torus(file->schedule));
