@@ -49,32 +49,49 @@ def shares(dims, order, rule):
     return sent
 
 
+def _orders(model):
+    """The dimension of every reduce-scatter step, for each stream."""
+    own = model.messages
+    own = own[own["src"] == 0]
+    return [[int(own["port"][(own["stream"] == stream) & (own["step"] == step)][0]) // 2
+             for step in range(model.steps // 2)] for stream in range(model.streams)]
+
+
 def schedule(torus, rule):
     """Trivance B under a rule, as a schedule without blocks."""
     model = trivance.Schedule("trivance-b", torus)
     dims, messages = model.torus.dims, model.messages
-    half = model.steps // 2
-    streams = [{"steps": [[] for _ in range(model.steps)]} for _ in range(model.streams)]
-    sizes = []
-    for stream in range(model.streams):
-        own = messages[(messages["stream"] == stream) & (messages["src"] == 0)]
-        order = [int(own["port"][own["step"] == step][0]) // 2 for step in range(half)]
-        sent = shares(dims, order, rule)
-        sizes.append([numerator for numerator, _ in sent] + [numerator for numerator, _ in reversed(sent)])
+    sent = [shares(dims, order, rule) for order in _orders(model)]
+    streams = [{"steps": [[] for _ in range(model.steps)]} for _ in sent]
     for stream, step, src, dst, port in zip(*(messages[name].tolist() for name in
                                               ("stream", "step", "src", "dst", "port"))):
-        streams[stream]["steps"][step].append([src, dst, f"{'-' if port % 2 else '+'}{port // 2}", sizes[stream][step]])
-    denominator = sent[0][1]
+        size = sent[stream][min(step, model.steps - 1 - step)][0]  # the allgather is the reversal
+        streams[stream]["steps"][step].append([src, dst, f"{'-' if port % 2 else '+'}{port // 2}", size])
     file = {"format": "trivance-schedule-1", "torus": dims, "name": f"trivance-b#{rule}", "symmetry": "translation",
-            "vector_bytes": denominator * model.streams, "streams": streams}
+            "vector_bytes": sent[0][0][1] * model.streams, "streams": streams}
     with tempfile.NamedTemporaryFile("w", suffix=".json") as stream:
         json.dump(file, stream)
         stream.flush()
         return trivance.Schedule.from_file(stream.name)
 
 
+def cost(torus, rule):
+    """(Delta, Theta) of Trivance B under a rule, from the shares and distances of its steps."""
+    model = trivance.Schedule("trivance-b", torus)
+    dims, sent, load = model.torus.dims, 0.0, {}
+    for order in _orders(model):
+        level = [0] * len(dims)
+        for step, (dimension, (numerator, denominator)) in enumerate(zip(order, shares(dims, order, rule))):
+            share = numerator / denominator / model.streams
+            sent += 2 * share  # to both sides
+            here = load.setdefault(step, [0.0] * len(dims))
+            here[dimension] += share * distances(dims[dimension])[level[dimension]]
+            level[dimension] += 1
+    return sent, 2 * len(dims) * sum(max(here) for here in load.values())
+
+
 def table():
-    """(torus, [(delta, theta) of the blocks that must move, and of each rule])."""
+    """(torus, [(Delta, Theta) of the blocks that must move, and of each rule])."""
     for torus in TORI:
-        costs = [trivance.Schedule("trivance-b", torus).cost()] + [schedule(torus, rule).cost() for rule in RULES]
-        yield torus, [(cost.delta, cost.theta) for cost in costs]
+        model = trivance.Schedule("trivance-b", torus).cost()
+        yield torus, [(model.delta, model.theta)] + [cost(torus, rule) for rule in RULES]
