@@ -36,13 +36,13 @@ static int read_kind(const reader_t *reader, const xml_tag_t *tag, int *actions)
                 {"rrc", RECEIVE | SOURCE | STORE},
                 {"rrs", RECEIVE | SOURCE | SEND},
                 {"rrcs", RECEIVE | SOURCE | STORE | SEND}};
-    const char *type = xml_text(tag, "type");
+    const char *type = trv_xml_text(tag, "type");
     for (size_t i = 0; type && i < sizeof kind / sizeof kind[0]; i++)
         if (strcmp(type, kind[i].type) == 0) {
             *actions = kind[i].actions;
             return TRV_OK;
         }
-    return xml_fail(&reader->xml, "a step's type is '%.20s'; known here are s, r, cpy, re, rcs, rrc, rrs, rrcs and nop",
+    return trv_xml_fail(&reader->xml, "a step's type is '%.20s'; known here are s, r, cpy, re, rcs, rrc, rrs, rrcs and nop",
                     type ? type : "");
 }
 
@@ -52,15 +52,15 @@ static int read_end(const reader_t *reader, const char *name, int more, const xm
     if (more < 0)
         return more;
     if (more == 0 || strcmp(tag->name, name) != 0)
-        return xml_fail(&reader->xml, "</%s> is missing", name);
+        return trv_xml_fail(&reader->xml, "</%s> is missing", name);
     return TRV_OK;
 }
 
 static int read_buffer(const reader_t *reader, const xml_tag_t *tag, const char *key, char *buffer)
 {
-    const char *text = xml_text(tag, key);
+    const char *text = trv_xml_text(tag, key);
     if (!text || !*text || !strchr("ios", *text) || text[1])
-        return xml_fail(&reader->xml, "%s is '%.20s'; buffers are i (input), o (output) and s (scratch)", key,
+        return trv_xml_fail(&reader->xml, "%s is '%.20s'; buffers are i (input), o (output) and s (scratch)", key,
                         text ? text : "");
     *buffer = *text;
     return TRV_OK;
@@ -74,25 +74,25 @@ static int read_step(reader_t *reader, const xml_tag_t *tag)
     const int number = program->block[program->blocks - 1].ops;
     int read = 0, waited = 0, rc;
     if (strcmp(tag->name, "step") != 0 || !tag->empty)
-        return xml_fail(&reader->xml, "a threadblock has <step …/> only, not <%.40s>", tag->name);
-    rc = xml_integer(&reader->xml, tag, "s", number, number, &read);
+        return trv_xml_fail(&reader->xml, "a threadblock has <step …/> only, not <%.40s>", tag->name);
+    rc = trv_xml_integer(&reader->xml, tag, "s", number, number, &read);
     rc = rc ? rc : read_kind(reader, tag, &op.actions);
-    rc = rc ? rc : xml_integer(&reader->xml, tag, "depid", -1, BLOCKS_MAX, &op.wait_block);
-    rc = rc ? rc : xml_integer(&reader->xml, tag, "deps", -1, STEPS_MAX, &op.wait_step);
-    rc = rc ? rc : xml_integer(&reader->xml, tag, "hasdep", 0, 1, &waited);
+    rc = rc ? rc : trv_xml_integer(&reader->xml, tag, "depid", -1, BLOCKS_MAX, &op.wait_block);
+    rc = rc ? rc : trv_xml_integer(&reader->xml, tag, "deps", -1, STEPS_MAX, &op.wait_step);
+    rc = rc ? rc : trv_xml_integer(&reader->xml, tag, "hasdep", 0, 1, &waited);
     op.waited = waited;
     if (op.actions) {
-        rc = rc ? rc : xml_integer(&reader->xml, tag, "cnt", 1, CHUNKS_MAX, &source.size);
+        rc = rc ? rc : trv_xml_integer(&reader->xml, tag, "cnt", 1, CHUNKS_MAX, &source.size);
         target.size = source.size;
         rc = rc ? rc : read_buffer(reader, tag, "srcbuf", &source.buffer);
         rc = rc ? rc : read_buffer(reader, tag, "dstbuf", &target.buffer);
-        rc = rc ? rc : xml_integer(&reader->xml, tag, "srcoff", -1, CHUNKS_MAX, &source.at);
-        rc = rc ? rc : xml_integer(&reader->xml, tag, "dstoff", -1, CHUNKS_MAX, &target.at);
+        rc = rc ? rc : trv_xml_integer(&reader->xml, tag, "srcoff", -1, CHUNKS_MAX, &source.at);
+        rc = rc ? rc : trv_xml_integer(&reader->xml, tag, "dstoff", -1, CHUNKS_MAX, &target.at);
         rc = rc ? rc : trv_gpu_program_add_span(program, &source);
         rc = rc ? rc : trv_gpu_program_add_span(program, &target);
     }
     if (!rc && program->ops == STEPS_MAX)
-        rc = xml_fail(&reader->xml, "there are more than %d steps", STEPS_MAX);
+        rc = trv_xml_fail(&reader->xml, "there are more than %d steps", STEPS_MAX);
     return rc ? rc : trv_gpu_program_add_op(program, &op);
 }
 
@@ -105,15 +105,15 @@ static int read_block(reader_t *reader, const xml_tag_t *head)
     xml_tag_t tag;
     int number = 0, rc, more = 1;
     if (strcmp(head->name, "tb") != 0)
-        return xml_fail(&reader->xml, "a GPU has <tb> only, not <%.40s>", head->name);
-    rc = xml_integer(&reader->xml, head, "id", block.number, block.number, &number);
-    rc = rc ? rc : xml_integer(&reader->xml, head, "send", -1, program->gpus - 1, &block.send);
-    rc = rc ? rc : xml_integer(&reader->xml, head, "recv", -1, program->gpus - 1, &block.receive);
-    rc = rc ? rc : xml_integer(&reader->xml, head, "chan", 0, CHANNELS_MAX - 1, &block.channel);
+        return trv_xml_fail(&reader->xml, "a GPU has <tb> only, not <%.40s>", head->name);
+    rc = trv_xml_integer(&reader->xml, head, "id", block.number, block.number, &number);
+    rc = rc ? rc : trv_xml_integer(&reader->xml, head, "send", -1, program->gpus - 1, &block.send);
+    rc = rc ? rc : trv_xml_integer(&reader->xml, head, "recv", -1, program->gpus - 1, &block.receive);
+    rc = rc ? rc : trv_xml_integer(&reader->xml, head, "chan", 0, CHANNELS_MAX - 1, &block.channel);
     if (!rc && program->blocks == BLOCKS_MAX)
-        rc = xml_fail(&reader->xml, "there are more than %d threadblocks", BLOCKS_MAX);
+        rc = trv_xml_fail(&reader->xml, "there are more than %d threadblocks", BLOCKS_MAX);
     rc = rc ? rc : trv_gpu_program_add_block(program, &block);
-    while (!rc && !head->empty && (more = xml_next(&reader->xml, &tag)) > 0 && !tag.closing)
+    while (!rc && !head->empty && (more = trv_xml_next(&reader->xml, &tag)) > 0 && !tag.closing)
         rc = read_step(reader, &tag);
     return rc || head->empty ? rc : read_end(reader, "tb", more, &tag);
 }
@@ -123,13 +123,13 @@ static int read_gpu(reader_t *reader)
     trv_gpu_program_t *program = reader->program;
     const int gpu = reader->gpu;
     xml_tag_t head, tag;
-    int number = 0, rc = TRV_OK, more = xml_next(&reader->xml, &head);
+    int number = 0, rc = TRV_OK, more = trv_xml_next(&reader->xml, &head);
     if (more <= 0 || head.closing || strcmp(head.name, "gpu") != 0)
-        return more < 0 ? more : xml_fail(&reader->xml, "there are %d <gpu>, and ngpus is %d", gpu, program->gpus);
+        return more < 0 ? more : trv_xml_fail(&reader->xml, "there are %d <gpu>, and ngpus is %d", gpu, program->gpus);
     program->first_block[gpu] = program->blocks;
-    rc = xml_integer(&reader->xml, &head, "id", gpu, gpu, &number);
-    rc = rc ? rc : xml_integer(&reader->xml, &head, "s_chunks", 0, CHUNKS_MAX, &program->scratch[gpu]);
-    while (!rc && !head.empty && (more = xml_next(&reader->xml, &tag)) > 0 && !tag.closing)
+    rc = trv_xml_integer(&reader->xml, &head, "id", gpu, gpu, &number);
+    rc = rc ? rc : trv_xml_integer(&reader->xml, &head, "s_chunks", 0, CHUNKS_MAX, &program->scratch[gpu]);
+    while (!rc && !head.empty && (more = trv_xml_next(&reader->xml, &tag)) > 0 && !tag.closing)
         rc = read_block(reader, &tag);
     if (!rc && !head.empty)
         rc = read_end(reader, "gpu", more, &tag);
@@ -140,7 +140,7 @@ static int read_gpu(reader_t *reader)
 static int read_collective(const reader_t *reader, const xml_tag_t *tag, trv_collective_t *collective)
 {
     static const char *const name[] = {"allreduce", "reducescatter", "allgather", "reduce_scatter", "all_gather"};
-    const char *text = xml_text(tag, "coll");
+    const char *text = trv_xml_text(tag, "coll");
     for (int i = 0; text && i < 5; i++)
         if (strcmp(text, name[i]) == 0) {
             *collective = (trv_collective_t)(i < 3 ? i : i - 2);
@@ -155,23 +155,23 @@ static int read_collective(const reader_t *reader, const xml_tag_t *tag, trv_col
 static int read_head(reader_t *reader, xml_tag_t *tag)
 {
     trv_gpu_program_t *program = reader->program;
-    int rc = xml_next(&reader->xml, tag);
+    int rc = trv_xml_next(&reader->xml, tag);
     if (rc < 0)
         return rc;
     if (rc == 0 || tag->closing || strcmp(tag->name, "algo") != 0)
-        return xml_fail(&reader->xml, "it is no MSCCL program, which begins with <algo …>");
-    snprintf(program->name, sizeof program->name, "%s", xml_text(tag, "name") ? xml_text(tag, "name") : "");
+        return trv_xml_fail(&reader->xml, "it is no MSCCL program, which begins with <algo …>");
+    snprintf(program->name, sizeof program->name, "%s", trv_xml_text(tag, "name") ? trv_xml_text(tag, "name") : "");
     trv_make_printable(program->name);
-    rc = xml_integer(&reader->xml, tag, "ngpus", 1, TRV_GPUS_MAX, &program->gpus);
-    rc = rc ? rc : xml_integer(&reader->xml, tag, "nchunksperloop", 1, CHUNKS_MAX, &program->chunks);
+    rc = trv_xml_integer(&reader->xml, tag, "ngpus", 1, TRV_GPUS_MAX, &program->gpus);
+    rc = rc ? rc : trv_xml_integer(&reader->xml, tag, "nchunksperloop", 1, CHUNKS_MAX, &program->chunks);
     rc = rc ? rc : read_collective(reader, tag, &program->collective);
-    if (!rc && xml_text(tag, "inplace"))
-        rc = xml_integer(&reader->xml, tag, "inplace", 0, 1, &program->mode[0]);
+    if (!rc && trv_xml_text(tag, "inplace"))
+        rc = trv_xml_integer(&reader->xml, tag, "inplace", 0, 1, &program->mode[0]);
     program->mode[1] = !program->mode[0];
-    if (!rc && xml_text(tag, "outofplace"))
-        rc = xml_integer(&reader->xml, tag, "outofplace", 0, 1, &program->mode[1]);
+    if (!rc && trv_xml_text(tag, "outofplace"))
+        rc = trv_xml_integer(&reader->xml, tag, "outofplace", 0, 1, &program->mode[1]);
     if (!rc && program->collective != TRV_ALLREDUCE && program->chunks % program->gpus)
-        rc = xml_fail(&reader->xml, "nchunksperloop is %d, no multiple of the %d GPUs", program->chunks, program->gpus);
+        rc = trv_xml_fail(&reader->xml, "nchunksperloop is %d, no multiple of the %d GPUs", program->chunks, program->gpus);
     return rc;
 }
 
@@ -187,11 +187,11 @@ static int read_all(reader_t *reader)
         rc = read_gpu(reader);
     if (rc)
         return rc;
-    rc = xml_next(&reader->xml, &tag);
+    rc = trv_xml_next(&reader->xml, &tag);
     if (rc >= 0 && (rc == 0 || !tag.closing || strcmp(tag.name, "algo") != 0))
-        rc = xml_fail(&reader->xml, "</algo> is missing behind %d <gpu>", program->gpus);
-    if (rc > 0 && (rc = xml_next(&reader->xml, &tag)) > 0)
-        rc = xml_fail(&reader->xml, "there is more behind </algo>");
+        rc = trv_xml_fail(&reader->xml, "</algo> is missing behind %d <gpu>", program->gpus);
+    if (rc > 0 && (rc = trv_xml_next(&reader->xml, &tag)) > 0)
+        rc = trv_xml_fail(&reader->xml, "there is more behind </algo>");
     return rc;
 }
 

@@ -13,7 +13,7 @@
 #define BLANK " \t\r\n"
 #define NAME  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:"
 
-int xml_fail(const xml_t *xml, const char *format, ...)
+int trv_xml_fail(const xml_t *xml, const char *format, ...)
 {
     char text[512];
     va_list arguments;
@@ -44,7 +44,7 @@ static int read_attribute(xml_t *xml, xml_tag_t *tag)
     const size_t length = strspn(xml->at, NAME);
     char *key = xml->at;
     if (length == 0 || tag->attributes == XML_ATTRIBUTES_MAX)
-        return xml_fail(xml, length ? "there are more than %d attributes" : "a tag ends with > or />, after attributes",
+        return trv_xml_fail(xml, length ? "there are more than %d attributes" : "a tag ends with > or />, after attributes",
                         XML_ATTRIBUTES_MAX);
     skip(xml, length);
     char *key_end = xml->at;
@@ -54,16 +54,16 @@ static int read_attribute(xml_t *xml, xml_tag_t *tag)
     skip_blank(xml);
     const char quote[] = {*xml->at, '\0'};
     if (!equals || !strchr("\"'", quote[0]) || !quote[0])
-        return xml_fail(xml, "the attribute %.*s has no value in quotes", (int)length, key);
+        return trv_xml_fail(xml, "the attribute %.*s has no value in quotes", (int)length, key);
     skip(xml, 1);
     char *value = xml->at;
     skip(xml, strcspn(xml->at, quote));
     if (!*xml->at)
-        return xml_fail(xml, "the value of %.*s does not end", (int)length, key);
+        return trv_xml_fail(xml, "the value of %.*s does not end", (int)length, key);
     *key_end = *xml->at = '\0';
     xml->at++;
-    if (xml_text(tag, key))
-        return xml_fail(xml, "the attribute %s is there twice", key);
+    if (trv_xml_text(tag, key))
+        return trv_xml_fail(xml, "the attribute %s is there twice", key);
     tag->key[tag->attributes] = key;
     tag->value[tag->attributes++] = value;
     return TRV_OK;
@@ -77,7 +77,7 @@ static int read_tag(xml_t *xml, xml_tag_t *tag)
     char *name = xml->at;
     const size_t length = strspn(name, NAME);
     if (length == 0)
-        return xml_fail(xml, "a tag has no name");
+        return trv_xml_fail(xml, "a tag has no name");
     skip(xml, length);
     while (skip_blank(xml), *xml->at && !strchr("/>", *xml->at)) {
         int rc = read_attribute(xml, tag);
@@ -87,14 +87,14 @@ static int read_tag(xml_t *xml, xml_tag_t *tag)
     tag->empty = *xml->at == '/';
     skip(xml, tag->empty);
     if (*xml->at != '>')
-        return xml_fail(xml, "the tag <%.*s does not end", (int)length, name);
+        return trv_xml_fail(xml, "the tag <%.*s does not end", (int)length, name);
     name[length] = *xml->at = '\0'; /* where the name ends, maybe */
     xml->at++;
     tag->name = name;
     return 1;
 }
 
-int xml_next(xml_t *xml, xml_tag_t *tag)
+int trv_xml_next(xml_t *xml, xml_tag_t *tag)
 {
     *tag = (xml_tag_t){.attributes = 0};
     for (;;) {
@@ -102,18 +102,18 @@ int xml_next(xml_t *xml, xml_tag_t *tag)
         if (!*xml->at)
             return 0;
         if (*xml->at != '<')
-            return xml_fail(xml, "there is text outside of tags: '%.20s'", xml->at);
+            return trv_xml_fail(xml, "there is text outside of tags: '%.20s'", xml->at);
         const bool comment = strncmp(xml->at, "<!--", 4) == 0, declaration = strncmp(xml->at, "<?", 2) == 0;
         if (!comment && !declaration)
             break;
         if (!skip_behind(xml, comment ? "-->" : "?>"))
-            return xml_fail(xml, "a comment or a declaration does not end");
+            return trv_xml_fail(xml, "a comment or a declaration does not end");
     }
     skip(xml, 1);
     return read_tag(xml, tag);
 }
 
-const char *xml_text(const xml_tag_t *tag, const char *key)
+const char *trv_xml_text(const xml_tag_t *tag, const char *key)
 {
     for (int i = 0; i < tag->attributes; i++)
         if (strcmp(tag->key[i], key) == 0)
@@ -121,15 +121,15 @@ const char *xml_text(const xml_tag_t *tag, const char *key)
     return NULL;
 }
 
-int xml_integer(const xml_t *xml, const xml_tag_t *tag, const char *key, int64_t min, int64_t max, int *value)
+int trv_xml_integer(const xml_t *xml, const xml_tag_t *tag, const char *key, int64_t min, int64_t max, int *value)
 {
-    const char *text = xml_text(tag, key);
+    const char *text = trv_xml_text(tag, key);
     char *end;
     if (!text)
-        return xml_fail(xml, "<%.40s> has no attribute %s", tag->name, key);
+        return trv_xml_fail(xml, "<%.40s> has no attribute %s", tag->name, key);
     const long long number = strtoll(text, &end, 10);
     if (!*text || *end || number < min || number > max)
-        return xml_fail(xml, "%s=\"%.40s\" is not a whole number from %lld to %lld", key, text, (long long)min,
+        return trv_xml_fail(xml, "%s=\"%.40s\" is not a whole number from %lld to %lld", key, text, (long long)min,
                         (long long)max);
     *value = (int)number;
     return TRV_OK;

@@ -23,13 +23,13 @@ typedef struct xml_tag {
 } xml_tag_t;
 
 /* 1: the next tag; 0: the end of the text; TRV_ERR_INVALID with the line and what is wrong. */
-int xml_next(xml_t *xml, xml_tag_t *tag);
+int trv_xml_next(xml_t *xml, xml_tag_t *tag);
 /* TRV_ERR_INVALID with the place before the sentence. */
-int xml_fail(const xml_t *xml, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int trv_xml_fail(const xml_t *xml, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The value at `key`, or NULL. */
-const char *xml_text(const xml_tag_t *tag, const char *key);
+const char *trv_xml_text(const xml_tag_t *tag, const char *key);
 /* The value at `key`, which must be a whole number from min to max; where there is none it fails. */
-int xml_integer(const xml_t *xml, const xml_tag_t *tag, const char *key, int64_t min, int64_t max, int *value);
+int trv_xml_integer(const xml_t *xml, const xml_tag_t *tag, const char *key, int64_t min, int64_t max, int *value);
 
 #endif

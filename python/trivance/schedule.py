@@ -1,0 +1,504 @@
+"""Schedules: made by an algorithm, by hand or from a file; proved, costed, simulated, drawn and exported."""
+from __future__ import annotations
+
+import ctypes as c
+import os
+import warnings
+from typing import TYPE_CHECKING, Any, Iterator, List, NamedTuple, Optional, Tuple, Union
+
+from . import _library as L
+from ._progress import Progress, callback, watch
+from ._units import Bytes, Rate, Time, to_bps, to_bytes, to_int, to_ns
+from .network import Network, Torus, TorusLike, as_network
+
+if TYPE_CHECKING:
+    import numpy as np
+
+METHODS = ("auto", "exhaustive", "random")
+FORMATS = ("goal", "msccl", "mscclpp", "json")
+_USUAL_BYTES = 65536
+_MESSAGE_DTYPE = [("stream", "i4"), ("step", "i4"), ("src", "i4"), ("dst", "i4"), ("port", "i4"), ("nic", "i4"),
+                  ("units", "i8"), ("bytes", "u8")]
+_TRANSFER_DTYPE = [("stream", "i4"), ("step", "i4"), ("src", "i4"), ("dst", "i4"), ("port", "i4"), ("unit", "i8"),
+                   ("from_reg", "i4"), ("to_reg", "i4")]
+
+
+class Proof(NamedTuple):
+    """What the verifier found; true if all claims of the schedule hold.
+
+    Attributes
+    ----------
+    valid, exact, consistent : bool
+        All claims hold; every contribution arrives exactly once; all ranks' results are the same expression.
+    fault : str or None
+        The first fault in words; where it is known ``rank``, ``stream``, ``step`` and ``unit`` say where, else they are None.
+    method : {"exhaustive", "random"}
+        A proof, or wrong with probability 2^-60 or less.
+    ranks, units, messages : int
+        Checked.
+    seconds : float
+        That it took.
+    """
+
+    valid: bool
+    exact: bool
+    consistent: bool
+    fault: Optional[str]
+    method: str
+    ranks: int
+    units: int
+    messages: int
+    seconds: float
+    rank: Optional[int] = None
+    stream: Optional[int] = None
+    step: Optional[int] = None
+    unit: Optional[int] = None
+
+    def __bool__(self) -> bool:
+        return self.valid
+
+    def __repr__(self) -> str:
+        if not self.valid:
+            return f"Proof(valid=False, fault={self.fault!r})"
+        return (f"Proof(exact={self.exact}, consistent={self.consistent}, method={self.method!r}, ranks={self.ranks}, "
+                f"messages={self.messages})")
+
+
+class Cost(NamedTuple):
+    """What a schedule costs, measured by routing every message (paper, section 2.1).
+
+    Attributes
+    ----------
+    lambda_ : float
+        Steps, divided by log3 of the number of ranks.
+    delta : float
+        Maximum bytes that a rank sends, divided by twice the vector.
+    theta : float
+        Dimensions, times the sum over the steps of the busiest link's share of the vector.
+    steps, messages : int
+        Of all ranks and streams.
+    table : numpy.ndarray, shape (steps,)
+        Of each step: ``messages`` on the link with the most, ``link_fraction`` and ``port_fraction``, bytes on the busiest
+        link and of the largest message as shares of the vector, and ``hops`` of the longest route.
+    """
+
+    lambda_: float
+    delta: float
+    theta: float
+    steps: int
+    messages: int
+    table: "np.ndarray[Any, Any]"
+
+    def __repr__(self) -> str:
+        return (f"Cost(steps={self.steps}, lambda_={self.lambda_:.4g}, delta={self.delta:.4g}, theta={self.theta:.4g}, "
+                f"messages={self.messages})")
+
+
+class _Messages:
+    """Messages of the library as memory of an array, freed with it."""
+
+    def __init__(self, messages: L.Messages) -> None:
+        self._messages = messages
+        self.__array_interface__ = {
+            "version": 3, "shape": (messages.count,), "typestr": f"|V{c.sizeof(L.SentMessage)}",
+            "descr": [(name, "<" + kind) for name, kind in _MESSAGE_DTYPE],
+            "data": (c.cast(messages.message, c.c_void_p).value or 0, False)}
+
+    def __del__(self) -> None:
+        L.lib.messages_clear(c.byref(self._messages))
+
+
+class Schedule:
+    """Who sends what to whom, in which step, and how it is combined.
+
+    Parameters
+    ----------
+    name : str
+        Of an algorithm, with parameters where it takes any: ``"trivance-b"``, ``"hybrid:4x8"``.
+    network : Network, Torus, str, int or sequence of int
+        What it is made for. Links of a network that are cut are avoided.
+    collective : {"allreduce", "reduce-scatter", "allgather"}
+
+    Raises
+    ------
+    UnsupportedError
+        The algorithm does not support the torus or the collective.
+
+    Examples
+    --------
+    >>> s = Schedule("trivance-b", "27x27")
+    >>> s.steps, len(s.messages)
+    (12, 34992)
+    """
+
+    __slots__ = ("_pointer", "_network", "_torus", "_vector_bytes", "has_blocks", "__weakref__")
+
+    def __init__(self, name: str, network: Union[Network, TorusLike], collective: str = "allreduce") -> None:
+        self._pointer: Optional[int] = None
+        net = as_network(network)
+        pointer = c.c_void_p()
+        L.check(L.lib.schedule_create_on(c.byref(pointer), c.byref(net._network), str(name).encode(),
+                                         L.collective_code(collective)))
+        self._take(pointer.value, net)
+
+    def _take(self, pointer: Optional[int], network: Optional[Network]) -> None:
+        self._pointer = pointer
+        self._torus = Torus._of(L.lib.schedule_torus(pointer).contents)
+        self._network = network if network is not None else Network(self._torus)
+        self._vector_bytes = _USUAL_BYTES
+        self.has_blocks = True
+
+    @classmethod
+    def _of(cls, pointer: Optional[int], network: Optional[Network] = None) -> "Schedule":
+        schedule = cls.__new__(cls)
+        schedule._take(pointer, network)
+        return schedule
+
+    def __del__(self) -> None:
+        if getattr(self, "_pointer", None) is not None:
+            L.lib.schedule_destroy(self._pointer)
+            self._pointer = None
+
+    def _placed(self, network: Network, order: int) -> "Schedule":
+        """As it runs on a network's nodes; this schedule is then of no more use."""
+        nodes = (c.c_int * len(network.nodes or ()))(*(network.nodes or ()))
+        L.check(L.lib.order_nodes(c.byref(network.torus._struct), order, len(nodes), nodes))
+        pointer, own, self._pointer = c.c_void_p(), self._pointer, None
+        L.check(L.lib.schedule_place(c.byref(pointer), own, c.byref(network._network), nodes))
+        return Schedule._of(pointer.value, network)
+
+    @classmethod
+    def from_messages(cls, torus: Union[Network, TorusLike], messages: Any, combines: Any = None,
+                      **claims: Any) -> "Schedule":
+        """A schedule of your own, from a table of what is sent.
+
+        Parameters
+        ----------
+        torus : Network, Torus, str, int or sequence of int
+        messages : structured array, pandas.DataFrame, or mapping of columns
+            A row for each unit that is sent: rows with the same stream, step, src, dst and port are one message.
+
+            ======== =========================================================== =======================
+            column   meaning                                                     default
+            ======== =========================================================== =======================
+            step     counted from 0                                              needed
+            src, dst ranks                                                       needed
+            stream   each has its own slice of the vector                        0
+            port     of the sender, 2d for +d and 2d + 1 for -d                  the shorter way in the
+                                                                                 first dimension that differs
+            unit     of the slice; -1 for all units                              -1
+            from_reg register that it is read from                               0
+            to_reg   register that it is written to                              1, 2, …: one for each
+                                                                                 message of the step
+            ======== =========================================================== =======================
+
+        combines : structured array, pandas.DataFrame, mapping of columns, or None
+            Reductions in their order: ``step``, ``rank``, ``sources`` (registers that are added from left to right, in
+            one joint reduction; a list, or a row of a 2-D column with -1 for none), ``dst`` (0), ``unit`` (-1: all),
+            ``stream`` (0). None: what arrives in other registers than 0 is added to register 0 after each step; for an
+            allgather and where ``to_reg`` is 0 there is nothing to add.
+        **claims
+            ``name`` ("custom"), ``collective`` ("allreduce"), ``units`` of a slice (1 more than the largest unit; for
+            reduce-scatter and allgather a multiple of the ranks, unit u belonging to rank u // (units // ranks)),
+            ``exact`` (True; False: contributions arrive at least once), ``consistent`` (False), ``weights`` of the streams.
+
+        Returns
+        -------
+        Schedule
+            As it is described; `verify` proves it.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rank = np.arange(3)
+        >>> mine = Schedule.from_messages(3, {"step": [0] * 6, "src": np.r_[rank, rank],
+        ...                                   "dst": np.r_[(rank + 1) % 3, (rank + 2) % 3]})
+        >>> bool(mine.verify())
+        True
+        """
+        from ._explicit import create
+        network = as_network(torus)
+        return cls._of(create(network.torus, messages, combines, **claims), network)
+
+    @classmethod
+    def from_file(cls, path: Union[str, "os.PathLike[str]"]) -> "Schedule":
+        """Reads a file of the format trivance-schedule-1 (JSON), as `export` and the tool write it.
+
+        What is odd but harmless becomes a warning. Its claims are not verified.
+        """
+        file = L.ScheduleFile()
+        sentences: List[str] = []
+        warn = L.WARN(lambda _context, sentence: sentences.append(sentence.decode(errors="replace")))
+        L.check(L.formats.schedule_read(os.fsencode(path), c.byref(file), warn, None))
+        schedule = cls._of(file.schedule)
+        schedule.has_blocks, schedule._vector_bytes = file.has_blocks, file.vector_bytes
+        links = [file.slow_link[i] for i in range(file.slow_links)]
+        schedule._network = Network(
+            schedule._torus, cuts=[(link.rank, link.port, "one-way") for link in links if link.factor == float("inf")],
+            slow={(link.rank, link.port): link.factor for link in links if link.factor != float("inf")})
+        for sentence in sentences:
+            warnings.warn(sentence, stacklevel=2)
+        return schedule
+
+    # ---- Properties ------------------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """Of the algorithm, with its parameters."""
+        return str(L.lib.schedule_name(self._pointer).decode(errors="replace"))
+
+    @property
+    def torus(self) -> Torus:
+        """The torus whose ranks it is for."""
+        return self._torus
+
+    @property
+    def network(self) -> Network:
+        """The network that it was made for."""
+        return self._network
+
+    @property
+    def collective(self) -> str:
+        """"allreduce", "reduce-scatter" or "allgather"."""
+        return L.COLLECTIVES[L.lib.schedule_collective(self._pointer)]
+
+    @property
+    def steps(self) -> int:
+        """Steps of each stream."""
+        return int(L.lib.schedule_steps(self._pointer))
+
+    @property
+    def streams(self) -> int:
+        """Concurrent streams, each of which has its own slice of the vector."""
+        return int(L.lib.schedule_streams(self._pointer))
+
+    @property
+    def weights(self) -> Tuple[int, ...]:
+        """A stream's slice is its weight's share of the vector."""
+        return tuple(L.lib.schedule_weight(self._pointer, stream) for stream in range(self.streams))
+
+    @property
+    def units(self) -> int:
+        """Units of a slice."""
+        return int(L.lib.schedule_units(self._pointer))
+
+    @property
+    def registers(self) -> int:
+        """Registers of a rank: 0 is the vector, the others are scratch."""
+        return int(L.lib.schedule_registers(self._pointer))
+
+    @property
+    def exact(self) -> bool:
+        """Whether it claims that every contribution arrives exactly once; else it may arrive more often."""
+        return bool(L.lib.schedule_exactness(self._pointer) == 0)
+
+    @property
+    def consistent(self) -> bool:
+        """Whether it claims that all ranks end with the same bits, also for floating point."""
+        return bool(L.lib.schedule_consistent(self._pointer))
+
+    @property
+    def symmetry(self) -> str:
+        """Which relabelling maps it onto itself: "none", "parity" (translation by 2) or "translation"."""
+        return L.SYMMETRIES[L.lib.schedule_symmetry(self._pointer)]
+
+    # ---- Messages --------------------------------------------------------------------------------------------------
+
+    @property
+    def messages(self) -> "np.ndarray[Any, Any]":
+        """All messages, as `list_messages` has them for a vector of 64 KiB (of a file: for that of the file)."""
+        return self.list_messages(self._vector_bytes)
+
+    def list_messages(self, size: Bytes, progress: Progress = False) -> "np.ndarray[Any, Any]":
+        """All messages of all ranks, by stream, step and sender.
+
+        Parameters
+        ----------
+        size : int or str
+            Of the vector, in bytes.
+
+        Returns
+        -------
+        numpy.ndarray, shape (messages,)
+            ``stream``, ``step``, ``src``, ``dst``, ``port`` (of the sender: 2d for +d, 2d + 1 for -d), ``units`` and
+            ``bytes``. Its memory is that of the library, and is freed with it.
+        """
+        import numpy as np
+        listed = L.Messages()
+        with watch(progress, f"messages of {self.name}"):
+            L.check(L.lib.schedule_messages(self._pointer, to_bytes(size), c.byref(listed), callback, None))
+        rows: np.ndarray[Any, Any] = np.asarray(_Messages(listed))
+        return rows[["stream", "step", "src", "dst", "port", "units", "bytes"]]
+
+    def _each_step(self) -> Iterator[Tuple[int, int, int, L.Step]]:
+        out = L.Step(dimension=-1)
+        try:
+            for stream in range(self.streams):
+                for step in range(self.steps):
+                    for rank in range(self._torus.size):
+                        L.check(L.lib.schedule_step(self._pointer, rank, stream, step, c.byref(out)))
+                        yield stream, step, rank, out
+        finally:
+            L.lib.step_clear(c.byref(out))
+
+    @property
+    def transfers(self) -> "np.ndarray[Any, Any]":
+        """What `from_messages` takes: a row for every unit of every message, with registers.
+
+        Returns
+        -------
+        numpy.ndarray, shape (units of all messages,)
+            ``stream``, ``step``, ``src``, ``dst``, ``port``, ``unit``, ``from_reg``, ``to_reg``.
+        """
+        from ._explicit import transfers
+        return transfers(self, _TRANSFER_DTYPE)
+
+    @property
+    def combines(self) -> "np.ndarray[Any, Any]":
+        """All reductions in their order, a row for every unit, as `from_messages` takes them.
+
+        Returns
+        -------
+        numpy.ndarray, shape (units of all reductions,)
+            ``stream``, ``step``, ``rank``, ``dst``, ``unit`` and ``sources``, filled up with -1.
+        """
+        from ._explicit import combines
+        return combines(self)
+
+    # ---- Readers ---------------------------------------------------------------------------------------------------
+
+    def _network_for(self, network: Optional[Union[Network, TorusLike]]) -> Network:
+        net = self._network if network is None else as_network(network)
+        if net.torus != self._torus:
+            raise L.fail(f"the schedule is for {self._torus} and the network is {net.torus}; both must be of one torus")
+        return net
+
+    def verify(self, network: Optional[Union[Network, TorusLike]] = None, method: str = "auto",
+               progress: Progress = None) -> Proof:
+        """Proves or disproves what the schedule claims, without moving data.
+
+        Parameters
+        ----------
+        network : Network, optional
+            No message's route may pass a link that is cut; the network that it was made for, if none is given.
+        method : {"auto", "exhaustive", "random"}
+            ``"auto"`` is exhaustive if that is affordable.
+        progress : callable, bool or None
+            Called with the fraction that is done; False: none; None or True: a bar of tqdm, if it is installed, which
+            None shows on a terminal only. What the function raises ends the work.
+
+        Returns
+        -------
+        Proof
+        """
+        net, verdict = self._network_for(network), L.Verdict(size=c.sizeof(L.Verdict))
+        if not self.has_blocks:
+            raise L.InvalidScheduleError("the schedule has messages but no blocks, so there is nothing to prove")
+        with watch(progress, f"verifying {self.name}"):
+            L.check(L.lib.verify_on(self._pointer, c.byref(net._network), L.choose("method", method, METHODS),
+                                    c.byref(verdict), callback, None))
+        place = [None if verdict.valid or at < 0 else at for at in
+                 (verdict.fault_rank, verdict.fault_stream, verdict.fault_step, verdict.fault_unit)]
+        return Proof(verdict.valid, verdict.valid and self.exact, verdict.consistent,
+                     None if verdict.valid else verdict.fault.decode(errors="replace"), METHODS[verdict.method],
+                     verdict.ranks, verdict.units, verdict.messages, verdict.seconds, *place)
+
+    def cost(self) -> Cost:
+        """Steps, bytes and congestion; see `Cost`."""
+        import numpy as np
+        cost = L.CostStruct()
+        L.check(L.lib.cost_measure(self._pointer, c.byref(cost)))
+        dtype = [("messages", "i4"), ("link_fraction", "f8"), ("port_fraction", "f8"), ("hops", "i4")]
+        try:
+            rows = [(one.messages, one.link_fraction, one.port_fraction, one.hops) for one in cost.step[:cost.steps]]
+            return Cost(cost.lambda_, cost.delta, cost.theta, cost.steps, cost.messages, np.array(rows, dtype=dtype))
+        finally:
+            L.lib.cost_clear(c.byref(cost))
+
+    def hockney(self, size: Bytes, *, bandwidth: Rate = "800Gb/s", alpha: Time = "1.5us", hop: Time = 0) -> float:
+        """The time of the congestion-aware Hockney model, in seconds: steps * alpha, the busiest links, and hops."""
+        times = L.Hockney(to_bps(bandwidth, "bandwidth"), to_ns(alpha, "alpha"), to_ns(hop, "hop"))
+        time_ns = c.c_double()
+        L.check(L.lib.cost_time_ns(self._pointer, c.byref(times), to_bytes(size), c.byref(time_ns)))
+        return time_ns.value / 1e9
+
+    def simulate(self, network: Optional[Union[Network, TorusLike]] = None, sizes: Any = "32:128M",
+                 progress: Progress = None) -> Any:
+        """Simulates several sizes, packet by packet; see `simulate`."""
+        from .simulation import simulate
+        return simulate(self, self._network_for(network), sizes, progress)
+
+    def draw(self, format: str = "svg", *, size: Optional[Bytes] = None, rank: Optional[int] = None,
+             stream: Optional[int] = None, network: Optional[Union[Network, TorusLike]] = None,
+             all_ranks: bool = False, ascii: bool = False, columns: int = 110) -> str:
+        """A drawing of every step's messages and of what ranks hold.
+
+        Parameters
+        ----------
+        format : {"svg", "text"}
+        size : int or str
+            Of the vector, in bytes, for captions.
+        rank, stream : int, optional
+            Whose messages are drawn: by default those of all ranks on a ring or line, else of one in the middle
+            (``all_ranks``: of all); and which stream's, by default of all.
+        network : Network, optional
+            Whose slow and cut links are marked.
+        ascii, columns : bool, int
+            Of text.
+
+        Raises
+        ------
+        UnsupportedError
+            The drawing would be unreadable.
+        """
+        kind, net = L.choose("format", format, ("svg", "text")), self._network_for(network)
+        options = L.DrawOptions(
+            size=c.sizeof(L.DrawOptions), network=c.pointer(net._network),
+            vector_bytes=self._vector_bytes if size is None else to_bytes(size),
+            rank=-1 if rank is None else to_int(rank, "rank", 0, self._torus.size - 1), all_ranks=bool(all_ranks),
+            stream=-1 if stream is None else to_int(stream, "stream", 0, self.streams - 1),
+            no_blocks=not self.has_blocks, ascii=bool(ascii), columns=to_int(columns, "columns", 20, 1 << 16))
+        function = L.formats.draw_text if kind else L.formats.draw_svg
+        return L.capture(lambda out: function(self._pointer, c.byref(options), out))
+
+    def export(self, format: str, path: Optional[Union[str, "os.PathLike[str]"]] = None, *,
+               size: Optional[Bytes] = None, alpha: Time = "1.5us", progress: Progress = None) -> Optional[str]:
+        """The schedule as a program or file.
+
+        Parameters
+        ----------
+        format : {"goal", "msccl", "mscclpp", "json"}
+            A program of LogGOPSim, MSCCL (XML) or MSCCL++ (JSON), or a file of the format trivance-schedule-1.
+        path : str or path, optional
+            Written there; else it is returned.
+        size : int or str
+            Of the vector, in bytes (64 KiB); programs of MSCCL and MSCCL++ serve all sizes.
+        alpha : float or str
+            Of a GOAL program: what a rank calculates at the start of a step.
+        """
+        kind = L.choose("format", format, FORMATS)
+        count = self._vector_bytes if size is None else to_bytes(size)
+        if not self.has_blocks and format != "goal":
+            raise L.InvalidScheduleError("the schedule has messages but no blocks, which is enough for goal only")
+        alpha_ns = to_ns(alpha, "alpha")
+        with watch(progress, f"exporting {self.name}"):
+            if format == "json":
+                text = L.capture(lambda out: L.formats.schedule_write(
+                    self._pointer, c.byref(self._network._network), count, callback, None, out))
+            else:
+                text = L.capture(lambda out: L.formats.export(self._pointer, kind, count, alpha_ns, callback, None, out))
+        if path is None:
+            return text
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return None
+
+    def _repr_svg_(self) -> Optional[str]:
+        try:
+            return self.draw("svg")
+        except L.UnsupportedError:
+            return None
+
+    def __repr__(self) -> str:
+        collective = "" if self.collective == "allreduce" else f", {self.collective!r}"
+        return f"Schedule({self.name!r}, {str(self._torus)!r}{collective})"
