@@ -10,7 +10,7 @@ import time
 import trivance
 
 from . import combinations, page, report, rules, write
-from .catalogue import PAPER_LAST, SPECS
+from .catalogue import SPECS
 from .claims import CLAIMS
 from .counted import tables
 from .draw import draw
@@ -25,7 +25,7 @@ class Parser(argparse.ArgumentParser):
     """Errors are one sentence."""
 
     def error(self, message):
-        sys.stderr.write(f"{self.prog}: {message}\n")
+        sys.stderr.write(f"{self.prog}: {message.removeprefix('argument ')}\n")
         sys.exit(BAD)
 
     def parse_args(self, args=None, namespace=None):
@@ -67,39 +67,16 @@ def _workers(text):
 
 
 def parser():
-    last = SPECS[-1].number
-    made = Parser(prog="trivance figures", allow_abbrev=True, formatter_class=argparse.RawDescriptionHelpFormatter,
-                  description=f"""\
-Simulates figures 6 to {PAPER_LAST} of the paper's evaluation and tables 1 and 2, and compares them
-with what the paper says. Figures {PAPER_LAST + 1} to {last}, beyond the paper, show what planned schedules
-(`trivance plan`) gain over all of its algorithms, on meshes up to 512 MiB (30 to 32);
-figure 33 what they lose as links fail. The folder then has index.html (all of it, opens
-offline), evaluation.md (claim by claim), tables.csv, and in figures/ every figure as CSV
-and SVG. An interrupted run goes on where it stopped.""",
-                  epilog="""\
-Examples:
-  trivance figures --output evaluation
-  trivance figures --quick --only 6,17
-  trivance figures --model=fifo --output ideal-router
-""")
-    made.add_argument("-o", "--output", metavar="DIR", default="evaluation",
-                      help="the folder (default: evaluation); made where it is missing")
-    made.add_argument("--only", metavar="LIST", type=_numbers,
-                      help=f"these figures only, numbers from 6 to {last} separated by commas")
-    made.add_argument("--quick", action="store_true",
-                      help="every second size and, without --only, tori of at most 64 ranks only: seconds instead of "
-                           "minutes")
-    made.add_argument("--model", metavar="M", default="dateline", type=_one_of("the model", "dateline", "fifo"),
-                      help="queues of a link: dateline (two channels that take turns, as in SST/Merlin; default) or "
-                           "fifo (one queue, the ideal router; quicker)")
-    made.add_argument("--delivery", metavar="D", default="head", type=_one_of("the delivery", "head", "tail"),
-                      help="a packet has arrived with its head (as in SST/Merlin; default) or with its tail (as on a "
-                           "real link)")
-    made.add_argument("-j", "--workers", metavar="N", type=_workers, default=len(os.sched_getaffinity(0)),
-                      help="threads (default: one per core)")
-    made.add_argument("--combinations", action="store_true",
-                      help="only a table of how many claims hold under every combination of queues, delivery and message "
-                           "rule; takes several times as long")
+    """The same options as those of `trivance figures --help`, which says what they mean."""
+    made = Parser(prog="trivance figures", description="The figures and tables of the paper's evaluation, recomputed. "
+                  "`trivance figures --help` explains the options.")
+    made.add_argument("-o", "--output", metavar="DIR", default="evaluation")
+    made.add_argument("--only", metavar="LIST", type=_numbers)
+    made.add_argument("--quick", action="store_true")
+    made.add_argument("--model", metavar="M", default="dateline", type=_one_of("the model", "dateline", "fifo"))
+    made.add_argument("--delivery", metavar="D", default="head", type=_one_of("the delivery", "head", "tail"))
+    made.add_argument("-j", "--workers", metavar="N", type=_workers, default=len(os.sched_getaffinity(0)))
+    made.add_argument("--combinations", action="store_true")
     return made
 
 

@@ -72,3 +72,8 @@ def _table_row(number, algorithm, torus):
 def theta(torus):
     """Theta of Trivance B on a torus."""
     return trivance.Schedule("trivance-b", torus).cost().theta
+
+
+def reduced(torus, algorithm):
+    """Operands and results of a rank's reductions, in vectors."""
+    return trivance.Schedule(algorithm, torus).reduction_volume()
