@@ -6,7 +6,7 @@ set -eu
 
 build="build-essential cmake ninja-build pkg-config libcmocka-dev libjansson-dev libfabric-dev
        libhwloc-dev libpmix-dev libopenmpi-dev openmpi-bin libmpich-dev mpich"
-check="python3 python3-mpi4py"
+check="python3 python3-mpi4py python3-numpy python3-matplotlib python3-pytest"
 clang="clang libclang-rt-dev llvm"
 netpipe="netpipe-openmpi netpipe-mpich2"
 check_all="$clang $netpipe libfabric-bin valgrind clang-format-14 clang-tidy-14 mandoc gnuplot-nox spin debhelper"

@@ -48,10 +48,11 @@ const cli_command_t cli_figures_command = {
                 "trivance figures --model=fifo --output ideal-router\n",
 };
 
-/* Whether a Python has what the package needs. */
+/* Whether a Python finds the package, and what that needs. */
 static bool python_suits(const char *python)
 {
-    static const char code[] = "import sys, importlib.util as u; sys.exit(None in map(u.find_spec, ['numpy', 'matplotlib']))";
+    static const char code[] = "import importlib.util as u, sys\n"
+                               "sys.exit(None in map(u.find_spec, ('numpy', 'matplotlib', 'trivance')))";
     char *const command[] = {(char *)(size_t)python, "-c", (char *)(size_t)code, NULL};
     pid_t child;
     int status = 0;
@@ -60,16 +61,17 @@ static bool python_suits(const char *python)
     return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* Puts the folder of the package first in the path of Python, and names that of the library, unless the user does. */
-static bool set_paths(void)
+/* Where the package lies beside the tool, puts its folder first in the path of Python, and names that of the library,
+ * unless the user does. Else it may be where Python looks. */
+static void set_paths(void)
 {
     static const char *const package_place[] = {"../python/", TRIVANCE_PYTHON_PLACE "/", NULL};
-    static const char *const library_place[] = {"../src/", TRIVANCE_LIBRARY_PLACE "/", NULL};
+    static const char *const library_place[] = {TRIVANCE_LIBRARY_PLACE "/", NULL};
     static const char package[] = "trivance/figures/__main__.py", library[] = "libtrivance.so.0";
     char path[4096], both[8192];
     const char *others = getenv("PYTHONPATH");
     if (!cli_find_beside(package_place, package, R_OK, path, sizeof path))
-        return false;
+        return;
     snprintf(both, sizeof both, "%.*s%s%s", (int)(strlen(path) - strlen(package)), path, others ? ":" : "",
              others ? others : "");
     setenv("PYTHONPATH", both, 1);
@@ -77,7 +79,6 @@ static bool set_paths(void)
         path[strlen(path) - strlen(library)] = '\0';
         setenv("TRIVANCE_LIBRARY", path, 0);
     }
-    return true;
 }
 
 int cli_figures(int argc, char **argv)
@@ -88,8 +89,7 @@ int cli_figures(int argc, char **argv)
             cli_print_help(&cli_figures_command, stdout);
             return CLI_OK;
         }
-    if (!set_paths())
-        return cli_bad(argv[0], "the Python package trivance is not there; install python3-trivance, or run `make install`");
+    set_paths();
     for (size_t p = 0; p < sizeof python / sizeof python[0]; p++) {
         char **command = calloc((size_t)argc + 3, sizeof *command);
         if (!command || !python_suits(python[p])) {
@@ -103,5 +103,6 @@ int cli_figures(int argc, char **argv)
         execvp(python[p], command);
         free(command);
     }
-    return cli_bad(argv[0], "no python3 with numpy and matplotlib is there; for example `apt-get install python3-matplotlib`");
+    return cli_bad(argv[0], "no python3 with numpy, matplotlib and the package trivance is there; install "
+                            "python3-matplotlib and python3-trivance");
 }

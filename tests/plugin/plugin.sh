@@ -40,7 +40,7 @@ written '^6,8,,,toy,toy,' figures/figure-06.csv
 
 # The explorer's page is made of this list (explorer/wasm), and names no algorithm itself.
 expect '"name": "toy", .*"family": "toy", .*"baseline": true, "colour": 6' list --format=json
-python3 - "$folder/out" "$sources"/explorer/page/*.js "$sources/src/cli/figures/page.js" << 'END' || code=1
+python3 - "$folder/out" "$sources"/explorer/page/*.js "$sources/python/trivance/figures/page.js" << 'END' || code=1
 import json, re, sys
 names = {word for one in json.load(open(sys.argv[1])) for word in (one["name"], one["family"])}
 named = [f"plugin: {file} names {word}" for file in sys.argv[2:]
