@@ -15,7 +15,7 @@ import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-import trivance_torch  # noqa: F401 (registers the backend)
+import trivance.torch  # noqa: F401 (registers the backend)
 
 
 def pictures(count: int, seed: int):

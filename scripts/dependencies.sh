@@ -9,7 +9,9 @@ build="build-essential cmake ninja-build pkg-config libcmocka-dev libjansson-dev
 check="python3 python3-mpi4py python3-numpy python3-matplotlib python3-pytest"
 clang="clang libclang-rt-dev llvm"
 netpipe="netpipe-openmpi netpipe-mpich2"
-check_all="$clang $netpipe libfabric-bin valgrind clang-format-14 clang-tidy-14 mandoc gnuplot-nox spin debhelper"
+python="python3-pandas python3-networkx python3-nbclient python3-ipykernel python3-tqdm python3-setuptools
+        python3-wheel python3-pip mypy"
+check_all="$clang $netpipe $python libfabric-bin valgrind clang-format-14 clang-tidy-14 mandoc gnuplot-nox spin debhelper"
 testbed="iproute2"
 # For the explorer, which is built where all of these are: clang for WebAssembly, and what its page is tested with.
 explorer="clang-14 lld-14 wasi-libc libclang-rt-14-dev-wasm32 esbuild nodejs"

@@ -58,12 +58,12 @@ def rank_main(rounds: int, largest: int) -> None:
     import torch
     import torch.distributed as dist
     from torch.nn.parallel import DistributedDataParallel
-    import trivance_torch
+    import trivance.torch
 
     torch.set_num_threads(1)
     dist.init_process_group("trivance")
     dist.barrier()
-    interface = max(trivance_torch.ports(), key=lambda port: port["bytes_sent"])["interface"]
+    interface = max(trivance.torch.ports(), key=lambda port: port["bytes_sent"])["interface"]
     if any(interface == name for _, name in socket.if_nameindex()):
         os.environ.setdefault("GLOO_SOCKET_IFNAME", interface)  # the same network for both
     groups = {"trivance": dist.group.WORLD, "gloo": dist.new_group(backend="gloo")}

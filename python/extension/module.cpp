@@ -1,5 +1,5 @@
 /*
- * The module trivance_torch._C.
+ * The module trivance.torch._C.
  */
 #include <torch/csrc/utils/pybind.h>
 

@@ -19,7 +19,8 @@ Columns = Dict[str, Any]
 CELLS_MAX = 1 << 22      # ranks, times streams, times steps
 LISTED_MAX = 1 << 27     # units in all lists
 UNITS_MAX, REGISTERS_MAX, STREAMS_MAX = 1 << 24, 1 << 16, 1 << 12
-_MESSAGE = ("stream", "step", "src", "dst", "port", "unit", "from_reg", "to_reg")
+_MESSAGE = ("stream", "step", "src", "dst", "port", "unit", "from_reg", "to_reg", "nic")
+_TRANSFER = [(name, "i8" if name == "unit" else "i4") for name in _MESSAGE]
 _COMBINE = ("stream", "step", "rank", "dst", "unit", "sources")
 _CLAIMS: Dict[str, Any] = {"name": "custom", "collective": "allreduce", "units": None, "exact": True, "consistent": False,
            "weights": None, "mirrored": 0}
@@ -134,11 +135,13 @@ def _complete(torus: Torus, m: Columns, collective: str) -> Columns:
     m.setdefault("stream", np.zeros(rows, dtype=np.int64))
     m.setdefault("unit", np.full(rows, -1, dtype=np.int64))
     m.setdefault("from_reg", np.zeros(rows, dtype=np.int64))
+    m.setdefault("nic", np.full(rows, -1, dtype=np.int64))
     if "port" not in m:
         m["port"] = _shorter_ports(torus, m["src"], m["dst"])
     if "to_reg" not in m:
         m["to_reg"] = np.zeros(rows, dtype=np.int64) if collective == "allgather" else _own_registers(m)
     _require(m["port"], "port", 0, 2 * len(torus.dims) - 1)
+    _require(m["nic"], "nic", -1, 2 * len(torus.dims) - 1)
     flat = np.flatnonzero(np.array(torus.dims)[m["port"] // 2] == 1)
     if len(flat):
         raise L.fail(f"port {m['port'][flat[0]]} leads nowhere: that dimension of {torus} has size 1")
@@ -230,7 +233,7 @@ def create(torus: Torus, messages: Any, combines: Any, **claims: Any) -> Optiona
     if cells > CELLS_MAX or units > UNITS_MAX or listed > LISTED_MAX:
         raise L.UnsupportedError(f"the schedule has {cells} rank-steps, {units} units and {listed} units in all lists; up "
                                  f"to {CELLS_MAX}, {UNITS_MAX} and {LISTED_MAX} are supported")
-    order = np.lexsort(tuple(m[name] for name in ("unit", "to_reg", "from_reg", "port", "dst", "src", "step", "stream")))
+    order = np.lexsort(tuple(m[name] for name in ("unit", "to_reg", "from_reg", "port", "nic", "dst", "src", "step", "stream")))
     m = {name: np.ascontiguousarray(column[order]) for name, column in m.items()}
     weights: Any = given["weights"]
     if weights is not None:
@@ -244,7 +247,7 @@ def create(torus: Torus, messages: Any, combines: Any, **claims: Any) -> Optiona
         consistent=bool(given["consistent"]), messages_per_port=_per_port(m),
         mirrored_streams=to_int(given["mirrored"], "mirrored", 0, most["streams"]), weight=weights)
     pointer = c.c_void_p()
-    L.check(L.lib.explicit_create(c.byref(pointer), c.byref(torus._struct), str(given["name"]).encode(),
+    L.check(L.lib.explicit_create(c.byref(pointer), c.byref(torus._struct), L.text(given["name"]),
                                   c.byref(options)))
     try:
         everything = np.arange(units, dtype=np.int64)
@@ -257,7 +260,7 @@ def create(torus: Torus, messages: Any, combines: Any, **claims: Any) -> Optiona
 
 
 def _per_port(m: Columns) -> int:
-    first = _starts([m[name] for name in ("stream", "step", "src", "dst", "port")])[:-1]
+    first = _starts([m[name] for name in ("stream", "step", "src", "dst", "port", "nic")])[:-1]
     if not len(first):
         return 1
     keys = np.stack([m[name][first] for name in ("stream", "step", "src", "port")], axis=1)
@@ -269,7 +272,7 @@ def _pointer(units: Any) -> Any:
 
 
 def _add_messages(schedule: c.c_void_p, m: Columns, everything: Any) -> None:
-    names = ("stream", "step", "src", "dst", "port")
+    names = ("stream", "step", "src", "dst", "port", "nic")
     start = _starts([m[name] for name in names])
     part_start = _starts([m[name] for name in (*names, "from_reg", "to_reg")])
     for begin, end in zip(start[:-1], start[1:]):
@@ -280,8 +283,8 @@ def _add_messages(schedule: c.c_void_p, m: Columns, everything: Any) -> None:
             units = m["unit"][first:last] if m["unit"][first] >= 0 or last - first > 1 else everything
             lists.append(units)
             part[i] = L.ExplicitPart(m["from_reg"][first], m["to_reg"][first], False, len(units), _pointer(units))
-        stream, step, src, dst, port = (int(m[name][begin]) for name in names)
-        L.check(L.lib.explicit_message(schedule, stream, step, src, dst, port, -1, 3, len(part), part))
+        stream, step, src, dst, port, nic = (int(m[name][begin]) for name in names)
+        L.check(L.lib.explicit_message(schedule, stream, step, src, dst, port, nic, 3, len(part), part))
 
 
 def _add_combines(schedule: c.c_void_p, k: Columns, everything: Any) -> None:
@@ -308,24 +311,25 @@ def _parts(message: L.Message) -> List[Tuple[int, bool, Any]]:
     return [(part.reg, part.slots, _list(part.blocks)) for part in message.part[:message.parts]]
 
 
-def transfers(schedule: "Schedule", dtype: Any) -> "np.ndarray[Any, Any]":
+def transfers(schedule: "Schedule") -> "np.ndarray[Any, Any]":
     """See `Schedule.transfers`."""
-    sends: List[Tuple[int, int, int, int, int, Any]] = []
+    sends: List[Tuple[int, int, int, int, int, int, Any]] = []
     receives: Dict[Tuple[int, int, int, int], List[Any]] = {}
     for stream, step, rank, out in schedule._each_step():
         for message in out.send[:out.sends]:
-            sends.append((stream, step, rank, message.peer, message.port, _parts(message)))
+            sends.append((stream, step, rank, message.peer, message.port, message.nic, _parts(message)))
         for message in out.receive[:out.receives]:
             receives.setdefault((stream, step, message.peer, rank), []).append(_parts(message))
     rows = []
-    for stream, step, src, dst, port, parts in sends:
+    for stream, step, src, dst, port, nic, parts in sends:
         for (reg, slots, units), (to_reg, _, to_units) in zip(parts, receives[stream, step, src, dst].pop(0)):
-            row = np.zeros(len(units), dtype=dtype)
+            row = np.zeros(len(units), dtype=_TRANSFER)
             row["stream"], row["step"], row["src"], row["dst"], row["port"] = stream, step, src, dst, port
+            row["nic"] = nic
             row["unit"] = -1 if slots else units
             row["from_reg"], row["to_reg"] = (reg + units, to_reg + to_units) if slots else (reg, to_reg)
             rows.append(row)
-    return np.concatenate(rows) if rows else np.zeros(0, dtype=dtype)
+    return np.concatenate(rows) if rows else np.zeros(0, dtype=_TRANSFER)
 
 
 def combines(schedule: "Schedule") -> "np.ndarray[Any, Any]":

@@ -9,7 +9,7 @@ import ctypes as c
 import os
 from typing import Any, Callable, List, Optional, Tuple
 
-from ._progress import CALLBACK, raise_pending
+from ._progress import CALLBACK, run
 
 #: Of this package, and so of the libraries that it works with. The release sets it with that of the project.
 __version__ = "0.2.0"
@@ -316,9 +316,21 @@ def check(code: int) -> int:
     """Returns a code that is no error, and raises the exception of one that is."""
     if code >= 0:
         return code
-    raise_pending()
     sentence = lib.last_error().decode(errors="replace")
     raise _ERRORS.get(code, TrivanceError)(sentence, code)
+
+
+def call(function: Callable[..., int], *arguments: Any) -> int:
+    """`check` of a function that may take long: Ctrl-C ends it."""
+    return check(run(function, arguments))
+
+
+def text(value: Any) -> bytes:
+    """A name or path for the library."""
+    encoded = os.fsencode(value) if isinstance(value, os.PathLike) else str(value).encode(errors="surrogateescape")
+    if b"\0" in encoded:
+        raise fail(f"{value!r} has a zero byte, which no name has")
+    return encoded
 
 
 def collective_code(name: str) -> int:
@@ -358,4 +370,4 @@ def capture(write: Callable[[c.c_void_p], Any]) -> str:
         finally:
             _libc.free(text)
     check(code)
-    return written.decode()
+    return written.decode(errors="replace")

@@ -1,10 +1,14 @@
 """Ctrl-C, progress and cancellation of long calls, through the callback that the library calls about every 10 ms.
 
 There is one callback for all calls. It runs in the thread of the call, so what it reports to is kept per thread.
+
+Python handles SIGINT at the beginning of a function, in the callback before any `try`, and ctypes would drop the exception.
+So during a long call of the main thread the handler is one that only notes it; the callback then ends the call.
 """
 from __future__ import annotations
 
 import contextlib
+import _signal  # type: ignore[import]  # signal's own convert to enumerations, which takes longer than a plan
 import ctypes
 import sys
 import threading
@@ -25,11 +29,10 @@ _thread = _Thread()
 
 
 def _call(_context: int, fraction: float) -> int:
-    """Python handles signals as this function begins, which raises KeyboardInterrupt within it."""
     try:
-        if _thread.report is not None:
+        if _thread.error is None and _thread.report is not None:
             _thread.report(fraction)
-        return 0
+        return int(_thread.error is not None)
     except BaseException as error:  # pylint: disable=broad-except; it is raised again after the call
         _thread.error = error
         return 1
@@ -38,11 +41,26 @@ def _call(_context: int, fraction: float) -> int:
 callback = CALLBACK(_call)
 
 
-def raise_pending() -> None:
-    """Raises what ended the call of this thread, if that was an exception in its callback."""
+def _note(_number: int, _frame: Any) -> None:
+    _thread.error = KeyboardInterrupt()
+
+
+def run(function: Callable[..., int], arguments: Any) -> int:
+    """The code that a long function of the library returns. What its callback raised is raised; Ctrl-C ends it."""
+    _thread.error = None
+    main = threading.current_thread() is threading.main_thread()
+    if main and _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _note)
+        try:
+            code = function(*arguments)
+        finally:
+            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
+    else:
+        code = function(*arguments)
     error, _thread.error = _thread.error, None
     if error is not None:
         raise error
+    return code
 
 
 @contextlib.contextmanager

@@ -46,7 +46,7 @@ class Torus:
         if isinstance(sizes, Torus):
             sizes = str(sizes)
         if isinstance(sizes, str):
-            L.check(L.lib.torus_parse(sizes.encode(), c.byref(struct)))
+            L.check(L.lib.torus_parse(L.text(sizes), c.byref(struct)))
         else:
             listed = [sizes] if isinstance(sizes, int) else list(sizes)
             numbers = [to_int(one, "the size of a dimension", 1, 1 << 30) for one in listed]
@@ -117,7 +117,7 @@ def parse_port(text: Union[str, int]) -> int:
     """The number of a port: "+0" is 0, "-0" 1, "+1" 2 …"""
     if isinstance(text, str):
         port = c.c_int()
-        L.check(L.lib.port_parse(text.encode(), c.byref(port)))
+        L.check(L.lib.port_parse(L.text(text), c.byref(port)))
         return port.value
     return to_int(text, "a port", 0, 2 * L.DIMS_MAX - 1)
 

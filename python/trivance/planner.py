@@ -90,7 +90,7 @@ def algorithms() -> List[Algorithm]:
 
 def find_algorithm(name: str) -> Algorithm:
     """An algorithm by its name, with or without parameters (``"hybrid:4x8"``)."""
-    pointer = L.lib.algorithm_find(str(name).encode())
+    pointer = L.lib.algorithm_find(L.text(name))
     if not pointer:
         L.check(L.ArgumentError.code)
     return _algorithm(pointer)
@@ -233,12 +233,12 @@ def plan(network: Union[Network, TorusLike], size: Bytes, collective: str = "all
     if net.nodes is not None:
         return plan_nodes(net, to_bytes(size), collective, asked, 1)[0]
     planned, count, code = L.Planned(), to_bytes(size), L.collective_code(collective)
-    arguments = (net.torus._struct, code, count, c.byref(net._options), c.byref(asked), c.byref(planned))
+    question = (c.byref(net.torus._struct), code, count, c.byref(net._options), c.byref(asked), c.byref(planned))
     if progress is False:
-        L.check(L.lib.planner_best(c.byref(arguments[0]), *arguments[1:]))
+        L.call(L.lib.planner_best, *question)
     else:
         with watch(progress, f"planning {net.torus}"):
-            L.check(L.lib.planner_best(c.byref(arguments[0]), *arguments[1:]))
+            L.call(L.lib.planner_best, *question)
     return Choice(net, collective, count, planned)
 
 
@@ -246,9 +246,8 @@ def plan_nodes(network: Network, size: int, collective: str, constraints: L.Cons
     """The fastest schedules for the network's nodes, best first."""
     assert network.nodes is not None
     plans = (L.NodePlan * number)()
-    found = L.check(L.lib.planner_nodes(c.byref(network.torus._struct), len(network.nodes), network._nodes,
-                                        L.collective_code(collective), size, c.byref(network._options),
-                                        c.byref(constraints), number, plans))
+    found = L.call(L.lib.planner_nodes, c.byref(network.torus._struct), len(network.nodes), network._nodes,
+                   L.collective_code(collective), size, c.byref(network._options), c.byref(constraints), number, plans)
     return [Choice(network, collective, size, one.plan, one.order, Torus._of(one.torus)) for one in plans[:found]]
 
 
@@ -287,9 +286,8 @@ class Planner:
         self._handle: Optional[_Handle] = None
         if self.network.nodes is None:
             pointer = c.c_void_p()
-            L.check(L.lib.planner_create(c.byref(pointer), c.byref(self.network.torus._struct),
-                                         L.collective_code(collective), c.byref(self.network._options),
-                                         c.byref(self._constraints)))
+            L.call(L.lib.planner_create, c.byref(pointer), c.byref(self.network.torus._struct),
+                   L.collective_code(collective), c.byref(self.network._options), c.byref(self._constraints))
             self._handle = _Handle(pointer)
 
     def best(self, size: Bytes) -> Choice:
@@ -297,8 +295,8 @@ class Planner:
         if self._handle is None:
             return self.rank(size, 1)[0]
         planned, count = L.Planned(), to_bytes(size)
-        L.check(L.lib.planner_best(c.byref(self.network.torus._struct), L.collective_code(self.collective), count,
-                                   c.byref(self.network._options), c.byref(self._constraints), c.byref(planned)))
+        L.call(L.lib.planner_best, c.byref(self.network.torus._struct), L.collective_code(self.collective), count,
+               c.byref(self.network._options), c.byref(self._constraints), c.byref(planned))
         return Choice(self.network, self.collective, count, planned)
 
     def rank(self, size: Bytes, n: int = 10) -> List[Choice]:
@@ -308,7 +306,7 @@ class Planner:
             return plan_nodes(self.network, count, self.collective, self._constraints, number)
         plans = (L.Planned * number)()
         with self._handle.lock:
-            found = L.check(L.lib.planner_rank(self._handle.pointer, count, number, plans))
+            found = L.call(L.lib.planner_rank, self._handle.pointer, count, number, plans)
         return [Choice(self.network, self.collective, count, one) for one in plans[:found]]
 
     def time(self, size: Bytes, name: str) -> Choice:
@@ -323,7 +321,7 @@ class Planner:
             raise L.UnsupportedError("for a set of nodes there are only the fastest plans; use best() or rank()")
         planned, count = L.Planned(), to_bytes(size)
         with self._handle.lock:
-            L.check(L.lib.planner_time(self._handle.pointer, count, str(name).encode(), c.byref(planned)))
+            L.call(L.lib.planner_time, self._handle.pointer, count, L.text(name), c.byref(planned))
         return Choice(self.network, self.collective, count, planned)
 
     def __repr__(self) -> str:

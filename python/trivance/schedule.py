@@ -19,8 +19,6 @@ FORMATS = ("goal", "msccl", "mscclpp", "json")
 _USUAL_BYTES = 65536
 _MESSAGE_DTYPE = [("stream", "i4"), ("step", "i4"), ("src", "i4"), ("dst", "i4"), ("port", "i4"), ("nic", "i4"),
                   ("units", "i8"), ("bytes", "u8")]
-_TRANSFER_DTYPE = [("stream", "i4"), ("step", "i4"), ("src", "i4"), ("dst", "i4"), ("port", "i4"), ("unit", "i8"),
-                   ("from_reg", "i4"), ("to_reg", "i4")]
 
 
 class Proof(NamedTuple):
@@ -137,7 +135,7 @@ class Schedule:
         self._pointer: Optional[int] = None
         net = as_network(network)
         pointer = c.c_void_p()
-        L.check(L.lib.schedule_create_on(c.byref(pointer), c.byref(net._network), str(name).encode(),
+        L.check(L.lib.schedule_create_on(c.byref(pointer), c.byref(net._network), L.text(name),
                                          L.collective_code(collective)))
         self._take(pointer.value, net)
 
@@ -190,6 +188,7 @@ class Schedule:
             from_reg register that it is read from                               0
             to_reg   register that it is written to                              1, 2, …: one for each
                                                                                  message of the step
+            nic      port whose network interface injects the message            -1: that of the port
             ======== =========================================================== =======================
 
         combines : structured array, pandas.DataFrame, mapping of columns, or None
@@ -200,7 +199,8 @@ class Schedule:
         **claims
             ``name`` ("custom"), ``collective`` ("allreduce"), ``units`` of a slice (1 more than the largest unit; for
             reduce-scatter and allgather a multiple of the ranks, unit u belonging to rank u // (units // ranks)),
-            ``exact`` (True; False: contributions arrive at least once), ``consistent`` (False), ``weights`` of the streams.
+            ``exact`` (True; False: contributions arrive at least once), ``consistent`` (False), ``weights`` of the streams,
+            ``mirrored`` (0): how many streams, the last ones, break ties of routes the other way.
 
         Returns
         -------
@@ -229,7 +229,7 @@ class Schedule:
         file = L.ScheduleFile()
         sentences: List[str] = []
         warn = L.WARN(lambda _context, sentence: sentences.append(sentence.decode(errors="replace")))
-        L.check(L.formats.schedule_read(os.fsencode(path), c.byref(file), warn, None))
+        L.check(L.formats.schedule_read(L.text(path), c.byref(file), warn, None))
         schedule = cls._of(file.schedule)
         schedule.has_blocks, schedule._vector_bytes = file.has_blocks, file.vector_bytes
         links = [file.slow_link[i] for i in range(file.slow_links)]
@@ -276,6 +276,11 @@ class Schedule:
     def weights(self) -> Tuple[int, ...]:
         """A stream's slice is its weight's share of the vector."""
         return tuple(L.lib.schedule_weight(self._pointer, stream) for stream in range(self.streams))
+
+    @property
+    def mirrored(self) -> int:
+        """Streams, the last ones, whose routes break ties the other way."""
+        return sum(bool(L.lib.schedule_mirrored(self._pointer, stream)) for stream in range(self.streams))
 
     @property
     def units(self) -> int:
@@ -326,7 +331,7 @@ class Schedule:
         import numpy as np
         listed = L.Messages()
         with watch(progress, f"messages of {self.name}"):
-            L.check(L.lib.schedule_messages(self._pointer, to_bytes(size), c.byref(listed), callback, None))
+            L.call(L.lib.schedule_messages, self._pointer, to_bytes(size), c.byref(listed), callback, None)
         rows: np.ndarray[Any, Any] = np.asarray(_Messages(listed))
         return rows[["stream", "step", "src", "dst", "port", "units", "bytes"]]
 
@@ -348,10 +353,10 @@ class Schedule:
         Returns
         -------
         numpy.ndarray, shape (units of all messages,)
-            ``stream``, ``step``, ``src``, ``dst``, ``port``, ``unit``, ``from_reg``, ``to_reg``.
+            ``stream``, ``step``, ``src``, ``dst``, ``port``, ``unit``, ``from_reg``, ``to_reg``, ``nic``.
         """
         from ._explicit import transfers
-        return transfers(self, _TRANSFER_DTYPE)
+        return transfers(self)
 
     @property
     def combines(self) -> "np.ndarray[Any, Any]":
@@ -412,8 +417,8 @@ class Schedule:
         if not self.has_blocks:
             raise L.InvalidScheduleError("the schedule has messages but no blocks, so there is nothing to prove")
         with watch(progress, f"verifying {self.name}"):
-            L.check(L.lib.verify_on(self._pointer, c.byref(net._network), L.choose("method", method, METHODS),
-                                    c.byref(verdict), callback, None))
+            L.call(L.lib.verify_on, self._pointer, c.byref(net._network), L.choose("method", method, METHODS),
+                   c.byref(verdict), callback, None)
         place = [None if verdict.valid or at < 0 else at for at in
                  (verdict.fault_rank, verdict.fault_stream, verdict.fault_step, verdict.fault_unit)]
         return Proof(verdict.valid, verdict.valid and self.exact, verdict.consistent,
@@ -500,10 +505,11 @@ class Schedule:
         alpha_ns = to_ns(alpha, "alpha")
         with watch(progress, f"exporting {self.name}"):
             if format == "json":
-                text = L.capture(lambda out: L.formats.schedule_write(
-                    self._pointer, c.byref(self._network._network), count, callback, None, out))
+                text = L.capture(lambda out: L.call(L.formats.schedule_write, self._pointer,
+                                                    c.byref(self._network._network), count, callback, None, out))
             else:
-                text = L.capture(lambda out: L.formats.export(self._pointer, kind, count, alpha_ns, callback, None, out))
+                text = L.capture(lambda out: L.call(L.formats.export, self._pointer, kind, count, alpha_ns, callback, None,
+                                                    out))
         if path is None:
             return text
         with open(path, "w", encoding="utf-8") as file:

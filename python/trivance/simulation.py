@@ -81,7 +81,7 @@ class Simulator:
         if links:
             options = L.SimulateOptions.from_buffer_copy(options)
             options.link_loads = True
-        L.check(L.lib.simulate(self._pointer, c.byref(options), count, c.byref(result)))
+        L.call(L.lib.simulate, self._pointer, c.byref(options), count, c.byref(result))
         try:
             return Simulation(result.time_ns, result.messages, result.packets, result.packet_hops,
                               _link_loads(self.network, result) if links else None)
@@ -263,7 +263,7 @@ class Comparison:
 def _colour(name: str) -> Optional[str]:
     """That of the family of the algorithm, or of the family."""
     family = name if name in {one.family for one in algorithms()} else None
-    if family is None and L.lib.algorithm_find(name.encode()):
+    if family is None and L.lib.algorithm_find(L.text(name)):
         family = find_algorithm(name).family
     number = max([one.colour for one in algorithms() if one.family == family], default=0)
     return COLOURS[number] if number else None

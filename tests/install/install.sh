@@ -35,13 +35,39 @@ for example in schedule embed; do
     readelf -d $example | grep -q 'NEEDED.*libtrivance.so.0'
 done
 
+echo "== formats"
+cat > formats.c << 'END'
+#include <trivance/algorithms.h>
+#include <trivance/formats.h>
+
+int main(void)
+{
+    trv_torus_t torus;
+    trv_schedule_t *schedule;
+    const trv_draw_options_t options = {TRV_DRAW_OPTIONS};
+    return trv_torus_parse("9", &torus) || trv_schedule_create(&schedule, &torus, "trivance-l", TRV_ALLREDUCE) ||
+           trv_draw_svg(schedule, &options, stdout) || trv_export(schedule, TRV_FORMAT_GOAL, 1000, 0, NULL, NULL, stdout);
+}
+END
+eval "cc -std=c11 -Wall -Wextra -Wpedantic -Werror formats.c $(pkg-config --cflags --libs trivance-formats) -o formats"
+./formats > formats.out
+grep -q '</svg>' formats.out && grep -q 'num_ranks 9' formats.out
+
+if [ -x /usr/bin/python3 ] && /usr/bin/python3 -c 'import numpy' 2> /dev/null; then
+    echo "== Python"
+    packages=$(dirname "$(find "$prefix" -path '*/trivance/__init__.py')")
+    (unset LD_LIBRARY_PATH; PYTHONPATH=${packages%/trivance} /usr/bin/python3 "$source/tests/python/installed.py" "$prefix")
+fi
+
 echo "== static"
 rm -rf "$work/static" && cp -a "$prefix" "$work/static"
 find "$work/static" -name 'libtrivance.so*' -delete
 ( libdir=${libdir/second place/static}
   export PKG_CONFIG_PATH=$libdir/pkgconfig
   unset LD_LIBRARY_PATH
-  compile cc embed embed-static trivance --static && ./embed-static )
+  compile cc embed embed-static trivance --static && ./embed-static
+  eval "cc formats.c $(pkg-config --cflags --libs --static trivance-formats) -o formats-static"
+  ./formats-static | cmp - formats.out )
 
 echo "== CMake"
 cmake -S "$source/examples" -B cmake -DCMAKE_PREFIX_PATH="$prefix" > /dev/null

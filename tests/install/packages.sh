@@ -86,6 +86,13 @@ examples core
 ./core/schedule | cmp - schedule.out
 [ ! -e core/allreduce_mpi.openmpi ]
 
+echo "== libtrivance-formats0, python3-trivance"
+unpack libtrivance-formats0 python3-trivance
+[ ! -e "$root/usr/lib/python3/dist-packages/trivance/libtrivance.so.0" ]
+if /usr/bin/python3 -c 'import numpy' 2> /dev/null; then
+    PYTHONPATH=$root/usr/lib/python3/dist-packages /usr/bin/python3 "$source/tests/python/installed.py" "$root/usr/lib/python3"
+fi
+
 for mpi in openmpi mpich; do
     echo "== trivance-$mpi, libtrivance-$mpi-dev"
     unpack trivance-$mpi libtrivance-$mpi-dev
@@ -104,7 +111,7 @@ if [ -n "${DEB_BUILD_PROFILES:-}" ]; then
     echo "== python3-trivance-torch"
     unpack python3-trivance-torch
     PYTHONWARNINGS=ignore PYTHONPATH=$root/usr/lib/python3/dist-packages "$root/usr/bin/trivance" launch -n 3 -- /usr/bin/python3 -c '
-import torch, torch.distributed as dist, trivance_torch
+import torch, torch.distributed as dist, trivance.torch
 dist.init_process_group("trivance")
 x = torch.ones(1000)
 dist.all_reduce(x)

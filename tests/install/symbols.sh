@@ -80,7 +80,7 @@ for library in "$core" "$build"/src/formats/front/libtrivance_formats.a "$build"
 done
 
 # The extension of the PyTorch backend: its entry alone, beside what C++ instantiates from torch's headers (weak, unique).
-for library in "$build"/python/trivance_torch/_C.*.so; do
+for library in "$build"/python/trivance/torch/_C.*.so; do
     [ -e "$library" ] || continue
     if nm -D --defined-only "$library" | awk '$2 !~ /^[WVu]$/ { print $3 }' | grep -v -E '^(PyInit__C|__bss_start|_edata|_end)$'; then
         echo "symbols: $library exports the names above"

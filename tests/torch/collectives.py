@@ -15,7 +15,7 @@ import sys
 import torch
 import torch.distributed as dist
 
-import trivance_torch
+import trivance.torch
 
 RANK, RANKS = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
 CASES = int(sys.argv[1]) if len(sys.argv) > 1 else 60
@@ -294,7 +294,7 @@ def at_once(draw, world):
 
 def barriers(draw, world):
     run(draw, lambda later: dist.barrier(group=world.ours, async_op=later))
-    trivance_torch.monitored_barrier(world.ours)
+    trivance.torch.monitored_barrier(world.ours)
 
 
 KINDS = (all_reduce, all_reduce, all_reduce, all_reduce_coalesced, reduce, reduce_scatter, reduce_scatter, all_gather,
@@ -331,7 +331,7 @@ def groups(rank, size, count):
     made = [(dist.new_group(part), dist.new_group(part, backend="gloo")) for part in parts]
     ours, gloo = made[rank % 2]
     cases(World(ours, gloo, rank // 2, len(parts[rank % 2])), count // 2, 100 + rank % 2)
-    pairs = [dist.new_group([r, (r + 1) % size], pg_options=trivance_torch.Options(algorithm="ring"))
+    pairs = [dist.new_group([r, (r + 1) % size], pg_options=trivance.torch.Options(algorithm="ring"))
              for r in range(size)]
     mine = [pairs[rank], pairs[rank - 1]]
     tensors = [torch.full((1000,), float(rank)) for _ in mine]

@@ -31,7 +31,7 @@ import time
 import torch
 import torch.distributed as dist
 
-import trivance_torch
+import trivance.torch
 
 RANK, RANKS = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
 TIMEOUT = 3.0
@@ -110,9 +110,9 @@ def bad():
 
 def options():
     def start(**more):
-        begin(pg_options=trivance_torch.Options(**more))
+        begin(pg_options=trivance.torch.Options(**more))
 
-    fails(lambda: begin(pg_options=7), "takes trivance_torch.Options", kind=TypeError)
+    fails(lambda: begin(pg_options=7), "takes trivance.torch.Options", kind=TypeError)
     fails(lambda: start(half="quarter"), '"wide" or "narrow"', kind=ValueError)
     fails(lambda: start(torus=3), "is a text", kind=TypeError)
     fails(lambda: start(torus="2x2"), "2x2", kind=(ValueError, RuntimeError))
@@ -163,10 +163,10 @@ def limit():
 def missing():
     begin(60)
     seconds = datetime.timedelta(seconds=1)
-    trivance_torch.monitored_barrier(timeout=seconds)
+    trivance.torch.monitored_barrier(timeout=seconds)
     if RANK > 0:
         time.sleep(2)
-    fails(lambda: trivance_torch.monitored_barrier(timeout=seconds, wait_all_ranks=True),
+    fails(lambda: trivance.torch.monitored_barrier(timeout=seconds, wait_all_ranks=True),
           "rank 1, 2 did not come within 1 s")
 
 
@@ -236,11 +236,11 @@ def longest():
     begin((datetime.timedelta.max - datetime.timedelta(days=1)).total_seconds())
     work = dist.all_reduce(torch.ones(3), async_op=True)
     assert work.wait(datetime.timedelta.max)
-    trivance_torch.monitored_barrier(timeout=datetime.timedelta.max)
+    trivance.torch.monitored_barrier(timeout=datetime.timedelta.max)
 
 
 def half():
-    begin(pg_options=trivance_torch.Options(half="narrow" if RANK == 1 else "wide"))
+    begin(pg_options=trivance.torch.Options(half="narrow" if RANK == 1 else "wide"))
     tensor = torch.ones(3, dtype=torch.float16)
     dist.all_reduce(tensor)
     assert tensor.tolist() == [RANKS] * 3
@@ -261,9 +261,9 @@ def forked():
     work = dist.irecv(torch.empty(3), (RANK + 1) % 3)
     child = os.fork()
     if child == 0:
-        for call in (work.wait, work.is_completed, dist.barrier, trivance_torch.monitored_barrier):
+        for call in (work.wait, work.is_completed, dist.barrier, trivance.torch.monitored_barrier):
             fails(call, "this process was forked")
-        trivance_torch._close()
+        trivance.torch._close()
         os._exit(7)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7, "the child ended otherwise"
     dist.send(torch.ones(3), (RANK - 1) % 3)

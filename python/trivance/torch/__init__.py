@@ -1,7 +1,7 @@
 """Trivance as a backend of torch.distributed.
 
     import torch.distributed as dist
-    import trivance_torch                    # registers the backend
+    import trivance.torch                    # registers the backend
     dist.init_process_group("trivance")      # under torchrun or mpirun
 
 The environment says how the processes are wired (TRIVANCE_TORUS, TRIVANCE_PORTS, …), as everywhere in Trivance; `Options`
@@ -48,9 +48,9 @@ class Options:
         for name in ("torus", "algorithm", "provider", "ports", "half"):
             value = getattr(self, name)
             if not isinstance(value, str):
-                raise TypeError(f"trivance_torch.Options: {name} is a text, and {value!r} is none")
+                raise TypeError(f"trivance.torch.Options: {name} is a text, and {value!r} is none")
         if self.half not in ("wide", "narrow"):
-            raise ValueError(f'trivance_torch.Options: half is "wide" or "narrow", and not {self.half!r}')
+            raise ValueError(f'trivance.torch.Options: half is "wide" or "narrow", and not {self.half!r}')
 
 
 def _make(where: Any, options: Optional[Options]) -> Any:
@@ -58,7 +58,7 @@ def _make(where: Any, options: Optional[Options]) -> Any:
     if options is None:
         options = Options()
     if not isinstance(options, Options):
-        raise TypeError(f"the backend trivance takes trivance_torch.Options as pg_options, and not {options!r}")
+        raise TypeError(f"the backend trivance takes trivance.torch.Options as pg_options, and not {options!r}")
     timeout = where.timeout
     if not isinstance(timeout, timedelta):
         timeout = timedelta(seconds=timeout)

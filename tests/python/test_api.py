@@ -1,0 +1,223 @@
+"""The public interface: the example of the documentation, names, properties, tables and conversions."""
+import doctest
+import math
+import pathlib
+import pickle
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import trivance as tv
+
+
+def test_example(tmp_path):
+    net = tv.Network("8x8m", bandwidth="800Gb/s", alpha="1.5us", cuts=["3:+0"])
+    choice = net.plan("1MiB")
+    assert choice.time > choice.limit > 0 and repr(choice).startswith("Choice(name=") and choice.steps > 0
+    s = tv.Schedule("trivance-b", "27x27")
+    proof = s.verify()
+    assert proof and proof.exact and proof.consistent and repr(proof).startswith("Proof(exact=True, consistent=True")
+    assert s.messages.dtype.names == ("stream", "step", "src", "dst", "port", "units", "bytes")
+    assert s.messages.shape == (34992,)
+    table = choice.schedule().simulate(net, ["32KiB", "1MiB"])
+    assert list(table["bytes"]) == [32768, 1 << 20] and table["time"][1] == pytest.approx(choice.time)
+    comparison = tv.compare("8x8", ["trivance", "swing", "bruck", "bucket", "planned"], sizes="32:1M")
+    assert len(comparison) == 5 * 16 and (comparison["planned"]["time"] <= comparison["swing"]["time"]).all()
+    assert set(comparison["trivance"]["name"]) == {"trivance-l", "trivance-b"}
+    assert (comparison["time"] >= comparison["limit"]).all()
+    assert tv.Schedule("trivance-l", "9")._repr_svg_().startswith("<svg")
+
+
+def test_doctests():
+    from trivance import schedule
+    assert doctest.testmod(schedule).failed == 0
+    text = (tv.__doc__ or "").replace("…", "...")
+    test = doctest.DocTestParser().get_doctest(text, {}, "trivance", None, 0)
+    assert doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test).failed == 0
+
+
+def test_public_names_have_docstrings():
+    for name in tv.__all__:
+        one = getattr(tv, name)
+        if callable(one):
+            assert one.__doc__ and len(one.__doc__) > 10, name
+            for member in vars(one) if isinstance(one, type) else ():
+                if not member.startswith("_") and callable(getattr(one, member)) and member not in dir(tuple):
+                    assert getattr(one, member).__doc__, f"{name}.{member}"
+
+
+def test_torus():
+    torus = tv.Torus("8x4m")
+    assert (torus.dims, torus.size, torus.lines, str(torus)) == ((8, 4), 32, (1,), "8x4m")
+    assert torus == tv.Torus((8, 4), lines=(1,)) == tv.Torus(torus) and hash(torus) == hash(tv.Torus("8x4m"))
+    assert torus != tv.Torus("8x4") and torus != "8x4m"
+    assert torus.coordinates(31) == (7, 3) and torus.rank((7, 3)) == 31
+    assert torus.neighbour(0, 1) == 28 and torus.neighbour(0, 3) is None and torus.neighbour(0, 2) == 1
+    assert tv.Torus(9).dims == (9,) and repr(torus) == "Torus('8x4m')"
+
+
+def test_network_replace_and_equality():
+    net = tv.Network("8x8", alpha=1.5e-6, bandwidth=800e9)
+    assert net == tv.Network("8x8") and net.replace(alpha="2us") != net
+    assert net.replace(torus="4x4").torus == tv.Torus("4x4")
+    assert net.replace(slow={(3, "+0"): 4}).links == ((3, 0, 4.0),)
+    assert net.replace(cuts="3:+0").links == ((3, 0, math.inf), (11, 1, math.inf))
+    assert eval(repr(net.replace(cuts=["3:+0"], packet="4KiB")), {"Network": tv.Network}).links == \
+        ((3, 0, math.inf), (11, 1, math.inf))
+
+
+@pytest.mark.parametrize("text, count", [("1", 1), ("64KiB", 65536), ("64k", 65536), ("1G", 1 << 30), (4096, 4096),
+                                         (np.int64(7), 7), (2.0, 2), ("8B", 8), ("1TiB", 1 << 40)])
+def test_bytes(text, count):
+    assert tv.parse_bytes(text) == count
+
+
+def test_sizes():
+    assert tv.parse_sizes("32:128") == [32, 64, 128] and tv.parse_sizes("1K:5K:+2K,7") == [1024, 3072, 5120, 7]
+    assert tv.parse_sizes("1:20:x4") == [1, 4, 16, 20] and tv.parse_sizes(["1K", 5]) == [1024, 5]
+
+
+@pytest.mark.parametrize("bad", ["", "x", "1.5K", "-1", "0", 0, -1, 1.5, None, True, "64 KB", "9" * 40, math.nan, b"1", [1]])
+def test_bad_bytes(bad):
+    with pytest.raises(tv.ArgumentError):
+        tv.parse_bytes(bad)
+
+
+def test_units_are_those_of_numbers():
+    texts = tv.Network("9", bandwidth="12.5GB/s", alpha="0.3us", link_latency="20ns", gamma="0.01ns")
+    numbers = tv.Network("9", bandwidth=100e9, alpha=0.3e-6, link_latency=20e-9, gamma=1e-11)
+    assert texts == numbers and texts.plan("1M").time == numbers.plan("1M").time
+
+
+def test_constraints():
+    free, bound = tv.plan("9", "64K"), tv.plan("9", "64K", consistent=True, memory="1M", messages_per_port=1)
+    assert bound.consistent and bound.time >= free.time
+    assert tv.Planner("9", consistent=True).best("64K").consistent
+    with pytest.raises(tv.UnsupportedError):
+        tv.plan("9", "64K", memory=1).schedule() and tv.Planner("9", memory=1, consistent=True).time("64K", "trivance-l")
+
+
+def test_memory_of_messages_outlives_the_schedule():
+    rows = tv.Schedule("trivance-b", "9x9").messages
+    copy = rows.copy()
+    junk = [np.ones(1000) for _ in range(100)]
+    assert len(junk) == 100 and (rows == copy).all() and rows.flags.writeable
+
+
+def test_links():
+    simulator = tv.Simulator(tv.Schedule("trivance-b", "9"), tv.Network("9"))
+    links = simulator.run("1M", links=True).links
+    assert len(links) == 18 and links["busy"].max() <= simulator.time("1M") and links["bytes"].sum() > 0
+
+
+def test_simulator_in_threads():
+    simulator = tv.Simulator(tv.Schedule("bucket", "8x8"))
+    alone, found = simulator.time("1M"), []
+    threads = [threading.Thread(target=lambda: found.append(simulator.time("1M"))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [alone] * 8
+
+
+def test_planner_in_threads():
+    planner, found = tv.Planner("9x9"), []
+    threads = [threading.Thread(target=lambda: found.append(planner.rank("1M", 2)[0].name)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8 and len(set(found)) == 1
+
+
+def test_progress_and_cancellation():
+    told = []
+    assert tv.Schedule("trivance-b", "9x9").verify(progress=told.append) and told and max(told) <= 1
+
+    class Enough(Exception):
+        pass
+
+    def stop(_fraction):
+        raise Enough
+
+    with pytest.raises(Enough):
+        tv.Schedule("trivance-b", "27x27").verify(progress=stop)
+    with pytest.raises(Enough):
+        tv.compare("8x8", ["trivance", "swing"], progress=stop)
+    assert tv.Schedule("trivance-b", "9").verify()
+
+
+def test_ctrl_c(tmp_path):
+    script = ("import signal, threading, os, trivance as tv\n"
+              "threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+              "s = tv.Schedule('bucket', '16x16x16')\n"
+              "try:\n    s.verify(); tv.Simulator(s, tv.Network('16x16x16', model='dateline')).time('1G')\n"
+              "except KeyboardInterrupt:\n    print('interrupted')\n")
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.strip() == "interrupted", done.stderr
+
+
+def test_import_is_light():
+    script = "import sys, trivance; print('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def _import_a_copy(tmp_path, change):
+    """The last line of what an import of a changed copy of the package says."""
+    place = pathlib.Path(tv.__file__).parent
+    copy = tmp_path / "trivance"
+    copy.mkdir()
+    for file in place.glob("*.py"):
+        (copy / file.name).write_text(file.read_text())
+    for library in place.glob("*.so.0"):
+        (copy / library.name).symlink_to(library.resolve())
+    change(copy)
+    done = subprocess.run([sys.executable, "-c", "import trivance"], capture_output=True, text=True, check=False,
+                          env={"PYTHONPATH": str(tmp_path), "TRIVANCE_LIBRARY": "/nonexistent"})
+    return done.returncode, done.stderr.strip().splitlines()[-1] if done.stderr else ""
+
+
+def test_library_of_another_version(tmp_path):
+    def change(copy):
+        file = copy / "_library.py"
+        file.write_text(file.read_text().replace(f'"{tv.__version__}"', '"9.9.9"'))
+
+    assert _import_a_copy(tmp_path, lambda copy: None) == (0, "")
+    other = tmp_path / "other"
+    other.mkdir()
+    code, sentence = _import_a_copy(other, change)
+    assert code == 1 and f"libtrivance.so.0 is version {tv.__version__}; this package works with version 9.9.9" in sentence
+
+
+def test_library_that_is_missing(tmp_path):
+    code, sentence = _import_a_copy(tmp_path, lambda copy: (copy / "libtrivance.so.0").unlink())
+    assert code == 1 and "LibraryError: libtrivance.so.0 cannot be loaded" in sentence and "TRIVANCE_LIBRARY" in sentence
+
+
+def test_pandas_frame():
+    pandas = pytest.importorskip("pandas")
+    comparison = tv.compare("9", ["trivance-l", "trivance-b"], sizes="1K:1M")
+    assert isinstance(comparison.frame(), pandas.DataFrame) and comparison.frame().shape == (11, 2)
+    assert isinstance(tv.Schedule("ring", "9").simulate(sizes="1K"), pandas.DataFrame)
+    assert "trivance-l" in comparison._repr_html_()
+
+
+def test_plot():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    comparison = tv.compare("9", ["trivance", "bruck", "hybrid:3", "planned"], sizes="1K:1M")
+    assert len(comparison.plot().lines) == 4 and len(comparison.plot(relative="trivance").lines) == 4
+    assert comparison.plot(relative="limit").get_ylabel() == "time / limit"
+    with pytest.raises(tv.ArgumentError):
+        comparison.plot(relative="nothing")
+
+
+def test_errors_can_be_pickled_and_have_codes():
+    with pytest.raises(tv.ArgumentError) as error:
+        tv.Torus("9y9")
+    assert error.value.code == -1 and isinstance(error.value, ValueError)
+    assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)
