@@ -61,24 +61,19 @@ static bool python_suits(const char *python)
     return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* Where the package lies beside the tool, puts its folder first in the path of Python, and names that of the library,
- * unless the user does. Else it may be where Python looks. */
-static void set_paths(void)
+/* Where the package lies beside the tool, puts its folder first in the path of Python; else it may be where Python
+ * looks. */
+static void set_path(void)
 {
-    static const char *const package_place[] = {"../python/", TRIVANCE_PYTHON_PLACE "/", NULL};
-    static const char *const library_place[] = {TRIVANCE_LIBRARY_PLACE "/", NULL};
-    static const char package[] = "trivance/figures/__main__.py", library[] = "libtrivance.so.0";
+    static const char *const place[] = {"../python/", TRIVANCE_PYTHON_PLACE "/", NULL};
+    static const char file[] = "trivance/figures/__main__.py";
     char path[4096], both[8192];
     const char *others = getenv("PYTHONPATH");
-    if (!cli_find_beside(package_place, package, R_OK, path, sizeof path))
+    if (!cli_find_beside(place, file, R_OK, path, sizeof path))
         return;
-    snprintf(both, sizeof both, "%.*s%s%s", (int)(strlen(path) - strlen(package)), path, others ? ":" : "",
-             others ? others : "");
+    path[strlen(path) - strlen(file)] = '\0';
+    snprintf(both, sizeof both, "%s%s%s", path, others ? ":" : "", others ? others : "");
     setenv("PYTHONPATH", both, 1);
-    if (cli_find_beside(library_place, library, R_OK, path, sizeof path)) {
-        path[strlen(path) - strlen(library)] = '\0';
-        setenv("TRIVANCE_LIBRARY", path, 0);
-    }
 }
 
 int cli_figures(int argc, char **argv)
@@ -89,7 +84,7 @@ int cli_figures(int argc, char **argv)
             cli_print_help(&cli_figures_command, stdout);
             return CLI_OK;
         }
-    set_paths();
+    set_path();
     for (size_t p = 0; p < sizeof python / sizeof python[0]; p++) {
         char **command = calloc((size_t)argc + 3, sizeof *command);
         if (!command || !python_suits(python[p])) {

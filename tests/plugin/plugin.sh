@@ -29,6 +29,9 @@ expect '"algorithm": "toy", .*"error": null' simulate 8x8 --algorithm=all --byte
 expect '^toy:both .*[0-9] us ' plan 3x3 --bytes=64M --why # what it offers the planner …
 has '^toy  .*[0-9] us ' plan 3x3 --bytes=64M --why        # … and its family
 expect ' at  .*  toy$' plan 4 --all-sizes
+export PYTHONPATH=$sources/python PYTHONDONTWRITEBYTECODE=1 # the package, over the library beside the tool
+TRIVANCE_LIBRARY=$(dirname "$tool")
+export TRIVANCE_LIBRARY
 expect '1 figure' figures --quick --only=6 --model=fifo --out="$folder/evaluation"
 
 written() { # PATTERN FILE: a line of what `trivance figures` wrote

@@ -125,6 +125,18 @@ STUDIES = (
           "quarter less and take half as long again.",
           "gamma", ("0ns", "0.01ns/stream"), ("8", "32x32", "27x27", "8x8", "8x8x8"),
           ("trivance-b", "swing-b", "recdoub-b", "bucket"), (2 * M, 32 * M), 0.0),
+    Study("Ranks that are late",
+          "Section 7 of the paper discusses the joint reduction: a rank of Trivance waits for both messages of a step, "
+          "where a stream of Swing waits for one. Here every alpha is stretched by a random share of up to 20 % "
+          "(`--jitter=20%`). Both lose about as much: a step ends with the latest of the ranks that it depends on, and "
+          "fewer steps have fewer of them.",
+          "jitter", ("0", "0.2"), ("8", "8x8", "27x27"), ("trivance-b", "swing-b", "bucket"), (128 * K, 2 * M), 0.0),
+    Study("One slow link",
+          "One directed link has half the bandwidth (`--slow-link=0:+0:2x`). What delays one message of Trivance delays "
+          "the joint reduction of its receiver and all that follows; of Swing's mirrored streams it delays the one that "
+          "uses the link, and the vector is complete when both are.",
+          "slow-link", ("none", "0:+0:2x"), ("8", "8x8", "27x27"), ("trivance-b", "swing-b", "bucket"),
+          (128 * K, 2 * M), 0.0),
 )
 
 

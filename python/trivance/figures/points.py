@@ -177,9 +177,15 @@ def schedule_of(member, torus):
 
 
 def network_of(torus, options):
+    """The network of options as the tool writes them."""
     named = {name.replace("-", "_"): value for name, value in options}
     if named.get("gamma", "").endswith("/stream"):
         named |= {"gamma": named["gamma"].removesuffix("/stream"), "gamma_per_stream": True}
+    if "jitter" in named:
+        named["jitter"] = float(named["jitter"])
+    if "slow_link" in named:
+        link, factor = named.pop("slow_link").rsplit(":", 1)
+        named["slow"] = {link: float(factor.removesuffix("x"))}
     return trivance.Network(torus, **named)
 
 

@@ -14,7 +14,8 @@ from .measures import Curve, Figure, exactly
 from .points import Point, simulate_all
 
 DEFAULTS = (("delivery", "head"), ("model", "dateline"))
-USUAL = {"bandwidth": "800Gb/s", "alpha": "1.5us", "link-latency": "100ns", "packet": "8KiB", "gamma": "0ns"}
+USUAL = {"bandwidth": "800Gb/s", "alpha": "1.5us", "link-latency": "100ns", "packet": "8KiB", "gamma": "0ns",
+         "jitter": "0", "slow-link": "none"}
 
 
 @dataclass
