@@ -36,12 +36,13 @@ const cli_command_t cli_figures_command = {
     .name = "figures",
     .summary = "the figures and tables of the paper's evaluation, recomputed",
     .usage = "[OPTIONS]",
-    .about = "Simulates figures 6 to 20 of the paper's evaluation and tables 1 and 2, and compares them with what the "
-             "paper says. Figures 21 to 32, beyond the paper, show what planned schedules (`trivance plan`) gain over "
-             "all of its algorithms, on meshes up to 512 MiB (30 to 32); figure 33 what they lose as links fail; 34 and "
-             "35 are 4-D tori. The folder then has index.html (all of it, opens offline), evaluation.md (claim by "
-             "claim), tables.csv, and in figures/ every figure as CSV and SVG. An interrupted run goes on where it "
-             "stopped. Needs python3 with numpy and matplotlib.",
+    .about =
+        "Simulates figures 6 to 20 of the paper's evaluation and tables 1 and 2, and compares them with what the "
+        "paper says. Figures 21 to 32, beyond the paper, show what planned schedules (`trivance plan`) gain over "
+        "all of its algorithms, on meshes up to 512 MiB (30 to 32); figure 33 what they lose as links fail; 34 and "
+        "35 are 4-D tori. The folder then has index.html (all of it, opens offline), evaluation.md (claim by "
+        "claim), tables.csv, and in figures/ every figure as CSV and SVG. An interrupted run goes on where it "
+        "stopped. Needs python3 with numpy and matplotlib.",
     .option = option,
     .examples = "trivance figures --output evaluation\n"
                 "trivance figures --quick --only 6,17\n"

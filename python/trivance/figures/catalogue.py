@@ -186,5 +186,5 @@ def omits(torus, algorithm):
 
 
 def own_of(spec):
-    """Whose advantage a figure shows."""
+    """The algorithm whose advantage a figure shows."""
     return PLANNED if spec.planned else family("trivance")

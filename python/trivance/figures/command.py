@@ -67,7 +67,7 @@ def _workers(text):
 
 
 def parser():
-    """The same options as those of `trivance figures --help`, which says what they mean."""
+    """The same options as those of `trivance figures --help`, which explains them."""
     made = Parser(prog="trivance figures", description="The figures and tables of the paper's evaluation, recomputed. "
                   "`trivance figures --help` explains the options.")
     made.add_argument("-o", "--output", metavar="DIR", default="evaluation")
@@ -98,6 +98,8 @@ def chosen(options):
 
 def prepare_folder(folder):
     """Finds out before anything is simulated whether files can be written."""
+    if not folder:
+        raise trivance.ArgumentError("the folder has no name; for example --output=evaluation")
     for path in (folder, os.path.join(folder, "figures")):
         try:
             os.makedirs(path, exist_ok=True)
@@ -165,7 +167,7 @@ def main(arguments):
     except Interrupted as signal_number:
         with kept.lock:  # no line is torn
             sys.stderr.write(f"trivance figures: interrupted; what was simulated is kept in '{kept_path}', and the same "
-                             "command goes on there\n")
+                             "command continues there\n")
             sys.stderr.flush()
             os._exit(128 + signal_number.args[0])  # threads are still simulating
 

@@ -1,4 +1,4 @@
-"""What the curves of a figure say: advantages, break-even sizes, switches from L to B; and sizes and shares in words."""
+"""Measures of a figure's curves: advantages, break-even sizes, switches from L to B; and sizes and shares in words."""
 import math
 from dataclasses import dataclass, field
 from typing import NamedTuple

@@ -145,7 +145,7 @@ class Size:
         return self.phrase.format(_place(self.first, self.last))
 
     def sizes(self, figure, curve):
-        """What is compared, of one figure."""
+        """The sizes of one figure that are compared."""
         raise NotImplementedError
 
     def readings(self, figure, result):

@@ -143,7 +143,7 @@ def _times(answers, points):
 
 
 def _study_rows(result):
-    """What each row of the studies simulates: the algorithm, and Trivance, under both values."""
+    """The points of each row of the studies: of the algorithm, and of Trivance, under both values."""
     tori = {spec.torus for spec in result.specs if not spec.beyond}
     for study in catalogue.STUDIES:
         for torus, algorithm, size in itertools.product(study.tori, study.algorithms, study.sizes):
