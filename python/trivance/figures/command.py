@@ -14,7 +14,7 @@ from .catalogue import SPECS
 from .claims import CLAIMS
 from .counted import tables
 from .draw import draw
-from .points import Kept
+from .points import Kept, beside
 from .run import Result, run, variants
 
 QUICK_RANKS_MAX = 64
@@ -109,7 +109,7 @@ def prepare_folder(folder):
             raise trivance.ArgumentError(f"the folder '{path}' cannot be made or written: {error.strerror}") from error
 
 
-def write_all(result, folder):
+def write_all(result, rows, folder):
     def path(*names):
         return os.path.join(folder, *names)
 
@@ -119,7 +119,6 @@ def write_all(result, folder):
             write.figure_csv(figure, stream)
         with write.output(name + ".svg") as stream:
             draw(figure, stream)
-    rows = tables()
     with write.output(path("tables.csv")) as stream:
         write.tables_csv(rows, stream)
     with write.output(path("evaluation.md")) as stream:
@@ -155,9 +154,10 @@ def main(arguments):
             return 0
         result = Result(chosen(options), options.quick, (("delivery", options.delivery), ("model", options.model)),
                         command=command_text(options))
+        rows = beside(tables)
         run("figures", result, kept, options.workers)
         variants(result, kept, options.workers)
-        write_all(result, options.output)
+        write_all(result, rows(), options.output)
         kept.close(False)
         print_summary(result, options.output, time.monotonic() - begun)
         return 0

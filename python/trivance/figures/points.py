@@ -133,6 +133,20 @@ def in_threads(jobs, work, workers):
         raise failures[0]
 
 
+def beside(work):
+    """Starts work on a thread of its own; returns a function that waits for its result."""
+    results = []
+    thread = threading.Thread(target=in_threads, args=([work], lambda job: results.append(job()), 1), daemon=True)
+    thread.start()
+
+    def wait():
+        thread.join()
+        if not results:
+            raise trivance.TrivanceError("the tables could not be computed")
+        return results[0]
+    return wait
+
+
 # ---- Simulating ------------------------------------------------------------------------------------------------------
 
 class Simulators:
