@@ -21,10 +21,11 @@ class BuildLibraries(build_py):
     def run(self):
         super().run()
         folder = os.path.join(ROOT, BASE, "cmake")
-        subprocess.run(["cmake", "-S", ROOT, "-B", folder, f"-DCMAKE_C_FLAGS_RELEASE=-O2 -ffile-prefix-map={ROOT}=.", "-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON",
-                        "-DTRIVANCE_TESTS=OFF", "-DTRIVANCE_BENCH=OFF", "-DTRIVANCE_MPI=OFF", "-DTRIVANCE_EXPLORER=OFF",
-                        "-DTRIVANCE_TORCH=OFF"], check=True)
-        subprocess.run(["cmake", "--build", folder, "--parallel", "--target", "trivance_shared", "trivance_formats"], check=True)
+        parts = [f"-DTRIVANCE_{part}=OFF" for part in ("TESTS", "BENCH", "MPI", "EXPLORER", "TORCH")]
+        subprocess.run(["cmake", "-S", ROOT, "-B", folder, f"-DCMAKE_C_FLAGS_RELEASE=-O2 -ffile-prefix-map={ROOT}=.",
+                        "-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON", *parts], check=True)
+        subprocess.run(["cmake", "--build", folder, "--parallel", "--target", "trivance_shared", "trivance_formats"],
+                       check=True)
         package = os.path.join(self.build_lib, "trivance")
         for library in ("src/libtrivance.so.0", "src/formats/front/libtrivance_formats.so.0"):
             shutil.copy(os.path.join(folder, library), package)

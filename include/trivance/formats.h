@@ -66,10 +66,10 @@ typedef struct trv_schedule_file {
     trv_slow_link_t slow_link[TRV_SCHEDULE_FILE_LINKS_MAX];
 } trv_schedule_file_t;
 
-/* Reads a file of the format trivance-schedule-1; "-" is stdin. TRV_ERR_INVALID with a sentence that says where the text
+/* Reads a file of the format trivance-schedule-1; "-" is stdin. TRV_ERR_INVALID with a sentence that states where the text
  * is not what the format asks for. `warn` may be NULL; otherwise it receives a sentence about everything that is ignored.
  * Files without blocks become schedules whose units are the largest share of the vector that all messages are multiples
- * of (or 1/2^16 of it where that is too small, with a warning). What the schedule claims is not verified. */
+ * of (or 1/2^16 of it where that is too small, with a warning). The schedule's claims are not verified. */
 TRV_API int trv_schedule_read(const char *path, trv_schedule_file_t *file,
                               void (*warn)(void *context, const char *sentence), void *context);
 

@@ -356,7 +356,7 @@ _libc.free.argtypes = (_P,)
 
 
 def capture(write: Callable[[c.c_void_p], Any]) -> str:
-    """What a function of the library writes to the stream that it is called with."""
+    """The text that a function of the library writes to the stream that it is called with."""
     text, length = c.c_void_p(), c.c_size_t()
     stream = _libc.open_memstream(c.byref(text), c.byref(length))
     if not stream:

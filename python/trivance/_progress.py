@@ -46,7 +46,7 @@ def _note(_number: int, _frame: Any) -> None:
 
 
 def run(function: Callable[..., int], arguments: Any) -> int:
-    """The code that a long function of the library returns. What its callback raised is raised; Ctrl-C ends it."""
+    """The code that a long function of the library returns. An exception in its callback is raised; Ctrl-C ends it."""
     _thread.error = None
     main = threading.current_thread() is threading.main_thread()
     if main and _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:

@@ -97,6 +97,9 @@ class Torus:
         at[dimension] = moved % size
         return self.rank(at)
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return Torus, (str(self),)
+
     def __str__(self) -> str:
         return "x".join(f"{size}{'m' if d in self.lines else ''}" for d, size in enumerate(self.dims))
 
@@ -320,6 +323,9 @@ class Network:
         from ._graph import from_networkx
         return cls(**from_networkx(graph, options))
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return _make, (str(self.torus), self.options)
+
     def __repr__(self) -> str:
         usual = _usual()
         changed = [f", {key}={value!r}" for key, value in self.options.items() if value != usual[key]]
@@ -338,6 +344,10 @@ class Network:
 
 _COMPARED = [name for name, kind in L.SimulateOptions._fields_ if kind in (c.c_int, c.c_double, c.c_bool, c.c_uint,
                                                                           c.c_uint32, c.c_uint64)]
+
+
+def _make(torus: str, options: Dict[str, Any]) -> Network:
+    return Network(torus, **options)
 
 
 def _fraction(value: Any) -> float:

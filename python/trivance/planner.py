@@ -130,7 +130,7 @@ def find_limit(network: Network, size: int, collective: str) -> Limit:
 
 
 def hop_ns(options: L.SimulateOptions) -> float:
-    """What a hop takes: along a link and through both sides of a router."""
+    """The time of a hop: along a link and through both sides of a router."""
     return float(options.link_latency_ns + options.router_in_ns + options.router_out_ns)
 
 

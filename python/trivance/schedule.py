@@ -22,7 +22,7 @@ _MESSAGE_DTYPE = [("stream", "i4"), ("step", "i4"), ("src", "i4"), ("dst", "i4")
 
 
 class Proof(NamedTuple):
-    """What the verifier found; true if all claims of the schedule hold.
+    """The verifier's result; true if all claims of the schedule hold.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Proof(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What a schedule costs, measured by routing every message (paper, section 2.1).
+    """The cost of a schedule, measured by routing every message (paper, section 2.1).
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class _Messages:
 
 
 class Schedule:
-    """Who sends what to whom, in which step, and how it is combined.
+    """A schedule: the messages of every rank in every step, and their reductions.
 
     Parameters
     ----------
@@ -304,7 +304,7 @@ class Schedule:
 
     @property
     def symmetry(self) -> str:
-        """Which relabelling maps it onto itself: "none", "parity" (translation by 2) or "translation"."""
+        """The relabelling that maps it onto itself: "none", "parity" (translation by 2) or "translation"."""
         return L.SYMMETRIES[L.lib.schedule_symmetry(self._pointer)]
 
     # ---- Messages --------------------------------------------------------------------------------------------------
@@ -332,7 +332,9 @@ class Schedule:
         listed = L.Messages()
         with watch(progress, f"messages of {self.name}"):
             L.call(L.lib.schedule_messages, self._pointer, to_bytes(size), c.byref(listed), callback, None)
-        rows: np.ndarray[Any, Any] = np.asarray(_Messages(listed))
+        rows: np.ndarray[Any, Any] = np.zeros(0, dtype=_MESSAGE_DTYPE)  # NULL is no memory to numpy
+        if listed.count:
+            rows = np.asarray(_Messages(listed))
         return rows[["stream", "step", "src", "dst", "port", "units", "bytes"]]
 
     def _each_step(self) -> Iterator[Tuple[int, int, int, L.Step]]:
@@ -348,7 +350,7 @@ class Schedule:
 
     @property
     def transfers(self) -> "np.ndarray[Any, Any]":
-        """What `from_messages` takes: a row for every unit of every message, with registers.
+        """A table as `from_messages` takes it: a row for every unit of every message, with registers.
 
         Returns
         -------

@@ -42,8 +42,9 @@ static int read_kind(const reader_t *reader, const xml_tag_t *tag, int *actions)
             *actions = kind[i].actions;
             return TRV_OK;
         }
-    return trv_xml_fail(&reader->xml, "a step's type is '%.20s'; known here are s, r, cpy, re, rcs, rrc, rrs, rrcs and nop",
-                    type ? type : "");
+    return trv_xml_fail(&reader->xml,
+                        "a step's type is '%.20s'; known here are s, r, cpy, re, rcs, rrc, rrs, rrcs and nop",
+                        type ? type : "");
 }
 
 /* Whether the element that <tag> began ends here. */
@@ -61,7 +62,7 @@ static int read_buffer(const reader_t *reader, const xml_tag_t *tag, const char 
     const char *text = trv_xml_text(tag, key);
     if (!text || !*text || !strchr("ios", *text) || text[1])
         return trv_xml_fail(&reader->xml, "%s is '%.20s'; buffers are i (input), o (output) and s (scratch)", key,
-                        text ? text : "");
+                            text ? text : "");
     *buffer = *text;
     return TRV_OK;
 }
@@ -171,7 +172,8 @@ static int read_head(reader_t *reader, xml_tag_t *tag)
     if (!rc && trv_xml_text(tag, "outofplace"))
         rc = trv_xml_integer(&reader->xml, tag, "outofplace", 0, 1, &program->mode[1]);
     if (!rc && program->collective != TRV_ALLREDUCE && program->chunks % program->gpus)
-        rc = trv_xml_fail(&reader->xml, "nchunksperloop is %d, no multiple of the %d GPUs", program->chunks, program->gpus);
+        rc = trv_xml_fail(&reader->xml, "nchunksperloop is %d, no multiple of the %d GPUs", program->chunks,
+                          program->gpus);
     return rc;
 }
 

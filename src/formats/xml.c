@@ -44,8 +44,9 @@ static int read_attribute(xml_t *xml, xml_tag_t *tag)
     const size_t length = strspn(xml->at, NAME);
     char *key = xml->at;
     if (length == 0 || tag->attributes == XML_ATTRIBUTES_MAX)
-        return trv_xml_fail(xml, length ? "there are more than %d attributes" : "a tag ends with > or />, after attributes",
-                        XML_ATTRIBUTES_MAX);
+        return trv_xml_fail(xml,
+                            length ? "there are more than %d attributes" : "a tag ends with > or />, after attributes",
+                            XML_ATTRIBUTES_MAX);
     skip(xml, length);
     char *key_end = xml->at;
     skip_blank(xml);
@@ -130,7 +131,7 @@ int trv_xml_integer(const xml_t *xml, const xml_tag_t *tag, const char *key, int
     const long long number = strtoll(text, &end, 10);
     if (!*text || *end || number < min || number > max)
         return trv_xml_fail(xml, "%s=\"%.40s\" is not a whole number from %lld to %lld", key, text, (long long)min,
-                        (long long)max);
+                            (long long)max);
     *value = (int)number;
     return TRV_OK;
 }

@@ -61,7 +61,7 @@ fi
 
 echo "== static"
 rm -rf "$work/static" && cp -a "$prefix" "$work/static"
-find "$work/static" -name 'libtrivance.so*' -delete
+find "$work/static" \( -name 'libtrivance.so*' -o -name 'libtrivance_formats.so*' \) -delete
 ( libdir=${libdir/second place/static}
   export PKG_CONFIG_PATH=$libdir/pkgconfig
   unset LD_LIBRARY_PATH

@@ -75,8 +75,8 @@ examples() { # FOLDER: by CMake, from the sources that the package has
 }
 cd "$work"
 
-echo "== trivance, libtrivance0, libtrivance-dev"
-unpack trivance libtrivance0 libtrivance-dev
+echo "== trivance, libtrivance0, libtrivance-formats0, libtrivance-dev"
+unpack trivance libtrivance0 libtrivance-formats0 libtrivance-dev
 "$root/usr/bin/trivance" verify 9 --algorithm trivance-b
 [ -e "$root/usr/share/man/man1/trivance-plan.1.gz" ]
 cc "$source/examples/schedule.c" $(pkg-config --cflags --libs trivance) -o schedule
@@ -86,8 +86,8 @@ examples core
 ./core/schedule | cmp - schedule.out
 [ ! -e core/allreduce_mpi.openmpi ]
 
-echo "== libtrivance-formats0, python3-trivance"
-unpack libtrivance-formats0 python3-trivance
+echo "== python3-trivance"
+unpack python3-trivance
 [ ! -e "$root/usr/lib/python3/dist-packages/trivance/libtrivance.so.0" ]
 if /usr/bin/python3 -c 'import numpy' 2> /dev/null; then
     PYTHONPATH=$root/usr/lib/python3/dist-packages /usr/bin/python3 "$source/tests/python/installed.py" "$root/usr/lib/python3"

@@ -1,4 +1,4 @@
-"""What the tests share: the tool, and whether all cases run (TEST_EXHAUSTIVE) or a sample."""
+"""Shared by the tests: the tool, and whether all cases run (TEST_EXHAUSTIVE) or a sample."""
 import json
 import os
 import subprocess

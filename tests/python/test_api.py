@@ -107,6 +107,12 @@ def test_memory_of_messages_outlives_the_schedule():
     assert len(junk) == 100 and (rows == copy).all() and rows.flags.writeable
 
 
+def test_one_rank():
+    one = tv.Schedule("trivance-l", "1")
+    assert len(one.messages) == len(one.transfers) == len(one.combines) == 0 and one.messages.dtype.names[-1] == "bytes"
+    assert one.verify() and one.cost().steps == 0 and tv.Simulator(one).time("1M") == 0 and tv.plan("1", "1M").time == 0
+
+
 def test_links():
     simulator = tv.Simulator(tv.Schedule("trivance-b", "9"), tv.Network("9"))
     links = simulator.run("1M", links=True).links
@@ -167,7 +173,7 @@ def test_import_is_light():
 
 
 def _import_a_copy(tmp_path, change):
-    """The last line of what an import of a changed copy of the package says."""
+    """The exit status and the last line of an import of a changed copy of the package."""
     place = pathlib.Path(tv.__file__).parent
     copy = tmp_path / "trivance"
     copy.mkdir()
@@ -221,3 +227,20 @@ def test_errors_can_be_pickled_and_have_codes():
         tv.Torus("9y9")
     assert error.value.code == -1 and isinstance(error.value, ValueError)
     assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)
+
+
+def test_networks_can_be_pickled():
+    net = tv.Network("8x8m", cuts=["3:+0"], slow={"20:+0": 2}, packet="4KiB")
+    assert pickle.loads(pickle.dumps(net)) == net and pickle.loads(pickle.dumps(net.torus)) == net.torus
+
+
+def test_explorer_in_a_notebook(tmp_path, monkeypatch):
+    pytest.importorskip("IPython")
+    from trivance import _explorer
+    (tmp_path / "page.html").write_text("page")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(_explorer, "_find", lambda: str(tmp_path / "page.html"))
+    frame = tv.Network("8x8m", alpha="2us", cuts=["3:+0"], slow={"20:+1": 4}).explore("1MiB", height=500)
+    address = frame.src.split("#")[1]
+    assert "torus=8x8m" in address and "bytes=1048576" in address and "alpha=2000" in address
+    assert address.endswith("links=3:+0:cut,20:+1:4x") and (tmp_path / "trivance-explorer.html").read_text() == "page"

@@ -37,6 +37,8 @@ picture docs/star-l-4x4.svg 4x4 --algorithm=star:l:1.0/0.1/-1.0_2.1/0.2/2.-1:1 -
 version=$(sed -n 's/^project(trivance VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 grep -q "#define TRV_VERSION  *\"$version\"" include/trivance/common.h ||
     fault "common.h has another version than $version"
+grep -q "^__version__ = \"$version\"" python/trivance/_library.py ||
+    fault "python/trivance/_library.py has another version than $version"
 grep -q "^trivance ($version) " <(head -1 debian/changelog) || fault "debian/changelog has another version than $version"
 
 faults=$(find src testbed explorer include python bench examples tests -name '*.[ch]' -o -name '*.[ch]pp' | xargs awk '

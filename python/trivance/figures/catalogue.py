@@ -1,6 +1,7 @@
 """Figures and studies: what each one shows.
 
-Figures 6 to 20 are those of the paper's section 6 and appendices F and G, in its order. Of the others, 21 to 32 show
+Figures 6 to 20 are those of the paper's section 6, of its sensitivity analysis and its additional plots (appendices F and
+G), in its order. Of the others, 21 to 32 show
 what planned schedules gain over Trivance and the baselines, 33 what they lose as links fail, and 34 and 35 the 4-D tori
 of which the paper has an expectation. Of bandwidths and packet sizes the paper states the
 smallest and the largest value; of the alphas and link latencies of figures 13 and 14 it states none: they are ranges
@@ -126,8 +127,8 @@ STUDIES = (
           "gamma", ("0ns", "0.01ns/stream"), ("8", "32x32", "27x27", "8x8", "8x8x8"),
           ("trivance-b", "swing-b", "recdoub-b", "bucket"), (2 * M, 32 * M), 0.0),
     Study("Ranks that are late",
-          "Section 7 of the paper discusses the joint reduction: a rank of Trivance waits for both messages of a step, "
-          "where a stream of Swing waits for one. Here every alpha is stretched by a random share of up to 20 % "
+          "Joint reductions (paper, section 7) wait: a rank of Trivance needs both messages of a step, "
+          "where a stream of Swing needs one. Here every alpha is stretched by a random share of up to 20 % "
           "(`--jitter=20%`). Both lose about as much: a step ends with the latest of the ranks that it depends on, and "
           "fewer steps have fewer of them.",
           "jitter", ("0", "0.2"), ("8", "8x8", "27x27"), ("trivance-b", "swing-b", "bucket"), (128 * K, 2 * M), 0.0),

@@ -70,7 +70,7 @@ STEPS_3 = (
 # ---- The table -------------------------------------------------------------------------------------------------------
 
 CLAIMS = (
-    # Abstract and section 4.4
+    # Abstract, and section 4.4 about arbitrary sizes
     Claim("abstract", "5 to 30 % faster than the others up to 8 MiB",
           (6, 7, 8, 9, 11, 12, 16, 17, 18, 19, 20), Within(0, 35, 32, 8*M), UP_TO_8M),
     Claim("abstract", "3-D tori: faster than the others up to 128 MiB",

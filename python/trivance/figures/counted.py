@@ -7,7 +7,7 @@ import numpy as np
 import trivance
 
 
-# ---- Steps (section 4.4) ---------------------------------------------------------------------------------------------
+# ---- Steps on arbitrary sizes (section 4.4) --------------------------------------------------------------------------
 
 def _log_ceil(base, size):
     steps, reach = 0, 1

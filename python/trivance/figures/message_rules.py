@@ -1,9 +1,10 @@
-"""Three rules for what Trivance B sends where sizes are no powers of three (paper, sections 4.1, 4.3 and 4.4).
+"""Three rules for the blocks that the bandwidth-optimal Trivance sends where sizes are no powers of three (paper, sections
+4.1, 4.3 and 4.4; Algorithm 1).
 
 - the blocks that must move: every block crosses one edge per phase; this is the schedule trivance-b
 - ``algorithm-1``: every block that Algorithm 1 marks for the peer, literally. Where the ways of the later steps overlap,
   a block is sent to both sides
-- ``thirds``: m / 3^(k+1) in step k, as in section 4.1
+- ``thirds``: m / 3^(k+1) in step k of the reduce-scatter, as in section 4.1
 
 All three have the same steps, peers and routes. The schedules of the latter two have sizes only: they can be simulated
 and costed, but contributions would arrive twice, or not at all.

@@ -113,10 +113,10 @@ def _largest(result, figure):
 def _message_rules(result):
     if result.quick:
         return ""
-    text = ("## Three message rules\n\nWhere a side is no power of three, section 4 has three answers to how much Trivance B "
-            "sends. Those simulated here are the blocks that must move: each crosses one edge per phase, as in section 4.4 "
-            "(2m per rank at most). Algorithm 1, taken literally, also marks blocks that another way brings, and "
-            "m/3^(k+1) of section 4.1 holds for powers of three. Steps, peers and routes are the same. Delta is what a rank "
+    text = ("## Three message rules\n\nWhere a side is no power of three, section 4 has three answers to how much the "
+            "bandwidth-optimal Trivance sends. Those simulated here are the blocks that must move: each crosses one edge per phase, as in section 4.4 "
+            "(any size, 2m per rank at most). Algorithm 1, taken literally, also marks blocks that another way brings, and "
+            "m/3^(k+1) of section 4.1 (reduce-scatter) holds for powers of three. Steps, peers and routes are the same. Delta is what a rank "
             "sends / 2m, Theta the busiest link's bytes / (m/D).\n\n"
             "| torus | Delta | Algorithm 1 | m/3^(k+1) | Theta | Algorithm 1 | m/3^(k+1) |\n|---|---|---|---|---|---|---|\n")
     for torus, costs in message_rules.table():

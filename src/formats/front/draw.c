@@ -1,5 +1,5 @@
 /*
- * What a drawing shows, and its captions.
+ * The content of a drawing, and its captions.
  */
 #include "formats/front/draw.h"
 

@@ -1,5 +1,5 @@
 /*
- * What drawings as SVG and as text share, and the tool prints above them: options that belong to a schedule, captions.
+ * Shared by drawings as SVG and as text, and by the tool: options that belong to a schedule, captions.
  */
 #ifndef TRIVANCE_FORMATS_FRONT_DRAW_H
 #define TRIVANCE_FORMATS_FRONT_DRAW_H
@@ -9,7 +9,7 @@
 /* The network of a drawing, whose links are borrowed. */
 trv_network_t trv_draw_network(const trv_schedule_t *schedule, const trv_draw_options_t *options);
 
-/* Checks what the options say about the schedule. */
+/* Checks that the options fit the schedule. */
 int trv_draw_check(const trv_schedule_t *schedule, const trv_draw_options_t *options);
 
 /* The rank whose messages an SVG shows, or -1 for all ranks: on a ring or line the arrows of all ranks show the pattern, on

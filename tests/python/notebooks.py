@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""The notebooks run without an error, and their outputs are small; exit status 77 where nbclient, ipykernel or what they use is
+missing. Usage: notebooks.py NOTEBOOK… [--mend]; --mend writes the outputs into them
+"""
+import importlib.util
+import os
+import sys
+
+USED = ("nbclient", "nbformat", "ipykernel", "pandas", "matplotlib", "networkx")
+BYTES_MAX = 150_000
+
+missing = [name for name in USED if importlib.util.find_spec(name) is None]
+if missing:
+    print(f"skipped: {', '.join(missing)} not installed; `scripts/dependencies.sh check-all` installs what is missing")
+    sys.exit(77)
+import nbclient  # noqa: E402
+import nbformat  # noqa: E402
+
+
+def main():
+    mend = "--mend" in sys.argv
+    for path in sys.argv[1:]:
+        if path == "--mend":
+            continue
+        notebook = nbformat.read(path, as_version=4)
+        nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+        for cell in notebook.cells:
+            cell.metadata.pop("execution", None)
+        assert not any(output.get("name") == "stderr" for cell in notebook.cells for output in cell.get("outputs", ())), path
+        text = nbformat.writes(notebook) + "\n"
+        assert len(text) < BYTES_MAX, f"{path} has {len(text)} bytes with its outputs; up to {BYTES_MAX} are small"
+        if mend:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        elif os.path.getsize(path) > BYTES_MAX or not any(cell.get("outputs") for cell in nbformat.read(path, 4).cells):
+            sys.exit(f"{path} has no outputs, or large ones; `tests/python/notebooks.py {path} --mend` makes them anew")
+        print(f"{path}: {len(text)} bytes")
+
+
+main()
