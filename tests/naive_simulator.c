@@ -76,11 +76,10 @@ typedef struct world {
     cell_t *cell;
     int64_t *prepared; /* per rank: when it has paid the overheads of all messages it has begun to send */
     message_t *message;
-    int messages;
+    int messages, unfinished;
     event_t *heap;
     size_t events, capacity;
     int64_t now, last;
-    int unfinished;
     int64_t in_fs, out_fs, hop_fs; /* from a node to its router's queues, and back; of a hop */
     naive_result_t *result;
 } world_t;

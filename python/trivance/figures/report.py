@@ -57,18 +57,22 @@ def _sentence(text):
 
 
 def _agreement(result):
-    """The advantage over the fastest other algorithm for small vectors, and where it ends."""
-    lines = []
+    """Where Trivance is the fastest for small vectors, and how far that goes."""
     paper = [f for f in result.figures if not f.spec.parameter and not f.spec.beyond]
-    if paper:
-        small = [float(gain) for f in paper for size, gain in zip(f.axis, f.best) if size <= SMALL]
-        ends = [(break_even(f.axis, f.best).first, f.spec.torus) for f in paper]
-        lines.append(f"Up to {exactly(SMALL)} Trivance is {percent(min(small))} to {percent(max(small))} faster than the "
-                     f"fastest other algorithm on {_list([f.spec.torus for f in paper])}")
-        later = [torus for size, torus in ends if size > 1 << 20]
-        if later:
-            lines.append(f"beyond 1 MiB it still is on {_list(later)}")
-    return "; ".join(lines) + "." if lines else ""
+    if not paper:
+        return ""
+    small = {f.spec.torus: [float(gain) for size, gain in zip(f.axis, f.best) if size <= SMALL] for f in paper}
+    ahead = [torus for torus, gains in small.items() if min(gains) > 0]
+    behind = [f"{torus} ({percent(min(gains))})" for torus, gains in small.items() if torus not in ahead]
+    far = [f.spec.torus for f in paper if break_even(f.axis, f.best).first > 1 << 20]
+    text = ""
+    if ahead:
+        least, most = min(min(small[torus]) for torus in ahead), max(max(small[torus]) for torus in ahead)
+        text = (f"Up to {exactly(SMALL)} Trivance is the fastest at every size on {_list(ahead)}, by {percent(least)} to "
+                f"{percent(most)}")
+    if behind:
+        text += f"{', but not ' if text else 'Trivance is not the fastest at every size '}on {_list(behind)}"
+    return text + (f". It stays ahead beyond 1 MiB on {_list(far)}." if far else ".")
 
 
 # ---- Claims ----------------------------------------------------------------------------------------------------------
