@@ -143,10 +143,10 @@ def main(arguments):
     kept_path = os.path.join(options.output, "unfinished.jsonl")
     try:
         prepare_folder(options.output)
+        kept = Kept(kept_path)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, _interrupt)
-        kept = Kept(kept_path)
         if options.combinations:
             rows = combinations.count(chosen(options), options.quick, CLAIMS, kept, options.workers, options.output)
             kept.close(False)
