@@ -22,9 +22,11 @@ class BuildLibraries(build_py):
         super().run()
         folder = os.path.join(ROOT, BASE, "cmake")
         parts = [f"-DTRIVANCE_{part}=OFF" for part in ("TESTS", "BENCH", "MPI", "EXPLORER", "TORCH")]
-        subprocess.run(["cmake", "-S", ROOT, "-B", folder, f"-DCMAKE_C_FLAGS_RELEASE=-O2 -ffile-prefix-map={ROOT}=.",
-                        "-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON", *parts], check=True)
-        subprocess.run(["cmake", "--build", folder, "--parallel", "--target", "trivance_shared", "trivance_formats"],
+        subprocess.run(["cmake", "-S", ROOT, "-B", folder, f"-DCMAKE_C_FLAGS=-ffile-prefix-map={ROOT}=.",
+                        "-DCMAKE_SHARED_LINKER_FLAGS=-Wl,--strip-debug", "-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON", *parts],
+                       check=True)
+        jobs = str(len(os.sched_getaffinity(0)))
+        subprocess.run(["cmake", "--build", folder, "--parallel", jobs, "--target", "trivance_shared", "trivance_formats"],
                        check=True)
         package = os.path.join(self.build_lib, "trivance")
         for library in ("src/libtrivance.so.0", "src/formats/front/libtrivance_formats.so.0"):
