@@ -76,11 +76,10 @@ typedef struct world {
     cell_t *cell;
     int64_t *prepared; /* per rank: end of the overheads of all messages that it has begun to send */
     message_t *message;
-    int messages;
+    int messages, unfinished;
     event_t *heap;
     size_t events, capacity;
     int64_t now, last;
-    int unfinished;
     int64_t in_fs, out_fs, hop_fs; /* from a node to its router's queues; from a router to its node; per hop */
     naive_result_t *result;
 } world_t;
@@ -226,7 +225,8 @@ static void check_end(world_t *w, int number)
     if (!cell->begun || cell->waits > 0)
         return;
     int rank = number % w->ranks, step = number / w->ranks % w->steps;
-    int64_t end = w->now + llround(w->options->gamma_ns * 1e6 * (double)cell->reduced * slowness(w, rank));
+    const double gamma_fs = w->options->gamma_ns * 1e6 * (w->options->gamma_per_stream ? 1 : w->streams);
+    int64_t end = w->now + llround(gamma_fs * (double)cell->reduced * slowness(w, rank));
     if (step + 1 < w->steps) {
         push(w, (event_t){.at = end, .kind = ENTER, .which = number + w->ranks});
     } else {

@@ -43,6 +43,7 @@ static void random_setting(setting_t *setting, const trv_torus_t *torus)
     options->narrow = turn % 2 ? turn / 2 % (1u << torus->dims) : 0;
     options->one_path = turn / 16 % 2;
     options->gamma_ns = ONE_OF(gamma);
+    options->gamma_per_stream = turn / 8 % 2;
     options->slow_ranks = random_below(3);
     options->slow_rank = setting->slow_rank;
     for (int i = 0; i < options->slow_ranks; i++)

@@ -174,21 +174,26 @@ static void streams_share_a_processor(void **state)
 }
 
 /* The paper's reduction volume (section 7): per rank 1.5 m (1 - 1/n) for Trivance B, whose joint reductions read three
- * operands, and 2 m (1 - 1/n) for the rings, whose two streams each read half of it at the same time. */
+ * operands, against 2 m (1 - 1/n) for the rings, of which each of the two streams reads half, at half the rank's rate or
+ * at a rate of its own. */
 static void gamma_is_paid_per_byte_that_reductions_read(void **state)
 {
     (void)state;
     const uint64_t bytes = 9 * 9 * 1024;
     const struct {
         const char *algorithm;
-        double volume; /* of one stream, as a fraction of the vector */
-    } expected[] = {{"trivance-b", 1.5 * (1 - 1 / 9.0)}, {"ring", 2 * (1 - 1 / 9.0) / 2}, {"trivance-l", 6}};
+        double volume; /* of a rank, as a part of the vector */
+        int streams;
+    } expected[] = {{"trivance-b", 1.5 * (1 - 1 / 9.0), 1}, {"ring", 2 * (1 - 1 / 9.0), 2}, {"trivance-l", 6, 1}};
     for (size_t i = 0; i < COUNT(expected); i++) {
         trv_schedule_t *schedule = schedule_of(expected[i].algorithm, "9");
         trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
         double without_ns = (double)simulated_fs(schedule, &options, bytes) / 1e6;
         options.gamma_ns = 0.01;
         assert_ns(schedule, &options, bytes, without_ns + 0.01 * expected[i].volume * (double)bytes);
+        options.gamma_per_stream = true;
+        assert_ns(schedule, &options, bytes,
+                  without_ns + 0.01 * expected[i].volume * (double)bytes / expected[i].streams);
         trv_schedule_destroy(schedule);
     }
 }

@@ -80,7 +80,8 @@ typedef struct trv_simulate_options {
                                    streams of a rank one after another, first come, first served */
     double gamma_ns;            /* per byte that a reduction reads, >= 0: a joint reduction of k sources reads k times
                                    the bytes of its result (the paper's reduction volume: 1.5 m against 2 m);
-                                   a step's bytes are rounded up once */
+                                   a step's bytes are rounded up once. It is the rate of a rank, which its streams share
+                                   equally, or with gamma_per_stream that of every stream */
     double jitter;              /* 0 … 1: every alpha is stretched by a random factor of up to 1 + jitter … */
     uint64_t seed;              /* … which this determines */
     bool full;                  /* simulate every rank, even if some represent all by symmetry */
@@ -93,7 +94,8 @@ typedef struct trv_simulate_options {
     unsigned
         narrow; /* bit d: messages that leave by the two ports of dimension d share one path into the network, as fast
                         as a link: one interface, or two behind one cable */
-    bool one_path; /* the narrow dimensions share a single path */
+    bool one_path;         /* the narrow dimensions share a single path */
+    bool gamma_per_stream; /* see gamma_ns */
     /* NULL, or a function that is called about every 10 ms, by the thread that does the work, with the fraction 0 … 1
      * that is done, which never decreases. A result other than 0 ends the call with TRV_ERR_CANCELLED. The planner
      * (trivance/planner.h) calls it too. */

@@ -130,7 +130,7 @@ class SimulateOptions(c.Structure):
                 ("gamma_ns", c.c_double), ("jitter", c.c_double), ("seed", c.c_uint64), ("full", c.c_bool),
                 ("link_loads", c.c_bool), ("slow_ranks", c.c_int), ("slow_links", c.c_int),
                 ("slow_rank", c.POINTER(SlowRank)), ("slow_link", c.POINTER(SlowLink)), ("observer", c.c_void_p),
-                ("routes", c.c_int), ("narrow", c.c_uint), ("one_path", c.c_bool), ("progress", CALLBACK),
+                ("routes", c.c_int), ("narrow", c.c_uint), ("one_path", c.c_bool), ("gamma_per_stream", c.c_bool), ("progress", CALLBACK),
                 ("progress_context", c.c_void_p)]
 
 

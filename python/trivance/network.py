@@ -160,6 +160,8 @@ class Network:
         Payload of a packet, and a router's input buffer per link and channel (None: unlimited), in bytes.
     message_overhead, gamma : float or str
         For which a processor is busy before it sends a message, and per byte that a reduction reads, in seconds.
+    gamma_per_stream : bool
+        Gamma is the rate of every stream of a rank; else that of the rank, which its streams share.
     model : {"fifo", "dateline"}
         The queues of a link: one, or two channels that take turns.
     delivery : {"head", "tail"}
@@ -190,7 +192,7 @@ class Network:
 
     def __init__(self, torus: TorusLike, *, bandwidth: Rate = "800Gb/s", alpha: Time = "1.5us",
                  link_latency: Time = "100ns", router: Optional[Time] = None, packet: Bytes = "8KiB",
-                 message_overhead: Time = 0, gamma: Time = 0, model: str = "fifo", delivery: str = "head",
+                 message_overhead: Time = 0, gamma: Time = 0, gamma_per_stream: bool = False, model: str = "fifo", delivery: str = "head",
                  cuts: Iterable[Any] = (), slow: Optional[Mapping[Any, Any]] = None, routes: str = "chosen",
                  nic_bandwidth: Rate = "12.8Tb/s", host_latency: Time = "100ns", router_in: Time = "50ns",
                  router_out: Time = "50ns", buffer: Optional[Bytes] = None,
@@ -203,7 +205,7 @@ class Network:
         self.options: Dict[str, Any] = {
             "bandwidth": bandwidth, "alpha": alpha, "link_latency": link_latency, "packet": packet,
             "router_in": router_in, "router_out": router_out,
-            "message_overhead": message_overhead, "gamma": gamma, "model": model, "delivery": delivery,
+            "message_overhead": message_overhead, "gamma": gamma, "gamma_per_stream": bool(gamma_per_stream), "model": model, "delivery": delivery,
             "cuts": tuple(cuts), "slow": dict(slow or {}), "routes": routes, "nic_bandwidth": nic_bandwidth,
             "host_latency": host_latency, "buffer": buffer, "jitter": jitter, "seed": seed,
             "slow_ranks": dict(slow_ranks or {}), "narrow": narrow if isinstance(narrow, str) else tuple(narrow),
@@ -228,7 +230,8 @@ class Network:
             jitter=_fraction(jitter), seed=to_int(seed, "the seed", 0, (1 << 63) - 1),
             slow_ranks=len(self.options["slow_ranks"]), slow_links=len(self.links), slow_rank=slow_rank,
             slow_link=slow_link, routes=self._network.routes, narrow=self._read_narrow(self.options["narrow"]),
-            one_path=self.options["narrow"] == "one", progress=callback)
+            one_path=self.options["narrow"] == "one", gamma_per_stream=self.options["gamma_per_stream"],
+            progress=callback)
         self._keep = (slow_link, slow_rank)
         _check_options(self._options)
         self.nodes: Optional[Tuple[int, ...]] = None

@@ -372,6 +372,23 @@ class Schedule:
         from ._explicit import combines
         return combines(self)
 
+    def reduction_volume(self, rank: int = 0) -> Tuple[float, float]:
+        """Operands that a rank's reductions read and results that they write, in vectors (copies are free)."""
+        read = written = 0.0
+        whole, weights, out = sum(self.weights) * self.units, self.weights, L.Step(dimension=-1)
+        try:
+            for stream in range(self.streams):
+                for step in range(self.steps):
+                    L.check(L.lib.schedule_step(self._pointer, to_int(rank, "a rank", 0, self._torus.size - 1), stream,
+                                                step, c.byref(out)))
+                    for combine in out.combine[:out.combines]:
+                        if combine.sources > 1:
+                            share = L.lib.blocks_count(c.byref(combine.blocks)) * weights[stream] / whole
+                            read, written = read + share * combine.sources, written + share
+        finally:
+            L.lib.step_clear(c.byref(out))
+        return read, written
+
     # ---- Readers ---------------------------------------------------------------------------------------------------
 
     def _network_for(self, network: Optional[Union[Network, TorusLike]]) -> Network:

@@ -26,7 +26,7 @@ typedef struct question {
     double message_overhead_ns, gamma_ns;
     uint64_t memory_bytes;
     uint32_t dateline, delivery, packet_bytes;
-    uint32_t consistent, idempotent, messages_per_port, narrow, one_path, routes;
+    uint32_t consistent, idempotent, messages_per_port, narrow, one_path, gamma_per_stream, routes;
 } question_t;
 
 static struct {
@@ -74,6 +74,7 @@ static void fill_key(question_t *key, const trv_torus_t *torus, trv_collective_t
     key->messages_per_port = (uint32_t)constraints->messages_per_port;
     key->narrow = network->narrow;
     key->one_path = network->narrow && network->one_path;
+    key->gamma_per_stream = network->gamma_ns > 0 && network->gamma_per_stream;
     key->routes = (uint32_t)network->routes;
 }
 

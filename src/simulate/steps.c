@@ -132,9 +132,10 @@ static int proceed(run_t *run, uint32_t w)
     if (run->options->gamma_ns <= 0 || stage->reduced_shares == 0)
         return leave(run, w);
     uint64_t bytes = trv_share_bytes(stage->reduced_shares, run->simulator->shares, run->vector_bytes);
+    const int sharing = run->options->gamma_per_stream ? 1 : run->simulator->streams;
     int64_t time;
-    int rc = trv_packets_fs((double)bytes * run->options->gamma_ns * slowness(run, w), "the time of a reduction",
-                            &time);
+    int rc = trv_packets_fs((double)bytes * run->options->gamma_ns * sharing * slowness(run, w),
+                            "the time of a reduction", &time);
     walker->phase = REDUCING;
     return rc ? rc : trv_packets_timer(run->net, trv_packets_now(run->net) + time, w);
 }

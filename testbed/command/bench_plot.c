@@ -2,14 +2,18 @@
  * The plot of a job of `trivance testbed bench`, by gnuplot: time over size. All lines are thin and pale, except those
  * to compare: the MPI library's best, and Trivance's auto. The table has the times of each algorithm by name.
  */
+#include <fcntl.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cli/shared/output.h"
 #include "cli/host/mpi_start.h"
+#include "base/error.h"
 #include "base/text/parse.h"
 #include "testbed/command/bench.h"
-#include "cli/figures/figures.h"
 
 /* Groups of lines that look the same and share one entry in the key. Later groups are drawn over earlier ones. */
 typedef enum group { OWN, FORMS, BEST, AUTO_INT, AUTO_DOUBLE, GROUPS } group_t;
@@ -104,6 +108,43 @@ static void write_script(const cli_bench_job_t *job, FILE *out)
     fputc('\n', out);
 }
 
+/* ---- Drawing ----------------------------------------------------------------------------------------------------- */
+
+/* Runs gnuplot without input and messages; its exit code, or -1 where there is none. */
+static int run_gnuplot(char *const *argument)
+{
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    int status = 0;
+    if (posix_spawn_file_actions_init(&actions))
+        return -1;
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+        posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0);
+    int failed = posix_spawnp(&child, "gnuplot", &actions, NULL, argument, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (failed || waitpid(child, &status, 0) < 0 || !WIFEXITED(status))
+        return -1;
+    return WEXITSTATUS(status);
+}
+
+/* Where there is no gnuplot, the script alone is left. */
+static int draw_script(char *script, const char *picture)
+{
+    char settings[8192];
+    int used = snprintf(settings, sizeof settings, "set terminal svg size 800,560 font 'Helvetica,13'; set output '");
+    for (const char *p = picture; *p && used < (int)sizeof settings - 4; p++) { /* in its quotes, a quote is two */
+        if (*p == '\'')
+            settings[used++] = '\'';
+        settings[used++] = *p;
+    }
+    snprintf(settings + used, sizeof settings - (size_t)used, "'");
+    if (run_gnuplot((char *const[]){"gnuplot", "--version", NULL}) != 0)
+        return TRV_OK;
+    if (run_gnuplot((char *const[]){"gnuplot", "-e", settings, script, NULL}) != 0)
+        return trv_fail(TRV_ERR_ARGUMENT, "gnuplot could not draw '%.200s'", picture);
+    return TRV_OK;
+}
+
 int cli_bench_plot(const cli_bench_job_t *job, const char *folder)
 {
     char label[CLI_BENCH_LABEL_MAX], script[4608], picture[4608];
@@ -116,5 +157,5 @@ int cli_bench_plot(const cli_bench_job_t *job, const char *folder)
         return code;
     write_script(job, output.stream);
     code = cli_output_end(&output, TRV_OK);
-    return code == TRV_OK && fig_can_draw() ? fig_draw(script, "svg size 800,560 font 'Helvetica,13'", picture) : code;
+    return code == TRV_OK ? draw_script(script, picture) : code;
 }

@@ -29,6 +29,9 @@ expect '"algorithm": "toy", .*"error": null' simulate 8x8 --algorithm=all --byte
 expect '^toy:both .*[0-9] us ' plan 3x3 --bytes=64M --why # what it offers the planner …
 has '^toy  .*[0-9] us ' plan 3x3 --bytes=64M --why        # … and its family
 expect ' at  .*  toy$' plan 4 --all-sizes
+export PYTHONPATH=$sources/python PYTHONDONTWRITEBYTECODE=1 # the package, over the library beside the tool
+TRIVANCE_LIBRARY=$(dirname "$tool")
+export TRIVANCE_LIBRARY
 expect '1 figure' figures --quick --only=6 --model=fifo --out="$folder/evaluation"
 
 written() { # PATTERN FILE: a line of what `trivance figures` wrote
@@ -40,7 +43,7 @@ written '^6,8,,,toy,toy,' figures/figure-06.csv
 
 # The explorer's page is made of this list (explorer/wasm), and names no algorithm itself.
 expect '"name": "toy", .*"family": "toy", .*"baseline": true, "colour": 6' list --format=json
-python3 - "$folder/out" "$sources"/explorer/page/*.js "$sources/src/cli/figures/page.js" << 'END' || code=1
+python3 - "$folder/out" "$sources"/explorer/page/*.js "$sources/python/trivance/figures/page.js" << 'END' || code=1
 import json, re, sys
 names = {word for one in json.load(open(sys.argv[1])) for word in (one["name"], one["family"])}
 named = [f"plugin: {file} names {word}" for file in sys.argv[2:]

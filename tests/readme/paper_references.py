@@ -32,7 +32,7 @@ HEADINGS = {
     "6": "figures|simulator|rings|tori|swing|bandwidth",
     "6.1": "ring",
     "6.2": "32x32|8x64|27x27|bandwidths|power of three|powers of three",
-    "6.3": "16x16x16",
+    "6.3": "16x16x16|4-d",
     "6.4": "trivance|all others|mirrored|bruck|change to their b|large vectors",
     "7": "reduction volume|reductions|stars|collectives|2d \\+ 1",
     "8": "related work",

@@ -89,7 +89,7 @@ static const cli_option_t network_option[] = {
      NULL},
     {"gamma", ROW(GAMMA), "TIME",
      "per byte that a reduction reads, for example 0.01ns; a joint reduction of three sources reads three times the "
-     "bytes of its result (default 0ns)",
+     "bytes of its result; the streams of a rank share this rate; with 0.01ns/stream each has it (default 0ns)",
      NULL},
     {"message-overhead", ROW(MESSAGE_OVERHEAD), "TIME",
      "for which a rank's processor is busy before it sends a message (default 0ns)", NULL},
@@ -242,6 +242,17 @@ static int add_slow_rank(cli_network_t *network, const char *text)
     return rc;
 }
 
+/* "0.01ns" of a rank, or "0.01ns/stream". */
+static int set_gamma(const char *value, trv_simulate_options_t *options)
+{
+    static const char suffix[] = "/stream";
+    char time[64];
+    const size_t length = strlen(value), end = sizeof suffix - 1;
+    options->gamma_per_stream = length > end && strcmp(value + length - end, suffix) == 0;
+    snprintf(time, sizeof time, "%.*s", (int)(options->gamma_per_stream ? length - end : length), value);
+    return trv_parse_time_ns(time, &options->gamma_ns);
+}
+
 /* How many there are is for sure once the torus is known. */
 static int add_link(cli_network_t *network, const char *text, int (*add)(cli_links_t *, const char *))
 {
@@ -272,7 +283,7 @@ static int set(cli_network_t *network, enum parameter parameter, const char *val
     case ROUTER_OUT: return trv_parse_latency_ns(value, &options->router_out_ns);
     case PACKET: return read_packet(value, &options->packet_bytes);
     case BUFFER: return trv_parse_bytes(value, &options->buffer_bytes);
-    case GAMMA: return trv_parse_latency_ns(value, &options->gamma_ns);
+    case GAMMA: return set_gamma(value, options);
     case MESSAGE_OVERHEAD: return trv_parse_latency_ns(value, &options->message_overhead_ns);
     case JITTER: return trv_parse_percent(value, &options->jitter);
     case SEED: return read_seed(value, &options->seed);
@@ -478,7 +489,7 @@ char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEX
     if (options->buffer_bytes)
         append(text, ", buffers of %s", trv_format_bytes(options->buffer_bytes, bytes));
     if (options->gamma_ns > 0)
-        append(text, ", reductions %g ns/B", options->gamma_ns);
+        append(text, ", reductions %g ns/B%s", options->gamma_ns, options->gamma_per_stream ? " per stream" : "");
     if (options->message_overhead_ns > 0)
         append(text, ", messages %g ns", options->message_overhead_ns);
     if (options->jitter > 0)

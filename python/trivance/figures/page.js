@@ -322,8 +322,7 @@ function toolsOf(figure, card) {
   const wide = element('button', { type: 'button', 'aria-pressed': 'false', title: 'Wide or narrow' }, '⤢');
   wide.addEventListener('click', () => wide.setAttribute('aria-pressed', String(card.classList.toggle('wide'))));
   const link = (ending, name) => element('a', { href: `${file}.${ending}` }, name);
-  return element('div', { class: 'tools' }, link('csv', 'CSV'), data.drawn ? link('svg', 'SVG') : null,
-                 data.drawn ? link('pdf', 'PDF') : null, wide);
+  return element('div', { class: 'tools' }, link('csv', 'CSV'), link('svg', 'SVG'), wide);
 }
 
 function addFigure(figure) {

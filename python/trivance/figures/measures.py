@@ -1,0 +1,129 @@
+"""Measures of a figure's curves: advantages, break-even sizes, switches from L to B; and sizes and shares in words."""
+import math
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from . import catalogue
+
+
+@dataclass
+class Curve:
+    """Times in ns along the figure's axis: of an algorithm or of the fastest baseline, and of the figure's own."""
+    key: str
+    title: str
+    colour: int = 0
+    other: np.ndarray = field(default_factory=lambda: np.empty(0))
+    own: np.ndarray = field(default_factory=lambda: np.empty(0))
+    member: list[str] = field(default_factory=list)      # which algorithm of the family was fastest
+    own_member: list[str] = field(default_factory=list)
+    worst: np.ndarray | None = None                      # of cuts: the slowest network; ``own`` is the median
+    worst_member: list[str] | None = None
+    served: list[int] | None = None                      # networks that the plan of the whole torus serves
+
+    @property
+    def advantage(self):
+        """(T_A - T_own) / T_A in percent, at every point."""
+        return advantage(self.other, self.own)
+
+
+@dataclass
+class Figure:
+    spec: catalogue.Spec
+    axis: np.ndarray  # bytes, or numbers of cuts
+    curves: list[Curve] = field(default_factory=list)
+    networks: int = 0  # of cuts
+
+    def curve(self, key):
+        return next((c for c in self.curves if c.key == key), None)
+
+    @property
+    def best(self):
+        """The advantage over the fastest of the figure's curves, at every point."""
+        return np.min([c.advantage for c in self.curves], axis=0)
+
+
+class BreakEven(NamedTuple):
+    """Bytes at which an advantage stops being positive for the first and for the last time, interpolated over log2.
+
+    0: it is not positive at the smallest size; infinity: never. They differ if it becomes positive again in between.
+    """
+    first: float
+    last: float
+
+    def __str__(self):
+        both = ["none" if math.isinf(size) else about(size) for size in self]
+        return both[0] if self.first == self.last else "/".join(both)
+
+
+def advantage(other, own):
+    return (other - own) / other * 100
+
+
+def break_even(sizes, gains):
+    first = last = math.inf
+    before = 0.0
+    for i, gain in enumerate(gains):
+        if gain > 0:
+            last = math.inf
+        elif i == 0:
+            first = last = 0.0
+        elif before > 0:
+            last = float(sizes[i - 1]) * (float(sizes[i]) / float(sizes[i - 1])) ** (before / (before - gain))
+            first = min(first, last)
+        before = gain
+    return BreakEven(first, last)
+
+
+def switch(members):
+    """The first point at which a bandwidth-optimal member follows a latency-optimal one, or -1."""
+    optimal = [catalogue.latency_optimal(name) for name in members]
+    return next((i for i in range(1, len(optimal)) if optimal[i - 1] and not optimal[i]), -1)
+
+
+def own_switch(figure, curve):
+    """The same of the figure's own algorithm; plans have no such point."""
+    return -1 if figure.spec.planned else switch(curve.own_member)
+
+
+def frame(figure):
+    """The axis of advantages, from -60 to 60 % at most; of cuts: of times of the whole torus's."""
+    if figure.spec.about_cuts:
+        worst = max(float(np.max(c.worst / c.other)) for c in figure.curves)
+        return 1.0, math.ceil(10 * worst + 0.5) / 10
+    every = np.concatenate([c.advantage for c in figure.curves]).clip(-60, 60)
+    low, high = min(0.0, float(every.min())), max(10.0, float(every.max()))
+    return 10.0 * math.floor((low - 2) / 10), 10.0 * math.ceil((high + 2) / 10)
+
+
+# ---- In words --------------------------------------------------------------------------------------------------------
+
+def _scaled(size):
+    for unit in ("B", "KiB", "MiB"):
+        if size < 1024:
+            return size, unit
+        size /= 1024
+    return size, "GiB"
+
+
+def about(size):
+    """"5.7 MiB": a size that need not be whole, to two digits."""
+    number, unit = _scaled(size)
+    return f"{number:.1f} {unit}" if number < 9.95 and number != math.floor(number) else f"{number:.0f} {unit}"
+
+
+def exactly(size):
+    """"512 KiB", "100 B": a whole number of the largest unit."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size == 0 or size % 1024 or unit == "GiB":
+            return f"{size} {unit}"
+        size //= 1024
+    return ""
+
+
+def percent(value):
+    """"12.5 %"; beyond 100 a ratio: of more time "2.1x", of an advantage that is none "2.5x as long"."""
+    if value < -100:
+        return f"{1 - value / 100:.1f}x as long"
+    return f"{1 + value / 100:.1f}x" if value > 100 else f"{value:.1f} %"

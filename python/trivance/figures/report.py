@@ -1,0 +1,179 @@
+"""The report, evaluation.md: every claim of the paper beside what was measured, and what the results depend on."""
+import importlib.resources
+import string
+from collections import Counter
+
+from . import catalogue, combinations, counted, message_rules, rules
+from .measures import advantage, break_even, exactly, percent
+from .run import network_text
+
+SHOWN = (6, 8, 11, 12)  # the other figures are on the page
+HEAD = "| section | the paper | figure | rule | measured | verdict |\n|---|---|---|---|---|---|\n"
+SMALL = 64 << 10
+
+
+def write(result, claims, tables, combined, stream):
+    template = importlib.resources.files(__package__).joinpath("report.md").read_text(encoding="utf-8")
+    findings = [(claim, rules.check(result, claim)) for claim in claims]
+    stream.write(string.Template(template).substitute(
+        command=result.command, network=network_text(result.options), first=exactly(result.sizes[0]),
+        last=exactly(result.sizes[-1]), simulations=result.simulations, hops=f"{result.packet_hops / 1e9:.2f}",
+        baselines=_list([family.title for family in catalogue.baselines()]), assumptions=rules.ASSUMPTIONS,
+        figures="".join(f"![Figure {number}: advantage of Trivance on a {figure.spec.title}]"
+                        f"(figures/figure-{number:02d}.svg)\n\n" for number in SHOWN if (figure := result.find(number))),
+        largest="".join(_largest(result, figure) for figure in result.figures
+                        if not figure.spec.parameter and not figure.spec.beyond),
+        message_rules=_message_rules(result), combinations=_combinations(combined),
+        studies="".join(_study(result, study, rows) for study, rows in result.studies),
+        **_summary(result, findings), **_claims(result, findings), **_tables(tables)))
+
+
+def _list(words):
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
+
+
+# ---- Summary ---------------------------------------------------------------------------------------------------------
+
+def _summary(result, findings):
+    verdicts = Counter(finding.verdict for _, finding in findings)
+    reasons = Counter(_kind(result, claim) for claim, finding in findings if finding.verdict == rules.DIFFERS)
+    difference = [f"{count} hold{'s' if count == 1 else ''} with {kind[3:]}" if kind.startswith("in ") else
+                  f"{count} {kind}" for kind, count in reasons.most_common()]
+    return {"agree": verdicts[rules.AGREES], "differ": verdicts[rules.DIFFERS],
+            "measured": verdicts[rules.AGREES] + verdicts[rules.DIFFERS], "agreement": _agreement(result),
+            "difference": f"{_sentence(_list(difference))}." if difference else ""}
+
+
+def _kind(result, claim):
+    for assumption, variant in result.variants.items():
+        if rules.check(variant, claim).verdict == rules.AGREES:
+            return f"in {assumption}"
+    return ("have a reason that is given below (hops, routes, folded sizes, a contradiction within the paper)"
+            if claim.why else "are unexplained")
+
+
+def _sentence(text):
+    return text[:1].upper() + text[1:]
+
+
+def _agreement(result):
+    """Where Trivance is the fastest for small vectors, and how far that goes."""
+    paper = [f for f in result.figures if not f.spec.parameter and not f.spec.beyond]
+    if not paper:
+        return ""
+    small = {f.spec.torus: [float(gain) for size, gain in zip(f.axis, f.best) if size <= SMALL] for f in paper}
+    ahead = [torus for torus, gains in small.items() if min(gains) > 0]
+    behind = [f"{torus} ({percent(min(gains))})" for torus, gains in small.items() if torus not in ahead]
+    far = [f.spec.torus for f in paper if break_even(f.axis, f.best).first > 1 << 20]
+    text = ""
+    if ahead:
+        least, most = min(min(small[torus]) for torus in ahead), max(max(small[torus]) for torus in ahead)
+        text = (f"Up to {exactly(SMALL)} Trivance is the fastest at every size on {_list(ahead)}, by {percent(least)} to "
+                f"{percent(most)}")
+    if behind:
+        text += f"{', but not ' if text else 'Trivance is not the fastest at every size '}on {_list(behind)}"
+    return text + (f". It stays ahead beyond 1 MiB on {_list(far)}." if far else ".")
+
+
+# ---- Claims ----------------------------------------------------------------------------------------------------------
+
+def _row(claim, finding):
+    verdict = "**differs**" if finding.verdict == rules.DIFFERS else finding.verdict
+    figures = ", ".join(map(str, claim.figures))
+    return f"| {claim.section} | {claim.text} | {figures} | {finding.rule} | {finding.measured} | {verdict} |\n"
+
+
+def _claims(result, findings):
+    verdicts = Counter(finding.verdict for _, finding in findings)
+    others = verdicts[rules.NOT_MEASURED]
+    text = HEAD + "".join(_row(*one) for one in findings if one[1].verdict != rules.NOT_MEASURED)
+    if others:
+        text += (f"\n<details><summary>{others} claims about figures that this run does not include</summary>\n\n{HEAD}"
+                 + "".join(_row(*one) for one in findings if one[1].verdict == rules.NOT_MEASURED) + "\n</details>\n")
+    reasons, before = "", ""
+    for claim, finding in findings:
+        if finding.verdict == rules.DIFFERS:
+            why = rules.reason(result, claim)
+            repeated = why == before != rules.UNEXPLAINED
+            reasons += f"- **{claim.text}.** Measured: {finding.measured}. {'The same reason.' if repeated else why}\n"
+            before = why
+    count = f"{len(findings)} claims: {verdicts[rules.AGREES]} agree, {verdicts[rules.DIFFERS]} differ"
+    return {"claims": text, "reasons": reasons,
+            "count": count + (f", {others} were not measured in this run" if others else "")}
+
+
+# ---- Vectors, studies, tables ----------------------------------------------------------------------------------------
+
+def _largest(result, figure):
+    """The advantage over the fastest at the largest size, and the break-even with it, as run and with one queue."""
+    one_queue = result.variants.get("one queue per link")
+    cells = ""
+    for run in (result, one_queue):
+        same = run and run.find(figure.spec.number)
+        cells += f"| {percent(same.best[-1])} | {break_even(same.axis, same.best)} " if same else "| | "
+    return f"| {figure.spec.number} | {figure.spec.torus} | {counted.theta(figure.spec.torus):.3f} {cells}|\n"
+
+
+def _message_rules(result):
+    if result.quick:
+        return ""
+    text = ("## Three message rules\n\nWhere a side is no power of three, section 4 has three answers to how much the "
+            "bandwidth-optimal Trivance sends. Those simulated here are the blocks that must move: each crosses one edge per phase, as in section 4.4 "
+            "(any size, 2m per rank at most). Algorithm 1, taken literally, also marks blocks that another way brings, and "
+            "m/3^(k+1) of section 4.1 (reduce-scatter) holds for powers of three. Steps, peers and routes are the same. Delta is what a rank "
+            "sends / 2m, Theta the busiest link's bytes / (m/D).\n\n"
+            "| torus | Delta | Algorithm 1 | m/3^(k+1) | Theta | Algorithm 1 | m/3^(k+1) |\n|---|---|---|---|---|---|---|\n")
+    for torus, costs in message_rules.table():
+        cells = [f"{value:.3f}" for values in zip(*costs) for value in values]
+        text += f"| {torus} | {' | '.join(cells)} |\n"
+    return text + "\n"
+
+
+def _combinations(rows):
+    if not rows:
+        return ""
+    return ("Claims that hold under every combination of queues, delivery and message rule "
+            f"(`trivance figures --combinations`):\n\n{combinations.lines(rows)}\n")
+
+
+def _study(result, study, rows):
+    if not rows:
+        return ""
+    first, second = study.values
+    text = (f"## {study.title}\n\n{study.text}\n\n| torus | algorithm | size | {first} | {second} | change | advantage of "
+            f"Trivance, {first} | advantage, {second} |\n|---|---|---|---|---|---|---|---|\n")
+    shown = [row for row in rows if abs(row.change) >= study.threshold]
+    for row in shown:
+        plus = "+" if 0 <= row.change <= 100 else ""
+        gains = [percent(advantage(*both)) for both in zip(row.other, row.trivance)]
+        text += (f"| {row.torus} | {row.algorithm} | {exactly(row.size)} | {row.other[0] / 1e3:.2f} us | "
+                 f"{row.other[1] / 1e3:.2f} us | {plus}{percent(row.change)} | {gains[0]} | {gains[1]} |\n")
+    if study.threshold > 0:
+        text += (f"\nThe other {len(rows) - len(shown)} of the {len(rows)} that were compared differ by less than "
+                 f"{study.threshold:g} %.\n")
+    if study.values == ("0ns", "0.01ns") and not result.quick:
+        text += "\n" + _volumes()
+    return text + "\n"
+
+
+VOLUMES = (("27x27", "trivance-b", "1.5 m"), ("32x32", "trivance-b", "1.5 m"), ("27x27", "bruck-b", ""),
+           ("32x32", "swing-b", "2 m"), ("32x32", "recdoub-b", "2 m"), ("32x32", "bucket", "2 m"))
+
+
+def _volumes():
+    text = ("Operands that a rank's reductions read and results that they write, in vectors, counted from the schedules. "
+            "The paper's 1.5 m and 2 m are operands: a joint reduction reads three, two plain ones read four. A joint "
+            "reduction writes half as much: one result instead of two.\n\n"
+            "| torus | algorithm | operands | results | by the paper |\n|---|---|---|---|---|\n")
+    for torus, algorithm, paper in VOLUMES:
+        operands, results = counted.reduced(torus, algorithm)
+        text += f"| {torus} | {algorithm} | {operands:.3f} m | {results:.3f} m | {paper} |\n"
+    return text
+
+
+def _tables(rows):
+    share = {}
+    for number in (1, 2):
+        mine = [row for row in rows if row["table"] == number]
+        share[f"table{number}"] = f"{sum(row['agrees'] for row in mine)} of {len(mine)} rows"
+    return share

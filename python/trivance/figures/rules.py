@@ -1,0 +1,335 @@
+"""Rules that decide whether a claim of the paper is what we measure.
+
+A rule turns the curves of one figure into readings (percentages or sizes, each with the size where it was read) and
+compares the smallest and the largest of all figures of the claim with its bounds. A claim about several figures holds
+if it holds in each of them that the run has.
+"""
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from .measures import about, break_even, percent, switch
+
+AGREES, DIFFERS, NOT_MEASURED = "agrees", "differs", "not measured"
+ANY = math.inf
+
+
+class Finding(NamedTuple):
+    verdict: str
+    rule: str
+    measured: str
+
+
+class Reading(NamedTuple):
+    value: float
+    at: float  # bytes
+    figure: int
+
+
+def _place(first, last):
+    if first and first == last:
+        return f"at {about(first)}"
+    if not last:
+        return f"at {about(first)} or later"
+    return f"between {about(first)} and {about(last)}" if first else f"at {about(last)} or earlier"
+
+
+def _share(low, high):
+    if math.isinf(high):
+        return "more than 0 %" if low < 1 else f"at least {low:g} %"
+    return f"at most {high:g} %" if math.isinf(low) else f"{low:g} to {high:g} %"
+
+
+def _in_figure(several, reading):
+    return f" (figure {reading.figure})" if several else ""
+
+
+@dataclass(frozen=True)
+class Percent:
+    """Percentages, within bounds, at the sizes from ``first`` to ``last``."""
+    low: float
+    high: float
+    first: int
+    last: int
+    curve: str | tuple[str, ...] | None = None  # None: the fastest of all, in a figure over a parameter every curve
+    largest_only = False
+
+    def lines(self, figure):
+        """The advantages that count, one array per curve; none if a curve is missing."""
+        if self.curve is None:
+            return [c.advantage for c in figure.curves] if figure.spec.parameter else [figure.best]
+        curves = [figure.curve(key) for key in ((self.curve,) if isinstance(self.curve, str) else self.curve)]
+        return [c.advantage for c in curves] if all(curves) else []
+
+    def readings(self, figure, result):
+        lines = self.lines(figure)
+        return [Reading(float(line[i]), float(size), figure.spec.number) for i, size in enumerate(figure.axis)
+                if size >= self.first and (not self.last or size <= self.last) for line in lines]
+
+    def holds(self, least, most):
+        return least.value >= self.low and most.value <= self.high
+
+    def most(self, most):
+        return percent(most.value)
+
+    def measured(self, least, most, several):
+        if self.largest_only:
+            return f"{self.most(most)} at {about(most.at)}{_in_figure(several, most)}"
+        if (least.at, least.figure) == (most.at, most.figure):
+            return percent(least.value)
+        ends = [f"{percent(r.value)} at {about(r.at)}{_in_figure(several, r)}" for r in (least, most)]
+        return " to ".join(ends)
+
+
+@dataclass(frozen=True)
+class Within(Percent):
+    """The advantage lies within the bounds at every size."""
+    def words(self):
+        return f"{_share(self.low, self.high)} {_place(self.first, self.last)}"
+
+
+@dataclass(frozen=True)
+class Peak(Percent):
+    """The largest advantage over these sizes lies within the bounds."""
+    largest_only = True
+
+    def words(self):
+        return f"largest: {_share(self.low, self.high)}, {_place(self.first, self.last)}"
+
+    def readings(self, figure, result):
+        readings = super().readings(figure, result)
+        return [max(readings, key=lambda r: r.value)] if readings else []
+
+
+@dataclass(frozen=True)
+class Spread(Percent):
+    """The curves differ by at most ``high`` points at every size."""
+    largest_only = True
+
+    def words(self):
+        return f"curves within {self.high:g} points"
+
+    def lines(self, figure):
+        every = [c.advantage for c in figure.curves]
+        return [np.max(every, axis=0) - np.min(every, axis=0)]
+
+    def most(self, most):
+        return f"{most.value:.1f} points"
+
+
+@dataclass(frozen=True)
+class Slower(Percent):
+    """The curve's algorithm takes at most ``high`` % longer than ``than`` at every size."""
+    than: str = ""
+    largest_only = True
+
+    def words(self):
+        return f"at most {self.high:g} % longer"
+
+    def lines(self, figure):
+        curve, than = figure.curve(self.curve), figure.curve(self.than)
+        return [100 * (curve.other / than.other - 1)] if curve and than else []
+
+
+@dataclass(frozen=True)
+class Size:
+    """A size that lies in ``first`` to ``last``."""
+    first: int
+    last: int
+    curve: str | None = None
+    phrase = "{}"
+
+    def words(self):
+        return self.phrase.format(_place(self.first, self.last))
+
+    def sizes(self, figure, curve):
+        """The sizes of one figure that are compared."""
+        raise NotImplementedError
+
+    def readings(self, figure, result):
+        curve = figure.curve(self.curve)
+        if self.curve and not curve:
+            return []
+        return [Reading(float(size), 0, figure.spec.number) for size in self.sizes(figure, curve)]
+
+    def holds(self, least, most):
+        return least.value >= self.first and (not self.last or most.value <= self.last)
+
+    def measured(self, least, most, several):
+        low, high = ["no size up to 128 MiB" if math.isinf(r.value) else about(r.value) for r in (least, most)]
+        if least.value == most.value:
+            return low
+        if least.figure != most.figure:
+            return f"{low}{_in_figure(several, least)} to {high}{_in_figure(several, most)}"
+        if math.isinf(most.value):
+            return f"{low}, but Trivance is ahead again up to 128 MiB{_in_figure(several, least)}"
+        return f"first {low}, last {high}{_in_figure(several, most)}"
+
+
+@dataclass(frozen=True)
+class PeakAt(Size):
+    """The size of the largest advantage."""
+    phrase = "largest {}"
+
+    def sizes(self, figure, curve):
+        gains = [figure.best] if not curve else [curve.advantage]
+        return [figure.axis[int(np.argmax(line))] for line in gains]
+
+
+@dataclass(frozen=True)
+class BreaksEven(Size):
+    """The first and the last break-even size."""
+    phrase = "break-even {}"
+
+    def sizes(self, figure, curve):
+        return break_even(figure.axis, curve.advantage if curve else figure.best)
+
+
+@dataclass(frozen=True)
+class FastestFrom(Size):
+    """The size from which on the curve's algorithm is the fastest of all."""
+    phrase = "fastest of all from a size on, {}"
+
+    def sizes(self, figure, curve):
+        fastest = np.min([curve.own] + [c.other for c in figure.curves], axis=0)
+        slower = np.flatnonzero(curve.other > fastest)
+        start = int(slower[-1]) + 1 if slower.size else 0
+        return [figure.axis[start] if start < len(figure.axis) else math.inf]
+
+
+@dataclass(frozen=True)
+class SwitchesAt(Size):
+    """The size at which the curve's algorithm (none: Trivance) goes from L to B."""
+    phrase = "L to B {}"
+
+    def sizes(self, figure, curve):
+        at = switch(curve.member if curve else figure.curves[0].own_member)
+        return [math.inf if at < 0 else figure.axis[at]]
+
+
+@dataclass(frozen=True)
+class FallsFrom(Size):
+    """The last size before the advantage over the fastest other algorithm first falls by more than a point."""
+    phrase = "first falls by more than a point {}"
+
+    def sizes(self, figure, curve):
+        best = figure.best
+        return [next((figure.axis[i - 1] for i in range(1, len(best)) if best[i] < best[i - 1] - 1), math.inf)]
+
+
+@dataclass(frozen=True)
+class Series:
+    """A rule on the curves of one figure over a parameter, from one value to the next."""
+    def decide(self, figure, result):
+        """The verdict and what was measured."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Rising(Series):
+    """Neither the first nor the last break-even size falls from one curve to the next."""
+    def words(self):
+        return "first and last break-even never earlier than at the value before"
+
+    def decide(self, figure, result):
+        evens = [break_even(figure.axis, c.advantage) for c in figure.curves]
+        rises = all(b.first >= a.first and b.last >= a.last for a, b in zip(evens, evens[1:]))
+        return AGREES if rises else DIFFERS, ", ".join(str(even) for even in evens)
+
+
+@dataclass(frozen=True)
+class PeakRising(Series):
+    """The size of the largest advantage never falls from one curve to the next, and rises from the first to the last."""
+    def words(self):
+        return "size of the largest advantage never smaller than at the value before, larger at the last"
+
+    def decide(self, figure, result):
+        at = [float(figure.axis[int(np.argmax(c.advantage))]) for c in figure.curves]
+        return AGREES if at == sorted(at) and at[-1] > at[0] else DIFFERS, ", ".join(about(size) for size in at)
+
+
+@dataclass(frozen=True)
+class Weaker(Series):
+    """The first break-even size moves less per doubling of the parameter, a time, than in another figure."""
+    than: int
+
+    def words(self):
+        return f"first break-even: fewer octaves of size per octave of time than in figure {self.than}"
+
+    def decide(self, figure, result):
+        other = result.find(self.than)
+        if other is None:
+            return NOT_MEASURED, ""
+        here, there = _octaves(figure), _octaves(other)
+        if here is None or there is None:
+            return DIFFERS, "too few curves have a break-even"
+        return AGREES if here < there else DIFFERS, f"{here:.2f} octaves, there {there:.2f}"
+
+
+def _octaves(figure):
+    """Octaves of size per octave of time, from the first to the last curve that has a break-even."""
+    unit = {"us": 1e3, "ns": 1.0}
+    found = [(even, float(c.key[:-2]) * unit[c.key[-2:]]) for c in figure.curves
+             if 0 < (even := break_even(figure.axis, c.advantage).first) < math.inf]
+    if len(found) < 2:
+        return None
+    (low, short), (high, long) = found[0], found[-1]
+    return math.log2(high / low) / math.log2(long / short)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A rule on numbers that need no simulation: what ``count`` returns lies within the bounds."""
+    low: float
+    high: float
+    count: object  # () -> (least, most, words)
+    phrase: str = ""
+
+    def words(self):
+        return f"{_share(self.low, self.high)} {self.phrase}".strip()
+
+    def decide(self):
+        least, most, words = self.count()
+        return AGREES if least >= self.low and most <= self.high else DIFFERS, words
+
+
+def check(result, claim):
+    """The finding of a claim in a run."""
+    rule = claim.rule
+    if isinstance(rule, Counted):
+        verdict, measured = rule.decide()
+        return Finding(verdict, rule.words(), measured)
+    figures = [f for f in map(result.find, claim.figures) if f]
+    if isinstance(rule, Series):
+        verdict, measured = rule.decide(figures[-1], result) if figures else (NOT_MEASURED, "")
+        return Finding(verdict, rule.words(), measured)
+    readings = [r for f in figures for r in rule.readings(f, result)]
+    if not readings:
+        return Finding(NOT_MEASURED, rule.words(), "")
+    least, most = min(readings, key=lambda r: r.value), max(readings, key=lambda r: r.value)
+    verdict = AGREES if rule.holds(least, most) else DIFFERS
+    return Finding(verdict, rule.words(), rule.measured(least, most, len(claim.figures) > 1))
+
+
+# ---- Reasons ---------------------------------------------------------------------------------------------------------
+
+ASSUMPTIONS = (
+    "Claims that do not hold were checked under two other assumptions. One queue per link (`--model=fifo`): with the "
+    "two channels of SST/Merlin's torus router, which take turns, the mirrored streams of Swing, the messages of Bruck "
+    "and, on rectangular tori, the streams of Trivance fall out of step, and their times jump from size to size. The "
+    "paper simulates with SST/Merlin, but its published numbers resemble one queue per link; this is unexplained. "
+    "Arrival with the last byte (`--delivery=tail`): if a message has arrived with the head of its last packet, as in "
+    "SST/Merlin, that packet's transmission costs nothing, which matters more the larger the packets. A claim that "
+    "holds under neither and for which no other reason is known is marked as unexplained.")
+UNEXPLAINED = "Unexplained."
+
+
+def reason(result, claim):
+    """Why a claim differs: the first variant in which it holds, or the claim's own reason."""
+    for assumption, variant in result.variants.items():
+        finding = check(variant, claim)
+        if finding.verdict == AGREES:
+            return f"It holds with {assumption}: {finding.measured}."
+    return claim.why or UNEXPLAINED
