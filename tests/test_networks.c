@@ -400,8 +400,7 @@ static void plans_for_a_set_of_nodes(void **state)
     trv_schedule_destroy(placed);
 }
 
-/* An algorithm that ignores the network is slower if ranks are scattered; for a ring of many, the bound by its steps is
- * returned. */
+/* An algorithm that ignores the network is slower on scattered ranks; of a large ring the bound by its steps is returned. */
 static void times_on_a_set_of_nodes(void **state)
 {
     const trv_torus_t torus = torus_of("32x32"), small = torus_of("3x3");

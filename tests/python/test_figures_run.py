@@ -37,12 +37,15 @@ def rows(path):
         return list(csv.DictReader(stream))
 
 
-@pytest.mark.parametrize("line, words", [
+WRONG = [
     ("--only 5", "from 6 to 35"), ("--only 36", "from 6 to 35"), ("--only 6,,7", "empty entry"),
     ("--only six", "from 6 to 35"), ("--model=ideal", "neither dateline nor fifo"),
     ("--delivery=late", "neither head nor tail"), ("--workers=0", "from 1 to"), ("6", "--only=6,8"),
     ("--qick", "did you mean --quick?"), ("--out /dev/null/here", "'/dev/null/here' cannot be made"),
-    ("--out /proc", "'/proc' cannot be made")])
+    ("--out /proc", "'/proc' cannot be made")]
+
+
+@pytest.mark.parametrize("line, words", WRONG if EXHAUSTIVE else WRONG[::3])
 def test_bad_input(line, words):
     done = call(*line.split())
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
@@ -131,11 +134,12 @@ def interrupt(folder, number, enough):
         return process.wait(), process.stderr.read()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM] if EXHAUSTIVE else [signal.SIGINT])
+@pytest.mark.skipif(not EXHAUSTIVE, reason="it waits for many simulations")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted(folder, number):
     """It says that it stopped, and where it goes on; the result is that of a run that nothing disturbed."""
     stopped = folder / f"stopped-{number}"
-    code, said = interrupt(stopped, number, 25000 if EXHAUSTIVE else 4000)
+    code, said = interrupt(stopped, number, 25000)
     assert code == 128 + number
     assert said.startswith("trivance figures: interrupted; what was simulated is kept in") and said.count("\n") == 1
     assert not (stopped / "index.html").exists() and not os.listdir(stopped / "figures")

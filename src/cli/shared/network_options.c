@@ -250,7 +250,7 @@ static int set_gamma(const char *value, trv_simulate_options_t *options)
     const size_t length = strlen(value), end = sizeof suffix - 1;
     options->gamma_per_stream = length > end && strcmp(value + length - end, suffix) == 0;
     snprintf(time, sizeof time, "%.*s", (int)(options->gamma_per_stream ? length - end : length), value);
-    return trv_parse_time_ns(time, &options->gamma_ns);
+    return trv_parse_latency_ns(time, &options->gamma_ns);
 }
 
 /* How many there are is for sure once the torus is known. */
