@@ -12,7 +12,7 @@
 enum { RANKS = 9, COUNT = 1000 };
 
 static trv_schedule_t *schedule; /* one schedule, read by all ranks */
-static trv_hub_t *hub;
+static trv_loopback_t *hub;
 static int vector[RANKS][COUNT];
 
 static void *run_rank(void *argument)
@@ -21,7 +21,7 @@ static void *run_rank(void *argument)
     trv_elements_t elements = {.type = TRV_INT32, .op = TRV_SUM};
     trv_plan_t *plan = NULL;
 
-    int code = trv_plan_create(&plan, schedule, rank, COUNT, &elements, trv_hub_transport(hub, rank), NULL);
+    int code = trv_plan_create(&plan, schedule, rank, COUNT, &elements, trv_loopback_transport(hub, rank), NULL);
     if (code == 0)
         code = trv_plan_run(plan, vector[rank], vector[rank]); /* in place; run it as often as you like */
     if (code != 0)
@@ -33,7 +33,7 @@ static void *run_rank(void *argument)
 int main(void)
 {
     trv_torus_t torus;
-    if (trv_torus_parse("3x3", &torus) != 0 || trv_hub_create(&hub, RANKS) != 0 ||
+    if (trv_torus_parse("3x3", &torus) != 0 || trv_loopback_create(&hub, RANKS) != 0 ||
         trv_schedule_create(&schedule, &torus, "trivance-b", TRV_ALLREDUCE) != 0) {
         fprintf(stderr, "embed: %s\n", trv_last_error());
         return 1;
@@ -56,6 +56,6 @@ int main(void)
             wrong += vector[rank][i] != i * (RANKS * (RANKS - 1) / 2);
     printf("%d ranks, %d elements each: %d wrong\n", RANKS, COUNT, wrong);
     trv_schedule_destroy(schedule);
-    trv_hub_destroy(hub);
+    trv_loopback_destroy(hub);
     return wrong != 0;
 }

@@ -23,14 +23,15 @@ static const trv_elements_t ints = {.type = TRV_UINT32, .op = TRV_SUM};
 static void refuse_plan(const trv_schedule_t *schedule, int rank, size_t count, const trv_elements_t *elements,
                         int code, const char *words)
 {
-    trv_hub_t *hub;
+    trv_loopback_t *loopback;
     trv_plan_t *plan;
-    assert_int_equal(trv_hub_create(&hub, 9), 0);
-    assert_int_equal(trv_plan_create(&plan, schedule, rank, count, elements, trv_hub_transport(hub, 0), NULL), code);
+    assert_int_equal(trv_loopback_create(&loopback, 9), 0);
+    assert_int_equal(trv_plan_create(&plan, schedule, rank, count, elements, trv_loopback_transport(loopback, 0), NULL),
+                     code);
     assert_null(plan);
     if (!strstr(trv_last_error(), words))
         fail_msg("'%s' does not say '%s'", trv_last_error(), words);
-    trv_hub_destroy(hub);
+    trv_loopback_destroy(loopback);
 }
 
 static void test_refused_plans(void **state)
@@ -181,12 +182,13 @@ static void test_large(void **state)
     (void)state;
     const size_t count = ((size_t)1 << 33) + 5;
     trv_schedule_t *schedule = schedule_of("9", "trivance-b", TRV_ALLREDUCE);
-    trv_hub_t *hub;
+    trv_loopback_t *loopback;
     trv_plan_t *plan;
-    assert_int_equal(trv_hub_create(&hub, 9), 0);
+    assert_int_equal(trv_loopback_create(&loopback, 9), 0);
     size_t sent = 0;
     for (int r = 0; r < 9; r++) {
-        assert_int_equal(trv_plan_create(&plan, schedule, r, count, &ints, trv_hub_transport(hub, r), NULL), 0);
+        assert_int_equal(trv_plan_create(&plan, schedule, r, count, &ints, trv_loopback_transport(loopback, r), NULL),
+                         0);
         sent += trv_plan_bytes_sent(plan);
         trv_plan_destroy(plan);
     }
@@ -199,7 +201,7 @@ static void test_large(void **state)
             assert_true(part == many / parts || part == many / parts + 1);
         }
     }
-    trv_hub_destroy(hub);
+    trv_loopback_destroy(loopback);
     trv_schedule_destroy(schedule);
 }
 
@@ -283,13 +285,13 @@ static void differ(const trv_schedule_t *schedule, const trv_schedule_t *other, 
 {
     enum { ranks = 7, odd = 5 };
     const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .check = true};
-    trv_hub_t *hub;
+    trv_loopback_t *loopback;
     trv_plan_t *plan[ranks];
     static uint32_t input[ranks][100], output[ranks][100];
-    assert_int_equal(trv_hub_create(&hub, ranks), 0);
+    assert_int_equal(trv_loopback_create(&loopback, ranks), 0);
     for (int r = 0; r < ranks; r++)
         assert_int_equal(trv_plan_create(&plan[r], r == odd ? other : schedule, r, r == odd ? count : 100,
-                                         r == odd ? elements : &ints, trv_hub_transport(hub, r), &options),
+                                         r == odd ? elements : &ints, trv_loopback_transport(loopback, r), &options),
                          0);
     for (int round = 0; round < 2; round++) {
         int verdict[ranks] = {0}, left = ranks;
@@ -308,7 +310,7 @@ static void differ(const trv_schedule_t *schedule, const trv_schedule_t *other, 
     }
     for (int r = 0; r < ranks; r++)
         trv_plan_destroy(plan[r]);
-    trv_hub_destroy(hub);
+    trv_loopback_destroy(loopback);
 }
 
 static void test_check(void **state)
@@ -339,13 +341,15 @@ static void test_lengths_that_differ(void **state)
 {
     (void)state;
     trv_schedule_t *schedule = schedule_of("3", "trivance-l", TRV_ALLREDUCE);
-    trv_hub_t *hub;
+    trv_loopback_t *loopback;
     trv_plan_t *plan[3];
     uint32_t input[3][10] = {{0}}, output[3][10];
     int failed = 0;
-    assert_int_equal(trv_hub_create(&hub, 3), 0);
+    assert_int_equal(trv_loopback_create(&loopback, 3), 0);
     for (int r = 0; r < 3; r++) {
-        assert_int_equal(trv_plan_create(&plan[r], schedule, r, r ? 10 : 9, &ints, trv_hub_transport(hub, r), NULL), 0);
+        assert_int_equal(trv_plan_create(&plan[r], schedule, r, r ? 10 : 9, &ints, trv_loopback_transport(loopback, r),
+                                         NULL),
+                         0);
         assert_int_equal(trv_plan_start(plan[r], input[r], output[r]), 0);
     }
     for (int r = 0; r < 3; r++)
@@ -356,7 +360,7 @@ static void test_lengths_that_differ(void **state)
     assert_int_equal(failed, 3);
     for (int r = 0; r < 3; r++)
         trv_plan_destroy(plan[r]);
-    trv_hub_destroy(hub);
+    trv_loopback_destroy(loopback);
     trv_schedule_destroy(schedule);
 }
 
@@ -365,13 +369,13 @@ static void test_lengths_that_differ(void **state)
 static void test_hub(void **state)
 {
     (void)state;
-    trv_hub_t *hub;
+    trv_loopback_t *loopback;
     int first, second, other;
     char a[4] = "abc", b[4] = "xyz", got[2][4] = {"", ""};
-    assert_int_equal(trv_hub_create(&hub, 0), TRV_ERR_ARGUMENT);
-    assert_int_equal(trv_hub_create(&hub, 2), 0);
-    assert_null(trv_hub_transport(hub, 2));
-    const trv_transport_t *t = trv_hub_transport(hub, 0), *u = trv_hub_transport(hub, 1);
+    assert_int_equal(trv_loopback_create(&loopback, 0), TRV_ERR_ARGUMENT);
+    assert_int_equal(trv_loopback_create(&loopback, 2), 0);
+    assert_null(trv_loopback_transport(loopback, 2));
+    const trv_transport_t *t = trv_loopback_transport(loopback, 0), *u = trv_loopback_transport(loopback, 1);
     assert_int_equal(t->open(t->context, 4, 2, &first), 0);
     assert_int_equal(u->open(u->context, 4, 2, &second), 0);
     assert_int_equal(u->open(u->context, 4, 2, &other), 0);
@@ -403,7 +407,7 @@ static void test_hub(void **state)
     assert_int_equal(t->cancel(t->context, first, 0), 0);
     assert_int_equal(t->send(t->context, first, 0, 7, 0, b, 4), TRV_ERR_TRANSPORT);
     t->close(t->context, first);
-    trv_hub_destroy(hub);
+    trv_loopback_destroy(loopback);
 }
 
 int main(void)

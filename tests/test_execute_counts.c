@@ -114,17 +114,17 @@ static void test_refused_counts(void **state)
     world_destroy(&world);
     trv_schedule_destroy(schedule);
 
-    trv_hub_t *hub;
+    trv_loopback_t *loopback;
     trv_plan_t *plan;
     const trv_explicit_options_t many = {TRV_EXPLICIT_OPTIONS, .streams = TRV_PLAN_TAGS_MAX + 1, .steps = 1,
                                          .registers = 1, .units = 1};
     assert_int_equal(trv_explicit_create(&schedule, &torus, "wide", &many), 0);
-    assert_int_equal(trv_hub_create(&hub, 1), 0);
-    assert_int_equal(trv_plan_create(&plan, schedule, 0, 1, &elements, trv_hub_transport(hub, 0), NULL),
+    assert_int_equal(trv_loopback_create(&loopback, 1), 0);
+    assert_int_equal(trv_plan_create(&plan, schedule, 0, 1, &elements, trv_loopback_transport(loopback, 0), NULL),
                      TRV_ERR_UNSUPPORTED);
     assert_non_null(strstr(trv_last_error(), "'wide' has 65 streams; a plan has at most 64"));
     trv_schedule_destroy(schedule);
-    trv_hub_destroy(hub);
+    trv_loopback_destroy(loopback);
 }
 
 /* ---- Equal plans ------------------------------------------------------------------------------------------------- */
@@ -154,7 +154,8 @@ static void alike(const trv_schedule_t *schedule)
     assert_true(trv_plan_memory_bytes(world.plan[0]) > 0 || world.ranks == 1);
     for (int r = 0; r < world.ranks; r++) {
         trv_plan_destroy(twice.plan[r]);
-        assert_int_equal(trv_plan_create_like(&twice.plan[r], world.plan[r], &pairs, trv_hub_transport(twice.hub, r)),
+        assert_int_equal(trv_plan_create_like(&twice.plan[r], world.plan[r], &pairs,
+                                              trv_loopback_transport(twice.loopback, r)),
                          0);
         for (size_t i = 0; i < twice.in; i++)
             memcpy(twice.input[r] + 8 * i, (uint32_t[]){contribution(r, i), 1}, 8);
@@ -200,15 +201,15 @@ static void *make_and_drop(void *argument)
 {
     const maker_t *maker = argument;
     const trv_elements_t doubles = {.type = TRV_DOUBLE, .op = TRV_SUM};
-    trv_hub_t *hub;
+    trv_loopback_t *loopback;
     trv_plan_t *plan[20];
-    assert_int_equal(trv_hub_create(&hub, 9), 0);
+    assert_int_equal(trv_loopback_create(&loopback, 9), 0);
     for (int i = 0; i < 20; i++)
-        assert_int_equal(trv_plan_create_like(&plan[i], maker->plan, &doubles, trv_hub_transport(hub, 4)), 0);
+        assert_int_equal(trv_plan_create_like(&plan[i], maker->plan, &doubles, trv_loopback_transport(loopback, 4)), 0);
     pthread_barrier_wait(maker->barrier);
     for (int i = 0; i < 20; i++)
         trv_plan_destroy(plan[i]);
-    trv_hub_destroy(hub);
+    trv_loopback_destroy(loopback);
     return NULL;
 }
 
@@ -217,15 +218,15 @@ static void test_alike_threads(void **state)
     (void)state;
     trv_torus_t torus;
     trv_schedule_t *schedule;
-    trv_hub_t *hub;
+    trv_loopback_t *loopback;
     trv_plan_t *plan;
     pthread_t thread[4];
     pthread_barrier_t barrier;
     const trv_elements_t ints = {.type = TRV_UINT32, .op = TRV_SUM};
     assert_int_equal(trv_torus_parse("3x3", &torus), 0);
     assert_int_equal(trv_schedule_create(&schedule, &torus, "trivance-b", TRV_ALLREDUCE), 0);
-    assert_int_equal(trv_hub_create(&hub, 9), 0);
-    assert_int_equal(trv_plan_create(&plan, schedule, 4, 100, &ints, trv_hub_transport(hub, 4), NULL), 0);
+    assert_int_equal(trv_loopback_create(&loopback, 9), 0);
+    assert_int_equal(trv_plan_create(&plan, schedule, 4, 100, &ints, trv_loopback_transport(loopback, 4), NULL), 0);
     pthread_barrier_init(&barrier, NULL, 5);
     maker_t maker = {plan, &barrier};
     for (int i = 0; i < 4; i++)
@@ -235,7 +236,7 @@ static void test_alike_threads(void **state)
     for (int i = 0; i < 4; i++)
         pthread_join(thread[i], NULL);
     pthread_barrier_destroy(&barrier);
-    trv_hub_destroy(hub);
+    trv_loopback_destroy(loopback);
     trv_schedule_destroy(schedule);
 }
 

@@ -115,7 +115,7 @@ static world_t make(const trv_schedule_t *schedule, size_t count, size_t chunk_b
         memset(&faulty[r], 0, sizeof faulty[r]);
         faulty[r].kind = kind;
         faulty[r].left = r == rank ? after : ALWAYS;
-        faulty[r].under = trv_hub_transport(world.hub, r);
+        faulty[r].under = trv_loopback_transport(world.loopback, r);
         transport[r] = (trv_transport_t){TRV_TRANSPORT,  &faulty[r],  faulty_open,   faulty_close, faulty_send,
                                          faulty_receive, faulty_test, faulty_cancel, NULL};
         trv_plan_destroy(world.plan[r]);

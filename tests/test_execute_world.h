@@ -24,7 +24,7 @@
 
 typedef struct world {
     const trv_schedule_t *schedule;
-    trv_hub_t *hub;
+    trv_loopback_t *loopback;
     trv_plan_t **plan;
     char **input, **output;
     int ranks;
@@ -51,13 +51,13 @@ static inline world_t world_make(const trv_schedule_t *schedule, size_t count, c
     world.input = calloc(n, sizeof *world.input);
     world.output = calloc(n, sizeof *world.output);
     assert_true(world.plan && world.input && world.output);
-    assert_int_equal(trv_hub_create(&world.hub, world.ranks), 0);
+    assert_int_equal(trv_loopback_create(&world.loopback, world.ranks), 0);
     for (int r = 0; r < world.ranks; r++) {
         /* Exact sizes, so that AddressSanitizer and valgrind detect overruns. Large enough for a run in place. */
         world.input[r] = malloc(world.in * world.size + !world.in);
         world.output[r] = malloc((world.in > world.out ? world.in : world.out) * world.size + !world.in);
         assert_true(world.input[r] && world.output[r]);
-        const trv_transport_t *transport = trv_hub_transport(world.hub, r);
+        const trv_transport_t *transport = trv_loopback_transport(world.loopback, r);
         int rc = trv_plan_create(&world.plan[r], schedule, r, count, elements, transport, options);
         if (rc)
             fail_msg("%s, rank %d, count %zu: %s", trv_schedule_name(schedule), r, count, trv_last_error());
@@ -72,7 +72,7 @@ static inline void world_destroy(world_t *world)
         free(world->input[r]);
         free(world->output[r]);
     }
-    trv_hub_destroy(world->hub);
+    trv_loopback_destroy(world->loopback);
     free(world->plan);
     free(world->input);
     free(world->output);

@@ -1,6 +1,8 @@
 /*
  * The table of algorithms: the name, the properties and the limits of each. Help texts, documents and tests are
- * generated from it. Stability: stable.
+ * generated from it.
+ *
+ * Stability: stable.
  */
 #ifndef TRIVANCE_ALGORITHMS_H
 #define TRIVANCE_ALGORITHMS_H

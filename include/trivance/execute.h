@@ -50,12 +50,12 @@ typedef struct trv_transport {
 } trv_transport_t;
 #define TRV_TRANSPORT .size = sizeof(trv_transport_t)
 
-/* The in-process transport: n ranks of one process, one thread or many. The hub must outlive its endpoints. */
-typedef struct trv_hub trv_hub_t;
-TRV_API int trv_hub_create(trv_hub_t **hub, int ranks);
-TRV_API void trv_hub_destroy(trv_hub_t *hub);
-/* The transport of one rank; owned by the hub. An endpoint is used by one thread at a time. */
-TRV_API const trv_transport_t *trv_hub_transport(trv_hub_t *hub, int rank);
+/* The in-process transport: n ranks of one process, one thread or many. The loopback must outlive its endpoints. */
+typedef struct trv_loopback trv_loopback_t;
+TRV_API int trv_loopback_create(trv_loopback_t **loopback, int ranks);
+TRV_API void trv_loopback_destroy(trv_loopback_t *loopback);
+/* The transport of one rank; owned by the loopback. An endpoint is used by one thread at a time. */
+TRV_API const trv_transport_t *trv_loopback_transport(trv_loopback_t *loopback, int rank);
 
 /* ---- Plans ----------------------------------------------------------------------------------------------------- */
 

@@ -15,36 +15,36 @@ trv_simulate_options_t trv_net_simulation(const trv_net_t *net, const trv_networ
     return trv_chooser_simulation(&net->settings, network, &paths);
 }
 
-static int choose(const trv_kind_t *kind, const trv_network_t *network, trv_choice_t *choice)
+static int choose(const trv_net_entry_t *entry, const trv_network_t *network, trv_choice_t *choice)
 {
-    const trv_net_t *net = kind->comm->net;
-    const trv_signature_t signature = trv_signature_of(kind->collective, &kind->elements);
+    const trv_net_t *net = entry->comm->net;
+    const trv_signature_t signature = trv_signature_of(entry->collective, &entry->elements);
     const trv_chooser_t chooser = {.network = network,
                                    .simulation = trv_net_simulation(net, network),
                                    .measured = &net->settings.file_rules,
                                    .allow_inconsistent_names = true,
                                    .explains = net->settings.info};
-    const char *wanted = kind->wanted;
+    const char *wanted = entry->wanted;
     int rc = TRV_OK;
     if (trv_choice_is_family(wanted)) {
-        rc = trv_choose_planned(&chooser, &signature, kind->bytes, wanted, choice);
+        rc = trv_choose_planned(&chooser, &signature, entry->bytes, wanted, choice);
     } else if (*wanted && strcmp(wanted, TRV_RULE_AUTO) != 0 && strcmp(wanted, TRV_RULE_PLANNED) != 0) {
         snprintf(choice->reason, sizeof choice->reason, "asked for by name");
         rc = trv_choose_named(&chooser, &signature, wanted, "asked for by name", choice);
-        if (rc == TRV_ERR_UNSUPPORTED && kind->collective != TRV_ALLREDUCE)
+        if (rc == TRV_ERR_UNSUPPORTED && entry->collective != TRV_ALLREDUCE)
             rc = TRV_OK; /* few algorithms support the other collectives: leave the choice to the planner */
     }
     if (rc == TRV_OK && !*choice->algorithm)
-        rc = trv_choose_planned(&chooser, &signature, kind->bytes, NULL, choice);
+        rc = trv_choose_planned(&chooser, &signature, entry->bytes, NULL, choice);
     if (rc == TRV_OK && !*choice->algorithm)
         rc = trv_fail(TRV_ERR_UNSUPPORTED, "%s", choice->reason);
     return rc;
 }
 
-void trv_net_choose(const trv_kind_t *kind, trv_decision_t *decision)
+void trv_net_choose(const trv_net_entry_t *entry, trv_decision_t *decision)
 {
-    const trv_network_t network = {TRV_NETWORK, .torus = kind->comm->torus};
+    const trv_network_t network = {TRV_NETWORK, .torus = entry->comm->torus};
     trv_choice_t choice = {.on_nodes = false};
-    const int rc = choose(kind, &network, &choice);
-    trv_decision_make(decision, rc, &choice, &network, kind->collective);
+    const int rc = choose(entry, &network, &choice);
+    trv_decision_make(decision, rc, &choice, &network, entry->collective);
 }

@@ -1,6 +1,6 @@
 /*
  * Blocking and non-blocking collectives. The communicator caches the state of the operation signatures used so far
- * (kind.c), in the order of their latest use.
+ * (entry.c), in the order of their latest use.
  */
 #include <stdint.h>
 
@@ -27,27 +27,27 @@ uint64_t trv_net_vector_bytes(const trv_net_comm_t *comm, trv_collective_t colle
 
 /* ---- Starting ---------------------------------------------------------------------------------------------------- */
 
-enum { KINDS_MAX = 256 }; /* in the cache of a communicator */
+enum { ENTRIES_MAX = 256 }; /* in the cache of a communicator */
 
 /* Finds or creates the state of a signature, and makes it the most recently used. *made: it was created. */
-static int find_kind(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements, uint64_t bytes,
-                     trv_kind_t **found, bool *made)
+static int find_entry(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements, uint64_t bytes,
+                      trv_net_entry_t **found, bool *made)
 {
     const bool reduces = trv_collective_shape(collective)->reduces;
     *made = false;
-    for (trv_cache_entry_t **place = &comm->kinds.first; *place; place = &(*place)->next) {
-        trv_kind_t *kind = (trv_kind_t *)(void *)(*place)->object;
-        if (kind->collective != collective || kind->bytes != bytes || kind->elements.type != elements->type ||
-            (reduces && kind->elements.op != elements->op))
+    for (trv_cache_entry_t **place = &comm->entries.first; *place; place = &(*place)->next) {
+        trv_net_entry_t *entry = (trv_net_entry_t *)(void *)(*place)->object;
+        if (entry->collective != collective || entry->bytes != bytes || entry->elements.type != elements->type ||
+            (reduces && entry->elements.op != elements->op))
             continue;
-        trv_cache_use(&comm->kinds, place);
-        *found = kind;
+        trv_cache_use(&comm->entries, place);
+        *found = entry;
         return TRV_OK;
     }
-    int rc = trv_kind_make(found, comm, collective, elements, bytes, comm->algorithm);
+    int rc = trv_net_entry_make(found, comm, collective, elements, bytes, comm->algorithm);
     if (rc < 0)
         return rc;
-    trv_cache_add(&comm->kinds, &(*found)->cached, KINDS_MAX);
+    trv_cache_add(&comm->entries, &(*found)->cached, ENTRIES_MAX);
     *made = true;
     return TRV_OK;
 }
@@ -56,14 +56,14 @@ static int find_kind(trv_net_comm_t *comm, trv_collective_t collective, const tr
 static int take_instance(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
                          uint64_t bytes, trv_instance_t **taken)
 {
-    trv_kind_t *kind;
+    trv_net_entry_t *entry;
     bool made;
-    int rc = find_kind(comm, collective, elements, bytes, &kind, &made);
+    int rc = find_entry(comm, collective, elements, bytes, &entry, &made);
     if (rc == TRV_OK)
-        rc = trv_instance_take(kind, taken);
+        rc = trv_instance_take(entry, taken);
     if (rc < 0 || !made)
         return rc;
-    rc = trv_kind_decide(kind);
+    rc = trv_net_entry_decide(entry);
     if (rc < 0)
         trv_instance_give(*taken);
     return rc;

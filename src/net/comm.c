@@ -44,7 +44,7 @@ void trv_comm_destroy(trv_net_comm_t *comm)
 {
     if (!comm)
         return;
-    trv_cache_clear(&comm->kinds);
+    trv_cache_clear(&comm->entries);
     pthread_mutex_destroy(&comm->lock);
     free(comm->member);
     free(comm->number);
@@ -67,20 +67,20 @@ int trv_net_world_rank(const trv_net_comm_t *comm, int rank)
 /* ---- Splitting --------------------------------------------------------------------------------------------------- */
 
 /* Contribution of a rank to a split. */
-typedef struct saying {
+typedef struct payload {
     int32_t color, key, number, rank; /* number: context id, negative if none is left; rank: in the communicator */
-} saying_t;
+} payload_t;
 
 static int compare(const void *left, const void *right)
 {
-    const saying_t *a = left, *b = right;
+    const payload_t *a = left, *b = right;
     if (a->key != b->key)
         return a->key < b->key ? -1 : 1;
     return a->rank < b->rank ? -1 : 1;
 }
 
 /* Creates the communicator of the ranks that have the color of this rank, which is not negative. */
-static int make_part(trv_net_comm_t *comm, saying_t *said, const saying_t *mine, trv_net_comm_t **made)
+static int make_part(trv_net_comm_t *comm, payload_t *said, const payload_t *mine, trv_net_comm_t **made)
 {
     int size = 0, rank = 0, rc;
     for (int r = 0; r < comm->size; r++)
@@ -123,8 +123,8 @@ int trv_net_split(trv_net_comm_t *comm, int color, int key, trv_net_comm_t **mad
         return rc;
     /* A rank that has no context id left contributes -1, so that all ranks return the error. */
     const unsigned number = atomic_fetch_add(&comm->net->comms, 1) + 1;
-    const saying_t mine = {color, key, number < COMMS_MAX ? (int32_t)number : -1, comm->rank};
-    saying_t *said = malloc((size_t)comm->size * sizeof *said);
+    const payload_t mine = {color, key, number < COMMS_MAX ? (int32_t)number : -1, comm->rank};
+    payload_t *said = malloc((size_t)comm->size * sizeof *said);
     if (!said)
         return trv_net_break(comm->net, trv_fail_memory());
     rc = trv_net_allgather(comm, &mine, said, sizeof mine / sizeof mine.color, TRV_INT32);
@@ -180,7 +180,7 @@ int trv_net_comm_set(trv_net_comm_t *comm, const char *torus, const char *algori
         trv_torus_init(&comm->torus, 1, &comm->size);
     if (algorithm)
         snprintf(comm->algorithm, sizeof comm->algorithm, "%s", algorithm);
-    trv_cache_clear(&comm->kinds);
+    trv_cache_clear(&comm->entries);
     pthread_mutex_unlock(&comm->lock);
     return TRV_OK;
 }

@@ -6,15 +6,15 @@
  *     comm.c         communicators
  *     request.c      progress, testing, waiting
  *     message.c      sends and receives
- *     spread.c       broadcasts
+ *     bcast.c       broadcasts
  *     flow.c         flow control of messages and broadcasts
  *     channel.c      the executor's transport
  *     choose.c       choice of the algorithm by rank 0
- *     kind.c         an operation signature on a communicator: its decision and its pool of prepared plans
+ *     entry.c         an operation signature on a communicator: its decision and its pool of prepared plans
  *     collective.c   collectives
  *     plan.c         plans
  *
- * Locks, in the order in which they are taken: net, request, kind, flow control, fabric, bootstrap.
+ * Locks, in the order in which they are taken: net, request, entry, flow control, fabric, bootstrap.
  */
 #ifndef TRIVANCE_NET_INSIDE_H
 #define TRIVANCE_NET_INSIDE_H
@@ -31,7 +31,7 @@
 #include "collective/decision.h"
 #include "collective/pool.h"
 #include "transport/fabric/fabric.h"
-#include "bootstrap/tcp/meeting.h"
+#include "bootstrap/tcp/bootstrap.h"
 #include "settings/settings.h"
 
 /* ---- Tags -------------------------------------------------------------------------------------------------------- */
@@ -67,7 +67,7 @@ struct trv_net {
     size_t fragment; /* maximum bytes of a fragment of a schedule's message; 0: messages are not fragmented */
     void (*log)(void *context, const char *sentence);
     void *log_context;
-    trv_meeting_t *meeting;
+    trv_bootstrap_t *bootstrap;
     trv_fabric_t *fabric;
     _Atomic(trv_fabric_t *) breakable; /* the fabric while it is open; for the threads that break it */
     pthread_mutex_t lock;              /* protects the lists: */
@@ -90,7 +90,7 @@ struct trv_net_comm {
     char algorithm[TRV_ALGORITHM_NAME_MAX];
     atomic_uint calls, plans; /* sequence numbers */
     pthread_mutex_t lock;     /* protects the cache: */
-    trv_cache_t kinds;
+    trv_cache_t entries;
     trv_net_comm_t *next;
 };
 
@@ -111,7 +111,7 @@ int trv_net_break(trv_net_t *net, int code);
 
 /* options.c: determines the settings of the net and creates the bootstrap. If an option is invalid it does so too where
  * possible, so that the error can be reported to the other ranks. */
-int trv_net_take_options(trv_net_t *net, const trv_net_options_t *options, trv_meeting_options_t *meeting,
+int trv_net_take_options(trv_net_t *net, const trv_net_options_t *options, trv_bootstrap_options_t *bootstrap,
                          char address[256]);
 
 /* comm.c */
@@ -181,12 +181,12 @@ typedef struct trv_spread {
     bool here;  /* the data are available on this rank */
     int awaits; /* world rank that the broadcast waits for */
     trv_flow_op_t up, down[TRV_CHILDREN_MAX];
-} trv_spread_t;
+} trv_bcast_t;
 
-int trv_spread_begin(trv_spread_t *spread, trv_net_comm_t *comm, void *data, size_t bytes, int root, unsigned number);
-int trv_spread_advance(trv_spread_t *spread);
+int trv_bcast_begin(trv_bcast_t *bcast, trv_net_comm_t *comm, void *data, size_t bytes, int root, unsigned number);
+int trv_bcast_advance(trv_bcast_t *bcast);
 /* Describes as text what the broadcast waits for. */
-void trv_spread_describe(const trv_spread_t *spread, char *text, size_t size);
+void trv_bcast_describe(const trv_bcast_t *bcast, char *text, size_t size);
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */
 
@@ -211,7 +211,7 @@ void trv_channel_unregister(trv_channel_t *channel, int which);
 typedef struct trv_instance {
     trv_pooled_t pooled; /* the first member, so that pointers to both can be converted */
     struct trv_net_request request;
-    struct trv_kind *kind;
+    struct trv_kind *entry;
     trv_channel_t channel;
     trv_plan_t *plan;
     void *scratch;
@@ -240,27 +240,27 @@ typedef struct trv_kind {
     pthread_mutex_t lock;                /* protects the members below */
     bool decided;
     trv_broadcast_t broadcast;
-    trv_spread_t spread;
+    trv_bcast_t bcast;
     const trv_schedule_t *schedule;
-    trv_schedule_t *made; /* the same if this kind owns it */
+    trv_schedule_t *made; /* the same if this entry owns it */
     trv_pool_t pool;      /* instances that no request uses */
-} trv_kind_t;
+} trv_net_entry_t;
 
 /* choose.c: the network model of the planner, and the choice, which rank 0 of the communicator makes. */
 trv_simulate_options_t trv_net_simulation(const trv_net_t *net, const trv_network_t *network);
-void trv_net_choose(const trv_kind_t *kind, trv_decision_t *decision);
+void trv_net_choose(const trv_net_entry_t *entry, trv_decision_t *decision);
 
-/* kind.c. Before trv_kind_decide the caller may set kind->schedule to a schedule that it owns; then no decision is
+/* entry.c. Before trv_net_entry_decide the caller may set entry->schedule to a schedule that it owns; then no decision is
  * made. */
-int trv_kind_make(trv_kind_t **kind, trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
-                  uint64_t bytes, const char *wanted);
+int trv_net_entry_make(trv_net_entry_t **entry, trv_net_comm_t *comm, trv_collective_t collective,
+                       const trv_elements_t *elements, uint64_t bytes, const char *wanted);
 /* Starts the decision, for which the requests of instances wait. Collective. The caller must have taken an instance
  * before. */
-int trv_kind_decide(trv_kind_t *kind);
-/* Releases the caller's reference; the kind is freed now or when its last instance is given back. */
-void trv_kind_release(trv_kind_t *kind);
+int trv_net_entry_decide(trv_net_entry_t *entry);
+/* Releases the caller's reference; the entry is freed now or when its last instance is given back. */
+void trv_net_entry_release(trv_net_entry_t *entry);
 /* Takes an instance from the pool, or creates one. */
-int trv_instance_take(trv_kind_t *kind, trv_instance_t **instance);
+int trv_instance_take(trv_net_entry_t *entry, trv_instance_t **instance);
 void trv_instance_give(trv_instance_t *instance);
 /* Begin the request of the instance: to run the collective on these buffers, or to create the plan for runs with this
  * count. */

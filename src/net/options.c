@@ -93,7 +93,7 @@ static void hash_text(trv_sha256_t *hash, const char *text) { trv_sha256_add(has
 
 /* Derives the key of the job from its secret. Without a secret the key is derived from values that all ranks know, but
  * that other processes can find out. */
-static void make_key(trv_net_t *net, const char *secret, const trv_meeting_options_t *meeting,
+static void make_key(trv_net_t *net, const char *secret, const trv_bootstrap_options_t *bootstrap,
                      uint8_t key[TRV_SHA256_BYTES])
 {
     const char *run = getenv("TORCHELASTIC_RUN_ID");
@@ -104,7 +104,7 @@ static void make_key(trv_net_t *net, const char *secret, const trv_meeting_optio
     if (secret) {
         hash_text(&hash, secret);
     } else {
-        snprintf(facts, sizeof facts, "%d %d", meeting->port, net->ranks);
+        snprintf(facts, sizeof facts, "%d %d", bootstrap->port, net->ranks);
         hash_text(&hash, facts);
         hash_text(&hash, run ? run : "");
         if (net->rank == 0 && net->ranks > 1)
@@ -115,7 +115,7 @@ static void make_key(trv_net_t *net, const char *secret, const trv_meeting_optio
     trv_sha256_end(&hash, key);
 }
 
-static int take_environment(trv_net_t *net, const trv_net_options_t *options, trv_meeting_options_t *meeting,
+static int take_environment(trv_net_t *net, const trv_net_options_t *options, trv_bootstrap_options_t *bootstrap,
                             char address[256])
 {
     const char *host = options->address ? options->address : getenv("MASTER_ADDR");
@@ -128,9 +128,9 @@ static int take_environment(trv_net_t *net, const trv_net_options_t *options, tr
     if (strlen(host) >= 256)
         return trv_fail(TRV_ERR_ARGUMENT, "MASTER_ADDR has more than 255 characters");
     snprintf(address, 256, "%s", host);
-    int rc = net->ranks == 1 ? TRV_OK : take_port(net, options, &meeting->port);
+    int rc = net->ranks == 1 ? TRV_OK : take_port(net, options, &bootstrap->port);
     if (rc == TRV_OK)
-        make_key(net, secret && *secret ? secret : NULL, meeting, meeting->secret);
+        make_key(net, secret && *secret ? secret : NULL, bootstrap, bootstrap->secret);
     return rc;
 }
 
@@ -153,7 +153,7 @@ static void find_address(char address[256])
 }
 
 /* Opens the bootstrap on rank 0, so that it listens before its address is broadcast. */
-static int listen_somewhere(trv_net_t *net, const trv_net_options_t *options, trv_meeting_options_t *meeting,
+static int listen_somewhere(trv_net_t *net, const trv_net_options_t *options, trv_bootstrap_options_t *bootstrap,
                             char address[256])
 {
     if (options->address && strlen(options->address) >= 256)
@@ -162,35 +162,35 @@ static int listen_somewhere(trv_net_t *net, const trv_net_options_t *options, tr
         snprintf(address, 256, "%s", options->address);
     else
         find_address(address);
-    if (getrandom(meeting->secret, sizeof meeting->secret, 0) != sizeof meeting->secret)
+    if (getrandom(bootstrap->secret, sizeof bootstrap->secret, 0) != sizeof bootstrap->secret)
         return trv_fail(TRV_ERR_TRANSPORT, "the system has no random numbers for a secret");
-    return trv_meeting_open(&net->meeting, meeting);
+    return trv_bootstrap_open(&net->bootstrap, bootstrap);
 }
 
 /* Encodes the broadcast of rank 0: code, port, key, and its address or its error message. */
-static void encode_address(const trv_net_t *net, int code, const trv_meeting_options_t *meeting, const char *text,
+static void encode_address(const trv_net_t *net, int code, const trv_bootstrap_options_t *bootstrap, const char *text,
                            char said[MEETING_BYTES])
 {
     size_t used = (size_t)snprintf(said, MEETING_BYTES, "%d %d ", code,
-                                   code == TRV_OK ? trv_meeting_port(net->meeting) : 0);
+                                   code == TRV_OK ? trv_bootstrap_port(net->bootstrap) : 0);
     for (int i = 0; i < TRV_SHA256_BYTES; i++)
-        used += (size_t)snprintf(said + used, MEETING_BYTES - used, "%02x", meeting->secret[i]);
+        used += (size_t)snprintf(said + used, MEETING_BYTES - used, "%02x", bootstrap->secret[i]);
     snprintf(said + used, MEETING_BYTES - used, " %s", text);
 }
 
-static int decode_address(char said[MEETING_BYTES], trv_meeting_options_t *meeting, char address[256])
+static int decode_address(char said[MEETING_BYTES], trv_bootstrap_options_t *bootstrap, char address[256])
 {
     char key[2 * TRV_SHA256_BYTES + 1];
     int at = 0, rc = TRV_OK;
     said[MEETING_BYTES - 1] = '\0';
-    if (sscanf(said, "%d %d %64[0-9a-f] %n", &rc, &meeting->port, key, &at) != 3 || at == 0 ||
+    if (sscanf(said, "%d %d %64[0-9a-f] %n", &rc, &bootstrap->port, key, &at) != 3 || at == 0 ||
         strlen(key) != 2 * TRV_SHA256_BYTES || (rc == TRV_OK && strlen(said + at) >= 256))
         return trv_fail(TRV_ERR_INVALID, "what rank 0 says of where to meet arrived corrupted");
     if (rc < 0)
         return trv_fail(rc, "%s", said + at);
     for (int i = 0; i < TRV_SHA256_BYTES; i++) {
         const char two[3] = {key[2 * i], key[2 * i + 1], '\0'};
-        meeting->secret[i] = (uint8_t)strtoul(two, NULL, 16);
+        bootstrap->secret[i] = (uint8_t)strtoul(two, NULL, 16);
     }
     snprintf(address, 256, "%s", said + at);
     return TRV_OK;
@@ -199,24 +199,24 @@ static int decode_address(char said[MEETING_BYTES], trv_meeting_options_t *meeti
 /* Exchanges the address of rank 0 by the caller's `meet`. All ranks take part, also after an error (`rc`, with its
  * message as the last error), because the other ranks wait in the broadcast. counted: rank and number of ranks are
  * known. An error on rank 0 is returned by all ranks. */
-static int meet_by_callback(trv_net_t *net, const trv_net_options_t *options, trv_meeting_options_t *meeting,
+static int meet_by_callback(trv_net_t *net, const trv_net_options_t *options, trv_bootstrap_options_t *bootstrap,
                             char address[256], bool counted, int rc)
 {
     char said[MEETING_BYTES] = "", own[TRV_REASON_MAX];
     if (rc == TRV_OK && net->rank == 0)
-        rc = listen_somewhere(net, options, meeting, address);
+        rc = listen_somewhere(net, options, bootstrap, address);
     snprintf(own, sizeof own, "%s%s", net->rank == 0 ? "rank 0: " : "", rc < 0 ? trv_last_error() : "");
     if (net->rank == 0 || rc < 0)
-        encode_address(net, rc, meeting, rc < 0 ? own : address, said);
+        encode_address(net, rc, bootstrap, rc < 0 ? own : address, said);
     const int met = options->meet(options->meet_context, said, sizeof said);
     if (met < 0)
         return met;
     if (net->rank == 0)
         return rc < 0 ? trv_fail(rc, "%s", own) : TRV_OK;
-    const int heard = decode_address(said, meeting, address);
+    const int heard = decode_address(said, bootstrap, address);
     if (heard < 0)
         return heard;
-    const int opened = counted ? trv_meeting_open(&net->meeting, meeting) : TRV_OK;
+    const int opened = counted ? trv_bootstrap_open(&net->bootstrap, bootstrap) : TRV_OK;
     return rc < 0 ? trv_fail(rc, "%s", own) : opened;
 }
 
@@ -288,7 +288,7 @@ static int take_launcher(trv_net_options_t *options, double *patience)
     return trv_launcher_ranks(&options->rank, &options->ranks);
 }
 
-int trv_net_take_options(trv_net_t *net, const trv_net_options_t *given, trv_meeting_options_t *meeting,
+int trv_net_take_options(trv_net_t *net, const trv_net_options_t *given, trv_bootstrap_options_t *bootstrap,
                          char address[256])
 {
     trv_net_options_t all = *given;
@@ -318,18 +318,18 @@ int trv_net_take_options(trv_net_t *net, const trv_net_options_t *given, trv_mee
              "TRIVANCE_TOPOLOGY_FILE is for MPI programs: these ranks are taken for a ring; TRIVANCE_TORUS says how "
              "they are wired, for example TRIVANCE_TORUS=8x8");
     net->fragment = net->settings.piece_bytes < SIZE_MAX ? (size_t)net->settings.piece_bytes : 0;
-    meeting->rank = net->rank;
-    meeting->ranks = net->ranks;
-    meeting->address = address;
-    meeting->everywhere = options->listen_everywhere || net->settings.listen_everywhere;
-    meeting->timeout_ns = net->start_timeout_ns;
+    bootstrap->rank = net->rank;
+    bootstrap->ranks = net->ranks;
+    bootstrap->address = address;
+    bootstrap->everywhere = options->listen_everywhere || net->settings.listen_everywhere;
+    bootstrap->timeout_ns = net->start_timeout_ns;
     if (options->meet)
-        return meet_by_callback(net, options, meeting, address, counted, rc);
+        return meet_by_callback(net, options, bootstrap, address, counted, rc);
     if (!counted)
         return rc;
     snprintf(own, sizeof own, "%s", rc < 0 ? trv_last_error() : "");
-    int met = take_environment(net, options, meeting, address);
+    int met = take_environment(net, options, bootstrap, address);
     if (met == TRV_OK)
-        met = trv_meeting_open(&net->meeting, meeting);
+        met = trv_bootstrap_open(&net->bootstrap, bootstrap);
     return rc < 0 ? trv_fail(rc, "%s", own) : met;
 }

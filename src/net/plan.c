@@ -1,5 +1,5 @@
 /*
- * Plans. Each has its own decision and one instance, independent of the communicator's cache (kind.c).
+ * Plans. Each has its own decision and one instance, independent of the communicator's cache (entry.c).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 struct trv_net_plan {
     trv_net_comm_t *comm;
-    trv_kind_t *kind;
+    trv_net_entry_t *entry;
     trv_instance_t *instance;
     size_t count;
     uint64_t inner;
@@ -56,8 +56,8 @@ static void destroy(trv_net_plan_t *plan)
 {
     if (plan->instance)
         trv_instance_give(plan->instance);
-    if (plan->kind)
-        trv_kind_release(plan->kind);
+    if (plan->entry)
+        trv_net_entry_release(plan->entry);
     free(plan);
 }
 
@@ -65,9 +65,9 @@ static void destroy(trv_net_plan_t *plan)
  * that is the decision of rank 0: all ranks return that one. */
 static int make(trv_net_plan_t *plan, size_t count)
 {
-    int rc = trv_instance_take(plan->kind, &plan->instance);
+    int rc = trv_instance_take(plan->entry, &plan->instance);
     if (rc == TRV_OK)
-        rc = trv_kind_decide(plan->kind);
+        rc = trv_net_entry_decide(plan->entry);
     if (rc < 0)
         return trv_net_break(plan->comm->net, rc);
     bool over;
@@ -98,9 +98,9 @@ int trv_net_plan_create(trv_net_plan_t **made, trv_net_comm_t *comm, trv_collect
         return trv_fail(TRV_ERR_UNSUPPORTED, "the communicator has had %d plans; make another one with trv_net_split",
                         TRV_NUMBERS);
     trv_net_plan_t *plan = calloc(1, sizeof *plan);
-    rc = plan ? trv_kind_make(&plan->kind, comm, collective, elements,
-                              trv_net_vector_bytes(comm, collective, elements, count),
-                              options->algorithm ? options->algorithm : comm->algorithm)
+    rc = plan ? trv_net_entry_make(&plan->entry, comm, collective, elements,
+                                   trv_net_vector_bytes(comm, collective, elements, count),
+                                   options->algorithm ? options->algorithm : comm->algorithm)
               : trv_fail_memory();
     if (rc < 0) {
         free(plan);
@@ -109,7 +109,7 @@ int trv_net_plan_create(trv_net_plan_t **made, trv_net_comm_t *comm, trv_collect
     plan->comm = comm;
     plan->count = count;
     plan->inner = trv_collective_tag(true, number);
-    plan->kind->schedule = options->schedule;
+    plan->entry->schedule = options->schedule;
     rc = make(plan, count);
     if (rc < 0) {
         destroy(plan);
@@ -131,7 +131,7 @@ int trv_net_plan_start(trv_net_plan_t *plan, const void *input, void *output)
         return rc;
     if (plan->running)
         return trv_fail(TRV_ERR_STATE, "the plan is running; wait for it before it is started again");
-    rc = trv_net_check_buffers(plan->comm, plan->kind->collective, &plan->kind->elements, plan->count, input, output);
+    rc = trv_net_check_buffers(plan->comm, plan->entry->collective, &plan->entry->elements, plan->count, input, output);
     if (rc < 0)
         return rc;
     plan->running = true;
@@ -195,13 +195,13 @@ int trv_net_plan_query(const trv_net_plan_t *plan, trv_net_plan_info_t *info)
         return rc;
     if (!info || info->size != sizeof *info)
         return trv_fail(TRV_ERR_ARGUMENT, "trv_net_plan_info_t has another size; begin with TRV_NET_PLAN_INFO");
-    const trv_kind_t *kind = plan->kind;
+    const trv_net_entry_t *entry = plan->entry;
     *info = (trv_net_plan_info_t){.size = sizeof *info, .algorithm = ""};
     trv_torus_format(&plan->comm->torus, info->torus, sizeof info->torus);
-    if (!kind->schedule)
+    if (!entry->schedule)
         return TRV_OK; /* a communicator of one rank has no schedule */
-    info->algorithm = kind->made ? kind->broadcast.decision.algorithm : trv_schedule_name(kind->schedule);
-    info->steps = trv_schedule_steps(kind->schedule);
+    info->algorithm = entry->made ? entry->broadcast.decision.algorithm : trv_schedule_name(entry->schedule);
+    info->steps = trv_schedule_steps(entry->schedule);
     info->bytes_sent = trv_plan_bytes_sent(plan->instance->plan);
     info->scratch_bytes = trv_plan_scratch_bytes(plan->instance->plan);
     return TRV_OK;

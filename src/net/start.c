@@ -16,7 +16,7 @@
 
 int trv_net_check(const trv_net_t *net)
 {
-    return net ? trv_meeting_state(net->meeting)
+    return net ? trv_bootstrap_state(net->bootstrap)
                : trv_fail(TRV_ERR_ARGUMENT, "there is no net (NULL); trv_net_init makes "
                                             "one");
 }
@@ -24,34 +24,34 @@ int trv_net_check(const trv_net_t *net)
 int trv_net_break(trv_net_t *net, int code)
 {
     char sentence[TRV_REASON_MAX];
-    if (trv_meeting_has_failed(net->meeting))
-        return trv_meeting_state(net->meeting);
+    if (trv_bootstrap_has_failed(net->bootstrap))
+        return trv_bootstrap_state(net->bootstrap);
     const char *reason = trv_last_error();
     if (strncmp(reason, "rank ", 5) == 0) /* it names the rank */
         snprintf(sentence, sizeof sentence, "%s", reason);
     else
         snprintf(sentence, sizeof sentence, "rank %d: %.*s", net->rank, TRV_REASON_MAX - 40, reason);
-    trv_meeting_fail(net->meeting, sentence);
-    trv_meeting_state(net->meeting);
+    trv_bootstrap_fail(net->bootstrap, sentence);
+    trv_bootstrap_state(net->bootstrap);
     return code;
 }
 
 static void failed_fabric(void *context, const char *sentence)
 {
     trv_net_t *net = context;
-    trv_meeting_report(net->meeting, sentence, true);
+    trv_bootstrap_report(net->bootstrap, sentence, true);
 }
 
 static void wrong_message(void *context, const char *sentence)
 {
     trv_net_t *net = context;
-    trv_meeting_report(net->meeting, sentence, false);
+    trv_bootstrap_report(net->bootstrap, sentence, false);
 }
 
 static int reason(void *context)
 {
     const trv_net_t *net = context;
-    return trv_meeting_state(net->meeting);
+    return trv_bootstrap_state(net->bootstrap);
 }
 
 /* Callbacks of the bootstrap. */
@@ -78,7 +78,7 @@ void trv_net_abort(trv_net_t *net, const char *why)
         return;
     snprintf(sentence, sizeof sentence, "rank %d has aborted: %.*s", net->rank, TRV_REASON_MAX - 40,
              why && *why ? why : "it gave no reason");
-    trv_meeting_fail(net->meeting, sentence);
+    trv_bootstrap_fail(net->bootstrap, sentence);
 }
 
 int trv_net_progress(trv_net_t *net)
@@ -125,12 +125,12 @@ static int join(trv_net_t *net)
     write_paths(&settings->file_rules, &writer);
     for (int i = 0; i < 6; i++)
         trv_write_real(&writer, *number[i]);
-    int rc = writer.failed ? trv_fail_memory() : trv_meeting_join(net->meeting, writer.data, writer.used);
+    int rc = writer.failed ? trv_fail_memory() : trv_bootstrap_join(net->bootstrap, writer.data, writer.used);
     trv_writer_clear(&writer);
     if (rc < 0 || net->rank == 0)
         return rc;
     size_t bytes;
-    const void *welcome = trv_meeting_welcome(net->meeting, &bytes);
+    const void *welcome = trv_bootstrap_welcome(net->bootstrap, &bytes);
     trv_reader_t reader = trv_reader(welcome, bytes);
     trv_read_text(&reader, net->torus, sizeof net->torus);
     trv_read_text(&reader, net->algorithm, sizeof net->algorithm);
@@ -146,10 +146,10 @@ static int join(trv_net_t *net)
 static int oob_allgather(void *context, const void *mine, void *all, size_t bytes)
 {
     const trv_net_t *net = context;
-    int rc = trv_meeting_exchange(net->meeting, mine, bytes);
+    int rc = trv_bootstrap_exchange(net->bootstrap, mine, bytes);
     for (int r = 0; rc == TRV_OK && r < net->ranks; r++) {
         size_t got;
-        const void *record = trv_meeting_record(net->meeting, r, &got);
+        const void *record = trv_bootstrap_record(net->bootstrap, r, &got);
         if (got != bytes)
             return trv_fail(TRV_ERR_INVALID, "what rank %d publishes arrived corrupted", r);
         memcpy((char *)all + (size_t)r * bytes, record, bytes);
@@ -160,11 +160,11 @@ static int oob_allgather(void *context, const void *mine, void *all, size_t byte
 static int oob_allreduce_max(void *context, int64_t *value)
 {
     const trv_net_t *net = context;
-    int rc = trv_meeting_exchange(net->meeting, value, sizeof *value);
+    int rc = trv_bootstrap_exchange(net->bootstrap, value, sizeof *value);
     for (int r = 0; rc == TRV_OK && r < net->ranks; r++) {
         size_t bytes;
         int64_t other = 0;
-        const void *record = trv_meeting_record(net->meeting, r, &bytes);
+        const void *record = trv_bootstrap_record(net->bootstrap, r, &bytes);
         memcpy(&other, record, bytes < sizeof other ? bytes : sizeof other);
         *value = other > *value ? other : *value;
     }
@@ -175,10 +175,10 @@ static int oob_broadcast(void *context, void *data, size_t bytes, int root)
 {
     const trv_net_t *net = context;
     size_t got;
-    int rc = trv_meeting_exchange(net->meeting, data, net->rank == root ? bytes : 0);
+    int rc = trv_bootstrap_exchange(net->bootstrap, data, net->rank == root ? bytes : 0);
     if (rc < 0)
         return rc;
-    const void *record = trv_meeting_record(net->meeting, root, &got);
+    const void *record = trv_bootstrap_record(net->bootstrap, root, &got);
     if (got != bytes)
         return trv_fail(TRV_ERR_INVALID, "what rank %d publishes arrived corrupted", root);
     memcpy(data, record, bytes);
@@ -198,7 +198,8 @@ static void log_shared_paths(const trv_net_t *net, const trv_torus_t *torus)
 
 static int open_fabric(trv_net_t *net, const trv_net_options_t *options)
 {
-    const char *ports = options->ports ? options->ports : net->settings.ports, *local = trv_meeting_local(net->meeting);
+    const char *ports = options->ports ? options->ports : net->settings.ports,
+               *local = trv_bootstrap_local(net->bootstrap);
     trv_fabric_options_t fabric = {.oob = {.rank = net->rank,
                                            .ranks = net->ranks,
                                            .allreduce_max = oob_allreduce_max,
@@ -219,7 +220,7 @@ static int open_fabric(trv_net_t *net, const trv_net_options_t *options)
     if (rc < 0)
         return rc;
     atomic_store(&net->breakable, net->fabric);
-    if (trv_meeting_has_failed(net->meeting)) /* perhaps before `breakable` was set */
+    if (trv_bootstrap_has_failed(net->bootstrap)) /* perhaps before `breakable` was set */
         trv_fabric_break(net->fabric);
     if (net->settings.info && net->log) {
         char line[512], map[400];
@@ -239,7 +240,7 @@ static void destroy(trv_net_t *net)
         trv_fabric_end(net->fabric); /* pending operations may use the memory that is freed next */
     trv_net_free_all(net);
     trv_flow_free(net);
-    trv_meeting_close(net->meeting); /* until then its thread may break the fabric */
+    trv_bootstrap_close(net->bootstrap); /* until then its thread may break the fabric */
     trv_fabric_close(net->fabric);
     trv_settings_clear(&net->settings);
     pthread_mutex_destroy(&net->flow_lock);
@@ -250,7 +251,7 @@ static void destroy(trv_net_t *net)
 /* Ends a start that has failed: reports the error to the other ranks if the bootstrap exists, and frees the net. */
 static int fail_start(trv_net_t *net, int code)
 {
-    if (net->meeting)
+    if (net->bootstrap)
         trv_net_break(net, code);
     destroy(net);
     return code;
@@ -262,7 +263,7 @@ static int fail_options(trv_net_t *net, int code)
 {
     char sentence[TRV_REASON_MAX];
     snprintf(sentence, sizeof sentence, "%s", trv_last_error());
-    const bool met = net->meeting && join(net) == TRV_OK;
+    const bool met = net->bootstrap && join(net) == TRV_OK;
     trv_fail(code, "%s", sentence);
     if (met)
         return fail_start(net, code);
@@ -273,7 +274,7 @@ static int fail_options(trv_net_t *net, int code)
 int trv_net_init(trv_net_t **made, const trv_net_options_t *options)
 {
     const trv_net_options_t none = {TRV_NET_OPTIONS};
-    trv_meeting_options_t meeting = {.failed = failed_meeting, .log = log_meeting};
+    trv_bootstrap_options_t bootstrap = {.failed = failed_meeting, .log = log_meeting};
     char address[256] = "";
     if (!made)
         return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the net; pass the address of a trv_net_t *");
@@ -289,8 +290,8 @@ int trv_net_init(trv_net_t **made, const trv_net_options_t *options)
         return trv_fail_memory();
     pthread_mutex_init(&net->lock, NULL);
     pthread_mutex_init(&net->flow_lock, NULL);
-    meeting.context = net;
-    int rc = trv_net_take_options(net, options, &meeting, address);
+    bootstrap.context = net;
+    int rc = trv_net_take_options(net, options, &bootstrap, address);
     if (rc < 0)
         return fail_options(net, rc);
     rc = join(net);
@@ -316,12 +317,12 @@ int trv_net_finalize(trv_net_t **net)
 {
     if (!net || !*net)
         return trv_fail(TRV_ERR_ARGUMENT, "there is no net (NULL); trv_net_init makes one");
-    int rc = trv_meeting_state((*net)->meeting);
+    int rc = trv_bootstrap_state((*net)->bootstrap);
     if (rc == TRV_OK && atomic_load(&(*net)->requests) > 0)
         return trv_fail(TRV_ERR_STATE, "%d requests are not complete; wait for them before the end",
                         atomic_load(&(*net)->requests));
     if (rc == TRV_OK)
-        rc = trv_meeting_leave((*net)->meeting, poll_fabric, *net);
+        rc = trv_bootstrap_leave((*net)->bootstrap, poll_fabric, *net);
     destroy(*net);
     *net = NULL;
     return rc;

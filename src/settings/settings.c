@@ -274,7 +274,7 @@ int trv_torus_from_list(const char *list, int ranks, trv_torus_t *torus)
     return more;
 }
 
-bool trv_settings_may_serve(const trv_settings_t *settings)
+bool trv_settings_may_dispatch(const trv_settings_t *settings)
 {
     bool by_name = settings->algorithm && strcmp(settings->algorithm, TRV_RULE_AUTO) != 0;
     return (!settings->fault || settings->file_fault) &&

@@ -95,7 +95,7 @@ int trv_torus_from_list(const char *list, int ranks, trv_torus_t *torus);
 
 /* Whether something is set that could ever make the drop-in serve a call. Does not depend on what files hold: all ranks
  * must answer alike before they can compare. */
-bool trv_settings_may_serve(const trv_settings_t *settings);
+bool trv_settings_may_dispatch(const trv_settings_t *settings);
 
 /* The variables that all ranks must see alike, as they stand in the environment: lines NAME=VALUE, in the order of the
  * table, with nothing behind the = of what is not set. A line break in a value is written as \n. The caller frees it;

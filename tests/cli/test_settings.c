@@ -64,7 +64,7 @@ static void test_defaults(void **state)
     assert_int_equal(settings.fallback, TRV_FALLBACK_SILENT);
     assert_int_equal(settings.memory_bytes, 256 << 20);
     assert_false(settings.info || settings.cart || settings.check || settings.allow_inconsistent);
-    assert_false(trv_settings_may_serve(&settings));
+    assert_false(trv_settings_may_dispatch(&settings));
     trv_settings_clear(&settings);
 }
 
@@ -106,7 +106,7 @@ static void test_what_may_serve(void **state)
         trv_settings_t settings;
         warnings_t warnings;
         read_with(cases[i].name, cases[i].value, &settings, &warnings);
-        if (trv_settings_may_serve(&settings) != cases[i].may)
+        if (trv_settings_may_dispatch(&settings) != cases[i].may)
             fail_msg("%s=%s", cases[i].name, cases[i].value);
         trv_settings_clear(&settings);
     }

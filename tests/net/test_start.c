@@ -21,7 +21,7 @@
 #include <trivance/common.h>
 
 #include "base/clock.h"
-#include "bootstrap/tcp/meeting.h"
+#include "bootstrap/tcp/bootstrap.h"
 
 /* ---- The hash ---------------------------------------------------------------------------------------------------- */
 
@@ -99,47 +99,47 @@ static void count_log(void *context, const char *sentence)
     place->logged++;
 }
 
-static int meet(place_t *place, trv_meeting_t *meeting)
+static int meet(place_t *place, trv_bootstrap_t *bootstrap)
 {
     char said[64], expected[64];
     size_t bytes;
-    int rc = trv_meeting_join(meeting, "welcome", 8);
+    int rc = trv_bootstrap_join(bootstrap, "welcome", 8);
     if (rc < 0)
         return rc;
-    assert_string_equal(trv_meeting_welcome(meeting, &bytes), "welcome");
+    assert_string_equal(trv_bootstrap_welcome(bootstrap, &bytes), "welcome");
     if (place->fails)
-        trv_meeting_fail(meeting, "this rank does not want to");
+        trv_bootstrap_fail(bootstrap, "this rank does not want to");
     snprintf(said, sizeof said, "I am rank %d", place->rank);
-    rc = trv_meeting_exchange(meeting, said, strlen(said) + 1);
+    rc = trv_bootstrap_exchange(bootstrap, said, strlen(said) + 1);
     for (int r = 0; rc == TRV_OK && r < place->ranks; r++) {
         snprintf(expected, sizeof expected, "I am rank %d", r);
-        assert_string_equal(trv_meeting_record(meeting, r, &bytes), expected);
+        assert_string_equal(trv_bootstrap_record(bootstrap, r, &bytes), expected);
         assert_int_equal(bytes, strlen(expected) + 1);
     }
-    return rc == TRV_OK && !place->dies ? trv_meeting_leave(meeting, NULL, NULL) : rc;
+    return rc == TRV_OK && !place->dies ? trv_bootstrap_leave(bootstrap, NULL, NULL) : rc;
 }
 
-static trv_meeting_options_t options_of(place_t *place)
+static trv_bootstrap_options_t options_of(place_t *place)
 {
-    trv_meeting_options_t options = {.rank = place->rank,
-                                     .ranks = place->ranks,
-                                     .address = "127.0.0.1",
-                                     .port = place->port,
-                                     .timeout_ns = 1e9 * place->timeout_s,
-                                     .log = count_log,
-                                     .context = place};
+    trv_bootstrap_options_t options = {.rank = place->rank,
+                                       .ranks = place->ranks,
+                                       .address = "127.0.0.1",
+                                       .port = place->port,
+                                       .timeout_ns = 1e9 * place->timeout_s,
+                                       .log = count_log,
+                                       .context = place};
     snprintf((char *)options.secret, sizeof options.secret, "%s", place->secret);
     return options;
 }
 
-static void run(place_t *place, trv_meeting_t *meeting)
+static void run(place_t *place, trv_bootstrap_t *bootstrap)
 {
-    const trv_meeting_options_t options = options_of(place);
-    place->code = meeting ? TRV_OK : trv_meeting_open(&meeting, &options);
+    const trv_bootstrap_options_t options = options_of(place);
+    place->code = bootstrap ? TRV_OK : trv_bootstrap_open(&bootstrap, &options);
     if (place->code == TRV_OK)
-        place->code = meet(place, meeting);
+        place->code = meet(place, bootstrap);
     snprintf(place->reason, sizeof place->reason, "%s", place->code < 0 ? trv_last_error() : "");
-    trv_meeting_close(meeting);
+    trv_bootstrap_close(bootstrap);
 }
 
 static void *run_thread(void *context)
@@ -149,15 +149,15 @@ static void *run_thread(void *context)
 }
 
 /* Creates the bootstrap on rank 0, which determines the port, and starts the threads of the other ranks. */
-static void start(place_t *place, int ranks, trv_meeting_t **meeting)
+static void start(place_t *place, int ranks, trv_bootstrap_t **bootstrap)
 {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, 1 << 18);
-    const trv_meeting_options_t options = options_of(&place[0]);
-    assert_int_equal(trv_meeting_open(meeting, &options), TRV_OK);
+    const trv_bootstrap_options_t options = options_of(&place[0]);
+    assert_int_equal(trv_bootstrap_open(bootstrap, &options), TRV_OK);
     for (int r = 1; r < ranks; r++) {
-        place[r].port = trv_meeting_port(*meeting);
+        place[r].port = trv_bootstrap_port(*bootstrap);
         assert_int_equal(pthread_create(&place[r].thread, &attributes, run_thread, &place[r]), 0);
     }
     pthread_attr_destroy(&attributes);
@@ -171,19 +171,19 @@ static place_t *make_places(int ranks, double timeout_s)
     return place;
 }
 
-static void finish(place_t *place, int ranks, trv_meeting_t *meeting)
+static void finish(place_t *place, int ranks, trv_bootstrap_t *bootstrap)
 {
-    run(&place[0], meeting);
+    run(&place[0], bootstrap);
     for (int r = 1; r < ranks; r++)
         pthread_join(place[r].thread, NULL);
 }
 
 static void meet_all(int ranks)
 {
-    trv_meeting_t *meeting;
+    trv_bootstrap_t *bootstrap;
     place_t *place = make_places(ranks, 60);
-    start(place, ranks, &meeting);
-    finish(place, ranks, meeting);
+    start(place, ranks, &bootstrap);
+    finish(place, ranks, bootstrap);
     for (int r = 0; r < ranks; r++)
         assert_string_equal(place[r].reason, "");
     free(place);
@@ -218,23 +218,23 @@ static void expect_all(place_t *place, int ranks, const char *part)
 
 static void test_missing(void **state)
 {
-    trv_meeting_t *meeting;
+    trv_bootstrap_t *bootstrap;
     place_t *place = make_places(4, 0.3);
     (void)state;
-    start(place, 3, &meeting);
-    finish(place, 3, meeting);
+    start(place, 3, &bootstrap);
+    finish(place, 3, bootstrap);
     expect_all(place, 3, "in vain for all ranks to come; missing: 3");
     free(place);
 }
 
 static void test_other_secret(void **state)
 {
-    trv_meeting_t *meeting;
+    trv_bootstrap_t *bootstrap;
     place_t *place = make_places(3, 0.5);
     (void)state;
     place[2].secret = "other";
-    start(place, 3, &meeting);
-    finish(place, 3, meeting);
+    start(place, 3, &bootstrap);
+    finish(place, 3, bootstrap);
     expect_all(place, 2, "missing: 2; 1 connection was refused");
     assert_non_null(strstr(place[2].reason, "TRIVANCE_SECRET must be the same"));
     assert_non_null(strstr(place[2].reason, "without one WORLD_SIZE"));
@@ -244,36 +244,36 @@ static void test_other_secret(void **state)
 
 static void test_other_size(void **state)
 {
-    trv_meeting_t *meeting;
+    trv_bootstrap_t *bootstrap;
     place_t *place = make_places(3, 2);
     (void)state;
     place[1].ranks = 5;
-    start(place, 3, &meeting);
-    finish(place, 3, meeting);
+    start(place, 3, &bootstrap);
+    finish(place, 3, bootstrap);
     expect_all(place, 3, "counts 5 ranks (WORLD_SIZE), and rank 0 counts 3");
     free(place);
 }
 
 static void test_twice(void **state)
 {
-    trv_meeting_t *meeting;
+    trv_bootstrap_t *bootstrap;
     place_t *place = make_places(3, 2);
     (void)state;
     place[2].rank = 1;
-    start(place, 3, &meeting);
-    finish(place, 3, meeting);
+    start(place, 3, &bootstrap);
+    finish(place, 3, bootstrap);
     expect_all(place, 3, "two processes are rank 1");
     free(place);
 }
 
 static void test_one_dies(void **state)
 {
-    trv_meeting_t *meeting;
+    trv_bootstrap_t *bootstrap;
     place_t *place = make_places(4, 10);
     (void)state;
-    place[2].dies = true; /* it closes its connection without trv_meeting_leave */
-    start(place, 4, &meeting);
-    finish(place, 4, meeting);
+    place[2].dies = true; /* it closes its connection without trv_bootstrap_leave */
+    start(place, 4, &bootstrap);
+    finish(place, 4, bootstrap);
     for (int r = 0; r < 4; r++)
         if (r != 2)
             assert_non_null(strstr(place[r].reason, "rank 2 at 127.0.0.1 has died"));
@@ -282,12 +282,12 @@ static void test_one_dies(void **state)
 
 static void test_rank_0_dies(void **state)
 {
-    trv_meeting_t *meeting;
+    trv_bootstrap_t *bootstrap;
     place_t *place = make_places(3, 10);
     (void)state;
     place[0].dies = true;
-    start(place, 3, &meeting);
-    finish(place, 3, meeting);
+    start(place, 3, &bootstrap);
+    finish(place, 3, bootstrap);
     for (int r = 1; r < 3; r++)
         assert_non_null(strstr(place[r].reason, "has died"));
     free(place);
@@ -297,11 +297,11 @@ static void test_one_fails(void **state)
 {
     (void)state;
     for (int who = 0; who < 3; who++) {
-        trv_meeting_t *meeting;
+        trv_bootstrap_t *bootstrap;
         place_t *place = make_places(3, 10);
         place[who].fails = true;
-        start(place, 3, &meeting);
-        finish(place, 3, meeting);
+        start(place, 3, &bootstrap);
+        finish(place, 3, bootstrap);
         expect_all(place, 3, "this rank does not want to");
         free(place);
     }
@@ -309,18 +309,18 @@ static void test_one_fails(void **state)
 
 static void test_port_in_use(void **state)
 {
-    trv_meeting_t *meeting, *second;
+    trv_bootstrap_t *bootstrap, *second;
     place_t *place = make_places(2, 1);
     (void)state;
-    trv_meeting_options_t options = options_of(&place[0]);
-    assert_int_equal(trv_meeting_open(&meeting, &options), TRV_OK);
-    options.port = trv_meeting_port(meeting);
-    assert_int_equal(trv_meeting_open(&second, &options), TRV_ERR_TRANSPORT);
+    trv_bootstrap_options_t options = options_of(&place[0]);
+    assert_int_equal(trv_bootstrap_open(&bootstrap, &options), TRV_OK);
+    options.port = trv_bootstrap_port(bootstrap);
+    assert_int_equal(trv_bootstrap_open(&second, &options), TRV_ERR_TRANSPORT);
     assert_non_null(strstr(trv_last_error(), "Address already in use"));
     options.address = "192.0.2.77"; /* reserved for documentation (RFC 5737) */
-    assert_true(trv_meeting_open(&second, &options) < 0);
+    assert_true(trv_bootstrap_open(&second, &options) < 0);
     assert_non_null(strstr(trv_last_error(), "MASTER_ADDR is to be an address of rank 0's host"));
-    trv_meeting_close(meeting);
+    trv_bootstrap_close(bootstrap);
     free(place);
 }
 
@@ -340,28 +340,28 @@ static int call(int port)
 static void test_unauthenticated(void **state)
 {
     enum { STRANGERS = 150 };
-    trv_meeting_t *meeting;
+    trv_bootstrap_t *bootstrap;
     place_t *place = make_places(3, 20);
     int fd[STRANGERS];
     char garbage[4096];
     (void)state;
-    const trv_meeting_options_t options = options_of(&place[0]);
-    assert_int_equal(trv_meeting_open(&meeting, &options), TRV_OK);
+    const trv_bootstrap_options_t options = options_of(&place[0]);
+    assert_int_equal(trv_bootstrap_open(&bootstrap, &options), TRV_OK);
     srand(1);
     for (size_t i = 0; i < sizeof garbage; i++)
         garbage[i] = (char)rand();
     for (int i = 0; i < STRANGERS; i++) {
-        fd[i] = call(trv_meeting_port(meeting));
+        fd[i] = call(trv_bootstrap_port(bootstrap));
         if (i % 3 == 0)
             assert_true(send(fd[i], garbage, sizeof garbage, MSG_NOSIGNAL) > 0);
         if (i % 3 == 1)
             close(fd[i]);
     }
     for (int r = 1; r < 3; r++) {
-        place[r].port = trv_meeting_port(meeting);
+        place[r].port = trv_bootstrap_port(bootstrap);
         pthread_create(&place[r].thread, NULL, run_thread, &place[r]);
     }
-    finish(place, 3, meeting);
+    finish(place, 3, bootstrap);
     for (int r = 0; r < 3; r++)
         assert_string_equal(place[r].reason, "");
     assert_int_equal(place[0].logged, STRANGERS / 3);

@@ -28,7 +28,7 @@
 
 #include "base/clock.h"
 #include "bootstrap/tcp/link.h"
-#include "bootstrap/tcp/meeting.h"
+#include "bootstrap/tcp/bootstrap.h"
 
 static void pause_s(double seconds) { usleep((useconds_t)(1e6 * seconds)); }
 
@@ -40,22 +40,22 @@ static void take_log(void *context, const char *sentence)
     snprintf(logged, sizeof logged, "%s", sentence);
 }
 
-static trv_meeting_options_t options_of(int rank, int ranks, int port, double timeout_s)
+static trv_bootstrap_options_t options_of(int rank, int ranks, int port, double timeout_s)
 {
-    return (trv_meeting_options_t){.rank = rank,
-                                   .ranks = ranks,
-                                   .address = "127.0.0.1",
-                                   .port = port,
-                                   .timeout_ns = 1e9 * timeout_s,
-                                   .log = take_log};
+    return (trv_bootstrap_options_t){.rank = rank,
+                                     .ranks = ranks,
+                                     .address = "127.0.0.1",
+                                     .port = port,
+                                     .timeout_ns = 1e9 * timeout_s,
+                                     .log = take_log};
 }
 
-static trv_meeting_t *open_meeting(int rank, int ranks, int port, double timeout_s)
+static trv_bootstrap_t *open_meeting(int rank, int ranks, int port, double timeout_s)
 {
-    const trv_meeting_options_t options = options_of(rank, ranks, port, timeout_s);
-    trv_meeting_t *meeting;
-    assert_int_equal(trv_meeting_open(&meeting, &options), TRV_OK);
-    return meeting;
+    const trv_bootstrap_options_t options = options_of(rank, ranks, port, timeout_s);
+    trv_bootstrap_t *bootstrap;
+    assert_int_equal(trv_bootstrap_open(&bootstrap, &options), TRV_OK);
+    return bootstrap;
 }
 
 static int call_from(const char *address, int port)
@@ -69,31 +69,31 @@ static int call_from(const char *address, int port)
 
 static void *join(void *context)
 {
-    return trv_meeting_join(context, "welcome", 8) == TRV_OK ? NULL : strdup(trv_last_error());
+    return trv_bootstrap_join(context, "welcome", 8) == TRV_OK ? NULL : strdup(trv_last_error());
 }
 
 /* Joins rank 0 and rank 1, which must succeed. */
-static void join_both(trv_meeting_t *meeting[2])
+static void join_both(trv_bootstrap_t *bootstrap[2])
 {
     pthread_t thread;
     void *reason;
-    pthread_create(&thread, NULL, join, meeting[1]);
-    assert_int_equal(trv_meeting_join(meeting[0], "welcome", 8), TRV_OK);
+    pthread_create(&thread, NULL, join, bootstrap[1]);
+    assert_int_equal(trv_bootstrap_join(bootstrap[0], "welcome", 8), TRV_OK);
     pthread_join(thread, &reason);
     assert_null(reason);
 }
 
-static void close_both(trv_meeting_t *meeting[2])
+static void close_both(trv_bootstrap_t *bootstrap[2])
 {
-    trv_meeting_fail(meeting[0], "enough");
-    trv_meeting_close(meeting[1]);
-    trv_meeting_close(meeting[0]);
+    trv_bootstrap_fail(bootstrap[0], "enough");
+    trv_bootstrap_close(bootstrap[1]);
+    trv_bootstrap_close(bootstrap[0]);
 }
 
 /* ---- The address of rank 0 --------------------------------------------------------------------------------------- */
 
 /* Authenticates as rank 1 on an existing connection. */
-static void send_hello(int fd, const trv_meeting_options_t *options)
+static void send_hello(int fd, const trv_bootstrap_options_t *options)
 {
     const uint8_t nonce[TRV_NONCE_BYTES] = "once";
     char greeting[64];
@@ -118,20 +118,20 @@ static void send_hello(int fd, const trv_meeting_options_t *options)
 /* An unauthenticated peer connects by another address after a rank has connected and before it is authenticated. */
 static void test_everywhere(void **state)
 {
-    trv_meeting_options_t options = options_of(0, 2, 0, 10);
-    trv_meeting_t *meeting;
+    trv_bootstrap_options_t options = options_of(0, 2, 0, 10);
+    trv_bootstrap_t *bootstrap;
     (void)state;
     options.everywhere = true;
-    assert_int_equal(trv_meeting_open(&meeting, &options), TRV_OK);
-    const int port = trv_meeting_port(meeting), rank = call_from("127.0.0.1", port);
+    assert_int_equal(trv_bootstrap_open(&bootstrap, &options), TRV_OK);
+    const int port = trv_bootstrap_port(bootstrap), rank = call_from("127.0.0.1", port);
     const int peer = call_from("127.0.0.2", port);
     pause_s(0.1);
     send_hello(rank, &options);
-    assert_int_equal(trv_meeting_join(meeting, "welcome", 8), TRV_OK);
-    assert_string_equal(trv_meeting_local(meeting), "127.0.0.1");
+    assert_int_equal(trv_bootstrap_join(bootstrap, "welcome", 8), TRV_OK);
+    assert_string_equal(trv_bootstrap_local(bootstrap), "127.0.0.1");
     close(peer);
     close(rank);
-    trv_meeting_close(meeting);
+    trv_bootstrap_close(bootstrap);
 }
 
 /* ---- No file descriptors ----------------------------------------------------------------------------------------- */
@@ -139,8 +139,8 @@ static void test_everywhere(void **state)
 /* Rank 0 in a process without a free file descriptor for connections reports that, and its thread does not spin. */
 static int serve_without_files(int port_out)
 {
-    trv_meeting_t *meeting = open_meeting(0, 2, 0, 1);
-    const int port = trv_meeting_port(meeting);
+    trv_bootstrap_t *bootstrap = open_meeting(0, 2, 0, 1);
+    const int port = trv_bootstrap_port(bootstrap);
     if (write(port_out, &port, sizeof port) != sizeof port)
         return 1;
     const int last = dup(port_out);
@@ -148,7 +148,7 @@ static int serve_without_files(int port_out)
     close(last);
     setrlimit(RLIMIT_NOFILE, &limit);
     const double before_ns = trv_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    if (trv_meeting_join(meeting, "welcome", 8) == TRV_OK)
+    if (trv_bootstrap_join(bootstrap, "welcome", 8) == TRV_OK)
         return 2;
     if (!strstr(trv_last_error(), "ulimit -n"))
         return 3;
@@ -195,8 +195,8 @@ static int join_by_own_port(void)
     if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0 || ioctl(socket(AF_INET, SOCK_DGRAM, 0), SIOCSIFFLAGS, &loop) != 0 ||
         !write_file("/proc/sys/net/ipv4/ip_local_port_range", "30000 30001"))
         return 77;
-    trv_meeting_t *meeting = open_meeting(1, 2, 30000, 1);
-    if (trv_meeting_join(meeting, NULL, 0) == TRV_OK)
+    trv_bootstrap_t *bootstrap = open_meeting(1, 2, 30000, 1);
+    if (trv_bootstrap_join(bootstrap, NULL, 0) == TRV_OK)
         return 1;
     fprintf(stderr, "%s\n", trv_last_error());
     return strstr(trv_last_error(), "does not listen there") ? 0 : 2;
@@ -227,11 +227,11 @@ static int option_of(int fd, int name)
 /* The loss of a host is detected within a minute. */
 static void test_silence(void **state)
 {
-    trv_meeting_t *meeting[2] = {open_meeting(0, 2, 0, 10)};
+    trv_bootstrap_t *bootstrap[2] = {open_meeting(0, 2, 0, 10)};
     int found = 0;
     (void)state;
-    meeting[1] = open_meeting(1, 2, trv_meeting_port(meeting[0]), 10);
-    join_both(meeting);
+    bootstrap[1] = open_meeting(1, 2, trv_bootstrap_port(bootstrap[0]), 10);
+    join_both(bootstrap);
     for (int fd = 3; fd < 256; fd++) {
         struct sockaddr_in other;
         socklen_t length = sizeof other;
@@ -242,15 +242,15 @@ static void test_silence(void **state)
         assert_in_range(option_of(fd, TCP_KEEPIDLE) + option_of(fd, TCP_KEEPINTVL) * option_of(fd, TCP_KEEPCNT), 1, 60);
     }
     assert_int_equal(found, 2);
-    close_both(meeting);
+    close_both(bootstrap);
 }
 
 /* The process of a rank ends while a child that it has forked continues: the end of the rank is detected at once. */
 static int die_as_parent(int port, int joined)
 {
     char word;
-    trv_meeting_t *meeting = open_meeting(1, 2, port, 10);
-    if (trv_meeting_join(meeting, NULL, 0) != TRV_OK || read(joined, &word, 1) != 1)
+    trv_bootstrap_t *bootstrap = open_meeting(1, 2, port, 10);
+    if (trv_bootstrap_join(bootstrap, NULL, 0) != TRV_OK || read(joined, &word, 1) != 1)
         return 1;
     if (fork() == 0) {
         pause_s(5);
@@ -261,27 +261,27 @@ static int die_as_parent(int port, int joined)
 
 static void test_fork(void **state)
 {
-    trv_meeting_t *meeting = open_meeting(0, 2, 0, 10);
-    const int port = trv_meeting_port(meeting);
+    trv_bootstrap_t *bootstrap = open_meeting(0, 2, 0, 10);
+    const int port = trv_bootstrap_port(bootstrap);
     int status, joined[2]; /* rank 1 dies only after rank 0 has joined */
     (void)state;
     assert_int_equal(pipe(joined), 0);
     const pid_t child = fork();
     if (child == 0)
         _exit(die_as_parent(port, joined[0]));
-    assert_int_equal(trv_meeting_join(meeting, "welcome", 8), TRV_OK);
+    assert_int_equal(trv_bootstrap_join(bootstrap, "welcome", 8), TRV_OK);
     assert_int_equal(write(joined[1], "", 1), 1);
     close(joined[0]);
     close(joined[1]);
     waitpid(child, &status, 0);
     assert_int_equal(status, 0);
     const double start_ns = trv_now_ns();
-    while (!trv_meeting_has_failed(meeting) && trv_now_ns() - start_ns < 3e9)
+    while (!trv_bootstrap_has_failed(bootstrap) && trv_now_ns() - start_ns < 3e9)
         pause_s(0.01);
-    assert_true(trv_meeting_has_failed(meeting));
-    assert_true(trv_meeting_state(meeting) < 0);
+    assert_true(trv_bootstrap_has_failed(bootstrap));
+    assert_true(trv_bootstrap_state(bootstrap) < 0);
     assert_non_null(strstr(trv_last_error(), "rank 1 at 127.0.0.1 has died"));
-    trv_meeting_close(meeting);
+    trv_bootstrap_close(bootstrap);
 }
 
 /* ---- Signals ----------------------------------------------------------------------------------------------------- */
@@ -301,7 +301,7 @@ static uint64_t blocked(const char *task)
 
 static void test_signals(void **state)
 {
-    trv_meeting_t *meeting = open_meeting(0, 2, 0, 10);
+    trv_bootstrap_t *bootstrap = open_meeting(0, 2, 0, 10);
     DIR *tasks = opendir("/proc/self/task");
     char self[32];
     int others = 0;
@@ -317,7 +317,7 @@ static void test_signals(void **state)
     closedir(tasks);
     assert_int_equal(others, 1);
     assert_int_equal(blocked(self), 0);
-    trv_meeting_close(meeting);
+    trv_bootstrap_close(bootstrap);
 }
 
 int main(void)

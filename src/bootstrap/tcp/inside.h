@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 #include "bootstrap/tcp/link.h"
-#include "bootstrap/tcp/meeting.h"
+#include "bootstrap/tcp/bootstrap.h"
 
 enum { TRV_NUMERIC_MAX = 80, TRV_NOBODY = -1 };
 
@@ -30,10 +30,10 @@ typedef struct trv_saying {
     uint8_t *data;
     size_t bytes;
     bool there;
-} trv_saying_t;
+} trv_payload_t;
 
 struct trv_meeting {
-    trv_meeting_options_t options;
+    trv_bootstrap_options_t options;
     char address[256], local[TRV_NUMERIC_MAX];
     int port;
     int listener, epoll, wake;
@@ -51,13 +51,13 @@ struct trv_meeting {
     bool proposed;     /* the report was sent to rank 0, which decides */
     /* Progress of the protocol: the call has begun (joins, leaves), the step is complete (joined, exchanged, gone). */
     bool joins, joined, exchanged, leaves, gone;
-    int round, sent;                  /* exchanges begun by this rank; exchanges whose record or table it has sent */
-    int come, spoken, left;           /* rank 0: ranks connected, with a record in the current exchange, leaving */
-    trv_saying_t welcome, *record[2]; /* records by rank, of the current and of the previous exchange */
-    trv_writer_t table;               /* rank 0: content of TABLE */
-    trv_end_t **end;                  /* rank 0: connections by rank */
-    trv_end_t *stranger;              /* rank 0: connections of unauthenticated peers, newest first */
-    int strangers;
+    int round, sent;                   /* exchanges begun by this rank; exchanges whose record or table it has sent */
+    int come, spoken, left;            /* rank 0: ranks connected, with a record in the current exchange, leaving */
+    trv_payload_t welcome, *record[2]; /* records by rank, of the current and of the previous exchange */
+    trv_writer_t table;                /* rank 0: content of TABLE */
+    trv_end_t **end;                   /* rank 0: connections by rank */
+    trv_end_t *unauthenticated;        /* rank 0: connections of unauthenticated peers, newest first */
+    int unauthenticated_count;
     trv_end_t *up;          /* other ranks: connection to rank 0 */
     double next_try_ns;     /* earliest time of the next attempt to connect */
     const char *why_not;    /* why the last attempt failed, a predicate whose subject is rank 0 */
@@ -67,36 +67,36 @@ struct trv_meeting {
 };
 
 /* thread.c: the caller holds the lock. */
-void trv_meeting_fail_locked(trv_meeting_t *meeting, const char *sentence);
-void trv_meeting_log(trv_meeting_t *meeting, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void trv_bootstrap_fail_locked(trv_bootstrap_t *bootstrap, const char *sentence);
+void trv_bootstrap_log(trv_bootstrap_t *bootstrap, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Sets the options of a connection's socket. */
 void trv_end_prepare(int fd);
-trv_end_t *trv_end_make(trv_meeting_t *meeting, int fd, bool serves);
-void trv_end_free(trv_meeting_t *meeting, trv_end_t *end);
+trv_end_t *trv_end_make(trv_bootstrap_t *bootstrap, int fd, bool serves);
+void trv_end_free(trv_bootstrap_t *bootstrap, trv_end_t *end);
 /* Writes as much pending output as the socket accepts; false if the connection has failed. */
-bool trv_end_write(trv_meeting_t *meeting, trv_end_t *end);
-bool trv_saying_set(trv_saying_t *saying, const void *data, size_t bytes);
+bool trv_end_write(trv_bootstrap_t *bootstrap, trv_end_t *end);
+bool trv_payload_set(trv_payload_t *payload, const void *data, size_t bytes);
 /* True if a reported failure takes effect by now_ns. */
-bool trv_meeting_proposes(const trv_meeting_t *meeting, double now_ns);
+bool trv_bootstrap_proposes(const trv_bootstrap_t *bootstrap, double now_ns);
 /* The record of a rank in the current exchange. */
-trv_saying_t *trv_meeting_saying(const trv_meeting_t *meeting, int rank);
+trv_payload_t *trv_bootstrap_saying(const trv_bootstrap_t *bootstrap, int rank);
 /* Stores the records of a table; false if the table is malformed or memory is exhausted. */
-bool trv_meeting_read_table(trv_meeting_t *meeting, const void *table, size_t bytes);
+bool trv_bootstrap_read_table(trv_bootstrap_t *bootstrap, const void *table, size_t bytes);
 
 /* serve.c: rank 0. */
-int trv_serve_listen(trv_meeting_t *meeting);
-void trv_serve_accept(trv_meeting_t *meeting);
-void trv_serve_frame(trv_meeting_t *meeting, trv_end_t *end, const trv_frame_t *frame);
+int trv_serve_listen(trv_bootstrap_t *bootstrap);
+void trv_serve_accept(trv_bootstrap_t *bootstrap);
+void trv_serve_frame(trv_bootstrap_t *bootstrap, trv_end_t *end, const trv_frame_t *frame);
 /* Handles the end of a connection. wrong: the peer violated the protocol, and the last error describes how. */
-void trv_serve_over(trv_meeting_t *meeting, trv_end_t *end, bool wrong);
+void trv_serve_over(trv_bootstrap_t *bootstrap, trv_end_t *end, bool wrong);
 /* Takes the steps of the protocol that are possible at this time. */
-void trv_serve_step(trv_meeting_t *meeting, double now_ns);
+void trv_serve_step(trv_bootstrap_t *bootstrap, double now_ns);
 /* Describes the ranks that the current call waits for, as the continuation of a sentence. */
-void trv_serve_missing(const trv_meeting_t *meeting, char *text, size_t size);
+void trv_serve_missing(const trv_bootstrap_t *bootstrap, char *text, size_t size);
 
 /* join.c: the other ranks; the functions correspond to those of rank 0. */
-void trv_join_frame(trv_meeting_t *meeting, const trv_frame_t *frame);
-void trv_join_over(trv_meeting_t *meeting, bool wrong);
-void trv_join_step(trv_meeting_t *meeting, double now_ns);
+void trv_join_frame(trv_bootstrap_t *bootstrap, const trv_frame_t *frame);
+void trv_join_over(trv_bootstrap_t *bootstrap, bool wrong);
+void trv_join_step(trv_bootstrap_t *bootstrap, double now_ns);
 
 #endif

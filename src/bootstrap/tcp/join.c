@@ -57,42 +57,43 @@ static int connect_to(const struct addrinfo *at, int *error)
 }
 
 /* Resolves the address of rank 0 and tries to connect. Releases the lock meanwhile: name resolution may block. */
-static int connect_somewhere(trv_meeting_t *meeting, const char **why_not)
+static int connect_somewhere(trv_bootstrap_t *bootstrap, const char **why_not)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
     char port[16];
     int error = 0, fd = -1;
-    snprintf(port, sizeof port, "%d", meeting->port);
-    pthread_mutex_unlock(&meeting->lock);
-    int code = getaddrinfo(meeting->address, port, &hints, &found);
+    snprintf(port, sizeof port, "%d", bootstrap->port);
+    pthread_mutex_unlock(&bootstrap->lock);
+    int code = getaddrinfo(bootstrap->address, port, &hints, &found);
     for (const struct addrinfo *at = found; code == 0 && at && fd < 0; at = at->ai_next)
         fd = connect_to(at, &error);
     if (code == 0)
         freeaddrinfo(found);
-    pthread_mutex_lock(&meeting->lock);
+    pthread_mutex_lock(&bootstrap->lock);
     *why_not = fd >= 0 ? NULL : code != 0 ? "has an address that nobody knows" : "does not listen there";
     return fd;
 }
 
-static void try_join(trv_meeting_t *meeting, double now_ns)
+static void try_join(trv_bootstrap_t *bootstrap, double now_ns)
 {
-    if (now_ns < meeting->next_try_ns)
+    if (now_ns < bootstrap->next_try_ns)
         return;
     struct sockaddr_storage local;
     socklen_t length = sizeof local;
-    int fd = connect_somewhere(meeting, &meeting->why_not);
-    meeting->next_try_ns = trv_now_ns() + PAUSE_NS;
+    int fd = connect_somewhere(bootstrap, &bootstrap->why_not);
+    bootstrap->next_try_ns = trv_now_ns() + PAUSE_NS;
     if (fd < 0)
         return;
     if (getsockname(fd, (struct sockaddr *)&local, &length) == 0)
-        getnameinfo((struct sockaddr *)&local, length, meeting->local, sizeof meeting->local, NULL, 0, NI_NUMERICHOST);
-    meeting->up = trv_end_make(meeting, fd, false);
+        getnameinfo((struct sockaddr *)&local, length, bootstrap->local, sizeof bootstrap->local, NULL, 0,
+                    NI_NUMERICHOST);
+    bootstrap->up = trv_end_make(bootstrap, fd, false);
 }
 
 /* ---- Frames ------------------------------------------------------------------------------------------------------ */
 
-static void fail(trv_meeting_t *meeting, const char *before, const char *why, size_t bytes)
+static void fail(trv_bootstrap_t *bootstrap, const char *before, const char *why, size_t bytes)
 {
     char sentence[TRV_REASON_MAX], text[TRV_REASON_MAX / 2];
     snprintf(text, sizeof text, "%.*s", (int)(bytes < sizeof text ? bytes : sizeof text - 1), why);
@@ -100,122 +101,122 @@ static void fail(trv_meeting_t *meeting, const char *before, const char *why, si
         if (iscntrl((unsigned char)*at))
             *at = '?';
     snprintf(sentence, sizeof sentence, "%s%s", before, text);
-    trv_meeting_fail_locked(meeting, sentence);
+    trv_bootstrap_fail_locked(bootstrap, sentence);
 }
 
 /* Fails with a sentence about rank 0, or the process that listens at its address: `what`, the address, and the
  * predicate `why`. */
-static void fail_there(trv_meeting_t *meeting, const char *what, const char *why, size_t bytes)
+static void fail_there(trv_bootstrap_t *bootstrap, const char *what, const char *why, size_t bytes)
 {
     char before[TRV_REASON_MAX / 2];
-    snprintf(before, sizeof before, "%s at %.200s, port %d, ", what, meeting->address, meeting->port);
-    fail(meeting, before, why, bytes);
+    snprintf(before, sizeof before, "%s at %.200s, port %d, ", what, bootstrap->address, bootstrap->port);
+    fail(bootstrap, before, why, bytes);
 }
 
-void trv_join_frame(trv_meeting_t *meeting, const trv_frame_t *frame)
+void trv_join_frame(trv_bootstrap_t *bootstrap, const trv_frame_t *frame)
 {
-    trv_link_t *link = &meeting->up->link;
+    trv_link_t *link = &bootstrap->up->link;
     if (frame->type == TRV_FRAME_REFUSED) {
-        fail_there(meeting, "rank 0",
+        fail_there(bootstrap, "rank 0",
                    "refuses this rank, which it says does not know the job's secret: "
                    "TRIVANCE_SECRET must be the same on all ranks, and without one WORLD_SIZE and the run id",
                    TRV_REASON_MAX);
-        meeting->told = true;
-    } else if (frame->type == TRV_FRAME_WELCOME && !meeting->joined) {
-        meeting->joined = trv_saying_set(&meeting->welcome, frame->content, frame->bytes);
+        bootstrap->told = true;
+    } else if (frame->type == TRV_FRAME_WELCOME && !bootstrap->joined) {
+        bootstrap->joined = trv_payload_set(&bootstrap->welcome, frame->content, frame->bytes);
         link->frame_bytes_max = TRV_RECORD_BYTES_MAX;
-    } else if (frame->type == TRV_FRAME_TABLE && meeting->sent == meeting->round && !meeting->exchanged) {
-        meeting->exchanged = trv_meeting_read_table(meeting, frame->content, frame->bytes);
-        if (!meeting->exchanged)
-            trv_meeting_fail_locked(meeting, "the addresses of the ranks from rank 0 arrived corrupted");
+    } else if (frame->type == TRV_FRAME_TABLE && bootstrap->sent == bootstrap->round && !bootstrap->exchanged) {
+        bootstrap->exchanged = trv_bootstrap_read_table(bootstrap, frame->content, frame->bytes);
+        if (!bootstrap->exchanged)
+            trv_bootstrap_fail_locked(bootstrap, "the addresses of the ranks from rank 0 arrived corrupted");
         link->frame_bytes_max = TRV_RECORD_BYTES_MAX;
     } else if (frame->type == TRV_FRAME_FAIL) {
-        meeting->told = true;
-        fail(meeting, "", (const char *)frame->content, frame->bytes);
+        bootstrap->told = true;
+        fail(bootstrap, "", (const char *)frame->content, frame->bytes);
     } else if (frame->type == TRV_FRAME_GONE) {
-        meeting->gone = true;
+        bootstrap->gone = true;
     } else {
-        trv_meeting_fail_locked(meeting, "rank 0 said something that was not its turn");
+        trv_bootstrap_fail_locked(bootstrap, "rank 0 said something that was not its turn");
     }
-    pthread_cond_broadcast(&meeting->changed);
+    pthread_cond_broadcast(&bootstrap->changed);
 }
 
-void trv_join_over(trv_meeting_t *meeting, bool wrong)
+void trv_join_over(trv_bootstrap_t *bootstrap, bool wrong)
 {
     if (wrong)
-        fail_there(meeting, "what answers", trv_last_error(), TRV_REASON_MAX);
-    else if (meeting->joined && !meeting->gone)
-        fail_there(meeting, "rank 0", "has died, or left without a word: its connection was closed", TRV_REASON_MAX);
+        fail_there(bootstrap, "what answers", trv_last_error(), TRV_REASON_MAX);
+    else if (bootstrap->joined && !bootstrap->gone)
+        fail_there(bootstrap, "rank 0", "has died, or left without a word: its connection was closed", TRV_REASON_MAX);
     else
-        meeting->why_not = "closed the connection";
-    trv_end_free(meeting, meeting->up);
-    meeting->up = NULL;
-    meeting->next_try_ns = trv_now_ns() + PAUSE_NS;
+        bootstrap->why_not = "closed the connection";
+    trv_end_free(bootstrap, bootstrap->up);
+    bootstrap->up = NULL;
+    bootstrap->next_try_ns = trv_now_ns() + PAUSE_NS;
 }
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
-static void send_frame(trv_meeting_t *meeting, trv_frame_type_t type, const void *content, size_t bytes)
+static void send_frame(trv_bootstrap_t *bootstrap, trv_frame_type_t type, const void *content, size_t bytes)
 {
-    if (trv_link_send(&meeting->up->link, type, content, bytes) < 0)
-        trv_meeting_fail_locked(meeting, "this rank is out of memory");
-    meeting->up->closing = type == TRV_FRAME_FAIL;
-    trv_end_write(meeting, meeting->up);
+    if (trv_link_send(&bootstrap->up->link, type, content, bytes) < 0)
+        trv_bootstrap_fail_locked(bootstrap, "this rank is out of memory");
+    bootstrap->up->closing = type == TRV_FRAME_FAIL;
+    trv_end_write(bootstrap, bootstrap->up);
 }
 
-static void send_hello(trv_meeting_t *meeting)
+static void send_hello(trv_bootstrap_t *bootstrap)
 {
     trv_writer_t writer = {.data = NULL};
     trv_write_text(&writer, TRV_VERSION);
-    trv_write_number(&writer, (uint32_t)meeting->options.rank);
-    trv_write_number(&writer, (uint32_t)meeting->options.ranks);
-    meeting->up->link.frame_bytes_max = TRV_WELCOME_BYTES_MAX;
+    trv_write_number(&writer, (uint32_t)bootstrap->options.rank);
+    trv_write_number(&writer, (uint32_t)bootstrap->options.ranks);
+    bootstrap->up->link.frame_bytes_max = TRV_WELCOME_BYTES_MAX;
     if (writer.failed)
-        trv_meeting_fail_locked(meeting, "this rank is out of memory");
+        trv_bootstrap_fail_locked(bootstrap, "this rank is out of memory");
     else
-        send_frame(meeting, TRV_FRAME_HELLO, writer.data, writer.used);
+        send_frame(bootstrap, TRV_FRAME_HELLO, writer.data, writer.used);
     trv_writer_clear(&writer);
 }
 
 /* Sends the reported failure to rank 0, which decides with which sentence the job fails. If there is no connection, or
  * no answer within ANSWER_NS, this rank fails with its own sentence. */
-static void propose(trv_meeting_t *meeting, double now_ns)
+static void propose(trv_bootstrap_t *bootstrap, double now_ns)
 {
-    const bool asks = meeting->up && meeting->up->link.sent > 0;
-    if (asks && !meeting->proposed) {
-        send_frame(meeting, TRV_FRAME_FAIL, meeting->proposal, strlen(meeting->proposal));
-        meeting->proposed = meeting->told = true;
+    const bool asks = bootstrap->up && bootstrap->up->link.sent > 0;
+    if (asks && !bootstrap->proposed) {
+        send_frame(bootstrap, TRV_FRAME_FAIL, bootstrap->proposal, strlen(bootstrap->proposal));
+        bootstrap->proposed = bootstrap->told = true;
     }
-    if (!asks || now_ns - meeting->propose_ns > ANSWER_NS)
-        trv_meeting_fail_locked(meeting, meeting->proposal);
+    if (!asks || now_ns - bootstrap->propose_ns > ANSWER_NS)
+        trv_bootstrap_fail_locked(bootstrap, bootstrap->proposal);
 }
 
-void trv_join_step(trv_meeting_t *meeting, double now_ns)
+void trv_join_step(trv_bootstrap_t *bootstrap, double now_ns)
 {
-    if (!atomic_load(&meeting->failed) && trv_meeting_proposes(meeting, now_ns))
-        propose(meeting, now_ns);
-    if (atomic_load(&meeting->failed)) {
-        if (meeting->up && !meeting->told && meeting->up->link.sent > 0)
-            send_frame(meeting, TRV_FRAME_FAIL, meeting->reason, strlen(meeting->reason));
-        else if (meeting->up && !meeting->up->closing && meeting->up->fd >= 0)
-            shutdown(meeting->up->fd, SHUT_WR);
-        meeting->told = true;
+    if (!atomic_load(&bootstrap->failed) && trv_bootstrap_proposes(bootstrap, now_ns))
+        propose(bootstrap, now_ns);
+    if (atomic_load(&bootstrap->failed)) {
+        if (bootstrap->up && !bootstrap->told && bootstrap->up->link.sent > 0)
+            send_frame(bootstrap, TRV_FRAME_FAIL, bootstrap->reason, strlen(bootstrap->reason));
+        else if (bootstrap->up && !bootstrap->up->closing && bootstrap->up->fd >= 0)
+            shutdown(bootstrap->up->fd, SHUT_WR);
+        bootstrap->told = true;
         return;
     }
-    if (!meeting->up && !meeting->joined && meeting->joins)
-        try_join(meeting, now_ns);
-    if (!meeting->up || meeting->proposed)
+    if (!bootstrap->up && !bootstrap->joined && bootstrap->joins)
+        try_join(bootstrap, now_ns);
+    if (!bootstrap->up || bootstrap->proposed)
         return;
-    if (meeting->up->link.greeted && meeting->up->link.sent == 0)
-        send_hello(meeting);
-    if (meeting->joined && meeting->sent < meeting->round) {
-        const trv_saying_t *own = trv_meeting_saying(meeting, meeting->options.rank);
-        meeting->sent = meeting->round;
-        meeting->up->link.frame_bytes_max = (size_t)meeting->options.ranks * (TRV_RECORD_BYTES_MAX + 4);
-        send_frame(meeting, TRV_FRAME_RECORD, own->data, own->bytes);
+    if (bootstrap->up->link.greeted && bootstrap->up->link.sent == 0)
+        send_hello(bootstrap);
+    if (bootstrap->joined && bootstrap->sent < bootstrap->round) {
+        const trv_payload_t *own = trv_bootstrap_saying(bootstrap, bootstrap->options.rank);
+        bootstrap->sent = bootstrap->round;
+        bootstrap->up->link.frame_bytes_max = (size_t)bootstrap->options.ranks * (TRV_RECORD_BYTES_MAX + 4);
+        send_frame(bootstrap, TRV_FRAME_RECORD, own->data, own->bytes);
     }
-    if (meeting->leaves && !meeting->up->leaves) {
-        meeting->up->leaves = true;
-        send_frame(meeting, TRV_FRAME_BYE, NULL, 0);
+    if (bootstrap->leaves && !bootstrap->up->leaves) {
+        bootstrap->up->leaves = true;
+        send_frame(bootstrap, TRV_FRAME_BYE, NULL, 0);
     }
 }

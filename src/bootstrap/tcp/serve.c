@@ -1,7 +1,7 @@
 /*
  * Bootstrap protocol of rank 0. A peer that has not yet proved that it knows the secret is unauthenticated: it may
  * connect, and must send one short frame within STRANGER_NS. The number of such connections is limited to
- * STRANGERS_MORE more than the number of ranks; beyond that a new connection replaces the oldest one.
+ * UNAUTHENTICATED_MORE more than the number of ranks; beyond that a new connection replaces the oldest one.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -21,7 +21,7 @@
 
 #define STRANGER_NS     10e9
 #define ACCEPT_AGAIN_NS 100e6
-enum { STRANGERS_MORE = 64, BACKLOG = 4096, FILES_MORE = 256, LOGGED_MAX = 100 };
+enum { UNAUTHENTICATED_MORE = 64, BACKLOG = 4096, FILES_MORE = 256, LOGGED_MAX = 100 };
 
 /* ---- Listening --------------------------------------------------------------------------------------------------- */
 
@@ -29,7 +29,7 @@ enum { STRANGERS_MORE = 64, BACKLOG = 4096, FILES_MORE = 256, LOGGED_MAX = 100 }
 static void raise_limit(int ranks)
 {
     struct rlimit limit;
-    const rlim_t wanted = 2 * (rlim_t)ranks + STRANGERS_MORE + FILES_MORE;
+    const rlim_t wanted = 2 * (rlim_t)ranks + UNAUTHENTICATED_MORE + FILES_MORE;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
         return;
     limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
@@ -49,67 +49,67 @@ static int listen_on(const struct addrinfo *at)
     return -1;
 }
 
-static void find_local(trv_meeting_t *meeting, int fd)
+static void find_local(trv_bootstrap_t *bootstrap, int fd)
 {
     struct sockaddr_storage local;
     socklen_t length = sizeof local;
     char port[16];
     if (getsockname(fd, (struct sockaddr *)&local, &length) == 0 &&
-        getnameinfo((struct sockaddr *)&local, length, meeting->local, sizeof meeting->local, port, sizeof port,
+        getnameinfo((struct sockaddr *)&local, length, bootstrap->local, sizeof bootstrap->local, port, sizeof port,
                     NI_NUMERICHOST | NI_NUMERICSERV) == 0)
-        meeting->port = atoi(port);
+        bootstrap->port = atoi(port);
 }
 
-static void watch_listener(trv_meeting_t *meeting, bool watched)
+static void watch_listener(trv_bootstrap_t *bootstrap, bool watched)
 {
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &meeting->listener};
-    epoll_ctl(meeting->epoll, watched ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, meeting->listener, &event);
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &bootstrap->listener};
+    epoll_ctl(bootstrap->epoll, watched ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, bootstrap->listener, &event);
 }
 
-int trv_serve_listen(trv_meeting_t *meeting)
+int trv_serve_listen(trv_bootstrap_t *bootstrap)
 {
-    const trv_meeting_options_t *options = &meeting->options;
+    const trv_bootstrap_options_t *options = &bootstrap->options;
     const struct addrinfo hints = {.ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
     char port[16];
     snprintf(port, sizeof port, "%d", options->port);
-    int code = getaddrinfo(options->everywhere ? NULL : meeting->address, port, &hints, &found);
+    int code = getaddrinfo(options->everywhere ? NULL : bootstrap->address, port, &hints, &found);
     if (code != 0)
         return trv_fail(TRV_ERR_ARGUMENT,
                         "rank 0 cannot find the address '%s' (%s); it is to be one of this host, "
                         "as in MASTER_ADDR=10.0.0.1",
-                        meeting->address, gai_strerror(code));
-    for (const struct addrinfo *at = found; at && meeting->listener < 0; at = at->ai_next)
-        meeting->listener = listen_on(at);
+                        bootstrap->address, gai_strerror(code));
+    for (const struct addrinfo *at = found; at && bootstrap->listener < 0; at = at->ai_next)
+        bootstrap->listener = listen_on(at);
     const int error = errno;
     freeaddrinfo(found);
-    if (meeting->listener < 0)
-        return trv_fail(TRV_ERR_TRANSPORT, "rank 0 cannot listen on %s, port %d: %s%s", meeting->address, options->port,
-                        strerror(error),
+    if (bootstrap->listener < 0)
+        return trv_fail(TRV_ERR_TRANSPORT, "rank 0 cannot listen on %s, port %d: %s%s", bootstrap->address,
+                        options->port, strerror(error),
                         error == EADDRINUSE      ? "; give another port, as in MASTER_PORT=29501"
                         : error == EADDRNOTAVAIL ? "; MASTER_ADDR is to be an address of rank 0's host"
                                                  : "");
     raise_limit(options->ranks);
-    find_local(meeting, meeting->listener);
-    watch_listener(meeting, true);
+    find_local(bootstrap, bootstrap->listener);
+    watch_listener(bootstrap, true);
     return TRV_OK;
 }
 
-static void drop_stranger(trv_meeting_t *meeting, trv_end_t *end, bool kept)
+static void drop_unauthenticated(trv_bootstrap_t *bootstrap, trv_end_t *end, bool kept)
 {
-    for (trv_end_t **at = &meeting->stranger; *at; at = &(*at)->next)
+    for (trv_end_t **at = &bootstrap->unauthenticated; *at; at = &(*at)->next)
         if (*at == end) {
             *at = end->next;
-            meeting->strangers--;
+            bootstrap->unauthenticated_count--;
             if (!kept)
-                trv_end_free(meeting, end);
+                trv_end_free(bootstrap, end);
             return;
         }
 }
 
-static trv_end_t *oldest_stranger(const trv_meeting_t *meeting)
+static trv_end_t *oldest_unauthenticated(const trv_bootstrap_t *bootstrap)
 {
-    trv_end_t *end = meeting->stranger; /* the newest is first */
+    trv_end_t *end = bootstrap->unauthenticated; /* the newest is first */
     while (end && end->next)
         end = end->next;
     return end;
@@ -117,259 +117,261 @@ static trv_end_t *oldest_stranger(const trv_meeting_t *meeting)
 
 /* If file descriptors are exhausted, an unauthenticated connection is closed in favour of the pending one. Otherwise
  * the listener is not watched for ACCEPT_AGAIN_NS, because epoll would report the pending connection continuously. */
-static void cannot_accept(trv_meeting_t *meeting, int error)
+static void cannot_accept(trv_bootstrap_t *bootstrap, int error)
 {
     const bool files = error == EMFILE || error == ENFILE;
     if (error == EAGAIN || error == EINTR || error == ECONNABORTED)
         return;
-    if (files && meeting->stranger) {
-        drop_stranger(meeting, oldest_stranger(meeting), false);
+    if (files && bootstrap->unauthenticated) {
+        drop_unauthenticated(bootstrap, oldest_unauthenticated(bootstrap), false);
         return;
     }
-    if (!meeting->full)
-        trv_meeting_log(meeting, "rank 0 cannot take another connection: %s%s", strerror(error),
-                        files ? "; raise the limit on open files (ulimit -n)" : "");
-    meeting->full = true;
-    meeting->accept_again_ns = trv_now_ns() + ACCEPT_AGAIN_NS;
-    watch_listener(meeting, false);
+    if (!bootstrap->full)
+        trv_bootstrap_log(bootstrap, "rank 0 cannot take another connection: %s%s", strerror(error),
+                          files ? "; raise the limit on open files (ulimit -n)" : "");
+    bootstrap->full = true;
+    bootstrap->accept_again_ns = trv_now_ns() + ACCEPT_AGAIN_NS;
+    watch_listener(bootstrap, false);
 }
 
-void trv_serve_accept(trv_meeting_t *meeting)
+void trv_serve_accept(trv_bootstrap_t *bootstrap)
 {
     struct sockaddr_storage from;
     socklen_t length = sizeof from;
-    int fd = trv_file_accept(meeting->listener, &from, &length);
+    int fd = trv_file_accept(bootstrap->listener, &from, &length);
     if (fd < 0) {
-        cannot_accept(meeting, errno);
+        cannot_accept(bootstrap, errno);
         return;
     }
-    meeting->full = false;
+    bootstrap->full = false;
     trv_end_prepare(fd);
-    trv_end_t *end = trv_end_make(meeting, fd, true);
+    trv_end_t *end = trv_end_make(bootstrap, fd, true);
     if (!end)
         return;
     getnameinfo((struct sockaddr *)&from, length, end->from, sizeof end->from, NULL, 0, NI_NUMERICHOST);
-    if (meeting->strangers >= meeting->options.ranks + STRANGERS_MORE)
-        drop_stranger(meeting, oldest_stranger(meeting), false);
-    end->next = meeting->stranger;
-    meeting->stranger = end;
-    meeting->strangers++;
+    if (bootstrap->unauthenticated_count >= bootstrap->options.ranks + UNAUTHENTICATED_MORE)
+        drop_unauthenticated(bootstrap, oldest_unauthenticated(bootstrap), false);
+    end->next = bootstrap->unauthenticated;
+    bootstrap->unauthenticated = end;
+    bootstrap->unauthenticated_count++;
 }
 
 /* ---- Frames ------------------------------------------------------------------------------------------------------ */
 
-static void fail(trv_meeting_t *meeting, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void fail(trv_meeting_t *meeting, const char *format, ...)
+static void fail(trv_bootstrap_t *bootstrap, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void fail(trv_bootstrap_t *bootstrap, const char *format, ...)
 {
     char sentence[TRV_REASON_MAX];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    trv_meeting_fail_locked(meeting, sentence);
+    trv_bootstrap_fail_locked(bootstrap, sentence);
 }
 
 static bool is_loop(const char *address) { return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0; }
 
 /* If rank 0 listens on all addresses, its own address is one by which a rank has connected, preferably not a loopback
  * address, because other hosts cannot reach those. */
-static void learn_local(trv_meeting_t *meeting, const trv_end_t *end)
+static void learn_local(trv_bootstrap_t *bootstrap, const trv_end_t *end)
 {
-    if (meeting->options.everywhere && (meeting->come == 0 || is_loop(meeting->local)))
-        find_local(meeting, end->fd);
+    if (bootstrap->options.everywhere && (bootstrap->come == 0 || is_loop(bootstrap->local)))
+        find_local(bootstrap, end->fd);
 }
 
-static void take_hello(trv_meeting_t *meeting, trv_end_t *end, const trv_frame_t *frame)
+static void take_hello(trv_bootstrap_t *bootstrap, trv_end_t *end, const trv_frame_t *frame)
 {
     char version[32];
     trv_reader_t reader = trv_reader(frame->content, frame->bytes);
     trv_read_text(&reader, version, sizeof version);
     const uint32_t rank = trv_read_number(&reader), ranks = trv_read_number(&reader);
     if (!trv_reader_ends(&reader) || strcmp(version, TRV_VERSION) != 0) {
-        fail(meeting, "rank %u at %s has version %s of Trivance, and rank 0 %s", rank, end->from, version, TRV_VERSION);
-    } else if (ranks != (uint32_t)meeting->options.ranks) {
-        fail(meeting, "rank %u at %s counts %u ranks (WORLD_SIZE), and rank 0 counts %d", rank, end->from, ranks,
-             meeting->options.ranks);
-    } else if (rank == 0 || rank >= ranks || meeting->end[rank]) {
-        fail(meeting, "two processes are rank %u (RANK): the second is at %s", rank, end->from);
+        fail(bootstrap, "rank %u at %s has version %s of Trivance, and rank 0 %s", rank, end->from, version,
+             TRV_VERSION);
+    } else if (ranks != (uint32_t)bootstrap->options.ranks) {
+        fail(bootstrap, "rank %u at %s counts %u ranks (WORLD_SIZE), and rank 0 counts %d", rank, end->from, ranks,
+             bootstrap->options.ranks);
+    } else if (rank == 0 || rank >= ranks || bootstrap->end[rank]) {
+        fail(bootstrap, "two processes are rank %u (RANK): the second is at %s", rank, end->from);
     } else {
-        drop_stranger(meeting, end, true);
-        learn_local(meeting, end);
+        drop_unauthenticated(bootstrap, end, true);
+        learn_local(bootstrap, end);
         end->rank = (int)rank;
         end->link.frame_bytes_max = TRV_RECORD_BYTES_MAX;
-        meeting->end[rank] = end;
-        meeting->come++;
+        bootstrap->end[rank] = end;
+        bootstrap->come++;
         return;
     }
-    trv_link_send(&end->link, TRV_FRAME_FAIL, meeting->reason, strlen(meeting->reason));
-    trv_end_write(meeting, end);
+    trv_link_send(&end->link, TRV_FRAME_FAIL, bootstrap->reason, strlen(bootstrap->reason));
+    trv_end_write(bootstrap, end);
 }
 
-static void take_failure(trv_meeting_t *meeting, const trv_frame_t *frame)
+static void take_failure(trv_bootstrap_t *bootstrap, const trv_frame_t *frame)
 {
-    fail(meeting, "%.*s", (int)(frame->bytes < TRV_REASON_MAX ? frame->bytes : TRV_REASON_MAX),
+    fail(bootstrap, "%.*s", (int)(frame->bytes < TRV_REASON_MAX ? frame->bytes : TRV_REASON_MAX),
          (const char *)frame->content);
 }
 
-void trv_serve_frame(trv_meeting_t *meeting, trv_end_t *end, const trv_frame_t *frame)
+void trv_serve_frame(trv_bootstrap_t *bootstrap, trv_end_t *end, const trv_frame_t *frame)
 {
     const bool known = end->rank != TRV_NOBODY;
     if (!known && frame->type == TRV_FRAME_HELLO) {
-        take_hello(meeting, end, frame);
-    } else if (known && frame->type == TRV_FRAME_RECORD && end->records == meeting->sent) {
+        take_hello(bootstrap, end, frame);
+    } else if (known && frame->type == TRV_FRAME_RECORD && end->records == bootstrap->sent) {
         end->records++; /* rank 0 may not have begun this exchange yet */
-        if (trv_saying_set(&meeting->record[end->records % 2][end->rank], frame->content, frame->bytes))
-            meeting->spoken++;
+        if (trv_payload_set(&bootstrap->record[end->records % 2][end->rank], frame->content, frame->bytes))
+            bootstrap->spoken++;
         else
-            fail(meeting, "rank 0 has no memory for what rank %d says", end->rank);
+            fail(bootstrap, "rank 0 has no memory for what rank %d says", end->rank);
     } else if (known && frame->type == TRV_FRAME_FAIL) {
-        take_failure(meeting, frame);
+        take_failure(bootstrap, frame);
     } else if (known && frame->type == TRV_FRAME_BYE && !end->leaves) {
         end->leaves = true;
-        meeting->left++;
+        bootstrap->left++;
     } else {
-        fail(meeting, "rank %d said something that was not its turn", end->rank);
+        fail(bootstrap, "rank %d said something that was not its turn", end->rank);
     }
 }
 
-static void over_stranger(trv_meeting_t *meeting, trv_end_t *end, bool wrong)
+static void over_unauthenticated(trv_bootstrap_t *bootstrap, trv_end_t *end, bool wrong)
 {
     if (wrong) {
-        if (meeting->refused++ < LOGGED_MAX)
-            trv_meeting_log(meeting, "a connection from %s was refused: it %s", end->from, trv_last_error());
+        if (bootstrap->refused++ < LOGGED_MAX)
+            trv_bootstrap_log(bootstrap, "a connection from %s was refused: it %s", end->from, trv_last_error());
         trv_link_refuse(&end->link, trv_last_error());
-        trv_end_write(meeting, end);
+        trv_end_write(bootstrap, end);
     }
-    drop_stranger(meeting, end, false);
+    drop_unauthenticated(bootstrap, end, false);
 }
 
-void trv_serve_over(trv_meeting_t *meeting, trv_end_t *end, bool wrong)
+void trv_serve_over(trv_bootstrap_t *bootstrap, trv_end_t *end, bool wrong)
 {
     if (end->rank == TRV_NOBODY) {
-        over_stranger(meeting, end, wrong);
+        over_unauthenticated(bootstrap, end, wrong);
         return;
     }
     if (wrong)
-        fail(meeting, "rank %d at %s %s", end->rank, end->from, trv_last_error());
-    else if (!meeting->gone)
-        fail(meeting, "rank %d at %s has died, or left without a word: its connection to rank 0 was closed", end->rank,
-             end->from);
-    meeting->end[end->rank] = NULL;
-    trv_end_free(meeting, end);
+        fail(bootstrap, "rank %d at %s %s", end->rank, end->from, trv_last_error());
+    else if (!bootstrap->gone)
+        fail(bootstrap, "rank %d at %s has died, or left without a word: its connection to rank 0 was closed",
+             end->rank, end->from);
+    bootstrap->end[end->rank] = NULL;
+    trv_end_free(bootstrap, end);
 }
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
-static void send_to_all(trv_meeting_t *meeting, trv_frame_type_t type, const void *content, size_t bytes)
+static void send_to_all(trv_bootstrap_t *bootstrap, trv_frame_type_t type, const void *content, size_t bytes)
 {
-    for (int r = 1; r < meeting->options.ranks; r++) {
-        trv_end_t *end = meeting->end[r];
+    for (int r = 1; r < bootstrap->options.ranks; r++) {
+        trv_end_t *end = bootstrap->end[r];
         if (!end)
             continue;
         if (trv_link_send(&end->link, type, content, bytes) < 0)
-            trv_meeting_fail_locked(meeting, "rank 0 is out of memory");
+            trv_bootstrap_fail_locked(bootstrap, "rank 0 is out of memory");
         end->closing = type == TRV_FRAME_FAIL;
-        trv_end_write(meeting, end); /* an error is detected by the next read */
+        trv_end_write(bootstrap, end); /* an error is detected by the next read */
     }
 }
 
-static void welcome(trv_meeting_t *meeting)
+static void welcome(trv_bootstrap_t *bootstrap)
 {
-    while (meeting->stranger)
-        drop_stranger(meeting, meeting->stranger, false);
-    watch_listener(meeting, false);
-    trv_file_close(meeting->listener);
-    meeting->listener = -1;
-    meeting->accept_again_ns = 0;
-    meeting->joined = true;
-    send_to_all(meeting, TRV_FRAME_WELCOME, meeting->welcome.data, meeting->welcome.bytes);
+    while (bootstrap->unauthenticated)
+        drop_unauthenticated(bootstrap, bootstrap->unauthenticated, false);
+    watch_listener(bootstrap, false);
+    trv_file_close(bootstrap->listener);
+    bootstrap->listener = -1;
+    bootstrap->accept_again_ns = 0;
+    bootstrap->joined = true;
+    send_to_all(bootstrap, TRV_FRAME_WELCOME, bootstrap->welcome.data, bootstrap->welcome.bytes);
 }
 
-static void send_table(trv_meeting_t *meeting)
+static void send_table(trv_bootstrap_t *bootstrap)
 {
     uint8_t digest[TRV_SHA256_BYTES];
     trv_sha256_t hash;
-    meeting->table.used = 0; /* all ranks have read the previous table, since they have sent a new record */
-    for (int r = 0; r < meeting->options.ranks; r++)
-        trv_write_block(&meeting->table, trv_meeting_saying(meeting, r)->data, trv_meeting_saying(meeting, r)->bytes);
-    meeting->exchanged = true;
-    meeting->spoken = 0;
-    meeting->sent = meeting->round;
-    if (meeting->table.failed || meeting->table.used > UINT32_MAX) {
-        trv_meeting_fail_locked(meeting, "rank 0 has no memory for the addresses of all ranks");
+    bootstrap->table.used = 0; /* all ranks have read the previous table, since they have sent a new record */
+    for (int r = 0; r < bootstrap->options.ranks; r++)
+        trv_write_block(&bootstrap->table, trv_bootstrap_saying(bootstrap, r)->data,
+                        trv_bootstrap_saying(bootstrap, r)->bytes);
+    bootstrap->exchanged = true;
+    bootstrap->spoken = 0;
+    bootstrap->sent = bootstrap->round;
+    if (bootstrap->table.failed || bootstrap->table.used > UINT32_MAX) {
+        trv_bootstrap_fail_locked(bootstrap, "rank 0 has no memory for the addresses of all ranks");
         return;
     }
     trv_sha256_begin(&hash);
-    trv_sha256_add(&hash, meeting->table.data, meeting->table.used);
+    trv_sha256_add(&hash, bootstrap->table.data, bootstrap->table.used);
     trv_sha256_end(&hash, digest);
-    for (int r = 1; r < meeting->options.ranks; r++) {
-        trv_end_t *end = meeting->end[r];
+    for (int r = 1; r < bootstrap->options.ranks; r++) {
+        trv_end_t *end = bootstrap->end[r];
         if (!end)
             continue;
-        if (trv_link_share(&end->link, TRV_FRAME_TABLE, meeting->table.data, meeting->table.used, digest) < 0)
-            trv_meeting_fail_locked(meeting, "rank 0 is out of memory");
-        trv_end_write(meeting, end);
+        if (trv_link_share(&end->link, TRV_FRAME_TABLE, bootstrap->table.data, bootstrap->table.used, digest) < 0)
+            trv_bootstrap_fail_locked(bootstrap, "rank 0 is out of memory");
+        trv_end_write(bootstrap, end);
     }
 }
 
-static void drop_old_strangers(trv_meeting_t *meeting, double now_ns)
+static void drop_old_unauthenticated(trv_bootstrap_t *bootstrap, double now_ns)
 {
-    trv_end_t *end = oldest_stranger(meeting);
+    trv_end_t *end = oldest_unauthenticated(bootstrap);
     if (!end || now_ns - end->since_ns < STRANGER_NS)
         return;
-    if (meeting->refused++ < LOGGED_MAX)
-        trv_meeting_log(meeting, "a connection from %s was closed: it said nothing for %g s", end->from,
-                        STRANGER_NS / 1e9);
-    drop_stranger(meeting, end, false);
+    if (bootstrap->refused++ < LOGGED_MAX)
+        trv_bootstrap_log(bootstrap, "a connection from %s was closed: it said nothing for %g s", end->from,
+                          STRANGER_NS / 1e9);
+    drop_unauthenticated(bootstrap, end, false);
 }
 
-void trv_serve_step(trv_meeting_t *meeting, double now_ns)
+void trv_serve_step(trv_bootstrap_t *bootstrap, double now_ns)
 {
-    const int others = meeting->options.ranks - 1;
-    if (meeting->stranger)
-        drop_old_strangers(meeting, now_ns);
-    if (meeting->accept_again_ns > 0 && now_ns >= meeting->accept_again_ns) {
-        meeting->accept_again_ns = 0;
-        watch_listener(meeting, true);
+    const int others = bootstrap->options.ranks - 1;
+    if (bootstrap->unauthenticated)
+        drop_old_unauthenticated(bootstrap, now_ns);
+    if (bootstrap->accept_again_ns > 0 && now_ns >= bootstrap->accept_again_ns) {
+        bootstrap->accept_again_ns = 0;
+        watch_listener(bootstrap, true);
     }
-    if (trv_meeting_proposes(meeting, now_ns))
-        trv_meeting_fail_locked(meeting, meeting->proposal);
-    if (atomic_load(&meeting->failed)) {
-        if (!meeting->told)
-            send_to_all(meeting, TRV_FRAME_FAIL, meeting->reason, strlen(meeting->reason));
-        meeting->told = true;
+    if (trv_bootstrap_proposes(bootstrap, now_ns))
+        trv_bootstrap_fail_locked(bootstrap, bootstrap->proposal);
+    if (atomic_load(&bootstrap->failed)) {
+        if (!bootstrap->told)
+            send_to_all(bootstrap, TRV_FRAME_FAIL, bootstrap->reason, strlen(bootstrap->reason));
+        bootstrap->told = true;
         return;
     }
-    const int before = meeting->joined + meeting->exchanged + meeting->gone;
-    if (meeting->joins && !meeting->joined && meeting->come == others)
-        welcome(meeting);
-    if (meeting->joined && meeting->sent < meeting->round && meeting->spoken == others)
-        send_table(meeting);
-    if (meeting->leaves && !meeting->gone && meeting->left == others) {
-        meeting->gone = true;
-        send_to_all(meeting, TRV_FRAME_GONE, NULL, 0);
+    const int before = bootstrap->joined + bootstrap->exchanged + bootstrap->gone;
+    if (bootstrap->joins && !bootstrap->joined && bootstrap->come == others)
+        welcome(bootstrap);
+    if (bootstrap->joined && bootstrap->sent < bootstrap->round && bootstrap->spoken == others)
+        send_table(bootstrap);
+    if (bootstrap->leaves && !bootstrap->gone && bootstrap->left == others) {
+        bootstrap->gone = true;
+        send_to_all(bootstrap, TRV_FRAME_GONE, NULL, 0);
     }
-    if (meeting->joined + meeting->exchanged + meeting->gone > before)
-        pthread_cond_broadcast(&meeting->changed);
+    if (bootstrap->joined + bootstrap->exchanged + bootstrap->gone > before)
+        pthread_cond_broadcast(&bootstrap->changed);
 }
 
-void trv_serve_missing(const trv_meeting_t *meeting, char *text, size_t size)
+void trv_serve_missing(const trv_bootstrap_t *bootstrap, char *text, size_t size)
 {
     enum { NAMED = 8 };
     int missing = 0;
     size_t used = 0;
-    for (int r = 1; r < meeting->options.ranks; r++) {
-        const trv_end_t *end = meeting->end[r];
-        if (end && (!meeting->joined || (meeting->leaves ? end->leaves : end->records > meeting->sent)))
+    for (int r = 1; r < bootstrap->options.ranks; r++) {
+        const trv_end_t *end = bootstrap->end[r];
+        if (end && (!bootstrap->joined || (bootstrap->leaves ? end->leaves : end->records > bootstrap->sent)))
             continue;
         if (missing++ < NAMED && used < size)
             used += (size_t)snprintf(text + used, size - used, "%s%d", missing == 1 ? "; missing: " : ", ", r);
     }
     if (missing > NAMED && used < size)
         used += (size_t)snprintf(text + used, size - used, " and %d more", missing - NAMED);
-    if (meeting->refused > 0 && used < size)
-        used += (size_t)snprintf(text + used, size - used, "; %d connection%s refused", meeting->refused,
-                                 meeting->refused == 1 ? " was" : "s were");
-    if (meeting->full && used < size)
+    if (bootstrap->refused > 0 && used < size)
+        used += (size_t)snprintf(text + used, size - used, "; %d connection%s refused", bootstrap->refused,
+                                 bootstrap->refused == 1 ? " was" : "s were");
+    if (bootstrap->full && used < size)
         snprintf(text + used, size - used, "; rank 0 can hold no more connections, as `ulimit -n` bounds them");
 }

@@ -26,57 +26,57 @@
 #define MEANWHILE_NS 1e6
 enum { READ_BYTES = 1 << 16, TICK_MS = 20, QUIET_S = 20, ASK_AGAIN_S = 10, ASKED_TIMES = 4 };
 
-static void wake(const trv_meeting_t *meeting)
+static void wake(const trv_bootstrap_t *bootstrap)
 {
     const uint64_t one = 1;
-    ssize_t written = write(meeting->wake, &one, sizeof one);
+    ssize_t written = write(bootstrap->wake, &one, sizeof one);
     (void)written; /* the write fails only if the thread is already being woken */
 }
 
-void trv_meeting_log(trv_meeting_t *meeting, const char *format, ...)
+void trv_bootstrap_log(trv_bootstrap_t *bootstrap, const char *format, ...)
 {
     char sentence[512];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    if (meeting->options.log)
-        meeting->options.log(meeting->options.context, sentence);
+    if (bootstrap->options.log)
+        bootstrap->options.log(bootstrap->options.context, sentence);
 }
 
-void trv_meeting_fail_locked(trv_meeting_t *meeting, const char *sentence)
+void trv_bootstrap_fail_locked(trv_bootstrap_t *bootstrap, const char *sentence)
 {
-    if (atomic_load(&meeting->failed))
+    if (atomic_load(&bootstrap->failed))
         return;
-    snprintf(meeting->reason, sizeof meeting->reason, "%s", sentence);
-    atomic_store(&meeting->failed, true);
-    pthread_cond_broadcast(&meeting->changed);
-    if (meeting->options.failed)
-        meeting->options.failed(meeting->options.context);
+    snprintf(bootstrap->reason, sizeof bootstrap->reason, "%s", sentence);
+    atomic_store(&bootstrap->failed, true);
+    pthread_cond_broadcast(&bootstrap->changed);
+    if (bootstrap->options.failed)
+        bootstrap->options.failed(bootstrap->options.context);
 }
 
-bool trv_saying_set(trv_saying_t *saying, const void *data, size_t bytes)
+bool trv_payload_set(trv_payload_t *payload, const void *data, size_t bytes)
 {
-    free(saying->data);
-    *saying = (trv_saying_t){.data = malloc(bytes + 1), .bytes = bytes};
-    saying->there = saying->data;
-    if (saying->there && bytes > 0)
-        memcpy(saying->data, data, bytes);
-    return saying->there;
+    free(payload->data);
+    *payload = (trv_payload_t){.data = malloc(bytes + 1), .bytes = bytes};
+    payload->there = payload->data;
+    if (payload->there && bytes > 0)
+        memcpy(payload->data, data, bytes);
+    return payload->there;
 }
 
-trv_saying_t *trv_meeting_saying(const trv_meeting_t *meeting, int rank)
+trv_payload_t *trv_bootstrap_saying(const trv_bootstrap_t *bootstrap, int rank)
 {
-    return &meeting->record[meeting->round % 2][rank];
+    return &bootstrap->record[bootstrap->round % 2][rank];
 }
 
-bool trv_meeting_read_table(trv_meeting_t *meeting, const void *table, size_t bytes)
+bool trv_bootstrap_read_table(trv_bootstrap_t *bootstrap, const void *table, size_t bytes)
 {
     trv_reader_t reader = trv_reader(table, bytes);
-    for (int r = 0; r < meeting->options.ranks && !reader.bad; r++) {
+    for (int r = 0; r < bootstrap->options.ranks && !reader.bad; r++) {
         size_t length;
         const uint8_t *record = trv_read_block(&reader, TRV_RECORD_BYTES_MAX, &length);
-        if (!reader.bad && !trv_saying_set(trv_meeting_saying(meeting, r), record, length))
+        if (!reader.bad && !trv_payload_set(trv_bootstrap_saying(bootstrap, r), record, length))
             return false;
     }
     return trv_reader_ends(&reader);
@@ -84,10 +84,10 @@ bool trv_meeting_read_table(trv_meeting_t *meeting, const void *table, size_t by
 
 /* ---- Connections ------------------------------------------------------------------------------------------------- */
 
-static void watch(const trv_meeting_t *meeting, trv_end_t *end, int operation)
+static void watch(const trv_bootstrap_t *bootstrap, trv_end_t *end, int operation)
 {
     struct epoll_event event = {.events = EPOLLIN | (end->writes ? EPOLLOUT : 0u), .data.ptr = end};
-    epoll_ctl(meeting->epoll, operation, end->fd, &event);
+    epoll_ctl(bootstrap->epoll, operation, end->fd, &event);
 }
 
 /* Detects within a minute that a host is gone, whether or not data are in flight to it. */
@@ -105,7 +105,7 @@ void trv_end_prepare(int fd)
         setsockopt(fd, option[i].level, option[i].name, &option[i].value, sizeof option[i].value);
 }
 
-trv_end_t *trv_end_make(trv_meeting_t *meeting, int fd, bool serves)
+trv_end_t *trv_end_make(trv_bootstrap_t *bootstrap, int fd, bool serves)
 {
     uint8_t nonce[TRV_NONCE_BYTES];
     trv_end_t *end = calloc(1, sizeof *end);
@@ -118,22 +118,22 @@ trv_end_t *trv_end_make(trv_meeting_t *meeting, int fd, bool serves)
     end->rank = TRV_NOBODY;
     end->writes = true;
     end->since_ns = trv_now_ns();
-    trv_link_begin(&end->link, serves, meeting->options.secret, nonce);
-    watch(meeting, end, EPOLL_CTL_ADD);
+    trv_link_begin(&end->link, serves, bootstrap->options.secret, nonce);
+    watch(bootstrap, end, EPOLL_CTL_ADD);
     return end;
 }
 
-void trv_end_free(trv_meeting_t *meeting, trv_end_t *end)
+void trv_end_free(trv_bootstrap_t *bootstrap, trv_end_t *end)
 {
     if (!end)
         return;
-    epoll_ctl(meeting->epoll, EPOLL_CTL_DEL, end->fd, NULL);
+    epoll_ctl(bootstrap->epoll, EPOLL_CTL_DEL, end->fd, NULL);
     trv_file_close(end->fd);
     trv_link_clear(&end->link);
     free(end);
 }
 
-bool trv_end_write(trv_meeting_t *meeting, trv_end_t *end)
+bool trv_end_write(trv_bootstrap_t *bootstrap, trv_end_t *end)
 {
     size_t bytes;
     const void *out;
@@ -143,7 +143,7 @@ bool trv_end_write(trv_meeting_t *meeting, trv_end_t *end)
     const bool waits = out && written < 0 && (errno == EAGAIN || errno == EINTR || errno == ENOTCONN);
     if (end->writes != waits) {
         end->writes = waits;
-        watch(meeting, end, EPOLL_CTL_MOD);
+        watch(bootstrap, end, EPOLL_CTL_MOD);
     }
     if (!out && end->closing) {
         end->closing = false;
@@ -153,7 +153,7 @@ bool trv_end_write(trv_meeting_t *meeting, trv_end_t *end)
 }
 
 /* Reads the available bytes and processes their frames; false if the connection is closed or has failed. */
-static bool read_end(trv_meeting_t *meeting, trv_end_t *end, bool *wrong)
+static bool read_end(trv_bootstrap_t *bootstrap, trv_end_t *end, bool *wrong)
 {
     static _Thread_local uint8_t buffer[READ_BYTES];
     ssize_t got = recv(end->fd, buffer, sizeof buffer, 0);
@@ -164,128 +164,129 @@ static bool read_end(trv_meeting_t *meeting, trv_end_t *end, bool *wrong)
     trv_frame_t frame;
     while (rc >= 0 && (rc = trv_link_next(&end->link, &frame)) > 0) {
         if (end->link.serves)
-            trv_serve_frame(meeting, end, &frame);
+            trv_serve_frame(bootstrap, end, &frame);
         else
-            trv_join_frame(meeting, &frame);
+            trv_join_frame(bootstrap, &frame);
     }
     *wrong = rc < 0;
     return rc >= 0;
 }
 
-static void serve_event(trv_meeting_t *meeting, const struct epoll_event *event)
+static void serve_event(trv_bootstrap_t *bootstrap, const struct epoll_event *event)
 {
     trv_end_t *end = event->data.ptr;
     bool wrong = false, lives = true;
     if (event->events & EPOLLIN)
-        lives = read_end(meeting, end, &wrong);
+        lives = read_end(bootstrap, end, &wrong);
     if (lives && (event->events & EPOLLOUT))
-        lives = trv_end_write(meeting, end);
+        lives = trv_end_write(bootstrap, end);
     if (lives && !(event->events & EPOLLIN) && (event->events & (EPOLLERR | EPOLLHUP)))
         lives = false;
     if (lives)
         return;
     if (end->link.serves)
-        trv_serve_over(meeting, end, wrong);
+        trv_serve_over(bootstrap, end, wrong);
     else
-        trv_join_over(meeting, wrong);
+        trv_join_over(bootstrap, wrong);
 }
 
 /* ---- The thread -------------------------------------------------------------------------------------------------- */
 
-static void drain(const trv_meeting_t *meeting)
+static void drain(const trv_bootstrap_t *bootstrap)
 {
     uint64_t count;
-    ssize_t got = read(meeting->wake, &count, sizeof count);
+    ssize_t got = read(bootstrap->wake, &count, sizeof count);
     (void)got;
 }
 
 /* Processes one event per iteration, since an event may free the connection of another event. */
 static void *run(void *context)
 {
-    trv_meeting_t *meeting = context;
+    trv_bootstrap_t *bootstrap = context;
     struct epoll_event event;
-    pthread_mutex_lock(&meeting->lock);
-    while (!meeting->stop) {
+    pthread_mutex_lock(&bootstrap->lock);
+    while (!bootstrap->stop) {
         const double now_ns = trv_now_ns();
-        if (meeting->options.rank == 0)
-            trv_serve_step(meeting, now_ns);
+        if (bootstrap->options.rank == 0)
+            trv_serve_step(bootstrap, now_ns);
         else
-            trv_join_step(meeting, now_ns);
-        const bool settled = meeting->joined && !meeting->strangers &&
-                             (meeting->propose_ns == 0 || atomic_load(&meeting->failed));
-        pthread_mutex_unlock(&meeting->lock);
-        const bool any = epoll_wait(meeting->epoll, &event, 1, settled ? -1 : TICK_MS) == 1;
-        pthread_mutex_lock(&meeting->lock);
-        if (any && event.data.ptr == &meeting->wake)
-            drain(meeting);
-        else if (any && event.data.ptr == &meeting->listener)
-            trv_serve_accept(meeting);
+            trv_join_step(bootstrap, now_ns);
+        const bool settled = bootstrap->joined && !bootstrap->unauthenticated_count &&
+                             (bootstrap->propose_ns == 0 || atomic_load(&bootstrap->failed));
+        pthread_mutex_unlock(&bootstrap->lock);
+        const bool any = epoll_wait(bootstrap->epoll, &event, 1, settled ? -1 : TICK_MS) == 1;
+        pthread_mutex_lock(&bootstrap->lock);
+        if (any && event.data.ptr == &bootstrap->wake)
+            drain(bootstrap);
+        else if (any && event.data.ptr == &bootstrap->listener)
+            trv_serve_accept(bootstrap);
         else if (any)
-            serve_event(meeting, &event);
+            serve_event(bootstrap, &event);
     }
-    pthread_mutex_unlock(&meeting->lock);
+    pthread_mutex_unlock(&bootstrap->lock);
     return NULL;
 }
 
-static int start_thread(trv_meeting_t *meeting)
+static int start_thread(trv_bootstrap_t *bootstrap)
 {
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &meeting->wake};
-    meeting->epoll = trv_file_epoll();
-    meeting->wake = trv_file_event();
-    if (meeting->epoll < 0 || meeting->wake < 0 || epoll_ctl(meeting->epoll, EPOLL_CTL_ADD, meeting->wake, &event) != 0)
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &bootstrap->wake};
+    bootstrap->epoll = trv_file_epoll();
+    bootstrap->wake = trv_file_event();
+    if (bootstrap->epoll < 0 || bootstrap->wake < 0 ||
+        epoll_ctl(bootstrap->epoll, EPOLL_CTL_ADD, bootstrap->wake, &event) != 0)
         return trv_fail(TRV_ERR_TRANSPORT, "no file descriptors are left to wait for connections with: %s",
                         strerror(errno));
-    int rc = meeting->options.rank == 0 ? trv_serve_listen(meeting) : TRV_OK;
+    int rc = bootstrap->options.rank == 0 ? trv_serve_listen(bootstrap) : TRV_OK;
     if (rc < 0)
         return rc;
     /* Signals are to be delivered to the program's own threads. */
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    rc = pthread_create(&meeting->thread, NULL, run, meeting);
+    rc = pthread_create(&bootstrap->thread, NULL, run, bootstrap);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    meeting->threaded = rc == 0;
+    bootstrap->threaded = rc == 0;
     return rc == 0 ? TRV_OK : trv_fail(TRV_ERR_MEMORY, "the system cannot create a thread: %s", strerror(rc));
 }
 
 /* ---- Public functions -------------------------------------------------------------------------------------------- */
 
-int trv_meeting_open(trv_meeting_t **opened, const trv_meeting_options_t *options)
+int trv_bootstrap_open(trv_bootstrap_t **opened, const trv_bootstrap_options_t *options)
 {
     pthread_condattr_t clock;
-    trv_meeting_t *meeting = calloc(1, sizeof *meeting);
+    trv_bootstrap_t *bootstrap = calloc(1, sizeof *bootstrap);
     *opened = NULL;
-    if (!meeting)
+    if (!bootstrap)
         return trv_fail_memory();
-    meeting->options = *options;
-    meeting->port = options->port;
-    meeting->listener = meeting->epoll = meeting->wake = -1;
-    snprintf(meeting->address, sizeof meeting->address, "%s", options->address);
-    pthread_mutex_init(&meeting->lock, NULL);
+    bootstrap->options = *options;
+    bootstrap->port = options->port;
+    bootstrap->listener = bootstrap->epoll = bootstrap->wake = -1;
+    snprintf(bootstrap->address, sizeof bootstrap->address, "%s", options->address);
+    pthread_mutex_init(&bootstrap->lock, NULL);
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&meeting->changed, &clock);
+    pthread_cond_init(&bootstrap->changed, &clock);
     pthread_condattr_destroy(&clock);
     for (int i = 0; i < 2; i++)
-        meeting->record[i] = calloc((size_t)options->ranks, sizeof *meeting->record[i]);
-    meeting->end = calloc((size_t)options->ranks, sizeof(trv_end_t *));
-    int rc = meeting->record[0] && meeting->record[1] && meeting->end ? TRV_OK : trv_fail_memory();
+        bootstrap->record[i] = calloc((size_t)options->ranks, sizeof *bootstrap->record[i]);
+    bootstrap->end = calloc((size_t)options->ranks, sizeof(trv_end_t *));
+    int rc = bootstrap->record[0] && bootstrap->record[1] && bootstrap->end ? TRV_OK : trv_fail_memory();
     if (rc == TRV_OK && options->ranks > 1)
-        rc = start_thread(meeting);
+        rc = start_thread(bootstrap);
     if (rc < 0)
-        trv_meeting_close(meeting);
+        trv_bootstrap_close(bootstrap);
     else
-        *opened = meeting;
+        *opened = bootstrap;
     return rc;
 }
 
-int trv_meeting_port(const trv_meeting_t *meeting) { return meeting->port; }
+int trv_bootstrap_port(const trv_bootstrap_t *bootstrap) { return bootstrap->port; }
 
-bool trv_meeting_has_failed(const trv_meeting_t *meeting) { return atomic_load(&meeting->failed); }
+bool trv_bootstrap_has_failed(const trv_bootstrap_t *bootstrap) { return atomic_load(&bootstrap->failed); }
 
-int trv_meeting_state(const trv_meeting_t *meeting)
+int trv_bootstrap_state(const trv_bootstrap_t *bootstrap)
 {
-    return atomic_load(&meeting->failed) ? trv_fail(TRV_ERR_TRANSPORT, "%s", meeting->reason) : TRV_OK;
+    return atomic_load(&bootstrap->failed) ? trv_fail(TRV_ERR_TRANSPORT, "%s", bootstrap->reason) : TRV_OK;
 }
 
 static struct timespec as_time(double ns)
@@ -294,189 +295,190 @@ static struct timespec as_time(double ns)
     return (struct timespec){seconds, (long)(ns - 1e9 * (double)seconds)};
 }
 
-static int too_late(trv_meeting_t *meeting, const char *what)
+static int too_late(trv_bootstrap_t *bootstrap, const char *what)
 {
     char missing[512] = "", sentence[TRV_REASON_MAX];
-    if (meeting->options.rank == 0)
-        trv_serve_missing(meeting, missing, sizeof missing);
-    else if (!meeting->joined)
-        snprintf(missing, sizeof missing, ": rank 0 at %s, port %d, %s", meeting->address, meeting->port,
-                 meeting->why_not ? meeting->why_not : "does not answer, or not all ranks have come");
-    snprintf(sentence, sizeof sentence, "rank %d waited %.3g s in vain %s%s", meeting->options.rank,
-             meeting->options.timeout_ns / 1e9, what, missing);
-    trv_meeting_fail_locked(meeting, sentence);
-    wake(meeting);
-    return trv_meeting_state(meeting);
+    if (bootstrap->options.rank == 0)
+        trv_serve_missing(bootstrap, missing, sizeof missing);
+    else if (!bootstrap->joined)
+        snprintf(missing, sizeof missing, ": rank 0 at %s, port %d, %s", bootstrap->address, bootstrap->port,
+                 bootstrap->why_not ? bootstrap->why_not : "does not answer, or not all ranks have come");
+    snprintf(sentence, sizeof sentence, "rank %d waited %.3g s in vain %s%s", bootstrap->options.rank,
+             bootstrap->options.timeout_ns / 1e9, what, missing);
+    trv_bootstrap_fail_locked(bootstrap, sentence);
+    wake(bootstrap);
+    return trv_bootstrap_state(bootstrap);
 }
 
 /* Waits until *reached is set; the caller holds the lock. Rank 0 times out first, because it knows which ranks are
  * missing. */
-static int wait_for(trv_meeting_t *meeting, const bool *reached, const char *what, void (*meanwhile)(void *),
+static int wait_for(trv_bootstrap_t *bootstrap, const bool *reached, const char *what, void (*meanwhile)(void *),
                     void *context)
 {
-    const double end_ns = trv_now_ns() + meeting->options.timeout_ns + (meeting->options.rank == 0 ? 0 : GRACE_NS);
-    wake(meeting);
-    while (!*reached && !atomic_load(&meeting->failed)) {
+    const double end_ns = trv_now_ns() + bootstrap->options.timeout_ns + (bootstrap->options.rank == 0 ? 0 : GRACE_NS);
+    wake(bootstrap);
+    while (!*reached && !atomic_load(&bootstrap->failed)) {
         const double now_ns = trv_now_ns(), next_ns = meanwhile ? now_ns + MEANWHILE_NS : end_ns;
         const struct timespec next = as_time(next_ns < end_ns ? next_ns : end_ns);
         if (now_ns >= end_ns)
-            return too_late(meeting, what);
-        pthread_cond_timedwait(&meeting->changed, &meeting->lock, &next);
+            return too_late(bootstrap, what);
+        pthread_cond_timedwait(&bootstrap->changed, &bootstrap->lock, &next);
         if (!meanwhile)
             continue;
-        pthread_mutex_unlock(&meeting->lock);
+        pthread_mutex_unlock(&bootstrap->lock);
         meanwhile(context);
-        pthread_mutex_lock(&meeting->lock);
+        pthread_mutex_lock(&bootstrap->lock);
     }
-    return trv_meeting_state(meeting);
+    return trv_bootstrap_state(bootstrap);
 }
 
-int trv_meeting_join(trv_meeting_t *meeting, const void *welcome, size_t bytes)
+int trv_bootstrap_join(trv_bootstrap_t *bootstrap, const void *welcome, size_t bytes)
 {
-    pthread_mutex_lock(&meeting->lock);
+    pthread_mutex_lock(&bootstrap->lock);
     int rc = TRV_OK;
-    if (meeting->options.rank == 0 && !trv_saying_set(&meeting->welcome, welcome, bytes))
+    if (bootstrap->options.rank == 0 && !trv_payload_set(&bootstrap->welcome, welcome, bytes))
         rc = trv_fail_memory();
-    meeting->joins = true;
-    meeting->joined = meeting->options.ranks == 1;
-    if (rc == TRV_OK && !meeting->joined)
-        rc = wait_for(meeting, &meeting->joined, "for all ranks to come", NULL, NULL);
-    pthread_mutex_unlock(&meeting->lock);
+    bootstrap->joins = true;
+    bootstrap->joined = bootstrap->options.ranks == 1;
+    if (rc == TRV_OK && !bootstrap->joined)
+        rc = wait_for(bootstrap, &bootstrap->joined, "for all ranks to come", NULL, NULL);
+    pthread_mutex_unlock(&bootstrap->lock);
     return rc;
 }
 
-const void *trv_meeting_welcome(const trv_meeting_t *meeting, size_t *bytes)
+const void *trv_bootstrap_welcome(const trv_bootstrap_t *bootstrap, size_t *bytes)
 {
-    *bytes = meeting->welcome.bytes;
-    return meeting->welcome.data;
+    *bytes = bootstrap->welcome.bytes;
+    return bootstrap->welcome.data;
 }
 
-const char *trv_meeting_local(const trv_meeting_t *meeting) { return meeting->local; }
+const char *trv_bootstrap_local(const trv_bootstrap_t *bootstrap) { return bootstrap->local; }
 
-int trv_meeting_exchange(trv_meeting_t *meeting, const void *record, size_t bytes)
+int trv_bootstrap_exchange(trv_bootstrap_t *bootstrap, const void *record, size_t bytes)
 {
-    pthread_mutex_lock(&meeting->lock);
-    meeting->round++;
-    int rc = trv_saying_set(trv_meeting_saying(meeting, meeting->options.rank), record, bytes) ? TRV_OK
-                                                                                               : trv_fail_memory();
-    meeting->exchanged = meeting->options.ranks == 1;
-    if (rc == TRV_OK && !meeting->exchanged)
-        rc = wait_for(meeting, &meeting->exchanged, "for the addresses of all ranks", NULL, NULL);
-    pthread_mutex_unlock(&meeting->lock);
+    pthread_mutex_lock(&bootstrap->lock);
+    bootstrap->round++;
+    int rc = trv_payload_set(trv_bootstrap_saying(bootstrap, bootstrap->options.rank), record, bytes)
+                 ? TRV_OK
+                 : trv_fail_memory();
+    bootstrap->exchanged = bootstrap->options.ranks == 1;
+    if (rc == TRV_OK && !bootstrap->exchanged)
+        rc = wait_for(bootstrap, &bootstrap->exchanged, "for the addresses of all ranks", NULL, NULL);
+    pthread_mutex_unlock(&bootstrap->lock);
     return rc;
 }
 
-const void *trv_meeting_record(const trv_meeting_t *meeting, int rank, size_t *bytes)
+const void *trv_bootstrap_record(const trv_bootstrap_t *bootstrap, int rank, size_t *bytes)
 {
-    const trv_saying_t *saying = trv_meeting_saying(meeting, rank);
-    *bytes = saying->bytes;
-    return saying->data;
+    const trv_payload_t *payload = trv_bootstrap_saying(bootstrap, rank);
+    *bytes = payload->bytes;
+    return payload->data;
 }
 
-static void propose(trv_meeting_t *meeting, const char *sentence, double when_ns)
+static void propose(trv_bootstrap_t *bootstrap, const char *sentence, double when_ns)
 {
-    if (meeting->propose_ns > 0 && meeting->propose_ns <= when_ns)
+    if (bootstrap->propose_ns > 0 && bootstrap->propose_ns <= when_ns)
         return; /* an earlier failure takes precedence */
-    snprintf(meeting->proposal, sizeof meeting->proposal, "%s", sentence);
-    meeting->propose_ns = when_ns;
+    snprintf(bootstrap->proposal, sizeof bootstrap->proposal, "%s", sentence);
+    bootstrap->propose_ns = when_ns;
 }
 
-bool trv_meeting_proposes(const trv_meeting_t *meeting, double now_ns)
+bool trv_bootstrap_proposes(const trv_bootstrap_t *bootstrap, double now_ns)
 {
-    return meeting->propose_ns > 0 && now_ns >= meeting->propose_ns;
+    return bootstrap->propose_ns > 0 && now_ns >= bootstrap->propose_ns;
 }
 
-void trv_meeting_report(trv_meeting_t *meeting, const char *sentence, bool follows)
+void trv_bootstrap_report(trv_bootstrap_t *bootstrap, const char *sentence, bool follows)
 {
-    pthread_mutex_lock(&meeting->lock);
-    propose(meeting, sentence, trv_now_ns() + (follows ? FOLLOWS_NS : 0));
-    pthread_mutex_unlock(&meeting->lock);
-    wake(meeting);
+    pthread_mutex_lock(&bootstrap->lock);
+    propose(bootstrap, sentence, trv_now_ns() + (follows ? FOLLOWS_NS : 0));
+    pthread_mutex_unlock(&bootstrap->lock);
+    wake(bootstrap);
 }
 
-void trv_meeting_fail(trv_meeting_t *meeting, const char *sentence)
+void trv_bootstrap_fail(trv_bootstrap_t *bootstrap, const char *sentence)
 {
-    pthread_mutex_lock(&meeting->lock);
+    pthread_mutex_lock(&bootstrap->lock);
     const double end_ns = trv_now_ns() + GRACE_NS;
     const struct timespec end = as_time(end_ns);
-    propose(meeting, sentence, trv_now_ns());
-    wake(meeting);
-    while (meeting->threaded && !atomic_load(&meeting->failed) && trv_now_ns() < end_ns)
-        pthread_cond_timedwait(&meeting->changed, &meeting->lock, &end);
-    trv_meeting_fail_locked(meeting, meeting->proposal);
-    pthread_mutex_unlock(&meeting->lock);
-    wake(meeting);
+    propose(bootstrap, sentence, trv_now_ns());
+    wake(bootstrap);
+    while (bootstrap->threaded && !atomic_load(&bootstrap->failed) && trv_now_ns() < end_ns)
+        pthread_cond_timedwait(&bootstrap->changed, &bootstrap->lock, &end);
+    trv_bootstrap_fail_locked(bootstrap, bootstrap->proposal);
+    pthread_mutex_unlock(&bootstrap->lock);
+    wake(bootstrap);
 }
 
-int trv_meeting_leave(trv_meeting_t *meeting, void (*meanwhile)(void *context), void *context)
+int trv_bootstrap_leave(trv_bootstrap_t *bootstrap, void (*meanwhile)(void *context), void *context)
 {
-    pthread_mutex_lock(&meeting->lock);
-    meeting->leaves = true;
-    int rc = trv_meeting_state(meeting);
-    if (rc == TRV_OK && meeting->options.ranks > 1)
-        rc = wait_for(meeting, &meeting->gone, "for all ranks to leave", meanwhile, context);
-    pthread_mutex_unlock(&meeting->lock);
+    pthread_mutex_lock(&bootstrap->lock);
+    bootstrap->leaves = true;
+    int rc = trv_bootstrap_state(bootstrap);
+    if (rc == TRV_OK && bootstrap->options.ranks > 1)
+        rc = wait_for(bootstrap, &bootstrap->gone, "for all ranks to leave", meanwhile, context);
+    pthread_mutex_unlock(&bootstrap->lock);
     return rc;
 }
 
 /* True while a connection is open: output may be pending, or the peer has not closed its end yet. */
-static bool is_busy(const trv_meeting_t *meeting)
+static bool is_busy(const trv_bootstrap_t *bootstrap)
 {
-    for (int r = 0; r < meeting->options.ranks; r++)
-        if (meeting->end[r])
+    for (int r = 0; r < bootstrap->options.ranks; r++)
+        if (bootstrap->end[r])
             return true;
-    return meeting->up;
+    return bootstrap->up;
 }
 
 /* After a failure, waits until the peers have received it and closed their connections; closing a connection earlier
  * could discard frames in flight. */
-static void part(trv_meeting_t *meeting)
+static void part(trv_bootstrap_t *bootstrap)
 {
     enum { PARTING_MS = 1000, PAUSE_MS = 2 };
     for (int ms = 0; ms < PARTING_MS; ms += PAUSE_MS) {
-        pthread_mutex_lock(&meeting->lock);
-        const bool busy = atomic_load(&meeting->failed) && is_busy(meeting);
-        pthread_mutex_unlock(&meeting->lock);
+        pthread_mutex_lock(&bootstrap->lock);
+        const bool busy = atomic_load(&bootstrap->failed) && is_busy(bootstrap);
+        pthread_mutex_unlock(&bootstrap->lock);
         if (!busy)
             return;
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
     }
 }
 
-void trv_meeting_close(trv_meeting_t *meeting)
+void trv_bootstrap_close(trv_bootstrap_t *bootstrap)
 {
-    if (!meeting)
+    if (!bootstrap)
         return;
-    if (meeting->threaded) {
-        part(meeting);
-        pthread_mutex_lock(&meeting->lock);
-        meeting->stop = true;
-        pthread_mutex_unlock(&meeting->lock);
-        wake(meeting);
-        pthread_join(meeting->thread, NULL);
+    if (bootstrap->threaded) {
+        part(bootstrap);
+        pthread_mutex_lock(&bootstrap->lock);
+        bootstrap->stop = true;
+        pthread_mutex_unlock(&bootstrap->lock);
+        wake(bootstrap);
+        pthread_join(bootstrap->thread, NULL);
     }
-    for (int r = 0; r < meeting->options.ranks; r++) {
-        if (meeting->end)
-            trv_end_free(meeting, meeting->end[r]);
+    for (int r = 0; r < bootstrap->options.ranks; r++) {
+        if (bootstrap->end)
+            trv_end_free(bootstrap, bootstrap->end[r]);
         for (int i = 0; i < 2; i++)
-            if (meeting->record[i])
-                free(meeting->record[i][r].data);
+            if (bootstrap->record[i])
+                free(bootstrap->record[i][r].data);
     }
-    while (meeting->stranger) {
-        trv_end_t *next = meeting->stranger->next;
-        trv_end_free(meeting, meeting->stranger);
-        meeting->stranger = next;
+    while (bootstrap->unauthenticated) {
+        trv_end_t *next = bootstrap->unauthenticated->next;
+        trv_end_free(bootstrap, bootstrap->unauthenticated);
+        bootstrap->unauthenticated = next;
     }
-    trv_end_free(meeting, meeting->up);
-    const int file[] = {meeting->listener, meeting->epoll, meeting->wake};
+    trv_end_free(bootstrap, bootstrap->up);
+    const int file[] = {bootstrap->listener, bootstrap->epoll, bootstrap->wake};
     for (int i = 0; i < 3; i++)
         trv_file_close(file[i]);
-    trv_writer_clear(&meeting->table);
-    free(meeting->welcome.data);
-    free(meeting->record[0]);
-    free(meeting->record[1]);
-    free(meeting->end);
-    pthread_cond_destroy(&meeting->changed);
-    pthread_mutex_destroy(&meeting->lock);
-    free(meeting);
+    trv_writer_clear(&bootstrap->table);
+    free(bootstrap->welcome.data);
+    free(bootstrap->record[0]);
+    free(bootstrap->record[1]);
+    free(bootstrap->end);
+    pthread_cond_destroy(&bootstrap->changed);
+    pthread_mutex_destroy(&bootstrap->lock);
+    free(bootstrap);
 }

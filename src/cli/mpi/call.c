@@ -57,7 +57,7 @@ int call_run(const call_t *call)
 {
     int code;
     if (call->plan == TRV_PLAN_NULL) {
-        const trv_mpi_arguments_t arguments = {call->collective,
+        const trv_mpi_reduction_t arguments = {call->collective,
                                                call->send,
                                                call->receive,
                                                (MPI_Count)call->count,

@@ -130,7 +130,7 @@ static void find_torus(int rank, char torus[TRV_TORUS_TEXT_MAX])
 {
     const trv_mpi_world_t *world = NULL;
     int here = 0, everywhere = 0;
-    if (settings_fault() == TRV_OK && trv_mpi_world_learn(MPI_COMM_WORLD) == MPI_SUCCESS)
+    if (settings_fault() == TRV_OK && trv_mpi_world_discover(MPI_COMM_WORLD) == MPI_SUCCESS)
         world = trv_mpi_world();
     here = world && world->code == 1 && world->place == rank;
     PMPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -185,7 +185,7 @@ int dump_main(int argc, char **argv)
         unsetenv("TRIVANCE_TOPOLOGY_FILE");
     }
     int code = settings_fault();
-    if (code == TRV_OK && trv_mpi_world_learn(MPI_COMM_WORLD) != MPI_SUCCESS)
+    if (code == TRV_OK && trv_mpi_world_discover(MPI_COMM_WORLD) != MPI_SUCCESS)
         code = TRV_ERR_MEMORY;
     const trv_mpi_world_t *world = code == TRV_OK ? trv_mpi_world() : NULL;
     if (world)

@@ -41,7 +41,7 @@ static void add_peers(text_t *text, const char *before, const trv_extent_t *mess
 static void add_lane(text_t *text, const trv_plan_t *plan, const trv_lane_t *lane)
 {
     const trv_program_t *program = lane->sized->program;
-    if (lane->hungry) {
+    if (lane->waits_for_input) {
         add(text, "lane %d of %d, chunk %zu of %zu, waits for its input", lane->number, plan->lanes, lane->chunk,
             plan->chunks);
         return;

@@ -30,7 +30,7 @@ typedef struct trv_lane {
     char *base[TRV_BASES]; /* the chunk's part of the user's buffers, and the lane's scratch */
     int stage;
     bool done;
-    bool hungry;          /* the chunk has not begun, because its input is not available yet */
+    bool waits_for_input; /* the chunk has not begun, because its input is not available yet */
     uint64_t generation;  /* number of chunks begun since the plan was created */
     trv_ready_t ready[2]; /* of the present stage and the next, indexed by the stage modulo 2 */
     int sending;          /* number of bits that are set in pending_send */

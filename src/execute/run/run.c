@@ -143,8 +143,8 @@ static void begin_chunk(trv_plan_t *plan, trv_lane_t *lane, size_t chunk)
 {
     for (; chunk < plan->chunks; chunk += (size_t)plan->window) {
         load_chunk(plan, lane, chunk);
-        lane->hungry = !trv_run_fed(plan, chunk);
-        if (lane->hungry)
+        lane->waits_for_input = !trv_run_fed(plan, chunk);
+        if (lane->waits_for_input)
             return;
         if (program_of(lane)->stages) {
             enter_stage(plan, lane);
@@ -218,11 +218,11 @@ int trv_run_progress(trv_plan_t *plan, bool *moved)
 {
     for (int i = 0; i < plan->lanes && !plan->failure; i++) {
         trv_lane_t *lane = &plan->lane[i];
-        if (!lane->done && lane->hungry && trv_run_fed(plan, lane->chunk)) {
+        if (!lane->done && lane->waits_for_input && trv_run_fed(plan, lane->chunk)) {
             begin_chunk(plan, lane, lane->chunk);
             *moved = true;
         }
-        while (!plan->failure && !lane->done && !lane->hungry && poll_stage(plan, lane, moved)) {
+        while (!plan->failure && !lane->done && !lane->waits_for_input && poll_stage(plan, lane, moved)) {
             finish_stage(plan, lane);
             *moved = true;
         }

@@ -20,7 +20,7 @@
 #include "collective/memory.h"
 #include "collective/scratch.h"
 #include "base/error.h"
-#include "mpi/communicator/adopt.h"
+#include "mpi/communicator/initialize.h"
 #include "mpi/communicator/compare.h"
 #include "mpi/communicator/job_fabric.h"
 #include "mpi/communicator/places.h"
@@ -62,10 +62,11 @@ static int on_delete(MPI_Comm comm, int key, void *value, void *extra)
 static void report_memory(void)
 {
     const double mib = 1024 * 1024;
-    if (trv_memory_most() > 0 && trv_mpi_heard(TRV_DEBUG_INFO, trv_mpi_log_rank()))
-        trv_mpi_say("plans and their scratch took up to %.1f MiB of this process's memory; TRIVANCE_MEMORY allows %.0f "
-                    "MiB to be kept",
-                    (double)trv_memory_most() / mib, (double)trv_mpi_settings()->memory_bytes / mib);
+    if (trv_memory_most() > 0 && trv_mpi_log_enabled(TRV_DEBUG_INFO, trv_mpi_log_rank()))
+        trv_mpi_log_line(
+            "plans and their scratch took up to %.1f MiB of this process's memory; TRIVANCE_MEMORY allows %.0f "
+            "MiB to be kept",
+            (double)trv_memory_most() / mib, (double)trv_mpi_settings()->memory_bytes / mib);
 }
 
 /* MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else. */
@@ -119,12 +120,12 @@ _Static_assert(TRV_MPI_BLOCK <= TRV_CACHE_GROUP, "every number of a block has an
 static trv_mpi_state_t *inherit(trv_mpi_state_t *parent)
 {
     int index = ++parent->ids.given;
-    trv_mpi_state_t *child = &parent->ids.numbers->duplicate[index - 1];
+    trv_mpi_state_t *child = &parent->ids.context_ids->duplicate[index - 1];
     begin_duplicate(child, parent);
-    child->ids.numbers = parent->ids.numbers;
+    child->ids.context_ids = parent->ids.context_ids;
     child->ids.index = index;
     trv_mpi_state_number(child);
-    atomic_fetch_add_explicit(&child->ids.numbers->references, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&child->ids.context_ids->references, 1, memory_order_relaxed);
     trv_cache_share(&child->decisions, &parent->decisions, index);
     return child;
 }
@@ -216,10 +217,10 @@ static int compare_world(int rank, bool wanted)
                            [WANTED] = wanted,
                            [UNWANTED] = wanted ? 0 : ranks - rank,
                            [STRICT] = wanted && trv_mpi_settings()->fallback == TRV_FALLBACK_ERROR};
-    bool able = !word[UNABLE], passes = wanted && !trv_mpi_may_serve();
+    bool able = !word[UNABLE], passes = wanted && !trv_mpi_may_dispatch();
     word[PASSES] = passes;
     trv_mpi_word_pair(&word[DIGEST], wanted ? trv_mpi_own_digest() : 0);
-    int code = trv_mpi_greatest(MPI_COMM_WORLD, word, WORDS, "come to MPI_Init with this library");
+    int code = trv_mpi_allreduce_max(MPI_COMM_WORLD, word, WORDS, "come to MPI_Init with this library");
     if (code != MPI_SUCCESS)
         return trv_mpi_transport_error("comparing the ranks' settings", code);
     if (word[STRICT])
@@ -248,7 +249,7 @@ static int create_job(int rank, bool wanted)
     if (code != TRV_OK)
         return code;
     /* The network must be known before the domain is created: libfabric assigns interfaces to ports of the torus. */
-    if (trv_mpi_world_learn(MPI_COMM_WORLD) != MPI_SUCCESS ||
+    if (trv_mpi_world_discover(MPI_COMM_WORLD) != MPI_SUCCESS ||
         trv_mpi_domain_create(&job, MPI_COMM_WORLD) != MPI_SUCCESS)
         return TRV_ERR_MEMORY;
     trv_mpi_job_set(job);
@@ -264,9 +265,9 @@ bool trv_mpi_begin(bool wanted)
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     int code = create_job(rank, wanted);
     if (code < 0)
-        trv_mpi_refuse(rank, "all calls go to the MPI library: %s", trv_last_error());
+        trv_mpi_log_fallback(rank, "all calls go to the MPI library: %s", trv_last_error());
     else if (wanted && trv_mpi_settings()->fault) /* an earlier warning could not end the program */
-        trv_mpi_refuse(rank, "%s", trv_mpi_settings()->fault);
+        trv_mpi_log_fallback(rank, "%s", trv_mpi_settings()->fault);
     atomic_store(&begun, code == TRV_OK);
     return code == TRV_OK;
 }
@@ -321,7 +322,7 @@ bool trv_mpi_within_world(MPI_Comm comm, int ranks)
 static int adopt(MPI_Comm comm, trv_mpi_state_t *state, trv_mpi_state_t **adopted)
 {
     trv_mpi_state_t *attribute = state ? state : &fallback_state;
-    int rank = 0, code = trv_mpi_adopt(comm, state);
+    int rank = 0, code = trv_mpi_communicator_init(comm, state);
     if (code == MPI_SUCCESS) {
         *adopted = state;
         return MPI_SUCCESS;
@@ -334,7 +335,7 @@ static int adopt(MPI_Comm comm, trv_mpi_state_t *state, trv_mpi_state_t **adopte
     }
     attribute->abandoned = true;
     PMPI_Comm_rank(comm, &rank);
-    trv_mpi_refuse(rank, "a communicator is left to the MPI library: %s", trv_last_error());
+    trv_mpi_log_fallback(rank, "a communicator is left to the MPI library: %s", trv_last_error());
     *adopted = attribute;
     return MPI_SUCCESS;
 }
@@ -372,7 +373,7 @@ int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
     trv_mpi_state_t *kept;
     const bool is_kept = find_kept(comm, &kept);
     *state = is_kept ? kept : NULL;
-    if (is_kept && (kept->ids.numbers || kept->abandoned))
+    if (is_kept && (kept->ids.context_ids || kept->abandoned))
         return MPI_SUCCESS;
     int code = state_key == MPI_KEYVAL_INVALID ? make_keys() : MPI_SUCCESS;
     if (code != MPI_SUCCESS)
@@ -386,7 +387,7 @@ int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
         return code;
     code = trv_mpi_state_configure(*state, NULL, NULL);
     if (code != MPI_SUCCESS && trv_mpi_is_drop_in()) { /* wrong settings: the same error on all ranks */
-        trv_mpi_refuse((*state)->rank, "%s", trv_last_error());
+        trv_mpi_log_fallback((*state)->rank, "%s", trv_last_error());
         (*state)->abandoned = true;
         code = MPI_SUCCESS;
     }
@@ -396,6 +397,6 @@ int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
 
 bool trv_mpi_state_known(MPI_Comm comm, trv_mpi_state_t **state)
 {
-    return comm != MPI_COMM_NULL && find_kept(comm, state) && (*state)->ids.numbers && (*state)->config.configured &&
-           !(*state)->abandoned;
+    return comm != MPI_COMM_NULL && find_kept(comm, state) && (*state)->ids.context_ids &&
+           (*state)->config.configured && !(*state)->abandoned;
 }

@@ -57,17 +57,17 @@ static char *text_of_first(MPI_Comm comm, int rank)
 {
     static const char what[] = "compare their settings";
     int64_t length = rank == 0 && text ? (int64_t)strlen(text) : 0;
-    if (trv_mpi_greatest(comm, &length, 1, what) != MPI_SUCCESS)
+    if (trv_mpi_allreduce_max(comm, &length, 1, what) != MPI_SUCCESS)
         return NULL;
     char *theirs = calloc(1, (size_t)length + 1);
     int64_t failed = !theirs;
-    if (trv_mpi_greatest(comm, &failed, 1, what) != MPI_SUCCESS || failed) {
+    if (trv_mpi_allreduce_max(comm, &failed, 1, what) != MPI_SUCCESS || failed) {
         free(theirs);
         return NULL;
     }
     if (rank == 0 && length > 0)
         memcpy(theirs, text, (size_t)length);
-    trv_mpi_tell(comm, theirs, (size_t)length, 0, what);
+    trv_mpi_broadcast(comm, theirs, (size_t)length, 0, what);
     return theirs;
 }
 
@@ -80,14 +80,14 @@ int trv_mpi_explain_difference(MPI_Comm comm)
     PMPI_Comm_rank(MPI_COMM_WORLD, &world);
     trv_mpi_own_digest();
     int64_t first_world = rank == 0 ? world : 0;
-    trv_mpi_greatest(comm, &first_world, 1, "compare their settings");
+    trv_mpi_allreduce_max(comm, &first_world, 1, "compare their settings");
     char *theirs = text_of_first(comm, rank);
     bool differs = rank > 0 && theirs && text &&
                    trv_mpi_settings_difference(text, theirs, sentence, world, (int)first_world) != NULL;
     int64_t word = differs ? ranks - rank : 0; /* the maximum identifies the lowest rank */
-    trv_mpi_greatest(comm, &word, 1, "compare their settings");
+    trv_mpi_allreduce_max(comm, &word, 1, "compare their settings");
     if (word > 0)
-        trv_mpi_tell(comm, sentence, sizeof sentence, ranks - (int)word, "compare their settings");
+        trv_mpi_broadcast(comm, sentence, sizeof sentence, ranks - (int)word, "compare their settings");
     free(theirs);
     return trv_fail(TRV_ERR_INVALID, "%s",
                     *sentence ? sentence

@@ -30,7 +30,7 @@ bool trv_mpi_state_spans_world(const trv_mpi_state_t *state)
 static void log_info(const trv_mpi_state_t *state, const char *text)
 {
     if (trv_mpi_settings()->info && state->rank == 0)
-        trv_mpi_say("communicator of %d ranks: %s", state->ranks, text);
+        trv_mpi_log_line("communicator of %d ranks: %s", state->ranks, text);
 }
 
 /* ---- Torus ------------------------------------------------------------------------------------------------------- */
@@ -54,7 +54,7 @@ static void take_given(trv_mpi_state_t *state, const trv_torus_t *torus)
     snprintf(state->config.why, sizeof state->config.why, "the torus is set");
     state->config.shared_port = 0;
     state->config.member = state->members->of;
-    state->config.name = state->config.site = NULL;
+    state->config.name = state->config.machine_node = NULL;
     state->config.place = state->rank;
     state->config.node = NULL;
 }
@@ -79,7 +79,7 @@ static void take_wiring(trv_mpi_state_t *state, const char *algorithm)
     state->config.shared_port = wiring->fit.shared_port;
     state->config.member = wiring->member;
     state->config.name = wiring->in_order ? NULL : wiring->fit.member;
-    state->config.site = wiring->fit.site;
+    state->config.machine_node = wiring->fit.machine_node;
     state->config.place = wiring->place;
     state->config.node = wiring->node;
 }
@@ -90,7 +90,7 @@ static int check_wiring(const trv_mpi_state_t *state)
 {
     const trv_mpi_wiring_t *wiring = state->members->wiring;
     if (wiring->known == TRV_MPI_WRONG && trv_mpi_is_drop_in())
-        trv_mpi_refuse(state->rank, "%s", wiring->why);
+        trv_mpi_log_fallback(state->rank, "%s", wiring->why);
     else if (wiring->known == TRV_MPI_WRONG && trv_mpi_state_spans_world(state))
         return trv_fail(TRV_ERR_ARGUMENT, "%s", wiring->why);
     else if (wiring->known == TRV_MPI_WRONG || wiring->known == TRV_MPI_MISFITS)
@@ -108,7 +108,7 @@ static int can_make(const trv_network_t *network, const char *name)
     return code;
 }
 
-int trv_mpi_algorithm_serves(const trv_network_t *network, const char *name)
+int trv_mpi_algorithm_fits(const trv_network_t *network, const char *name)
 {
     int code = trv_algorithm_check(name);
     if (code < 0 || strcmp(name, TRV_RULE_AUTO) == 0 || strcmp(name, TRV_RULE_PLANNED) == 0)
@@ -133,7 +133,7 @@ int trv_mpi_state_network(const trv_mpi_state_t *state, const char *algorithm, t
     if (trv_mpi_wiring_has_fit(wiring))
         *network = wiring->fit.network;
     if (wiring->grid && algorithm)
-        code = trv_mpi_algorithm_serves(network, algorithm);
+        code = trv_mpi_algorithm_fits(network, algorithm);
     if (code == TRV_ERR_UNSUPPORTED || !trv_mpi_wiring_has_fit(wiring))
         code = trv_torus_init(&network->torus, 1, &state->ranks);
     return code == TRV_ERR_MEMORY ? code : TRV_OK;

@@ -76,14 +76,14 @@ int trv_mpi_domain_create(trv_mpi_domain_t **created, MPI_Comm comm)
     int64_t word[] = {code < 0 || !domain || !taken, spare.id};
     if (code == TRV_OK && (!domain || !taken))
         trv_fail_memory();
-    int exchanged = trv_mpi_greatest(comm, word, 2, "make the library's own communicator");
+    int exchanged = trv_mpi_allreduce_max(comm, word, 2, "make the library's own communicator");
     if (exchanged == MPI_SUCCESS && word[0] == 0) {
         *domain = spare;
         domain->id = word[1];
         domain->taken = taken;
         domain->taken[0] = 1;
         atomic_init(&domain->references, 1);
-        atomic_init(&domain->burnt, false);
+        atomic_init(&domain->poisoned, false);
         pthread_mutex_init(&domain->lock, NULL);
         *created = domain;
         return trv_mpi_job_fabric_open(domain->comm, domain->rank, domain->ranks) < 0 ? give_up(created) : MPI_SUCCESS;
@@ -108,7 +108,7 @@ void trv_mpi_domain_release(trv_mpi_domain_t *domain)
     if (!domain || atomic_fetch_sub_explicit(&domain->references, 1, memory_order_acq_rel) > 1)
         return;
     trv_mpi_job_fabric_leave(domain->comm);
-    if (!atomic_load(&domain->burnt))
+    if (!atomic_load(&domain->poisoned))
         PMPI_Comm_free(&domain->comm);
     pthread_mutex_destroy(&domain->lock);
     free(domain->taken);

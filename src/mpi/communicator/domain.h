@@ -36,7 +36,7 @@ typedef struct trv_mpi_domain {
     pthread_mutex_t lock; /* protects `taken` */
     int blocks;           /* number of blocks; constant */
     uint64_t *taken;      /* a bit for each block */
-    atomic_bool burnt;    /* poisoned: messages may be left that no rank receives */
+    atomic_bool poisoned; /* poisoned: messages may be left that no rank receives */
 } trv_mpi_domain_t;
 
 /* Creates a domain for the ranks of `comm`, with one reference. Collective over `comm`. MPI_SUCCESS on all ranks, or an

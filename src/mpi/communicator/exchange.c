@@ -51,7 +51,7 @@ static int complete(MPI_Comm comm, int posted, MPI_Request *request, const char 
     return posted == MPI_SUCCESS ? trv_mpi_watch_all(ranks, 1, request, what) : posted;
 }
 
-int trv_mpi_greatest(MPI_Comm comm, int64_t *word, int words, const char *what)
+int trv_mpi_allreduce_max(MPI_Comm comm, int64_t *word, int words, const char *what)
 {
     MPI_Request request;
     if (is_marked(comm))
@@ -60,7 +60,7 @@ int trv_mpi_greatest(MPI_Comm comm, int64_t *word, int words, const char *what)
     return complete(comm, posted, &request, what);
 }
 
-int trv_mpi_greatest_of_both(MPI_Comm comm, int64_t *word, const char *what)
+int trv_mpi_allreduce_max_of_both(MPI_Comm comm, int64_t *word, const char *what)
 {
     int code = MPI_SUCCESS;
     for (int again = 0; again < 2 && code == MPI_SUCCESS; again++) { /* a call returns the other group's maximum */
@@ -73,7 +73,7 @@ int trv_mpi_greatest_of_both(MPI_Comm comm, int64_t *word, const char *what)
     return code;
 }
 
-int trv_mpi_tell(MPI_Comm comm, void *data, size_t bytes, int from, const char *what)
+int trv_mpi_broadcast(MPI_Comm comm, void *data, size_t bytes, int from, const char *what)
 {
     MPI_Request request;
     if (is_marked(comm))
@@ -82,7 +82,7 @@ int trv_mpi_tell(MPI_Comm comm, void *data, size_t bytes, int from, const char *
     return complete(comm, posted, &request, what);
 }
 
-int trv_mpi_collect(MPI_Comm comm, const void *mine, void *all, size_t bytes, const char *what)
+int trv_mpi_allgather(MPI_Comm comm, const void *mine, void *all, size_t bytes, const char *what)
 {
     MPI_Request request;
     if (is_marked(comm))
@@ -93,40 +93,40 @@ int trv_mpi_collect(MPI_Comm comm, const void *mine, void *all, size_t bytes, co
 
 /* ---- In an out-of-band group ------------------------------------------------------------------------------------- */
 
-static int member(const trv_mpi_circle_t *circle, int rank)
+static int member(const trv_mpi_oob_t *oob, int rank)
 {
-    rank = (rank % circle->ranks + circle->ranks) % circle->ranks;
-    return circle->member ? circle->member[rank] : rank;
+    rank = (rank % oob->ranks + oob->ranks) % oob->ranks;
+    return oob->member ? oob->member[rank] : rank;
 }
 
 /* One step of the allreduce: exchanges the words with the ranks `distance` before and after this one. */
-static int exchange_with(const trv_mpi_circle_t *circle, int distance, int64_t *word,
-                         int64_t received[2][TRV_MPI_WORDS_MAX], int words, const char *what)
+static int exchange_with(const trv_mpi_oob_t *oob, int distance, int64_t *word, int64_t received[2][TRV_MPI_WORDS_MAX],
+                         int words, const char *what)
 {
     MPI_Request request[4];
     int requests = 0, code = MPI_SUCCESS;
     for (int side = 0; side < 2 && code == MPI_SUCCESS; side++) {
-        int peer = member(circle, circle->rank + (side ? distance : -distance));
-        code = PMPI_Irecv(received[side], words, MPI_INT64_T, peer, circle->tag, circle->comm, &request[requests]);
+        int peer = member(oob, oob->rank + (side ? distance : -distance));
+        code = PMPI_Irecv(received[side], words, MPI_INT64_T, peer, oob->tag, oob->comm, &request[requests]);
         requests += code == MPI_SUCCESS;
     }
     for (int side = 0; side < 2 && code == MPI_SUCCESS; side++) {
-        int peer = member(circle, circle->rank + (side ? distance : -distance));
-        code = PMPI_Isend(word, words, MPI_INT64_T, peer, circle->tag, circle->comm, &request[requests]);
+        int peer = member(oob, oob->rank + (side ? distance : -distance));
+        code = PMPI_Isend(word, words, MPI_INT64_T, peer, oob->tag, oob->comm, &request[requests]);
         requests += code == MPI_SUCCESS;
     }
     if (code == MPI_SUCCESS)
-        return trv_mpi_watch_all(circle->ranks, requests, request, what);
+        return trv_mpi_watch_all(oob->ranks, requests, request, what);
     trv_mpi_cancel_all(requests, request);
     return code;
 }
 
-int trv_mpi_circle_greatest(const trv_mpi_circle_t *circle, int64_t *word, int words, const char *what)
+int trv_mpi_oob_allreduce_max(const trv_mpi_oob_t *oob, int64_t *word, int words, const char *what)
 {
     int64_t received[2][TRV_MPI_WORDS_MAX];
     int code = MPI_SUCCESS;
-    for (int64_t distance = 1; distance < circle->ranks && code == MPI_SUCCESS; distance *= 3) {
-        code = exchange_with(circle, (int)distance, word, received, words, what);
+    for (int64_t distance = 1; distance < oob->ranks && code == MPI_SUCCESS; distance *= 3) {
+        code = exchange_with(oob, (int)distance, word, received, words, what);
         for (int i = 0; i < 2 * words && code == MPI_SUCCESS; i++) {
             int64_t other = received[i / words][i % words];
             word[i % words] = other > word[i % words] ? other : word[i % words];
@@ -135,26 +135,25 @@ int trv_mpi_circle_greatest(const trv_mpi_circle_t *circle, int64_t *word, int w
     return code;
 }
 
-int trv_mpi_circle_tell(const trv_mpi_circle_t *circle, void *data, size_t bytes, const char *what)
+int trv_mpi_oob_broadcast(const trv_mpi_oob_t *oob, void *data, size_t bytes, const char *what)
 {
     MPI_Request request[32];
     int requests = 0, code = MPI_SUCCESS, bit = 1;
-    while (bit < circle->ranks && !(circle->rank & bit))
+    while (bit < oob->ranks && !(oob->rank & bit))
         bit *= 2;
-    if (circle->rank > 0)
-        code = PMPI_Irecv(data, (int)bytes, MPI_BYTE, member(circle, circle->rank - bit), circle->tag, circle->comm,
-                          request);
-    if (circle->rank > 0 && code == MPI_SUCCESS)
-        code = trv_mpi_watch_all(circle->ranks, 1, request, what);
+    if (oob->rank > 0)
+        code = PMPI_Irecv(data, (int)bytes, MPI_BYTE, member(oob, oob->rank - bit), oob->tag, oob->comm, request);
+    if (oob->rank > 0 && code == MPI_SUCCESS)
+        code = trv_mpi_watch_all(oob->ranks, 1, request, what);
     for (bit /= 2; bit > 0 && code == MPI_SUCCESS; bit /= 2) {
-        if (circle->rank + bit >= circle->ranks)
+        if (oob->rank + bit >= oob->ranks)
             continue;
-        code = PMPI_Isend(data, (int)bytes, MPI_BYTE, member(circle, circle->rank + bit), circle->tag, circle->comm,
+        code = PMPI_Isend(data, (int)bytes, MPI_BYTE, member(oob, oob->rank + bit), oob->tag, oob->comm,
                           &request[requests]);
         requests += code == MPI_SUCCESS;
     }
     if (code == MPI_SUCCESS)
-        return trv_mpi_watch_all(circle->ranks, requests, request, what);
+        return trv_mpi_watch_all(oob->ranks, requests, request, what);
     trv_mpi_cancel_all(requests, request);
     return code;
 }

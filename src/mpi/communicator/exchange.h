@@ -16,8 +16,8 @@
 
 #include <mpi.h>
 
-/* Marks a communicator on which the program calls MPI_Comm_idup, which all its ranks do. From then on trv_mpi_greatest,
- * trv_mpi_tell and trv_mpi_collect use MPI's blocking collectives on it, whose order Open MPI does not confuse. Only
+/* Marks a communicator on which the program calls MPI_Comm_idup, which all its ranks do. From then on trv_mpi_allreduce_max,
+ * trv_mpi_broadcast and trv_mpi_allgather use MPI's blocking collectives on it, whose order Open MPI does not confuse. Only
  * the preload library may call this: it has no requests, which would make no progress during a blocking collective. */
 void trv_mpi_mark_duplicated(MPI_Comm comm);
 
@@ -25,29 +25,29 @@ void trv_mpi_mark_duplicated(MPI_Comm comm);
  * unsigned words as signed ones. `what`: for the report of a rank that waits too long, what all ranks must do, such as
  * "make the same call". This function and the next three return MPI's code. */
 #define TRV_MPI_WORD_MAX INT64_MAX
-int trv_mpi_greatest(MPI_Comm comm, int64_t *word, int words, const char *what);
+int trv_mpi_allreduce_max(MPI_Comm comm, int64_t *word, int words, const char *what);
 
 /* The same over both groups of an intercommunicator, for one word. */
-int trv_mpi_greatest_of_both(MPI_Comm comm, int64_t *word, const char *what);
+int trv_mpi_allreduce_max_of_both(MPI_Comm comm, int64_t *word, const char *what);
 
 /* A broadcast from rank `from`. */
-int trv_mpi_tell(MPI_Comm comm, void *data, size_t bytes, int from, const char *what);
+int trv_mpi_broadcast(MPI_Comm comm, void *data, size_t bytes, int from, const char *what);
 
 /* An allgather of `bytes` from every rank. */
-int trv_mpi_collect(MPI_Comm comm, const void *mine, void *all, size_t bytes, const char *what);
+int trv_mpi_allgather(MPI_Comm comm, const void *mine, void *all, size_t bytes, const char *what);
 
 /* An out-of-band group: the ranks of a communicator, on the domain's communicator, with a tag that only its exchanges
  * use. */
-typedef struct trv_mpi_circle {
+typedef struct trv_mpi_oob {
     MPI_Comm comm;
     const int *member; /* the rank in `comm` of every rank; NULL: they are equal */
     int rank, ranks, tag;
-} trv_mpi_circle_t;
+} trv_mpi_oob_t;
 
 /* The allreduce of at most TRV_MPI_WORDS_MAX words, and the broadcast from rank 0, in an out-of-band group. */
 #define TRV_MPI_WORDS_MAX 16
-int trv_mpi_circle_greatest(const trv_mpi_circle_t *circle, int64_t *word, int words, const char *what);
-int trv_mpi_circle_tell(const trv_mpi_circle_t *circle, void *data, size_t bytes, const char *what);
+int trv_mpi_oob_allreduce_max(const trv_mpi_oob_t *oob, int64_t *word, int words, const char *what);
+int trv_mpi_oob_broadcast(const trv_mpi_oob_t *oob, void *data, size_t bytes, const char *what);
 
 /* Comparison of a value by an allreduce of the maximum: word[0] is the value and word[1] its complement. All ranks have
  * the same value if and only if the two maxima are complements again. */

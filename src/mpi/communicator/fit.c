@@ -14,9 +14,9 @@
 #include "base/ascending.h"
 #include "base/error.h"
 
-typedef struct seat {
+typedef struct location {
     int place, rank;
-    int site; /* the coordinate before dimensions were rotated */
+    int machine_node; /* the coordinate before dimensions were rotated */
 } seat_t;
 
 static int by_place(const void *a, const void *b)
@@ -25,14 +25,14 @@ static int by_place(const void *a, const void *b)
     return x->place != y->place ? (x->place > y->place) - (x->place < y->place) : x->rank - y->rank;
 }
 
-/* Reduces `seat` to one entry per coordinate, ascending, with its lowest rank. Returns their number, or a negative code
- * if coordinates have different numbers of ranks. */
-static int gather_places(seat_t *seat, int ranks, int *ranks_per_place)
+/* Reduces `location` to one entry per coordinate, ascending, with its lowest rank. Returns their number, or a negative code
+ * if coordinates have different context_ids of ranks. */
+static int gather_places(seat_t *location, int ranks, int *ranks_per_place)
 {
-    qsort(seat, (size_t)ranks, sizeof *seat, by_place);
+    qsort(location, (size_t)ranks, sizeof *location, by_place);
     int places = 0, first = 0;
     for (int i = 1; i <= ranks; i++) {
-        if (i < ranks && seat[i].place == seat[first].place)
+        if (i < ranks && location[i].place == location[first].place)
             continue;
         if (places == 0)
             *ranks_per_place = i - first;
@@ -41,7 +41,7 @@ static int gather_places(seat_t *seat, int ranks, int *ranks_per_place)
                             "its ranks are %d at one coordinate and %d at another; all "
                             "coordinates must have the same number",
                             *ranks_per_place, i - first);
-        seat[places++] = seat[first];
+        location[places++] = location[first];
         first = i;
     }
     return places;
@@ -86,7 +86,7 @@ static int turn_back(const trv_torus_t *base, const int turn[TRV_DIMS_MAX], int 
  * for dimension d of `base`, or -1. `value`: scratch memory for one int per coordinate. If coordinates in a ring do not
  * form a ring, they are a line that begins after the widest gap: the dimension is rotated by turn[d], so that this gap
  * is at its end. */
-static int find_torus(trv_mpi_fit_t *fit, const trv_torus_t *base, unsigned shared_port, seat_t *seat, int places,
+static int find_torus(trv_mpi_fit_t *fit, const trv_torus_t *base, unsigned shared_port, seat_t *location, int places,
                       int *value, int dimension[TRV_DIMS_MAX], int turn[TRV_DIMS_MAX])
 {
     int dims = 0, size[TRV_DIMS_MAX], at[TRV_DIMS_MAX];
@@ -95,7 +95,7 @@ static int find_torus(trv_mpi_fit_t *fit, const trv_torus_t *base, unsigned shar
     bool whole = places == base->ranks;
     for (int d = 0; d < base->dims; d++) {
         for (int i = 0; i < places; i++) {
-            trv_torus_coordinates(base, seat[i].place, at);
+            trv_torus_coordinates(base, location[i].place, at);
             value[i] = at[d];
         }
         int count = distinct(value, places);
@@ -118,8 +118,8 @@ static int find_torus(trv_mpi_fit_t *fit, const trv_torus_t *base, unsigned shar
     if (dims == 0)
         size[dims++] = 1;
     for (int i = 0; i < places; i++)
-        seat[i].place = turn_back(base, turn, seat[i].site);
-    qsort(seat, (size_t)places, sizeof *seat, by_place);
+        location[i].place = turn_back(base, turn, location[i].machine_node);
+    qsort(location, (size_t)places, sizeof *location, by_place);
     int code = trv_torus_init(&fit->network.torus, dims, size);
     return code < 0 ? code : trv_torus_set_lines(&fit->network.torus, lines);
 }
@@ -131,9 +131,9 @@ static int by_place_alone(const void *a, const void *b)
     return ((const seat_t *)a)->place - ((const seat_t *)b)->place;
 }
 
-/* The index in `seat` of the coordinate whose hop to its neighbour uses the link: the last one before the link. -1: no
+/* The index in `location` of the coordinate whose hop to its neighbour uses the link: the last one before the link. -1: no
  * coordinate is in the link's row. */
-static int find_origin(const trv_torus_t *base, const seat_t *seat, int places, const int turn[TRV_DIMS_MAX],
+static int find_origin(const trv_torus_t *base, const seat_t *location, int places, const int turn[TRV_DIMS_MAX],
                        const trv_slow_link_t *link)
 {
     const int d = trv_port_dimension(link->port), size = base->size[d];
@@ -141,9 +141,9 @@ static int find_origin(const trv_torus_t *base, const seat_t *seat, int places, 
     trv_torus_coordinates(base, turn_back(base, turn, link->rank), at);
     for (int i = 0; i < size; i++) {
         const seat_t key = {.place = trv_torus_rank(base, at)};
-        const seat_t *found = bsearch(&key, seat, (size_t)places, sizeof key, by_place_alone);
+        const seat_t *found = bsearch(&key, location, (size_t)places, sizeof key, by_place_alone);
         if (found)
-            return (int)(found - seat);
+            return (int)(found - location);
         at[d] = (at[d] - trv_port_sign(link->port) + size) % size;
     }
     return -1;
@@ -166,7 +166,7 @@ static int by_factor(const void *a, const void *b)
 
 /* Finds the links of the torus that are slow because of a slow link of `base`. They are sorted by their factor, because
  * only the last entry of a link counts, and this must be the slowest one. */
-static int find_links(trv_mpi_fit_t *fit, const trv_network_t *base, const seat_t *seat, int places,
+static int find_links(trv_mpi_fit_t *fit, const trv_network_t *base, const seat_t *location, int places,
                       const int dimension[TRV_DIMS_MAX], const int turn[TRV_DIMS_MAX])
 {
     fit->slow_link = malloc(((size_t)base->slow_links + 1) * sizeof *fit->slow_link);
@@ -176,7 +176,7 @@ static int find_links(trv_mpi_fit_t *fit, const trv_network_t *base, const seat_
     for (int i = 0; i < base->slow_links; i++) {
         const trv_slow_link_t *link = &base->slow_link[i];
         const int d = dimension[trv_port_dimension(link->port)], sign = trv_port_sign(link->port);
-        const int from = d < 0 ? -1 : find_origin(&base->torus, seat, places, turn, link);
+        const int from = d < 0 ? -1 : find_origin(&base->torus, location, places, turn, link);
         if (from >= 0 && !leaves_line(&fit->network.torus, from, d, sign))
             fit->slow_link[links++] = (trv_slow_link_t){from, trv_port(d, sign), link->factor};
     }
@@ -196,19 +196,19 @@ static int by_rank(const void *a, const void *b)
 
 /* Makes the result a set of nodes: a ring in the order of the ranks. Its two directions share a port if the two
  * directions of any dimension do. `why` is the message in trv_last_error(). */
-static int take_set(trv_mpi_fit_t *fit, unsigned shared_port, seat_t *seat, int places)
+static int take_set(trv_mpi_fit_t *fit, unsigned shared_port, seat_t *location, int places)
 {
     snprintf(fit->why, sizeof fit->why, "%s", trv_last_error());
     free(fit->slow_link);
     fit->slow_link = NULL;
     fit->network = (trv_network_t){TRV_NETWORK};
     fit->shared_port = shared_port != 0;
-    fit->site = malloc((size_t)places * sizeof *fit->site);
-    if (!fit->site)
+    fit->machine_node = malloc((size_t)places * sizeof *fit->machine_node);
+    if (!fit->machine_node)
         return trv_fail_memory();
-    qsort(seat, (size_t)places, sizeof *seat, by_rank);
+    qsort(location, (size_t)places, sizeof *location, by_rank);
     for (int p = 0; p < places; p++)
-        fit->site[p] = seat[p].site;
+        fit->machine_node[p] = location[p].machine_node;
     return trv_torus_init(&fit->network.torus, 1, &places);
 }
 
@@ -218,20 +218,20 @@ int trv_mpi_fit_init(trv_mpi_fit_t *fit, const trv_network_t *base, unsigned sha
 {
     *fit = (trv_mpi_fit_t){.network = {TRV_NETWORK}, .ranks_per_place = 1};
     int dimension[TRV_DIMS_MAX], turn[TRV_DIMS_MAX];
-    seat_t *seat = malloc((size_t)ranks * sizeof *seat);
+    seat_t *location = malloc((size_t)ranks * sizeof *location);
     int *value = malloc((size_t)ranks * sizeof *value);
-    int code = seat && value ? TRV_OK : trv_fail_memory();
+    int code = location && value ? TRV_OK : trv_fail_memory();
     for (int r = 0; code == TRV_OK && r < ranks; r++)
-        seat[r] = (seat_t){place[r], r, place[r]};
-    int places = code == TRV_OK ? gather_places(seat, ranks, &fit->ranks_per_place) : code;
-    code = places < 0 ? places : find_torus(fit, &base->torus, shared_port, seat, places, value, dimension, turn);
+        location[r] = (seat_t){place[r], r, place[r]};
+    int places = code == TRV_OK ? gather_places(location, ranks, &fit->ranks_per_place) : code;
+    code = places < 0 ? places : find_torus(fit, &base->torus, shared_port, location, places, value, dimension, turn);
     if (code == TRV_OK)
-        code = find_links(fit, base, seat, places, dimension, turn);
+        code = find_links(fit, base, location, places, dimension, turn);
     if (code == TRV_ERR_UNSUPPORTED && places > 0)
-        code = take_set(fit, shared_port, seat, places);
+        code = take_set(fit, shared_port, location, places);
     for (int p = 0; code == TRV_OK && p < places; p++)
-        value[p] = seat[p].rank;
-    free(seat);
+        value[p] = location[p].rank;
+    free(location);
     if (code == TRV_OK)
         fit->member = value;
     else {
@@ -245,6 +245,6 @@ void trv_mpi_fit_clear(trv_mpi_fit_t *fit)
 {
     free(fit->member);
     free(fit->slow_link);
-    free(fit->site);
+    free(fit->machine_node);
     *fit = (trv_mpi_fit_t){.network = {TRV_NETWORK}};
 }

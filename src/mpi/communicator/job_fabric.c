@@ -81,17 +81,17 @@ static int oob_code(int code)
 
 static int oob_allreduce_max(void *context, int64_t *value)
 {
-    return oob_code(trv_mpi_greatest(*(const MPI_Comm *)context, value, 1, opening));
+    return oob_code(trv_mpi_allreduce_max(*(const MPI_Comm *)context, value, 1, opening));
 }
 
 static int oob_broadcast(void *context, void *data, size_t bytes, int root)
 {
-    return oob_code(trv_mpi_tell(*(const MPI_Comm *)context, data, bytes, root, opening));
+    return oob_code(trv_mpi_broadcast(*(const MPI_Comm *)context, data, bytes, root, opening));
 }
 
 static int oob_allgather(void *context, const void *mine, void *all, size_t bytes)
 {
-    return oob_code(trv_mpi_collect(*(const MPI_Comm *)context, mine, all, bytes, opening));
+    return oob_code(trv_mpi_allgather(*(const MPI_Comm *)context, mine, all, bytes, opening));
 }
 
 static void clear(job_fabric_t *job)
@@ -127,10 +127,11 @@ static int open_fabric(job_fabric_t *job, const trv_oob_t *oob)
                                           .reason = give_reason,
                                           .context = job};
     int rc = trv_fabric_open(&job->fabric, &options);
-    if (rc == TRV_OK && trv_mpi_heard(TRV_DEBUG_INFO, oob->rank)) {
+    if (rc == TRV_OK && trv_mpi_log_enabled(TRV_DEBUG_INFO, oob->rank)) {
         char map[400];
         trv_fabric_tell(job->fabric, map, sizeof map);
-        trv_mpi_say("TRIVANCE_TRANSPORT=ofi: rank %d sends %s (%s)", oob->rank, map, trv_fabric_provider(job->fabric));
+        trv_mpi_log_line("TRIVANCE_TRANSPORT=ofi: rank %d sends %s (%s)", oob->rank, map,
+                         trv_fabric_provider(job->fabric));
     }
     return rc;
 }

@@ -64,15 +64,15 @@ static int broadcast_file(MPI_Comm comm, int rank, const char *path, parcel_t *p
     if (rank == 0)
         read_parcel(parcel, path);
     int64_t head[] = {parcel->code, parcel->length};
-    int code = failed(trv_mpi_tell(comm, head, sizeof head, 0, READING), READING);
+    int code = failed(trv_mpi_broadcast(comm, head, sizeof head, 0, READING), READING);
     if (code < 0)
         return code;
     *parcel = (parcel_t){head[0], head[1], rank == 0 ? parcel->text : malloc((size_t)head[1] + 1)};
     int64_t no_memory = !parcel->text;
-    code = failed(trv_mpi_greatest(comm, &no_memory, 1, READING), READING);
+    code = failed(trv_mpi_allreduce_max(comm, &no_memory, 1, READING), READING);
     if (code < 0 || no_memory)
         return code < 0 ? code : trv_fail_memory();
-    code = failed(trv_mpi_tell(comm, parcel->text, (size_t)parcel->length, 0, READING), READING);
+    code = failed(trv_mpi_broadcast(comm, parcel->text, (size_t)parcel->length, 0, READING), READING);
     parcel->text[parcel->length] = '\0';
     return code;
 }
@@ -112,7 +112,7 @@ typedef struct caller {
 static void warn(void *context, const char *sentence)
 {
     (void)context;
-    trv_mpi_warn("%s", sentence);
+    trv_mpi_log_warning("%s", sentence);
 }
 
 /* Reads the topology file. Only rank 0 calls it. */
@@ -146,14 +146,14 @@ static int broadcast_links(MPI_Comm comm, int rank, const trv_topology_t *file, 
     const size_t bytes = (size_t)world->network.slow_links * sizeof *world->slow_link;
     world->network.slow_link = world->slow_link = malloc(bytes);
     int64_t no_memory = !world->slow_link;
-    int code = failed(trv_mpi_greatest(comm, &no_memory, 1, READING), READING);
+    int code = failed(trv_mpi_allreduce_max(comm, &no_memory, 1, READING), READING);
     if (code == TRV_OK && no_memory)
         code = trv_fail_memory();
     if (code < 0)
         return code;
     if (rank == 0)
         memcpy(world->slow_link, file->slow_link, bytes);
-    return failed(trv_mpi_tell(comm, world->slow_link, bytes, 0, READING), READING);
+    return failed(trv_mpi_broadcast(comm, world->slow_link, bytes, 0, READING), READING);
 }
 
 /* Rank 0, which has the file, finds the coordinate of every rank and sends it. Collective. On rank 0, `caller` and
@@ -199,7 +199,7 @@ static int find_by_file(MPI_Comm comm, int rank, trv_mpi_world_t *world)
             snprintf(head.fault, sizeof head.fault, "rank 0 has no memory for the places of %d ranks", ranks);
         }
     }
-    int code = failed(trv_mpi_tell(comm, &head, sizeof head, 0, READING), READING);
+    int code = failed(trv_mpi_broadcast(comm, &head, sizeof head, 0, READING), READING);
     *world = (trv_mpi_world_t){.code = head.code < 0 ? head.code : 1,
                                .source = "TRIVANCE_TOPOLOGY_FILE",
                                .digest = head.digest,
@@ -225,7 +225,7 @@ static int lowest_on_node(MPI_Comm comm, int rank, int *lowest)
     int64_t word = INT_MAX - rank;
     int made = PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     if (made == MPI_SUCCESS)
-        made = trv_mpi_greatest(node, &word, 1, NODES);
+        made = trv_mpi_allreduce_max(node, &word, 1, NODES);
     if (node != MPI_COMM_NULL)
         PMPI_Comm_free(&node);
     *lowest = INT_MAX - (int)word;
@@ -238,12 +238,12 @@ static int by_nodes(MPI_Comm comm, int rank, int ranks, trv_mpi_world_t *world)
 {
     int mine = 0, nodes = 0, *lowest = malloc((size_t)ranks * sizeof *lowest);
     int64_t no_memory = !lowest;
-    int code = failed(trv_mpi_greatest(comm, &no_memory, 1, NODES), NODES);
+    int code = failed(trv_mpi_allreduce_max(comm, &no_memory, 1, NODES), NODES);
     if (code == TRV_OK && no_memory)
         code = trv_fail_memory();
     if (code == TRV_OK) {
         const int found = lowest_on_node(comm, rank, &mine),
-                  collected = trv_mpi_collect(comm, &mine, lowest, sizeof mine, NODES);
+                  collected = trv_mpi_allgather(comm, &mine, lowest, sizeof mine, NODES);
         code = found < 0 ? found : failed(collected, NODES);
     }
     if (code == TRV_OK)
@@ -301,14 +301,14 @@ static int find_network(MPI_Comm comm, int rank, trv_mpi_world_t *world)
     return rules < 0 ? rules : code;
 }
 
-int trv_mpi_world_learn(MPI_Comm comm)
+int trv_mpi_world_discover(MPI_Comm comm)
 {
     int rank = 0;
     trv_mpi_world_t found, *none = NULL, *world = malloc(sizeof *world);
     PMPI_Comm_rank(comm, &rank);
     int code = find_network(comm, rank, &found);
     int64_t bad = code < 0 || !world;
-    if (trv_mpi_greatest(comm, &bad, 1, READING) != MPI_SUCCESS || bad) {
+    if (trv_mpi_allreduce_max(comm, &bad, 1, READING) != MPI_SUCCESS || bad) {
         if (code >= 0)
             trv_fail(TRV_ERR_MEMORY, "a rank had no memory for what rank 0 has read");
         free(found.slow_link);

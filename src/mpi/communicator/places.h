@@ -33,6 +33,6 @@ const trv_mpi_world_t *trv_mpi_world(void);
 /* Finds the network of the job. Collective over `comm`. MPI_SUCCESS on all ranks, or an error class on all ranks with
  * the message in trv_last_error(). After MPI_SUCCESS trv_mpi_world() may still be NULL, if only a communicator of all
  * ranks can find the nodes. */
-int trv_mpi_world_learn(MPI_Comm comm);
+int trv_mpi_world_discover(MPI_Comm comm);
 
 #endif

@@ -43,17 +43,17 @@ const char *trv_mpi_state_where(const trv_mpi_state_t *state, char text[TRV_MPI_
 
 /* ---- Context ids ------------------------------------------------------------------------------------------------- */
 
-void trv_mpi_numbers_release(trv_mpi_numbers_t *numbers)
+void trv_mpi_context_ids_release(trv_mpi_context_ids_t *context_ids)
 {
-    if (!numbers || atomic_fetch_sub_explicit(&numbers->references, 1, memory_order_acq_rel) > 1)
+    if (!context_ids || atomic_fetch_sub_explicit(&context_ids->references, 1, memory_order_acq_rel) > 1)
         return;
-    if (atomic_load(&numbers->burnt))
-        atomic_store(&numbers->domain->burnt, true);
+    if (atomic_load(&context_ids->poisoned))
+        atomic_store(&context_ids->domain->poisoned, true);
     else
-        trv_mpi_block_give_back(numbers->domain, numbers->block);
-    trv_mpi_domain_release(numbers->domain);
-    free(numbers->duplicate);
-    free(numbers);
+        trv_mpi_block_give_back(context_ids->domain, context_ids->block);
+    trv_mpi_domain_release(context_ids->domain);
+    free(context_ids->duplicate);
+    free(context_ids);
 }
 
 void trv_mpi_state_number(trv_mpi_state_t *state)
@@ -62,13 +62,13 @@ void trv_mpi_state_number(trv_mpi_state_t *state)
     state->ids.persistent_max = (state->ids.index + 1) * TRV_MPI_POSITIONS;
 }
 
-trv_mpi_circle_t trv_mpi_state_circle(const trv_mpi_state_t *state)
+trv_mpi_oob_t trv_mpi_state_oob(const trv_mpi_state_t *state)
 {
-    return (trv_mpi_circle_t){.comm = state->members->domain->comm,
-                              .member = state->members->of,
-                              .rank = state->rank,
-                              .ranks = state->ranks,
-                              .tag = trv_mpi_state_tag(state, 0) + TRV_MPI_SPARE_TAG};
+    return (trv_mpi_oob_t){.comm = state->members->domain->comm,
+                           .member = state->members->of,
+                           .rank = state->rank,
+                           .ranks = state->ranks,
+                           .tag = trv_mpi_state_tag(state, 0) + TRV_MPI_SPARE_TAG};
 }
 
 bool trv_mpi_state_has_persistent(const trv_mpi_state_t *state)
@@ -77,7 +77,7 @@ bool trv_mpi_state_has_persistent(const trv_mpi_state_t *state)
            (state->ids.index == 0 && state->ids.given + 1 < TRV_MPI_BLOCK);
 }
 
-bool trv_mpi_state_persistent(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers, int *tag)
+bool trv_mpi_state_persistent(trv_mpi_state_t *state, trv_mpi_context_ids_t **context_ids, int *tag)
 {
     if (!trv_mpi_state_has_persistent(state))
         return false;
@@ -85,18 +85,18 @@ bool trv_mpi_state_persistent(trv_mpi_state_t *state, trv_mpi_numbers_t **number
         state->ids.persistent = ++state->ids.given * TRV_MPI_POSITIONS;
         state->ids.persistent_max = state->ids.persistent + TRV_MPI_POSITIONS;
     }
-    *numbers = state->ids.numbers;
-    atomic_fetch_add_explicit(&state->ids.numbers->references, 1, memory_order_relaxed);
-    *tag = trv_mpi_numbers_tag(state->ids.numbers, state->ids.persistent++);
+    *context_ids = state->ids.context_ids;
+    atomic_fetch_add_explicit(&state->ids.context_ids->references, 1, memory_order_relaxed);
+    *tag = trv_mpi_context_ids_tag(state->ids.context_ids, state->ids.persistent++);
     return true;
 }
 
 void trv_mpi_state_break(trv_mpi_state_t *state)
 {
-    if (state->ids.numbers)
-        atomic_store(&state->ids.numbers->burnt, true);
+    if (state->ids.context_ids)
+        atomic_store(&state->ids.context_ids->poisoned, true);
     if (state->ids.extra)
-        atomic_store(&state->ids.extra->burnt, true);
+        atomic_store(&state->ids.extra->poisoned, true);
     if (atomic_exchange(&state->broken, true))
         return;
     char line[1024];
@@ -154,16 +154,16 @@ static void list_remove(trv_mpi_state_t *state)
 
 static void destroy(trv_mpi_state_t *state)
 {
-    trv_mpi_numbers_t *numbers = state->ids.numbers;
+    trv_mpi_context_ids_t *context_ids = state->ids.context_ids;
     bool is_duplicate = state->ids.index > 0;
     list_remove(state);
     trv_cache_clear(&state->decisions);
     trv_mpi_recorder_destroy(state->recorder);
     trv_mpi_members_release(state->members);
-    trv_mpi_numbers_release(state->ids.extra);
+    trv_mpi_context_ids_release(state->ids.extra);
     if (!is_duplicate)
         free(state);
-    trv_mpi_numbers_release(numbers); /* last: it may free a duplicate's state */
+    trv_mpi_context_ids_release(context_ids); /* last: it may free a duplicate's state */
 }
 
 void trv_mpi_state_hold(trv_mpi_state_t *state)

@@ -20,13 +20,13 @@
 #include "mpi/reports/recorder.h"
 
 /* A block of context ids of a domain, reserved while it has references. */
-typedef struct trv_mpi_numbers {
+typedef struct trv_mpi_context_ids {
     atomic_int references;
     trv_mpi_domain_t *domain;
     int block;
-    atomic_bool burnt;               /* poisoned: messages may be in flight that no rank receives; never reused */
+    atomic_bool poisoned;            /* poisoned: messages may be in flight that no rank receives; never reused */
     struct trv_mpi_state *duplicate; /* memory for the states of duplicates, by their index - 1; NULL: none */
-} trv_mpi_numbers_t;
+} trv_mpi_context_ids_t;
 
 /* A context id has TRV_MPI_POSITIONS positions, which are ranges of tags. Position 0 is for blocking calls; the next
  * TRV_MPI_TURNS are for non-blocking requests, which use them in rotation (request.h); the others are for persistent
@@ -39,12 +39,12 @@ typedef struct trv_mpi_turns {
 
 /* The communicator's context ids. They separate its messages from those of other communicators in the domain. */
 typedef struct trv_mpi_ids {
-    trv_mpi_numbers_t *numbers;     /* NULL: a duplicate that gets a context id at its first use */
-    int index;                      /* of its context id in the block; 0: this communicator allocates the others */
-    int given;                      /* the number of context ids that it has allocated from the block */
-    int persistent, persistent_max; /* the next position for a persistent request in the block, and the limit */
-    trv_mpi_numbers_t *extra;       /* a block for plans, which get one position each */
-    int extra_given;                /* the number of these positions that are allocated */
+    trv_mpi_context_ids_t *context_ids; /* NULL: a duplicate that gets a context id at its first use */
+    int index;                          /* of its context id in the block; 0: this communicator allocates the others */
+    int given;                          /* the number of context ids that it has allocated from the block */
+    int persistent, persistent_max;     /* the next position for a persistent request in the block, and the limit */
+    trv_mpi_context_ids_t *extra;       /* a block for plans, which get one position each */
+    int extra_given;                    /* the number of these positions that are allocated */
     trv_mpi_turns_t turns;
 } trv_mpi_ids_t;
 
@@ -57,7 +57,7 @@ typedef struct trv_mpi_config {
     unsigned shared_port;      /* bit d: both directions of dimension d share one port */
     const int *member;         /* the rank in the domain at every torus coordinate; NULL: they are equal */
     const int *name;           /* the rank in the communicator at every coordinate; NULL: they are equal */
-    const int *site;           /* if the nodes form no torus: the machine node at every coordinate; else NULL */
+    const int *machine_node;   /* if the nodes form no torus: the machine node at every coordinate; else NULL */
     int place;                 /* the coordinate of this rank */
     struct trv_mpi_node *node; /* the ranks that share this coordinate, led by member[place]; NULL: one at each */
     char algorithm[TRV_ALGORITHM_NAME_MAX]; /* a name, a family, planned or auto */
@@ -98,7 +98,7 @@ int trv_mpi_state_torus(const trv_mpi_state_t *state, const char *text, trv_toru
 /* Checks the name of an algorithm. TRV_OK if it is auto, planned, an algorithm that supports AllReduce on the network,
  * or a family with such an algorithm. TRV_ERR_ARGUMENT if it is no name; TRV_ERR_UNSUPPORTED with the algorithm's
  * message in trv_last_error(); TRV_ERR_MEMORY. */
-int trv_mpi_algorithm_serves(const trv_network_t *network, const char *name);
+int trv_mpi_algorithm_fits(const trv_network_t *network, const char *name);
 
 /* The network of a communicator for which TRV_Comm_set set no torus, for the algorithm that `algorithm` names (NULL:
  * none). A mesh from a Cartesian communicator describes the program, not the machine, so it is not binding: if it does
@@ -110,28 +110,28 @@ int trv_mpi_state_network(const trv_mpi_state_t *state, const char *algorithm, t
  * must fit it. */
 bool trv_mpi_state_spans_world(const trv_mpi_state_t *state);
 
-/* Allocates a position for a persistent request: the tags from *tag on belong to it until `numbers` is released. Needs
+/* Allocates a position for a persistent request: the tags from *tag on belong to it until `context_ids` is released. Needs
  * no communication, because all ranks create persistent requests in the same order. False, on all ranks, if none is
  * left. */
-bool trv_mpi_state_persistent(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers, int *tag);
+bool trv_mpi_state_persistent(trv_mpi_state_t *state, trv_mpi_context_ids_t **context_ids, int *tag);
 /* Whether a position is left for another persistent request. */
 bool trv_mpi_state_has_persistent(const trv_mpi_state_t *state);
-void trv_mpi_numbers_release(trv_mpi_numbers_t *numbers);
+void trv_mpi_context_ids_release(trv_mpi_context_ids_t *context_ids);
 /* The first tag of a position, counted from the start of the block. */
-static inline int trv_mpi_numbers_tag(const trv_mpi_numbers_t *numbers, int position)
+static inline int trv_mpi_context_ids_tag(const trv_mpi_context_ids_t *context_ids, int position)
 {
-    return (numbers->block * TRV_MPI_BLOCK * TRV_MPI_POSITIONS + position) * TRV_MPI_POSITION_TAGS;
+    return (context_ids->block * TRV_MPI_BLOCK * TRV_MPI_POSITIONS + position) * TRV_MPI_POSITION_TAGS;
 }
-/* Initialises the positions for persistent requests, after ids.numbers and ids.index were set. */
+/* Initialises the positions for persistent requests, after ids.context_ids and ids.index were set. */
 void trv_mpi_state_number(trv_mpi_state_t *state);
 /* The first tag of a position of the state's context id: 0 for blocking calls, 1 … TRV_MPI_TURNS for requests. */
 static inline int trv_mpi_state_tag(const trv_mpi_state_t *state, int position)
 {
-    return trv_mpi_numbers_tag(state->ids.numbers, state->ids.index * TRV_MPI_POSITIONS + position);
+    return trv_mpi_context_ids_tag(state->ids.context_ids, state->ids.index * TRV_MPI_POSITIONS + position);
 }
 
 /* Its ranks as an out-of-band group (exchange.h). */
-trv_mpi_circle_t trv_mpi_state_circle(const trv_mpi_state_t *state);
+trv_mpi_oob_t trv_mpi_state_oob(const trv_mpi_state_t *state);
 
 /* Breaks the communicator on this rank, permanently. */
 void trv_mpi_state_break(trv_mpi_state_t *state);

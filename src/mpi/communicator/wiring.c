@@ -60,25 +60,25 @@ static bool by_size(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members)
 
 /* Compares the topology records of all ranks and stores their coordinates in `place`. Returns, the same on all ranks, 1
  * if the network is known, 0 if none is set, or an error code with the message in trv_last_error(). */
-static int read_seats(const trv_mpi_members_t *members, const trv_mpi_seat_t *seat, int *place)
+static int read_seats(const trv_mpi_members_t *members, const trv_mpi_location_t *location, int *place)
 {
     const trv_mpi_world_t *world = trv_mpi_world();
     for (int r = 0; r < members->ranks; r++) {
-        if (seat[r].code == TRV_ERR_STATE)
+        if (location[r].code == TRV_ERR_STATE)
             return trv_fail(TRV_ERR_STATE, "the nodes of TRIVANCE_TORUS are told apart by the first collective on "
                                            "MPI_COMM_WORLD, and there was none yet");
-        if (seat[r].code < 0)
-            return trv_fail(seat[r].code, "%s",
+        if (location[r].code < 0)
+            return trv_fail(location[r].code, "%s",
                             world && world->code < 0 ? world->fault
                                                      : "a rank of the communicator has no place in the topology");
-        if (seat[r].digest != seat[0].digest || seat[r].code != seat[0].code)
+        if (location[r].digest != location[0].digest || location[r].code != location[0].code)
             return trv_fail(TRV_ERR_INVALID,
                             "rank %d of the communicator knows another topology than rank 0; "
                             "TRIVANCE_TOPOLOGY_FILE and TRIVANCE_TORUS must be the same on all ranks",
                             r);
-        place[r] = seat[r].place;
+        place[r] = location[r].place;
     }
-    return seat[0].code;
+    return location[0].code;
 }
 
 static bool has_twice(const int *place, int ranks, int *sorted)
@@ -142,9 +142,10 @@ static int fit_places(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members
     return TRV_OK;
 }
 
-static void by_places(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, const trv_mpi_seat_t *seat, int tag)
+static void by_places(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, const trv_mpi_location_t *location,
+                      int tag)
 {
-    int *place = members->scratch, code = read_seats(members, seat, place);
+    int *place = members->scratch, code = read_seats(members, location, place);
     if (code > 0) {
         wiring->shared = has_twice(place, members->ranks, members->scratch + members->ranks);
         code = make_node(wiring, members, place, members->scratch + members->ranks, tag);
@@ -159,7 +160,7 @@ static void by_places(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members
                  : code == TRV_ERR_STATE || code == TRV_ERR_UNSUPPORTED ? TRV_MPI_MISFITS
                                                                         : TRV_MPI_WRONG,
                  "%s", trv_last_error());
-    else if (!*wiring->why && wiring->fit.site)
+    else if (!*wiring->why && wiring->fit.machine_node)
         conclude(wiring, TRV_MPI_SET, "%s", wiring->fit.why);
     else if (!*wiring->why)
         conclude(wiring, TRV_MPI_FITS, "the torus is by %s", trv_mpi_world()->source);
@@ -180,7 +181,7 @@ static bool believes_cartesian(void)
     return !trv_mpi_is_drop_in() || settings->cart || by_name;
 }
 
-/* Uses the communicator's topology, if it is Cartesian; dimensions that are not periodic are lines. The numbers of
+/* Uses the communicator's topology, if it is Cartesian; dimensions that are not periodic are lines. The context_ids of
  * ranks must be equal, because in Open MPI 4.1 a part of a communicator that MPI_Comm_create_group creates inherits the
  * topology of the whole. */
 static void by_cartesian(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, MPI_Comm user)
@@ -222,12 +223,12 @@ static void translate(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members
         wiring->member[p] = trv_mpi_member(members, rank ? rank[p] : p);
 }
 
-void trv_mpi_wiring_init(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, const trv_mpi_seat_t *seat,
+void trv_mpi_wiring_init(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, const trv_mpi_location_t *location,
                          MPI_Comm user, int tag)
 {
     *wiring = (trv_mpi_wiring_t){.known = TRV_MPI_UNKNOWN};
     if (!by_size(wiring, members))
-        by_places(wiring, members, seat, tag);
+        by_places(wiring, members, location, tag);
     if (wiring->known == TRV_MPI_UNKNOWN || (wiring->known == TRV_MPI_MISFITS && !trv_mpi_is_drop_in()))
         by_cartesian(wiring, members, user);
     if (trv_mpi_wiring_has_fit(wiring))

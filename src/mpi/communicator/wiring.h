@@ -18,7 +18,7 @@ typedef enum trv_mpi_known {
     TRV_MPI_FITS,    /* the torus is known */
     TRV_MPI_SET,     /* the nodes are known and form no torus: the fit is a set of nodes */
     TRV_MPI_MISFITS, /* a network is set, but the communicator does not fit it, for example because its coordinates
-                        have different numbers of ranks */
+                        have different context_ids of ranks */
     TRV_MPI_UNKNOWN, /* no network is set */
     TRV_MPI_WRONG,   /* the setting is invalid, or does not fit MPI_COMM_WORLD */
     TRV_MPI_FAILED   /* no memory on this rank or on its node; ranks of other nodes may have another result */
@@ -37,18 +37,18 @@ typedef struct trv_mpi_wiring {
 } trv_mpi_wiring_t;
 
 /* The topology record that each rank of a communicator sends during the initialization. */
-typedef struct trv_mpi_seat {
+typedef struct trv_mpi_location {
     int32_t rank;    /* in the domain */
     int32_t place;   /* the coordinate in the network of the job; valid if code > 0 */
     int32_t code;    /* trv_mpi_world()->code, or TRV_ERR_STATE if the network is not known yet */
     int32_t taken;   /* whether the proposed block of context ids is taken */
     uint64_t digest; /* trv_mpi_world()->digest */
-} trv_mpi_seat_t;
+} trv_mpi_location_t;
 
-/* Finds the network of a communicator. `seat`: the topology record of every rank. All inputs are the same on all ranks,
+/* Finds the network of a communicator. `location`: the topology record of every rank. All inputs are the same on all ranks,
  * and so is the result, except TRV_MPI_FAILED. The ranks that share a coordinate create their shared memory together,
  * with messages with the tag `tag`; otherwise local. */
-void trv_mpi_wiring_init(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, const trv_mpi_seat_t *seat,
+void trv_mpi_wiring_init(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, const trv_mpi_location_t *location,
                          MPI_Comm user, int tag);
 
 static inline bool trv_mpi_wiring_has_fit(const trv_mpi_wiring_t *wiring)

@@ -17,7 +17,7 @@
 #include "ompi/mca/coll/base/coll_base_util.h"
 #include "ompi/mca/coll/coll.h"
 
-#include "mpi/front/serve.h"
+#include "mpi/front/dispatch.h"
 
 extern mca_coll_base_component_t mca_coll_trivance_component;
 

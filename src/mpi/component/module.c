@@ -25,7 +25,7 @@ static int allreduce(const void *sbuf, void *rbuf, int count, ompi_datatype_t *t
                      ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
     int code;
-    if (trv_mpi_intercept_reduce(&(trv_mpi_arguments_t){TRV_ALLREDUCE, sbuf, rbuf, count, type, op}, comm, &code))
+    if (trv_mpi_intercept_reduce(&(trv_mpi_reduction_t){TRV_ALLREDUCE, sbuf, rbuf, count, type, op}, comm, &code))
         return code;
     return below(module)->coll_allreduce(sbuf, rbuf, count, type, op, comm, below(module)->coll_allreduce_module);
 }
@@ -34,7 +34,7 @@ static int reduce_scatter_block(const void *sbuf, void *rbuf, int count, ompi_da
                                 ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
     int code;
-    if (trv_mpi_intercept_reduce(&(trv_mpi_arguments_t){TRV_REDUCE_SCATTER, sbuf, rbuf, count, type, op}, comm, &code))
+    if (trv_mpi_intercept_reduce(&(trv_mpi_reduction_t){TRV_REDUCE_SCATTER, sbuf, rbuf, count, type, op}, comm, &code))
         return code;
     return below(module)->coll_reduce_scatter_block(sbuf, rbuf, count, type, op, comm,
                                                     below(module)->coll_reduce_scatter_block_module);
@@ -70,7 +70,7 @@ static bool is_internal(int count, const ompi_datatype_t *type, const ompi_op_t 
 static int iallreduce(const void *sbuf, void *rbuf, int count, ompi_datatype_t *type, ompi_op_t *op,
                       ompi_communicator_t *comm, ompi_request_t **request, mca_coll_base_module_t *module)
 {
-    trv_mpi_arguments_t call = {TRV_ALLREDUCE, sbuf, rbuf, count, type, op};
+    trv_mpi_reduction_t call = {TRV_ALLREDUCE, sbuf, rbuf, count, type, op};
     int code;
     if (!is_internal(count, type, op) &&
         trv_coll_request(&(trv_mpi_call_t){.reduction = &call}, comm, false, request, &code))
@@ -82,7 +82,7 @@ static int iallreduce(const void *sbuf, void *rbuf, int count, ompi_datatype_t *
 static int ireduce_scatter_block(const void *sbuf, void *rbuf, int count, ompi_datatype_t *type, ompi_op_t *op,
                                  ompi_communicator_t *comm, ompi_request_t **request, mca_coll_base_module_t *module)
 {
-    trv_mpi_arguments_t call = {TRV_REDUCE_SCATTER, sbuf, rbuf, count, type, op};
+    trv_mpi_reduction_t call = {TRV_REDUCE_SCATTER, sbuf, rbuf, count, type, op};
     int code;
     if (trv_coll_request(&(trv_mpi_call_t){.reduction = &call}, comm, false, request, &code))
         return code;
@@ -108,7 +108,7 @@ static int allreduce_init(const void *sbuf, void *rbuf, int count, ompi_datatype
                           ompi_communicator_t *comm, ompi_info_t *info, ompi_request_t **request,
                           mca_coll_base_module_t *module)
 {
-    trv_mpi_arguments_t call = {TRV_ALLREDUCE, sbuf, rbuf, count, type, op};
+    trv_mpi_reduction_t call = {TRV_ALLREDUCE, sbuf, rbuf, count, type, op};
     int code;
     if (trv_coll_request(&(trv_mpi_call_t){.reduction = &call}, comm, true, request, &code))
         return code;
@@ -120,7 +120,7 @@ static int reduce_scatter_block_init(const void *sbuf, void *rbuf, int count, om
                                      ompi_communicator_t *comm, ompi_info_t *info, ompi_request_t **request,
                                      mca_coll_base_module_t *module)
 {
-    trv_mpi_arguments_t call = {TRV_REDUCE_SCATTER, sbuf, rbuf, count, type, op};
+    trv_mpi_reduction_t call = {TRV_REDUCE_SCATTER, sbuf, rbuf, count, type, op};
     int code;
     if (trv_coll_request(&(trv_mpi_call_t){.reduction = &call}, comm, true, request, &code))
         return code;
@@ -205,7 +205,7 @@ static trv_coll_module_t *new_module(void)
 mca_coll_base_module_t *trv_coll_comm_query(ompi_communicator_t *comm, int *priority)
 {
     *priority = trv_coll_priority();
-    if (*priority <= 0 || OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2 || !trv_mpi_may_serve())
+    if (*priority <= 0 || OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2 || !trv_mpi_may_dispatch())
         return NULL;
     trv_coll_module_t *module = new_module();
     return module ? &module->super : NULL;

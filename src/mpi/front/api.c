@@ -10,7 +10,7 @@
 #include "mpi/communicator/attribute.h"
 #include "mpi/front/comm_set.h"
 #include "mpi/front/library.h"
-#include "mpi/front/serve.h"
+#include "mpi/front/dispatch.h"
 #include "mpi/reports/log.h"
 #include "mpi/settings/job_settings.h"
 
@@ -22,13 +22,13 @@ static void say_intercommunicator(MPI_Comm comm)
     PMPI_Comm_test_inter(comm, &inter);
     PMPI_Comm_rank(comm, &rank);
     if (inter && trv_mpi_settings()->info && rank == 0 && !atomic_flag_test_and_set(&said))
-        trv_mpi_say("intercommunicators: mpi (schedules need one group of ranks)");
+        trv_mpi_log_line("intercommunicators: mpi (schedules need one group of ranks)");
 }
 
 static int collective(const trv_mpi_call_t *call, MPI_Comm comm)
 {
     int code;
-    if (trv_mpi_serve(call, comm, &code))
+    if (trv_mpi_dispatch(call, comm, &code))
         return code;
     say_intercommunicator(comm);
     return call->gather ? trv_mpi_library_gather(call->gather, comm) : trv_mpi_library_run(call->reduction, comm);
@@ -39,7 +39,7 @@ static int reduction(trv_collective_t kind, const void *sendbuf, void *recvbuf, 
 {
     if (count == 0 && comm != MPI_COMM_NULL && !trv_mpi_settings()->check)
         return MPI_SUCCESS; /* an empty call does not initialise the communicator */
-    const trv_mpi_arguments_t arguments = {kind, sendbuf, recvbuf, count, datatype, op};
+    const trv_mpi_reduction_t arguments = {kind, sendbuf, recvbuf, count, datatype, op};
     return collective(&(trv_mpi_call_t){.reduction = &arguments}, comm);
 }
 

@@ -37,7 +37,7 @@ static void check_arguments(const trv_mpi_state_t *state, given_t *given, const 
     else if (given->code == TRV_OK && !given->has_torus)
         given->code = trv_mpi_state_network(state, given->has_algorithm ? given->algorithm : NULL, &network);
     if (given->code == TRV_OK && given->has_algorithm)
-        given->code = trv_mpi_algorithm_serves(&network, given->algorithm);
+        given->code = trv_mpi_algorithm_fits(&network, given->algorithm);
     if (given->code < 0)
         strncpy(given->sentence, trv_last_error(), sizeof given->sentence - 1);
 }
@@ -51,13 +51,13 @@ int trv_mpi_set(trv_mpi_state_t *state, const char *torus, const char *algorithm
     given = mine;
     if (state->rank == 0 && !leave)
         check_arguments(state, &given, algorithm);
-    const trv_mpi_circle_t circle = trv_mpi_state_circle(state);
-    int code = trv_mpi_circle_tell(&circle, &given, sizeof given, what);
+    const trv_mpi_oob_t oob = trv_mpi_state_oob(state);
+    int code = trv_mpi_oob_broadcast(&oob, &given, sizeof given, what);
     int64_t differs = strcmp(mine.torus, given.torus) != 0 || strcmp(mine.algorithm, given.algorithm) != 0 ||
                       mine.has_torus != given.has_torus || mine.has_algorithm != given.has_algorithm;
     int64_t first = differs ? state->ranks - state->rank : 0; /* the maximum identifies the lowest rank */
     if (code == MPI_SUCCESS)
-        code = trv_mpi_circle_greatest(&circle, &first, 1, what);
+        code = trv_mpi_oob_allreduce_max(&oob, &first, 1, what);
     if (code != MPI_SUCCESS)
         return trv_mpi_transport_error("comparing what the ranks set", code), MPI_ERR_OTHER;
     if (first > 0)

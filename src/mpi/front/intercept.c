@@ -37,8 +37,9 @@ static void warn_unseen(MPI_Comm comm)
     int rank = 0;
     if (trv_mpi_is_component() || atomic_flag_test_and_set(&said))
         return;
-    if (trv_mpi_may_serve() && comm != MPI_COMM_NULL && PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS)
-        trv_mpi_refuse(rank, "MPI_Init was not called, and sessions have no MPI_COMM_WORLD: all calls go to the MPI "
+    if (trv_mpi_may_dispatch() && comm != MPI_COMM_NULL && PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS)
+        trv_mpi_log_fallback(rank,
+                             "MPI_Init was not called, and sessions have no MPI_COMM_WORLD: all calls go to the MPI "
                              "library");
 }
 
@@ -61,7 +62,7 @@ static bool leave(bool served, MPI_Comm comm, const int *code)
     if (served && *code != MPI_SUCCESS) {
         trv_mpi_state_t *state;
         if (!trv_mpi_state_known(comm, &state) || !state || !atomic_load(&state->broken)) /* a broken one was logged */
-            trv_mpi_warn("a collective failed: %s", trv_last_error());
+            trv_mpi_log_warning("a collective failed: %s", trv_last_error());
         if (!trv_mpi_is_component())
             PMPI_Comm_call_errhandler(comm, *code);
     }
@@ -70,7 +71,7 @@ static bool leave(bool served, MPI_Comm comm, const int *code)
 
 static bool blocking(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
 {
-    return enter(comm) && leave(trv_mpi_serve(call, comm, code), comm, code);
+    return enter(comm) && leave(trv_mpi_dispatch(call, comm, code), comm, code);
 }
 
 /* False for calls that fall back on every communicator: those without elements, and those with buffers that the MPI
@@ -87,20 +88,20 @@ static bool is_valid(const trv_mpi_call_t *call)
  * its arguments are invalid. */
 static bool is_checked(void) { return trv_mpi_begun() && trv_mpi_settings()->check; }
 
-bool trv_mpi_intercept_reduce(const trv_mpi_arguments_t *reduction, MPI_Comm comm, int *code)
+bool trv_mpi_intercept_reduce(const trv_mpi_reduction_t *reduction, MPI_Comm comm, int *code)
 {
     const trv_mpi_call_t call = {.reduction = reduction};
     return (is_valid(&call) || is_checked()) && blocking(&call, comm, code);
 }
 
-bool trv_mpi_intercept_uneven(const trv_mpi_arguments_t *reduction, const void *counts, size_t bytes, MPI_Comm comm,
+bool trv_mpi_intercept_uneven(const trv_mpi_reduction_t *reduction, const void *counts, size_t bytes, MPI_Comm comm,
                               int *code)
 {
     trv_mpi_intercept_note("MPI_Reduce_scatter", "the ranks' counts differ", comm);
     if (!is_checked())
         return false;
     const uint64_t digest = trv_hash(TRV_HASH_SEED, counts, bytes) & TRV_MPI_WORD_MAX;
-    trv_mpi_arguments_t compared = *reduction;
+    trv_mpi_reduction_t compared = *reduction;
     compared.count = 0; /* then NULL buffers are accepted; the MPI library checks them */
     const trv_mpi_call_t call = {.reduction = &compared, .uneven = digest ? digest : 1};
     return blocking(&call, comm, code);
@@ -115,7 +116,7 @@ bool trv_mpi_intercept_allgather(const trv_mpi_gather_t *gather, MPI_Comm comm, 
 bool trv_mpi_intercept_barrier(MPI_Comm comm, int *code)
 {
     unsigned char in = 0, out = 0;
-    return trv_mpi_intercept_reduce(&(trv_mpi_arguments_t){TRV_ALLREDUCE, &in, &out, 1, MPI_BYTE, MPI_BOR}, comm, code);
+    return trv_mpi_intercept_reduce(&(trv_mpi_reduction_t){TRV_ALLREDUCE, &in, &out, 1, MPI_BYTE, MPI_BOR}, comm, code);
 }
 
 /* ---- Non-blocking and persistent --------------------------------------------------------------------------------- */
@@ -126,7 +127,7 @@ static trv_mpi_request_t *post(const trv_mpi_call_t *call, MPI_Comm comm, bool p
     int wrong;
     trv_mpi_state_t *state;
     trv_mpi_job_t job;
-    if (!trv_mpi_state_known(comm, &state) || !trv_mpi_serves(state) || !is_valid(call) ||
+    if (!trv_mpi_state_known(comm, &state) || !trv_mpi_dispatches(state) || !is_valid(call) ||
         !trv_mpi_make_job(call, &job, &wrong))
         return NULL;
     if (!done) {
@@ -171,13 +172,13 @@ static bool is_hinted(MPI_Comm comm, bool here)
     int inter = 0, ranks = 0;
     int64_t any = here;
     if (trv_mpi_state_known(comm, &state)) {
-        const trv_mpi_circle_t circle = trv_mpi_state_circle(state);
-        return trv_mpi_circle_greatest(&circle, &any, 1, what) == MPI_SUCCESS && any;
+        const trv_mpi_oob_t oob = trv_mpi_state_oob(state);
+        return trv_mpi_oob_allreduce_max(&oob, &any, 1, what) == MPI_SUCCESS && any;
     }
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS ||
         !trv_mpi_within_world(comm, ranks))
         return false;
-    return trv_mpi_greatest(comm, &any, 1, what) == MPI_SUCCESS && any;
+    return trv_mpi_allreduce_max(comm, &any, 1, what) == MPI_SUCCESS && any;
 }
 
 static void take_hint(MPI_Comm comm, const char *algorithm)
@@ -190,8 +191,8 @@ static void take_hint(MPI_Comm comm, const char *algorithm)
     if (trv_mpi_state_find(comm, &state) != MPI_SUCCESS || !state || state->abandoned)
         return;
     if (trv_mpi_set(state, NULL, standard ? NULL : algorithm, library) != MPI_SUCCESS && state->rank == 0)
-        trv_mpi_warn("the hint trivance_algorithm of a communicator of %d ranks is ignored: %s", state->ranks,
-                     trv_last_error());
+        trv_mpi_log_warning("the hint trivance_algorithm of a communicator of %d ranks is ignored: %s", state->ranks,
+                            trv_last_error());
 }
 
 void trv_mpi_intercept_hint(MPI_Comm comm, const char *algorithm)

@@ -14,7 +14,7 @@
 
 #include <mpi.h>
 
-#include "mpi/front/serve.h"
+#include "mpi/front/dispatch.h"
 
 /* Initialises the library, after the MPI library's MPI_Init, on all ranks: they compare their versions and settings,
  * and create the global state. `wanted`: see trv_mpi_begin. Calls before it fall back. Later calls of this function do
@@ -22,11 +22,11 @@
 void trv_mpi_intercept_begin(bool wanted);
 
 /* AllReduce, and Reduce-Scatter in its block form. */
-bool trv_mpi_intercept_reduce(const trv_mpi_arguments_t *call, MPI_Comm comm, int *code);
+bool trv_mpi_intercept_reduce(const trv_mpi_reduction_t *call, MPI_Comm comm, int *code);
 
 /* Reduce-Scatter with counts that are not all equal (`bytes`: size of the list): falls back. With TRIVANCE_CHECK the
  * ranks compare their arguments first, because the counts that another rank passes may be equal. */
-bool trv_mpi_intercept_uneven(const trv_mpi_arguments_t *call, const void *counts, size_t bytes, MPI_Comm comm,
+bool trv_mpi_intercept_uneven(const trv_mpi_reduction_t *call, const void *counts, size_t bytes, MPI_Comm comm,
                               int *code);
 
 bool trv_mpi_intercept_allgather(const trv_mpi_gather_t *gather, MPI_Comm comm, int *code);

@@ -24,7 +24,7 @@ static int outcome(int code)
 
 #if MPI_VERSION >= 4
 
-static int run(const trv_mpi_arguments_t *a, MPI_Comm comm)
+static int run(const trv_mpi_reduction_t *a, MPI_Comm comm)
 {
     if (a->collective == TRV_ALLREDUCE)
         return PMPI_Allreduce_c(a->input, a->output, a->count, a->datatype, a->op, comm);
@@ -33,7 +33,7 @@ static int run(const trv_mpi_arguments_t *a, MPI_Comm comm)
     return PMPI_Allgather_c(a->input, a->count, a->datatype, a->output, a->count, a->datatype, comm);
 }
 
-static int start(const trv_mpi_arguments_t *a, MPI_Comm comm, MPI_Request *request)
+static int start(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Request *request)
 {
     if (a->collective == TRV_ALLREDUCE)
         return PMPI_Iallreduce_c(a->input, a->output, a->count, a->datatype, a->op, comm, request);
@@ -42,7 +42,7 @@ static int start(const trv_mpi_arguments_t *a, MPI_Comm comm, MPI_Request *reque
     return PMPI_Iallgather_c(a->input, a->count, a->datatype, a->output, a->count, a->datatype, comm, request);
 }
 
-static int init(const trv_mpi_arguments_t *a, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+static int init(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     if (a->collective == TRV_ALLREDUCE)
         return PMPI_Allreduce_init_c(a->input, a->output, a->count, a->datatype, a->op, comm, info, request);
@@ -85,7 +85,7 @@ static int check(MPI_Count count)
     return MPI_ERR_COUNT;
 }
 
-static int run(const trv_mpi_arguments_t *a, MPI_Comm comm)
+static int run(const trv_mpi_reduction_t *a, MPI_Comm comm)
 {
     int count = (int)a->count;
     if (a->collective == TRV_ALLREDUCE)
@@ -95,7 +95,7 @@ static int run(const trv_mpi_arguments_t *a, MPI_Comm comm)
     return PMPI_Allgather(a->input, count, a->datatype, a->output, count, a->datatype, comm);
 }
 
-static int start(const trv_mpi_arguments_t *a, MPI_Comm comm, MPI_Request *request)
+static int start(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Request *request)
 {
     int count = (int)a->count;
     if (a->collective == TRV_ALLREDUCE)
@@ -107,7 +107,7 @@ static int start(const trv_mpi_arguments_t *a, MPI_Comm comm, MPI_Request *reque
 
 #if defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
 
-static int init(const trv_mpi_arguments_t *a, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+static int init(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int count = (int)a->count;
     if (a->collective == TRV_ALLREDUCE)
@@ -123,7 +123,7 @@ static int gather_init(const trv_mpi_gather_t *g, MPI_Comm comm, MPI_Info info, 
 
 #else
 
-static int init(const trv_mpi_arguments_t *a, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+static int init(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     (void)a, (void)comm, (void)info, (void)request;
     return MPI_ERR_UNSUPPORTED_OPERATION;
@@ -150,19 +150,19 @@ static int gather_start(const trv_mpi_gather_t *g, MPI_Comm comm, MPI_Request *r
 
 #endif
 
-int trv_mpi_library_run(const trv_mpi_arguments_t *arguments, MPI_Comm comm)
+int trv_mpi_library_run(const trv_mpi_reduction_t *arguments, MPI_Comm comm)
 {
     int code = check(arguments->count);
     return code == MPI_SUCCESS ? outcome(run(arguments, comm)) : code;
 }
 
-int trv_mpi_library_start(const trv_mpi_arguments_t *arguments, MPI_Comm comm, MPI_Request *request)
+int trv_mpi_library_start(const trv_mpi_reduction_t *arguments, MPI_Comm comm, MPI_Request *request)
 {
     int code = check(arguments->count);
     return code == MPI_SUCCESS ? outcome(start(arguments, comm, request)) : code;
 }
 
-int trv_mpi_library_init(const trv_mpi_arguments_t *arguments, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int trv_mpi_library_init(const trv_mpi_reduction_t *arguments, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int code = check(arguments->count);
     return code == MPI_SUCCESS ? outcome(init(arguments, comm, info, request)) : code;

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "mpi/communicator/attribute.h"
 #include "mpi/front/library.h"
-#include "mpi/front/serve.h"
+#include "mpi/front/dispatch.h"
 #include "transport/mpi/mpi_error.h"
 #include "transport/mpi/waiting.h"
 
@@ -37,7 +37,7 @@ typedef struct call {
 static int pass(const call_t *call, MPI_Request *request)
 {
     const trv_mpi_gather_t *gather = call->call.gather;
-    const trv_mpi_arguments_t *reduction = call->call.reduction;
+    const trv_mpi_reduction_t *reduction = call->call.reduction;
     if (gather)
         return call->persistent ? trv_mpi_library_gather_init(gather, call->comm, call->info, request)
                                 : trv_mpi_library_gather_start(gather, call->comm, request);
@@ -77,7 +77,7 @@ static int begin(const call_t *call, TRV_Request *request)
     TRV_Request handle = malloc(sizeof *handle);
     if (!handle) {
         code = trv_mpi_class(trv_fail_memory());
-        if (anything && state && trv_mpi_serves(state))
+        if (anything && state && trv_mpi_dispatches(state))
             trv_mpi_state_fail_memory(state); /* the other ranks may wait for this one in their requests */
         return code;
     }
@@ -85,7 +85,7 @@ static int begin(const call_t *call, TRV_Request *request)
                                       .persistent = call->persistent,
                                       .started = !call->persistent};
     if (anything)
-        code = state && trv_mpi_serves(state) ? begin_on(state, call, &job, handle) : pass(call, &handle->library);
+        code = state && trv_mpi_dispatches(state) ? begin_on(state, call, &job, handle) : pass(call, &handle->library);
     if (code == MPI_SUCCESS)
         *request = handle;
     else
@@ -96,7 +96,7 @@ static int begin(const call_t *call, TRV_Request *request)
 static int reduction(trv_collective_t collective, const void *sendbuf, void *recvbuf, MPI_Count count,
                      MPI_Datatype datatype, MPI_Op op, call_t call, TRV_Request *request)
 {
-    const trv_mpi_arguments_t arguments = {collective, sendbuf, recvbuf, count, datatype, op};
+    const trv_mpi_reduction_t arguments = {collective, sendbuf, recvbuf, count, datatype, op};
     call.call.reduction = &arguments;
     return begin(&call, request);
 }

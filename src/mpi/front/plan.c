@@ -11,11 +11,11 @@
 #include <trivance/trivance_mpi.h>
 
 #include "base/error.h"
-#include "mpi/communicator/adopt.h"
+#include "mpi/communicator/initialize.h"
 #include "mpi/communicator/attribute.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/front/library.h"
-#include "mpi/front/serve.h"
+#include "mpi/front/dispatch.h"
 #include "mpi/operations/buffers.h"
 #include "mpi/settings/job_settings.h"
 #include "schedule/collective.h"
@@ -29,11 +29,11 @@
 struct trv_mpi_plan {
     unsigned sign; /* ALIVE or FREED */
     bool running;
-    trv_mpi_buffers_t buffers;    /* of the current run */
-    trv_mpi_state_t *state;       /* NULL for an intercommunicator */
-    trv_mpi_decision_t *decision; /* NULL for a schedule that the user passed */
-    trv_mpi_numbers_t *numbers;   /* the block of context ids that the plan's tags are taken from */
-    MPI_Comm comm;                /* owned; the MPI library's collective runs on it */
+    trv_mpi_buffers_t buffers;          /* of the current run */
+    trv_mpi_state_t *state;             /* NULL for an intercommunicator */
+    trv_mpi_decision_t *decision;       /* NULL for a schedule that the user passed */
+    trv_mpi_context_ids_t *context_ids; /* the block of context ids that the plan's tags are taken from */
+    MPI_Comm comm;                      /* owned; the MPI library's collective runs on it */
     trv_mpi_operation_t operation;
     MPI_Request request; /* of the MPI library's collective */
 };
@@ -67,7 +67,7 @@ static int refuse_stale(TRV_Plan plan)
 static void discard(TRV_Plan plan)
 {
     trv_mpi_operation_clear(&plan->operation);
-    trv_mpi_numbers_release(plan->numbers);
+    trv_mpi_context_ids_release(plan->context_ids);
     if (plan->decision)
         trv_mpi_decision_release(plan->decision);
     if (plan->comm != MPI_COMM_NULL)
@@ -77,52 +77,52 @@ static void discard(TRV_Plan plan)
 }
 
 /* Creates the operation of a schedule, with its own tags. Collective. */
-static int make_operation(TRV_Plan plan, const trv_mpi_want_t *want, const trv_mpi_recipe_t *recipe)
+static int make_operation(TRV_Plan plan, const trv_mpi_arguments_t *arguments, const trv_mpi_plan_spec_t *spec)
 {
-    int tag = 0, code = trv_mpi_state_position(plan->state, &plan->numbers, &tag);
+    int tag = 0, code = trv_mpi_state_position(plan->state, &plan->context_ids, &tag);
     if (code != MPI_SUCCESS)
         return code;
-    code = trv_mpi_operation_init(&plan->operation, plan->state, want, recipe, false, tag);
+    code = trv_mpi_operation_init(&plan->operation, plan->state, arguments, spec, false, tag);
     plan->operation.tally = plan->decision ? plan->decision->tally : NULL;
     return code < 0 ? trv_mpi_class(code) : MPI_SUCCESS;
 }
 
 /* Creates a plan that runs the MPI library's collective, on a communicator that lives as long as the plan.
  * Collective. */
-static int make_library(TRV_Plan plan, const trv_mpi_want_t *want, MPI_Comm comm)
+static int make_library(TRV_Plan plan, const trv_mpi_arguments_t *arguments, MPI_Comm comm)
 {
     int rank = 0;
     PMPI_Comm_rank(comm, &rank);
     int code = PMPI_Comm_split(comm, 0, rank, &plan->comm); /* MPI_Comm_dup would copy our attribute */
-    plan->operation = (trv_mpi_operation_t){.want = *want,
+    plan->operation = (trv_mpi_operation_t){.arguments = *arguments,
                                             .state = plan->state,
                                             .algorithm = "mpi",
                                             .tally = plan->decision ? plan->decision->tally : NULL};
     return code == MPI_SUCCESS ? MPI_SUCCESS : (trv_mpi_transport_error("MPI_Comm_split", code), MPI_ERR_OTHER);
 }
 
-static int make(TRV_Plan plan, const trv_mpi_want_t *want, MPI_Comm comm)
+static int make(TRV_Plan plan, const trv_mpi_arguments_t *arguments, MPI_Comm comm)
 {
     int code = MPI_SUCCESS;
     trv_mpi_state_t *state = plan->state;
-    if (!state || !trv_mpi_serves(state))
-        return make_library(plan, want, comm);
-    if (want->schedule) {
+    if (!state || !trv_mpi_dispatches(state))
+        return make_library(plan, arguments, comm);
+    if (arguments->schedule) {
         /* A schedule that the user passed has one rank per torus coordinate, numbered as in the communicator. */
-        const trv_mpi_recipe_t recipe = {.schedule = want->schedule,
-                                         .algorithm = trv_schedule_name(want->schedule),
-                                         .piece_bytes = trv_mpi_settings()->piece_bytes,
-                                         .place = state->rank,
-                                         .member = state->members->of};
-        return make_operation(plan, want, &recipe);
+        const trv_mpi_plan_spec_t spec = {.schedule = arguments->schedule,
+                                          .algorithm = trv_schedule_name(arguments->schedule),
+                                          .piece_bytes = trv_mpi_settings()->piece_bytes,
+                                          .place = state->rank,
+                                          .member = state->members->of};
+        return make_operation(plan, arguments, &spec);
     }
-    plan->decision = trv_mpi_find_decision(state, want, false, &code);
+    plan->decision = trv_mpi_find_decision(state, arguments, false, &code);
     if (!plan->decision)
         return code;
     trv_mpi_decision_hold(plan->decision);
     bool free_slot = !state->config.node || trv_mpi_node_has_free_slot(state->config.node); /* the same on all ranks */
-    return plan->decision->recipe.schedule && free_slot ? make_operation(plan, want, &plan->decision->recipe)
-                                                        : make_library(plan, want, comm);
+    return plan->decision->spec.schedule && free_slot ? make_operation(plan, arguments, &plan->decision->spec)
+                                                      : make_library(plan, arguments, comm);
 }
 
 static const char MAKE[] = "make a plan";
@@ -130,13 +130,13 @@ static const char MAKE[] = "make a plan";
 /* The maximum of the ranks' result codes. A communicator that is left to the MPI library has no out-of-band group. */
 static int reduce_worst(const trv_mpi_state_t *state, MPI_Comm comm, int64_t *worst)
 {
-    if (!state->ids.numbers)
-        return trv_mpi_greatest(comm, worst, 1, MAKE);
-    const trv_mpi_circle_t circle = trv_mpi_state_circle(state);
-    return trv_mpi_circle_greatest(&circle, worst, 1, MAKE);
+    if (!state->ids.context_ids)
+        return trv_mpi_allreduce_max(comm, worst, 1, MAKE);
+    const trv_mpi_oob_t oob = trv_mpi_state_oob(state);
+    return trv_mpi_oob_allreduce_max(&oob, worst, 1, MAKE);
 }
 
-static int create_on(trv_mpi_state_t *state, const trv_mpi_want_t *want, MPI_Comm comm, TRV_Plan *created)
+static int create_on(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, MPI_Comm comm, TRV_Plan *created)
 {
     TRV_Plan plan = calloc(1, sizeof *plan), spare = NULL;
     struct trv_mpi_plan scratch = {.sign = ALIVE, .state = state, .comm = MPI_COMM_NULL, .request = MPI_REQUEST_NULL};
@@ -145,11 +145,11 @@ static int create_on(trv_mpi_state_t *state, const trv_mpi_want_t *want, MPI_Com
     *plan = scratch;
     if (state)
         trv_mpi_state_hold(state);
-    int code = make(plan, want, comm);
+    int code = make(plan, arguments, comm);
     if (spare && code == MPI_SUCCESS)
         code = trv_mpi_class(trv_fail_memory());
     int64_t worst = code;
-    int exchanged = state ? reduce_worst(state, comm, &worst) : trv_mpi_greatest_of_both(comm, &worst, MAKE);
+    int exchanged = state ? reduce_worst(state, comm, &worst) : trv_mpi_allreduce_max_of_both(comm, &worst, MAKE);
     if (code == MPI_SUCCESS && (exchanged != MPI_SUCCESS || worst != MPI_SUCCESS))
         code = (trv_fail(TRV_ERR_MEMORY, "another rank could not make the plan"), MPI_ERR_NO_MEM);
     if (code == MPI_SUCCESS) {
@@ -162,68 +162,69 @@ static int create_on(trv_mpi_state_t *state, const trv_mpi_want_t *want, MPI_Com
     return code;
 }
 
-/* Creates the plan; with TRIVANCE_CHECK the ranks first compare their arguments. `fault`: MPI_SUCCESS, or the error
- * class of this rank's arguments. */
-static int create_checked(trv_mpi_state_t *state, const trv_mpi_want_t *want, MPI_Comm comm, int fault, TRV_Plan *plan)
+/* Creates the plan; with TRIVANCE_CHECK the ranks first compare their reduction. `fault`: MPI_SUCCESS, or the error
+ * class of this rank's reduction. */
+static int create_checked(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, MPI_Comm comm, int fault,
+                          TRV_Plan *plan)
 {
-    int code = state && trv_mpi_settings()->check ? trv_mpi_compare_calls(state, want, 0, fault) : fault;
-    return code == MPI_SUCCESS ? create_on(state, want, comm, plan) : code;
+    int code = state && trv_mpi_settings()->check ? trv_mpi_compare_calls(state, arguments, 0, fault) : fault;
+    return code == MPI_SUCCESS ? create_on(state, arguments, comm, plan) : code;
 }
 
-static int want_gathered(const trv_mpi_arguments_t *arguments, trv_mpi_want_t *want)
+static int want_gathered(const trv_mpi_reduction_t *reduction, trv_mpi_arguments_t *arguments)
 {
     size_t size = 0, bytes = 0;
-    int code = trv_mpi_contiguous(arguments->datatype, &size);
-    *want = trv_mpi_bytes(0);
+    int code = trv_mpi_contiguous(reduction->datatype, &size);
+    *arguments = trv_mpi_byte_arguments(0);
     if (code == MPI_SUCCESS)
-        code = trv_mpi_count_bytes(arguments->count, size, &bytes);
+        code = trv_mpi_count_bytes(reduction->count, size, &bytes);
     if (code != MPI_SUCCESS)
         return code;
     if (size == 0)
         return trv_fail(TRV_ERR_UNSUPPORTED, "a plan gathers types without gaps only; TRV_Allgather takes any type"),
                MPI_ERR_TYPE;
-    *want = trv_mpi_bytes(bytes);
+    *arguments = trv_mpi_byte_arguments(bytes);
     return MPI_SUCCESS;
 }
 
-/* The arguments are checked after the communicator's initialization, because create_checked needs its state to report
- * invalid arguments to the other ranks. */
-static int create(const trv_mpi_arguments_t *arguments, MPI_Comm comm, TRV_Plan *plan)
+/* The reduction are checked after the communicator's initialization, because create_checked needs its state to report
+ * invalid reduction to the other ranks. */
+static int create(const trv_mpi_reduction_t *reduction, MPI_Comm comm, TRV_Plan *plan)
 {
     if (!plan)
         return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the plan; pass the address of a TRV_Plan"),
                MPI_ERR_ARG;
     *plan = TRV_PLAN_NULL;
     trv_mpi_state_t *state;
-    trv_mpi_want_t want;
+    trv_mpi_arguments_t arguments;
     int code = trv_mpi_state_find(comm, &state);
     if (code != MPI_SUCCESS)
         return code;
-    code = !trv_collective_shape(arguments->collective)->reduces ? want_gathered(arguments, &want)
-                                                                 : trv_mpi_want(arguments, &want);
-    return create_checked(state, &want, comm, code, plan);
+    code = !trv_collective_shape(reduction->collective)->reduces ? want_gathered(reduction, &arguments)
+                                                                 : trv_mpi_arguments(reduction, &arguments);
+    return create_checked(state, &arguments, comm, code, plan);
 }
 
 int TRV_Allreduce_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, TRV_Plan *plan)
 {
-    return create(&(trv_mpi_arguments_t){TRV_ALLREDUCE, NULL, NULL, count, datatype, op}, comm, plan);
+    return create(&(trv_mpi_reduction_t){TRV_ALLREDUCE, NULL, NULL, count, datatype, op}, comm, plan);
 }
 
 int TRV_Reduce_scatter_block_plan_create(MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                                          TRV_Plan *plan)
 {
-    return create(&(trv_mpi_arguments_t){TRV_REDUCE_SCATTER, NULL, NULL, recvcount, datatype, op}, comm, plan);
+    return create(&(trv_mpi_reduction_t){TRV_REDUCE_SCATTER, NULL, NULL, recvcount, datatype, op}, comm, plan);
 }
 
 int TRV_Allgather_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, TRV_Plan *plan)
 {
-    return create(&(trv_mpi_arguments_t){TRV_ALLGATHER, NULL, NULL, count, datatype, MPI_OP_NULL}, comm, plan);
+    return create(&(trv_mpi_reduction_t){TRV_ALLGATHER, NULL, NULL, count, datatype, MPI_OP_NULL}, comm, plan);
 }
 
 /* Checks that a schedule that the user passed can execute this call. MPI_SUCCESS or an error class. */
-static int check_own(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
+static int check_own(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
 {
-    const trv_schedule_t *schedule = want->schedule;
+    const trv_schedule_t *schedule = arguments->schedule;
     const int ranks = trv_schedule_torus(schedule)->ranks;
     if (!state)
         return trv_fail(TRV_ERR_UNSUPPORTED, "schedules run on intracommunicators only"), MPI_ERR_COMM;
@@ -231,15 +232,16 @@ static int check_own(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
         return trv_fail(TRV_ERR_ARGUMENT, "the schedule is for %d ranks, and the communicator has %d", ranks,
                         state->ranks),
                MPI_ERR_ARG;
-    if (want->elements.way == TRV_MPI_LIBRARY)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "a schedule of your own cannot serve this: %s", want->elements.reason),
+    if (arguments->elements.way == TRV_MPI_LIBRARY)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "a schedule of your own cannot serve this: %s",
+                        arguments->elements.reason),
                MPI_ERR_TYPE;
-    if (!want->elements.commutative)
+    if (!arguments->elements.commutative)
         return trv_fail(TRV_ERR_UNSUPPORTED,
                         "a schedule adds in an order of its own, and this operation does not commute"),
                MPI_ERR_OP;
-    if (trv_schedule_exactness(schedule) == TRV_COVERS && trv_collective_shape(want->collective)->reduces &&
-        !want->elements.idempotent)
+    if (trv_schedule_exactness(schedule) == TRV_COVERS && trv_collective_shape(arguments->collective)->reduces &&
+        !arguments->elements.idempotent)
         return trv_fail(TRV_ERR_UNSUPPORTED, "the schedule adds some contributions twice, which is right for MPI_MAX, "
                                              "MPI_MIN, MPI_LAND, MPI_LOR, MPI_BAND and MPI_BOR only"),
                MPI_ERR_OP;
@@ -255,38 +257,38 @@ int TRV_Plan_create(const trv_schedule_t *schedule, MPI_Count count, MPI_Datatyp
                MPI_ERR_ARG;
     *plan = TRV_PLAN_NULL;
     trv_mpi_state_t *state;
-    trv_mpi_want_t want = {.collective = trv_schedule_collective(schedule)};
-    trv_mpi_arguments_t arguments = {want.collective, NULL, NULL, count, datatype, op};
+    trv_mpi_arguments_t arguments = {.collective = trv_schedule_collective(schedule)};
+    trv_mpi_reduction_t reduction = {arguments.collective, NULL, NULL, count, datatype, op};
     int code = trv_mpi_state_find(comm, &state);
     if (code != MPI_SUCCESS)
         return code;
-    code = !trv_collective_shape(want.collective)->reduces ? want_gathered(&arguments, &want)
-                                                           : trv_mpi_want(&arguments, &want);
-    want.schedule = schedule;
+    code = !trv_collective_shape(arguments.collective)->reduces ? want_gathered(&reduction, &arguments)
+                                                                : trv_mpi_arguments(&reduction, &arguments);
+    arguments.schedule = schedule;
     if (code == MPI_SUCCESS)
-        code = check_own(state, &want);
-    return create_checked(state, &want, comm, code, plan);
+        code = check_own(state, &arguments);
+    return create_checked(state, &arguments, comm, code, plan);
 }
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
 static int start_library(TRV_Plan plan, const void *sendbuf, void *recvbuf)
 {
-    const trv_mpi_want_t *want = &plan->operation.want;
-    size_t unit = !trv_collective_shape(want->collective)->reduces ? want->elements.size
-                                                                   : 1; /* AllGather counts bytes */
-    trv_mpi_arguments_t arguments = {want->collective, sendbuf, recvbuf, (MPI_Count)(want->count * unit),
-                                     want->datatype,   want->op};
+    const trv_mpi_arguments_t *arguments = &plan->operation.arguments;
+    size_t unit = !trv_collective_shape(arguments->collective)->reduces ? arguments->elements.size
+                                                                        : 1; /* AllGather counts bytes */
+    trv_mpi_reduction_t reduction = {arguments->collective, sendbuf,      recvbuf, (MPI_Count)(arguments->count * unit),
+                                     arguments->datatype,   arguments->op};
     if (plan->state)
         trv_mpi_operation_count(&plan->operation);
-    return trv_mpi_library_start(&arguments, plan->comm, &plan->request);
+    return trv_mpi_library_start(&reduction, plan->comm, &plan->request);
 }
 
 static int finish(TRV_Plan plan, int code)
 {
     plan->running = false;
-    if (plan->operation.failed && plan->numbers)
-        atomic_store(&plan->numbers->burnt, true);
+    if (plan->operation.failed && plan->context_ids)
+        atomic_store(&plan->context_ids->poisoned, true);
     return code == MPI_SUCCESS ? trv_mpi_alias_class(plan->buffers.alias) : code;
 }
 
@@ -299,11 +301,11 @@ static int finish_schedule(TRV_Plan plan, int code)
 
 static int start_schedule(TRV_Plan plan, const void *sendbuf, void *recvbuf)
 {
-    const trv_mpi_want_t *want = &plan->operation.want;
-    if (want->count > 0 && (!sendbuf || !recvbuf))
+    const trv_mpi_arguments_t *arguments = &plan->operation.arguments;
+    if (arguments->count > 0 && (!sendbuf || !recvbuf))
         return trv_fail(TRV_ERR_ARGUMENT, "a buffer is NULL, and the plan's count is not 0"), MPI_ERR_BUFFER;
     trv_mpi_operation_count(&plan->operation);
-    int code = trv_mpi_buffers_begin(&plan->buffers, plan->state, want, sendbuf, recvbuf);
+    int code = trv_mpi_buffers_begin(&plan->buffers, plan->state, arguments, sendbuf, recvbuf);
     code = code == TRV_OK ? trv_mpi_operation_start(&plan->operation, plan->buffers.input, plan->buffers.output)
                           : trv_mpi_operation_fail(&plan->operation, code);
     return code < 0 ? finish_schedule(plan, code) : MPI_SUCCESS;
@@ -317,7 +319,7 @@ int TRV_Plan_start(TRV_Plan plan, const void *sendbuf, void *recvbuf)
     if (plan->running)
         return trv_fail(TRV_ERR_STATE, "the plan is running; wait for it before it is started again"), MPI_ERR_REQUEST;
     plan->buffers = (trv_mpi_buffers_t){.alias = TRV_MPI_APART};
-    bool ours = trv_mpi_operation_serves(&plan->operation);
+    bool ours = trv_mpi_operation_has_schedule(&plan->operation);
     code = ours ? start_schedule(plan, sendbuf, recvbuf) : start_library(plan, sendbuf, recvbuf);
     plan->running = code == MPI_SUCCESS;
     return code;
@@ -331,7 +333,7 @@ int TRV_Plan_test(TRV_Plan plan, int *flag)
                 MPI_ERR_ARG);
     if (code != MPI_SUCCESS)
         return code;
-    if (plan->running && trv_mpi_operation_serves(&plan->operation)) {
+    if (plan->running && trv_mpi_operation_has_schedule(&plan->operation)) {
         done = trv_mpi_operation_test(&plan->operation);
         *flag = done != 0;
         return done ? finish_schedule(plan, done < 0 ? done : TRV_OK) : MPI_SUCCESS;
@@ -349,7 +351,7 @@ int TRV_Plan_wait(TRV_Plan plan)
     int code = refuse_stale(plan);
     if (code != MPI_SUCCESS || !plan->running)
         return code;
-    if (trv_mpi_operation_serves(&plan->operation))
+    if (trv_mpi_operation_has_schedule(&plan->operation))
         return finish_schedule(plan, trv_mpi_operation_wait(&plan->operation));
     code = trv_mpi_poll(&plan->request);
     return finish(plan, code == MPI_SUCCESS ? MPI_SUCCESS : (trv_mpi_transport_error("MPI_Test", code), MPI_ERR_OTHER));
@@ -386,7 +388,7 @@ int TRV_Plan_query(TRV_Plan plan, TRV_Plan_info *info)
         return code;
     const trv_mpi_operation_t *operation = &plan->operation;
     *info = (TRV_Plan_info){TRV_PLAN_INFO, .algorithm = operation->algorithm, .steps = operation->steps};
-    if (trv_mpi_operation_serves(operation))
+    if (trv_mpi_operation_has_schedule(operation))
         trv_torus_format(&operation->torus, info->torus, sizeof info->torus);
     if (operation->plan) {
         info->bytes_sent = trv_plan_bytes_sent(operation->plan);

@@ -36,7 +36,7 @@ struct trv_mpi_node_run {
     uint64_t base; /* the number of this run's first chunk in its slot */
     const char *input;
     char *output;
-    uint64_t given, reduced, collected, finished; /* numbers of chunks of this run; finished: published or taken */
+    uint64_t given, reduced, collected, finished; /* context_ids of chunks of this run; finished: published or taken */
     bool torus_started, torus_done;
 };
 

@@ -16,18 +16,18 @@ static void release(trv_mpi_buffers_t *buffers)
     buffers->from = buffers->to = NULL;
 }
 
-int trv_mpi_buffers_copy(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, const trv_mpi_want_t *want,
+int trv_mpi_buffers_copy(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
                          const void *input, void *output)
 {
     const bool in_place = input == MPI_IN_PLACE;
-    const size_t part = want->count * want->elements.size;
-    const size_t out_bytes = trv_output_bytes(want->collective, part, state->ranks);
+    const size_t part = arguments->count * arguments->elements.size;
+    const size_t out_bytes = trv_output_bytes(arguments->collective, part, state->ranks);
     const size_t in_bytes = in_place && out_bytes > part ? out_bytes
-                                                         : trv_input_bytes(want->collective, part, state->ranks);
+                                                         : trv_input_bytes(arguments->collective, part, state->ranks);
     void *from = malloc(in_bytes), *to = in_place ? from : malloc(out_bytes);
     *buffers = (trv_mpi_buffers_t){.input = from,
                                    .output = to,
-                                   .alias = trv_mpi_alias(want, state->rank, state->ranks, input, output),
+                                   .alias = trv_mpi_alias(arguments, state->rank, state->ranks, input, output),
                                    .from = from,
                                    .to = to,
                                    .home = output,

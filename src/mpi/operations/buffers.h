@@ -12,7 +12,7 @@
 #include "mpi/communicator/state.h"
 #include "mpi/operations/device.h"
 #include "mpi/operations/gather.h"
-#include "mpi/operations/want.h"
+#include "mpi/operations/call_arguments.h"
 #include "mpi/settings/job_settings.h"
 
 typedef struct trv_mpi_buffers {
@@ -34,24 +34,24 @@ static inline bool trv_mpi_on_device(const void *input, const void *output)
 }
 
 /* Allocates copies and fills them. Only for trv_mpi_buffers_begin, when it has found that copies are needed. */
-int trv_mpi_buffers_copy(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, const trv_mpi_want_t *want,
+int trv_mpi_buffers_copy(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
                          const void *input, void *output);
 
 /* Prepares the buffers of a run. `input` may be MPI_IN_PLACE. TRV_OK; or a code of the core, after which the caller
  * does not call trv_mpi_buffers_end. */
 static inline int trv_mpi_buffers_begin(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state,
-                                        const trv_mpi_want_t *want, const void *input, void *output)
+                                        const trv_mpi_arguments_t *arguments, const void *input, void *output)
 {
     const bool in_place = input == MPI_IN_PLACE;
-    const size_t part = want->count * want->elements.size;
+    const size_t part = arguments->count * arguments->elements.size;
     buffers->input = in_place ? output : input;
     buffers->output = output;
     buffers->alias = TRV_MPI_APART;
     buffers->from = buffers->to = NULL; /* so the members after them are not set */
-    if ((in_place || !trv_buffers_overlap(want->collective, part, state->ranks, input, output)) &&
+    if ((in_place || !trv_buffers_overlap(arguments->collective, part, state->ranks, input, output)) &&
         !trv_mpi_on_device(input, output))
         return TRV_OK;
-    return trv_mpi_buffers_copy(buffers, state, want, input, output);
+    return trv_mpi_buffers_copy(buffers, state, arguments, input, output);
 }
 /* The same for an AllGather of types with gaps, with `bytes` from every rank. */
 int trv_mpi_buffers_begin_packed(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state,

@@ -19,7 +19,7 @@
 
 static trv_elements_t elements_of(trv_mpi_operation_t *operation)
 {
-    const trv_mpi_elements_t *elements = &operation->want.elements;
+    const trv_mpi_elements_t *elements = &operation->arguments.elements;
     trv_elements_t made = {.type = elements->type, .op = elements->op, .element_size = elements->size};
     if (elements->way == TRV_MPI_LOCAL) {
         made.reduce = trv_mpi_local_reduce;
@@ -28,48 +28,48 @@ static trv_elements_t elements_of(trv_mpi_operation_t *operation)
     return made;
 }
 
-static trv_plan_options_t options_of(const trv_mpi_recipe_t *recipe)
+static trv_plan_options_t options_of(const trv_mpi_plan_spec_t *spec)
 {
-    return (trv_plan_options_t){TRV_PLAN_OPTIONS, .chunk_bytes = recipe->chunk_bytes, .scratch_take = trv_scratch_take,
+    return (trv_plan_options_t){TRV_PLAN_OPTIONS, .chunk_bytes = spec->chunk_bytes, .scratch_take = trv_scratch_take,
                                 .scratch_give = trv_scratch_give};
 }
 
-static int make_plan(trv_mpi_operation_t *operation, const trv_mpi_recipe_t *recipe, bool shared, int tag)
+static int make_plan(trv_mpi_operation_t *operation, const trv_mpi_plan_spec_t *spec, bool shared, int tag)
 {
-    const trv_mpi_want_t *want = &operation->want;
+    const trv_mpi_arguments_t *arguments = &operation->arguments;
     const trv_mpi_state_t *state = operation->state;
-    trv_mpi_node_t *node = recipe->node;
+    trv_mpi_node_t *node = spec->node;
     trv_elements_t elements = elements_of(operation);
-    trv_plan_options_t options = options_of(recipe);
-    int code = trv_mpi_channel_create(&operation->channel, state->members->domain->comm, recipe->piece_bytes);
-    if (code == TRV_OK && want->elements.way == TRV_MPI_LOCAL)
-        code = trv_mpi_local_init(&operation->local, &want->elements, want->datatype, want->op);
+    trv_plan_options_t options = options_of(spec);
+    int code = trv_mpi_channel_create(&operation->channel, state->members->domain->comm, spec->piece_bytes);
+    if (code == TRV_OK && arguments->elements.way == TRV_MPI_LOCAL)
+        code = trv_mpi_local_init(&operation->local, &arguments->elements, arguments->datatype, arguments->op);
     if (code < 0)
         return code;
-    trv_mpi_channel_map(operation->channel, recipe->member);
+    trv_mpi_channel_map(operation->channel, spec->member);
     trv_mpi_channel_place(operation->channel, shared ? trv_mpi_state_tag(state, 0) : tag);
     const trv_transport_t *transport = trv_mpi_channel_transport(operation->channel);
     if (!node || trv_mpi_node_leads(node))
-        code = recipe->model ? trv_plan_create_like(&operation->plan, recipe->model, &elements, transport)
-                             : trv_plan_create(&operation->plan, recipe->schedule, recipe->place, want->count,
-                                               &elements, transport, &options);
+        code = spec->model ? trv_plan_create_like(&operation->plan, spec->model, &elements, transport)
+                           : trv_plan_create(&operation->plan, spec->schedule, spec->place, arguments->count, &elements,
+                                             transport, &options);
     if (code == TRV_OK && node)
         code = trv_mpi_node_run_create(&operation->run, node, &elements, operation->plan, shared);
     return code;
 }
 
-int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_want_t *want,
-                           const trv_mpi_recipe_t *recipe, bool shared, int tag)
+int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
+                           const trv_mpi_plan_spec_t *spec, bool shared, int tag)
 {
-    *operation = (trv_mpi_operation_t){.want = *want,
+    *operation = (trv_mpi_operation_t){.arguments = *arguments,
                                        .state = state,
-                                       .algorithm = recipe->algorithm,
-                                       .name = recipe->name};
-    if (!recipe->schedule)
+                                       .algorithm = spec->algorithm,
+                                       .name = spec->name};
+    if (!spec->schedule)
         return TRV_OK;
-    operation->steps = trv_schedule_steps(recipe->schedule);
-    operation->torus = *trv_schedule_torus(recipe->schedule);
-    int code = make_plan(operation, recipe, shared, tag);
+    operation->steps = trv_schedule_steps(spec->schedule);
+    operation->torus = *trv_schedule_torus(spec->schedule);
+    int code = make_plan(operation, spec, shared, tag);
     if (code < 0)
         trv_mpi_operation_clear(operation);
     return code;
@@ -97,19 +97,19 @@ static int model_open(void *context, int requests, int tags, int *base)
 
 static void model_close(void *context, int base) { (void)context, (void)base; }
 
-int trv_mpi_model_create(trv_plan_t **model, const trv_mpi_want_t *want, const trv_mpi_recipe_t *recipe)
+int trv_mpi_model_create(trv_plan_t **model, const trv_mpi_arguments_t *arguments, const trv_mpi_plan_spec_t *spec)
 {
     static const trv_transport_t nothing = {TRV_TRANSPORT, .open = model_open, .close = model_close};
-    trv_plan_options_t options = options_of(recipe);
-    trv_elements_t elements = {.type = want->elements.type,
-                               .op = want->elements.op,
-                               .element_size = want->elements.size};
-    if (want->elements.way == TRV_MPI_LOCAL)
+    trv_plan_options_t options = options_of(spec);
+    trv_elements_t elements = {.type = arguments->elements.type,
+                               .op = arguments->elements.op,
+                               .element_size = arguments->elements.size};
+    if (arguments->elements.way == TRV_MPI_LOCAL)
         elements.reduce = trv_mpi_local_reduce;
     *model = NULL;
-    if (recipe->node && !trv_mpi_node_leads(recipe->node))
+    if (spec->node && !trv_mpi_node_leads(spec->node))
         return TRV_OK;
-    int code = trv_plan_create(model, recipe->schedule, recipe->place, want->count, &elements, &nothing, &options);
+    int code = trv_plan_create(model, spec->schedule, spec->place, arguments->count, &elements, &nothing, &options);
     if (code == TRV_OK)
         trv_memory_count((int64_t)trv_plan_memory_bytes(*model));
     return code;
@@ -124,7 +124,7 @@ void trv_mpi_model_destroy(trv_plan_t *model)
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-bool trv_mpi_operation_serves(const trv_mpi_operation_t *operation) { return operation->plan || operation->run; }
+bool trv_mpi_operation_has_schedule(const trv_mpi_operation_t *operation) { return operation->plan || operation->run; }
 
 /* Ends a run with `code`: records it, and breaks the communicator if the run failed. Returns `code`. */
 static int operation_end(trv_mpi_operation_t *operation, int code)
@@ -146,9 +146,9 @@ int trv_mpi_operation_start(trv_mpi_operation_t *operation, const void *input, v
     if (atomic_load_explicit(&operation->state->broken, memory_order_relaxed))
         code = trv_mpi_state_broken();
     else if (operation->run)
-        trv_mpi_node_run_start(operation->run, operation->want.count, input, output);
+        trv_mpi_node_run_start(operation->run, operation->arguments.count, input, output);
     else
-        code = trv_plan_start_count(operation->plan, operation->want.count, input, output);
+        code = trv_plan_start_count(operation->plan, operation->arguments.count, input, output);
     return code < 0 ? operation_end(operation, code) : TRV_OK;
 }
 
@@ -189,18 +189,18 @@ int trv_mpi_operation_run(trv_mpi_operation_t *operation, const void *input, voi
 void trv_mpi_operation_note(trv_mpi_operation_t *operation)
 {
     char where[TRV_MPI_WHERE_MAX];
-    const trv_mpi_want_t *want = &operation->want;
+    const trv_mpi_arguments_t *arguments = &operation->arguments;
     trv_mpi_state_t *state = operation->state;
-    size_t bytes = trv_mpi_vector_bytes(want, state->ranks);
+    size_t bytes = trv_mpi_vector_bytes(arguments, state->ranks);
     if (trv_mpi_recording)
-        operation->call = trv_mpi_record_begin(state->recorder, trv_collective_shape(want->collective)->name, bytes,
-                                               operation->algorithm, !trv_mpi_operation_serves(operation));
+        operation->call = trv_mpi_record_begin(state->recorder, trv_collective_shape(arguments->collective)->name,
+                                               bytes, operation->algorithm, !trv_mpi_operation_has_schedule(operation));
     if (!operation->tally)
         return;
     trv_mpi_log_call(operation->tally, bytes);
-    if (trv_mpi_heard(TRV_DEBUG_TRACE, state->rank))
-        trv_mpi_say("%s, %s of %zu bytes: %s", trv_mpi_state_where(state, where),
-                    trv_collective_shape(want->collective)->name, bytes, operation->algorithm);
+    if (trv_mpi_log_enabled(TRV_DEBUG_TRACE, state->rank))
+        trv_mpi_log_line("%s, %s of %zu bytes: %s", trv_mpi_state_where(state, where),
+                         trv_collective_shape(arguments->collective)->name, bytes, operation->algorithm);
 }
 
 static void describe_progress(const trv_mpi_operation_t *operation, char *text, size_t size)
@@ -217,6 +217,6 @@ void trv_mpi_operation_describe(const void *context, char *text, size_t size)
     char where[TRV_MPI_WHERE_MAX], what[512];
     describe_progress(operation, what, sizeof what);
     snprintf(text, size, "%s, call %lu: %s of %zu bytes, by %s; %s", trv_mpi_state_where(operation->state, where),
-             operation->call, trv_collective_shape(operation->want.collective)->name,
-             trv_mpi_vector_bytes(&operation->want, operation->state->ranks), operation->algorithm, what);
+             operation->call, trv_collective_shape(operation->arguments.collective)->name,
+             trv_mpi_vector_bytes(&operation->arguments, operation->state->ranks), operation->algorithm, what);
 }

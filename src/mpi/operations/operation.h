@@ -14,13 +14,13 @@
 
 #include "mpi/communicator/state.h"
 #include "mpi/operations/elements.h"
-#include "mpi/operations/want.h"
+#include "mpi/operations/call_arguments.h"
 #include "mpi/reports/log_table.h"
 #include "mpi/reports/recorder.h"
 
 /* The specification by which operations of a decision are created. The schedule, its name and the sizes are the same on
  * all ranks. A "coordinate" is the index of a torus coordinate, in row-major order. */
-typedef struct trv_mpi_recipe {
+typedef struct trv_mpi_plan_spec {
     const trv_schedule_t *schedule; /* NULL: the MPI library's collective is used */
     const char *algorithm;          /* its name, or "mpi" */
     size_t chunk_bytes, piece_bytes;
@@ -29,11 +29,11 @@ typedef struct trv_mpi_recipe {
     const int *name;           /* the rank in the communicator at every coordinate; NULL: they are equal */
     struct trv_mpi_node *node; /* the ranks that share this rank's coordinate; NULL: one rank at each */
     const trv_plan_t *model;   /* operations share its compiled program; NULL: each compiles its own */
-} trv_mpi_recipe_t;
+} trv_mpi_plan_spec_t;
 
 typedef struct trv_mpi_operation {
-    trv_mpi_want_t want;    /* count and handles are those of the latest start */
-    trv_mpi_state_t *state; /* the communicator of the latest start; NULL for an intercommunicator */
+    trv_mpi_arguments_t arguments; /* count and handles are those of the latest start */
+    trv_mpi_state_t *state;        /* the communicator of the latest start; NULL for an intercommunicator */
     trv_plan_t *plan; /* NULL on a rank that is not its node's leader, and if the MPI library's collective is used */
     struct trv_mpi_node_run *run; /* if several ranks share every coordinate of the torus; else NULL */
     trv_mpi_channel_t *channel;
@@ -49,20 +49,20 @@ typedef struct trv_mpi_operation {
 
 /* `shared`: runs use the tags of a position of the communicator (trv_mpi_operation_place), which is chosen for each
  * run; otherwise its tags begin at `tag`. TRV_OK or a code of the core. */
-int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_want_t *want,
-                           const trv_mpi_recipe_t *recipe, bool shared, int tag);
+int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
+                           const trv_mpi_plan_spec_t *spec, bool shared, int tag);
 void trv_mpi_operation_clear(trv_mpi_operation_t *operation);
 
 /* Creates the model of a plan specification: a plan that is never run, whose compiled program the operations share. It
  * is counted as kept memory. *model is NULL on a rank that is not its node's leader. TRV_OK or a code of the core. */
-int trv_mpi_model_create(trv_plan_t **model, const trv_mpi_want_t *want, const trv_mpi_recipe_t *recipe);
+int trv_mpi_model_create(trv_plan_t **model, const trv_mpi_arguments_t *arguments, const trv_mpi_plan_spec_t *spec);
 void trv_mpi_model_destroy(trv_plan_t *model);
 
 /* Whether the operation runs a schedule; otherwise the MPI library's collective is used, and of the functions below
  * only trv_mpi_operation_count may be called. */
-bool trv_mpi_operation_serves(const trv_mpi_operation_t *operation);
+bool trv_mpi_operation_has_schedule(const trv_mpi_operation_t *operation);
 
-/* Starts a run of want.count elements. A failure of start, test, wait or run concerns this rank only and breaks the
+/* Starts a run of arguments.count elements. A failure of start, test, wait or run concerns this rank only and breaks the
  * communicator on it. A rank that cannot start its part calls `fail`, which does the same and returns `code`. */
 int trv_mpi_operation_start(trv_mpi_operation_t *operation, const void *input, void *output);
 int trv_mpi_operation_test(trv_mpi_operation_t *operation);
@@ -76,9 +76,9 @@ void trv_mpi_operation_place(trv_mpi_operation_t *operation, int position);
 static inline void trv_mpi_operation_take(trv_mpi_operation_t *operation, size_t count, MPI_Datatype datatype,
                                           MPI_Op op)
 {
-    operation->want.count = count;
-    operation->want.datatype = operation->local.datatype = datatype;
-    operation->want.op = operation->local.op = op;
+    operation->arguments.count = count;
+    operation->arguments.datatype = operation->local.datatype = datatype;
+    operation->arguments.op = operation->local.op = op;
 }
 
 /* Counts a run in the log's table and records it in the flight recorder, if these are enabled. */

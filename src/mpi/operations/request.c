@@ -24,11 +24,11 @@ typedef enum phase { IDLE, QUEUED, RUNNING } phase_t;
 
 struct trv_mpi_request {
     trv_mpi_state_t *state;
-    trv_mpi_lender_t lender;
+    trv_mpi_instances_t instances;
     trv_mpi_operation_t *operation; /* taken from the pool while it runs; a persistent request keeps it */
     trv_mpi_job_t job;
-    trv_mpi_gather_t gather;    /* job.packed points to it */
-    trv_mpi_numbers_t *numbers; /* for a persistent request the block that its tags are from; else NULL */
+    trv_mpi_gather_t gather;            /* job.packed points to it */
+    trv_mpi_context_ids_t *context_ids; /* for a persistent request the block that its tags are from; else NULL */
     int tag, position;
     unsigned long turn; /* the number of earlier requests at this position */
     atomic_int phase;
@@ -46,12 +46,12 @@ static atomic_int active;
 
 /* ---- Creating ---------------------------------------------------------------------------------------------------- */
 
-static trv_mpi_request_t *make(trv_mpi_state_t *state, const trv_mpi_lender_t *lender, const trv_mpi_want_t *want,
-                               bool persistent)
+static trv_mpi_request_t *make(trv_mpi_state_t *state, const trv_mpi_instances_t *instances,
+                               const trv_mpi_arguments_t *arguments, bool persistent)
 {
     trv_mpi_request_t *request = calloc(1, sizeof *request);
     if (request && persistent) {
-        request->operation = lender->take(lender->source, state, want);
+        request->operation = instances->take(instances->source, state, arguments);
         if (!request->operation) {
             free(request);
             return NULL;
@@ -60,22 +60,22 @@ static trv_mpi_request_t *make(trv_mpi_state_t *state, const trv_mpi_lender_t *l
     return request;
 }
 
-int trv_mpi_request_create(trv_mpi_request_t **created, trv_mpi_state_t *state, const trv_mpi_lender_t *lender,
-                           const trv_mpi_job_t *job, trv_mpi_numbers_t *numbers, int tag)
+int trv_mpi_request_create(trv_mpi_request_t **created, trv_mpi_state_t *state, const trv_mpi_instances_t *instances,
+                           const trv_mpi_job_t *job, trv_mpi_context_ids_t *context_ids, int tag)
 {
-    trv_mpi_request_t *request = make(state, lender, &job->want, numbers != NULL);
-    unsigned long number = numbers ? 0 : state->ids.turns.posted++;
+    trv_mpi_request_t *request = make(state, instances, &job->arguments, context_ids != NULL);
+    unsigned long number = context_ids ? 0 : state->ids.turns.posted++;
     int position = 1 + (int)(number % TRV_MPI_TURNS);
     if (!request)
         return trv_mpi_state_fail_memory(state);
     request->state = state;
-    request->lender = *lender;
+    request->instances = *instances;
     request->job = *job;
     if (job->packed) {
         request->gather = *job->packed;
         request->job.packed = &request->gather;
     }
-    request->numbers = numbers;
+    request->context_ids = context_ids;
     request->tag = tag;
     request->position = position;
     request->turn = number / TRV_MPI_TURNS;
@@ -89,9 +89,9 @@ void trv_mpi_request_free(trv_mpi_request_t *request)
 {
     trv_mpi_state_t *state = request->state;
     if (request->operation)
-        request->lender.give(request->operation);
-    request->lender.release(request->lender.source);
-    trv_mpi_numbers_release(request->numbers);
+        request->instances.give(request->operation);
+    request->instances.release(request->instances.source);
+    trv_mpi_context_ids_release(request->context_ids);
     free(request);
     trv_mpi_state_release(state);
 }
@@ -113,11 +113,11 @@ trv_mpi_alias_t trv_mpi_request_alias(const trv_mpi_request_t *request) { return
 static int begin_buffers(trv_mpi_request_t *request)
 {
     const trv_mpi_job_t *job = &request->job;
-    const trv_mpi_want_t *want = &job->want;
+    const trv_mpi_arguments_t *arguments = &job->arguments;
     if (job->packed)
         return trv_mpi_buffers_begin_packed(&request->buffers, request->state, job->packed,
-                                            want->count * want->elements.size);
-    return trv_mpi_buffers_begin(&request->buffers, request->state, want, job->input, job->output);
+                                            arguments->count * arguments->elements.size);
+    return trv_mpi_buffers_begin(&request->buffers, request->state, arguments, job->input, job->output);
 }
 
 static void describe(const void *context, char *text, size_t size)
@@ -144,9 +144,9 @@ static void complete(trv_mpi_request_t *request, int code)
     if (code < 0)
         snprintf(request->reason, sizeof request->reason, "%s", trv_last_error());
     request->code = code;
-    if (!request->numbers) {
+    if (!request->context_ids) {
         if (request->operation)
-            request->lender.give(request->operation);
+            request->instances.give(request->operation);
         request->operation = NULL;
         atomic_fetch_add(&request->state->ids.turns.done[request->position - 1], 1);
     }
@@ -161,14 +161,14 @@ static void complete(trv_mpi_request_t *request, int code)
 static bool may_run(const trv_mpi_request_t *request)
 {
     const trv_mpi_turns_t *turns = &request->state->ids.turns;
-    return request->numbers || atomic_load(&request->state->broken) ||
+    return request->context_ids || atomic_load(&request->state->broken) ||
            atomic_load(&turns->done[request->position - 1]) == request->turn;
 }
 
 static int begin(trv_mpi_request_t *request)
 {
     trv_mpi_operation_t *operation = request->operation;
-    if (request->numbers)
+    if (request->context_ids)
         trv_mpi_channel_place(operation->channel, request->tag);
     else
         trv_mpi_operation_place(operation, request->position);
@@ -186,7 +186,8 @@ static int move(trv_mpi_request_t *request, int *code)
         if (!may_run(request))
             return 0;
         if (!request->operation)
-            request->operation = request->lender.take(request->lender.source, request->state, &request->job.want);
+            request->operation = request->instances.take(request->instances.source, request->state,
+                                                         &request->job.arguments);
         *code = request->operation ? begin(request) : trv_mpi_state_fail_memory(request->state);
         if (*code < 0)
             return 1;

@@ -18,8 +18,8 @@
 #include "mpi/operations/operation.h"
 
 typedef struct trv_mpi_job {
-    trv_mpi_want_t want; /* with the handles of this call */
-    const void *input;   /* or MPI_IN_PLACE */
+    trv_mpi_arguments_t arguments; /* with the handles of this call */
+    const void *input;             /* or MPI_IN_PLACE */
     void *output;
     const trv_mpi_gather_t *packed;         /* AllGather of types with gaps: replaces input and output; else NULL */
     void (*done)(void *context, int class); /* called at the end with MPI_SUCCESS or an error class, by the thread
@@ -31,19 +31,19 @@ typedef struct trv_mpi_request trv_mpi_request_t;
 
 /* The pool that requests take their operations from. A non-blocking request has one while it runs, a persistent request
  * until it is freed. */
-typedef struct trv_mpi_lender {
+typedef struct trv_mpi_instances {
     void *source; /* the pool's owner, referenced until `release` */
     trv_mpi_operation_t *(*take)(void *source, trv_mpi_state_t *state,
-                                 const trv_mpi_want_t *want); /* NULL: no memory */
+                                 const trv_mpi_arguments_t *arguments); /* NULL: no memory */
     void (*give)(trv_mpi_operation_t *operation);
     void (*release)(void *source);
-} trv_mpi_lender_t;
+} trv_mpi_instances_t;
 
-/* Creates a non-blocking request (`numbers` is NULL), or a persistent one whose tags begin at `tag`; it owns `numbers`
- * and `lender` and releases them when it is freed. Local; does not wait for other ranks. TRV_OK; or TRV_ERR_MEMORY,
+/* Creates a non-blocking request (`context_ids` is NULL), or a persistent one whose tags begin at `tag`; it owns `context_ids`
+ * and `instances` and releases them when it is freed. Local; does not wait for other ranks. TRV_OK; or TRV_ERR_MEMORY,
  * which breaks the communicator on this rank, and then the caller still owns both. */
-int trv_mpi_request_create(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_lender_t *lender,
-                           const trv_mpi_job_t *job, trv_mpi_numbers_t *numbers, int tag);
+int trv_mpi_request_create(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_instances_t *instances,
+                           const trv_mpi_job_t *job, trv_mpi_context_ids_t *context_ids, int tag);
 /* Starts a request. Each non-blocking request is started once, in the order of creation. A persistent request must not
  * be active. */
 void trv_mpi_request_start(trv_mpi_request_t *request);

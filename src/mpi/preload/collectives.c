@@ -51,7 +51,7 @@ __attribute__((constructor)) static void set_mode(void) { trv_mpi_mode(TRV_MPI_D
 
 void trv_preload_begin(void) { trv_mpi_intercept_begin(true); }
 
-void trv_preload_pass(const char *name, MPI_Comm comm)
+void trv_preload_fall_back(const char *name, MPI_Comm comm)
 {
     if (trv_mpi_begun())
         trv_mpi_intercept_note(name, "a preload library cannot make it progress between the program's calls", comm);
@@ -81,7 +81,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     int code;
-    if (trv_mpi_intercept_reduce(&(trv_mpi_arguments_t){TRV_ALLREDUCE, sendbuf, recvbuf, count, datatype, op}, comm,
+    if (trv_mpi_intercept_reduce(&(trv_mpi_reduction_t){TRV_ALLREDUCE, sendbuf, recvbuf, count, datatype, op}, comm,
                                  &code))
         return code;
     return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
@@ -91,7 +91,7 @@ int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, 
                              MPI_Comm comm)
 {
     int code;
-    if (trv_mpi_intercept_reduce(&(trv_mpi_arguments_t){TRV_REDUCE_SCATTER, sendbuf, recvbuf, recvcount, datatype, op},
+    if (trv_mpi_intercept_reduce(&(trv_mpi_reduction_t){TRV_REDUCE_SCATTER, sendbuf, recvbuf, recvcount, datatype, op},
                                  comm, &code))
         return code;
     return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
@@ -99,7 +99,7 @@ int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, 
 
 /* MPI_Reduce_scatter with equal counts is MPI_Reduce_scatter_block. MPI requires the list of counts to be the same on
  * all ranks, so they make the same choice; with TRIVANCE_CHECK the ranks compare `list`, of `bytes` bytes. */
-static bool reduce_scatter(trv_mpi_arguments_t call, bool equal, const void *list, size_t bytes, MPI_Comm comm,
+static bool reduce_scatter(trv_mpi_reduction_t call, bool equal, const void *list, size_t bytes, MPI_Comm comm,
                            int *code)
 {
     call.collective = TRV_REDUCE_SCATTER;
@@ -122,7 +122,7 @@ bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const int *c
     int ranks = ranks_of(counts, comm), same = 0;
     while (same < ranks && counts[same] == counts[0])
         same++;
-    return ranks > 0 && reduce_scatter((trv_mpi_arguments_t){.input = sendbuf,
+    return ranks > 0 && reduce_scatter((trv_mpi_reduction_t){.input = sendbuf,
                                                              .output = recvbuf,
                                                              .count = counts[0],
                                                              .datatype = datatype,
@@ -160,7 +160,7 @@ int MPI_Barrier(MPI_Comm comm)
 int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                    MPI_Request *request)
 {
-    trv_preload_pass("MPI_Iallreduce", comm);
+    trv_preload_fall_back("MPI_Iallreduce", comm);
     return PMPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
 }
 
@@ -175,7 +175,7 @@ int PMPIX_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Data
 int MPIX_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                         MPI_Info info, MPI_Request *request)
 {
-    trv_preload_pass("MPIX_Allreduce_init", comm);
+    trv_preload_fall_back("MPIX_Allreduce_init", comm);
     return PMPIX_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
 }
 
@@ -186,7 +186,7 @@ int MPIX_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datat
 int MPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                        MPI_Info info, MPI_Request *request)
 {
-    trv_preload_pass("MPI_Allreduce_init", comm);
+    trv_preload_fall_back("MPI_Allreduce_init", comm);
     return PMPI_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
 }
 
@@ -196,7 +196,7 @@ int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
                     MPI_Comm comm)
 {
     int code;
-    if (trv_mpi_intercept_reduce(&(trv_mpi_arguments_t){TRV_ALLREDUCE, sendbuf, recvbuf, count, datatype, op}, comm,
+    if (trv_mpi_intercept_reduce(&(trv_mpi_reduction_t){TRV_ALLREDUCE, sendbuf, recvbuf, count, datatype, op}, comm,
                                  &code))
         return code;
     return PMPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
@@ -206,7 +206,7 @@ int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count rec
                                MPI_Op op, MPI_Comm comm)
 {
     int code;
-    if (trv_mpi_intercept_reduce(&(trv_mpi_arguments_t){TRV_REDUCE_SCATTER, sendbuf, recvbuf, recvcount, datatype, op},
+    if (trv_mpi_intercept_reduce(&(trv_mpi_reduction_t){TRV_REDUCE_SCATTER, sendbuf, recvbuf, recvcount, datatype, op},
                                  comm, &code))
         return code;
     return PMPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
@@ -218,7 +218,7 @@ int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count rec
     int code, ranks = ranks_of(recvcounts, comm), same = 0;
     while (same < ranks && recvcounts[same] == recvcounts[0])
         same++;
-    if (ranks > 0 && reduce_scatter((trv_mpi_arguments_t){.input = sendbuf,
+    if (ranks > 0 && reduce_scatter((trv_mpi_reduction_t){.input = sendbuf,
                                                           .output = recvbuf,
                                                           .count = recvcounts[0],
                                                           .datatype = datatype,
@@ -241,14 +241,14 @@ int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 int MPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                      MPI_Comm comm, MPI_Request *request)
 {
-    trv_preload_pass("MPI_Iallreduce_c", comm);
+    trv_preload_fall_back("MPI_Iallreduce_c", comm);
     return PMPI_Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request);
 }
 
 int MPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                          MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    trv_preload_pass("MPI_Allreduce_init_c", comm);
+    trv_preload_fall_back("MPI_Allreduce_init_c", comm);
     return PMPI_Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
 }
 

@@ -116,7 +116,7 @@ static void reduce(trv_collective_t collective, const reduce_t *pass, const void
     int code;
     MPI_Fint error = MPI_SUCCESS;
     if (!is_idle() &&
-        trv_mpi_intercept_reduce(&(trv_mpi_arguments_t){collective, input(sendbuf), output(recvbuf), *count,
+        trv_mpi_intercept_reduce(&(trv_mpi_reduction_t){collective, input(sendbuf), output(recvbuf), *count,
                                                         PMPI_Type_f2c(*datatype), PMPI_Op_f2c(*op)},
                                  PMPI_Comm_f2c(*comm), &code))
         error = code;
@@ -183,7 +183,7 @@ void mpi_iallreduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, 
 {
     MPI_Fint error = MPI_SUCCESS;
     if (!is_idle())
-        trv_preload_pass("MPI_Iallreduce", PMPI_Comm_f2c(*comm));
+        trv_preload_fall_back("MPI_Iallreduce", PMPI_Comm_f2c(*comm));
     library.iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request, &error);
     set_error(ierror, error);
 }

@@ -24,6 +24,6 @@ void trv_preload_hint(MPI_Comm comm, MPI_Info info);
 void trv_preload_duplicates(MPI_Comm comm);
 
 /* Counts a call of a form that a preload library cannot dispatch. */
-void trv_preload_pass(const char *name, MPI_Comm comm);
+void trv_preload_fall_back(const char *name, MPI_Comm comm);
 
 #endif

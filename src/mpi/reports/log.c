@@ -102,7 +102,7 @@ int trv_mpi_log_rank(void)
     return 0;
 }
 
-bool trv_mpi_heard(trv_debug_t level, int rank)
+bool trv_mpi_log_enabled(trv_debug_t level, int rank)
 {
     return trv_mpi_log_settings()->debug >= (int)level && (rank == 0 || file_per_process);
 }
@@ -128,11 +128,11 @@ bool trv_mpi_log_is_new(const char *text)
     bool full = is_new && logged.count == LOGGED_MAX;
     pthread_mutex_unlock(&lock);
     if (full)
-        trv_mpi_say("%d different lines were logged; new warnings and decisions are no longer logged", LOGGED_MAX);
+        trv_mpi_log_line("%d different lines were logged; new warnings and decisions are no longer logged", LOGGED_MAX);
     return is_new && !full;
 }
 
-void trv_mpi_say(const char *format, ...)
+void trv_mpi_log_line(const char *format, ...)
 {
     char line[LINE_MAX_BYTES];
     va_list arguments;
@@ -142,22 +142,22 @@ void trv_mpi_say(const char *format, ...)
     write_line(line);
 }
 
-void trv_mpi_warn(const char *format, ...)
+void trv_mpi_log_warning(const char *format, ...)
 {
     char line[LINE_MAX_BYTES];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    if (trv_mpi_heard(TRV_DEBUG_WARN, trv_mpi_log_rank()) && trv_mpi_log_is_new(line))
-        trv_mpi_say("warning: %s", line);
+    if (trv_mpi_log_enabled(TRV_DEBUG_WARN, trv_mpi_log_rank()) && trv_mpi_log_is_new(line))
+        trv_mpi_log_line("warning: %s", line);
 }
 
 void trv_mpi_log_failure(const char *line)
 {
     if (trv_mpi_log_settings()->debug < TRV_DEBUG_WARN)
         return;
-    trv_mpi_say("%s", line);
+    trv_mpi_log_line("%s", line);
     nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
 }
 
@@ -171,19 +171,19 @@ void trv_mpi_log_stop(int rank, const char *line)
     bool stops = trv_mpi_log_settings()->fallback == TRV_FALLBACK_ERROR || atomic_load(&strict);
     if (!stops || rank != 0 || !running || over)
         return;
-    trv_mpi_say("%s; TRIVANCE_FALLBACK=error ends the program", line);
+    trv_mpi_log_line("%s; TRIVANCE_FALLBACK=error ends the program", line);
     sleep(1); /* launchers lose output that was written immediately before */
     PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-void trv_mpi_refuse(int rank, const char *format, ...)
+void trv_mpi_log_fallback(int rank, const char *format, ...)
 {
     char line[LINE_MAX_BYTES];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    if (trv_mpi_heard(TRV_DEBUG_WARN, rank) && trv_mpi_log_is_new(line))
-        trv_mpi_say("warning: %s. The MPI library serves", line);
+    if (trv_mpi_log_enabled(TRV_DEBUG_WARN, rank) && trv_mpi_log_is_new(line))
+        trv_mpi_log_line("warning: %s. The MPI library serves", line);
     trv_mpi_log_stop(rank, line);
 }

@@ -22,14 +22,14 @@ const trv_settings_t *trv_mpi_log_settings(void);
 int trv_mpi_log_rank(void);
 
 /* Whether a line of this level about a communicator in which this process has `rank` is written. */
-bool trv_mpi_heard(trv_debug_t level, int rank);
+bool trv_mpi_log_enabled(trv_debug_t level, int rank);
 
-/* Writes a line. The caller checks trv_mpi_heard first, or, for a line that only rank 0 writes, the setting `info`. */
-void trv_mpi_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Writes a line. The caller checks trv_mpi_log_enabled first, or, for a line that only rank 0 writes, the setting `info`. */
+void trv_mpi_log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Logs a warning on rank 0 of MPI_COMM_WORLD, once per text. After 4096 different lines, decisions included, a last
  * line reports that no more are logged. */
-void trv_mpi_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void trv_mpi_log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Logs a failure of a single rank, on that rank, and then sleeps 0.2 s, because the job may end and launchers lose
  * recent output. Does neither with TRIVANCE_DEBUG=off. */
 void trv_mpi_log_failure(const char *line);
@@ -37,7 +37,7 @@ void trv_mpi_log_failure(const char *line);
 /* Reports that a request of the settings cannot be satisfied and calls fall back to the MPI library. Logs a warning if
  * `rank`, the rank in the communicator concerned, is 0, once per text; with TRIVANCE_FALLBACK=error that rank then ends
  * the program. All ranks with this error call the function, because with a file per process each rank logs it. */
-void trv_mpi_refuse(int rank, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void trv_mpi_log_fallback(int rank, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Whether this text was not logged before; marks it as logged. */
 bool trv_mpi_log_is_new(const char *text);

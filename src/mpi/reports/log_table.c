@@ -66,10 +66,10 @@ trv_mpi_tally_t *trv_mpi_log_decision(int rank, const char *where, const char *c
              bytes ? trv_format_bytes(class, size) : "", *type ? ", " : "", type, algorithm ? algorithm : "mpi", why);
     if (falls_back)
         trv_mpi_log_stop(rank, line);
-    if (settings->info ? trv_mpi_heard(TRV_DEBUG_INFO, rank) : rank == 0) {
+    if (settings->info ? trv_mpi_log_enabled(TRV_DEBUG_INFO, rank) : rank == 0) {
         /* Without info one line is logged per reason. */
         if (trv_mpi_log_is_new(settings->info ? line : why))
-            trv_mpi_say("%s", line);
+            trv_mpi_log_line("%s", line);
     }
     return settings->info ? find_row(collective, algorithm ? algorithm : "mpi", algorithm ? "" : why) : NULL;
 }
@@ -92,13 +92,13 @@ void trv_mpi_log_end(void)
     pthread_mutex_lock(&lock);
     int count = rows; /* texts in existing rows do not change, so the lock is not needed below */
     pthread_mutex_unlock(&lock);
-    if (count == 0 || !trv_mpi_heard(TRV_DEBUG_INFO, trv_mpi_log_rank()))
+    if (count == 0 || !trv_mpi_log_enabled(TRV_DEBUG_INFO, trv_mpi_log_rank()))
         return;
-    trv_mpi_say("calls of rank %d", trv_mpi_log_rank());
-    trv_mpi_say("  %-22s %-20s %10s %14s", "collective", "served by", "calls", "bytes");
+    trv_mpi_log_line("calls of rank %d", trv_mpi_log_rank());
+    trv_mpi_log_line("  %-22s %-20s %10s %14s", "collective", "served by", "calls", "bytes");
     for (int i = 0; i < count; i++)
         if (atomic_load(&row[i].calls) > 0)
-            trv_mpi_say("  %-22s %-20s %10llu %14llu%s%s", row[i].collective, row[i].algorithm,
-                        (unsigned long long)atomic_load(&row[i].calls), (unsigned long long)atomic_load(&row[i].bytes),
-                        row[i].why[0] ? "  " : "", row[i].why);
+            trv_mpi_log_line("  %-22s %-20s %10llu %14llu%s%s", row[i].collective, row[i].algorithm,
+                             (unsigned long long)atomic_load(&row[i].calls),
+                             (unsigned long long)atomic_load(&row[i].bytes), row[i].why[0] ? "  " : "", row[i].why);
 }

@@ -164,8 +164,8 @@ static void print_record(const record_t *record, long long now)
     else
         snprintf(end, sizeof end, "%s after %.3f s", record->code < 0 ? "failed" : "complete",
                  (double)(record->ended_ms - record->began_ms) / 1e3);
-    trv_mpi_say("  call %lu: %s of %zu bytes, %s: began %.3f s ago, %s", record->number, record->collective,
-                record->bytes, record->algorithm, (double)(now - record->began_ms) / 1e3, end);
+    trv_mpi_log_line("  call %lu: %s of %zu bytes, %s: began %.3f s ago, %s", record->number, record->collective,
+                     record->bytes, record->algorithm, (double)(now - record->began_ms) / 1e3, end);
 }
 
 /* Copies the record of call `number`; false if a later call has overwritten it. */
@@ -190,7 +190,7 @@ static void print_latest(trv_mpi_recorder_t *recorder, unsigned long printed_max
     if (printed < kept)
         snprintf(more, sizeof more, "; %lu more are recorded, and SIGUSR1 prints all", kept - printed);
     long long now = trv_mpi_now_ms();
-    trv_mpi_say("the latest collectives of rank %d of %s%s:", recorder->rank, where, more);
+    trv_mpi_log_line("the latest collectives of rank %d of %s%s:", recorder->rank, where, more);
     for (unsigned long number = last - printed + 1; number <= last; number++)
         if (copy_record(recorder, number, &record))
             print_record(&record, now);

@@ -37,7 +37,7 @@ static void abort_if_wanted(void)
 {
     if (!aborts)
         return;
-    trv_mpi_say("TRIVANCE_ON_TIMEOUT=abort ends the program");
+    trv_mpi_log_line("TRIVANCE_ON_TIMEOUT=abort ends the program");
     sleep(1); /* time for the launcher to forward output, and for the other ranks to report */
     PMPI_Abort(MPI_COMM_WORLD, 1);
 }
@@ -49,8 +49,8 @@ void trv_mpi_watch_look(trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting
     if (!runs_out(watch))
         return;
     waiting->describe(waiting->context, what, sizeof what);
-    trv_mpi_say("rank %d of MPI_COMM_WORLD has waited %.1f s in %s", trv_mpi_log_rank(), (double)watch->waited_ms / 1e3,
-                what);
+    trv_mpi_log_line("rank %d of MPI_COMM_WORLD has waited %.1f s in %s", trv_mpi_log_rank(),
+                     (double)watch->waited_ms / 1e3, what);
     trv_mpi_recorder_print(waiting->recorder);
     abort_if_wanted();
 }
@@ -61,8 +61,8 @@ static void report_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *wa
     char what[TEXT_MAX] = "";
     waiting->describe(waiting->context, what, sizeof what);
     what[strcspn(what, ";")] = '\0';
-    trv_mpi_say("rank %d of MPI_COMM_WORLD continues after %.1f s in %s", trv_mpi_log_rank(),
-                (double)watch->waited_ms / 1e3, what);
+    trv_mpi_log_line("rank %d of MPI_COMM_WORLD continues after %.1f s in %s", trv_mpi_log_rank(),
+                     (double)watch->waited_ms / 1e3, what);
 }
 
 void trv_mpi_watch_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting)
@@ -91,8 +91,8 @@ int trv_mpi_watch_all(int ranks, int requests, MPI_Request *request, const char 
         if (trv_mpi_recording && polls % 64 == 0)
             trv_mpi_recorder_answer();
         if (trv_mpi_recording && polls % 64 == 0 && runs_out(&watch)) {
-            trv_mpi_say("rank %d of MPI_COMM_WORLD has waited %.1f s for all %d ranks of a communicator to %s",
-                        trv_mpi_log_rank(), (double)watch.waited_ms / 1e3, ranks, what);
+            trv_mpi_log_line("rank %d of MPI_COMM_WORLD has waited %.1f s for all %d ranks of a communicator to %s",
+                             trv_mpi_log_rank(), (double)watch.waited_ms / 1e3, ranks, what);
             abort_if_wanted();
         }
         trv_mpi_pause(polls);
@@ -100,7 +100,7 @@ int trv_mpi_watch_all(int ranks, int requests, MPI_Request *request, const char 
     if (code != MPI_SUCCESS)
         trv_mpi_cancel_all(requests - done, request + done);
     if (watch.told)
-        trv_mpi_say("rank %d of MPI_COMM_WORLD continues after %.1f s", trv_mpi_log_rank(),
-                    (double)watch.waited_ms / 1e3);
+        trv_mpi_log_line("rank %d of MPI_COMM_WORLD continues after %.1f s", trv_mpi_log_rank(),
+                         (double)watch.waited_ms / 1e3);
     return code;
 }

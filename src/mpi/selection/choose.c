@@ -80,7 +80,7 @@ typedef struct request {
 
 static bool is_auto(const char *asked) { return strcmp(asked, TRV_RULE_AUTO) == 0; }
 
-static request_t find_request(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
+static request_t find_request(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
 {
     static const char *const who[] = {"a rule of TRIVANCE_TUNE", "a rule of TRIVANCE_RULES_FILE"};
     const trv_mpi_settings_t *settings = trv_mpi_settings();
@@ -90,8 +90,8 @@ static request_t find_request(const trv_mpi_state_t *state, const trv_mpi_want_t
     for (int i = 0; i < 2; i++) {
         if (before[i])
             continue;
-        const trv_rule_t *rule = trv_rules_match(rules[i], want->collective, &state->config.network.torus, state->ranks,
-                                                 trv_mpi_vector_bytes(want, state->ranks));
+        const trv_rule_t *rule = trv_rules_match(rules[i], arguments->collective, &state->config.network.torus,
+                                                 state->ranks, trv_mpi_vector_bytes(arguments, state->ranks));
         if (rule)
             return (request_t){rule->algorithm, who[i]};
     }
@@ -100,65 +100,67 @@ static request_t find_request(const trv_mpi_state_t *state, const trv_mpi_want_t
 
 /* ---- One algorithm ----------------------------------------------------------------------------------------------- */
 
-static int choose_named(const trv_mpi_state_t *state, const trv_mpi_want_t *want, const request_t *request,
+static int choose_named(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, const request_t *request,
                         trv_choice_t *choice)
 {
     const trv_chooser_t chooser = trv_mpi_chooser(state, &state->config.network, state->config.shared_port);
-    const trv_signature_t signature = trv_mpi_signature(want);
+    const trv_signature_t signature = trv_mpi_signature(arguments);
     const int code = trv_choose_named(&chooser, &signature, request->algorithm, request->who, choice);
     return code == TRV_ERR_MEMORY ? code : TRV_OK; /* otherwise the planner's choice replaces it */
 }
 
-static int choose_planned(const trv_mpi_state_t *state, const trv_mpi_want_t *want, const char *family,
+static int choose_planned(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, const char *family,
                           trv_choice_t *choice)
 {
     const trv_chooser_t chooser = trv_mpi_chooser(state, &state->config.network, state->config.shared_port);
-    const trv_signature_t signature = trv_mpi_signature(want);
-    return trv_choose_planned(&chooser, &signature, trv_size_class(trv_mpi_vector_bytes(want, state->ranks)), family,
-                              choice);
+    const trv_signature_t signature = trv_mpi_signature(arguments);
+    return trv_choose_planned(&chooser, &signature, trv_size_class(trv_mpi_vector_bytes(arguments, state->ranks)),
+                              family, choice);
 }
 
-static int choose_in_rank_order(const trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_choice_t *choice)
+static int choose_in_rank_order(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
+                                trv_choice_t *choice)
 {
     request_t request = {NULL, "the operation does not commute: added in rank order"};
     for (int i = 0; i < trv_algorithms_count() && !request.algorithm; i++)
         if (trv_algorithm_in_rank_order(trv_algorithm_at(i)))
             request.algorithm = trv_algorithm_name(trv_algorithm_at(i));
-    size_t bytes = trv_mpi_vector_bytes(want, state->ranks);
+    size_t bytes = trv_mpi_vector_bytes(arguments, state->ranks);
     keep_to_side(choice, bytes, IN_RANK_ORDER_BYTES_MAX / (uint64_t)state->ranks + 1);
     if (trv_mpi_is_drop_in())
         return leave(choice, "the operation does not commute");
-    if (bytes > IN_RANK_ORDER_BYTES_MAX / (uint64_t)state->ranks || want->collective != TRV_ALLREDUCE)
+    if (bytes > IN_RANK_ORDER_BYTES_MAX / (uint64_t)state->ranks || arguments->collective != TRV_ALLREDUCE)
         return leave(choice, "the operation does not commute, and the vectors are not small");
     leave(choice, request.who);
-    return choose_named(state, want, &request, choice);
+    return choose_named(state, arguments, &request, choice);
 }
 
 /* ---- The choice -------------------------------------------------------------------------------------------------- */
 
 /* The reason why no schedule can execute this operation because of how the ranks are arranged on the torus; else
  * NULL. */
-static const char *find_reason_on_torus(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
+static const char *find_reason_on_torus(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
 {
     if (!state->config.node && !state->config.name)
         return NULL;
-    if (want->collective != TRV_ALLREDUCE)
-        return state->config.node ? "several ranks share each node, where only AllReduce is served"
-                                  : "the torus numbers the ranks in another order than the communicator, where only "
-                                    "AllReduce is served";
-    if (!want->elements.commutative)
-        return "the operation does not commute, and the torus numbers the ranks in another order";
-    if (state->config.node && want->elements.size > TRV_MPI_NODE_CHUNK_BYTES)
+    if (arguments->collective != TRV_ALLREDUCE)
+        return state->config.node
+                   ? "several ranks share each node, where only AllReduce is served"
+                   : "the torus context_ids the ranks in another order than the communicator, where only "
+                     "AllReduce is served";
+    if (!arguments->elements.commutative)
+        return "the operation does not commute, and the torus context_ids the ranks in another order";
+    if (state->config.node && arguments->elements.size > TRV_MPI_NODE_CHUNK_BYTES)
         return "an element is larger than a chunk of the memory that the ranks of a node share";
     return NULL;
 }
 
 /* The reason why no schedule may execute this operation, for the log; else NULL. */
-static const char *find_reason_against(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
+static const char *find_reason_against(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
 {
-    if (want->elements.way == TRV_MPI_LIBRARY)
-        return want->elements.reason;
-    const char *why = find_reason_on_torus(state, want);
+    if (arguments->elements.way == TRV_MPI_LIBRARY)
+        return arguments->elements.reason;
+    const char *why = find_reason_on_torus(state, arguments);
     if (why || !trv_mpi_is_drop_in())
         return why;
     if (trv_mpi_settings()->fault)
@@ -173,7 +175,7 @@ static int check_setting(const trv_mpi_state_t *state, request_t *request, trv_c
     const char *set = trv_mpi_settings()->algorithm;
     if (state->config.named || !set || strcmp(request->algorithm, set) != 0)
         return TRV_OK;
-    int code = trv_mpi_algorithm_serves(&state->config.network, set);
+    int code = trv_mpi_algorithm_fits(&state->config.network, set);
     if (code == TRV_OK || code == TRV_ERR_MEMORY)
         return code;
     if (code == TRV_ERR_UNSUPPORTED && !trv_mpi_state_spans_world(state)) {
@@ -183,16 +185,16 @@ static int check_setting(const trv_mpi_state_t *state, request_t *request, trv_c
     }
     trv_fail(code, "TRIVANCE_ALGORITHM: %s", trv_last_error());
     if (trv_mpi_is_drop_in()) {
-        trv_mpi_refuse(state->rank, "%s", trv_last_error());
+        trv_mpi_log_fallback(state->rank, "%s", trv_last_error());
         request->algorithm = TRV_RULE_MPI;
         return TRV_OK;
     }
     return code;
 }
 
-static int choose_asked(const trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_choice_t *choice)
+static int choose_asked(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, trv_choice_t *choice)
 {
-    request_t request = find_request(state, want);
+    request_t request = find_request(state, arguments);
     int code = check_setting(state, &request, choice);
     if (code < 0)
         return code;
@@ -202,27 +204,29 @@ static int choose_asked(const trv_mpi_state_t *state, const trv_mpi_want_t *want
                  choice->left_to_library ? " leaves it to the MPI library" : "");
     if (choice->left_to_library)
         return TRV_OK;
-    const bool on_nodes = state->config.site &&
-                          want->collective == TRV_ALLREDUCE; /* the operation commutes: trv_mpi_choose checked it */
+    const bool on_nodes = state->config.machine_node &&
+                          arguments->collective ==
+                              TRV_ALLREDUCE; /* the operation commutes: trv_mpi_choose checked it */
     const bool must_win = is_auto(request.algorithm) && !state->config.serves && trv_mpi_is_drop_in();
     if (must_win && !on_nodes)
         return leave(choice, state->config.why);
     if (trv_choice_is_family(request.algorithm))
-        code = choose_planned(state, want, request.algorithm, choice);
+        code = choose_planned(state, arguments, request.algorithm, choice);
     else if (!is_auto(request.algorithm) && strcmp(request.algorithm, TRV_RULE_PLANNED) != 0)
-        code = choose_named(state, want, &request, choice);
+        code = choose_named(state, arguments, &request, choice);
     if (code == TRV_OK && !*choice->algorithm && on_nodes)
-        code = trv_mpi_planned_on_nodes(state, want, must_win, choice);
-    return code == TRV_OK && !*choice->algorithm && !must_win ? choose_planned(state, want, NULL, choice) : code;
+        code = trv_mpi_planned_on_nodes(state, arguments, must_win, choice);
+    return code == TRV_OK && !*choice->algorithm && !must_win ? choose_planned(state, arguments, NULL, choice) : code;
 }
 
-int trv_mpi_choose(const trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_choice_t *choice)
+int trv_mpi_choose(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, trv_choice_t *choice)
 {
     *choice = (trv_choice_t){.on_nodes = false};
-    const char *refusal = find_reason_against(state, want);
+    const char *refusal = find_reason_against(state, arguments);
     bound_by_nothing(choice);
     if (refusal)
         return leave(choice, refusal);
-    bound_sizes(choice, trv_mpi_vector_bytes(want, state->ranks));
-    return want->elements.commutative ? choose_asked(state, want, choice) : choose_in_rank_order(state, want, choice);
+    bound_sizes(choice, trv_mpi_vector_bytes(arguments, state->ranks));
+    return arguments->elements.commutative ? choose_asked(state, arguments, choice)
+                                           : choose_in_rank_order(state, arguments, choice);
 }

@@ -19,7 +19,7 @@ trv_chooser_t trv_mpi_chooser(const trv_mpi_state_t *state, const trv_network_t 
                              .measured = &settings->file_rules,
                              .allow_inconsistent = settings->allow_inconsistent,
                              .allow_inconsistent_names = settings->allow_inconsistent || !trv_mpi_is_drop_in(),
-                             .explains = trv_mpi_heard(TRV_DEBUG_INFO, state->rank)};
+                             .explains = trv_mpi_log_enabled(TRV_DEBUG_INFO, state->rank)};
     const bool chosen = settings->transport == TRV_TRANSPORT_OFI && settings->ports;
     chooser.simulation.routes = chosen ? TRV_ROUTES_CHOSEN : TRV_ROUTES_FIXED;
     return chooser;

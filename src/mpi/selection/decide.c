@@ -28,12 +28,12 @@ typedef struct broadcast {
 
 /* ---- Choosing, on rank 0 ----------------------------------------------------------------------------------------- */
 
-static void choose(trv_mpi_state_t *state, const trv_mpi_want_t *want, broadcast_t *broadcast)
+static void choose(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, broadcast_t *broadcast)
 {
     trv_choice_t choice = {.on_nodes = false};
     const trv_mpi_config_t *config = &state->config;
-    int code = config->unable ? trv_fail(TRV_ERR_MEMORY, "%s", config->why) : trv_mpi_choose(state, want, &choice);
-    trv_decision_make(&broadcast->decision, code, &choice, &config->network, want->collective);
+    int code = config->unable ? trv_fail(TRV_ERR_MEMORY, "%s", config->why) : trv_mpi_choose(state, arguments, &choice);
+    trv_decision_make(&broadcast->decision, code, &choice, &config->network, arguments->collective);
     broadcast->piece_bytes = trv_mpi_settings()->piece_bytes;
 }
 
@@ -45,13 +45,13 @@ static int make_recipe(trv_mpi_decision_t *made, const trv_mpi_state_t *state, c
     const trv_decision_t *decision = &broadcast->decision;
     const trv_mpi_config_t *config = &state->config;
     trv_network_t network = config->network;
-    trv_mpi_recipe_t *recipe = &made->recipe;
-    *recipe = (trv_mpi_recipe_t){.algorithm = made->algorithm,
-                                 .piece_bytes = broadcast->piece_bytes,
-                                 .place = config->place,
-                                 .member = config->member,
-                                 .name = config->name,
-                                 .node = config->node};
+    trv_mpi_plan_spec_t *spec = &made->spec;
+    *spec = (trv_mpi_plan_spec_t){.algorithm = made->algorithm,
+                                  .piece_bytes = broadcast->piece_bytes,
+                                  .place = config->place,
+                                  .member = config->member,
+                                  .name = config->name,
+                                  .node = config->node};
     snprintf(made->algorithm, sizeof made->algorithm, "%s", decision->algorithm);
     if (decision->on_nodes) {
         trv_mpi_layout_t *layout = &made->layout;
@@ -60,23 +60,24 @@ static int make_recipe(trv_mpi_decision_t *made, const trv_mpi_state_t *state, c
             code = trv_torus_set_lines(&network.torus, decision->lines ? 1 : 0);
         if (code < 0)
             return code;
-        recipe->place = layout->place;
-        recipe->member = layout->member;
-        recipe->name = layout->name;
+        spec->place = layout->place;
+        spec->member = layout->member;
+        spec->name = layout->name;
     }
     int code = trv_schedule_create_on(&made->schedule, &network, decision->spelled, made->kind.collective);
-    recipe->schedule = made->schedule;
+    spec->schedule = made->schedule;
     return code;
 }
 
 /* Allocates everything that this rank needs to execute the decision. NULL with the message in trv_last_error() if it
  * cannot. */
-static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_want_t *want, const broadcast_t *broadcast)
+static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
+                                   const broadcast_t *broadcast)
 {
     const trv_decision_t *decision = &broadcast->decision;
     trv_mpi_decision_t *made = NULL;
     if (!state->config.unable)
-        made = trv_mpi_decision_create(want, decision->bytes_min, decision->bytes_max);
+        made = trv_mpi_decision_create(arguments, decision->bytes_min, decision->bytes_max);
     if (!made) {
         trv_fail_memory();
         return NULL;
@@ -99,13 +100,14 @@ static void leave_to_library(trv_mpi_decision_t *made, trv_decision_t *decision,
 
 static void report(trv_mpi_decision_t *made, const trv_mpi_state_t *state, const trv_decision_t *decision)
 {
-    const trv_mpi_want_t *want = &made->kind;
+    const trv_mpi_arguments_t *arguments = &made->kind;
     char type[64] = "", where[TRV_MPI_WHERE_MAX];
-    if (want->elements.way == TRV_MPI_KERNEL && trv_collective_shape(want->collective)->reduces)
-        snprintf(type, sizeof type, "%s %s", trv_type_name(want->elements.type), trv_op_name(want->elements.op));
+    if (arguments->elements.way == TRV_MPI_KERNEL && trv_collective_shape(arguments->collective)->reduces)
+        snprintf(type, sizeof type, "%s %s", trv_type_name(arguments->elements.type),
+                 trv_op_name(arguments->elements.op));
     made->tally = trv_mpi_log_decision(state->rank, trv_mpi_state_where(state, where),
-                                       trv_collective_shape(want->collective)->name,
-                                       trv_mpi_vector_bytes(want, state->ranks), type,
+                                       trv_collective_shape(arguments->collective)->name,
+                                       trv_mpi_vector_bytes(arguments, state->ranks), type,
                                        *decision->algorithm ? decision->algorithm : NULL, decision->reason,
                                        decision->left_to_library);
     made->mpi.tally = made->tally;
@@ -131,28 +133,28 @@ enum {
 };
 _Static_assert(WORDS <= TRV_MPI_WORDS_MAX, "an exchange takes no more words");
 
-static void put_call(int64_t word[WORDS], const trv_mpi_want_t *want, uint64_t uneven)
+static void put_call(int64_t word[WORDS], const trv_mpi_arguments_t *arguments, uint64_t uneven)
 {
-    trv_mpi_word_pair(&word[COLLECTIVE], (uint64_t)want->collective);
-    trv_mpi_word_pair(&word[KIND], trv_mpi_kind_hash(want));
-    trv_mpi_word_pair(&word[COUNT], want->count);
+    trv_mpi_word_pair(&word[COLLECTIVE], (uint64_t)arguments->collective);
+    trv_mpi_word_pair(&word[KIND], trv_mpi_signature_hash(arguments));
+    trv_mpi_word_pair(&word[COUNT], arguments->count);
     trv_mpi_word_pair(&word[UNEVEN], uneven);
 }
 
-static void vote(int64_t word[WORDS], const trv_mpi_want_t *want, const trv_decision_t *decision,
+static void vote(int64_t word[WORDS], const trv_mpi_arguments_t *arguments, const trv_decision_t *decision,
                  const trv_mpi_decision_t *made, bool on_device, int ranks)
 {
-    const size_t bytes = trv_mpi_vector_bytes(want, ranks);
+    const size_t bytes = trv_mpi_vector_bytes(arguments, ranks);
     word[UNABLE] = decision->code < 0 || !made;
     word[ON_DEVICE] = on_device;
     word[OTHER_CALL] = decision->code == TRV_OK && (bytes < decision->bytes_min || bytes > decision->bytes_max);
     word[OVER] = trv_memory_exceeds_limit();
-    put_call(word, want, 0);
+    put_call(word, arguments, 0);
 }
 
 /* Compares the ranks' calls by the result of a vote. MPI_SUCCESS if they are equal, else an error class with the
  * message in trv_last_error(). */
-static int difference(const int64_t word[WORDS], const trv_mpi_want_t *want)
+static int difference(const int64_t word[WORDS], const trv_mpi_arguments_t *arguments)
 {
     if (!trv_mpi_word_agrees(&word[COLLECTIVE]))
         return trv_fail(TRV_ERR_INVALID, "the ranks call different collectives on this communicator"), MPI_ERR_OTHER;
@@ -169,16 +171,16 @@ static int difference(const int64_t word[WORDS], const trv_mpi_want_t *want)
         return trv_fail(TRV_ERR_INVALID,
                         "the count differs between ranks: from %llu elements of %zu bytes to %llu; "
                         "all ranks must pass the same",
-                        (unsigned long long)(TRV_MPI_WORD_MAX - word[COUNT_COMPLEMENT]), want->elements.size,
+                        (unsigned long long)(TRV_MPI_WORD_MAX - word[COUNT_COMPLEMENT]), arguments->elements.size,
                         (unsigned long long)word[COUNT]),
                MPI_ERR_COUNT;
     return MPI_SUCCESS;
 }
 
-static trv_mpi_verdict_t judge(const trv_mpi_state_t *state, const trv_mpi_want_t *want, const int64_t word[WORDS],
-                               const trv_decision_t *decision, bool able)
+static trv_mpi_verdict_t judge(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
+                               const int64_t word[WORDS], const trv_decision_t *decision, bool able)
 {
-    if (difference(word, want) != MPI_SUCCESS)
+    if (difference(word, arguments) != MPI_SUCCESS)
         return TRV_MPI_DIFFER;
     if (decision->code < 0 && decision->code != TRV_ERR_MEMORY) {
         trv_fail(decision->code, "%s", decision->reason);
@@ -193,23 +195,23 @@ static trv_mpi_verdict_t judge(const trv_mpi_state_t *state, const trv_mpi_want_
 }
 
 /* Performs the broadcast and the vote. *made is NULL unless the verdict is TRV_MPI_DECIDED. */
-static trv_mpi_verdict_t agree(trv_mpi_state_t *state, const trv_mpi_want_t *want, bool on_device,
+static trv_mpi_verdict_t agree(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool on_device,
                                broadcast_t *broadcast, int64_t word[WORDS], trv_mpi_decision_t **made)
 {
-    const trv_mpi_circle_t circle = trv_mpi_state_circle(state);
+    const trv_mpi_oob_t oob = trv_mpi_state_oob(state);
     trv_decision_t *decision = &broadcast->decision;
     if (state->rank == 0)
-        choose(state, want, broadcast);
-    int code = trv_mpi_circle_tell(&circle, broadcast, sizeof *broadcast, WHAT);
-    *made = code == MPI_SUCCESS && decision->code == TRV_OK ? prepare(state, want, broadcast) : NULL;
-    vote(word, want, decision, *made, on_device, state->ranks);
+        choose(state, arguments, broadcast);
+    int code = trv_mpi_oob_broadcast(&oob, broadcast, sizeof *broadcast, WHAT);
+    *made = code == MPI_SUCCESS && decision->code == TRV_OK ? prepare(state, arguments, broadcast) : NULL;
+    vote(word, arguments, decision, *made, on_device, state->ranks);
     if (code == MPI_SUCCESS)
-        code = trv_mpi_circle_greatest(&circle, word, WORDS, WHAT);
+        code = trv_mpi_oob_allreduce_max(&oob, word, WORDS, WHAT);
     if (code != MPI_SUCCESS) { /* on this rank only; the other ranks may run a schedule */
         trv_mpi_transport_error("deciding how a call is served", code);
         trv_mpi_state_break(state);
     }
-    trv_mpi_verdict_t verdict = code == MPI_SUCCESS ? judge(state, want, word, decision, *made != NULL)
+    trv_mpi_verdict_t verdict = code == MPI_SUCCESS ? judge(state, arguments, word, decision, *made != NULL)
                                                     : TRV_MPI_UNABLE;
     if (verdict != TRV_MPI_DECIDED && *made) {
         trv_mpi_decision_release(*made);
@@ -218,16 +220,16 @@ static trv_mpi_verdict_t agree(trv_mpi_state_t *state, const trv_mpi_want_t *wan
     return verdict;
 }
 
-trv_mpi_verdict_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_want_t *want, bool on_device,
+trv_mpi_verdict_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool on_device,
                                  trv_mpi_decision_t **made)
 {
     broadcast_t broadcast = {.piece_bytes = 0};
     trv_decision_t *decision = &broadcast.decision;
     int64_t word[WORDS];
-    *made = trv_mpi_decision_look(state, want);
+    *made = trv_mpi_decision_look(state, arguments);
     if (*made)
         return TRV_MPI_DECIDED;
-    const trv_mpi_verdict_t verdict = agree(state, want, on_device, &broadcast, word, made);
+    const trv_mpi_verdict_t verdict = agree(state, arguments, on_device, &broadcast, word, made);
     if (verdict != TRV_MPI_DECIDED)
         return verdict;
     const bool has_others = state->decisions.first != NULL; /* evicting them frees memory */
@@ -250,14 +252,14 @@ static void log_fault(const trv_mpi_state_t *state)
     trv_mpi_log_failure(line);
 }
 
-int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_want_t *want, uint64_t uneven, int fault)
+int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, uint64_t uneven, int fault)
 {
-    const trv_mpi_circle_t circle = trv_mpi_state_circle(state);
+    const trv_mpi_oob_t oob = trv_mpi_state_oob(state);
     int64_t word[WORDS] = {0};
-    put_call(word, want, uneven);
+    put_call(word, arguments, uneven);
     word[UNABLE] = fault != MPI_SUCCESS ? ((int64_t)(state->ranks - state->rank) << 32) + fault
                                         : 0; /* the maximum has the lowest rank's fault */
-    int code = trv_mpi_circle_greatest(&circle, word, WORDS, WHAT);
+    int code = trv_mpi_oob_allreduce_max(&oob, word, WORDS, WHAT);
     if (code != MPI_SUCCESS)
         return trv_mpi_transport_error("comparing the ranks' arguments", code), MPI_ERR_OTHER;
     if (fault != MPI_SUCCESS) { /* the message about this rank's arguments is the most specific one */
@@ -271,5 +273,5 @@ int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_want_t *want, ui
                         state->ranks - (int)(word[UNABLE] >> 32),
                         trv_mpi_is_drop_in() ? "line in the log has" : "trv_last_error() has"),
                (int)(word[UNABLE] & INT32_MAX);
-    return difference(word, want);
+    return difference(word, arguments);
 }

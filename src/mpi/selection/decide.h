@@ -20,12 +20,12 @@ typedef enum trv_mpi_verdict {
  * except a rank on which an exchange fails: it returns TRV_MPI_UNABLE, and the communicator is broken on it. If the
  * verdict is not TRV_MPI_DECIDED, trv_last_error() has the reason. on_device: this rank's buffer is, or may be, on a
  * GPU. */
-trv_mpi_verdict_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_want_t *want, bool on_device,
+trv_mpi_verdict_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool on_device,
                                  trv_mpi_decision_t **decision);
 
 /* Compares the calls that all ranks are about to make (TRIVANCE_CHECK). `uneven`: a digest of counts that are not all
  * equal, or 0. `fault`: the error class of this rank's arguments, or MPI_SUCCESS. Returns MPI_SUCCESS, or an error
  * class with the message in trv_last_error(); all ranks return the same, except that a rank with a fault returns it. */
-int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_want_t *want, uint64_t uneven, int fault);
+int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, uint64_t uneven, int fault);
 
 #endif

@@ -34,7 +34,7 @@ static instance_t *instance_make(trv_mpi_decision_t *decision, trv_mpi_state_t *
         trv_fail_memory();
         return NULL;
     }
-    if (trv_mpi_operation_init(&instance->operation, state, &decision->kind, &decision->recipe, true, 0) < 0) {
+    if (trv_mpi_operation_init(&instance->operation, state, &decision->kind, &decision->spec, true, 0) < 0) {
         free(instance);
         return NULL;
     }
@@ -77,17 +77,17 @@ void trv_mpi_decision_give(trv_mpi_operation_t *operation)
         instance_free(instance);
 }
 
-static trv_mpi_operation_t *instance_lend(void *source, trv_mpi_state_t *state, const trv_mpi_want_t *want)
+static trv_mpi_operation_t *instance_lend(void *source, trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
 {
-    return instance_take(source, state, want->count, want->datatype, want->op);
+    return instance_take(source, state, arguments->count, arguments->datatype, arguments->op);
 }
 
 static void instance_release(void *source) { trv_mpi_decision_release(source); }
 
-trv_mpi_lender_t trv_mpi_decision_lend(trv_mpi_decision_t *decision)
+trv_mpi_instances_t trv_mpi_decision_instances(trv_mpi_decision_t *decision)
 {
     trv_mpi_decision_hold(decision);
-    return (trv_mpi_lender_t){decision, instance_lend, trv_mpi_decision_give, instance_release};
+    return (trv_mpi_instances_t){decision, instance_lend, trv_mpi_decision_give, instance_release};
 }
 
 /* ---- Creation and release ---------------------------------------------------------------------------------------- */
@@ -106,7 +106,7 @@ void trv_mpi_decision_leave(trv_mpi_decision_t *decision)
     trv_mpi_layout_clear(&decision->layout);
     decision->model = NULL;
     decision->schedule = NULL;
-    decision->recipe = (trv_mpi_recipe_t){.algorithm = "mpi"};
+    decision->spec = (trv_mpi_plan_spec_t){.algorithm = "mpi"};
     snprintf(decision->algorithm, sizeof decision->algorithm, "mpi");
 }
 
@@ -118,27 +118,28 @@ static void decision_destroy(trv_cached_t *cached)
     free(decision);
 }
 
-trv_mpi_decision_t *trv_mpi_decision_create(const trv_mpi_want_t *want, uint64_t bytes_min, uint64_t bytes_max)
+trv_mpi_decision_t *trv_mpi_decision_create(const trv_mpi_arguments_t *arguments, uint64_t bytes_min,
+                                            uint64_t bytes_max)
 {
     trv_mpi_decision_t *decision = calloc(1, sizeof *decision);
     if (!decision)
         return NULL;
     trv_cached_init(&decision->cached, decision_destroy);
     trv_pool_init(&decision->pool, POOL_MAX);
-    decision->kind = *want;
+    decision->kind = *arguments;
     decision->bytes_min = bytes_min;
     decision->bytes_max = bytes_max;
-    decision->mpi = (trv_mpi_operation_t){.want = *want, .algorithm = "mpi"};
+    decision->mpi = (trv_mpi_operation_t){.arguments = *arguments, .algorithm = "mpi"};
     trv_mpi_decision_leave(decision);
     return decision;
 }
 
 int trv_mpi_decision_prepare(trv_mpi_decision_t *decision, trv_mpi_state_t *state)
 {
-    int code = trv_mpi_model_create(&decision->model, &decision->kind, &decision->recipe);
+    int code = trv_mpi_model_create(&decision->model, &decision->kind, &decision->spec);
     if (code < 0)
         return code;
-    decision->recipe.model = decision->model;
+    decision->spec.model = decision->model;
     instance_t *instance = instance_make(decision, state);
     if (!instance)
         return TRV_ERR_MEMORY;
@@ -148,14 +149,14 @@ int trv_mpi_decision_prepare(trv_mpi_decision_t *decision, trv_mpi_state_t *stat
 
 /* ---- Finding ----------------------------------------------------------------------------------------------------- */
 
-trv_mpi_decision_t *trv_mpi_decision_find(trv_mpi_state_t *state, const trv_mpi_arguments_t *call)
+trv_mpi_decision_t *trv_mpi_decision_find(trv_mpi_state_t *state, const trv_mpi_reduction_t *call)
 {
     trv_cache_t *cache = &state->decisions;
     if (call->count <= 0 || call->count > FOUND_COUNT_MAX)
         return NULL;
     for (trv_cache_entry_t **place = &cache->first; *place; place = &(*place)->next) {
         const trv_mpi_decision_t *decision = (const trv_mpi_decision_t *)(void *)(*place)->object;
-        const trv_mpi_want_t *kind = &decision->kind;
+        const trv_mpi_arguments_t *kind = &decision->kind;
         if (kind->datatype != call->datatype || kind->op != call->op || kind->collective != call->collective ||
             !kind->elements.predefined)
             continue;
@@ -167,13 +168,14 @@ trv_mpi_decision_t *trv_mpi_decision_find(trv_mpi_state_t *state, const trv_mpi_
     return NULL;
 }
 
-trv_mpi_decision_t *trv_mpi_decision_look(trv_mpi_state_t *state, const trv_mpi_want_t *want)
+trv_mpi_decision_t *trv_mpi_decision_look(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
 {
     trv_cache_t *cache = &state->decisions;
-    const size_t bytes = trv_mpi_vector_bytes(want, state->ranks);
+    const size_t bytes = trv_mpi_vector_bytes(arguments, state->ranks);
     for (trv_cache_entry_t **place = &cache->first; *place; place = &(*place)->next) {
         const trv_mpi_decision_t *decision = (const trv_mpi_decision_t *)(void *)(*place)->object;
-        if (bytes >= decision->bytes_min && bytes <= decision->bytes_max && trv_mpi_same_kind(&decision->kind, want))
+        if (bytes >= decision->bytes_min && bytes <= decision->bytes_max &&
+            trv_mpi_same_signature(&decision->kind, arguments))
             return (trv_mpi_decision_t *)(void *)trv_cache_use(cache, place);
     }
     return NULL;

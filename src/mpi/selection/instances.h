@@ -20,9 +20,9 @@
 
 typedef struct trv_mpi_decision {
     trv_cached_t cached;           /* must be first: the cache's pointers are cast to trv_mpi_decision_t */
-    trv_mpi_want_t kind;           /* the signature, from the first call; its count has no meaning */
+    trv_mpi_arguments_t kind;      /* the signature, from the first call; its count has no meaning */
     uint64_t bytes_min, bytes_max; /* the sizes of vectors that the decision applies to */
-    trv_mpi_recipe_t recipe;
+    trv_mpi_plan_spec_t spec;
     char algorithm[TRV_ALGORITHM_NAME_MAX];
     trv_schedule_t *schedule; /* NULL: calls fall back to the MPI library */
     trv_mpi_layout_t layout;  /* for a communicator whose nodes form no torus */
@@ -32,9 +32,10 @@ typedef struct trv_mpi_decision {
     trv_pool_t pool;         /* of instances that no run uses */
 } trv_mpi_decision_t;
 
-/* Creates a decision for calls with the signature of `want` and vectors of bytes_min to bytes_max bytes. They fall back
+/* Creates a decision for calls with the signature of `arguments` and vectors of bytes_min to bytes_max bytes. They fall back
  * to the MPI library until a plan specification is filled in. NULL: no memory. */
-trv_mpi_decision_t *trv_mpi_decision_create(const trv_mpi_want_t *want, uint64_t bytes_min, uint64_t bytes_max);
+trv_mpi_decision_t *trv_mpi_decision_create(const trv_mpi_arguments_t *arguments, uint64_t bytes_min,
+                                            uint64_t bytes_max);
 void trv_mpi_decision_hold(trv_mpi_decision_t *decision);
 void trv_mpi_decision_release(trv_mpi_decision_t *decision);
 
@@ -46,8 +47,8 @@ void trv_mpi_decision_leave(trv_mpi_decision_t *decision);
 
 /* The communicator's decision for a call; NULL: there is none yet. The first function finds only decisions for
  * predefined types and operations; it is fast, because their handles determine the signature. */
-trv_mpi_decision_t *trv_mpi_decision_find(trv_mpi_state_t *state, const trv_mpi_arguments_t *call);
-trv_mpi_decision_t *trv_mpi_decision_look(trv_mpi_state_t *state, const trv_mpi_want_t *want);
+trv_mpi_decision_t *trv_mpi_decision_find(trv_mpi_state_t *state, const trv_mpi_reduction_t *call);
+trv_mpi_decision_t *trv_mpi_decision_look(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments);
 
 /* Takes an instance for a run on `state`, with the tags of blocking calls, this count and these handles. After the run
  * the caller returns it by trv_mpi_decision_give. NULL, with the message in trv_last_error(), if there is no memory. */
@@ -55,6 +56,6 @@ trv_mpi_operation_t *trv_mpi_decision_take(trv_mpi_decision_t *decision, trv_mpi
                                            MPI_Datatype datatype, MPI_Op op);
 void trv_mpi_decision_give(trv_mpi_operation_t *operation);
 /* The decision's instances as a pool for requests (request.h). It holds a reference to the decision. */
-trv_mpi_lender_t trv_mpi_decision_lend(trv_mpi_decision_t *decision);
+trv_mpi_instances_t trv_mpi_decision_instances(trv_mpi_decision_t *decision);
 
 #endif

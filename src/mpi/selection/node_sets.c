@@ -146,16 +146,16 @@ static void take(const trv_mpi_state_t *state, const question_t *question, const
                       trv_order_name(best->order), state->config.why);
 }
 
-int trv_mpi_planned_on_nodes(const trv_mpi_state_t *state, const trv_mpi_want_t *want, bool must_win,
+int trv_mpi_planned_on_nodes(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool must_win,
                              trv_choice_t *choice)
 {
     const trv_network_t *machine = &trv_mpi_world()->network;
     const trv_chooser_t chooser = trv_mpi_chooser(state, machine, trv_mpi_world()->shared_port);
-    const trv_signature_t signature = trv_mpi_signature(want);
+    const trv_signature_t signature = trv_mpi_signature(arguments);
     const question_t question = {.machine = &machine->torus,
                                  .nodes = state->config.network.torus.ranks,
-                                 .node = state->config.site,
-                                 .bytes = trv_size_class(trv_mpi_vector_bytes(want, state->ranks)),
+                                 .node = state->config.machine_node,
+                                 .bytes = trv_size_class(trv_mpi_vector_bytes(arguments, state->ranks)),
                                  .network = chooser.simulation,
                                  .constraints = trv_signature_constraints(&signature, chooser.allow_inconsistent)};
     answer_t answer;

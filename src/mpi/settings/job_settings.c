@@ -44,19 +44,19 @@ static void read_environment(void)
     warnings_t warnings = {0};
     trv_settings_read(&settings, &(trv_rules_reader_t){trv_algorithm_check, keep_warning, &warnings});
     shared_text = trv_settings_text(&shared_length);
-    may_serve = trv_settings_may_serve(&settings);
+    may_serve = trv_settings_may_dispatch(&settings);
     trv_mpi_log_begin(&settings);
     trv_mpi_recorder_begin(&settings);
     trv_mpi_watch_begin(&settings);
     for (int i = 0; i < warnings.count; i++) {
         if (warnings.text[i])
-            trv_mpi_warn("%s", warnings.text[i]);
+            trv_mpi_log_warning("%s", warnings.text[i]);
         free(warnings.text[i]);
     }
     if (settings.fault && trv_mpi_is_drop_in()) /* with the API, calls return the fault as an error */
-        trv_mpi_refuse(trv_mpi_log_rank(), "%s", settings.fault);
-    else if (!may_serve && trv_mpi_is_drop_in() && trv_mpi_heard(TRV_DEBUG_INFO, trv_mpi_log_rank()))
-        trv_mpi_say("neither a torus nor an algorithm nor rules are set: all calls go to the MPI library");
+        trv_mpi_log_fallback(trv_mpi_log_rank(), "%s", settings.fault);
+    else if (!may_serve && trv_mpi_is_drop_in() && trv_mpi_log_enabled(TRV_DEBUG_INFO, trv_mpi_log_rank()))
+        trv_mpi_log_line("neither a torus nor an algorithm nor rules are set: all calls go to the MPI library");
 }
 
 const trv_mpi_settings_t *trv_mpi_settings_read(void)
@@ -81,7 +81,7 @@ static bool rules_known;
 static void warn(void *context, const char *sentence)
 {
     (void)context;
-    trv_mpi_warn("%s", sentence);
+    trv_mpi_log_warning("%s", sentence);
 }
 
 int trv_mpi_settings_rules(const char *text, size_t length)
@@ -116,7 +116,7 @@ int trv_mpi_settings_rules_fault(const char *sentence)
 
 void trv_mpi_mode(trv_mpi_use_t use) { atomic_store(&trv_mpi_use, use); }
 
-bool trv_mpi_may_serve(void)
+bool trv_mpi_may_dispatch(void)
 {
     pthread_once(&once, read_environment);
     return may_serve;

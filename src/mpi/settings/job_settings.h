@@ -55,7 +55,7 @@ static inline bool trv_mpi_is_component(void) { return atomic_load(&trv_mpi_use)
 
 /* False if no setting can make the drop-in dispatch a call: no torus, no topology, no algorithm by name and no rules
  * are set, or one of them has a wrong value. */
-bool trv_mpi_may_serve(void);
+bool trv_mpi_may_dispatch(void);
 
 /* Stores the rules of TRIVANCE_RULES_FILE, which rank 0 reads and broadcasts: the text of the file, or the message why
  * it could not be read. Only the first call of either function has an effect. TRV_OK or TRV_ERR_MEMORY; an error in the

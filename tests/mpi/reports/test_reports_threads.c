@@ -54,7 +54,7 @@ static void *call(void *argument)
             for (int again = 0; again <= i; again++)
                 trv_mpi_record_begin(own, "allgather", 64, "bruck-b", false);
         }
-        trv_mpi_refuse(0, "reason %d", i % 10);
+        trv_mpi_log_fallback(0, "reason %d", i % 10);
     }
     trv_mpi_watch_end(&watch, &waiting);
     trv_mpi_recorder_destroy(own);

@@ -50,13 +50,13 @@ typedef struct opened {
 } opened_t;
 
 typedef struct endpoint {
-    trv_hub_t *hub;
+    trv_loopback_t *loopback;
     int rank, handles; /* number of handles opened so far; the n-th handles of all ranks belong together */
     opened_t *opened;
     trv_transport_t transport;
 } endpoint_t;
 
-struct trv_hub {
+struct trv_loopback {
     int ranks;
     endpoint_t *endpoint;
     mailbox_t *mailbox;
@@ -140,9 +140,9 @@ static void deliver(request_t *send, request_t *receive)
 }
 
 /* Adds a request to the receiver's mailbox, or completes it at once if its partner is there. */
-static void request_file(trv_hub_t *hub, request_t *request)
+static void request_file(trv_loopback_t *loopback, request_t *request)
 {
-    mailbox_t *mailbox = &hub->mailbox[request->mailbox];
+    mailbox_t *mailbox = &loopback->mailbox[request->mailbox];
     pthread_mutex_lock(&mailbox->lock);
     struct queue *queue = queue_of(mailbox, request->handle, request->peer, request->tag);
     request_t *partner = take_partner(queue, request);
@@ -163,9 +163,9 @@ static void request_file(trv_hub_t *hub, request_t *request)
 static int post(endpoint_t *endpoint, int base, int slot, bool is_send, int peer, int tag, void *data, size_t bytes)
 {
     opened_t *opened = find_opened(endpoint, base);
-    if (!opened || peer < 0 || peer >= endpoint->hub->ranks)
-        return trv_fail(TRV_ERR_TRANSPORT, "rank %d of the hub has no peer %d (its ranks are 0 … %d)", endpoint->rank,
-                        peer, endpoint->hub->ranks - 1);
+    if (!opened || peer < 0 || peer >= endpoint->loopback->ranks)
+        return trv_fail(TRV_ERR_TRANSPORT, "rank %d of the loopback has no peer %d (its ranks are 0 … %d)",
+                        endpoint->rank, peer, endpoint->loopback->ranks - 1);
     request_t *request = &opened->request[slot];
     request->is_send = is_send;
     request->handle = base;
@@ -174,7 +174,7 @@ static int post(endpoint_t *endpoint, int base, int slot, bool is_send, int peer
     request->bytes = bytes;
     request->peer = is_send ? endpoint->rank : peer;
     request->mailbox = is_send ? peer : endpoint->rank;
-    request_file(endpoint->hub, request);
+    request_file(endpoint->loopback, request);
     return 0;
 }
 
@@ -208,7 +208,7 @@ static int hub_cancel(void *context, int base, int slot)
 {
     endpoint_t *endpoint = context;
     request_t *request = &find_opened(endpoint, base)->request[slot];
-    mailbox_t *mailbox = &endpoint->hub->mailbox[request->mailbox];
+    mailbox_t *mailbox = &endpoint->loopback->mailbox[request->mailbox];
     pthread_mutex_lock(&mailbox->lock);
     bool waiting = atomic_load_explicit(&request->state, memory_order_relaxed) == WAITING;
     if (waiting) {
@@ -227,24 +227,24 @@ static int hub_cancel(void *context, int base, int slot)
     return 0;
 }
 
-int trv_hub_create(trv_hub_t **hub, int ranks)
+int trv_loopback_create(trv_loopback_t **loopback, int ranks)
 {
-    *hub = NULL;
+    *loopback = NULL;
     if (ranks < 1)
-        return trv_fail(TRV_ERR_ARGUMENT, "a hub needs at least one rank, not %d", ranks);
-    trv_hub_t *made = calloc(1, sizeof *made);
+        return trv_fail(TRV_ERR_ARGUMENT, "a loopback needs at least one rank, not %d", ranks);
+    trv_loopback_t *made = calloc(1, sizeof *made);
     if (made) {
         made->endpoint = calloc((size_t)ranks, sizeof *made->endpoint);
         made->mailbox = calloc((size_t)ranks, sizeof *made->mailbox);
     }
     if (!made || !made->endpoint || !made->mailbox) {
-        trv_hub_destroy(made);
+        trv_loopback_destroy(made);
         return trv_fail_memory();
     }
     for (; made->ranks < ranks; made->ranks++) {
         endpoint_t *endpoint = &made->endpoint[made->ranks];
         mailbox_t *mailbox = &made->mailbox[made->ranks];
-        endpoint->hub = made;
+        endpoint->loopback = made;
         endpoint->rank = made->ranks;
         endpoint->transport = (trv_transport_t){TRV_TRANSPORT, endpoint, hub_open,   hub_close, hub_send,
                                                 hub_receive,   hub_test, hub_cancel, NULL};
@@ -252,29 +252,29 @@ int trv_hub_create(trv_hub_t **hub, int ranks)
         for (int b = 0; b < BUCKETS; b++)
             mailbox->bucket[b].end = &mailbox->bucket[b].first;
     }
-    *hub = made;
+    *loopback = made;
     return 0;
 }
 
-void trv_hub_destroy(trv_hub_t *hub)
+void trv_loopback_destroy(trv_loopback_t *loopback)
 {
-    if (!hub)
+    if (!loopback)
         return;
-    for (int r = 0; r < hub->ranks; r++) {
-        while (hub->endpoint[r].opened)
-            hub_close(&hub->endpoint[r], hub->endpoint[r].opened->handle);
-        pthread_mutex_destroy(&hub->mailbox[r].lock);
+    for (int r = 0; r < loopback->ranks; r++) {
+        while (loopback->endpoint[r].opened)
+            hub_close(&loopback->endpoint[r], loopback->endpoint[r].opened->handle);
+        pthread_mutex_destroy(&loopback->mailbox[r].lock);
     }
-    free(hub->endpoint);
-    free(hub->mailbox);
-    free(hub);
+    free(loopback->endpoint);
+    free(loopback->mailbox);
+    free(loopback);
 }
 
-const trv_transport_t *trv_hub_transport(trv_hub_t *hub, int rank)
+const trv_transport_t *trv_loopback_transport(trv_loopback_t *loopback, int rank)
 {
-    if (!hub || rank < 0 || rank >= hub->ranks) {
-        trv_fail(TRV_ERR_ARGUMENT, "the hub has no rank %d", rank);
+    if (!loopback || rank < 0 || rank >= loopback->ranks) {
+        trv_fail(TRV_ERR_ARGUMENT, "the loopback has no rank %d", rank);
         return NULL;
     }
-    return &hub->endpoint[rank].transport;
+    return &loopback->endpoint[rank].transport;
 }

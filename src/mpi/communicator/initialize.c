@@ -14,7 +14,7 @@
  *
  * Memory is allocated before the first exchange, because allocation can fail on a single rank; the exchange reports it.
  */
-#include "mpi/communicator/adopt.h"
+#include "mpi/communicator/initialize.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,8 +50,8 @@ enum {
 /* The memory that a rank allocates before the exchanges. */
 typedef struct candidate {
     trv_mpi_members_t *members;
-    trv_mpi_numbers_t *numbers;
-    trv_mpi_seat_t *seat;
+    trv_mpi_context_ids_t *context_ids;
+    trv_mpi_location_t *location;
     int rank, ranks;
     bool fresh; /* this rank (after the exchange: any rank) has not inherited the state */
 } candidate_t;
@@ -59,10 +59,10 @@ typedef struct candidate {
 static void clear(candidate_t *candidate)
 {
     trv_mpi_members_release(candidate->members);
-    if (candidate->numbers)
-        free(candidate->numbers->duplicate);
-    free(candidate->numbers);
-    free(candidate->seat);
+    if (candidate->context_ids)
+        free(candidate->context_ids->duplicate);
+    free(candidate->context_ids);
+    free(candidate->location);
 }
 
 static bool prepare(candidate_t *candidate, MPI_Comm comm)
@@ -71,11 +71,11 @@ static bool prepare(candidate_t *candidate, MPI_Comm comm)
     PMPI_Comm_rank(comm, &candidate->rank);
     PMPI_Comm_size(comm, &candidate->ranks);
     candidate->members = trv_mpi_members_create(candidate->rank, candidate->ranks);
-    candidate->numbers = calloc(1, sizeof *candidate->numbers);
-    candidate->seat = calloc((size_t)candidate->ranks, sizeof *candidate->seat);
-    if (candidate->numbers)
-        candidate->numbers->duplicate = calloc(TRV_MPI_BLOCK - 1, sizeof *candidate->numbers->duplicate);
-    bool have = candidate->numbers && candidate->numbers->duplicate && candidate->seat;
+    candidate->context_ids = calloc(1, sizeof *candidate->context_ids);
+    candidate->location = calloc((size_t)candidate->ranks, sizeof *candidate->location);
+    if (candidate->context_ids)
+        candidate->context_ids->duplicate = calloc(TRV_MPI_BLOCK - 1, sizeof *candidate->context_ids->duplicate);
+    bool have = candidate->context_ids && candidate->context_ids->duplicate && candidate->location;
     if (!have)
         trv_fail_memory();
     return candidate->members && have;
@@ -128,13 +128,13 @@ static int compare_and_propose(MPI_Comm comm, candidate_t *candidate, bool able,
     trv_mpi_word_pair(&word[DIGEST], trv_mpi_own_digest());
     trv_mpi_word_pair(&word[JOB], job ? (uint64_t)job->id : 0);
     *block = 0;
-    int code = trv_mpi_greatest(comm, word, WORDS, FIRST_CALL);
+    int code = trv_mpi_allreduce_max(comm, word, WORDS, FIRST_CALL);
     if (code != MPI_SUCCESS)
         code = (trv_mpi_transport_error("comparing the ranks' settings", code), MPI_ERR_OTHER);
     else
         code = judge(comm, word, able);
     if (code == MPI_SUCCESS && word[NO_NETWORK])
-        code = trv_mpi_world_learn(comm);
+        code = trv_mpi_world_discover(comm);
     bool agreed = code == MPI_SUCCESS && !word[NO_JOB];
     candidate->fresh = word[FRESH];
     *same = trv_mpi_word_agrees(&word[BLOCK]);
@@ -145,32 +145,32 @@ static int compare_and_propose(MPI_Comm comm, candidate_t *candidate, bool able,
 
 /* ---- The second exchange ----------------------------------------------------------------------------------------- */
 
-static trv_mpi_seat_t own_record(const trv_mpi_domain_t *domain, bool taken)
+static trv_mpi_location_t own_record(const trv_mpi_domain_t *domain, bool taken)
 {
     const trv_mpi_world_t *world = trv_mpi_world();
-    trv_mpi_seat_t seat = {.rank = domain->rank, .code = TRV_ERR_STATE, .taken = taken};
+    trv_mpi_location_t location = {.rank = domain->rank, .code = TRV_ERR_STATE, .taken = taken};
     if (world) {
-        seat.code = world->code;
-        seat.place = world->place;
-        seat.digest = world->digest;
+        location.code = world->code;
+        location.place = world->place;
+        location.digest = world->digest;
     }
-    return seat;
+    return location;
 }
 
 /* Performs the second exchange. *anywhere: the block is taken on a rank. */
 static int exchange_records(MPI_Comm comm, candidate_t *candidate, const trv_mpi_domain_t *domain, bool taken,
                             bool *anywhere)
 {
-    trv_mpi_seat_t mine = own_record(domain, taken);
-    int code = trv_mpi_collect(comm, &mine, candidate->seat, sizeof mine, FIRST_CALL);
+    trv_mpi_location_t mine = own_record(domain, taken);
+    int code = trv_mpi_allgather(comm, &mine, candidate->location, sizeof mine, FIRST_CALL);
     if (code != MPI_SUCCESS)
         return trv_mpi_transport_error("comparing the ranks' places", code), MPI_ERR_OTHER;
     *anywhere = false;
     bool same = true;
     for (int r = 0; r < candidate->ranks; r++) {
-        *anywhere = *anywhere || candidate->seat[r].taken;
-        candidate->members->of[r] = candidate->seat[r].rank;
-        same = same && candidate->seat[r].rank == r;
+        *anywhere = *anywhere || candidate->location[r].taken;
+        candidate->members->of[r] = candidate->location[r].rank;
+        same = same && candidate->location[r].rank == r;
     }
     if (same && !*anywhere) {
         free(candidate->members->of);
@@ -225,11 +225,11 @@ static int find_block(MPI_Comm comm, candidate_t *candidate, bool able, trv_mpi_
 static void set_block(trv_mpi_state_t *state, candidate_t *candidate, trv_mpi_domain_t *domain, int block)
 {
     trv_mpi_domain_hold(domain);
-    candidate->numbers->domain = domain;
-    candidate->numbers->block = block;
-    atomic_init(&candidate->numbers->references, 1);
-    state->ids.numbers = candidate->numbers;
-    candidate->numbers = NULL;
+    candidate->context_ids->domain = domain;
+    candidate->context_ids->block = block;
+    atomic_init(&candidate->context_ids->references, 1);
+    state->ids.context_ids = candidate->context_ids;
+    candidate->context_ids = NULL;
     trv_mpi_state_number(state);
 }
 
@@ -240,7 +240,7 @@ static void set_members(trv_mpi_state_t *state, candidate_t *candidate, trv_mpi_
     state->rank = candidate->rank;
     state->ranks = candidate->ranks;
     state->members = candidate->members;
-    trv_mpi_wiring_init(state->members->wiring, state->members, candidate->seat, state->user,
+    trv_mpi_wiring_init(state->members->wiring, state->members, candidate->location, state->user,
                         (block * TRV_MPI_BLOCK + TRV_MPI_BLOCK - 1) * TRV_MPI_NUMBER_TAGS); /* unused yet */
     free(state->members->scratch);
     state->members->scratch = NULL;
@@ -256,7 +256,7 @@ static void drop_inherited(trv_mpi_state_t *state)
     state->config.configured = state->config.named = state->config.left = state->config.unable = false;
 }
 
-int trv_mpi_adopt(MPI_Comm comm, trv_mpi_state_t *state)
+int trv_mpi_communicator_init(MPI_Comm comm, trv_mpi_state_t *state)
 {
     candidate_t candidate;
     trv_mpi_domain_t *domain = NULL;
@@ -279,17 +279,17 @@ int trv_mpi_adopt(MPI_Comm comm, trv_mpi_state_t *state)
 
 /* ---- More context ids -------------------------------------------------------------------------------------------- */
 
-static int agree_block(trv_mpi_state_t *state, trv_mpi_numbers_t **agreed)
+static int agree_block(trv_mpi_state_t *state, trv_mpi_context_ids_t **agreed)
 {
     static const char what[] = "make a plan or a persistent request";
     trv_mpi_domain_t *domain = state->members->domain;
-    const trv_mpi_circle_t circle = trv_mpi_state_circle(state);
-    trv_mpi_numbers_t *numbers = calloc(1, sizeof *numbers);
+    const trv_mpi_oob_t oob = trv_mpi_state_oob(state);
+    trv_mpi_context_ids_t *context_ids = calloc(1, sizeof *context_ids);
     int refused = 0;
     for (;;) {
-        int proposed = numbers ? trv_mpi_block_propose(domain, refused) : domain->blocks;
+        int proposed = context_ids ? trv_mpi_block_propose(domain, refused) : domain->blocks;
         int64_t word = proposed;
-        if (trv_mpi_circle_greatest(&circle, &word, 1, what) != MPI_SUCCESS)
+        if (trv_mpi_oob_allreduce_max(&oob, &word, 1, what) != MPI_SUCCESS)
             word = domain->blocks;
         int block = (int)word;
         if (block != proposed)
@@ -297,35 +297,35 @@ static int agree_block(trv_mpi_state_t *state, trv_mpi_numbers_t **agreed)
         if (block == domain->blocks)
             break;
         int64_t taken = block != proposed && !trv_mpi_block_take(domain, block), anywhere = taken;
-        int code = trv_mpi_circle_greatest(&circle, &anywhere, 1, what);
+        int code = trv_mpi_oob_allreduce_max(&oob, &anywhere, 1, what);
         if (code == MPI_SUCCESS && !anywhere) {
-            *numbers = (trv_mpi_numbers_t){.domain = domain, .block = block};
-            atomic_init(&numbers->references, 1);
+            *context_ids = (trv_mpi_context_ids_t){.domain = domain, .block = block};
+            atomic_init(&context_ids->references, 1);
             trv_mpi_domain_hold(domain);
-            *agreed = numbers;
+            *agreed = context_ids;
             return MPI_SUCCESS;
         }
         if (!taken)
             trv_mpi_block_give_back(domain, block);
         refused = block;
     }
-    free(numbers);
+    free(context_ids);
     return fail_with(MPI_ERR_OTHER, TRV_ERR_UNSUPPORTED, "no message tags are left for it, or a rank has no memory");
 }
 
-int trv_mpi_state_position(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers, int *tag)
+int trv_mpi_state_position(trv_mpi_state_t *state, trv_mpi_context_ids_t **context_ids, int *tag)
 {
     if (!state->ids.extra || state->ids.extra_given == TRV_MPI_BLOCK * TRV_MPI_POSITIONS) {
-        trv_mpi_numbers_t *fresh;
+        trv_mpi_context_ids_t *fresh;
         int code = agree_block(state, &fresh);
         if (code != MPI_SUCCESS)
             return code;
-        trv_mpi_numbers_release(state->ids.extra);
+        trv_mpi_context_ids_release(state->ids.extra);
         state->ids.extra = fresh;
         state->ids.extra_given = 0;
     }
-    *numbers = state->ids.extra;
+    *context_ids = state->ids.extra;
     atomic_fetch_add_explicit(&state->ids.extra->references, 1, memory_order_relaxed);
-    *tag = trv_mpi_numbers_tag(state->ids.extra, state->ids.extra_given++);
+    *tag = trv_mpi_context_ids_tag(state->ids.extra, state->ids.extra_given++);
     return MPI_SUCCESS;
 }

@@ -1,8 +1,8 @@
 /*
- * The arguments of a call as the program passes them, and checked and converted for the executor.
+ * The reduction of a call as the program passes them, and checked and converted for the executor.
  */
-#ifndef TRIVANCE_MPI_OPERATIONS_WANT_H
-#define TRIVANCE_MPI_OPERATIONS_WANT_H
+#ifndef TRIVANCE_MPI_OPERATIONS_CALL_ARGUMENTS_H
+#define TRIVANCE_MPI_OPERATIONS_CALL_ARGUMENTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,56 +14,56 @@
 #include "collective/signature.h"
 #include "mpi/operations/elements.h"
 
-/* The arguments that the program passes. An AllGather whose send type and receive type differ uses trv_mpi_gather_t. */
-typedef struct trv_mpi_arguments {
+/* The reduction that the program passes. An AllGather whose send type and receive type differ uses trv_mpi_gather_t. */
+typedef struct trv_mpi_reduction {
     trv_collective_t collective;
     const void *input; /* or MPI_IN_PLACE */
     void *output;
     MPI_Count count;
     MPI_Datatype datatype;
     MPI_Op op; /* not used by AllGather */
-} trv_mpi_arguments_t;
+} trv_mpi_reduction_t;
 
-/* The converted arguments. For AllGather the elements are bytes: see trv_mpi_bytes. */
-typedef struct trv_mpi_want {
+/* The converted reduction. For AllGather the elements are bytes: see trv_mpi_byte_arguments. */
+typedef struct trv_mpi_arguments {
     trv_collective_t collective;
     size_t count; /* elements of the vector for AllReduce, of a block for the other collectives */
     MPI_Datatype datatype;
     MPI_Op op;
     trv_mpi_elements_t elements;
     const trv_schedule_t *schedule; /* passed by the user; NULL: one is chosen */
-} trv_mpi_want_t;
+} trv_mpi_arguments_t;
 
 /* Checks and converts count, type and operation. MPI_SUCCESS, or an error class with the message in
  * trv_last_error(). */
-int trv_mpi_want(const trv_mpi_arguments_t *arguments, trv_mpi_want_t *want);
+int trv_mpi_arguments(const trv_mpi_reduction_t *reduction, trv_mpi_arguments_t *arguments);
 
-/* The converted arguments of an AllGather of `bytes` from every rank. */
-trv_mpi_want_t trv_mpi_bytes(size_t bytes);
+/* The converted reduction of an AllGather of `bytes` from every rank. */
+trv_mpi_arguments_t trv_mpi_byte_arguments(size_t bytes);
 
-static inline trv_signature_t trv_mpi_signature(const trv_mpi_want_t *want)
+static inline trv_signature_t trv_mpi_signature(const trv_mpi_arguments_t *arguments)
 {
-    return (trv_signature_t){.collective = want->collective,
-                             .element_bytes = want->elements.size,
-                             .exact = want->elements.exact,
-                             .idempotent = want->elements.idempotent};
+    return (trv_signature_t){.collective = arguments->collective,
+                             .element_bytes = arguments->elements.size,
+                             .exact = arguments->elements.exact,
+                             .idempotent = arguments->elements.idempotent};
 }
 
 /* Bytes of the whole vector on `ranks` ranks. */
-static inline size_t trv_mpi_vector_bytes(const trv_mpi_want_t *want, int ranks)
+static inline size_t trv_mpi_vector_bytes(const trv_mpi_arguments_t *arguments, int ranks)
 {
-    const trv_signature_t signature = trv_mpi_signature(want);
-    return trv_signature_bytes(&signature, want->count, ranks);
+    const trv_signature_t signature = trv_mpi_signature(arguments);
+    return trv_signature_bytes(&signature, arguments->count, ranks);
 }
 
 /* Whether two calls have the same operation signature, whatever their counts; then one decision applies to both. Only
  * properties that are the same on all ranks are compared: the type of a kernel, not its handle (MPI_INT on one rank may
  * be MPI_INTEGER on another). For user-defined types and operations the sizes and properties are compared, because MPI
  * may reuse the handle of one that was freed. */
-bool trv_mpi_same_kind(const trv_mpi_want_t *a, const trv_mpi_want_t *b);
+bool trv_mpi_same_signature(const trv_mpi_arguments_t *a, const trv_mpi_arguments_t *b);
 
 /* A hash of the operation signature, the same on all ranks. */
-uint64_t trv_mpi_kind_hash(const trv_mpi_want_t *want);
+uint64_t trv_mpi_signature_hash(const trv_mpi_arguments_t *arguments);
 
 /* Whether the send buffer overlaps the receive buffer, without MPI_IN_PLACE. MPI forbids this. Such a call runs on
  * copies (TRV_MPI_COPIED), so that no other rank waits or gets wrong results. Afterwards it returns an error
@@ -71,7 +71,8 @@ uint64_t trv_mpi_kind_hash(const trv_mpi_want_t *want);
  * part of the receive buffer. With TRIVANCE_CHECK it is always an error, and all ranks return one before they send any
  * data. */
 typedef enum trv_mpi_alias { TRV_MPI_APART, TRV_MPI_COPIED, TRV_MPI_FORBIDDEN } trv_mpi_alias_t;
-trv_mpi_alias_t trv_mpi_alias(const trv_mpi_want_t *want, int rank, int ranks, const void *input, const void *output);
+trv_mpi_alias_t trv_mpi_alias(const trv_mpi_arguments_t *arguments, int rank, int ranks, const void *input,
+                              const void *output);
 /* MPI_ERR_BUFFER for TRV_MPI_FORBIDDEN, with the message in trv_last_error(); else MPI_SUCCESS. */
 int trv_mpi_alias_class(trv_mpi_alias_t alias);
 

@@ -25,31 +25,31 @@ static trv_instance_t *instance_of(const struct trv_net_request *request)
 
 static void destroy(trv_cached_t *cached);
 
-int trv_kind_make(trv_kind_t **made, trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
-                  uint64_t bytes, const char *wanted)
+int trv_net_entry_make(trv_net_entry_t **made, trv_net_comm_t *comm, trv_collective_t collective,
+                       const trv_elements_t *elements, uint64_t bytes, const char *wanted)
 {
-    trv_kind_t *kind = calloc(1, sizeof *kind);
-    if (!kind)
+    trv_net_entry_t *entry = calloc(1, sizeof *entry);
+    if (!entry)
         return trv_fail_memory();
-    kind->comm = comm;
-    kind->collective = collective;
-    kind->elements = *elements;
-    kind->bytes = bytes;
-    snprintf(kind->wanted, sizeof kind->wanted, "%s", wanted);
-    pthread_mutex_init(&kind->lock, NULL);
-    trv_pool_init(&kind->pool, INT_MAX);
-    trv_cached_init(&kind->cached, destroy);
-    *made = kind;
+    entry->comm = comm;
+    entry->collective = collective;
+    entry->elements = *elements;
+    entry->bytes = bytes;
+    snprintf(entry->wanted, sizeof entry->wanted, "%s", wanted);
+    pthread_mutex_init(&entry->lock, NULL);
+    trv_pool_init(&entry->pool, INT_MAX);
+    trv_cached_init(&entry->cached, destroy);
+    *made = entry;
     return TRV_OK;
 }
 
 /* Fills in the arguments that must be equal on all ranks. User-defined elements and reductions are not compared. */
-static void sign(const trv_kind_t *kind, trv_broadcast_t *call)
+static void sign(const trv_net_entry_t *entry, trv_broadcast_t *call)
 {
-    const bool reduces = trv_collective_shape(kind->collective)->reduces && !kind->elements.reduce;
-    call->collective = (int32_t)kind->collective;
-    call->type = kind->elements.reduce ? -1 : (int32_t)kind->elements.type;
-    call->op = reduces ? (int32_t)kind->elements.op : -1;
+    const bool reduces = trv_collective_shape(entry->collective)->reduces && !entry->elements.reduce;
+    call->collective = (int32_t)entry->collective;
+    call->type = entry->elements.reduce ? -1 : (int32_t)entry->elements.type;
+    call->op = reduces ? (int32_t)entry->elements.op : -1;
 }
 
 static void describe_call(const trv_broadcast_t *call, char text[64])
@@ -62,82 +62,82 @@ static void describe_call(const trv_broadcast_t *call, char text[64])
 
 /* Compares the call of this rank with that of rank 0. Calls with different arguments may send messages of equal
  * lengths, so that no other check would detect the difference. */
-static int compare_calls(const trv_kind_t *kind)
+static int compare_calls(const trv_net_entry_t *entry)
 {
     trv_broadcast_t own = {.collective = 0};
-    const trv_broadcast_t *first = &kind->broadcast;
-    sign(kind, &own);
+    const trv_broadcast_t *first = &entry->broadcast;
+    sign(entry, &own);
     if (own.collective == first->collective && own.type == first->type && own.op == first->op)
         return TRV_OK;
     char here[64], there[64];
     describe_call(&own, here);
     describe_call(first, there);
     return trv_fail(TRV_ERR_INVALID, "rank %d calls %s where rank %d calls %s",
-                    trv_member(kind->comm, kind->comm->rank), here, trv_member(kind->comm, 0), there);
+                    trv_member(entry->comm, entry->comm->rank), here, trv_member(entry->comm, 0), there);
 }
 
 /* Logs the decision in the format of the MPI layer, which has further fields. */
-static void log_decision(const trv_kind_t *kind)
+static void log_decision(const trv_net_entry_t *entry)
 {
-    const trv_net_t *net = kind->comm->net;
-    const trv_decision_t *decision = &kind->broadcast.decision;
+    const trv_net_t *net = entry->comm->net;
+    const trv_decision_t *decision = &entry->broadcast.decision;
     char line[TRV_ALGORITHM_NAME_MAX + TRV_CHOICE_REASON_MAX + 300], call[64], torus[TRV_TORUS_TEXT_MAX],
         bytes[TRV_BYTES_TEXT_MAX];
     if (!net->settings.info || !net->log || decision->code < 0)
         return;
-    describe_call(&kind->broadcast, call);
-    snprintf(line, sizeof line, "%d ranks, %s: %s, about %s: %s (%s)", kind->comm->size,
-             trv_torus_format(&kind->comm->torus, torus, sizeof torus), call, trv_format_bytes(kind->bytes, bytes),
+    describe_call(&entry->broadcast, call);
+    snprintf(line, sizeof line, "%d ranks, %s: %s, about %s: %s (%s)", entry->comm->size,
+             trv_torus_format(&entry->comm->torus, torus, sizeof torus), call, trv_format_bytes(entry->bytes, bytes),
              decision->algorithm, decision->reason);
     net->log(net->log_context, line);
 }
 
-int trv_kind_decide(trv_kind_t *kind)
+int trv_net_entry_decide(trv_net_entry_t *entry)
 {
-    trv_net_comm_t *comm = kind->comm;
-    if (kind->schedule || comm->size == 1) {
-        kind->decided = true;
+    trv_net_comm_t *comm = entry->comm;
+    if (entry->schedule || comm->size == 1) {
+        entry->decided = true;
         return TRV_OK;
     }
     if (comm->rank == 0) {
-        trv_net_choose(kind, &kind->broadcast.decision);
-        sign(kind, &kind->broadcast);
-        log_decision(kind);
+        trv_net_choose(entry, &entry->broadcast.decision);
+        sign(entry, &entry->broadcast);
+        log_decision(entry);
     }
-    return trv_spread_begin(&kind->spread, comm, &kind->broadcast, sizeof kind->broadcast, 0,
-                            atomic_fetch_add(&comm->calls, 1));
+    return trv_bcast_begin(&entry->bcast, comm, &entry->broadcast, sizeof entry->broadcast, 0,
+                           atomic_fetch_add(&comm->calls, 1));
 }
 
-static int carry_out(trv_kind_t *kind)
+static int carry_out(trv_net_entry_t *entry)
 {
-    trv_decision_t *decision = &kind->broadcast.decision;
-    kind->decided = true;
+    trv_decision_t *decision = &entry->broadcast.decision;
+    entry->decided = true;
     decision->reason[sizeof decision->reason - 1] = decision->spelled[sizeof decision->spelled - 1] = '\0';
     decision->algorithm[sizeof decision->algorithm - 1] = '\0';
-    int rc = compare_calls(kind);
+    int rc = compare_calls(entry);
     if (rc < 0)
-        return trv_net_break(kind->comm->net, rc);
+        return trv_net_break(entry->comm->net, rc);
     if (decision->code < 0)
         return TRV_OK;
-    rc = trv_schedule_create(&kind->made, &kind->comm->torus, decision->spelled, kind->collective);
-    kind->schedule = kind->made;
-    return rc < 0 ? trv_net_break(kind->comm->net, rc) : TRV_OK;
+    rc = trv_schedule_create(&entry->made, &entry->comm->torus, decision->spelled, entry->collective);
+    entry->schedule = entry->made;
+    return rc < 0 ? trv_net_break(entry->comm->net, rc) : TRV_OK;
 }
 
 /* Returns 1 when the decision is available, 0 before, and a negative code if there is no algorithm or the decision
  * failed. */
-static int advance_kind(trv_kind_t *kind)
+static int advance_entry(trv_net_entry_t *entry)
 {
-    pthread_mutex_lock(&kind->lock);
-    int rc = kind->decided ? 1 : trv_spread_advance(&kind->spread);
-    if (rc > 0 && !kind->decided) {
-        rc = carry_out(kind);
+    pthread_mutex_lock(&entry->lock);
+    int rc = entry->decided ? 1 : trv_bcast_advance(&entry->bcast);
+    if (rc > 0 && !entry->decided) {
+        rc = carry_out(entry);
         rc = rc < 0 ? rc : 1;
     }
-    const trv_decision_t *decision = &kind->broadcast.decision;
+    const trv_decision_t *decision = &entry->broadcast.decision;
     if (rc > 0 && decision->code < 0)
         rc = trv_fail(decision->code, "%s", decision->reason);
-    pthread_mutex_unlock(&kind->lock);
+    pthread_mutex_unlock(&entry->lock);
     return rc;
 }
 
@@ -153,17 +153,17 @@ static void destroy_instance(trv_instance_t *instance)
 
 static void destroy(trv_cached_t *cached)
 {
-    trv_kind_t *kind = (trv_kind_t *)(void *)cached;
+    trv_net_entry_t *entry = (trv_net_entry_t *)(void *)cached;
     trv_pooled_t *pooled;
-    while ((pooled = trv_pool_take(&kind->pool)) != NULL)
+    while ((pooled = trv_pool_take(&entry->pool)) != NULL)
         destroy_instance((trv_instance_t *)(void *)pooled);
-    trv_pool_clear(&kind->pool);
-    trv_schedule_destroy(kind->made);
-    pthread_mutex_destroy(&kind->lock);
-    free(kind);
+    trv_pool_clear(&entry->pool);
+    trv_schedule_destroy(entry->made);
+    pthread_mutex_destroy(&entry->lock);
+    free(entry);
 }
 
-void trv_kind_release(trv_kind_t *kind) { trv_cached_release(&kind->cached); }
+void trv_net_entry_release(trv_net_entry_t *entry) { trv_cached_release(&entry->cached); }
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */
 
@@ -184,16 +184,16 @@ static void *take_scratch(void *context, size_t bytes)
 
 static int make_plan(trv_instance_t *instance)
 {
-    const trv_kind_t *kind = instance->kind;
+    const trv_net_entry_t *entry = instance->entry;
     const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .scratch_take = take_scratch, .scratch_context = instance};
-    return trv_plan_create(&instance->plan, kind->schedule, kind->comm->rank, instance->count, &kind->elements,
+    return trv_plan_create(&instance->plan, entry->schedule, entry->comm->rank, instance->count, &entry->elements,
                            &instance->channel.transport, &options);
 }
 
 /* The collective on a communicator of one rank. */
 static int copy(const trv_instance_t *instance)
 {
-    const size_t bytes = instance->count * trv_elements_size(&instance->kind->elements);
+    const size_t bytes = instance->count * trv_elements_size(&instance->entry->elements);
     if (bytes > 0 && instance->output != instance->input)
         memcpy(instance->output, instance->input, bytes);
     return 1;
@@ -201,17 +201,17 @@ static int copy(const trv_instance_t *instance)
 
 static int start(trv_instance_t *instance)
 {
-    const trv_kind_t *kind = instance->kind;
-    const size_t part = instance->count * trv_elements_size(&kind->elements);
+    const trv_net_entry_t *entry = instance->entry;
+    const size_t part = instance->count * trv_elements_size(&entry->elements);
     int rc = instance->plan ? TRV_OK : make_plan(instance);
     if (rc < 0 || instance->only_makes)
         return rc;
     instance->started = true;
     rc = trv_channel_register(&instance->channel, 0, instance->input,
-                              trv_input_bytes(kind->collective, part, kind->comm->size));
+                              trv_input_bytes(entry->collective, part, entry->comm->size));
     if (rc == TRV_OK)
         rc = trv_channel_register(&instance->channel, 1, instance->output,
-                                  trv_output_bytes(kind->collective, part, kind->comm->size));
+                                  trv_output_bytes(entry->collective, part, entry->comm->size));
     return rc < 0 ? rc : trv_plan_start_count(instance->plan, instance->count, instance->input, instance->output);
 }
 
@@ -221,7 +221,7 @@ static int advance(struct trv_net_request *request)
     trv_net_t *net = request->comm->net;
     int rc;
     if (!instance->started) {
-        rc = advance_kind(instance->kind);
+        rc = advance_entry(instance->entry);
         if (rc <= 0)
             return rc;
         if (request->comm->size == 1)
@@ -243,29 +243,30 @@ static int advance(struct trv_net_request *request)
 static void describe(const struct trv_net_request *request, char *text, size_t size)
 {
     const trv_instance_t *instance = instance_of(request);
-    trv_kind_t *kind = instance->kind;
+    trv_net_entry_t *entry = instance->entry;
     if (instance->started && instance->plan) {
         trv_plan_describe_as(instance->plan, request->comm->member, text, size);
         return;
     }
-    pthread_mutex_lock(&kind->lock);
-    if (!kind->decided)
-        trv_spread_describe(&kind->spread, text, size);
-    pthread_mutex_unlock(&kind->lock);
+    pthread_mutex_lock(&entry->lock);
+    if (!entry->decided)
+        trv_bcast_describe(&entry->bcast, text, size);
+    pthread_mutex_unlock(&entry->lock);
 }
 
 static void done(struct trv_net_request *request) { trv_instance_give(instance_of(request)); }
 
-int trv_instance_take(trv_kind_t *kind, trv_instance_t **taken)
+int trv_instance_take(trv_net_entry_t *entry, trv_instance_t **taken)
 {
-    trv_instance_t *instance = (trv_instance_t *)(void *)trv_pool_take(&kind->pool);
+    trv_instance_t *instance = (trv_instance_t *)(void *)trv_pool_take(&entry->pool);
     if (!instance && !(instance = calloc(1, sizeof *instance)))
         return trv_fail_memory();
-    trv_cached_hold(&kind->cached);
-    if (!instance->kind) {
-        instance->kind = kind;
-        trv_channel_init(&instance->channel, kind->comm);
-        trv_request_init(&instance->request, kind->comm, trv_collective_shape(kind->collective)->title, advance, done);
+    trv_cached_hold(&entry->cached);
+    if (!instance->entry) {
+        instance->entry = entry;
+        trv_channel_init(&instance->channel, entry->comm);
+        trv_request_init(&instance->request, entry->comm, trv_collective_shape(entry->collective)->title, advance,
+                         done);
         instance->request.describe = describe;
     }
     *taken = instance;
@@ -274,10 +275,10 @@ int trv_instance_take(trv_kind_t *kind, trv_instance_t **taken)
 
 void trv_instance_give(trv_instance_t *instance)
 {
-    trv_kind_t *kind = instance->kind;
-    if (!trv_pool_give(&kind->pool, &instance->pooled))
+    trv_net_entry_t *entry = instance->entry;
+    if (!trv_pool_give(&entry->pool, &instance->pooled))
         destroy_instance(instance);
-    trv_kind_release(kind);
+    trv_net_entry_release(entry);
 }
 
 /* The members are set before trv_request_begin, because from then on any thread may advance the request. */

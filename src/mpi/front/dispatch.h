@@ -2,20 +2,20 @@
  * Dispatch of calls, for the TRV_ functions, interposed MPI functions and the component: find the communicator's state
  * and the decision, then run a schedule or fall back to the MPI library.
  */
-#ifndef TRIVANCE_MPI_FRONT_SERVE_H
-#define TRIVANCE_MPI_FRONT_SERVE_H
+#ifndef TRIVANCE_MPI_FRONT_DISPATCH_H
+#define TRIVANCE_MPI_FRONT_DISPATCH_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "mpi/operations/gather.h"
 #include "mpi/operations/request.h"
-#include "mpi/operations/want.h"
+#include "mpi/operations/call_arguments.h"
 #include "mpi/selection/decide.h"
 
 /* A call to dispatch. Exactly one of `reduction` and `gather` is set. */
 typedef struct trv_mpi_call {
-    const trv_mpi_arguments_t *reduction;
+    const trv_mpi_reduction_t *reduction;
     const trv_mpi_gather_t *gather;
     uint64_t uneven; /* for a Reduce-Scatter with unequal counts a digest of them, else 0 */
 } trv_mpi_call_t;
@@ -23,11 +23,11 @@ typedef struct trv_mpi_call {
 /* Dispatches a call. True: it was executed, or it failed; *code is MPI_SUCCESS or an error class with the message in
  * trv_last_error(). False, on all ranks: fall back, that is, pass the program's arguments to the MPI library.
  * Collective. */
-bool trv_mpi_serve(const trv_mpi_call_t *call, MPI_Comm comm, int *code);
+bool trv_mpi_dispatch(const trv_mpi_call_t *call, MPI_Comm comm, int *code);
 
-/* The decision for a call, made collectively if there is none yet; trv_mpi_serves(state) must hold. NULL: fall back if
+/* The decision for a call, made collectively if there is none yet; trv_mpi_dispatches(state) must hold. NULL: fall back if
  * *code is MPI_SUCCESS, else *code is an error class. */
-trv_mpi_decision_t *trv_mpi_find_decision(trv_mpi_state_t *state, const trv_mpi_want_t *want, bool on_device,
+trv_mpi_decision_t *trv_mpi_find_decision(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool on_device,
                                           int *code);
 
 /* Fills the job of a request for a call. False: there are no elements, or the arguments are invalid (*code is then an
@@ -45,6 +45,6 @@ int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, co
 
 /* Whether calls on a communicator are dispatched; false if all fall back, as for a NULL state (an
  * intercommunicator). */
-bool trv_mpi_serves(const trv_mpi_state_t *state);
+bool trv_mpi_dispatches(const trv_mpi_state_t *state);
 
 #endif

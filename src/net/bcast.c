@@ -8,79 +8,79 @@
 #include "base/error.h"
 #include "net/inside.h"
 
-static int post(trv_spread_t *spread, trv_flow_op_t *op, bool sends, int peer)
+static int post(trv_bcast_t *bcast, trv_flow_op_t *op, bool sends, int peer)
 {
-    trv_net_comm_t *comm = spread->comm;
+    trv_net_comm_t *comm = bcast->comm;
     op->op = (trv_fabric_op_t){.sends = sends,
                                .way = TRV_NO_WAY,
                                .peer = trv_member(comm, peer),
-                               .tag = trv_peer_tag(comm, peer, sends, spread->inner),
-                               .data = spread->data,
-                               .bytes = spread->bytes};
+                               .tag = trv_peer_tag(comm, peer, sends, bcast->inner),
+                               .data = bcast->data,
+                               .bytes = bcast->bytes};
     return trv_flow_post(comm->net, op);
 }
 
-int trv_spread_begin(trv_spread_t *spread, trv_net_comm_t *comm, void *data, size_t bytes, int root, unsigned number)
+int trv_bcast_begin(trv_bcast_t *bcast, trv_net_comm_t *comm, void *data, size_t bytes, int root, unsigned number)
 {
     const int place = (comm->rank - root + comm->size) % comm->size;
-    *spread = (trv_spread_t){.comm = comm,
-                             .data = data,
-                             .bytes = bytes,
-                             .inner = trv_collective_tag(false, number),
-                             .place = place,
-                             .here = place == 0};
+    *bcast = (trv_bcast_t){.comm = comm,
+                           .data = data,
+                           .bytes = bytes,
+                           .inner = trv_collective_tag(false, number),
+                           .place = place,
+                           .here = place == 0};
     /* Children in ascending order of distance; sends go in descending order, because the farthest has the largest
      * subtree. */
     for (int bit = 1; bit < comm->size && !(place & bit); bit *= 2)
         if (place + bit < comm->size)
-            spread->child[spread->children++] = (place + bit + root) % comm->size;
-    return place == 0 ? TRV_OK : post(spread, &spread->up, false, ((place & (place - 1)) + root) % comm->size);
+            bcast->child[bcast->children++] = (place + bit + root) % comm->size;
+    return place == 0 ? TRV_OK : post(bcast, &bcast->up, false, ((place & (place - 1)) + root) % comm->size);
 }
 
-int trv_spread_advance(trv_spread_t *spread)
+int trv_bcast_advance(trv_bcast_t *bcast)
 {
-    trv_net_t *net = spread->comm->net;
+    trv_net_t *net = bcast->comm->net;
     int rc = 1;
-    if (!spread->here) {
-        spread->awaits = spread->up.op.peer;
-        rc = trv_flow_test(net, &spread->up);
+    if (!bcast->here) {
+        bcast->awaits = bcast->up.op.peer;
+        rc = trv_flow_test(net, &bcast->up);
         if (rc <= 0)
             return rc;
-        spread->here = true;
+        bcast->here = true;
     }
-    while (spread->posted < spread->children) {
-        const int i = spread->posted++;
-        rc = post(spread, &spread->down[i], true, spread->child[spread->children - 1 - i]);
+    while (bcast->posted < bcast->children) {
+        const int i = bcast->posted++;
+        rc = post(bcast, &bcast->down[i], true, bcast->child[bcast->children - 1 - i]);
         if (rc < 0)
             return rc;
     }
     rc = 1;
-    for (int i = 0; rc > 0 && i < spread->children; i++) {
-        spread->awaits = spread->down[i].op.peer;
-        rc = trv_flow_test(net, &spread->down[i]);
+    for (int i = 0; rc > 0 && i < bcast->children; i++) {
+        bcast->awaits = bcast->down[i].op.peer;
+        rc = trv_flow_test(net, &bcast->down[i]);
     }
     return rc;
 }
 
-void trv_spread_describe(const trv_spread_t *spread, char *text, size_t size)
+void trv_bcast_describe(const trv_bcast_t *bcast, char *text, size_t size)
 {
-    snprintf(text, size, "it waits for rank %d", spread->awaits);
+    snprintf(text, size, "it waits for rank %d", bcast->awaits);
 }
 
 typedef struct broadcast {
     struct trv_net_request request;
-    trv_spread_t spread;
+    trv_bcast_t bcast;
 } broadcast_t;
 
 static int advance(struct trv_net_request *request)
 {
-    const int rc = trv_spread_advance(&((broadcast_t *)request)->spread);
+    const int rc = trv_bcast_advance(&((broadcast_t *)request)->bcast);
     return rc < 0 ? trv_net_break(request->comm->net, rc) : rc;
 }
 
 static void describe(const struct trv_net_request *request, char *text, size_t size)
 {
-    trv_spread_describe(&((const broadcast_t *)request)->spread, text, size);
+    trv_bcast_describe(&((const broadcast_t *)request)->bcast, text, size);
 }
 
 static void free_broadcast(struct trv_net_request *request)
@@ -107,7 +107,7 @@ int trv_net_broadcast_start(trv_net_comm_t *comm, void *buffer, size_t bytes, in
         return trv_fail_memory();
     trv_request_init(&broadcast->request, comm, "a broadcast", advance, free_broadcast);
     broadcast->request.describe = describe;
-    rc = trv_spread_begin(&broadcast->spread, comm, buffer, bytes, root, atomic_fetch_add(&comm->calls, 1));
+    rc = trv_bcast_begin(&broadcast->bcast, comm, buffer, bytes, root, atomic_fetch_add(&comm->calls, 1));
     if (rc < 0) {
         free_broadcast(&broadcast->request);
         return trv_net_break(comm->net, rc);

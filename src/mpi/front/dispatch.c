@@ -8,7 +8,7 @@
  * communicator on that rank: all later calls there return an error, including those that would fall back to the MPI
  * library.
  */
-#include "mpi/front/serve.h"
+#include "mpi/front/dispatch.h"
 
 #include <limits.h>
 
@@ -38,41 +38,41 @@ static int check_output(const void *output)
            MPI_ERR_BUFFER;
 }
 
-static int read_reduction(const trv_mpi_arguments_t *call, trv_mpi_want_t *want)
+static int read_reduction(const trv_mpi_reduction_t *call, trv_mpi_arguments_t *arguments)
 {
-    int code = trv_mpi_want(call, want);
-    if (code == MPI_SUCCESS && want->elements.way == TRV_MPI_LOCAL && trv_mpi_is_drop_in() &&
+    int code = trv_mpi_arguments(call, arguments);
+    if (code == MPI_SUCCESS && arguments->elements.way == TRV_MPI_LOCAL && trv_mpi_is_drop_in() &&
         !is_named(call->datatype)) {
-        want->elements.way = TRV_MPI_LIBRARY;
-        want->elements.reason = "a derived type";
+        arguments->elements.way = TRV_MPI_LIBRARY;
+        arguments->elements.reason = "a derived type";
     }
-    if (code == MPI_SUCCESS && want->elements.way != TRV_MPI_LIBRARY && want->count > 0 &&
+    if (code == MPI_SUCCESS && arguments->elements.way != TRV_MPI_LIBRARY && arguments->count > 0 &&
         (!call->input || !call->output))
         return trv_fail(TRV_ERR_ARGUMENT, "a buffer is NULL, and the count is not 0"), MPI_ERR_BUFFER;
-    return code == MPI_SUCCESS && want->count > 0 ? check_output(call->output) : code;
+    return code == MPI_SUCCESS && arguments->count > 0 ? check_output(call->output) : code;
 }
 
-static int read_gather(const trv_mpi_gather_t *call, trv_mpi_want_t *want, bool *plain)
+static int read_gather(const trv_mpi_gather_t *call, trv_mpi_arguments_t *arguments, bool *plain)
 {
     size_t bytes = 0;
     int code = trv_mpi_gather_measure(call, &bytes, plain);
-    *want = trv_mpi_bytes(bytes);
+    *arguments = trv_mpi_byte_arguments(bytes);
     if (code == MPI_SUCCESS && bytes > 0 && *plain && (!call->sendbuf || !call->recvbuf))
         return trv_fail(TRV_ERR_ARGUMENT, "a buffer is NULL, and the count is not 0"), MPI_ERR_BUFFER;
     if (code == MPI_SUCCESS && bytes > INT_MAX && trv_mpi_is_drop_in()) {
-        want->elements.way = TRV_MPI_LIBRARY;
-        want->elements.reason = "blocks of more than 2 GiB";
+        arguments->elements.way = TRV_MPI_LIBRARY;
+        arguments->elements.reason = "blocks of more than 2 GiB";
     }
     return code == MPI_SUCCESS && bytes > 0 ? check_output(call->recvbuf) : code;
 }
 
-/* Converts the arguments of a call; want->elements.way is TRV_MPI_LIBRARY if no schedule can execute it. *plain is
+/* Converts the arguments of a call; arguments->elements.way is TRV_MPI_LIBRARY if no schedule can execute it. *plain is
  * false for an AllGather of types with gaps. Returns MPI_SUCCESS, or the error class of invalid arguments with the
  * message in trv_last_error(). */
-static int read_call(const trv_mpi_call_t *call, trv_mpi_want_t *want, bool *plain)
+static int read_call(const trv_mpi_call_t *call, trv_mpi_arguments_t *arguments, bool *plain)
 {
     *plain = true;
-    return call->gather ? read_gather(call->gather, want, plain) : read_reduction(call->reduction, want);
+    return call->gather ? read_gather(call->gather, arguments, plain) : read_reduction(call->reduction, arguments);
 }
 
 static void buffers_of(const trv_mpi_call_t *call, const void **input, void **output)
@@ -83,25 +83,26 @@ static void buffers_of(const trv_mpi_call_t *call, const void **input, void **ou
 
 /* ---- Decisions --------------------------------------------------------------------------------------------------- */
 
-bool trv_mpi_serves(const trv_mpi_state_t *state) { return state && !state->abandoned && !state->config.left; }
+bool trv_mpi_dispatches(const trv_mpi_state_t *state) { return state && !state->abandoned && !state->config.left; }
 
 static void abandon(trv_mpi_state_t *state)
 {
-    trv_mpi_refuse(state->rank, "%s", trv_last_error());
+    trv_mpi_log_fallback(state->rank, "%s", trv_last_error());
     state->abandoned = true;
 }
 
-trv_mpi_decision_t *trv_mpi_find_decision(trv_mpi_state_t *state, const trv_mpi_want_t *want, bool on_device, int *code)
+trv_mpi_decision_t *trv_mpi_find_decision(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool on_device,
+                                          int *code)
 {
     trv_mpi_decision_t *decision = NULL;
-    trv_mpi_verdict_t verdict = trv_mpi_decide(state, want, on_device, &decision);
+    trv_mpi_verdict_t verdict = trv_mpi_decide(state, arguments, on_device, &decision);
     *code = MPI_SUCCESS;
     if (decision)
         return decision;
     if (atomic_load_explicit(&state->broken, memory_order_relaxed))
         *code = trv_mpi_class(trv_mpi_state_broken());
     else if (trv_mpi_is_drop_in() && verdict == TRV_MPI_DIFFER)
-        trv_mpi_warn("a call is left to the MPI library: %s", trv_last_error()); /* it reports the mismatch */
+        trv_mpi_log_warning("a call is left to the MPI library: %s", trv_last_error()); /* it reports the mismatch */
     else if (trv_mpi_is_drop_in())
         abandon(state);
     else
@@ -117,13 +118,14 @@ static bool lies_on_device(const void *input, const void *output)
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
 static int begin_buffers(trv_mpi_buffers_t *buffers, const trv_mpi_call_t *call, const trv_mpi_state_t *state,
-                         const trv_mpi_want_t *want, bool plain)
+                         const trv_mpi_arguments_t *arguments, bool plain)
 {
     const void *input;
     void *output;
     buffers_of(call, &input, &output);
-    return plain ? trv_mpi_buffers_begin(buffers, state, want, input, output)
-                 : trv_mpi_buffers_begin_packed(buffers, state, call->gather, want->count * want->elements.size);
+    return plain ? trv_mpi_buffers_begin(buffers, state, arguments, input, output)
+                 : trv_mpi_buffers_begin_packed(buffers, state, call->gather,
+                                                arguments->count * arguments->elements.size);
 }
 
 static int run(trv_mpi_decision_t *decision, const trv_mpi_call_t *call, trv_mpi_state_t *state, size_t count,
@@ -134,7 +136,7 @@ static int run(trv_mpi_decision_t *decision, const trv_mpi_call_t *call, trv_mpi
     if (!operation)
         return trv_mpi_class(trv_mpi_state_fail_memory(state));
     trv_mpi_operation_count(operation);
-    int code = begin_buffers(&buffers, call, state, &operation->want, plain);
+    int code = begin_buffers(&buffers, call, state, &operation->arguments, plain);
     if (code == TRV_OK)
         code = trv_mpi_buffers_end(&buffers, state, trv_mpi_operation_run(operation, buffers.input, buffers.output));
     else
@@ -143,56 +145,56 @@ static int run(trv_mpi_decision_t *decision, const trv_mpi_call_t *call, trv_mpi
     return code < 0 ? trv_mpi_class(code) : trv_mpi_alias_class(plain ? buffers.alias : TRV_MPI_APART);
 }
 
-/* The slow path: validates the arguments, and finds or makes the decision. Returns and *code as trv_mpi_serve. */
+/* The slow path: validates the arguments, and finds or makes the decision. Returns and *code as trv_mpi_dispatch. */
 static bool serve_new(const trv_mpi_call_t *call, trv_mpi_state_t *state, int *code)
 {
-    trv_mpi_want_t want = {.collective = call->gather ? TRV_ALLGATHER : call->reduction->collective};
+    trv_mpi_arguments_t arguments = {.collective = call->gather ? TRV_ALLGATHER : call->reduction->collective};
     bool plain = true;
     const void *input;
     void *output;
-    *code = read_call(call, &want, &plain);
+    *code = read_call(call, &arguments, &plain);
     buffers_of(call, &input, &output);
     if (trv_mpi_settings()->check && *code == MPI_SUCCESS && plain && !call->uneven &&
-        want.elements.way != TRV_MPI_LIBRARY)
-        *code = trv_mpi_alias_class(trv_mpi_alias(&want, state->rank, state->ranks, input, output));
+        arguments.elements.way != TRV_MPI_LIBRARY)
+        *code = trv_mpi_alias_class(trv_mpi_alias(&arguments, state->rank, state->ranks, input, output));
     if (trv_mpi_settings()->check)
-        *code = trv_mpi_compare_calls(state, &want, call->uneven, *code);
+        *code = trv_mpi_compare_calls(state, &arguments, call->uneven, *code);
     if (*code != MPI_SUCCESS) /* under the drop-in the MPI library reports them through the program's error handler */
         return !trv_mpi_is_drop_in() || trv_mpi_settings()->check;
     if (call->uneven)
         return false;
-    if (want.count == 0)
+    if (arguments.count == 0)
         return !trv_mpi_is_drop_in();
-    trv_mpi_decision_t *decision = trv_mpi_find_decision(state, &want, lies_on_device(input, output), code);
+    trv_mpi_decision_t *decision = trv_mpi_find_decision(state, &arguments, lies_on_device(input, output), code);
     if (!decision)
         return *code != MPI_SUCCESS;
-    if (!decision->recipe.schedule) {
+    if (!decision->spec.schedule) {
         trv_mpi_operation_t passed = decision->mpi; /* duplicates of the communicator share it, other threads too */
         passed.state = state;
-        passed.want.count = want.count;
+        passed.arguments.count = arguments.count;
         trv_mpi_operation_count(&passed);
         return false;
     }
-    *code = run(decision, call, state, want.count, want.datatype, want.op, plain);
+    *code = run(decision, call, state, arguments.count, arguments.datatype, arguments.op, plain);
     return true;
 }
 
-bool trv_mpi_serve(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
+bool trv_mpi_dispatch(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
 {
     trv_mpi_state_t *state;
     *code = trv_mpi_state_find(comm, &state);
-    if (*code != MPI_SUCCESS || !trv_mpi_serves(state))
+    if (*code != MPI_SUCCESS || !trv_mpi_dispatches(state))
         return *code != MPI_SUCCESS;
     if (atomic_load_explicit(&state->broken, memory_order_relaxed)) {
         *code = trv_mpi_class(trv_mpi_state_broken());
         return true;
     }
-    const trv_mpi_arguments_t *reduction = call->reduction;
+    const trv_mpi_reduction_t *reduction = call->reduction;
     trv_mpi_decision_t *decision = NULL;
     if (reduction && reduction->input && reduction->output && reduction->output != MPI_IN_PLACE && !call->uneven &&
         !trv_mpi_settings()->check)
         decision = trv_mpi_decision_find(state, reduction);
-    if (!decision || !decision->recipe.schedule)
+    if (!decision || !decision->spec.schedule)
         return serve_new(call, state, code);
     *code = run(decision, call, state, (size_t)reduction->count, reduction->datatype, reduction->op, true);
     return true;
@@ -204,16 +206,16 @@ bool trv_mpi_make_job(const trv_mpi_call_t *call, trv_mpi_job_t *job, int *code)
 {
     bool plain = true;
     *job = (trv_mpi_job_t){.input = NULL};
-    *code = read_call(call, &job->want, &plain);
+    *code = read_call(call, &job->arguments, &plain);
     buffers_of(call, &job->input, &job->output);
     job->packed = plain ? NULL : call->gather;
-    return *code == MPI_SUCCESS && job->want.count > 0;
+    return *code == MPI_SUCCESS && job->arguments.count > 0;
 }
 
 static trv_mpi_decision_t *find_schedule(trv_mpi_state_t *state, const trv_mpi_job_t *job, bool persistent)
 {
-    trv_mpi_decision_t *decision = trv_mpi_decision_look(state, &job->want);
-    return decision && decision->recipe.schedule && !(persistent && state->config.node) ? decision : NULL;
+    trv_mpi_decision_t *decision = trv_mpi_decision_look(state, &job->arguments);
+    return decision && decision->spec.schedule && !(persistent && state->config.node) ? decision : NULL;
 }
 
 bool trv_mpi_has_schedule(trv_mpi_state_t *state, const trv_mpi_job_t *job, bool persistent)
@@ -223,19 +225,19 @@ bool trv_mpi_has_schedule(trv_mpi_state_t *state, const trv_mpi_job_t *job, bool
 
 int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_job_t *job, bool persistent)
 {
-    trv_mpi_numbers_t *numbers = NULL;
+    trv_mpi_context_ids_t *context_ids = NULL;
     int tag = 0;
     *request = NULL;
     if (atomic_load_explicit(&state->broken, memory_order_relaxed))
         return trv_mpi_state_broken();
     trv_mpi_decision_t *decision = find_schedule(state, job, persistent);
-    if (!decision || (persistent && !trv_mpi_state_persistent(state, &numbers, &tag)))
+    if (!decision || (persistent && !trv_mpi_state_persistent(state, &context_ids, &tag)))
         return TRV_OK;
-    const trv_mpi_lender_t lender = trv_mpi_decision_lend(decision);
-    int code = trv_mpi_request_create(request, state, &lender, job, numbers, tag);
+    const trv_mpi_instances_t instances = trv_mpi_decision_instances(decision);
+    int code = trv_mpi_request_create(request, state, &instances, job, context_ids, tag);
     if (code < 0) {
-        lender.release(lender.source);
-        trv_mpi_numbers_release(numbers);
+        instances.release(instances.source);
+        trv_mpi_context_ids_release(context_ids);
     }
     return code;
 }

@@ -10,8 +10,8 @@
  * A bootstrap *fails* on all ranks, permanently, and with the same sentence: rank 0 decides which one, so that all
  * ranks report the same reason even if several ranks fail at the same time.
  */
-#ifndef TRIVANCE_BOOTSTRAP_TCP_MEETING_H
-#define TRIVANCE_BOOTSTRAP_TCP_MEETING_H
+#ifndef TRIVANCE_BOOTSTRAP_TCP_BOOTSTRAP_H
+#define TRIVANCE_BOOTSTRAP_TCP_BOOTSTRAP_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,9 +21,9 @@
 
 enum { TRV_REASON_MAX = 768, TRV_RECORD_BYTES_MAX = 1 << 14, TRV_WELCOME_BYTES_MAX = 1 << 22 };
 
-typedef struct trv_meeting trv_meeting_t;
+typedef struct trv_meeting trv_bootstrap_t;
 
-typedef struct trv_meeting_options {
+typedef struct trv_bootstrap_options {
     int rank, ranks;
     const char *address; /* of rank 0: a host name or a numeric address */
     int port;            /* of rank 0; there 0 selects a free port */
@@ -33,38 +33,38 @@ typedef struct trv_meeting_options {
     void (*log)(void *context, const char *sentence);
     void (*failed)(void *context); /* called once when the bootstrap fails, by the thread that detects the failure */
     void *context;
-} trv_meeting_options_t;
+} trv_bootstrap_options_t;
 
 /* Creates the bootstrap and starts its thread. Rank 0 listens when the function returns; the other ranks connect in
- * trv_meeting_join. */
-int trv_meeting_open(trv_meeting_t **meeting, const trv_meeting_options_t *options);
+ * trv_bootstrap_join. */
+int trv_bootstrap_open(trv_bootstrap_t **bootstrap, const trv_bootstrap_options_t *options);
 /* The port on which rank 0 listens. */
-int trv_meeting_port(const trv_meeting_t *meeting);
+int trv_bootstrap_port(const trv_bootstrap_t *bootstrap);
 
 /* Returns when all ranks are connected and have received `welcome`, which rank 0 broadcasts; the other ranks' argument
- * is ignored. trv_meeting_welcome returns the data, which the bootstrap owns. */
-int trv_meeting_join(trv_meeting_t *meeting, const void *welcome, size_t bytes);
-const void *trv_meeting_welcome(const trv_meeting_t *meeting, size_t *bytes);
+ * is ignored. trv_bootstrap_welcome returns the data, which the bootstrap owns. */
+int trv_bootstrap_join(trv_bootstrap_t *bootstrap, const void *welcome, size_t bytes);
+const void *trv_bootstrap_welcome(const trv_bootstrap_t *bootstrap, size_t *bytes);
 /* The numeric local address of this rank's connection to rank 0, such as "10.0.0.3"; on rank 0, the address on which it
  * listens. */
-const char *trv_meeting_local(const trv_meeting_t *meeting);
-/* Allgather of one record per rank: returns when the records of all ranks are available by trv_meeting_record. The
+const char *trv_bootstrap_local(const trv_bootstrap_t *bootstrap);
+/* Allgather of one record per rank: returns when the records of all ranks are available by trv_bootstrap_record. The
  * bootstrap owns the records and keeps them until the next exchange but one. Collective. */
-int trv_meeting_exchange(trv_meeting_t *meeting, const void *record, size_t bytes);
-const void *trv_meeting_record(const trv_meeting_t *meeting, int rank, size_t *bytes);
+int trv_bootstrap_exchange(trv_bootstrap_t *bootstrap, const void *record, size_t bytes);
+const void *trv_bootstrap_record(const trv_bootstrap_t *bootstrap, int rank, size_t *bytes);
 
 /* TRV_OK; or TRV_ERR_TRANSPORT if the bootstrap has failed, with the reason as the last error. */
-int trv_meeting_state(const trv_meeting_t *meeting);
-bool trv_meeting_has_failed(const trv_meeting_t *meeting);
+int trv_bootstrap_state(const trv_bootstrap_t *bootstrap);
+bool trv_bootstrap_has_failed(const trv_bootstrap_t *bootstrap);
 /* Makes the bootstrap fail on all ranks. Returns when it has failed, possibly with the sentence of another failure. */
-void trv_meeting_fail(trv_meeting_t *meeting, const char *sentence);
+void trv_bootstrap_fail(trv_bootstrap_t *bootstrap, const char *sentence);
 /* Does the same without waiting. follows: this failure is likely to be the consequence of another one, and takes effect
  * only if no other one does within a short time. */
-void trv_meeting_report(trv_meeting_t *meeting, const char *sentence, bool follows);
+void trv_bootstrap_report(trv_bootstrap_t *bootstrap, const char *sentence, bool follows);
 /* Returns when all ranks have called it; until then calls `meanwhile` (if not NULL) repeatedly. */
-int trv_meeting_leave(trv_meeting_t *meeting, void (*meanwhile)(void *context), void *context);
-/* Closes the connections and frees the bootstrap. Unless it has failed, trv_meeting_leave must be called before;
+int trv_bootstrap_leave(trv_bootstrap_t *bootstrap, void (*meanwhile)(void *context), void *context);
+/* Closes the connections and frees the bootstrap. Unless it has failed, trv_bootstrap_leave must be called before;
  * otherwise the other ranks regard this rank as dead. */
-void trv_meeting_close(trv_meeting_t *meeting);
+void trv_bootstrap_close(trv_bootstrap_t *bootstrap);
 
 #endif

@@ -1,0 +1,94 @@
+/*
+ * Checks the reduction of calls and converts them for the executor.
+ */
+#include "mpi/operations/call_arguments.h"
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "execute/run/arguments.h"
+#include "mpi/settings/job_settings.h"
+
+/* Whether the MPI library reports an error when both buffers begin at the same address. */
+#if defined(MPICH)
+static const bool SAME_IS_ERROR = true;
+#else
+static const bool SAME_IS_ERROR = false;
+#endif
+
+int trv_mpi_arguments(const trv_mpi_reduction_t *reduction, trv_mpi_arguments_t *arguments)
+{
+    *arguments = (trv_mpi_arguments_t){.collective = reduction->collective,
+                                       .datatype = reduction->datatype,
+                                       .op = reduction->op};
+    size_t bytes;
+    int code = trv_mpi_count_bytes(reduction->count, 0, &bytes);
+    if (code == MPI_SUCCESS)
+        code = trv_mpi_elements(reduction->datatype, reduction->op, &arguments->elements);
+    if (code == MPI_SUCCESS)
+        code = trv_mpi_count_bytes(reduction->count, arguments->elements.size, &bytes);
+    arguments->count = code == MPI_SUCCESS ? (size_t)reduction->count : 0;
+    return code;
+}
+
+trv_mpi_arguments_t trv_mpi_byte_arguments(size_t bytes)
+{
+    /* Elements are always bytes: a rank with a different count must still have the same operation signature. */
+    trv_mpi_arguments_t arguments = {.collective = TRV_ALLGATHER, .datatype = MPI_BYTE, .op = MPI_OP_NULL};
+    arguments.count = bytes;
+    arguments.elements = (trv_mpi_elements_t){.way = TRV_MPI_KERNEL,
+                                              .type = TRV_UINT8,
+                                              .op = TRV_BOR,
+                                              .size = 1,
+                                              .exact = true,
+                                              .idempotent = true,
+                                              .commutative = true,
+                                              .predefined = true};
+    return arguments;
+}
+
+bool trv_mpi_same_signature(const trv_mpi_arguments_t *a, const trv_mpi_arguments_t *b)
+{
+    const trv_mpi_elements_t *x = &a->elements, *y = &b->elements;
+    if (a->collective != b->collective || x->way != y->way || x->size != y->size || x->predefined != y->predefined ||
+        x->commutative != y->commutative || x->reason != y->reason)
+        return false;
+    if (x->way == TRV_MPI_KERNEL)
+        return x->type == y->type && x->op == y->op;
+    return !x->predefined || (a->datatype == b->datatype && a->op == b->op);
+}
+
+uint64_t trv_mpi_signature_hash(const trv_mpi_arguments_t *arguments)
+{
+    const trv_mpi_elements_t *elements = &arguments->elements;
+    bool kernel = elements->way == TRV_MPI_KERNEL;
+    const uint64_t fact[] = {(uint64_t)arguments->collective,
+                             elements->size,
+                             elements->way,
+                             elements->predefined,
+                             elements->commutative,
+                             kernel ? (uint64_t)elements->type : 0,
+                             kernel ? (uint64_t)elements->op : 0};
+    return trv_hash(TRV_HASH_SEED, fact, sizeof fact);
+}
+
+trv_mpi_alias_t trv_mpi_alias(const trv_mpi_arguments_t *arguments, int rank, int ranks, const void *input,
+                              const void *output)
+{
+    if (input == MPI_IN_PLACE || arguments->count == 0)
+        return TRV_MPI_APART;
+    const size_t part = arguments->count * arguments->elements.size;
+    if (!trv_buffers_overlap(arguments->collective, part, ranks, input, output))
+        return TRV_MPI_APART;
+    const char *own = (const char *)output + (arguments->collective == TRV_ALLGATHER ? (size_t)rank * part : 0);
+    return trv_mpi_settings()->check || (input == own && SAME_IS_ERROR) ? TRV_MPI_FORBIDDEN : TRV_MPI_COPIED;
+}
+
+int trv_mpi_alias_class(trv_mpi_alias_t alias)
+{
+    if (alias != TRV_MPI_FORBIDDEN)
+        return MPI_SUCCESS;
+    trv_fail(TRV_ERR_ARGUMENT,
+             "the send buffer and the receive buffer are the same, or overlap; pass MPI_IN_PLACE as the send "
+             "buffer, or two buffers that do not overlap");
+    return MPI_ERR_BUFFER;
+}
