@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The tables of algorithms in README.md and docs/algorithms.md are what `trivance list` says.
+"""The table of algorithms in docs/algorithms.md is what `trivance list` prints.
 
-Usage: tables.py SOURCE TOOL            exit status 1 with a line for every document that says something else
-       tables.py SOURCE TOOL --mend     writes them
+Usage: tables.py SOURCE TOOL            exit status 1 and a line if it differs
+       tables.py SOURCE TOOL --mend     writes it
 """
 import json
 import os
@@ -16,22 +16,6 @@ END = "<!-- algorithms end -->\n"
 def table(head, rows):
     lines = ["|" + "".join(f" {cell} |" if cell else " |" for cell in cells) for cells in [head] + rows]
     return "\n".join(lines[:1] + ["|" + "---|" * len(head)] + lines[1:]) + "\n"
-
-
-def families(algorithms):
-    """The sentence on names that stand for several algorithms."""
-    members = {}
-    for one in algorithms:
-        if one["exact"]:
-            members.setdefault(one["family"], []).append(one["name"])
-    names = [f"`{family}`" for family, of in members.items() if len(of) > 1]
-    return f"{', '.join(names[:-1])} and {names[-1]} mean the fastest of their members.\n"
-
-
-def readme(algorithms, _source):
-    rows = [[f"`{one['name']}`", one["steps"], one["use"]] for one in algorithms]
-    rows.append(["`planned`", "", "everything: the fastest of all"])
-    return table(["name", "steps", "for"], rows) + "\n" + families(algorithms)
 
 
 def place(name, source):
@@ -59,21 +43,19 @@ def reference(algorithms, source):
 def main():
     source, tool = sys.argv[1:3]
     algorithms = json.loads(subprocess.run([tool, "list", "--format=json"], check=True, capture_output=True).stdout)
-    code = 0
-    for name, write in (("README.md", readme), ("docs/algorithms.md", reference)):
-        path = os.path.join(source, name)
-        with open(path, encoding="utf-8") as document:
-            text = document.read()
-        begin, end = text.index(BEGIN) + len(BEGIN), text.index(END)
-        written = write(algorithms, source)
-        if sys.argv[3:] == ["--mend"]:
-            with open(path, "w", encoding="utf-8") as document:
-                document.write(text[:begin] + written + text[end:])
-        elif text[begin:end] != written:
-            print(f"tables: {name} has another table of algorithms than `trivance list`; tests/readme/tables.py --mend "
-                  "writes it")
-            code = 1
-    return code
+    path = os.path.join(source, "docs/algorithms.md")
+    with open(path, encoding="utf-8") as document:
+        text = document.read()
+    begin, end = text.index(BEGIN) + len(BEGIN), text.index(END)
+    written = reference(algorithms, source)
+    if sys.argv[3:] == ["--mend"]:
+        with open(path, "w", encoding="utf-8") as document:
+            document.write(text[:begin] + written + text[end:])
+    elif text[begin:end] != written:
+        print("tables: docs/algorithms.md has another table of algorithms than `trivance list`; "
+              "tests/readme/tables.py --mend writes it")
+        return 1
+    return 0
 
 
 if __name__ == "__main__":
