@@ -56,6 +56,11 @@ TRV_API int trv_loopback_create(trv_loopback_t **loopback, int ranks);
 TRV_API void trv_loopback_destroy(trv_loopback_t *loopback);
 /* The transport of one rank; owned by the loopback. An endpoint is used by one thread at a time. */
 TRV_API const trv_transport_t *trv_loopback_transport(trv_loopback_t *loopback, int rank);
+/* The names until version 0.2 are errors of the compiler that contain the new name. */
+#define trv_hub_t         trv_hub_t_is_now_trv_loopback_t
+#define trv_hub_create    trv_hub_create_is_now_trv_loopback_create
+#define trv_hub_destroy   trv_hub_destroy_is_now_trv_loopback_destroy
+#define trv_hub_transport trv_hub_transport_is_now_trv_loopback_transport
 
 /* ---- Plans ----------------------------------------------------------------------------------------------------- */
 
