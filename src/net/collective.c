@@ -29,7 +29,7 @@ uint64_t trv_net_vector_bytes(const trv_net_comm_t *comm, trv_collective_t colle
 
 enum { ENTRIES_MAX = 256 }; /* in the cache of a communicator */
 
-/* Finds or creates the state of a signature, and makes it the most recently used. *made: it was created. */
+/* Finds or creates the state of a signature, and makes it the most recently used. *made is true if it was created. */
 static int find_entry(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements, uint64_t bytes,
                       trv_net_entry_t **found, bool *made)
 {
@@ -85,7 +85,7 @@ static int start(trv_net_comm_t *comm, trv_collective_t collective, const trv_el
     const uint64_t inner = trv_collective_tag(false, atomic_fetch_add(&comm->calls, 1));
     pthread_mutex_unlock(&comm->lock);
     if (rc < 0)
-        return trv_net_break(comm->net, rc); /* the other ranks have begun the collective */
+        return trv_net_break(comm->net, rc); /* the other ranks may already wait for this one */
     trv_instance_begin(*started, inner, input, output, count);
     return TRV_OK;
 }

@@ -190,7 +190,7 @@ static int make_plan(trv_instance_t *instance)
                            &instance->channel.transport, &options);
 }
 
-/* The collective on a communicator of one rank. */
+/* On a communicator of one rank every collective copies its input to its output. */
 static int copy(const trv_instance_t *instance)
 {
     const size_t bytes = instance->count * trv_elements_size(&instance->entry->elements);

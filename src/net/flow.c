@@ -1,15 +1,17 @@
 /*
  * Flow control of messages and broadcasts: a send completes only when it is at most WINDOW messages ahead of those that
  * its receiver has received. Therefore a slow receiver buffers at most WINDOW unexpected messages of completed sends
- * per sender. Every message is sent at once, since the receiver may receive it before earlier ones: only the completion
- * is delayed.
+ * per sender. Flow control delays the completion of a send only, not the message: the message is sent at once, because
+ * the receiver may receive it before earlier ones.
  *
- *     sender    1 … 32   33 … 64   65 is sent, and completes when …
- *     receiver  takes 1 … 32: a credit, which is an empty message … it has arrived
+ * A receiver returns a credit, which is an empty message, after every HALF = WINDOW / 2 messages that it has received:
+ *
+ *     sender      sends 1 … 65    1 … 64 complete                           65 completes
+ *     receiver                                    receives 1 … 32, sends credit
  *
  * Broadcasts are counted separately, because all ranks call them in the same order: messages that are not received
  * before a broadcast must not delay it. Other collectives need no flow control: no rank can be more than one call ahead
- * of a rank that has not made the call yet.
+ * of another, because the result of a call depends on all ranks.
  */
 #include <stdlib.h>
 
@@ -51,7 +53,7 @@ static trv_flow_t *find(trv_net_t *net, const trv_fabric_op_t *op)
     return net->flow ? net->flow[at] : NULL;
 }
 
-/* Frees the credits that have been sent, or all. */
+/* Frees the credits whose sends have completed or, with `all`, every credit. */
 static void forget(trv_flow_t *flow, bool all)
 {
     for (credit_t **at = &flow->credit; *at;) {
@@ -80,7 +82,8 @@ static int take(trv_net_t *net, trv_flow_t *flow, int peer)
     return trv_fabric_post(net->fabric, &credit->op);
 }
 
-/* Whether the send with this number is within the window: 1, 0, or an error. */
+/* Receives the credits that have arrived. Returns 1 if the send with this number is within the window and may complete,
+ * 0 if it is not, or an error. */
 static int is_near(trv_net_t *net, trv_flow_t *flow, int peer, uint64_t number)
 {
     int rc = 1;

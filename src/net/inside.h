@@ -6,11 +6,11 @@
  *     comm.c         communicators
  *     request.c      progress, testing, waiting
  *     message.c      sends and receives
- *     bcast.c       broadcasts
+ *     bcast.c        broadcasts
  *     flow.c         flow control of messages and broadcasts
  *     channel.c      the executor's transport
  *     choose.c       choice of the algorithm by rank 0
- *     entry.c         an operation signature on a communicator: its decision and its pool of prepared plans
+ *     entry.c        an operation signature on a communicator: its decision and its pool of prepared plans
  *     collective.c   collectives
  *     plan.c         plans
  *
@@ -36,9 +36,10 @@
 
 /* ---- Tags -------------------------------------------------------------------------------------------------------- */
 
-/* Layout of a tag below the bits of the sender: the context id that the receiver has assigned to the communicator;
- * then, for messages, the caller's tag; for collectives, sequence number, port and lane. The sequence number counts the
- * calls on the communicator, for plans its plans. */
+/* Layout of a tag, from high to low bits. The sender's rank has the highest bits, and the context id that the receiver
+ * has assigned to the communicator has the next ones. The rest is the caller's tag for a message, and sequence number,
+ * port and lane for a collective. The sequence number of a call counts the calls on the communicator; that of a plan
+ * counts the plans of the communicator, and all runs of a plan use the same one. */
 enum {
     TRV_COMM_BITS = 18,
     TRV_INNER_BITS = TRV_TAG_BITS - TRV_COMM_BITS,
@@ -49,7 +50,7 @@ enum {
 };
 #define TRV_TAG_COLLECTIVE (UINT64_C(1) << (TRV_INNER_BITS - 1))
 #define TRV_TAG_PLAN       (UINT64_C(1) << (TRV_INNER_BITS - 2))
-#define TRV_TAG_CREDIT     (UINT64_C(1) << (TRV_INNER_BITS - 3)) /* above the tags of messages; + 1: for broadcasts */
+#define TRV_TAG_CREDIT     (UINT64_C(1) << (TRV_INNER_BITS - 3)) /* above the callers' tags; + 1: for broadcasts */
 
 static inline uint64_t trv_collective_tag(bool plan, unsigned number)
 {
@@ -61,7 +62,7 @@ static inline uint64_t trv_collective_tag(bool plan, unsigned number)
 
 struct trv_net {
     int rank, ranks;
-    trv_settings_t settings; /* from the environment; options and rank 0 replace some of them by the members below */
+    trv_settings_t settings; /* from the environment; the members below override some of them */
     char torus[TRV_TORUS_TEXT_MAX], algorithm[TRV_ALGORITHM_NAME_MAX], provider[64];
     double timeout_ns, start_timeout_ns;
     size_t fragment; /* maximum bytes of a fragment of a schedule's message; 0: messages are not fragmented */
@@ -109,8 +110,8 @@ int trv_comm_check(const trv_net_comm_t *comm);
  * sets the last error to its reason and returns TRV_ERR_TRANSPORT. */
 int trv_net_break(trv_net_t *net, int code);
 
-/* options.c: determines the settings of the net and creates the bootstrap. If an option is invalid it does so too where
- * possible, so that the error can be reported to the other ranks. */
+/* options.c: determines the settings of the net and creates the bootstrap. If an option is invalid, it
+ * returns the error but creates the bootstrap where possible, so that the error can be reported to the other ranks. */
 int trv_net_take_options(trv_net_t *net, const trv_net_options_t *options, trv_bootstrap_options_t *bootstrap,
                          char address[256]);
 
@@ -242,7 +243,7 @@ typedef struct trv_kind {
     trv_broadcast_t broadcast;
     trv_bcast_t bcast;
     const trv_schedule_t *schedule;
-    trv_schedule_t *made; /* the same if this entry owns it */
+    trv_schedule_t *made; /* `schedule` if this entry owns it, otherwise NULL */
     trv_pool_t pool;      /* instances that no request uses */
 } trv_net_entry_t;
 
@@ -250,8 +251,8 @@ typedef struct trv_kind {
 trv_simulate_options_t trv_net_simulation(const trv_net_t *net, const trv_network_t *network);
 void trv_net_choose(const trv_net_entry_t *entry, trv_decision_t *decision);
 
-/* entry.c. Before trv_net_entry_decide the caller may set entry->schedule to a schedule that it owns; then no decision is
- * made. */
+/* entry.c. Before trv_net_entry_decide the caller may set entry->schedule to a schedule that it owns; then no decision
+ * is made. */
 int trv_net_entry_make(trv_net_entry_t **entry, trv_net_comm_t *comm, trv_collective_t collective,
                        const trv_elements_t *elements, uint64_t bytes, const char *wanted);
 /* Starts the decision, for which the requests of instances wait. Collective. The caller must have taken an instance

@@ -197,8 +197,8 @@ static int decode_address(char said[MEETING_BYTES], trv_bootstrap_options_t *boo
 }
 
 /* Exchanges the address of rank 0 by the caller's `meet`. All ranks take part, also after an error (`rc`, with its
- * message as the last error), because the other ranks wait in the broadcast. counted: rank and number of ranks are
- * known. An error on rank 0 is returned by all ranks. */
+ * message as the last error), because the other ranks wait in the broadcast. counted: the rank and the number of ranks
+ * are valid, so that a bootstrap can be opened. All ranks return an error of rank 0. */
 static int meet_by_callback(trv_net_t *net, const trv_net_options_t *options, trv_bootstrap_options_t *bootstrap,
                             char address[256], bool counted, int rc)
 {
@@ -222,8 +222,9 @@ static int meet_by_callback(trv_net_t *net, const trv_net_options_t *options, tr
 
 /* ---- Other options ----------------------------------------------------------------------------------------------- */
 
-/* TRIVANCE_TORUS has no torus with this number of ranks. For a whole job that is an error, as in MPI programs. A
- * program with its own `meet` may create a net of some of the job's ranks; they form a ring. */
+/* Handles a TRIVANCE_TORUS in which no torus has the net's number of ranks. That is an error if the net contains the
+ * whole job, as in MPI programs. But a program with its own `meet` may create a net of some of the job's ranks; these
+ * form a ring. */
 static int take_ring(trv_net_t *net, const trv_net_options_t *options, const char *torus)
 {
     const char *all = getenv("WORLD_SIZE");

@@ -61,8 +61,8 @@ static void destroy(trv_net_plan_t *plan)
     free(plan);
 }
 
-/* Creates the instance. The other ranks do not wait for this rank any more, so an error breaks the net, except an error
- * that is the decision of rank 0: all ranks return that one. */
+/* Creates the instance. An error on this rank breaks the net, because the ranks have no further exchange in which they
+ * could agree on it. The exception is an error in the decision of rank 0, which all ranks receive and return. */
 static int make(trv_net_plan_t *plan, size_t count)
 {
     int rc = trv_instance_take(plan->entry, &plan->instance);

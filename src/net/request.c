@@ -56,7 +56,7 @@ static void advance(struct trv_net_request *request)
         request->code = rc;
         snprintf(request->reason, sizeof request->reason, "%s", trv_last_error());
     }
-    request->over = rc != 0 && trv_fabric_settled(request->comm->net->fabric); /* else its memory may be in use */
+    request->over = rc != 0 && trv_fabric_settled(request->comm->net->fabric); /* otherwise the memory may be in use */
 }
 
 /* Advances the active requests, except `self` and those that another thread advances at the moment. */
@@ -95,9 +95,10 @@ typedef struct rounds {
     double ended_ns, took_ns;
 } rounds_t;
 
-/* Advances the other requests. Some of them can progress only after another one has, so this is useful even after polls
- * without an event (`in_vain`, their number since the last event). With more than FEW requests it is done when in_vain
- * is 0 or a power of two, and otherwise for at most one part in PART of the time. */
+/* Advances the other requests. `in_vain` is the number of polls since the last event. Even without events this is
+ * useful, because a request may be able to progress as soon as another one has. Up to FEW requests are advanced at each
+ * call. More than FEW are advanced if in_vain is 0 or a power of two, and otherwise only if PART times the duration of
+ * the last such round has passed since its end. */
 static void look_at_others(trv_net_t *net, const struct trv_net_request *self, unsigned in_vain, rounds_t *rounds)
 {
     enum { FEW = 64, PART = 8 };
