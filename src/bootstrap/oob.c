@@ -1,5 +1,5 @@
 /*
- * Agreement on errors: the ranks find the lowest rank that has an error by a maximum, and that rank broadcasts its
+ * Agreement on errors: an allreduce_max finds the lowest rank that has an error, and that rank broadcasts its error
  * message.
  */
 #include "bootstrap/oob.h"

@@ -1,5 +1,5 @@
 /*
- * Encoding and decoding of messages.
+ * Encoding and decoding of messages; wire.h describes the format.
  */
 #include "bootstrap/wire.h"
 

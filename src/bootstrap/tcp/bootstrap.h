@@ -7,7 +7,7 @@
  * to each other rank, the others have only that connection, and rank 0 stops listening when all ranks are connected.
  * For 1,000 ranks, rank 0 needs well below a second of processor time.
  *
- * A bootstrap *fails* on all ranks, permanently, and with the same sentence: rank 0 decides which one, so that all
+ * A bootstrap *fails* on all ranks, permanently, and with the same sentence. Rank 0 selects the sentence, so that all
  * ranks report the same reason even if several ranks fail at the same time.
  */
 #ifndef TRIVANCE_BOOTSTRAP_TCP_BOOTSTRAP_H
@@ -27,7 +27,7 @@ typedef struct trv_bootstrap_options {
     int rank, ranks;
     const char *address; /* of rank 0: a host name or a numeric address */
     int port;            /* of rank 0; there 0 selects a free port */
-    bool everywhere;     /* rank 0 listens on all addresses */
+    bool everywhere;     /* rank 0 listens on all addresses of its host, not only on `address` */
     uint8_t secret[TRV_SHA256_BYTES];
     double timeout_ns; /* for each call below */
     void (*log)(void *context, const char *sentence);
@@ -49,7 +49,7 @@ const void *trv_bootstrap_welcome(const trv_bootstrap_t *bootstrap, size_t *byte
  * listens. */
 const char *trv_bootstrap_local(const trv_bootstrap_t *bootstrap);
 /* Allgather of one record per rank: returns when the records of all ranks are available by trv_bootstrap_record. The
- * bootstrap owns the records and keeps them until the next exchange but one. Collective. */
+ * bootstrap owns the records, which are valid until the next call. Collective. */
 int trv_bootstrap_exchange(trv_bootstrap_t *bootstrap, const void *record, size_t bytes);
 const void *trv_bootstrap_record(const trv_bootstrap_t *bootstrap, int rank, size_t *bytes);
 

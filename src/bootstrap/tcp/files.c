@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool *ours; /* by file descriptor */
+static bool *ours; /* by file descriptor: whether a child of fork() closes it */
 static int capacity;
 
 static void before_fork(void) { pthread_mutex_lock(&lock); }

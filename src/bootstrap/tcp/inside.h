@@ -44,15 +44,16 @@ struct trv_meeting {
     bool stop;
     atomic_bool failed;
     char reason[TRV_REASON_MAX];
-    bool told; /* the other side has been sent the failure, or has sent it */
-    /* The reported failure that takes effect at propose_ns, unless another one takes effect before. */
+    bool told; /* the failure was sent to the connected peers, or was received from rank 0 */
+    /* The reported failure (trv_bootstrap_report). It takes effect at propose_ns unless another failure takes effect
+     * before. */
     char proposal[TRV_REASON_MAX];
     double propose_ns; /* 0: no failure was reported */
     bool proposed;     /* the report was sent to rank 0, which decides */
     /* Progress of the protocol: the call has begun (joins, leaves), the step is complete (joined, exchanged, gone). */
     bool joins, joined, exchanged, leaves, gone;
     int round, sent;                   /* exchanges begun by this rank; exchanges whose record or table it has sent */
-    int come, spoken, left;            /* rank 0: ranks connected, with a record in the current exchange, leaving */
+    int come, spoken, left;            /* rank 0: number of ranks connected; with a record in this exchange; leaving */
     trv_payload_t welcome, *record[2]; /* records by rank, of the current and of the previous exchange */
     trv_writer_t table;                /* rank 0: content of TABLE */
     trv_end_t **end;                   /* rank 0: connections by rank */

@@ -50,7 +50,7 @@ static int connect_to(const struct addrinfo *at, int *error)
         trv_end_prepare(fd);
         return fd;
     }
-    if (*error == 0) /* reset the connection, so that rank 0 can listen on the port at once */
+    if (*error == 0) /* connected to itself: reset it, so that rank 0 can listen on the port at once */
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){.l_onoff = 1}, sizeof(struct linger));
     trv_file_close(fd);
     return -1;

@@ -6,7 +6,7 @@
  *     r -> rank 0     nonce (16 bytes), then frames
  *     rank 0 -> r     frames
  *
- * A frame consists of its type, the length of its content, the content, and a code. The code is the HMAC-SHA256 of
+ * A frame consists of its type, the length of its content, the content, and an authentication code: the HMAC-SHA256 of
  * direction, sequence number, type, length and the content's SHA-256, with the key of this connection; that key is the
  * HMAC-SHA256 of both nonces with the secret of the job. Therefore only processes that know the secret can send frames,
  * no frame can be replayed, and both ends are authenticated.

@@ -115,8 +115,9 @@ static trv_end_t *oldest_unauthenticated(const trv_bootstrap_t *bootstrap)
     return end;
 }
 
-/* If file descriptors are exhausted, an unauthenticated connection is closed in favour of the pending one. Otherwise
- * the listener is not watched for ACCEPT_AGAIN_NS, because epoll would report the pending connection continuously. */
+/* If file descriptors are exhausted, the oldest unauthenticated connection is closed, so that the pending one can be
+ * accepted. If there is none, or after another error, the listener is not watched for ACCEPT_AGAIN_NS, because epoll
+ * would report the pending connection continuously. */
 static void cannot_accept(trv_bootstrap_t *bootstrap, int error)
 {
     const bool files = error == EMFILE || error == ENFILE;
@@ -218,7 +219,7 @@ void trv_serve_frame(trv_bootstrap_t *bootstrap, trv_end_t *end, const trv_frame
     if (!known && frame->type == TRV_FRAME_HELLO) {
         take_hello(bootstrap, end, frame);
     } else if (known && frame->type == TRV_FRAME_RECORD && end->records == bootstrap->sent) {
-        end->records++; /* rank 0 may not have begun this exchange yet */
+        end->records++; /* may now exceed bootstrap->round: rank 0 may not have begun this exchange yet */
         if (trv_payload_set(&bootstrap->record[end->records % 2][end->rank], frame->content, frame->bytes))
             bootstrap->spoken++;
         else
