@@ -31,7 +31,7 @@ struct trv_cached {
 /* A cache of zeros is empty and has index 0. */
 typedef struct trv_cache {
     trv_cache_entry_t *first;
-    int index;                 /* of the list entries in the objects that this cache uses */
+    int index;                 /* within the group; selects the list entry of each object that this cache uses */
     trv_cache_entry_t *copied; /* separate list entries, for objects of a cache of another group; or NULL */
 } trv_cache_t;
 

@@ -33,7 +33,7 @@ typedef struct trv_choice {
 typedef struct trv_chooser {
     const trv_network_t *network;      /* the torus, with its slow and cut links */
     trv_simulate_options_t simulation; /* network model of the planner, from trv_chooser_simulation */
-    const trv_rules_t *measured;       /* rules whose measured paths the reason may quote */
+    const trv_rules_t *measured;       /* rules; the reason quotes the measured shared paths that they contain */
     bool allow_inconsistent;           /* the planner may choose schedules whose results differ between ranks */
     bool allow_inconsistent_names;     /* such schedules may be chosen by name */
     bool explains;                     /* the reason also names the second best algorithm */
@@ -61,7 +61,7 @@ int trv_choose_planned(const trv_chooser_t *chooser, const trv_signature_t *sign
 /* ---- Reasons ----------------------------------------------------------------------------------------------------- */
 
 void trv_choice_append(trv_choice_t *choice, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Appends "planned: 4.473 us expected, of which …", where `how` is "planned"; returns the unit of the times. */
+/* Appends HOW and the plan's times, such as "planned: 4.473 us expected, of which …"; returns the unit of the times. */
 const trv_time_unit_t *trv_choice_append_plan(trv_choice_t *choice, const char *how, const trv_planned_t *plan);
 /* Appends "; planning took 12 ms" if it took long. */
 void trv_choice_append_duration(trv_choice_t *choice, double took_s);

@@ -13,14 +13,14 @@
 
 trv_simulate_options_t trv_model_network(double alpha_ns, double bandwidth_bps, double hop_ns, double overhead_ns);
 
-/* Dimensions whose two directions share one path (narrow dimensions), as bit masks, which may have bits beyond the
- * dimensions of the torus. */
+/* Dimensions whose two directions share one path (narrow dimensions), as bit masks: declared in the topology file, and
+ * found by the fabric from its interfaces. The masks may have bits beyond the dimensions of the torus. */
 typedef struct trv_model_paths {
     unsigned declared, found;
     bool one_found; /* the dimensions found share one path with each other */
 } trv_model_paths_t;
-/* Sets the narrow dimensions of `torus` in the model: those that are declared, and those that the rules contain as
- * measured for this torus or, without a measurement, those found. */
+/* Sets the narrow dimensions of `torus` in the model: paths->declared, and the dimensions that the rules contain as
+ * measured for this torus or, if they contain no such measurement, paths->found. */
 void trv_model_narrow(trv_simulate_options_t *network, const trv_torus_t *torus, const trv_rules_t *rules,
                       const trv_model_paths_t *paths);
 /* Describes the narrow dimensions for users: "dimensions 0 and 2 are narrow, by one path (measured)", and that a
