@@ -1,8 +1,8 @@
 /*
- * Groups of work, see group.h. Atoms with the same operands become one piece, and their products are joined where
- * possible. A piece whose operands are all in user memory or in containers of one run becomes a work of its own. Pieces
- * that access containers of several runs are processed together, in one work as far as they fit into the masks of a
- * walk.
+ * Groups of work, see group.h. Atoms with the same operands (a *tuple*) become one piece, and their products are joined
+ * where possible. A piece whose operands are all in the user's buffers, or in containers that are one run of positions,
+ * becomes a separate work. The other pieces access containers of several runs and need a walk (walk.h); as many of them
+ * share one work as the bit masks of a walk allow.
  */
 #include "execute/compile/group.h"
 
@@ -71,8 +71,9 @@ static int add_entry(trv_group_t *group, int node, int tuple)
     return 0;
 }
 
-/* The tuple of all atoms under a node. If they have several tuples, the largest nodes under it with one tuple each are
- * entered, and MIXED is returned. *rc is set to an error. Below DEPTH_MAX atoms are processed one by one. */
+/* Returns the tuple that all atoms under a node have. If they have several, appends the largest nodes below it whose
+ * atoms have one tuple to group->entry, and returns MIXED. At DEPTH_MAX the atoms are appended one by one. *rc: set on
+ * error. */
 static int collapse(trv_group_t *group, int number, int depth, int *rc)
 {
     const trv_node_t *node = &group->partition->node[number];
@@ -108,7 +109,7 @@ static int collapse_cover(trv_group_t *group, const trv_cover_t *cover)
     return rc;
 }
 
-/* Appends the products of one tuple (-1: of all tuples) to the pool. */
+/* Appends the products of the entries with one tuple (-1: of all entries) to the pool. */
 static int add_products(trv_group_t *group, int tuple)
 {
     trv_space_t *space = &group->program->space;
@@ -167,7 +168,7 @@ static int walk_piece(trv_group_t *group, trv_work_t *work, const trv_piece_t *p
     return products;
 }
 
-/* Appends a piece: to the last work if both need a walk and it fits, otherwise as a work of its own. *used is the
+/* Appends a piece: to the last work if both need a walk and it fits, otherwise as a new work. *used is the
  * number of products in the walk of the last work; 0 if that work accepts no more pieces. */
 static int add_piece(trv_group_t *group, trv_piece_t piece, int *used)
 {

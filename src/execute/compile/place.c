@@ -10,8 +10,8 @@
  *   otherwise to new scratch.
  *
  * Two rules always hold. A place is not written while a value in it is needed: `busy` has, per unit, the time until
- * which its place in the output is in use. And a plan is the same whether it runs in place or not: for `busy`, the
- * input of a unit occupies the output with which it shares memory in place.
+ * which its place in the output is in use. And a plan is the same whether it runs in place or not: `busy` always counts
+ * the input of a unit as a use of that place in the output that is the same memory when the plan runs in place.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -313,8 +313,8 @@ static int place_unpacks(placing_t *p, const trv_flow_step_t *before, trv_stage_
 
 /* ---- Combines ---------------------------------------------------------------------------------------------------- */
 
-/* Whether a source is stored at its unit's place in the output, or would share memory with it in place; the result may
- * then overwrite it. */
+/* Whether a source is stored at its unit's place in the output, or at a place in the input that is the same memory when
+ * the plan runs in place. The result may then overwrite it. */
 static bool is_at_output(const placing_t *p, const trv_value_t *source)
 {
     const bool shared = p->collective == TRV_ALLREDUCE || (p->collective == TRV_REDUCE_SCATTER && p->rank == 0) ||
@@ -482,8 +482,9 @@ static int place_tail(placing_t *p)
     return rc;
 }
 
-/* Marks the output as occupied by the contributions, at the places that they would have in place: in a Reduce-Scatter
- * the result is stored at block 0 of the input; otherwise every unit that the rank contributes is at its own place. */
+/* Marks as used those places in the output that are the memory of contributions when the plan runs in place. In a
+ * Reduce-Scatter in place, the output is block 0 of the input; otherwise a contribution and the result of the same unit
+ * have the same place. */
 static int place_contributions(placing_t *p)
 {
     const int atoms = p->flow.partition.atoms;

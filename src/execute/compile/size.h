@@ -28,7 +28,8 @@ typedef struct trv_move {
     unsigned char to_base, from_base;
 } trv_move_t;
 
-/* The moves of a work. 0: they are not listed; negative: the list has no capacity for them. */
+/* The moves of a work: a range of trv_sized_t.move. moves = 0: they are not listed; -1: the list has no capacity for
+ * them. */
 typedef struct trv_listed {
     int first, moves;
 } trv_listed_t;
@@ -37,7 +38,7 @@ enum { TRV_MOVES_MAX = 4096 };
 
 typedef struct trv_sized {
     const trv_program_t *program;
-    /* elements of a block of the chunk before the stream's part; of the stream's part; of this part in all blocks */
+    /* In elements of a block of the chunk: begin and length of the stream's part; total: its length in all blocks. */
     size_t begin, length, total;
     size_t gap;  /* elements between the stream's parts of two blocks in the user's buffers */
     bool blocks; /* there are several blocks */

@@ -95,7 +95,7 @@ int trv_walk(trv_walk_t *walk)
         at = cut_axis(walk, axis, at);
         const trv_segment_t *segment = walk->segment + walk->first[axis];
         if (walk->segments[axis] != 1 || segment->begin != 0 || segment->end != space->size[axis])
-            walk->last = axis; /* otherwise all products contain the whole axis */
+            walk->last = axis; /* the condition is false if all products contain the whole axis */
     }
     return walk->sized->total ? visit_axis(walk, 0, 0, walk->sized->total, ~(trv_mask_t)0) : 0;
 }

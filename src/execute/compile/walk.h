@@ -18,10 +18,10 @@ typedef struct trv_segment {
 typedef struct trv_walk {
     const trv_sized_t *sized;
     int products, product[128];
-    /* array with trv_program_t.walk_bounds entries */
+    /* The caller allocates `segment` and `bound`, with trv_program_t.walk_bounds entries each. */
     trv_segment_t *segment;
-    int *bound; /* likewise */
-    /* per axis; the last axis that has several segments */
+    int *bound; /* scratch buffer */
+    /* per axis: its first segment, number of segments; last: the last axis that must be visited segment by segment */
     int first[TRV_SPACE_AXES_MAX], segments[TRV_SPACE_AXES_MAX], last;
     int (*tell)(void *context, trv_mask_t mask, size_t first, size_t elements);
     void *context;
@@ -34,8 +34,8 @@ typedef int (*trv_pass_t)(void *context, int piece, trv_mask_t in, size_t first,
 /* Visits the elements of a work. The arrays of `walk` must be allocated; its other members are set. */
 int trv_walk_work(trv_walk_t *walk, const trv_work_t *work, trv_pass_t pass, void *context);
 
-/* Visits the elements of walk->product[0 … products - 1]. Stops when `tell` returns a value other than 0, and returns
- * it. */
+/* Visits the elements of walk->product[0 … products - 1] and calls walk->tell for every stretch. Stops when that
+ * returns a value other than 0, and returns it. */
 int trv_walk(trv_walk_t *walk);
 
 #endif

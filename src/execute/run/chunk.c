@@ -31,7 +31,8 @@ static size_t choose(const trv_schedule_t *schedule, size_t vector)
         return streams * WHOLE_BYTES;
     if (vector <= OVERLAP_BYTES || trv_schedule_collective(schedule) != TRV_ALLREDUCE)
         return most;
-    /* Every part of the vector is sent twice, divided by streams and steps. */
+    /* A rank sends about twice the vector in all, so that the mean message of a chunk has 2 * chunk / (streams * steps)
+     * bytes. That shall be MESSAGE_BYTES times the number of streams (with more ports messages must be larger). */
     const size_t least = streams * steps * streams * MESSAGE_BYTES / 2;
     size_t chunks = (vector + least / 2) / least;
     chunks = chunks < vector / CHUNK_BYTES ? chunks : vector / CHUNK_BYTES;

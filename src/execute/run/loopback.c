@@ -2,9 +2,10 @@
  * The in-process (loopback) transport: all ranks are in one process, each with its own thread or all driven by one
  * thread.
  *
- * A message without a partner waits in the receiver's mailbox, a send as a pointer to its data, so that data is copied
- * only once and no memory is allocated. The later of the two sides, sender or receiver, copies. A send is therefore
- * complete when its receive is posted and filled, which is the strictest behaviour that the transport interface allows.
+ * A send or receive whose partner is not posted yet waits in the receiver's mailbox. A waiting send is a pointer to its
+ * data, so that data is copied only once and no memory is allocated. The side that is posted later copies the data. A
+ * send is therefore complete only when its receive is posted and filled, which is the strictest behaviour that the
+ * transport interface allows.
  *
  * A request is in one of three states: waiting (in a mailbox, under its lock), matched (removed from the mailbox, being
  * copied), complete. The states are atomic, so that testing needs no lock.

@@ -4,8 +4,9 @@
  * Places in the user's buffers and in containers of one run are computed from positions. A container of several runs is
  * visited along with the pieces that access it: a cursor counts the bytes of it that have been visited.
  *
- * All this takes longer than a copy of a few hundred bytes. Therefore, when a count is used for the second time in
- * succession, the moves of all works are listed, as far as the list has capacity, and later runs execute the list.
+ * These computations take longer than a copy of a few hundred bytes. Therefore, when a count is used for the second
+ * time in succession, the moves of all works are listed, as far as the list has capacity, and later runs execute the
+ * list.
  */
 #include <string.h>
 

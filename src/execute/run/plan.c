@@ -401,7 +401,7 @@ static int progress(trv_plan_t *plan, bool *moved)
     if (plan->state == TRV_PLAN_CHECKING) {
         rc = trv_check_progress(plan, moved);
         if (rc == TRV_ERR_INVALID) {
-            plan->state = TRV_PLAN_IDLE; /* the ranks differ, but all of them know, and none has started */
+            plan->state = TRV_PLAN_IDLE; /* all ranks have found that they differ; none has started */
             return rc;
         }
         if (rc > 0)

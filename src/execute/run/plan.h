@@ -98,7 +98,7 @@ struct trv_plan {
     size_t *cursor;           /* per container */
     unsigned starts;          /* number of starts with the present count */
     bool listing;             /* moves are being listed */
-    size_t origin[TRV_BASES]; /* elements of blocks that precede the part in the user's buffer */
+    size_t origin[TRV_BASES]; /* elements of the blocks before the block with which the user's buffer begins */
     const char *input;
     char *output;
     bool lost;    /* a send of the check may still read `check` */
