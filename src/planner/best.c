@@ -16,7 +16,7 @@
 
 #define ANSWERS_MAX  1024 /* a power of two */
 #define PLANNERS_MAX 4
-#define SETS_MAX     64 /* sets of links; one more empties the whole cache */
+#define SETS_MAX     64 /* sets of slow and cut links; adding one more empties the whole cache */
 
 /* Everything that a plan depends on, except for the size. It is compared and hashed as bytes, so fill_key clears it. */
 typedef struct question {

@@ -19,8 +19,8 @@ typedef struct trv_facts {
 typedef struct trv_candidate {
     char name[TRV_ALGORITHM_NAME_MAX];
     trv_model_t model;
-    bool always; /* considered whatever the model estimates, because a plan must not be slower */
-    bool guest;  /* timed on request only; never becomes a plan */
+    bool always; /* considered whatever the model estimates: no plan may be slower than this candidate */
+    bool guest;  /* added because a caller asked for its time; never becomes a plan */
     bool known;  /* facts is filled in */
     trv_facts_t facts;
     trv_simulator_t *simulator; /* NULL until it is needed */
@@ -40,8 +40,8 @@ void trv_candidates_clear(trv_candidates_t *list);
 
 /* Adds the candidates of every algorithm of the table. `consistent`: inconsistent ones may be left out. */
 int trv_candidates_collect(trv_candidates_t *list, bool consistent);
-/* Adds every algorithm that is a single schedule, and the candidates that algorithms made for lines offer if the
- * dimensions in the mask are lines. Candidates without symmetry are not left out. */
+/* Adds every algorithm that is a single schedule, and the candidates of the algorithms that are made for lines, as they
+ * offer them if the dimensions in the mask are lines. Candidates without symmetry are not left out. */
 int trv_candidates_collect_lines(trv_candidates_t *list, unsigned lines, bool consistent);
 
 /* Fills in candidate->facts, once. */

@@ -18,8 +18,8 @@
 
 #define FOLD_MAX 64
 
-/* Adds a candidate that is always considered. On networks with lines or links no schedule has a symmetry, so a missing
- * symmetry excludes none. */
+/* Adds a candidate that is always considered, unless simulating it is too much work because it has no symmetry. On
+ * networks with lines, slow or cut links no schedule has a symmetry, so that none is left out for this reason. */
 static int add_measured(trv_candidates_t *list, const char *name)
 {
     trv_candidate_t candidate = {.always = true};

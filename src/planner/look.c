@@ -58,7 +58,7 @@ static void fill_look(const trv_planner_t *planner, const char *name, uint64_t v
     double classes = 1;
     for (int d = 0; d < torus->dims; d++)
         classes *= trv_schedule_period(schedule, d);
-    /* Slow links make all ranks differ. Cut links do not: no message passes them. */
+    /* If the schedule uses slow links, all ranks must be simulated. Cut links do not matter: no message passes them. */
     const double ranks = trv_look_uses_slow(&planner->list.network, name) ? torus->ranks : classes;
     look->hops = fmax(ranks * sends->hops[1] / SAMPLED, fmin(ranks * sends->hops[0] / SAMPLED, planner->hops_max));
     look->messages = classes * sends->messages / SAMPLED;

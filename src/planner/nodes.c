@@ -2,11 +2,11 @@
  * Plans for any set of nodes: a schedule for a line or a ring of ranks is embedded along the nodes in several orders
  * and simulated on the machine.
  *
- * The prospects are, in turn, the plans that the planner finds for a ring of this many ranks without the machine around
- * it, and the candidates of algorithms made for lines that are best by their models; the baselines come last. Prospects
- * are simulated until the work that one answer may take is done. A schedule with as many steps as nodes sends a number
- * of messages that grows with the square of the nodes; with some hundreds of nodes it exceeds that work and is left
- * out.
+ * The prospects come from two lists, from which they are taken alternately: the plans that the planner finds for a ring
+ * of this many ranks without the machine around it, and the candidates of algorithms made for lines, best model first.
+ * The baselines come last. Prospects are simulated until the work that one answer may take is done. A schedule with as
+ * many steps as nodes sends a number of messages that grows with the square of the nodes; with some hundreds of nodes
+ * it exceeds that work and is left out.
  */
 #include <math.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@
 
 #define PROSPECTS_MAX 64
 #define BEST          8     /* number of plans for the ring */
-#define TURNS         100   /* distance between the turns of two successive ring plans */
+#define TURNS         100   /* difference in prospect_t.turn between two successive prospects of a list */
 #define COLLECT_MAX   512   /* nodes; above this, collecting candidates for lines takes longer than simulating */
 #define LINES_MAX     8     /* number of candidates of algorithms made for lines */
 #define WORK          1.5e6 /* maximum work of one answer, in packet-hops and messages read: about half a second */
@@ -40,7 +40,7 @@
 typedef struct prospect {
     char name[TRV_ALGORITHM_NAME_MAX];
     bool line;
-    int turn; /* sort key; each is different */
+    int turn; /* prospects are tried in ascending order of this number; each is different */
 } prospect_t;
 
 typedef struct question {
@@ -81,7 +81,7 @@ static int by_turn(const void *a, const void *b)
     return ((const prospect_t *)a)->turn - ((const prospect_t *)b)->turn;
 }
 
-/* Adds the fastest plans for the ring without the machine and, with the last turns, all baselines. */
+/* Adds the fastest plans for the ring without the machine and, to be tried last, all baselines. */
 static int add_ring(question_t *question)
 {
     trv_planned_t best[BEST];

@@ -27,14 +27,14 @@
 #include "simulate/network.h"
 
 #define NEAR     1.6 /* a candidate whose estimate exceeds the best one times this is not simulated */
-#define NEAR_MAX 64  /* maximum number of the others that are simulated, unless more plans are asked for */
+#define NEAR_MAX 64  /* maximum number of candidates simulated for their estimate, unless more plans are asked for */
 /* With two channels per link, the candidates are simulated that take at most SETTLE_NEAR times as long as the best with
  * one queue: at most SETTLE_MAX of them, at most SETTLE_ALIKE of one algorithm, each in at most SETTLE_HOPS_MAX
  * hops. */
 #define SETTLE_NEAR     1.5
 #define SETTLE_ALIKE    2
 #define SETTLE_MAX      6
-#define SETTLE_CAPACITY 48 /* plans with one queue to choose from, up to half of which may be weighted hybrids */
+#define SETTLE_CAPACITY 48 /* plans with one queue to choose from; up to half of them may be weighted hybrids */
 #define SETTLE_HOPS_MAX 1e7
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
@@ -305,7 +305,7 @@ int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int c
     return rc ? rc : plans;
 }
 
-/* Finds the candidate with this name, or adds it to the list as a guest. */
+/* Finds the candidate with this name, or adds it to the list with `guest` set. */
 static int find_candidate(trv_planner_t *planner, const char *name, trv_candidate_t **candidate)
 {
     trv_candidates_t *list = &planner->list;

@@ -1,7 +1,7 @@
 /*
  * Selects the schedules that are worth a simulation on a network with lines, slow or cut links. The sources are the
- * plans for the torus without lines and links, made by a second planner; the models of algorithms that are made for
- * lines; and the messages of some ranks.
+ * plans for the even torus (prospects.h), made by a second planner; the models of algorithms that are made for lines;
+ * and the messages of some ranks.
  */
 #include "planner/prospects.h"
 
@@ -12,20 +12,20 @@
 
 #include "base/error.h"
 
-#define NEAR           32   /* number of plans for the torus without lines and links … */
+#define NEAR           32   /* number of plans for the even torus … */
 #define NEAR_HOPS_MAX  3e4  /* … and maximum packet-hops to simulate one of them */
 #define ALIKE          4    /* maximum number of these plans of one algorithm */
-#define FAR            8    /* candidates slower than the best plan times this are not timed precisely */
+#define FAR            8    /* a candidate's simulation is stopped at this multiple of the best plan's time */
 #define LINES_MAX      48   /* number of candidates of algorithms that are made for lines */
-#define MODEL_SLACK    0.7  /* their time may be as low as this fraction of what their model estimates */
-#define LINES_SLOWER   2    /* ratio of the times on a line and on a ring, without the start of steps */
-#define CHEAP_MESSAGES 0.05 /* fraction of the planner's hops_max: messages of a schedule that is cheap to simulate */
+#define MODEL_SLACK    0.7  /* lower bound on the time of these, as a fraction of their model's estimate */
+#define LINES_SLOWER   2    /* time on a line relative to a ring, both without the start of steps (alpha) */
+#define CHEAP_MESSAGES 0.05 /* a schedule with fewer messages than this part of hops_max is cheap */
 
 typedef struct search {
     const trv_planner_t *planner;
     uint64_t vector_bytes;
     trv_prospects_t *found;
-    double near_ns; /* time of the best plan for the torus without lines and links; INFINITY: there is none */
+    double near_ns; /* time of the best plan for the even torus; INFINITY: there is none */
 } search_t;
 
 int trv_prospect_look(const trv_planner_t *planner, uint64_t vector_bytes, trv_prospect_t *prospect)
@@ -86,8 +86,8 @@ static void expect(trv_prospect_t *prospect, double least_ns, double likely_ns)
     prospect->likely_ns = fmax(prospect->likely_ns, likely_ns);
 }
 
-/* A likely time on the network of a plan for the torus without lines and links: a line has half as many links as a
- * ring, and the paths along it are up to twice as long. */
+/* A likely time on the network of a plan for the even torus: a line has half as many links as a ring, and the paths
+ * along it are up to twice as long. */
 static double slower(const search_t *search, const trv_planned_t *plan)
 {
     const trv_network_t *network = &search->planner->list.network;
@@ -105,8 +105,8 @@ static int count_alike(const trv_prospects_t *found, const char *name)
     return alike;
 }
 
-/* Adds the plans that are fastest on the torus without lines and links. Only the best of them needs an exact time; the
- * others are simulated with larger packets. */
+/* Adds the plans that are fastest on the even torus. Only the best of them needs an exact time; the others are
+ * simulated with larger packets. */
 static int add_near(search_t *search)
 {
     const trv_planner_t *planner = search->planner;
@@ -134,9 +134,9 @@ static int add_near(search_t *search)
     return plans < 0 ? plans : rc;
 }
 
-/* Sets plan->time_ns to the time on the torus without lines and links, or to 0 if the algorithm is not a candidate of
- * that planner, because it does not support that torus or has no symmetry there. The simulation of a candidate that
- * takes FAR times as long as the best is stopped. */
+/* Sets plan->time_ns to the time on the even torus, or to 0 if the algorithm is not a candidate of its planner, because
+ * it does not support that torus or has no symmetry there. The simulation of a candidate that takes FAR times as long
+ * as the best is stopped. */
 static int time_whole(const search_t *search, const char *name, trv_planned_t *plan)
 {
     trv_planner_t *whole = search->planner->whole;
@@ -155,7 +155,7 @@ static int time_whole(const search_t *search, const char *name, trv_planned_t *p
 }
 
 /* Adds an algorithm under its plain name. Its lower bound follows from its steps and from what a rank sends. If
- * simulating it is not cheap, its time on the torus without lines and links is taken as a lower bound too. */
+ * simulating it is not cheap, its time on the even torus is taken as a lower bound too. */
 static int add_single(search_t *search, const char *name)
 {
     const trv_planner_t *planner = search->planner;

@@ -1,5 +1,6 @@
 /*
- * Prospects: the schedules that are worth a simulation on a network whose ranks differ.
+ * Prospects: the schedules that are worth a simulation on a network whose ranks differ, because it has lines, slow or
+ * cut links. The torus of the same sizes that has none of these is called the *even torus*.
  */
 #ifndef TRIVANCE_PLANNER_PROSPECTS_H
 #define TRIVANCE_PLANNER_PROSPECTS_H
@@ -12,7 +13,7 @@ typedef struct trv_prospect {
     char name[TRV_ALGORITHM_NAME_MAX];
     double least_ns, likely_ns; /* lower bound on the time, and likely time */
     bool listed;                /* an algorithm of the table; no plan should be slower than one of these */
-    bool near;                  /* a plan for the torus without lines and links, from which its likely time follows */
+    bool near;                  /* a plan for the even torus, from which its likely time follows */
     bool looked;
     trv_look_t look; /* valid if looked and not refused */
     int refusal;     /* error of the look, TRV_ERR_UNSUPPORTED if there is no such schedule; 0: none */
@@ -23,11 +24,11 @@ typedef struct trv_prospect {
 } trv_prospect_t;
 
 typedef struct trv_prospects {
-    int count; /* if there is a plan for the torus without lines and links, the best one comes first */
+    int count; /* if there is a plan for the even torus, the best one comes first */
     trv_prospect_t prospect[TRV_PROSPECTS_MAX];
 } trv_prospects_t;
 
-/* Finds the plans for the torus without lines and links, candidates made for lines, and all algorithms of the table. */
+/* Finds the plans for the even torus, candidates made for lines, and all algorithms of the table. */
 int trv_prospects_find(const trv_planner_t *planner, uint64_t vector_bytes, trv_prospects_t *prospects);
 
 /* Fills in prospect->look, once. */

@@ -63,7 +63,7 @@ static int find_empty_time(const trv_planner_t *planner, trv_candidate_t *candid
 
 void trv_planner_divide(trv_planned_t *plan, double time_ns, double alpha_ns, double empty_ns)
 {
-    const double least_ns = fmin(empty_ns, time_ns); /* 0 bytes take less than one, which is reduced */
+    const double least_ns = fmin(empty_ns, time_ns); /* 0 bytes take less time than 1 byte, which is also reduced */
     plan->time_ns = time_ns;
     plan->alpha_ns = fmin(alpha_ns, least_ns); /* ranks and streams may be idle in some steps */
     plan->hops_ns = least_ns - plan->alpha_ns;
@@ -96,8 +96,8 @@ double trv_planner_estimate(const trv_planner_t *planner, const trv_model_t *mod
                 model->messages * n->message_overhead_ns);
 }
 
-/* Orders entries by time, then by steps, then by their order in the list. The order of guests in the list depends on
- * earlier calls, so guests are last and ordered by name. */
+/* Orders entries by time, then by steps, then by their order in the list. The order in the list of
+ * candidates with `guest` depends on earlier calls, so these are last and ordered by name. */
 static bool is_better(const trv_candidate_t *list, const trv_entry_t *a, const trv_entry_t *b)
 {
     const trv_candidate_t *x = &list[a->candidate], *y = &list[b->candidate];

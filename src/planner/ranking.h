@@ -14,7 +14,7 @@ struct trv_planner {
     trv_candidates_t list;
     double hops_max;       /* maximum packet-hops in one simulation */
     trv_slow_link_t *link; /* the planner's copy of the network's links */
-    trv_planner_t *whole;  /* if the network has lines or links: a planner for the torus without them; else NULL */
+    trv_planner_t *whole;  /* for the even torus (prospects.h), if the network is uneven; otherwise NULL */
     trv_span_t part;       /* part of the present call's progress that is being simulated */
     trv_span_t caller;     /* progress of the present call as a whole */
     double done;           /* fraction of the present call that was reported; never decreases */

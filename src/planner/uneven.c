@@ -6,7 +6,7 @@
  * that one plan may take is done. Each is simulated as it is and, for some of the factors by which links are slow, in a
  * form that avoids all links with this or a larger factor (NAME@F). Schedules that pass a cut link are dropped.
  *
- * The plan for the torus without lines and links is among them, so no plan is slower than that one. On some hundreds of
+ * The plan for the even torus (prospects.h) is among them, so no plan is slower than that one. On some hundreds of
  * nodes no plan is slower than an algorithm of the table either: there an algorithm is left out only if a lower bound
  * shows that it cannot win.
  *
@@ -121,7 +121,7 @@ static int find_candidate(trv_candidates_t *list, const char *name, int *index)
     return trv_candidates_add(list, &candidate);
 }
 
-/* The part of the planner's progress that this amount of the remaining work represents. */
+/* The part of the planner's progress that the next work of this amount represents. */
 static trv_span_t part_of_work(const examination_t *e, double work)
 {
     const double limit = e->ranking->planner->hops_max * WORK;
@@ -136,8 +136,8 @@ static double model_ns(const examination_t *e, const char *name)
 }
 
 /* Records the modelled time of a prospect that is too much work to simulate; returns false if there is none. The model
- * is that of the schedule without slow links, and it ignores the time of reductions and paths that two ports share, so
- * networks with these have no modelled time. */
+ * ignores slow links, the time of reductions, and paths that two ports share, so a schedule has no modelled time if it
+ * uses slow links or the network has one of the others. */
 static bool keep_model(examination_t *e, const trv_prospect_t *prospect, const char *name, int index)
 {
     const trv_candidates_t *list = &e->ranking->planner->list;
@@ -206,8 +206,8 @@ static int examine(examination_t *e, trv_prospect_t *prospect, const char *name,
     return rc;
 }
 
-/* If a plan for the torus without lines and links took longer than was likely, the likely times of the other ones of
- * its algorithm are increased by the same factor. */
+/* If a plan for the even torus took longer than was likely, the likely times of the other such plans of the same
+ * algorithm are increased by the same factor. */
 static void raise_likely_times(examination_t *e, const trv_prospect_t *examined, double time_ns)
 {
     const double slower_by = time_ns / examined->likely_ns;
@@ -335,7 +335,7 @@ static void add_modelled(examination_t *e)
     }
 }
 
-/* Reserves the work of the first prospect: it is examined in its turn, when the others may have used up the rest. */
+/* Reserves the work of the first prospect: when it is examined in its turn, the others may have used all other work. */
 static int reserve_first(examination_t *e)
 {
     trv_prospect_t *first = e->prospects.prospect;
