@@ -74,7 +74,8 @@ INLINE int arrive(trv_packets_t *net, const flight_t *flight, const bool tracked
     return turn(net, flight, tracked);
 }
 
-/* The first packet of a message has reached its router; without trains, any packet. */
+/* Handles the arrival of a packet from an interface at its router. With trains it is called once per message, for the
+ * first packet, which stands for the whole train. */
 static int enter(trv_packets_t *net, const flight_t *flight, const bool tracked)
 {
     message_t *m = &net->message[flight->message];
@@ -144,7 +145,8 @@ static int track(trv_packets_t *net, uint32_t l, const entry_t *e, uint32_t chan
     return rc;
 }
 
-/* A port starts the packet of the channel whose turn it is, or of the other one, or goes to sleep. */
+/* A port starts to send the first packet of the channel whose turn it is or, if that has none, of the other one. If
+ * neither has a packet that can be sent, the port goes to sleep. */
 INLINE int choose(trv_packets_t *net, uint32_t l, const bool tracked)
 {
     link_t *link = &net->link[l];

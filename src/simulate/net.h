@@ -8,8 +8,8 @@
  * input. While no other input competes with a train for its output, it is admitted in arrears, when the state of the
  * output is needed. That is correct because an output does not send faster than the packets of a train arrive.
  *
- * This holds for the plain case. With finite buffers, slow links, link loads or an observer (`tracked`) every packet
- * has a record and is queued individually. The functions of links.c are compiled once for each case.
+ * Trains exist in the plain case only. With finite buffers, slow links, link loads or an observer (`tracked`) every
+ * packet has a record and is queued individually. The functions of links.c are compiled once for each case.
  */
 #ifndef TRIVANCE_SIMULATE_NET_H
 #define TRIVANCE_SIMULATE_NET_H
@@ -59,18 +59,18 @@ typedef struct link {
     uint32_t lobby;    /* list of the inputs that wait for admission */
     uint32_t next;     /* next link in the same direction; its highest bit: that link starts at coordinate 0 */
     uint8_t turn;
-    uint8_t awake; /* it will choose a packet when it has woken, is free, or (blocked) receives a credit */
+    uint8_t awake; /* it chooses a packet at a future event: when awake, free, or (blocked) given a credit */
     uint8_t blocked;
-    uint8_t admitting; /* an event or the end of this moment will admit; if not, at most a lone train waits */
+    uint8_t admitting; /* an admission is due, by an event or in `touched`; else at most a lone train waits */
 } link_t;
 #define LINK_AT_ZERO (1u << 31)
 
 typedef struct message {
     int64_t first;              /* time at which its first packet reaches the router */
-    uint32_t packets, injected; /* number in all; number injected individually, or admitted of a train */
+    uint32_t packets, injected; /* in all; injected one by one or, of a train, admitted */
     uint32_t last_flits, last_bytes, id, nic, legs;
     uint32_t info; /* the word of its packets when they join the first queue */
-    uint32_t next; /* next message at the same interface (finite buffers); next free record */
+    uint32_t next; /* next message at the interface (finite buffers); in a free record, the next one */
     int64_t tail;  /* time from the head to the last byte of its last packet, at the destination */
     uint64_t serial;
     trv_leg_t leg[TRV_DIMS_MAX];
@@ -79,7 +79,7 @@ typedef struct message {
 /* The record of a packet, in the tracked case. */
 typedef struct packet {
     uint32_t from;   /* the buffer that it occupies: link * 2 + channel; TRV_NONE: that of its message's interface */
-    uint32_t number; /* its number within the message; next free record */
+    uint32_t number; /* its number within the message; in a free record, the next free one */
 } packet_t;
 
 typedef struct nic {

@@ -1,9 +1,9 @@
 /*
  * The router: a packet waits at its input until its output admits it into a queue. Included by links.c.
  *
- * An output admits one packet at a time, each for as long as the router's crossbar takes for it. Of the inputs in its
- * lobby the one that was served longest ago is first; on a tie, links come before interfaces, each in order of their
- * port.
+ * An output admits one packet at a time, each for as long as the router's crossbar takes for it. The inputs whose first
+ * packet leaves by an output form its *lobby*. Of these, the one that was served longest ago is first; on a tie, links
+ * come before interfaces, each in order of their port.
  */
 #ifndef TRIVANCE_SIMULATE_ROUTER_H
 #define TRIVANCE_SIMULATE_ROUTER_H
@@ -158,7 +158,9 @@ INLINE int come_in(trv_packets_t *net, uint32_t i, uint32_t l, uint32_t message,
         input->head = input->tail = e;
         return attend(net, i, l);
     }
-    uint32_t first = output_of(net, i); /* it must be examined, or admission of the entry before is not noticed */
+    /* If the entry before it is a train that is admitted in arrears, its output must be examined from now on: otherwise
+     * the admission of the train's last packet would not be noticed, and the new entry would never be the first. */
+    uint32_t first = output_of(net, i);
     if (has_lone_train(&net->link[first])) {
         int rc = catch_up(net, first, net->now);
         if (!rc && input->head != TRV_NONE)

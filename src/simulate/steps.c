@@ -29,7 +29,7 @@ typedef struct walker {
 
 typedef struct post {  /* a message in flight */
     uint32_t from, to; /* walkers */
-    uint32_t step;     /* the step that it belongs to; next free record */
+    uint32_t step;     /* the step that it belongs to; in a free record, the next free one */
     uint32_t awaited;  /* number of events that are outstanding: injected, arrived */
 } post_t;
 #define NO_POST UINT32_MAX
