@@ -1,7 +1,7 @@
 /*
  * The overhead of libtrivance_net over the messages themselves: trv_net_allreduce against a loop of fi_trecv, fi_tsend
  * and fi_cq_read written by hand for 2 and for 3 ranks, on endpoints of the same provider. The loop sends the same
- * messages and adds the same context_ids.
+ * messages and adds the same numbers.
  *
  *     trivance launch -n 2 bench/net [--rounds N] [--sleeps]     trivance launch -n 3 bench/net
  *

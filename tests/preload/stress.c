@@ -4,7 +4,7 @@
  *
  *     mpirun -n 4 stress [--seed N] [--calls N]
  *
- * All ranks draw the same context_ids, so they make the same calls. The seed is printed first; a run is repeated by it.
+ * All ranks draw the same numbers, so they make the same calls. The seed is printed first; a run is repeated by it.
  * Exit code 1, and the first few differences in words, if any result was wrong.
  */
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /*
- * Inputs with results that are exact in every type and in any order: small whole context_ids, also as floating point.
+ * Inputs with results that are exact in every type and in any order: small whole numbers, also as floating point.
  *
  * value(rank, i) depends on both, so that a contribution that is missing, doubled or in a wrong place changes the
  * result. The reference is computed here with plain integers, apart from the kernels that are measured.
@@ -104,7 +104,7 @@ static void store(trv_type_t type, char *to, value_t v)
 
 /* ---- Comparing --------------------------------------------------------------------------------------------------- */
 
-/* Equal as context_ids: -0 is 0, and padding does not count. */
+/* Equal as numbers: -0 is 0, and padding does not count. */
 static bool equal(trv_type_t type, const char *a, const char *b)
 {
     size_t size = trv_type_size(type);
@@ -223,7 +223,7 @@ uint64_t bench_data_hash(const bench_data_t *data, const char *result, uint64_t 
     size_t size = trv_type_size(data->type), part = size, significant = size;
     if (data->type == TRV_LONG_DOUBLE || data->type == TRV_COMPLEX_LONG_DOUBLE) {
         part = sizeof(long double);
-        significant = LDBL_MANT_DIG == 64 ? 10 : part; /* x87 context_ids are 10 bytes in a larger place */
+        significant = LDBL_MANT_DIG == 64 ? 10 : part; /* x87 numbers are 10 bytes in a larger place */
     } else {
         part = significant = sizeof(uint64_t);
     }

@@ -14,14 +14,14 @@ typedef struct library_algorithm {
 } library_algorithm_t;
 
 #ifdef OPEN_MPI
-static const char variable[] = "coll_tuned_allreduce_algorithm"; /* context_ids as in Open MPI 4.1 */
+static const char variable[] = "coll_tuned_allreduce_algorithm"; /* numbers as in Open MPI 4.1 */
 static library_algorithm_t algorithm[] = {{"default", 0, MPI_COMM_NULL},
                                           {"recdoub", 3, MPI_COMM_NULL},
                                           {"ring", 4, MPI_COMM_NULL},
                                           {"segring", 5, MPI_COMM_NULL},
                                           {"rabens.", 6, MPI_COMM_NULL}};
 #else
-static const char variable[] = "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"; /* context_ids as in MPICH 4.0 */
+static const char variable[] = "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"; /* numbers as in MPICH 4.0 */
 static library_algorithm_t algorithm[] = {{"default", 0, MPI_COMM_NULL},
                                           {"recdoub", 3, MPI_COMM_NULL},
                                           {"redscat", 4, MPI_COMM_NULL},

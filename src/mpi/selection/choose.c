@@ -146,10 +146,10 @@ static const char *find_reason_on_torus(const trv_mpi_state_t *state, const trv_
     if (arguments->collective != TRV_ALLREDUCE)
         return state->config.node
                    ? "several ranks share each node, where only AllReduce is served"
-                   : "the torus context_ids the ranks in another order than the communicator, where only "
+                   : "the torus numbers the ranks in another order than the communicator, where only "
                      "AllReduce is served";
     if (!arguments->elements.commutative)
-        return "the operation does not commute, and the torus context_ids the ranks in another order";
+        return "the operation does not commute, and the torus numbers the ranks in another order";
     if (state->config.node && arguments->elements.size > TRV_MPI_NODE_CHUNK_BYTES)
         return "an element is larger than a chunk of the memory that the ranks of a node share";
     return NULL;

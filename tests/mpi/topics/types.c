@@ -110,7 +110,7 @@ static const named_op_t *ops(int *count)
     return list;
 }
 
-/* Small whole context_ids, which are exact in every type. Pairs are written according to MPI's description of the type. */
+/* Small whole numbers, which are exact in every type. Pairs are written according to MPI's description of the type. */
 static void fill(const named_type_t *type, char *buffer, size_t extent)
 {
     for (int i = 0; i < COUNT; i++) {
