@@ -2,10 +2,10 @@
  * The state of a communicator is an attribute of it. It is created by the first collective on the communicator, or
  * inherited by a duplicate from its parent, and freed with the communicator.
  *
- * The ranks of a communicator create its duplicates in the same order, so the k-th duplicate is the same on all of
- * them. It gets the k-th context id of the parent's block and shares the parent's decisions, without communication.
- * When the block is used up, and for duplicates of duplicates, it shares the decisions, and its first collective agrees
- * on nothing but a context id. If a duplicate cannot be recognised (trv_mpi_duplicates), it is initialised like any
+ * All ranks of a communicator create its duplicates in the same order. A duplicate therefore gets the next context id
+ * of its parent's block, and shares the parent's decisions, without communication. A duplicate of a duplicate, and one
+ * that is created when the block is used up, shares the decisions too, but has no context id at first: its ranks agree
+ * on one in its first collective. If a duplicate cannot be recognised (trv_mpi_duplicates), it is initialised like any
  * other communicator.
  *
  * Open MPI 5 no longer runs the delete callbacks of MPI_COMM_WORLD at MPI_Finalize. Therefore the delete callback of an
@@ -33,7 +33,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the creatio
 static atomic_int state_key = MPI_KEYVAL_INVALID;
 static atomic_bool begun;
 
-/* The attribute of a communicator for whose state a rank has no memory: all calls fall back. It is never freed. */
+/* The attribute of communicators for whose state this rank has no memory: all calls on them fall back. It is never
+ * freed. */
 static trv_mpi_state_t fallback_state = {.abandoned = true, .references = 1};
 
 /* A cache, in each thread, of the latest communicator and its state, so that most calls need no look-up. Whenever a
@@ -102,8 +103,8 @@ static void open_recorder(trv_mpi_state_t *state)
         trv_mpi_recorder_rename(state->recorder, trv_mpi_state_where(state, where));
 }
 
-/* Fills the state of a duplicate. MPI does not pass the new communicator to the copy callback: find_kept sets
- * `user`. */
+/* Fills the state of a duplicate. MPI does not pass the new communicator to the copy callback, so find_kept sets `user`
+ * when the duplicate is first used. */
 static void begin_duplicate(trv_mpi_state_t *child, const trv_mpi_state_t *parent)
 {
     trv_mpi_state_init(child, parent->rank, parent->ranks);
@@ -130,8 +131,8 @@ static trv_mpi_state_t *inherit(trv_mpi_state_t *parent)
     return child;
 }
 
-/* Creates a duplicate's state without a context id. NULL: no memory; the other ranks learn it in the duplicate's
- * initialization. */
+/* Creates a duplicate's state without a context id. NULL: no memory; then the ranks initialise the duplicate like a new
+ * communicator, because the first exchange reports that this rank has not inherited the state. */
 static trv_mpi_state_t *inherit_without(const trv_mpi_state_t *parent)
 {
     trv_mpi_state_t *child = calloc(1, sizeof *child);
@@ -205,9 +206,9 @@ static int make_keys(void)
     return code == MPI_SUCCESS ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
-/* Compares version and settings of all ranks of the world. Collective. Returns, the same on all ranks, TRV_OK, 1 if all
- * calls will fall back, or an error code with the message in trv_last_error(). A rank with `wanted` false does not read
- * its settings. */
+/* Compares version and settings of all ranks of the world. Collective. Returns TRV_OK, 1 if all calls will fall back,
+ * or an error code with the message in trv_last_error(); all ranks return the same. A rank with `wanted` false does not
+ * read its settings. */
 static int compare_world(int rank, bool wanted)
 {
     enum { UNABLE, UNWANTED, WANTED, PASSES, STRICT, DIGEST, COMPLEMENT, WORDS };
@@ -236,7 +237,7 @@ static int compare_world(int rank, bool wanted)
         return trv_mpi_explain_difference(MPI_COMM_WORLD);
     if (word[UNABLE])
         return able ? trv_fail(TRV_ERR_MEMORY, "another rank cannot start") : TRV_ERR_MEMORY;
-    if (word[PASSES] && !passes) /* not because of the settings, which are the same on all ranks */
+    if (word[PASSES] && !passes) /* with equal settings, only a lack of memory can be the cause */
         return trv_fail(TRV_ERR_MEMORY, "another rank had no memory for its settings");
     return passes ? 1 : TRV_OK;
 }
@@ -248,7 +249,8 @@ static int create_job(int rank, bool wanted)
     int code = compare_world(rank, wanted);
     if (code != TRV_OK)
         return code;
-    /* The network must be known before the domain is created: libfabric assigns interfaces to ports of the torus. */
+    /* The network must be known before the domain is created, because the domain opens libfabric, and the interfaces
+     * are assigned to the ports of the torus. */
     if (trv_mpi_world_discover(MPI_COMM_WORLD) != MPI_SUCCESS ||
         trv_mpi_domain_create(&job, MPI_COMM_WORLD) != MPI_SUCCESS)
         return TRV_ERR_MEMORY;
@@ -266,7 +268,7 @@ bool trv_mpi_begin(bool wanted)
     int code = create_job(rank, wanted);
     if (code < 0)
         trv_mpi_log_fallback(rank, "all calls go to the MPI library: %s", trv_last_error());
-    else if (wanted && trv_mpi_settings()->fault) /* an earlier warning could not end the program */
+    else if (wanted && trv_mpi_settings()->fault) /* repeated, because before MPI_Init it cannot end the program */
         trv_mpi_log_fallback(rank, "%s", trv_mpi_settings()->fault);
     atomic_store(&begun, code == TRV_OK);
     return code == TRV_OK;

@@ -6,9 +6,9 @@
 
 #include "mpi/communicator/state.h"
 
-/* Compares the settings of all ranks and creates the job's domain, after MPI_Init. Collective over MPI_COMM_WORLD, for
- * the drop-in and the component, whatever the settings. `wanted`: Trivance is enabled on this rank (by the priority of
- * the component). Later calls do nothing. Returns whether calls may be dispatched at all. */
+/* Compares the settings of all ranks and creates the job's domain, after MPI_Init. Collective over MPI_COMM_WORLD; the
+ * drop-in and the component call it on every rank, whatever the settings are. `wanted`: Trivance is enabled on this
+ * rank (by the priority of the component). Later calls do nothing. Returns whether calls may be dispatched at all. */
 bool trv_mpi_begin(bool wanted);
 /* Whether the drop-in may dispatch calls: false before trv_mpi_begin, and if that found that all calls fall back. */
 bool trv_mpi_begun(void);

@@ -1,5 +1,5 @@
 /*
- * Comparison of the library's version and settings between ranks, whatever the settings.
+ * Comparison of the library's version and settings between ranks. No setting disables it.
  */
 #ifndef TRIVANCE_MPI_COMMUNICATOR_COMPARE_H
 #define TRIVANCE_MPI_COMMUNICATOR_COMPARE_H

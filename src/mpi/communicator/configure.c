@@ -3,10 +3,10 @@
  * of MPI (wiring.h).
  *
  * If no torus is known, or the ranks of the communicator do not form a torus in it, the API uses a ring, and the
- * drop-in falls back to the MPI library unless an algorithm is requested by name. For an AllReduce on a set of nodes
- * both try a plan first (selection/node_sets.h). The torus of the environment must fit communicators as large as
- * MPI_COMM_WORLD. A smaller communicator that it does not fit is treated as if no torus were set, which
- * TRIVANCE_DEBUG=info logs.
+ * drop-in falls back to the MPI library unless an algorithm is requested by name. For an AllReduce on a set of nodes,
+ * the API and the drop-in first try a plan for these nodes (selection/node_sets.h). The torus of the environment must
+ * fit communicators as large as MPI_COMM_WORLD. A smaller communicator that it does not fit is treated as if no torus
+ * were set, which TRIVANCE_DEBUG=info logs.
  */
 #include <stdio.h>
 #include <string.h>

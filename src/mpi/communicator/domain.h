@@ -2,10 +2,10 @@
  * Domains: the library's internal communicators, on which all messages of schedules are sent.
  *
  * The job has one domain. It is created in MPI_Init (with the API: by the first call on a communicator of all ranks).
- * No domain is created later, because that would wait, inside a collective of the program, for ranks in an order that
- * the program did not choose. There is one exception: if the API is used on a communicator before the job has a domain,
- * this communicator and its duplicates have a separate one. Messages of the program's communicators are distinguished
- * by a context id in the tag:
+ * No domain is created later: its creation is collective, and inside a collective of the program ranks would wait for
+ * each other in an order that the program did not choose. There is one exception: if the API is used on a communicator
+ * before the job has a domain, this communicator and its duplicates have a separate one. Messages of the program's
+ * communicators are distinguished by a context id in the tag:
  *
  *     tag = context id * TRV_MPI_NUMBER_TAGS + position * TRV_MPI_POSITION_TAGS + tag within the plan
  *
@@ -36,7 +36,7 @@ typedef struct trv_mpi_domain {
     pthread_mutex_t lock; /* protects `taken` */
     int blocks;           /* number of blocks; constant */
     uint64_t *taken;      /* a bit for each block */
-    atomic_bool poisoned; /* poisoned: messages may be left that no rank receives */
+    atomic_bool poisoned; /* messages may be left that no rank receives */
 } trv_mpi_domain_t;
 
 /* Creates a domain for the ranks of `comm`, with one reference. Collective over `comm`. MPI_SUCCESS on all ranks, or an

@@ -63,7 +63,8 @@ int trv_mpi_allreduce_max(MPI_Comm comm, int64_t *word, int words, const char *w
 int trv_mpi_allreduce_max_of_both(MPI_Comm comm, int64_t *word, const char *what)
 {
     int code = MPI_SUCCESS;
-    for (int again = 0; again < 2 && code == MPI_SUCCESS; again++) { /* a call returns the other group's maximum */
+    /* A call returns the maximum of the other group only; the second call combines the maxima of both groups. */
+    for (int again = 0; again < 2 && code == MPI_SUCCESS; again++) {
         MPI_Request request;
         int64_t other = 0;
         code = PMPI_Iallreduce(word, &other, 1, MPI_INT64_T, MPI_MAX, comm, &request);

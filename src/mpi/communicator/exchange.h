@@ -16,14 +16,15 @@
 
 #include <mpi.h>
 
-/* Marks a communicator on which the program calls MPI_Comm_idup, which all its ranks do. From then on trv_mpi_allreduce_max,
- * trv_mpi_broadcast and trv_mpi_allgather use MPI's blocking collectives on it, whose order Open MPI does not confuse. Only
- * the preload library may call this: it has no requests, which would make no progress during a blocking collective. */
+/* Marks a communicator. Called on all its ranks before the program calls MPI_Comm_idup on it. From then on
+ * trv_mpi_allreduce_max, trv_mpi_broadcast and trv_mpi_allgather use MPI's blocking collectives on it, whose order Open
+ * MPI does not confuse. Only the preload library may call this: it has no requests, which would make no progress during
+ * a blocking collective. */
 void trv_mpi_mark_duplicated(MPI_Comm comm);
 
 /* An allreduce of the maximum of every word. Words are 0 … TRV_MPI_WORD_MAX and signed, because MPICH 4.0 compares
- * unsigned words as signed ones. `what`: for the report of a rank that waits too long, what all ranks must do, such as
- * "make the same call". This function and the next three return MPI's code. */
+ * unsigned words as signed ones. `what` names the action that all ranks must take, such as "make the same call"; a rank
+ * that waits too long reports it. This function and the next three return MPI's code. */
 #define TRV_MPI_WORD_MAX INT64_MAX
 int trv_mpi_allreduce_max(MPI_Comm comm, int64_t *word, int words, const char *what);
 
@@ -40,7 +41,7 @@ int trv_mpi_allgather(MPI_Comm comm, const void *mine, void *all, size_t bytes, 
  * use. */
 typedef struct trv_mpi_oob {
     MPI_Comm comm;
-    const int *member; /* the rank in `comm` of every rank; NULL: they are equal */
+    const int *member; /* the rank in `comm` of every rank of the group; NULL: the same number */
     int rank, ranks, tag;
 } trv_mpi_oob_t;
 

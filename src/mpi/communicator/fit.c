@@ -25,8 +25,8 @@ static int by_place(const void *a, const void *b)
     return x->place != y->place ? (x->place > y->place) - (x->place < y->place) : x->rank - y->rank;
 }
 
-/* Reduces `location` to one entry per coordinate, ascending, with its lowest rank. Returns their number, or a negative code
- * if coordinates have different context_ids of ranks. */
+/* Reduces `location` to one entry per coordinate, ascending, with its lowest rank. Returns their number, or a negative
+ * code if coordinates have different numbers of ranks. */
 static int gather_places(seat_t *location, int ranks, int *ranks_per_place)
 {
     qsort(location, (size_t)ranks, sizeof *location, by_place);
@@ -82,10 +82,10 @@ static int turn_back(const trv_torus_t *base, const int turn[TRV_DIMS_MAX], int 
     return trv_torus_rank(base, at);
 }
 
-/* Finds the set of coordinates in each dimension, and the torus that they form. dimension[d] is the torus's dimension
- * for dimension d of `base`, or -1. `value`: scratch memory for one int per coordinate. If coordinates in a ring do not
- * form a ring, they are a line that begins after the widest gap: the dimension is rotated by turn[d], so that this gap
- * is at its end. */
+/* Finds the set of coordinates in each dimension, and the torus that they form. dimension[d] is the dimension of the
+ * new torus that corresponds to dimension d of `base`, or -1 if none does. `value`: scratch memory for one int per
+ * coordinate. If coordinates in a ring do not form a ring, they are a line that begins after the widest gap: the
+ * dimension is rotated by turn[d], so that this gap is at its end. */
 static int find_torus(trv_mpi_fit_t *fit, const trv_torus_t *base, unsigned shared_port, seat_t *location, int places,
                       int *value, int dimension[TRV_DIMS_MAX], int turn[TRV_DIMS_MAX])
 {
@@ -100,7 +100,7 @@ static int find_torus(trv_mpi_fit_t *fit, const trv_torus_t *base, unsigned shar
         }
         int count = distinct(value, places);
         product *= count;
-        if (product > places) /* more combinations than coordinates: these are no product */
+        if (product > places) /* more combinations than coordinates: the set is no product */
             return trv_fail(TRV_ERR_UNSUPPORTED, "its ranks form no torus, no plane and no row");
         dimension[d] = count == 1 && !whole ? -1 : dims;
         turn[d] = 0;
@@ -131,8 +131,8 @@ static int by_place_alone(const void *a, const void *b)
     return ((const seat_t *)a)->place - ((const seat_t *)b)->place;
 }
 
-/* The index in `location` of the coordinate whose hop to its neighbour uses the link: the last one before the link. -1: no
- * coordinate is in the link's row. */
+/* The index in `location` of the coordinate whose hop to its neighbour uses the link: the last one before the link. -1:
+ * no coordinate is in the link's row. */
 static int find_origin(const trv_torus_t *base, const seat_t *location, int places, const int turn[TRV_DIMS_MAX],
                        const trv_slow_link_t *link)
 {
@@ -195,7 +195,7 @@ static int by_rank(const void *a, const void *b)
 }
 
 /* Makes the result a set of nodes: a ring in the order of the ranks. Its two directions share a port if the two
- * directions of any dimension do. `why` is the message in trv_last_error(). */
+ * directions of any dimension do. The message in trv_last_error() becomes fit->why. */
 static int take_set(trv_mpi_fit_t *fit, unsigned shared_port, seat_t *location, int places)
 {
     snprintf(fit->why, sizeof fit->why, "%s", trv_last_error());

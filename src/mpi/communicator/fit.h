@@ -3,9 +3,9 @@
  * like.
  *
  * The coordinates must be a product: a set of positions in each dimension, and every combination of these. Each such
- * set, in its order, is a ring. Its neighbours may be several hops apart. While every gap between neighbours is the
- * shorter of the two paths around the ring, paths of different neighbours share no link, as in a ring of that size. A
- * set with a larger gap, for example 0 … 3 of 8, does not close: that dimension is a line, which begins after its
+ * set, in its order, is a ring. Its neighbours may be several hops apart. As long as every gap between neighbours is
+ * the shorter of the two paths around the ring, paths of different neighbours share no link, as in a ring of that size.
+ * A set with a larger gap, for example 0 … 3 of 8, does not close: that dimension is a line, which begins after its
  * widest gap (6, 7, 0, 1 of 8 begin at 6). A hop between neighbours is as slow as the slowest link on its path.
  *
  *     2x4, coordinates 0,1 0,3 1,1 1,3        . o . o        a torus 2x2, two hops along dimension 1
@@ -25,12 +25,12 @@ typedef struct trv_mpi_fit {
     unsigned shared_port;       /* bit d: both directions of dimension d share one port */
     int ranks_per_place;
     int *member;       /* the lowest rank at every coordinate; network.torus.ranks entries */
-    int *machine_node; /* for a set of nodes the coordinate in the larger network of every node; else NULL */
-    char why[200];     /* for a set of nodes the reason why it is no torus */
+    int *machine_node; /* for a set of nodes: the coordinate of every node in the larger network; else NULL */
+    char why[200];     /* for a set of nodes: the reason why it is no torus */
 } trv_mpi_fit_t;
 
 /* `base`: the larger network, with its slow links. place[r]: the coordinate of rank r in it. TRV_OK, TRV_ERR_MEMORY, or
- * TRV_ERR_UNSUPPORTED with the message in trv_last_error() if coordinates have different context_ids of ranks. */
+ * TRV_ERR_UNSUPPORTED with the message in trv_last_error() if coordinates have different numbers of ranks. */
 int trv_mpi_fit_init(trv_mpi_fit_t *fit, const trv_network_t *base, unsigned shared_port, const int *place, int ranks);
 void trv_mpi_fit_clear(trv_mpi_fit_t *fit);
 

@@ -103,7 +103,7 @@ static int judge(MPI_Comm comm, const int64_t *word, bool able)
     return MPI_SUCCESS;
 }
 
-/* Reserves the block that was chosen. *block is its number, or the negative number if it is taken in this process.
+/* Reserves the block that was chosen. *block is its number, or minus its number if it is taken in this process.
  * MPI_SUCCESS, or MPI_ERR_OTHER if no block is left. */
 static int hold_block(trv_mpi_domain_t *job, int agreed, int proposed, int *block)
 {
@@ -157,7 +157,7 @@ static trv_mpi_location_t own_record(const trv_mpi_domain_t *domain, bool taken)
     return location;
 }
 
-/* Performs the second exchange. *anywhere: the block is taken on a rank. */
+/* Performs the second exchange. Sets *anywhere if the block is taken on any rank. */
 static int exchange_records(MPI_Comm comm, candidate_t *candidate, const trv_mpi_domain_t *domain, bool taken,
                             bool *anywhere)
 {
@@ -240,8 +240,9 @@ static void set_members(trv_mpi_state_t *state, candidate_t *candidate, trv_mpi_
     state->rank = candidate->rank;
     state->ranks = candidate->ranks;
     state->members = candidate->members;
+    /* The tag is one of the block's last context id, which no communicator or request uses yet. */
     trv_mpi_wiring_init(state->members->wiring, state->members, candidate->location, state->user,
-                        (block * TRV_MPI_BLOCK + TRV_MPI_BLOCK - 1) * TRV_MPI_NUMBER_TAGS); /* unused yet */
+                        (block * TRV_MPI_BLOCK + TRV_MPI_BLOCK - 1) * TRV_MPI_NUMBER_TAGS);
     free(state->members->scratch);
     state->members->scratch = NULL;
     candidate->members = NULL;
@@ -271,7 +272,7 @@ int trv_mpi_communicator_init(MPI_Comm comm, trv_mpi_state_t *state)
         if (candidate.fresh)
             set_members(state, &candidate, domain, block);
     }
-    if (domain && domain != trv_mpi_job()) /* now the members and context ids hold it */
+    if (domain && domain != trv_mpi_job()) /* the members and the context ids hold references to it now */
         trv_mpi_domain_release(domain);
     clear(&candidate);
     return code;

@@ -1,5 +1,5 @@
 /*
- * The fabrics of domains. All ranks of a domain's communicator open its fabric together; it is in a list until
+ * The fabrics of domains. All ranks of a domain's communicator open its fabric together; a list keeps it until
  * MPI_Finalize.
  */
 #include "mpi/communicator/job_fabric.h"

@@ -14,7 +14,7 @@ typedef struct trv_mpi_members {
     atomic_int references;
     trv_mpi_domain_t *domain;
     int rank, ranks;
-    int *of;      /* the rank in the domain of every rank; NULL: they are equal */
+    int *of;      /* the rank in the domain of every rank of the communicator; NULL: the same number */
     int *scratch; /* two ints per rank, until the wiring is known; allocated before the exchanges of the initialization,
                      because allocation can fail on a single rank */
     struct trv_mpi_wiring *wiring;

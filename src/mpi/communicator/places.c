@@ -264,8 +264,8 @@ static int by_nodes(MPI_Comm comm, int rank, int ranks, trv_mpi_world_t *world)
     return TRV_OK;
 }
 
-/* Fills *world from TRIVANCE_TORUS. Returns 1, or a negative code. 0: the torus is one of nodes, which only a
- * communicator of all ranks can find. */
+/* Fills *world from TRIVANCE_TORUS. Returns 1, or a negative code. 0: the torus has a coordinate for every node, and
+ * only a communicator of all ranks can find the nodes. */
 static int find_by_torus(MPI_Comm comm, trv_mpi_world_t *world)
 {
     const char *list = trv_mpi_settings()->torus;
@@ -317,7 +317,7 @@ int trv_mpi_world_discover(MPI_Comm comm)
     }
     if (code == 1)
         *world = found;
-    if (code == 0 || !atomic_compare_exchange_strong(&known, &none, world)) { /* not yet known, or known before */
+    if (code == 0 || !atomic_compare_exchange_strong(&known, &none, world)) { /* unknown, or stored by another thread */
         free(found.slow_link);
         free(world);
     }

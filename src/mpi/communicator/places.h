@@ -27,7 +27,7 @@ typedef struct trv_mpi_world {
     int place;                  /* the coordinate of this rank, or of its node */
 } trv_mpi_world_t;
 
-/* The network of the job; NULL: it is not known to this process yet. Never changes after that. */
+/* The network of the job; NULL: it is not known to this process yet. Once known, it never changes. */
 const trv_mpi_world_t *trv_mpi_world(void);
 
 /* Finds the network of the job. Collective over `comm`. MPI_SUCCESS on all ranks, or an error class on all ranks with

@@ -163,7 +163,7 @@ static void destroy(trv_mpi_state_t *state)
     trv_mpi_context_ids_release(state->ids.extra);
     if (!is_duplicate)
         free(state);
-    trv_mpi_context_ids_release(context_ids); /* last: it may free a duplicate's state */
+    trv_mpi_context_ids_release(context_ids); /* last: it may free `state`, if that is a duplicate's */
 }
 
 void trv_mpi_state_hold(trv_mpi_state_t *state)

@@ -24,8 +24,8 @@ typedef struct trv_mpi_context_ids {
     atomic_int references;
     trv_mpi_domain_t *domain;
     int block;
-    atomic_bool poisoned;            /* poisoned: messages may be in flight that no rank receives; never reused */
-    struct trv_mpi_state *duplicate; /* memory for the states of duplicates, by their index - 1; NULL: none */
+    atomic_bool poisoned;            /* messages may be in flight that no rank receives: the block is never reused */
+    struct trv_mpi_state *duplicate; /* memory for the states of duplicates, at ids.index - 1; NULL: none */
 } trv_mpi_context_ids_t;
 
 /* A context id has TRV_MPI_POSITIONS positions, which are ranges of tags. Position 0 is for blocking calls; the next
@@ -55,11 +55,11 @@ typedef struct trv_mpi_config {
     bool serves;               /* the torus is known, or is the API's default: a ring */
     char why[TRV_MPI_WHY_MAX]; /* the source of the torus, or the reason why it is not known */
     unsigned shared_port;      /* bit d: both directions of dimension d share one port */
-    const int *member;         /* the rank in the domain at every torus coordinate; NULL: they are equal */
-    const int *name;           /* the rank in the communicator at every coordinate; NULL: they are equal */
+    const int *member;         /* the rank in the domain at every torus coordinate; NULL: the same number */
+    const int *name;           /* the rank in the communicator at every coordinate; NULL: the same number */
     const int *machine_node;   /* if the nodes form no torus: the machine node at every coordinate; else NULL */
     int place;                 /* the coordinate of this rank */
-    struct trv_mpi_node *node; /* the ranks that share this coordinate, led by member[place]; NULL: one at each */
+    struct trv_mpi_node *node; /* the ranks that share this coordinate, led by member[place]; NULL: one rank at each */
     char algorithm[TRV_ALGORITHM_NAME_MAX]; /* a name, a family, planned or auto */
     bool named;  /* TRV_Comm_set or a hint set `algorithm`, which takes precedence over rules of the environment */
     bool unable; /* this rank has no memory for the torus; it reports that in the next decision (decide.h) */
@@ -81,7 +81,7 @@ typedef struct trv_mpi_state {
     struct trv_mpi_state *next, **link; /* the list of all states of the process */
 } trv_mpi_state_t;
 
-/* Initialises a state of zeros, with one reference. */
+/* Initialises a state whose bytes are all 0, and gives it one reference. */
 void trv_mpi_state_init(trv_mpi_state_t *state, int rank, int ranks);
 /* The head of the list of all states. Only for MPI_Finalize, when no other thread creates or frees states. */
 trv_mpi_state_t *trv_mpi_states(void);
@@ -110,9 +110,9 @@ int trv_mpi_state_network(const trv_mpi_state_t *state, const char *algorithm, t
  * must fit it. */
 bool trv_mpi_state_spans_world(const trv_mpi_state_t *state);
 
-/* Allocates a position for a persistent request: the tags from *tag on belong to it until `context_ids` is released. Needs
- * no communication, because all ranks create persistent requests in the same order. False, on all ranks, if none is
- * left. */
+/* Allocates a position for a persistent request: the tags from *tag on belong to it until `context_ids` is released.
+ * Needs no communication, because all ranks create persistent requests in the same order. False, on all ranks, if none
+ * is left. */
 bool trv_mpi_state_persistent(trv_mpi_state_t *state, trv_mpi_context_ids_t **context_ids, int *tag);
 /* Whether a position is left for another persistent request. */
 bool trv_mpi_state_has_persistent(const trv_mpi_state_t *state);
@@ -130,7 +130,7 @@ static inline int trv_mpi_state_tag(const trv_mpi_state_t *state, int position)
     return trv_mpi_context_ids_tag(state->ids.context_ids, state->ids.index * TRV_MPI_POSITIONS + position);
 }
 
-/* Its ranks as an out-of-band group (exchange.h). */
+/* The communicator's ranks as an out-of-band group (exchange.h). */
 trv_mpi_oob_t trv_mpi_state_oob(const trv_mpi_state_t *state);
 
 /* Breaks the communicator on this rank, permanently. */

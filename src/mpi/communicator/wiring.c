@@ -40,8 +40,8 @@ static void take_in_order(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *mem
 
 /* ---- By size ----------------------------------------------------------------------------------------------------- */
 
-/* If TRIVANCE_TORUS lists a torus for MPI_COMM_WORLD, each other torus in it is for all communicators of its size,
- * whatever their ranks. Returns whether one was found. */
+/* If TRIVANCE_TORUS lists a torus for MPI_COMM_WORLD, each other torus in it applies to every communicator of its size,
+ * whichever ranks that has. Returns whether one was found. */
 static bool by_size(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members)
 {
     const trv_mpi_settings_t *settings = trv_mpi_settings();
@@ -120,7 +120,8 @@ static int make_node(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members,
 {
     trv_mpi_node_place_t where = {.comm = members->domain->comm, .tag = tag, .member = neighbour};
     where.ranks = find_neighbours(members, place, neighbour, &where.rank);
-    if (where.ranks == 1 || (where.ranks == members->ranks && trv_mpi_is_drop_in())) /* no torus connects them */
+    /* A rank alone shares no memory. If all ranks are on one node, the drop-in falls back: there is no torus. */
+    if (where.ranks == 1 || (where.ranks == members->ranks && trv_mpi_is_drop_in()))
         return TRV_OK;
     int code = trv_mpi_node_create(&wiring->node, &where);
     return code < 0 ? trv_fail(TRV_ERR_MEMORY, "%s", trv_last_error()) : TRV_OK;
@@ -181,9 +182,9 @@ static bool believes_cartesian(void)
     return !trv_mpi_is_drop_in() || settings->cart || by_name;
 }
 
-/* Uses the communicator's topology, if it is Cartesian; dimensions that are not periodic are lines. The context_ids of
- * ranks must be equal, because in Open MPI 4.1 a part of a communicator that MPI_Comm_create_group creates inherits the
- * topology of the whole. */
+/* Uses the communicator's topology, if it is Cartesian; dimensions that are not periodic are lines. The topology must
+ * have as many ranks as the communicator, because in Open MPI 4.1 a part of a communicator that MPI_Comm_create_group
+ * creates inherits the topology of the whole. */
 static void by_cartesian(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, MPI_Comm user)
 {
     int kind = MPI_UNDEFINED, dims = 0;
@@ -207,7 +208,8 @@ static void by_cartesian(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *memb
 
 /* ---- The result -------------------------------------------------------------------------------------------------- */
 
-/* Sets wiring->member, the rank in the domain at every coordinate; it stays NULL if these are equal. */
+/* Sets wiring->member, the rank in the domain at every coordinate; it stays NULL if rank and coordinate are always
+ * equal. */
 static void translate(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members)
 {
     const int places = wiring->fit.network.torus.ranks, *rank = wiring->fit.member;

@@ -18,7 +18,7 @@ typedef enum trv_mpi_known {
     TRV_MPI_FITS,    /* the torus is known */
     TRV_MPI_SET,     /* the nodes are known and form no torus: the fit is a set of nodes */
     TRV_MPI_MISFITS, /* a network is set, but the communicator does not fit it, for example because its coordinates
-                        have different context_ids of ranks */
+                        have different numbers of ranks */
     TRV_MPI_UNKNOWN, /* no network is set */
     TRV_MPI_WRONG,   /* the setting is invalid, or does not fit MPI_COMM_WORLD */
     TRV_MPI_FAILED   /* no memory on this rank or on its node; ranks of other nodes may have another result */
@@ -33,7 +33,7 @@ typedef struct trv_mpi_wiring {
     bool grid;                 /* a mesh, and only a Cartesian communicator defines it */
     bool shared;               /* several ranks share a coordinate; the same on all ranks, whatever `known` is */
     trv_mpi_node_t *node;      /* if several ranks share every coordinate; else NULL */
-    int *member;               /* the rank in the domain at every coordinate; NULL: they are equal */
+    int *member;               /* the rank in the domain at every coordinate; NULL: the same number */
 } trv_mpi_wiring_t;
 
 /* The topology record that each rank of a communicator sends during the initialization. */
@@ -45,9 +45,9 @@ typedef struct trv_mpi_location {
     uint64_t digest; /* trv_mpi_world()->digest */
 } trv_mpi_location_t;
 
-/* Finds the network of a communicator. `location`: the topology record of every rank. All inputs are the same on all ranks,
- * and so is the result, except TRV_MPI_FAILED. The ranks that share a coordinate create their shared memory together,
- * with messages with the tag `tag`; otherwise local. */
+/* Finds the network of a communicator. `location`: the topology record of every rank. All inputs are the same on all
+ * ranks, and so is the result, except TRV_MPI_FAILED. The ranks that share a coordinate create their shared memory
+ * together, by messages with the tag `tag`; the rest of the function is local. */
 void trv_mpi_wiring_init(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, const trv_mpi_location_t *location,
                          MPI_Comm user, int tag);
 

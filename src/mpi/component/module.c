@@ -199,9 +199,9 @@ static trv_coll_module_t *new_module(void)
     return module;
 }
 
-/* This function does not communicate: the interceptor initialises the communicator in its first collective.
- * Communicators of Trivance also get modules, because all ranks must decide alike; calls of Trivance on them fall
- * back. */
+/* This function does not communicate: the interceptor initialises the communicator in its first collective. Internal
+ * communicators of Trivance also get modules, because all ranks must make the same choice; calls of Trivance on these
+ * communicators fall back. */
 mca_coll_base_module_t *trv_coll_comm_query(ompi_communicator_t *comm, int *priority)
 {
     *priority = trv_coll_priority();

@@ -102,7 +102,7 @@ trv_mpi_decision_t *trv_mpi_find_decision(trv_mpi_state_t *state, const trv_mpi_
     if (atomic_load_explicit(&state->broken, memory_order_relaxed))
         *code = trv_mpi_class(trv_mpi_state_broken());
     else if (trv_mpi_is_drop_in() && verdict == TRV_MPI_DIFFER)
-        trv_mpi_log_warning("a call is left to the MPI library: %s", trv_last_error()); /* it reports the mismatch */
+        trv_mpi_log_warning("a call is left to the MPI library: %s", trv_last_error()); /* MPI handles the mismatch */
     else if (trv_mpi_is_drop_in())
         abandon(state);
     else
@@ -145,7 +145,8 @@ static int run(trv_mpi_decision_t *decision, const trv_mpi_call_t *call, trv_mpi
     return code < 0 ? trv_mpi_class(code) : trv_mpi_alias_class(plain ? buffers.alias : TRV_MPI_APART);
 }
 
-/* The slow path: validates the arguments, and finds or makes the decision. Returns and *code as trv_mpi_dispatch. */
+/* The slow path: validates the arguments, and finds or makes the decision. Return value and *code are those of
+ * trv_mpi_dispatch. */
 static bool serve_new(const trv_mpi_call_t *call, trv_mpi_state_t *state, int *code)
 {
     trv_mpi_arguments_t arguments = {.collective = call->gather ? TRV_ALLGATHER : call->reduction->collective};
@@ -159,7 +160,7 @@ static bool serve_new(const trv_mpi_call_t *call, trv_mpi_state_t *state, int *c
         *code = trv_mpi_alias_class(trv_mpi_alias(&arguments, state->rank, state->ranks, input, output));
     if (trv_mpi_settings()->check)
         *code = trv_mpi_compare_calls(state, &arguments, call->uneven, *code);
-    if (*code != MPI_SUCCESS) /* under the drop-in the MPI library reports them through the program's error handler */
+    if (*code != MPI_SUCCESS) /* drop-in: the MPI library reports invalid arguments by the program's error handler */
         return !trv_mpi_is_drop_in() || trv_mpi_settings()->check;
     if (call->uneven)
         return false;
@@ -169,7 +170,7 @@ static bool serve_new(const trv_mpi_call_t *call, trv_mpi_state_t *state, int *c
     if (!decision)
         return *code != MPI_SUCCESS;
     if (!decision->spec.schedule) {
-        trv_mpi_operation_t passed = decision->mpi; /* duplicates of the communicator share it, other threads too */
+        trv_mpi_operation_t passed = decision->mpi; /* a copy, since duplicates and other threads share the original */
         passed.state = state;
         passed.arguments.count = arguments.count;
         trv_mpi_operation_count(&passed);

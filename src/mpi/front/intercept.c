@@ -74,8 +74,8 @@ static bool blocking(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
     return enter(comm) && leave(trv_mpi_dispatch(call, comm, code), comm, code);
 }
 
-/* False for calls that fall back on every communicator: those without elements, and those with buffers that the MPI
- * library reports as errors (`MPI_IN_PLACE` or NULL). */
+/* False for calls that fall back on every communicator: those without elements, and those whose buffers are invalid
+ * (`MPI_IN_PLACE` or NULL), which the MPI library reports. */
 static bool is_valid(const trv_mpi_call_t *call)
 {
     if (call->gather)

@@ -3,7 +3,7 @@
  *
  * An entry returns true when the call has been executed or has failed; *code is then the return value of the program's
  * call, and the communicator's error handler has been called if it is an error. False means fall back: the caller
- * passes the program's arguments to the PMPI_ function. All ranks make the same choice (serve.c), except a rank on
+ * passes the program's arguments to the PMPI_ function. All ranks make the same choice (dispatch.c), except a rank on
  * which the communicator is broken: there the call returns an error. Calls with invalid arguments fall back, so that
  * the MPI library reports them.
  */

@@ -93,7 +93,7 @@ static int make_library(TRV_Plan plan, const trv_mpi_arguments_t *arguments, MPI
 {
     int rank = 0;
     PMPI_Comm_rank(comm, &rank);
-    int code = PMPI_Comm_split(comm, 0, rank, &plan->comm); /* MPI_Comm_dup would copy our attribute */
+    int code = PMPI_Comm_split(comm, 0, rank, &plan->comm); /* MPI_Comm_dup would copy Trivance's attribute */
     plan->operation = (trv_mpi_operation_t){.arguments = *arguments,
                                             .state = plan->state,
                                             .algorithm = "mpi",
@@ -162,8 +162,8 @@ static int create_on(trv_mpi_state_t *state, const trv_mpi_arguments_t *argument
     return code;
 }
 
-/* Creates the plan; with TRIVANCE_CHECK the ranks first compare their reduction. `fault`: MPI_SUCCESS, or the error
- * class of this rank's reduction. */
+/* Creates the plan; with TRIVANCE_CHECK the ranks first compare their arguments. `fault`: MPI_SUCCESS, or the error
+ * class of this rank's arguments. */
 static int create_checked(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, MPI_Comm comm, int fault,
                           TRV_Plan *plan)
 {
@@ -187,8 +187,8 @@ static int want_gathered(const trv_mpi_reduction_t *reduction, trv_mpi_arguments
     return MPI_SUCCESS;
 }
 
-/* The reduction are checked after the communicator's initialization, because create_checked needs its state to report
- * invalid reduction to the other ranks. */
+/* The arguments are checked after the communicator's initialization, because create_checked needs its state to report
+ * invalid arguments to the other ranks. */
 static int create(const trv_mpi_reduction_t *reduction, MPI_Comm comm, TRV_Plan *plan)
 {
     if (!plan)

@@ -3,7 +3,8 @@
  * allow; trv_mpi_node_run_test performs the steps that are possible and returns.
  *
  *     step        ranks     action                                    condition
- *     give        all       copy a chunk of the input to the memory   the ranks have reduced the chunk two before it
+ *     give        all       copy a chunk of the input to the memory,  the others have reduced the chunk two before it
+ *                           except the part that this rank reduces
  *     reduce      all       add the inputs of all ranks, in this      all ranks have given the chunk
  *                           rank's part of the chunk
  *     collect     leader    copy the sums of the other ranks' parts   these ranks have reduced the chunk
@@ -21,7 +22,7 @@
 #include "mpi/node/memory.h"
 
 #define PART_BYTES_MIN 4096 /* minimum size of the part of a chunk that a rank reduces */
-#define PROGRESS       16   /* unsuccessful tests between two calls of MPI for its progress */
+#define PROGRESS       16   /* unsuccessful tests between two calls that let MPI make progress */
 
 struct trv_mpi_node_run {
     trv_mpi_node_t *node;
@@ -36,7 +37,7 @@ struct trv_mpi_node_run {
     uint64_t base; /* the number of this run's first chunk in its slot */
     const char *input;
     char *output;
-    uint64_t given, reduced, collected, finished; /* context_ids of chunks of this run; finished: published or taken */
+    uint64_t given, reduced, collected, finished; /* chunks of this run after each step; finished: published or taken */
     bool torus_started, torus_done;
 };
 
@@ -134,8 +135,8 @@ static int add(trv_mpi_node_run_t *run, char *to, size_t count)
                             : trv_reduce(elements->op, elements->type, to, run->source, ranks, count);
 }
 
-/* Checks that all ranks called the same. The leader calls it when all ranks have given their first chunk, before any
- * rank can receive a result. */
+/* Checks that all ranks of the node started the same operation with the same count. The leader calls it when all ranks
+ * have given their first chunk, before any rank can receive a result. */
 static int compare_signatures(const trv_mpi_node_run_t *run)
 {
     const node_head_t *head = trv_mpi_node_head(run->node, run->slot);
@@ -313,7 +314,7 @@ void trv_mpi_node_run_start(trv_mpi_node_run_t *run, size_t count, const void *i
     run->torus_started = run->torus_done = false;
 }
 
-/* Ends the run after an error on this rank, and returns it. */
+/* Ends the run after the error `code` on this rank, and returns that code. */
 static int run_fail(trv_mpi_node_run_t *run, int code)
 {
     char reason[256];

@@ -44,7 +44,7 @@ typedef struct node_head {
 } node_head_t;
 
 struct trv_mpi_node {
-    MPI_Comm comm;   /* for MPI's progress while waiting */
+    MPI_Comm comm;   /* a run that waits calls MPI on it, so that MPI makes progress */
     int rank, ranks; /* this rank's index on the node, and the number of its ranks */
     int number;      /* this rank in `comm` */
     unsigned char *memory;

@@ -19,7 +19,7 @@ typedef struct trv_mpi_buffers {
     const void *input; /* for trv_mpi_operation_start */
     void *output;
     trv_mpi_alias_t alias;
-    void *from, *to; /* owned copies of input and output, may be equal; NULL if none. The next members need them: */
+    void *from, *to; /* owned copies of input and output, may be equal. If NULL, the members below are not set: */
     void *home;      /* the program's buffer, to which `to` is copied at the end */
     size_t home_bytes;
     trv_mpi_gather_t gather; /* if packed_bytes > 0: the arguments by which `to` is unpacked */

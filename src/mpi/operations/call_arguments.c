@@ -1,5 +1,5 @@
 /*
- * Checks the reduction of calls and converts them for the executor.
+ * Checks the arguments of calls and converts them for the executor.
  */
 #include "mpi/operations/call_arguments.h"
 

@@ -1,5 +1,6 @@
 /*
- * The reduction of a call as the program passes them, and checked and converted for the executor.
+ * The arguments of a call: as the program passes them (trv_mpi_reduction_t), and checked and converted for the executor
+ * (trv_mpi_arguments_t).
  */
 #ifndef TRIVANCE_MPI_OPERATIONS_CALL_ARGUMENTS_H
 #define TRIVANCE_MPI_OPERATIONS_CALL_ARGUMENTS_H
@@ -14,7 +15,7 @@
 #include "collective/signature.h"
 #include "mpi/operations/elements.h"
 
-/* The reduction that the program passes. An AllGather whose send type and receive type differ uses trv_mpi_gather_t. */
+/* The arguments that the program passes. An AllGather whose send type and receive type differ uses trv_mpi_gather_t. */
 typedef struct trv_mpi_reduction {
     trv_collective_t collective;
     const void *input; /* or MPI_IN_PLACE */
@@ -24,7 +25,7 @@ typedef struct trv_mpi_reduction {
     MPI_Op op; /* not used by AllGather */
 } trv_mpi_reduction_t;
 
-/* The converted reduction. For AllGather the elements are bytes: see trv_mpi_byte_arguments. */
+/* The converted arguments. For AllGather the elements are bytes: see trv_mpi_byte_arguments. */
 typedef struct trv_mpi_arguments {
     trv_collective_t collective;
     size_t count; /* elements of the vector for AllReduce, of a block for the other collectives */
@@ -38,7 +39,7 @@ typedef struct trv_mpi_arguments {
  * trv_last_error(). */
 int trv_mpi_arguments(const trv_mpi_reduction_t *reduction, trv_mpi_arguments_t *arguments);
 
-/* The converted reduction of an AllGather of `bytes` from every rank. */
+/* The converted arguments of an AllGather of `bytes` from every rank. */
 trv_mpi_arguments_t trv_mpi_byte_arguments(size_t bytes);
 
 static inline trv_signature_t trv_mpi_signature(const trv_mpi_arguments_t *arguments)

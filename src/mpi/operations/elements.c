@@ -40,7 +40,7 @@ static void learn_integer(MPI_Datatype datatype, size_t size, bool is_signed)
 
 static void learn_c_types(void)
 {
-    learn_integer(MPI_CHAR, 1, (char)-1 < 0); /* MPI does not list it as an integer type, but both libraries add it */
+    learn_integer(MPI_CHAR, 1, (char)-1 < 0); /* no integer type in MPI's list, but both MPI libraries reduce it */
     learn_integer(MPI_SIGNED_CHAR, 1, true);
     learn_integer(MPI_UNSIGNED_CHAR, 1, false);
     learn_integer(MPI_SHORT, sizeof(short), true);
@@ -173,8 +173,9 @@ int trv_mpi_contiguous(MPI_Datatype datatype, size_t *size)
     return MPI_SUCCESS;
 }
 
-/* Elements for which no kernel exists, because of the type or because of the operation: MPI_Reduce_local or, with a
- * reason, the MPI library. `core_op`: see find_op. MPI_SUCCESS or an error class. */
+/* Elements for which no kernel exists, because of the type or because of the operation. They use MPI_Reduce_local or,
+ * with the reason in elements->reason, the MPI library's collective. `core_op`: see find_op. MPI_SUCCESS or an error
+ * class. */
 static int local_elements(MPI_Datatype datatype, MPI_Op op, bool known_type, int core_op, trv_mpi_elements_t *elements)
 {
     int commutative = 1;

@@ -20,7 +20,7 @@ typedef enum trv_mpi_way {
 
 typedef struct trv_mpi_elements {
     trv_mpi_way_t way;
-    trv_type_t type; /* for TRV_MPI_KERNEL; so is op */
+    trv_type_t type; /* type and op are valid for TRV_MPI_KERNEL only */
     trv_op_t op;
     size_t size; /* bytes from one element to the next */
     bool exact;  /* every order of evaluation gives the same bits */

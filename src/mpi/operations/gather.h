@@ -1,6 +1,6 @@
 /*
  * AllGather of any types. The number of bytes must be the same on all ranks, but the types may differ: a rank whose
- * type has gaps packs its data locally, and the other ranks need not know it.
+ * type has gaps packs its data locally, without an effect on the other ranks.
  */
 #ifndef TRIVANCE_MPI_OPERATIONS_GATHER_H
 #define TRIVANCE_MPI_OPERATIONS_GATHER_H

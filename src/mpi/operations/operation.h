@@ -25,8 +25,8 @@ typedef struct trv_mpi_plan_spec {
     const char *algorithm;          /* its name, or "mpi" */
     size_t chunk_bytes, piece_bytes;
     int place;                 /* the coordinate of this rank */
-    const int *member;         /* the rank in the domain at every coordinate; NULL: they are equal */
-    const int *name;           /* the rank in the communicator at every coordinate; NULL: they are equal */
+    const int *member;         /* the rank in the domain at every coordinate; NULL: the same number */
+    const int *name;           /* the rank in the communicator at every coordinate; NULL: the same number */
     struct trv_mpi_node *node; /* the ranks that share this rank's coordinate; NULL: one rank at each */
     const trv_plan_t *model;   /* operations share its compiled program; NULL: each compiles its own */
 } trv_mpi_plan_spec_t;
@@ -62,8 +62,9 @@ void trv_mpi_model_destroy(trv_plan_t *model);
  * only trv_mpi_operation_count may be called. */
 bool trv_mpi_operation_has_schedule(const trv_mpi_operation_t *operation);
 
-/* Starts a run of arguments.count elements. A failure of start, test, wait or run concerns this rank only and breaks the
- * communicator on it. A rank that cannot start its part calls `fail`, which does the same and returns `code`. */
+/* Starts a run of arguments.count elements. A failure of start, test, wait or run concerns this rank only and breaks
+ * the communicator on it. A rank that cannot start its part calls trv_mpi_operation_fail, which breaks the communicator
+ * on it, too, and returns `code`. */
 int trv_mpi_operation_start(trv_mpi_operation_t *operation, const void *input, void *output);
 int trv_mpi_operation_test(trv_mpi_operation_t *operation);
 int trv_mpi_operation_wait(trv_mpi_operation_t *operation);

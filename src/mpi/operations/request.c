@@ -35,7 +35,7 @@ struct trv_mpi_request {
     trv_mpi_buffers_t buffers;
     trv_mpi_watch_t watch;
     int code;
-    char reason[REASON_MAX]; /* of a failure; trv_mpi_request_outcome sets it in the thread that calls it */
+    char reason[REASON_MAX]; /* message of a failure; trv_mpi_request_outcome sets it as the caller's last error */
     struct trv_mpi_request *next;
 };
 

@@ -28,8 +28,8 @@ static const bool WANTS_OPEN_MPI = true;
 static const bool WANTS_OPEN_MPI = false;
 #endif
 
-/* Ends a program that uses the other MPI, because its first call would crash. Does nothing in a program without MPI,
- * such as a launcher or a shell. */
+/* Ends a program that is linked with the other MPI library (MPICH instead of Open MPI, or the reverse), because its
+ * first MPI call would crash. Does nothing in a program without MPI, such as a launcher or a shell. */
 __attribute__((constructor)) static void refuse_other_mpi(void)
 {
     Dl_info info;

@@ -10,7 +10,7 @@
 typedef void (*init_t)(MPI_Fint *);
 typedef void (*init_thread_t)(const MPI_Fint *, MPI_Fint *, MPI_Fint *);
 
-/* Ends an initialization that returned `error`. `ierror` is the program's and may be absent (NULL). */
+/* Completes an initialization that returned `error`. `ierror` is the program's and may be absent (NULL). */
 static void begin(MPI_Fint error, MPI_Fint *ierror)
 {
     if (error == MPI_SUCCESS)

@@ -1,6 +1,6 @@
 /*
- * The log of decisions and the table of calls. A lock is taken to find a row by its names; calls are counted in it by
- * atomic additions, without a lock.
+ * The log of decisions and the table of calls. A lock is taken to find a row by its names. Calls are counted in their
+ * row by atomic additions, without a lock.
  */
 #include "mpi/reports/log_table.h"
 
@@ -67,7 +67,7 @@ trv_mpi_tally_t *trv_mpi_log_decision(int rank, const char *where, const char *c
     if (falls_back)
         trv_mpi_log_stop(rank, line);
     if (settings->info ? trv_mpi_log_enabled(TRV_DEBUG_INFO, rank) : rank == 0) {
-        /* Without info one line is logged per reason. */
+        /* Without TRIVANCE_DEBUG=info one line is logged per reason. */
         if (trv_mpi_log_is_new(settings->info ? line : why))
             trv_mpi_log_line("%s", line);
     }

@@ -18,7 +18,7 @@
 #include "mpi/reports/log.h"
 
 #define WHERE_MAX 192
-#define LATEST    8 /* calls printed after a timeout, so that a screen shows those of several ranks */
+#define LATEST    8 /* calls printed after a timeout: few, so that a screen shows those of several ranks */
 
 typedef struct record {
     unsigned long number; /* from 1 on; 0: an empty record */

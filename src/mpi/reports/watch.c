@@ -9,7 +9,7 @@
 #include "mpi/reports/log.h"
 #include "transport/mpi/waiting.h"
 
-#define GAP_MAX_MS 1000 /* counted at most for a gap between two polls; in a longer gap the rank did not wait */
+#define GAP_MAX_MS 1000 /* maximum waiting time per gap between two polls; in a longer gap the rank did not wait */
 #define TEXT_MAX   1200
 
 static double timeout_ms; /* 0: none */
@@ -21,7 +21,7 @@ void trv_mpi_watch_begin(const trv_settings_t *settings)
     aborts = settings->on_timeout == TRV_TIMEOUT_ABORT;
 }
 
-/* Adds the time since the previous call; returns whether the timeout has expired now, once per wait. */
+/* Adds the time since the previous call; returns true once per wait, when the timeout has expired. */
 static bool runs_out(trv_mpi_watch_t *watch)
 {
     long long now = trv_mpi_now_ms(), gap = watch->looked_ms ? now - watch->looked_ms : 0;
@@ -55,7 +55,7 @@ void trv_mpi_watch_look(trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting
     abort_if_wanted();
 }
 
-/* A separate function, so that the stack of calls that report nothing has no space for the text. */
+/* A separate function, so that calls that report nothing do not reserve stack space for the text. */
 static void report_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting)
 {
     char what[TEXT_MAX] = "";

@@ -33,8 +33,8 @@ typedef struct trv_mpi_watch {
     bool told;
 } trv_mpi_watch_t;
 
-/* trv_mpi_watch_poll is called after every unsuccessful poll, with their number. It reads the clock after every
- * 64th. */
+/* trv_mpi_watch_poll is called after every unsuccessful poll, with the number of polls so far. It reads the clock after
+ * every 64th poll. */
 void trv_mpi_watch_look(trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting);
 static inline void trv_mpi_watch_poll(trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting, unsigned polls)
 {
@@ -48,8 +48,9 @@ void trv_mpi_watch_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *wa
 /* Cancels requests and waits for them; afterwards MPI does not write to their buffers. */
 void trv_mpi_cancel_all(int requests, MPI_Request *request);
 
-/* Waits for requests in which all ranks of a communicator take part. `what`: for the report of a timeout, what the
- * ranks must do, such as "make the same call". Returns MPI's code; on failure the incomplete requests are cancelled. */
+/* Waits for requests in which all ranks of a communicator take part. `what` names the action that the ranks must take,
+ * such as "make the same call", for the report of a timeout. Returns MPI's code; on failure the incomplete requests are
+ * cancelled. */
 int trv_mpi_watch_all(int ranks, int requests, MPI_Request *request, const char *what);
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * The choice of the algorithm for a call.
  *
- * The request has one of these sources, in the order of precedence: the name that TRV_Comm_set gave, a rule of
- * TRIVANCE_TUNE, the name in TRIVANCE_ALGORITHM, a rule of TRIVANCE_RULES_FILE, or none (auto). A name selects one
- * algorithm, with its parameters; otherwise (auto, planned, a family) the planner selects one (collective/choice.h).
- * Auto requires a known torus.
+ * The algorithm is requested by one of these sources, in the order of precedence: the name that TRV_Comm_set gave, a
+ * rule of TRIVANCE_TUNE, the name in TRIVANCE_ALGORITHM, a rule of TRIVANCE_RULES_FILE, or none (auto). A name selects
+ * one algorithm, with its parameters; otherwise (auto, planned, a family) the planner selects one
+ * (collective/choice.h). Auto requires a known torus.
  *
  * The algorithm must be correct for the type and the operation. Exact operations permit schedules with windows and
  * overlaps; other operations require consistent schedules; operations that do not commute require the gathered form,
@@ -27,7 +27,7 @@
 #include "mpi/selection/chooser.h"
 #include "mpi/selection/node_sets.h"
 
-/* The algorithm that adds in rank order gathers the vectors of all ranks, so the total size of these is limited. */
+/* The algorithm that adds in rank order gathers the vectors of all ranks, so their total size is limited. */
 #define IN_RANK_ORDER_BYTES_MAX (256 * 1024)
 
 static int leave(trv_choice_t *choice, const char *why)
@@ -86,7 +86,7 @@ static request_t find_request(const trv_mpi_state_t *state, const trv_mpi_argume
     const trv_mpi_settings_t *settings = trv_mpi_settings();
     const trv_rules_t *rules[] = {&settings->tune_rules, &settings->file_rules};
     bool named = !is_auto(state->config.algorithm);
-    const bool before[] = {state->config.named, named}; /* a name takes precedence over these rules */
+    const bool before[] = {state->config.named, named}; /* whether a name takes precedence over rules[i] */
     for (int i = 0; i < 2; i++) {
         if (before[i])
             continue;

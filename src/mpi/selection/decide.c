@@ -39,7 +39,7 @@ static void choose(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
 
 /* ---- Preparing --------------------------------------------------------------------------------------------------- */
 
-/* Creates the schedule, and fills in which rank is at which of its torus coordinates. TRV_OK or a code of the core. */
+/* Creates the schedule, and fills in the rank at each of its torus coordinates. TRV_OK or a code of the core. */
 static int make_recipe(trv_mpi_decision_t *made, const trv_mpi_state_t *state, const broadcast_t *broadcast)
 {
     const trv_decision_t *decision = &broadcast->decision;
@@ -117,7 +117,7 @@ static void report(trv_mpi_decision_t *made, const trv_mpi_state_t *state, const
 
 /* The words of a vote. All ranks receive the maximum of each. */
 enum {
-    UNABLE,     /* this rank cannot execute the decision; in trv_mpi_compare_calls, its rank and its fault */
+    UNABLE,     /* this rank cannot execute the decision; trv_mpi_compare_calls: its rank and its fault */
     ON_DEVICE,  /* its buffer is, or may be, on a GPU */
     OTHER_CALL, /* its vector is not in the decision's range of sizes */
     OVER,       /* its plans exceed TRIVANCE_MEMORY */

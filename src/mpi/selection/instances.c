@@ -11,7 +11,7 @@
 #include "schedule/collective.h"
 
 enum { POOL_MAX = 16 };
-#define FOUND_COUNT_MAX ((MPI_Count)1 << 32) /* the size of these elements in bytes does not overflow */
+#define FOUND_COUNT_MAX ((MPI_Count)1 << 32) /* the size in bytes of 2^32 elements does not overflow */
 
 typedef struct instance {
     trv_pooled_t pooled; /* must be first: the pool's pointers are cast to instance_t */

@@ -2,8 +2,9 @@
  * A decision (collective/decision.h) prepared on a rank of a communicator: the schedule, its compiled program, and
  * instances, each of which is used by one run at a time.
  *
- * A decision applies to the calls of an operation signature (collective, type, operation) in a range of sizes.
- * Duplicates of a communicator share the decisions, and their instances, that it had when the duplicate was made.
+ * A decision applies to the calls of an operation signature (collective, type, operation) in a range of sizes. A
+ * duplicate of a communicator shares the decisions that the communicator had when the duplicate was created, and their
+ * instances.
  */
 #ifndef TRIVANCE_MPI_SELECTION_INSTANCES_H
 #define TRIVANCE_MPI_SELECTION_INSTANCES_H
@@ -32,8 +33,8 @@ typedef struct trv_mpi_decision {
     trv_pool_t pool;         /* of instances that no run uses */
 } trv_mpi_decision_t;
 
-/* Creates a decision for calls with the signature of `arguments` and vectors of bytes_min to bytes_max bytes. They fall back
- * to the MPI library until a plan specification is filled in. NULL: no memory. */
+/* Creates a decision for calls with the signature of `arguments` and vectors of bytes_min to bytes_max bytes. They fall
+ * back to the MPI library until a plan specification is filled in. NULL: no memory. */
 trv_mpi_decision_t *trv_mpi_decision_create(const trv_mpi_arguments_t *arguments, uint64_t bytes_min,
                                             uint64_t bytes_max);
 void trv_mpi_decision_hold(trv_mpi_decision_t *decision);

@@ -19,8 +19,9 @@ static int by_site(const void *a, const void *b)
     return ((const seat_t *)a)->machine_node - ((const seat_t *)b)->machine_node;
 }
 
-/* `own` has the machine node at every coordinate of the communicator; `machine_node` has the same nodes in the plan's order,
- * and each is replaced by its coordinate in the communicator. `location`: scratch memory for `places` entries. */
+/* `own` has the machine node at every coordinate of the communicator; `machine_node` has the same nodes in the plan's
+ * order, and each is replaced by its coordinate in the communicator. `location`: scratch memory for `places`
+ * entries. */
 static void find_places(const int *own, int places, seat_t *location, int *machine_node)
 {
     for (int p = 0; p < places; p++)
@@ -39,7 +40,7 @@ int trv_mpi_layout_init(trv_mpi_layout_t *layout, const trv_mpi_state_t *state, 
     const int places = state->config.network.torus.ranks;
     *layout = (trv_mpi_layout_t){.place = -1};
     if (!state->config.machine_node ||
-        !world) /* only a rank that is `unable` lacks them, and it does not prepare decisions */
+        !world) /* missing only if config.unable is set, and then no decision is prepared */
         return trv_fail(TRV_ERR_STATE, "the nodes of the communicator are not known");
     seat_t *location = malloc((size_t)places * sizeof *location);
     int *place = malloc((size_t)places * sizeof *place);

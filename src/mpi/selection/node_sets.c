@@ -2,8 +2,9 @@
  * Plans for sets of nodes, compared with the algorithms that an MPI library may use. Rank 0 of a communicator plans;
  * its result is broadcast.
  *
- * Results are cached, so that a program that creates the same communicator repeatedly plans once. A plan is limited by
- * work, not by time (trv_planner_nodes): the same calls give the same plans in every run, whatever the machine's load.
+ * Results are cached, so that a program that creates the same communicator repeatedly plans once. The planner's work is
+ * limited, not its time (trv_planner_nodes): the same calls give the same plans in every run, whatever the machine's
+ * load.
  */
 #include "mpi/selection/node_sets.h"
 
@@ -27,8 +28,8 @@ static const char *const rivals[] = {"recdoub-l", "recdoub-b", "ring"};
 enum { RIVALS = sizeof rivals / sizeof rivals[0] };
 
 typedef struct answer {
-    int code;           /* TRV_OK, or TRV_ERR_UNSUPPORTED: … */
-    char sentence[256]; /* … why */
+    int code;           /* TRV_OK or TRV_ERR_UNSUPPORTED */
+    char sentence[256]; /* the reason for TRV_ERR_UNSUPPORTED */
     trv_node_plan_t best;
     int rival; /* index of the fastest rival; -1: none supports the nodes */
     double rival_ns;

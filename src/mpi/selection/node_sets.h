@@ -12,9 +12,9 @@
 #include "mpi/communicator/state.h"
 #include "mpi/operations/call_arguments.h"
 
-/* Requires a state with machine nodes (config.machine_node) and a commutative operation. Appends the reason to choice->reason.
- * choice->algorithm is "" if there is no plan, or if `must_win` is set and the plan is not faster. TRV_OK, or a code of
- * the core. */
+/* Requires a state with machine nodes (config.machine_node) and a commutative operation. Appends the reason to
+ * choice->reason. choice->algorithm is "" if there is no plan, or if `must_win` is set and the plan is not faster.
+ * TRV_OK, or a code of the core. */
 int trv_mpi_planned_on_nodes(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool must_win,
                              trv_choice_t *choice);
 

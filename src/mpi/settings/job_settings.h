@@ -14,8 +14,8 @@
 
 typedef trv_settings_t trv_mpi_settings_t;
 
-/* Reads the environment if that has not happened yet; then wrong values and unknown variables are logged. Any
- * thread. */
+/* Reads the environment if that has not happened yet; then wrong values and unknown variables are logged. Any thread
+ * may call it. */
 const trv_mpi_settings_t *trv_mpi_settings_read(void);
 /* The return value of trv_mpi_settings_read; NULL before its first call. */
 extern _Atomic(const trv_mpi_settings_t *) trv_mpi_settings_known;

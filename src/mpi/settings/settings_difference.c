@@ -19,7 +19,7 @@ typedef struct line {
     int name, length; /* of the name and of the value */
 } line_t;
 
-/* Advances *text behind the next line that contains a variable; false at the end of the text. */
+/* Advances *text past the next line that contains a variable; false at the end of the text. */
 static bool next_line(const char **text, line_t *line)
 {
     while (**text) {

@@ -1,6 +1,6 @@
 /*
- * Collective initialization of the fabric: the ranks open their interfaces, exchange descriptions and addresses of
- * these, and assign them to the ports of the torus. An error on one rank is returned on all ranks.
+ * Collective initialization of the fabric: the ranks open their interfaces, exchange the descriptions and addresses of
+ * the interfaces, and assign the interfaces to the ports of the torus. An error on one rank is returned on all ranks.
  */
 #include <stdio.h>
 #include <stdlib.h>

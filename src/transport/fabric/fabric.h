@@ -3,7 +3,7 @@
  * tagged messages (FI_EP_RDM). Any provider with such endpoints is suitable; its capability bits determine whether
  * memory is registered and receives specify the source address.
  *
- * A send or receive is an operation, which its owner keeps until it has ended. Operations with the same sender,
+ * A send or receive is an operation, whose memory its owner keeps until it has ended. Operations with the same sender,
  * receiver, tag and port match in the order in which they are posted. A peer is connected when the first message is
  * sent to it.
  *
@@ -62,9 +62,9 @@ typedef struct trv_fabric_options {
  * no suitable provider, if rank 0's provider is not available on another rank, or if its limits or address formats
  * differ between ranks. */
 int trv_fabric_open(trv_fabric_t **fabric, const trv_fabric_options_t *options);
-/* Bit mask of the dimensions whose two ports share one interface, on any rank that has neighbours on other hosts in
- * both directions or an assignment by its user (TRIVANCE_PORTS); *one: several dimensions share the same interface. All
- * ranks return the same. */
+/* Bit mask of the dimensions whose two ports share one interface on at least one rank. Ranks count only if their
+ * neighbours in both directions are on other hosts, or if their user has assigned the interfaces (TRIVANCE_PORTS). Sets
+ * *one if several dimensions share the same interface. All ranks return the same. */
 unsigned trv_fabric_narrow(const trv_fabric_t *fabric, bool *one);
 /* Describes the interface of each port of this rank: "+0 by eth1, -0 by eth2". */
 void trv_fabric_tell(const trv_fabric_t *fabric, char *text, size_t size);
@@ -98,7 +98,7 @@ typedef struct trv_fabric_op {
     size_t bytes;
     size_t fragment;            /* maximum bytes of a fragment; 0: the message is not fragmented */
     const trv_region_t *region; /* contains the data; NULL: they are registered for this operation if necessary */
-    bool patient;               /* started by the user in any number: leaves queue entries to other operations */
+    bool patient;               /* the user may start any number of these, so they leave queue entries to others */
     /* Members of the implementation, all 0 before the first post: */
     atomic_int state;
     int port;           /* interface of this rank */
@@ -107,7 +107,7 @@ typedef struct trv_fabric_op {
     bool longer;        /* the message is longer than `got` by an unknown number of bytes */
     int end;            /* the state in which it ends */
     trv_fragment_t whole, *cut;
-    size_t capacity, fragments; /* of `cut`; of this message */
+    size_t capacity, fragments; /* entries of `cut`; fragments of this message */
     size_t handed, pending;     /* fragments handed to the provider; those of them that are not complete */
     struct trv_fabric_op *next;
 } trv_fabric_op_t;
@@ -145,7 +145,8 @@ void trv_fabric_break(trv_fabric_t *fabric);
 /* True if the fabric is not broken, or if it is and the provider no longer accesses any buffers. */
 bool trv_fabric_settled(const trv_fabric_t *fabric);
 
-/* The interface of the peer at which messages through that port arrive, and that of this rank by which they leave. */
+/* The first function returns the peer's interface at which messages arrive that their sender sends through port `way`.
+ * The second one returns the interface of this rank by which its own messages through that port leave. */
 int trv_fabric_arrival(const trv_fabric_t *fabric, int peer, int way);
 int trv_fabric_departure(const trv_fabric_t *fabric, int way);
 

@@ -82,7 +82,7 @@ struct trv_fabric {
     trv_peer_t *peer;
     trv_peer_kind_t kind;             /* of rank 0 */
     bool needs_regions, names_sender; /* memory is registered; receives specify the source address */
-    bool selects;                     /* no provider was named: one must be found that reaches other hosts */
+    bool selects;                     /* no provider was named: the fabric selects one that reaches other hosts */
     bool local;                       /* the provider reaches only ranks of this host */
     bool crowded;                     /* this host has more ranks than cores: waiting threads poll only briefly */
     uint64_t next_key;
@@ -137,7 +137,7 @@ void trv_port_shut(trv_port_end_t *port);
 void trv_port_close(trv_port_end_t *port);
 /* post.c: the caller holds the lock. Retries deferred operations. */
 void trv_fabric_retry(trv_fabric_t *fabric, trv_port_end_t *port);
-/* True if a retry may succeed without a completion before. */
+/* True if a retry may succeed even if no operation has completed since the last one. */
 bool trv_port_retries(const trv_port_end_t *port);
 /* The error message for a message whose length differs from that of its receive. */
 const char *trv_fabric_wrong_length(const trv_fabric_t *fabric, const trv_fabric_op_t *op, char sentence[256]);

@@ -20,7 +20,7 @@
 
 /* ---- TRIVANCE_PORTS ---------------------------------------------------------------------------------------------- */
 
-/* The interface of a port, once for all ports that it has. */
+/* Assigns an interface to a port of the torus. An interface that several ports use becomes one candidate. */
 static void add_way(trv_fabric_t *fabric, int way, const char *name, size_t length)
 {
     int at = 0;

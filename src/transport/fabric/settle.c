@@ -129,8 +129,8 @@ static const char *format_name(uint32_t format)
     }
 }
 
-/* Checks that the addresses of a rank have the provider and format of rank 0's, because ranks cannot use other
- * addresses. Every rank compares all ranks with rank 0, so that all return the same error. */
+/* Checks that the addresses of a rank have the same provider and format as those of rank 0, because a rank cannot send
+ * to any others. Every rank compares all ranks with rank 0, so that all return the same error. */
 static int read_kind(trv_fabric_t *fabric, int rank, trv_reader_t *reader, trv_peer_kind_t *kind)
 {
     const trv_peer_kind_t *first = &fabric->kind;

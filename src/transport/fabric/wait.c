@@ -88,7 +88,7 @@ static bool take_error(trv_fabric_t *fabric, trv_port_end_t *port)
     if (fi_cq_readerr(port->cq, &entry, 0) < 1)
         return false;
     if (!entry.op_context)
-        return true; /* not an operation of this fabric; operations that fail with it report their own errors */
+        return true; /* not the error of an operation; operations that fail because of it have separate entries */
     trv_fragment_t *fragment = entry.op_context;
     const size_t index = index_of(fragment);
     trv_fabric_op_t *op = take(fabric, fragment);
@@ -168,8 +168,9 @@ void trv_fabric_wake(trv_fabric_t *fabric)
     (void)written; /* the write fails only if the thread is already being woken */
 }
 
-/* Determines how long to sleep; 0: not. The file descriptors report every event, except that a deferred operation may
- * be retried, for which the sleep is short. Called while no other thread can close the file descriptors. */
+/* Determines how long to sleep, in ms; 0: not to sleep. The file descriptors report every event, except that a deferred
+ * operation may be retried, for which the sleep is short. Called while no other thread can close the file
+ * descriptors. */
 static int sleep_ms(trv_fabric_t *fabric)
 {
     bool may = !atomic_load(&fabric->broken), retries = false;
@@ -230,7 +231,7 @@ bool trv_fabric_pause(trv_fabric_t *fabric, uint64_t seen, unsigned polls)
         return true;
     }
     /* On an oversubscribed host the rank that this thread waits for is likely to run next. Yielding to it takes less
-     * time than to sleep and be woken by it. */
+     * time than sleeping until it wakes this thread. */
     if (fabric->crowded && polls <= spins + YIELDS) {
         sched_yield();
         return true;

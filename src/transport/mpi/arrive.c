@@ -7,8 +7,8 @@
  *
  * If the ranks' counts differ by mistake, a sender may send a message of the other kind (small or large, messages.c). A
  * receive that remains incomplete therefore looks for such a message every PATIENCE polls. MPI keeps the order of two
- * messages between two ranks even if their tags differ (a receive may accept any tag). A message of the other kind that
- * is found while the expected one is missing was hence sent in its place, unless it belongs to a receive that was
+ * messages between two ranks even if their tags differ (a receive may accept any tag). Therefore a message of the other
+ * kind that is found while the expected one is missing was sent in its place, unless it belongs to a receive that was
  * posted earlier. A wrong message is not received: the run fails, and its tags are not used again.
  *
  * The outcome of a slot is stored until the slot itself is tested, because the test of another slot may have found it.
@@ -127,7 +127,7 @@ static int look(trv_mpi_channel_t *channel)
         PMPI_Error_class(code, &class);
     if (class != MPI_SUCCESS && class != MPI_ERR_IN_STATUS)
         return trv_mpi_transport_error("MPI_Testsome", code);
-    for (int i = 0; i < done; i++) /* slots, since requests move */
+    for (int i = 0; i < done; i++) /* store slots: dropping a request moves another one */
         channel->complete[i] = channel->owner[channel->complete[i]];
     for (int i = 0; i < done; i++) {
         const int at = channel->complete[i];
@@ -244,7 +244,7 @@ static void find_and_test(trv_mpi_channel_t *channel, int at)
     } while (slot->at == NONE && slot->rest > 0);
 }
 
-/* Does that for all large receives: the caller may wait for another slot first, which its peer may send only after one
+/* Calls find_and_test for all large receives: the peer may send the message for which the caller waits only after one
  * of these was received. */
 static void find_all(trv_mpi_channel_t *channel)
 {

@@ -24,7 +24,7 @@
 #include <trivance/execute.h>
 
 /* The tags of a position: those of the plan, then for each of them one for large messages (messages.c), then one that
- * channels do not use. */
+ * channels do not use: the out-of-band group has it. */
 #define TRV_MPI_LANE_TAGS     64
 #define TRV_MPI_POSITION_TAGS (2 * TRV_MPI_LANE_TAGS + 1)
 #define TRV_MPI_SPARE_TAG     (TRV_MPI_POSITION_TAGS - 1)
@@ -40,7 +40,7 @@ int trv_mpi_channel_create(trv_mpi_channel_t **channel, MPI_Comm comm, size_t pi
 /* Sets the first tag of later runs. */
 void trv_mpi_channel_place(trv_mpi_channel_t *channel, int first_tag);
 /* Sets the rank in the communicator for every rank of the plan; the array must outlive the channel. NULL, the initial
- * value: they are equal. */
+ * value: both numbers are equal. */
 void trv_mpi_channel_map(trv_mpi_channel_t *channel, const int *member);
 /* The plan that uses the channel must have been destroyed. */
 void trv_mpi_channel_destroy(trv_mpi_channel_t *channel);

@@ -11,8 +11,8 @@
 
 struct trv_fabric;
 
-/* Sets the function that returns the fabric of a communicator, whose ranks are the fabric's, or NULL if it has none.
- * Called before a channel is created; NULL at the end. */
+/* Sets the function that returns the fabric of a communicator, which has the same ranks, or NULL if the communicator
+ * has none. Called before a channel is created, and with NULL when the fabrics are closed. */
 void trv_mpi_find_fabric(struct trv_fabric *(*find)(MPI_Comm comm));
 
 /* Makes a new channel use libfabric if its communicator has a fabric. */

@@ -1,5 +1,5 @@
 /*
- * How a rank waits for messages.
+ * Waiting for messages.
  *
  * If there are more ranks than cores, sched_yield is not sufficient. Since Linux 6.6 the scheduler returns the core to
  * a task that yields until its time slice is used up, which takes milliseconds, while the rank that it waits for does
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define SPINS                200 /* polls before the first yield */
-#define SPINS_OVERSUBSCRIBED 16  /* the same if there are more ranks than cores */
+#define SPINS_OVERSUBSCRIBED 16  /* polls before the first yield if there are more ranks than cores */
 #define YIELDS_A_SLEEP       128 /* polls per sleep if there are more ranks than cores */
 
 static bool oversubscribed;
