@@ -172,7 +172,7 @@ void trv_flow_free(trv_net_t *net);
 
 enum { TRV_CHILDREN_MAX = TRV_RANKS_BITS };
 
-typedef struct trv_spread {
+typedef struct trv_bcast {
     trv_net_comm_t *comm;
     void *data;
     size_t bytes;
@@ -212,7 +212,7 @@ void trv_channel_unregister(trv_channel_t *channel, int which);
 typedef struct trv_instance {
     trv_pooled_t pooled; /* the first member, so that pointers to both can be converted */
     struct trv_net_request request;
-    struct trv_kind *entry;
+    struct trv_net_entry *entry;
     trv_channel_t channel;
     trv_plan_t *plan;
     void *scratch;
@@ -231,7 +231,7 @@ typedef struct trv_broadcast {
 } trv_broadcast_t;
 
 /* An operation signature with a class of sizes on a communicator. */
-typedef struct trv_kind {
+typedef struct trv_net_entry {
     trv_cached_t cached; /* the first member, as above; each instance in use holds a reference */
     trv_net_comm_t *comm;
     trv_collective_t collective;

@@ -18,7 +18,7 @@
 #include "bootstrap/pmix/pmix.h"
 #include "base/text/parse.h"
 
-enum { MEETING_BYTES = 1024, RANKS_MAX = 1 << TRV_RANKS_BITS };
+enum { BOOTSTRAP_BYTES = 1024, RANKS_MAX = 1 << TRV_RANKS_BITS };
 
 /* Logs a warning on rank 0 only: the ranks usually have the same environment, and the others would repeat it. */
 static void warn(void *context, const char *sentence)
@@ -169,20 +169,20 @@ static int listen_somewhere(trv_net_t *net, const trv_net_options_t *options, tr
 
 /* Encodes the broadcast of rank 0: code, port, key, and its address or its error message. */
 static void encode_address(const trv_net_t *net, int code, const trv_bootstrap_options_t *bootstrap, const char *text,
-                           char said[MEETING_BYTES])
+                           char said[BOOTSTRAP_BYTES])
 {
-    size_t used = (size_t)snprintf(said, MEETING_BYTES, "%d %d ", code,
+    size_t used = (size_t)snprintf(said, BOOTSTRAP_BYTES, "%d %d ", code,
                                    code == TRV_OK ? trv_bootstrap_port(net->bootstrap) : 0);
     for (int i = 0; i < TRV_SHA256_BYTES; i++)
-        used += (size_t)snprintf(said + used, MEETING_BYTES - used, "%02x", bootstrap->secret[i]);
-    snprintf(said + used, MEETING_BYTES - used, " %s", text);
+        used += (size_t)snprintf(said + used, BOOTSTRAP_BYTES - used, "%02x", bootstrap->secret[i]);
+    snprintf(said + used, BOOTSTRAP_BYTES - used, " %s", text);
 }
 
-static int decode_address(char said[MEETING_BYTES], trv_bootstrap_options_t *bootstrap, char address[256])
+static int decode_address(char said[BOOTSTRAP_BYTES], trv_bootstrap_options_t *bootstrap, char address[256])
 {
     char key[2 * TRV_SHA256_BYTES + 1];
     int at = 0, rc = TRV_OK;
-    said[MEETING_BYTES - 1] = '\0';
+    said[BOOTSTRAP_BYTES - 1] = '\0';
     if (sscanf(said, "%d %d %64[0-9a-f] %n", &rc, &bootstrap->port, key, &at) != 3 || at == 0 ||
         strlen(key) != 2 * TRV_SHA256_BYTES || (rc == TRV_OK && strlen(said + at) >= 256))
         return trv_fail(TRV_ERR_INVALID, "what rank 0 says of where to meet arrived corrupted");
@@ -202,7 +202,7 @@ static int decode_address(char said[MEETING_BYTES], trv_bootstrap_options_t *boo
 static int meet_by_callback(trv_net_t *net, const trv_net_options_t *options, trv_bootstrap_options_t *bootstrap,
                             char address[256], bool counted, int rc)
 {
-    char said[MEETING_BYTES] = "", own[TRV_REASON_MAX];
+    char said[BOOTSTRAP_BYTES] = "", own[TRV_REASON_MAX];
     if (rc == TRV_OK && net->rank == 0)
         rc = listen_somewhere(net, options, bootstrap, address);
     snprintf(own, sizeof own, "%s%s", net->rank == 0 ? "rank 0: " : "", rc < 0 ? trv_last_error() : "");

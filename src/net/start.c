@@ -56,14 +56,14 @@ static int reason(void *context)
 
 /* Callbacks of the bootstrap. */
 
-static void log_meeting(void *context, const char *sentence)
+static void log_bootstrap(void *context, const char *sentence)
 {
     const trv_net_t *net = context;
     if (net->log)
         net->log(net->log_context, sentence);
 }
 
-static void failed_meeting(void *context)
+static void failed_bootstrap(void *context)
 {
     trv_net_t *net = context;
     trv_fabric_t *fabric = atomic_load(&net->breakable);
@@ -274,7 +274,7 @@ static int fail_options(trv_net_t *net, int code)
 int trv_net_init(trv_net_t **made, const trv_net_options_t *options)
 {
     const trv_net_options_t none = {TRV_NET_OPTIONS};
-    trv_bootstrap_options_t bootstrap = {.failed = failed_meeting, .log = log_meeting};
+    trv_bootstrap_options_t bootstrap = {.failed = failed_bootstrap, .log = log_bootstrap};
     char address[256] = "";
     if (!made)
         return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the net; pass the address of a trv_net_t *");

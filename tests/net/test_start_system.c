@@ -50,7 +50,7 @@ static trv_bootstrap_options_t options_of(int rank, int ranks, int port, double 
                                      .log = take_log};
 }
 
-static trv_bootstrap_t *open_meeting(int rank, int ranks, int port, double timeout_s)
+static trv_bootstrap_t *open_bootstrap(int rank, int ranks, int port, double timeout_s)
 {
     const trv_bootstrap_options_t options = options_of(rank, ranks, port, timeout_s);
     trv_bootstrap_t *bootstrap;
@@ -139,7 +139,7 @@ static void test_everywhere(void **state)
 /* Rank 0 in a process without a free file descriptor for connections reports that, and its thread does not spin. */
 static int serve_without_files(int port_out)
 {
-    trv_bootstrap_t *bootstrap = open_meeting(0, 2, 0, 1);
+    trv_bootstrap_t *bootstrap = open_bootstrap(0, 2, 0, 1);
     const int port = trv_bootstrap_port(bootstrap);
     if (write(port_out, &port, sizeof port) != sizeof port)
         return 1;
@@ -195,7 +195,7 @@ static int join_by_own_port(void)
     if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0 || ioctl(socket(AF_INET, SOCK_DGRAM, 0), SIOCSIFFLAGS, &loop) != 0 ||
         !write_file("/proc/sys/net/ipv4/ip_local_port_range", "30000 30001"))
         return 77;
-    trv_bootstrap_t *bootstrap = open_meeting(1, 2, 30000, 1);
+    trv_bootstrap_t *bootstrap = open_bootstrap(1, 2, 30000, 1);
     if (trv_bootstrap_join(bootstrap, NULL, 0) == TRV_OK)
         return 1;
     fprintf(stderr, "%s\n", trv_last_error());
@@ -227,10 +227,10 @@ static int option_of(int fd, int name)
 /* The loss of a host is detected within a minute. */
 static void test_silence(void **state)
 {
-    trv_bootstrap_t *bootstrap[2] = {open_meeting(0, 2, 0, 10)};
+    trv_bootstrap_t *bootstrap[2] = {open_bootstrap(0, 2, 0, 10)};
     int found = 0;
     (void)state;
-    bootstrap[1] = open_meeting(1, 2, trv_bootstrap_port(bootstrap[0]), 10);
+    bootstrap[1] = open_bootstrap(1, 2, trv_bootstrap_port(bootstrap[0]), 10);
     join_both(bootstrap);
     for (int fd = 3; fd < 256; fd++) {
         struct sockaddr_in other;
@@ -249,7 +249,7 @@ static void test_silence(void **state)
 static int die_as_parent(int port, int joined)
 {
     char word;
-    trv_bootstrap_t *bootstrap = open_meeting(1, 2, port, 10);
+    trv_bootstrap_t *bootstrap = open_bootstrap(1, 2, port, 10);
     if (trv_bootstrap_join(bootstrap, NULL, 0) != TRV_OK || read(joined, &word, 1) != 1)
         return 1;
     if (fork() == 0) {
@@ -261,7 +261,7 @@ static int die_as_parent(int port, int joined)
 
 static void test_fork(void **state)
 {
-    trv_bootstrap_t *bootstrap = open_meeting(0, 2, 0, 10);
+    trv_bootstrap_t *bootstrap = open_bootstrap(0, 2, 0, 10);
     const int port = trv_bootstrap_port(bootstrap);
     int status, joined[2]; /* rank 1 dies only after rank 0 has joined */
     (void)state;
@@ -301,7 +301,7 @@ static uint64_t blocked(const char *task)
 
 static void test_signals(void **state)
 {
-    trv_bootstrap_t *bootstrap = open_meeting(0, 2, 0, 10);
+    trv_bootstrap_t *bootstrap = open_bootstrap(0, 2, 0, 10);
     DIR *tasks = opendir("/proc/self/task");
     char self[32];
     int others = 0;

@@ -21,7 +21,7 @@
 
 enum { TRV_REASON_MAX = 768, TRV_RECORD_BYTES_MAX = 1 << 14, TRV_WELCOME_BYTES_MAX = 1 << 22 };
 
-typedef struct trv_meeting trv_bootstrap_t;
+typedef struct trv_bootstrap trv_bootstrap_t;
 
 typedef struct trv_bootstrap_options {
     int rank, ranks;

@@ -26,13 +26,13 @@ typedef struct trv_end {
     struct trv_end *next; /* the next connection that has not authenticated itself */
 } trv_end_t;
 
-typedef struct trv_saying {
+typedef struct trv_payload {
     uint8_t *data;
     size_t bytes;
     bool there;
 } trv_payload_t;
 
-struct trv_meeting {
+struct trv_bootstrap {
     trv_bootstrap_options_t options;
     char address[256], local[TRV_NUMERIC_MAX];
     int port;
@@ -80,7 +80,7 @@ bool trv_payload_set(trv_payload_t *payload, const void *data, size_t bytes);
 /* True if a reported failure takes effect by now_ns. */
 bool trv_bootstrap_proposes(const trv_bootstrap_t *bootstrap, double now_ns);
 /* The record of a rank in the current exchange. */
-trv_payload_t *trv_bootstrap_saying(const trv_bootstrap_t *bootstrap, int rank);
+trv_payload_t *trv_bootstrap_payload(const trv_bootstrap_t *bootstrap, int rank);
 /* Stores the records of a table; false if the table is malformed or memory is exhausted. */
 bool trv_bootstrap_read_table(trv_bootstrap_t *bootstrap, const void *table, size_t bytes);
 

@@ -210,7 +210,7 @@ void trv_join_step(trv_bootstrap_t *bootstrap, double now_ns)
     if (bootstrap->up->link.greeted && bootstrap->up->link.sent == 0)
         send_hello(bootstrap);
     if (bootstrap->joined && bootstrap->sent < bootstrap->round) {
-        const trv_payload_t *own = trv_bootstrap_saying(bootstrap, bootstrap->options.rank);
+        const trv_payload_t *own = trv_bootstrap_payload(bootstrap, bootstrap->options.rank);
         bootstrap->sent = bootstrap->round;
         bootstrap->up->link.frame_bytes_max = (size_t)bootstrap->options.ranks * (TRV_RECORD_BYTES_MAX + 4);
         send_frame(bootstrap, TRV_FRAME_RECORD, own->data, own->bytes);

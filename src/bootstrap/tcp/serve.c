@@ -1,6 +1,6 @@
 /*
  * Bootstrap protocol of rank 0. A peer that has not yet proved that it knows the secret is unauthenticated: it may
- * connect, and must send one short frame within STRANGER_NS. The number of such connections is limited to
+ * connect, and must send one short frame within UNAUTHENTICATED_NS. The number of such connections is limited to
  * UNAUTHENTICATED_MORE more than the number of ranks; beyond that a new connection replaces the oldest one.
  */
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "bootstrap/tcp/files.h"
 #include "bootstrap/tcp/inside.h"
 
-#define STRANGER_NS     10e9
+#define UNAUTHENTICATED_NS     10e9
 #define ACCEPT_AGAIN_NS 100e6
 enum { UNAUTHENTICATED_MORE = 64, BACKLOG = 4096, FILES_MORE = 256, LOGGED_MAX = 100 };
 
@@ -293,8 +293,8 @@ static void send_table(trv_bootstrap_t *bootstrap)
     trv_sha256_t hash;
     bootstrap->table.used = 0; /* all ranks have read the previous table, since they have sent a new record */
     for (int r = 0; r < bootstrap->options.ranks; r++)
-        trv_write_block(&bootstrap->table, trv_bootstrap_saying(bootstrap, r)->data,
-                        trv_bootstrap_saying(bootstrap, r)->bytes);
+        trv_write_block(&bootstrap->table, trv_bootstrap_payload(bootstrap, r)->data,
+                        trv_bootstrap_payload(bootstrap, r)->bytes);
     bootstrap->exchanged = true;
     bootstrap->spoken = 0;
     bootstrap->sent = bootstrap->round;
@@ -318,11 +318,11 @@ static void send_table(trv_bootstrap_t *bootstrap)
 static void drop_old_unauthenticated(trv_bootstrap_t *bootstrap, double now_ns)
 {
     trv_end_t *end = oldest_unauthenticated(bootstrap);
-    if (!end || now_ns - end->since_ns < STRANGER_NS)
+    if (!end || now_ns - end->since_ns < UNAUTHENTICATED_NS)
         return;
     if (bootstrap->refused++ < LOGGED_MAX)
         trv_bootstrap_log(bootstrap, "a connection from %s was closed: it said nothing for %g s", end->from,
-                          STRANGER_NS / 1e9);
+                          UNAUTHENTICATED_NS / 1e9);
     drop_unauthenticated(bootstrap, end, false);
 }
 

@@ -65,7 +65,7 @@ bool trv_payload_set(trv_payload_t *payload, const void *data, size_t bytes)
     return payload->there;
 }
 
-trv_payload_t *trv_bootstrap_saying(const trv_bootstrap_t *bootstrap, int rank)
+trv_payload_t *trv_bootstrap_payload(const trv_bootstrap_t *bootstrap, int rank)
 {
     return &bootstrap->record[bootstrap->round % 2][rank];
 }
@@ -76,7 +76,7 @@ bool trv_bootstrap_read_table(trv_bootstrap_t *bootstrap, const void *table, siz
     for (int r = 0; r < bootstrap->options.ranks && !reader.bad; r++) {
         size_t length;
         const uint8_t *record = trv_read_block(&reader, TRV_RECORD_BYTES_MAX, &length);
-        if (!reader.bad && !trv_payload_set(trv_bootstrap_saying(bootstrap, r), record, length))
+        if (!reader.bad && !trv_payload_set(trv_bootstrap_payload(bootstrap, r), record, length))
             return false;
     }
     return trv_reader_ends(&reader);
@@ -358,7 +358,7 @@ int trv_bootstrap_exchange(trv_bootstrap_t *bootstrap, const void *record, size_
 {
     pthread_mutex_lock(&bootstrap->lock);
     bootstrap->round++;
-    int rc = trv_payload_set(trv_bootstrap_saying(bootstrap, bootstrap->options.rank), record, bytes)
+    int rc = trv_payload_set(trv_bootstrap_payload(bootstrap, bootstrap->options.rank), record, bytes)
                  ? TRV_OK
                  : trv_fail_memory();
     bootstrap->exchanged = bootstrap->options.ranks == 1;
@@ -370,7 +370,7 @@ int trv_bootstrap_exchange(trv_bootstrap_t *bootstrap, const void *record, size_
 
 const void *trv_bootstrap_record(const trv_bootstrap_t *bootstrap, int rank, size_t *bytes)
 {
-    const trv_payload_t *payload = trv_bootstrap_saying(bootstrap, rank);
+    const trv_payload_t *payload = trv_bootstrap_payload(bootstrap, rank);
     *bytes = payload->bytes;
     return payload->data;
 }
