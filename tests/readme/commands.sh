@@ -18,7 +18,7 @@ exec /usr/bin/make -C "$source" --no-print-directory -n "\$@" > /dev/null
 SHIM
 chmod +x "$work/bin/make"
 export PATH="$work/bin:$PATH"
-mpicc.openmpi "$source/tests/readme/program.c" -o "$work/empty/program" # stands in for the README's MPI program
+mpicc.openmpi "$source/tests/readme/program.c" -o "$work/empty/program" # replaces the MPI program of README's reader
 
 # blocks DOCUMENT: writes block-<line>.sh and block-<line>.c
 blocks() {
