@@ -125,8 +125,8 @@ static void test_cut(void **state)
     expect("simulate 9 -a ring -b 1K --cut=3:+0 --slow-link=0:+0:2x", 0, "link 3:+0 cut, link 0:+0 2x");
 }
 
-/* Schedules for opened rings are proved not to use the cut; a schedule that routes around a corner into the cut is
- * reported as a fault. */
+/* A schedule for rows that are opened at a cut is proved not to use the cut link; a schedule whose messages turn a
+ * corner into the cut is reported as a fault. */
 static void test_verify(void **state)
 {
     (void)state;
@@ -318,8 +318,8 @@ static void test_file(void **state)
     assert_float_equal(time_of(line), time_of("simulate 4x4 -a swing-b --routes=fixed -b 1M --model=fifo -f json"), 0);
 }
 
-/* A file whose messages use a link that the file itself declares cut is refused as inconsistent, and errors in the
- * file are reported. */
+/* A file whose messages use a link that the file itself declares cut is refused, and errors in the file are
+ * reported. */
 static void test_bad_file(void **state)
 {
     static const struct {
