@@ -87,7 +87,7 @@ class Operation : public c10d::Work
     const Clock::time_point began_ = Clock::now();
     std::atomic<Clock::rep> deadline_{0}; // 0: only the net's own timeout
     Milliseconds limit_{0};
-    const bool inference_; // created in torch.inference_mode: its tensors may be inference tensors
+    const bool inference_; // whether its tensors may be inference tensors (torch.inference_mode)
 };
 
 using OperationPtr = c10::intrusive_ptr<Operation>;

@@ -66,7 +66,7 @@ def schedule(torus, rule):
     streams = [{"steps": [[] for _ in range(model.steps)]} for _ in sent]
     for stream, step, src, dst, port in zip(*(messages[name].tolist() for name in
                                               ("stream", "step", "src", "dst", "port"))):
-        size = sent[stream][min(step, model.steps - 1 - step)][0]  # the allgather is the reversal
+        size = sent[stream][min(step, model.steps - 1 - step)][0]  # the allgather reverses the reduce-scatter
         streams[stream]["steps"][step].append([src, dst, f"{'-' if port % 2 else '+'}{port // 2}", size])
     file = {"format": "trivance-schedule-1", "torus": dims, "name": f"trivance-b#{rule}", "symmetry": "translation",
             "vector_bytes": sent[0][0][1] * model.streams, "streams": streams}

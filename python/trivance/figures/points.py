@@ -40,7 +40,7 @@ class Answer(NamedTuple):
     packet_hops: int
 
 
-# ---- What is kept ----------------------------------------------------------------------------------------------------
+# ---- Results on disk -------------------------------------------------------------------------------------------------
 
 class Kept:
     """Results in a file, one JSON object per line, so that an interrupted run can be resumed.
