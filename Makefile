@@ -1,4 +1,4 @@
-# Trivance in a few commands, over CMake. `make help` lists them.
+# Short commands on top of CMake; `make help` lists them.
 
 BUILD  ?= build
 PREFIX ?= /usr/local
@@ -21,7 +21,7 @@ endif
 all: $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
 
-# AllReduce on 9 MPI ranks, simulated times, the drop-in and a schedule; builds only these programs.
+# AllReduce on 9 MPI ranks, simulated times, the drop-in and a schedule; builds only the programs required for these.
 demo:
 	@scripts/dependencies.sh build
 	@cmake -S . -B $(BUILD) -G Ninja > /dev/null
@@ -30,7 +30,7 @@ demo:
 	if [ -t 1 ]; then build; else echo "Building"; build > $(BUILD)/demo.log || { cat $(BUILD)/demo.log; exit 1; }; fi
 	@scripts/demo.sh $(BUILD)
 
-# The explorer, one HTML file: build/bin/explorer.html, which `trivance explore` gives away.
+# The explorer, one HTML file: build/bin/explorer.html, which `trivance explore` copies.
 explorer:
 	@scripts/dependencies.sh build explorer
 	@cmake -S . -B $(BUILD) -G Ninja > /dev/null
@@ -42,13 +42,14 @@ check:
 	@scripts/dependencies.sh build check
 	@JOBS=$(JOBS) scripts/check.sh quick $(BUILD)
 
-# What `make check` leaves out: all sizes and ranks, sanitizers, valgrind, models, packages, browser, testbed, soak.
+# The tests that `make check` leaves out: all sizes and ranks, sanitizers, valgrind, models, packages, browser, testbed,
+# soak.
 check-all:
 	@scripts/dependencies.sh build check check-all testbed
 	@scripts/dependencies.sh explorer browser || echo "Without these packages the tests of the explorer are skipped."
 	@JOBS=$(JOBS) scripts/check.sh exhaustive $(BUILD)
 
-# Programs of Debian without and with the preload libraries.
+# Runs programs from Debian without and with the preload libraries.
 check-programs: all
 	@scripts/dependencies.sh build check netpipe programs
 	@scripts/programs.sh $(BUILD)
@@ -60,7 +61,8 @@ check-torch:
 	@cmake --build $(BUILD) -j $(JOBS)
 	@ctest --test-dir $(BUILD) -L torch -j $(JOBS) --output-on-failure
 
-# Random programs under both MPIs and without MPI, every result compared; CALLS for each. A tenth of it is in `make check-all`.
+# Random programs with both MPIs and without MPI, CALLS for each; every result is compared. `make check-all` runs a
+# tenth.
 CALLS ?= 200000
 soak: all
 	@CALLS=$(CALLS) scripts/soak.sh $(BUILD)
@@ -68,7 +70,7 @@ soak: all
 bench: all
 	@scripts/bench.sh $(BUILD)
 
-# libFuzzer on what users type and on schedule files, SECONDS for each target.
+# libFuzzer on user input and on schedule files, SECONDS for each target.
 SECONDS ?= 60
 fuzz:
 	@scripts/dependencies.sh build clang
@@ -92,7 +94,7 @@ uninstall:
 	@sed -n ':up; s|/[^/]*$$||; /\/trivance/ { p; b up }' $(BUILD)/install_manifest.txt | sort -ru | \
 	    xargs -r -d '\n' rmdir --ignore-fail-on-non-empty
 
-# The sources of the last commit as an archive.
+# An archive of the sources of the last commit.
 dist:
 	@version=$$(sed -n 's/^project(trivance VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt) && \
 	    git archive --prefix=trivance-$$version/ -o trivance-$$version.tar.gz HEAD && echo trivance-$$version.tar.gz

@@ -1,5 +1,6 @@
 /*
- * AllReduce in an MPI program: first with MPI's own argument order, then as a plan: made once, run many times.
+ * AllReduce in an MPI program: first with the arguments of MPI_Allreduce, then as a plan, which is created once and run
+ * many times.
  *
  *     mpicc.openmpi allreduce_mpi.c $(pkg-config --cflags --libs trivance-mpi-openmpi) -o allreduce_mpi
  *     mpirun.openmpi -n 9 ./allreduce_mpi            (or with mpich in place of openmpi, three times)
@@ -28,10 +29,10 @@ int main(int argc, char **argv)
     for (int i = 0; i < COUNT; i++)
         gradient[i] = rank + i;
 
-    /* Where MPI_Allreduce stood. The torus comes from TRIVANCE_TORUS or from TRV_Comm_set; without either, a ring. */
+    /* Replaces MPI_Allreduce. The torus is set by TRIVANCE_TORUS or by TRV_Comm_set; the default is a ring. */
     check(TRV_Allreduce(gradient, sum, COUNT, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
 
-    /* The same, prepared: what a training loop or a solver calls in every iteration. */
+    /* The same as a prepared plan, for calls in every iteration of a training loop or a solver. */
     TRV_Plan plan;
     TRV_Plan_info info = {TRV_PLAN_INFO};
     check(TRV_Allreduce_plan_create(COUNT, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &plan));
@@ -40,7 +41,7 @@ int main(int argc, char **argv)
         check(TRV_Plan_start(plan, gradient, sum));
         int complete = 0;
         while (!complete)
-            check(TRV_Plan_test(plan, &complete)); /* work of your own goes here */
+            check(TRV_Plan_test(plan, &complete)); /* compute here while the call is in progress */
     }
     check(TRV_Plan_free(&plan));
 

@@ -1,5 +1,5 @@
 /*
- * AllReduce without MPI: a process for each rank, over libfabric.
+ * AllReduce without MPI: one process per rank, over libfabric.
  *
  *     cc allreduce_net.c $(pkg-config --cflags --libs trivance-net) -o allreduce_net
  *     trivance launch -n 4 ./allreduce_net            or: torchrun --no-python --nproc-per-node 4 ./allreduce_net

@@ -1,13 +1,13 @@
 /*
- * A solver as any: conjugate gradients for -u'' + u/4 = f on a chain of unknowns, spread over all ranks. An iteration
- * exchanges one number with either neighbour and reduces two dot products over all ranks; with few unknowns per rank,
- * the two AllReduces of 8 bytes are what it waits for.
+ * A typical solver: conjugate gradients for -u'' + u/4 = f on a chain of unknowns, distributed over all ranks. An
+ * iteration exchanges one number with each neighbour and reduces two dot products over all ranks; with few unknowns per
+ * rank, the two AllReduces of 8 bytes dominate the time.
  *
  *     mpicc.openmpi conjugate_gradient.c -lm -o conjugate_gradient
  *     mpirun.openmpi -n 9 ./conjugate_gradient                                 with the MPI library's own AllReduce
  *     trivance run --torus 3x3 -- mpirun.openmpi -n 9 ./conjugate_gradient     with Trivance's
  *
- * Arguments: unknowns per rank (1000), iterations (100). It knows nothing of Trivance.
+ * Arguments: unknowns per rank (1000), iterations (100). The program does not use Trivance's interfaces.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,14 +15,14 @@
 
 #include <mpi.h>
 
-#define TOLERANCE 1e-6 /* of the error, for exit status 0 */
+#define TOLERANCE 1e-6 /* maximum error for exit status 0 */
 
 typedef struct chain {
-    int rank, ranks, count;                            /* of unknowns, on every rank */
-    double *solution, *residual, *direction, *product; /* direction has a neighbour's value before and after */
+    int rank, ranks, count;                            /* count: unknowns on every rank */
+    double *solution, *residual, *direction, *product; /* direction has a neighbour's value at each end */
 } chain_t;
 
-/* The direction's values beyond our ends are the neighbours'; beyond the chain they are 0. */
+/* Beyond this rank's ends, the direction's values are the neighbours'; beyond the chain they are 0. */
 static void exchange(const chain_t *chain)
 {
     double *p = chain->direction;
@@ -34,7 +34,7 @@ static void exchange(const chain_t *chain)
                  MPI_STATUS_IGNORE);
 }
 
-/* product = A direction, A having 2.25 on its diagonal and -1 beside it. */
+/* product = A direction, where A has 2.25 on its diagonal and -1 beside it. */
 static void multiply(const chain_t *chain)
 {
     const double *p = chain->direction;
@@ -52,7 +52,7 @@ static double dot(const chain_t *chain, const double *a, const double *b)
     return whole;
 }
 
-/* The right side is chosen so that every unknown is 1. */
+/* The right-hand side is chosen so that every unknown is 1. */
 static void begin(chain_t *chain)
 {
     chain->direction[-1] = chain->rank > 0;
@@ -66,7 +66,7 @@ static void begin(chain_t *chain)
     }
 }
 
-/* One iteration; `square` is the residual's, the new one is returned. */
+/* Performs one iteration; `square` is the residual's squared norm, the new one is returned. */
 static double iterate(const chain_t *chain, double square)
 {
     multiply(chain);

@@ -1,6 +1,6 @@
 /*
- * AllReduce inside one process: one thread per rank over the in-process hub. A transport of your own (shared memory,
- * RDMA, a simulator) takes the hub's place: a trv_transport_t that begins with {TRV_TRANSPORT, …}.
+ * AllReduce inside one process: one thread per rank over the loopback transport. A transport of your own (shared
+ * memory, RDMA, a simulator) can replace it: a trv_transport_t that begins with {TRV_TRANSPORT, …}.
  *
  *     cc embed.c $(pkg-config --cflags --libs trivance) -pthread -o embed && ./embed
  */
@@ -23,7 +23,7 @@ static void *run_rank(void *argument)
 
     int code = trv_plan_create(&plan, schedule, rank, COUNT, &elements, trv_loopback_transport(hub, rank), NULL);
     if (code == 0)
-        code = trv_plan_run(plan, vector[rank], vector[rank]); /* in place; run it as often as you like */
+        code = trv_plan_run(plan, vector[rank], vector[rank]); /* in place; a plan can be run any number of times */
     if (code != 0)
         fprintf(stderr, "rank %d: %s\n", rank, trv_last_error());
     trv_plan_destroy(plan);

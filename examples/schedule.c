@@ -1,5 +1,5 @@
 /*
- * Ask for a schedule, read what one rank does in it, and have it proved.
+ * Creates a schedule, reads the steps of one rank, and proves it.
  *
  *     cc schedule.c $(pkg-config --cflags --libs trivance) -o schedule && ./schedule
  */

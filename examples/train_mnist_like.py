@@ -4,8 +4,8 @@
     python3 -m torch.distributed.run --standalone --nproc_per_node 2 train_mnist_like.py
     mpirun -n 2 python3 train_mnist_like.py
 
-All ranks hold the same parameters after every step, to the last bit, and a run like the one before it prints the same
-numbers: the loss, and a sum of the parameters' bits. `--backend gloo` is for comparison."""
+All ranks have bitwise identical parameters after every step, and repeated runs print the same numbers: the loss, and a
+checksum of the parameters' bits. `--backend gloo` is for comparison."""
 
 import argparse
 import zlib
@@ -19,7 +19,7 @@ import trivance.torch  # noqa: F401 (registers the backend)
 
 
 def pictures(count: int, seed: int):
-    """Ten shapes of 28 x 28, each moved and with noise over it, and their numbers."""
+    """Pictures of ten shapes, 28 x 28, each moved and with added noise, and their class numbers."""
     shapes = torch.rand(10, 7, 7, generator=torch.Generator().manual_seed(0)).round()
     shapes = nn.functional.interpolate(shapes[:, None], scale_factor=3)  # 21 x 21
     maker = torch.Generator().manual_seed(seed)
@@ -38,7 +38,7 @@ def network() -> nn.Module:
 
 
 def bits(model: nn.Module) -> str:
-    """A number of all the parameters' bits."""
+    """A checksum of the bits of all parameters."""
     return f"{zlib.crc32(b''.join(at.detach().numpy().tobytes() for at in model.parameters())):08x}"
 
 

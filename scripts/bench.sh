@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the benchmarks of bench/, one after the other. Usage: bench.sh [build folder]
+# Runs the benchmarks of bench/, one after another. Usage: bench.sh [build folder]
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:-build}
@@ -11,7 +11,7 @@ echo
 echo
 "$build"/bench/simulate
 
-# mpirun with as many ranks; where each has a core of its own they need not give it away while they wait.
+# Runs mpirun with this number of ranks; if each has a core of its own, waiting ranks need not yield it.
 ranks_of() { # MPI RANKS COMMAND…
     local yield=1
     [ "$2" -gt "$(nproc)" ] || yield=0

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The tests, in two tiers. Usage: check.sh quick|exhaustive [build folder]; JOBS is the number of tests at a time.
+# Runs the tests of one of two tiers. Usage: check.sh quick|exhaustive [build folder]; JOBS is the number of parallel
+# tests.
 #
 # quick: the tests labelled quick, in the normal build (gcc, -O2).
 #
@@ -11,7 +12,7 @@
 #   thread      the threaded tests under ThreadSanitizer, those of the MPI layer with both MPIs
 #   valgrind    in-process runs under memcheck
 #
-# Exit status: 0 if all passed, 1 if not, 2 for a wrong usage. The logs are in <build folder>/check/.
+# Exit status: 0 if all passed, 1 if not, 2 for wrong usage. The logs are in <build folder>/check/.
 set -u -o pipefail
 cd "$(dirname "$0")/.."
 tier=${1:-}
@@ -55,7 +56,7 @@ filter_log() {
     printf %s "$clear"
 }
 
-# compile FOLDER CMAKE-OPTION…
+# compile FOLDER CMAKE-OPTION…: configures and builds
 compile() {
     local folder=$1
     shift
@@ -67,9 +68,9 @@ run_tests() { ctest --test-dir "$1" -j "$jobs" --output-on-failure --no-tests=er
 address() {
     compile build-address -DCMAKE_C_COMPILER=clang -DTRIVANCE_SANITIZE=address -DTRIVANCE_WERROR=ON \
         -DTRIVANCE_BENCH=OFF -DTRIVANCE_EXPLORER=OFF || return
-    # A small quarantine of freed memory halves the time of tests that allocate much. MPI libraries keep memory until the
-    # process ends; leaks of Trivance are reported all the same. A start of the tool looks for leaks longer than it works,
-    # and what it leaks is of no consequence, so its tests (cli) do not look.
+    # A small quarantine of freed memory halves the time of tests that allocate often. MPI libraries keep memory until
+    # the process ends; leaks of Trivance are reported nevertheless. For the tool, leak detection takes longer than its
+    # work, and its leaks are harmless, so its tests (cli) run without leak detection.
     local options=quarantine_size_mb=16
     ASAN_OPTIONS=$options LSAN_OPTIONS="suppressions='$PWD/scripts/lsan.supp':print_suppressions=0" \
         run_tests build-address -L 'quick|sanitized' -LE 'install|readme|cli'
@@ -82,11 +83,11 @@ thread() {
         -DTRIVANCE_EXPLORER=OFF &&
         cmake --build build-thread -j "$jobs" --target \
             test_execute_threads test_planner_threads test_reports_threads embed soak_threaded || return
-    run_tests build-thread -R threads -E '^test_execute_threads$' && # whose exhaustive form has all of its cases
+    run_tests build-thread -R threads -E '^test_execute_threads$' && # its exhaustive form has all of its cases
         build-thread/examples/embed
 }
 
-# The programs that are quick enough; together they make, prove, cost and run schedules.
+# Only programs that are fast enough under valgrind; together they create, prove, cost and run schedules.
 memcheck() {
     printf '%s\n' examples/schedule examples/embed tests/test_{cost,windows,schedule,torus,execute,reject} \
         tests/cli/test_parse | xargs -P "$jobs" -I {} bash -c '

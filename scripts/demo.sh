@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# A demonstration in less than 20 seconds: results on real MPI ranks, simulated times, the drop-in, a drawn schedule.
-# Usage: demo.sh [build folder]
+# A demonstration that takes less than 20 seconds: results on real MPI ranks, simulated times, the drop-in, a drawn
+# schedule. Usage: demo.sh [build folder]
 set -eu -o pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build}
 . scripts/mpi-environment.sh
 trivance=$build/bin/trivance
 
-# Runs a command whose log is needed only if it fails.
+# Runs a command; its log is shown only if it fails.
 quietly() {
     "$@" 2> "$log" || { code=$?; cat "$log" >&2; exit $code; }
 }

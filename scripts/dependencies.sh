@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The Debian packages that Trivance needs, in one place: `dependencies.sh build`, `dependencies.sh build check`.
-# Installs those that are missing when it runs as root; else prints the one command that does, and fails.
-# On a system without dpkg it says what is needed and leaves the rest to CMake.
+# The list of all Debian packages that Trivance needs: `dependencies.sh build`, `dependencies.sh build check`. As root
+# it installs missing packages; otherwise it prints the command that installs them, and fails. On a system without dpkg
+# it prints the requirements and leaves the checks to CMake.
 set -eu
 
 build="build-essential cmake ninja-build pkg-config libcmocka-dev libjansson-dev libfabric-dev
@@ -13,7 +13,8 @@ python="python3-pandas python3-networkx python3-nbclient python3-ipykernel pytho
         python3-wheel python3-pip mypy"
 check_all="$clang $netpipe $python libfabric-bin valgrind clang-format-14 clang-tidy-14 mandoc gnuplot-nox spin debhelper"
 testbed="iproute2"
-# For the explorer, which is built where all of these are: clang for WebAssembly, and what its page is tested with.
+# For the explorer, which is built if all of these are installed: clang for WebAssembly, and the tools that test its
+# page.
 explorer="clang-14 lld-14 wasi-libc libclang-rt-14-dev-wasm32 esbuild nodejs"
 browser="chromium npm node-typescript"
 # node and npm from another source conflict with Debian's packages.
@@ -60,7 +61,7 @@ fi
 export DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes
 echo "Installing:$missing"
 install() { apt-get install -y -qq --no-install-recommends $missing > /dev/null; }
-if ! apt-get install -s -qq $missing > /dev/null 2>&1; then # the package lists are not here, or too old
+if ! apt-get install -s -qq $missing > /dev/null 2>&1; then # the package lists are missing or outdated
     apt-get update -qq
 fi
 install || { apt-get update -qq; install; }

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Draws the modules and which may include which (docs/modules.svg), from the declarations in CMakeLists.txt,
+"""Draws the modules and the includes allowed between them (docs/modules.svg), from the declarations in CMakeLists.txt,
 which tests/modules.py reads.
 
 A module is drawn above all modules that it may include. An arrow that follows from others is left out: a module may
-also include what the modules that it depends on may include. An arrow over several layers passes through a place of its
-own in each of them; places are ordered so that few arrows cross, and moved towards their neighbours.
+also include what the modules that it depends on may include. An arrow over several layers has a place in each
+of them; places are ordered so that few arrows cross, and moved towards their neighbours.
 
 Usage: modules_picture.py SOURCES > docs/modules.svg
        modules_picture.py SOURCES --compare docs/modules.svg      exit status 1 if the file differs
@@ -30,7 +30,7 @@ def reach(modules, module):
 
 
 def reduce(modules):
-    """Each module with the modules that it includes and does not reach through others."""
+    """Each module with the modules that it includes directly and cannot reach through others."""
     below = {module: reach(modules, module) for module in modules}
     return {module: sorted(other for other in includes if not any(other in below[third] for third in includes))
             for module, includes in modules.items()}
@@ -55,7 +55,7 @@ def layers_of(includes):
 
 
 def place(includes, layer):
-    """Layers of places, a module's name or (module, other, layer) for an arrow that passes, and the links of places."""
+    """Layers of places; links of places. A place is a module's name, or (module, other, layer) of an arrow."""
     rows = [sorted(module for module in includes if layer[module] == k) for k in range(max(layer.values()) + 1)]
     links = []  # (upper place, lower place)
     for module in sorted(includes):
@@ -117,7 +117,7 @@ def spread(wanted, widths):
 
 
 def positions(rows, neighbours):
-    """The x coordinates of the places, moved towards their neighbours in both layers again and again."""
+    """The x coordinates of the places, repeatedly moved towards their neighbours in both layers."""
     width = {spot: MODULE_WIDTH + GAP if isinstance(spot, str) else LANE for row in rows for spot in row}
     x = {spot: at for row in rows for spot, at in zip(row, spread([0] * len(row), [width[spot] for spot in row]))}
     for sweep in range(400):

@@ -1,8 +1,9 @@
-# Sourced by whatever starts MPI programs here: many ranks on few cores, as root in a container too.
-# Values that the user has set are kept.
+# Sourced by all scripts that start MPI programs here: many ranks on few cores, possibly as root in a container. Values
+# that the user has set are kept.
 
-# Open MPI: root and more ranks than cores are refused by default; idle ranks give their core away; one core per rank
-# (the default binding) would pile the ranks up on the first cores; containers often forbid the single-copy mechanism.
+# Open MPI: it refuses root, and more ranks than cores, by default; idle ranks yield their core; binding each rank to a
+# core (the default) would place the ranks of all jobs on the first cores; containers often forbid the single-copy
+# mechanism.
 export OMPI_ALLOW_RUN_AS_ROOT=${OMPI_ALLOW_RUN_AS_ROOT-1}
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=${OMPI_ALLOW_RUN_AS_ROOT_CONFIRM-1}
 export OMPI_MCA_rmaps_base_oversubscribe=${OMPI_MCA_rmaps_base_oversubscribe-1}

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Programs as Debian ships them, each without and with the preload library, and what they print compared.
+# Runs programs as Debian ships them, each without and with the preload library, and compares their output.
 # Usage: programs.sh [build folder]
 #
 #   mpi4py     objects and buffers from Python; the same text
-#   netpipe    ping-pong, with both MPIs; ends well
+#   netpipe    ping-pong, with both MPIs; exit status 0
 #   hpcc       HPL, PTRANS, FFT, RandomAccess …; all of its own checks pass
-#   lammps     LJ melt; thermodynamic output to 15 digits, or as near as another order of adding explains
+#   lammps     LJ melt; thermodynamic output to 15 digits, or within the effect of another summation order
 #   mumps      a sparse solver, Fortran; the same solution to 12 digits
 #
-# Most are linked with Open MPI. What is not installed is left out, and said.
+# Most are linked with Open MPI. Programs that are not installed are left out and listed.
 set -u
 cd "$(dirname "$0")/.."
 build=$PWD/${1:-build}
@@ -18,8 +18,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed="" left_out=""
 
-# runs NAME MPI RANKS TORUS COMMAND…: to NAME.plain without Trivance, to NAME.with with it; it must have served calls.
-# What both read as their input is in NAME.in.
+# runs NAME MPI RANKS TORUS COMMAND…: runs the command without Trivance (output in NAME.plain) and with it (NAME.with),
+# where Trivance must execute calls. Both read NAME.in as their input.
 runs() {
     local name=$1 mpi=$2 ranks=$3 torus=$4 input=$work/$1.in
     shift 4
@@ -31,7 +31,7 @@ runs() {
         grep -q '^trivance:   all[a-z]* *[^ m]' "../$name.log"
 }
 
-# same_numbers NAME DIGITS PATTERN: in the lines that match, words are the same, and numbers to so many digits.
+# same_numbers NAME DIGITS PATTERN: in lines that match, words must be equal, and numbers must agree to DIGITS digits.
 same_numbers() {
     local side
     for side in plain with; do
@@ -48,7 +48,7 @@ same_numbers() {
         END { if (lines < 1) exit 1 }'
 }
 
-# program NAME FILE COMMAND…: does it if FILE can be executed, and says how it went.
+# program NAME FILE COMMAND…: runs the command if FILE can be executed, and reports the result.
 program() {
     local name=$1 file=$2
     shift 2
@@ -71,7 +71,7 @@ try_mpi4py() {
 
 try_netpipe() { runs "netpipe.$1" "$1" 2 2 "$2" -u 4096 -n 50 -o /dev/null; }
 
-# Its file has the results of both runs, one behind the other.
+# Its output file contains the results of both runs, one after the other.
 try_hpcc() {
     mkdir -p "$work/hpcc"
     sed 's/^1000 /200 /' /usr/share/doc/hpcc/examples/_hpccinf.txt > "$work/hpcc/hpccinf.txt"
@@ -113,8 +113,8 @@ program mpi4py /usr/bin/python3 try_mpi4py
 program netpipe.openmpi NPopenmpi try_netpipe openmpi NPopenmpi
 program netpipe.mpich NPmpich2 try_netpipe mpich NPmpich2
 program hpcc hpcc try_hpcc
-program lammps lmp try_lammps 4 2x2 15 # pairs of pairs, as the MPI library adds them
-program lammps lmp try_lammps 3 3 9    # perhaps in another order
+program lammps lmp try_lammps 4 2x2 15 # sums pairs of pairs, as the MPI library does
+program lammps lmp try_lammps 3 3 9    # may sum in another order
 program mumps /usr/lib/mumps/dsimpletest try_mumps
 
 [ -z "$left_out" ] || echo "left out, not installed:$left_out"

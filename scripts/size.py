@@ -2,11 +2,11 @@
 """The size of the project: lines that are neither blank nor comment, by module.
 
 Usage: size.py [SOURCES]             the working tree
-       size.py [SOURCES] --at=COMMIT  what a commit has
+       size.py [SOURCES] --at=COMMIT  a commit
 
 Counts src, include, bench, python, scripts, testbed and explorer, without vendored files. In C, C++, JavaScript and CSS a
-comment is /* … */ or from // on; in Python, shell, CMake and Makefiles it is from # on, and Python's docstrings are
-comments, too. Data tables count.
+comment is /* … */, or begins with //; in Python, shell, CMake and Makefiles it begins with #, and Python's docstrings
+are comments, too. Data tables are counted.
 """
 import re
 import subprocess

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Random programs under both preload libraries, under the component of Open MPI and without MPI, every result compared.
-# Usage: soak.sh [build folder]; CALLS=… at least for each of the four (default 200000), SEED=… the first seed.
+# Runs random programs with both preload libraries, with the component of Open MPI, and without MPI; every result is
+# compared. Usage: soak.sh [build folder]; CALLS=… is the minimum for each of the four (default 200000), SEED=… the
+# first seed.
 set -u
 cd "$(dirname "$0")/.."
 build=$PWD/${1:-build}

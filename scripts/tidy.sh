@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What clang-tidy 14 says of src/, testbed/ and explorer/ (.clang-tidy has the checks). Usage: tidy.sh [build folder]; JOBS says how many at a time.
+# Runs clang-tidy 14 on src/, testbed/ and explorer/ (.clang-tidy has the checks). Usage: tidy.sh [build folder]; JOBS
+# is the number of parallel processes.
 set -eu -o pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build}
@@ -8,7 +9,7 @@ if ! command -v clang-tidy-14 > /dev/null; then
     exit 0
 fi
 
-# One command for each file, or it would go through the MPI layer once for every MPI.
+# One compile command per file; otherwise the MPI layer would be checked once for every MPI.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 awk -v root="$PWD/" -v files="$work/files" '

@@ -1,5 +1,5 @@
 /*
- * The collectives that run Trivance's schedules.
+ * The collectives that execute Trivance's schedules.
  */
 #include "group.hpp"
 
@@ -10,7 +10,8 @@ namespace trivance
 
 /* ---- AllReduce --------------------------------------------------------------------------------------------------- */
 
-/* Several tensors are reduced as one. Where `keeps`, they stay as they are: another rank is to have the result. */
+/* Reduces several tensors as one vector. With `keeps`, the tensors are not changed, because only another rank
+ * receives the result. */
 WorkPtr Group::reduce_to(const char *call, c10d::OpType type, Tensors &tensors, const c10d::ReduceOp &op,
                          Milliseconds timeout, bool keeps)
 {
@@ -75,7 +76,7 @@ static void require_whole(const char *call, const char *whole_is, const at::Tens
 
 /* ---- Reduce-Scatter ---------------------------------------------------------------------------------------------- */
 
-/* The result of several outputs comes one after the other. */
+/* The results of several outputs are contiguous, in their order. */
 WorkPtr Group::scatter_sum(const char *call, c10d::OpType type, Tensors outputs, const at::Tensor &whole,
                            const Reduction &reduction, Milliseconds timeout)
 {
@@ -126,7 +127,7 @@ WorkPtr Group::_reduce_scatter_base(at::Tensor &output, at::Tensor &input, const
                        options.timeout);
 }
 
-/* Rank by rank: its parts of all inputs. */
+/* The send buffer is ordered by rank: for each rank, its parts of all inputs. */
 WorkPtr Group::reduce_scatter_tensor_coalesced(Tensors &outputs, Tensors &inputs,
                                                const c10d::ReduceScatterOptions &options)
 {
@@ -151,7 +152,7 @@ WorkPtr Group::reduce_scatter_tensor_coalesced(Tensors &outputs, Tensors &inputs
     return scatter_sum(call, c10d::OpType::_REDUCE_SCATTER_BASE, outputs, at::cat(parts), reduction, options.timeout);
 }
 
-/* ---- AllGather, of bytes ----------------------------------------------------------------------------------------- */
+/* ---- AllGather of bytes ------------------------------------------------------------------------------------------ */
 
 static int gather_bytes(Engine &engine, const at::Tensor &flat, const at::Tensor &whole, trv_net_request_t *request)
 {
@@ -180,7 +181,7 @@ WorkPtr Group::allgather(std::vector<Tensors> &outputs, Tensors &inputs, const c
     return begin(operation);
 }
 
-/* The input may be this rank's part of the output, where it belongs, as sharded models have it. */
+/* The input may be this rank's part of the output, at its place in the output, as sharded models pass it. */
 WorkPtr Group::_allgather_base(at::Tensor &output, at::Tensor &input, const c10d::AllgatherOptions &options)
 {
     static const char *const call = "all_gather_into_tensor";
@@ -201,7 +202,7 @@ WorkPtr Group::_allgather_base(at::Tensor &output, at::Tensor &input, const c10d
     return begin(operation);
 }
 
-/* Of several tensors, as one; lists[r] are the places for what rank r has. */
+/* Gathers several tensors in one operation; lists[r] are the tensors for the data of rank r. */
 WorkPtr Group::gather_all(const char *call, std::vector<Tensors> lists, const Tensors &inputs, Tensors results,
                           std::function<void()> finish_with, Milliseconds timeout)
 {
@@ -285,8 +286,8 @@ WorkPtr Group::barrier(const c10d::BarrierOptions &options)
     return begin(operation);
 }
 
-/* Rank 0 hears of each rank, then tells all; of those that it has not heard of in time it tells the names, to all that
- * wait, as the net breaks. */
+/* Every rank sends a message to rank 0, which answers all ranks. If messages are missing at the timeout, rank 0
+ * breaks the net with an error that lists the missing ranks, and that all waiting ranks report. */
 void Group::monitoredBarrier(const c10d::BarrierOptions &options, bool wait_all_ranks)
 {
     static const char *const call = "monitored_barrier";
@@ -305,7 +306,7 @@ void Group::monitoredBarrier(const c10d::BarrierOptions &options, bool wait_all_
         auto answer = make(call, c10d::OpType::BARRIER, kNoTimeout, {});
         open.unlock();
         check(answer, call, trv_net_receive_start(world, nullptr, 0, 0, tag, answer->add()));
-        begin(answer)->wait(timeout + Milliseconds(1000)); // rank 0 knows more, and speaks first
+        begin(answer)->wait(timeout + Milliseconds(1000)); // rank 0 has more details and must report first
         return;
     }
     std::vector<trv_net_request_t> heard(static_cast<size_t>(size_), TRV_NET_REQUEST_NULL);
@@ -334,7 +335,7 @@ void Group::monitoredBarrier(const c10d::BarrierOptions &options, bool wait_all_
         throw std::runtime_error(sentence);
     }
     if (failure < 0)
-        trv_net_wait_all(heard.data(), size_); // none of them waits: the net is broken
+        trv_net_wait_all(heard.data(), size_); // does not block: the net is broken
     check_now(failure);
     for (int r = 1; r < size_; r++)
         check_now(trv_net_send(world, nullptr, 0, r, tag));

@@ -1,5 +1,5 @@
 /*
- * Operations, and the thread that drives those that nobody waits for.
+ * Operations, and the engine's thread, which progresses operations for which no thread waits.
  */
 #include "engine.hpp"
 
@@ -13,12 +13,12 @@ namespace trivance
 
 using namespace std::chrono_literals;
 
-static constexpr auto PATIENCE = 1ms;    // before the engine drives what somebody may wait for next
-static constexpr double WAIT_S = 0.0005; // for one operation, before the others are looked at
-static constexpr auto WATCHFUL = 1000ms; // after the last operation; then the thread sleeps until it is woken
-static constexpr auto ASIDE = 1ms;       // for callbacks, before another thread drives
-static constexpr auto FAREWELL = 1000ms; // for the other ranks' ends
-static constexpr auto LONGEST = 876000h; // a later end is more than the clock can count
+static constexpr auto PATIENCE = 1ms;    // before the engine progresses operations for which a caller may wait next
+static constexpr double WAIT_S = 0.0005; // for one operation, before the others are polled
+static constexpr auto WATCHFUL = 1000ms; // polling after the last operation; then the thread sleeps until it is woken
+static constexpr auto ASIDE = 1ms;       // for callbacks, before another thread becomes the driver
+static constexpr auto FAREWELL = 1000ms; // for the end of the other ranks
+static constexpr auto LONGEST = 876000h; // maximum timeout: a later time overflows the clock
 
 void throw_last_error(const char *call, int code)
 {
@@ -67,7 +67,7 @@ void Operation::check_deadline(Clock::time_point now)
                   c10::str(call_, " took longer than ", static_cast<double>(limit_.count()) / 1e3, " s").c_str());
 }
 
-/* Also after an error it goes on to the last request, so that no buffer is in use when it is over. */
+/* After an error it continues to the last request, so that no buffer is in use when the operation is complete. */
 void Operation::advance(bool waits, double seconds)
 {
     for (const OperationPtr &part : parts)
@@ -152,7 +152,7 @@ bool Operation::isCompleted()
 
 bool Operation::isSuccess() const
 {
-    std::lock_guard lock(mutex_); // of Work, where it is a timed one in some of 2.x
+    std::lock_guard lock(mutex_); // the mutex of Work, a timed one in some versions 2.x
     return completed_ && !exception_;
 }
 
@@ -194,7 +194,7 @@ c10::intrusive_ptr<c10::ivalue::Future> Operation::getFuture()
 
 /* ---- The engine -------------------------------------------------------------------------------------------------- */
 
-static std::mutex all_mutex; // of both lists
+static std::mutex all_mutex; // protects both lists
 static std::condition_variable all_changed;
 static std::set<std::shared_ptr<Engine>> &all()
 {
@@ -202,7 +202,7 @@ static std::set<std::shared_ptr<Engine>> &all()
     return *engines;
 }
 
-// What has still to end, and in which process: a forked child has inherited no more than the names.
+// Threads that must still be joined, each with its process: a forked child inherits the list but not the threads.
 struct Ending {
     std::thread thread;
     pid_t process;
@@ -213,7 +213,7 @@ static std::vector<Ending> &endings()
     return *list;
 }
 
-static thread_local bool is_engines; // this thread
+static thread_local bool is_engines; // whether this thread belongs to an engine
 
 static void leave_to_the_end(std::thread thread)
 {
@@ -235,7 +235,7 @@ std::shared_ptr<Engine> Engine::start(trv_net_t *net)
     return made;
 }
 
-/* It keeps the engine until it ends, also where a callback of a future lets go of the group. */
+/* The thread keeps the engine alive until it ends, even if a callback of a future releases the group. */
 void Engine::add_thread()
 {
     threads_.emplace_back([self = shared_from_this()] {
@@ -312,7 +312,7 @@ void Engine::call_back(const std::function<void()> &complete)
         if (spare_ == 0 && !stop_)
             try {
                 add_thread();
-            } catch (const std::system_error &) { // there are too many: now callbacks must not wait
+            } catch (const std::system_error &) { // thread limit reached: callbacks must then not block
             }
     }
     complete();
@@ -321,8 +321,8 @@ void Engine::call_back(const std::function<void()> &complete)
         driver_ = std::this_thread::get_id();
 }
 
-/* Drives what is wanted and nobody waits for; waits a little for the oldest of it, and what moves meanwhile moves all.
- * Returns whether there is more. */
+/* Progresses the operations that are due and for which no thread waits; waits briefly for the oldest of them, which
+ * also progresses all others. Returns whether any is incomplete. */
 bool Engine::round()
 {
     std::vector<OperationPtr> pending;
@@ -374,7 +374,8 @@ void Engine::run()
     }
 }
 
-/* The last reference may go in a callback, on a thread of this engine, or of another, which perhaps waits for this one's. */
+/* The last reference may be released in a callback, on a thread of this engine or of another one, which may wait for
+ * this engine's thread. The threads are then joined at the end of the process. */
 void Engine::end_threads()
 {
     std::vector<std::thread> threads;
@@ -414,7 +415,7 @@ void Engine::close(const std::string &reason)
     for (const OperationPtr &operation : left)
         try {
             operation->wait();
-        } catch (...) { // whoever holds it hears of it
+        } catch (...) { // reported to the holder of the operation
         }
     end_threads();
     std::promise<void> over;

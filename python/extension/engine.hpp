@@ -1,12 +1,13 @@
 /*
- * What is under way in a process group, and who drives it.
+ * The active operations of a process group, and the threads that progress them.
  *
- * An operation is started by the thread that calls the collective. Whoever waits for it drives it itself, asleep in the
- * library between messages, so that a synchronous call changes no thread. What nobody waits for is driven by the engine's
- * threads: at once if its future was asked for (DistributedDataParallel does), else when it is a millisecond old.
+ * An operation is started by the thread that calls the collective. A thread that waits for an operation progresses it
+ * itself, asleep in the library between messages, so that a synchronous call needs no switch of threads. Operations for
+ * which no thread waits are progressed by the engine's threads: immediately if their future was requested (as
+ * DistributedDataParallel does), else when they are a millisecond old.
  *
- * One of these threads drives at a time. Before it runs the callbacks of a future it steps aside, so that another can take
- * its place: a callback may itself wait for a future.
+ * One of these threads is the driver at a time. Before it runs the callbacks of a future it stops being the driver, so
+ * that another thread can replace it: a callback may itself wait for a future.
  */
 #pragma once
 
@@ -36,7 +37,7 @@ using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::milliseconds;
 class Engine;
 
-// Throws what trv_last_error() says, after "all_reduce: ".
+// Throws an exception with the text of trv_last_error(), after "all_reduce: ".
 [[noreturn]] void throw_last_error(const char *call, int code);
 
 class Operation : public c10d::Work
@@ -54,23 +55,23 @@ class Operation : public c10d::Work
     std::vector<at::Tensor> result() override;
     int sourceRank() const override { return source; }
 
-    // Until Engine::begin, by the thread that makes it:
-    void expect(size_t requests) { requests_.reserve(requests); } // before more than one is added
-    trv_net_request_t *add();                                     // a place for another request
-    bool started() const;                                         // whether a request is under way
+    // Called before Engine::begin, by the creating thread:
+    void expect(size_t requests) { requests_.reserve(requests); } // call before adding more than one
+    trv_net_request_t *add();                                     // adds a request
+    bool started() const;                                         // whether a request is active
     void hold(const at::Tensor &tensor) { held_.push_back(tensor); }
-    std::function<void()> finish_with;                // brings the results to where they belong
-    std::vector<c10::intrusive_ptr<Operation>> parts; // begun before, which it waits for
+    std::function<void()> finish_with;                // moves the results to their destinations
+    std::vector<c10::intrusive_ptr<Operation>> parts; // started before; this operation waits for them
     int source = -1;
-    void limit(Milliseconds timeout);          // nothing, if that is not positive
-    std::shared_lock<std::shared_mutex> open_; // Engine::enter's
+    void limit(Milliseconds timeout);          // no limit if the timeout is not positive
+    std::shared_lock<std::shared_mutex> open_; // the lock from Engine::enter
 
   private:
     friend class Engine;
-    void drive(std::unique_lock<std::mutex> lock, bool waits, double seconds = 0); // the lock: of drive_
+    void drive(std::unique_lock<std::mutex> lock, bool waits, double seconds = 0); // `lock` holds drive_
     void advance(bool waits, double seconds);
     void complete();
-    bool poke(double seconds = 0); // unless another drives it; whether it is over
+    bool poke(double seconds = 0); // does nothing if another thread drives it; returns whether it is complete
     bool wanted(Clock::time_point now) const;
     void check_deadline(Clock::time_point now);
 
@@ -79,14 +80,14 @@ class Operation : public c10d::Work
     std::vector<trv_net_request_t> requests_;
     std::vector<at::Tensor> results_, held_;
     std::string failure_;
-    std::mutex drive_; // of requests_, failure_, unannounced_
-    std::mutex ends_;  // of future_, and of the moment when it is over
+    std::mutex drive_; // protects requests_, failure_, unannounced_
+    std::mutex ends_;  // protects future_ and the transition to complete
     c10::intrusive_ptr<c10::ivalue::Future> future_, unannounced_;
     std::atomic<bool> claimed_{false}, over_{false}, has_future_{false};
     const Clock::time_point began_ = Clock::now();
-    std::atomic<Clock::rep> deadline_{0}; // 0: the net's own timeout only
+    std::atomic<Clock::rep> deadline_{0}; // 0: only the net's own timeout
     Milliseconds limit_{0};
-    const bool inference_; // what it makes and writes to may be tensors of torch.inference_mode
+    const bool inference_; // whether its tensors may be inference tensors (torch.inference_mode)
 };
 
 using OperationPtr = c10::intrusive_ptr<Operation>;
@@ -94,13 +95,13 @@ using OperationPtr = c10::intrusive_ptr<Operation>;
 class Engine : public std::enable_shared_from_this<Engine>
 {
   public:
-    static std::shared_ptr<Engine> start(trv_net_t *net); // which it owns
+    static std::shared_ptr<Engine> start(trv_net_t *net); // takes ownership of the net
 
     trv_net_t *net() const { return net_; }
     bool is_member() const { return process_ == getpid(); }
     trv_net_comm_t *world() const { return trv_net_world(net_); }
 
-    // The net stays open meanwhile. Throws what require_member does, and after the end.
+    // Keeps the net open while the lock is held. Throws as require_member does, and if the group is closed.
     std::shared_lock<std::shared_mutex> enter(const char *call);
     void begin(const OperationPtr &operation);
     void forget(const Operation *operation);
@@ -108,19 +109,19 @@ class Engine : public std::enable_shared_from_this<Engine>
     void abort(const std::string &reason);
     // Throws in a child that was forked after the start.
     void require_member(const char *call) const;
-    // What may run callbacks of a future; another thread drives if it takes longer.
+    // Calls a function that may run callbacks of a future; another thread becomes the driver if it takes longer.
     void call_back(const std::function<void()> &complete);
-    // Ends the threads, what is under way (with an exception), and the net; the others hear of the reason, if there is
-    // one. Waits a little for the other ranks' ends, which may wait for this one to end another group; close_all waits
-    // for the rest. Nothing in a forked child, which has no place in the job.
+    // Ends the threads, the active operations (with an exception) and the net; the other ranks receive the reason, if
+    // any. Waits briefly for the other ranks to close, because they may wait for this rank to close another group;
+    // close_all waits for the rest. Does nothing in a forked child, which is not part of the job.
     void close(const std::string &reason = {});
 
   private:
     explicit Engine(trv_net_t *net) : net_(net) {}
     void run();
-    bool round(); // whether anything is to be driven further at once
+    bool round(); // returns whether more progress is needed immediately
     bool drives() const { return driver_ == std::this_thread::get_id(); }
-    void add_thread(); // with mutex_
+    void add_thread(); // the caller holds mutex_
     void end_threads();
 
     trv_net_t *net_;
@@ -129,15 +130,15 @@ class Engine : public std::enable_shared_from_this<Engine>
     std::vector<OperationPtr> pending_;
     bool stop_ = false, asleep_ = false, hurried_ = false;
     std::vector<std::thread> threads_;
-    std::atomic<std::thread::id> driver_{}; // none: whoever is next
-    size_t spare_ = 0;                      // threads that wait to drive
-    std::shared_mutex open_;                // of closed_; held where the net is used, apart from what is pending
+    std::atomic<std::thread::id> driver_{}; // none: the next thread takes over
+    size_t spare_ = 0;                      // threads that wait to become the driver
+    std::shared_mutex open_; // protects closed_; held while the net is used, except by pending operations
     std::atomic<bool> closed_{false};
     const pid_t process_ = getpid();
 };
 
-// All engines of the process that are not closed, at its end, and what is left of the others. The other ranks hear of the
-// reason, if there is one.
+// Closes all open engines at the end of the process, and joins the threads of those closed before. The other ranks
+// receive the reason, if any.
 void close_all(const std::string &reason);
 
 } // namespace trivance

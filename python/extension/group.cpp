@@ -1,5 +1,5 @@
 /*
- * Start and end of a group, and what all calls share.
+ * Creation and end of a group, and functions that all calls share.
  */
 #include "group.hpp"
 
@@ -12,23 +12,24 @@ namespace trivance
 
 static constexpr int TAG_COLLECTIVE = (TRV_NET_TAG_MAX + 1) / 2; // above the tags of users
 static constexpr Milliseconds MEETING_MAX{30000};
-static constexpr Milliseconds PRECEDENCE{1000}; // of rank 0's sentence before the others' own
+static constexpr Milliseconds PRECEDENCE{1000}; // of rank 0's error over those of the other ranks
 
 /* ---- Start and end ----------------------------------------------------------------------------------------------- */
 
-// PyTorch's own exceptions carry many lines of where they come from.
+// The text of PyTorch's exceptions without their backtrace.
 static std::string sentence_of(const std::exception &error)
 {
     const auto *own = dynamic_cast<const c10::Error *>(&error);
     return own ? own->what_without_backtrace() : error.what();
 }
 
-// The ranks meet in the store: rank 0 waits for all others, who may be late by as much as the group's timeout, and leaves
-// its word for them there, or a sentence if they did not come.
+// Bootstrap through the store: rank 0 waits for all other ranks, at most for the group's timeout, and then stores its
+// payload for them, or an error sentence if ranks are missing.
 class Meeting
 {
   public:
-    // A store may serve several groups one after the other: how many a rank has begun is part of the keys.
+    // A store may be used for several groups in succession, so the keys contain the number of groups that the rank has
+    // created.
     Meeting(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size, Milliseconds timeout, bool narrow)
         : store_(store), rank_(rank), size_(size), timeout_(timeout), narrow_(narrow),
           place_(c10::str("trivance/", store->add("trivance/" + std::to_string(rank), 1), "/"))
@@ -57,7 +58,7 @@ class Meeting
     }
 
     const std::string &failure() const { return failure_; }
-    bool narrow() const { return narrow_; } // rank 0's
+    bool narrow() const { return narrow_; } // rank 0's setting
 
   private:
     std::string word() const { return place_ + "word"; }
@@ -70,7 +71,8 @@ class Meeting
         return keys;
     }
 
-    // Looks: after a store's own wait that was in vain, 1.13 mistakes late answers for those to later questions.
+    // Polls, because after a timeout of the store's own wait, PyTorch 1.13 takes late answers for those to later
+    // requests.
     bool come(const std::vector<std::string> &keys, Milliseconds within)
     {
         const auto end = Clock::now() + within;
@@ -97,7 +99,7 @@ class Meeting
         if (rank_ == 0) {
             std::vector<uint8_t> said(data, data + bytes);
             said.push_back(narrow_);
-            said.push_back(0); // no sentence ends so
+            said.push_back(0); // an error sentence never ends with 0
             store_->set(word(), said);
             return;
         }
@@ -160,7 +162,7 @@ Group::~Group()
         close({});
 }
 
-/* Python may call with its lock, which callbacks of futures may want meanwhile. */
+/* Python may call this while holding the GIL, which callbacks of futures may need, so the GIL is released. */
 void Group::close(const std::string &reason)
 {
     PyThreadState *state = Py_IsInitialized() && PyGILState_Check() ? PyEval_SaveThread() : nullptr;
@@ -197,7 +199,7 @@ OperationPtr Group::make(const char *call, c10d::OpType type, Milliseconds timeo
     return made;
 }
 
-/* A start that fails after others were made leaves these to be driven to their end, whatever that is. */
+/* If a start fails after others have succeeded, the started ones are progressed to their end. */
 void Group::check(const OperationPtr &operation, const char *call, int code)
 {
     if (code == TRV_OK)
@@ -299,7 +301,8 @@ WorkPtr Group::broadcast(Tensors &tensors, const c10d::BroadcastOptions &options
     return begin(operation);
 }
 
-/* What all the others hold is exchanged: inputs[r] goes to rank r, outputs[r] comes from there; undefined ones neither. */
+/* Exchanges data with all other ranks: inputs[r] is sent to rank r, outputs[r] is received from it; undefined
+ * tensors are skipped. */
 WorkPtr Group::exchange(const char *call, c10d::OpType type, Tensors &outputs, Tensors &inputs, Milliseconds timeout)
 {
     auto operation = make(call, type, timeout, outputs);
@@ -375,7 +378,7 @@ WorkPtr Group::alltoall(Tensors &outputs, Tensors &inputs, const c10d::AllToAllO
     return exchange("all_to_all", c10d::OpType::ALLTOALL, outputs, inputs, options.timeout);
 }
 
-// Parts of a tensor along its first dimension; without sizes all the same.
+// Parts of a tensor along its first dimension; of equal size if `sizes` is empty.
 static Tensors parts_of(const at::Tensor &tensor, const std::vector<int64_t> &sizes, int ranks)
 {
     static const char *const call = "all_to_all_single";

@@ -1,8 +1,8 @@
 /*
- * The process group: PyTorch's collectives over libtrivance_net. AllReduce, Reduce-Scatter, AllGather and barriers run
- * Trivance's schedules, broadcasts a binomial tree; the others are plain messages.
+ * The process group: PyTorch's collectives on top of libtrivance_net. AllReduce, Reduce-Scatter, AllGather and barriers
+ * execute Trivance's schedules, broadcasts use a binomial tree, and the others send plain messages.
  *
- * PyTorch 2 calls what a backend derives from c10d::Backend, 1.13 c10d::ProcessGroup.
+ * PyTorch 2 calls classes derived from c10d::Backend, PyTorch 1.13 classes derived from c10d::ProcessGroup.
  */
 #pragma once
 
@@ -25,15 +25,15 @@ using Base = c10d::Backend;
 #else
 using Base = c10d::ProcessGroup;
 #endif
-// 2.0 and before ask for the end with another signature, and wait for each operation by itself.
+// Versions up to 2.0 end coalescing by a function with another signature, and wait for each operation separately.
 #define TRIVANCE_COALESCING (TORCH_VERSION_MAJOR * 100 + TORCH_VERSION_MINOR >= 201)
 using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 using Tensors = std::vector<at::Tensor>;
 
-// Empty texts: the environment's, as trv_net_options_t says.
+// An empty text means the value of the environment, see trv_net_options_t.
 struct Settings {
     std::string torus, algorithm, provider, ports;
-    bool narrow = false; // half and bfloat16 are summed as such
+    bool narrow = false; // half and bfloat16 are summed in their own precision
 };
 
 class Group : public Base
@@ -60,15 +60,15 @@ class Group : public Base
     WorkPtr barrier(const c10d::BarrierOptions &options = {}) override;
     void monitoredBarrier(const c10d::BarrierOptions &options = {}, bool wait_all_ranks = false) override;
 
-    // What PyTorch 2 has added to its backends, one by one; without `override`, as only the newer ones have them all.
-    // Outputs and inputs are those of several all_gather_into_tensor, or reduce_scatter_tensor.
+    // Functions that versions of PyTorch 2 have added to backends; without `override`, because older versions lack
+    // some. Outputs and inputs are those of several all_gather_into_tensor or reduce_scatter_tensor.
     virtual WorkPtr allgather_into_tensor_coalesced(Tensors &outputs, Tensors &inputs,
                                                     const c10d::AllgatherOptions &options = {});
     virtual WorkPtr reduce_scatter_tensor_coalesced(Tensors &outputs, Tensors &inputs,
                                                     const c10d::ReduceScatterOptions &options = {});
 #if TRIVANCE_COALESCING
     virtual void startCoalescing();
-    virtual WorkPtr endCoalescing(); // of all that was begun since the start
+    virtual WorkPtr endCoalescing(); // of all operations since startCoalescing
 #endif
     virtual void shutdown();
     virtual void abort();
@@ -91,10 +91,10 @@ class Group : public Base
   private:
     OperationPtr make(const char *call, c10d::OpType type, Milliseconds timeout, Tensors results);
     void close(const std::string &reason);
-    // Checks what a start has returned; after the last of an operation's starts, it is under way.
+    // Throws if `code`, the result of a start, is an error. The operation is active after the last of its starts.
     void check(const OperationPtr &operation, const char *call, int code);
     WorkPtr begin(const OperationPtr &operation);
-    int next_tag(); // of messages that belong to a collective
+    int next_tag(); // for messages within a collective
     void require_rank(const char *call, int64_t rank) const;
     void post(const OperationPtr &operation, const char *call, bool sends, const at::Tensor &flat, int peer, int tag);
     WorkPtr reduce_to(const char *call, c10d::OpType type, Tensors &tensors, const c10d::ReduceOp &op,
@@ -106,7 +106,7 @@ class Group : public Base
     WorkPtr exchange(const char *call, c10d::OpType type, Tensors &outputs, Tensors &inputs, Milliseconds timeout);
 
     std::shared_ptr<Engine> engine_;
-    std::atomic<uint64_t> calls_{0}, tags_{0}; // the same on all ranks
+    std::atomic<uint64_t> calls_{0}, tags_{0}; // equal on all ranks
     bool narrow_ = false;
 #if TRIVANCE_COALESCING
     bool coalesces_ = false;

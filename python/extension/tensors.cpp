@@ -1,5 +1,5 @@
 /*
- * Types, operations, and elements one after the other.
+ * Conversion of types, operations and tensors; contiguous copies of tensors.
  */
 #include "tensors.hpp"
 

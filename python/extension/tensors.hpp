@@ -1,5 +1,5 @@
 /*
- * What PyTorch's tensors, types and operations are to Trivance, and what cannot be served, said in a sentence.
+ * Conversion of PyTorch's tensors, types and operations to Trivance's, with an error sentence for unsupported ones.
  */
 #pragma once
 
@@ -14,15 +14,15 @@
 namespace trivance
 {
 
-// Bad input, which becomes a ValueError in Python: "all_reduce: " and a sentence.
+// Reports invalid arguments, as a ValueError in Python: "all_reduce: " and a sentence.
 template <typename... Words> void require(bool holds, const char *call, const Words &...words)
 {
     if (!holds)
         throw std::invalid_argument(c10::str(call, ": ", words...));
 }
 
-// One reduction as Trivance does it: of elements of `type`, for which the tensor is first made `dtype`; divided by the
-// number of ranks in the end, if it is a mean.
+// One reduction as Trivance executes it: on elements of `type`, to which the tensor is first converted as `dtype`; for
+// a mean, the result is finally divided by the number of ranks.
 struct Reduction {
     trv_type_t type;
     trv_op_t op;
@@ -30,24 +30,24 @@ struct Reduction {
     bool mean;
 };
 
-// Sums, means and products of half and bfloat16 are wide, in float, unless they are to stay as they are.
+// Sums, means and products of half and bfloat16 are computed in float, unless `narrow`.
 Reduction reduction_of(const char *call, const c10d::ReduceOp &op, at::ScalarType dtype, bool narrow);
 void finish_mean(const Reduction &reduction, at::Tensor &flat, int ranks);
 
-// The only tensor of a list, which is dense.
+// Returns the only tensor of a list; it must be dense.
 at::Tensor &only(const char *call, std::vector<at::Tensor> &tensors);
 void require_dense(const char *call, const at::Tensor &tensor);
 void require_alike(const char *call, const at::Tensor &tensor, const at::Tensor &model);
 
-// The elements of a tensor one after the other in host memory: its own, where they lie so already.
+// Returns the elements of a tensor contiguously in host memory: the tensor's own memory if it has that layout.
 at::Tensor flat_of(const at::Tensor &tensor);
 at::Tensor flat_of(const at::Tensor &tensor, at::ScalarType dtype);
-// An empty one, for results.
+// Returns an uninitialized one, for results.
 at::Tensor flat_like(const at::Tensor &tensor, int64_t elements, at::ScalarType dtype);
-// Where a result is to be written before it is copied to `tensor`; the tensor itself, if that serves.
+// Returns the tensor into which a result is written before it is copied to `tensor`; `tensor` itself if it is suitable.
 at::Tensor place_for(const at::Tensor &tensor);
 void put(at::Tensor &tensor, const at::Tensor &flat);
-void put_each(std::vector<at::Tensor> &tensors, const at::Tensor &flat); // which has their elements one after the other
+void put_each(std::vector<at::Tensor> &tensors, const at::Tensor &flat); // `flat` has their elements contiguously
 bool overlap(const at::Tensor &one, const at::Tensor &other);
 
 inline size_t bytes_of(const at::Tensor &tensor) { return static_cast<size_t>(tensor.nbytes()); }

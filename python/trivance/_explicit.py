@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Array = "np.ndarray[Any, Any]"
 Columns = Dict[str, Any]
 
-CELLS_MAX = 1 << 22      # ranks, times streams, times steps
+CELLS_MAX = 1 << 22      # ranks * streams * steps
 LISTED_MAX = 1 << 27     # units in all lists
 UNITS_MAX, REGISTERS_MAX, STREAMS_MAX = 1 << 24, 1 << 16, 1 << 12
 _MESSAGE = ("stream", "step", "src", "dst", "port", "unit", "from_reg", "to_reg", "nic")
@@ -26,10 +26,10 @@ _CLAIMS: Dict[str, Any] = {"name": "custom", "collective": "allreduce", "units":
            "weights": None, "mirrored": 0}
 
 
-# ---- Reading tables --------------------------------------------------------------------------------------------------
+# ---- Input tables ----------------------------------------------------------------------------------------------------
 
 def _columns(table: Any, what: str, known: Sequence[str], needed: Sequence[str]) -> Columns:
-    """The columns of a table, all of one length, as int64."""
+    """The columns of a table, all of equal length, as int64."""
     if isinstance(table, np.ndarray) and table.dtype.names:
         found: Columns = {name: table[name] for name in table.dtype.names}
     elif isinstance(table, Mapping) or hasattr(table, "columns"):
@@ -71,7 +71,7 @@ def _numbers(column: Any, what: str, two: bool) -> Any:
 
 
 def _padded(column: Any, what: str) -> Any:
-    """Lists of sources as a 2-D array that is filled up with -1."""
+    """Lists of sources as a 2-D array padded with -1."""
     if isinstance(column, np.ndarray) and column.dtype != object:
         return column[:, np.newaxis] if column.ndim == 1 else column
     try:
@@ -100,7 +100,7 @@ def _starts(keys: Sequence[Any]) -> Any:
 # ---- Completing messages ---------------------------------------------------------------------------------------------
 
 def _shorter_ports(torus: Torus, src: Any, dst: Any) -> Any:
-    """The port of the first dimension that differs, the shorter way round, + where both are equally long."""
+    """The port in the first dimension that differs, in the shorter direction, or + if both are equally long."""
     port = np.full(len(src), -1, dtype=np.int64)
     here, there = np.unravel_index(src, torus.dims), np.unravel_index(dst, torus.dims)
     for d in reversed(range(len(torus.dims))):
@@ -153,7 +153,7 @@ def _complete(torus: Torus, m: Columns, collective: str) -> Columns:
 
 
 def _default_combines(m: Columns) -> Columns:
-    """Adds what arrived in other registers than 0 to register 0, units of the same registers in one reduction."""
+    """Adds data received in registers other than 0 to register 0; units of the same registers are one reduction."""
     rows: Dict[Tuple[int, int, int, int], List[int]] = {}
     into = np.flatnonzero(m["to_reg"] != 0)
     for stream, step, rank, unit, register in zip(*(m[name][into].tolist() for name in
@@ -192,7 +192,7 @@ def _complete_combines(torus: Torus, table: Any) -> Columns:
 # ---- Creating --------------------------------------------------------------------------------------------------------
 
 def _most(m: Columns, *columns: Columns) -> Dict[str, int]:
-    """One more than the largest stream, step, unit and register."""
+    """One plus the maximum of stream, step, unit and register."""
     names: Dict[str, Tuple[str, ...]] = {"streams": ("stream",), "steps": ("step",), "units": ("unit",),
                                          "registers": ("from_reg", "to_reg", "sources")}
     found = {}

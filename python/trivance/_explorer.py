@@ -1,4 +1,4 @@
-"""The explorer, a page of one file, in a notebook."""
+"""The explorer, a page in a single file, in a notebook."""
 from __future__ import annotations
 
 import math
@@ -27,7 +27,7 @@ def _find() -> str:
 
 
 def address(network: Network, size: int) -> str:
-    """The page's state, as the part of its address behind the #."""
+    """The page's state, as the part of its address after the #."""
     o = network._options
     words = {"torus": str(network.torus), "bytes": str(size), "bandwidth": f"{o.bandwidth_bps:.15g}",
              "alpha": f"{o.alpha_ns:.15g}", "latency": f"{o.link_latency_ns:.15g}",

@@ -1,4 +1,4 @@
-"""Networks as graphs of networkx, and back."""
+"""Conversion between networks and graphs of networkx."""
 from __future__ import annotations
 
 import math
@@ -26,7 +26,7 @@ def to_networkx(network: Network) -> Any:
 
 
 def _positions(graph: Any) -> Dict[Any, Tuple[int, ...]]:
-    """The coordinates of all nodes: the nodes themselves, numbers, or their attribute ``pos``."""
+    """The coordinates of all nodes: the nodes themselves (tuples or numbers), or their attribute ``pos``."""
     positions = {}
     for node, attributes in graph.nodes(data=True):
         at = attributes.get("pos", node)

@@ -1,7 +1,7 @@
 """The C libraries: finding and loading them, their structures and functions, and errors as exceptions.
 
-Both libraries are loaded from one folder: that of the package, where a wheel or the build has put them; else the one that
-the environment variable TRIVANCE_LIBRARY names; else wherever the dynamic loader finds them.
+Both libraries are loaded from one folder: that of the package, if a wheel or the build has put them there; else the
+folder in the environment variable TRIVANCE_LIBRARY; else the first that the dynamic loader finds.
 """
 from __future__ import annotations
 
@@ -308,12 +308,12 @@ lib, formats = _open()
 
 
 def fail(sentence: str) -> ArgumentError:
-    """An error about an argument that Python itself finds."""
+    """An error about an argument that the Python code detects."""
     return ArgumentError(sentence)
 
 
 def check(code: int) -> int:
-    """Returns a code that is no error, and raises the exception of one that is."""
+    """Returns a code that is not an error; raises the exception of an error code."""
     if code >= 0:
         return code
     sentence = lib.last_error().decode(errors="replace")
@@ -321,7 +321,7 @@ def check(code: int) -> int:
 
 
 def call(function: Callable[..., int], *arguments: Any) -> int:
-    """`check` of a function that may take long: Ctrl-C ends it."""
+    """`check` for a function that may take long; Ctrl-C cancels it."""
     return check(run(function, arguments))
 
 
@@ -356,7 +356,7 @@ _libc.free.argtypes = (_P,)
 
 
 def capture(write: Callable[[c.c_void_p], Any]) -> str:
-    """The text that a function of the library writes to the stream that it is called with."""
+    """The text that a function of the library writes to its stream argument."""
     text, length = c.c_void_p(), c.c_size_t()
     stream = _libc.open_memstream(c.byref(text), c.byref(length))
     if not stream:

@@ -1,14 +1,14 @@
 """Ctrl-C, progress and cancellation of long calls, through the callback that the library calls about every 10 ms.
 
-There is one callback for all calls. It runs in the thread of the call, so what it reports to is kept per thread.
+All calls share one callback. It runs in the thread of the call, so the receiver of its reports is stored per thread.
 
-Python handles SIGINT at the beginning of a function, in the callback before any `try`, and ctypes would drop the exception.
-So during a long call of the main thread the handler is one that only notes it; the callback then ends the call.
+Python handles SIGINT at the start of a function, in the callback before any `try`, and ctypes would drop the exception.
+So during a long call of the main thread a handler only records the signal; the callback then ends the call.
 """
 from __future__ import annotations
 
 import contextlib
-import _signal  # type: ignore[import]  # signal's own convert to enumerations, which takes longer than a plan
+import _signal  # type: ignore[import]  # signal's own functions convert to enumerations, which takes longer than a plan
 import ctypes
 import sys
 import threading
@@ -65,7 +65,7 @@ def run(function: Callable[..., int], arguments: Any) -> int:
 
 @contextlib.contextmanager
 def watch(progress: Progress, title: str) -> Iterator[None]:
-    """Reports the progress of the calls within, which are one piece of work."""
+    """Reports the progress of the calls within the context as that of one operation."""
     before = _thread.report
     with meter(progress, title) as report:
         _thread.report = report
@@ -77,7 +77,7 @@ def watch(progress: Progress, title: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def meter(progress: Progress, title: str) -> Iterator[Optional[Callable[[float], Any]]]:
-    """A function that takes fractions: the caller's, that of a bar (tqdm, if it is installed), or None."""
+    """A function that receives fractions: the caller's, that of a progress bar (tqdm, if it is installed), or None."""
     if callable(progress):
         yield progress
         return

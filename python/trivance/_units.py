@@ -118,7 +118,7 @@ def to_bps(value: Any, what: str) -> float:
 
 
 def to_factor(value: Any, what: str) -> float:
-    """How many times as long something takes: 4, "4x"; infinite or "down" for a link that is cut."""
+    """A factor of time: 4, "4x"; infinite or "down" for a cut link."""
     if isinstance(value, str):
         if value == "down":
             return math.inf
@@ -130,7 +130,7 @@ def to_factor(value: Any, what: str) -> float:
 
 
 def to_int(value: Any, what: str, low: int, high: int) -> int:
-    """A whole number of a range."""
+    """An integer within a range."""
     if isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value) and value == int(value):
         number = int(value)
         if low <= number <= high:
@@ -139,7 +139,7 @@ def to_int(value: Any, what: str, low: int, high: int) -> int:
 
 
 def time_text(seconds: float) -> str:
-    """A time for people: "12.34 us"."""
+    """A time as readable text: "12.34 us"."""
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if seconds >= size:
             return f"{seconds / size:.4g} {unit}"
@@ -147,7 +147,7 @@ def time_text(seconds: float) -> str:
 
 
 def bytes_text(count: int) -> str:
-    """A size for people: "64 KiB"."""
+    """A size as readable text: "64 KiB"."""
     for unit, bits in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
         if count and count % (1 << bits) == 0:
             return f"{count >> bits} {unit}"

@@ -367,7 +367,7 @@ _CHECKER: List[c.c_void_p] = []
 
 
 def _check_options(options: L.SimulateOptions) -> None:
-    """The library checks options as it simulates; here it does for a torus of one rank, so that errors come early."""
+    """Checks options by a simulation on a torus of one rank, so that the library reports errors early."""
     if not _CHECKER:
         network = L.NetworkStruct(c.sizeof(L.NetworkStruct), Torus(1)._struct, 0, None, 0)
         schedule, simulator = c.c_void_p(), c.c_void_p()

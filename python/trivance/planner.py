@@ -252,7 +252,7 @@ def plan_nodes(network: Network, size: int, collective: str, constraints: L.Cons
 
 
 class _Handle:
-    """A planner of the library, which serves one thread at a time."""
+    """A planner of the library, which one thread may use at a time."""
 
     __slots__ = ("pointer", "lock")
 

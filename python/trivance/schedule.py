@@ -93,7 +93,7 @@ class Cost(NamedTuple):
 
 
 class _Messages:
-    """Messages of the library as memory of an array, freed with it."""
+    """Messages in the library's memory, as the base of an array; freed with the array."""
 
     def __init__(self, messages: L.Messages) -> None:
         self._messages = messages
@@ -158,7 +158,7 @@ class Schedule:
             self._pointer = None
 
     def _placed(self, network: Network, order: int) -> "Schedule":
-        """As it runs on a network's nodes; this schedule is then of no more use."""
+        """Returns the schedule on a network's nodes; this object must not be used afterwards."""
         nodes = (c.c_int * len(network.nodes or ()))(*(network.nodes or ()))
         L.check(L.lib.order_nodes(c.byref(network.torus._struct), order, len(nodes), nodes))
         pointer, own, self._pointer = c.c_void_p(), self._pointer, None
@@ -332,7 +332,7 @@ class Schedule:
         listed = L.Messages()
         with watch(progress, f"messages of {self.name}"):
             L.call(L.lib.schedule_messages, self._pointer, to_bytes(size), c.byref(listed), callback, None)
-        rows: np.ndarray[Any, Any] = np.zeros(0, dtype=_MESSAGE_DTYPE)  # NULL is no memory to numpy
+        rows: np.ndarray[Any, Any] = np.zeros(0, dtype=_MESSAGE_DTYPE)  # numpy rejects NULL as memory
         if listed.count:
             rows = np.asarray(_Messages(listed))
         return rows[["stream", "step", "src", "dst", "port", "units", "bytes"]]

@@ -107,7 +107,7 @@ def _link_loads(network: Network, result: L.Simulation) -> Any:
 # ---- Work on all cores -----------------------------------------------------------------------------------------------
 
 def spread(jobs: Sequence[Job], work: Callable[[Job], Result], progress: Progress, title: str) -> List[Result]:
-    """The results of all jobs, in their order, from as many threads as there are cores; the library's calls run at once."""
+    """The results of all jobs, in their order, from one thread per core; the library's calls run in parallel."""
     from concurrent.futures import ThreadPoolExecutor, as_completed
     stop = threading.Event()
     results: Dict[int, Result] = {}
@@ -261,7 +261,7 @@ class Comparison:
 
 
 def _colour(name: str) -> Optional[str]:
-    """That of the family of the algorithm, or of the family."""
+    """The colour of the algorithm's family, or of the family with this name."""
     family = name if name in {one.family for one in algorithms()} else None
     if family is None and L.lib.algorithm_find(L.text(name)):
         family = find_algorithm(name).family
@@ -280,7 +280,7 @@ def family_members(name: str) -> List[str]:
 
 
 class _Once:
-    """Simulators by name, each made by the first thread that needs it; None where the torus is not supported."""
+    """Simulators by name, each created by the first thread that needs it; None if the torus is not supported."""
 
     def __init__(self, network: Network, collective: str) -> None:
         self.network, self.collective = network, collective
@@ -301,7 +301,7 @@ class _Once:
 
 
 def _fastest(once: _Once, members: Iterable[str], size: int) -> Tuple[float, str]:
-    """Members that a lower bound excludes are not simulated."""
+    """The minimum time over the members and its member; members that a lower bound excludes are not simulated."""
     made = [(name, once.get(name)) for name in members]
     able = [(one.bound(size), name, one) for name, one in made if isinstance(one, Simulator)]
     reasons = [one for _, one in made if isinstance(one, L.UnsupportedError)]

@@ -1,5 +1,5 @@
 /*
- * What the readers of formats share: values, memory, sentences.
+ * Code that the readers of exported formats share: values, memory and error sentences.
  */
 #include "formats.h"
 
@@ -33,7 +33,7 @@ bool format_collective(const char *text, format_collective_t *collective)
     return false;
 }
 
-/* In place the shorter one of input and output is the rank's part of the longer one. */
+/* In an in-place collective, the shorter of input and output is the rank's part of the longer one. */
 value_t *format_at(const memory_t *m, const char *buffer, int index)
 {
     int limit = *buffer == 's' ? m->scratch : *buffer == 'i' ? m->input : m->output;

@@ -1,8 +1,9 @@
 /*
- * Readers of the formats that `trivance export` writes, for tests: each reads a text strictly and runs it symbolically,
- * with the rules of the programs that it is meant for.
+ * Readers of the formats that `trivance export` writes, for tests: each reads a text strictly and executes it
+ * symbolically, by the rules of the program for which the format was made.
  *
- * What runs side by side is run in an order that `seed` chooses, so that a missing dependency shows under one of them.
+ * Concurrent operations are executed in an order that `seed` selects, so that a missing dependency causes a failure
+ * with one of several seeds.
  */
 #ifndef TRIVANCE_TESTS_FORMATS_H
 #define TRIVANCE_TESTS_FORMATS_H
@@ -13,53 +14,55 @@
 
 #define FORMAT_RANKS_MAX 16
 
-/* What a chunk of memory holds: the sum of so many contributions of each rank to a chunk of the vector. */
+/* Contents of a chunk of memory: for each rank, how many of its contributions to a chunk of the vector are in the
+ * sum. */
 typedef struct value {
-    int chunk; /* -1: nothing that may be used */
+    int chunk; /* -1: no usable value */
     int launch;
     uint8_t count[FORMAT_RANKS_MAX];
 } value_t;
 
 typedef enum format_collective { FORMAT_ALLREDUCE, FORMAT_REDUCESCATTER, FORMAT_ALLGATHER } format_collective_t;
 
-/* A GPU's buffers for an in-place collective over `chunks` of a vector, and its scratch. */
+/* A GPU's buffers for an in-place collective over a vector of `chunks` chunks, and its scratch buffer. */
 typedef struct memory {
     format_collective_t collective;
     int rank, ranks, chunks, input, output, scratch;
     value_t *value; /* the vector, then scratch */
 } memory_t;
 
-/* Reads "allreduce", "reducescatter" or "allgather", and from a buffer's letter and index finds the value; NULL if
- * there is none. */
+/* format_collective reads "allreduce", "reducescatter" or "allgather". format_at returns the value at an index of
+ * the buffer with that letter, or NULL if there is none. */
 bool format_collective(const char *text, format_collective_t *collective);
 value_t *format_at(const memory_t *memory, const char *buffer, int index);
-/* Fills the vector with the rank's contributions; scratch keeps what it has. */
+/* Fills the vector with the rank's contributions; the scratch buffer is not changed. */
 void format_begin(memory_t *memory, int launch);
-/* Whether the rank has what it must end with. */
+/* Returns whether the rank holds its complete result. */
 bool format_complete(const memory_t *memory, int launch);
-/* a += b; false if the two do not belong together, or a contribution would be there twice. */
+/* a += b; false if the two belong to different chunks, or a contribution would be counted twice. */
 bool format_add(value_t *a, const value_t *b);
 
-/* All return NULL if the program is sound and ends with the right result, or what is wrong (a static text). */
+/* The following functions return NULL if the program is sound and ends with the right result, else a static text
+ * that describes the error. */
 
-/* `bytes` of all messages together must be these. */
+/* `bytes` is the expected total size of all messages. */
 const char *goal_run(const char *text, int ranks, uint64_t bytes);
 
 typedef struct msccl_options {
     unsigned seed;
-    bool no_dependencies; /* ignore them: sound programs then fail */
+    bool no_dependencies; /* ignore dependencies: sound programs then fail */
 } msccl_options_t;
 const char *msccl_run(const char *text, int ranks, const msccl_options_t *options);
 
 typedef struct mscclpp_options {
     unsigned seed;
-    bool no_handshake; /* take no notice of rlxwait: sound plans then fail when they are launched twice */
+    bool no_handshake; /* ignore rlxwait: sound plans then fail when they are launched twice */
 } mscclpp_options_t;
 const char *mscclpp_run(const char *text, int ranks, const mscclpp_options_t *options);
 
-/* For the readers: keeps a sentence and returns it. */
+/* For the readers: formats an error sentence into a static buffer and returns it. */
 const char *format_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* A small random number generator. */
+/* Returns the next number of a small pseudo-random generator. */
 unsigned format_random(unsigned *seed);
 
 #endif

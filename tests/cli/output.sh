@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What --output does to what is there: it is replaced only when all is written, links are followed, modes kept, devices
-# and FIFOs written in place, read-only files refused, and signals leave nothing. Usage: output.sh TRIVANCE
+# How --output treats an existing file: it is replaced only after all output has been written, symbolic links are
+# followed, modes are kept, devices and FIFOs are written in place, read-only files are refused, and a signal leaves no
+# partial file. Usage: output.sh TRIVANCE
 set -u
 trivance=$1
 work=$(mktemp -d)
@@ -39,7 +40,7 @@ if mknod full c 1 7 2> /dev/null && echo > full 2> said; [ -c full ] && grep -q 
 fi
 draw folder && fault "a folder is written"
 
-# Two outputs in one file: refused, and what is there stays. /dev/stdout is stdout itself.
+# Two outputs to one file are refused, and the existing file is kept. /dev/stdout is stdout itself.
 both() {
     local file=$1
     shift
@@ -53,7 +54,7 @@ both both.svg plan 3 --format=svg -o both.svg
 "$trivance" simulate 9 -a ring -b 1K --trace=/dev/stdout > trace.json 2> said && fault "a trace on stdout"
 "$trivance" sweep --torus=9 -a ring -b 1K -o sweep.csv > summary 2> said && [ "$(wc -l < sweep.csv)" = 2 ] || fault "a sweep: $(cat said)"
 
-# A folder that takes no new file: what is there cannot be replaced, and so is left as it is.
+# In a folder in which no file can be created, the existing file cannot be replaced, so it stays unchanged.
 if [ "$(id -u)" = 0 ] && command -v runuser > /dev/null; then
     chmod 755 . && mkdir closed && echo old > closed/file.svg && chmod 666 closed/file.svg
     runuser -u nobody -- "$trivance" plan 3 --format=svg -o "$work/closed/file.svg" 2> said &&
@@ -61,7 +62,7 @@ if [ "$(id -u)" = 0 ] && command -v runuser > /dev/null; then
     [ "$(cat closed/file.svg)" = old ] || fault "a file in a folder that takes no new one is lost"
 fi
 
-# A schedule that takes seconds to write is interrupted in the midst of it.
+# Signals interrupt the tool while it writes a schedule that takes seconds to write.
 for signal in INT TERM HUP PIPE XFSZ; do
     echo old > big.json
     env --default-signal="$signal" timeout -s "$signal" 0.4 "$trivance" plan 243 --algorithm=bucket --format=json -o big.json 2> said

@@ -1,7 +1,7 @@
 /*
- * GOAL, as LogGOPSim's txt2bin takes it: one statement a line, fields in one order, labels defined before they are
- * used. A rank's operations are done as their dependencies allow; a receive takes the oldest message that has come from
- * its rank with its tag.
+ * Reader of GOAL as accepted by LogGOPSim's txt2bin: one statement per line, fields in a fixed order, labels defined
+ * before they are used. A rank's operations are executed when their dependencies allow it; a receive takes the oldest
+ * message that has arrived from its source with its tag.
  */
 #include "formats.h"
 
@@ -27,7 +27,7 @@ typedef struct program {
     } need[NEEDS_MAX];
 } program_t;
 
-/* The operation of the rank at hand with this label, or -1. */
+/* Returns the operation of the current rank with this label, or -1. */
 static int find(const program_t *p, const char *label)
 {
     for (int i = p->ops; i-- > 0 && p->op[i].rank == p->rank;)
@@ -93,7 +93,7 @@ static const char *read_program(program_t *p, char *text, int ranks)
     return p->rank == ranks - 1 && !inside ? NULL : "a rank is missing";
 }
 
-/* The message that a receive gets: the only one of its sender with its tag, or NULL while there is none. */
+/* Returns the message that a receive takes: the only one of its sender with its tag, or NULL while there is none. */
 static op_t *message_for(program_t *p, const op_t *receive, int *matches)
 {
     op_t *found = NULL;

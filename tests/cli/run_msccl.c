@@ -1,7 +1,7 @@
 /*
- * MSCCL XML: the interpreter's rules. A threadblock goes through its steps; a step that names another threadblock's
- * step waits until that one is past it; sends and receives of a channel between two GPUs pass in order, and the next
- * send waits until the one before has been received.
+ * Reader of MSCCL XML that applies the interpreter's rules. A threadblock executes its steps in order; a step that
+ * names another threadblock's step waits until that step is done; sends and receives of a channel between two GPUs are
+ * matched in order, and a send waits until the previous one has been received.
  */
 #include "formats.h"
 
@@ -12,7 +12,7 @@
 #define BLOCKS_MAX         108
 #define STEPS_MAX          256
 #define COUNT_MAX          71
-#define IDLE_MAX           20000 /* draws of a threadblock without progress, after which all are taken to wait for ever */
+#define IDLE_MAX           20000 /* draws without progress after which all threadblocks are considered deadlocked */
 
 /* ---- XML --------------------------------------------------------------------------------------------------------- */
 
@@ -25,7 +25,7 @@ typedef struct tag {
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 
-/* Copies `length` characters; false if there are none or too many. */
+/* Copies `length` characters; false if there are none or they exceed `size`. */
 static bool take(const char **at, size_t length, char *to, size_t size)
 {
     if (length == 0 || length >= size)
@@ -36,7 +36,7 @@ static bool take(const char **at, size_t length, char *to, size_t size)
     return true;
 }
 
-/* Reads the next tag: blanks and line feeds between tags only, attributes as one blank and key="value". */
+/* Reads the next tag. Only blanks and line feeds may separate tags; each attribute is one blank and key="value". */
 static bool next_tag(const char **at, tag_t *tag)
 {
     const char *c = *at + strspn(*at, " \n");
@@ -68,7 +68,7 @@ static const char *text_of(const tag_t *tag, const char *key)
     return NULL;
 }
 
-/* -1000 where there is no number. */
+/* Returns -1000 if the attribute is missing or not a number. */
 static int number_of(const tag_t *tag, const char *key)
 {
     const char *text = text_of(tag, key);
@@ -96,7 +96,7 @@ typedef struct gpu {
     block_t *block;
 } gpu_t;
 
-typedef struct wire { /* between two GPUs on a channel: at most one message is on it */
+typedef struct wire { /* between two GPUs on a channel: holds at most one message */
     bool full;
     int count;
     value_t value[COUNT_MAX];
@@ -189,7 +189,7 @@ static const char *read_algorithm(const char *text, int ranks, algorithm_t *a)
     return NULL;
 }
 
-/* ---- What the interpreter's parser insists on -------------------------------------------------------------------- */
+/* ---- Requirements of the interpreter's parser -------------------------------------------------------------------- */
 
 static const char *check_block(const gpu_t *gpu, const block_t *block)
 {
@@ -211,7 +211,7 @@ static const char *check_block(const gpu_t *gpu, const block_t *block)
         } else if (last && strcmp(last->type, "nop") == 0) {
             return format_wrong("step %d ends a chain of nops and depends on nothing itself", s);
         }
-        /* Steps that are taken together have the count of the last one. */
+        /* The interpreter fuses consecutive `re` steps and uses the count of the last one. */
         if (last && strcmp(step->type, "re") == 0 && strcmp(last->type, "re") == 0 && !last->hasdep &&
             step->depid < 0 && step->dstoff == last->dstoff && strcmp(step->dst, last->dst) == 0 &&
             strcmp(step->src, last->src) == 0 && step->count != last->count)
@@ -222,7 +222,7 @@ static const char *check_block(const gpu_t *gpu, const block_t *block)
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-/* Moves `count` values; false where a place does not exist, or nothing is there, or a sum would be wrong. */
+/* Moves `count` values; false if a buffer index does not exist, the source is empty, or a sum would be wrong. */
 static bool move(const memory_t *m, const step_t *step, value_t *wire, bool from_wire, bool add)
 {
     for (int i = 0; i < step->count; i++) {
@@ -236,7 +236,7 @@ static bool move(const memory_t *m, const step_t *step, value_t *wire, bool from
     return true;
 }
 
-/* 1 if the threadblock's next step was done, 0 if it has to wait, -1 if it is wrong. */
+/* Returns 1 if the threadblock's next step was executed, 0 if it must wait, -1 if it is wrong. */
 static int run_step(algorithm_t *a, int g, int b, bool no_dependencies)
 {
     gpu_t *gpu = &a->gpu[g];
@@ -264,7 +264,7 @@ static int run_step(algorithm_t *a, int g, int b, bool no_dependencies)
     return good ? 1 : -1;
 }
 
-/* One threadblock after another, chosen at random, goes on as far as it can. */
+/* Repeatedly selects a threadblock at random and executes its steps until it must wait. */
 static const char *run_all(algorithm_t *a, const msccl_options_t *options)
 {
     unsigned seed = options->seed;

@@ -1,8 +1,9 @@
 /*
- * MSCCL++ execution plans: the executor's rules. Threadblocks go through their operations; a put writes the peer's
- * memory at once; signals are counted by channel, the k-th channel from a GPU to another being the other end of the
- * k-th one back. The threads of a threadblock only know of each other's work after a nop (or barrier). The plan is
- * launched twice, and a GPU may begin again before the others are done.
+ * Reader of MSCCL++ execution plans that applies the executor's rules. Threadblocks execute their operations in order;
+ * a put writes the peer's memory immediately; signals are counted per channel, and the k-th channel from a GPU to
+ * another is the opposite end of the k-th channel in the other direction. The threads of a threadblock see each other's
+ * work only after a nop (or barrier). The plan is launched twice, and a GPU may begin the second launch before the
+ * others have finished the first.
  */
 #include "formats.h"
 
@@ -15,12 +16,12 @@
 #define PER_OP_MAX   8
 #define BARRIERS_MAX 16
 #define LAUNCHES     2
-#define IDLE_MAX     20000 /* draws of a threadblock without progress, after which all are taken to wait for ever */
+#define IDLE_MAX     20000 /* draws without progress after which all threadblocks are considered deadlocked */
 
 typedef struct block {
-    json_t *ops, *channels, *buffers; /* ids of the GPU's */
+    json_t *ops, *channels, *buffers; /* ids of the GPU's channels and buffers */
     size_t at;
-    bool waited, moved; /* since the last nop: a wait; an operation on memory */
+    bool waited, moved; /* since the last nop: executed a wait; executed an operation on memory */
     char *touched;      /* [value]: bit 0 read, bit 1 written since the last nop */
     bool in_barrier;
 } block_t;
@@ -28,7 +29,7 @@ typedef struct block {
 typedef struct gpu {
     memory_t memory;
     json_t *connected_to, *remote_buffers;
-    int *signals; /* per channel: received and not waited for */
+    int *signals; /* per channel: signals received but not yet waited for */
     int blocks, launch, arrived[BARRIERS_MAX];
     block_t *block;
 } gpu_t;
@@ -112,7 +113,7 @@ static const char *read_plan(json_t *root, int ranks, plan_t *plan)
     return wrong;
 }
 
-/* ---- Places ------------------------------------------------------------------------------------------------------ */
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 static int entry(json_t *array, int index)
 {
@@ -120,7 +121,8 @@ static int entry(json_t *array, int index)
     return index >= 0 && json_is_integer(value) ? (int)json_integer_value(value) : -1;
 }
 
-/* The first of `size` values that an operation names: its own GPU's, or with buffer_id a peer's. NULL: no such. */
+/* Returns the first of `size` values that an operation names, in its own GPU's memory or, with buffer_id, in a
+ * peer's. NULL if there is no such memory. */
 static value_t *place(plan_t *plan, int g, const block_t *block, json_t *buffer, int *size)
 {
     const char *type;
@@ -142,7 +144,7 @@ static value_t *place(plan_t *plan, int g, const block_t *block, json_t *buffer,
     return format_at(m, type, index);
 }
 
-/* Notes that values of the GPU's own memory are used; false if that needs a nop before. */
+/* Records an access to values of the GPU's own memory; false if the access requires a nop before it. */
 static bool use(const gpu_t *gpu, block_t *block, const value_t *value, int count, bool write)
 {
     for (int i = 0; i < count; i++) {
@@ -154,7 +156,7 @@ static bool use(const gpu_t *gpu, block_t *block, const value_t *value, int coun
     return !block->waited;
 }
 
-/* ---- Operations: 1 done, 0 to be tried again, -1 wrong ----------------------------------------------------------- */
+/* ---- Operations: 1 done, 0 to be retried, -1 wrong --------------------------------------------------------------- */
 
 static int run_put(plan_t *plan, int g, block_t *block, json_t *op)
 {
@@ -207,7 +209,7 @@ static int run_reduce(plan_t *plan, int g, block_t *block, json_t *op, bool copy
     return 1;
 }
 
-/* The other end of a channel. */
+/* Returns the signal counter of the opposite end of a channel. */
 static int *opposite(plan_t *plan, int g, int channel)
 {
     int peer = entry(plan->gpu[g].connected_to, channel), nth = 0, c;
@@ -248,7 +250,8 @@ static void synchronise(const gpu_t *gpu, block_t *block)
     block->waited = block->moved = false;
 }
 
-/* Two threadblocks meet; the counter says how many have come and not gone on. */
+/* A barrier of two threadblocks; the counter is the number of threadblocks that have arrived, plus those that have
+ * left. */
 static int run_barrier(gpu_t *gpu, block_t *block, json_t *op)
 {
     int id, blocks;
@@ -260,7 +263,7 @@ static int run_barrier(gpu_t *gpu, block_t *block, json_t *op)
     block->in_barrier = true;
     if (gpu->arrived[id] < 2)
         return 0;
-    gpu->arrived[id] += 1; /* 3: one has gone on, 4: both */
+    gpu->arrived[id] += 1; /* 3: one threadblock has left, 4: both */
     if (gpu->arrived[id] == 4)
         gpu->arrived[id] = 0;
     block->in_barrier = false;
@@ -300,7 +303,7 @@ static int run_op(plan_t *plan, int g, block_t *block)
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-/* Begins the GPU's next launch if all threadblocks are done with this one; false if the result is wrong. */
+/* Begins the GPU's next launch if all its threadblocks have finished this one; false if the result is wrong. */
 static bool relaunch(gpu_t *gpu)
 {
     for (int b = 0; b < gpu->blocks; b++)

@@ -1,5 +1,6 @@
 /*
- * What the tests of trivance sweep share: results in their folder, runs, what is expected of them.
+ * Helpers of the tests of trivance sweep: paths of result files in the test's folder, runs of the tool, and
+ * expectations.
  */
 #ifndef TRIVANCE_TESTS_SWEEP_TOOL_H
 #define TRIVANCE_TESTS_SWEEP_TOOL_H
@@ -15,7 +16,7 @@
 
 #include "tool.h"
 
-static char path[512]; /* of a result in this test's folder */
+static char path[512]; /* of a result file in this test's folder */
 
 static inline const char *in_folder(const char *name)
 {

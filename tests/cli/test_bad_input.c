@@ -1,5 +1,5 @@
 /*
- * The tool reports every kind of bad input in one sentence, and at once.
+ * The tool reports every kind of bad input in one sentence and without delay.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,8 @@
 
 #include "tool.h"
 
-/* Exit code 2, nothing on stdout, one line on stderr that begins with the tool's name and has these words. */
+/* Expects exit code 2, nothing on stdout, and one line on stderr that begins with the tool's name and contains the
+ * words. */
 static void test_bad_input(void **state)
 {
     static const struct {
@@ -88,7 +89,7 @@ static void test_bad_input(void **state)
         {"plan 9 -o /nonexistent/plan.txt", "/nonexistent/plan.txt"},
         {"plan 9 --schedule x.json", "a file says itself what is sent, and on which torus; leave out the torus"},
         {"plan 9 --unchecked", "--unchecked is only for --schedule=FILE; leave it out or give that"},
-        {"plan 1000x1000 -f svg", "too many ranks for a picture"}, /* at once: planning it takes minutes */
+        {"plan 1000x1000 -f svg", "too many ranks for a picture"}, /* refused before planning, which takes minutes */
         {"cost 9 --unchecked", "--unchecked is only for --schedule=FILE"},
         {"cost --paper --unchecked", "leave out --unchecked"},
         {"simulate 9 --unchecked", "--unchecked is only for --schedule=FILE"},

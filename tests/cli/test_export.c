@@ -1,6 +1,6 @@
 /*
- * The exchange format: what is written is read back as the same schedule, for every algorithm; files of others load;
- * and what is wrong with a file is said in a sentence.
+ * The exchange format: every algorithm's schedule is the same after a write and a read, files of other programs load,
+ * and errors in a file are reported in one sentence.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +48,8 @@ static void list_units(const trv_blocks_t *blocks, int64_t offset, int64_t *unit
     *count += trv_blocks_count(blocks);
 }
 
-/* A message as a flat list: registers of whole-register parts, units of the others with their register. */
+/* Writes a message as a flat list: the registers of parts that are whole registers; the units, with their register,
+ * of the other parts. */
 static int64_t flatten(const trv_message_t *message, int64_t *flat)
 {
     int64_t count = 0;
@@ -73,7 +74,7 @@ static void compare_messages(const trv_message_t *a, const trv_message_t *b)
     assert_memory_equal(flat_a, flat_b, (size_t)count * sizeof *flat_a);
 }
 
-/* Receives of the same peer keep their order, those of different peers need not. */
+/* Receives from one peer keep their order; receives from different peers may be reordered. */
 static void compare_receives(const trv_step_t *a, const trv_step_t *b)
 {
     assert_int_equal(a->receives, b->receives);
@@ -232,8 +233,8 @@ static void test_ranges(void **state)
     free(numbers.number);
 }
 
-/* tests/data/8-TrivanceB-131072.json was written by the reference simulation of the paper: messages and bytes, no
- * blocks. */
+/* tests/data/8-TrivanceB-131072.json was written by the reference simulation of the paper. It has messages and
+ * bytes, but no blocks. */
 static void test_messages_only(void **state)
 {
     trv_schedule_file_t file;
@@ -259,14 +260,14 @@ static void test_messages_only(void **state)
     trv_step_clear(&step);
     assert_int_equal(trv_cost_measure(file.schedule, &cost), 0);
     assert_int_equal(cost.messages, 4 * 16);
-    /* Step 0: 49152 of 131072 bytes over one link; step 1: distance 3, 16384 bytes on each of three messages. */
+    /* Step 0 sends 49152 of 131072 bytes over one link; step 1 sends three messages of 16384 bytes over distance 3. */
     assert_true(cost.step[0].link_fraction == 0.375);
     assert_true(cost.step[1].link_fraction == 0.375);
     trv_cost_clear(&cost);
     trv_schedule_destroy(file.schedule);
 }
 
-/* The injecting port is kept by files and copies, and is part of a schedule's symmetry. */
+/* Files and copies keep the injecting port, and it is part of a schedule's symmetry. */
 static void test_injecting_ports(void **state)
 {
     static const int64_t unit = 0;
@@ -432,7 +433,7 @@ static void test_warnings(void **state)
     }
 }
 
-/* One-sided messages have no place in the format. */
+/* The format cannot express one-sided messages. */
 static void test_broken_schedules_are_refused(void **state)
 {
     static const int sides[] = {TRV_SEND, TRV_RECEIVE};

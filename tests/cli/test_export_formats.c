@@ -1,6 +1,7 @@
 /*
- * What `trivance export` writes is sound: GOAL programs end, MSCCL and MSCCL++ programs leave every contribution
- * exactly once on every GPU, in whatever order their threadblocks happen to run. And the tool refuses what does not fit.
+ * The output of `trivance export` is sound: GOAL programs terminate, and MSCCL and MSCCL++ programs leave every
+ * contribution exactly once on every GPU, in every order in which their threadblocks run. The tool refuses schedules
+ * that a format cannot express.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +47,7 @@ static trv_schedule_t *create(const char *torus_text, const char *algorithm, int
     return trv_schedule_create(&schedule, &torus, algorithm, (trv_collective_t)collective) ? NULL : schedule;
 }
 
-/* The text that a writer makes, or NULL where it refuses with a sentence. */
+/* Returns the text that a writer produces, or NULL if it refuses the schedule with an error sentence. */
 static char *text_of(const trv_schedule_t *schedule, write_t write)
 {
     char *text = NULL;
@@ -119,8 +120,8 @@ static const char *check_mscclpp(const trv_schedule_t *schedule)
     return wrong;
 }
 
-/* All collectives of all algorithms on all tori of the lists above; in the quick tier each torus with a third of the
- * pairs of an algorithm and a collective. */
+/* Checks all collectives of all algorithms on all tori of the lists above. The quick tier runs a third of the pairs
+ * of algorithm and collective on each torus. */
 static void check_all(const char *(*check)(const trv_schedule_t *schedule), int least)
 {
     int checked = 0;
@@ -184,7 +185,8 @@ static int count(const char *text, const char *words)
     return number;
 }
 
-/* Trivance adds what comes from both sides to its own in one operation: two `re` in a row, or one of three sources. */
+/* Trivance adds the contributions from both sides to its own in one operation: two consecutive `re`, or one with
+ * three sources. */
 static void test_joint_reductions(void **state)
 {
     trv_schedule_t *schedule = create("9", "trivance-l", TRV_ALLREDUCE);
@@ -211,7 +213,7 @@ static void test_joint_reductions(void **state)
     trv_schedule_destroy(schedule);
 }
 
-/* What does not fit is refused, and leaves no file. */
+/* Schedules that a format cannot express are refused, and no file is left. */
 static void test_refusals(void **state)
 {
     static const struct {
@@ -252,7 +254,8 @@ static void test_refusals(void **state)
     }
 }
 
-/* The tool writes what the library does, from a torus and from a schedule file, and files without blocks as GOAL. */
+/* The tool writes the same text as the library, from a torus and from a schedule file, and exports files without
+ * blocks as GOAL. */
 static void test_tool(void **state)
 {
     char line[512], path[256];

@@ -1,5 +1,6 @@
 /*
- * libtrivance_formats as a program calls it: drawings, files and programs in a stream, what is refused, and cancellation.
+ * libtrivance_formats as a program calls it: drawings, files and programs written to a stream, refused arguments, and
+ * cancellation.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +26,7 @@ static trv_schedule_t *make(const char *torus_text, const char *name)
 
 typedef int draw_t(const trv_schedule_t *schedule, const trv_draw_options_t *options, FILE *out);
 
-/* The drawing, or NULL with *code. */
+/* Returns the drawing, or NULL with the error in *code. */
 static char *drawn(draw_t *draw, const trv_schedule_t *schedule, const trv_draw_options_t *options, int *code)
 {
     char *text;

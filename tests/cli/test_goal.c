@@ -1,6 +1,6 @@
 /*
- * GOAL programs: what is read, what is refused, and the times of programs on the packet simulator. Our own export must
- * take the time of the schedule it was made of.
+ * GOAL programs: accepted and refused texts, and the times of programs on the packet simulator. An exported schedule
+ * must take the same time as the schedule itself.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,7 +87,7 @@ static void test_reads_all_forms(void **state)
     trv_goal_clear(&goal);
 }
 
-/* Labels belong to their rank; many of them are found again. */
+/* A label is local to its rank; lookup works with many labels. */
 static void test_many_labels(void **state)
 {
     char *text = NULL;
@@ -178,7 +178,8 @@ static void test_bad_files(void **state)
 
 /* ---- Times ------------------------------------------------------------------------------------------------------- */
 
-/* Two steps of rank 0 and 1 and a forwarded message, against what the same messages take one by one. */
+/* Compares two dependent steps of ranks 0 and 1, and a forwarded message, with the times of the same messages run
+ * separately. */
 static void test_dependencies(void **state)
 {
     trv_simulate_options_t options = without_alpha();
@@ -186,31 +187,32 @@ static void test_dependencies(void **state)
     double one = time_of("num_ranks 3\nrank 0 {\nsend 4096b to 1\n}\nrank 1 {\nrecv 4096b from 0\n}\nrank 2 {\n}\n",
                          "3", &options);
     assert_true(one > 300 && one < 1000);
-    /* A chain of two, with 700 ns of calculation between. */
+    /* A chain of two sends with a calculation of 700 ns between them. */
     double chain = time_of("num_ranks 3\nrank 0 {\nsend 4096b to 1\n}\n"
                            "rank 1 {\nr: recv 4096b from 0\nc: calc 700\ns: send 4096b to 2\nc requires r\n"
                            "s requires c\n}\nrank 2 {\nrecv 4096b from 1\n}\n",
                            "3", &options);
     assert_true(fabs(chain - (2 * one + 700)) < 0.1);
-    /* irequires: the send may go when the calculation has begun. */
+    /* irequires: the send may start when the calculation has started. */
     double early = time_of("num_ranks 3\nrank 0 {\nc: calc 100\ns: send 4096b to 1\ns irequires c\n}\n"
                            "rank 1 {\nrecv 4096b from 0\n}\nrank 2 {\n}\n",
                            "3", &options);
     assert_true(fabs(early - one) < 1e-3);
-    /* Calculations that do not wait for each other run side by side; a receive that begins late is done at once. */
+    /* Independent calculations run concurrently; a receive that is posted after its message has arrived completes
+     * immediately. */
     double late = time_of("num_ranks 3\nrank 0 {\nsend 4096b to 1\n}\n"
                           "rank 1 {\nc: calc 5000\nr: recv 4096b from 0\nr requires c\n}\n"
                           "rank 2 {\ncalc 4000\ncalc 4500\n}\n",
                           "3", &options);
     assert_true(fabs(late - 5000) < 1e-3);
-    /* To oneself at once. */
+    /* A message of a rank to itself takes no time. */
     double self = time_of("num_ranks 1\nrank 0 {\ns: send 4096b to 0\nr: recv 4096b from 0\nc: calc 10\nc requires r\n"
                           "c requires s\n}\n",
                           "1", &options);
     assert_true(fabs(self - 10) < 0.1);
 }
 
-/* The first send matches the first receive begun, whatever their sizes, and tags keep messages apart. */
+/* The first send matches the first receive that was started, whatever their sizes; tags separate messages. */
 static void test_matching(void **state)
 {
     trv_simulate_options_t options = without_alpha();
@@ -228,7 +230,8 @@ static void test_matching(void **state)
     assert_true(same_tag > 100000 && same_tag < 101000);
 }
 
-/* Dimension 0 first and the shorter way, half way round in direction +; nic chooses among shortest ways only. */
+/* Routes use dimension 0 first and the shorter direction, and direction + if both are equally short; nic selects
+ * only among shortest routes. */
 static void test_ways(void **state)
 {
     static const struct {
@@ -268,7 +271,7 @@ static void test_ways(void **state)
     }
 }
 
-/* Alpha once for every set of operations that wait for the same, if there are messages among them. */
+/* Alpha is paid once for every set of operations that wait for the same operations, if the set contains messages. */
 static void test_alpha(void **state)
 {
     static const char text[] = "num_ranks 2\nrank 0 {\ns: send 8b to 1\nr: recv 8b from 1\nt: send 8b to 1 tag 1\n"
@@ -322,9 +325,9 @@ static void test_programs_that_never_end(void **state)
     trv_goal_clear(&goal);
 }
 
-/* ---- Our own export ---------------------------------------------------------------------------------------------- */
+/* ---- Exports of this library ------------------------------------------------------------------------------------- */
 
-/* The time of the schedule's export, alpha written into it or paid by the simulator. */
+/* Returns the time of the schedule's export, with alpha written into it or added by the simulator. */
 static double exported_time(const trv_schedule_t *schedule, trv_simulate_options_t options, uint64_t bytes,
                             bool written_alpha)
 {
@@ -348,8 +351,8 @@ static double exported_time(const trv_schedule_t *schedule, trv_simulate_options
     return time_ns;
 }
 
-/* Whether a mirrored stream goes half way round a dimension that is not its port's: in direction -, which GOAL, without
- * routes, has no way to say. */
+/* Returns whether a message of a mirrored stream travels half way round a dimension other than its port's. It
+ * travels in direction -, which GOAL cannot express, because it has no routes. */
 static bool has_mirrored_ties(const trv_schedule_t *schedule)
 {
     const trv_torus_t *torus = trv_schedule_torus(schedule);
@@ -385,7 +388,7 @@ static void test_export_takes_the_same_time(void **state)
                 trv_schedule_t *schedule;
                 trv_simulator_t *simulator;
                 trv_simulation_t result;
-                options.message_overhead_ns = (double)(i % 3 * 700); /* streams share a rank's processor */
+                options.message_overhead_ns = (double)(i % 3 * 700); /* the streams of a rank share its processor */
                 if (trv_schedule_create(&schedule, &torus, trv_algorithm_name(trv_algorithm_at(i)), TRV_ALLREDUCE))
                     continue;
                 assert_int_equal(trv_simulator_create(&simulator, schedule), 0);

@@ -1,5 +1,5 @@
 /*
- * Help, man pages and letters, which are made from one table per subcommand; and what bash completes.
+ * Help texts, man pages and option letters, which are generated from one table per subcommand, and completion in bash.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,13 +16,13 @@
 
 #include "tool.h"
 
-/* Every option that a help text shows is in the man page, which is in mdoc: "\\-" is a dash. */
+/* Every option that a help text shows is in the man page. The page is in mdoc, where "\\-" is a dash. */
 static int compare_manual(const char *manual, const char *help)
 {
     int options = 0;
     char option[64], shown[80];
     for (const char *at = help; (at = strstr(at, "\n  ")) != NULL; at++) {
-        const char *name = at + 7; /* behind "\n  -a, " */
+        const char *name = at + 7; /* after "\n  -a, " */
         if (sscanf(name, "--%60[-a-z]", option) != 1 || strncmp(name, "--", 2) != 0)
             continue;
         snprintf(shown, sizeof shown, "Fl -%s", option);
@@ -36,7 +36,7 @@ static int compare_manual(const char *manual, const char *help)
 enum { COMMANDS_MAX = 32 };
 typedef char command_t[32];
 
-/* The subcommands, or those of `of` ("testbed "), that its help lists below `heading`; returns how many. */
+/* Finds the subcommands, or those of `of` ("testbed "), that the help lists below `heading`; returns their number. */
 static size_t list_commands(const char *of, const char *heading, command_t *command)
 {
     char line[64];
@@ -77,7 +77,7 @@ static void test_help(void **state)
         assert_null(strstr(tool.out, "\xe2\x80\xa6")); /* the locale has no UTF-8 */
         assert_string_equal(tool.out, brief.out);
         assert_string_equal(tool.out, helped.out);
-        assert_null(strstr(tool.out, " topology trivance ")); /* a line of usage behind a launcher */
+        assert_null(strstr(tool.out, " topology trivance ")); /* a usage line that follows a launcher */
         snprintf(path, sizeof path, TRIVANCE_MAN "/trivance%s%s.1", *name ? "-" : "", name);
         char *manual = tool_read_file(path);
         assert_true(i == 0 || compare_manual(manual, tool.out) >= 1);
@@ -92,7 +92,7 @@ static void test_help(void **state)
     tool_clear(&tool);
 }
 
-/* A letter means the same everywhere: what follows each is one name over all subcommands. */
+/* An option letter has the same meaning everywhere: over all subcommands it stands for one long name. */
 static void test_letters(void **state)
 {
     command_t command[2 * COMMANDS_MAX];
@@ -120,7 +120,7 @@ static void test_letters(void **state)
     assert_true(count > 21 && letters >= 12);
 }
 
-/* The completion script, asked as bash asks it. */
+/* Calls the completion script the way bash calls it. */
 static void test_completion(void **state)
 {
     static const char script[] = "source '" TRIVANCE_COMPLETION

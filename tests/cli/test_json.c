@@ -1,5 +1,5 @@
 /*
- * JSON documents: the positions in sentences, and the number of warnings.
+ * JSON documents: positions in error sentences, and the limit on the number of warnings.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ static void parse(trv_json_t *json, const char *text)
     assert_int_equal(trv_json_parse(json, "f.json", text, strlen(text)), TRV_OK);
 }
 
-/* Escaped quotes, brackets in texts, and characters of several bytes must not shift a position. */
+/* Escaped quotes, brackets within strings, and multi-byte characters must not shift a position. */
 static void test_positions(void **state)
 {
     trv_json_t json = {.root = NULL};
@@ -44,7 +44,7 @@ static void test_positions(void **state)
     trv_json_close(&json);
 }
 
-/* jansson has one value for every true of a text: it has no position. */
+/* jansson represents every `true` of a text by the same value, so that value has no position. */
 static void test_truth(void **state)
 {
     trv_json_t json = {.root = NULL};
@@ -70,7 +70,7 @@ static void keep(void *context, const char *sentence)
     snprintf(warnings->last, sizeof warnings->last, "%s", sentence);
 }
 
-/* Each warning costs a walk over the text, so a large file must not get one for each of its entries. */
+/* Each warning requires a scan of the text, so a large file must not cause one for each of its entries. */
 static void test_many_warnings(void **state)
 {
     static const char *const known[] = {"a", NULL};

@@ -1,5 +1,6 @@
 /*
- * MSCCL programs are verified: ours, those of others, and broken ones, whose first fault is named.
+ * Verification of MSCCL programs: exported programs, programs of other origin, and broken programs, whose first fault
+ * is named.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,9 +19,9 @@
 #include "heard.h"
 #include "tool.h"
 
-static trv_span_t heard; /* to which the verifier reports */
+static trv_span_t heard; /* the span to which the verifier reports */
 
-/* NULL if the program is exact, else the fault or the reader's sentence. */
+/* Returns NULL if the program is exact, else the fault or the reader's error sentence. */
 static const char *verify(const char *text)
 {
     static char sentence[1024];
@@ -36,7 +37,7 @@ static const char *verify(const char *text)
     return !rc && verdict.valid ? NULL : sentence;
 }
 
-/* The text with one occurrence of `old` replaced. */
+/* Returns the text with one occurrence of `old` replaced, after `skipped` others. */
 static char *changed(const char *text, const char *old, const char *instead, int skipped)
 {
     const char *at = strstr(text, old);
@@ -76,7 +77,7 @@ static void test_ours(void **state)
     assert_true(programs > 60);
 }
 
-/* Any single change of what is sent, stored or waited for is found. */
+/* Any single change to a send, a store or a dependency is detected. */
 static void test_broken(void **state)
 {
     static const struct {
@@ -110,7 +111,7 @@ static void test_broken(void **state)
             fail_msg("%s instead of %s: '%s', and not: %s", change[i].instead, change[i].old, said, change[i].words);
         free(other);
     }
-    for (size_t length = 0; length + 1 < strlen(text); length += 7) { /* no beginning of it passes, or crashes */
+    for (size_t length = 0; length + 1 < strlen(text); length += 7) { /* no truncated text passes or crashes */
         char *start = strndup(text, length);
         assert_non_null(verify(start));
         free(start);
@@ -118,8 +119,8 @@ static void test_broken(void **state)
     free(text);
 }
 
-/* Without a dependency two accesses are unordered. The 16 that are not needed are on the way round: a GPU receives the sum
- * of what it sent only after it sent it. */
+/* Without a dependency, two accesses are unordered. The 16 dependencies that are redundant are ordered by messages
+ * around the ring: a GPU receives the sum of its sent value only after it has sent that value. */
 static void test_dependencies(void **state)
 {
     tool_t tool = tool_run("export 4 --algorithm=trivance-b --format=msccl", NULL);
@@ -141,7 +142,7 @@ static void test_dependencies(void **state)
     tool_clear(&tool);
 }
 
-/* 2 to the power of 32, and 1: as many as an int32_t takes for one. */
+/* The contribution would be counted 2^32 times plus once, which an int32_t wraps to 1. */
 static void test_wrapping(void **state)
 {
     static const char doubling[] =
@@ -160,7 +161,7 @@ static void test_wrapping(void **state)
     assert_string_equal(verify(text), "GPU 0, threadblock 0, step 20: a contribution counts more than a million times");
 }
 
-/* Progress is reported up to the end; in place and out of place are one way. */
+/* Progress is reported up to the end, and the in-place and the out-of-place form are the same work. */
 static void test_advance(void **state)
 {
     char *text = tool_read_file(TRIVANCE_TEST_DATA "/msccl-2.xml");
@@ -177,7 +178,7 @@ static void test_advance(void **state)
     free(text);
 }
 
-/* Names go to a terminal and into JSON. */
+/* Names are printed to a terminal and into JSON, so they are sanitized. */
 static void test_names(void **state)
 {
     char *text = tool_read_file(TRIVANCE_TEST_DATA "/msccl-2.xml"), *name = NULL;
@@ -203,7 +204,7 @@ static void test_tool(void **state)
     assert_non_null(strstr(tool.out, "\n2 GPUs     two        allreduce       exact "));
     tool_clear(&tool);
     char *text = tool_read_file(TRIVANCE_TEST_DATA "/msccl-2.xml");
-    char *other = changed(text, "dstoff='1'", "dstoff='0'", 1); /* the last of GPU 0 */
+    char *other = changed(text, "dstoff='1'", "dstoff='0'", 1); /* the last step of GPU 0 */
     tool = tool_run("verify --schedule=- --format=json", other);
     assert_int_equal(tool.code, 1);
     assert_non_null(strstr(tool.out, "\"reason\": \"GPU 0 ends with chunk 1 where chunk 0 should be\""));

@@ -1,6 +1,6 @@
 /*
- * Execution plans of MSCCL++: ours, all of them, are exact; a plan from which anything is taken, and a broken file, is
- * refused with a sentence.
+ * Verification of MSCCL++ execution plans: all exported plans are exact; a plan with any operation removed, and a
+ * broken file, are refused with an error sentence.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,9 +20,9 @@
 #include "heard.h"
 #include "tool.h"
 
-static trv_span_t heard; /* to which the verifier reports */
+static trv_span_t heard; /* the span to which the verifier reports */
 
-/* NULL if the plan is exact, else the fault or the reader's sentence. */
+/* Returns NULL if the plan is exact, else the fault or the reader's error sentence. */
 static const char *verify(const char *text)
 {
     static char sentence[1024];
@@ -81,7 +81,8 @@ static json_t *ops_of(json_t *root, size_t gpu, size_t block)
     return json_object_get(json_array_get(blocks, block), "ops");
 }
 
-/* Each operation is needed, but for some nops: of those that stand last in a threadblock, and before what waits itself. */
+/* Every operation is needed, except some nops: those at the end of a threadblock, and those before an operation that
+ * itself waits. */
 static void test_removed(void **state)
 {
     char *text = exported("4", "trivance-b", TRV_ALLREDUCE);
@@ -158,7 +159,8 @@ static void test_changed(void **state)
     free(text);
 }
 
-/* What others use, too: a sum that reads a peer's memory; at the end the peer must wait until it has been read. */
+/* Features that other programs' plans use: a sum that reads a peer's memory. At the end the peer must wait until its
+ * memory has been read. */
 static void test_others(void **state)
 {
     static const char gpu[] =
@@ -194,7 +196,8 @@ static void test_others(void **state)
     }
 }
 
-/* Operations in words into JSON: s and w of a channel are signal and wait, S and W relaxed, b a barrier for so many. */
+/* Translates operations in shorthand to JSON: s and w with a channel are signal and wait, S and W are their relaxed
+ * forms, b with a number is a barrier of that many threadblocks. */
 static char *add_ops(char *at, const char *words)
 {
     static const char *const chunk = "{\"type\": \"%c\", \"index\": 0, \"size\": 1}";
@@ -225,7 +228,8 @@ static char *add_ops(char *at, const char *words)
     return at;
 }
 
-/* Two GPUs that do the same with three channels between them, each with the threadblocks of the words. */
+/* Returns a plan of two GPUs with the same operations and three channels between them; each has one threadblock per
+ * shorthand string. */
 static char *two_gpus(const char *const words[], int blocks)
 {
     char *text = malloc(1 << 21), *at = text;
@@ -251,7 +255,7 @@ static char *two_gpus(const char *const words[], int blocks)
     return text;
 }
 
-/* What orders threadblocks, and what only seems to. */
+/* Operations that order threadblocks, and operations that only seem to. */
 static void test_order(void **state)
 {
     static const struct {
@@ -261,15 +265,15 @@ static void test_order(void **state)
         {{"S0W0npns0W0n+n"}, "publishes nothing"},
         {{"S0W0npnS0w0n+n"}, "publishes nothing"},
         {{"S0W0npnb2", "b2s1w1n+n"}, NULL},
-        {{"S0W0npnb2", "b2S1w1n+n"}, "publishes nothing"}, /* of another threadblock, behind a barrier */
-        {{"S0W0npns0S1w0W1n+n"}, NULL},                    /* relaxed beside one that publishes */
-        {{"S0W0s1w1npns0w0n+n"}, NULL},                    /* the nop is for both waits */
+        {{"S0W0npnb2", "b2S1w1n+n"}, "publishes nothing"}, /* nothing of another threadblock */
+        {{"S0W0npns0S1w0W1n+n"}, NULL},                    /* relaxed, beside one that publishes */
+        {{"S0W0s1w1npns0w0n+n"}, NULL},                    /* one nop covers both waits */
         {{"S0W0s1npns0w0n+w1"}, NULL},
-        {{"S0W0npns0w0nb2w2s1w1npns0w0", "b2+ns2"}, "which comes first"}, /* w2 and s1 are of different threads */
+        {{"S0W0npns0w0nb2w2s1w1npns0w0", "b2+ns2"}, "which comes first"}, /* w2 and s1 run in different threads */
         {{"S0W0npns0w0nb2w2ns1w1npns0w0", "b2+ns2"}, NULL},
         {{"S0W0npnb2", "b1s1w1n+n"}, "the barrier is for"},
         {{"S0W0npnb2", "b2s1w1n+nb0"}, "the barrier is for no threadblocks"},
-        {{"S0W0npnb2", "b2s1w1n+n", "b2n"}, ""}, /* which two of three meet? */
+        {{"S0W0npnb2", "b2s1w1n+n", "b2n"}, ""}, /* ambiguous: which two of the three threadblocks meet? */
         {{"S0W0npns0w0n+n", "s0w0"}, "signals by the same channel"},
         {{"S0W0npns0w0n+nb2", "b2s0w0"}, NULL},
     };
@@ -284,7 +288,7 @@ static void test_order(void **state)
     }
 }
 
-/* Progress is reported up to the end, and the work can be cancelled. */
+/* Progress is reported up to the end, and verification can be cancelled. */
 static void test_advance(void **state)
 {
     char *text = exported("3x3", "bucket", TRV_ALLREDUCE);
@@ -301,7 +305,7 @@ static void test_advance(void **state)
     free(text);
 }
 
-/* As many signals as nobody waits for: refused, rather than memory without end. */
+/* A plan with more signals than are ever waited for is refused, because its memory would be unbounded. */
 static void test_many_signals(void **state)
 {
     enum { SIGNALS = 16000, BLOCKS = 1000 };

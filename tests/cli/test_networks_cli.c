@@ -1,5 +1,6 @@
 /*
- * Networks in the tool: slow and cut links wherever a torus is taken, and what is said where they are wrong.
+ * Networks in the tool: slow and cut links in all subcommands that take a torus, and the error sentences for wrong
+ * ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +33,7 @@ static void expect_without(const char *line, const char *words)
     tool_clear(&tool);
 }
 
-/* The time of the only row, by the simulator or the cost model. */
+/* Returns the time in the only row, from the simulator or the cost model. */
 static double time_of(const char *line)
 {
     json_t *rows = tool_json(line);
@@ -42,7 +43,7 @@ static double time_of(const char *line)
     return time_ns;
 }
 
-/* ---- What is not there ------------------------------------------------------------------------------------------- */
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
 static void test_bad_links(void **state)
 {
@@ -75,7 +76,8 @@ static void test_bad_links(void **state)
                                           "verify -a trivance-b",
                                           "export --format=goal"};
     (void)state;
-    /* One parser serves all subcommands: the first refuses every line, the others take turns in the quick tier. */
+    /* All subcommands share one parser: the first one is run with every line; the others alternate in the quick
+     * tier. */
     const size_t commands = sizeof command / sizeof command[0];
     for (size_t c = 0; c < commands; c++)
         for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -103,9 +105,9 @@ static void test_many_links(void **state)
     tool_refuses(line, "there are more than 64 slow or cut links");
 }
 
-/* ---- What they do ------------------------------------------------------------------------------------------------ */
+/* ---- Effects ----------------------------------------------------------------------------------------------------- */
 
-/* A cut is both ways unless it says otherwise, and it does not matter from which side it is named. */
+/* A cut affects both directions unless one-way is given, and may be named from either side. */
 static void test_cut(void **state)
 {
     static const char *const alike[] = {"--cut=3:+0", "--cut=4:-0", "--slow-link=3:+0:down --slow-link=4:-0:down",
@@ -118,12 +120,13 @@ static void test_cut(void **state)
         const double cut_ns = time_of(line);
         snprintf(line, sizeof line, "simulate 9m -a trivance-b -b 1M --model=fifo -f json");
         assert_true(cut_ns > whole_ns);
-        assert_float_equal(cut_ns, time_of(line), 0); /* a row that is open anywhere is a line */
+        assert_float_equal(cut_ns, time_of(line), 0); /* a row with a cut anywhere is a line */
     }
     expect("simulate 9 -a ring -b 1K --cut=3:+0 --slow-link=0:+0:2x", 0, "link 3:+0 cut, link 0:+0 2x");
 }
 
-/* What was opened is proved not to be passed; what turns corners into the cut is a fault, in words. */
+/* A schedule for rows that are opened at a cut is proved not to use the cut link; a schedule whose messages turn a
+ * corner into the cut is reported as a fault. */
 static void test_verify(void **state)
 {
     (void)state;
@@ -133,13 +136,13 @@ static void test_verify(void **state)
     expect("verify 4x4 -a star --cut=1:-0:one-way", 1,
            "step 1 of stream 0: rank 3 sends to rank 13 over the link 1:-0, which is cut");
     expect("verify 4x4 -a star --slow-link=1:-0:4x", 0, "exact");
-    expect("verify 4x4 --cut=0:+0", 0, "step 1 of star needs the link 0:+0, which is cut"); /* nobody asked for it … */
+    expect("verify 4x4 --cut=0:+0", 0, "step 1 of star needs the link 0:+0, which is cut"); /* not selected by name … */
     expect_without("verify 4x4 --cut=0:+0", "WRONG");
-    expect("verify 4x4 -a star --cut=0:+0", 1, "WRONG"); /* … by name */
+    expect("verify 4x4 -a star --cut=0:+0", 1, "WRONG"); /* … and selected */
     tool_refuses("verify 9x9 -a ring --cut=40:+1",
                  "not the torus 9x9m; bucket is the same idea for tori (m: a dimension "
                  "that is used as lines, because a link is cut)");
-    /* A file is what it is: on the whole ring it is right. */
+    /* A file is verified as written, and on the whole ring it is right. */
     char path[256], line[512];
     snprintf(path, sizeof path, "%s/nine.json", tool_folder());
     snprintf(line, sizeof line, "plan 9 -a trivance-b -f json -o %s", path);
@@ -154,8 +157,8 @@ static void test_verify(void **state)
     expect_without("verify 9 -a ring -f csv", " ms");
 }
 
-/* A slow link's bytes count as so many more; nothing goes over a cut one. Ring's 16 steps send a ninth of half the
- * vector each way: 1.5 us, and 466034 of 8388608 bits at 800 Gb/s, four times as long. */
+/* The bytes on a slow link count as a multiple by its factor; no message uses a cut link. Ring's 16 steps send a
+ * ninth of half the vector each way: 1.5 us, and 466034 of 8388608 bits at 800 Gb/s, four times as long. */
 static void test_cost(void **state)
 {
     (void)state;
@@ -175,7 +178,7 @@ static void test_cost(void **state)
     expect("cost 9m -a line -b 1K,1G", 0, "*p\n");
 }
 
-/* What is exported is routed round the cut, too. */
+/* Exported programs are routed around the cut, too. */
 static void test_export(void **state)
 {
     (void)state;
@@ -183,7 +186,7 @@ static void test_export(void **state)
     tool_t cut = tool_run("export 9 -a trivance-b --format=goal --cut=3:+0", NULL);
     assert_int_equal(whole.code | cut.code, 0);
     assert_non_null(strstr(whole.out, "send 21846b to 4 tag 0 nic 0")); /* from rank 3 over the link that is cut … */
-    assert_non_null(strstr(cut.out, "send 21846b to 4 tag 0 nic 1"));   /* … and the other way round */
+    assert_non_null(strstr(cut.out, "send 21846b to 4 tag 0 nic 1"));   /* … and in the other direction */
     tool_clear(&whole);
     tool_clear(&cut);
     expect("export 9 -a planned --format=goal --cut=3:+0", 0, "num_ranks 9");
@@ -210,7 +213,7 @@ static void test_sweep(void **state)
     size_t n, lines = 0;
     json_array_foreach(all, n, each)
         lines += strcmp(json_string_value(json_object_get(each, "chosen_for")), "line-l") == 0;
-    assert_int_equal(lines, 1); /* where the ring is cut */
+    assert_int_equal(lines, 1); /* only on the ring with the cut */
     json_decref(all);
     json_t *rows = tool_json("sweep --torus=9,9m -a trivance-b -b 1K --cut=none,3:+0 --model=fifo -f json"), *row;
     double line_ns = 0, cut_ns = 1;
@@ -242,7 +245,8 @@ static void test_why(void **state)
     expect("plan 9 --slow-link=3:+0:1.1x -b 32 --why", 0, "\nlink 3:+0 is 1.1 times as slow, and used\n");
 }
 
-/* 2 * 8 crossings of each byte, 18 links of 100 bytes a ns: the Hockney model's ring is as fast but for its steps. */
+/* 2 * 8 crossings of each byte, 18 links of 100 bytes/ns: in the Hockney model, ring is as fast except for its
+ * steps. */
 static void test_limit(void **state)
 {
     (void)state;
@@ -266,8 +270,8 @@ static void test_limit(void **state)
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
 
-/* A file carries its network: it is proved and simulated as the schedule was that it was written from, and written again
- * it is the same. */
+/* A file contains its network: the schedule is proved and simulated like the one from which the file was written,
+ * and writing it again yields the same file. */
 static void test_file(void **state)
 {
     static const char *const network[] = {"9 --cut=3:+0",
@@ -314,7 +318,8 @@ static void test_file(void **state)
     assert_float_equal(time_of(line), time_of("simulate 4x4 -a swing-b --routes=fixed -b 1M --model=fifo -f json"), 0);
 }
 
-/* A file whose messages pass what it says is cut is not what it claims; and what is wrong in it is said. */
+/* A file whose messages use a link that the file itself declares cut is refused, and errors in the file are
+ * reported. */
 static void test_bad_file(void **state)
 {
     static const struct {
@@ -360,7 +365,7 @@ static void test_bad_file(void **state)
     }
 }
 
-/* A name says from which factor on links are left alone, with parameters or without. */
+/* A schedule's name states the factor from which slow links are avoided, with or without parameters. */
 static void test_left_alone(void **state)
 {
     static const char *const line = "simulate 9 --slow-link=3:+0:10x -b 1M --model=fifo --format=json -a ";
@@ -376,7 +381,8 @@ static void test_left_alone(void **state)
     tool_clear(&tool);
 }
 
-/* hybrid:1@10 goes round the slow link of 9 where the sender chooses; shorter ways pass it, in twice the time. */
+/* hybrid:1@10 avoids the slow link of 9 where the sender has a choice; shortest routes use it and take twice the
+ * time. */
 static void test_routes(void **state)
 {
     static const char *const line = "--slow-link=0:+0:10x -b 8K --bandwidth=50Mb/s --model=fifo --format=json";
@@ -401,7 +407,8 @@ static void test_routes(void **state)
     tool_refuses("plan 9 --routes=short", "--routes: 'short' is neither chosen nor fixed; for example --routes=fixed");
 }
 
-/* Where both ways share a path what sends both ways takes up to twice as long, and longer where dimensions share one. */
+/* If both directions share a path, traffic in both directions takes up to twice as long; it takes longer if
+ * dimensions share one. */
 static void test_narrow(void **state)
 {
     static const char *const bucket = "simulate 9 -a bucket -b 16M --model=fifo --format=json",

@@ -1,5 +1,5 @@
 /*
- * plan --nodes: jobs on any set of nodes.
+ * plan --nodes: jobs on arbitrary sets of nodes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ static void expect(const char *line, int code, const char *words)
     tool_clear(&tool);
 }
 
-/* The best first; nothing that Trivance is compared with before it. */
+/* The best plan is first, and no algorithm that Trivance is compared with is listed before it. */
 static void test_plans(void **state)
 {
     json_t *rows = tool_json("plan 16x16 --nodes 0-9,16-25,32-40 --bytes 32 --format=json");
@@ -47,7 +47,7 @@ static void test_map(void **state)
     expect("plan 9 --nodes 4", 0, "a job on 1 of its nodes");
 }
 
-/* For programs: numbers are numbers, and which node each rank is stands in every plan's own order. */
+/* Machine-readable output: numbers are JSON numbers, and the node of each rank is listed in every plan's own order. */
 static void test_rows(void **state)
 {
     json_t *rows = tool_json("plan 4x4 --nodes 0-1,4-5 --bytes 32 --format=json"), *row;
@@ -101,7 +101,7 @@ static void test_bad_lists(void **state)
         {"plan --nodes 0-3", "give the torus, for example `trivance plan 8x8 --nodes=0-9`"},
     };
     (void)state;
-    /* The node in the middle of the line sends little, others along half of it: that took minutes. */
+    /* The middle node of the line sends little, but others send along half of it; simulating this took minutes. */
     expect("plan 30000 --nodes 0-29999", 2, "30000 nodes of 30000 are too many to simulate");
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         expect(bad[i][0], 2, bad[i][1]);

@@ -1,5 +1,5 @@
 /*
- * Where the tool's output goes: files that are complete or not there, a disk that is full, the programs of the MPIs.
+ * Output of the tool: files that are either complete or absent, a full disk, and the MPI programs that bench starts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static void test_output_files(void **state)
     tool_clear(&direct);
     tool_clear(&tool);
     assert_int_equal(count_files(tool_folder()), 1);
-    /* What is refused leaves the old file, and nothing new. */
+    /* A refused command leaves the old file unchanged and creates no new one. */
     snprintf(line, sizeof line, "plan 82 -f svg -o %s", path);
     tool = tool_run(line, NULL);
     assert_int_equal(tool.code, 2);
@@ -75,8 +75,8 @@ static void test_full_disk(void **state)
     }
 }
 
-/* bench hands over to the program of the MPI whose launcher's variables are set, beside itself or in
- * ../libexec/trivance. */
+/* bench executes the program built for the MPI whose launcher's variables are set; it looks for that program beside
+ * itself and in ../libexec/trivance. */
 static void test_bench_hands_over(void **state)
 {
     static const char *const openmpi[] = {"OMPI_COMM_WORLD_SIZE=9", "PMI_RANK=0", NULL}, *const mpich[] = {"PMI_RANK=0",

@@ -1,5 +1,5 @@
 /*
- * What users type: byte counts, times, rates, whole numbers, lists; and the names that the tool suggests.
+ * Parsing of user input: byte counts, times, rates, integers and lists; and the names that the tool suggests.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -152,7 +152,7 @@ static void test_formats(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
         assert_string_equal(trv_format_bytes(good[i].bytes, text), good[i].text);
-    const trv_time_unit_t *us = trv_time_unit(1e3); /* of a column: what is far beyond the others changes the unit */
+    const trv_time_unit_t *us = trv_time_unit(1e3); /* unit of a column: a value far above the others changes it */
     assert_string_equal(trv_format_time(35940, us, text), "35.94 us");
     assert_string_equal(trv_format_time(999999e3, us, text), "999999 us");
     assert_string_equal(trv_format_time(9331202e3, us, text), "9.331 s");

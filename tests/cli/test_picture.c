@@ -1,6 +1,6 @@
 /*
- * Pictures: routes end at the receivers, tracks never overlap, everyone holds everything at the end, and what is drawn
- * is well-formed, for every algorithm on tori and meshes of all shapes that are drawn.
+ * Pictures: routes end at the receivers, tracks never overlap, every rank holds the complete result at the end, and the
+ * output is well-formed, for every algorithm on tori and meshes of all shapes that are drawn.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@
 static const char *const tori[] = {"1",     "2",     "3",     "8",       "9",  "13", "3x3",  "4x3",   "2x2",
                                    "1x5x1", "3x1x4", "2x3x2", "2x2x2x2", "5m", "9m", "3x4m", "3mx3m", "2mx3x2m"};
 
-/* Calls `check` for every algorithm, torus and collective that is served. */
+/* Calls `check` for every supported combination of algorithm, torus and collective. */
 static void for_each_schedule(void (*check)(const trv_schedule_t *schedule, const trv_cost_t *cost))
 {
     int checked = 0;
@@ -57,7 +57,7 @@ static int move(const trv_torus_t *torus, int rank, int dimension, int by)
     return trv_torus_rank(torus, at);
 }
 
-/* Follows every segment hop by hop; no two may be on the same track of the same link in the same direction. */
+/* Follows every segment hop by hop; no two segments may use the same track of the same link in the same direction. */
 static void check_panel(const trv_torus_t *torus, const trv_panel_t *panel)
 {
     int tracks = 1;
@@ -80,7 +80,7 @@ static void check_panel(const trv_torus_t *torus, const trv_panel_t *panel)
         if (s->last)
             assert_int_equal(node, panel->arrow[s->arrow].to);
     }
-    assert_int_equal(most, panel->messages); /* the congestion that the cost model measured */
+    assert_int_equal(most, panel->messages); /* equals the congestion that the cost model measured */
     free(load);
     free(taken);
 }
@@ -129,7 +129,8 @@ static void test_progress(void **state)
     for_each_schedule(check_progress);
 }
 
-/* Figure 3 of the paper: on nine ranks, three neighbours after step 0, all after step 1. */
+/* Figure 3 of the paper: on nine ranks, a rank holds three neighbours' contributions after step 0, and all after
+ * step 1. */
 static void test_figure_3(void **state)
 {
     trv_torus_t torus;
@@ -161,7 +162,7 @@ static void check_svg(const trv_schedule_t *schedule, const trv_cost_t *cost)
     int active[TRV_DIMS_MAX], dims = trv_active_dimensions(trv_schedule_torus(schedule), active);
     assert_int_equal(trv_picture_create(&picture, schedule, NULL, cost, -1, -1), 0);
     int rc = trv_svg_check(&picture, -1);
-    if (rc && dims <= 3 && trv_schedule_steps(schedule) > 48) /* a pipeline's, no two of them alike */
+    if (rc && dims <= 3 && trv_schedule_steps(schedule) > 48) /* pipelined: no two steps are alike */
         assert_non_null(strstr(trv_last_error(), "too many for a picture"));
     else
         assert_int_equal(rc, dims > 3 ? TRV_ERR_UNSUPPORTED : 0);
@@ -192,12 +193,12 @@ static void test_svg(void **state)
     for_each_schedule(check_svg);
 }
 
-/* Nothing of a panel lies outside of its size: above it is the heading, below it the matrix. */
+/* No part of a panel lies outside its size; the heading is above it and the matrix below it. */
 static void check_panel_within(const trv_schedule_t *schedule, const trv_cost_t *cost)
 {
     trv_picture_t picture;
     int active[TRV_DIMS_MAX], dims = trv_active_dimensions(trv_schedule_torus(schedule), active);
-    if (dims > 3 || (dims < 2 && trv_schedule_torus(schedule)->lines == 0)) /* a circle */
+    if (dims > 3 || (dims < 2 && trv_schedule_torus(schedule)->lines == 0)) /* drawn as a circle */
         return;
     assert_int_equal(trv_picture_create(&picture, schedule, NULL, cost, -1, -1), 0);
     trv_svg_size_t size = trv_svg_grid_size(&picture);
@@ -207,7 +208,7 @@ static void check_panel_within(const trv_schedule_t *schedule, const trv_cost_t 
         FILE *out = open_memstream(&text, &length);
         trv_svg_grid(out, &picture, &picture.panel[i], -1, 0, 0);
         fclose(out);
-        for (char *p = text; *p; p++) { /* paths are M and L, each with its x and y */
+        for (char *p = text; *p; p++) { /* paths consist of M and L commands, each with x and y */
             char *end;
             if (*p != 'M' && *p != 'L')
                 continue;
@@ -239,7 +240,7 @@ static void test_arrows_stay_in_their_panel(void **state)
     }
 }
 
-/* No line is wider than allowed or ends in spaces, and ASCII stays ASCII. */
+/* No line is wider than allowed or ends in spaces, and ASCII output contains only ASCII. */
 static void check_text_within(const trv_schedule_t *schedule, const trv_cost_t *cost, int columns)
 {
     trv_picture_t picture;

@@ -1,5 +1,5 @@
 /*
- * Pictures that the tool draws: whose messages they have, how large their parts are.
+ * Pictures that the tool draws: the ranks whose messages they show, and the sizes of their parts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #include "tool.h"
 #include "xml.h"
 
-/* A torus shows the rank in the middle, unless another one or all are asked for. */
+/* The picture of a torus shows the messages of the middle rank, unless another rank or all are requested. */
 static void test_plan_svg_ranks(void **state)
 {
     (void)state;
@@ -31,7 +31,7 @@ static void test_plan_svg_ranks(void **state)
     tool_clear(&usual);
     tool_clear(&middle);
     tool_clear(&all);
-    usual = tool_run("plan 9 -f svg", NULL); /* of a ring all are drawn */
+    usual = tool_run("plan 9 -f svg", NULL); /* for a ring, all ranks are drawn */
     all = tool_run("plan 9 -f svg --rank=all", NULL);
     assert_string_equal(usual.out, all.out);
     tool_clear(&usual);
@@ -53,7 +53,7 @@ static void test_plan_svg(void **state)
     tool_clear(&tool);
 }
 
-/* Titles say what kind of network it is, and a line is no ring. */
+/* Titles name the kind of network, and a line is not called a ring. */
 static void test_plan_svg_of_meshes(void **state)
 {
     static const struct {
@@ -81,7 +81,7 @@ static void test_plan_svg_of_meshes(void **state)
     }
 }
 
-/* The network is what one looks at: its ranks are larger than the cells of the matrices. */
+/* The network is the main part of the picture: its ranks are larger than the cells of the matrices. */
 static void test_matrices_beside_a_plan(void **state)
 {
     static const char *const lines[] = {"plan 3x3x3 -a trivance-b -f svg", "plan 4x4x4 -a trivance-l -f svg",
@@ -101,7 +101,7 @@ static void test_matrices_beside_a_plan(void **state)
     }
 }
 
-/* Pictures of text are no wider than what shows them, or it is said how wide they are. */
+/* Text pictures are not wider than the terminal; otherwise a message gives the required width. */
 static void test_columns(void **state)
 {
     static const char *const narrow[] = {"COLUMNS=40", NULL}, *const wide[] = {"COLUMNS=55", NULL};
@@ -118,7 +118,7 @@ static void test_columns(void **state)
         tool_clear(&tool);
     }
     tool_t tool = tool_run_as(TRIVANCE_TOOL, "plan 9 -a trivance-l", NULL, narrow);
-    assert_non_null(strstr(tool.out, "            0  1  2  3  4  5  6  7  8\n")); /* three columns for a hop */
+    assert_non_null(strstr(tool.out, "            0  1  2  3  4  5  6  7  8\n")); /* three columns per hop */
     tool_clear(&tool);
     tool = tool_run_as(TRIVANCE_TOOL, "plan 3x3x3 -a trivance-l", NULL, narrow);
     assert_non_null(strstr(tool.out, "\na picture of this torus takes 55 columns; there are 40\n"));

@@ -1,5 +1,6 @@
 /*
- * Pictures of networks as they are: nothing goes round a mesh, what is cut looks cut, slow links have their factors.
+ * Pictures of irregular networks: a mesh has no wrap-around links, cut links are drawn as cut, and slow links are
+ * labelled with their factors.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +31,7 @@ typedef struct drawn {
     trv_picture_t picture;
 } drawn_t;
 
-/* The picture of trivance-l on `torus` with `links` cut or slow links. */
+/* Draws trivance-l on `torus` with `links` cut or slow links. */
 static void draw(drawn_t *drawn, const char *torus, const trv_slow_link_t *link, int links)
 {
     drawn->network = (trv_network_t){TRV_NETWORK, .slow_links = links, .slow_link = drawn->link};
@@ -49,7 +50,7 @@ static void clear(drawn_t *drawn)
     trv_schedule_destroy(drawn->schedule);
 }
 
-/* The whole sheet; the caller frees it. */
+/* Returns the whole sheet; the caller frees it. */
 static char *svg_of(const drawn_t *drawn)
 {
     const trv_svg_options_t options = {"title", "subtitle", 4096, -1, -1, NULL};
@@ -102,7 +103,7 @@ static void test_marks_say_what_is_wrong(void **state)
     clear(&drawn);
 }
 
-/* How far left the ranks and the faint links of a picture begin. */
+/* Finds the leftmost coordinates of the ranks and of the faint links of a picture. */
 static void find_left(const char *svg, double *ranks, double *links)
 {
     double x;
@@ -115,7 +116,8 @@ static void find_left(const char *svg, double *ranks, double *links)
             *links = x;
 }
 
-/* A torus has stubs of the links that go round; a mesh ends at its outermost ranks, and a line is no circle. */
+/* A torus has stubs for its wrap-around links; a mesh ends at its outermost ranks, and a line is not drawn as a
+ * circle. */
 static void test_nothing_goes_round_a_mesh(void **state)
 {
     static const char *const shape[] = {"4x4", "4mx4m", "3x4m", "4mx3", "3x2x4m", "9m"};
@@ -138,7 +140,7 @@ static void test_nothing_goes_round_a_mesh(void **state)
     const char *ring = strstr(svg, "stroke=\"" SVG_FAINT "\" stroke-width=\"2\"");
     assert_null(ring);
     assert_non_null(strstr(svg, ">above: direction +, below: direction -<"));
-    for (const char *row = text; *row; row = strchr(row, '\n') + 1) { /* six columns a rank, from column 15 */
+    for (const char *row = text; *row; row = strchr(row, '\n') + 1) { /* six columns per rank, from column 15 */
         const size_t width = strcspn(row, "\n");
         assert_true(strspn(row + 6, " ") >= 9);
         assert_true(width <= 15 + 8 * 6 + 1);
@@ -148,7 +150,7 @@ static void test_nothing_goes_round_a_mesh(void **state)
     clear(&line);
 }
 
-/* No message crosses the link from `rank` up the dimension. */
+/* No message crosses the link from `rank` in direction + of the dimension. */
 static void check_routes(const drawn_t *drawn, int rank, int dimension)
 {
     const trv_torus_t *torus = &drawn->network.torus;
@@ -163,7 +165,7 @@ static void check_routes(const drawn_t *drawn, int rank, int dimension)
         }
 }
 
-/* No message crosses a cut, and both pictures show where it is. */
+/* No message crosses a cut, and both kinds of picture show the cut's position. */
 static void test_cuts_are_seen(void **state)
 {
     static const struct {
@@ -200,7 +202,7 @@ static void test_cuts_are_seen(void **state)
     }
 }
 
-/* A slow link has its factor, and the message that it carries. */
+/* A slow link is labelled with its factor and with the message that it carries. */
 static void test_slow_links_are_marked(void **state)
 {
     static const trv_slow_link_t row[] = {{5, 0, 4}, {6, 1, 4}}, grid[] = {{4, 0, 4}, {7, 1, 4}, {3, 2, 10}};

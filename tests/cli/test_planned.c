@@ -1,6 +1,6 @@
 /*
- * Plans in the tool: `planned` and names with parameters wherever algorithms are named, the crossover table, why a plan
- * was chosen, and what is refused.
+ * Plans in the tool: `planned` and names with parameters are accepted for every option that takes algorithms; the
+ * crossover table, the reasons for a plan, and refused input.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ static double number_of(json_t *row, const char *key)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-/* The first row that has the text. */
+/* Returns the first row whose `key` is the text. */
 static json_t *find(json_t *rows, const char *key, const char *text)
 {
     size_t i;
@@ -39,7 +39,8 @@ static json_t *find(json_t *rows, const char *key, const char *text)
     return NULL;
 }
 
-/* The plan of `trivance plan`, the first word that it prints; returns its steps, the first word of the second line. */
+/* Copies the plan of `trivance plan`, the first word of its output, to name; returns the number of steps, the first
+ * word of the second line. */
 static int plan_of(const char *options, char name[64])
 {
     char line[256];
@@ -55,7 +56,7 @@ static int plan_of(const char *options, char name[64])
     return steps;
 }
 
-/* All subcommands mean the same by it, and say what it became. */
+/* `planned` means the same in all subcommands, and each reports the schedule that was selected. */
 static void test_planned_everywhere(void **state)
 {
     char plan[64], line[256];
@@ -67,7 +68,7 @@ static void test_planned_everywhere(void **state)
     double planned_ns = number_of(planned, "time_ns");
     assert_true(planned_ns < 0.9 * number_of(find(rows, "chosen_for", "trivance"), "time_ns"));
     json_decref(rows);
-    /* The name alone is the same schedule. */
+    /* The plan's name alone yields the same schedule. */
     snprintf(line, sizeof line, "simulate 16x16 -b 256K -a %s --model=fifo -f json", plan);
     rows = tool_json(line);
     assert_true(fabs(number_of(find(rows, "algorithm", plan), "time_ns") - planned_ns) < 1e-3);
@@ -86,7 +87,7 @@ static void test_planned_everywhere(void **state)
     json_decref(rows);
 }
 
-/* `cost` plans for what it was told of the network, as `plan` does: a hop is a link and a router's two sides. */
+/* `cost` plans for the network in its options, as `plan` does: a hop is a link and both sides of a router. */
 static void test_planned_by_cost(void **state)
 {
     static const struct {
@@ -107,15 +108,15 @@ static void test_planned_by_cost(void **state)
         strcpy(plans[i], plan);
         json_decref(rows);
     }
-    assert_string_not_equal(plans[0], plans[2]); /* the network makes a difference */
+    assert_string_not_equal(plans[0], plans[2]); /* the network changes the plan */
     tool_t tool = tool_run("cost 9 -b 1K -a planned", NULL);
     assert_non_null(strstr(tool.out, "\nby the Hockney model; * fastest\nplanned is "));
     assert_non_null(strstr(tool.out, "\nplanned by simulation, as by `trivance plan`\n"));
     tool_clear(&tool);
 }
 
-/* A plan has one time, the simulated one: in the headline, behind --why and from `simulate`. The quick tier leaves the
- * first three out, whose plans take longest. */
+/* A plan has one time, the simulated one: in the headline, in the output of --why, and from `simulate`. The quick
+ * tier leaves out the first three, whose plans take longest. */
 static void test_one_time(void **state)
 {
     static const char *const options[] = {"32x32 -b 256K",
@@ -153,19 +154,19 @@ static void test_one_time(void **state)
         tool_clear(&tool);
         snprintf(line, sizeof line, "simulate %s%s --model=fifo -f json", options[i], planned ? " -a planned" : "");
         json_t *rows = tool_json(line);
-        assert_string_equal(text_of(json_array_get(rows, 0), "algorithm"), name); /* of a family the same member */
+        assert_string_equal(text_of(json_array_get(rows, 0), "algorithm"), name); /* the same member of the family */
         json_decref(rows);
     }
 }
 
-/* Each size and network has its own. */
+/* Each size and network has a plan of its own. */
 static void test_planned_by_size(void **state)
 {
     char small[64], large[64], quick[64], line[256];
     (void)state;
     assert_int_equal(plan_of("27x27 -b 1K", small), 6);
     assert_true(plan_of("27x27 -b 256K", large) > 6);
-    assert_int_equal(plan_of("27x27 -b 256K --alpha=100us", quick), 6); /* steps are dear */
+    assert_int_equal(plan_of("27x27 -b 256K --alpha=100us", quick), 6); /* steps are expensive */
     tool_t tool = tool_run("simulate 27x27 -b 1K,2K,256K -a planned --model=fifo", NULL);
     snprintf(line, sizeof line, "planned is %s at 1 KiB, 2 KiB; %s at 256 KiB\n", small, large);
     assert_non_null(strstr(tool.out, line));
@@ -187,8 +188,8 @@ static void test_planned_by_size(void **state)
     tool_clear(&tool);
 }
 
-/* The ranges follow one another, each plan differs from the next, nothing named is faster, and `plan` for the size at
- * which a range begins finds the range's plan. */
+/* The ranges are contiguous, each plan differs from the next, no named alternative is faster, and `plan` for the
+ * size at which a range begins returns the range's plan. */
 static void check_ranges(const char *question, size_t least)
 {
     char line[256], plan[64];
@@ -234,11 +235,12 @@ static void test_all_sizes(void **state)
     assert_int_equal(tool.code, 0);
     assert_non_null(strstr(tool.out, "AllReduce on the torus 4x4 (16 ranks)\nfifo, "));
     assert_non_null(strstr(tool.out, "1.00x"));
-    assert_null(strstr(tool.out, "  ring")); /* serves no torus */
+    assert_null(strstr(tool.out, "  ring")); /* not defined on tori */
     tool_clear(&tool);
 }
 
-/* A row that would win elsewhere does: the planner chooses it on the network with that one thing changed. */
+/* A row that states a win elsewhere is right: the planner chooses it on the network with only that parameter
+ * changed. */
 static int check_win(json_t *row, const char *part, const char *option, const char *value)
 {
     char key[64], options[128], plan[64];
@@ -277,7 +279,7 @@ static void test_why(void **state)
         wins += check_win(row, "alpha", "alpha", "alpha_ns");
         wins += check_win(row, "bandwidth", "bandwidth", "bandwidth_bps");
         wins += check_win(row, "link_latency", "link-latency", "link_latency_ns");
-        /* Dearer steps make a plan win that has fewer. */
+        /* Costlier steps make a plan with fewer steps win. */
         if (strcmp(text_of(row, "wins_alpha"), "above") == 0)
             assert_true(number_of(row, "steps") < number_of(json_array_get(rows, 0), "steps"));
     }
@@ -298,7 +300,8 @@ static void test_why(void **state)
     tool_clear(&tool);
 }
 
-/* What is chosen far away is found, and the value is the first, to two digits: one more of them and it is not chosen. */
+/* A win far from the given parameters is found, and the reported value is the limit to two digits: beyond it the
+ * plan is not chosen. */
 static void test_why_far_away(void **state)
 {
     static const double gbps[] = {8, 1300};
@@ -366,7 +369,7 @@ static void test_bad_input(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         tool_refuses(bad[i].line, bad[i].words);
-    /* On another torus of the list it can run. */
+    /* On another torus of the list, hybrid:5 can run. */
     json_t *rows = tool_json("sweep --torus=8x8,10 -b 1K -a hybrid:5,hybrid:4x8 -f json");
     assert_int_equal(json_array_size(rows), 4);
     size_t i, errors = 0;
@@ -376,7 +379,7 @@ static void test_bad_input(void **state)
     json_decref(rows);
 }
 
-/* Of a schedule of hundreds of steps the first are shown, with how to see the rest. */
+/* Of a schedule with hundreds of steps only the first are shown, with a hint how to show the rest. */
 static void test_long_schedule(void **state)
 {
     (void)state;

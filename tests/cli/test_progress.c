@@ -1,5 +1,5 @@
 /*
- * Progress of long work: spans, callbacks that cancel it, and SIGINT while there is a bar.
+ * Progress of long operations: spans, callbacks that cancel the work, and SIGINT while a progress bar is shown.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -40,7 +40,7 @@ static void test_spans(void **state)
     trv_span_t half = trv_span((trv_span_t){hear, &heard, 0, 1}, 0.5, 0.5), quarter = trv_span(half, 0, 0.5);
     assert_int_equal(trv_span_report(quarter, 0.5), TRV_OK);
     assert_true(heard.last == 0.625);
-    assert_int_equal(trv_span_report(quarter, 7), TRV_OK); /* an estimate that was wrong */
+    assert_int_equal(trv_span_report(quarter, 7), TRV_OK); /* the estimate was wrong */
     assert_true(heard.last == 0.75);
     assert_int_equal(trv_span_callback(&half, 1), TRV_OK);
     assert_true(heard.last == 1);
@@ -58,7 +58,7 @@ static trv_torus_t mesh_of(int lines)
     return mesh;
 }
 
-/* Planning reports often, never less than before, and ends where it is cancelled; a cancelled plan is not kept. */
+/* Planning reports often, never decreases, and stops when it is cancelled; a cancelled plan is not cached. */
 static void check_planner(int lines, trv_link_model_t model, int calls)
 {
     const trv_torus_t mesh = mesh_of(lines);
@@ -150,7 +150,7 @@ static void test_searches(void **state)
     free(chain);
 }
 
-/* SIGINT cancels what reports to a bar, and nothing is written where there is no terminal. */
+/* SIGINT cancels work that reports to a progress bar, and nothing is written if stderr is not a terminal. */
 static void test_interrupt(void **state)
 {
     cli_progress_t progress;

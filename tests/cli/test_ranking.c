@@ -1,6 +1,6 @@
 /*
- * trivance simulate --ranking: every algorithm once per size, in the order of its time, with the ratio to the lower
- * bound that the rows of --limit have.
+ * trivance simulate --ranking: every algorithm once per size, ordered by time, with the ratio to the lower bound that
+ * the rows of --limit contain.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ typedef struct entry {
     double time, ratio;
 } entry_t;
 
-/* The row of JSON that an entry of the table stands for. */
+/* Returns the JSON row that corresponds to an entry of the table. */
 static const json_t *row_of(const json_t *rows, const char *algorithm, double bytes)
 {
     size_t index;
@@ -82,7 +82,7 @@ static void test_order_and_ratios(void **state)
     tool_clear(&tool);
 }
 
-/* An algorithm that cannot run has no cell, and a line with the reason. */
+/* An algorithm that cannot run has no cell; a line states the reason. */
 static void test_missing(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * trivance run: which MPI it finds, what it hands to the launcher, and what it refuses. Launchers are scripts that tell
- * their version and print what they were given; the libraries are empty files.
+ * trivance run: MPI detection, the environment and arguments passed to the launcher, and refused input. Launchers are
+ * scripts that print their version and their arguments; the libraries are empty files.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ static int make_folder(void **state)
 {
     char command[2048];
     (void)state;
-    /* The tool gives the real path of a library. */
+    /* The tool prints the real path of a library. */
     char *real = realpath(tool_folder(), NULL);
     snprintf(folder, sizeof folder, "%s", real);
     free(real);
@@ -59,7 +59,8 @@ static void expect(const char *text, const char *words)
         fail_msg("'%s' is not in: %s", words, text);
 }
 
-/* Its launcher is told by -x, once for each program of the line; the launcher's own environment has no preload. */
+/* Open MPI's launcher receives the variables by -x, once for each program of the line; the launcher's own
+ * environment has no preload. */
 static void test_openmpi(void **state)
 {
     char wanted[1024];
@@ -95,7 +96,7 @@ static void test_mpich(void **state)
     tool_clear(&got);
 }
 
-/* A launcher that is not known is not asked anything, and hands on its environment. */
+/* An unknown launcher is not queried, and passes its environment on. */
 static void test_other_launcher(void **state)
 {
     char wanted[600];
@@ -138,7 +139,8 @@ static void test_bad_input(void **state)
     tool_write_file(path, "", 0644);
 }
 
-/* A program that links an MPI (a script in the place of ldd claims so): without a launcher, and as one of a job. */
+/* A program that links an MPI (according to a script in place of ldd): without a launcher, and as one of several
+ * programs of a job. */
 static void test_no_launcher(void **state)
 {
     char ldd[600], path[600];

@@ -1,6 +1,6 @@
 /*
- * The environment and the rules: what is read, what is refused with which words, which rule wins; and that
- * docs/environment.md and `trivance info` say the same.
+ * The environment and the rules: accepted values, refused values and their messages, and which rule applies; and the
+ * agreement of docs/environment.md with `trivance info`.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +50,7 @@ static void read_with(const char *name, const char *value, trv_settings_t *setti
 
 static void test_defaults(void **state)
 {
-    const trv_simulate_options_t paper = TRV_SIMULATE_DEFAULTS; /* what `trivance plan` starts from, too */
+    const trv_simulate_options_t paper = TRV_SIMULATE_DEFAULTS; /* the defaults of `trivance plan`, too */
     trv_settings_t settings;
     warnings_t warnings = {0};
     (void)state;
@@ -68,7 +68,7 @@ static void test_defaults(void **state)
     trv_settings_clear(&settings);
 }
 
-/* Every example of the table is a good value, and what it sets is no longer the default. */
+/* Every example of the table is a valid value and differs from the default. */
 static void test_examples(void **state)
 {
     (void)state;
@@ -99,7 +99,7 @@ static void test_what_may_serve(void **state)
                  {"TRIVANCE_TUNE", "allreduce:@mpi", true},
                  {"TRIVANCE_ALPHA", "1us", false},
                  {"TRIVANCE_TOPOLOGY_FILE", "/nonexistent", true},
-                 /* What a file holds may differ between ranks, so it does not count here. */
+                 /* The contents of a file may differ between ranks, so the file name is not compared. */
                  {"TRIVANCE_RULES_FILE", "/nonexistent", true}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -190,7 +190,7 @@ static void test_line(void **state)
                      0);
     assert_int_equal(rules.count, 5);
     assert_string_equal(rules.rule[4].algorithm, "hybrid:4x8/3:grouped");
-    assert_string_equal(match(&rules, TRV_ALLREDUCE, "8", 65536), "trivance-l"); /* both rules hold: the first wins */
+    assert_string_equal(match(&rules, TRV_ALLREDUCE, "8", 65536), "trivance-l"); /* both match: the first applies */
     assert_string_equal(match(&rules, TRV_ALLREDUCE, "8x8", 0), "trivance-l");
     assert_string_equal(match(&rules, TRV_ALLREDUCE, "8", 65537), "auto");
     assert_string_equal(match(&rules, TRV_ALLREDUCE, "7", 65535), "none");
@@ -257,7 +257,7 @@ static void test_file(void **state)
     trv_rules_clear(&rules);
 }
 
-/* The first place that is wrong is named, by line and column. */
+/* The first error is reported by line and column. */
 static void test_wrong_files(void **state)
 {
     static const struct {
@@ -295,7 +295,7 @@ static void test_wrong_files(void **state)
     }
 }
 
-/* The network of a rules file holds unless a variable says otherwise. */
+/* The network of a rules file applies unless a variable overrides it. */
 static void test_network_of_a_file(void **state)
 {
     char path[300];
@@ -312,7 +312,7 @@ static void test_network_of_a_file(void **state)
     assert_true(settings.alpha_ns == 2000 && settings.hop_ns == 7 && settings.bandwidth_bps == 800e9 &&
                 settings.overhead_ns == 40 && settings.file_rules.count == 2);
     trv_settings_clear(&settings);
-    /* The same from whoever has read it, without a file here. */
+    /* The result is the same from settings received from another rank, without a file here. */
     setenv("TRIVANCE_RULES_FILE", "/nonexistent", 1);
     trv_settings_read(&settings, &silent);
     assert_null(settings.fault);
@@ -327,7 +327,7 @@ static void test_network_of_a_file(void **state)
     unsetenv("TRIVANCE_HOP_LATENCY");
 }
 
-/* ---- What all ranks must see alike ------------------------------------------------------------------------------- */
+/* ---- Settings that must agree on all ranks ----------------------------------------------------------------------- */
 
 static void test_shared(void **state)
 {
@@ -348,9 +348,9 @@ static void test_text(void **state)
 {
     size_t length, lines = 0, shared = 0;
     (void)state;
-    setenv("TRIVANCE_TORUS", "3x", 1); /* wrong, as it stands */
+    setenv("TRIVANCE_TORUS", "3x", 1); /* an invalid value is passed on unchanged */
     setenv("TRIVANCE_TUNE", "a\nb", 1);
-    setenv("TRIVANCE_DEBUG", "info", 1); /* each rank's own */
+    setenv("TRIVANCE_DEBUG", "info", 1); /* local to each rank */
     setenv("TRIVANCE_RULES_FILE", "/nonexistent", 1);
     char *text = trv_settings_text(&length);
     unsetenv("TRIVANCE_TORUS");
@@ -387,7 +387,7 @@ static void test_removed(void **state)
     trv_settings_clear(&settings);
 }
 
-/* ---- What is shown ----------------------------------------------------------------------------------------------- */
+/* ---- Output of trivance info ------------------------------------------------------------------------------------- */
 
 static void test_info(void **state)
 {
@@ -413,7 +413,8 @@ static void test_info(void **state)
     tool_clear(&tool);
 }
 
-/* Values that are not UTF-8 or have control characters: one line of text, valid JSON and a whole row of CSV. */
+/* Values that are not UTF-8 or contain control characters yield one line of text, valid JSON and a complete row of
+ * CSV. */
 static void test_info_of_any_bytes(void **state)
 {
     static const char *const set[] = {"TRIVANCE_DEBUG_FILE=\xff", "TRIVANCE_TORUS=9\n9\033[1m", NULL};
@@ -437,7 +438,7 @@ static void test_info_of_any_bytes(void **state)
     tool_clear(&tool);
 }
 
-/* Topology files and interfaces, which jobs read later, are checked, too. */
+/* Topology files and interfaces, which jobs read later, are also checked. */
 static void test_info_of_files(void **state)
 {
     static const struct {
@@ -462,7 +463,7 @@ static void test_info_of_files(void **state)
     tool_clear(&tool);
 }
 
-/* `text` with | as Markdown wants it in a table. */
+/* Escapes | in `text` as Markdown requires within a table. */
 static void escape(const char *text, char *escaped)
 {
     for (; *text; text++) {

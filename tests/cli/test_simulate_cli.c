@@ -1,6 +1,6 @@
 /*
- * trivance simulate as users run it: that every option does what it says, that files of ours come back with the same
- * time, traces and links that add up, faults, and one sentence for every kind of bad input.
+ * trivance simulate as users run it: the effect of every option, the same times for schedules read back from files,
+ * traces and link loads that add up, faults, and one sentence for every kind of bad input.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,7 @@ static const char *text_at(const json_t *array, size_t index, const char *key)
     return text ? text : "";
 }
 
-/* simulate with these arguments and this standard input, which must work, as JSON. */
+/* Runs simulate with these arguments and this standard input, which must succeed; returns its JSON output. */
 static json_t *simulate(const char *arguments, const char *input)
 {
     char line[512];
@@ -65,9 +65,9 @@ static void expect_time(const char *arguments, const char *input, double expecte
         fail_msg("simulate %s: %.3f ns instead of %.3f ns", arguments, time_ns, expected_ns);
 }
 
-/* Without options 1500 ns of alpha and the 585.04 ns that SST 11.1 with Merlin takes for 16 KiB over one hop (measured):
- * 100 to the router, 50 in, 50 out, 100 along the link, 50 in, 50 out, 100 to the node, 2.56 for a flit of 256 bytes on
- * the link, 0.56 of ticks, and the first packet's 81.92. */
+/* Without options: 1500 ns of alpha and the 585.04 ns that SST 11.1 with Merlin takes for 16 KiB over one hop
+ * (measured): 100 to the router, 50 in, 50 out, 100 along the link, 50 in, 50 out, 100 to the node, 2.56 for a flit
+ * of 256 bytes on the link, 0.56 of ticks, and 81.92 for the first packet. */
 static void test_every_parameter(void **state)
 {
     static const struct {
@@ -104,19 +104,20 @@ static void test_every_parameter(void **state)
         snprintf(arguments, sizeof arguments, "--schedule=- %s", change[i].option);
         expect_time(arguments, one_message, 1500 + 585.04 + change[i].more_ns);
     }
-    /* Interfaces as slow as the link let the second packet come later; a buffer of one packet makes it wait. */
+    /* Interfaces as slow as the link delay the second packet; a buffer of one packet makes it wait. */
     assert_true(time_of("--schedule=- --nic-bandwidth=800Gb/s", one_message) > 2085.04);
     assert_true(time_of("--schedule=- --buffer=8192", one_message) > 2085.04);
-    /* Jitter is at most what was said, and depends on the seed only. */
+    /* Jitter is at most the given value and depends on the seed only. */
     double jitter_ns = time_of("--schedule=- --jitter=10%", one_message);
     assert_true(jitter_ns > 2085.04 && jitter_ns <= 2085.04 + 150);
     expect_time("--schedule=- --jitter=10% --seed=1", one_message, jitter_ns);
     assert_true(fabs(time_of("--schedule=- --jitter=10% --seed=2", one_message) - jitter_ns) > 0.01);
-    /* Rank 0 adds three vectors of 8000 bytes in one go: 24000 bytes are read. */
+    /* Rank 0 adds three vectors of 8000 bytes in one pass: 24000 bytes are read. */
     expect_time("3 -a trivance-l -b 8000 --gamma=0.01ns", NULL, time_of("3 -a trivance-l -b 8000", NULL) + 240);
 }
 
-/* What plan writes is simulated in the very same time, whether the schedule has blocks, slots, or a family's name. */
+/* The output of plan is simulated in exactly the same time, whether the schedule has blocks, slots or a family's
+ * name. */
 static void test_round_trip(void **state)
 {
     static const struct {
@@ -160,7 +161,7 @@ static void test_round_trip(void **state)
     }
 }
 
-/* A family is as fast as its fastest member, and the relative time is the formula. */
+/* A family is as fast as its fastest member, and the relative time matches the formula. */
 static void test_families(void **state)
 {
     (void)state;
@@ -196,10 +197,10 @@ static void expect_words(const char *line, const char *words, const char *no_wor
 static void test_tables(void **state)
 {
     (void)state;
-    /* 2.00312 us: alpha and the 503.12 ns of one packet over one hop. */
+    /* 2.00312 us: alpha and 503.12 ns for one packet over one hop. */
     expect_words("simulate 3 -a trivance -b 32", "trivance  2.003 us l\n", "Trivance's");
     expect_words("simulate 3 -a trivance,ring -b 32", "\nHow many times as long as Trivance; below 1x: faster\n", NULL);
-    expect_words("simulate 8x8 -a trivance,bucket -b 32", "\nbucket    6.36x\n", NULL); /* its steps against L's */
+    expect_words("simulate 8x8 -a trivance,bucket -b 32", "\nbucket    6.36x\n", NULL); /* steps relative to L's */
     expect_words("simulate 3 -a swing,ring -b 32", "* fastest", "as long as Trivance");
     expect_words("simulate 3x3 -b 32", "bucket", "\nring");
     expect_words("simulate 3x3 -a trivance,ring -b 32", "ring cannot run: ring serves rings only", NULL);
@@ -214,7 +215,7 @@ static void test_tables(void **state)
                  NULL);
 }
 
-/* What plans do not know of the network is said where a plan is simulated on it. */
+/* Parameters that the planner ignores are reported when a plan is simulated with them. */
 static void test_planned_without(void **state)
 {
     static const struct {
@@ -236,7 +237,7 @@ static void test_planned_without(void **state)
     }
 }
 
-/* The cost model's time is that of `trivance cost` with a hop of link and router, 200 ns. */
+/* The cost model's time equals that of `trivance cost` with a hop latency of link and router, 200 ns. */
 static void test_compare(void **state)
 {
     (void)state;
@@ -253,7 +254,8 @@ static void test_compare(void **state)
     expect_words("simulate 8 -a trivance-b,swing-b -b 1M --compare", "simulated time / that", NULL);
 }
 
-/* On four ranks all eight links are shown, so they have every packet hop, and none is busy longer than the run. */
+/* On four ranks all eight links are shown, so they account for every packet hop, and none is busy longer than the
+ * run. */
 static void test_links(void **state)
 {
     (void)state;
@@ -286,7 +288,7 @@ static void test_links(void **state)
 typedef struct seen {
     int steps, packets, names;
     double end_us;
-    double port_end_us[16][32]; /* of the latest packet of a thread */
+    double port_end_us[16][32]; /* end time of the latest packet of a thread */
 } seen_t;
 
 static void look_at(const json_t *event, seen_t *seen)
@@ -313,8 +315,8 @@ static void look_at(const json_t *event, seen_t *seen)
     }
 }
 
-/* Two streams of four steps on nine ranks; a link has one packet at a time; the last step ends when the simulation does.
- */
+/* Two streams of four steps on nine ranks; a link carries one packet at a time; the last step ends with the
+ * simulation. */
 static void test_trace(void **state)
 {
     char path[300], arguments[400];
@@ -338,7 +340,8 @@ static void test_trace(void **state)
 
 /* ---- Faults ------------------------------------------------------------------------------------------------------ */
 
-/* The rows of a cut are lines, along which recdoub-l goes; a star's messages turn corners, some of them into the cut. */
+/* The rows with a cut are lines, on which recdoub-l works; a star's messages turn corners, and some of them enter
+ * the cut. */
 static void test_faults(void **state)
 {
     (void)state;
@@ -381,7 +384,7 @@ static void test_goal(void **state)
     tool_clear(&tool);
 }
 
-/* What `export` writes, alpha included, takes as long as the original, to 1 ns per step. */
+/* The output of `export`, alpha included, takes as long as the original, to 1 ns per step. */
 static void test_goal_round_trip(void **state)
 {
     static const struct {
@@ -392,7 +395,7 @@ static void test_goal_round_trip(void **state)
                 {"4x4", "swing-b", 8},
                 {"5", "ring", 8},
                 {"9 --cut=3:+0", "trivance-b",
-                 4}, /* a GOAL program says no routes: it keeps off cuts as schedules do */
+                 4}, /* a GOAL program has no routes: its messages avoid cuts as those of schedules do */
                 {"4x4 --cut=0:+0 --cut=5:+1", "trivance-l", 4}};
     (void)state;
     for (size_t i = 0; i < sizeof trip / sizeof trip[0]; i++) {
@@ -431,7 +434,7 @@ static void test_bad_input(void **state)
         {"4x4 -a star,ring -b 8 --slow-link=1:-0:down", "none of the list can run; star cannot run"},
         {"9 --links --format=csv", "--format=json"},
         {"9m -a trivance-l -b 1T",
-         "is more than 524287 packets of 8192 bytes; take larger ones"}, /* at once, no warning */
+         "is more than 524287 packets of 8192 bytes; take larger ones"}, /* refused immediately, without a warning */
         {"9 --model=ideal", "--model: 'ideal' is neither dateline nor fifo"},
         {"9 --delivery=body", "neither head nor tail"},
         {"9 --bandwidth=800", "bandwidth: '800' is not a rate"},
@@ -486,7 +489,7 @@ static void test_bad_input(void **state)
     }
 }
 
-/* What is wrong with a file is said before anything is simulated. */
+/* Errors in a file are reported before the simulation starts. */
 static void test_bad_schedule(void **state)
 {
     (void)state;

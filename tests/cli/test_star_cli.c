@@ -1,5 +1,5 @@
 /*
- * Stars in the tool: chains that a user brings, drawn; and what is refused, in one sentence.
+ * Stars in the tool: drawings of chains that a user provides, and refused chains, each with one sentence.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static void test_chain(void **state)
     }
 }
 
-/* Where a route bends, its second line begins where the first one ends. */
+/* At a bend of a route, its second line begins where the first one ends. */
 static void test_bends(void **state)
 {
     (void)state;
@@ -57,7 +57,7 @@ static void test_bends(void **state)
         end_y = y2;
     }
     assert_true(lines > 20);
-    assert_int_equal(bends, 2); /* of six messages those of 2.1 and 2.-1 */
+    assert_int_equal(bends, 2); /* of six messages, those to 2.1 and 2.-1 */
     tool_clear(&tool);
 }
 

@@ -102,7 +102,7 @@ static void fill(cli_point_t *point, const cli_selection_t *selection)
             }
 }
 
-/* The family has the time of its faster member, whatever the number of threads. */
+/* The family has the time of its faster member for any number of threads. */
 static void test_grid(void **state)
 {
     static cli_point_t one[POINTS], many[POINTS];
@@ -116,7 +116,7 @@ static void test_grid(void **state)
     assert_int_equal(cli_grid_run(one, POINTS, 1, count, &seen), TRV_OK);
     assert_int_equal(seen.points, POINTS);
     assert_true(seen.share > 1 - 1e-9 && seen.share < 1 + 1e-9);
-    /* A cheap point comes first, so that there are results early. */
+    /* A cheap point is run first, so that results appear early. */
     assert_true(seen.first_share > 0 && seen.first_share < 0.1 / POINTS);
     assert_int_equal(cli_grid_run(many, POINTS, 4, NULL, NULL), TRV_OK);
     for (int i = 0; i < POINTS; i++) {
@@ -147,7 +147,7 @@ static int hear(void *context, double fraction)
     return ++heard->calls == heard->cancel_at;
 }
 
-/* Progress is reported up to the end, which changes no result; or the grid is cancelled. */
+/* Progress is reported up to the end and changes no result; or the grid is cancelled. */
 static void test_grid_reports(void **state)
 {
     static cli_point_t point[POINTS], alone[POINTS];
@@ -189,7 +189,7 @@ static void test_grid_ends(void **state)
         assert_int_equal(point[i].reason && strstr(point[i].reason, "rings only"), refused);
     }
     cli_points_clear(point, POINTS);
-    point[POINTS - 1].options.packet_bytes = 1; /* fails whichever thread comes to it */
+    point[POINTS - 1].options.packet_bytes = 1; /* fails on any thread that runs it */
     assert_int_equal(cli_grid_run(point, POINTS, 2, NULL, NULL), TRV_ERR_ARGUMENT);
     assert_non_null(strstr(trv_last_error(), "packet"));
     cli_points_clear(point, POINTS);
@@ -197,7 +197,7 @@ static void test_grid_ends(void **state)
 
 /* ---- The progress bar -------------------------------------------------------------------------------------------- */
 
-/* On a terminal of its own, after the two seconds in which nothing is shown. */
+/* On a pseudo-terminal, after the first two seconds, in which nothing is shown. */
 static void test_progress(void **state)
 {
     cli_progress_t progress;
@@ -215,7 +215,7 @@ static void test_progress(void **state)
     nanosleep(&(struct timespec){2, 100000000}, NULL);
     assert_int_equal(trv_span_report(all, 0.5), TRV_OK);
     cli_progress_end(&progress);
-    cli_progress_step(&progress, 5); /* too late, and no harm */
+    cli_progress_step(&progress, 5); /* too late, but harmless */
     dup2(saved, STDERR_FILENO);
     close(slave);
     size_t length = 0;
@@ -277,7 +277,7 @@ static void test_bad_input(void **state)
     }
 }
 
-/* The four ways to write a grid have the same rows. */
+/* The four output formats of a grid have the same rows. */
 static void test_formats(void **state)
 {
     static const char grid[] = "--torus=3x3,8 -a ring,trivance -b 64,1M --alpha=1us,1.5us";
@@ -289,7 +289,7 @@ static void test_formats(void **state)
     assert_int_equal(strncmp(csv.out, keys, strlen(keys)), 0);
     assert_non_null(strstr(csv.out, "\n8,trivance-l,64,1500,4"));
     assert_non_null(strstr(csv.out, "\n3x3,ring,64,1000,,,,ring,\"ring serves rings only, "));
-    /* A table stands in the order of the grid. */
+    /* A table has the order of the grid. */
     assert_int_equal(table.code, 0);
     char *first = strstr(table.out, "\n3x3  "), *last = strrchr(table.out, '\n');
     assert_true(first && strstr(first, "\n8 ") && last);
@@ -327,7 +327,7 @@ static void test_formats(void **state)
     tool_clear(&lines);
 }
 
-/* A description in a file is the same grid; options take the place of its keys. */
+/* A description in a file yields the same grid; options override its keys. */
 static void test_description(void **state)
 {
     static const char grid[] = "{\"torus\": [8, \"3x3\"], \"algorithm\": \"trivance,ring\", \"bytes\": [64, \"1K:2K\"],"
@@ -365,7 +365,7 @@ static void test_description(void **state)
     }
 }
 
-/* Links that are cut and parameters that do not go together are rows that say so. */
+/* Cut links, and parameters that exclude each other, yield rows that state so instead of numbers. */
 static void test_rows_without_numbers(void **state)
 {
     (void)state;
@@ -390,8 +390,8 @@ static void test_rows_without_numbers(void **state)
     json_decref(array);
 }
 
-/* What nobody named is no error where it does not serve the torus, and the sweep says so: at both sizes ring on 8x8, and
- * line-l and line-b, which are for meshes, on both tori. */
+/* Algorithms that were not selected by name cause no error on a torus that they do not support, and the sweep
+ * reports them: at both sizes ring on 8x8, and line-l and line-b, which are for meshes, on both tori. */
 static void test_left_out(void **state)
 {
     (void)state;
@@ -405,7 +405,7 @@ static void test_left_out(void **state)
     expect_code(named, 0, NULL);
 }
 
-/* A sweep of errors only does not pass for one that went well, however often it is resumed. */
+/* A sweep that yields only errors is not reported as successful, however often it is resumed. */
 static void test_errors_only(void **state)
 {
     (void)state;

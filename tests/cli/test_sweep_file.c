@@ -1,6 +1,6 @@
 /*
- * The file of results of trivance sweep: it is valid and is taken up again after kills, torn lines and full disks, and
- * what is not a sweep's is left alone.
+ * The result file of trivance sweep: it is valid and can be resumed after kills, torn lines and full disks; a file that
+ * is not a sweep's result is left unchanged.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@
 
 static int compare(const void *left, const void *right) { return strcmp(*(char *const *)left, *(char *const *)right); }
 
-/* The lines of a CSV file, sorted, without the column wall_s, which is the seventh here. */
+/* Returns the lines of a CSV file, sorted, without the column wall_s, which is the seventh here. */
 static char *sorted_rows(const char *file)
 {
     char *text = tool_read_file(file), *rest = text, *row, *line[4096];
@@ -67,15 +67,15 @@ static size_t size_of(const char *file)
     return stat(file, &status) == 0 ? (size_t)status.st_size : 0;
 }
 
-/* Points that take some tenths of a second. */
+/* Points that each take some tenths of a second. */
 #define GRID "--torus=8x8,3x5 -a all -b 32:128K:x2 --alpha=1us -j 1"
 
-/* 13 sizes with planned and all algorithms but line-l and line-b, which are for meshes, and ring, which serves neither
- * 8x8 nor 3x5. */
+/* 13 sizes with planned and all algorithms except line-l and line-b, which are for meshes, and ring, which supports
+ * neither 8x8 nor 3x5. */
 #define POINTS           (2 * 13 * (trv_algorithms_count() - 2))
 #define POINTS_OF_A_RING (13 * (trv_algorithms_count() - 1))
 
-/* Whether the text says so, its number being `points`. */
+/* Returns whether the text contains `format`, its number being `points`. */
 static bool says(const char *text, const char *format, int points)
 {
     char words[128];
@@ -83,7 +83,7 @@ static bool says(const char *text, const char *format, int points)
     return strstr(text, words) != NULL;
 }
 
-static char whole[512]; /* the file of a sweep of GRID that nothing disturbed */
+static char whole[512]; /* the file of an uninterrupted sweep of GRID */
 
 static int make_whole(void **state)
 {
@@ -95,7 +95,7 @@ static int make_whole(void **state)
     return code;
 }
 
-/* Starts a sweep into `file`, sends it a signal once it has written something, and returns how it ended. */
+/* Starts a sweep into `file`, sends it a signal after it has written something, and returns its exit status. */
 static int interrupt(const char *file, int with, FILE *err)
 {
     char line[1024];
@@ -125,11 +125,11 @@ static void test_killed(void **state)
     tool = sweep(GRID " -o %s", file);
     assert_true(says(tool.out, "has all %d points, 0 new", POINTS));
     expect_code(tool, 0, NULL);
-    /* A parameter that is named with its usual value is no other sweep. */
+    /* A parameter that is given with its default value does not make another sweep. */
     tool = sweep(GRID " --bandwidth=800Gb/s --collective=allreduce --slow-link=none -o %s", file);
     assert_true(says(tool.out, "has all %d points, 0 new", POINTS));
     expect_code(tool, 0, NULL);
-    /* A grid that has grown keeps what is there. */
+    /* An extended grid keeps the existing rows. */
     tool = sweep(GRID " --torus=2 -o %s", file);
     assert_true(says(tool.out, "has all %d points, ", POINTS + POINTS_OF_A_RING));
     assert_true(says(tool.out, ", %d new", POINTS_OF_A_RING));
@@ -160,8 +160,8 @@ static void test_interrupted(void **state)
     expect_same_rows(file, whole);
 }
 
-/* A file cut anywhere is completed: in the header, between rows (the header has 75 bytes), in a row; the quick tier has
- * one cut of each. */
+/* A file that is truncated anywhere is completed: in the header, between rows (the header has 75 bytes) or in a row.
+ * The quick tier tests one cut of each kind. */
 static void test_torn(void **state)
 {
     static const size_t cut[] = {5, 75, 1000, 0, 60, 100};
@@ -184,7 +184,7 @@ static void test_torn(void **state)
     expect_code(tool, 0, NULL);
 }
 
-/* What a sweep would not have written is refused and left alone. */
+/* A file that a sweep would not have written is refused and left unchanged. */
 static void test_refused(void **state)
 {
     static const char header[] = "torus,algorithm,bytes,alpha_ns,time_ns,packet_hops,wall_s,chosen_for,error\n";
@@ -215,7 +215,7 @@ static void test_refused(void **state)
         assert_string_equal(after, text);
         free(after);
     }
-    /* A sweep with another bandwidth must not take rows of the usual one for its own. */
+    /* A sweep with another bandwidth must not reuse rows of the default one. */
     char *before = tool_read_file(whole);
     expect_code(sweep(GRID " --bandwidth=400Gb/s -o %s", whole), 2, "has not the columns");
     char *after = tool_read_file(whole);
@@ -227,7 +227,7 @@ static void test_refused(void **state)
     expect_code(sweep(GRID " -o %s", tool_folder()), 2, "neither in .csv");
 }
 
-/* A full disk, as a limit of the file's size and as the device that is always full. */
+/* A full disk, simulated by a limit on the file size and by /dev/full. */
 static void test_disk_full(void **state)
 {
     char file[512];

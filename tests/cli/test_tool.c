@@ -1,5 +1,5 @@
 /*
- * The tool as users run it: what each subcommand prints, exit codes, keys of JSON and CSV. What it refuses is in
+ * The tool as users run it: output of each subcommand, exit codes, keys of JSON and CSV. Refused input is in
  * test_bad_input.c.
  */
 #include <setjmp.h>
@@ -20,7 +20,7 @@
 #include "exhaustive.h"
 #include "tool.h"
 
-/* The first line that differs is worth more than two long texts. */
+/* Reports the first line that differs, which is more useful than two long texts. */
 static void expect_same(const char *what, const char *got, const char *wanted)
 {
     int line = 1;
@@ -36,7 +36,7 @@ static void expect_same(const char *what, const char *got, const char *wanted)
                  (int)strcspn(start_wanted, "\n"), start_wanted);
 }
 
-/* The planner's table is what its first lines say it is made by: tried on its first rings. */
+/* The planner's table matches the output of the command that its first lines name; checked for its first rings. */
 static void test_distances_table(void **state)
 {
     static const char begin[] = "[] = {\n", end[] = "};\n";
@@ -56,7 +56,7 @@ static void test_distances_table(void **state)
     free(checked_in);
 }
 
-/* The same of star chains: every row that is made stands in the table. */
+/* The same for star chains: every generated row is in the table. */
 static void test_stars_table(void **state)
 {
     (void)state;
@@ -68,7 +68,7 @@ static void test_stars_table(void **state)
     for (char *row = strstr(tool.out, "    { \""), *next; row; row = next) {
         next = strstr(row + 1, "    { ");
         if (!next)
-            break; /* the last one ends the table */
+            break; /* the last row ends the table */
         char first = *next;
         *next = '\0';
         if (!strstr(checked_in, row))
@@ -81,7 +81,8 @@ static void test_stars_table(void **state)
     free(checked_in);
 }
 
-/* The keys of the first object are these, in this order, and stand in the man page; CSV has them as its header. */
+/* The keys of the first object are these, in this order, and are documented in the man page; CSV has them as its
+ * header. */
 static void expect_keys(const char *line, const char *keys, const char *page)
 {
     char path[512], csv[256], header[1024] = "";
@@ -196,7 +197,7 @@ static void test_verify(void **state)
     }
     assert_true(skipped > 0 && exact > skipped);
     json_decref(array);
-    /* All collectives are those that an algorithm serves, one that is named alone, too. */
+    /* `-c all` selects the collectives that an algorithm supports, also for one algorithm by name. */
     tool_t one = tool_run("verify 9 -a trivance-l -c all --format=csv", NULL);
     assert_int_equal(one.code, 0);
     assert_non_null(strstr(one.out, "\n9,trivance-l,trivance-l,allreduce,exact,"));
@@ -208,8 +209,8 @@ static void test_verify(void **state)
     tool_clear(&tool);
 }
 
-/* What is read from the file is refused with exit code 1 and the verifier's sentence before anything is printed or
- * written; with --unchecked it is taken. */
+/* A wrong schedule file is refused with exit code 1 and the verifier's sentence before anything is printed or
+ * written; with --unchecked it is accepted. */
 static void expect_refused(const char *file, const char *fault)
 {
     static const char *const reader[] = {"plan",
@@ -273,7 +274,7 @@ static void test_cost(void **state)
     (void)state;
     json_t *array = tool_json("cost 9 --algorithm=trivance,trivance-l,trivance-b --bytes=8,64M --format=json");
     assert_int_equal(json_array_size(array), 6);
-    /* The family is trivance-l for 8 bytes and trivance-b for 64 MiB, and as fast as these. */
+    /* The family selects trivance-l for 8 bytes and trivance-b for 64 MiB, and takes the same time. */
     static const char *const chosen[] = {"trivance-l", "trivance-b"};
     for (size_t i = 0; i < 2; i++) {
         json_t *family = json_array_get(array, i), *member = json_array_get(array, 2 + 2 * i + i);
@@ -284,7 +285,7 @@ static void test_cost(void **state)
         assert_true(json_is_true(json_object_get(family, "best")));
     }
     json_decref(array);
-    /* Two steps of 1.5 us, then 8 bytes over a link once and thrice at 800 Gb/s: 3000 + 0.08 + 0.24 ns. */
+    /* Two steps of 1.5 us, then 8 bytes over a link once and three times at 800 Gb/s: 3000 + 0.08 + 0.24 ns. */
     tool_t tool = tool_run("cost 9 -a trivance-l -b 8 --format=csv", NULL);
     assert_non_null(strstr(tool.out, ",3000.320,true\n"));
     tool_clear(&tool);
@@ -318,8 +319,8 @@ static void test_cost_paper(void **state)
     json_decref(array);
 }
 
-/* tests/cli/plan-9.txt is what `LC_ALL=C trivance plan 9` printed when its every line had been checked by hand against
- * the paper's section 4.3 and figure 3; the time is that of `simulate 9 -a trivance-l -b 64K --model=fifo`. */
+/* tests/cli/plan-9.txt is the output of `LC_ALL=C trivance plan 9`. Every line was checked by hand against the
+ * paper's section 4.3 and figure 3; the time is that of `simulate 9 -a trivance-l -b 64K --model=fifo`. */
 static void test_plan_text(void **state)
 {
     (void)state;
@@ -343,8 +344,7 @@ static void test_plan_text(void **state)
     tool_clear(&tool);
 }
 
-/* A file that went through JSON is the same plan. */
-/* One rank of a large torus: nothing is simulated, and long lists of blocks are counted. */
+/* One rank of a large torus: nothing is simulated, and long lists of blocks are abbreviated to their number. */
 static void test_plan_of_one_rank(void **state)
 {
     (void)state;
@@ -374,7 +374,7 @@ static void test_plan_json(void **state)
         tool_t shown = tool_run("plan --schedule=-", json.out);
         assert_int_equal(shown.code, 0);
         assert_string_equal(shown.err, "");
-        /* The dimension of a step is not in the file, so the tables differ in that column; the titles do not. */
+        /* The file does not contain the dimension of a step, so the tables differ in that column; the titles do not. */
         assert_int_equal(strcspn(shown.out, "\n"), strcspn(text.out, "\n"));
         tool_clear(&shown);
         tool_clear(&cost);

@@ -1,5 +1,5 @@
 /*
- * trivance topology: what it draws, and what it says of files that are wrong; and how hosts find their coordinates.
+ * trivance topology: its drawings, its error sentences for wrong files, and how hosts are matched to torus coordinates.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ static const char *file_with(const char *text)
     return path;
 }
 
-/* The tool's answer to a file with this text. */
+/* Returns the tool's output for a file with this text. */
 static tool_t check(const char *text)
 {
     char line[4200];
@@ -71,7 +71,7 @@ static void drawings(void **state)
                "\n  a-host-with-a-very-l");
 }
 
-/* A host and its coordinates per line, and what Slurm prints. */
+/* One host and its coordinates per line, and the host list that Slurm prints. */
 static void lists(void **state)
 {
     (void)state;
@@ -198,7 +198,7 @@ static void arguments(void **state)
         assert_non_null(strstr(tool.err, cases[i].words));
         tool_clear(&tool);
     }
-    /* Rank 0 reports what is wrong with the command line of a job. */
+    /* Rank 0 of a job reports errors in the command line. */
     static const char *const of_job[] = {"RANK=1", "WORLD_SIZE=2", NULL};
     tool_t tool = tool_run_as(TRIVANCE_TOOL, "topology --ports --bytes=0", NULL, of_job);
     assert_int_equal(tool.code, 2);
@@ -217,9 +217,9 @@ static void hosts(void **state)
     trv_topology_t topology;
     (void)state;
     assert_int_equal(trv_topology_parse(&topology, "text", text, strlen(text), NULL, NULL), TRV_OK);
-    assert_int_equal(trv_topology_place(&topology, 0, "n1"), 0); /* in full */
+    assert_int_equal(trv_topology_place(&topology, 0, "n1"), 0); /* the full name */
     assert_int_equal(trv_topology_place(&topology, 0, "n1.a"), 1);
-    assert_int_equal(trv_topology_place(&topology, 0, "n1.b"), 0); /* up to the dot: "n1" names any n1 */
+    assert_int_equal(trv_topology_place(&topology, 0, "n1.b"), 0); /* up to the dot: "n1" matches any n1 */
     assert_int_equal(trv_topology_place(&topology, 0, "n2"), 2);
     assert_int_equal(trv_topology_place(&topology, 0, "n2.b"), -1); /* two full names that differ */
     assert_int_equal(trv_topology_place(&topology, 0, "n3.x.y"), 3);

@@ -1,5 +1,5 @@
 /*
- * Running the tool from a test.
+ * Helpers that run the tool from a test.
  */
 #include "tool.h"
 

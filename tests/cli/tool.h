@@ -1,5 +1,5 @@
 /*
- * Running the tool from a test: exit code, what it printed, and no way to hang for long.
+ * Helpers that run the tool from a test and return its exit code and output. A time limit prevents hangs.
  */
 #ifndef TRIVANCE_TESTS_TOOL_H
 #define TRIVANCE_TESTS_TOOL_H
@@ -10,29 +10,29 @@
 #include <jansson.h>
 
 typedef struct tool {
-    int code;        /* exit code; -1 if it was killed */
+    int code;        /* exit code; -1 if a signal ended it */
     char *out, *err; /* freed by tool_clear */
 } tool_t;
 
-/* Runs TRIVANCE_TOOL with the arguments of `line`, separated by spaces, through no shell, in a plain environment (C
+/* Runs TRIVANCE_TOOL with the arguments of `line`, separated by spaces, without a shell, in a clean environment (C
  * locale, no launcher's variables). `input` (may be NULL) is its standard input. */
 tool_t tool_run(const char *line, const char *input);
-/* The same for another program and with additional NAME=VALUE settings (ended by NULL). */
+/* The same for another program and with additional NAME=VALUE settings (terminated by NULL). */
 tool_t tool_run_as(const char *program, const char *line, const char *input, const char *const *setting);
 void tool_clear(tool_t *tool);
-/* Runs what must be refused: exit code 2, nothing on stdout, one line on stderr that has `words`. */
+/* Runs a command that must be refused: exit code 2, nothing on stdout, one line on stderr that contains `words`. */
 void tool_refuses(const char *line, const char *words);
 
-/* Starts the tool without input and output, its messages going to `err`, and leaves the waiting to the caller. */
+/* Starts the tool without input and output, with its messages going to `err`. The caller waits for the process. */
 pid_t tool_start(const char *line, FILE *err);
 
-/* A folder of this test's own; tool_remove_folder, the group's teardown, removes it. */
+/* Returns a folder that belongs to this test; tool_remove_folder, the group's teardown, removes it. */
 const char *tool_folder(void);
 int tool_remove_folder(void **state);
 void tool_write_file(const char *path, const char *text, int mode);
 char *tool_read_file(const char *path);
 
-/* Runs the tool, expects exit code 0 and a JSON array; returns it. */
+/* Runs the tool, expects exit code 0 and a JSON array, and returns the array. */
 json_t *tool_json(const char *line);
 
 #endif

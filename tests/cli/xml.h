@@ -1,6 +1,6 @@
 /*
- * Whether a text is well-formed XML of the kind that the pictures use: elements, attributes, text, character references
- * of the five names. Returns NULL, or what is wrong with it.
+ * Checks whether a text is well-formed XML of the subset that the pictures use: elements, attributes, text, and
+ * references to the five predefined entities. Returns NULL, or a description of the error.
  */
 #ifndef TRIVANCE_TESTS_XML_H
 #define TRIVANCE_TESTS_XML_H

@@ -1,10 +1,10 @@
 /*
- * How fast the explorer is in headless Chromium: the first picture, the reaction of controls on 9x9, and the chart of
- * five algorithms on larger tori, each against what it should stay below. Usage: browser.sh SOURCES BUILD bench.mjs [--strict]
+ * Speed of the explorer in headless Chromium: the first picture, the reaction of controls on 9x9, and the chart of five
+ * algorithms on larger tori, each compared with its limit. Usage: browser.sh SOURCES BUILD bench.mjs [--strict]
  *
- * A reaction is measured in the page, from the event to the second frame after the picture has changed, which is when it
- * can be seen; the median and the slowest of many. Beside it stands the processor time that all of the browser's
- * processes took, on a machine that others use the number to go by: two idle cores need half of it at best.
+ * A reaction is measured in the page, from the event to the second frame after the picture has changed, when the change
+ * is visible; reported are the median and the maximum of many. The processor time of all of the browser's processes is
+ * reported, too; on a machine with other load it is the more reliable number. Two idle cores need at least half of it.
  */
 import { cpus, loadavg } from 'node:os';
 
@@ -14,7 +14,8 @@ const browser = await launch();
 let slow = 0;
 const cdp = await browser.inner.newBrowserCDPSession();
 let spent = 0;
-/** Processor time of all processes since the last call, in ms; of those that ended meanwhile what was seen. */
+/** Returns the processor time of all processes since the last call, in ms; for processes that have ended, up to their
+ * last measurement. */
 const seen = new Map();
 async function cpu() {
   for (const one of (await cdp.send('SystemInfo.getProcessInfo')).processInfo) seen.set(one.id, one.cpuTime);
@@ -37,7 +38,7 @@ async function firstPicture() {
   return ms;
 }
 
-/* Runs in the page. Waits until what is drawn differs, then for two frames. */
+/* Runs in the page. Waits until the picture has changed, then for two frames. */
 const react = ([id, value]) => new Promise(resolve => {
   const svg = document.getElementById('svg'), said = document.getElementById('said'), title = document.getElementById('title');
   const before = svg.innerHTML.length + said.textContent + title.textContent + svg.querySelector('.way')?.getAttribute('d');
@@ -82,7 +83,7 @@ async function chart(torus, most) {
   const began = Date.now();
   await page.evaluate(hash => { location.hash = hash; }, `view=time&torus=${torus}&most=${most}`);
   await page.waitForFunction(some => document.getElementById('chart').dataset.done?.includes(`"${some}"`), torus, { timeout: 300000, polling: 20 });
-  return Date.now() - began; // the page stays, so that its processor time is seen
+  return Date.now() - began; // the page stays open, so that its processor time is measured
 }
 
 console.log(`${cpus().length} cores, load ${loadavg()[0].toFixed(1)}`);

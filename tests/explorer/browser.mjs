@@ -1,6 +1,6 @@
 /*
- * The explorer in a browser, for the tests and the benchmark: what the page says on its console, and where it fetches
- * anything from, is noted.
+ * The explorer in a browser, for the tests and the benchmark. Console messages of the page, and the addresses from
+ * which it loads anything, are recorded.
  */
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +11,7 @@ const { chromium } = require('playwright-core');
 export const axeSource = () => require.resolve('axe-core/axe.min.js');
 export const address = hash => pathToFileURL(process.env.PAGE).href + hash;
 
-/** A browser and a way to open pages in it. */
+/** Starts a browser; the result opens pages in it. */
 export async function launch() {
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
   const complaints = [];

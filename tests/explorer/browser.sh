@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The explorer in a real browser, Debian's chromium, driven by playwright-core. Usage: browser.sh SOURCES BUILD SCRIPT …
-# Exit status 77, skipped with the reason, where there is no browser, or npm cannot fetch what drives it.
+# Runs scripts with the explorer in a real browser, Debian's chromium, controlled by playwright-core. Usage: browser.sh
+# SOURCES BUILD SCRIPT …
+# Exit status 77, skipped with the reason, if there is no browser or npm cannot download playwright-core.
 set -u
 sources=$1 build=$2
 shift 2
@@ -10,7 +11,7 @@ chromium=$(command -v chromium || command -v chromium-browser || command -v goog
     skip "there is no chromium; scripts/dependencies.sh browser installs it"
 work=$build/tests/explorer/modules
 mkdir -p "$work"
-exec 9> "$work.lock" # others may begin at the same time
+exec 9> "$work.lock" # other tests may start at the same time
 flock 9
 if ! cmp -s "$sources/tests/explorer/package-lock.json" "$work/package-lock.json" || [ ! -d "$work/node_modules" ]; then
     command -v npm > /dev/null || skip "there is no npm; scripts/dependencies.sh browser installs it"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# trivance explore: writes the page that was built, and says what is missing where there is none, or what was wrong.
+# trivance explore: writes the built page; if the page was not built, or the options are wrong, it prints an error
+# sentence.
 # Usage: explore.sh TRIVANCE [explorer.html]
 set -eu -o pipefail
 tool=$1 page=${2:-}

@@ -1,6 +1,7 @@
 /*
- * Functions that the tests of the explorer's page share: the browser, the page's texts, saved files, accessibility, and
- * running the tests. Pictures of all views go to $SHOTS. Usage of a test: node page_TOPIC.mjs TRIVANCE [PART OF A NAME]
+ * Functions that the tests of the explorer's page share: the browser, texts of the page, saved files, accessibility,
+ * and the test runner. Pictures of all views are written to $SHOTS. Usage of a test: node page_TOPIC.mjs TRIVANCE [PART
+ * OF A NAME]
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -14,9 +15,9 @@ export const shot = (page, name) => page.screenshot({ path: `${process.env.SHOTS
 export const text = (page, selector) => page.locator(selector).textContent();
 export const settled = page => page.waitForFunction(() => /step \d+ of 0–/.test(document.getElementById('step-text').textContent));
 
-/** What a command prints that is copied from the page into bash. */
+/** Returns the output in bash of a command copied from the page. */
 export const inShell = command => spawnSync('bash', ['-c', `trivance() { "${tool}" "$@"; }; ${command}`], { encoding: 'utf8' }).stdout;
-/** The words that a shell makes of a command. */
+/** Returns the words into which a shell splits a command. */
 export const wordsOf = command => spawnSync('bash', ['-c', `trivance() { printf '%s\\0' "$@"; }; ${command}`], { encoding: 'utf8', cwd: process.env.SHOTS }).stdout.split('\0').slice(0, -1);
 export const goTo = (page, hash) => page.evaluate(to => { location.hash = to; }, hash);
 
@@ -32,13 +33,13 @@ export async function accessible(page, name) {
   assert.deepEqual(found.violations.map(v => `${v.id}: ${v.nodes.map(node => node.target.join()).join(' ')}`), [], `axe, ${name}`);
 }
 
-/** Runs the tests, or those whose names contain a word that is given behind the tool, and exits. */
+/** Runs all tests, or those whose names contain the argument that follows the tool, and exits. */
 export async function runTests(tests) {
   let failed = 0;
   for (const [name, run] of Object.entries(tests)) {
     if (process.argv[3] && !name.includes(process.argv[3])) continue;
     const began = performance.now();
-    for (const context of browser.inner.contexts()) await context.close(); // what the test before has left running
+    for (const context of browser.inner.contexts()) await context.close(); // pages that the previous test left open
     try {
       await run();
       assert.deepEqual(browser.complaints, []);

@@ -46,7 +46,7 @@ await runTests({
     assert.equal(await text(page, '#problem'), '');
     await open('none.json', '{"format": 7');
     await page.waitForFunction(() => /it is not JSON/.test(document.getElementById('problem').textContent));
-    assert.match(await text(page, '#title'), /from wrong.json/); // what was shown stays
+    assert.match(await text(page, '#title'), /from wrong.json/); // the previous content is still shown
     await page.click('#forward');
     await page.waitForFunction(() => document.getElementById('problem').hidden);
     await open('bom.json', `\ufeff${good}`);
@@ -120,7 +120,7 @@ await runTests({
     }
     await goTo(page, `view=time&torus=9&most=1K&timeline=<b>@1K&chart=constructor,__proto__,trivance,trivance,${Array.from({ length: 500 }, (_, i) => `x${i}`)}`);
     await page.waitForFunction(() => document.getElementById('chart').dataset.done, null, { timeout: 20000 });
-    assert.equal(await page.locator('.chip').count(), 21); // 16 of them, and those that are offered
+    assert.equal(await page.locator('.chip').count(), 21); // 16 of them, and the suggested ones
     assert.match(await text(page, '#timeline-text'), /there is no algorithm '<b>'/);
   },
 });

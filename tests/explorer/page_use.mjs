@@ -1,5 +1,5 @@
 /*
- * Use of the explorer's page: by the keyboard alone, with work that is cancelled or left behind, narrow, dark, without
+ * Use of the explorer's page: keyboard only, work that is cancelled or superseded, narrow screens, dark mode, reduced
  * motion.
  */
 import assert from 'node:assert/strict';
@@ -52,7 +52,7 @@ await runTests({
   async 'the last question’s answer is shown; what is left behind stops; back goes back'() {
     const page = await browser.open('#torus=9&algorithm=trivance-l');
     await settled(page);
-    await page.evaluate(() => { // a slow question, quick ones, a slider that is dragged for long
+    await page.evaluate(() => { // a slow request, quick ones, and a slider that is dragged for a long time
       const { body } = document, torus = document.getElementById('torus'), slider = document.getElementById('slider-bytes');
       for (const some of ['32x32', '9x', '5x5', '', '27', '4x4']) Object.assign(torus, { value: some }).dispatchEvent(new Event('input'));
       for (let i = 0; i < 400; i++) Object.assign(slider, { value: String(i % 20) }).dispatchEvent(new Event('input'));
@@ -75,7 +75,7 @@ await runTests({
     await page.goBack();
     assert.ok(await page.locator('#stage').isVisible());
     await page.fill('#torus', '9');
-    await page.waitForFunction(() => document.getElementById('problem').hidden); // nothing of the other view's
+    await page.waitForFunction(() => document.getElementById('problem').hidden); // no problem of the other view
     await page.goBack();
     await page.goBack();
     await page.waitForFunction(() => !document.getElementById('time').hidden && /torus=32x32/.test(location.hash));

@@ -1,5 +1,6 @@
 /*
- * The explorer's views: the schedule, the network, the time, why a plan wins. Their numbers are those of the tool.
+ * The explorer's views: the schedule, the network, the time, and the reasons for a plan. Their numbers equal the
+ * tool's.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -43,7 +44,7 @@ await runTests({
     assert.match(await text(page, '#rank-title'), /Rank 7 at 1, 2/);
     await page.selectOption('[aria-label="Link 7:+1"]', 'Infinity');
     assert.match(await text(page, '#command'), /--cut=7:\+1$/);
-    assert.equal(await page.locator('#svg .cut').count(), 2); // both ways
+    assert.equal(await page.locator('#svg .cut').count(), 2); // both directions
     await page.selectOption('[aria-label="Link 7:-0"]', '4');
     assert.match(await text(page, '#links'), /7:-0 is 4 times as slow/);
     await accessible(page, 'network');
@@ -57,7 +58,7 @@ await runTests({
   async 'numbers: the page shows what the command says that it stands for'() {
     const page = await browser.open('#view=time&torus=3x4&most=64K&chart=trivance,planned,ring-x,swing&bandwidth=200000000000');
     await page.waitForFunction(() => document.getElementById('chart').dataset.done, null, { timeout: 60000 });
-    const rows = JSON.parse(inShell(`${await text(page, '#command')} --format=json`)); // without the name that there is not
+    const rows = JSON.parse(inShell(`${await text(page, '#command')} --format=json`)); // without the nonexistent name
     assert.ok(rows.length >= 20);
     await page.click('#table-box summary');
     const titles = await page.locator('#times td button').evaluateAll(buttons => buttons.map(button => button.title));

@@ -1,8 +1,8 @@
 /*
- * Whether the explorer's core answers as the tool does, to the last digit: random questions, the same ones every time,
- * to both. Usage: node same.mjs CORE.WASM TRIVANCE EXPLORER-CORE [QUESTIONS]
+ * Compares the explorer's core with the tool, to the last digit, for random but reproducible commands. Usage: node
+ * same.mjs CORE.WASM TRIVANCE EXPLORER-CORE [QUESTIONS]
  *
- * Compared are exit codes, sentences and answers; only how long it took is left out. The page's own two subcommands are
+ * Exit codes, error sentences and results are compared; elapsed times are ignored. The page's two own subcommands are
  * compared with the same code compiled for this machine.
  */
 import { spawnSync } from 'node:child_process';
@@ -66,7 +66,7 @@ const KINDS = {
   timeline: () => [pick(TORI), `--algorithm=${pick(NAMES)}`, `--bytes=${pick(SIZES)}`, ...network(), ...links()],
 };
 
-/** Files of schedules, good ones and bad ones. */
+/** Returns schedule files, valid and invalid ones. */
 function files() {
   const made = spawnSync(tool, ['plan', '2x4', '--algorithm=swing-b', '--format=json'], { encoding: 'utf8' }).stdout;
   const texts = {
@@ -82,14 +82,14 @@ function files() {
   return new Map(Object.entries(texts).map(([name, text]) => [name, new TextEncoder().encode(text)]));
 }
 
-/** Without how long it took: a key of JSON, a column of CSV. */
+/** Removes elapsed times: a key in JSON, a column in CSV. */
 function withoutClock(text) {
   const column = text.slice(0, text.indexOf('\n')).split(',').indexOf('wall_s');
   if (column < 0) return text.replace(/"(wall_s|seconds)": [^,}]*/g, '');
   return text.split('\n').map(line => line.split(',').filter((_, i) => i !== column).join(',')).join('\n');
 }
 
-/** Without the lines of progress that the tool writes on a busy machine. */
+/** Removes the progress lines that the tool writes on a busy machine. */
 const withoutProgress = text => text.replace(/^trivance: .*(\d %.*|takes longer than a minute; .*)\n/gm, '');
 
 let wrong = 0, good = 0;
@@ -123,12 +123,12 @@ for (const name of given.keys()) {
   compare(['picture', `--schedule=${name}`, '--step=-1', '--rank=-1'], given);
 }
 compare(['verify', '--schedule=missing.json'], given);
-for (const bytes of [[0xff], [0xc3], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xe0, 0x80, 0x80]]) { // no UTF-8
+for (const bytes of [[0xff], [0xc3], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xe0, 0x80, 0x80]]) { // not UTF-8
   const text = Buffer.concat([Buffer.from('{"format": "'), Buffer.from(bytes), Buffer.from('"}')]);
   writeFileSync(join(folder, 'bytes.json'), text);
   const question = ['verify', '--schedule=bytes.json'], native = spawnSync(tool, question, { encoding: 'utf8', cwd: folder });
   const page = ask(module, question, new Map([['bytes.json', new Uint8Array(text)]]));
-  if (native.status === page.code && native.stderr.startsWith(page.err.trim())) continue; // the tool says more: near what
+  if (native.status === page.code && native.stderr.startsWith(page.err.trim())) continue; // the tool's may be longer
   console.log(`bytes ${bytes}\n  the tool: ${native.stderr}  the core: ${page.err}`);
   wrong++;
 }

@@ -1,5 +1,5 @@
 /*
- * A fuzz target is LLVMFuzzerTestOneInput, as libFuzzer wants it; standalone.c runs it without libFuzzer.
+ * Interface of a fuzz target: LLVMFuzzerTestOneInput, as libFuzzer requires; standalone.c runs it without libFuzzer.
  */
 #ifndef TRIVANCE_TESTS_FUZZ_H
 #define TRIVANCE_TESTS_FUZZ_H

@@ -1,6 +1,6 @@
 /*
- * Fuzzes the reader of GOAL programs, and with what it accepts the simulator: no text may crash them, every refusal is
- * a sentence, and what ends does so in a time that its calculations do not exceed.
+ * Fuzzes the reader of GOAL programs and the simulator with accepted programs: no text may crash them, every refusal
+ * has an error sentence, and the time of a program that ends has the bound that its calculations imply.
  */
 #include <stdint.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "simulate/goal_run.h"
 #include "fuzz.h"
 
-/* Packets of all messages: what keeps a run short. */
+/* Returns the number of packets of all messages, which limits the time of a run. */
 static uint64_t work_of(const trv_goal_t *goal)
 {
     uint64_t packets = 0;

@@ -1,7 +1,8 @@
 /*
- * Fuzzes the start-up protocol: what a stranger sends to rank 0, or to another rank, byte by byte in pieces of any length,
- * is either not all there yet or refused with a reason, and is never taken for a frame; and what somebody says who knows
- * the secret, in frames of any content, comes out as it went in, or is too long for its place. Records are read as well.
+ * Fuzzes the bootstrap protocol. Bytes that an unauthenticated peer sends to rank 0 or to another rank, in pieces of
+ * any length, are either incomplete or refused with a reason, and are never accepted as a frame. Frames of any content
+ * from a peer that has the secret are received unchanged, or are refused as too long for the receiver's buffer. The
+ * reader of records is fuzzed, too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,7 @@ static void carry(trv_link_t *from, trv_link_t *to)
     }
 }
 
-/* Two ends that know the secret; the data is the content of a frame. */
+/* Two ends that have the secret; the data is the content of a frame. */
 static void talk(const uint8_t *data, size_t size)
 {
     trv_link_t server, client;

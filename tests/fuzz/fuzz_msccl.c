@@ -1,6 +1,6 @@
 /*
  * Fuzzes the reader of MSCCL programs and their verification: no text may crash them, and every refusal and every fault
- * is a sentence.
+ * has an error sentence.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * Fuzzes the reader of MSCCL++ execution plans and their verification: no text may crash them, and every refusal and every
- * fault is a sentence.
+ * Fuzzes the reader of MSCCL++ execution plans and their verification: no text may crash them, and every refusal and
+ * every fault has an error sentence.
  */
 #include <stdint.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * Fuzzes what users type: byte counts, times, rates, whole numbers, parameters of the network, lists of these and of
- * algorithms, lists of blocks.
+ * Fuzzes the parsers of user input: byte counts, times, rates, integers, parameters of the network, lists of these and
+ * of algorithms, and lists of blocks.
  */
 #include <math.h>
 #include <stdint.h>
@@ -36,7 +36,7 @@ static void check_numbers(const char *text)
         fuzz_expect(number >= -5 && number <= 1000);
 }
 
-/* The text as the value of every parameter; what is accepted makes options that are in range. */
+/* Parses the text as the value of every parameter; accepted values must yield options that are in range. */
 static void check_network(const char *text)
 {
     static const trv_torus_t torus = {.dims = 2, .size = {4, 3}, .ranks = 12};

@@ -1,6 +1,6 @@
 /*
- * Fuzzes both forms of rules: any text is refused with a sentence, or gives rules that stay within their bounds and can
- * be asked.
+ * Fuzzes both forms of rules: any text is refused with an error sentence, or yields rules that stay within their bounds
+ * and can be matched.
  */
 #include <stdint.h>
 #include <stdlib.h>

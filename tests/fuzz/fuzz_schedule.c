@@ -1,6 +1,6 @@
 /*
- * Fuzzes the reader of schedule files, and with what it accepts the readers of schedules: no file, however odd, may
- * crash them; and what is written of it is read back as the same.
+ * Fuzzes the reader of schedule files and, with accepted files, all consumers of schedules: no file may crash them, and
+ * an accepted schedule is the same after a write and a read.
  */
 #include <stdint.h>
 #include <stdio.h>

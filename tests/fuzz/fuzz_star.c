@@ -1,6 +1,6 @@
 /*
- * Fuzzes the reader of star chains: "TORUS CHAIN" is read or refused with a sentence, and what is accepted prints as
- * what reads the same again.
+ * Fuzzes the reader of star chains: "TORUS CHAIN" is accepted, or refused with an error sentence; an accepted chain is
+ * the same after it is printed and read again.
  */
 #include <stdint.h>
 #include <stdlib.h>

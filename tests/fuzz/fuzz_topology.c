@@ -1,6 +1,6 @@
 /*
- * Fuzzes the reader of topology files: whatever a file says, it is either refused with a sentence that says where, or
- * written and read again as the same, and its ranks and hosts find their places.
+ * Fuzzes the reader of topology files: a file is either refused with an error sentence that contains the position, or
+ * it is the same after a write and a read, and its ranks and hosts have coordinates.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /*
- * Fuzzes the torus parser: any text is a torus or refused with a sentence, and what is accepted prints as what it says.
+ * Fuzzes the torus parser: any text is a torus or is refused with an error sentence, and an accepted torus is printed
+ * as what was parsed.
  */
 #include <stdint.h>
 #include <stdlib.h>

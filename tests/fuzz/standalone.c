@@ -1,11 +1,11 @@
 /*
- * Runs a fuzz target without libFuzzer: first every file of a corpus folder, then random mutations of them for some
- * seconds.
+ * Runs a fuzz target without libFuzzer: first with every file of a corpus folder, then with random mutations of these
+ * files for some seconds.
  *
  *     fuzz_torus CORPUS [SECONDS [SEED]]
  *     fuzz_torus FILE                          one input
  *
- * The input at hand is kept in <program>.last in the working directory, so that it is there after a crash.
+ * The current input is kept in <program>.last in the working directory, where it is available after a crash.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -29,9 +29,9 @@ typedef struct input {
 static input_t inputs[INPUTS_MAX];
 static int input_count;
 static uint64_t random_state;
-static uint64_t *last; /* the size, then the bytes, of the input at hand */
+static uint64_t *last; /* the size, then the bytes, of the current input */
 
-/* xorshift64* (Marsaglia; Vigna): small, and the same everywhere. */
+/* xorshift64* (Marsaglia; Vigna): small, and the same on every platform. */
 static uint64_t random_bits(void)
 {
     random_state ^= random_state >> 12;
@@ -55,7 +55,7 @@ static void load(const char *path)
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* In the order of their names, so that a seed means the same run everywhere. */
+/* Loads files in the order of their names, so that a seed reproduces the same run on every machine. */
 static void load_folder(const char *folder)
 {
     char *name[INPUTS_MAX], path[4096];
@@ -79,7 +79,7 @@ static void load_folder(const char *folder)
 
 static void run(const uint8_t *data, size_t size)
 {
-    /* An exact copy on the heap, so that a sanitizer sees every read beyond its end. */
+    /* An exact copy on the heap, so that a sanitizer detects every read beyond its end. */
     uint8_t *copy = malloc(size ? size : 1);
     if (!copy)
         exit(2);
@@ -113,7 +113,7 @@ static size_t insert(uint8_t *data, size_t size, size_t at, const uint8_t *piece
     return size + length;
 }
 
-/* What means something to one of the targets. */
+/* Words with a meaning for one of the targets. */
 static const char *const word[] = {
     "0",
     "1",
@@ -154,7 +154,7 @@ static const char *const word[] = {
     " nic 2",
 };
 
-/* One random change; returns the new size. */
+/* Makes one random change; returns the new size. */
 static size_t mutate(uint8_t *data, size_t size)
 {
     size_t at = random_below(size + 1), length;
@@ -167,14 +167,14 @@ static size_t mutate(uint8_t *data, size_t size)
         if (at < size)
             data[at] = (uint8_t)random_bits();
         return size;
-    case 2: /* a digit, where there is one */
+    case 2: /* a digit, if there is one */
         for (size_t i = at; i < size; i++)
             if (data[i] >= '0' && data[i] <= '9') {
                 data[i] = (uint8_t)('0' + random_below(10));
                 break;
             }
         return size;
-    case 3: /* leave a piece out */
+    case 3: /* remove a piece */
         length = random_below(size - at + 1) % 64;
         memmove(data + at, data + at + length, size - at - length);
         return size - length;
@@ -185,7 +185,7 @@ static size_t mutate(uint8_t *data, size_t size)
             memcpy(piece, data + at, length);
             return insert(data, size, random_below(size + 1), piece, length);
         }
-    case 5: { /* a word that means something */
+    case 5: { /* insert a word from the list */
         const char *w = word[random_below(sizeof word / sizeof word[0])];
         return insert(data, size, at, (const uint8_t *)w, strlen(w));
     }

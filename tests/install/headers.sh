@@ -10,7 +10,7 @@ for header in "$source"/include/trivance/*.h; do
     if [ "$name" = trivance/trivance_mpi.h ]; then
         c="mpicc.openmpi" cxx="mpicxx.openmpi"
         command -v $c > /dev/null || continue
-        export OMPI_CFLAGS= # the wrappers' own defaults, whatever the caller has set
+        export OMPI_CFLAGS= # the defaults of the MPI's compiler wrapper, without the caller's settings
     else
         c="cc" cxx="c++"
     fi

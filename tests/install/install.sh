@@ -19,7 +19,7 @@ for file in bin/trivance share/man/man1/trivance.1 share/bash-completion/complet
     [ -e "$prefix/$file" ] || { echo "install: $file is not there"; exit 1; }
 done
 [ "$(pkg-config --modversion trivance)" = "$("$prefix/bin/trivance" --version | grep -oE '[0-9]+\.[0-9]+\.[0-9]+')" ]
-# The files of pkg-config and CMake name neither the build folder nor the first prefix.
+# The files for pkg-config and CMake contain neither the path of the build folder nor the first prefix.
 ! grep -rlE "$build|$work/first" "$libdir/pkgconfig" "$libdir/cmake"
 
 compile() { # COMPILER SOURCE OUTPUT MODULE [--static]
@@ -82,7 +82,7 @@ for mpi in openmpi mpich; do
     TRIVANCE_TORUS=2x2 mpirun.$mpi -n 4 ./allreduce_mpi.$mpi
     mpirun.$mpi -n 3 ./cmake/allreduce_mpi.$mpi
     mpirun.$mpi -n 3 "$prefix/bin/trivance" bench --bytes 8,1000 --algorithm trivance
-    # Preloaded into a program that links Trivance itself; LD_PRELOAD takes no path with a blank.
+    # Preload the library into a program that is itself linked to Trivance; LD_PRELOAD accepts no path with a blank.
     "$work/static/bin/trivance" run --torus 3 -- mpirun.$mpi -n 3 ./cmake/allreduce_mpi.$mpi
     ! "$prefix/bin/trivance" run --torus 3 -- mpirun.$mpi -n 3 ./cmake/allreduce_mpi.$mpi
 done

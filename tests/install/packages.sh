@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# Debian packages, in four steps, none of which takes a minute. `explorer` configures a copy of the sources and compiles
-# the explorer, `compile` compiles everything else, `build` makes the packages. `use` unpacks them into a folder, first
-# those without MPI, then the others; runs the tool from there, and compiles and runs the examples with what is there.
-# lintian, where it is installed, reports nothing. Exit status 77 where packages cannot be built.
-# Usage: packages.sh explorer|compile|build|use SOURCE FOLDER; FOLDER keeps what the next step needs
+# Builds and tests the Debian packages, in four steps that each take less than a minute. `explorer` configures a copy of
+# the sources and compiles the explorer, `compile` compiles everything else, `build` makes the packages. `use` unpacks
+# them into a folder, first those without MPI, then the others; it runs the tool from there, and compiles and runs the
+# examples that the unpacked packages support. lintian, if it is installed, must report nothing. Exit status 77 if
+# packages cannot be built.
+# Usage: packages.sh explorer|compile|build|use SOURCE FOLDER; FOLDER keeps the files that the next step needs
 set -eu -o pipefail
 step=$1 source=$2 work=$3
 . "$source/scripts/mpi-environment.sh"
 
 skip() { echo "packages: skipped: $*"; exit 77; }
 command -v dpkg-buildpackage > /dev/null || skip "there is no dpkg-buildpackage"
-# The backend for PyTorch is packaged where PyTorch is there.
+# The backend for PyTorch is packaged if PyTorch is installed.
 if dpkg-query -W -f '${db:Status-Status}\n' python3-torch libtorch-dev pybind11-dev 2> /dev/null | sort -u | cmp -s - <(echo installed) &&
    [ "$(dpkg-query -W python3-torch libtorch-dev pybind11-dev 2> /dev/null | wc -l)" = 3 ]; then
     export DEB_BUILD_PROFILES=pkg.trivance.torch
@@ -69,7 +70,7 @@ unpack() { # PACKAGE…
         dpkg-deb -x "$work/${package}"_*.deb "$root"
     done
 }
-examples() { # FOLDER: by CMake, from the sources that the package has
+examples() { # FOLDER: builds them by CMake, from the sources in the package
     cmake -S "$root/usr/share/doc/libtrivance-dev/examples" -B "$work/$1" -DCMAKE_PREFIX_PATH="$root/usr" > /dev/null
     cmake --build "$work/$1" > /dev/null
 }

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# The shared libraries show exactly the functions that the public headers declare with TRV_API, each with a version, and
-# libtrivance needs nothing but libc and libm. Every symbol that the archives define begins with trv_, and no two archives
-# of a program define the same. Usage: symbols.sh SOURCE BUILD
+# The shared libraries export exactly the functions that the public headers declare with TRV_API, each with a version,
+# and libtrivance depends only on libc and libm. Every symbol that the archives define begins with trv_, and no two
+# archives of a program define the same symbol. Usage: symbols.sh SOURCE BUILD
 set -eu -o pipefail
 source=$1 build=$2
 code=0
 
-declared() { # HEADER…: the names of the functions declared with TRV_API
+declared() { # HEADER…: prints the names of the functions declared with TRV_API
     sed 's|//.*||' "$@" | tr '\n' ' ' | grep -oE 'TRV_API [^;(]*\(' | grep -oE '(trv|TRV)_[A-Za-z0-9_]+ *\($' |
         tr -d ' (' | sort -u
 }
 
-exported() { # LIBRARY: the names it defines for others, without those of GLIBC-like private versions
+exported() { # LIBRARY: prints the names it exports, without those of GLIBC-like private versions
     nm -D --defined-only "$1" | awk '$2 != "A" { print $3 }' | grep -v '@@*TRIVANCE_PRIVATE$' | sed 's/@.*//' | sort -u
 }
 
@@ -42,7 +42,7 @@ net=$build/src/net/libtrivance_net.so
 [ ! -e "$net" ] || compare "$net" "$source"/include/trivance/net.h
 compare "$build"/src/formats/front/libtrivance_formats.so "$source"/include/trivance/formats.h
 
-# The preloaded libraries export MPI's names only, and call PMPI_ functions only.
+# The preload libraries export only names of MPI, and call only PMPI_ functions.
 for library in "$build"/src/mpi/preload/libtrivance_pmpi_*.so; do
     [ -e "$library" ] || continue
     if nm -D --defined-only "$library" | awk '{ print $3 }' | grep -v -E '^(MPIX?|mpi)_'; then
@@ -62,7 +62,7 @@ if [ -n "$needed" ]; then
     code=1
 fi
 
-defined() { # ARCHIVE: the names it defines for others
+defined() { # ARCHIVE: prints the global names that it defines
     nm -g --defined-only "$1" 2> /dev/null | awk 'NF == 3 { print $3 }' | sort
 }
 
@@ -79,7 +79,8 @@ for library in "$core" "$build"/src/formats/front/libtrivance_formats.a "$build"
     fi
 done
 
-# The extension of the PyTorch backend: its entry alone, beside what C++ instantiates from torch's headers (weak, unique).
+# The extension of the PyTorch backend exports only its entry point, apart from instantiations of templates in torch's
+# headers (weak, unique).
 for library in "$build"/python/trivance/torch/_C.*.so; do
     [ -e "$library" ] || continue
     if nm -D --defined-only "$library" | awk '$2 !~ /^[WVu]$/ { print $3 }' | grep -v -E '^(PyInit__C|__bss_start|_edata|_end)$'; then

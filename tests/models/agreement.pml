@@ -1,29 +1,30 @@
 /*
- * What the members of a communicator agree on: adopting it under a number, serving a class of calls by a schedule,
- * breaking, freeing (src/mpi/communicator). docs/models.md says what is proved, and of what.
+ * Agreement of the members of a communicator: on a context id at its initialization, on the schedule of a class of
+ * calls, on failure, and on freeing (src/mpi/communicator). docs/models.md states what is proved, and its assumptions.
  *
- * One communicator of the library's own carries the messages of all; a communicator of the program is told apart by its
- * number, which is part of the tags. So a number must be the same at both ends of every message, and nothing of an
- * earlier communicator may be received under it.
+ * One communicator of the library carries the messages of all; the messages of a program's communicator are
+ * distinguished by its context id, which is part of the tags. So the id must be the same at both ends of every message,
+ * and no message of an earlier communicator may be received with it.
  *
- * Three scenarios on processes 0, 1 and 2, one of which is chosen by a macro:
+ * Three scenarios with processes 0, 1 and 2, one of which is selected by a macro:
  *
- *   NUMBERS   X = {0, 1}, Y = {1, 2}, Z = {0, 1}, each member a thread of its own that adopts, calls and frees.
- *             Nothing orders the threads, so Z is adopted beside X, or when X is freed on both sides, or on one. There
- *             are fewer numbers than communicators: they are reused, and they run out.
- *   MEMORY    X and Y alone, and any member may be out of memory whenever it is asked.
+ *   NUMBERS   X = {0, 1}, Y = {1, 2}, Z = {0, 1}; each member is a thread that initializes the communicator, calls and
+ *             frees. The threads are not ordered, so Z is initialized beside X, or after X is freed on one side or on
+ *             both. There are fewer context ids than communicators: they are reused, and they run out.
+ *   MEMORY    X and Y alone; any member may be out of memory whenever it allocates.
  *   FAILURES  W = {0, 1, 2} is called three times (the first call of a class, of another class, and a later call of the
- *             first), then freed; then V = {0, 1, 2} is adopted, called and freed. Any member may be unable to serve
- *             a class, or fail at any point of any call, one of them once; member 0 may leave a class to the MPI
- *             library. From the failure on the launcher may end the job, so the other members may wait for ever; until
- *             then they continue.
+ *             first), then freed; then V = {0, 1, 2} is initialized, called and freed. Any member may be unable to
+ *             execute a class, or fail at any point of any call, but only one of them and once; member 0 may leave a
+ *             class to the MPI library. From the failure on the launcher may end the job, so the other members may wait
+ *             for ever; until then they continue.
  *
- * In a call every member sends STEPS messages to the next member and receives as many from the one before, a step when
- * the one before it is complete. A send is complete at once or, in FAILURES, when its message is taken, as MPI likes.
+ * In a call every member sends STEPS messages to the next member and receives as many from the previous one; a step
+ * starts when the previous one is complete. A send is complete immediately or, in FAILURES, when its message is taken;
+ * MPI allows both.
  *
- * The macros MUTANT_… plant one error each, which spin must find.
+ * Each macro MUTANT_… inserts one error, which spin must find.
  */
-#define LIMIT 2 /* of numbers, which begin with 1 */
+#define LIMIT 2 /* number of context ids, which begin with 1 */
 #ifndef FAILURES
 #define COMMS 3
 #define SIZE(c) 2
@@ -45,12 +46,12 @@
 #define CLASSES 2
 #define CALLS 3
 
-/* ---- Numbers: a table in every process, under a lock ------------------------------------------------------------- */
+/* ---- Context ids: a table in every process, protected by a lock -------------------------------------------------- */
 
 #define FREE 0
 #define BROKEN 255
 #define OWNER(p, n) owner[(p) * LIMIT + (n) - 1]
-byte owner[3 * LIMIT]; /* FREE, 1 + the communicator that has it or proposes it, or BROKEN for good */
+byte owner[3 * LIMIT]; /* FREE, 1 + the communicator that has it or proposes it, or BROKEN permanently */
 
 inline reserve_lowest(p, c, above, n)
 {
@@ -81,13 +82,13 @@ inline give_back(p, c, n)
 #define MPI_CALL 4
 byte meeting[COMMS], came[COMMS], left[COMMS], largest[COMMS], least[COMMS];
 #ifndef FAILURES
-bool apart[COMMS]; /* what they said first was not the same */
+bool apart[COMMS]; /* their first contributions were not the same */
 #endif
 
 inline arrive(c, kind, a, b)
 {
     !left[c];
-    assert(!came[c] || meeting[c] == kind); /* all have come for the same */
+    assert(!came[c] || meeting[c] == kind); /* all members are in the same exchange */
 #ifndef FAILURES
     apart[c] = (came[c] -> apart[c] || largest[c] != a : 0);
 #endif
@@ -109,19 +110,19 @@ inline depart(c, a, b)
     fi
 }
 
-/* ---- Messages: under one number from one process to another they keep their order -------------------------------- */
+/* ---- Messages: with one context id, from one process to another, they keep their order --------------------------- */
 
-/* For the assertions a message knows its communicator and call. */
+/* For the assertions, a message contains its communicator and call. */
 #define MESSAGE(c, call) (CALLS * (c) + (call))
 #define WIRE(from, to, n) wire[LINK(from, to) * LIMIT + (n) - 1]
 chan wire[LINKS * LIMIT] = [2 * STEPS] of { byte };
 
-/* ---- What must be the same on all members: the first to come to a result says it, the others compare ------------- */
+/* ---- Results that must agree: the first member that has one records it, the others compare ----------------------- */
 
 #define UNKNOWN 0
 #define SCHEDULE 1
 #define MPI 2
-byte number[3 * COMMS];               /* of every process's communicators while they live */
+byte number[3 * COMMS];               /* context ids of every process's communicators while they exist */
 byte agreed_number[COMMS];            /* + 1 */
 byte decision[COMMS * CLASSES];       /* member 0's, as broadcast */
 byte agreed_status[COMMS * CLASSES];
@@ -134,7 +135,7 @@ inline agree(with, value)
 
 bool failed; /* a member has */
 
-/* ---- A member's part --------------------------------------------------------------------------------------------- */
+/* ---- Actions of a member ----------------------------------------------------------------------------------------- */
 
 #ifdef MEMORY
 #define MAY_LACK_MEMORY able = 0
@@ -148,7 +149,7 @@ bool failed; /* a member has */
 #define REMEMBERED(n) n
 #endif
 
-/* Takes number n if it is free here; the proposal is given up if it is another. */
+/* Takes context id n if it is free in this process; the proposal is released if it is another id. */
 inline confirm(p, c, n, proposal)
 {
 #ifndef MUTANT_PROPOSAL_KEPT
@@ -188,14 +189,14 @@ inline adopt(p, c)
        }
        atomic {
            depart(c, n, able);
-           assert(n > refused); /* so it ends */
+           assert(n > refused); /* ascending order, so the loop ends */
            if
            :: !able || n > LIMIT -> give_back(p, c, proposal); n = 0; break
            :: else
            fi;
 #ifndef FAILURES
            if
-           :: !apart[c] -> break /* all have proposed it: a duplicate needs no more */
+           :: !apart[c] -> break /* all have proposed it: for a duplicate this is sufficient */
            :: else
            fi;
 #endif
@@ -232,20 +233,20 @@ inline adopt(p, c)
         able = 0;
         agree(agreed_number[c], n + 1);
         number[p * COMMS + c] = n;
-        for (other : 0 .. COMMS - 1) { /* no two that live here have the same */
+        for (other : 0 .. COMMS - 1) { /* no two communicators that exist here have the same id */
             assert(!n || other == c || number[p * COMMS + other] != n)
         }
         other = 0
     }
 }
 
-/* The first call of a class. */
+/* The first call of a class of sizes. */
 #define SAYS_NO 1
 #define SAYS_YES 2
 inline serve(p, c, class)
 {
     if
-    :: p != HEAD(c) -> decision[c * CLASSES + class] /* is here */
+    :: p != HEAD(c) -> decision[c * CLASSES + class] /* has been received */
     :: p == HEAD(c) -> decision[c * CLASSES + class] = SCHEDULE
     :: p == HEAD(c) -> decision[c * CLASSES + class] = MPI
     fi;
@@ -276,9 +277,9 @@ inline serve(p, c, class)
     od
 }
 
-/* ---- Calls and their end ----------------------------------------------------------------------------------------- */
+/* ---- Calls and freeing ------------------------------------------------------------------------------------------- */
 
-/* A failure comes with something that the member does. It ends the member's call, and breaks the communicator there. */
+/* A failure may happen at any action of the member. It ends the member's call and breaks the communicator there. */
 inline may_fail()
 {
     if
@@ -289,7 +290,7 @@ inline may_fail()
     fi
 }
 
-/* Nothing waits to be taken. */
+/* No message waits to be taken. */
 #define TAKEN (!waiting || empty(WIRE(p, NEXT(c, p), n)))
 
 inline messages(p, c, call)
@@ -314,7 +315,7 @@ inline messages(p, c, call)
     :: atomic {
            !broken && got < STEPS && nempty(WIRE(BEFORE(c, p), p, n)) ->
            WIRE(BEFORE(c, p), p, n) ? message;
-           assert(message == MESSAGE(c, call)); /* nothing of another communicator or call */
+           assert(message == MESSAGE(c, call)); /* not of another communicator or call */
            got++;
            message = 0;
            may_fail()
@@ -334,7 +335,7 @@ inline call(p, c, class, number_)
     :: !broken && (!n || status[class] == MPI) ->
        atomic { arrive(c, MPI_CALL, taken, taken) }
        atomic { depart(c, taken, taken) }
-    :: else -> assert(broken) /* an error, at once */
+    :: else -> assert(broken) /* an error, immediately */
     fi
 }
 
@@ -396,7 +397,7 @@ proctype member(byte p)
 #endif
 
 #ifdef FAILURES
-/* It can always act once a member has failed: what waits then is no deadlock. */
+/* The launcher can always act after a member has failed: members that then wait are not a deadlock. */
 active proctype launcher()
 {
 end:
@@ -429,7 +430,7 @@ init
 #endif
 #endif
     }
-    ALL_HAVE_ENDED -> /* no message is left over where nobody has failed, and no number taken but by those that broke */
+    ALL_HAVE_ENDED -> /* no message remains if no member has failed; only broken communicators keep their id */
     d_step {
         for (i : 0 .. LINKS * LIMIT - 1) {
             assert(failed || empty(wire[i]))

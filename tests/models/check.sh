@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks a model: the statements are proved, and spin refutes every mutant. See docs/models.md.
+# Checks a model: spin must prove the statements and refute every mutant. See docs/models.md.
 # Usage: check.sh readiness|agreement [SCENARIO] [CC]
 #   SCENARIO   numbers, memory or failures of the agreement model; all (default) for the whole model
 set -eu -o pipefail
@@ -14,9 +14,9 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 code=0
 
-# Searches all states of the model with these macros; the output of spin is in the file `said`. Memory and depth have
-# bounds, and a search that reaches one proves nothing. The search for a mutant ends after some thousand states: compiling
-# the verifier and clearing its hash table would take longer, so that it is not optimized and the table is small.
+# Searches all states of the model with these macros; the output of spin is in the file `said`. Memory and depth are
+# limited, and a search that reaches a limit proves nothing. The search for a mutant ends after some thousand states:
+# optimizing the verifier and clearing a large hash table would take longer, so neither is done.
 search() { # OPTIMIZATION LOGARITHM-OF-TABLE MACRO…
     local began=$SECONDS optimization=$1 table=$2
     shift 2
@@ -37,7 +37,7 @@ proved() { # MACRO…
     fi
 }
 
-refuted() { # WHAT-SPIN-SAYS (a regular expression) MACRO…
+refuted() { # PATTERN-OF-SPIN'S-OUTPUT (a regular expression) MACRO…
     local expected=$1
     shift
     search -O0 20 "$@"
@@ -52,9 +52,9 @@ refuted() { # WHAT-SPIN-SAYS (a regular expression) MACRO…
 }
 
 hang="invalid end state"
-early="assertion violated .content.*chunk\[me\]"       # a reduction without its messages, or with others
-overwritten="assertion violated .content.*==255"       # a buffer whose reduction is due
-changed="assertion violated .*late"                    # what is being sent
+early="assertion violated .content.*chunk\[me\]"       # a reduction before its messages arrived, or with others
+overwritten="assertion violated .content.*==255"       # a buffer is overwritten before it is reduced
+changed="assertion violated .*late"                    # a buffer changes while it is being sent
 entry="assertion violated .*ready_stage.*ready_generation"
 twice="assertion violated .*completed"
 readiness() {
@@ -75,7 +75,7 @@ readiness() {
 
 alone="assertion violated .*came.*meeting"             # members in different exchanges
 differ="assertion violated .*agreed"                   # members with different results
-same="assertion violated .*number.*!=n"                # two communicators of a process under one number
+same="assertion violated .*number.*!=n"                # two communicators of a process with one context id
 stale="assertion violated .*message=="                 # a message of another communicator or call
 endless="assertion violated .n>refused"
 lost="assertion violated .*owner"                      # a context id that no rank has and none can have

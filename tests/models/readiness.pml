@@ -1,14 +1,15 @@
 /*
- * The executor's progress: two-bit readiness entries, generations, chunk windows (src/execute/run/run.c and plan.h; paper,
- * appendix D). docs/models.md says what is proved, and which line of C each part stands for.
+ * The executor's progress: two-bit readiness entries, generations, chunk windows (src/execute/run/run.c and plan.h;
+ * paper, appendix D). docs/models.md states what is proved, and which line of C each part models.
  *
  * RANKS ranks on a ring, a window of LANES lanes, CHUNKS chunks of STEPS steps. In each step a rank sends its partial
- * sum to both neighbours and reduces what came from both. The receives of any stage but a chunk's first may be posted
- * one step ahead, chosen anew each time. Messages from one side in one lane keep their order, all others arrive in any.
- * A send is complete at once, when MPI has copied it, or only when the message is taken: again any choice.
+ * sum to both neighbours and reduces the messages received from both. The receives of every stage except a chunk's
+ * first may be posted one step ahead; the choice is made anew each time. Messages from one side in one lane keep their
+ * order; all others arrive in any order. A send is complete immediately, when MPI has copied it, or only when the
+ * message is taken: again any choice.
  *
- * There is no data but where data comes from: a message, and what lies in a buffer, is chunk * STEPS + step. The macros
- * MUTANT_… plant one error each, which spin must find.
+ * The model contains no data except its origin: the content of a message or a buffer is chunk * STEPS + step. Each
+ * macro MUTANT_… inserts one error, which spin must find.
  */
 #ifndef RANKS
 #define RANKS 3
@@ -25,7 +26,7 @@
 #define LANE(r, l) ((r) * LANES + (l))
 #define PARITY(s) ((s) % 2)
 #define ENTRY(r, l, p) (LANE(r, l) * 2 + (p))
-#define SLOT(r, l, p, d) (ENTRY(r, l, p) * 2 + (d)) /* d is the side a message comes from: 0 left, 1 right */
+#define SLOT(r, l, p, d) (ENTRY(r, l, p) * 2 + (d)) /* d is the side from which a message comes: 0 left, 1 right */
 #define BIT(d) (1 << (d))
 #define BOTH 3
 #define NEIGHBOUR(r, d) (((r) + RANKS - 1 + 2 * (d)) % RANKS)
@@ -33,7 +34,7 @@
 #ifdef MUTANT_SHARED_TAG
 #define WIRE(r, l, d) ((r) * 2 + (d))
 #else
-#define WIRE(r, l, d) (LANE(r, l) * 2 + (d)) /* what r receives from side d under the lane's tag */
+#define WIRE(r, l, d) (LANE(r, l) * 2 + (d)) /* messages that r receives from side d with the lane's tag */
 #endif
 #ifdef MUTANT_ONE_BUFFER
 #define BUFFER(r, l, p, d) SLOT(r, l, 0, d)
@@ -45,8 +46,8 @@
 
 byte chunk[RANKS * LANES], stage[RANKS * LANES], generation[RANKS * LANES], sending[RANKS * LANES];
 byte ready_generation[RANKS * LANES * 2], ready_stage[RANKS * LANES * 2], pending[RANKS * LANES * 2];
-byte arrived[RANKS * LANES * 2];    /* requests that are complete, which the next poll sees */
-byte content[RANKS * LANES * 2 * 2]; /* of the receive buffers, NOTHING once reduced */
+byte arrived[RANKS * LANES * 2];    /* completed requests, which the next poll sees */
+byte content[RANKS * LANES * 2 * 2]; /* of the receive buffers; NOTHING after the reduction */
 byte completed[RANKS];              /* chunks, one bit each */
 
 /* ---- The network ------------------------------------------------------------------------------------------------- */
@@ -72,11 +73,11 @@ inline deliver(r, l, d)
     posted[WIRE(r, l, d)] ? lane;
     parity = lane % 2;
     lane = lane / 2;
-    assert(content[BUFFER(r, lane, parity, d)] == NOTHING); /* no buffer is overwritten whose reduction is due */
+    assert(content[BUFFER(r, lane, parity, d)] == NOTHING); /* no buffer is overwritten before it is reduced */
     content[BUFFER(r, lane, parity, d)] = message;
     arrived[ENTRY(r, lane, parity)] = arrived[ENTRY(r, lane, parity)] | BIT(d);
-    lane = LANE(NEIGHBOUR(r, d), (message / STEPS) % LANES); /* the sender's */
-    assert(!late || chunk[lane] * STEPS + stage[lane] == message); /* nor what is being sent */
+    lane = LANE(NEIGHBOUR(r, d), (message / STEPS) % LANES); /* the sender's lane */
+    assert(!late || chunk[lane] * STEPS + stage[lane] == message); /* nor is a buffer that is being sent */
     sending[lane] = sending[lane] & ~(late * BIT(1 - d))
 }
 
@@ -122,7 +123,7 @@ inline post_receives(number, entry)
 
 inline post_sends()
 {
-    /* What goes to a side comes from the other one there. */
+    /* A message to one side is received by that neighbour from its opposite side. */
     assert(nfull(wire[WIRE(NEIGHBOUR(r, 0), l, 1)]) && nfull(wire[WIRE(NEIGHBOUR(r, 1), l, 0)]));
     if
     :: sending[me] = 0
@@ -136,7 +137,8 @@ inline post_sends()
     wire[WIRE(NEIGHBOUR(r, 1), l, 0)] ! 2 * (chunk[me] * STEPS + stage[me]) + (sending[me] >> 1)
 }
 
-/* The stage's entry, and whether it is this stage's and chunk's: made one step ahead, or when the stage was entered. */
+/* NOW is the stage's entry. IS_VALID: whether the entry belongs to this stage and chunk, that is, was made one step
+ * ahead or when the stage was entered. */
 #define NOW ENTRY(r, l, PARITY(stage[me]))
 #ifdef MUTANT_GENERATION_UNCHECKED
 #define IS_VALID (ready_stage[NOW] == stage[me])
@@ -184,8 +186,8 @@ inline begin_chunk(number)
     fi
 }
 
-/* Whether the poll finds the stage complete. One that finds less clears some bits, which changes nothing that a later
- * poll would not do as well; so the model makes only those that go on. */
+/* Whether the poll finds the stage complete. An incomplete poll only clears bits that a later poll would clear
+ * anyway, so the model includes only successful polls. */
 #ifdef MUTANT_ONE_SIDE
 #define COMPLETE ((pending[NOW] & ~arrived[NOW]) != BOTH && !sending[me])
 #elif defined MUTANT_SENDS_NOT_AWAITED
@@ -218,7 +220,7 @@ inline finish_stage()
     if
     :: stage[me] < STEPS -> enter_stage()
     :: else ->
-       assert(!(completed[r] & BIT(chunk[me]))); /* no chunk twice */
+       assert(!(completed[r] & BIT(chunk[me]))); /* no chunk is completed twice */
        completed[r] = completed[r] | BIT(chunk[me]);
        begin_chunk(chunk[me] + AFTER)
     fi
@@ -255,7 +257,7 @@ init
         r = 0;
         l = 0
     }
-    _nr_pr == 2 -> /* all lanes have ended: no chunk is lost, no message is left over */
+    _nr_pr == 2 -> /* all lanes have ended: no chunk is lost, no message remains */
     d_step {
         for (r : 0 .. RANKS - 1) {
             assert(completed[r] == BIT(CHUNKS) - 1)

@@ -1,10 +1,10 @@
 /*
- * Toy, an algorithm of the test's own: a ring per dimension, all of them one way round.
+ * Toy, an algorithm for this test only: a ring per dimension, all in one direction.
  *
  *   3x3, stream 0   rows, then columns      0 -> 1 -> 2 -> 0    then    0 -> 3 -> 6 -> 0
  *        stream 1   columns, then rows
  *
- * toy:both has both ways, each with half of the vector, as Bucket.
+ * toy:both uses both directions, each with half of the vector, as Bucket does.
  * Sizes: any torus.   Steps: 2 * sum of (a-1).   Exact: yes.   Consistent: yes.   Symmetry: translation.
  */
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * Expectations, summed over the ranks by names that no preload library defines.
+ * Checks of expectations. Failures are summed over the ranks by functions that no preload library intercepts.
  */
 #include "check.h"
 

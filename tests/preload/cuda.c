@@ -1,10 +1,11 @@
 /*
- * Buffers on a GPU, by the driver of CUDA; skipped (77) where there is no driver or no GPU.
+ * Buffers on a GPU, through CUDA's driver; skipped (77) if there is no driver or no GPU.
  *
  *     mpirun -n 3 cuda
  *
- * After a call from the host, calls of the same kind pass device, managed and pinned buffers on some of the ranks, as send
- * buffer, as receive buffer and in place. The sums must be right, and the program's context must stay current.
+ * After a call from the host, calls with the same signature use device, managed and pinned buffers on some of the
+ * ranks, as send buffer, as receive buffer and in place. The sums must be right, and the program's context must stay
+ * current.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -34,7 +35,7 @@ static struct {
 static int rank, ranks;
 static int host[COUNT], sum[COUNT];
 
-/* Whether the driver and a GPU are here, of which a context becomes current. */
+/* Returns whether the driver and a GPU are available; makes a context of the GPU current. */
 static bool begin(void **context)
 {
     static const char *const name[] =
@@ -65,7 +66,7 @@ static void expect_sums(const char *what, const char *memory)
 
 static void reduce(const void *from, void *to) { MPI_Allreduce(from, to, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD); }
 
-/* Ranks other than rank 0 use the buffer. */
+/* Only ranks other than rank 0 use the buffer. */
 static void run(void *buffer, const char *memory)
 {
     const bool uses = rank > 0;

@@ -3,8 +3,8 @@
  *
  *     mpirun -n 3 device PATH-OF-THE-RUNTIME
  *
- * Shapes of calls that were served before stay served: a rank's device buffer travels through the host. New shapes with
- * a device buffer on any rank go to the MPI library.
+ * Call signatures that Trivance executed before are still executed by it: a rank's device buffer is copied through the
+ * host. New signatures with a device buffer on any rank fall back to the MPI library.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     const int *copies = dlsym(runtime, "mock_copies");
     int can_ask = !strstr(argv[1], "libze_loader");
 
-    /* In place on rank 1 alone; only the runtime can read it. */
+    /* In place on rank 1 only; the buffer is readable only through the runtime. */
     if (rank == 1 && can_ask) {
         device = alloc(sizeof host, 0);
         copy(device, host, sizeof host);
@@ -61,7 +61,7 @@ int main(int argc, char **argv)
     }
     expect_sums(sum, OLD, "a shape that was served before");
 
-    /* A new shape, again from rank 1's device alone; the MPI library can read this one. */
+    /* A new call signature, again with a device buffer on rank 1 only; the MPI library can read this one. */
     if (rank == 1)
         device = alloc(sizeof host, 1), copy(device, host, sizeof host);
     MPI_Allreduce(rank == 1 ? device : host, sum, NEW, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

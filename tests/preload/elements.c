@@ -1,8 +1,8 @@
 /*
- * Types, operations, values. Floating-point values lie between 1 and 2, so that no sum or product of a few cancels and
- * a relative tolerance is enough. Integers do not overflow, and those that are compared have no highest bit: there the
- * MPI libraries disagree among themselves (Open MPI 4.1 adds signed char with saturation where it has AVX, MPICH 4.0
- * compares unsigned integers as if they were signed).
+ * Types, operations and values. Floating-point values are between 1 and 2, so that sums and products of a few values do
+ * not cancel and a relative tolerance is sufficient. Integers do not overflow, and integers that are compared have the
+ * highest bit clear, because the MPI libraries differ for it (Open MPI 4.1 adds signed char with saturation where it
+ * has AVX, MPICH 4.0 compares unsigned integers as if they were signed).
  */
 #include "elements.h"
 
@@ -23,7 +23,7 @@ uint64_t number(uint64_t seed)
 
 /* ---- User-defined operations, all associative -------------------------------------------------------------------- */
 
-static void mix(void *in, void *inout, int *length, MPI_Datatype *type) /* commutes */
+static void mix(void *in, void *inout, int *length, MPI_Datatype *type) /* commutative */
 {
     const unsigned *a = in;
     unsigned *b = inout;
@@ -66,7 +66,7 @@ void elements_end(void)
     MPI_Type_free(&map_type);
 }
 
-/* ---- Drawing one ------------------------------------------------------------------------------------------------- */
+/* ---- Random elements --------------------------------------------------------------------------------------------- */
 
 static MPI_Op one_of(const MPI_Op *op, int count, uint64_t seed) { return op[number(seed) % (uint64_t)count]; }
 
@@ -122,7 +122,7 @@ const char *elements_name(const element_t *element)
 
 static double fraction(uint64_t seed) { return 1 + (double)(number(seed) >> 40) / (double)(1 << 24); }
 
-/* Of up to nine of these no sum and no product overflows. */
+/* Returns a value of which sums and products of up to nine do not overflow. */
 static uint64_t small(const element_t *element, uint64_t seed)
 {
     return number(seed) % (element->op == MPI_PROD && element->size == 1 ? 2 : 4);
@@ -134,7 +134,7 @@ static void fill_one(const element_t *element, char *at, uint64_t seed)
 {
     uint64_t bits[2] = {number(seed), number(seed + 1)};
     if (element->kind == INTEGER && element->type != map_type && !is_bitwise(element->op))
-        bits[0] = small(element, seed); /* the first bytes are the lowest ones */
+        bits[0] = small(element, seed); /* little-endian: the first bytes are the lowest */
     switch (element->kind) {
     case INTEGER:
     case BITS: memcpy(at, bits, element->size); break;

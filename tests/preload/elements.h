@@ -1,6 +1,6 @@
 /*
- * Types and operations for programs that compare collectives with the MPI library's own: how to fill a buffer, and
- * whether two results are the same. No Trivance here: these programs know nothing of it.
+ * Types and operations for programs that compare collectives with the MPI library's own: functions that fill a buffer
+ * and compare two results. These programs do not use Trivance's interfaces.
  */
 #ifndef TRIVANCE_TESTS_PRELOAD_ELEMENTS_H
 #define TRIVANCE_TESTS_PRELOAD_ELEMENTS_H
@@ -15,26 +15,26 @@ typedef enum kind { INTEGER, LOGICAL, BITS, FLOAT, DOUBLE, LONG_DOUBLE, FLOATS, 
 
 typedef struct element {
     MPI_Datatype type;
-    size_t size; /* from one element to the next */
+    size_t size; /* distance between consecutive elements in bytes */
     kind_t kind;
     MPI_Op op;
-    bool exact; /* any order gives the same bits */
+    bool exact; /* the result has the same bits in any order */
 } element_t;
 
-/* A number that looks random and is the same everywhere. */
+/* Returns a pseudo-random number that depends only on the seed. */
 uint64_t number(uint64_t seed);
 
-/* A type and one of its operations: predefined ones, and user-defined ones. Call elements_begin first. */
+/* Draws a type and one of its operations, predefined or user-defined. elements_begin must have been called. */
 element_t elements_draw(uint64_t seed);
 void elements_begin(void);
 void elements_end(void);
 
-/* "MPI_INT, MPI_SUM", until the next call. */
+/* Returns a text such as "MPI_INT, MPI_SUM", valid until the next call. */
 const char *elements_name(const element_t *element);
 
 void elements_fill(const element_t *element, void *buffer, size_t count, uint64_t seed);
 
-/* The first element that differs more than another order of adding explains, or `count`. */
+/* Returns the index of the first element whose difference exceeds the effect of another summation order, or `count`. */
 size_t elements_compare(const element_t *element, const void *got, const void *wanted, size_t count);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * What goes wrong in the middle: a rank is killed, a rank stands still for a while, a rank has no memory.
+ * Faults between collectives: a rank is killed, a rank is stopped for two seconds, a rank has no memory.
  *
  *     mpirun -n 3 faults kill | stop | memory
  *
- * `memory` needs tests/preload/mock_memory.c preloaded, which makes allocations of the preload library fail.
+ * `memory` requires tests/preload/mock_memory.c to be preloaded, which makes allocations of the preload library fail.
  */
 #include <dlfcn.h>
 #include <signal.h>
@@ -32,7 +32,7 @@ static void sum(MPI_Comm comm, int count, const char *what)
     free(all);
 }
 
-/* The last rank dies between two calls; MPI ends the others, who wait for it. */
+/* The last rank dies between two calls; MPI ends the other ranks, which wait for it. */
 static void kill_one(void)
 {
     for (int i = 0; i < 20; i++) {
@@ -55,7 +55,7 @@ static void stop_one(void)
     }
 }
 
-/* Rank 1 alone has no memory: when a plan is made, and when a communicator is first seen. */
+/* Allocation fails on rank 1 only: when a plan is created, and at the first collective of a communicator. */
 static void no_memory(void)
 {
     int *failing = dlsym(RTLD_DEFAULT, "mock_memory_fails");

@@ -1,12 +1,12 @@
 /*
- * A hint on a communicator chooses its algorithm, or leaves it to the MPI library; other communicators do not mind. The
- * log, which preloaded.sh looks at, tells who served.
+ * A hint on a communicator selects its algorithm, or leaves the communicator to the MPI library; other communicators
+ * are not affected. preloaded.sh checks the log, which names the algorithm that executed each call.
  */
 #include <mpi.h>
 
 #include "check.h"
 
-/* A communicator with the hint, by one of the two calls. */
+/* Returns a communicator with the hint, created by one of the two calls that accept hints. */
 static MPI_Comm hinted(const char *algorithm, int dup)
 {
     MPI_Info info;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A rank is killed between collectives that Trivance serves: the launcher ends all others, soon and with an error.
-# Usage: killed.sh LAUNCHER LIBRARY PROGRAM
+# A rank is killed between collectives that Trivance executes: the launcher must end all other ranks soon and with an
+# error. Usage: killed.sh LAUNCHER LIBRARY PROGRAM
 set -u
 . "$(dirname "$0")/../../scripts/mpi-environment.sh"
 log=$(mktemp)

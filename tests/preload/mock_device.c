@@ -1,7 +1,7 @@
 /*
- * Stands for a GPU runtime: built once as libcuda.so.1, once as libamdhip64.so.6, once as libze_loader.so.1. "Device
- * memory" is memory that the processor may not touch, except while a copy runs, or where the test makes it readable to
- * play a GPU-aware MPI library.
+ * Mock of a GPU runtime: built as libcuda.so.1, as libamdhip64.so.6, and as libze_loader.so.1. "Device memory" is
+ * memory that the processor must not access, except during a copy, or where the test makes it readable to simulate a
+ * GPU-aware MPI library.
  */
 #include <stdint.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static int contexts;
 int cuPointerGetAttribute(void *value, int attribute, unsigned long long pointer)
 {
     if (!holds((void *)(uintptr_t)pointer))
-        return 1; /* CUDA_ERROR_INVALID_VALUE: not a pointer of CUDA's */
+        return 1; /* CUDA_ERROR_INVALID_VALUE: not a CUDA pointer */
     if (attribute == 1)
         *(void **)value = &contexts;
     else

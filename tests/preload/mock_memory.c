@@ -1,6 +1,6 @@
 /*
- * Allocations of the preload library fail while mock_memory_fails is set; everybody else's do not. Preloaded behind the
- * library, under glibc.
+ * Makes allocations of the preload library fail while mock_memory_fails is set; allocations of other libraries and of
+ * the program succeed. It must be preloaded after the library, under glibc.
  */
 #include <dlfcn.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@ extern void *__libc_realloc(void *old, size_t bytes);
 
 int mock_memory_fails;
 
-/* Whether to fail, for a caller of this address. */
+/* Returns whether an allocation by the caller at this address must fail. */
 static int refuses(void *caller)
 {
     Dl_info info;

@@ -1,6 +1,6 @@
 /*
- * Only in builds with a sanitizer: what the program starts (the sanitizer's symbolizer, a shell) has no sanitizer, and
- * could not load the library that is preloaded here.
+ * Only in builds with a sanitizer: programs that the test program starts (the sanitizer's symbolizer, a shell) have no
+ * sanitizer and could not load the preloaded library.
  */
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-"""mpi4py: objects and buffers, in place, sub-communicators; prints what must be the same with a preload library."""
+"""mpi4py: objects and buffers, in place, sub-communicators. The output must be the same with a preload library."""
 from array import array
 
 from mpi4py import MPI

@@ -1,6 +1,6 @@
 /*
- * What MPI promises: an ordinary MPI program that must behave the same with and without a preload library. Each
- * function is one promise.
+ * Guarantees of the MPI standard: an ordinary MPI program that must behave the same with and without a preload library.
+ * Each function tests one guarantee.
  *
  *     mpirun -n 4 semantics        mpirun -n 2 semantics communicators
  */
@@ -28,7 +28,7 @@ static int all_ranks(void) { return ranks * (ranks - 1) / 2; }
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
 
-/* Values for which every order of adding gives other bits. All ranks must have the same ones, every time. */
+/* Values for which every summation order yields different bits. All ranks must have the same bits in every call. */
 static void identical(void)
 {
     double value[64], first[64], again[64], root[64];
@@ -41,7 +41,7 @@ static void identical(void)
     check(memcmp(first, root, sizeof root) == 0, "a sum of doubles differs from rank 0's");
     check(memcmp(first, again, sizeof again) == 0, "the same sum gives other bits the second time");
     if (rank == 0)
-        printf("sum %a\n", first[17]); /* the caller compares runs */
+        printf("sum %a\n", first[17]); /* the caller compares the output of several runs */
 }
 
 static void in_place(void)
@@ -59,7 +59,7 @@ static void in_place(void)
     check(rank > 1 || all[0] == rank * 20, "Reduce_scatter_block in place: %d", all[0]);
 }
 
-/* Only the bytes are the same: one rank has them strided, one at absolute addresses. */
+/* Only the type signatures match: one rank uses strided elements, another one absolute addresses. */
 static void gather_types(void)
 {
     int strided[6] = {rank, -1, rank + 1, -1, rank + 2, -1}, plain[3] = {rank, rank + 1, rank + 2}, all[12] = {0};
@@ -86,7 +86,7 @@ static void gather_types(void)
         MPI_Type_free(&type);
 }
 
-/* ---- What must not wait ------------------------------------------------------------------------------------------ */
+/* ---- Calls that must not block ----------------------------------------------------------------------------------- */
 
 static void nothing_waits(void)
 {
@@ -94,11 +94,11 @@ static void nothing_waits(void)
     MPI_Request request;
     int mine = 1, sum = 0, word = 0;
     MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
-#ifdef OPEN_MPI /* MPICH's own waits for the others even with nothing to add */
+#ifdef OPEN_MPI /* MPICH's own call waits for the other ranks even if the count is 0 */
     if (rank == 0)
         MPI_Allreduce(NULL, NULL, 0, MPI_INT, MPI_SUM, fresh);
 #endif
-    if (rank == 0) { /* the others come only after this */
+    if (rank == 0) { /* the other ranks call only after this */
         MPI_Iallreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, fresh, &request);
         for (int r = 1; r < ranks; r++)
             MPI_Send(&word, 1, MPI_INT, r, 0, MPI_COMM_WORLD);
@@ -112,7 +112,7 @@ static void nothing_waits(void)
     MPI_Comm_free(&fresh);
 }
 
-/* A receive of anything on the same communicator gets what the program sent, and nothing else. */
+/* A receive with wildcards on the same communicator matches only the program's own message. */
 static void any_source(void)
 {
     MPI_Request request;
@@ -148,7 +148,7 @@ static void intercommunicator(void)
     check(sum_of_ranks(MPI_COMM_SELF) == rank, "a communicator of one rank");
 }
 
-/* Whether memory that was freed is given out again: not under AddressSanitizer, which looks for leaks itself. */
+/* Whether freed memory is reused. It is not under AddressSanitizer, which also detects leaks itself. */
 #if defined __has_feature
 #if __has_feature(address_sanitizer)
 #define KEEPS_FREED_MEMORY 1
@@ -158,7 +158,7 @@ static void intercommunicator(void)
 #define KEEPS_FREED_MEMORY 0
 #endif
 
-/* More at once than the library gives communicators of its own to; then thousands, one after the other. */
+/* First more communicators at once than the library supports, then thousands, one after another. */
 static void many_communicators(void)
 {
     enum { AT_ONCE = 300, IN_TURN = 1000 };
@@ -216,7 +216,7 @@ static void threads(int provided)
 
 /* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
-/* Wrong arguments get the MPI library's own errors, on a communicator that is served otherwise. */
+/* Invalid arguments cause the MPI library's own errors, on a communicator on which Trivance executes valid calls. */
 static void errors(void)
 {
     MPI_Comm comm;

@@ -1,5 +1,5 @@
 /*
- * MPI sessions: a program that never calls MPI_Init, and so has no MPI_COMM_WORLD.
+ * MPI sessions: the program never calls MPI_Init and so has no MPI_COMM_WORLD.
  */
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /*
- * Communicators whose nodes form no torus: TRIVANCE_TORUS or a topology file says where the ranks are, and the results
- * are the MPI library's. preloaded.sh finds in the log what served the calls. The arguments describe communicators, with a
- * slash between two of them:
+ * Communicators whose nodes form no torus: TRIVANCE_TORUS or a topology file gives the ranks' coordinates, and the
+ * results equal the MPI library's. preloaded.sh checks in the log how the calls were executed. The arguments describe
+ * communicators, separated by slashes:
  *   RANK…               these ranks of MPI_COMM_WORLD, in this order
  *   grid SIZE PERIOD …  a Cartesian communicator, of which some dimensions may not be periodic
  */
@@ -34,7 +34,7 @@ static void reduce(MPI_Comm comm, int count, MPI_Op op)
     check(memcmp(out, right, (size_t)count * sizeof *out) == 0, "%d ints differ from the MPI library's", count);
 }
 
-/* All ranks have the bits of the first. */
+/* All ranks have the same bits as the first rank. */
 static void reduce_doubles(MPI_Comm comm, int count)
 {
     static double value[COUNT_MAX], first[COUNT_MAX];
@@ -100,7 +100,7 @@ static MPI_Comm make_grid(int dims, char *const *word)
     return comm;
 }
 
-/* The communicator that these words describe. */
+/* Creates the communicator that these words describe, and tests it. */
 static void try_words(int words, char *const *word)
 {
     MPI_Comm comm = words > 0 && strcmp(word[0], "grid") == 0 ? make_grid((words - 1) / 2, word + 1)

@@ -1,11 +1,11 @@
 /*
- * Random collectives on random communicators, every result compared with that of the PMPI_ function. An ordinary MPI
- * program: run it with a preload library, which sees the MPI_ calls and not the PMPI_ ones.
+ * Random collectives on random communicators; every result is compared with that of the PMPI_ function. An ordinary MPI
+ * program: run it with a preload library, which intercepts the MPI_ calls but not the PMPI_ ones.
  *
  *     mpirun -n 4 stress [--seed N] [--calls N]
  *
- * All ranks draw the same numbers, so they make the same calls. The seed is printed first; a run is repeated by it.
- * Exit code 1, and the first few differences in words, if any result was wrong.
+ * All ranks draw the same numbers, so they make the same calls. The seed is printed first; it reproduces the run. If
+ * any result was wrong, the exit code is 1 and the first few differences are described.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -114,7 +114,7 @@ static call_t begin_call(MPI_Comm on, uint64_t draw, bool blocks_in, bool blocks
     return call;
 }
 
-/* `got` elements of the result count; what lies behind, and the input, must be as they were. */
+/* Checks `got` elements of the result; the bytes after them and the input must be unchanged. */
 static void end_call(call_t *call, const char *name)
 {
     size_t at = elements_compare(&call->element, call->output, call->wanted, call->out);
@@ -172,7 +172,7 @@ static void reduce_scatter_block(MPI_Comm on, uint64_t draw)
     end_call(&c, "MPI_Reduce_scatter_block");
 }
 
-/* Equal counts, or the first rank gives one element of its block to the last. */
+/* Counts are equal, or the first rank's block gives one element to the last rank's. */
 static void reduce_scatter(MPI_Comm on, uint64_t draw)
 {
     call_t c = begin_call(on, draw, true, false);
@@ -184,7 +184,7 @@ static void reduce_scatter(MPI_Comm on, uint64_t draw)
         counts[i] = c.count;
     if (c.count > 0 && ranks > 1 && number(draw + 9) % 2)
         counts[0]--, counts[ranks - 1]++;
-    /* The block may be one element larger than begin_call knew. */
+    /* The block may be one element larger than begin_call assumed. */
     if (counts[rank] > c.count) {
         size_t capacity = (c.in + 1) * c.element.size + CANARY;
         c.output = realloc(c.output, capacity);
@@ -208,7 +208,7 @@ static void allgather(MPI_Comm on, uint64_t draw)
     end_call(&c, "MPI_Allgather");
 }
 
-/* Every second rank sends every second element of a longer buffer; the others send plain ones. */
+/* Every second rank sends every second element of a longer buffer; the other ranks send contiguous elements. */
 static void allgather_strided(MPI_Comm on, uint64_t draw)
 {
     call_t c = begin_call(on, draw, false, true);
@@ -259,7 +259,7 @@ static void iallreduce(MPI_Comm on, uint64_t draw)
 static void persistent(MPI_Comm on, uint64_t draw)
 {
     call_t c = begin_call(on, draw, false, false);
-    c.in_place = false; /* it is started more than once */
+    c.in_place = false; /* a persistent call is started several times */
 #ifdef OPEN_MPI
     MPIX_Allreduce_init(c.input, c.output, c.count, c.element.type, c.element.op, on, MPI_INFO_NULL, &c.request);
 #else

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs every fenced `sh` block of the documents, and compiles and runs every fenced `c` block (a whole program), in an
-# empty folder with the built tool in PATH. `make` is replaced by a shim that only checks that the target exists: the
-# targets run, or are run by, everything else in `make check` and `make check-all`.
+# empty folder with the built tool in PATH. `make` is replaced by a shim that only checks that the target exists: `make
+# check` and `make check-all` run the targets, or are run by them.
 # Usage: commands.sh SOURCE BUILD DOCUMENT…
 set -eu -o pipefail
 source=$1 build=$2
@@ -18,7 +18,7 @@ exec /usr/bin/make -C "$source" --no-print-directory -n "\$@" > /dev/null
 SHIM
 chmod +x "$work/bin/make"
 export PATH="$work/bin:$PATH"
-mpicc.openmpi "$source/tests/readme/program.c" -o "$work/empty/program" # the reader's MPI program, in the README
+mpicc.openmpi "$source/tests/readme/program.c" -o "$work/empty/program" # replaces the MPI program of README's reader
 
 # blocks DOCUMENT: writes block-<line>.sh and block-<line>.c
 blocks() {
@@ -37,7 +37,7 @@ for document in "$@"; do
         if [ "${block##*.}" = c ]; then
             run=(bash -c "cc -std=c11 -Wall -Wextra -Werror -I'$source/include' '$block' -o '$work/program' \
                 '$build/src/libtrivance.a' -lm -pthread && '$work/program'")
-        elif [ "${block##*.}" = text ]; then # what a command prints, below "$ command"
+        elif [ "${block##*.}" = text ]; then # the expected output, below "$ command"
             grep -q '^\$ ' "$block" || continue
             run=(bash -eu -c "diff <($(sed -n '1s/^\$ //p' "$block")) <(tail -n +2 '$block')")
         else

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Documents and sources agree: every algorithm is named, every section is on one, every relative link leads somewhere,
-# the version is the same everywhere, and no source file has grown beyond what one reads in a sitting.
+# Documents and sources agree: every algorithm is documented, every section on an algorithm names an existing one, every
+# relative link has a target, the version is the same everywhere, and no source file exceeds the length limit.
 # Usage: documents.sh SOURCE BUILD
 set -eu -o pipefail
 source=$1 build=$2
@@ -22,7 +22,7 @@ while IFS=: read -r document link; do # "docs/tool.md:](networks.md)"
     [ -e "${document%/*}/${link%)}" ] || fault "${document#./} links to ${link%)}, which is not there"
 done < <(grep -oHE '\]\([^)#: ]+\)' ./*.md ./docs/*.md)
 
-picture() { # FILE ARGUMENT…: what `trivance plan ARGUMENT… --format=svg` draws
+picture() { # FILE ARGUMENT…: compares the file with `trivance plan ARGUMENT… --format=svg`
     local file=$1
     shift
     "$build/bin/trivance" plan "$@" --format=svg | cmp -s - "$file" ||

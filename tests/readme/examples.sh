@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs every example of every help text and man page in an empty folder with the built tool in PATH, and compares its
-# output with the rules below. Examples that would take long run on a smaller torus, and those that start MPI jobs with
-# at most four ranks; they are skipped where there is no MPI, as those of the explorer where it was not built.
-# Examples of the testbed, of which there is one per machine, are only read.
+# Runs every example of every help text and man page in an empty folder with the built tool in PATH, and checks its
+# output by the rules below. Examples that would take long run on a smaller torus, and examples that start MPI jobs run
+# with at most four ranks; these are skipped if there is no MPI, and examples of the explorer are skipped if it was not
+# built. Examples of the testbed are only parsed, because a machine can have only one testbed.
 # Usage: examples.sh SOURCE BUILD
 set -eu -o pipefail
 source=$1 build=$2
@@ -14,18 +14,18 @@ mkdir "$work/bin"
 ln -s "$build/bin/trivance" "$work/bin/trivance"
 export PATH="$work/bin:$PATH" COLUMNS=200
 launcher=$(command -v mpirun.openmpi || true)
-if [ "$launcher" ]; then # the user's program, and Slurm's launcher
+if [ "$launcher" ]; then # stand-ins for the user's program and Slurm's launcher
     ln -s "$launcher" "$work/bin/mpirun"
     ln -s "$launcher" "$work/bin/srun"
     mpicc.openmpi "$source/tests/readme/program.c" -o "$work/program"
     mpirun -n 4 trivance topology --dump --torus=2x2 -o "$work/torus.json"
 fi
 
-# The examples of a help text or of a man page.
+# Prints the examples of a help text or of a man page.
 examples_of_help() { trivance $1 --help | sed -n '/^Examples:/,$ { /^  /s/^  //p }'; }
 examples_of_page() { sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/ { /^\.B\|^\.E\|^\.S/!p }' "$1"; }
 
-# Reads an example and writes the command that is run instead of it.
+# Reads an example and prints the command that is run instead of it.
 smaller() {
     sed -e '/-n [0-9]/{s/4x4x4\|2x2x2\|3x3/2x2/g; s/--torus 9/--torus 4/; s/-n \(64\|128\|8\|9\) /-n 4 /}' \
         -e 's/16x16x16/4x4x4/; s/27x27/9x9/; /--nodes/!s/16x16/4x4/' \
@@ -37,7 +37,7 @@ smaller() {
         -e 's/trivance testbed [^&]*[^& ]/& --help/g' <<< "$1"
 }
 
-# holds DESCRIPTION OUTPUT: every description has its line here.
+# holds DESCRIPTION OUTPUT: checks the output by the rule for the description; every description needs a rule here.
 holds() {
     case "$1" in
     'the fastest schedule on a ring of 9, drawn')
@@ -52,7 +52,7 @@ holds() {
     esac
 }
 
-# Whether the file or folder that it names is there.
+# Returns whether the file or folder named by an output option exists.
 writes() {
     [[ $1 =~ --help ]] || [[ ! $1 =~ \ (-o\ [a-z]+\.|--output[\ =])[a-z.-]+ ]] ||
         [ -s "$(sed 's/^.*[ =]//' <<< "${BASH_REMATCH[0]}")" ]
@@ -70,7 +70,7 @@ try() { # WHERE EXAMPLE
     count=$((count + 1))
     command=$(smaller "${command//mpirun.mpich/$(command -v mpirun.mpich || echo mpirun)}")
     [ -z "${ran[$command]-}" ] || return 0
-    [[ $command =~ \ (-o|--output)[\ =]|\> ]] || ran[$command]=1 # what others may read is written in every folder
+    [[ $command =~ \ (-o|--output)[\ =]|\> ]] || ran[$command]=1 # commands that write files run in every folder
     if ! timeout 100 bash -eu -o pipefail -c "$command" < /dev/null > "$work/output" 2> "$work/messages" ||
         { [ "$description" ] && ! holds "$description" "$work/output" > "$work/messages"; } || ! writes "$command"
     then
@@ -81,7 +81,7 @@ try() { # WHERE EXAMPLE
     fi
 }
 
-try_all() { # WHERE LINES, in a folder with what a user has
+try_all() { # WHERE LINES: runs all examples in a folder with a user's files
     local folder=$work/folder line
     rm -rf "$folder"
     mkdir "$folder"
@@ -98,8 +98,8 @@ try_all() { # WHERE LINES, in a folder with what a user has
     done <<< "$2"
 }
 
-declare -A ran   # commands that a help text and a page, or two pages, have in common
-declare -A tried # blocks of examples: the page of a subcommand has those of its help
+declare -A ran   # commands that occur in a help text and a page, or in two pages
+declare -A tried # blocks of examples: a subcommand's page contains those of its help
 subcommands=$(trivance --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 parts=$(trivance testbed --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/testbed \1/p')
 [ "$(wc -w <<< "$subcommands")" -ge 13 ] && [ "$(wc -l <<< "$parts")" -ge 6 ]

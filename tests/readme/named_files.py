@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every .c or .h file that a comment names exists.
+"""Checks that every .c or .h file named in a comment exists.
 
 Usage: named_files.py SOURCE            exit status 1 with a line for every name without a file
 

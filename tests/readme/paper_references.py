@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The paper has every section and appendix that is referred to, and near each reference is a word about its subject.
+"""Checks that the paper has every section and appendix referred to, and that its subject is mentioned nearby.
 
 Usage: paper_references.py SOURCE       exit status 1 with a line for every reference that is wrong
 
@@ -12,7 +12,7 @@ import os
 import re
 import sys
 
-# The paper's headings, and words of which a text about the section has one.
+# The paper's headings, and words of which at least one must occur in a text about the section.
 HEADINGS = {
     "1": "introduction",
     "2": "model|preliminaries",
@@ -64,7 +64,7 @@ def files(source):
 
 
 def one_line(text):
-    """Comments and strings that go on in the next line, in one."""
+    """Joins comments and strings that continue in the next line."""
     text = re.sub(r'"\n\s*"', "", text)
     return re.sub(r"\s*\n\s*(?:\*|//|#)?\s*", " ", text)
 
@@ -90,7 +90,7 @@ def check_text(text):
 
 
 def check_report(text):
-    """Rows '| 6.1 | Ring of 8: … |' of the report's tables of claims."""
+    """Checks rows '| 6.1 | Ring of 8: … |' of the report's tables of claims."""
     table = text[text.index("## Claim by claim") : text.index("### Where they differ")]
     for number, claim in re.findall(rf"^\| ({NUMBER}) \| ([^|]*) \|", table, re.M):
         wrong = fault(number, claim)

@@ -1,5 +1,5 @@
 /*
- * The reader's MPI program in README: it knows nothing of Trivance.
+ * The reader's MPI program in README; it does not use Trivance's interfaces.
  */
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table of algorithms in docs/algorithms.md is what `trivance list` prints.
+"""Checks that the table of algorithms in docs/algorithms.md equals the output of `trivance list`.
 
 Usage: tables.py SOURCE TOOL            exit status 1 and a line if it differs
        tables.py SOURCE TOOL --mend     writes it
@@ -19,7 +19,7 @@ def table(head, rows):
 
 
 def place(name, source):
-    """Where one reads on: the section, or else the file, which opens with what the algorithm does."""
+    """The place that describes the algorithm: its section, or else its file, whose head comment does."""
     with open(os.path.join(source, "docs/algorithms.md"), encoding="utf-8") as document:
         if f"\n### `{name}`\n" in document.read():
             return "#" + name

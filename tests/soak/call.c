@@ -1,6 +1,6 @@
 /*
- * The calls. Blocks are mostly small, since what differs is found by the number of calls; one vector in thirty is large
- * enough to travel in several pieces.
+ * The calls of random programs. Most blocks are small, because the number of calls determines how many differences are
+ * found; one vector in thirty is large enough to be sent in several fragments.
  */
 #include "call.h"
 
@@ -12,7 +12,7 @@
 #ifdef OPEN_MPI
 #include <mpi-ext.h>
 #endif
-#if MPI_VERSION < 4 /* Open MPI 4.1 has the persistent ones under the names that they had before the standard */
+#if MPI_VERSION < 4 /* Open MPI 4.1 has the persistent calls under their pre-standard names */
 #define MPI_Allreduce_init            MPIX_Allreduce_init
 #define MPI_Reduce_scatter_block_init MPIX_Reduce_scatter_block_init
 #define MPI_Reduce_scatter_init       MPIX_Reduce_scatter_init
@@ -22,11 +22,11 @@
 
 bool call_apart;
 
-/* ---- Drawing ----------------------------------------------------------------------------------------------------- */
+/* ---- Random calls ------------------------------------------------------------------------------------------------ */
 
-/* What follows is legal and fails without Trivance, too. All ranks of a communicator decide alike. */
+/* The following calls are legal, but fail without Trivance, too. All ranks of a communicator decide alike. */
 
-/* MPICH 4.0: the two directions of an AllGather between groups meet each other's messages. */
+/* MPICH 4.0: in an AllGather between groups, messages of one direction match receives of the other. */
 static bool is_call_broken(const call_t *call)
 {
 #ifdef MPICH
@@ -37,8 +37,8 @@ static bool is_call_broken(const call_t *call)
 #endif
 }
 
-/* Both MPI libraries fail with long double complex elements between gaps: Open MPI 4.1 has a buffer of 16 bytes for an
- * element that two pieces of a message share, MPICH 4.0 says that a message is truncated. */
+/* Both MPI libraries fail with long double complex elements separated by gaps: Open MPI 4.1 has a buffer of 16 bytes
+ * for an element that is split between two fragments, and MPICH 4.0 reports a truncated message. */
 static bool are_layouts_broken(const call_t *call)
 {
     return call->element.part[0].size > 8 && call->element.parts == 2;
@@ -60,7 +60,7 @@ static void draw_kind(draw_t *draw, call_t *call)
         {ALLREDUCE,     ALLREDUCE, ALLREDUCE, ALLGATHER, ALLGATHER, BARRIER, REDUCE_SCATTER_BLOCK, REDUCE_SCATTER_BLOCK,
          REDUCE_SCATTER};
     static const form_t form[] = {BLOCKING, BLOCKING, BLOCKING, NONBLOCKING, NONBLOCKING, PERSISTENT};
-    /* The groups of an intercommunicator need not have equal numbers of ranks, which a Reduce-Scatter would need. */
+    /* The groups of an intercommunicator may differ in size, which a Reduce-Scatter does not allow. */
     call->collective = one[draw_below(draw, call->inter ? 6 : 9)];
     call->form = form[draw_below(draw, call->inter ? 5 : 6)];
     if (is_call_broken(call))
@@ -94,7 +94,7 @@ static void measure(draw_t *draw, call_t *call)
 
 static void allocate(call_t *call)
 {
-    draw_t own = draw_begin(call->seed, (uint64_t)call->rank, call->inter); /* layouts are each rank's own */
+    draw_t own = draw_begin(call->seed, (uint64_t)call->rank, call->inter); /* each rank has its own layouts */
     size_t most = call->in > call->out ? call->in : call->out;
     call->input = malloc(most * call->element.extent + 1);
     call->wanted = malloc(most * call->element.extent + 1);
@@ -162,7 +162,7 @@ void call_free(call_t *call)
 
 /* ---- Posting ----------------------------------------------------------------------------------------------------- */
 
-static double seconds(void) /* the same clock for all ranks of a machine; MPI_Wtime has an origin of its own */
+static double seconds(void) /* the same clock for all ranks of a machine; MPI_Wtime may have an origin per process */
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -229,7 +229,7 @@ void call_post(call_t *call)
         to = layout_start(&call->receive);
     }
     if (call->in_place && call->collective == ALLGATHER)
-        call->send.type = call->element.type; /* MPI does not look at it */
+        call->send.type = call->element.type; /* MPI ignores it */
     if (call->form == BLOCKING)
         post_blocking(call, from, to);
     else if (call->form == NONBLOCKING)
@@ -265,7 +265,7 @@ static void scatter(const call_t *c, const char *whole)
     free(at);
 }
 
-/* By way of the first rank. */
+/* Computes the reference by other collectives, through the first rank. */
 static void refer_apart(const call_t *c)
 {
     const element_t *e = &c->element;
@@ -296,7 +296,7 @@ void call_reference(call_t *call)
         refer(call);
 }
 
-/* ---- Comparing --------------------------------------------------------------------------------------------------- */
+/* ---- Comparison -------------------------------------------------------------------------------------------------- */
 
 static void name(const call_t *call, char *text, size_t size, const char *wrong)
 {
@@ -309,7 +309,7 @@ static void name(const call_t *call, char *text, size_t size, const char *wrong)
              call->round, call->receive.derived ? call->receive.name : "", call->receive.derived ? ": " : "", wrong);
 }
 
-/* What is wrong with the buffers, or NULL. */
+/* Returns a description of the error in the buffers, or NULL. */
 static const char *check_buffers(const call_t *call, char *got)
 {
     bool gathers = call->collective == ALLGATHER;

@@ -1,6 +1,6 @@
 /*
- * One call of a random program: drawn alike on all ranks of its communicator, posted, completed, done once more by the
- * PMPI_ functions, compared.
+ * One call of a random program. It is drawn identically on all ranks of its communicator, posted, completed, repeated
+ * with the PMPI_ functions, and compared.
  */
 #ifndef TRIVANCE_TESTS_SOAK_CALL_H
 #define TRIVANCE_TESTS_SOAK_CALL_H
@@ -16,32 +16,32 @@ typedef struct call {
     form_t form;
     const comm_t *comm;
     bool inter;
-    int ranks, rank, blocks, leader; /* blocks that an AllGather brings: from the other group of an intercommunicator */
+    int ranks, rank, blocks, leader; /* blocks: received by an AllGather, those of the other group */
     element_t element;
-    int count, *counts; /* of a block; of all blocks where they differ */
+    int count, *counts; /* of a block; of all blocks if they differ */
     bool in_place, referenced;
     size_t in, out; /* elements */
-    char *input;    /* one element behind the other */
+    char *input;    /* contiguous elements */
     char *wanted;
     layout_t send, receive;
     MPI_Request request;
     int round;            /* of a persistent call */
     double entered, left; /* seconds, of a blocking barrier */
-    uint64_t seed, hash;  /* hash: of all results that are the same on all ranks */
+    uint64_t seed, hash;  /* hash of all results that must be the same on all ranks */
 } call_t;
 
-/* Whether references are made by functions of other names than those that are tested: a component of the MPI library
- * serves the PMPI_ functions, too. */
+/* Whether references are computed by other collectives than the tested ones, because a component of the MPI library
+ * also executes the PMPI_ functions. */
 extern bool call_apart;
 
 call_t call_draw(draw_t *draw, const comm_t *comm);
-/* New values, which call_draw's call needs before it is posted or started. */
+/* Draws new values. It must be called after call_draw and before the call is posted or started. */
 void call_fill(call_t *call);
-/* A blocking call is complete then; a persistent one is made, and started by MPI_Start. */
+/* Posts the call. A blocking call is then complete; a persistent one is created, and is started by MPI_Start. */
 void call_post(call_t *call);
-/* Blocking, so in the same order on all ranks. */
+/* Computes the reference result. It is blocking, so all ranks must call it in the same order. */
 void call_reference(call_t *call);
-/* NULL where the complete call's result is right; else what is wrong, in `text`. */
+/* Returns NULL if the result of the completed call is right; otherwise `text`, with a description of the error. */
 const char *call_check(call_t *call, char *text, size_t size);
 void call_free(call_t *call);
 

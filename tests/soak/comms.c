@@ -1,6 +1,6 @@
 /*
- * Ways to make a communicator. What is drawn is the same on all ranks of the parent, so no rank makes another kind; a
- * rank that is no member of the parent has drawn the same numbers and makes none.
+ * Ways to create a communicator. All ranks of the parent draw the same values, so all create the same kind; a rank that
+ * is not a member of the parent draws the same values and creates none.
  */
 #include "comms.h"
 
@@ -30,9 +30,10 @@ static int leader_of(MPI_Comm comm)
     return leader;
 }
 
-/* ---- Ways -------------------------------------------------------------------------------------------------------- */
+/* ---- Ways to create a communicator ------------------------------------------------------------------------------- */
 
-/* Some for us, some for others. Each serves any number of ranks, and adds in the same order on all of them. */
+/* Hints for Trivance and for the MPI library. Each algorithm here works with any number of ranks, and adds in the
+ * same order on all of them. */
 static const char *const hint[][2] = {{"trivance_algorithm", "trivance-b"},
                                       {"trivance_algorithm", "ring"},
                                       {"trivance_algorithm", "planned"},
@@ -67,7 +68,7 @@ static MPI_Comm idup(MPI_Comm from, int drawn)
     return made;
 }
 
-/* Ranks `low` to `high`, from the last to the first; only they call MPI_Comm_create_group. */
+/* The ranks `low` to `high` in descending order; only these ranks call MPI_Comm_create_group. */
 static MPI_Comm some_ranks(MPI_Comm from, int drawn)
 {
     int size = size_of(from), low = drawn % size, high = low + drawn / size % (size - low);
@@ -98,7 +99,7 @@ static MPI_Comm grid(MPI_Comm from, int drawn)
     return part;
 }
 
-/* Two halves that face each other, or one communicator of both, the upper half first or last. */
+/* An intercommunicator of two halves, or one communicator of both, with the upper half first or last. */
 static MPI_Comm halves(MPI_Comm from, int drawn, bool *inter)
 {
     int size = size_of(from), rank = rank_in(from), upper = rank >= size / 2;
@@ -130,7 +131,7 @@ static MPI_Comm make(const comms_t *comms, MPI_Comm from, int kind, int drawn, b
 {
     MPI_Comm made;
     if (kind >= 4 && *inter)
-        kind = drawn % 4; /* these want one group */
+        kind = drawn % 4; /* these kinds require an intracommunicator */
     if (kind == 9 && size_of(from) == 1)
         kind = 0;
     if (kind == 2 && comms->plain)

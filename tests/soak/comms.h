@@ -1,6 +1,6 @@
 /*
- * Communicators of one thread of a random program: made from one another in all of MPI's ways, and freed. Every rank of
- * MPI_COMM_WORLD takes part in the drawing; one that is no member has MPI_COMM_NULL.
+ * The communicators of one thread of a random program: created from one another in all of MPI's ways, and freed. Every
+ * rank of MPI_COMM_WORLD takes part in the drawing; a rank that is not a member has MPI_COMM_NULL.
  */
 #ifndef TRIVANCE_TESTS_SOAK_COMMS_H
 #define TRIVANCE_TESTS_SOAK_COMMS_H
@@ -12,7 +12,7 @@
 typedef struct comm {
     MPI_Comm comm;
     bool inter;
-    int leader; /* the rank in MPI_COMM_WORLD of its first rank; of the local group's first */
+    int leader; /* world rank of the first rank, or of the local group's first */
 } comm_t;
 
 typedef struct comms {
@@ -20,14 +20,14 @@ typedef struct comms {
     comm_t slot[SLOTS];
     long made;
     bool plain; /* no hints */
-    bool whole; /* only duplicates of `home` are drawn, and none is made beside other threads */
+    bool whole; /* only duplicates of `home`, and none while other threads run */
 } comms_t;
 
-/* Not in several threads at once. */
+/* Must not be called by several threads at once. */
 void comms_begin(comms_t *comms);
 void comms_end(comms_t *comms);
 
-/* Fills the slot, which must be empty, from one of the others or from `home`. */
+/* Fills the slot, which must be empty, with a communicator created from another slot or from `home`. */
 void comms_make(comms_t *comms, int slot, draw_t *draw);
 void comms_drop(comms_t *comms, int slot);
 

@@ -1,5 +1,6 @@
 /*
- * MPI_Wait one by one, MPI_Test in turns, MPI_Waitall, MPI_Waitany, MPI_Testsome; four threads that wait and test.
+ * Completes requests by MPI_Wait one at a time, MPI_Test in turns, MPI_Waitall, MPI_Waitany or MPI_Testsome, or by four
+ * threads that wait and test.
  */
 #include "complete.h"
 
@@ -8,7 +9,7 @@
 #define REQUESTS_MAX 64
 #define THREADS      4
 
-/* Every fourth of the requests is one thread's. */
+/* The part of the requests that one thread completes: every fourth. */
 typedef struct share {
     MPI_Request *request;
     int count, first;
@@ -21,7 +22,7 @@ static void *wait_for_share(void *context)
         int done = 0;
         while (share->first % 2 && !done)
             MPI_Test(&share->request[i], &done, MPI_STATUS_IGNORE);
-        MPI_Wait(&share->request[i], MPI_STATUS_IGNORE); /* of one that is complete: nothing */
+        MPI_Wait(&share->request[i], MPI_STATUS_IGNORE); /* no effect on a completed request */
     }
     return NULL;
 }
@@ -95,7 +96,8 @@ bool complete(MPI_Request **request, int count, int way, draw_t *draw, MPI_Comm 
     case 4: test_some(shuffled, count); break;
     default: good = complete_beside(shuffled, count, home);
     }
-    /* MPICH 4.0 tells of a persistent request again and again, so MPI_Waitany and MPI_Testsome may have left some. */
+    /* MPICH 4.0 may report a persistent request repeatedly, so MPI_Waitany and MPI_Testsome may have left some
+     * incomplete. */
     MPI_Waitall(count, shuffled, status);
     for (int i = 0; i < count; i++)
         *request[order[i]] = shuffled[i];

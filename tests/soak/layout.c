@@ -1,5 +1,6 @@
 /*
- * The layouts. A type of absolute addresses begins at its own first byte (the lower bound), so that block follows block.
+ * Memory layouts of AllGather buffers. A type with absolute addresses begins at its own first byte (the lower bound),
+ * so that consecutive blocks are adjacent.
  */
 #include "layout.h"
 
@@ -67,7 +68,7 @@ layout_t layout_draw(draw_t *draw, const element_t *element, int count, size_t b
                        .step = element->extent,
                        .block = (size_t)count * element->extent};
     int kind = draw ? draw_below(draw, 7) : 0;
-    allocate(&layout, 2 * blocks * layout.block); /* the most that any layout takes */
+    allocate(&layout, 2 * blocks * layout.block); /* the maximum size of any layout */
     if (count == 0 || kind < 4)
         return layout;
     layout.derived = true;

@@ -1,6 +1,6 @@
 /*
- * A preload library that is wrong now and then: on rank 1 one bit of every 40th AllReduce, without which nobody knew
- * whether the comparison sees anything.
+ * A preload library that occasionally returns a wrong result: it flips one bit of every 40th AllReduce on rank 1. It
+ * shows that the comparison detects errors.
  */
 #include <mpi.h>
 

@@ -1,5 +1,5 @@
 /*
- * Threads that make communicators while other threads are in the first collective of theirs. An ordinary MPI program
+ * Threads that create communicators while other threads are in the first collective of theirs. An ordinary MPI program
  * under MPI_THREAD_MULTIPLE; every communicator is used by one thread of each of its ranks.
  *
  *     mpirun -n 3 order [--rounds N] [--seed N]
@@ -11,12 +11,13 @@
  *         b    barrier(x)       barrier(y), then dup(p)
  *         c                     barrier(y)
  *
- * Nothing here waits in a circle. But Open MPI makes communicators one after another, in an order of its own: where a
- * library makes one inside the program's barriers, dup(p) waits for barrier(y), that for the communicator behind
- * barrier(x), and that for dup(p). The first rounds are this one with the delays that show it; in the others the roles
- * of the ranks, the collectives, the delays and the order in which x, y and p were made are drawn.
+ * The program itself has no circular wait. But Open MPI creates communicators one after another, in an order of its
+ * own: if a library creates one inside the program's barriers, dup(p) waits for barrier(y), which waits for the
+ * communicator of barrier(x), which waits for dup(p). The first rounds are this scenario with the delays that expose
+ * it; in the other rounds the roles of the ranks, the collectives, the delays and the order in which x, y and p are
+ * created are random.
  *
- * Exit code 1 with a sentence where a round does not end within PATIENCE seconds.
+ * Exit code 1 with a message if a round does not end within PATIENCE seconds.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -30,14 +31,14 @@
 #include <mpi.h>
 
 #define PATIENCE     30
-#define PLAIN_ROUNDS 3 /* of the drawing above */
+#define PLAIN_ROUNDS 3 /* rounds of the scenario above */
 
 enum { X, Y, P };
 
-/* Drawn alike on all ranks. */
+/* Drawn identically on all ranks. */
 typedef struct round {
     int role[3];     /* ranks of a, b, c */
-    int order[3];    /* in which x, y and p are made */
+    int order[3];    /* in which x, y and p are created */
     int delay_us[4]; /* of the threads 0 of a and b, and 1 of a and b */
     int collective[2];
     int creation;
@@ -160,7 +161,7 @@ static void run_round(const round_t *round)
         MPI_Group_free(&pair);
     }
     MPI_Group_free(&world);
-    MPI_Barrier(MPI_COMM_WORLD); /* so that delays mean something */
+    MPI_Barrier(MPI_COMM_WORLD); /* so that the delays begin at the same time */
     pthread_create(&threads[0], NULL, thread_0, &errand);
     pthread_create(&threads[1], NULL, thread_1, &errand);
     pthread_join(threads[0], NULL);
@@ -181,7 +182,7 @@ static void shuffle(int *items, int count)
 
 static round_t draw_round(int number)
 {
-    /* On a, dup(p) has begun when barrier(x) comes, and barrier(x) has on b when barrier(y) comes. */
+    /* On a, dup(p) has started when barrier(x) starts; on b, barrier(x) has started when barrier(y) starts. */
     round_t round = {.role = {0, 1, 2}, .order = {P, X, Y}, .delay_us = {20000, 0, 0, 40000}};
     if (number < PLAIN_ROUNDS)
         return round;

@@ -1,14 +1,14 @@
 /*
- * First calls of their kind on a communicator while duplicates of it are being made by MPI_Comm_idup. An ordinary MPI
- * program, and a legal one: a blocking collective may come between.
+ * First calls with a new operation signature on a communicator while duplicates of it are being created by
+ * MPI_Comm_idup. An ordinary and legal MPI program: blocking collectives are allowed meanwhile.
  *
  *     mpirun -n 4 pending [--rounds N]
  *
- * Open MPI makes a duplicate by several non-blocking collectives on the communicator, each begun when the one before is
- * over, which is not at the same time on all ranks: where a library posts a non-blocking collective of its own there,
- * ranks take it for one of those.
+ * Open MPI creates a duplicate by several non-blocking collectives on the communicator. Each is started when the
+ * previous one is complete, which happens at different times on the ranks: if a library posts a non-blocking collective
+ * of its own there, the ranks match it with one of those.
  *
- * Exit code 1 with a sentence where a result is wrong, or a round does not end within PATIENCE seconds.
+ * Exit code 1 with a message if a result is wrong, or a round does not end within PATIENCE seconds.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -27,7 +27,8 @@ static void on_alarm(int signal)
     _exit(write(STDERR_FILENO, words, sizeof words - 1) > 0 ? 1 : 2);
 }
 
-/* A sum or a maximum of ones in one of several types, each of them a kind of its own. Whether it is right. */
+/* A sum or a maximum of ones in one of several types, each with its own operation signature. Returns whether it is
+ * right. */
 static int reduce(int kind, MPI_Comm comm, int ranks)
 {
     static const MPI_Datatype types[] = {MPI_INT,   MPI_UNSIGNED, MPI_INT32_T,        MPI_UINT32_T, MPI_LONG,
@@ -53,7 +54,7 @@ int main(int argc, char **argv)
         MPI_Request request[PENDING_MAX];
         alarm(PATIENCE);
         MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &comm);
-        if (round % 2 == 0) /* else the first collective of all comes when duplicates are pending */
+        if (round % 2 == 0) /* else the very first collective is called while duplicates are pending */
             MPI_Barrier(comm);
         for (int kind = 0; kind < KINDS; kind++) {
             const int pending = 1 + kind % PENDING_MAX;

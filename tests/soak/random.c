@@ -1,18 +1,18 @@
 /*
- * Random programs. All that MPI allows and that Trivance could touch, drawn; every result compared with the PMPI_
- * function's, and the bits of results that all ranks have with the other ranks'. An ordinary MPI program: run it with a
- * preload library, which sees the MPI_ calls and not the PMPI_ ones, or with --apart under a component of the MPI
- * library, which sees both; references then come from other collectives.
+ * Random programs. They draw all calls that MPI allows and that Trivance may execute. Every result is compared with
+ * that of the PMPI_ function, and results that all ranks have are compared bit by bit between ranks. An ordinary MPI
+ * program: run it with a preload library, which intercepts the MPI_ calls but not the PMPI_ ones, or with --apart under
+ * a component of the MPI library, which executes both; references are then computed by other collectives.
  *
  *     mpirun -n 4 random [--seed N] [--calls N] [--threads N] [--apart] [--no-hints]
  *
- * All ranks draw the same numbers, so they make the same calls in the same order, each on communicators that it is a
- * member of: whatever the order in which an MPI library works, nothing waits in a circle. With threads, each has a
- * program and communicators of its own. `window` calls follow one another without anything between them; then requests
- * are completed in an order of each rank's own, and all results are looked at.
+ * All ranks draw the same numbers, so they make the same calls in the same order, each on the communicators of which it
+ * is a member. A circular wait is therefore impossible in whatever order an MPI library works. With --threads, each
+ * thread has a program and communicators of its own. `window` calls follow one another directly; then each rank
+ * completes the requests in its own order, and all results are checked.
  *
- * A call counts once, whatever the number of its ranks. Exit code 1, and the first few differences in words, if a
- * result was wrong or nothing was compared, or nothing ended for PATIENCE seconds.
+ * A call is counted once, whatever the number of its ranks. The exit code is 1, and the first few differences are
+ * described, if a result was wrong, nothing was compared, or nothing was completed for PATIENCE seconds.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -29,17 +29,17 @@
 #define THREADS_MAX 8
 #define PATIENCE    60
 
-/* What is legal and fails without Trivance, too. Open MPI 4.1 crashes in requests whose communicator is freed; and it
- * hangs where several threads make communicators at the same time, now and then those of all ranks, too, so there they
- * are all made before the threads begin, and kept. MPICH 4.0 loses references, and gathers what it has gathered before,
- * when a persistent collective is started for the second time. */
+/* Legal actions that fail without Trivance, too. Open MPI 4.1 crashes in requests whose communicator is freed. It
+ * also sometimes hangs when several threads create communicators at the same time, even those of all ranks, so there
+ * all communicators are created before the threads start, and kept. MPICH 4.0 loses references, and gathers the
+ * previous data again, when a persistent collective is started for the second time. */
 #ifdef OPEN_MPI
 static const bool may_outlive = false, may_restart = true, may_make_parts = false;
 #else
 static const bool may_outlive = true, may_restart = false, may_make_parts = true;
 #endif
 
-/* What a rank tells of a call: nothing (member = 0) where it is no member of the communicator. */
+/* Record of a call that a rank sends to rank 0: empty (member = 0) if the rank is not a member of the communicator. */
 typedef struct record {
     uint64_t member, hash; /* member: 1 + the leader of the communicator */
     double entered, left;
@@ -52,7 +52,7 @@ typedef struct worker {
     call_t call[WINDOW];
     bool pending[WINDOW];
     record_t record[WINDOW];
-    comm_t twin[WINDOW]; /* of communicators that were freed before the end of their calls */
+    comm_t twin[WINDOW]; /* duplicates of communicators that were freed before their calls were complete */
     int twins;
     int position, window;
     draw_t private; /* differs between ranks */
@@ -89,7 +89,7 @@ static void on_alarm(int signal)
     _exit(1);
 }
 
-/* ---- The end of calls -------------------------------------------------------------------------------------------- */
+/* ---- Completion of calls ----------------------------------------------------------------------------------------- */
 
 static void check(worker_t *w, int at)
 {
@@ -109,8 +109,8 @@ static void retire(worker_t *w, int at)
     w->pending[at] = false;
 }
 
-/* Before its communicator is freed: persistent calls end, others stay outstanding where they may, and a duplicate is
- * kept for their references. */
+/* Called before the communicator is freed: completes persistent calls, leaves others outstanding where that is
+ * allowed, and keeps a duplicate for their references. */
 static void detach(worker_t *w, const comm_t *comm)
 {
     comm_t *twin = NULL;
@@ -134,7 +134,7 @@ static void detach(worker_t *w, const comm_t *comm)
     }
 }
 
-/* Rank 0 looks at what all have told. */
+/* Rank 0 compares the records of all ranks. */
 static void compare_ranks(worker_t *w)
 {
     int bytes = w->position * (int)sizeof(record_t);
@@ -172,7 +172,7 @@ static void complete_all(worker_t *w, bool persistent_only, int way)
         complain(w, "a communicator made while others completed requests has another sum");
 }
 
-/* Persistent calls run once more, on other values. */
+/* Starts persistent calls once more, with other values. */
 static void run_again(worker_t *w, int way)
 {
     int again = 0;

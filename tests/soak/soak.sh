@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Random programs until so many calls are compared, under one of the ways into Trivance, on several numbers of ranks,
-# with and without threads, with several settings.
+# Runs random programs until a number of calls has been compared, with the preload library or the component, on several
+# numbers of ranks, with and without threads, with several settings.
 # Usage: soak.sh preload|component LIBRARY LAUNCHER PROGRAM CALLS [quick|all]
 #   LIBRARY   the preload library, or the component's folder
-#   CALLS     the minimum number of compared calls; every row below has its share of them
-#   quick     the first row alone, in one run (`make check`); all: every row, and a line per run (`make soak`); else the
+#   CALLS     the minimum number of compared calls, which the rows below share
+#   quick     only the first row, in one run (`make check`); all: every row, and a line per run (`make soak`); else the
 #             rows marked "check" (`make check-all`)
 #   SEED=…    the first seed (default 1)
-# The closing line is "N calls compared, M differ". Exit status 1 where one differs, hangs, or Trivance served none.
+# The last line is "N calls compared, M differ". The exit status is 1 if a result differs, a run hangs, or Trivance
+# executed no call.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../../scripts/mpi-environment.sh"
@@ -18,8 +19,8 @@ trap 'rm -f "$log"' EXIT
 nodes=TRIVANCE_TOPOLOGY_FILE=$here/../preload/round-robin.json
 rules="TRIVANCE_TUNE=allreduce:0-1k:@ring;allreduce:64k-inf:@mpi;allgather:0-inf:@bruck-b"
 
-# When, share of the calls, ranks, threads, calls of a run (of a thread), setting. MPICH is slow where ranks outnumber
-# cores: a call waits for milliseconds until the others' turn comes.
+# Columns: tier, share of the calls, ranks, threads, calls per run and thread, setting. MPICH is slow if ranks outnumber
+# cores: a call waits for milliseconds until the other ranks are scheduled.
 if [[ $launcher == *mpich* ]]; then
     rows="check 88 2 1 2500 TRIVANCE_TORUS=2
           check 10 2 3 600 TRIVANCE_TORUS=2
@@ -55,7 +56,7 @@ if [ "$extent" = quick ]; then
 fi
 shares=$(awk '{ n += $2 } END { print n }' <<< "$rows")
 
-# run RANKS THREADS CALLS SETTING: to $log
+# run RANKS THREADS CALLS SETTING: runs the program; its output goes to $log
 run() {
     local ranks=$1 program=("$program" --threads "$2" --calls "$3" --seed "$seed") setting=$4
     if [ "$way" = preload ]; then
@@ -69,7 +70,7 @@ run() {
 began=$SECONDS compared=0 differ=0 failed=0 served=0
 while read -r _ share ranks threads calls setting; do
     part=$(((wanted * share + shares - 1) / shares))
-    least=$((compared + part)) calls=$((part < 50 ? 50 : part < calls ? part : calls)) # a run is no longer than its share
+    least=$((compared + part)) calls=$((part < 50 ? 50 : part < calls ? part : calls)) # at most the row's share
     until [ "$compared" -ge "$least" ]; do
         run "$ranks" "$threads" "$calls" "$setting"
         code=$?
@@ -80,7 +81,7 @@ while read -r _ share ranks threads calls setting; do
             failed=$((failed + 1))
             echo "soak.sh: exit code $code, $said:"
             grep -v '^trivance: comm' "$log" | head -n 20
-            [ "${more:-0}" -gt 0 ] || break # it hung or crashed: the next row
+            [ "${more:-0}" -gt 0 ] || break # it hung or crashed: continue with the next row
         fi
         compared=$((compared + ${more:-0})) differ=$((differ + ${wrong:-0})) seed=$((seed + 1))
         [ "$extent" != all ] || echo "$compared of $wanted calls compared, $differ differ; about" \

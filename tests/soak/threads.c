@@ -1,13 +1,13 @@
 /*
- * The TRV_ functions under MPI_THREAD_MULTIPLE; meant for ThreadSanitizer (`make check-all`), and right without it.
+ * The TRV_ functions under MPI_THREAD_MULTIPLE; meant for ThreadSanitizer (`make check-all`), but valid without it.
  *
  *     mpirun -n 2 threads [--rounds N]
  *
- * Threads of every rank, each in rounds of its own:
+ * Threads of every rank, each with its own rounds:
  *
- *     givers   two, each with communicators of its own: a duplicate is made, used by blocking, non-blocking and
+ *     givers   two, each with communicators of its own: a duplicate is created, used by blocking, non-blocking and
  *              persistent calls and by a plan, and freed, half of the time before its requests are complete;
- *     poster   posts requests on one communicator, which four threads complete, by TRV_Wait and by TRV_Test; they start
+ *     poster   posts requests on one communicator; four threads complete them by TRV_Wait and by TRV_Test, start the
  *              persistent ones once more, and free them.
  *
  * Every sum is checked. Exit code 1 if one is wrong or a function fails.
@@ -22,7 +22,7 @@
 #include <trivance/trivance_mpi.h>
 
 #ifdef OPEN_MPI
-#define GIVERS 1 /* Open MPI 4.1 hangs now and then where several threads make communicators at the same time */
+#define GIVERS 1 /* Open MPI 4.1 sometimes hangs if several threads create communicators at the same time */
 #else
 #define GIVERS 2
 #endif
@@ -39,7 +39,7 @@ static void check(bool holds, const char *what)
         fprintf(stderr, "rank %d: %s: %s\n", world_rank, what, trv_last_error());
 }
 
-/* ---- One request, its buffers and what it must bring ------------------------------------------------------------- */
+/* ---- One request, its buffers and its expected result ------------------------------------------------------------ */
 
 typedef struct job {
     int in[COUNT_MAX], out[COUNT_MAX], count, salt;
@@ -85,11 +85,11 @@ static void finish(job_t *job, bool test)
     int done = 0;
     while (test && !done)
         check(TRV_Test(&job->request, &done) == MPI_SUCCESS, "TRV_Test");
-    check(TRV_Wait(&job->request) == MPI_SUCCESS, "TRV_Wait"); /* of one that is complete: nothing */
+    check(TRV_Wait(&job->request) == MPI_SUCCESS, "TRV_Wait"); /* no effect on a completed request */
     check_sum(job, "the sum of a request");
 }
 
-/* A persistent one runs once more: everyone who completes it does so. */
+/* A persistent request is started once more by the thread that completed it. */
 static void finish_and_free(job_t *job, bool test)
 {
     finish(job, test);
@@ -101,7 +101,7 @@ static void finish_and_free(job_t *job, bool test)
     check(TRV_Request_free(&job->request) == MPI_SUCCESS, "TRV_Request_free");
 }
 
-/* ---- The poster and those who complete --------------------------------------------------------------------------- */
+/* ---- The posting thread and the completing threads --------------------------------------------------------------- */
 
 typedef struct share {
     pthread_t thread;
@@ -139,7 +139,7 @@ static void *run_poster(void *context)
     return NULL;
 }
 
-/* ---- The givers -------------------------------------------------------------------------------------------------- */
+/* ---- Threads with communicators of their own --------------------------------------------------------------------- */
 
 static void run_plan(MPI_Comm comm, job_t *job, int number)
 {
@@ -162,7 +162,7 @@ static void *run_giver(void *context)
               "TRV_Allreduce of a giver");
         check_sum(&job[0], "the sum of a blocking call");
         run_plan(comm, &job[0], round);
-        for (int i = 0; i < 3; i++) { /* from here on requests like these are ours, and outlive the communicator */
+        for (int i = 0; i < 3; i++) { /* Trivance executes these requests, which outlive the communicator */
             fill(&job[i], round + i);
             check(TRV_Allreduce(job[i].in, job[i].out, job[i].count, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS,
                   "TRV_Allreduce of a giver");

@@ -1,8 +1,9 @@
 /*
- * Types, operations, values. Products are of numbers between 1 and 2, so that none overflows and a relative tolerance
- * is enough; floating-point sums have both signs. Integers do not overflow, and those that are compared have no highest
- * bit: there the MPI libraries disagree among themselves (Open MPI 4.1 adds signed char with saturation where it has
- * AVX, MPICH 4.0 compares unsigned integers as if they were signed). Logical values are 0 and 1. Up to nine ranks.
+ * Types, operations and values, for up to nine ranks. Products are of numbers between 1 and 2, so that none overflows
+ * and a relative tolerance is sufficient; floating-point sums have both signs. Integers do not overflow, and integers
+ * that are compared have the highest bit clear, because the MPI libraries differ for it (Open MPI 4.1 adds signed char
+ * with saturation where it has AVX, MPICH 4.0 compares unsigned integers as if they were signed). Logical values are 0
+ * and 1.
  */
 #include "values.h"
 
@@ -29,9 +30,9 @@ int draw_below(draw_t *draw, int limit) { return (int)(draw_next(draw) % (uint64
 
 bool draw_once_in(draw_t *draw, int times) { return draw_below(draw, times) == 0; }
 
-/* ---- Operations of the program's own, all associative ------------------------------------------------------------ */
+/* ---- User-defined operations, all associative -------------------------------------------------------------------- */
 
-static void mix(void *in, void *inout, int *length, MPI_Datatype *type) /* commutes */
+static void mix(void *in, void *inout, int *length, MPI_Datatype *type) /* commutative */
 {
     const unsigned *a = in;
     unsigned *b = inout;
@@ -40,7 +41,7 @@ static void mix(void *in, void *inout, int *length, MPI_Datatype *type) /* commu
         b[i] = a[i] + b[i] + a[i] * b[i];
 }
 
-/* The same on every second number. */
+/* The same operation on every second number. */
 static void mix_gapped(void *in, void *inout, int *length, MPI_Datatype *type)
 {
     const unsigned *a = in;
@@ -50,7 +51,7 @@ static void mix_gapped(void *in, void *inout, int *length, MPI_Datatype *type)
         b[i] = a[i] + b[i] + a[i] * b[i];
 }
 
-static void exclusive(void *in, void *inout, int *length, MPI_Datatype *type) /* commutes */
+static void exclusive(void *in, void *inout, int *length, MPI_Datatype *type) /* commutative */
 {
     const unsigned *a = in;
     unsigned *b = inout;
@@ -65,7 +66,7 @@ static void first(void *in, void *inout, int *length, MPI_Datatype *type)
     memcpy(inout, in, (size_t)*length * sizeof(unsigned));
 }
 
-static void compose(void *in, void *inout, int *length, MPI_Datatype *type) /* maps x -> a x + b */
+static void compose(void *in, void *inout, int *length, MPI_Datatype *type) /* composes maps x -> a x + b */
 {
     const unsigned *f = in;
     unsigned *g = inout;
@@ -81,7 +82,7 @@ typedef struct record {
     double most;
 } record_t;
 
-static void merge(void *in, void *inout, int *length, MPI_Datatype *type) /* commutes */
+static void merge(void *in, void *inout, int *length, MPI_Datatype *type) /* commutative */
 {
     const record_t *a = in;
     record_t *b = inout;
@@ -92,9 +93,9 @@ static void merge(void *in, void *inout, int *length, MPI_Datatype *type) /* com
     }
 }
 
-/* ---- Types that MPI has ------------------------------------------------------------------------------------------ */
+/* ---- Predefined types -------------------------------------------------------------------------------------------- */
 
-/* Which operations MPI allows: a set per type. */
+/* Sets of operations that MPI allows for a type. */
 enum { ORDERS = 1, ADDS = 2, DECIDES = 4, MASKS = 8, PLACES = 16 };
 
 typedef struct row {
@@ -143,7 +144,7 @@ static void add_pair(const char *name, MPI_Datatype type, size_t extent, part_t 
     add(name, type, PLACES, extent, a, b);
 }
 
-/* The name is the text of the type, as everybody knows it. */
+/* The name is the text of the type, as in the MPI standard. */
 #define ROW(adder, type, ...) adder(#type, type, __VA_ARGS__)
 
 static void add_integers(void)
@@ -227,7 +228,7 @@ void values_begin(void)
     add_pairs();
 }
 
-/* ---- Drawing one ------------------------------------------------------------------------------------------------- */
+/* ---- Random elements --------------------------------------------------------------------------------------------- */
 
 static void draw_operation(draw_t *draw, int set, element_t *element)
 {
@@ -273,7 +274,7 @@ static MPI_Datatype record_type(void)
     return made;
 }
 
-/* Operations and types are made anew and freed with the element: what MPI gives out again is another one then. */
+/* Operations and types are created and freed with the element, so a handle that MPI reuses denotes another one. */
 static element_t draw_own(draw_t *draw)
 {
     const part_t word = {0, 4, INTEGER}, second = {4, 4, INTEGER};
@@ -349,7 +350,7 @@ static void fill_part(const element_t *element, const part_t *part, char *at, ui
     bool masks = element->op == MPI_BAND || element->op == MPI_BOR || element->op == MPI_BXOR;
     bool any = masks || element->own_op || element->op == MPI_OP_NULL;
     double fraction = (double)(bits >> 40) / (double)(1 << 24);
-    /* Few different values, so that places decide; no sum or product of nine overflows. */
+    /* Few different values, so that the index decides; no sum or product of nine overflows. */
     unsigned char small[8] = {bits % (element->op == MPI_PROD && part->size == 1 ? 2 : 4)};
     if (part->domain == LOGICAL)
         small[0] = bits & 1;
@@ -371,7 +372,7 @@ void element_fill(const element_t *element, void *buffer, size_t count, uint64_t
                       draw_next(&draw));
 }
 
-/* ---- Comparing --------------------------------------------------------------------------------------------------- */
+/* ---- Comparison -------------------------------------------------------------------------------------------------- */
 
 static bool near(const element_t *element, const char *got, const char *wanted)
 {

@@ -1,8 +1,8 @@
 /*
- * Numbers that are drawn, types with their operations, values, and whether two results are the same.
+ * Random numbers, types with their operations, values, and the comparison of two results.
  *
- * An element is what a count counts: one value of its type, with up to two parts that matter (the real and the
- * imaginary part, value and place of a MINLOC) and bytes between them that do not.
+ * An element is the unit of a count: one value of its type, with up to two significant parts (the real and the
+ * imaginary part, or value and index of a MINLOC) and insignificant bytes between them.
  */
 #ifndef TRIVANCE_TESTS_SOAK_VALUES_H
 #define TRIVANCE_TESTS_SOAK_VALUES_H
@@ -22,7 +22,7 @@ typedef struct draw {
 draw_t draw_begin(uint64_t seed, uint64_t stream, uint64_t number);
 uint64_t draw_next(draw_t *draw);
 int draw_below(draw_t *draw, int limit);
-/* True once in `times`. */
+/* True once in `times` calls on average. */
 bool draw_once_in(draw_t *draw, int times);
 
 /* ---- Elements ---------------------------------------------------------------------------------------------------- */
@@ -30,7 +30,7 @@ bool draw_once_in(draw_t *draw, int times);
 typedef enum domain { INTEGER, LOGICAL, REAL } domain_t;
 
 typedef struct part {
-    size_t at, size; /* bytes that matter; 10 is a long double */
+    size_t at, size; /* significant bytes; 10 for a long double */
     domain_t domain;
 } part_t;
 
@@ -41,23 +41,23 @@ typedef struct element {
     size_t extent;
     part_t part[2];
     int parts;
-    bool own_type, own_op; /* made for this element; element_free frees them */
-    bool exact;            /* any order of the operation gives the same bits */
+    bool own_type, own_op; /* created for this element; element_free frees them */
+    bool exact;            /* the result has the same bits in any order */
 } element_t;
 
-/* Before threads begin. */
+/* Must be called before threads start. */
 void values_begin(void);
 
-/* Of a type that reductions know, with an operation; or of any type, for moving only. */
+/* Draws an element of a type that reductions support, with an operation; or of any type, for data movement only. */
 element_t element_draw(draw_t *draw, bool reduces);
 void element_free(element_t *element);
 
 void element_fill(const element_t *element, void *buffer, size_t count, uint64_t seed);
 
-/* The first element that differs more than another order of adding explains, or `count`. */
+/* Returns the index of the first element whose difference exceeds the effect of another summation order, or `count`. */
 size_t element_compare(const element_t *element, const void *got, const void *wanted, size_t count);
 
-/* Of the bytes that matter. */
+/* Returns a hash of the significant bytes. */
 uint64_t element_hash(const element_t *element, const void *buffer, size_t count);
 
 #endif

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# trivance testbed bench, of algorithms and of a program, and what is left of a testbed that is interrupted while it is
-# set up. As root where the machine has TUN devices and network namespaces; elsewhere skipped (77). Times are judged only
-# where they follow from the emulated network. Usage: bench.sh BUILD MPI…
+# trivance testbed bench, of algorithms and of a program, and the cleanup of a testbed that is interrupted while it is
+# set up. Requires root and a machine with TUN devices and network namespaces; skipped (77) otherwise. Times are checked
+# only where they follow from the emulated network. Usage: bench.sh BUILD MPI…
 set -u -o pipefail
 build=$1
 shift
@@ -9,7 +9,7 @@ tool=$build/bin/trivance
 . "$(dirname "$0")/expect.sh"
 
 echo "== bad input"
-up 3 # whether there can be one
+up 3 # exits with 77 if the machine cannot have a testbed
 down || fail "down"
 refuse "there is no algorithm" bench --algorithm=trivance-x
 refuse "multiples of 8" bench --bytes=7
@@ -17,7 +17,7 @@ refuse "none of on, off and both" bench --rendezvous=maybe
 refuse "is not a rank, a port and a factor" bench --slow-link=0:+0
 refuse "no link leaves rank 2 by port +0 on 3m" bench --torus=3m --cut=2:+0
 refuse "is cut in two places" bench --torus=9 --cut=2:+0 --cut=5:+0
-# Two sizes under the first MPI, one under the other.
+# Two sizes with the first MPI, one with the other.
 bytes=8,4K
 for mpi in "$@"; do
     echo "== $mpi: every algorithm"
@@ -27,7 +27,8 @@ for mpi in "$@"; do
     [ $? -le 1 ] || fail "bench"
     grep -q "During the job deliveries were late by" "$work/out" || fail "no lateness of the job"
     grep -q "rendezvous off" "$work/out" && grep -q "within 15 % of the prediction" "$work/out" || fail "no table"
-    # Each size by all of the library's and nine of ours; every one of ours is known and predicted.
+    # Each size is run by all algorithms of the MPI library and nine of Trivance; each of the nine is known and
+    # predicted.
     awk -F, -v mpi=$mpi -v sizes=$sizes 'NR > 1 && $4 == mpi && $13 > 0 { rows++ }
         NR > 1 && $4 == mpi && $8 == "trivance" && $11 != "" && $16 > 0 && $18 > 0 { ours++ }
         END { exit !(rows >= 13 * sizes && ours == 9 * sizes) }' "$work/results/testbed.csv" ||
@@ -44,7 +45,7 @@ for mpi in "$@"; do
         "$build/examples/conjugate_gradient.$mpi" 100 40 > out 2>&1)
     [ $? -le 1 ] || fail "bench of a program"
     grep -q "with it .* 82 " "$work/out" || fail "not told: two AllReduces per iteration, and two more"
-    # The times are the program's, in which AllReduces are most; both outputs are kept.
+    # The times are the program's, most of which is spent in AllReduce; both outputs are kept.
     awk -F, 'NR > 1 && $10 == "program" && $11 > 0.04 && $14 > 20 && $14 <= 100 && $15 == 82 { rows++ }
         END { exit rows != 2 }' "$work/results/program.csv" || { cat "$work/results/program.csv"; fail "rows"; }
     grep -q "TRIVANCE_BANDWIDTH=50Mb/s.* TRIVANCE_HOP_LATENCY=2ms" "$work/results/3-$mpi-rendezvous-drop-in-1.out" ||

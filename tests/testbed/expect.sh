@@ -1,12 +1,13 @@
-# Functions for the scripts in this folder. A script sets $tool (the trivance program), then sources this file. It creates
-# the temporary folder $work and, at exit, removes it and takes down the testbed that the script has set up.
+# Functions for the scripts in this folder. A script sets $tool (the trivance program), then sources this file. The file
+# creates the temporary folder $work; at exit it removes the folder and takes down the testbed that the script has set
+# up.
 
 work=$(mktemp -d)
 trap '[ -z "${ours-}" ] || "$tool" testbed down > /dev/null; rm -rf "$work"' EXIT
 
 fail() { echo "$(basename "$0"): $*"; [ ! -s "$work/out" ] || cat "$work/out"; exit 1; }
 
-# expect CODE WORDS COMMAND…: exit code and a part of the output.
+# expect CODE WORDS COMMAND…: checks the exit code and that the output contains WORDS.
 expect() {
     local code=$1 words=$2 got
     shift 2
@@ -16,7 +17,7 @@ expect() {
     [ -z "$words" ] || grep -q -e "$words" "$work/out" || fail "the output does not contain '$words': $*"
 }
 
-# refuse WORDS ARGUMENTS…: one line, exit code 2, nothing on standard output.
+# refuse WORDS ARGUMENTS…: expects one line with WORDS, exit code 2, and nothing on standard output.
 refuse() {
     local words=$1
     shift
@@ -24,7 +25,8 @@ refuse() {
     [ "$(wc -l < "$work/out")" = 1 ] || fail "more than one line: $*"
 }
 
-# up ARGUMENTS…: a testbed that this script takes down at its end; exit status 77 where the machine cannot have one.
+# up ARGUMENTS…: sets up a testbed, which is taken down when the script ends; exits with 77 if the machine cannot have
+# one.
 up() {
     "$tool" testbed up "$@" > "$work/out" 2>&1 && ours=1 && return
     grep -q -E "needs root|TUN devices|network namespaces|iproute2|is there already|at work" "$work/out" || fail "up"

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# A testbed with an interface for each link (testbed up --ports), and a job of libtrivance_net on it: what the schedule
-# sends by each port is what the port's interface carries, by the system's own counts. As root where the machine has TUN
-# devices and network namespaces; elsewhere skipped (77).
-# Usage: ports.sh TRIVANCE PROGRAM PROVIDER, the last of which prints libfabric's provider
+# A testbed with an interface for each link (testbed up --ports), and a job of libtrivance_net on it: the system's
+# counters of each interface must match the bytes that the schedule sends by the interface's port. Requires root and a
+# machine with TUN devices and network namespaces; skipped (77) otherwise.
+# Usage: ports.sh TRIVANCE PROGRAM PROVIDER; the program PROVIDER prints libfabric's provider
 set -u -o pipefail
 tool=$1
 program=$2
 provider=$3
-# Messages are sent whole, by a rendezvous: many fragments at once overflow the links' queues, and the system counts what
-# TCP sends again, too.
+# Messages are sent as a whole, with a rendezvous: many fragments at once would overflow the queues of the links, and
+# the system's counters include TCP's retransmissions.
 export TRIVANCE_PIECE=0
 . "$(dirname "$0")/expect.sh"
 
-# job CODE WORDS PROGRAM ARGUMENT…
+# job CODE WORDS PROGRAM ARGUMENT…: runs a program in the testbed; see expect
 job() {
     local code=$1 words=$2
     shift 2
@@ -33,7 +33,7 @@ down
 up 3x3 --bandwidth=100Mb/s --hop-latency=200us --ports
 echo "== an interface for each port"
 unset TRIVANCE_PORTS
-job 0 "^tcp" "$provider" # nodes are hosts: their memory is no way past the links
+job 0 "^tcp" "$provider" # nodes are separate hosts: no messages bypass the links through shared memory
 export TRIVANCE_PORTS=+0=up0,-0=down0,+1=up1,-1=down1
 job 0 "" "$program" 3x3 4 found trivance-b
 unset TRIVANCE_PORTS # the testbed sets the network of the job
@@ -44,7 +44,7 @@ job 0 "" "$program" 3x3 3 kernel trivance-b
 down
 
 up 3 --bandwidth=100Mb/s --hop-latency=200us --ports
-echo "== found without TRIVANCE_PORTS, or among its interfaces" # on a ring, whose jobs start sooner
+echo "== found without TRIVANCE_PORTS, or among its interfaces" # on a ring, whose jobs start faster
 for TRIVANCE_PORTS in "" 10.80.0.0/16 down0,up0; do
     job 0 "" "$program" 3 2 found trivance-b
 done
@@ -57,10 +57,10 @@ job 1 "no interface '10.99.0.0/16'" "$program" 3 2 kernel trivance-b
 [ $? = 2 ] && grep -q "leave one of them out" "$work/out" || fail "--drop-in without MPI"
 down
 
-# Slow links, so that nothing but them takes time.
+# Slow links, so that their time dominates.
 up 3 --bandwidth=5Mb/s --hop-latency=1ms --ports
-# measured CODE PATHS LEAST MOST: the verdict, and by how much both ways together gain, in one of five attempts, since
-# the machine may be busy.
+# measured CODE PATHS LEAST MOST: checks the verdict, and the gain of using both directions at once, in one of five
+# attempts, since the machine may be busy.
 measured() {
     local attempt
     for attempt in 1 2 3 4 5; do

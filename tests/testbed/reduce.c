@@ -1,6 +1,6 @@
 /*
- * AllReduce after AllReduce for the given number of seconds, every result checked: an ordinary MPI program, during which
- * the tests change the network.
+ * An ordinary MPI program that calls AllReduce repeatedly for the given number of seconds and checks every result,
+ * while the tests change the network.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ int main(int argc, char **argv)
     for (int ended = 0; !ended; calls++) {
         for (int i = 1; i < COUNT; i++)
             input[i] = rank * i + calls;
-        input[0] = rank == 0 && MPI_Wtime() - start > seconds; /* so all end together */
+        input[0] = rank == 0 && MPI_Wtime() - start > seconds; /* rank 0 decides, so that all ranks end together */
         MPI_Allreduce(input, output, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         for (int i = 1; i < COUNT; i++)
             wrong += output[i] != ranks * (ranks - 1) / 2 * i + ranks * calls;

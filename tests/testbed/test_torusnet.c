@@ -1,6 +1,6 @@
 /*
- * The emulator's links in virtual time: routes, times by arithmetic, and the packet simulator's times. No device and no
- * clock is needed for this.
+ * The emulator's links in virtual time: routes, times computed by hand, and comparison with the packet simulator's
+ * times. The test needs no device and no clock.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static void enter(tn_net_t *net, tn_packet_t *packet, int from, int to, int64_t 
     assert_true(tn_timer_add(net, packet));
 }
 
-/* Runs until nothing is on its way; the time of the last delivery, and their number. */
+/* Runs until no packet is in flight; returns the time of the last delivery, and the number of deliveries. */
 static int64_t run(tn_net_t *net, int *delivered)
 {
     int64_t last_ns = 0;
@@ -57,7 +57,7 @@ static int64_t run(tn_net_t *net, int *delivered)
     return last_ns;
 }
 
-/* Every route is as short as the torus allows, and the library's own. */
+/* Every route is as short as the torus allows, and equals the library's route. */
 static void test_routes(void **state)
 {
     static const char *const tori[] = {"2", "9", "8", "3x3", "4x3x2", "1x5", "2x2x2x2", "9m", "3mx4", "2x3m"};
@@ -97,7 +97,7 @@ static void test_one_packet(void **state)
     }
     assert_int_equal(net.link[0].count.packets, 4);
     assert_int_equal(net.link[0].count.busy_ns, 4 * TAKEN);
-    /* The slowest link of the way makes the packet long, wherever it is. */
+    /* The slowest link of a route determines a packet's time, at any position in the route. */
     for (int slow = 0; slow < 3; slow++) {
         int64_t start_ns = (10 + slow) * (int64_t)1000000000;
         net.link[slow * net.ports].bandwidth_bps = BANDWIDTH / 4;
@@ -110,8 +110,9 @@ static void test_one_packet(void **state)
     tn_net_destroy(&net);
 }
 
-/* Three flows of four packets share the link from 0 to 1. Its queue is longest at the start, when node 0's own are
- * there and one is being sent; those of the others come over one link, so no faster than they go. */
+/* Three flows of four packets share the link from 0 to 1. Its queue is longest at the start, when node 0's own
+ * packets are queued and one is being sent; packets of the other flows arrive over one link, so no faster than
+ * packets leave. */
 static void test_queue(void **state)
 {
     static tn_packet_t packet[12];
@@ -128,7 +129,7 @@ static void test_queue(void **state)
     tn_net_destroy(&net);
 }
 
-/* Packets do not overtake one another when the way becomes shorter, and are lost where it is cut. */
+/* Packets do not overtake one another when the route becomes shorter, and are lost where it is cut. */
 static void test_change(void **state)
 {
     static tn_packet_t packet[2];
@@ -152,7 +153,8 @@ static void test_change(void **state)
     tn_net_destroy(&net);
 }
 
-/* Once routes are found anew, packets go the other way round a ring that is cut; where that is cut, too, they are lost. */
+/* After new routes are computed, packets travel in the other direction round a ring with a cut; with a second cut
+ * they are lost. */
 static void test_cut(void **state)
 {
     static tn_packet_t packet;
@@ -165,7 +167,7 @@ static void test_cut(void **state)
     enter(&net, &packet, 0, 2, 0);
     assert_int_equal(run(&net, &delivered), 7 * LATENCY + TAKEN);
     assert_int_equal(delivered, 1);
-    enter(&net, &packet, 9, 11, 0); /* row 1 is whole */
+    enter(&net, &packet, 9, 11, 0); /* row 1 has no cut */
     assert_int_equal(run(&net, &delivered), 2 * LATENCY + TAKEN);
     net.link[5 * net.ports + 3].down = true; /* from 5 to 4 */
     tn_route(&net);
@@ -179,7 +181,7 @@ static void test_cut(void **state)
     tn_net_destroy(&net);
 }
 
-/* Between the cards of two ports: each is a queue of its own, as fast as a link. */
+/* Network cards of two ports: each is a queue of its own, as fast as a link. */
 static void test_cards(void **state)
 {
     enum { UP, DOWN };
@@ -191,7 +193,7 @@ static void test_cards(void **state)
     assert_int_equal(tn_net_add_cards(&net), TRV_OK);
     for (int shared = 0; shared < 2; shared++) {
         const int64_t start_ns = shared * (int64_t)1000000000;
-        /* Three each way. By one card they follow one another; by two they do not. */
+        /* Three packets in each direction. With one card they are serialized; with two they are not. */
         for (int i = 0; i < 6; i++) {
             enter(&net, &packet[i], 0, i % 2 ? 8 : 1, start_ns);
             packet[i].leaves = i % 2 && !shared ? DOWN : UP;
@@ -203,7 +205,7 @@ static void test_cards(void **state)
     assert_int_equal(net.card[1][UP].count.bytes, 9 * BYTES);
     assert_int_equal(net.card[1][DOWN].count.bytes, 3 * BYTES);
     assert_int_equal(net.card[0][1 * net.ports + DOWN].count.bytes, 6 * BYTES);
-    /* Both ways end at one card. */
+    /* Both directions end at one card. */
     for (int i = 0; i < 6; i++) {
         enter(&net, &packet[i], i % 2 ? 8 : 1, 0, 3000000000);
         packet[i].leaves = i % 2 ? UP : DOWN;
@@ -211,7 +213,7 @@ static void test_cards(void **state)
     }
     assert_int_equal(run(&net, &delivered) - 3000000000, 6 * TAKEN + LATENCY);
     tn_net_destroy(&net);
-    /* Where both ways are as short, a packet arrives by the port that it is sent to. */
+    /* If both directions are equally short, a packet arrives at the port to which it is addressed. */
     make(&net, "8");
     assert_int_equal(tn_net_add_cards(&net), TRV_OK);
     for (int port = UP; port <= DOWN; port++) {
@@ -263,7 +265,7 @@ static void test_lateness(void **state)
 
 /* ---- The packet simulator's times -------------------------------------------------------------------------------- */
 
-/* Every rank sends `packets` to the one that is `delta` further. */
+/* Every rank sends `packets` packets to the rank `delta` further. */
 static double simulated_ns(const trv_torus_t *torus, int delta, int packets)
 {
     trv_explicit_options_t form = {TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 1, .registers = 2, .units = 1};
@@ -281,7 +283,7 @@ static double simulated_ns(const trv_torus_t *torus, int delta, int packets)
     options.delivery = TRV_DELIVERY_TAIL;
     options.bandwidth_bps = BANDWIDTH;
     options.nic_bandwidth_bps = 1e15;
-    options.link_latency_ns = LATENCY - 256 * 8e9 / BANDWIDTH; /* to every hop it adds a flit's time */
+    options.link_latency_ns = LATENCY - 256 * 8e9 / BANDWIDTH; /* the simulator adds the time of a flit to every hop */
     options.alpha_ns = options.host_latency_ns = options.router_in_ns = options.router_out_ns = 0;
     options.packet_bytes = BYTES;
     assert_int_equal(trv_simulator_create(&simulator, schedule), TRV_OK);

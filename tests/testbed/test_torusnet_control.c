@@ -1,5 +1,5 @@
 /*
- * The emulator's socket: it answers every request, reports what is wrong with it, and changes only what was requested.
+ * The emulator's control socket: it answers every request, reports errors in it, and changes only what was requested.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,7 +52,7 @@ static int end(void **state)
     return 0;
 }
 
-/* The answer to a request of `size` bytes. */
+/* Returns the answer to a request of `bytes` bytes. */
 static const char *ask_bytes(server_t *server, const void *request, size_t bytes)
 {
     static char answer[1 << 14];
@@ -93,24 +93,24 @@ static void test_orders(void **state)
     assert_non_null(strstr(ask(server, "links\n"), "\n4 1 1000000 0 0 "));
     assert_int_equal(strncmp(ask(server, "status\n"), "ok\n" ABOUT, strlen("ok\n" ABOUT)), 0);
     *link = link[1];
-    /* Both ways: 4 is in the middle of a row. */
+    /* Both directions: 4 is in the middle of a row. */
     assert_string_equal(ask(server, "both 4 0 down\n"), "ok\n");
     assert_true(link[-1].down && !link->down);
     assert_string_equal(ask(server, "route\n"), "ok\n");
     assert_string_equal(ask(server, "both 4 0 up\n"), "ok\n");
     assert_true(unchanged(&server->net));
     assert_string_equal(ask(server, "route\n"), "ok\n");
-    /* The ends of lines have no links. */
+    /* The ends of lines have no wrap-around links. */
     server->net.torus.lines = 1;
     assert_non_null(strstr(ask(server, "link 0 1 down\n"), "error no link leaves node 0 by port -0"));
     assert_null(strstr(ask(server, "links\n"), "\n0 1 "));
     server->net.torus.lines = 0;
-    /* A node's: what leaves it, and what leads to it. */
+    /* All links of a node, in both directions. */
     assert_string_equal(ask(server, "node 0 down\n"), "ok\n");
     int down = 0;
     for (int i = 0; i < 9 * server->net.ports; i++)
         down += server->net.link[i].down;
-    assert_int_equal(down, 10); /* four each way, and those of the dimension of one node, which lead to itself */
+    assert_int_equal(down, 10); /* four in each direction, and two to itself in the dimension of size one */
     assert_string_equal(ask(server, "node 0 up\n"), "ok\n");
     assert_true(unchanged(&server->net));
 }
@@ -149,7 +149,7 @@ static void test_refusals(void **state)
     assert_true(unchanged(&server->net));
 }
 
-/* Longer than a line, binary, and nothing at all. */
+/* Requests that are too long, binary, or empty. */
 static void test_garbage(void **state)
 {
     static char garbage[5000];

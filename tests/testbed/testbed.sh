@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A testbed of three nodes and jobs on it, as root where the machine has TUN devices and network namespaces; elsewhere
-# skipped (77). Times are not judged here, since the machine may be busy; but nothing is ever faster than the model.
+# A testbed of three nodes and jobs on it. Requires root and a machine with TUN devices and network namespaces; skipped
+# (77) otherwise. Times are not checked, since the machine may be busy, except that no time may be below the model's.
 # Usage: testbed.sh BUILD MPI…
 set -u -o pipefail
 build=$1
@@ -12,10 +12,10 @@ nothing_left() {
     for node in 0 1 2; do [ -z "$(ip netns pids trv-$node)" ] || fail "processes are left on trv-$node"; done
 }
 
-# job ARGUMENTS…: what MPI libraries do not free in a job is not our business, where a sanitizer looks.
+# job ARGUMENTS…: runs a job. Leaks are not detected, because MPI libraries do not free all memory.
 job() { ASAN_OPTIONS=detect_leaks=0 "$tool" testbed run "$@"; }
 
-# said WORDS: waits until the job in the background has said it.
+# said WORDS: waits until the background job has printed a line that matches.
 said() {
     for ((i = 0; i < 300; i++)); do
         ! grep -q -e "$1" "$work/job" || return 0
@@ -25,9 +25,9 @@ said() {
     fail "the job has not printed '$1'"
 }
 
-# start ARGUMENTS…: a job in the background, which prints "begun" when it has begun.
+# start ARGUMENTS…: starts a job in the background, which prints "begun" when it has begun.
 start() {
-    : > "$work/job" # remove the output of the job before
+    : > "$work/job" # remove the output of the previous job
     ASAN_OPTIONS=detect_leaks=0 "$tool" testbed run "$@" > "$work/job" 2>&1 &
     job=$!
     said begun

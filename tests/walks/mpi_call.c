@@ -1,9 +1,9 @@
 /*
- * An MPI program for walks.py: the last MPI_Allreduce, after walk_begins, finds everything prepared.
+ * An MPI program for walks.py: in the last MPI_Allreduce, after walk_begins, everything is already prepared.
  */
 #include <mpi.h>
 
-/* A name at which valgrind starts a new profile. */
+/* The function at which valgrind starts a new profile. */
 __attribute__((noinline)) static void walk_begins(void) { __asm__ volatile(""); }
 
 int main(int argc, char **argv)

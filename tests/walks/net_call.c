@@ -1,11 +1,11 @@
 /*
- * A program without MPI for walks.py: the last trv_net_allreduce, after walk_begins, finds everything prepared.
+ * A program without MPI for walks.py: in the last trv_net_allreduce, after walk_begins, everything is already prepared.
  */
 #include <stdio.h>
 
 #include <trivance/net.h>
 
-/* A name at which valgrind starts a new profile. */
+/* The function at which valgrind starts a new profile. */
 __attribute__((noinline)) static void walk_begins(void) { __asm__ volatile(""); }
 
 int main(void)

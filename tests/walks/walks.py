@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The walks of docs/architecture.md: the source files that are entered by `trivance plan 9`, and by a later MPI_Allreduce
-and a later trv_net_allreduce until their first message, as valgrind finds them. The document lists them after the line
-`<!-- walk NAME -->`, and what it explains in the table before that line is among them.
+"""Checks the walks of docs/architecture.md: the source files that are executed by `trivance plan 9`, and by a later
+MPI_Allreduce and a later trv_net_allreduce until their first message, as recorded by valgrind. The document lists them
+after the line `<!-- walk NAME -->`, and the files explained in the table before that line must be among them.
 
 Usage: walks.py SOURCES BUILD plan
        walks.py SOURCES BUILD mpi LAUNCHER PROGRAM LIBRARY
@@ -16,12 +16,12 @@ import sys
 import tempfile
 import textwrap
 
-# Of MPI_Allreduce: ten between the interposed function and the one that posts messages, and these two.
+# For MPI_Allreduce: ten between the interposed function and the function that posts messages, and these two.
 MPI_FILES_MAX = 12
 
 
 def profile(command, environment, begin, end):
-    """The source files that any process of the command enters between the functions `begin` and `end`, or at all."""
+    """The source files that any process of the command enters, between the functions `begin` and `end` if given."""
     with tempfile.TemporaryDirectory() as folder:
         valgrind = ["valgrind", "-q", "--tool=callgrind", "--compress-strings=no", "--compress-pos=no",
                     f"--callgrind-out-file={folder}/profile.%p"]
@@ -41,7 +41,7 @@ def profile(command, environment, begin, end):
 
 
 def after(process, begin):
-    """Of the numbered profiles of a process, what the one behind that of `begin` has."""
+    """The contents of the process's profile that follows the one of `begin`; profiles are numbered."""
     number = 1
     while os.path.exists(f"{process}.{number}"):
         with open(f"{process}.{number}", encoding="utf-8", errors="replace") as text:
@@ -57,7 +57,7 @@ def entered(profile_file):
 
 
 def listed(files):
-    """Files by module, as the document has them."""
+    """Files by module, in the format of the document."""
     modules = {}
     for file in sorted(files):
         modules.setdefault(os.path.dirname(file), []).append(os.path.basename(file))

@@ -1,11 +1,10 @@
-"""Figures and studies: what each one shows.
+"""Definitions of the figures and studies.
 
-Figures 6 to 20 are those of the paper's section 6, of its sensitivity analysis and its additional plots (appendices F and
-G), in its order. Of the others, 21 to 32 show
-what planned schedules gain over Trivance and the baselines, 33 what they lose as links fail, and 34 and 35 the 4-D tori
-of which the paper has an expectation. Of bandwidths and packet sizes the paper states the
-smallest and the largest value; of the alphas and link latencies of figures 13 and 14 it states none: they are ranges
-around its 1.5 us and 100 ns.
+Figures 6 to 20 are those of the paper's section 6, of its sensitivity analysis and its additional plots (appendices F
+and G), in its order. Of the others, 21 to 32 show the advantage of planned schedules over Trivance and the baselines,
+33 their slowdown as links fail, and 34 and 35 the 4-D tori for which the paper states an expectation. For bandwidths
+and packet sizes the paper states the minimum and the maximum; for the alphas and link latencies of figures 13 and 14 it
+states none: they are ranges around its 1.5 us and 100 ns.
 """
 import functools
 import re
@@ -19,7 +18,7 @@ CUT_SIZES = {"32B": 32, "1MiB": 1 << 20, "64MiB": 64 << 20}
 
 
 class Spec(NamedTuple):
-    """A figure. Its curves differ in the algorithm, or in a parameter (then of ``cut`` the values are sizes)."""
+    """A figure. Its curves differ in the algorithm, or in a parameter (for ``cut`` the values are sizes)."""
     number: int
     torus: str
     title: str
@@ -28,17 +27,17 @@ class Spec(NamedTuple):
 
     @property
     def beyond(self):
-        """Not in the paper."""
+        """Whether it is not in the paper."""
         return self.number > PAPER_LAST
 
     @property
     def planned(self):
-        """It shows the advantage of planned schedules, not of Trivance."""
+        """Whether it shows the advantage of planned schedules instead of Trivance's."""
         return PAPER_LAST < self.number <= PLANNED_LAST
 
     @property
     def about_cuts(self):
-        """The axis has numbers of cut links, where the others have sizes."""
+        """Whether the axis shows numbers of cut links instead of sizes."""
         return self.parameter == "cut"
 
     @property
@@ -90,7 +89,7 @@ class Study(NamedTuple):
     tori: tuple[str, ...]
     algorithms: tuple[str, ...]
     sizes: tuple[int, ...]
-    threshold: float  # rows whose times differ by less, in percent, are counted only
+    threshold: float  # differences of less, in percent, are only counted
 
 
 K, M = 1 << 10, 1 << 20
@@ -150,7 +149,7 @@ class Family(NamedTuple):
     title: str
     colour: int  # and marker
     members: tuple[str, ...] = ()
-    symmetric: bool = True  # every member has a symmetry, which makes it cheap to simulate with one queue per link
+    symmetric: bool = True  # every member has a symmetry, which makes simulation with one queue per link cheap
 
 
 PLANNED = Family("planned", "Planned", 0)
@@ -170,7 +169,7 @@ def family(name):
 
 @functools.cache
 def baselines():
-    """What Trivance is compared with, in the order of the colours."""
+    """The families with which Trivance is compared, in the order of the colours."""
     return tuple(sorted((family(a.family) for a in trivance.algorithms() if a.baseline and a.colour),
                         key=lambda one: one.colour))
 

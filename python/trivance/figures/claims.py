@@ -1,7 +1,7 @@
 """The paper's claims about its figures: one table of text, section, figures and rule.
 
-"About 15 %" and "10 to 30 %" allow 5 points either way, a break-even or switch a factor of two; "more than 20 %" and
-"faster" allow nothing. Claims that do not hold on the default network have a reason, where one is known.
+Tolerances: 5 points in both directions for "about 15 %" and "10 to 30 %", a factor of two for a break-even or switch,
+none for "more than 20 %" and "faster". A claim that does not hold on the default network has a reason, if one is known.
 """
 from typing import NamedTuple
 
@@ -15,12 +15,13 @@ K, M = 1 << 10, 1 << 20
 class Claim(NamedTuple):
     section: str  # or appendix
     text: str
-    figures: tuple[int, ...]  # which must all show it
+    figures: tuple[int, ...]  # all of them must show it
     rule: object
-    why: str = ""  # the reason, where we differ and no variant explains it
+    why: str = ""  # the reason for a deviation that no variant explains
 
 
-# ---- Reasons; the commands that they name print their numbers --------------------------------------------------------
+# ---- Reasons; the commands named here print their numbers
+# --------------------------------------------------------------
 
 LATER_SWING = (
     "Swing takes over between 1 and 2 MiB, with one queue per link for all larger vectors. The cost model"

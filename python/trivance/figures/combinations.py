@@ -1,4 +1,4 @@
-"""How many claims hold under every combination of queues of a link, delivery rule and message rule."""
+"""Counts the claims that hold under every combination of queues per link, delivery rule and message rule."""
 import csv
 import os
 
@@ -10,7 +10,7 @@ COLUMNS = ("model", "delivery", "message_rule", "agree", "differ")
 
 
 def count(specs, quick, claims, kept, workers, folder):
-    """Simulates the paper's figures twelve times over, writes the table and returns its rows."""
+    """Simulates the paper's figures under twelve combinations, writes the table and returns its rows."""
     rows = []
     for model in ("dateline", "fifo"):
         for delivery in ("head", "tail"):
@@ -38,6 +38,6 @@ def read(folder):
 
 
 def lines(rows):
-    """The table, for people."""
+    """The table as readable text."""
     return ("| queues | delivery | message rule | agree | differ |\n|---|---|---|---|---|\n"
             + "".join(f"| {' | '.join(map(str, row))} |\n" for row in rows))

@@ -1,4 +1,4 @@
-"""The command: options, the folder, interruption, the summary."""
+"""The command ``trivance figures``: options, output folder, interruption, summary."""
 import argparse
 import difflib
 import os
@@ -22,7 +22,7 @@ BAD = 2
 
 
 class Parser(argparse.ArgumentParser):
-    """Errors are one sentence."""
+    """A parser whose errors are one sentence."""
 
     def error(self, message):
         sys.stderr.write(f"{self.prog}: {message.removeprefix('argument ')}\n")
@@ -67,7 +67,7 @@ def _workers(text):
 
 
 def parser():
-    """The same options as those of `trivance figures --help`, which explains them."""
+    """The options, which `trivance figures --help` explains."""
     made = Parser(prog="trivance figures", description="The figures and tables of the paper's evaluation, recomputed. "
                   "`trivance figures --help` explains the options.")
     made.add_argument("-o", "--output", metavar="DIR", default="evaluation")
@@ -81,7 +81,7 @@ def parser():
 
 
 def command_text(options):
-    """The command without its folder, which changes nothing but the place."""
+    """The command without the output folder, which does not affect the results."""
     text = "trivance figures" + (" --quick" if options.quick else "")
     if options.only:
         text += " --only " + ",".join(map(str, sorted(options.only)))
@@ -97,7 +97,7 @@ def chosen(options):
 # ---- The folder ------------------------------------------------------------------------------------------------------
 
 def prepare_folder(folder):
-    """Finds out before anything is simulated whether files can be written."""
+    """Checks before the first simulation that files can be written."""
     if not folder:
         raise trivance.ArgumentError("the folder has no name; for example --output=evaluation")
     for path in (folder, os.path.join(folder, "figures")):
@@ -165,7 +165,7 @@ def main(arguments):
         sys.stderr.write(f"trivance figures: {error}\n")
         return BAD
     except Interrupted as signal_number:
-        with kept.lock:  # no line is torn
+        with kept.lock:  # the current line is complete
             sys.stderr.write(f"trivance figures: interrupted; what was simulated is kept in '{kept_path}', and the same "
                              "command continues there\n")
             sys.stderr.flush()

@@ -1,5 +1,5 @@
-"""What is counted from schedules and formulas, without a simulation: steps, tables 1 and 2, volumes of reductions, and
-the blocks that Trivance B must send."""
+"""Numbers that follow from schedules and formulas without a simulation: steps, tables 1 and 2, volumes of reductions,
+and the blocks that Trivance B must send."""
 import math
 
 import numpy as np
@@ -48,7 +48,7 @@ TABLE_COLUMNS = ("table", "algorithm", "torus", "steps", "lambda", "paper_lambda
 
 
 def tables():
-    """The rows of tables 1 and 2: measured by routing every message, beside the closed forms of the paper."""
+    """The rows of tables 1 and 2: values measured by routing every message, and the closed forms of the paper."""
     return [row for number, tori in ((1, RINGS), (2, TORI)) for algorithm in trivance.algorithms() for torus in tori
             if (row := _table_row(number, algorithm, torus))]
 

@@ -1,11 +1,11 @@
 """Links that fail one after another.
 
-The history of a network is drawn with its number as the seed: links of the torus, both ways, each in a row of its own,
-because a row that is cut twice is in two parts, which no schedule serves; a link whose row has failed already is drawn
-again. After 1, 2, 4 … of them the planner plans for what is left, with one queue per link; the times are its own, which
-on the largest vectors are of larger packets (docs/planner.md), half a hundredth away.
+The failures of a network are random with its number as the seed: links of the torus, in both directions, each in a
+different row, because a row with two cuts is disconnected, which no schedule supports; a link in a row with a cut is
+drawn again. After 1, 2, 4 … failures the planner plans for the remaining links, with one queue per link. The times are
+the planner's, which for the largest vectors uses larger packets (docs/planner.md), a deviation of 0.5 %.
 
-A schedule that does not know the cuts serves a network if no route of its messages passes one.
+A schedule for the whole torus still works on a network with cuts if no route of its messages uses a cut.
 """
 import itertools
 
@@ -53,7 +53,7 @@ def history(torus, network):
 
 
 def run(spec, result, kept, workers):
-    """The figure, and the number of plans."""
+    """Returns the figure and the number of plans."""
     torus = trivance.Torus(spec.torus)
     count = networks(result.quick)
     histories = [history(torus, n + 1) for n in range(count)]
@@ -109,9 +109,9 @@ def _curve(value, size, answers, count):
 
 
 def _served(name, torus, histories):
-    """On how many networks the plan of the whole torus is served, at every number of cuts.
+    """The number of networks on which the whole torus's plan still works, at every number of cuts.
 
-    The simulator refuses a message that passes a cut link; more cuts do not help.
+    The simulator refuses a message that uses a cut link; a plan that fails also fails with more cuts.
     """
     schedule = trivance.Schedule(name, torus)
     counts = [0] * len(CUTS)

@@ -1,6 +1,6 @@
 """A figure as SVG by matplotlib, with the paper's axes and the colours of the page and the explorer (theme.css).
 
-A hollow marker stands where an algorithm goes from L to B, a dotted line where Trivance does.
+A hollow marker shows where an algorithm switches from L to B, a dotted line where Trivance does.
 """
 import importlib.resources
 import re
@@ -73,7 +73,7 @@ def _draw_advantages(figure, axes):
 
 
 def _draw_cuts(figure, axes):
-    """The median and the worst network in times of the whole torus."""
+    """Draws the median and the worst network, relative to the time of the whole torus."""
     places = np.arange(len(figure.axis))
     axes.set_xticks(places, [f"{links:.0f}" for links in figure.axis])
     axes.set_xlabel(f"Cut links, both ways ({figure.networks} random networks each; no row in two parts)")
@@ -88,6 +88,6 @@ def _draw_cuts(figure, axes):
 
 
 def served_of(figure):
-    """On how many of the networks with cuts the schedules that do not know them are served, and how many there are."""
+    """The number of networks with cuts on which the whole torus's schedules still work, and the number of networks."""
     return (sum(sum(c.served[1:]) for c in figure.curves),
             len(figure.curves) * (len(figure.axis) - 1) * figure.networks)

@@ -10,17 +10,17 @@ from . import catalogue
 
 @dataclass
 class Curve:
-    """Times in ns along the figure's axis: of an algorithm or of the fastest baseline, and of the figure's own."""
+    """Times in ns along the axis: of an algorithm or the fastest baseline, and of the figure's own algorithm."""
     key: str
     title: str
     colour: int = 0
     other: np.ndarray = field(default_factory=lambda: np.empty(0))
     own: np.ndarray = field(default_factory=lambda: np.empty(0))
-    member: list[str] = field(default_factory=list)      # which algorithm of the family was fastest
+    member: list[str] = field(default_factory=list)      # the fastest algorithm of the family
     own_member: list[str] = field(default_factory=list)
     worst: np.ndarray | None = None                      # of cuts: the slowest network; ``own`` is the median
     worst_member: list[str] | None = None
-    served: list[int] | None = None                      # networks that the plan of the whole torus serves
+    served: list[int] | None = None                      # networks on which the whole torus's plan works
 
     @property
     def advantage(self):
@@ -45,9 +45,9 @@ class Figure:
 
 
 class BreakEven(NamedTuple):
-    """Bytes at which an advantage stops being positive for the first and for the last time, interpolated over log2.
+    """Sizes at which an advantage stops being positive for the first and for the last time, interpolated over log2.
 
-    0: it is not positive at the smallest size; infinity: never. They differ if it becomes positive again in between.
+    0: it is not positive at the smallest size; infinity: it stays positive. They differ if it becomes positive again.
     """
     first: float
     last: float
@@ -83,12 +83,12 @@ def switch(members):
 
 
 def own_switch(figure, curve):
-    """The same of the figure's own algorithm; plans have no such point."""
+    """The same for the figure's own algorithm; plans have no such point."""
     return -1 if figure.spec.planned else switch(curve.own_member)
 
 
 def frame(figure):
-    """The axis of advantages, from -60 to 60 % at most; of cuts: of times of the whole torus's."""
+    """The range of the axis: advantages within -60 to 60 %; for cuts, times relative to the whole torus's."""
     if figure.spec.about_cuts:
         worst = max(float(np.max(c.worst / c.other)) for c in figure.curves)
         return 1.0, math.ceil(10 * worst + 0.5) / 10

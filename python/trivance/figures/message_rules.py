@@ -1,8 +1,8 @@
-"""Three rules for the blocks that the bandwidth-optimal Trivance sends where sizes are no powers of three (paper, sections
-4.1, 4.3 and 4.4; Algorithm 1).
+"""Three rules for the blocks that the bandwidth-optimal Trivance sends if sizes are not powers of three (paper,
+sections 4.1, 4.3 and 4.4; Algorithm 1).
 
 - the blocks that must move: every block crosses one edge per phase; this is the schedule trivance-b
-- ``algorithm-1``: every block that Algorithm 1 marks for the peer, literally. Where the ways of the later steps overlap,
+- ``algorithm-1``: every block that Algorithm 1 marks for the peer, literally. If the routes of later steps overlap,
   a block is sent to both sides
 - ``thirds``: m / 3^(k+1) in step k of the reduce-scatter, as in section 4.1
 
@@ -21,7 +21,7 @@ TORI = ("7", "8", "32", "64", "81", "8x8", "8x64", "27x27", "32x32", "8x8x8", "1
 
 
 def distances(side):
-    """Of the steps on a ring: 3^k, and the last one as far as is left."""
+    """Distances of the steps on a ring: 3^k, and for the last step the remaining distance."""
     steps, power = [], 1
     while power < side:
         steps.append(power if 3 * power < side else (side - power + 1) // 2)
@@ -30,7 +30,7 @@ def distances(side):
 
 
 def reached(side):
-    """How many ranks can be reached by the steps from each one on, with the rank itself."""
+    """For each step, the number of ranks reachable by it and the later steps, including the rank itself."""
     counts, ranks = [1], {0}
     for distance in reversed(distances(side)):
         ranks = {(rank + way) % side for rank in ranks for way in (-distance, 0, distance)}
@@ -66,7 +66,7 @@ def schedule(torus, rule):
     streams = [{"steps": [[] for _ in range(model.steps)]} for _ in sent]
     for stream, step, src, dst, port in zip(*(messages[name].tolist() for name in
                                               ("stream", "step", "src", "dst", "port"))):
-        size = sent[stream][min(step, model.steps - 1 - step)][0]  # the allgather is the reversal
+        size = sent[stream][min(step, model.steps - 1 - step)][0]  # the allgather reverses the reduce-scatter
         streams[stream]["steps"][step].append([src, dst, f"{'-' if port % 2 else '+'}{port // 2}", size])
     file = {"format": "trivance-schedule-1", "torus": dims, "name": f"trivance-b#{rule}", "symmetry": "translation",
             "vector_bytes": sent[0][0][1] * model.streams, "streams": streams}

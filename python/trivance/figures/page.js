@@ -31,12 +31,12 @@ function timeText(ns) {
   return (ns / scale).toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 }) + '\u00a0' + unit;
 }
 
-/* Beyond 100 a ratio: of more time, or of an advantage that is none. */
+/* Beyond 100 % it is shown as a ratio: of time, or of a disadvantage. */
 const percentText = (value, digits = 1) =>
   value > 100 ? (1 + value / 100).toFixed(1) + 'x'
   : value < -100 ? (1 - value / 100).toFixed(1) + 'x as long'
   : (value < 0 ? '−' : '') + Math.abs(value).toFixed(digits) + '\u00a0%';
-/* Along the axis: sizes, of which a figure has the first, or numbers of cut links, which stand at equal distances. */
+/* Values along the axis: sizes, of which a figure shows the first ones, or numbers of cut links, at equal distances. */
 const axisOf = figure => figure.cuts ? figure.cuts.links : sizes.slice(0, figure.curves[0].other.length);
 const placeText = (figure, i) => !figure.cuts ? bytesText(sizes[i])
   : `${figure.cuts.links[i]} link${figure.cuts.links[i] === 1 ? '' : 's'} cut`;
@@ -48,12 +48,12 @@ const advantage = (curve, i) => (curve.other[i] - curve.own[i]) / curve.other[i]
 const frame = matchMedia('(max-width: 640px)').matches   // larger letters, page.css
   ? { width: 640, height: 460, left: 92, right: 16, top: 16, bottom: 70, letter: 19 }
   : { width: 640, height: 380, left: 56, right: 14, top: 14, bottom: 46, letter: 11.5 };
-const hidden = new Set();   // keys of algorithms are hidden in all figures, values of a parameter in their own
+const hidden = new Set();   // hidden curves: algorithms are hidden in all figures, values of a parameter in one
 const charts = [];
 let mode = 'relative';
 
 const keyOf = (figure, curve) => figure.parameter ? figure.number + ' ' + curve.key : curve.key;
-const lookOf = (figure, c) => figure.parameter ? c : figure.curves[c].colour - 1;   // the same in all figures
+const lookOf = (figure, c) => figure.parameter ? c : figure.curves[c].colour - 1;   // the same colour in all figures
 const ownColour = figure => `var(--c${figure.own.colour})`;
 const colourOf = (figure, c) => figure.parameter ? `var(--v${c})` : `var(--c${figure.curves[c].colour})`;
 
@@ -77,7 +77,7 @@ function timesSteps(low, high) {
   return ticks;
 }
 
-/* The median, and dashed the worst of the networks. */
+/* The median of the networks, and dashed, the worst one. */
 function linesOfCuts(figure) {
   const value = (curve, ns) => ns.map((one, i) => mode === 'relative' ? one / curve.other[i] : one / 1e3);
   return figure.curves.flatMap((curve, c) => hidden.has(keyOf(figure, curve)) ? []
@@ -85,7 +85,8 @@ function linesOfCuts(figure) {
                                                   dashed: i === 1, values: value(curve, ns) })));
 }
 
-/* The curves to draw: of a figure over parameters the absolute view has both times, the own one dashed. */
+/* The curves to draw: for a figure over a parameter, the absolute view has both times, with the figure's own
+ * algorithm dashed. */
 function linesOf(figure) {
   const lines = [];
   if (figure.cuts) return linesOfCuts(figure);
@@ -485,7 +486,7 @@ setMode('relative');
 addClaims();
 addStudies();
 addTables();
-if (!data.studies.some(study => study.rows.length)) {   // a run of some figures has none
+if (!data.studies.some(study => study.rows.length)) {   // a run of selected figures has none
   byId('studies').hidden = true;
   document.querySelector('nav a[href="#studies"]').hidden = true;
 }

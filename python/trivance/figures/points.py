@@ -1,6 +1,6 @@
-"""Simulations on all cores, each one once; what was done is kept on disk, so that an interrupted run goes on.
+"""Simulations on all cores, each executed once; results are kept on disk, so that an interrupted run can be resumed.
 
-Threads take the dearest points first; ctypes releases the GIL while the library simulates.
+Threads take the most expensive points first; ctypes releases the GIL while the library simulates.
 """
 import functools
 import json
@@ -24,13 +24,13 @@ class Point(NamedTuple):
 
     @property
     def key(self):
-        """Everything that the result depends on; the version, because another one may simulate otherwise."""
+        """All inputs of the result, including the version, because another version may yield another result."""
         options = " ".join(f"{name}={value}" for name, value in self.options)
         return f"{trivance.__version__} {self.torus} {self.size} {options}: {' '.join(self.members)}"
 
     @property
     def work(self):
-        """In proportion to the packets, and a little for each point."""
+        """Estimated work: proportional to the packets, with a small constant for each point."""
         return trivance.Torus(self.torus).size * (1e5 + self.size)
 
 
@@ -40,17 +40,17 @@ class Answer(NamedTuple):
     packet_hops: int
 
 
-# ---- What is kept ----------------------------------------------------------------------------------------------------
+# ---- Results on disk -------------------------------------------------------------------------------------------------
 
 class Kept:
-    """Answers in a file, one JSON object per line, so that an interrupted run goes on where it stopped.
+    """Results in a file, one JSON object per line, so that an interrupted run can be resumed.
 
-    A line begins with its line break, so one that was torn does not spoil the next.
+    Each line is written with its line break first, so that a torn line does not damage the next.
     """
 
     def __init__(self, path):
         self.path = path
-        self.lock = threading.Lock()  # of the file and the bar
+        self.lock = threading.Lock()  # protects the file and the bar
         self.answers = {}
         self.file = open(path, "a+", encoding="utf-8")  # pylint: disable=consider-using-with
         self.file.seek(0)
@@ -105,7 +105,7 @@ class Bar:
 # ---- Threads ---------------------------------------------------------------------------------------------------------
 
 def in_threads(jobs, work, workers):
-    """Calls work(job) for every job on ``workers`` threads; raises what the first failure raised.
+    """Calls work(job) for every job on ``workers`` threads; re-raises the first exception.
 
     The main thread only waits, so that signals are handled at once; the threads are daemons, so that they do not keep
     an interrupted process alive.
@@ -134,7 +134,7 @@ def in_threads(jobs, work, workers):
 
 
 def beside(work):
-    """Starts work on a thread of its own; returns a function that waits for its result."""
+    """Starts work on a new thread; returns a function that waits for its result."""
     results = []
     thread = threading.Thread(target=in_threads, args=([work], lambda job: results.append(job()), 1), daemon=True)
     thread.start()
@@ -150,7 +150,7 @@ def beside(work):
 # ---- Simulating ------------------------------------------------------------------------------------------------------
 
 class Simulators:
-    """Simulators that points share, each made when the first point needs it and dropped after the last."""
+    """Simulators that points share, each created for the first point that needs it and released after the last."""
 
     def __init__(self, points):
         self.lock = threading.Lock()
@@ -162,7 +162,7 @@ class Simulators:
                 self.users[key] = self.users.get(key, 0) + 1
 
     def get(self, point, member):
-        """The simulator, or None where the algorithm does not take the torus."""
+        """The simulator, or None if the algorithm does not support the torus."""
         key = (point.torus, member, point.options)
         with self.lock:
             maker = self.made.setdefault(key, functools.cache(functools.partial(self._make, *key)))
@@ -204,7 +204,7 @@ def network_of(torus, options):
 
 
 def simulate(point, simulators):
-    """The fastest member: members that a lower bound excludes are not simulated."""
+    """Simulates the fastest member; members that a lower bound excludes are not simulated."""
     candidates = [(simulator.bound(point.size), i, member, simulator) for i, member in enumerate(point.members)
                   if (simulator := simulators.get(point, member))]
     best = None

@@ -1,4 +1,4 @@
-"""The report, evaluation.md: every claim of the paper beside what was measured, and what the results depend on."""
+"""The report, evaluation.md: every claim of the paper with the measured value, and the parameters of the results."""
 import importlib.resources
 import string
 from collections import Counter
@@ -57,7 +57,7 @@ def _sentence(text):
 
 
 def _agreement(result):
-    """Where Trivance is the fastest for small vectors, and how far that goes."""
+    """A sentence on the tori on which Trivance is the fastest for small vectors, and beyond 1 MiB."""
     paper = [f for f in result.figures if not f.spec.parameter and not f.spec.beyond]
     if not paper:
         return ""
@@ -105,7 +105,7 @@ def _claims(result, findings):
 # ---- Vectors, studies, tables ----------------------------------------------------------------------------------------
 
 def _largest(result, figure):
-    """The advantage over the fastest at the largest size, and the break-even with it, as run and with one queue."""
+    """The advantage over the fastest at the largest size and the break-even, as run and with one queue per link."""
     one_queue = result.variants.get("one queue per link")
     cells = ""
     for run in (result, one_queue):

@@ -1,8 +1,8 @@
-"""Rules that decide whether a claim of the paper is what we measure.
+"""Rules that decide whether a claim of the paper agrees with the measurements.
 
 A rule turns the curves of one figure into readings (percentages or sizes, each with the size where it was read) and
-compares the smallest and the largest of all figures of the claim with its bounds. A claim about several figures holds
-if it holds in each of them that the run has.
+compares the minimum and the maximum over all figures of the claim with its bounds. A claim about several figures holds
+if it holds in each of them that is part of the run.
 """
 import math
 from dataclasses import dataclass
@@ -201,7 +201,7 @@ class FastestFrom(Size):
 
 @dataclass(frozen=True)
 class SwitchesAt(Size):
-    """The size at which the curve's algorithm (none: Trivance) goes from L to B."""
+    """The size at which the curve's algorithm (none: Trivance) switches from L to B."""
     phrase = "L to B {}"
 
     def sizes(self, figure, curve):
@@ -223,7 +223,7 @@ class FallsFrom(Size):
 class Series:
     """A rule on the curves of one figure over a parameter, from one value to the next."""
     def decide(self, figure, result):
-        """The verdict and what was measured."""
+        """The verdict and the measured values."""
         raise NotImplementedError
 
 
@@ -281,7 +281,7 @@ def _octaves(figure):
 
 @dataclass(frozen=True)
 class Counted:
-    """A rule on numbers that need no simulation: what ``count`` returns lies within the bounds."""
+    """A rule on numbers that need no simulation: the result of ``count`` lies within the bounds."""
     low: float
     high: float
     count: object  # () -> (least, most, words)
@@ -296,7 +296,7 @@ class Counted:
 
 
 def check(result, claim):
-    """The finding of a claim in a run."""
+    """The result of checking a claim in a run."""
     rule = claim.rule
     if isinstance(rule, Counted):
         verdict, measured = rule.decide()

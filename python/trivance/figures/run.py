@@ -1,6 +1,6 @@
-"""What the figures and studies ask for, and the results.
+"""The simulations that the figures and studies need, and their results.
 
-A curve asks for points; points that are asked for several times (8x8 stands in five figures) are simulated once.
+A curve needs points; a point that several curves need (8x8 is in five figures) is simulated once.
 """
 import functools
 import itertools
@@ -28,7 +28,7 @@ class StudyRow:
 
     @property
     def change(self):
-        """By how many percent the second value makes it slower."""
+        """The increase of the time under the second value, in percent."""
         return 100 * (self.other[1] / self.other[0] - 1)
 
 
@@ -38,7 +38,7 @@ class Result:
     quick: bool
     options: tuple = DEFAULTS
     trivance: tuple = field(default_factory=lambda: catalogue.family("trivance").members)
-    symmetric_only: bool = False  # without algorithms that no symmetry makes cheap with one queue per link
+    symmetric_only: bool = False  # omit algorithms without symmetry (slow with one queue per link)
     studied: bool = True
     command: str = ""
     figures: list = field(default_factory=list)
@@ -46,7 +46,7 @@ class Result:
     variants: dict = field(default_factory=dict)  # the same figures under other assumptions
     simulations: int = 0                          # of the paper's figures and the studies
     packet_hops: int = 0
-    all_simulations: int = 0                      # with those of the figures beyond the paper
+    all_simulations: int = 0                      # including those of the figures beyond the paper
     all_packet_hops: int = 0
     seconds: float = 0.0
 
@@ -56,7 +56,7 @@ class Result:
 
     @functools.cached_property
     def larger(self):
-        """Sizes of meshes behind those of the paper: up to 512 MiB."""
+        """Sizes of meshes above those of the paper: up to 512 MiB."""
         size, sizes = self.sizes[-1] * (4 if self.quick else 2), []
         while size <= 512 << 20:
             sizes.append(size)
@@ -71,7 +71,7 @@ class Result:
 
 
 def _changed(options, name, value):
-    """The options with one changed; the paper's values are left out, so that equal points are one."""
+    """The options with one changed; the paper's values are omitted, so that equal points have equal keys."""
     return options if USUAL.get(name) == value else tuple(sorted({**dict(options), name: value}.items()))
 
 
@@ -102,7 +102,7 @@ def spaced(value):
 def run(what, result, kept, workers):
     """Simulates the figures of ``result.specs``, and the studies that concern their tori (unless they are not wanted)."""
     begun = time.monotonic()
-    wanted = {}  # spec -> [(curve, points of the other, points of its own)]
+    wanted = {}  # spec -> [(curve, points of the other, points of the figure's own)]
     for spec in result.specs:
         if spec.about_cuts:
             continue
@@ -143,7 +143,7 @@ def _times(answers, points):
 
 
 def _study_rows(result):
-    """The points of each row of the studies: of the algorithm, and of Trivance, under both values."""
+    """The points of each row of the studies: those of the algorithm and of Trivance, under both values."""
     tori = {spec.torus for spec in result.specs if not spec.beyond}
     for study in catalogue.STUDIES:
         for torus, algorithm, size in itertools.product(study.tori, study.algorithms, study.sizes):
@@ -155,7 +155,7 @@ def _study_rows(result):
 
 
 def variants(result, kept, workers):
-    """The paper's figures once more under other assumptions, to find out why claims do not hold."""
+    """Simulates the paper's figures under other assumptions, to explain claims that do not hold."""
     options = dict(result.options)
     plans = []
     if options["model"] != "fifo":
@@ -169,6 +169,6 @@ def variants(result, kept, workers):
 
 
 def network_text(options):
-    """One line for people."""
+    """The network's options as one readable line."""
     return (f"{dict(options)['model']}, delivery {dict(options)['delivery']}, 800 Gb/s, alpha 1.5 us, links 100 ns, hosts "
             f"100 ns, routers 50 + 50 ns, packets of {exactly(8192)}")

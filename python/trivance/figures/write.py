@@ -1,4 +1,4 @@
-"""The files of a run: every one complete, or not there."""
+"""Output files of a run: each one is either complete or absent."""
 import contextlib
 import csv
 import os
@@ -12,7 +12,7 @@ from .measures import advantage
 
 @contextlib.contextmanager
 def output(path, mode="w"):
-    """A stream whose file gets its name at the end, and is removed where that is not reached."""
+    """A stream whose file is renamed to its final name at the end, and removed if an error occurs before."""
     folder, name = os.path.split(path)
     descriptor, temporary = tempfile.mkstemp(prefix=name + ".", dir=folder or ".")
     try:

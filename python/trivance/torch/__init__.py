@@ -22,7 +22,7 @@ from . import _C, _launch
 
 __all__ = ["Options", "monitored_barrier", "ports"]
 __version__: str = _C.version
-_LONGEST = timedelta(days=36500)  # PyTorch counts nanoseconds, of which longer times have too many
+_LONGEST = timedelta(days=36500)  # PyTorch counts nanoseconds, which overflow for longer times
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Options:
 
 
 def _make(where: Any, options: Optional[Options]) -> Any:
-    """Makes a process group, for torch.distributed."""
+    """Creates a process group; called by torch.distributed."""
     if options is None:
         options = Options()
     if not isinstance(options, Options):
@@ -70,7 +70,7 @@ def _make(where: Any, options: Optional[Options]) -> Any:
 
 
 def _of(group: Optional[Any]) -> Any:
-    """What C++ knows a group as: itself, in PyTorch 2 its backend."""
+    """The C++ object of a group: the group itself, in PyTorch 2 its backend."""
     group = group if group is not None else dist.distributed_c10d._get_default_group()
     if hasattr(group, "_get_backend"):
         import torch
@@ -92,7 +92,7 @@ def ports(group: Optional[Any] = None) -> List[Dict[str, Any]]:
 
 
 def _close() -> None:
-    """Ends the groups that the program did not destroy, with the others'; after an exception, the others hear of it at once."""
+    """Closes groups that the program did not destroy; after an exception, the other ranks receive it immediately."""
     error = getattr(sys, "last_value", None)
     if error is not None:
         text = " ".join(str(error).split())
@@ -102,7 +102,7 @@ def _close() -> None:
 
 
 def _close_at_exit() -> None:
-    """Processes of multiprocessing do not run what atexit has."""
+    """Registers _close for processes of multiprocessing, which do not run atexit handlers."""
     if multiprocessing.parent_process() is not None and os.getpid() not in _closing:
         _closing.add(os.getpid())
         multiprocessing.util.Finalize(None, _close, exitpriority=0)
@@ -113,6 +113,6 @@ _launch.fill_environment()
 if hasattr(dist, "is_available") and dist.is_available():
     try:
         dist.Backend.register_backend("trivance", _make, extended_api=True, devices=["cpu", "cuda"])
-    except TypeError:  # before PyTorch 2 backends had no devices
+    except TypeError:  # before PyTorch 2, backends had no devices
         dist.Backend.register_backend("trivance", _make, extended_api=True)
     atexit.register(_close)

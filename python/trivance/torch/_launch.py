@@ -1,10 +1,10 @@
-"""Ranks under mpirun, which says them in words of its own; torchrun says them in PyTorch's."""
+"""Rank variables under mpirun, translated to the names that torchrun sets and PyTorch reads."""
 
 import os
 import zlib
 from typing import Optional
 
-# Rank, ranks, rank on the host, ranks on the host: Open MPI, MPICH, Slurm.
+# Variables with the rank, number of ranks, rank on the host, and ranks on the host: Open MPI, MPICH, Slurm.
 _LAUNCHERS = (
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
     ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
@@ -12,14 +12,14 @@ _LAUNCHERS = (
 
 
 def _job() -> Optional[int]:
-    """A number that all ranks of an mpirun on one host know, and other jobs do not: its namespace, or its process."""
+    """A number common to the ranks of an mpirun on one host and not to other jobs: a hash of its namespace or pid."""
     name = os.environ.get("PMIX_NAMESPACE") or os.environ.get("PMI_ID_JOB") or str(os.getppid())
     return zlib.crc32(name.encode())
 
 
 def fill_environment() -> None:
-    """Sets RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE where mpirun has started this process, and on a single host
-    MASTER_ADDR and MASTER_PORT too, so that init_process_group("trivance") serves without more. Keeps what is set."""
+    """Sets RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE if mpirun has started this process, and on one host also
+    MASTER_ADDR and MASTER_PORT, so that init_process_group("trivance") needs no arguments. Keeps existing values."""
     if "RANK" in os.environ:
         return
     for rank, ranks, local_rank, local_ranks in _LAUNCHERS:

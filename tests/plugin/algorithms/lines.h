@@ -1,5 +1,5 @@
 /*
- * The table of the tool's copy that the test builds: what there is, and one line more.
+ * The table of algorithms of the tool's copy that the test builds: the project's table and one additional line.
  */
 #include "../../../src/algorithms/lines.h"
 ALGORITHM(toy)
