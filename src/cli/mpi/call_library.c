@@ -1,6 +1,6 @@
 /*
- * The algorithms that an MPI library has for AllReduce, chosen by its control variable (MPI_T). Open MPI keeps the
- * algorithm that its variable names when a communicator is made; MPICH looks at it in every call.
+ * The algorithms of an MPI library for AllReduce, selected by its control variable (MPI_T). Open MPI reads the variable
+ * when a communicator is created and keeps that algorithm; MPICH reads it in every call.
  */
 #include <stdlib.h>
 
@@ -10,18 +10,18 @@
 typedef struct library_algorithm {
     const char *name;
     int setting;
-    MPI_Comm comm; /* once it was asked for */
+    MPI_Comm comm; /* set on first use */
 } library_algorithm_t;
 
 #ifdef OPEN_MPI
-static const char variable[] = "coll_tuned_allreduce_algorithm"; /* context_ids as in Open MPI 4.1 */
+static const char variable[] = "coll_tuned_allreduce_algorithm"; /* numbers as in Open MPI 4.1 */
 static library_algorithm_t algorithm[] = {{"default", 0, MPI_COMM_NULL},
                                           {"recdoub", 3, MPI_COMM_NULL},
                                           {"ring", 4, MPI_COMM_NULL},
                                           {"segring", 5, MPI_COMM_NULL},
                                           {"rabens.", 6, MPI_COMM_NULL}};
 #else
-static const char variable[] = "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"; /* context_ids as in MPICH 4.0 */
+static const char variable[] = "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"; /* numbers as in MPICH 4.0 */
 static library_algorithm_t algorithm[] = {{"default", 0, MPI_COMM_NULL},
                                           {"recdoub", 3, MPI_COMM_NULL},
                                           {"redscat", 4, MPI_COMM_NULL},
