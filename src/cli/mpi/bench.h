@@ -135,8 +135,8 @@ typedef struct bench_row {
     int steps, iterations;
     uint64_t bytes_sent;                  /* maximum over the ranks */
     double average_us, least_us, most_us; /* average, minimum and maximum over the ranks of each rank's average;
- * in turns the median and the bounds over the runs, each until the last
- * rank has finished … */
+                                           * in turns the median and the bounds over the runs, each until the last
+                                           * rank has finished … */
     double core_us;                       /* … and the time for which a run occupies each core */
     double spread;                        /* ratio of the average to the shortest run */
     uint64_t wrong;                       /* wrong elements on all ranks */
