@@ -240,7 +240,7 @@ static void take_signals(job_t *job)
     sigprocmask(SIG_BLOCK, &job->waited, &job->as_found);
 }
 
-/* Executes the program in a child process, which is killed when the launcher is killed. */
+/* Called in a child process: executes the program. The child is killed when the launcher is killed. */
 static void become(const job_t *job, pid_t launcher, char **command)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);

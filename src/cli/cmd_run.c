@@ -91,8 +91,7 @@ static int set_variable(const trv_setting_t *setting, const char *value)
     int code = cli_check_setting(setting, value);
     if (code < 0 && strncmp(trv_last_error(), setting->name, name) == 0 &&
         strncmp(trv_last_error() + name, ": ", 2) == 0)
-        code = trv_fail(code, "%s",
-                        trv_last_error() + name + 2); /* without the variable's name: here it is an option */
+        code = trv_fail(code, "%s", trv_last_error() + name + 2); /* an option, so without the variable's name */
     if (code == TRV_OK && setenv(setting->name, value, 1) != 0)
         code = trv_fail_memory();
     return code;

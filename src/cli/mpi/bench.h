@@ -79,8 +79,7 @@ typedef struct bench_options {
     int tori, sizes, entries, transports;
     int transport[BENCH_TRANSPORTS_MAX]; /* trv_transport_way_t */
     trv_torus_t torus[BENCH_TORI_MAX];
-    trv_network_t
-        network; /* of the environment, with its links, if its torus is the only one; otherwise it has no ranks */
+    trv_network_t network; /* of the environment, with its links, if its torus is the only one; otherwise no ranks */
     bench_entry_t entry[BENCH_ENTRIES_MAX];
     uint64_t bytes[BENCH_SIZES_MAX]; /* of the whole vector */
     trv_type_t type;                 /* of entries without a type of their own */

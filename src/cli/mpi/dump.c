@@ -61,7 +61,7 @@ static int write_file(const trv_topology_t *topology, const char *path)
     return cli_output_end(&output, trv_topology_write(topology, output.stream));
 }
 
-/* Returns the most severe exit code of all ranks. A rank that has an error message keeps it. */
+/* Returns the lowest code of all ranks. A rank with an error of its own returns that error's code and message. */
 static int worst_of(int code, const char *fault, const char *of_another)
 {
     int worst = code;

@@ -21,8 +21,7 @@
 typedef struct samples_clock {
     double lead_ns;
     double slot_ns[SAMPLES_KINDS_MAX]; /* time slot of each kind of call, without SPARE_NS */
-    double
-        late_ns[SAMPLES_KINDS_MAX]; /* lateness of the start in the last round; time of a core that the call used … */
+    double late_ns[SAMPLES_KINDS_MAX]; /* how late it started in the last round; CPU time that it used … */
     double core_ns[SAMPLES_KINDS_MAX]; /* … summed over all ranks */
 } samples_clock_t;
 

@@ -180,8 +180,7 @@ static int run(flow_t *flow, trv_probe_t *probe)
 {
     const int up = 2 * flow->dimension, down = up + 1;
     const double before[] = {sent_by(flow, up), sent_by(flow, down)};
-    int32_t found[2] = {0},
-            any[2] = {0}; /* on this rank, and on any rank: [0] traffic strays, [1] both ports use one interface */
+    int32_t found[2] = {0}, any[2] = {0}; /* here and on any rank: traffic strays; both ports use one interface */
     rounds_t rounds = {.done = 0};
     int rc = run_rounds(flow, &rounds);
     found[0] = strays(flow, up, before[0], rounds.done) || strays(flow, down, before[1], rounds.done);

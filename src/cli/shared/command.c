@@ -199,7 +199,7 @@ static void append_option(char text[MODE_TEXT_MAX], const char *before, const cl
     append_name(text, before, name, with_value ? option->value : NULL);
 }
 
-/* Prints "--schedule=FILE or --paper": the options that select the modes which read `option`, or, for NULL, the
+/* Writes "--schedule=FILE or --paper": the options that select the modes which read `option`, or, for NULL, the
  * modes without arguments. */
 static void list_modes(const cli_command_t *command, const parser_t *parser, const cli_option_t *option,
                        char text[MODE_TEXT_MAX])
