@@ -108,7 +108,7 @@ static int read_option(void *context, int key)
     return TRV_OK;
 }
 
-/* ---- Which MPI, which library ------------------------------------------------------------------------------------ */
+/* ---- Selection of the MPI and the library ------------------------------------------------------------------------ */
 
 typedef struct start {
     const char *mpi;      /* of the program, or of the launcher, or specified by --mpi */

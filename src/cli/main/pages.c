@@ -2,7 +2,8 @@
  * Generator of the OPTIONS of man pages and of the completion for bash, from the command lines of the subcommands. It
  * runs when the tool is built and is not a part of it.
  *
- *     pages man PAGE        the page, with `.\" OPTIONS NAME` replaced by the options of that subcommand pages bash
+ *     pages man PAGE        the page, with `.\" OPTIONS NAME` replaced by the options of that subcommand
+ *     pages bash
  */
 #include <ctype.h>
 #include <stdio.h>

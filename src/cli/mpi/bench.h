@@ -1,11 +1,14 @@
 /*
  * trivance-mpi bench: collectives on real MPI ranks, every result checked.
  *
- *     bench_options.c  the command line bench_entries.c  the list of algorithms of the command line bench_schedule.c a
- *     schedule from the user's file bench_data.c     inputs with exactly known results, and the check of results
- *     bench_measure.c a row: the call, its check, its times on all ranks; exchanges with neighbours bench_output.c rows
- *     as table, csv, json, or in the layout of the OSU benchmarks or nccl-tests bench_matrix.c   a mark for every
- *     result instead of rows bench.c          the order of the rows
+ *     bench_options.c  the command line
+ *     bench_entries.c  the list of algorithms of the command line
+ *     bench_schedule.c a schedule from the user's file
+ *     bench_data.c     inputs with exactly known results, and the check of results
+ *     bench_measure.c  a row: the call, its check, its times on all ranks; exchanges with neighbours
+ *     bench_output.c   rows as table, csv, json, or in the layout of the OSU benchmarks or nccl-tests
+ *     bench_matrix.c   a mark for every result instead of rows
+ *     bench.c          the order of the rows
  */
 #ifndef TRIVANCE_CLI_MPI_BENCH_H
 #define TRIVANCE_CLI_MPI_BENCH_H
@@ -101,7 +104,7 @@ void bench_options_clear(bench_options_t *options);
 int bench_read_entries(bench_options_t *options, const char *list, MPI_Comm comm);
 /* Appends an entry, unless there is one with the same label. */
 int bench_add_entry(bench_options_t *options, const bench_entry_t *entry);
-/* 0 if MPI has the type and the operation is defined on it. */
+/* Returns 0 if MPI has the type and the operation is defined on it, otherwise an error code. */
 int bench_check_elements(const bench_options_t *options, trv_type_t type, trv_op_t op);
 /* Returns 0 if a member of the entry, with the parameters that were typed, supports the collective and the operation
  * on the torus; otherwise an error code, with the reason as the error message. */

@@ -136,7 +136,7 @@ static int add_item(bench_options_t *options, char *item, MPI_Comm comm)
     return add_labelled(options, &entry, item, elements);
 }
 
-/* ---- What can run ------------------------------------------------------------------------------------------------ */
+/* ---- Supported entries ------------------------------------------------------------------------------------------- */
 
 int bench_serves(const bench_options_t *options, const bench_entry_t *entry, int member, const trv_torus_t *torus)
 {

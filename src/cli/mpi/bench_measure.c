@@ -159,7 +159,7 @@ static int collect(const job_t *job, bench_row_t *row)
     return code;
 }
 
-/* ---- One after another ------------------------------------------------------------------------------------------- */
+/* ---- In sequence ------------------------------------------------------------------------------------------------- */
 
 static int iterations(const job_t *job, double seconds, int *result)
 {

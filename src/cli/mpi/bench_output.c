@@ -51,7 +51,7 @@ static const char *op_text(const bench_data_t *data)
     return !trv_collective_shape(data->collective)->reduces ? "" : trv_op_name(data->op);
 }
 
-/* "float, sum": the type and operation that most entries use. */
+/* Writes "float, sum", the default type and operation of the entries. */
 static const char *elements_text(const bench_options_t *options, char text[64])
 {
     const bench_data_t data = {.collective = options->collective, .op = options->op};

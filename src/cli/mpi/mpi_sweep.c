@@ -8,8 +8,10 @@
  *     rank r                               rank 0
  *     ASK              ------------------>
  *                      <------------------ POINTS  indices; an empty list ends the loop
- *     ROW              ------------------> appended ROW              ------------------> appended ASK …
- *     ------------------> FAILED           ------------------> the error message, in place of the next ASK
+ *     ROW              ------------------> appended
+ *     ROW              ------------------> appended
+ *     ASK …            ------------------>
+ *     FAILED           ------------------> the error message, in place of the next ASK
  *
  * All ranks post one broadcast at the start. Rank 0 sends its verdict by it at the end, or as soon as something fails;
  * a rank that receives it early stops after its current point.
@@ -230,7 +232,7 @@ static int help(const char *lists, int workers, MPI_Comm comm)
     return helper.verdict;
 }
 
-/* ---- All --------------------------------------------------------------------------------------------------------- */
+/* ---- The whole program ------------------------------------------------------------------------------------------- */
 
 /* The first broadcast of rank 0: the result of reading the command line. The lists follow it. */
 typedef struct opening {

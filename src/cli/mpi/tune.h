@@ -2,8 +2,9 @@
  * trivance-mpi tune: measures the network and the collectives, and writes rules that select Trivance only where it is
  * faster than the MPI library.
  *
- *     tune.c          the command line and the sequence of measurements tune_network.c  alpha, bandwidth, hop latency
- *     and message overhead, by ping-pong tune_measure.c  the library's collective and our algorithms, in turns
+ *     tune.c          the command line and the sequence of measurements
+ *     tune_network.c  alpha, bandwidth, hop latency and message overhead, by ping-pong
+ *     tune_measure.c  the library's collective and our algorithms, in turns
  *     tune_rules.c    the fastest candidate by size, as a rules file and as a table
  */
 #ifndef TRIVANCE_CLI_MPI_TUNE_H

@@ -54,7 +54,7 @@ typedef struct run {
     char *sentence;
 } run_t;
 
-/* ---- What a point simulates -------------------------------------------------------------------------------------- */
+/* ---- Members of a point ------------------------------------------------------------------------------------------ */
 
 /* The number of candidates of a point. A plan is the only one; a point without a plan has none, and states the
  * reason. */
@@ -86,7 +86,7 @@ static int plan_point(cli_point_t *point, trv_span_t span)
     return rc == TRV_ERR_UNSUPPORTED ? keep_reason(point) : rc;
 }
 
-/* ---- What a point costs ------------------------------------------------------------------------------------------ */
+/* ---- Cost of a point --------------------------------------------------------------------------------------------- */
 
 /* Estimates the packet-hops of a point; for a family those of its cheapest member, because a lower bound often
  * excludes the other members from simulation. */
