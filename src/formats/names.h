@@ -14,11 +14,11 @@ extern const char *const trv_symmetry_words[3];
 
 static inline const char *trv_symmetry_word(trv_symmetry_t symmetry) { return trv_symmetry_words[symmetry]; }
 
-/* "ring", "line", "torus", "mesh" (no dimension wraps around) or "network" (some dimensions wrap around, or a link
- * is cut). */
+/* Returns "ring", "line", "torus", "mesh" (no dimension wraps around) or "network" (some dimensions wrap around, or
+ * a link is cut). */
 const char *trv_shape_noun(const trv_network_t *network);
-/* "a ring of 9", "a ring of 9 with a cut", "a line of 9", "the torus 8x8", "the mesh 8mx8m", "the network 8x8m".
- * Returns `text`. */
+/* Writes "a ring of 9", "a ring of 9 with a cut", "a line of 9", "the torus 8x8", "the mesh 8mx8m", "the network
+ * 8x8m". Returns `text`. */
 #define TRV_SHAPE_TEXT_MAX (TRV_TORUS_TEXT_MAX + 32)
 char *trv_shape_words(const trv_network_t *network, char text[TRV_SHAPE_TEXT_MAX]);
 

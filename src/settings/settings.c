@@ -103,7 +103,7 @@ int trv_settings_check(const trv_setting_t *setting, const char *text, trv_name_
     return code < 0 ? wrong(setting, code) : code;
 }
 
-/* ---- All --------------------------------------------------------------------------------------------------------- */
+/* ---- All values -------------------------------------------------------------------------------------------------- */
 
 typedef struct teller {
     trv_settings_t *settings;

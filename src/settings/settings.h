@@ -63,7 +63,7 @@ typedef struct trv_setting {
     bool shared; /* must be the same on all ranks: affects selection, communication or the end of the program */
 } trv_setting_t;
 
-/* The table, in the order in which it is shown. */
+/* The table, in the order of `trivance info`. */
 int trv_settings_count(void);
 const trv_setting_t *trv_settings_at(int index);
 /* Whether only libtrivance_net uses the setting, so that it has no effect on MPI programs. */
