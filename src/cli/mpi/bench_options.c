@@ -294,7 +294,8 @@ static int read_transports(draft_t *draft)
     return more;
 }
 
-/* Sets the environment so that libfabric is opened with the first plan if any row uses it. */
+/* Sets the environment so that libfabric is opened with the first plan if any row uses it, also where the first rows
+ * use MPI. */
 static int set_transports(const bench_options_t *options)
 {
     int way = TRV_TRANSPORT_MPI;

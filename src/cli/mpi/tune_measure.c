@@ -100,7 +100,7 @@ static int share_left(const job_t *job, double *seconds)
     return together_share(job->tune->comm, seconds, sizeof *seconds);
 }
 
-/* Runs rounds until less than `seconds` remain, but at least a few. */
+/* Runs rounds for `seconds`, but at least a few rounds. */
 static int run_rounds(job_t *job, double seconds)
 {
     double left, until = 0;

@@ -231,7 +231,7 @@ static int verify_member(cli_table_t *table, const options_t *options, const trv
 {
     trv_schedule_t *schedule;
     int rc = make_member(options, torus, choice, member, collective, &schedule);
-    if (!rc && options->selection.all) /* algorithms that the user did not name may use cut links */
+    if (!rc && options->selection.all) /* with `all`, those that use a cut link are skipped */
         rc = cli_check_routes(schedule, &options->network.options);
     if (rc == TRV_ERR_UNSUPPORTED && (!options->selection.single || options->all_collectives)) {
         trv_schedule_destroy(schedule);
