@@ -1,4 +1,4 @@
-# What `make install` puts where. Parts that were not built (an MPI that is missing) are left out.
+# Rules of `make install`. Parts that were not built (because an MPI is missing) are omitted.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/trivance)
@@ -30,14 +30,14 @@ foreach(mpi openmpi mpich)
     continue()
   endif()
   list(APPEND mpis ${mpi})
-  # Finds libtrivance beside itself, wherever the tree is.
+  # The library finds libtrivance in its own folder, so the tree can be moved.
   set_target_properties(trivance_mpi_${mpi} PROPERTIES INSTALL_RPATH $ORIGIN)
   install(TARGETS trivance_mpi_${mpi} trivance_mpi_${mpi}_static EXPORT trivance-mpi-${mpi}-targets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   if(TARGET trivance-mpi.${mpi})
     install(TARGETS trivance-mpi.${mpi} RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/trivance)
   endif()
-  if(TARGET trivance_pmpi_${mpi}) # for LD_PRELOAD; `trivance run` looks for it there
+  if(TARGET trivance_pmpi_${mpi}) # for LD_PRELOAD; `trivance run` searches for it there
     install(TARGETS trivance_pmpi_${mpi} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   endif()
   set(mpi_pkgconfig ${mpi_pkgconfig_${mpi}})
@@ -49,7 +49,7 @@ if(mpis)
   install(FILES include/trivance/trivance_mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trivance)
 endif()
 
-# ---- Connections of our own: libtrivance_net ----------------------------------------------------------------------------
+# ---- Connections without MPI: libtrivance_net ----------------------------------------------------------------------
 if(TARGET trivance_net)
   set_target_properties(trivance_net PROPERTIES INSTALL_RPATH $ORIGIN)
   install(TARGETS trivance_net trivance_net_static EXPORT trivance-net-targets
@@ -84,7 +84,7 @@ install(FILES ${PROJECT_BINARY_DIR}/trivance-config.cmake ${PROJECT_BINARY_DIR}/
 if(TARGET trivance)
   install(TARGETS trivance RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-if(TARGET trivance-torusnet) # what `trivance testbed` starts
+if(TARGET trivance-torusnet) # started by `trivance testbed`
   set(testbed trivance-torusnet trivance-testbed-agent trivance_ranks)
   foreach(mpi openmpi mpich)
     if(TARGET trivance_clock_${mpi})
@@ -101,7 +101,7 @@ if(TARGET man)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
   install(FILES ${PROJECT_BINARY_DIR}/completions/trivance DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endif()
-# With all that README.md links to.
+# All files to which README.md links.
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN man EXCLUDE)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})

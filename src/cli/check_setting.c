@@ -1,5 +1,5 @@
 /*
- * Checks values of variables, with the topology file that they name.
+ * Checks the values of environment variables, including the topology file that they name.
  */
 #include "cli/check_setting.h"
 

@@ -1,13 +1,13 @@
 /*
- * Values of variables as the tool checks them, before a job reads them: `trivance info`, `trivance run`.
+ * Check of the values of environment variables by the tool, before a job reads them: `trivance info`, `trivance run`.
  */
 #ifndef TRIVANCE_CLI_CHECK_SETTING_H
 #define TRIVANCE_CLI_CHECK_SETTING_H
 
 #include "settings/settings.h"
 
-/* 0, or a negative code with a sentence that begins with the variable's name: the value is wrong, or the file that it
- * names. */
+/* Returns 0, or a negative code if the value or the file that it names is invalid; the error message then begins
+ * with the variable's name. */
 int cli_check_setting(const trv_setting_t *setting, const char *value);
 
 #endif

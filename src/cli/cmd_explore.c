@@ -1,5 +1,6 @@
 /*
- * trivance explore: gives away the explorer, a page that the build made (explorer/) and that lies beside the tool.
+ * trivance explore: writes a copy of the explorer, a page that the build creates (explorer/) and that is installed
+ * beside the tool.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +59,8 @@ static int write_page(void *context, FILE *out)
                : trv_fail(TRV_ERR_ARGUMENT, "the page could not be written; is the disk full?");
 }
 
-/* How it is opened: the name as a shell takes it, and as xdg-open takes no option. */
+/* Prints the command that opens the page, with the name quoted for a shell and in a form that xdg-open does not read
+ * as an option. */
 static void say_opened(const char *path)
 {
     const bool plain = strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+:.,/@-") ==

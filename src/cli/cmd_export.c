@@ -1,5 +1,5 @@
 /*
- * trivance export: a schedule in the formats of others: GOAL, MSCCL XML, MSCCL++ JSON.
+ * trivance export: a schedule in the formats of other tools: GOAL, MSCCL XML, MSCCL++ JSON.
  */
 #include <math.h>
 #include <stdio.h>
@@ -74,7 +74,7 @@ typedef struct options {
     bool alpha_given, unchecked;
     double alpha_ns;
     int format;            /* trv_format_t, or -1: not given */
-    cli_network_t network; /* of it the links */
+    cli_network_t network; /* only its links are used */
     cli_tori_t tori;
 } options_t;
 
@@ -89,7 +89,8 @@ static int read_format(const char *text, int *format)
     return trv_fail(TRV_ERR_ARGUMENT, "there is no format '%.40s'; there are goal, msccl and mscclpp", text);
 }
 
-/* The writers refuse before they write their first byte, so that nothing half written reaches stdout either. */
+/* The writers check the schedule before they write their first byte, so that no incomplete output reaches stdout
+ * either. */
 static int write_schedule(const options_t *options, const trv_schedule_t *schedule, uint64_t bytes)
 {
     cli_output_t output;
@@ -133,7 +134,7 @@ static int run(options_t *options)
     return rc;
 }
 
-/* Times of GOAL are whole numbers of ns; a unit's factor may round: 2.3us are 2299.9999999999995 ns. */
+/* Times in GOAL are whole numbers of ns, but conversion from a unit may round: 2.3us are 2299.9999999999995 ns. */
 static int read_alpha(const char *text, double *alpha_ns)
 {
     double value = 0;

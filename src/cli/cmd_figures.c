@@ -1,6 +1,6 @@
 /*
- * trivance figures: hands over to the Python package (python/trivance/figures), which reads the options. The table here
- * is for the help text, the man page and the shell.
+ * trivance figures: executes the Python package (python/trivance/figures), which reads the options. The table here is
+ * for the help text, the man page and the completion of the shell.
  */
 #include <spawn.h>
 #include <stdio.h>
@@ -49,7 +49,7 @@ const cli_command_t cli_figures_command = {
                 "trivance figures --model=fifo --output ideal-router\n",
 };
 
-/* Whether a Python finds the package, and what that needs. */
+/* Whether a Python interpreter finds the package and its dependencies. */
 static bool python_suits(const char *python)
 {
     static const char code[] = "import importlib.util as u, sys\n"
@@ -62,8 +62,8 @@ static bool python_suits(const char *python)
     return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* Where the package lies beside the tool, puts its folder first in the path of Python; else it may be where Python
- * looks. */
+/* If the package is installed beside the tool, puts its folder first in Python's path; otherwise Python searches for
+ * it in its default path. */
 static void set_path(void)
 {
     static const char *const place[] = {"../python/", TRIVANCE_PYTHON_PLACE "/", NULL};

@@ -43,7 +43,7 @@ typedef struct fact {
 #if defined __SANITIZE_ADDRESS__
 #define BUILT_WITH "gcc " __VERSION__ ", sanitizers"
 #elif defined __clang__
-#define BUILT_WITH __VERSION__ /* names itself */
+#define BUILT_WITH __VERSION__ /* includes the compiler's name */
 #else
 #define BUILT_WITH "gcc " __VERSION__
 #endif
@@ -70,7 +70,7 @@ static void find_facts(fact_t fact[FACTS], char path[2][4608])
 typedef struct variable {
     const trv_setting_t *setting;
     const char *value; /* NULL: not set */
-    char fault[1024];  /* why it is wrong; "" if it is not */
+    char fault[1024];  /* why it is invalid; "" if it is valid */
 } variable_t;
 
 static void look(const trv_setting_t *setting, variable_t *variable)
@@ -87,7 +87,7 @@ static void look(const trv_setting_t *setting, variable_t *variable)
 
 #define WIDTH 100
 
-/* A paragraph, indented by four, its lines broken between words. */
+/* Prints a paragraph, indented by four, with line breaks between words. */
 static void print_paragraph(const char *text)
 {
     int column = 0;
@@ -185,13 +185,14 @@ static void warn(void *context, const char *sentence)
     cli_warn("info", "%s", sentence);
 }
 
-/* What shows only when all is read together: misspelt names, what a rules file says. */
+/* Reports faults that are detected only when all variables are read together: misspelt names, errors in a rules
+ * file. */
 static void warn_of_the_rest(void)
 {
     trv_settings_t settings;
     const trv_rules_reader_t how = {trv_algorithm_check, warn, NULL};
     trv_settings_read(&settings, &how);
-    trv_settings_read_rules(&settings, &how); /* what is wrong in it stands beside the variable */
+    trv_settings_read_rules(&settings, &how); /* an error in it is printed beside the variable */
     trv_settings_clear(&settings);
 }
 

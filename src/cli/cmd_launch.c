@@ -1,5 +1,6 @@
 /*
- * trivance launch: starts a program without MPI here, a process for each rank, which libtrivance_net joins to a job.
+ * trivance launch: starts a program without MPI on this machine, one process per rank. libtrivance_net connects the
+ * processes to a job.
  */
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -70,7 +71,7 @@ static int read_option(void *context, int key)
                       : trv_parse_int(optarg, "--port", 1, 65535, &options->port);
 }
 
-/* A port that is free now. */
+/* Finds a port that is currently free. */
 static int find_port(int *port)
 {
     struct sockaddr_in at = {.sin_family = AF_INET};
@@ -119,22 +120,23 @@ static int set_job(options_t *options)
 /* ---- Processes --------------------------------------------------------------------------------------------------- */
 
 /*
- * The launcher only ever waits for signals, all of which are blocked: for SIGCHLD, and for those that it passes on. So
- * none comes while processes are started, which some of them would miss.
+ * The launcher blocks SIGCHLD and the signals that it forwards, and receives them only by waiting for them. So no
+ * signal is handled while processes are being started, when some of them would miss it.
  */
 typedef struct job {
     int ranks, left;
-    pid_t *process;          /* 0: has ended */
-    int code, first, status; /* of the first that failed; code 0: none has */
+    pid_t *process;          /* 0: it has ended */
+    int code, first, status; /* of the first process that failed; code 0: none has failed */
     bool told;
-    bool signalled; /* the user's signal has been passed on */
-    int stage;      /* of the end, below */
+    bool signalled; /* the user's signal has been forwarded */
+    int stage;      /* of termination, see below */
     double stage_ends;
     sigset_t waited, as_found;
 } job_t;
 
-/* What the others get when one has failed, and how long they then have. libtrivance_net tells them of a rank that is
- * gone: they may first end by themselves, with a sentence of their own. */
+/* Stages of termination after a process has failed: the signal that the others receive, and the time until the next
+ * stage. The first stage has no signal, because libtrivance_net reports the failed rank to the others, which may end
+ * by themselves with an error message. */
 static const struct stage {
     int signal;
     double seconds;
@@ -156,7 +158,7 @@ static pid_t parent_of(const char *process)
     snprintf(path, sizeof path, "/proc/%s/stat", process);
     FILE *file = fopen(path, "r");
     const char *behind = file && fgets(line, sizeof line, file) ? strrchr(line, ')')
-                                                                : NULL; /* a name may have blanks */
+                                                                : NULL; /* a name may contain blanks */
     if (behind && sscanf(behind, ") %*c %d", &parent) != 1)
         parent = 0;
     if (file)
@@ -164,7 +166,8 @@ static pid_t parent_of(const char *process)
     return parent;
 }
 
-/* What the processes have started and left behind, which is the launcher's since (take_signals). */
+/* Forwards a signal to orphaned descendants of the job's processes, which have become children of the launcher
+ * (take_signals). */
 static void pass_on_to_left(const job_t *job, int signal)
 {
     DIR *processes = opendir("/proc");
@@ -185,7 +188,8 @@ static void pass_on(const job_t *job, int signal)
     pass_on_to_left(job, signal);
 }
 
-/* A failed job has ended when everything that it has started has; one that succeeds may leave something behind. */
+/* Whether the job is still running. A failed job has ended when all of its descendants have; a successful one may
+ * leave processes behind. */
 static bool goes_on(const job_t *job)
 {
     siginfo_t any;
@@ -193,7 +197,7 @@ static bool goes_on(const job_t *job)
            (job->code && (waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD));
 }
 
-/* The first that has failed; not where the user has ended all. */
+/* Reports the first process that failed, unless the user terminated the job. */
 static void tell_failure(job_t *job, const char *others)
 {
     char how[96];
@@ -220,13 +224,14 @@ static void enter(job_t *job, int next)
     pass_on(job, stage[next - 1].signal);
 }
 
-/* A signal that is ignored here (nohup) stays so. Processes whose parents end become the launcher's. */
+/* Blocks the signals that the launcher handles; a signal that is ignored (nohup) stays ignored. Makes the launcher
+ * the parent of orphaned descendants. */
 static void take_signals(job_t *job)
 {
     static const int passed_on[] = {SIGHUP, SIGINT, SIGTERM};
     struct sigaction found, usual = {.sa_handler = SIG_DFL};
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    sigaction(SIGCHLD, &usual, NULL); /* ignored, it would not come */
+    sigaction(SIGCHLD, &usual, NULL); /* if it were ignored, it would not be delivered */
     sigemptyset(&job->waited);
     sigaddset(&job->waited, SIGCHLD);
     for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
@@ -235,11 +240,11 @@ static void take_signals(job_t *job)
     sigprocmask(SIG_BLOCK, &job->waited, &job->as_found);
 }
 
-/* A launcher that is killed takes its processes with it. */
+/* Called in a child process: executes the program. The child is killed when the launcher is killed. */
 static void become(const job_t *job, pid_t launcher, char **command)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != launcher) /* killed before that was set */
+    if (getppid() != launcher) /* the launcher ended before the setting took effect */
         _exit(128 + SIGKILL);
     sigprocmask(SIG_SETMASK, &job->as_found, NULL);
     execvp(command[0], command);
@@ -286,12 +291,13 @@ static void note_ends(job_t *job)
         const int rank = rank_of(job, id);
         if (rank >= 0)
             note_end(job, rank, status);
-        if (job->stage > 1 && stage[job->stage - 1].signal) /* what it leaves behind has not got it */
+        if (job->stage > 1 && stage[job->stage - 1].signal) /* its orphans have not received the signal */
             pass_on_to_left(job, stage[job->stage - 1].signal);
     }
 }
 
-/* The second signal of a user kills. What a terminal sends, all processes have. */
+/* Handles a signal of the user; the second one kills the job. A signal from the terminal has reached all processes
+ * already. */
 static void note_signal(job_t *job, const siginfo_t *signal)
 {
     if (job->signalled)
@@ -342,7 +348,7 @@ int cli_launch(int argc, char **argv)
         return cli_bad("launch", "it is not said %s, as in `trivance launch -n 4 ./a.out`",
                        options.ranks == 0 ? "how many processes" : "which program");
     char path[CLI_PATH_BYTES];
-    if (!cli_find_executable(argv[optind], path)) /* rather than so many processes that all say so */
+    if (!cli_find_executable(argv[optind], path)) /* otherwise every process would report this */
         return cli_bad("launch", "there is no program '%.200s' that can be started", argv[optind]);
     int rc = set_job(&options);
     rc = rc < 0 ? rc : run(options.ranks, argv + optind);

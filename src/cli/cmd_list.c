@@ -1,5 +1,5 @@
 /*
- * trivance list: the table of algorithms, with all that it says about each.
+ * trivance list: the table of algorithms with their properties.
  */
 #include <stdio.h>
 #include <string.h>
@@ -61,7 +61,7 @@ static void add_properties(cli_table_t *table, const trv_algorithm_t *algorithm)
     cli_row_end(table);
 }
 
-/* What is too long for a column, one paragraph per algorithm. */
+/* Prints the supported sizes, which are too long for a column, in one paragraph per algorithm. */
 static void print_sizes(void)
 {
     for (int i = 0; i < trv_algorithms_count(); i++) {
@@ -77,7 +77,7 @@ static void print_sizes(void)
          "  `trivance plan TORUS --all-sizes` shows which that is, `trivance plan TORUS --why` why");
 }
 
-/* "trivance (trivance-l, trivance-b)": the families that have more than one member. */
+/* Prints the families that have more than one member: "trivance (trivance-l, trivance-b)". */
 static void print_families(void)
 {
     int families = 0;
@@ -118,7 +118,7 @@ int cli_list(int argc, char **argv)
         {"sizes", NULL, false, 0},
         {"source", NULL, false, 0},
         {"use", NULL, false, 0},
-        {"baseline", NULL, false, 0}, /* of a family by its first line, as the colour of its curves */
+        {"baseline", NULL, false, 0}, /* stated for the first member of a family, like the colour of its curves */
         {"colour", NULL, false, 0},
     };
     cli_format_t format = CLI_FORMAT_TABLE;

@@ -1,10 +1,9 @@
 /*
  * trivance run: starts an MPI program with the preload library of its MPI.
  *
- * The ranks get LD_PRELOAD and the variables, the launcher itself is spared: Open MPI's takes -x, once for every
- * program of the command line, MPICH's -genv. Another launcher (srun, a script) gets them in its environment and hands
- * them on.
- * Options are the variables of the settings' table, under their own names.
+ * LD_PRELOAD and the variables are set for the ranks, not for the launcher itself: by the option -x of Open MPI's
+ * launcher, once for every program of the command line, or by -genv of MPICH's. For another launcher (srun, a script)
+ * they are set in its environment, which the launcher forwards. The options are the variables of the settings' table.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -37,7 +36,7 @@ static void option_name(const trv_setting_t *setting, char name[NAME_BYTES])
         *at = *at == '_' ? '-' : *at >= 'A' && *at <= 'Z' ? (char)(*at - 'A' + 'a') : *at;
 }
 
-/* The variables as options, with the key SETTING + their index. */
+/* Keys: a variable's option has the key SETTING + its index. */
 enum { MPI = CLI_NO_LETTER, SETTING };
 static const cli_option_t *setting_options(void)
 {
@@ -83,7 +82,7 @@ typedef struct options {
     const char *mpi; /* NULL: not given */
 } options_t;
 
-/* Checks a value and puts it into our environment, from where it is handed on. */
+/* Checks a value and sets it in the tool's environment, from which it is forwarded. */
 static int set_variable(const trv_setting_t *setting, const char *value)
 {
     const size_t name = strlen(setting->name);
@@ -92,7 +91,7 @@ static int set_variable(const trv_setting_t *setting, const char *value)
     int code = cli_check_setting(setting, value);
     if (code < 0 && strncmp(trv_last_error(), setting->name, name) == 0 &&
         strncmp(trv_last_error() + name, ": ", 2) == 0)
-        code = trv_fail(code, "%s", trv_last_error() + name + 2); /* it is an option here */
+        code = trv_fail(code, "%s", trv_last_error() + name + 2); /* an option, so without the variable's name */
     if (code == TRV_OK && setenv(setting->name, value, 1) != 0)
         code = trv_fail_memory();
     return code;
@@ -109,12 +108,12 @@ static int read_option(void *context, int key)
     return TRV_OK;
 }
 
-/* ---- Which MPI, which library ------------------------------------------------------------------------------------ */
+/* ---- Selection of the MPI and the library ------------------------------------------------------------------------ */
 
 typedef struct start {
-    const char *mpi;      /* of the program, or of the launcher, or as given */
-    const char *launcher; /* the launcher's, NULL where it is not known */
-    const char *found_by; /* in words */
+    const char *mpi;      /* of the program, or of the launcher, or specified by --mpi */
+    const char *launcher; /* MPI of the launcher; NULL: unknown */
+    const char *found_by; /* how `mpi` was found, for messages */
     char library[PATH_BYTES];
 } start_t;
 
@@ -193,7 +192,7 @@ static int variables(void)
     return count;
 }
 
-/* Open MPI's launcher hands on what it is told by -x; what stands in the environment is enough for this node only. */
+/* Open MPI's launcher forwards variables only with -x; the environment alone is sufficient only on this node. */
 static void add_openmpi(words_t *words, const char *preload)
 {
     add(words, "-x");
@@ -205,7 +204,8 @@ static void add_openmpi(words_t *words, const char *preload)
         }
 }
 
-/* The command line with the options for its launcher; NULL where there is no memory. `preload`: "LD_PRELOAD=…". */
+/* Returns the command line with the options for its launcher; NULL if memory is insufficient. `preload`:
+ * "LD_PRELOAD=…". */
 static char **command_line(char **given, int count, const start_t *start, const char *preload)
 {
     const bool openmpi = start->launcher && strcmp(start->launcher, "openmpi") == 0;

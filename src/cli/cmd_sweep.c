@@ -1,7 +1,7 @@
 /*
- * trivance sweep on one machine; under an MPI launcher it hands over to the program of that MPI.
+ * trivance sweep on one machine; under an MPI launcher it executes the program of that MPI.
  *
- * SIGINT and SIGTERM are waited for by a thread of their own, which ends the process between two rows.
+ * A separate thread waits for SIGINT and SIGTERM, and ends the process between two rows.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -38,7 +38,7 @@ static void *end_when_interrupted(void *context)
     sigwait(&set, &signal);
     clock_gettime(CLOCK_REALTIME, &soon);
     soon.tv_sec++;
-    /* Whoever holds the lock for longer than a second waits for a reader that does not read. */
+    /* A thread that holds the lock for longer than a second is blocked by a reader of the output that does not read. */
     if (pthread_mutex_timedlock(&sweep->lock, &soon) == 0) {
         uint64_t all = cli_sweep_points(&sweep->grid), pending = cli_sweep_pending(sweep);
         cli_progress_end(&sweep->progress);
@@ -57,7 +57,7 @@ static void *end_when_interrupted(void *context)
     _exit(128 + signal);
 }
 
-/* From here on all threads leave the signals to one. */
+/* Blocks the signals in all threads and starts the thread that waits for them. */
 static void watch_signals(cli_sweep_t *sweep)
 {
     pthread_t thread;
@@ -73,7 +73,7 @@ static void watch_signals(cli_sweep_t *sweep)
 
 typedef struct chunk {
     cli_sweep_t *sweep;
-    cli_sweep_result_t *kept; /* results of a table, whose rows stand in the order of the grid; else NULL */
+    cli_sweep_result_t *kept; /* results for a table, which is printed in the order of the grid; otherwise NULL */
 } chunk_t;
 
 static int done(void *context, size_t i, const cli_sweep_result_t *result)
@@ -114,7 +114,7 @@ int cli_sweep(int argc, char **argv)
     if (code == 0) {
         watch_signals(&sweep);
         rc = run(&sweep);
-        pthread_mutex_lock(&sweep.lock); /* too late to be interrupted */
+        pthread_mutex_lock(&sweep.lock); /* from here on no interruption */
     }
     int end = cli_sweep_end(&sweep, rc);
     return code == 1 ? CLI_OK : code ? code : end;

@@ -15,14 +15,14 @@
 #include "base/error.h"
 #include "topology/topology_file.h"
 
-#define DRAWN_MAX  4096 /* coordinates; more are not drawn */
+#define DRAWN_MAX  4096 /* coordinates; larger tori are not drawn */
 #define ACROSS_MAX 32
 #define CELL_MAX   24
-#define TEXT_MAX   (CELL_MAX - (int)sizeof "…") /* without the sign that there is more */
+#define TEXT_MAX   (CELL_MAX - (int)sizeof "…") /* without the ellipsis */
 
 /* ---- Drawing ----------------------------------------------------------------------------------------------------- */
 
-/* The entries of every place as texts, "0,8" or "node3", cut to what a cell takes. */
+/* Formats the entries of every coordinate as text, "0,8" or "node3", cut to the width of a cell. */
 static char (*fill_cells(const trv_topology_t *topology, int *width))[CELL_MAX]
 {
     char(*cell)[CELL_MAX] = calloc((size_t)topology->torus.ranks, sizeof *cell);
@@ -51,7 +51,7 @@ static void print_cell(const char *text, int width)
     printf("  %*s%s", width - columns, "", *text ? text : ".");
 }
 
-/* One plane per coordinate of the dimensions before the last two. */
+/* Draws one plane for each coordinate of the dimensions before the last two. */
 static int draw(const trv_topology_t *topology)
 {
     const trv_torus_t *torus = &topology->torus;
@@ -100,7 +100,7 @@ static void count_places(const trv_topology_t *topology, int *places, int *least
     free(count);
 }
 
-/* By the coordinate that they leave. */
+/* Prints the links, identified by the coordinate at their source. */
 static void show_links(const trv_topology_t *topology)
 {
     for (int i = 0; i < topology->slow_links; i++) {
@@ -159,7 +159,7 @@ static int check(const char *path)
     return code;
 }
 
-/* A job of any launcher: MPI's, or one that tells ranks as torchrun does. */
+/* Runs --ports under any launcher: an MPI launcher, or one that sets the variables of torchrun. */
 static int ports(char **argv)
 {
     static const char *const place[] = {"", "../libexec/trivance/", NULL};
@@ -178,7 +178,7 @@ static int ports(char **argv)
     return cli_bad("topology", "%.200s cannot be started: %s", path, strerror(errno));
 }
 
-/* Of the ranks of a job, which have the same command line, rank 0 alone reports what is wrong with it. */
+/* Reads the options. All ranks of a job have the same command line, so only rank 0 reports an error in it. */
 static int read_options(int argc, char **argv, cli_topology_options_t *options)
 {
     const bool silent = cli_launched_rank() > 0;

@@ -1,5 +1,5 @@
 /*
- * trivance bench and trivance tune: handed over to the program of the MPI whose launcher started this process.
+ * trivance bench and trivance tune: executed by the program of the MPI whose launcher started this process.
  */
 #include "cli/subcommands.h"
 #include "cli/shared/bench_command.h"

@@ -1,5 +1,5 @@
 /*
- * The subcommands of `trivance`, each in cmd_<name>.c, here or in a folder of its own. argv[0] is the subcommand's name;
+ * The subcommands of `trivance`, each in cmd_<name>.c, here or in a separate folder. argv[0] is the subcommand's name;
  * the result is the exit code (cli/shared/tool.h).
  */
 #ifndef TRIVANCE_CLI_SUBCOMMANDS_H
@@ -25,8 +25,8 @@ int cli_run(int argc, char **argv);
 int cli_launch(int argc, char **argv);
 int cli_testbed(int argc, char **argv);
 
-/* Their command lines. That of sweep is in cli/sweep/sweep.h; those of bench, topology and tune, which other programs
- * read, too, are in cli/shared. */
+/* The command lines of the subcommands. That of sweep is in cli/sweep/sweep.h; those of bench, topology and tune are
+ * in cli/shared, because other programs read them, too. */
 extern const cli_command_t cli_list_command, cli_plan_command, cli_verify_command, cli_cost_command,
     cli_simulate_command, cli_figures_command, cli_export_command, cli_explore_command, cli_info_command,
     cli_run_command, cli_launch_command, cli_testbed_command, cli_search_command;

@@ -1,9 +1,9 @@
 /*
- * The contents of ranks after each step: one stream as the verifier runs it, with sets of contributors instead of
- * numbers.
+ * The contents of ranks after each step: one stream is executed symbolically, as by the verifier, with sets of
+ * contributors instead of numbers.
  *
- * Only what a rank will still use is shown: a backward pass finds which units of which registers are live. In a
- * reduce-scatter a block that was handed on is thus gone from the row of the rank that handed it on.
+ * Only data that a rank will still use is shown: a backward pass determines which units of which registers are live. So
+ * in a reduce-scatter a block disappears from the row of the rank that has sent it on.
  */
 #include "draw/holdings.h"
 
@@ -19,8 +19,8 @@
 typedef struct holdings {
     trv_verifier_t v;
     int stream;
-    size_t row, cells;   /* of a rank: registers * units; of all ranks */
-    unsigned char *live; /* (steps + 1) * cells: used after so many steps */
+    size_t row, cells;   /* cells of a rank: registers * units; of all ranks */
+    unsigned char *live; /* (steps + 1) * cells: whether the cell is used after this number of steps */
 } holdings_t;
 
 /* ---- Liveness ---------------------------------------------------------------------------------------------------- */
@@ -78,7 +78,7 @@ static int find_live(holdings_t *h)
 
 /* ---- The matrix -------------------------------------------------------------------------------------------------- */
 
-/* The contributors in the live registers of a rank, for one unit, as a set in `set`. */
+/* Computes in `set` the contributors to one unit in the live registers of a rank. */
 static void unite_live(const holdings_t *h, int after, int rank, int64_t unit, uint64_t *set)
 {
     const trv_verifier_t *v = &h->v;
@@ -89,7 +89,7 @@ static void unite_live(const holdings_t *h, int after, int rank, int64_t unit, u
             set[w] |= trv_values_at(v, rank, cell)[w];
 }
 
-/* In an AllGather a unit has one contributor, and is complete with it. */
+/* Records the values after a step. In an AllGather a unit has one contributor, with which it is complete. */
 static void record_values(const holdings_t *h, trv_progress_t *progress, int after)
 {
     const trv_verifier_t *v = &h->v;

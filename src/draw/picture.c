@@ -1,5 +1,5 @@
 /*
- * Arrows, panels, segments and tracks; links that are marked.
+ * Computes the arrows, panels, segments and tracks of a picture, and its marked links.
  */
 #include "draw/picture.h"
 
@@ -104,7 +104,7 @@ static int cut_route(const trv_schedule_t *schedule, const trv_panel_t *panel, i
     return count;
 }
 
-/* The occupied links per (rank at the line's low end of the link, dimension, direction) and track. */
+/* The occupied links of each track, identified by the rank at the link's lower end, dimension and direction. */
 typedef struct tracks {
     const trv_torus_t *torus;
     unsigned char *taken; /* [track][(rank * dims + dimension) * 2 + direction] */
@@ -221,7 +221,7 @@ static int mark_links(trv_picture_t *picture, const trv_network_t *network)
         return trv_fail_memory();
     for (int i = 0; i < network->slow_links; i++)
         add_link(picture, &network->slow_link[i]);
-    int kept = 0; /* a later entry may have made a link whole again */
+    int kept = 0; /* a later entry may have restored a link */
     for (int i = 0; i < picture->marks; i++)
         if (picture->mark[i].factor[0] != 1 || picture->mark[i].factor[1] != 1)
             picture->mark[kept++] = picture->mark[i];

@@ -1,5 +1,5 @@
 /*
- * SVG: the small shapes that the pictures are made of.
+ * SVG: the basic shapes of which the pictures consist.
  */
 #include "draw/svg.h"
 

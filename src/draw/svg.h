@@ -1,6 +1,6 @@
 /*
- * Pictures of schedules as SVG: arrows per step on the ring, line, torus or mesh (as the paper's figures 1 and 4), links
- * that are cut or slow, and who holds what after each step (the paper's figure 3).
+ * Pictures of schedules as SVG: arrows per step on the ring, line, torus or mesh (as the paper's figures 1 and 4),
+ * links that are cut or slow, and the data held by each rank after each step (the paper's figure 3).
  */
 #ifndef TRIVANCE_DRAW_SVG_H
 #define TRIVANCE_DRAW_SVG_H
@@ -14,18 +14,18 @@
 typedef struct trv_svg_options {
     const char *title, *subtitle;   /* plain text */
     uint64_t vector_bytes;          /* for the captions */
-    int rank;                       /* whose messages the picture has, or -1 for all ranks */
-    int stream;                     /* which stream's, or -1 for all */
+    int rank;                       /* the rank whose sends are drawn, or -1 for all ranks */
+    int stream;                     /* the stream that is drawn, or -1 for all */
     const trv_progress_t *progress; /* NULL: no matrices */
 } trv_svg_options_t;
 
-/* TRV_ERR_UNSUPPORTED with the reason where the picture would be unreadable: rings and lines above 81 ranks, 2-D tori above
- * 9x9 or so, 3-D tori above 125 ranks (with one rank's messages only: 256, 1024, 1000), more dimensions, more than 48
- * panels. */
+/* Returns TRV_ERR_UNSUPPORTED with the reason if the picture would be unreadable: rings and lines above 81 ranks,
+ * 2-D tori above 9x9 or so, 3-D tori above 125 ranks (with one rank's messages only: 256, 1024, 1000), more
+ * dimensions, more than 48 panels. */
 int trv_svg_check(const trv_picture_t *picture, int rank);
-/* What the torus alone refuses, before there is a schedule. */
+/* The same as far as it depends on the torus alone, before the schedule exists. */
 int trv_svg_check_torus(const trv_torus_t *torus, int rank);
-/* Writes the picture; errors of the stream are left to the caller (ferror). */
+/* Writes the picture. The caller checks the stream for errors (ferror). */
 void trv_svg_write(const trv_picture_t *picture, const trv_svg_options_t *options, FILE *out);
 
 /* ---- For the files that draw ------------------------------------------------------------------------------------- */
@@ -41,12 +41,12 @@ void trv_svg_write(const trv_picture_t *picture, const trv_svg_options_t *option
 const char *trv_svg_colour(int stream);
 
 void trv_svg_line(FILE *out, double x0, double y0, double x1, double y1, const char *colour, double width, bool dashed);
-/* The head of an arrow that ends at (x, y) and comes along (dx, dy). */
+/* The head of an arrow that ends at (x, y) and points in the direction (dx, dy). */
 void trv_svg_head(FILE *out, double x, double y, double dx, double dy, const char *colour, double size);
 void trv_svg_dot(FILE *out, double x, double y, double radius, const char *colour);
 /* A rank: a circle with its number inside, if it fits. */
 void trv_svg_rank(FILE *out, double x, double y, double radius, int rank, bool strong);
-/* The cross where a link is cut. */
+/* The cross on a link that is cut. */
 void trv_svg_cross(FILE *out, double x, double y);
 /* anchor: "start", "middle" or "end"; the text is escaped. */
 void trv_svg_text(FILE *out, double x, double y, double size, const char *anchor, const char *colour, const char *text);
@@ -55,7 +55,8 @@ typedef struct trv_svg_size {
     double width, height;
 } trv_svg_size_t;
 
-/* Panels: size needed by the largest panel of the picture, and one panel with its upper left corner at (x, y). */
+/* Panels: the size of the largest panel of the picture, and a function that draws one panel with its upper left
+ * corner at (x, y). */
 trv_svg_size_t trv_svg_ring_size(const trv_picture_t *picture);
 void trv_svg_ring(FILE *out, const trv_picture_t *picture, const trv_panel_t *panel, int rank, double x, double y);
 /* Of a line, too. */

@@ -1,9 +1,9 @@
 /*
- * A line of ranks as a row, a torus or mesh of two dimensions as a grid, of three as layers of grids. Messages run on
- * tracks beside the line of ranks that they follow: direction + above or to the right of it, direction - below or to the
- * left; where a route bends, its two tracks meet. A message that leaves at one edge enters at the opposite one. Messages
- * to another layer are short slanting arrows, up to higher layers. A link that is cut is a gap with a cross, and one that
- * is slow has another colour, with a label between the tracks.
+ * Draws a line of ranks as a row, a torus or mesh of two dimensions as a grid, and one of three dimensions as layers of
+ * grids. Messages run on tracks beside the line of ranks that they follow: direction + above or to the right of it,
+ * direction - below or to the left; where a route bends, its two tracks meet. A message that leaves at one edge enters
+ * at the opposite one. Messages to another layer are short slanted arrows, which point up to higher layers. A link that
+ * is cut is a gap with a cross; a slow link has another colour, with a label between the tracks.
  */
 #include "draw/svg.h"
 
@@ -16,11 +16,11 @@
 #define TRACK      4.2
 #define LINE_TRACK 6.0
 #define LAYER_GAP  30.0
-#define EDGE       6.0 /* from where messages leave round the edge to the end of the layer */
+#define EDGE       6.0 /* from the point where messages leave at the edge to the end of the layer */
 #define CAPTION    12.0
-#define LABEL      26.0 /* between ranks whose links may have labels, of a line less */
-#define REACH      8.0  /* of a link that goes round the edge, from the rank */
-#define STUB       14.0 /* the same with a label, which takes a margin */
+#define LABEL      26.0 /* between ranks whose links may have labels; less on a line */
+#define REACH      8.0  /* length of a link that wraps around, from the rank */
+#define STUB       14.0 /* the same with a label, which needs a margin */
 #define MARGIN     28.0
 #define SLANT      0.7071
 
@@ -53,7 +53,7 @@ static double spread(grid_t *grid)
         grid->node = grid->columns <= 16 ? 10 : grid->columns <= 32 ? 8.5 : grid->columns <= 81 ? 7 : 3;
         return grid->columns <= 16 ? 44 : grid->columns <= 81 ? 2 * grid->node + 7 : 8;
     }
-    /* Small tori are drawn larger: their networks are what one looks at, not the matrices below. */
+    /* Small tori are drawn larger, because the network matters more than the matrices below. */
     double pitch = grid->torus->ranks > 125 ? 20 : fmax(44, fmin(72, 300 / fmax(grid->rows, grid->columns)));
     grid->node = grid->torus->ranks > 125 ? 3.5 : pitch < 60 ? NODE : 10;
     return pitch;
@@ -75,11 +75,11 @@ static grid_t measure(const trv_picture_t *picture)
     /* Rows of ranks carry the messages of the last dimension, columns those of the one before. */
     grid.pitch_y = fmax(pitch, 2 * (grid.node + grid.track * (most_tracks(picture, x) + 0.7)) + 14);
     grid.pitch_x = y < 0 ? pitch : fmax(pitch, 2 * (grid.node + grid.track * (most_tracks(picture, y) + 0.7)) + 14);
-    /* The tracks beside the outermost ranks, and all arrows to other layers, lie within the margin. */
+    /* The tracks beside the outermost ranks, and all arrows to other layers, are within the margin. */
     double beside = grid.track * fmax(most_tracks(picture, x), most_tracks(picture, y)) + EDGE + 1.3;
     double slanted = grid.dims > 2 ? slant(&grid) + grid.track * most_tracks(picture, grid.active[0]) : 0;
     grid.margin = fmax(picture->marks ? MARGIN : 20, fmax(beside, slanted));
-    grid.margin_x = y < 0 ? MARGIN : grid.margin; /* nothing goes round the ends of a line */
+    grid.margin_x = y < 0 ? MARGIN : grid.margin; /* no link wraps around at the ends of a line */
     grid.across = grid.layers;
     while (grid.across > 1 && grid.across * (grid.columns * grid.pitch_x + LAYER_GAP) > 900)
         grid.across = (grid.across + 1) / 2;
@@ -143,15 +143,15 @@ static bool is_horizontal(const grid_t *grid, const trv_segment_t *segment)
     return segment->dimension == grid->horizontal;
 }
 
-/* How far a segment's track is from its line of ranks, to the right or down. */
+/* The offset of a segment's track from its line of ranks, positive to the right or down. */
 static double offset_of(const grid_t *grid, const trv_segment_t *segment)
 {
     double away = grid->node + 1 + (segment->track + 0.6) * grid->track;
     return (is_horizontal(grid, segment) ? -segment->sign : segment->sign) * away;
 }
 
-/* A segment within a layer: one piece, or as many as it goes round the edge. `before` and `after` are the segments of
- * the same message in this layer that it is bent from and to, or NULL. */
+/* Draws a segment within a layer: one piece, or several if it wraps around. `before` and `after` are the segments of
+ * the same message in this layer before and after it, or NULL. */
 static void draw_flat(const pen_t *pen, const grid_t *grid, const trv_segment_t *segment, const trv_segment_t *before,
                       const trv_segment_t *after, bool starts)
 {
@@ -163,8 +163,8 @@ static void draw_flat(const pen_t *pen, const grid_t *grid, const trv_segment_t 
     place(grid, segment->from, &x, &y);
     double origin = (horizontal ? x : y) - c * pitch, line = (horizontal ? y : x) + offset_of(grid, segment);
     double begin = origin + c * pitch + (before ? offset_of(grid, before) : starts ? sign * 2 : 0);
-    double short_of = after ? offset_of(grid, after) : -sign * 3.5; /* where it ends, from the last rank */
-    double beyond = grid->node + grid->margin - EDGE;               /* where it leaves round the edge */
+    double short_of = after ? offset_of(grid, after) : -sign * 3.5; /* its end relative to the last rank */
+    double beyond = grid->node + grid->margin - EDGE;               /* where it leaves at the edge */
     while (left > 0) {
         int to_edge = segment->sign > 0 ? size - 1 - c : c;
         bool ends = left <= to_edge;
@@ -176,7 +176,7 @@ static void draw_flat(const pen_t *pen, const grid_t *grid, const trv_segment_t 
         left -= hops + 1;
         c = segment->sign > 0 ? 0 : size - 1;
         begin = origin + c * pitch - sign * beyond;
-        if (!ends && left == 0) { /* one more hop brings it to the first rank beyond the edge */
+        if (!ends && left == 0) { /* one more hop leads to the first rank beyond the edge */
             draw_piece(pen, horizontal, line, begin, origin + c * pitch + short_of, false, segment->last);
         } else if (ends) {
             break;
@@ -184,7 +184,7 @@ static void draw_flat(const pen_t *pen, const grid_t *grid, const trv_segment_t 
     }
 }
 
-/* A message along the first of three dimensions: a short arrow that points up, to higher layers, or down. */
+/* Draws a message along the first of three dimensions: a short arrow that points up, to higher layers, or down. */
 static void draw_slanted(const pen_t *pen, const grid_t *grid, const trv_segment_t *segment)
 {
     double x, y, sign = segment->sign, shift = segment->track * grid->track;
@@ -195,7 +195,7 @@ static void draw_slanted(const pen_t *pen, const grid_t *grid, const trv_segment
     trv_svg_head(pen->out, x1, y1, sign, -sign, pen->colour, 6);
 }
 
-/* How far the links of a row go beyond its ends. */
+/* The length of a row's links beyond its ends. */
 static double reach(const grid_t *grid, int dimension)
 {
     return trv_torus_is_line(grid->torus, dimension) ? 0 : grid->node + REACH;
@@ -226,9 +226,9 @@ static void draw_links(FILE *out, const grid_t *grid)
     }
 }
 
-/* How a link that is cut or slow is drawn, whole or an end of it that goes round the edge. */
+/* The drawing of a cut or slow link: the whole link, or one end of a link that wraps around. */
 typedef struct marked {
-    double x0, y0, x1, y1, x, y; /* the line; where its cross and label belong */
+    double x0, y0, x1, y1, x, y; /* the line; position of its cross and label */
     bool whole;
 } marked_t;
 
@@ -237,7 +237,7 @@ static void draw_marked(FILE *out, const trv_mark_t *mark, const marked_t *at)
     const bool cut = trv_mark_is_cut(mark), upright = at->whole && at->x0 == at->x1;
     const char *colour = cut ? SVG_CUT : SVG_SLOW;
     char text[TRV_MARK_TEXT_MAX];
-    const double half = 2.3 * (double)strlen(trv_mark_describe(mark, text)); /* of its width */
+    const double half = 2.3 * (double)strlen(trv_mark_describe(mark, text)); /* half of the label's width */
     if (!cut)
         trv_svg_line(out, at->x0, at->y0, at->x1, at->y1, SVG_SLOW, 2.4, false);
     else if (at->whole && trv_mark_is_broken(mark))
@@ -255,7 +255,7 @@ static void draw_marked(FILE *out, const trv_mark_t *mark, const marked_t *at)
     }
 }
 
-/* The end of a link at a rank, towards (step_x, step_y). */
+/* Draws the end of a link at a rank, in the direction (step_x, step_y). */
 static void draw_end(FILE *out, const grid_t *grid, const trv_mark_t *mark, int rank, double step_x, double step_y)
 {
     const double away = grid->node + STUB;
@@ -284,7 +284,7 @@ static void draw_mark(FILE *out, const grid_t *grid, const trv_picture_t *pictur
     }
 }
 
-/* Thin lines lead from the ranks of a line to its tracks. */
+/* Draws thin lines from the ranks of a line to its tracks. */
 static void draw_spokes(FILE *out, const grid_t *grid, const trv_panel_t *panel)
 {
     const int *tracks = panel->tracks[grid->horizontal];
@@ -296,7 +296,7 @@ static void draw_spokes(FILE *out, const grid_t *grid, const trv_panel_t *panel)
     }
 }
 
-/* The neighbour of a segment in its message, if there is one that lies in the same layer. */
+/* Returns the neighbour of a segment in its message if it exists and is in the same layer, otherwise NULL. */
 static const trv_segment_t *bent_with(const grid_t *grid, const trv_panel_t *panel, int segment, int other)
 {
     if (other < 0 || other >= panel->segments || panel->segment[other].arrow != panel->segment[segment].arrow ||

@@ -1,5 +1,6 @@
 /*
- * Who holds what, as a matrix of coloured cells: a row per rank, a column per contributor (whole vectors) or per block.
+ * The data held by each rank, as a matrix of coloured cells: a row per rank, a column per contributor (whole vectors)
+ * or per block.
  */
 #include "draw/svg.h"
 
@@ -22,7 +23,7 @@ trv_svg_size_t trv_svg_matrix_size(const trv_progress_t *progress, double side)
     return (trv_svg_size_t){LABEL + cell * progress->columns, LABEL + cell * progress->ranks};
 }
 
-/* Light to dark green for the share of the contributions; complete blocks stand out. */
+/* Light to dark green by the share of the contributions; complete blocks have a distinct colour. */
 static void shade(double share, char colour[8])
 {
     double light = 1 - share;
@@ -59,7 +60,7 @@ static void draw_labels(FILE *out, const trv_progress_t *progress, double x, dou
     }
 }
 
-/* All cells of one colour as one path: a large matrix has thousands of them. */
+/* Draws all cells of one colour as one path, because a large matrix has thousands of them. */
 static void draw_cells(FILE *out, const trv_progress_t *progress, int before, int after, double x, double y,
                        double cell, const char *only)
 {

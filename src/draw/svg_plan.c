@@ -1,5 +1,5 @@
 /*
- * The sheet: title, legend, one panel of arrows per step (or run of like steps), the matrices below them.
+ * The sheet: title, legend, one panel of arrows per step (or run of equal steps), and the matrices below them.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static sheet_t lay_out(const trv_picture_t *picture, const trv_svg_options_t *op
     sheet.panel_width = fmax(sheet.arrows.width, 250);
     sheet.panel_height = CAPTION + sheet.arrows.height;
     if (options->progress) {
-        /* Not larger than the network, as long as the cells can be told apart. */
+        /* Not larger than the network, unless the cells would become indistinguishable. */
         sheet.matrix_side = fmax(sheet.arrows.height, (line ? LINE_CELL : CELL) *
                                                           fmax(options->progress->columns, options->progress->ranks));
         sheet.matrix_side = fmin(sheet.matrix_side, fmin(sheet.panel_width, 460));
@@ -129,9 +129,9 @@ static void draw_panel(const sheet_t *sheet, int i)
                        sheet->matrix_side);
 }
 
-#define CHARACTER 5.7 /* the usual width of one in the legend */
+#define CHARACTER 5.7 /* average width of a character in the legend */
 
-/* What is left out of the picture, and where the arrows lie. */
+/* Describes omissions of the picture and the position of the arrows. */
 static void describe(const sheet_t *sheet, char text[128])
 {
     int used = 0;
@@ -167,7 +167,7 @@ static double legend_width(const sheet_t *sheet)
     return fmax(width, 600); /* the line of the matrices' colours, and the subtitle */
 }
 
-/* The streams in one line, the matrices' colours below. */
+/* Draws the streams in one line and the matrices' colours below. */
 static void draw_legend(const sheet_t *sheet, double x, double y)
 {
     char text[128];

@@ -1,8 +1,8 @@
 /*
- * A ring as a circle of ranks. Messages in direction + run on concentric tracks outside, those in direction - inside;
- * each begins with a dot over its sender and ends with a head over its receiver. Messages on the same track share no
- * link, so the number of tracks beside a link is its congestion (or, where arcs do not tile the ring, a little more).
- * What is the matter with a link stands outside of all tracks.
+ * Draws a ring as a circle of ranks. Messages in direction + run on concentric tracks outside, those in direction -
+ * inside; each begins with a dot over its sender and ends with a head over its receiver. Messages on the same track
+ * share no link, so the number of tracks beside a link is its congestion (or slightly more, where arcs do not tile the
+ * ring). The label of a cut or slow link is outside of all tracks.
  */
 #include "draw/svg.h"
 
@@ -47,7 +47,7 @@ trv_svg_size_t trv_svg_ring_size(const trv_picture_t *picture)
     return (trv_svg_size_t){side, side};
 }
 
-/* Clockwise from the top. */
+/* Computes a point of a circle; angles are clockwise from the top. */
 static void at(const ring_t *ring, double radius, double angle, double *x, double *y)
 {
     *x = ring->cx + radius * sin(angle);
@@ -61,7 +61,7 @@ static void draw_arc(FILE *out, const ring_t *ring, const trv_picture_t *picture
     double step = 2 * PI / ring->ranks, sign = segment->sign;
     double radius = ring->radius + sign * (ring->node + 1 + (segment->track + 0.6) * ring->gap);
     double size = fmax(4, fmin(7, ring->gap * 1.1));
-    /* Arcs leave space for the next arc's dot: they end a little before their receiver. */
+    /* Arcs end slightly before their receiver, to leave space for the next arc's dot. */
     double trim = fmin(0.28 * step, (size * 0.55) / radius);
     double from = segment->from * step + sign * fmin(0.1 * step, 1.6 / radius);
     double to = segment->from * step + sign * (segment->hops * step - trim);
@@ -78,7 +78,8 @@ static void draw_arc(FILE *out, const ring_t *ring, const trv_picture_t *picture
     trv_svg_dot(out, x0, y0, fmin(2, ring->gap * 0.35), colour);
 }
 
-/* A gap with a cross, or the link in another colour; its label beyond the tracks, at the end of a thin line. */
+/* Draws a gap with a cross, or the link in another colour, and its label beyond the tracks, at the end of a thin
+ * line. */
 static void draw_mark(FILE *out, const ring_t *ring, const trv_mark_t *mark, int tracks)
 {
     const double step = 2 * PI / ring->ranks, middle = (mark->rank + 0.5) * step;

@@ -1,6 +1,6 @@
 /*
- * A torus or mesh of two or three dimensions as grids of ranks: the way of one rank's messages. Rank 12 of 5x5 in a step of
- * distance 2:
+ * Draws a torus or mesh of two or three dimensions as grids of ranks, with the routes of one rank's messages. Rank 12
+ * of 5x5 in a step of distance 2:
  *
  *        .   .   .   .   .
  *        .   .   .   .   .
@@ -8,9 +8,9 @@
  *        .   .   .   .   .
  *        .   .   .   .   .
  *
- * Of three dimensions the first is drawn as layers beside each other; a message to another layer is shown where it
- * ends. A link that is cut is an x, beside the link if it is cut in one direction only; beside a slow link stands how
- * many times as slow it is.
+ * The first of three dimensions is drawn as layers side by side; a message to another layer is shown at its
+ * destination. A link that is cut is an x, beside the link if it is cut in one direction only; a slow link has its
+ * factor beside it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ int trv_text_grid_width(const trv_torus_t *torus)
     return grid.dims >= 2 && grid.dims <= 3 && grid.rows <= ROWS_MAX ? INDENT + panel_width(&grid) : 0;
 }
 
-/* Where a rank is drawn; lines 0 and 1 hold the caption. */
+/* Computes the position of a rank; lines 0 and 1 contain the caption. */
 static void place(const grid_t *grid, int rank, int *x, int *y)
 {
     int at[TRV_DIMS_MAX];
@@ -71,7 +71,7 @@ static void draw_horizontal(trv_canvas_t *canvas, const grid_t *grid, const trv_
         int at = ((x - left + segment->sign * i) % ring + ring) % ring;
         char character = i < segment->hops * PITCH_X - 1 || !segment->last ? line : segment->sign > 0 ? '>' : '<';
         trv_canvas_put(canvas, left + at, y, character);
-        if (at >= ring - PITCH_X / 2) /* the link round the end is seen on both sides */
+        if (at >= ring - PITCH_X / 2) /* a link that wraps around is drawn on both sides */
             trv_canvas_put(canvas, left + at - ring, y, character);
     }
 }
@@ -89,7 +89,7 @@ static void draw_vertical(trv_canvas_t *canvas, const grid_t *grid, const trv_se
     }
 }
 
-/* Writes beside a link, on the side where it fits. */
+/* Writes a text beside a link, on the side where it fits. */
 static void put_beside(trv_canvas_t *canvas, int x, int y, bool horizontal, const char *text)
 {
     const int length = (int)strlen(text), side = horizontal ? -1 : 1;
@@ -104,7 +104,7 @@ static void put_beside(trv_canvas_t *canvas, int x, int y, bool horizontal, cons
     }
 }
 
-/* A link between layers is not drawn, and so not marked. */
+/* Marks a link. Links between layers are not drawn, and so not marked. */
 static void draw_mark(trv_canvas_t *canvas, const grid_t *grid, const trv_picture_t *picture, const trv_mark_t *mark)
 {
     const bool horizontal = mark->dimension == grid->active[grid->dims - 1];
@@ -121,7 +121,7 @@ static void draw_mark(trv_canvas_t *canvas, const grid_t *grid, const trv_pictur
     place(grid, mark->rank, &x, &y);
     x += horizontal ? PITCH_X / 2 : 0;
     y += horizontal ? 0 : 1;
-    for (int end = 0; end < (trv_mark_goes_round(picture, mark) ? 2 : 1); end++) { /* seen at both ends */
+    for (int end = 0; end < (trv_mark_goes_round(picture, mark) ? 2 : 1); end++) { /* drawn at both ends */
         const int at_x = x - (horizontal ? end * back : 0), at_y = y - (horizontal ? 0 : end * back);
         if (trv_mark_is_broken(mark))
             trv_canvas_put(canvas, at_x, at_y, 'x');

@@ -1,11 +1,12 @@
 /*
- * Who holds what, as matrices of characters. After step 0 of Trivance L on nine ranks, columns being contributors:
+ * The data held by each rank, as matrices of characters. After step 0 of Trivance L on nine ranks, with contributors as
+ * columns:
  *
  *          0 1 2 3 4 5 6 7 8
  *      0   # + . . . . . . +      # held before, + new in this step, . not held
  *      1   + # + . . . . . .
  *
- * For blocks a cell is the number of contributions in the block (10 and more as letters), # when all are.
+ * For blocks a cell is the number of contributions in the block (10 and more as letters), # when it is complete.
  */
 #include <ctype.h>
 #include <math.h>
@@ -45,7 +46,7 @@ static char mark_of(const trv_progress_t *progress, int before, int after, int r
     return count < 1 ? '1' : count < 36 ? digits[count] : '?';
 }
 
-/* The state after `after` steps; `before` is the state it is compared with, -1 for none. */
+/* Draws the state after `after` steps; `before` is the state with which it is compared, -1 for none. */
 static int draw_matrix(trv_canvas_t *canvas, const trv_progress_t *progress, int pitch, int before, int after)
 {
     char text[48];

@@ -1,13 +1,13 @@
 /*
- * A ring or line as a row of ranks. Step 1 of Trivance on nine ranks, direction + only:
+ * Draws a ring or line as a row of ranks. Step 1 of Trivance on nine ranks, direction + only:
  *
  *              0     1     2     3     4     5     6     7     8
  *     +0   --->o---------------->o---------------->o--------------
  *          --------->o---------------->o---------------->o--------
  *          --------------->o---------------->o---------------->o--
  *
- * Lines that leave at one end enter at the other. The number of rows is what shares a link. A link that is cut is an x in
- * every row of its direction; under the ranks stands which links are cut or slow.
+ * Lines that leave at one end enter at the other. The number of rows is the number of messages that share a link. A
+ * link that is cut is an x in every row of its direction; the cut and slow links are listed below the ranks.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "draw/text.h"
 
 #define ROWS_MAX  16
-#define PITCH_MIN 3 /* an arrow over one hop is still an arrow */
+#define PITCH_MIN 3 /* minimum length of a recognizable arrow */
 #define PITCH_MAX 6
 #define INDENT    4
 #define LABEL     6
@@ -55,13 +55,14 @@ static void draw_segment(trv_canvas_t *canvas, int y, int margin, int step, int 
         int at = start + segment->sign * i;
         bool head = i == segment->hops * step - 1;
         char character = !head ? line : segment->sign > 0 ? '>' : '<';
-        for (int turn = -1; turn <= 1; turn++) /* the margins at both ends show what goes round */
+        for (int turn = -1; turn <= 1; turn++) /* the margins at both ends show links that wrap around */
             trv_canvas_put(canvas, margin + ((at % ring + ring) % ring) + turn * ring, y, character);
     }
     trv_canvas_put(canvas, margin + start, y, 'o');
 }
 
-/* What is the matter with links, below the ranks that they join: as many lines as it takes for labels not to touch. */
+/* Prints the labels of cut and slow links below the ranks that they connect, on as many lines as necessary so that
+ * labels do not touch. */
 static void print_marks(const trv_text_style_t *style, const trv_picture_t *picture, int margin, int step, int ranks)
 {
     trv_canvas_t canvas;
@@ -100,7 +101,7 @@ static void draw_cuts(trv_canvas_t *canvas, const trv_picture_t *picture, const 
         }
 }
 
-/* A margin shows links of the other end only as far as its width; what lies beyond is not drawn. */
+/* A margin shows links of the other end only within its width. */
 void trv_text_ring(const trv_text_style_t *style, const trv_picture_t *picture, const trv_panel_t *panel)
 {
     const trv_torus_t *torus = trv_schedule_torus(picture->schedule);

@@ -10,8 +10,9 @@
  *     }
  *     rank 1 { …
  *
- * Stricter than txt2bin where that hides mistakes: labels are unique, ranks complete and ascending, peers exist.
- * Receives from any source or with any tag (-1) are refused: what they get would depend on the network's timing.
+ * The reader is stricter than txt2bin where txt2bin hides mistakes: labels must be unique, ranks complete and
+ * ascending, and peers must exist. Receives from any source or with any tag (-1) are errors, because the message that
+ * they match would depend on the network's timing.
  */
 #include "formats/goal_file.h"
 
@@ -39,7 +40,7 @@ typedef struct token {
     uint32_t line;
 } token_t;
 
-typedef struct label { /* of an operation; its text stays in the file's */
+typedef struct label { /* of an operation; its text points into the file's text */
     const char *start;
     uint32_t length, op; /* length 0: free */
 } label_t;
@@ -79,7 +80,7 @@ static bool starts_with(const reader_t *reader, const char *text)
     return (size_t)(reader->end - reader->at) >= length && memcmp(reader->at, text, length) == 0;
 }
 
-/* Blanks and comments; the end of a line comment is a token. */
+/* Skips blanks and comments, but not the line break after a line comment, which is a token. */
 static void skip(reader_t *reader)
 {
     for (;;) {
@@ -133,7 +134,7 @@ static bool is(const token_t *token, const char *text)
            memcmp(token->start, text, token->length) == 0;
 }
 
-/* Takes the token if it is this one. */
+/* Consumes the next token if it is `text`. */
 static bool accept(reader_t *reader, const char *text)
 {
     if (!is(&reader->token, text))
@@ -142,7 +143,7 @@ static bool accept(reader_t *reader, const char *text)
     return true;
 }
 
-/* The token at hand is not what the format asks for. */
+/* Fails because the next token violates the format. */
 static int unexpected(const reader_t *reader, const char *wanted)
 {
     const token_t *token = &reader->token;
@@ -182,12 +183,12 @@ static int end_of_line(reader_t *reader)
 static uint64_t hash(int rank, const char *start, size_t length)
 {
     uint64_t h = trv_hash(TRV_HASH_SEED ^ (uint64_t)rank, start, length);
-    /* Mixed, since tables are powers of two. */
+    /* The hash is mixed, because the table's size is a power of two. */
     h = (h ^ h >> 32) * UINT64_C(0x9e3779b97f4a7c15);
     return h ^ h >> 32;
 }
 
-/* The place of a label of this rank: where it is, or free. */
+/* Returns the slot of a label of this rank, or the free slot where it belongs. */
 static label_t *find_label(const reader_t *reader, int rank, const char *start, size_t length)
 {
     uint64_t mask = reader->label_capacity - 1, at = hash(rank, start, length) & mask;
@@ -233,7 +234,7 @@ static int add_label(reader_t *reader, const token_t *name, uint32_t op)
 
 /* ---- Statements -------------------------------------------------------------------------------------------------- */
 
-/* send 10b to 3 tag 5 cpu 0 nic 1; the word is taken already. */
+/* Reads "send 10b to 3 tag 5 cpu 0 nic 1" after its first word. */
 static int read_message(reader_t *reader, trv_goal_op_t *op)
 {
     bool send = op->kind == TRV_GOAL_SEND;
@@ -299,7 +300,7 @@ static int find_operation(const reader_t *reader, const token_t *name, uint32_t 
     return TRV_OK;
 }
 
-/* a requires b, a irequires b; a is taken already. */
+/* Reads "a requires b" or "a irequires b" after its first word. */
 static int read_need(reader_t *reader, const token_t *name)
 {
     trv_goal_t *goal = reader->goal;

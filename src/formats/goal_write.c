@@ -1,14 +1,15 @@
 /*
- * Writes a schedule as GOAL text. In every step of a stream in which a rank has messages it first calculates for alpha,
- * then its sends and receives begin; the next step's calculation requires all of them:
+ * Writes a schedule as GOAL text. Every step of a stream in which a rank has messages begins with a calculation of
+ * alpha, which its sends and receives require; the next step's calculation requires all of these:
  *
  *     a0_1: calc 1500                         // stream 0, step 1
  *     a0_1 requires s0_0_0                    // … and all other messages of step 0
  *     s0_1_0: send 1024b to 3 tag 4
  *     s0_1_0 requires a0_1
  *
- * A message has a tag of its own among those between its two ranks. A stream has a cpu of its own, since streams do not
- * wait for each other. A message's nic is the number of its port, or of its port and interface (simulate/goal_run.h).
+ * A message's tag is unique among the messages between its two ranks. Every stream has a different cpu, because streams
+ * do not wait for each other. A message's nic is the number of its port, or of its port and interface
+ * (simulate/goal_run.h).
  */
 #include "formats/goal_file.h"
 
@@ -21,13 +22,13 @@
 #include "schedule/collective.h"
 
 #define MESSAGES_MAX (INT64_C(1) << 26)
-#define FIELD_MAX    255 /* LogGOPSim keeps cpu and nic in a byte */
+#define FIELD_MAX    255 /* LogGOPSim stores cpu and nic in one byte each */
 
 typedef struct writer {
     const trv_schedule_t *schedule;
     uint64_t vector_bytes;
     int64_t alpha_ns;
-    int multiplicity; /* messages between two ranks in one step of a stream, at most */
+    int multiplicity; /* maximum number of messages between two ranks in one step of a stream */
     trv_span_t part;
     FILE *out;
     trv_step_t step;
@@ -35,7 +36,7 @@ typedef struct writer {
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-/* How many of the first `count` messages are to or from this peer. */
+/* Counts the messages to or from this peer among the first `count`. */
 static int with_peer(const trv_message_t *message, int count, int peer)
 {
     int number = 0;
@@ -44,7 +45,7 @@ static int with_peer(const trv_message_t *message, int count, int peer)
     return number;
 }
 
-/* Whether it can be written at all, and how many messages two ranks exchange in a step. */
+/* Checks that the schedule fits into the format, and computes `multiplicity`. */
 static int measure(writer_t *writer)
 {
     const trv_schedule_t *s = writer->schedule;
@@ -89,7 +90,7 @@ static void put_message(writer_t *writer, int stream, int step, bool send, int i
     fprintf(writer->out, " nic %d\n", nic <= FIELD_MAX ? nic : m->port);
 }
 
-/* That an operation, named by its first letter and numbers, requires every message of a step. */
+/* Writes that an operation, identified by its letter and numbers, requires every message of a step. */
 static void put_requires(writer_t *writer, const char *operation, int stream, int step, int sends, int receives)
 {
     for (int i = 0; i < sends; i++)

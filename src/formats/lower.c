@@ -1,6 +1,6 @@
 /*
- * From steps to cells. One stream after the other; in a step all ranks' sends read the registers as they are, then all
- * receives change them, then every rank combines.
+ * Lowers steps to operations on cells, stream by stream. In a step all ranks' sends read the registers before any
+ * receive writes; then the receives write, then every rank combines.
  */
 #include "formats/lower.h"
 
@@ -24,15 +24,15 @@ typedef struct lowering {
     int ranks, registers, stream, step;
     int64_t units;
     int32_t *chunk;   /* of each unit of this stream */
-    int32_t *home;    /* [rank][register][unit]: its home, or -1 while the register has none */
-    int32_t *bound;   /* [rank][register][unit]: the cell that holds it, or -1: its home */
-    int32_t **access; /* [rank][cell]: when the rank last used it, in the measure of `known` */
+    int32_t *home;    /* [rank][register][unit]: its home cell, or -1 if the register has none yet */
+    int32_t *bound;   /* [rank][register][unit]: the cell that contains it; -1: its home */
+    int32_t **access; /* [rank][cell]: time of the rank's last use, in the units of `known` */
     int64_t *access_capacity;
-    int32_t *known;  /* [a][b]: a knows that b has come so far: 2k: has sent what it sends in step k; 2k + 1: is done
-                         with step k; -1: has begun */
+    int32_t *known;  /* [a][b]: progress of b that a can infer: 2k: b has sent its messages of step k; 2k + 1: b has
+                        finished step k; -1: b has started */
     int32_t *knew;   /* the same before this step's messages */
     trv_step_t *now; /* of every rank */
-    int64_t *unit;   /* of a part */
+    int64_t *unit;   /* the units of a part */
 } lowering_t;
 
 /* ---- Cells ------------------------------------------------------------------------------------------------------- */
@@ -48,7 +48,7 @@ int64_t trv_low_scratch(trv_lowered_t *lowered, int rank, int64_t count)
     return lowered->rank[rank].cells - count;
 }
 
-/* The home of a register's unit: units lie in it in the order in which they lie in the slice. */
+/* Returns the home of a register's unit. Units are in the order of the slice. */
 static int32_t home_of(lowering_t *l, int rank, int reg, int64_t unit)
 {
     int32_t *home = &l->home[place(l, rank, reg, 0)];
@@ -66,7 +66,7 @@ static int32_t cell_of(lowering_t *l, int rank, int reg, int64_t unit)
     return bound >= 0 ? bound : home_of(l, rank, reg, unit);
 }
 
-/* When the rank last used a cell; NULL when out of memory. */
+/* Returns a pointer to the time of the rank's last use of a cell; NULL when out of memory. */
 static int32_t *access_to(lowering_t *l, int rank, int32_t cell)
 {
     if (cell >= l->access_capacity[rank]) {
@@ -97,7 +97,7 @@ static int use(lowering_t *l, int rank, const int32_t *cell, int64_t count, int3
 
 /* ---- Operations -------------------------------------------------------------------------------------------------- */
 
-/* Appends an operation of `sources` times `count` cells, and as many as its destination, to a rank's program. */
+/* Appends an operation with `sources` sources and one destination, of `count` cells each, to a rank's program. */
 static int append(lowering_t *l, int rank, trv_low_kind_t kind, int peer, int sources, int64_t count, trv_low_op_t **op)
 {
     trv_lowered_t *out = l->out;
@@ -139,7 +139,7 @@ typedef struct half { /* one side of a message */
     int rank;
 } half_t;
 
-/* The register and unit of each cell of a part, `index` counting them; units in the order of chunks. */
+/* Returns the register and unit of cell `index` of a part, whose units are in the order of chunks. */
 static void locate(const lowering_t *l, const trv_part_t *part, int64_t index, int *reg, int64_t *unit)
 {
     *reg = part->reg + (part->slots ? (int)l->unit[index / l->units] : 0);
@@ -151,12 +151,12 @@ static int64_t part_cells(const lowering_t *l, const trv_part_t *part)
     return trv_blocks_count(&part->blocks) * (part->slots ? l->units : 1);
 }
 
-/* Lists a part's units (or registers) in l->unit; units in the order in which they lie in the vector. */
+/* Lists a part's units (or registers) in l->unit; units in the order of the vector. */
 static void list_part(const lowering_t *l, const trv_part_t *part)
 {
     int64_t count = trv_blocks_count(&part->blocks);
     trv_blocks_list(&part->blocks, l->unit);
-    for (int64_t i = 1; i < count && !part->slots; i++) /* nearly sorted already */
+    for (int64_t i = 1; i < count && !part->slots; i++) /* insertion sort: the list is nearly sorted */
         for (int64_t j = i; j > 0 && l->chunk[l->unit[j]] < l->chunk[l->unit[j - 1]]; j--) {
             int64_t unit = l->unit[j];
             l->unit[j] = l->unit[j - 1];
@@ -178,7 +178,7 @@ static void fill_half(lowering_t *l, const half_t *half, bool homes, int32_t *ce
     }
 }
 
-/* From now on the receiver's registers are where the message was written. */
+/* Binds the receiver's registers to the cells to which the message was written. */
 static void bind_half(lowering_t *l, const half_t *half, const int32_t *cell)
 {
     for (int p = 0; p < half->message->parts; p++) {
@@ -193,7 +193,7 @@ static void bind_half(lowering_t *l, const half_t *half, const int32_t *cell)
     }
 }
 
-/* Whether the sender knows that the receiver is done with these cells. */
+/* Whether the sender can infer that the receiver has finished using these cells. */
 static int is_free(lowering_t *l, int sender, int receiver, const int32_t *cell, int64_t count)
 {
     int32_t known = l->knew[sender * l->ranks + receiver];
@@ -218,7 +218,7 @@ static bool same_parts(const trv_message_t *send, const trv_message_t *receive)
     return true;
 }
 
-/* The sender's side of a message. */
+/* Appends the sender's side of a message. */
 static int add_send(lowering_t *l, int rank, int index)
 {
     const trv_message_t *send = &l->now[rank].send[index];
@@ -236,14 +236,15 @@ static int add_send(lowering_t *l, int rank, int index)
     return use(l, rank, cells(l, op, 0), count, 2 * l->step);
 }
 
-/* The receiver's side: where operation `number` of the rank, its index-th send of this step, is to be written. */
+/* Appends the receiver's side of operation `number` of the rank, its index-th send of this step, and sets the cells
+ * to which the message is written. */
 static int add_receive(lowering_t *l, int rank, int index, int64_t number)
 {
     int peer = l->now[rank].send[index].peer, homes_free = 1;
     half_t half = {trv_other_side(l->now, l->ranks, rank, true, index), peer};
     int64_t count = l->out->rank[rank].op[number].count;
     trv_low_op_t *op;
-    /* NOLINTNEXTLINE(readability-suspicious-call-argument): as the peer sees it */
+    /* NOLINTNEXTLINE(readability-suspicious-call-argument): from the peer's point of view */
     int rc = append(l, peer, TRV_LOW_RECEIVE, rank, 1, count, &op);
     if (rc)
         return rc;
@@ -263,7 +264,7 @@ static int add_receive(lowering_t *l, int rank, int index, int64_t number)
     return use(l, peer, to, count, 2 * l->step + 1);
 }
 
-/* All messages of the step, and what ranks learn of one another by them. */
+/* Appends all messages of the step, and updates `known` by them. */
 static int add_messages(lowering_t *l, int64_t *first)
 {
     size_t pairs = (size_t)l->ranks * (size_t)l->ranks;
@@ -310,7 +311,7 @@ static int add_combine(lowering_t *l, int rank, const trv_combine_t *combine)
     return use(l, rank, cells(l, op, -1), (combine->sources + 1) * count, 2 * l->step + 1);
 }
 
-/* What a rank must end with and lies elsewhere than in the vector is copied there. */
+/* Appends copies into the vector of those result units that are in other cells. */
 static int add_last_copies(lowering_t *l, int rank)
 {
     const bool own_only = !trv_schedule_shape(l->schedule)->all_after;
@@ -331,7 +332,8 @@ static int add_last_copies(lowering_t *l, int rank)
 
 /* ---- A stream ---------------------------------------------------------------------------------------------------- */
 
-/* Where a unit lies in the vector: for AllReduce streams have contiguous slices, otherwise a part of every block. */
+/* Returns the chunk of a unit. For AllReduce, streams have contiguous slices; otherwise a stream has a part of every
+ * block. */
 static int32_t chunk_of(const lowering_t *l, int64_t unit)
 {
     int64_t streams = l->out->streams, per_block = l->units / l->ranks;
@@ -372,7 +374,7 @@ static int lower_stream(lowering_t *l)
     return rc;
 }
 
-/* ---- All --------------------------------------------------------------------------------------------------------- */
+/* ---- The whole schedule ------------------------------------------------------------------------------------------ */
 
 static int check(const trv_schedule_t *s)
 {

@@ -1,5 +1,5 @@
 /*
- * MSCCL XML and MSCCL++ JSON: schedules as the programs of GPUs. docs/export-formats.md says how they are made.
+ * MSCCL XML and MSCCL++ JSON: schedules as programs of GPUs. docs/export-formats.md describes the translation.
  */
 #ifndef TRIVANCE_FORMATS_MSCCL_H
 #define TRIVANCE_FORMATS_MSCCL_H
@@ -10,14 +10,14 @@
 
 #include "verify/gpu_program.h"
 
-/* Both write a schedule with blocks. TRV_ERR_UNSUPPORTED, before anything is written, where it does not fit into the
- * format's limits. Errors of the stream are left to the caller (ferror). */
+/* Both write a schedule with blocks. TRV_ERR_UNSUPPORTED, before anything is written, if it exceeds the format's
+ * limits. The caller checks the stream for errors (ferror). */
 int trv_msccl_write(const trv_schedule_t *schedule, FILE *out);
 int trv_mscclpp_write(const trv_schedule_t *schedule, FILE *out);
 
-/* Read the text of a program, ours or another's: XML, which is cut up, and JSON, which has "gpus". TRV_ERR_INVALID
- * with a sentence and the place where it is broken, TRV_ERR_UNSUPPORTED where it has something that is not known here:
- * packets, switches, port channels. `program` is then empty. */
+/* Read the text of a program, written by these functions or by another tool: XML, whose text is modified, or JSON
+ * with the key "gpus". TRV_ERR_INVALID with an error message and the position of the fault; TRV_ERR_UNSUPPORTED for
+ * features that are not supported: packets, switches, port channels. On failure `program` is empty. */
 int trv_msccl_read(char *text, const char *file, trv_gpu_program_t *program);
 int trv_mscclpp_read(const char *text, size_t length, const char *file, trv_gpu_program_t *program);
 

@@ -1,5 +1,6 @@
 /*
- * Reading MSCCL's XML: <algo> has a <gpu> for each rank, that a <tb> for each threadblock, and that its <step>s.
+ * Reader of MSCCL's XML: <algo> contains a <gpu> for each rank, <gpu> a <tb> for each threadblock, and <tb> its
+ * <step>s.
  */
 #include "formats/msccl.h"
 

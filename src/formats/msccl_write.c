@@ -1,13 +1,13 @@
 /*
  * MSCCL XML (the interpreter in Microsoft's msccl, msccl-executor-nccl and RCCL).
  *
- * A GPU has, for every stream, a threadblock that reduces, one for every peer that it sends to and one for every peer
- * that it receives from; those of a stream use the channel of its number. Threadblocks run side by side: a step that
- * must come after a step of another threadblock, because of what either reads or writes, names that one. A step can
- * name one; more are named by `nop` steps before it.
+ * A GPU has, for every stream, a threadblock that reduces, one for every peer to which it sends and one for every peer
+ * from which it receives; the threadblocks of a stream use the channel with its number. Threadblocks run concurrently:
+ * a step that must follow a step of another threadblock, because of the cells that either reads or writes, names that
+ * step. A step can name one; further ones are named by `nop` steps before it.
  *
- * A joint reduction is a row of `re` steps into the same chunks, which the interpreter does in one pass; what they wait
- * for stands before the first.
+ * A joint reduction is a sequence of `re` steps into the same chunks, which the interpreter executes in one pass; their
+ * dependencies are named before the first.
  */
 #include "formats/msccl.h"
 
@@ -27,10 +27,10 @@
 
 typedef struct step {
     const char *type;
-    int32_t src, dst; /* first cells; of a message one of them is the peer's */
+    int32_t src, dst; /* first cells; for a message one of them belongs to the peer */
     int count;
     int first_need, needs;
-    int number;  /* in its threadblock, nops counted */
+    int number;  /* index in its threadblock, including nops */
     bool needed; /* another threadblock waits for it */
 } step_t;
 
@@ -48,7 +48,7 @@ typedef struct block {
 typedef struct gpu {
     trv_lowered_t *lowered;
     int rank;
-    int64_t cells; /* before temporary ones, which one threadblock uses alone */
+    int64_t cells; /* without temporary cells, each of which a single threadblock uses */
     int blocks;
     block_t *block;
     int needs;
@@ -56,7 +56,7 @@ typedef struct gpu {
     need_t *need;
     int32_t *used;         /* [cell][block]: its last step that used the cell, or -1 */
     need_t *wrote;         /* [cell]: the last step that wrote it; block -1: none */
-    int waits[BLOCKS_MAX]; /* what the next step must wait for, per threadblock; -1: nothing */
+    int waits[BLOCKS_MAX]; /* per threadblock the step for which the next step must wait; -1: none */
 } gpu_t;
 
 /* ---- Threadblocks ------------------------------------------------------------------------------------------------ */
@@ -95,7 +95,7 @@ static int make_blocks(gpu_t *gpu)
     return TRV_OK;
 }
 
-/* ---- Who waits for whom ------------------------------------------------------------------------------------------ */
+/* ---- Dependencies ------------------------------------------------------------------------------------------------ */
 
 static void wait_for(gpu_t *gpu, int block, int step)
 {
@@ -103,7 +103,8 @@ static void wait_for(gpu_t *gpu, int block, int step)
         gpu->waits[block] = step;
 }
 
-/* The next step reads these cells, or writes them: it comes after their last writer, or after all that used them. */
+/* Sets the dependencies of the next step: if it reads these cells, on their last writer; if it writes them, on all
+ * steps that used them. */
 static void wait_to_read(gpu_t *gpu, int32_t first, int64_t count)
 {
     for (int64_t c = first; c < first + count && c < gpu->cells; c++)
@@ -117,7 +118,7 @@ static void wait_to_write(gpu_t *gpu, int32_t first, int64_t count)
             wait_for(gpu, b, gpu->used[c * gpu->blocks + b]);
 }
 
-/* The last step of a threadblock has used these cells. */
+/* Records that the last step of a threadblock uses these cells. */
 static void have_used(gpu_t *gpu, int block, int32_t first, int64_t count, bool write)
 {
     int step = gpu->block[block].steps - 1;
@@ -139,7 +140,7 @@ static int add_need(gpu_t *gpu, int block, int step)
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
-/* Appends a step, which waits for what gpu->waits says, to a threadblock. */
+/* Appends a step with the dependencies in gpu->waits to a threadblock. */
 static int add_step(gpu_t *gpu, int b, const char *type, int32_t src, int32_t dst, int64_t count)
 {
     block_t *block = &gpu->block[b];
@@ -158,7 +159,8 @@ static int add_step(gpu_t *gpu, int b, const char *type, int32_t src, int32_t ds
     if (!rc && block->numbers > STEPS_MAX)
         return trv_fail(TRV_ERR_UNSUPPORTED, "it needs more than the %d steps that a threadblock has for MSCCL",
                         STEPS_MAX);
-    /* `re` steps into the same place are taken together, with the last one's count: not across different counts. */
+    /* The interpreter merges `re` steps into the same destination and uses the count of the last one, so steps with
+     * different counts must be separated. */
     step_t *last = block->steps > 0 ? &block->step[block->steps - 1] : NULL;
     if (last && strcmp(type, "re") == 0 && strcmp(last->type, "re") == 0 && last->dst == dst && last->count != count)
         last->needed = true;
@@ -183,9 +185,9 @@ static int add_message(gpu_t *gpu, const trv_low_op_t *op)
     return rc;
 }
 
-/* Which source the sum begins with: the destination itself if it is the first or the second (two are added in either
- * order to the same bits); otherwise the first is copied. *late: the destination is a later source, so the sum must
- * grow elsewhere. */
+/* Returns the source with which the sum begins: the destination itself if it is the first or the second source (the
+ * sum of two is bitwise the same in either order); otherwise the first, which is copied. *late: the destination is a
+ * later source, so the sum must be accumulated in other cells. */
 static int first_source(const int32_t *src, int sources, int32_t dst, bool *late)
 {
     *late = false;
@@ -194,7 +196,7 @@ static int first_source(const int32_t *src, int sources, int32_t dst, bool *late
     return !*late && sources > 1 && src[1] == dst ? 1 : 0;
 }
 
-/* Adds the sources src[0], src[1], …, each `count` cells, up in that order into dst. */
+/* Adds the sources src[0], src[1], …, of `count` cells each, in that order into dst. */
 static int add_sum(gpu_t *gpu, int b, const int32_t *src, int sources, int32_t dst, int64_t count)
 {
     bool late;
@@ -281,7 +283,8 @@ typedef struct document {
     FILE *out;
 } document_t;
 
-/* The buffer and index of a cell: the vector is the input, or for allgather the output; both are one in place. */
+/* Writes the buffer and index of a cell. The vector is the input, or for allgather the output; in place both are the
+ * same memory. */
 static void put_cell(const document_t *document, const char *which, int32_t cell)
 {
     bool gather = trv_schedule_collective(document->schedule) == TRV_ALLGATHER;

@@ -1,6 +1,6 @@
 /*
- * The reader of MSCCL++ execution plans (format of the executor's DSL: "gpus", "threadblocks", "ops"). Channels are matched
- * here: the n-th connection of one GPU to another ends at the n-th connection back.
+ * Reader of MSCCL++ execution plans (format of the executor's DSL: "gpus", "threadblocks", "ops"). It matches channels:
+ * the n-th connection of one GPU to another ends at the n-th connection in the opposite direction.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,8 @@
 typedef struct reader {
     trv_json_t json;
     trv_gpu_program_t *program;
-    int *first_end, *connected;       /* of each GPU's ends; one more. The GPU that an end leads to */
-    json_t *gpu, *channels, *buffers; /* of the threadblock: its channels and remote buffers, as indices of the GPU's */
+    int *first_end, *connected;       /* index of each GPU's first end, and one more; the GPU to which an end leads */
+    json_t *gpu, *channels, *buffers; /* of the threadblock: channels and remote buffers, as indices into the GPU's */
     int number;                       /* of the GPU */
     struct {
         int64_t chunks, channels, ops, blocks;
@@ -42,7 +42,7 @@ static int array(const reader_t *reader, json_t *object, const char *key, size_t
     return TRV_OK;
 }
 
-/* [{TYPE: "memory", LIST: […]}]; none is an empty list, which *found == NULL says. */
+/* Finds LIST in [{TYPE: "memory", LIST: […]}]. *found == NULL: the array is empty. */
 static int memory_list(const reader_t *reader, json_t *object, const char *key, const char *type, const char *list,
                        json_t **found)
 {
@@ -70,7 +70,8 @@ static int read_type(const reader_t *reader, json_t *object, char *buffer)
     return TRV_OK;
 }
 
-/* A buffer of the GPU itself has a type, a peer's has the number of a remote buffer of the threadblock. */
+/* Reads an operand. A buffer of the GPU itself has a type; a buffer of a peer has the index of a remote buffer of
+ * the threadblock. */
 static int read_chunks(reader_t *reader, json_t *object)
 {
     trv_gpu_program_t *program = reader->program;
@@ -230,7 +231,7 @@ static json_t *connections_of(const reader_t *reader, json_t *gpu, int *rc)
     return list;
 }
 
-/* The ends of all channels, and where they lead. */
+/* Reads the ends of all channels and their destinations. */
 static int read_ends(reader_t *reader, json_t *gpus)
 {
     trv_gpu_program_t *program = reader->program;
@@ -266,7 +267,7 @@ static int read_ends(reader_t *reader, json_t *gpus)
     return rc;
 }
 
-/* All GPUs have the same vector. */
+/* Reads the sizes of a GPU's buffers, which must be the same for all GPUs. */
 static int read_sizes(reader_t *reader, json_t *object)
 {
     trv_gpu_program_t *program = reader->program;
@@ -338,8 +339,9 @@ static int read_plan(reader_t *reader, json_t *root)
     return rc;
 }
 
-/* The text with 18 digits of those numbers that have more, for json_loadb takes none above 2^63 - 1, and max_message_size
- * is often 2^64 - 1. What is needed here is smaller. NULL without memory. */
+/* Returns a copy of the text in which longer numbers are cut to 18 digits; NULL when out of memory. json_loadb
+ * accepts no number above 2^63 - 1, but max_message_size is often 2^64 - 1. The numbers that this reader uses are
+ * smaller. */
 static char *shorten_numbers(const char *text, size_t length)
 {
     char *copy = malloc(length + 1);

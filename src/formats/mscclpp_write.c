@@ -1,14 +1,14 @@
 /*
- * MSCCL++ execution plans in JSON.
+ * Writer of MSCCL++ execution plans in JSON.
  *
- * A stream is a row of *segments*, consecutive steps that fit into one threadblock; all GPUs cut at the same steps. A
- * segment's threadblock has a memory channel to every peer that it exchanges messages with. Both sides signal it once
- * at the launch: then the peer is done with the launch before, and its memory may be written. Barriers put the segments
- * of a stream in order.
+ * A stream is a sequence of *segments*, consecutive steps that fit into one threadblock; all GPUs cut at the same
+ * steps. A segment's threadblock has a memory channel to every peer with which it exchanges messages. Both sides signal
+ * once at the launch: the signal means that the peer has finished the previous launch, so its memory may be written.
+ * Barriers order the segments of a stream.
  *
- * A step puts its messages into the peers' memory, signals, waits for the signals of those that send to it, and
- * reduces: `re` has all sources at once, own and received, in the schedule's order. `nop` synchronises the threads of
- * a threadblock; it stands where an operation needs what others before it have touched.
+ * A step puts its messages into the peers' memory, signals, waits for the signals of the peers that send to it, and
+ * reduces: one `re` has all sources, own and received, in the schedule's order. `nop` synchronises the threads of a
+ * threadblock; it precedes an operation that uses cells which earlier operations have read or written.
  */
 #include "formats/msccl.h"
 
@@ -25,14 +25,14 @@
 #define CHANNELS_MAX 16 /* of a threadblock; remote buffers likewise */
 #define PER_OP_MAX   8  /* channels or buffers in one operation */
 #define BARRIERS_MAX 16
-/* What a segment has besides its steps: two barriers, the entry handshake and a nop. */
+/* Operations of a segment besides its steps: two barriers, the entry handshake and a nop. */
 #define FRAME_OPS (2 + 2 * (CHANNELS_MAX / PER_OP_MAX) + 1)
 
 typedef struct segment {
     int stream, first_step, end_step;
 } segment_t;
 
-typedef struct buffer { /* a peer's */
+typedef struct buffer { /* of a peer */
     int peer;
     bool scratch;
 } buffer_t;
@@ -42,11 +42,11 @@ typedef struct writer {
     trv_lowered_t lowered;
     segment_t *segment;
     int segments;
-    int32_t *temporary; /* [rank][stream]: cells in which a sum of more than eight sources may grow */
+    int32_t *temporary; /* [rank][stream]: cells in which a sum of more than eight sources may be accumulated */
     bool failed;        /* out of memory */
-    int rank;           /* whose program is being written */
+    int rank;           /* the rank whose program is being written */
     char *touched;      /* [cell]: bit 0 read, bit 1 written since the last nop */
-    bool dirty;         /* any is */
+    bool dirty;         /* whether any cell is touched */
     /* Of the threadblock being written. */
     json_t *ops;
     int peer[CHANNELS_MAX], peers;
@@ -69,7 +69,7 @@ static void add_nop(writer_t *w)
     w->dirty = false;
 }
 
-/* Whether an operation that reads or writes these cells must be kept apart from those since the last nop. */
+/* Whether an operation that reads or writes these cells needs a nop after the operations since the last one. */
 static bool clashes(const writer_t *w, int32_t first, int64_t count, bool write)
 {
     for (int64_t i = first; i < first + count; i++)
@@ -85,7 +85,8 @@ static void touch(writer_t *w, int32_t first, int64_t count, bool write)
     w->dirty = true;
 }
 
-/* The name and index of the buffer that has a cell; the vector is the input, or for allgather the output, in place. */
+/* Returns the name of the buffer that contains a cell, and its index there. The vector is the input, or for
+ * allgather the output, in place. */
 static const char *buffer_of(const writer_t *w, int32_t cell, json_int_t *index)
 {
     bool scratch = cell >= w->lowered.chunks;
@@ -118,7 +119,7 @@ static int channel_to(const writer_t *w, int peer)
     return c;
 }
 
-/* signal, wait, rlxsignal or rlxwait on the channels that are marked. */
+/* Adds signal, wait, rlxsignal or rlxwait on the marked channels. */
 static void add_on_channels(writer_t *w, const char *name, const bool *marked)
 {
     json_t *ids = NULL;
@@ -133,7 +134,7 @@ static void add_on_channels(writer_t *w, const char *name, const bool *marked)
     }
 }
 
-/* A message; the sources in one `put` are all of the vector or all of scratch. */
+/* Adds a message. The sources in one `put` are either all in the vector or all in scratch. */
 static void add_put(writer_t *w, const trv_low_op_t *op)
 {
     json_t *src = NULL, *dst = NULL;
@@ -154,7 +155,7 @@ static void add_put(writer_t *w, const trv_low_op_t *op)
     }
 }
 
-/* dst := the sum of up to eight runs of cells, or a copy of one. */
+/* Adds an operation that sets dst to the sum of up to eight runs of cells, or to a copy of one. */
 static void add_sum(writer_t *w, const int32_t *src, int sources, int32_t dst, int64_t count)
 {
     bool apart = clashes(w, dst, count, true);
@@ -175,7 +176,7 @@ static void add_sum(writer_t *w, const int32_t *src, int sources, int32_t dst, i
     touch(w, dst, count, true);
 }
 
-/* Whether a sum in several passes cannot grow in its destination, which is a source of a later pass. */
+/* Whether a sum in several passes needs temporary cells because its destination is a source of a later pass. */
 static bool needs_temporary(const writer_t *w, const trv_low_op_t *op)
 {
     for (int s = PER_OP_MAX; s < op->sources; s++)
@@ -205,7 +206,7 @@ static void add_reduction(writer_t *w, const trv_low_op_t *op)
 
 /* ---- Threadblocks ------------------------------------------------------------------------------------------------ */
 
-/* The operations of a rank in one step of a stream; *ops of them. */
+/* Returns the operations of a rank in one step of a stream, and their number in *ops. */
 static const trv_low_op_t *find_step(const writer_t *w, int rank, int stream, int step, int64_t *ops)
 {
     const trv_low_rank_t *program = &w->lowered.rank[rank];
@@ -250,7 +251,7 @@ static void add_step(writer_t *w, int stream, int step)
         add_nop(w);
 }
 
-/* The peers and their buffers that a rank uses in some steps of a stream: false if they are too many. */
+/* Lists the peers and their buffers that a rank uses in a segment. Returns false if there are too many. */
 static bool list_peers(writer_t *w, const segment_t *segment)
 {
     w->peers = w->buffers = 0;
@@ -283,7 +284,7 @@ static bool list_peers(writer_t *w, const segment_t *segment)
 
 /* ---- Segments ---------------------------------------------------------------------------------------------------- */
 
-/* The operations of a step in a threadblock of its own; -1 if it has too many peers. */
+/* Returns the number of operations of a step in a separate threadblock; -1 if it has too many peers. */
 static int count_ops(writer_t *w, int rank, int stream, int step)
 {
     w->rank = rank;
@@ -296,7 +297,8 @@ static int count_ops(writer_t *w, int rank, int stream, int step)
     return count;
 }
 
-/* Whether steps fit into one threadblock of every rank; `count` has the operations of each [rank][step]. */
+/* Whether the steps of a segment fit into one threadblock on every rank; `count` is the number of operations of each
+ * [rank][step]. */
 static bool fits(writer_t *w, const segment_t *segment, const int *count)
 {
     for (w->rank = 0; w->rank < w->lowered.ranks; w->rank++) {
@@ -360,7 +362,8 @@ static void add_barrier(writer_t *w, int id)
     append(w, w->ops, json_pack("{s:s, s:i, s:i}", "name", "barrier", "barrier_id", id, "num_threadblocks", 2));
 }
 
-/* Barrier i stands between segment i + stream and the next one: segments of a stream follow each other. */
+/* Adds the operations of a segment. Barrier i is between segment i + stream and the next one; the segments of a
+ * stream are consecutive. */
 static void add_operations(writer_t *w, int number)
 {
     const segment_t *s = &w->segment[number];
@@ -378,7 +381,7 @@ static void add_operations(writer_t *w, int number)
         add_barrier(w, number - s->stream);
 }
 
-/* One threadblock; its channels and remote buffers are appended to those of the GPU. */
+/* Creates one threadblock, and appends its channels and remote buffers to those of the GPU. */
 static json_t *threadblock(writer_t *w, int number, json_t *connected_to, json_t *remote_buffers)
 {
     json_t *channels = json_array(), *refs = json_array();
@@ -435,7 +438,7 @@ static int write_plan(writer_t *w, FILE *out)
     return rc;
 }
 
-/* Cells for sums that cannot grow in their destination, and a note for every cell of a rank. */
+/* Allocates temporary cells for sums that cannot be accumulated in their destination, and `touched`. */
 static int allocate(writer_t *w)
 {
     int streams = w->lowered.streams;

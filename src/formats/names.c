@@ -1,5 +1,5 @@
 /*
- * Words for networks.
+ * Words for networks, chosen by their dimensions that wrap around and by their links that are cut.
  */
 #include "formats/names.h"
 
@@ -19,7 +19,7 @@ static bool has_cut(const trv_network_t *network)
 const char *trv_shape_noun(const trv_network_t *network)
 {
     const trv_torus_t *torus = &network->torus;
-    unsigned links = 0; /* dimensions that have some */
+    unsigned links = 0; /* dimensions that have links */
     for (int d = 0; d < torus->dims; d++)
         links |= torus->size[d] > 1 ? 1u << d : 0;
     if (torus->dims == 1)

@@ -14,14 +14,16 @@ extern const char *const trv_symmetry_words[3];
 
 static inline const char *trv_symmetry_word(trv_symmetry_t symmetry) { return trv_symmetry_words[symmetry]; }
 
-/* "ring", "line", "torus", "mesh" (nothing goes round) or "network" (some does, or a link is cut). */
+/* Returns "ring", "line", "torus", "mesh" (no dimension wraps around) or "network" (some dimensions wrap around, or
+ * a link is cut). */
 const char *trv_shape_noun(const trv_network_t *network);
-/* "a ring of 9", "a ring of 9 with a cut", "a line of 9", "the torus 8x8", "the mesh 8mx8m", "the network 8x8m". Returns
- * `text`. */
+/* Writes "a ring of 9", "a ring of 9 with a cut", "a line of 9", "the torus 8x8", "the mesh 8mx8m", "the network
+ * 8x8m". Returns `text`. */
 #define TRV_SHAPE_TEXT_MAX (TRV_TORUS_TEXT_MAX + 32)
 char *trv_shape_words(const trv_network_t *network, char text[TRV_SHAPE_TEXT_MAX]);
 
-/* The schedule's name with letters, digits and - . _ only, for formats where others would need care. */
+/* Writes the schedule's name with letters, digits and - . _ only, for formats in which other characters would
+ * require quoting. */
 static inline const char *trv_plain_name(const trv_schedule_t *schedule, char text[64])
 {
     snprintf(text, 64, "%s", trv_schedule_name(schedule));

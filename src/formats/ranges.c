@@ -1,5 +1,5 @@
 /*
- * Ascending lists of numbers in their short form.
+ * Formatting and parsing of ascending lists of numbers in short form.
  */
 #include "formats/ranges.h"
 
@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/array.h"
 
-/* How many numbers from `i` on follow each other at the same distance. */
+/* Returns the length of the run of numbers with a constant difference that begins at index `i`. */
 static int64_t run_length(const int64_t *number, int64_t count, int64_t i)
 {
     int64_t length = count - i < 2 ? count - i : 2;
@@ -33,7 +33,7 @@ char *trv_ranges_format(const int64_t *number, int64_t count, int64_t limit)
     for (int64_t i = 0; i < count;) {
         int64_t length = run_length(number, count, i);
         int64_t stride = length > 1 ? number[i + 1] - number[i] : 1;
-        if (length < 3 && stride > 1) /* two numbers are shorter apart, and the second may begin a run */
+        if (length < 3 && stride > 1) /* two numbers are shorter as single numbers, and the second may begin a run */
             length = 1;
         fprintf(out, i ? ",%" PRId64 : "%" PRId64, number[i]);
         if (length > 1)
@@ -57,7 +57,7 @@ int trv_numbers_add(trv_numbers_t *numbers, int64_t number)
     return TRV_OK;
 }
 
-/* A number of at most 10 digits; -1 if there is none. */
+/* Reads a number of at most 10 digits; -1 if there is none. */
 static int64_t read_number(const char **text)
 {
     int64_t value = 0;

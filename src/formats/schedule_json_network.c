@@ -1,5 +1,6 @@
 /*
- * "wrap": [true, false] and "links": [{"from": 3, "port": "+0", "factor": 4}, {"from": 4, "port": "-1", "down": true}].
+ * Writing and reading of the network: "wrap": [true, false] and "links": [{"from": 3, "port": "+0", "factor": 4},
+ * {"from": 4, "port": "-1", "down": true}].
  */
 #include "formats/schedule_json_network.h"
 

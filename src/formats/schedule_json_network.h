@@ -7,7 +7,7 @@
 #include "formats/schedule_file.h"
 #include "json/json.h"
 
-/* Adds "wrap" and "links" to a header, where there is something to be said. */
+/* Adds "wrap" and "links" to a header, unless every dimension wraps around and no link is slow or cut. */
 int trv_json_add_network(json_t *header, const trv_network_t *network);
 
 /* Reads "links" into the file. */

@@ -38,8 +38,9 @@ static int read_port(const schedule_reader_t *reader, const json_t *value, const
     return TRV_OK;
 }
 
-/* Routes are the torus's own: the port's dimension first, then the others ascending. Another order cannot be followed.
- */
+/* Checks that a route has the torus's order of dimensions: the port's dimension first, then the others ascending.
+ * Other orders are not supported.
+ *  */
 static int check_route(const schedule_reader_t *reader, json_t *route, int from, int to, int port)
 {
     int a[TRV_DIMS_MAX], b[TRV_DIMS_MAX], previous = -1;
@@ -67,7 +68,7 @@ static int check_route(const schedule_reader_t *reader, json_t *route, int from,
     return TRV_OK;
 }
 
-typedef struct line { /* the four first entries of a message, and `nic` of the fifth (-1 without) */
+typedef struct line { /* the first four entries of a message, and `nic` of the fifth (-1: absent) */
     int from, to, port, nic;
     int64_t bytes;
     json_t *message, *extra;
@@ -128,7 +129,7 @@ int trv_reader_check_message(schedule_reader_t *reader, json_t *message)
 
 /* ---- Files without blocks ---------------------------------------------------------------------------------------- */
 
-/* Units of a message of `bytes` where a slice has `units`. */
+/* Returns the number of units of a message of `bytes` if a slice has `units`. */
 static int64_t nearest_units(const schedule_reader_t *reader, int64_t bytes, int64_t units)
 {
     double share = (double)bytes * reader->options.streams / (double)reader->vector_bytes;
@@ -136,7 +137,8 @@ static int64_t nearest_units(const schedule_reader_t *reader, int64_t bytes, int
     return nearest < 1 ? 1 : nearest;
 }
 
-/* Whether `units` per slice give every message exactly its bytes, rounded up as the timing readers do. */
+/* Whether with `units` per slice every message has exactly its bytes, rounded up as the cost model and the
+ * simulators do. */
 static bool fits(const schedule_reader_t *reader, int64_t units)
 {
     int64_t whole = reader->options.streams * units, vector = (int64_t)reader->vector_bytes;
@@ -192,7 +194,7 @@ int trv_reader_choose_units(schedule_reader_t *reader)
     return TRV_OK;
 }
 
-/* A message of so many units that are nobody's in particular: as many whole slices as there are in it, and the rest. */
+/* Adds a message of a number of unspecified units: whole slices, and the remainder. */
 static int add_bytes(schedule_reader_t *reader, const line_t *line)
 {
     int64_t units = reader->options.units, count = nearest_units(reader, line->bytes, units);
@@ -269,7 +271,8 @@ static int read_part(schedule_reader_t *reader, json_t *object, trv_explicit_par
     return TRV_OK;
 }
 
-/* The blocks decide; bytes that say something else deserve a word, once. */
+/* Compares a message's bytes with its blocks. The blocks take precedence; the first difference is reported as a
+ * warning. */
 static void compare_bytes(schedule_reader_t *reader, const line_t *line, const trv_explicit_part_t *part, size_t parts)
 {
     int64_t units = 0;
@@ -302,7 +305,7 @@ static int add_blocks(schedule_reader_t *reader, const line_t *line)
         rc = read_part(reader, object, &part[p]);
     }
     int64_t first = 0;
-    for (size_t p = 0; p < parts && !rc; p++) { /* only now: the lists may have moved while they grew */
+    for (size_t p = 0; p < parts && !rc; p++) { /* not earlier, because the array may move while it grows */
         part[p].unit = part[p].count ? reader->numbers.number + first : NULL;
         first += part[p].count;
     }
@@ -374,7 +377,8 @@ static int compare_keys(const void *left, const void *right)
     return (a->units > b->units) - (a->units < b->units);
 }
 
-/* What a rank sends in a step as seen from itself, sorted; allocated. NULL when out of memory. */
+/* Returns the sends of a rank in a step relative to the rank, sorted. The caller frees the list; NULL when out of
+ * memory. */
 static send_key_t *list_keys(const schedule_reader_t *reader, int rank, int stream, int step, trv_step_t *out,
                              int *count)
 {
@@ -396,7 +400,8 @@ static send_key_t *list_keys(const schedule_reader_t *reader, int rank, int stre
     return key;
 }
 
-/* 1 if the two ranks send alike, 0 if not, negative when out of memory. */
+/* Returns 1 if the two ranks' sends are the same relative to the ranks, 0 if not, and a negative code when out of
+ * memory. */
 static int same_sends(const schedule_reader_t *reader, int a, int b, int stream, int step, trv_step_t *out)
 {
     int count_a = 0, count_b = 0;

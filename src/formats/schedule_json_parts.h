@@ -11,20 +11,21 @@
 
 typedef struct schedule_reader {
     trv_json_t json;
-    int stream, step; /* that are being read */
+    int stream, step; /* those being read */
     trv_torus_t torus;
     uint64_t vector_bytes;
     trv_explicit_options_t options;
     trv_schedule_t *schedule;
     int64_t messages, with_blocks;
-    int64_t *bytes; /* of every message, in the order of the file, until it is known that blocks are there */
+    int64_t *bytes; /* of every message, in the order of the file, unless the file has blocks */
     int64_t bytes_capacity;
     trv_numbers_t numbers;      /* the lists of the entry being read */
-    int64_t listed, listed_max; /* numbers in all lists so far, and the most there may be */
-    bool told_bytes;            /* the warning that bytes and blocks differ was given */
+    int64_t listed, listed_max; /* numbers in all lists so far, and their maximum */
+    bool told_bytes;            /* the warning that bytes and blocks differ was reported */
 } schedule_reader_t;
 
-/* How many numbers the lists of a file of `length` bytes may stand for: ranges are short, memory is not. */
+/* Returns the maximum number of list elements for a file of `length` bytes. Ranges are short in the file but need
+ * memory for every element. */
 int64_t trv_reader_listed_max(size_t length);
 
 /* First pass: checks the shape of a message and counts it. */

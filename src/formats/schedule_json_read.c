@@ -2,8 +2,9 @@
  * Reads trivance-schedule-1: the frame (header, streams, steps); messages and combines are read by
  * schedule_json_parts.c.
  *
- * Two passes: the first checks the shape of every message and finds out whether the file has blocks; then the explicit
- * schedule is made and the second fills it. Limits keep a hostile file from asking for more memory than it has text.
+ * Two passes: the first checks the structure of every message and whether the file has blocks; then the explicit
+ * schedule is created and the second pass fills it. Limits keep the memory for a hostile file in proportion to its
+ * length.
  */
 #include "formats/schedule_file.h"
 
@@ -17,8 +18,8 @@
 #include "base/text/whole_file.h"
 #include "schedule/collective.h"
 
-/* streams * steps * ranks, of which an explicit schedule has a record each: as many as a small file may have, and more
- * in proportion to its messages. */
+/* Limits on streams * steps * ranks, the number of records in an explicit schedule: a fixed number for small files,
+ * and more in proportion to the number of messages. */
 #define CELLS_FREE        (INT64_C(1) << 20)
 #define CELLS_PER_MESSAGE 256
 #define STREAMS_MAX       1024
@@ -87,7 +88,8 @@ static int read_header(schedule_reader_t *reader, json_t *root)
     return rc;
 }
 
-/* Mirrored streams come last; *previous is whether the stream before was one. */
+/* Checks a stream. Mirrored streams must come last; *mirrored: on entry whether the previous stream was mirrored, on
+ * return whether this one is. */
 static int check_stream(schedule_reader_t *reader, json_t *stream, bool *mirrored)
 {
     static const char *const known[] = {"steps", "combines", "mirrored", "position", "weight", NULL};
@@ -140,7 +142,7 @@ static int check_cells(const schedule_reader_t *reader)
     return TRV_OK;
 }
 
-/* Calls `visit` for every entry of the lists at `key` ("steps" or "combines"), with the place set. */
+/* Calls `visit` for every entry of the lists at `key` ("steps" or "combines"), with the current position set. */
 static int for_each(schedule_reader_t *reader, json_t *root, const char *key, const char *what,
                     int (*visit)(schedule_reader_t *, json_t *))
 {
@@ -167,7 +169,7 @@ static int for_each(schedule_reader_t *reader, json_t *root, const char *key, co
     return rc;
 }
 
-/* The positions of all streams; NULL where no stream gives any. */
+/* Reads the positions of all streams; NULL if no stream has any. */
 static int read_positions(schedule_reader_t *reader, json_t *root, int64_t **positions)
 {
     int64_t units = reader->options.units;
@@ -208,7 +210,7 @@ static int read_positions(schedule_reader_t *reader, json_t *root, int64_t **pos
     return rc;
 }
 
-/* The weights of all streams. */
+/* Reads the weights of all streams. */
 static int read_weights(schedule_reader_t *reader, json_t *root, int **weights)
 {
     int *weight = *weights = malloc((size_t)reader->options.streams * sizeof *weight);
@@ -224,7 +226,8 @@ static int read_weights(schedule_reader_t *reader, json_t *root, int **weights)
     return rc;
 }
 
-/* Without blocks the bytes of the messages say all: there are no slices, whose positions and weights would matter. */
+/* Fills the explicit schedule. In a file without blocks the bytes of the messages are sufficient: without slices,
+ * positions and weights have no effect. */
 static int fill(schedule_reader_t *reader, json_t *root, trv_schedule_file_t *file)
 {
     const char *name = json_string_value(json_object_get(root, "name"));

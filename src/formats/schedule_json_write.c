@@ -1,6 +1,6 @@
 /*
- * Writes a schedule as trivance-schedule-1. The values go through jansson; the frame around them is written by hand, so
- * that there is one message a line and the file never has to fit in memory.
+ * Writes a schedule as trivance-schedule-1. Values are formatted by jansson. The structure around them is written
+ * directly, so that every message is on one line and the file is never held in memory.
  */
 #include "formats/schedule_file.h"
 
@@ -72,8 +72,8 @@ static int list_blocks(const trv_blocks_t *blocks, trv_numbers_t *numbers)
     return TRV_OK;
 }
 
-/* One part as one or more objects appended to `list`: units are the same on both sides; registers (slots) are written
- * in runs in which the receiver's lie at a fixed distance from the sender's. */
+/* Appends one part as one or more objects to `list`. Units are the same on both sides; registers (slots) are written
+ * in runs with a constant difference between the receiver's and the sender's numbers. */
 static int append_part(writer_t *writer, json_t *list, const trv_part_t *from, const trv_part_t *to)
 {
     trv_numbers_t *sent = &writer->sent, *received = &writer->received;
@@ -108,7 +108,7 @@ static int append_part(writer_t *writer, json_t *list, const trv_part_t *from, c
     return TRV_OK;
 }
 
-/* The k-th message from `from` among the receives of a step; NULL if there are not so many. */
+/* Returns the k-th message from `from` among the receives of a step; NULL if there are fewer. */
 static const trv_message_t *find_receive(const trv_step_t *step, int from, int k)
 {
     for (int i = 0; i < step->receives; i++)
@@ -147,7 +147,7 @@ static int put_message(writer_t *writer, int stream, int rank, const trv_message
                          (json_int_t)trv_message_bytes(writer->schedule, stream, send, writer->vector_bytes), extra));
 }
 
-/* Every receive must have been found by a send: count both. */
+/* Checks that every receive has a matching send, by counting both. */
 static int check_receives(const writer_t *writer, int stream, int step)
 {
     int ranks = trv_schedule_torus(writer->schedule)->ranks;
@@ -242,7 +242,7 @@ static int put_step_combines(writer_t *writer, int stream, int step)
     return put_combines(writer);
 }
 
-/* Where the units lie in the slice, if not in their order. */
+/* Writes the positions of the units in the slice, unless they are in order. */
 static int put_position(writer_t *writer, int stream)
 {
     int64_t units = trv_schedule_units(writer->schedule);
@@ -277,7 +277,7 @@ static int put_stream(writer_t *writer, int stream)
     return rc;
 }
 
-/* Rank 0 speaks for all, which is near enough for a limit. */
+/* Checks the limit on messages, estimated from the messages of rank 0. */
 static int check_size(const trv_schedule_t *schedule)
 {
     trv_step_t step = TRV_STEP_INIT;

@@ -1,5 +1,5 @@
 /*
- * Reading the tags of an XML text in place: names and values end with a zero where a quote or a blank was.
+ * Reads the tags of an XML text in place: a zero replaces the quote or blank after a name or value.
  */
 #include "formats/xml.h"
 
@@ -31,7 +31,7 @@ static void skip(xml_t *xml, size_t length)
 
 static void skip_blank(xml_t *xml) { skip(xml, strspn(xml->at, BLANK)); }
 
-/* Behind `end`, which ends what begins here; false where it is missing. */
+/* Moves past the next `end`; returns false if it is missing. */
 static bool skip_behind(xml_t *xml, const char *end)
 {
     const char *found = strstr(xml->at, end);
@@ -70,7 +70,7 @@ static int read_attribute(xml_t *xml, xml_tag_t *tag)
     return TRV_OK;
 }
 
-/* Behind the <. */
+/* Reads a tag after its <. */
 static int read_tag(xml_t *xml, xml_tag_t *tag)
 {
     tag->closing = *xml->at == '/';
@@ -89,7 +89,7 @@ static int read_tag(xml_t *xml, xml_tag_t *tag)
     skip(xml, tag->empty);
     if (*xml->at != '>')
         return trv_xml_fail(xml, "the tag <%.*s does not end", (int)length, name);
-    name[length] = *xml->at = '\0'; /* where the name ends, maybe */
+    name[length] = *xml->at = '\0'; /* ends the name if no blank follows it */
     xml->at++;
     tag->name = name;
     return 1;

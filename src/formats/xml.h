@@ -11,8 +11,8 @@
 #define XML_ATTRIBUTES_MAX 24
 
 typedef struct xml {
-    const char *file; /* its name in sentences */
-    char *at;         /* in a text that the reader cuts up */
+    const char *file; /* its name for error messages */
+    char *at;         /* the position in the text, which the reader modifies */
     int line;
 } xml_t;
 
@@ -22,14 +22,14 @@ typedef struct xml_tag {
     bool closing, empty; /* </name>, <name/> */
 } xml_tag_t;
 
-/* 1: the next tag; 0: the end of the text; TRV_ERR_INVALID with the line and what is wrong. */
+/* Reads the next tag. Returns 1; 0 at the end of the text; or TRV_ERR_INVALID with the line and the fault. */
 int trv_xml_next(xml_t *xml, xml_tag_t *tag);
-/* TRV_ERR_INVALID with the place before the sentence. */
+/* Returns TRV_ERR_INVALID, and sets an error message prefixed with the file and line. */
 int trv_xml_fail(const xml_t *xml, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The value at `key`, or NULL. */
+/* Returns the value of the attribute `key`, or NULL. */
 const char *trv_xml_text(const xml_tag_t *tag, const char *key);
-/* The value at `key`, which must be a whole number from min to max; where there is none it fails. */
+/* Reads the attribute `key`, which must exist and be an integer from min to max. */
 int trv_xml_integer(const xml_t *xml, const xml_tag_t *tag, const char *key, int64_t min, int64_t max, int *value);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Reading TRIVANCE_PORTS.
+ * Parser of TRIVANCE_PORTS.
  */
 #include "settings/ports_text.h"
 
@@ -29,7 +29,7 @@ static const char *behind(const char *entry, size_t length) { return entry + len
 
 bool trv_ports_assign(const char *text) { return strchr(text, '=') != NULL; }
 
-/* The way of "+0=eth1"; -1: it begins with no port. */
+/* Returns the port number of "+0=eth1" (2 * dimension, + 1 for -); -1: it does not begin with a port. */
 static int read_way(const char *entry)
 {
     char port[8];

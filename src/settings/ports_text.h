@@ -1,6 +1,6 @@
 /*
- * The text of TRIVANCE_PORTS: which interface each port uses, "+0=eth1,-0=eth2"; or among which interfaces, addresses and
- * networks that is detected, "eth1,10.1.0.0/16". Whether there are such interfaces is known to transport/fabric.
+ * The text of TRIVANCE_PORTS: the interface of each port, "+0=eth1,-0=eth2", or the interfaces, addresses and networks
+ * among which the interfaces are detected, "eth1,10.1.0.0/16". transport/fabric checks that the interfaces exist.
  */
 #ifndef TRIVANCE_SETTINGS_PORTS_TEXT_H
 #define TRIVANCE_SETTINGS_PORTS_TEXT_H
@@ -9,18 +9,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TRV_INTERFACE_MAX 64 /* of a name, with the zero behind it */
+#define TRV_INTERFACE_MAX 64 /* of a name, including the terminating zero */
 
-/* 0, or TRV_ERR_ARGUMENT with a sentence that does not name the variable. */
+/* Returns 0, or TRV_ERR_ARGUMENT with an error message that does not name the variable. */
 int trv_ports_check(const char *text);
 
 /* Whether it assigns interfaces to ports. */
 bool trv_ports_assign(const char *text);
 
-/* Of a text that assigns and is right: the next entry, and *rest behind it; false: there is none. */
+/* Reads the next entry of a valid text that assigns interfaces to ports, and moves *rest past it. Returns false at
+ * the end. */
 bool trv_ports_next(const char **rest, int *way, const char **name, size_t *length);
 
-/* "10.1.0.0/16": how many bits of its address count; -1: it is no network. */
+/* Parses "10.1.0.0/16". Returns the length of the prefix in bits, or -1 if the text is not a network. */
 int trv_ports_network(const char *network, size_t length, int *family, uint8_t address[16]);
 
 #endif

@@ -15,7 +15,7 @@
 #include "schedule/collective.h"
 #include "torus/torus.h"
 
-/* Also as MPI spells them. */
+/* Accepts MPI's spelling, too. */
 bool trv_rules_collective(const char *name, trv_collective_t *collective)
 {
     for (int i = 0; i < TRV_COLLECTIVES; i++)
@@ -79,7 +79,7 @@ static int bound(const char *text, bool upper, uint64_t *value)
     return trv_parse_bytes(text, value);
 }
 
-/* "8-64" or "64k-inf". */
+/* Parses "8-64" or "64k-inf". */
 static int read_range(const char *text, const char *what, uint64_t *least, uint64_t *most)
 {
     char low[FIELD_BYTES];
@@ -96,7 +96,7 @@ static int read_range(const char *text, const char *what, uint64_t *least, uint6
     return code;
 }
 
-/* A field behind the collective: "0-64k", "[8-64]" or "@trivance-l". */
+/* Parses a field after the collective: "0-64k", "[8-64]" or "@trivance-l". */
 static int read_field(char *field, trv_rule_t *rule, trv_name_check_t *check)
 {
     size_t length = strlen(field);
@@ -110,7 +110,7 @@ static int read_field(char *field, trv_rule_t *rule, trv_name_check_t *check)
     return read_range(field + 1, "ranks", &rule->ranks_min, &rule->ranks_max);
 }
 
-/* One rule: "collective[:sizes][:[ranks]]:@algorithm"; the algorithm's own parameters have colons, too. */
+/* Parses one rule: "collective[:sizes][:[ranks]]:@algorithm". Parameters of the algorithm contain colons, too. */
 static int read_item(const char *item, size_t length, trv_rule_t *rule, trv_name_check_t *check)
 {
     size_t at = 0;

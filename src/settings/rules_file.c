@@ -15,7 +15,8 @@ typedef struct reader {
     trv_name_check_t *check_algorithm;
 } reader_t;
 
-/* A bound: a whole number, a byte count as users type it, or "inf" for the upper one. An absent key leaves it. */
+/* Reads a bound: a whole number, a byte count as users type it, or "inf" for the upper bound. If the key is absent,
+ * *bound is unchanged. */
 static int read_bound(const reader_t *reader, json_t *object, const char *key, bool upper, uint64_t *bound)
 {
     const json_t *value = json_object_get(object, key);
@@ -46,7 +47,7 @@ static int read_bounds(const reader_t *reader, json_t *object, const char *least
     return code;
 }
 
-/* One rule; `rule` has what the group around it says. */
+/* Reads one rule; `rule` contains the values of its group. */
 static int read_rule(reader_t *reader, json_t *object, trv_rule_t rule)
 {
     static const char *const known[] = {"msg_size_min", "msg_size_max", "alg", NULL};
@@ -76,7 +77,7 @@ static int read_torus(const reader_t *reader, json_t *group, trv_torus_t *torus)
     return TRV_OK;
 }
 
-/* Rules for some numbers of ranks. */
+/* Reads a group of rules, which applies to a range of numbers of ranks. */
 static int read_group(reader_t *reader, json_t *group, trv_collective_t collective)
 {
     static const char *const known[] = {"comm_size_min", "comm_size_max", "torus", "rules", NULL};
@@ -137,7 +138,7 @@ static int read_collectives(reader_t *reader, json_t *root)
     return code;
 }
 
-/* One parameter of the network, as users type it. */
+/* Reads one parameter of the network, as users type it. */
 static int read_parameter(const reader_t *reader, json_t *network, const char *key,
                           int (*parse)(const char *, double *), double *value)
 {
@@ -208,7 +209,7 @@ static int read_root(reader_t *reader)
     return code == TRV_OK ? read_collectives(reader, root) : code;
 }
 
-/* The rules of a document that was read with this code. */
+/* Reads the rules of a document; `code` is the result of parsing it as JSON. */
 static int finish(reader_t *reader, int code)
 {
     *reader->rules = TRV_RULES_NONE;

@@ -1,5 +1,5 @@
 /*
- * Reading the environment by the table of variables.
+ * Reads the environment according to the table of variables.
  */
 #include "settings/settings.h"
 
@@ -78,8 +78,8 @@ static int read_value(const trv_setting_t *setting, const char *text, trv_name_c
     }
 }
 
-/* Puts the variable's name before the last error, and an example behind it, where it has none and is not about what is
- * in a file. */
+/* Adds the variable's name before the last error message and an example after it, unless it has an example already
+ * or is about the contents of a file. */
 static int wrong(const trv_setting_t *setting, int code)
 {
     if (code == TRV_ERR_INVALID || strstr(trv_last_error(), "for example"))
@@ -103,7 +103,7 @@ int trv_settings_check(const trv_setting_t *setting, const char *text, trv_name_
     return code < 0 ? wrong(setting, code) : code;
 }
 
-/* ---- All --------------------------------------------------------------------------------------------------------- */
+/* ---- All values -------------------------------------------------------------------------------------------------- */
 
 typedef struct teller {
     trv_settings_t *settings;
@@ -117,7 +117,7 @@ static void tell(const teller_t *teller, const char *sentence)
         teller->how->warn(teller->how->context, sentence);
 }
 
-/* The last error, with this code, is this variable's. */
+/* Reports the last error message, with this code, as that of a variable. */
 static void tell_wrong(teller_t *teller, const trv_setting_t *setting, int code)
 {
     char line[1400];
@@ -148,7 +148,8 @@ static void read_all(teller_t *teller)
         read_one(teller, trv_settings_at(i));
 }
 
-/* The network's parameters: the environment, else the rules file, else the default. */
+/* Sets the network's parameters. The environment takes precedence over the rules file, and the file over the
+ * defaults. */
 static void take_network(trv_settings_t *settings)
 {
     const struct {
@@ -201,7 +202,7 @@ static void read_environment(teller_t *teller)
     *settings = (trv_settings_t){0};
     read_all(teller);
     if (settings->tune)
-        trv_rules_parse_line(&settings->tune_rules, settings->tune, NULL); /* which was checked already */
+        trv_rules_parse_line(&settings->tune_rules, settings->tune, NULL); /* the text has been checked before */
     find_unknown(teller);
     settings->info = settings->debug >= TRV_DEBUG_INFO;
 }
@@ -218,7 +219,8 @@ void trv_settings_read_net(trv_settings_t *settings, const trv_rules_reader_t *h
 
 /* ---- The rules file ---------------------------------------------------------------------------------------------- */
 
-/* What the file was read into, with this code. */
+/* Applies the result of reading the rules file: records a fault if `code` is negative, and sets the network's
+ * parameters. */
 static int take_rules(teller_t *teller, int code)
 {
     trv_settings_t *settings = teller->settings;

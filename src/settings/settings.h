@@ -1,6 +1,6 @@
 /*
- * The environment: one table of all variables, from which they are parsed, explained (`trivance info`) and checked for
- * misspelt names. No MPI here.
+ * The environment: one table of all variables, by which they are parsed, explained (`trivance info`) and checked for
+ * misspelt names. Does not depend on MPI.
  */
 #ifndef TRIVANCE_SETTINGS_SETTINGS_H
 #define TRIVANCE_SETTINGS_SETTINGS_H
@@ -16,8 +16,8 @@ typedef enum trv_fallback { TRV_FALLBACK_SILENT, TRV_FALLBACK_PRINT, TRV_FALLBAC
 typedef enum trv_transport_way { TRV_TRANSPORT_MPI, TRV_TRANSPORT_OFI } trv_transport_way_t;
 typedef enum trv_on_timeout { TRV_TIMEOUT_CONTINUE, TRV_TIMEOUT_ABORT } trv_on_timeout_t;
 
-/* What the environment says. Texts are NULL where a variable is not set, or empty, or wrong; the rest has its default
- * there. */
+/* The values of the environment variables. If a variable is not set, empty or invalid, a text is NULL and any other
+ * value is the default. */
 typedef struct trv_settings {
     char *torus, *topology_file, *algorithm, *tune, *rules_file, *debug_file, *kernels;
     bool cart, allow_inconsistent, check, recorder;
@@ -26,12 +26,12 @@ typedef struct trv_settings {
     int on_timeout;                                                  /* trv_on_timeout_t */
     int transport;                                                   /* trv_transport_way_t */
     double alpha_ns, bandwidth_bps, hop_ns, overhead_ns, timeout_ns; /* timeout 0: never */
-    uint64_t piece_bytes;                                            /* of a message; 0: all of it */
-    uint64_t memory_bytes; /* for plans and their scratch, of the whole process */
+    uint64_t piece_bytes;  /* size of a fragment; 0: messages are not fragmented */
+    uint64_t memory_bytes; /* limit of the process for plans and their scratch memory */
     bool info;             /* debug >= TRV_DEBUG_INFO */
     trv_rules_t tune_rules, file_rules;
-    char *fault;     /* the first wrong value that the choice of algorithms depends on, as a sentence; NULL: none */
-    bool file_fault; /* it is in the rules file, which other ranks may see differently */
+    char *fault; /* error message of the first invalid value on which the choice of algorithms depends; NULL: none */
+    bool file_fault;        /* the fault is in the rules file, which may differ between ranks */
     char *provider, *ports; /* of libfabric */
     /* Of libtrivance_net alone; the last members (trv_settings_of_net). */
     char *secret, *master_port;
@@ -53,53 +53,54 @@ typedef struct trv_setting {
     const char *name; /* "TRIVANCE_TORUS" */
     trv_setting_kind_t kind;
     size_t offset;        /* in trv_settings_t */
-    bool selects;         /* the choice of algorithms depends on it: with a wrong value the MPI library serves all */
-    const char *standard; /* the default as one would set it; for a text: what holds without it, in words */
-    const char *allowed;  /* in words; of TRV_SETTING_WORD the words themselves, with | between */
+    bool selects;         /* the choice of algorithms depends on it: with an invalid value all calls fall back */
+    const char *standard; /* the default as a value; for a text: the behaviour without it, in words */
+    const char *allowed;  /* in words; for TRV_SETTING_WORD the words themselves, separated by | */
     const char *example;
     const char *meaning; /* one sentence */
-    /* Beside what the kind allows; NULL: any. */
+    /* Additional check of the value; NULL: none. */
     int (*check)(const char *text, trv_name_check_t *check_algorithm);
-    bool shared; /* all ranks must see the same: what selects, and what makes ranks communicate or end the program */
+    bool shared; /* must be the same on all ranks: affects selection, communication or the end of the program */
 } trv_setting_t;
 
-/* The table, in the order in which it is shown. */
+/* The table, in the order of `trivance info`. */
 int trv_settings_count(void);
 const trv_setting_t *trv_settings_at(int index);
-/* Whether it is for libtrivance_net alone: MPI programs have no use for it. */
+/* Whether only libtrivance_net uses the setting, so that it has no effect on MPI programs. */
 bool trv_settings_of_net(const trv_setting_t *setting);
-/* Whether its value is nobody else's business. */
+/* Whether the value is secret, so that it must not be printed. */
 bool trv_settings_is_secret(const trv_setting_t *setting);
 
-/* Reads the environment and no file. Warnings are wrong values on which no choice depends (the others are the fault),
- * and every variable that begins with TRIVANCE_ and is none. Wrong values hold as if they were not set. */
+/* Reads the environment, but no file. Warns about invalid values on which no choice depends (the others set
+ * `fault`), and about unknown variables whose names begin with TRIVANCE_. Invalid values are treated as not set. */
 void trv_settings_read(trv_settings_t *settings, const trv_rules_reader_t *how);
 
-/* The same for libtrivance_net: a wrong value of what is its alone, and of how long to wait, is the fault, too. */
+/* The same for libtrivance_net: invalid values of the timeout and of settings that only this library uses set
+ * `fault`, too. */
 void trv_settings_read_net(trv_settings_t *settings, const trv_rules_reader_t *how);
 
-/* Reads the rules file, if one is named: file_rules, and the parameters of the network that no variable sets. A wrong
- * file is the fault, if there is none yet, and its negative code is returned. `parse` takes the text of a file that was
- * read before. */
+/* Reads the rules file, if one is named: sets file_rules, and the parameters of the network that no variable sets.
+ * An invalid file sets `fault`, unless it is set already, and its negative code is returned.
+ * trv_settings_parse_rules takes the text of a file that was read before. */
 int trv_settings_read_rules(trv_settings_t *settings, const trv_rules_reader_t *how);
 int trv_settings_parse_rules(trv_settings_t *settings, const char *text, size_t length, const trv_rules_reader_t *how);
 void trv_settings_clear(trv_settings_t *settings);
 
-/* 0, or a negative code with the sentence of a wrong value, rules files and what else is read later included: for the tool,
- * which reads topology files itself. */
+/* Checks a value, including the contents of rules files. Returns 0, or a negative code with an error message. For
+ * the tool, which reads topology files itself. */
 int trv_settings_check(const trv_setting_t *setting, const char *text, trv_name_check_t *check_algorithm);
 
-/* Finds the first torus of a comma-separated list (TRIVANCE_TORUS) that has `ranks` ranks. 1; 0: there is none; or
- * TRV_ERR_ARGUMENT for an entry before it that is no torus. */
+/* Finds the first torus with `ranks` ranks in a comma-separated list (TRIVANCE_TORUS). Returns 1; 0 if there is
+ * none; or TRV_ERR_ARGUMENT for an earlier entry that is not a torus. */
 int trv_torus_from_list(const char *list, int ranks, trv_torus_t *torus);
 
-/* Whether something is set that could ever make the drop-in serve a call. Does not depend on what files hold: all ranks
- * must answer alike before they can compare. */
+/* Whether any setting could make the drop-in dispatch a call to Trivance. The result does not depend on the contents
+ * of files, because it must be the same on all ranks before they can compare their settings. */
 bool trv_settings_may_dispatch(const trv_settings_t *settings);
 
-/* The variables that all ranks must see alike, as they stand in the environment: lines NAME=VALUE, in the order of the
- * table, with nothing behind the = of what is not set. A line break in a value is written as \n. The caller frees it;
- * *length is without the 0 at the end. NULL: no memory. */
+/* Returns the variables that must be the same on all ranks, as in the environment: lines NAME=VALUE, in the order of
+ * the table; for variables that are not set nothing follows the =. A line break in a value is written as \n. The
+ * caller frees the text; *length excludes the terminating 0. NULL: out of memory. */
 char *trv_settings_text(size_t *length);
 
 #endif

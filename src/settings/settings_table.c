@@ -1,5 +1,5 @@
 /*
- * The variables of the environment, one row each.
+ * The table of environment variables, one row each.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /*
  * The variables on which all ranks must agree, as one text.
  *
- * It is what stands in the environment and not what was understood of it, so that a difference can be told in the words
- * of whoever has set it. A value that is spelt in another way differs, even where it means the same: "1us", "1000ns".
+ * The text has the values as they are in the environment, not as they were parsed, so that an error message can quote a
+ * difference as the user set it. Two spellings of the same value, such as "1us" and "1000ns", count as different.
  */
 #include "settings/settings.h"
 

@@ -410,7 +410,7 @@ int trv_topology_place(const trv_topology_t *topology, int rank, const char *hos
         const char *name = topology->host[i];
         if (strcmp(name, host) == 0)
             return topology->place[i];
-        bool whole = !name[short_length(name)] || !host[length]; /* two full names must be the same */
+        bool whole = !name[short_length(name)] || !host[length]; /* two full names must be equal */
         if (near < 0 && whole && short_length(name) == length && strncmp(name, host, length) == 0)
             near = topology->place[i];
     }

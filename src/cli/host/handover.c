@@ -1,6 +1,6 @@
 /*
- * The tool itself links no MPI. trivance-mpi.openmpi and trivance-mpi.mpich are looked for beside the executable, in
- * ../libexec/trivance and in PATH.
+ * Finds and executes trivance-mpi.openmpi or trivance-mpi.mpich, because the tool itself links no MPI. They are
+ * searched for beside the executable, in ../libexec/trivance and in PATH.
  */
 #include "cli/host/handover.h"
 
@@ -82,7 +82,7 @@ int cli_hand_over(const char *mpi, char **argv)
     char path[4608];
     if (!cli_find_program(mpi, path, sizeof path))
         snprintf(path, sizeof path, "trivance-mpi.%s", mpi);
-    argv[-1] = path; /* main found the subcommand behind the tool's own name */
+    argv[-1] = path; /* argv[-1] is the tool's own name, before the subcommand */
     fflush(stdout);
     execvp(path, argv - 1);
     return cli_bad(argv[0],

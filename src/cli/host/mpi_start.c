@@ -1,5 +1,6 @@
 /*
- * Asks `ldd` about programs, which knows where their libraries lie, and launchers about themselves.
+ * Determines the MPI of a program from the output of `ldd`, which resolves its libraries, and the MPI of a launcher
+ * from the output of its --version.
  */
 #include "cli/host/mpi_start.h"
 
@@ -13,8 +14,8 @@
 
 #define OUTPUT_MAX 65536
 
-/* Runs a command without input and messages, and returns the beginning of its output, to be freed; NULL if that cannot
- * be. */
+/* Runs a command with stdin and stderr at /dev/null, and returns the beginning of its output, which the caller
+ * frees; NULL on failure. */
 static char *output_of(char *const *command)
 {
     int pipes[2];

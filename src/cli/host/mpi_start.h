@@ -1,23 +1,23 @@
 /*
- * What a command line like `mpirun -n 9 ./a.out` starts: which MPI its launcher belongs to, and which its program
- * links.
+ * Analysis of a command line like `mpirun -n 9 ./a.out`: the MPI of its launcher, and the MPI that its program links.
  */
 #ifndef TRIVANCE_CLI_HOST_MPI_START_H
 #define TRIVANCE_CLI_HOST_MPI_START_H
 
 #include <stdbool.h>
 
-/* The same of a launcher, which is asked for its version; NULL: not one that we know (srun, a script). */
+/* Returns the MPI of a launcher, according to its --version; NULL: unknown (srun, a script). */
 const char *cli_mpi_of_launcher(const char *name);
 
-/* The executable file that a word names, by PATH where it has no slash. false: there is none. */
+/* Finds the executable file that a word names, in PATH if it has no slash. Returns false if there is none. */
 #define CLI_PATH_BYTES 4096
 bool cli_find_executable(const char *word, char path[CLI_PATH_BYTES]);
 
-/* The first of the words that is a program, found as a shell would, and links an MPI. Its index, or -1. */
+/* Finds the first word that names a program, as a shell would find it, and that links an MPI. Returns its index, or
+ * -1. */
 int cli_find_mpi_program(char **words, int count, const char **mpi);
 
-/* "Open MPI", "MPICH" */
+/* "Open MPI" or "MPICH", for messages. */
 const char *cli_mpi_title(const char *mpi);
 
 #endif

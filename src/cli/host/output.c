@@ -1,5 +1,6 @@
 /*
- * Writing beside, and renaming.
+ * Output files: writing to a temporary beside the file, then renaming it. Signals that end the process remove
+ * temporaries.
  */
 #include "cli/shared/output.h"
 
@@ -19,7 +20,7 @@ enum { LINKS_MAX = 16, TEMPORARIES_MAX = 8 };
 
 /* ---- Signals ----------------------------------------------------------------------------------------------------- */
 
-static char *volatile temporary[TEMPORARIES_MAX]; /* that exist now */
+static char *volatile temporary[TEMPORARIES_MAX]; /* that exist at present */
 
 static void on_signal(int number)
 {
@@ -30,7 +31,7 @@ static void on_signal(int number)
     raise(number);
 }
 
-/* Of signals that the tool does something else with, that takes care. */
+/* Installs handlers that remove temporaries. Signals for which the tool has installed another handler keep it. */
 static void watch_signals(void)
 {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGXFSZ};
@@ -59,7 +60,7 @@ static int fail_to_write(const char *path)
     return trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' cannot be written: %s", path, strerror(errno));
 }
 
-/* Where the links of a path lead, whether there is anything or not. */
+/* Follows the symbolic links of a path, whether or not its target exists. */
 static char *follow(const char *path)
 {
     char *name = strdup(path), to[PATH_MAX];
@@ -88,7 +89,7 @@ static int open_in_place(cli_output_t *output, const char *path)
     return output->stream ? TRV_OK : fail_to_write(path);
 }
 
-/* `old`: what is there, or NULL. */
+/* `old`: the status of the existing file, or NULL. */
 static int open_beside(cli_output_t *output, const struct stat *old)
 {
     const size_t size = strlen(output->path) + 8;
@@ -103,7 +104,7 @@ static int open_beside(cli_output_t *output, const struct stat *old)
         return fail_to_write(output->path);
     }
     remember(NULL, output->temporary);
-    const mode_t mask = umask(0); /* mkstemp makes it private; a new file has the mode that any has */
+    const mode_t mask = umask(0); /* mkstemp creates a private file; a new file gets the usual mode */
     umask(mask);
     bool kept = !old || fchown(descriptor, old->st_uid, old->st_gid) == 0 || old->st_uid != geteuid();
     fchmod(descriptor, old ? old->st_mode & (kept ? 07777 : 0700) : 0666 & ~mask);
@@ -141,7 +142,7 @@ static int open_output(cli_output_t *output, const char *path)
     if (cli_output_check(path))
         return TRV_ERR_ARGUMENT;
     const bool is_there = stat(path, &status) == 0;
-    if (!is_there && (errno != ENOENT || !*path)) /* links in a ring, for example */
+    if (!is_there && (errno != ENOENT || !*path)) /* for example a cycle of links */
         return fail_to_write(path);
     output->path = follow(path);
     if (!output->path)

@@ -1,5 +1,5 @@
 /*
- * The progress bar: every picture of it is one write, over the picture before, so it does not flicker.
+ * The progress bar. Each update is a single write that overwrites the previous bar, so that it does not flicker.
  */
 #include "cli/shared/progress.h"
 
@@ -18,15 +18,16 @@
 #define BAR_CELLS_MAX  40
 #define LINE_MAX_BYTES 512
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all bars */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all bars */
 
 /* ---- Interruption ------------------------------------------------------------------------------------------------ */
 
 static volatile sig_atomic_t interrupted;
-static int bars; /* in use: the first one installs the signal handler, the last one restores the previous handler */
+static int bars; /* number in use: the first installs the signal handler, the last restores the previous one */
 static struct sigaction before;
 
-/* On a second signal the work has not reported since the first one, and the previous handler takes effect. */
+/* The first signal cancels the work. A second signal means that the work has not reported since, and invokes the
+ * previous handler. */
 static void on_interrupt(int number)
 {
     if (interrupted) {
@@ -71,7 +72,7 @@ static int terminal_columns(void)
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/* ", 2 h 05 min left"; nothing while there is nothing to judge by. */
+/* Writes ", 2 h 05 min left", or nothing while there is no basis for an estimate. */
 static void format_left(double seconds, char *text, size_t size)
 {
     long left = (long)(seconds + 0.5);
@@ -85,7 +86,7 @@ static void format_left(double seconds, char *text, size_t size)
         snprintf(text, size, ", %ld h %02ld min left", left / 3600, left / 60 % 60);
 }
 
-/* `cells` characters, in UTF-8 filled to the eighth of one. */
+/* Writes a bar of `cells` characters; with UTF-8 its resolution is an eighth of a character. */
 static void format_bar(double fraction, int cells, char *text, size_t size)
 {
     static const char *const eighth[] = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
@@ -118,7 +119,7 @@ static void bar_erase(cli_progress_t *progress)
 {
     static const char line[] = "\r\033[K";
     if (progress->shown && write(STDERR_FILENO, line, sizeof line - 1) > 0)
-        progress->shown = false; /* a terminal that is gone has nothing to remove */
+        progress->shown = false; /* the terminal has been closed: there is nothing to remove */
 }
 
 static void bar_update(cli_progress_t *progress, double done)

@@ -1,5 +1,5 @@
 /*
- * trivance: the command-line tool. Finds the subcommand; each has a file of its own.
+ * trivance: the command-line tool. Finds the subcommand and calls it; each subcommand has its own file.
  */
 #include <errno.h>
 #include <locale.h>
@@ -38,7 +38,7 @@ static void print_help(void)
                    "Exit status: 0 success, 1 a schedule is not what it claims, 2 bad input, 130 interrupted.\n");
 }
 
-/* "list, plan, … and bench" */
+/* Returns "list, plan, … and bench". */
 static const char *all_names(const char *last)
 {
     static char text[256];
@@ -65,13 +65,13 @@ static int unknown(const char *text)
     return cli_bad(NULL, "there is no subcommand '%.40s'; there are %s", text, all_names(" and "));
 }
 
-/* What was printed must have arrived: a full disk is an error, not a short file. Cancelled work ends as if SIGINT had
- * ended the process. */
+/* Checks that all output was written, because a full disk is an error. Cancelled work ends the process as SIGINT
+ * would. */
 static int finish(int code)
 {
     if (cli_interrupted() && code == CLI_BAD)
         return CLI_INTERRUPTED;
-    if ((fflush(stdout) || ferror(stdout)) && code != CLI_BAD) /* after a sentence this is no news */
+    if ((fflush(stdout) || ferror(stdout)) && code != CLI_BAD) /* an error message was printed already */
         return cli_bad(NULL, "the output could not be written: %s", strerror(errno));
     return code;
 }

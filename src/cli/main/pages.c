@@ -1,8 +1,8 @@
 /*
- * What is made of the subcommands' command lines when the tool is built, and not a part of it: the OPTIONS of a man page,
- * and what bash completes.
+ * Generator of the OPTIONS of man pages and of the completion for bash, from the command lines of the subcommands. It
+ * runs when the tool is built and is not a part of it.
  *
- *     pages man PAGE        the page, in which `.\" OPTIONS NAME` becomes the options of that subcommand
+ *     pages man PAGE        the page, with `.\" OPTIONS NAME` replaced by the options of that subcommand
  *     pages bash
  */
 #include <ctype.h>
@@ -15,7 +15,7 @@
 
 /* ---- Man pages --------------------------------------------------------------------------------------------------- */
 
-/* Text in mdoc, where a new sentence begins a new line. */
+/* Prints text as mdoc, in which every sentence starts on a new line. */
 static void print_mdoc(const char *text)
 {
     for (const char *at = text; *at; at++)
@@ -101,7 +101,7 @@ static void print_name(void *context, const cli_option_t *option)
         printf(" --%s%s", option->name, option->value && option->value[0] != '[' ? "=" : "");
 }
 
-/* The words of an option's value, behind `subcommand:--option)`. */
+/* Prints the completions of an option's value, after `subcommand:--option)`. */
 static void print_words(void *context, const cli_option_t *option)
 {
     const cli_command_t *command = context;

@@ -1,5 +1,5 @@
 /*
- * The list of subcommands, in the order of help: what it is about first.
+ * The list of subcommands in the order of the help text, the most important ones first.
  */
 #include "cli/main/subcommand_list.h"
 

@@ -1,8 +1,9 @@
 /*
- * Which rows, in which order. The table goes through all algorithms at one size, so that they stand below each other;
- * the layouts of OSU and nccl-tests go through all sizes of one algorithm.
+ * The order of the rows. The table lists all algorithms at one size before the next size, so that they can be compared;
+ * the layouts of OSU and nccl-tests list all sizes of one algorithm before the next algorithm.
  *
- * All ranks walk the same way. Wherever what to do next depends on a measurement, it is a figure that all ranks share.
+ * All ranks execute the same sequence of measurements. A decision that depends on a measurement uses a figure that is
+ * the same on all ranks.
  */
 #include "cli/mpi/bench.h"
 
@@ -36,7 +37,8 @@ static void show_progress(bench_t *bench, const char *label, uint64_t bytes)
                 label, (unsigned long long)bytes);
 }
 
-/* The fastest member's row, and the member (out of place for the nccl layout, whose second half is in place). */
+/* Measures all members of an entry; stores the fastest one's row, and the member in the task. In the nccl layout the
+ * member is selected by the out-of-place run, and the in-place run follows. */
 static int measure_entry(bench_t *bench, bench_task_t *task, bench_row_t *best)
 {
     const bench_entry_t *entry = task->entry;
@@ -59,7 +61,7 @@ static int measure_entry(bench_t *bench, bench_task_t *task, bench_row_t *best)
     return code == TRV_OK && candidates == 0 ? TRV_ERR_UNSUPPORTED : code;
 }
 
-/* Only where there is something: an error stands alone. */
+/* Prints the head of the output before the first row, so that an error before it is printed without a head. */
 static void begin_output(bench_t *bench)
 {
     if (bench->team.rank == 0 && !bench->begun)
@@ -67,7 +69,7 @@ static void begin_output(bench_t *bench)
     bench->begun = true;
 }
 
-/* `second`: the in-place run beside the first one, or NULL. */
+/* Prints a row. `second`: the row of the in-place run, or NULL. */
 static void take_row(bench_t *bench, const bench_row_t *row, const bench_row_t *second, bool first)
 {
     bench->spreads += row->spread;
@@ -84,7 +86,7 @@ static void take_row(bench_t *bench, const bench_row_t *row, const bench_row_t *
     bench_output_row(&bench->output, row, second);
 }
 
-/* The entry over one of the transports. `first`: of the algorithm's rows. */
+/* Measures and prints an entry over one of the transports. `first`: whether this is the first row of the algorithm. */
 static int run_row(bench_t *bench, bench_task_t task, bool first)
 {
     bench_row_t row, second;
@@ -97,7 +99,7 @@ static int run_row(bench_t *bench, bench_task_t task, bool first)
         code = bench_measure(&bench->team, &task, &second);
     if (code == TRV_OK)
         take_row(bench, &row, pair ? &second : NULL, first);
-    return code == TRV_ERR_UNSUPPORTED ? TRV_OK : code; /* a torus that this algorithm does not take */
+    return code == TRV_ERR_UNSUPPORTED ? TRV_OK : code; /* the algorithm does not support the torus */
 }
 
 static bool takes(const bench_t *bench, const bench_entry_t *entry, const trv_torus_t *torus)
@@ -144,7 +146,7 @@ static void take_rows(bench_t *bench, const bench_row_t *row, int rows)
 _Static_assert(BENCH_ENTRIES_MAX *BENCH_TRANSPORTS_MAX <= SAMPLES_KINDS_MAX, "every line is a kind of sample");
 _Static_assert(BENCH_EXCHANGES_MAX <= SAMPLES_KINDS_MAX, "so is every exchange");
 
-/* All lines that the torus takes, at the same size. */
+/* Lists the measurements of one size, for all entries that support the torus. */
 static int gather_tasks(const bench_t *bench, const trv_torus_t *torus, uint64_t bytes, bench_task_t *task)
 {
     const bench_options_t *options = &bench->options;
@@ -179,9 +181,10 @@ static int run_torus_turns(bench_t *bench, const trv_torus_t *torus)
     return code;
 }
 
-/* ---- All of it --------------------------------------------------------------------------------------------------- */
+/* ---- The whole program ------------------------------------------------------------------------------------------- */
 
-/* Both buffers hold the largest vector. Ranks without enough memory must not leave the others waiting. */
+/* Allocates two buffers that hold the largest vector. All ranks agree on the result, so that a rank without enough
+ * memory does not leave the others waiting. */
 static int get_buffers(bench_t *bench)
 {
     bench_team_t *team = &bench->team;

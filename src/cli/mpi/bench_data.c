@@ -1,8 +1,8 @@
 /*
- * Inputs with results that are exact in every type and in any order: small whole numbers, also as floating point.
+ * Inputs with results that are exact in every type and in any order: small integers, also in floating-point types.
  *
- * value(rank, i) depends on both, so that a contribution that is missing, doubled or in a wrong place changes the
- * result. The reference is computed here with plain integers, apart from the kernels that are measured.
+ * value(rank, i) depends on both arguments, so that a missing, duplicated or misplaced contribution changes the result.
+ * The reference is computed here with plain integers, apart from the kernels that are measured.
  */
 #include <complex.h>
 #include <float.h>
@@ -64,7 +64,7 @@ static bool is_complex(trv_type_t type)
 
 static bool is_float(trv_type_t type) { return type == TRV_FLOAT || type == TRV_DOUBLE || type == TRV_LONG_DOUBLE; }
 
-/* Types without an imaginary part take the powers of i as powers of -1, so that products stay exact. */
+/* For types without an imaginary part, powers of -1 replace the powers of i, so that products stay exact. */
 static value_t value_of(trv_op_t op, trv_type_t type, int rank, int ranks, int64_t i)
 {
     value_t v = value(op, rank, ranks, i);
@@ -104,7 +104,7 @@ static void store(trv_type_t type, char *to, value_t v)
 
 /* ---- Comparing --------------------------------------------------------------------------------------------------- */
 
-/* Equal as numbers: -0 is 0, and padding does not count. */
+/* Whether two elements have the same numeric value: -0 equals 0, and padding is ignored. */
 static bool equal(trv_type_t type, const char *a, const char *b)
 {
     size_t size = trv_type_size(type);
@@ -133,7 +133,8 @@ static bool equal(trv_type_t type, const char *a, const char *b)
     return same;
 }
 
-/* Elements of `result` that differ from the periodic pattern, the first being number `first` of it. */
+/* Counts the elements of `result` that differ from the periodic pattern. The first element is compared with index
+ * `first` of the pattern. */
 static uint64_t differing(trv_type_t type, const char *result, const char *pattern, uint64_t first, uint64_t count)
 {
     size_t size = trv_type_size(type);
@@ -223,7 +224,7 @@ uint64_t bench_data_hash(const bench_data_t *data, const char *result, uint64_t 
     size_t size = trv_type_size(data->type), part = size, significant = size;
     if (data->type == TRV_LONG_DOUBLE || data->type == TRV_COMPLEX_LONG_DOUBLE) {
         part = sizeof(long double);
-        significant = LDBL_MANT_DIG == 64 ? 10 : part; /* x87 numbers are 10 bytes in a larger place */
+        significant = LDBL_MANT_DIG == 64 ? 10 : part; /* x87 numbers are 10 bytes in a larger object */
     } else {
         part = significant = sizeof(uint64_t);
     }

@@ -1,6 +1,6 @@
 /*
- * The list of --algorithm: names and families, the MPI library's own algorithms, what is left to others, exchanges;
- * each with elements of its own, NAME=TYPE or NAME=TYPE:OP, where they are given.
+ * Parses the list of --algorithm: names and families, the MPI library's own algorithms, selection by Trivance (auto,
+ * planned), exchanges. An entry may have its own type and operation: NAME=TYPE or NAME=TYPE:OP.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ int bench_add_entry(bench_options_t *options, const bench_entry_t *entry)
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
-/* "land, lor or lxor": what is defined on a type. */
+/* Fails with a list of the operations that are defined on the type: "land, lor or lxor". */
 static int fail_undefined(trv_op_t op, trv_type_t type)
 {
     const char *name[TRV_OPS];
@@ -53,7 +53,7 @@ int bench_check_elements(const bench_options_t *options, trv_type_t type, trv_op
     return TRV_OK;
 }
 
-/* "int32" or "int32:max" behind a name; NULL: those of all. */
+/* Parses "int32" or "int32:max" after a name; NULL: the type and operation of the command line. */
 static int read_elements(const bench_options_t *options, char *text, bench_data_t *data)
 {
     char *op = text ? strchr(text, ':') : NULL;
@@ -72,7 +72,8 @@ static int add_labelled(bench_options_t *options, bench_entry_t *entry, const ch
     return bench_add_entry(options, entry);
 }
 
-/* "mpi" is the library's own choice, "mpi:ring" one of its algorithms, "mpi:all" all of them. */
+/* Adds entries for the MPI library: "mpi" is its own selection, "mpi:ring" one of its algorithms, "mpi:all" all of
+ * them. */
 static int add_library(bench_options_t *options, bench_entry_t *entry, const char *name, const char *elements,
                        MPI_Comm comm)
 {
@@ -135,7 +136,7 @@ static int add_item(bench_options_t *options, char *item, MPI_Comm comm)
     return add_labelled(options, &entry, item, elements);
 }
 
-/* ---- What can run ------------------------------------------------------------------------------------------------ */
+/* ---- Supported entries ------------------------------------------------------------------------------------------- */
 
 int bench_serves(const bench_options_t *options, const bench_entry_t *entry, int member, const trv_torus_t *torus)
 {
@@ -154,7 +155,8 @@ int bench_serves(const bench_options_t *options, const bench_entry_t *entry, int
     return code;
 }
 
-/* Drops the members that serve none of the tori; an entry left without any is dropped, or refused if it was named. */
+/* Drops the members that support none of the tori. An entry without remaining members is dropped, or is an error if
+ * the user named it. */
 static int keep_what_serves(bench_options_t *options)
 {
     int kept = 0;
@@ -172,13 +174,13 @@ static int keep_what_serves(bench_options_t *options)
         if (members > 0 || entry.kind != BENCH_ALGORITHM)
             options->entry[kept++] = entry;
         else if (entry.required)
-            return TRV_ERR_UNSUPPORTED; /* the last reason is the sentence */
+            return TRV_ERR_UNSUPPORTED; /* the last reason is the error message */
     }
     options->entries = kept;
     return TRV_OK;
 }
 
-/* Each member of a family becomes an entry of its own. */
+/* Replaces each family by one entry per member. */
 static int split_families(bench_options_t *options)
 {
     bench_entry_t *all = malloc((size_t)options->entries * sizeof *all);

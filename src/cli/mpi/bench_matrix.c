@@ -1,6 +1,6 @@
 /*
  * bench --format=matrix: per torus a table of marks, an algorithm per line and a size per column, without times. A mark
- * stands for one checked run per transport: exact on every rank, and bitwise identical on all of them.
+ * is the result of one checked run per transport: exact on every rank, and bitwise identical on all ranks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "cli/mpi/bench.h"
 #include "base/text/parse.h"
 
-#define GAP        2   /* before a size's column; twice as much between two halves */
-#define HALVES_MIN 9   /* as many lines are laid out in two halves, side by side … */
+#define GAP        2   /* columns before each size; doubled between two halves */
+#define HALVES_MIN 9   /* with at least this many lines, two halves are printed side by side … */
 #define WIDTH_MAX  100 /* … if they fit */
 
 enum { MARK_NONE, MARK_RIGHT, MARK_WRONG };
@@ -50,7 +50,7 @@ void bench_matrix_row(bench_output_t *output, const bench_row_t *row)
 
 /* ---- Printing ---------------------------------------------------------------------------------------------------- */
 
-/* The width of a size's column. */
+/* Returns the width of a size's column. */
 static int matrix_width(const bench_options_t *options, int size)
 {
     char bytes[TRV_BYTES_TEXT_MAX];
@@ -73,7 +73,7 @@ static void matrix_print_line(const bench_output_t *output, int torus, int entry
         printf("%*s%s", matrix_width(options, size) - 1, "", mark_text[*matrix_cell(output, torus, entry, size)]);
 }
 
-/* The entries that ran on the torus; their number, and the width of the longest name. */
+/* Lists the entries that ran on the torus. Returns their number and stores the width of the longest name. */
 static int matrix_lines(const bench_output_t *output, int torus, int line[BENCH_ENTRIES_MAX], int *width)
 {
     const bench_options_t *options = output->options;

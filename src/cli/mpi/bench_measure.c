@@ -1,8 +1,10 @@
 /*
- * Rows: make the call, run it, check the result, time it, check again, and collect all ranks' figures.
+ * Measures a row: creates the call, runs it, checks the result, times it, checks again, and collects the figures of all
+ * ranks.
  *
- * Latency as the OSU benchmarks define it: each rank's average over the iterations, each behind a barrier of its own;
- * then average, least and most over the ranks. In turns: from a common start to the last rank's end.
+ * Latency is defined as in the OSU benchmarks: each rank's average over the iterations, with a barrier before each;
+ * then average, minimum and maximum over the ranks. In turns it is the time from a common start until the last rank has
+ * finished.
  */
 #include <math.h>
 #include <stdio.h>
@@ -24,9 +26,9 @@
 #define ITERATIONS_MAX   1000
 #define ITERATIONS_TURNS 11
 
-/* What one rank found. */
+/* Measurements of one rank. */
 typedef struct figures {
-    double average_us, least_us; /* over the runs */
+    double average_us, least_us; /* average and minimum over the runs */
     uint64_t wrong, hash, bytes_sent;
 } figures_t;
 
@@ -45,7 +47,7 @@ static int create_call(job_t *job, bench_row_t *row)
     const bench_task_t *task = job->task;
     const bench_entry_t *entry = task->entry;
     char torus[TRV_TORUS_TEXT_MAX];
-    const bool known = options->network.torus.ranks > 0; /* to the library, by the environment */
+    const bool known = options->network.torus.ranks > 0; /* the environment specifies the torus */
     trv_mpi_job_fabric_pause(options->transport[task->transport] != TRV_TRANSPORT_OFI);
     int code = entry->kind == BENCH_SCHEDULE
                    ? call_create_schedule(&job->call, options->schedule)
@@ -66,7 +68,7 @@ static uint64_t blocks(const job_t *job, trv_collective_t with_blocks)
     return job->call.collective == with_blocks ? (uint64_t)job->team->ranks : 1;
 }
 
-/* Fresh input, and an output that no correct run leaves as it is. */
+/* Fills in the input, and overwrites the output with data that every correct run changes. */
 static void prepare(const job_t *job)
 {
     const bench_data_t *data = &job->task->entry->data;
@@ -81,7 +83,7 @@ static void prepare(const job_t *job)
         bench_data_fill(data, receive, count);
 }
 
-/* Runs that are not measured, the last of them checked. */
+/* Executes runs that are not measured, and checks the result of the last. */
 static int warm_up(job_t *job, double *seconds)
 {
     const bench_options_t *options = job->team->options;
@@ -90,7 +92,7 @@ static int warm_up(job_t *job, double *seconds)
     if (options->warmup < 0 && !options->turns)
         runs = 2;
     for (int i = 0; i < runs && code == TRV_OK; i++) {
-        if (i == 0 || i == runs - 1 || job->task->in_place) /* what ran in place is input no more */
+        if (i == 0 || i == runs - 1 || job->task->in_place) /* a run in place overwrites the input */
             prepare(job);
         double start = PMPI_Wtime();
         code = together_barrier(job->team->comm);
@@ -105,7 +107,7 @@ static int warm_up(job_t *job, double *seconds)
     return code;
 }
 
-/* The row's head, and a call that is ready to be measured and has been checked. */
+/* Fills in the row's description and creates the call, warmed up and checked. */
 static int job_begin(job_t *job, const bench_team_t *team, const bench_task_t *task, bench_row_t *row, double *seconds)
 {
     const bench_data_t *data = &task->entry->data;
@@ -130,7 +132,7 @@ static int job_begin(job_t *job, const bench_team_t *team, const bench_task_t *t
     return code == TRV_OK ? warm_up(job, seconds) : code;
 }
 
-/* All ranks' figures, on all ranks, into the row. */
+/* Collects the figures of all ranks into the row, on all ranks. */
 static int collect(const job_t *job, bench_row_t *row)
 {
     const int ranks = job->team->ranks;
@@ -151,13 +153,13 @@ static int collect(const job_t *job, bench_row_t *row)
         row->identical = row->identical && all[r].hash == all[0].hash;
     }
     if (job->call.collective == TRV_REDUCE_SCATTER)
-        row->identical = true; /* every rank has a result of its own */
+        row->identical = true; /* results differ between ranks by definition */
     row->spread = least_us > 0 ? row->average_us / least_us : 1;
     free(all);
     return code;
 }
 
-/* ---- One after another ------------------------------------------------------------------------------------------- */
+/* ---- In sequence ------------------------------------------------------------------------------------------------- */
 
 static int iterations(const job_t *job, double seconds, int *result)
 {
@@ -255,11 +257,12 @@ int bench_measure_turns(const bench_team_t *team, const bench_task_t *task, int 
 
 typedef struct exchange {
     MPI_Comm comm;
-    int neighbours, neighbour[2 * TRV_DIMS_MAX]; /* the two of a dimension one after the other */
-    int steps[2];                                /* of each kind */
+    int neighbours, neighbour[2 * TRV_DIMS_MAX]; /* the two neighbours in a dimension are adjacent */
+    int steps[2];                                /* of each of the two measurements */
 } exchange_t;
 
-/* Steps without reductions: every rank sends to each of its neighbours and waits for as much from them. */
+/* Runs steps without reductions: every rank sends to each of its neighbours and waits for a message of the same size
+ * from each. */
 static int run_exchange(void *context, int kind)
 {
     const exchange_t *exchange = context;
@@ -286,7 +289,7 @@ int bench_measure_exchange(const bench_team_t *team, const bench_task_t *task, b
     int code = TRV_OK;
     *rows = 0;
     for (int d = torus->dims - 1; d >= 0 && code == TRV_OK; d--) {
-        if (torus->size[d] <= 2) /* so that both neighbours are others */
+        if (torus->size[d] <= 2) /* the two neighbours would be the same rank */
             continue;
         exchange.neighbour[exchange.neighbours++] = trv_torus_shift(torus, team->rank, d, +1);
         exchange.neighbour[exchange.neighbours++] = trv_torus_shift(torus, team->rank, d, -1);

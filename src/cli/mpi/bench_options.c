@@ -1,5 +1,5 @@
 /*
- * Reading the command line of bench (cli/shared/bench_command.h). All ranks parse; rank 0 alone is heard.
+ * Reading the command line of bench (cli/shared/bench_command.h). All ranks parse it; only rank 0 prints.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,14 +17,14 @@
 #include "schedule/collective.h"
 #include "settings/rules.h"
 
-/* What is put together only when all options are known. */
+/* Values that are interpreted when all options have been read. */
 typedef struct draft {
     bench_options_t *options;
     int ranks;
     MPI_Comm comm;
     const char *bytes, *algorithms; /* NULL: the default */
     const char *schedule;           /* a file, or NULL */
-    const char *transports;         /* NULL: what the environment says */
+    const char *transports;         /* NULL: according to the environment */
     uint64_t least, most;           /* of -b and -e; 0: not given */
     int factor;
     bool with_collective, with_op;
@@ -87,7 +87,7 @@ static int parse_check(const char *text, int max, bool *check)
     return code;
 }
 
-/* A letter of the OSU benchmarks or of nccl-tests that is none of ours. */
+/* Applies a letter of the OSU benchmarks or of nccl-tests. */
 static int apply_letter(int letter, draft_t *draft)
 {
     bench_options_t *options = draft->options;
@@ -102,7 +102,7 @@ static int apply_letter(int letter, draft_t *draft)
     case 'n': return trv_parse_int(optarg, "the number of iterations", 1, 1000000000, &options->iterations);
     case 'x':
     case 'w': return trv_parse_int(optarg, "the number of warm-up runs", 0, 1000000000, &options->warmup);
-    case 'c': return parse_check(osu ? NULL : optarg, 1000000, &options->check); /* of nccl-tests a number of runs */
+    case 'c': return parse_check(osu ? NULL : optarg, 1000000, &options->check); /* in nccl-tests a number of runs */
     default: options->full |= osu; return osu ? TRV_OK : trv_parse_int(optarg, "-f", 2, 1 << 20, &draft->factor);
     }
 }
@@ -132,7 +132,7 @@ static int apply(void *context, int key)
     }
 }
 
-/* The format decides what letters mean, wherever it stands. */
+/* Finds --format in the command line before parsing, because the meaning of the letters depends on it. */
 static const char *find_format(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -146,7 +146,7 @@ static const char *find_format(int argc, char **argv)
 
 /* ---- Sizes ------------------------------------------------------------------------------------------------------- */
 
-/* The bytes that one element of the executor's count stands for, of the largest type. */
+/* The bytes of the vector per element of the executor's count, for the largest type. */
 static uint64_t granule(const draft_t *draft)
 {
     const bench_options_t *options = draft->options;
@@ -168,7 +168,7 @@ static int add_size(bench_options_t *options, uint64_t bytes)
     return TRV_OK;
 }
 
-/* least, least * factor, …, and most; cut down to whole elements (of every rank's block). */
+/* Adds least, least * factor, …, and most, rounded down to whole elements (of every rank's block). */
 static int add_range(draft_t *draft, uint64_t least, uint64_t most, int factor)
 {
     uint64_t unit = granule(draft);
@@ -185,7 +185,7 @@ static int add_range(draft_t *draft, uint64_t least, uint64_t most, int factor)
     return code == TRV_OK ? add_size(draft->options, most / unit * unit) : code;
 }
 
-/* A size that is named must be whole elements; those of a range are cut down to that. */
+/* Adds a size that the user named, which must be a multiple of the element size; sizes of a range are rounded down. */
 static int add_named(draft_t *draft, uint64_t bytes)
 {
     const bench_options_t *options = draft->options;
@@ -229,9 +229,10 @@ static int sizes(draft_t *draft)
     return add_range(draft, 8, (uint64_t)4 << 20, draft->factor);
 }
 
-/* ---- A schedule of the user's own -------------------------------------------------------------------------------- */
+/* ---- A schedule from a file -------------------------------------------------------------------------------------- */
 
-/* The file says torus and collective; it stands beside the algorithms that are named, if any. */
+/* Adds the schedule of a file, which defines the torus and the collective; algorithms that are named are measured,
+ * too. */
 static int add_schedule(draft_t *draft)
 {
     bench_options_t *options = draft->options;
@@ -293,7 +294,8 @@ static int read_transports(draft_t *draft)
     return more;
 }
 
-/* libfabric is opened with the first plan, if the environment says so, for rows of both kinds. */
+/* Sets the environment so that libfabric is opened with the first plan if any row uses it, also where the first rows
+ * use MPI. */
 static int set_transports(const bench_options_t *options)
 {
     int way = TRV_TRANSPORT_MPI;
@@ -313,21 +315,22 @@ static int transports(draft_t *draft)
     return TRV_OK;
 }
 
-/* ---- All of it --------------------------------------------------------------------------------------------------- */
+/* ---- The whole command line -------------------------------------------------------------------------------------- */
 
-/* The torus that the collectives use without TRIVANCE_TORUS: that of the topology file or the launcher, or a ring. */
+/* Finds the torus that the collectives use without TRIVANCE_TORUS: that of the topology file or the launcher, or a
+ * ring. */
 static int find_network(draft_t *draft)
 {
     trv_mpi_state_t *state = NULL;
     if (TRV_Comm_set(draft->comm, NULL, TRV_RULE_AUTO) != MPI_SUCCESS ||
         trv_mpi_state_find(draft->comm, &state) != MPI_SUCCESS || !state)
-        return TRV_ERR_ARGUMENT; /* the sentence is there */
+        return TRV_ERR_ARGUMENT; /* the error message is already set */
     draft->options->network = state->config.network;
     draft->options->torus[draft->options->tori++] = state->config.network.torus;
     return TRV_OK;
 }
 
-/* The tori of TRIVANCE_TORUS that have as many ranks, as rank 0 has it. */
+/* Reads TRIVANCE_TORUS of rank 0, and keeps the tori with this number of ranks. */
 static int take_environment(draft_t *draft)
 {
     char text[1024] = "", item[TRV_TORUS_TEXT_MAX];
@@ -348,7 +351,7 @@ static int take_environment(draft_t *draft)
     return *text ? TRV_OK : find_network(draft);
 }
 
-/* Options that would have no effect. */
+/* Rejects options that would have no effect. */
 static int find_conflict(const draft_t *draft)
 {
     const bench_options_t *options = draft->options;
@@ -378,7 +381,7 @@ static int complete(draft_t *draft)
         options->iterations = 0;
     }
     if (code == TRV_OK)
-        code = transports(draft); /* before the library looks at the environment */
+        code = transports(draft); /* before the library reads the environment */
     if (code == TRV_OK && draft->schedule)
         code = add_schedule(draft);
     if (code == TRV_OK && options->tori == 0)
@@ -398,7 +401,7 @@ static int parse(int argc, char **argv, draft_t *draft)
 {
     const char *format = find_format(argc, argv);
     const cli_command_t command = cli_bench_command_as(format);
-    (void)parse_format(format, &draft->options->format); /* what is wrong with it is said when it is read */
+    (void)parse_format(format, &draft->options->format); /* an error in it is reported when the options are read */
     optind = 1;
     int code = cli_read_options(&command, argc, argv, apply, draft);
     if (code >= 0)

@@ -1,6 +1,7 @@
 /*
- * Rows on stdout. The table, csv and json have one row per run; the layouts of OSU and nccl-tests are those that their
- * users' scripts read: a section per algorithm and torus, lines that begin with # are remarks.
+ * Prints rows on stdout. The table, csv and json have one row per run. The layouts of OSU and nccl-tests follow these
+ * benchmarks, so that existing scripts can read them: a section per algorithm and torus; lines that begin with # are
+ * comments.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "schedule/collective.h"
 
 #define COLUMNS 23
-#define LATENCY 13 /* the first of the three latencies among them */
+#define LATENCY 13 /* index of the first of the three latency columns */
 
 static const cli_column_t columns[COLUMNS] = {
     {"collective", NULL, false, 0},
@@ -39,7 +40,7 @@ static const cli_column_t columns[COLUMNS] = {
     {"busy", NULL, false, 0},
 };
 
-/* In turns: medians and bounds, and one more column. */
+/* Columns with --turns: medians and bounds, and one more column. */
 static const cli_column_t turns_latency[] = {{"run_median_us", "median us", true, 10},
                                              {"run_min_us", "min us", true, 10},
                                              {"run_max_us", "max us", true, 10}};
@@ -50,7 +51,7 @@ static const char *op_text(const bench_data_t *data)
     return !trv_collective_shape(data->collective)->reduces ? "" : trv_op_name(data->op);
 }
 
-/* "float, sum": what most entries have. */
+/* Writes "float, sum", the default type and operation of the entries. */
 static const char *elements_text(const bench_options_t *options, char text[64])
 {
     const bench_data_t data = {.collective = options->collective, .op = options->op};
@@ -75,7 +76,7 @@ static void begin_table(bench_output_t *output, int ranks)
                trv_collective_shape(options->collective)->title, elements_text(options, elements), ranks,
                options->in_place ? ", in place" : "", output->crowd->busy ? "; measured on a busy machine" : "");
     cli_table_begin(&output->table, stdout, format[options->format], column, COLUMNS + options->turns,
-                    false); /* Open MPI gives its processes a terminal even where the launcher writes to a file */
+                    false); /* Open MPI gives its processes a terminal even if the launcher's output is a file */
     cli_table_stream(&output->table);
 }
 
@@ -174,7 +175,7 @@ static void table_row(bench_output_t *output, const bench_row_t *row)
         cli_cell_int(table, (int64_t)row->bytes);
     cli_cell_int(table, (int64_t)row->count);
     snprintf(name, sizeof name, "%s%s%s", chosen ? entry->label : "", chosen ? ": " : "", row->algorithm);
-    if (!chosen && strchr(entry->label, '=')) /* with its type */
+    if (!chosen && strchr(entry->label, '=')) /* append its type */
         snprintf(name, sizeof name, "%s%s", row->algorithm, strchr(entry->label, '='));
     cli_cell_text(table, options->format == BENCH_TABLE ? name : row->algorithm);
     if (row->transport)
@@ -182,7 +183,7 @@ static void table_row(bench_output_t *output, const bench_row_t *row)
     else
         cli_cell_none(table);
     cli_cell_text(table, entry->label);
-    if (entry->kind == BENCH_LIBRARY) { /* what it sends is its own affair */
+    if (entry->kind == BENCH_LIBRARY) { /* bytes sent by the library are unknown */
         cli_cell_none(table);
         cli_cell_none(table);
     } else {

@@ -1,6 +1,6 @@
 /*
- * A schedule of the user's own: read by rank 0, since a file need not be on every node, and given to all. It is
- * verified before it moves data: a wrong one would give wrong results at best, and wait for ever at worst.
+ * A schedule from the user's file. Rank 0 reads it, because the file need not exist on every node, and broadcasts it.
+ * The schedule is verified before it is executed: an incorrect one would produce wrong results or deadlock.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "cli/mpi/together.h"
 #include "cli/shared/input.h"
 
-/* The length of the file's text; -1 after trv_fail. */
+/* Reads the file's text. Returns its length, or -1 after trv_fail. */
 static int read_text(const char *path, char **text)
 {
     const char *name;
@@ -45,7 +45,7 @@ int bench_schedule_load(const char *path, MPI_Comm comm, trv_schedule_t **schedu
     if (together_share(comm, &length, sizeof length) < 0)
         length = -1;
     if (length < 0)
-        return TRV_ERR_ARGUMENT; /* rank 0 has the sentence, and it alone is heard */
+        return TRV_ERR_ARGUMENT; /* rank 0 has the error message, and only rank 0 prints */
     if (rank != 0)
         text = malloc((size_t)length + 1);
     if (!together_agree(comm, text != NULL)) {

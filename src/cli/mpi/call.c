@@ -1,5 +1,5 @@
 /*
- * Plans by name or of a schedule, and calls of the MPI library, behind one function that runs them.
+ * Plans, created by name or from a schedule, and calls of the MPI library, with a common function that runs them.
  */
 #include "cli/mpi/call.h"
 
@@ -8,7 +8,7 @@
 
 #include "mpi/front/library.h"
 
-/* The sentence of a failing function is there. */
+/* Describes the created call. On failure of its creation the error message is already set. */
 static int call_describe(call_t *call, int code)
 {
     TRV_Plan_info info = {TRV_PLAN_INFO};
@@ -68,7 +68,7 @@ int call_run(const call_t *call)
     } else {
         code = TRV_Plan_run(call->plan, call->send, call->receive);
     }
-    return code == MPI_SUCCESS ? TRV_OK : TRV_ERR_TRANSPORT; /* the sentence is there */
+    return code == MPI_SUCCESS ? TRV_OK : TRV_ERR_TRANSPORT; /* the error message is already set */
 }
 
 MPI_Datatype call_mpi_type(trv_type_t type)

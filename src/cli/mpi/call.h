@@ -1,5 +1,5 @@
 /*
- * One collective that is measured: a plan, or the MPI library's own by any of its algorithms.
+ * One collective to be measured: a plan, or the MPI library's collective with any of its algorithms.
  */
 #ifndef TRIVANCE_CLI_MPI_CALL_H
 #define TRIVANCE_CLI_MPI_CALL_H
@@ -13,7 +13,7 @@
 #include <trivance/reduce.h>
 #include <trivance/trivance_mpi.h>
 
-#define CALL_LIBRARY "mpi" /* the algorithm's name where the MPI library's own serves */
+#define CALL_LIBRARY "mpi" /* the algorithm's name for the MPI library's collective */
 
 typedef struct call {
     MPI_Comm comm;
@@ -23,35 +23,38 @@ typedef struct call {
     uint64_t count; /* the executor's: the vector, or a block */
     void *send;     /* or MPI_IN_PLACE */
     void *receive;
-    int setting;                            /* of the MPI library: the number of its algorithm, 0 for its own choice */
+    int setting;                            /* number of the MPI library's algorithm; 0: its own selection */
     TRV_Plan plan;                          /* TRV_PLAN_NULL: the MPI library's own collective */
-    char algorithm[TRV_ALGORITHM_NAME_MAX]; /* that serves */
-    int steps;                              /* of it; 0 for the library's own */
+    char algorithm[TRV_ALGORITHM_NAME_MAX]; /* that is executed */
+    int steps;                              /* of the algorithm; 0 for the MPI library's */
     uint64_t bytes_sent;                    /* by this rank */
 } call_t;
 
-/* Makes the plan of a name, a family, planned or auto on a torus (NULL: that of the environment); for CALL_LIBRARY
- * none. Or that of a schedule. Collective. 0, or a negative code with a sentence on every rank. */
+/* Creates a call: the plan for a name, a family, planned or auto on a torus (NULL: that of the environment), or the
+ * MPI library's collective for CALL_LIBRARY. The second function creates the plan of a schedule. Collective. Return
+ * 0, or a negative code with an error message on every rank. */
 int call_create(call_t *call, const char *torus, const char *algorithm);
 int call_create_schedule(call_t *call, const trv_schedule_t *schedule);
 void call_free(call_t *call);
-/* 0 or TRV_ERR_TRANSPORT. */
+/* Runs the call. Returns 0 or TRV_ERR_TRANSPORT. */
 int call_run(const call_t *call);
 
-/* MPI_DATATYPE_NULL for a type that MPI has not. */
+/* The MPI datatype of a type; MPI_DATATYPE_NULL if MPI has none. */
 MPI_Datatype call_mpi_type(trv_type_t type);
 MPI_Op call_mpi_op(trv_op_t op);
 
 /* ---- The MPI library's algorithms of AllReduce (call_library.c) -------------------------------------------------- */
 
-/* Before MPI_Init: lets the library's algorithms be chosen. */
+/* Enables the selection of the library's algorithms. Must be called before MPI_Init. */
 void call_library_prepare(void);
-/* The name of the i-th, NULL behind the last, and its number. The first one is the library's own choice. */
+/* Returns the name of the i-th algorithm (NULL after the last) and stores its number. The first one is the library's
+ * own selection. */
 const char *call_library_name(int i, int *setting);
-/* The communicator on which the library takes the algorithm; MPI_COMM_NULL after a sentence where it cannot be chosen.
- * Collective over `comm`, for the life of the program. */
+/* Returns a communicator on which the library uses the algorithm; MPI_COMM_NULL, with an error message, if the
+ * algorithm cannot be selected. Collective over `comm`. The communicator exists until the program ends. */
 MPI_Comm call_library_comm(MPI_Comm comm, int setting);
-/* Before a call, for libraries that look at their variable in every call. */
+/* Selects the algorithm for the next call. Must precede every call, for libraries that read their control variable
+ * in each call. */
 void call_library_choose(int setting);
 void call_library_end(void);
 

@@ -1,6 +1,6 @@
 /*
- * The algorithms that an MPI library has for AllReduce, chosen by its control variable (MPI_T). Open MPI keeps the
- * algorithm that its variable names when a communicator is made; MPICH looks at it in every call.
+ * The algorithms of an MPI library for AllReduce, selected by its control variable (MPI_T). Open MPI reads the variable
+ * when a communicator is created and keeps that algorithm; MPICH reads it in every call.
  */
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 typedef struct library_algorithm {
     const char *name;
     int setting;
-    MPI_Comm comm; /* once it was asked for */
+    MPI_Comm comm; /* set on first use */
 } library_algorithm_t;
 
 #ifdef OPEN_MPI

@@ -1,6 +1,7 @@
 /*
- * More ranks than cores, other processes, or runs of the same that differ: each makes a measurement one of the machine's
- * scheduler. MPI libraries spin while they wait, so that two ranks on a core cost each other whole time slices.
+ * Detects conditions under which times depend on the machine's scheduler: more ranks than cores, other busy processes,
+ * or large differences between runs of the same call. MPI libraries spin while they wait, so two ranks on a core cost
+ * each other whole time slices.
  */
 #include "cli/mpi/crowd.h"
 
@@ -13,7 +14,8 @@
 
 #define TAKEN_MAX 1.25 /* ranks and other processes per core */
 
-/* The ranks of this node, and the cores that any of them may use: a launcher may bind each to cores of its own. */
+/* Counts the ranks of this node and the cores that any of them may use (a launcher may bind each rank to different
+ * cores). */
 static int look_around(MPI_Comm comm, int *ranks, int *cores)
 {
     cpu_set_t mine, all;

@@ -1,5 +1,5 @@
 /*
- * Whether what is measured here is the network and the algorithms, or waiting for cores that others have.
+ * Detection of a busy machine, on which measured times include waiting for cores that other processes use.
  */
 #ifndef TRIVANCE_CLI_MPI_CROWD_H
 #define TRIVANCE_CLI_MPI_CROWD_H
@@ -8,23 +8,23 @@
 
 #include <mpi.h>
 
-#define CROWD_SPREAD_MAX 2.0 /* what it may be on a machine that is not busy */
+#define CROWD_SPREAD_MAX 2.0 /* maximum on a machine that is not busy */
 
-/* Of the node where each is the most. */
+/* Each value is the maximum over the nodes. */
 typedef struct crowd {
     double ranks_per_core; /* of the cores that the ranks may use */
-    double load;           /* processes that wanted a core in the last minute, per core */
-    double spread;         /* how many times as long as the short ones the long runs took; 0: not known */
-    bool busy;             /* times are longer than they would be on cores of one's own */
+    double load;           /* runnable processes per core in the last minute */
+    double spread;         /* ratio of the long runs to the short runs; 0: unknown */
+    bool busy;             /* times are longer than on dedicated cores */
 } crowd_t;
 
-/* All ranks, before anything is measured: the same on all of them. 0 or a negative code. */
+/* Collective, before the first measurement; the result is the same on all ranks. Returns 0 or a negative code. */
 int crowd_find(MPI_Comm comm, crowd_t *crowd);
 
-/* What the runs themselves say. */
+/* Takes the spread of the measured runs into account. */
 void crowd_add_spread(crowd_t *crowd, double spread);
 
-/* Rank 0: a sentence about what makes it busy, if anything does. */
+/* On rank 0: prints a warning with the reason if the machine is busy. */
 void crowd_warn(const char *command, const crowd_t *crowd);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * What TRIVANCE_TOPOLOGY_FILE or TRIVANCE_TORUS mean for these ranks, written as a topology file by rank 0.
+ * Writes the topology that TRIVANCE_TOPOLOGY_FILE or TRIVANCE_TORUS specify for these ranks as a topology file, on rank
+ * 0.
  */
 #include "cli/mpi/dump.h"
 
@@ -23,7 +24,7 @@
 
 typedef cli_topology_options_t options_t;
 
-/* One entry per host, in the order of their first ranks; `name` holds every rank's. */
+/* Merges the entries into one per host, in the order of their first ranks; `name` has the host name of every rank. */
 static int by_host(trv_topology_t *topology, const char (*name)[MPI_MAX_PROCESSOR_NAME])
 {
     int ranks = topology->count;
@@ -60,7 +61,7 @@ static int write_file(const trv_topology_t *topology, const char *path)
     return cli_output_end(&output, trv_topology_write(topology, output.stream));
 }
 
-/* The worst outcome of all ranks; a rank with a sentence of its own keeps it. */
+/* Returns the lowest code of all ranks. A rank with an error of its own returns that error's code and message. */
 static int worst_of(int code, const char *fault, const char *of_another)
 {
     int worst = code;
@@ -70,14 +71,14 @@ static int worst_of(int code, const char *fault, const char *of_another)
                                     : worst;
 }
 
-/* The same on all ranks: TRV_OK, or TRV_ERR_ARGUMENT if the settings of any of them are wrong. */
+/* Returns TRV_OK, or TRV_ERR_ARGUMENT if the settings of any rank are invalid; the same on all ranks. */
 static int settings_fault(void)
 {
     const char *fault = trv_mpi_settings()->fault;
     return worst_of(fault ? TRV_ERR_ARGUMENT : TRV_OK, fault ? fault : "", "the settings of another rank are wrong");
 }
 
-/* Rank 0 writes, with all ranks' places and names. */
+/* Writes the file on rank 0, with the coordinates and host names of all ranks. */
 static int write_topology(const options_t *options, const trv_mpi_world_t *world, int rank, int ranks)
 {
     char mine[MPI_MAX_PROCESSOR_NAME] = "", (*name)[MPI_MAX_PROCESSOR_NAME] = NULL;
@@ -108,8 +109,8 @@ static int write_topology(const options_t *options, const trv_mpi_world_t *world
         code = by_host(&topology, (const char(*)[MPI_MAX_PROCESSOR_NAME])name);
     if (code == TRV_OK)
         code = write_file(&topology, options->output);
-    topology.slow_link = NULL;     /* the world's */
-    trv_topology_clear(&topology); /* the places, too */
+    topology.slow_link = NULL;     /* belongs to `world` */
+    trv_topology_clear(&topology); /* including the coordinates */
     free(name);
     return code;
 }
@@ -125,7 +126,7 @@ static int meet(void *context, void *data, size_t bytes)
                : trv_fail(TRV_ERR_TRANSPORT, "MPI_Bcast fails");
 }
 
-/* The world's, if its ranks are numbered like its places; "": it is not known. */
+/* Finds the torus of MPI_COMM_WORLD, if each rank's number is that of its coordinate; otherwise stores "" (unknown). */
 static void find_torus(int rank, char torus[TRV_TORUS_TEXT_MAX])
 {
     const trv_mpi_world_t *world = NULL;
@@ -158,7 +159,7 @@ static int ports_main(int argc, char **argv, int rank, int ranks)
 }
 #endif
 
-/* The sentence of the last failure, which calls a torus by the option that it came from. */
+/* Prints the last error message, in which a torus is attributed to the option that specified it. */
 static void report(const options_t *options)
 {
     static const char variable[] = "TRIVANCE_TORUS";
@@ -175,12 +176,12 @@ int dump_main(int argc, char **argv)
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (cli_read_options(&cli_topology_command, argc, argv, cli_topology_option, &options) >= 0)
-        return CLI_BAD; /* the tool reads the same words before */
+        return CLI_BAD; /* the tool has checked the same arguments before */
     if (options.ports) {
         optind = 0;
         return ports_main(argc, argv, rank, ranks);
     }
-    if (options.torus) { /* before the environment is read */
+    if (options.torus) { /* before the library reads the environment */
         setenv("TRIVANCE_TORUS", options.torus, 1);
         unsetenv("TRIVANCE_TOPOLOGY_FILE");
     }

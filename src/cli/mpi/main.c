@@ -1,5 +1,6 @@
 /*
- * trivance-mpi: what the tool hands over to, once per MPI. Its subcommands are bench, sweep, topology and tune.
+ * trivance-mpi: the program that the tool executes under an MPI launcher, built once per MPI. Its subcommands are
+ * bench, sweep, topology and tune.
  */
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +26,7 @@ int main(int argc, char **argv)
     const char *command = argc > 1 ? argv[1] : NULL;
     bool sweep = command && strcmp(command, "sweep") == 0;
     for (int i = 2; i < argc && strcmp(command, "bench") == 0; i++)
-        if (strstr(argv[i], CALL_LIBRARY ":")) /* before the library looks at the environment */
+        if (strstr(argv[i], CALL_LIBRARY ":")) /* before the library reads the environment */
             call_library_prepare();
     int rank = 0, threads = 0, result;
     PMPI_Init_thread(&argc, &argv, sweep ? MPI_THREAD_SERIALIZED : MPI_THREAD_SINGLE, &threads);

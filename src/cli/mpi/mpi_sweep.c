@@ -1,20 +1,20 @@
 /*
  * trivance-mpi sweep: the grid of `trivance sweep` on many ranks.
  *
- * Rank 0 reads the command line and owns the file. It tells the others the lists of the grid, hands out points by their
- * index to whoever asks, and appends the rows that come back; a thread of its own, which never calls MPI, simulates as
- * the other ranks do:
+ * Rank 0 reads the command line and owns the file. It broadcasts the lists of the grid, assigns points by their index
+ * to each rank that requests some, and appends the rows that it receives. A second thread of rank 0, which never calls
+ * MPI, simulates as the other ranks do:
  *
  *     rank r                               rank 0
  *     ASK              ------------------>
- *                      <------------------ POINTS  some indices; none: there are no more
+ *                      <------------------ POINTS  indices; an empty list ends the loop
  *     ROW              ------------------> appended
  *     ROW              ------------------> appended
  *     ASK …            ------------------>
- *     FAILED           ------------------> the sentence, in place of the next ASK
+ *     FAILED           ------------------> the error message, in place of the next ASK
  *
- * All post one broadcast at the start, of the verdict that rank 0 gives at the end, or as soon as something fails:
- * where it arrives early, ranks stop after the point that they are at.
+ * All ranks post one broadcast at the start. Rank 0 sends its verdict by it at the end, or as soon as something fails;
+ * a rank that receives it early stops after its current point.
  */
 #include "cli/mpi/mpi_sweep.h"
 
@@ -31,15 +31,15 @@
 #include "base/error.h"
 
 enum { TAG_ASK = 1, TAG_POINTS, TAG_ROW, TAG_FAILED };
-enum { STOPPED = 1 }; /* what a callback returns to end a run that has not failed itself */
+enum { STOPPED = 1 }; /* result of a callback that ends a run without an error of its own */
 
-#define BATCH_MAX      64   /* points handed out at once */
-#define BATCHES_A_RANK 4    /* that the rest of the grid is meant to last for */
-#define SENTENCE_MAX   1024 /* trv_last_error has no longer ones */
+#define BATCH_MAX      64   /* points assigned in one message */
+#define BATCHES_A_RANK 4    /* batches per rank into which the rest of the grid is divided */
+#define SENTENCE_MAX   1024 /* maximum length of trv_last_error */
 
 static void nap(void) { nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL); }
 
-/* Ranks may share cores with others that have work, so nobody waits inside MPI. */
+/* Polls with pauses instead of waiting inside MPI, because ranks may share cores with ranks that are simulating. */
 static void wait_for(MPI_Request *request)
 {
     int done = 0;
@@ -56,13 +56,13 @@ static void wait_for(MPI_Request *request)
 typedef struct server {
     cli_sweep_t *sweep;
     MPI_Comm comm;
-    int ranks, asking; /* ranks that will ask again */
+    int ranks, asking; /* number of ranks that will send ASK again */
     pthread_mutex_t lock;
-    int rc; /* the first failure of any rank, and its sentence */
+    int rc; /* the first failure of any rank, and its error message */
     char sentence[SENTENCE_MAX];
-    atomic_bool stopped, idle; /* something failed; the thread has no more points */
+    atomic_bool stopped, idle; /* a failure occurred; the thread has no more points */
     int verdict;
-    bool told; /* the verdict is on its way */
+    bool told; /* the broadcast of the verdict has started */
     MPI_Request telling;
 } server_t;
 
@@ -77,7 +77,7 @@ static void fail(server_t *server, int rc, const char *sentence)
     atomic_store(&server->stopped, true);
 }
 
-/* The next points for one rank: fewer and fewer, so that all end at about the same time. */
+/* Takes the next points for one rank. Batches shrink, so that all ranks finish at about the same time. */
 static size_t take(server_t *server, uint64_t index[BATCH_MAX])
 {
     unsigned shares = (unsigned)server->ranks * BATCHES_A_RANK;
@@ -232,9 +232,9 @@ static int help(const char *lists, int workers, MPI_Comm comm)
     return helper.verdict;
 }
 
-/* ---- All --------------------------------------------------------------------------------------------------------- */
+/* ---- The whole program ------------------------------------------------------------------------------------------- */
 
-/* What rank 0 tells first: how its command line was taken, and behind it the lists. */
+/* The first broadcast of rank 0: the result of reading the command line. The lists follow it. */
 typedef struct opening {
     int code, workers;
     int size; /* of the lists as JSON, the terminating 0 included */

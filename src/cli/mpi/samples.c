@@ -1,6 +1,6 @@
 /*
- * Starting together without a message in between: rank 0 broadcasts the start of a round; every rank knows how long
- * each call takes, and so when the next may start.
+ * Synchronized starts without messages between calls: rank 0 broadcasts the start of a round, and every rank computes
+ * the start of each call from the time slots of the calls before it.
  */
 #include "cli/mpi/samples.h"
 
@@ -13,16 +13,16 @@
 #include "base/error.h"
 #include "cli/mpi/together.h"
 
-#define LEAD_NS     30e6 /* from rank 0's announcement to the first start, beside the time that it travels */
-#define SPARE_NS    10e6 /* between two calls, for the traffic of the one before to end */
-#define LATE_NS     1e6  /* a start that is later than this does not count */
-#define ROUNDS_MORE 2    /* after this multiple of the rounds, what comes late counts, too: the machine is busy */
+#define LEAD_NS     30e6 /* from rank 0's broadcast to the first start, in addition to the time of the broadcast */
+#define SPARE_NS    10e6 /* between two calls, so that the traffic of the previous call ends */
+#define LATE_NS     1e6  /* a call whose start is later than this is discarded */
+#define ROUNDS_MORE 2    /* after this multiple of the rounds late calls are kept, too: the machine is busy */
 
 typedef struct samples_clock {
     double lead_ns;
-    double slot_ns[SAMPLES_KINDS_MAX]; /* what each kind of call is given, beside SPARE_NS */
-    double late_ns[SAMPLES_KINDS_MAX]; /* of the last round: the start; and what the call took of a core … */
-    double core_ns[SAMPLES_KINDS_MAX]; /* … of all ranks together */
+    double slot_ns[SAMPLES_KINDS_MAX]; /* time slot of each kind of call, without SPARE_NS */
+    double late_ns[SAMPLES_KINDS_MAX]; /* how late it started in the last round; CPU time that it used … */
+    double core_ns[SAMPLES_KINDS_MAX]; /* … summed over all ranks */
 } samples_clock_t;
 
 /* ---- A round ----------------------------------------------------------------------------------------------------- */
@@ -33,7 +33,7 @@ static void sleep_until(double time_ns)
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
-/* One sample, from *start_ns on: the time agreed on, or when this rank has left the barrier. */
+/* Takes one sample from *start_ns on: the common start time, or the time at which this rank left the barrier. */
 static int samples_sample(samples_t *samples, int kind, double *start_ns)
 {
     samples_clock_t *clock = samples->clock;
@@ -66,16 +66,16 @@ int samples_round(samples_t *samples, int round)
     return code;
 }
 
-/* ---- Turns by the clock ------------------------------------------------------------------------------------------ */
+/* ---- Turns with synchronized starts ------------------------------------------------------------------------------ */
 
-/* The cores that the ranks share: all that this one may run on. */
+/* The number of cores that the ranks share: all cores that this rank may use. */
 static int shared_cores(void)
 {
     cpu_set_t cores;
     return sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 1;
 }
 
-/* The time that a message of rank 0 to all takes at most. */
+/* Measures the maximum time of a broadcast from rank 0. */
 static int find_lead(const samples_t *samples, samples_clock_t *clock)
 {
     double travel_ns = 0;
@@ -93,7 +93,7 @@ static int find_lead(const samples_t *samples, samples_clock_t *clock)
     return code;
 }
 
-/* How long each kind takes, roughly: the second of two calls, one after another. */
+/* Estimates the time of each kind of call from the second of two consecutive calls. */
 static int find_slots(samples_t *samples, samples_clock_t *clock)
 {
     int code = TRV_OK;
@@ -106,12 +106,12 @@ static int find_slots(samples_t *samples, samples_clock_t *clock)
 
 typedef struct turns {
     int rounds, cores, *kept;
-    double *time_us; /* rounds of each kind, kind by kind */
+    double *time_us; /* `rounds` times of each kind, kind by kind */
     samples_times_t *times;
 } turns_t;
 
-/* Takes over what of a round counts, and widens the slots that were too short. The same on all ranks. Whether some kind
- * still has too few samples. */
+/* Keeps the valid samples of a round and extends slots that were too short; the result is the same on all ranks.
+ * Returns whether some kind still has too few samples. */
 static bool keep_round(const samples_t *samples, const turns_t *turns, bool all)
 {
     samples_clock_t *clock = samples->clock;
@@ -163,7 +163,7 @@ int samples_turns(samples_t *samples, int rounds, samples_times_t *times)
         code = run_turns(samples, &turns);
     for (int kind = 0; kind < kinds && code == TRV_OK; kind++) {
         double *time_us = turns.time_us + kind * rounds;
-        times[kind].median_us = trv_median(time_us, rounds); /* which sorts them */
+        times[kind].median_us = trv_median(time_us, rounds); /* sorts time_us */
         times[kind].min_us = time_us[0];
         times[kind].max_us = time_us[rounds - 1];
     }

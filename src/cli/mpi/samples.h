@@ -1,6 +1,6 @@
 /*
- * Samples of calls that all ranks make together, of several kinds that take turns, so that whatever disturbs the
- * machine disturbs all of them.
+ * Samples of collective calls of several kinds, measured in turns, so that a disturbance of the machine affects all
+ * kinds equally.
  */
 #ifndef TRIVANCE_CLI_MPI_SAMPLES_H
 #define TRIVANCE_CLI_MPI_SAMPLES_H
@@ -11,33 +11,33 @@
 
 #define SAMPLES_KINDS_MAX 96
 
-/* One call of a kind, on every rank. 0 or a negative code. */
+/* Makes one call of a kind, on every rank. Returns 0 or a negative code. */
 typedef int samples_run_t(void *context, int kind);
 
-/* The first five are the caller's, the others zeros at the beginning. */
+/* The caller sets the first five members; the others are zero initially. */
 typedef struct samples {
     MPI_Comm comm;
     samples_run_t *run;
     void *context;
     int kinds, batch;                 /* batch: calls in a sample */
-    bool left_out[SAMPLES_KINDS_MAX]; /* takes no part any more */
+    bool left_out[SAMPLES_KINDS_MAX]; /* excluded from further rounds */
     double us[SAMPLES_KINDS_MAX];     /* of the last round: this rank's time per call */
-    struct samples_clock *clock;      /* NULL: samples begin behind a barrier */
+    struct samples_clock *clock;      /* NULL: each sample starts after a barrier */
 } samples_t;
 
-/* One sample of each kind, in an order that begins with another kind every round. Collective. 0 or a negative code. */
+/* Takes one sample of each kind; every round begins with a different kind. Collective. Returns 0 or a negative code. */
 int samples_round(samples_t *samples, int round);
 
-/* Of one kind's runs, each from the common start to the last rank's end. */
+/* Times of one kind's runs, each from the common start until the last rank has finished. */
 typedef struct samples_times {
     double median_us, min_us, max_us;
-    double core_us; /* so long each core that the ranks share is busy with a call, on average */
+    double core_us; /* average time for which a call occupies each of the ranks' cores */
 } samples_times_t;
 
-/* Runs each kind `rounds` times in turns. Every call starts at a time of the clock of the machine, which all ranks
- * must be on, that they have agreed on, when the one before is over on every rank: no message of a barrier is in its
- * way. A call for which some rank came late is made once more. The same times on all ranks. Collective. 0 or a
- * negative code. */
+/* Runs each kind `rounds` times in turns. All ranks must be on one machine. Every call starts on all ranks at a
+ * common time of its clock, when the previous call has finished on every rank, so that no barrier's messages
+ * interfere. A call for which a rank started late is repeated. The times are the same on all ranks. Collective.
+ * Returns 0 or a negative code. */
 int samples_turns(samples_t *samples, int rounds, samples_times_t *times);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The command line, and all in order. Rank 0 reads the options, gives them to the others, and alone is heard and
- * writes.
+ * The command line and the sequence of measurements. Rank 0 reads the options and broadcasts them; only rank 0 prints
+ * and writes files.
  */
 #include "cli/mpi/tune.h"
 #include "cli/mpi/together.h"
@@ -92,12 +92,12 @@ static int apply(void *context, int key)
     }
 }
 
-/* Rank 0: CLI_OK, CLI_BAD, or -1 where --help was served. */
+/* On rank 0: returns CLI_OK, CLI_BAD, or -1 if --help was printed. */
 static int read_options(int argc, char **argv, tune_t *tune)
 {
     tune_options_t *options = &tune->options;
     options->seconds = 5;
-    options->collectives = 1; /* AllReduce, which is 0 */
+    options->collectives = 1; /* AllReduce has the value 0 */
     read_bytes("8:2M:x8", options);
     int code = cli_read_options(&cli_tune_command, argc, argv, apply, tune);
     if (code >= 0)
@@ -107,24 +107,25 @@ static int read_options(int argc, char **argv, tune_t *tune)
     return CLI_OK;
 }
 
-/* The same on all ranks. */
+/* Reads the options on rank 0 and broadcasts them; the result is the same on all ranks. */
 static int share_options(int argc, char **argv, tune_t *tune)
 {
     int result = tune->rank == 0 ? read_options(argc, argv, tune) : CLI_OK;
     if (together_share(tune->comm, &result, sizeof result) < 0 ||
         together_share(tune->comm, &tune->options, sizeof tune->options) < 0)
         return cli_bad_last(argv[0]);
-    tune->options.output = tune->rank == 0 ? tune->options.output : NULL; /* a pointer of rank 0's */
+    tune->options.output = tune->rank == 0 ? tune->options.output : NULL; /* a pointer that is valid on rank 0 only */
     return result;
 }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-/* Ranks without enough memory must not leave the others waiting. */
+/* Allocates the buffers. All ranks agree on the result, so that a rank without enough memory does not leave the
+ * others waiting. */
 static int get_memory(tune_t *tune)
 {
     const tune_options_t *options = &tune->options;
-    /* The largest vector, or one element for every rank where that is more; zeros. */
+    /* The larger of the largest vector and one element per rank; filled with zeros. */
     size_t most = options->bytes[options->sizes - 1] + (size_t)tune->ranks * sizeof(float);
     tune->send = calloc(1, most);
     tune->receive = calloc(1, most);
@@ -137,7 +138,7 @@ static int get_memory(tune_t *tune)
                     most);
 }
 
-/* The torus of the options, or that of the environment, or a ring, as the collectives will see it. */
+/* Finds the torus that the collectives will use: that of the options, that of the environment, or a ring. */
 static int find_torus(tune_t *tune)
 {
     char text[TRV_TORUS_TEXT_MAX];
@@ -146,13 +147,14 @@ static int find_torus(tune_t *tune)
         trv_torus_format(&tune->options.torus, text, sizeof text);
     if (TRV_Comm_set(tune->comm, tune->options.has_torus ? text : NULL, TRV_RULE_AUTO) != MPI_SUCCESS ||
         trv_mpi_state_find(tune->comm, &state) != MPI_SUCCESS || !state)
-        return TRV_ERR_ARGUMENT; /* the sentence is there */
+        return TRV_ERR_ARGUMENT; /* the error message is already set */
     tune->options.torus = state->config.network.torus;
     tune->member = state->config.member;
     return TRV_OK;
 }
 
-/* Cells share what is left of the time, by rank 0's clock. When it is over, the others are left to the library. */
+/* Measures the cells, which share the remaining time by rank 0's clock. Cells without time left are not measured and
+ * fall back to the library. */
 static int measure_cells(tune_t *tune)
 {
     const tune_options_t *options = &tune->options;
@@ -170,7 +172,7 @@ static int measure_cells(tune_t *tune)
     return code;
 }
 
-/* The median, over the cells, of what lies between the library's quartiles. */
+/* Computes the spread: the median, over the cells, of the ratio of the library's quartiles. */
 static void judge_spread(tune_t *tune)
 {
     double *ratio = malloc((size_t)tune->cells * sizeof *ratio);
@@ -194,7 +196,7 @@ static int measure_all(tune_t *tune)
     return code;
 }
 
-/* Rank 0: what is to be known of the results. */
+/* On rank 0: prints warnings about the reliability of the results. */
 static void warn(const tune_t *tune)
 {
     const int all = tune->options.collectives * tune->options.sizes;
@@ -206,7 +208,7 @@ static void warn(const tune_t *tune)
                  tune->cells, all);
 }
 
-/* The rules file is opened first: that it cannot be written is not to be learnt at the end. */
+/* Runs all measurements. The rules file is opened before them, so that an unwritable path is reported at the start. */
 static int run(tune_t *tune)
 {
     cli_output_t output = {.stream = NULL};
@@ -214,7 +216,7 @@ static int run(tune_t *tune)
     int code = path ? cli_output_begin(&output, path) : TRV_OK;
     bool open = path && code == TRV_OK;
     if (together_share(tune->comm, &code, sizeof code) < 0 || code < 0)
-        return TRV_ERR_ARGUMENT; /* rank 0 has the sentence */
+        return TRV_ERR_ARGUMENT; /* rank 0 has the error message */
     code = get_memory(tune);
     if (code == TRV_OK)
         code = measure_all(tune);

@@ -1,10 +1,11 @@
 /*
- * The library's own collective and our algorithms, turn by turn within one run, so that whatever disturbs the machine
- * disturbs all of them. A time is that of the slowest rank; what ranks decide by it is the same on all of them.
+ * Measures the library's own collective and our algorithms in turns, so that a disturbance of the machine affects all
+ * of them equally. A time is that of the slowest rank; it is the same on all ranks, so that all make the same
+ * decisions.
  *
- * Algorithms that are twice as slow as the best after a few rounds are not run any more, nor are the slowest where
- * there is no time for all. The fastest of ours that beats the library then has to do it once more, in rounds of
- * these two alone: the best of many is lucky more often than not.
+ * Algorithms that are twice as slow as the best after a few rounds are excluded, and so are the slowest if there is no
+ * time for all. The fastest of ours, if it beats the library, is then measured again, in rounds of these two alone: a
+ * minimum over many candidates is biased by chance.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,22 +19,22 @@
 #include "cli/mpi/tune.h"
 #include "schedule/collective.h"
 
-#define LIBRARY         0 /* the candidate that is the library's own */
+#define LIBRARY         0 /* index of the candidate that is the library's collective */
 #define ROUNDS_TO_PRUNE 3
-#define ROUNDS_MIN      9     /* of few runs the longest of ours must be shorter than the shortest of the library */
-#define SLOW            2.0   /* times the best */
-#define MARGIN          0.95  /* a winner's median against the library's */
-#define BATCH_SECONDS   50e-6 /* a run is as many calls as fit */
+#define ROUNDS_MIN      9     /* with fewer runs our longest must be shorter than the library's shortest */
+#define SLOW            2.0   /* excluded from this multiple of the best time on */
+#define MARGIN          0.95  /* maximum ratio of a winner's median to the library's */
+#define BATCH_SECONDS   50e-6 /* a run consists of as many calls as fit into this */
 #define BATCH_MAX       64
-#define WARM_UP         0.3 /* shares of the time: for the first runs of each, … */
-#define CONFIRM         0.4 /* … and of what they leave for the second measurement */
+#define WARM_UP         0.3 /* shares of the time: for the first runs of each candidate, … */
+#define CONFIRM         0.4 /* … and, of the remaining time, for the second measurement */
 
 typedef struct job {
     const tune_t *tune;
     trv_collective_t collective;
     uint64_t count;    /* of floats: the vector for AllReduce, a block for the others */
-    double end;        /* of the cell's time by MPI_Wtime; what counts is rank 0's */
-    samples_t samples; /* of all candidates; left out: twice as slow as the best, not run any more */
+    double end;        /* of the cell's time, by MPI_Wtime; rank 0's value is used */
+    samples_t samples; /* of all candidates; left_out: those that are excluded */
     tune_candidate_t *candidate;
 } job_t;
 
@@ -47,7 +48,7 @@ static void summarise(tune_candidate_t *candidate)
     candidate->times = (tune_times_t){run_us[runs / 4], run_us[runs / 2], run_us[(3 * runs) / 4], runs};
 }
 
-/* Whether `ours` is faster than `library` by more than noise. */
+/* Whether `ours` is significantly faster than `library`. */
 static bool wins(const tune_times_t *ours, const tune_times_t *library)
 {
     const double least_us = ours->runs < ROUNDS_MIN ? library->low_us : library->median_us;
@@ -62,7 +63,7 @@ static int run_candidate(void *context, int kind)
     return call_run(&job->candidate[kind].call);
 }
 
-/* One run of each; the slowest rank's times are kept. */
+/* Runs each candidate once and keeps the time of the slowest rank. */
 static int run_round(job_t *job, int round)
 {
     samples_t *samples = &job->samples;
@@ -92,14 +93,14 @@ static void summarise_all(job_t *job)
             summarise(&job->candidate[i]);
 }
 
-/* What is left of the cell's time, by rank 0's clock. */
+/* Broadcasts the remaining time of the cell, by rank 0's clock. */
 static int share_left(const job_t *job, double *seconds)
 {
     *seconds = job->end - PMPI_Wtime();
     return together_share(job->tune->comm, seconds, sizeof *seconds);
 }
 
-/* Rounds until so much of the time is over; a few at least. */
+/* Runs rounds for `seconds`, but at least a few rounds. */
 static int run_rounds(job_t *job, double seconds)
 {
     double left, until = 0;
@@ -121,7 +122,7 @@ static int run_rounds(job_t *job, double seconds)
     return code;
 }
 
-/* Leaves out the slowest of ours until rounds of the others fit into the time, or one is left. */
+/* Excludes the slowest of our candidates until rounds of the others fit into the time, or one is left. */
 static void keep_what_fits(job_t *job, double seconds)
 {
     const double *us = job->samples.us;
@@ -142,7 +143,7 @@ static void keep_what_fits(job_t *job, double seconds)
     }
 }
 
-/* Runs each twice, while there is time, and finds out how many calls of the library make a run. */
+/* Runs each candidate twice, while there is time, and determines from the library's time how many calls form a run. */
 static int warm_up(job_t *job, double seconds)
 {
     samples_t *samples = &job->samples;
@@ -182,8 +183,8 @@ static bool is_candidate(const trv_algorithm_t *algorithm, const trv_torus_t *to
            trv_algorithm_supports(algorithm, torus, collective) == TRV_OK;
 }
 
-/* Not one whose plan is another than it was asked to be: several ranks at a place, for example, are served in AllReduce
- * only. */
+/* Adds a candidate, unless its plan is not the requested algorithm: several ranks on one torus coordinate, for
+ * example, are supported in AllReduce only. */
 static int add_candidate(job_t *job, const char *name)
 {
     const tune_t *tune = job->tune;
@@ -208,7 +209,7 @@ static int add_candidate(job_t *job, const char *name)
     return code;
 }
 
-/* The plans that should be the fastest on the network that was measured. */
+/* Adds the plans that the planner predicts to be the fastest on the measured network. */
 static int add_plans(job_t *job, uint64_t bytes)
 {
     const trv_hockney_t *measured = &job->tune->network;
@@ -261,7 +262,7 @@ static void fill_cell(const job_t *job, tune_cell_t *cell)
     cell->wins = cell->best > 0 && wins(&cell->times[cell->best], &cell->times[LIBRARY]);
 }
 
-/* The winner against the library alone, for the rest of the time. */
+/* Measures only the winner and the library for the rest of the time. */
 static int confirm(job_t *job, tune_cell_t *cell)
 {
     double left;

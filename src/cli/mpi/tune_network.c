@@ -1,11 +1,13 @@
 /*
- * The network's parameters for the planner, by ping-pong between the torus's first place and its neighbours while
- * all others wait.
+ * Measures the network's parameters for the planner, by ping-pong between the rank at the torus's first coordinate and
+ * its neighbours, while all other ranks wait.
  *
- * alpha      one way for 8 bytes to a neighbour, less what the planner's network takes for it beside alpha
- * bandwidth  what 1 MiB takes more than 8 bytes, in the slowest dimension
- * hop        what 8 bytes take more to the farthest rank than to a neighbour, per hop in between
- * overhead   what 8 bytes to every neighbour at once, and back, take more than to the slowest one, per neighbour more
+ * alpha      one-way time of 8 bytes to a neighbour, minus the other times that the planner's network model counts
+ *            for it
+ * bandwidth  from the difference of the times of 1 MiB and of 8 bytes, in the slowest dimension
+ * hop        difference of the times of 8 bytes to the farthest rank and to a neighbour, per additional hop
+ * overhead   difference of the times of exchanging 8 bytes with all neighbours concurrently and with the slowest one
+ *            alone, per additional neighbour
  */
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +26,7 @@
 #define WARMUP 4
 #define TAG    0
 
-/* A message there or here, polled for. */
+/* Sends or receives a message, by polling. */
 static int pass(const tune_t *tune, void *data, int bytes, int peer, bool sends)
 {
     MPI_Request request;
@@ -33,7 +35,8 @@ static int pass(const tune_t *tune, void *data, int bytes, int peer, bool sends)
     return code == MPI_SUCCESS ? trv_mpi_poll(&request) : code;
 }
 
-/* One way between this rank and `peer`, in ns: half the fastest round, since all that disturbs makes rounds longer. */
+/* Measures the one-way time between this rank and `peer` in ns: half of the fastest round trip, because disturbances
+ * only make round trips longer. */
 static int ping_pong(const tune_t *tune, int peer, bool first, char *data, int bytes, double *one_way_ns)
 {
     double least = INFINITY;
@@ -54,7 +57,7 @@ static int ping_pong(const tune_t *tune, int peer, bool first, char *data, int b
 
 static int rank_at(const tune_t *tune, int place) { return tune->member ? tune->member[place] : place; }
 
-/* Between the first place and `place`; the same on all ranks. */
+/* Measures the times between the first coordinate and `place`; the result is the same on all ranks. */
 static int measure_pair(const tune_t *tune, int place, char *data, double *small_ns, double *large_ns)
 {
     int code = TRV_OK, from = rank_at(tune, 0), to = rank_at(tune, place);
@@ -72,7 +75,7 @@ static int measure_pair(const tune_t *tune, int place, char *data, double *small
     return code;
 }
 
-/* The place half-way round in every dimension, and how many hops away it is. */
+/* Returns the coordinate halfway around every dimension, and stores its distance in hops. */
 static int farthest(const trv_torus_t *torus, int *hops)
 {
     int place[TRV_DIMS_MAX] = {0};
@@ -82,9 +85,9 @@ static int farthest(const trv_torus_t *torus, int *hops)
     return trv_torus_rank(torus, place);
 }
 
-/* ---- Several neighbours at once ---------------------------------------------------------------------------------- */
+/* ---- Several neighbours concurrently ----------------------------------------------------------------------------- */
 
-/* 8 bytes to each of the peers and back, polled for. */
+/* Exchanges 8 bytes with each of the peers, by polling. */
 static int exchange(const tune_t *tune, const int *peer, int peers, char *data)
 {
     MPI_Request request[4 * TRV_DIMS_MAX];
@@ -98,7 +101,7 @@ static int exchange(const tune_t *tune, const int *peer, int peers, char *data)
     return code;
 }
 
-/* The fastest exchange of the first place with the peers; the same on all ranks. */
+/* Measures the fastest exchange of the first coordinate with the peers; the result is the same on all ranks. */
 static int measure_exchange(const tune_t *tune, const int *peer, int peers, char *data, double *round_ns)
 {
     int code = MPI_SUCCESS;
@@ -120,7 +123,7 @@ static int measure_exchange(const tune_t *tune, const int *peer, int peers, char
     return failed == TRV_OK ? together_reduce(tune->comm, round_ns, 1, MPI_MAX) : failed;
 }
 
-/* The ranks next to the first place, each once. */
+/* Lists the neighbours of the first coordinate, each once. */
 static int neighbours(const tune_t *tune, int *peer)
 {
     const trv_torus_t *torus = &tune->options.torus;
@@ -149,9 +152,9 @@ static int measure_overhead(tune_t *tune, char *data)
     return code;
 }
 
-/* ---- All of it --------------------------------------------------------------------------------------------------- */
+/* ---- All parameters ---------------------------------------------------------------------------------------------- */
 
-/* From one node to its neighbour: the message's overhead, both hosts, two routers, a link. */
+/* The time from a node to its neighbour without alpha: the message overhead, both hosts, two routers and a link. */
 static double beside_alpha_ns(double hop_ns, double overhead_ns)
 {
     trv_simulate_options_t network = trv_model_network(0, 1e9, hop_ns, overhead_ns);

@@ -1,9 +1,10 @@
 /*
- * Who wins where.
+ * Derives rules from the fastest candidate of each measured size.
  *
- * Between two sizes that were measured a rule stands only where our algorithm won at both of them (where two of ours
- * did, they meet at the geometric mean); a size that was won alone has a rule for itself; below the smallest size holds
- * what holds there. Everything else is left to the library. The rules are for this number of ranks and this torus.
+ * A rule covers the range between two measured sizes only if our algorithms won at both of them (two different
+ * algorithms are separated at the geometric mean). A size won without its neighbours has a rule for that size only. The
+ * result of the smallest size also applies below it. All other sizes fall back to the library. The rules are for this
+ * number of ranks and this torus.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -18,7 +19,7 @@
 
 typedef struct writer {
     FILE *out;
-    bool first;            /* of its list */
+    bool first;            /* whether this is the first rule of its list */
     uint64_t from, to;     /* the rule under construction */
     const char *algorithm; /* NULL: none */
 } writer_t;
@@ -44,7 +45,7 @@ static void end_rule(writer_t *writer)
 
 static const char *winner(const tune_cell_t *cell) { return cell->wins ? cell->name[cell->best] : NULL; }
 
-/* `to` is where the algorithm ends for certain; the rule goes on if the next cell has the same winner. */
+/* Extends the rule under construction to `to` if it has the same algorithm; otherwise ends it and begins a new one. */
 static void extend_rule(writer_t *writer, const char *algorithm, uint64_t from, uint64_t to)
 {
     if (writer->algorithm && strcmp(writer->algorithm, algorithm) != 0)

@@ -1,5 +1,5 @@
 /*
- * trivance-net: what the tool hands over to under `trivance launch` and torchrun. Its subcommand is topology.
+ * trivance-net: the program that the tool executes under `trivance launch` and torchrun. Its subcommand is topology.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * A schedule as a drawing, and what the tool adds to its captions.
+ * A schedule as an SVG drawing, and the tool's additions to its captions.
  */
 #include <math.h>
 #include <stdio.h>

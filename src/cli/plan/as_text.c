@@ -1,5 +1,5 @@
 /*
- * A schedule as text: summary, the table of one rank's messages, that rank's program, the drawings.
+ * A schedule as text: a summary, the table of one rank's messages, that rank's program, and the drawings.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,12 +13,13 @@
 #include "formats/ranges.h"
 
 #define BLOCKS_WIDTH 28
-#define ROWS_ENOUGH  100  /* of the table, where no rank was asked for: steps begin until there are so many */
-#define WIDTH        110  /* of pictures, where nothing says how many columns there are */
+#define ROWS_ENOUGH  100  /* of the table without --rank: no step begins after this many rows */
+#define WIDTH        110  /* of pictures, if the number of columns is unknown */
 #define LISTED_MAX   4096 /* blocks; longer lists are shown as a count */
 
-/* "0-8,12" of a message's parts or a combine, cut to `width` columns (0: not at all), or "8000 of 27000" for many. `first`
- * is added to each number; the numbers 0 … limit - 1 are "all". Allocated. */
+/* Formats the blocks of a message's parts or of a combine: "0-8,12", cut to `width` columns (0: not cut), or "8000
+ * of 27000" for many. `first` is added to each number; the numbers 0 … limit - 1 are "all". The caller frees the
+ * result. */
 static char *describe_list(const trv_blocks_t *blocks, int64_t first, int64_t limit, int width)
 {
     int64_t count = trv_blocks_count(blocks);
@@ -42,7 +43,7 @@ static char *describe_list(const trv_blocks_t *blocks, int64_t first, int64_t li
     return text;
 }
 
-/* The blocks of all parts of a message: "all", "0-2", or "registers 3-5" for parts that are whole registers. */
+/* Formats the blocks of all parts of a message: "all", "0-2", or "registers 3-5" for parts that are whole registers. */
 static void describe_parts(const cli_shown_t *plan, const trv_message_t *message, char *text, size_t size)
 {
     size_t used = 0;

@@ -164,8 +164,8 @@ static int write_plan(const options_t *options, const cli_shown_t *plan)
     return cli_output_end(&output, rc);
 }
 
-/* Pictures are built in memory first where they go to stdout, so that a refusal leaves nothing half written: the checks
- * of text and SVG come before their first byte; a JSON file's do not all, so it is tried out before. */
+/* Writes the JSON to /dev/null first if the output is stdout, so that an error leaves no incomplete output. The
+ * checks of text and SVG precede their first byte; those of the JSON writer do not all. */
 static int try_json(const options_t *options, const cli_shown_t *plan)
 {
     if (options->format != JSON || !cli_output_is_stdout(options->output))
@@ -191,19 +191,19 @@ static int plan_measure(const options_t *options, cli_shown_t *plan)
     cli_progress_t progress;
     trv_span_t all = cli_progress_begin(&progress, "measuring", 1);
     trv_span_t timing = trv_span(all, 0, 0.5);
-    /* The text of one rank's messages comes without simulating all. */
+    /* The text of one rank's messages does not require a simulation. */
     const bool is_timed = options->format == SVG || (options->format == TEXT && plan->rank < 0);
     if (is_timed && isnan(plan->time.ns)) {
         const trv_simulate_options_t network = cli_network_reporting(plan->network, &timing);
         rc = trv_timing_find(plan->schedule, &network, plan->vector_bytes, &plan->time.ns);
     }
-    if (rc != TRV_ERR_CANCELLED) /* a time that cannot be simulated is left out */
+    if (rc != TRV_ERR_CANCELLED) /* a time that cannot be simulated is omitted */
         rc = trv_cost_sizes(plan->schedule, NULL, NULL, NULL, 0, trv_span(all, 0.5, 0.5), &plan->cost, NULL);
     cli_progress_end(&progress);
     return rc;
 }
 
-/* What can be refused before anything is planned or measured. */
+/* Checks that are possible before anything is planned or simulated. */
 static int plan_check(const options_t *options, const trv_torus_t *torus, cli_shown_t *plan)
 {
     int rc = TRV_OK;
@@ -289,7 +289,7 @@ static int read_format(const char *text, plan_format_t *format)
                     text);
 }
 
-/* What the planner itself is asked. */
+/* Runs --all-sizes, --why or --nodes. */
 static int plan_ask(const options_t *options)
 {
     cli_plan_ask_t ask = {.command = options->command,
@@ -309,7 +309,7 @@ static int plan_ask(const options_t *options)
     return options->why ? cli_plan_why(&ask) : cli_plan_sizes(&ask);
 }
 
-/* The sentence for values that cannot be served, or NULL. */
+/* Returns the error message for unsupported values, or NULL. */
 static const char *refuse_values(const options_t *options)
 {
     if (options->tori.count > 1)
@@ -322,7 +322,7 @@ static const char *refuse_values(const options_t *options)
     return NULL;
 }
 
-/* --chain: the star of that chain instead of the algorithm, whose STEPS it keeps. */
+/* Applies --chain: replaces the algorithm by the star with that chain, and keeps the algorithm's STEPS. */
 static int take_chain(options_t *options)
 {
     const char *star = options->named ? options->selection.choice[0].label : "star:l";
@@ -394,7 +394,7 @@ static int read_option(void *context, int key)
     }
 }
 
-/* -1: go on; else the exit code. */
+/* Returns -1 to continue, otherwise the exit code. */
 static int read_options(int argc, char **argv, options_t *options)
 {
     if (cli_select("planned", &options->selection))

@@ -1,5 +1,5 @@
 /*
- * trivance plan: what the three ways to show a schedule share.
+ * trivance plan: declarations shared by the three forms of output.
  */
 #ifndef TRIVANCE_CLI_PLAN_PLAN_H
 #define TRIVANCE_CLI_PLAN_PLAN_H
@@ -19,23 +19,24 @@ typedef struct cli_shown {
     trv_cost_t cost;
     const trv_simulate_options_t *network;
     uint64_t vector_bytes;
-    cli_time_t time; /* unknown where it cannot be simulated */
-    int rank;        /* the one asked for, or -1 */
-    bool all_ranks;  /* the messages of all ranks were asked for */
-    int stream;      /* the one asked for, or -1 for all */
+    cli_time_t time; /* unknown if it cannot be simulated */
+    int rank;        /* the requested rank, or -1 */
+    bool all_ranks;  /* the messages of all ranks were requested */
+    int stream;      /* the requested stream, or -1 for all */
     bool has_blocks;
-    const char *chosen_for; /* the family it was chosen from, "planned", or NULL */
+    const char *chosen_for; /* the family from which it was selected, "planned", or NULL */
 } cli_shown_t;
 
-/* The options of its drawings, of which `network` and `note` must outlive them. */
+/* Returns the options of the schedule's drawings. `network` and `note` must outlive the options. */
 trv_draw_options_t cli_plan_drawn(const cli_shown_t *plan, const trv_network_t *network, char note[TRV_CAPTION_MAX]);
 
-/* The schedule as text: summary, table of one rank's messages, its program (if a rank was asked for), pictures. */
+/* Prints the schedule as text: summary, table of one rank's messages, its program (if a rank was requested),
+ * pictures. */
 int cli_plan_text(const cli_shown_t *plan, FILE *out);
 
-/* Whether ranks of the torus can be drawn, before there is a schedule. */
+/* Checks whether ranks of the torus can be drawn, before the schedule is created. */
 int cli_plan_svg_check(const cli_shown_t *plan, const trv_torus_t *torus);
-/* As an SVG picture. */
+/* Writes the schedule as an SVG picture. */
 int cli_plan_svg(const cli_shown_t *plan, FILE *out);
 
 #endif

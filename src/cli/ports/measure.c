@@ -1,5 +1,5 @@
 /*
- * Messages of the neighbours' ways, and their times.
+ * Times of messages to the two neighbours in a dimension: through one port, and through both concurrently.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "cli/ports/verdict.h"
 
 enum { UP = 1, DOWN = 2, BOTH = UP | DOWN, ROUNDS_MAX = 11 };
-#define SPENT_MAX_NS 20e9 /* after which no more rounds begin */
+#define SPENT_MAX_NS 20e9 /* no round begins after this time */
 
 typedef struct flow {
     trv_net_t *net;
@@ -63,7 +63,8 @@ static int wait_for(flow_t *flow, int ops)
     return rc < 0 ? rc : TRV_OK;
 }
 
-/* What comes that way is from the neighbour the other way. */
+/* Exchanges messages with the neighbours through the ports in `signs`. A message sent to the + neighbour is received
+ * there from the - neighbour. */
 static int exchange(flow_t *flow, int signs)
 {
     int ops = 0, rc = TRV_OK;
@@ -76,7 +77,7 @@ static int exchange(flow_t *flow, int signs)
     return rc < 0 ? rc : wait_for(flow, ops);
 }
 
-/* What has left the interface by the system's count; 0: it has none. */
+/* Returns the bytes that the interface has sent according to the system's counter; 0: it has no counter. */
 static double sent_by(const flow_t *flow, int way)
 {
     trv_fabric_port_info_t port;
@@ -92,7 +93,7 @@ static double sent_by(const flow_t *flow, int way)
     return bytes;
 }
 
-/* All ranks at once; the time of the slowest, which all hear. */
+/* Measures an exchange of all ranks at the same time. The result is the time of the slowest rank, on all ranks. */
 static int measure(flow_t *flow, int signs, double *most_ns)
 {
     trv_net_comm_t *world = flow->net->world;
@@ -106,8 +107,8 @@ static int measure(flow_t *flow, int signs, double *most_ns)
 
 /* ---- Rounds ------------------------------------------------------------------------------------------------------ */
 
-/* Each of them measures all three, so that what else the machine does is in all of them, and no two begin with the
- * same. What all ranks go by is the same on all. */
+/* Rounds. Each measures +, - and both, so that other activity of the machine affects all three; consecutive rounds
+ * begin with a different one. The values are the same on all ranks, so that all make the same decisions. */
 typedef struct rounds {
     int done;
     double time_ns[3][ROUNDS_MAX], gain[ROUNDS_MAX], spent_ns;
@@ -143,7 +144,7 @@ static bool is_clear(rounds_t *rounds)
     return trv_verdict_is_clear(rounds->gain, rounds->done);
 }
 
-/* The first of all connects. Leaves times and gains sorted. */
+/* Runs the rounds; the first round, which connects, is not measured. Sorts the times and gains. */
 static int run_rounds(flow_t *flow, rounds_t *rounds)
 {
     bool clear = false;
@@ -159,14 +160,15 @@ static int run_rounds(flow_t *flow, rounds_t *rounds)
     return rc;
 }
 
-/* Whether less than half of what was sent that way has left by the interface. */
+/* Whether less than half of the bytes sent through the port left through its interface. */
 static bool strays(const flow_t *flow, int way, double before, int rounds)
 {
     const double after = sent_by(flow, way), sent = 2 * (double)flow->bytes * (rounds + 1);
     return flow->remote[way % 2] && before > 0 && after - before < sent / 2;
 }
 
-/* Whether this rank has one interface for what it sends, or hears, both ways; at the end of a line it goes one way alone. */
+/* Whether this rank sends through one interface in both directions, or receives so. A rank at the end of a line has
+ * one direction only. */
 static bool is_one_interface(const trv_net_t *net, int up, int down)
 {
     return trv_probe_neighbour(net, up) >= 0 && trv_probe_neighbour(net, down) >= 0 &&
@@ -178,7 +180,7 @@ static int run(flow_t *flow, trv_probe_t *probe)
 {
     const int up = 2 * flow->dimension, down = up + 1;
     const double before[] = {sent_by(flow, up), sent_by(flow, down)};
-    int32_t found[2] = {0}, any[2] = {0}; /* on this rank, and on any: it strays; both ways take one interface */
+    int32_t found[2] = {0}, any[2] = {0}; /* here and on any rank: traffic strays; both ports use one interface */
     rounds_t rounds = {.done = 0};
     int rc = run_rounds(flow, &rounds);
     found[0] = strays(flow, up, before[0], rounds.done) || strays(flow, down, before[1], rounds.done);

@@ -19,10 +19,10 @@
 
 enum { HOST_MAX = 64, BYTES = 1 << 20 };
 
-/* What rank 0 prints of a rank's port. */
+/* The data of a rank's port that rank 0 prints. */
 typedef struct port {
     char host[HOST_MAX], interface[64], address[64];
-    int32_t there; /* a neighbour is */
+    int32_t there; /* whether there is a neighbour */
     int32_t speed_mbps, node;
 } port_t;
 
@@ -46,7 +46,8 @@ static const char *const paths_key[] = {"two", "interface", "route", "unclear"};
 
 static double mbytes_per_s(double bytes, double time_ns) { return 1e3 * bytes / time_ns; }
 
-/* For people the map and the dimensions apart, for programs a row for each port of each rank with all of it. */
+/* Prints the results: as text, the map and the dimensions in separate tables; for programs, one row with all data
+ * for each port of each rank. */
 static int print_ports(const trv_net_t *net, const port_t *port, const trv_probe_t *probe, size_t bytes,
                        cli_format_t format)
 {
@@ -115,7 +116,7 @@ static int print_dimensions(const trv_torus_t *torus, const trv_probe_t *probe, 
     return cli_table_end(&table);
 }
 
-/* What contradicts the map, on stderr; whether anything does. */
+/* Reports contradictions to the map on stderr. Returns whether there is any. */
 static bool complain(const trv_torus_t *torus, const trv_probe_t *probe)
 {
     bool any = false;
@@ -157,13 +158,13 @@ static int check_rules(const trv_net_t *net, const char *path)
     if (rc == TRV_OK)
         rc = cli_output_begin(&output, path);
     if (rc == TRV_OK)
-        cli_output_end(&output, TRV_ERR_STATE); /* which leaves no file */
+        cli_output_end(&output, TRV_ERR_STATE); /* an error code: no file is left */
     return rc;
 }
 
 static int put_text(void *text, FILE *out) { return fputs(text, out) < 0 ? TRV_ERR_ARGUMENT : TRV_OK; }
 
-/* The first dimension whose measurement is not clear; -1: there is none. */
+/* Returns the first dimension whose measurement is unclear, or -1. */
 static int find_unclear(const trv_torus_t *torus, const trv_probe_t *probe)
 {
     for (int d = 0; d < torus->dims; d++)
@@ -172,8 +173,8 @@ static int find_unclear(const trv_torus_t *torus, const trv_probe_t *probe)
     return -1;
 }
 
-/* Writes the measurement into the rules file, for the planner. The file has an entry for each dimension, so it is left as
- * it is (CLI_WRONG) unless all dimensions are clear. */
+/* Writes the measurement into the rules file, for the planner. The file has an entry for each dimension, so it is
+ * left as it is (CLI_WRONG) unless all dimensions are clear. */
 static int write_paths(const trv_net_t *net, const trv_probe_t *probe, const char *path)
 {
     const trv_torus_t *torus = &net->world->torus;
@@ -215,7 +216,7 @@ static int print(const trv_net_t *net, const port_t *port, const trv_probe_t *pr
     return rc == TRV_OK && wrong ? CLI_WRONG : rc;
 }
 
-/* Rank 0's code, after its sentence, to all ranks. */
+/* Broadcasts rank 0's exit code, after rank 0 has printed its error message. */
 static int share_code(trv_net_t *net, int *code)
 {
     if (net->rank == 0 && *code < 0)
@@ -255,8 +256,8 @@ static int run(trv_net_t *net, const cli_topology_options_t *options)
     return rc < 0 ? rc : code;
 }
 
-/* Whether a rank that cannot start says so itself. Rank 0 does for all, unless it has not heard of it: from a rank that
- * does not know its own number, or that does not reach rank 0. */
+/* Whether a rank that cannot start reports this itself. Rank 0 reports for all ranks, unless it has no information:
+ * from a rank whose number is unknown, or that cannot connect to rank 0. */
 static bool speaks(const trv_net_options_t *with, const char *sentence)
 {
     const char *text = getenv("RANK"), *ranks = getenv("WORLD_SIZE");

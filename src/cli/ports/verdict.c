@@ -1,5 +1,6 @@
 /*
- * Two paths, or one, by the gains of the rounds: the median says which, unless too many rounds say otherwise.
+ * Decides between two paths and one by the gains of the rounds. The median decides, unless too many rounds disagree
+ * with it.
  */
 #include "cli/ports/verdict.h"
 

@@ -1,5 +1,5 @@
 /*
- * What the rounds of a measurement come to. It knows no network: only what was measured.
+ * Evaluation of the rounds of a measurement, from the measured values alone.
  */
 #ifndef TRIVANCE_CLI_PORTS_VERDICT_H
 #define TRIVANCE_CLI_PORTS_VERDICT_H
@@ -8,9 +8,11 @@
 
 #include "cli/ports/probe.h"
 
-/* All rounds but a quarter at either end say the same: two paths, or one. gain: of each round, sorted. */
+/* Returns whether all rounds agree on two paths or one, except for a quarter at either end. gain: of each round,
+ * sorted. */
 bool trv_verdict_is_clear(const double *gain, int rounds);
-/* gain: of each round, sorted; at least one. one_interface: some rank has one for both ways. */
+/* Returns the result. gain: of each round, sorted; at least one. one_interface: some rank has one interface for both
+ * ports. */
 trv_paths_t trv_verdict_paths(const double *gain, int rounds, bool one_interface);
 
 #endif

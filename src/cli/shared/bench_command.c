@@ -1,8 +1,9 @@
 /*
  * The command line of trivance bench.
  *
- * The letters are those of all subcommands. With the output format of another benchmark come that one's letters, so that
- * its command lines work: only the table that is in front of ours differs.
+ * The option letters are those of all subcommands. With --format=osu or nccl the command also accepts the letters of
+ * that benchmark, so that its command lines work: a table of these letters precedes the other options, and the first
+ * option with a letter takes precedence.
  */
 #include "cli/shared/bench_command.h"
 
@@ -53,7 +54,7 @@ static const cli_option_t option[] = {
     {"full", BENCH_FULL, NULL, "with --format=osu: minimum, maximum and iterations too", NULL},
     CLI_OPTIONS_END};
 
-/* ---- Other benchmarks' letters ----------------------------------------------------------------------------------- */
+/* ---- Letters of other benchmarks --------------------------------------------------------------------------------- */
 
 static const cli_option_t osu_letter[] = {{"", CLI_LETTER('m'), "MIN:MAX", "--bytes", NULL},
                                           {"", CLI_LETTER('i'), "N", "--iterations", NULL},

@@ -19,7 +19,7 @@ enum {
     BENCH_TURNS
 };
 
-/* With the letters that go with the format: those of the OSU benchmarks, of nccl-tests, or our own. */
+/* The command with the letters of an output format: those of the OSU benchmarks, of nccl-tests, or our own. */
 cli_command_t cli_bench_command_as(const char *format);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * From what the user named to a schedule: the only member, the one that simulates fastest, or the plan.
+ * Creates the schedule that the user named: that of the only member, of the member that is fastest in simulation, or
+ * the planner's.
  */
 #include "cli/shared/choose.h"
 
@@ -9,7 +10,7 @@
 #include "cli/shared/progress.h"
 #include "planner/timing.h"
 
-/* The member that is fastest when simulated. */
+/* Creates the schedule of the member that is fastest in simulation. */
 static int schedule_fastest(const cli_choice_t *choice, const trv_torus_t *torus, trv_collective_t collective,
                             const trv_simulate_options_t *network, uint64_t vector_bytes, trv_schedule_t **schedule,
                             double *best_ns)

@@ -1,5 +1,5 @@
 /*
- * The schedule that a choice of the user becomes on a torus and a network.
+ * Selection of a schedule for an algorithm, a family or `planned` on a torus and a network.
  */
 #ifndef TRIVANCE_CLI_SHARED_CHOOSE_H
 #define TRIVANCE_CLI_SHARED_CHOOSE_H
@@ -8,19 +8,21 @@
 
 #include "cli/shared/select.h"
 
-/* A schedule's time on a network: simulated, or that of its model where a plan has no more (trv_planned_t). */
+/* A schedule's time on a network: simulated, or the cost model's time for plans that were not simulated
+ * (trv_planned_t). */
 typedef struct cli_time {
     double ns; /* NAN: unknown */
     bool modelled;
 } cli_time_t;
 
-/* trv_planner_best with a progress bar. */
+/* Calls trv_planner_best with a progress bar. */
 int cli_plan_best(const trv_torus_t *torus, trv_collective_t collective, const trv_simulate_options_t *network,
                   const trv_planner_constraints_t *constraints, uint64_t vector_bytes, trv_planned_t *plan);
 
-/* The schedule of the choice: of its only member, of the member that takes the vector fastest, or the plan that keeps
- * to the constraints (NULL: to be exact), the latter two as simulated on this network with one queue per link;
- * that time, unknown where nothing was simulated. TRV_ERR_UNSUPPORTED with the reason where there is none. */
+/* Creates the schedule of the choice: of its only member, of the member that is fastest for the vector, or the plan
+ * that satisfies the constraints (NULL: exact). The latter two are compared by simulation on this network with one
+ * queue per link. Also stores the time of the schedule, which is unknown where nothing was simulated.
+ * TRV_ERR_UNSUPPORTED with the reason where there is no schedule. */
 int cli_choose(const cli_choice_t *choice, const trv_torus_t *torus, trv_collective_t collective,
                const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints,
                uint64_t vector_bytes, trv_schedule_t **schedule, cli_time_t *time);

@@ -1,5 +1,5 @@
 /*
- * Command lines: getopt_long over the table, which options go together, and help.
+ * Command lines: parses the options of a table with getopt_long, checks which options may be combined, and prints help.
  */
 #include "cli/shared/command.h"
 
@@ -13,7 +13,7 @@
 
 #define OPTIONS_MAX 64
 #define HELP_WIDTH  100
-#define LABEL_MAX   28 /* columns; the text of a longer one begins behind it */
+#define LABEL_MAX   28 /* columns; the text of a longer label begins after the label */
 #define LONG        0x10000
 
 static const cli_option_t help_option = {"help", 'h', NULL, "print this text", NULL};
@@ -30,7 +30,8 @@ void cli_each_option(const cli_command_t *command, void (*visit)(void *context, 
 
 /* ---- Parsing ----------------------------------------------------------------------------------------------------- */
 
-/* What getopt_long wants. Options by name are told as LONG + their place, letters as themselves. */
+/* Arguments of getopt_long. It returns LONG + the index for an option with a long name, and the letter for a short
+ * one. */
 typedef struct parser {
     const cli_option_t *option[OPTIONS_MAX];
     struct option longs[OPTIONS_MAX + 1];
@@ -52,7 +53,7 @@ static void parser_add(void *context, const cli_option_t *option)
                                                                                 : required_argument;
     if (!option->name || parser->options == OPTIONS_MAX)
         return;
-    if (letter && !strchr(parser->shorts + 1, letter)) { /* of two the first has it */
+    if (letter && !strchr(parser->shorts + 1, letter)) { /* of two options with one letter, the first gets it */
         size_t used = strlen(parser->shorts);
         snprintf(parser->shorts + used, sizeof parser->shorts - used, "%c%s", letter,
                  has_value == required_argument ? ":" : "");
@@ -87,7 +88,8 @@ static void refuse_unknown(const char *command, const char *text, const parser_t
         cli_bad(command, "there is no option '%.40s'; `trivance %s --help` lists them", bare, command);
 }
 
-/* What getopt_long would not take: `told` is ':' or '?', `before` where it stood. */
+/* Reports an option that getopt_long rejected: `told` is its result, ':' or '?'; `before` is the value of optind
+ * before the call. */
 static int refuse_syntax(const char *command, char **argv, int told, int before, const parser_t *parser)
 {
     const char *text = argv[optind > before ? optind - 1 : optind];
@@ -119,7 +121,7 @@ static int refuse_twice(const char *command, const cli_option_t *option)
     return cli_bad(command, "%s is given twice, and only one would count; leave one out", name);
 }
 
-/* The sentence of the last failure, which says about which option it is. */
+/* Prints the last error message, prefixed with the option's name unless the message contains it. */
 static int refuse_value(const char *command, const cli_option_t *option)
 {
     char name[64];
@@ -146,7 +148,7 @@ static bool mode_takes_arguments(const cli_mode_t *mode)
     return has_word(mode->reads, "TORUS") || has_word(mode->reads, "FILE");
 }
 
-/* The kind of a subcommand's arguments, which all modes that take any have in common. */
+/* The name of a subcommand's arguments (TORUS or FILE), the same for all modes that accept arguments. */
 static const char *argument_noun(const cli_command_t *command)
 {
     bool files = false;
@@ -158,7 +160,7 @@ static const char *argument_noun(const cli_command_t *command)
     return files ? "file" : "torus";
 }
 
-/* Whether an option is among these names, of which MORE is all of the command's `more`. */
+/* Whether an option is among these names, where MORE stands for all options of the command's `more`. */
 static bool is_among(const char *names, const cli_command_t *command, const cli_option_t *option)
 {
     if (has_word(names, option->name))
@@ -174,7 +176,7 @@ static bool mode_reads(const cli_mode_t *mode, const cli_command_t *command, con
     return (mode->option && strcmp(mode->option, option->name) == 0) || is_among(mode->reads, command, option);
 }
 
-/* The place of an option among those of the parser. */
+/* The index of an option in the parser's table. */
 static int parser_place(const parser_t *parser, const char *name)
 {
     int place = 0;
@@ -197,7 +199,8 @@ static void append_option(char text[MODE_TEXT_MAX], const char *before, const cl
     append_name(text, before, name, with_value ? option->value : NULL);
 }
 
-/* "--schedule=FILE or --paper": what asks for the modes that read the option, or, for NULL, take no arguments. */
+/* Writes "--schedule=FILE or --paper": the options that select the modes which read `option`, or, for NULL, the
+ * modes without arguments. */
 static void list_modes(const cli_command_t *command, const parser_t *parser, const cli_option_t *option,
                        char text[MODE_TEXT_MAX])
 {
@@ -206,7 +209,8 @@ static void list_modes(const cli_command_t *command, const parser_t *parser, con
             append_option(text, " or ", parser->option[parser_place(parser, mode->option)], true);
 }
 
-/* -1, or the exit code behind the sentence about what was given and the mode does not read, or the arguments it lacks. */
+/* Checks that the selected mode reads every option given and has the arguments that it requires. Returns -1, or the
+ * exit code after an error message. */
 static int check_mode(const cli_command_t *command, const parser_t *parser, bool has_arguments)
 {
     const cli_mode_t *mode = command->mode;
@@ -241,7 +245,7 @@ static int check_mode(const cli_command_t *command, const parser_t *parser, bool
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
-/* Notes that an option is given; false: it was given before, and may be given only once. */
+/* Records that an option was given. Returns false if it was given before and may be given only once. */
 static bool take_once(parser_t *parser, const cli_command_t *command, const cli_option_t *option)
 {
     bool before = false;
@@ -294,7 +298,7 @@ int cli_read_format_option(const cli_command_t *command, int argc, char **argv, 
 
 /* ---- Help -------------------------------------------------------------------------------------------------------- */
 
-/* Text whose lines are broken between words; all but the first are indented. */
+/* Prints text with line breaks between words; all lines but the first are indented. */
 static void print_wrapped(FILE *out, const char *text, int column, int indent)
 {
     bool first = true;
@@ -326,7 +330,7 @@ static void print_wrapped(FILE *out, const char *text, int column, int indent)
     fputc('\n', out);
 }
 
-/* "  -b, --bytes=M"; its length. */
+/* Writes "  -b, --bytes=M"; returns its length. */
 static int label_of(const cli_option_t *option, char label[80])
 {
     const int letter = letter_of(option);
@@ -377,7 +381,7 @@ static void print_options(const cli_command_t *command, FILE *out)
     cli_each_option(command, print_option, &printer);
 }
 
-/* Every line behind the name of the tool, or of the launcher that it begins with. */
+/* Prints every usage line, prefixed with the name of the tool or of the launcher that starts it. */
 static void print_usage(const cli_command_t *command, FILE *out)
 {
     const char *lead = "Usage: ";

@@ -1,7 +1,7 @@
 /*
- * The paper's tables 1 (rings) and 2 (tori), recomputed: every algorithm for which the paper has closed forms, on tori
- * of which they are exact, its schedule routed message by message, beside the sums of appendix B and the tables'
- * limits.
+ * Recomputes the paper's tables 1 (rings) and 2 (tori). For every algorithm with a closed form in the paper, the
+ * schedule is routed message by message on tori for which the form is exact; the results are printed beside the sums of
+ * appendix B and the limits in the tables.
  */
 #include "cli/shared/cost_paper.h"
 
@@ -14,7 +14,7 @@
 #include "cli/shared/tool.h"
 #include "base/error.h"
 
-/* Square, of sides that are powers of 2 or of 3. */
+/* Rings and square tori whose sizes are powers of 2 or of 3. */
 static const char *const rings[] = {"8", "9", "27", "64", "81", NULL};
 static const char *const tori[] = {"8x8",   "9x9",      "27x27",   "32x32",   "8x8x8",
                                    "9x9x9", "16x16x16", "8x8x8x8", "9x9x9x9", NULL};

@@ -6,7 +6,7 @@
 
 #include "cli/shared/table.h"
 
-/* Prints the tables to `out`. 0, or an error with its sentence. */
+/* Prints the tables to `out`. Returns 0, or an error code; trv_last_error() then has the message. */
 int cli_cost_paper(FILE *out, cli_format_t format);
 
 #endif

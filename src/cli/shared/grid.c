@@ -1,10 +1,10 @@
 /*
- * A grid of simulations on all cores: a list of points, the dearest first, and counters that say how far the threads
- * have come in it. One thread begins at its end, so that results come early; the others begin with the dearest points,
- * so that none of these is left for the end.
+ * A grid of simulations on all cores: a list of points, sorted by descending cost, and counters of the points taken
+ * from either end. One thread takes points from the end of the list, so that the first results are available early; the
+ * others take the most expensive points first, so that none of these is left for the end.
  *
- * Points of one torus and one entry of the user's list of algorithms are a *group* and stand together in the list, so
- * that only a few simulators exist at a time: the first point that needs one makes it, the last one frees it.
+ * Points of one torus and one entry of the user's list of algorithms form a *group* and are adjacent in the list, so
+ * that only a few simulators exist at a time: the first point that needs one creates it, the last one frees it.
  */
 #include "cli/shared/grid.h"
 
@@ -22,7 +22,7 @@
 #include "cli/shared/parallel.h"
 #include "cli/shared/simulators.h"
 
-#define PLANNING 0.2 /* the part of planning in the progress, where anything is planned */
+#define PLANNING 0.2 /* planning's share of the progress, if any point is planned */
 
 typedef struct group {
     const cli_point_t *like; /* its first point */
@@ -32,14 +32,14 @@ typedef struct group {
 
 typedef struct order {
     size_t point, group;
-    double work, dearest; /* of the point; of its group */
+    double work, dearest; /* of the point; of the most expensive one in its group */
 } order_t;
 
 typedef struct run {
     cli_point_t *point;
     order_t *order;
     size_t points;
-    atomic_size_t taken, dear; /* points that threads took from the list; those from its beginning */
+    atomic_size_t taken, dear; /* points taken from the list; of these, those from its beginning */
     cli_simulator_t *simulators;
     group_t *group;
     size_t groups;
@@ -47,16 +47,17 @@ typedef struct run {
     double work; /* packet-hops of all points */
     cli_point_done_t *done;
     void *context;
-    trv_span_t planning, simulating; /* of the caller's work */
-    double done_share;               /* of the points, see cli_point_t.share */
-    pthread_mutex_t lock;            /* of that, `done`, rc and sentence */
+    trv_span_t planning, simulating; /* parts of the caller's span */
+    double done_share;               /* sum of cli_point_t.share over the finished points */
+    pthread_mutex_t lock;            /* protects done_share, `done`, rc and sentence */
     atomic_int rc;
     char *sentence;
 } run_t;
 
-/* ---- What a point simulates -------------------------------------------------------------------------------------- */
+/* ---- Members of a point ------------------------------------------------------------------------------------------ */
 
-/* A plan is the only member; where there is none, the point has its reason. */
+/* The number of candidates of a point. A plan is the only one; a point without a plan has none, and states the
+ * reason. */
 static int members(const cli_point_t *point)
 {
     return point->rc ? 0 : point->choice->planned ? 1 : point->choice->members;
@@ -74,7 +75,7 @@ static int keep_reason(cli_point_t *point)
     return point->reason ? TRV_OK : trv_fail_memory();
 }
 
-/* What `planned` means for the point. */
+/* Selects the schedule of a point whose choice is `planned`. */
 static int plan_point(cli_point_t *point, trv_span_t span)
 {
     trv_planned_t plan;
@@ -85,9 +86,10 @@ static int plan_point(cli_point_t *point, trv_span_t span)
     return rc == TRV_ERR_UNSUPPORTED ? keep_reason(point) : rc;
 }
 
-/* ---- What a point costs ------------------------------------------------------------------------------------------ */
+/* ---- Cost of a point --------------------------------------------------------------------------------------------- */
 
-/* Packet-hops, more or less; of a family those of its cheapest member, since a bound often spares the others. */
+/* Estimates the packet-hops of a point; for a family those of its cheapest member, because a lower bound often
+ * excludes the other members from simulation. */
 static double estimate_work(const group_t *group, const cli_point_t *point)
 {
     const trv_simulate_options_t *options = &point->options;
@@ -115,7 +117,8 @@ static bool belongs(const cli_point_t *point, const group_t *group)
            strcmp(group->like->algorithm, point->algorithm) == 0 && cli_network_equal(&its, &mine);
 }
 
-/* Points usually come in the order of the grid, so the group is mostly that of the point before. */
+/* Finds or adds the group of a point. Points are usually in the order of the grid, so the group of the previous
+ * point is tried first. */
 static int find_group(run_t *run, const cli_point_t *point, size_t *index)
 {
     for (size_t i = run->groups; i-- > 0;)
@@ -150,7 +153,7 @@ static void insert(candidate_t *candidate, int count, candidate_t new)
     candidate[count] = new;
 }
 
-/* The members that may run, by ascending bound. */
+/* Lists the members that can run, sorted by ascending lower bound. */
 static int list_candidates(const group_t *group, const cli_point_t *point, candidate_t *candidate, int *candidates)
 {
     for (int i = 0; i < members(point); i++) {
@@ -169,11 +172,11 @@ static int list_candidates(const group_t *group, const cli_point_t *point, candi
     return TRV_OK;
 }
 
-/* Of a point: its share is reached when all its candidates are simulated, or it is done without some. */
+/* Progress within a point, which reaches the point's share when every candidate has been simulated or excluded. */
 typedef struct advance {
     run_t *run;
     double share_per_hop, left;
-    double hops, done; /* of the present candidate; of them the fraction that was reported */
+    double hops, done; /* of the current candidate; the fraction of them reported so far */
 } advance_t;
 
 static int advance_by(advance_t *advance, double share)
@@ -209,7 +212,7 @@ static advance_t advance_of(run_t *run, const cli_point_t *point, const candidat
     return (advance_t){.run = run, .share_per_hop = hops > 0 ? point->share / hops : 0, .left = point->share};
 }
 
-/* Keeps the result if it is the first, or the fastest. */
+/* Simulates one candidate and keeps the result if it is the first or the fastest. */
 static int simulate(const candidate_t *candidate, bool first, cli_point_t *point, advance_t *advance)
 {
     trv_simulation_t result;
@@ -235,8 +238,8 @@ static int simulate(const candidate_t *candidate, bool first, cli_point_t *point
     return TRV_OK;
 }
 
-/* The fastest member. One that cannot beat what was found is passed over; one that cannot run is no error, but the
- * point's reason where no other can. */
+/* Finds the fastest member. A member whose lower bound exceeds the best time so far is skipped. A member that cannot
+ * run is not an error; if no member can run, its message becomes the point's reason. */
 static int simulate_members(run_t *run, const group_t *group, cli_point_t *point)
 {
     candidate_t candidate[CLI_CHOICES_MAX];
@@ -268,8 +271,8 @@ static int run_point(run_t *run, const order_t *order)
 
 /* ---- All points -------------------------------------------------------------------------------------------------- */
 
-/* Reports a point that is done. The first failure's sentence, this thread's, is kept for the thread that will return
- * it. */
+/* Reports a finished point. Error messages are per thread, so the message of the first failure is stored for the
+ * thread that returns from cli_grid_run. */
 static void report(run_t *run, const cli_point_t *point, int rc)
 {
     pthread_mutex_lock(&run->lock);
@@ -282,7 +285,8 @@ static void report(run_t *run, const cli_point_t *point, int rc)
     pthread_mutex_unlock(&run->lock);
 }
 
-/* From both ends of the list, whose takers are counted together, so they never meet in a point. */
+/* Processes points from either end of the list. Both ends share one counter of taken points, so no point is taken
+ * twice. */
 static void work(void *context, bool cheapest)
 {
     run_t *run = context;
@@ -302,7 +306,7 @@ static int work_on_points(run_t *run, size_t workers)
     return rc ? trv_fail(rc, "%s", run->sentence ? run->sentence : "out of memory") : TRV_OK;
 }
 
-/* Groups by their dearest point, points by their work; equal ones in the order of the grid. */
+/* Orders groups by their most expensive point and points by their work; ties keep the order of the grid. */
 static int compare(const void *left, const void *right)
 {
     const order_t *a = left, *b = right;

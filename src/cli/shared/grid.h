@@ -1,5 +1,5 @@
 /*
- * Many simulations, independent of one another, on all cores. `sweep` and `figures` are made of these.
+ * Independent simulations on all cores, for `sweep` and `figures`.
  */
 #ifndef TRIVANCE_CLI_SHARED_GRID_H
 #define TRIVANCE_CLI_SHARED_GRID_H
@@ -12,7 +12,7 @@
 #include "base/span.h"
 #include "cli/shared/select.h"
 
-/* One simulation: what to simulate, and when it is done the result. */
+/* One simulation: its parameters and, once it has finished, its result. */
 typedef struct cli_point {
     trv_torus_t torus;
     const cli_choice_t *choice; /* an algorithm; a family: its fastest member; `planned`: the plan for the options */
@@ -20,20 +20,22 @@ typedef struct cli_point {
     trv_simulate_options_t options;
     trv_collective_t collective; /* 0: AllReduce */
 
-    int rc;             /* TRV_OK, or why there is no result: TRV_ERR_UNSUPPORTED where no member takes the torus */
-    const char *reason; /* the sentence to that, or NULL; owned by the point, see cli_points_clear */
-    char algorithm[TRV_ALGORITHM_NAME_MAX]; /* the member that was fastest, or the plan; "" where there is none */
+    int rc;             /* TRV_OK, or an error: TRV_ERR_UNSUPPORTED if no member supports the torus */
+    const char *reason; /* message of that error, or NULL; owned by the point, see cli_points_clear */
+    char algorithm[TRV_ALGORITHM_NAME_MAX]; /* the fastest member, or the plan; "" if there is none */
     double time_ns, wall_s;
     uint64_t packet_hops, simulated_hops;
-    double share; /* of the work of all points, estimated before the first is begun: they add up to 1 */
+    double share; /* estimated share of the work of all points, set before the first starts; sums to 1 */
 } cli_point_t;
 
-/* Called for every point when it is done, one call at a time, in any order. Not 0: no further points are begun. */
+/* Called for every point when it has finished, one call at a time, in any order. After a result other than 0 no
+ * further points are started. */
 typedef int cli_point_done_t(void *context, const cli_point_t *point);
 
-/* Plans what is planned, then simulates all points with `workers` threads (0: one per core): one the cheapest first, the
- * others the dearest. Points of the same torus and algorithm share one trv_simulator_t. Of a family, members that a
- * lower bound excludes are not simulated. 0, or what `done` returned (with its sentence), or an error other than TRV_ERR_UNSUPPORTED. */
+/* Plans the points whose choice is `planned`, then simulates all points with `workers` threads (0: one per core).
+ * One thread begins with the cheapest points, the others with the most expensive. Points of the same torus and
+ * algorithm share one trv_simulator_t. Members of a family that a lower bound excludes are not simulated. Returns 0,
+ * the result of `done` if that is not 0 (with its message), or an error other than TRV_ERR_UNSUPPORTED. */
 int cli_grid_run(cli_point_t *point, size_t points, int workers, cli_point_done_t *done, void *context);
 /* The same without `done`, with progress reported to the span, from any thread, one report at a time. */
 int cli_grid_run_reporting(cli_point_t *point, size_t points, int workers, trv_span_t span);

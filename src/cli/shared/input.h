@@ -1,6 +1,6 @@
 /*
- * What subcommands read alike: tori from the command line, or one schedule from a file, which is verified before
- * anything is made of it.
+ * Input shared by the subcommands: tori from the command line, or one schedule from a file, which is verified before it
+ * is used.
  */
 #ifndef TRIVANCE_CLI_SHARED_INPUT_H
 #define TRIVANCE_CLI_SHARED_INPUT_H
@@ -21,22 +21,24 @@ typedef struct cli_tori {
 /* Parses argv[first] … argv[argc - 1], each a torus or a comma-separated list of tori. */
 int cli_read_tori(int argc, char **argv, int first, cli_tori_t *tori);
 
-/* Reads a schedule file; warnings go to stderr as "trivance <command>: warning: …". Unless `unchecked`, what it claims
- * is verified: CLI_WRONG, with the fault as the sentence. A file without blocks claims nothing that could be. */
+/* Reads a schedule file; warnings go to stderr as "trivance <command>: warning: …". Unless `unchecked`, the schedule
+ * is verified against the properties that the file claims: CLI_WRONG, with the fault as the error message. A file
+ * without blocks makes no claim that could be verified. */
 int cli_read_schedule(const char *command, const char *path, bool unchecked, trv_schedule_file_t *file);
 
-/* What --unchecked means, and why there is no torus nor algorithm beside a file. */
+/* Help texts for --unchecked, and for the rule that a file excludes TORUS and --algorithm. */
 #define CLI_UNCHECKED_HELP                                                                                             \
     "accept the file unverified; otherwise a schedule that violates its claims is refused with exit status 1"
 #define CLI_FILE_ABOUT "a file says itself what is sent, and on which torus"
 
-/* CLI_WRONG, with the fault as the sentence, where a schedule that was read from `path` is not what it claims. */
+/* Returns CLI_WRONG, with the fault as the error message, if a schedule read from `path` does not have the
+ * properties that it claims. */
 int cli_check_schedule(const char *path, const trv_schedule_t *schedule, const trv_network_t *network);
 
-/* TRV_ERR_UNSUPPORTED, with a sentence, where a message of the schedule needs a link that the options have cut. */
+/* Returns TRV_ERR_UNSUPPORTED, with a message, if the schedule sends over a link that the options cut. */
 int cli_check_routes(const trv_schedule_t *schedule, const trv_simulate_options_t *options);
 
-/* trv_verify_on with a progress bar. */
+/* Calls trv_verify_on with a progress bar. */
 int cli_verify_schedule(const trv_schedule_t *schedule, const trv_network_t *network, trv_verify_method_t method,
                         trv_verdict_t *verdict);
 

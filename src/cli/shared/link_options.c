@@ -1,6 +1,6 @@
 /*
- * Slow and cut links. A link is named by the rank that it leaves and the port; a cut is one of both directions unless
- * it says otherwise, and which other direction that is depends on the torus.
+ * Slow and cut links. A link is named by its source rank and port. A cut applies to both directions unless it has the
+ * suffix ":one-way"; the link of the opposite direction depends on the torus.
  */
 #include "cli/shared/link_options.h"
 
@@ -41,7 +41,7 @@ static int read_place(const char *const part[2], trv_slow_link_t *slow)
     return trv_port_parse(part[1], &slow->port);
 }
 
-/* "0:+1:4x", or "0:+1:down" for a factor of INFINITY. */
+/* Parses "0:+1:4x", or "0:+1:down" for a factor of INFINITY. */
 static int parse_slow_link(const char *text, trv_slow_link_t *slow)
 {
     char copy[64];
@@ -120,15 +120,15 @@ static int check_place(const cli_link_t *link, const trv_torus_t *torus)
     return TRV_OK;
 }
 
-/* The link that comes back. */
+/* The link in the opposite direction. */
 static trv_slow_link_t opposite(const trv_slow_link_t *link, const trv_torus_t *torus)
 {
     const int d = trv_port_dimension(link->port), sign = trv_port_sign(link->port);
     return (trv_slow_link_t){trv_torus_shift(torus, link->rank, d, sign), trv_port(d, -sign), link->factor};
 }
 
-/* Says of a link that is given twice by what it was given before: on the command line, or, which comes last, in a
- * schedule's file. */
+/* Reports a link that is given twice, and where it was given before: on the command line, or in a schedule's file,
+ * whose links are added last. */
 static int refuse_twice(const cli_link_t *before, const cli_link_t *link, const trv_slow_link_t *twice)
 {
     char port[TRV_PORT_TEXT_MAX], port_before[TRV_PORT_TEXT_MAX];
@@ -142,7 +142,7 @@ static int refuse_twice(const cli_link_t *before, const cli_link_t *link, const 
                     trv_port_format(before->slow.port, port_before), before->both_ways ? ", which cuts both ways" : "");
 }
 
-/* `from` is the link that each of the directed ones comes from. */
+/* from[i] is the index of the link, as typed, that directed link i was made from. */
 static int add_directed(cli_links_t *links, int *count, int *from, int index, trv_slow_link_t link)
 {
     for (int i = 0; i < *count; i++)
@@ -186,7 +186,7 @@ char *cli_links_format(const cli_links_t *links, const char *before, char text[C
     return text;
 }
 
-/* The rank that a row begins with where this link is cut. */
+/* The first rank of the open row that results from cutting this link. */
 static int find_start(const trv_slow_link_t *link, const trv_torus_t *torus)
 {
     return trv_port_sign(link->port) > 0 ? opposite(link, torus).rank : link->rank;

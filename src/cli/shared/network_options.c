@@ -1,5 +1,6 @@
 /*
- * The network's parameters as users type them. Each is a name, a reader of its text and the option that it sets.
+ * The network's parameters as users type them. Each has a name, a function that parses its text, and a member of the
+ * simulator's options that it sets.
  */
 #include "cli/shared/network_options.h"
 
@@ -14,7 +15,7 @@
 #include "base/error.h"
 #include "torus/rows.h"
 
-#define ALL_DIMENSIONS UINT_MAX /* of whatever torus it will be */
+#define ALL_DIMENSIONS UINT_MAX /* the torus is not known yet */
 
 enum parameter {
     MODEL,
@@ -123,7 +124,7 @@ static bool is_link(enum parameter parameter)
     return parameter == SLOW_LINK || parameter == CUT || parameter == ROUTES;
 }
 
-/* What plans depend on. */
+/* Whether plans depend on the parameter. */
 static bool is_planned(enum parameter parameter)
 {
     return parameter == DELIVERY || (parameter >= BANDWIDTH && parameter <= PACKET) || parameter == GAMMA ||
@@ -148,7 +149,7 @@ trv_simulate_options_t cli_usual_network(void)
 
 const cli_option_t *cli_network_options(void) { return network_option; }
 
-/* A heading, and the options that are asked for. */
+/* Fills in a heading and the options that is_chosen accepts. */
 static const cli_option_t *choose_options(const char *heading, bool (*is_chosen)(enum parameter), cli_option_t *chosen)
 {
     int rows = 0;
@@ -174,7 +175,7 @@ const cli_option_t *cli_network_link_options(void)
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
-/* The index of one of two words, of which an option's example is the second. */
+/* Parses one of two words into its index; the second word is the example in the error message. */
 static int read_word(const char *text, const char *option, const char *const word[2], int *index)
 {
     for (int i = 0; i < 2; i++)
@@ -205,7 +206,7 @@ static int read_seed(const char *text, uint64_t *seed)
     return rc;
 }
 
-/* Which there are is for sure once the torus is known. */
+/* Parses the dimensions; cli_network_finish checks that the torus has them. */
 static int read_narrow(const char *text, trv_simulate_options_t *options)
 {
     char copy[64];
@@ -242,7 +243,7 @@ static int add_slow_rank(cli_network_t *network, const char *text)
     return rc;
 }
 
-/* "0.01ns" of a rank, or "0.01ns/stream". */
+/* Parses "0.01ns" (per rank) or "0.01ns/stream". */
 static int set_gamma(const char *value, trv_simulate_options_t *options)
 {
     static const char suffix[] = "/stream";
@@ -253,7 +254,7 @@ static int set_gamma(const char *value, trv_simulate_options_t *options)
     return trv_parse_latency_ns(time, &options->gamma_ns);
 }
 
-/* How many there are is for sure once the torus is known. */
+/* Adds a slow or cut link; cli_network_finish checks that the torus has it. */
 static int add_link(cli_network_t *network, const char *text, int (*add)(cli_links_t *, const char *))
 {
     int rc = add(&network->links, text);
@@ -308,7 +309,7 @@ int cli_network_set(cli_network_t *network, const char *name, const char *value)
             if (!rc)
                 return TRV_OK;
             snprintf(reason, sizeof reason, "%s", trv_last_error());
-            return trv_fail(rc, "--%s: %s", name, reason); /* a file's keys are called like the options */
+            return trv_fail(rc, "--%s: %s", name, reason); /* keys of a file have the names of the options */
         }
     return trv_fail(TRV_ERR_ARGUMENT, "the network has no parameter '%.40s'; `trivance simulate --help` lists them",
                     name);
@@ -429,7 +430,7 @@ void cli_limit_print(const trv_limit_t *limit, const char *what, double time_ns,
             trv_format_time(limit->links_ns, unit, text[3]), what, limit->time_ns > 0 ? time_ns / limit->time_ns : 1);
 }
 
-/* ---- For people -------------------------------------------------------------------------------------------------- */
+/* ---- Text output ------------------------------------------------------------------------------------------------- */
 
 static void append(char text[CLI_NETWORK_TEXT_MAX], const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void append(char text[CLI_NETWORK_TEXT_MAX], const char *format, ...)

@@ -1,5 +1,5 @@
 /*
- * A team of threads, which takes from a list what it counts itself.
+ * A team of threads that run one function; the function itself takes items from a shared list.
  */
 #include "cli/shared/parallel.h"
 

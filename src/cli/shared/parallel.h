@@ -10,8 +10,8 @@
 /* The cores that this process may use. */
 int cli_cores(void);
 
-/* Calls work(context, first) in `threads` threads and returns when all calls have. This thread is one of them, the
- * first; where another cannot be had, those that there are do the work. */
+/* Calls work(context, first) in `threads` threads and returns when all calls have returned. The calling thread is
+ * the first of them; if a further thread cannot be created, the existing ones do the work. */
 void cli_work_together(size_t threads, void (*work)(void *context, bool first), void *context);
 
 #endif

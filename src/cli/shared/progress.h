@@ -1,7 +1,7 @@
 /*
- * A progress bar with the time left, on stderr where that is a terminal, for work that takes longer than two seconds.
- * From the first report to a span until the end, SIGINT (Ctrl-C) cancels the work at its next report instead of ending
- * the process at once.
+ * A progress bar with the time left, on stderr if that is a terminal, for work that takes longer than two seconds. From
+ * the first report to a span until the end of the bar, SIGINT (Ctrl-C) cancels the work at its next report instead of
+ * terminating the process immediately.
  */
 #ifndef TRIVANCE_CLI_SHARED_PROGRESS_H
 #define TRIVANCE_CLI_SHARED_PROGRESS_H
@@ -13,7 +13,7 @@
 
 #define CLI_PROGRESS_NAME_MAX 96
 
-/* All zeros is a bar that never began: step and end do nothing to it. */
+/* A bar that is all zeros was never started: cli_progress_step and cli_progress_end ignore it. */
 typedef struct cli_progress {
     char what[CLI_PROGRESS_NAME_MAX];
     double total, done;
@@ -22,16 +22,16 @@ typedef struct cli_progress {
     bool running, terminal, paused, shown, catching;
 } cli_progress_t;
 
-/* `what` is printed before the bar; `total` is the work ahead, in any unit. Returns all of it as a span, which functions
- * with progress of their own report to; others are followed by cli_progress_step. */
+/* Starts a bar. `what` is printed before it; `total` is the amount of work, in any unit. Returns a span of the whole
+ * work, for functions that report their own progress; after other functions the caller calls cli_progress_step. */
 trv_span_t cli_progress_begin(cli_progress_t *progress, const char *what, double total);
-/* So much more of the work is done. Any thread may call it, and report to the span. */
+/* Adds `work` to the finished work. Any thread may call this and report to the span. */
 void cli_progress_step(cli_progress_t *progress, double work);
 /* Removes the bar, so that something else can be written; cli_progress_name brings it back. */
 void cli_progress_pause(cli_progress_t *progress);
-/* Says what is being done now. */
+/* Changes the text before the bar. */
 void cli_progress_name(cli_progress_t *progress, const char *what);
-/* Removes the bar. It may have ended before. */
+/* Removes the bar. May be called more than once. */
 void cli_progress_end(cli_progress_t *progress);
 
 /* Whether SIGINT has cancelled work of this process. */

@@ -51,7 +51,7 @@ static int choice_unknown(const char *text)
         name[count++] = trv_algorithm_family(trv_algorithm_at(i));
     }
     for (int i = 0; i < count; i++)
-        if (strcmp(text, name[i]) == 0) /* behind which parameters were given */
+        if (strcmp(text, name[i]) == 0) /* which has parameters after it */
             return trv_fail(TRV_ERR_ARGUMENT, "%.40s takes no parameters; only names of `trivance list` may have some",
                             text);
     const char *nearest = trv_nearest(text, name, count);
@@ -72,7 +72,8 @@ static void choice_set_single(cli_choice_t *choice, const char *label, const trv
     snprintf(choice->label, sizeof choice->label, "%s", label);
 }
 
-/* Parameters of a name are read where the torus is known; whether it may have any is known here. */
+/* Finds a name with or without parameters. Parameters are parsed later, when the torus is known; here only names
+ * that may have parameters are accepted with them. */
 static int choice_find_with_parameters(const char *text, cli_choice_t *choice)
 {
     char name[TRV_ALGORITHM_NAME_MAX];
@@ -87,7 +88,8 @@ static int choice_find_with_parameters(const char *text, cli_choice_t *choice)
     return TRV_OK;
 }
 
-/* A name first; else the family, of which only schedules that any operation may use are members. */
+/* Finds an algorithm by name, or else a family. Only members whose schedules are valid for any operation belong to
+ * the choice. */
 static int choice_find(const char *text, cli_choice_t *choice)
 {
     *choice = planned;

@@ -1,6 +1,6 @@
 /*
- * Which algorithms the user means: a name, with its parameters where it has some ("hybrid:4x8"), a family ("trivance":
- * the fastest of its members), `planned` (what the planner chooses), `all`, or a list of these.
+ * Selection of algorithms by the user: a name, with parameters where it has some ("hybrid:4x8"), a family ("trivance":
+ * the fastest of its members), `planned` (the planner's selection), `all`, or a list of these.
  */
 #ifndef TRIVANCE_CLI_SHARED_SELECT_H
 #define TRIVANCE_CLI_SHARED_SELECT_H
@@ -14,34 +14,34 @@
 /* One entry of the user's list. A family has several members, of which only those that are exact are candidates;
  * `planned` has none. */
 typedef struct cli_choice {
-    char label[TRV_ALGORITHM_NAME_MAX]; /* as typed, but "planned" for `auto`, too */
+    char label[TRV_ALGORITHM_NAME_MAX]; /* as typed; for `auto`, "planned" */
     bool planned;
     int members;
     const trv_algorithm_t *member[CLI_CHOICES_MAX];
 } cli_choice_t;
 
-/* What trv_schedule_create takes for a member: its name, with the parameters that were typed. */
+/* A member's name for trv_schedule_create, with the parameters that were typed. */
 const char *cli_member_name(const cli_choice_t *choice, int member);
-/* Whether its results must say what it became: a family or `planned`. */
+/* Whether results must name the algorithm selected: for a family or `planned`. */
 bool cli_is_several(const cli_choice_t *choice);
 
-/* A family's member in a table, by the first letter of what distinguishes it: l, b, p. */
+/* The letter of a family's member in a table, the first letter of its suffix: l, b, p. */
 const char *cli_member_letter(const char *algorithm);
 #define CLI_MEMBER_LETTERS "l, b, p: the fastest of the family's members, -l, -b and -pipelined"
 
 typedef struct cli_selection {
-    bool all;    /* the user said `all`: algorithms that do not take the torus are no error */
+    bool all;    /* the user typed `all`: an algorithm that does not support the torus is not an error */
     bool single; /* the user named exactly one algorithm or family */
     int choices;
     cli_choice_t choice[CLI_CHOICES_MAX];
 } cli_selection_t;
 
-/* Reads "all", "trivance-b" or "trivance,swing-b,ring"; what is named twice counts once. */
+/* Parses "all", "trivance-b" or "trivance,swing-b,ring"; duplicates count once. */
 int cli_select(const char *list, cli_selection_t *selection);
-/* Trivance, the families that it is compared with, and `planned`. */
+/* Selects Trivance, the families that it is compared with, and `planned`. */
 int cli_select_compared(cli_selection_t *selection);
 
-/* allreduce, reduce-scatter or allgather. */
+/* Parses "allreduce", "reduce-scatter" or "allgather". */
 int cli_parse_collective(const char *text, trv_collective_t *collective);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * The entries, and what each costs: by what rank 0 sends, since a simulation's work is its packet-hops.
+ * The list of simulators, and an estimate of the cost of each. A simulation's cost is its number of packet-hops, which
+ * is estimated from the messages of rank 0.
  */
 #include "cli/shared/simulators.h"
 
@@ -40,7 +41,7 @@ static double reduced_ranks(const trv_schedule_t *schedule)
     return ranks;
 }
 
-/* By what rank 0 does; of very many steps a sample will do. */
+/* Estimates the cost from the messages of rank 0; schedules with very many steps are sampled. */
 static int estimate(cli_simulator_t *entry)
 {
     trv_schedule_t *schedule;

@@ -1,6 +1,6 @@
 /*
- * Simulators that the points of a grid share: one per algorithm, network and collective, made when the first point needs
- * it and freed after the last.
+ * Simulators that the points of a grid share: one per algorithm, network and collective, created when the first point
+ * needs it and freed after the last.
  */
 #ifndef TRIVANCE_CLI_SHARED_SIMULATORS_H
 #define TRIVANCE_CLI_SHARED_SIMULATORS_H
@@ -16,31 +16,31 @@ typedef struct cli_simulator {
     trv_network_t network; /* its links are borrowed */
     trv_collective_t collective;
     char algorithm[TRV_ALGORITHM_NAME_MAX];
-    int rc; /* TRV_ERR_UNSUPPORTED where the algorithm does not take the torus, with the reason */
+    int rc; /* TRV_ERR_UNSUPPORTED, with the reason, if the algorithm does not support the torus */
     char *reason;
-    /* What rank 0 sends, in hops of messages and in hops of bytes per byte of the vector; the ranks that the symmetry
-     * reduction leaves; its largest message, as a share of the vector. */
+    /* Messages of rank 0: hops of messages, and hops of bytes per byte of the vector. Number of ranks after the
+     * symmetry reduction. Largest message of rank 0, as a share of the vector. */
     double message_hops, byte_hops, ranks_reduced, largest;
     pthread_mutex_t lock;
     trv_simulator_t *simulator; /* while it is acquired */
-    size_t users;               /* points that are not done: counted up by the owner before the first acquires */
+    size_t users;               /* unfinished points; the owner sets it before the first one acquires the simulator */
     struct cli_simulator *older;
 } cli_simulator_t;
 
-/* Whether schedules for one are those for the other. */
+/* Whether schedules for one network are also schedules for the other. */
 bool cli_network_equal(const trv_network_t *a, const trv_network_t *b);
 
-/* The entry in the list that begins with *newest (NULL: empty); added, with its estimates, if it is new. Not
- * thread-safe. An algorithm that does not take the torus is an entry, too. */
+/* Finds the entry in the list that begins with *newest (NULL: empty), or adds it with its estimates. Not
+ * thread-safe. An algorithm that does not support the torus has an entry, too. */
 int cli_simulators_find(cli_simulator_t **newest, const trv_network_t *network, const char *algorithm,
                         trv_collective_t collective, cli_simulator_t **entry);
 void cli_simulators_clear(cli_simulator_t *newest);
 
-/* TRV_ERR_UNSUPPORTED where a message would have more packets than the simulator can number. */
+/* Returns TRV_ERR_UNSUPPORTED if a message would have more packets than the simulator can number. */
 int cli_simulator_check(const cli_simulator_t *entry, uint64_t vector_bytes, uint32_t packet_bytes);
 
-/* From any thread: makes the simulator if nobody has yet (TRV_ERR_UNSUPPORTED with the entry's reason where that
- * cannot be); one user less needs it, and after the last it is freed. */
+/* Any thread may call these. acquire creates the simulator unless it exists (TRV_ERR_UNSUPPORTED with the entry's
+ * reason if that is impossible); release removes one user, and the last one frees the simulator. */
 int cli_simulator_acquire(cli_simulator_t *entry);
 void cli_simulator_release(cli_simulator_t *entry);
 

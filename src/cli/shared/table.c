@@ -37,10 +37,10 @@ int cli_text_width(const char *text)
     return width;
 }
 
-/* One row of texts, NULL meaning the titles. */
+/* Prints one row of texts; NULL: the titles. */
 static void print_text(const cli_table_t *table, char *const *text)
 {
-    int pending = 0; /* spaces owed before the next cell, so that no line ends in spaces */
+    int pending = 0; /* spaces to print before the next cell, so that no line ends in spaces */
     if (!text && table->bold)
         fputs("\033[1m", table->out);
     for (int c = 0, shown = 0; c < table->columns; c++) {
@@ -104,7 +104,7 @@ void cli_cell_both(cli_table_t *table, const char *text, json_t *value)
     } else if (value && table->column[c].key) {
         if (!table->object)
             table->object = json_object();
-        /* CSV keeps the text beside the value: a number's has the decimals that were asked for. */
+        /* CSV keeps the text beside the value, because the text has the requested number of decimals. */
         json_t *entry = table->format == CLI_FORMAT_CSV ? json_pack("[s%, O]", text, strlen(text), value)
                                                         : json_incref(value);
         if (json_object_set_new(table->object, table->column[c].key, entry))
@@ -158,7 +158,7 @@ static void print_json(cli_table_t *table)
         fputc('\n', table->out);
 }
 
-/* As RFC 4180 wants it: quoted where a comma, quote or line break is inside. */
+/* Prints a cell as RFC 4180 requires: quoted if it contains a comma, a quote or a line break. */
 static void print_csv_cell(FILE *out, const char *text)
 {
     if (!strpbrk(text, ",\"\r\n")) {
@@ -171,7 +171,7 @@ static void print_csv_cell(FILE *out, const char *text)
     fputc('"', out);
 }
 
-/* No unit or word behind it, as people like to have. */
+/* Whether the text is a number only, without a unit or word after it. */
 static bool is_number(const char *text)
 {
     char *end;

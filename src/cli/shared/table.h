@@ -1,9 +1,9 @@
 /*
- * Tables that a subcommand prints: as aligned text for people, or as one JSON array or CSV for programs.
+ * Tables that a subcommand prints: as aligned text for users, or as one JSON array or CSV for programs.
  *
  * A column has a key (JSON and CSV; NULL: in the text only) and a title (text; NULL: in JSON and CSV only). Rows are
- * given cell by cell in the order of the columns. JSON and CSV rows are printed as they come; so are text rows once
- * cli_table_stream was called (the columns' widths must then be set), otherwise they wait until the widths are known.
+ * given cell by cell in the order of the columns. JSON and CSV rows are printed immediately; so are text rows after
+ * cli_table_stream (which requires the columns' widths to be set), otherwise they are kept until the widths are known.
  */
 #ifndef TRIVANCE_CLI_SHARED_TABLE_H
 #define TRIVANCE_CLI_SHARED_TABLE_H
@@ -24,7 +24,7 @@ typedef enum cli_format {
 typedef struct cli_column {
     const char *key, *title;
     bool right; /* aligned to the right */
-    int width;  /* at least */
+    int width;  /* minimum */
 } cli_column_t;
 
 #define CLI_COLUMNS_MAX 32
@@ -38,7 +38,7 @@ typedef struct cli_table {
     cli_column_t column[CLI_COLUMNS_MAX];
     json_t *object;              /* the row under construction, JSON and CSV */
     char *text[CLI_COLUMNS_MAX]; /* the row under construction, text */
-    char **row;                  /* finished rows that wait: rows * columns texts */
+    char **row;                  /* finished rows, not yet printed: rows * columns texts */
 } cli_table_t;
 
 /* Parses "table", "json" or "csv". */
@@ -49,26 +49,27 @@ void cli_table_begin(cli_table_t *table, FILE *out, cli_format_t format, const c
                      bool bold);
 void cli_table_stream(cli_table_t *table);
 
-/* Any text, of a user or a file as well: what is not printable UTF-8 becomes ?, in every format. */
+/* Adds any text, including text from a user or a file: bytes that are not printable UTF-8 become ?, in every format. */
 void cli_cell_text(cli_table_t *table, const char *text);
 void cli_cell_int(cli_table_t *table, int64_t value);
-/* `decimals` of them in the text and CSV; NAN is an empty cell. */
+/* Adds a number with `decimals` decimals in the text and CSV; NAN is an empty cell. */
 void cli_cell_real(cli_table_t *table, double value, int decimals);
 void cli_cell_bool(cli_table_t *table, bool value);
 void cli_cell_none(cli_table_t *table);
-/* A text of the tool's own, with colours if need be, that differs from the JSON value, which it takes over; CSV has a
- * number or truth as JSON does, and the text of all else. */
+/* Adds a cell whose text, which may have colours, differs from its JSON value. Takes ownership of `value`. CSV
+ * prints the value if it is a number or boolean, otherwise the text. */
 void cli_cell_both(cli_table_t *table, const char *text, json_t *value);
 
 void cli_row_end(cli_table_t *table);
 
-/* Prints what waits and frees everything. 0, or TRV_ERR_MEMORY. */
+/* Prints the rows not yet printed and frees everything. Returns 0 or TRV_ERR_MEMORY. */
 int cli_table_end(cli_table_t *table);
 
-/* Prints "planned is trivance-l at 32 B, 1 KiB; hybrid:9 at 32 KiB": what it became at each size (NULL: nothing). */
+/* Prints "planned is trivance-l at 32 B, 1 KiB; hybrid:9 at 32 KiB": the schedule selected at each size (NULL:
+ * none). */
 void cli_print_planned(const char *const *name, const uint64_t *bytes, int sizes);
 
-/* The columns that a UTF-8 text takes on a terminal: one per code point, none for bold and colours. */
+/* The width of a UTF-8 text on a terminal, in columns: one per code point, none for bold and colours. */
 int cli_text_width(const char *text);
 
 #endif

@@ -73,7 +73,7 @@ static bool is_terminal(int descriptor)
     return isatty(descriptor) && !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
 }
 
-/* Open MPI gives its ranks a terminal of its own, whose text may go to a file. */
+/* Open MPI gives its ranks a pseudo-terminal, whose text may be redirected to a file. */
 bool cli_stdout_is_terminal(void) { return is_terminal(STDOUT_FILENO) && !getenv("OMPI_COMM_WORLD_RANK"); }
 bool cli_stderr_is_terminal(void) { return is_terminal(STDERR_FILENO); }
 

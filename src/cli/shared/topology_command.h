@@ -17,7 +17,7 @@ enum { TOPOLOGY_DUMP = CLI_NO_LETTER, TOPOLOGY_TORUS, TOPOLOGY_HOSTS, TOPOLOGY_P
 typedef struct cli_topology_options {
     bool dump, hosts, ports;
     const char *torus, *output, *rules;
-    uint64_t bytes; /* of the messages of --ports; 0: as many as there are by default */
+    uint64_t bytes; /* of the messages of --ports; 0: the default */
     cli_format_t format;
 } cli_topology_options_t;
 

@@ -1,5 +1,6 @@
 /*
- * trivance verify: proves or disproves that schedules do what they claim; one row per torus, collective and algorithm.
+ * trivance verify: proves or disproves that schedules have the properties that they claim; one row per torus,
+ * collective and algorithm.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,13 +75,13 @@ typedef struct options {
     bool collective[TRV_COLLECTIVES], all_collectives;
     bool with_bytes; /* --bytes was given */
     trv_verify_method_t method;
-    uint64_t bytes;        /* that `planned` is for */
-    cli_network_t network; /* of it the links */
+    uint64_t bytes;        /* for which `planned` is selected */
+    cli_network_t network; /* only its links are used */
     cli_format_t format;
     cli_tori_t tori;
 } options_t;
 
-/* What the planner makes of `planned`. */
+/* Finds the planner's selection for `planned`. */
 static int find_plan(const options_t *options, const trv_torus_t *torus, trv_collective_t collective,
                      trv_planned_t *plan)
 {
@@ -93,7 +94,7 @@ typedef struct tally {
 
 #define SHOWN_MAX (TRV_ALGORITHM_NAME_MAX + 16)
 
-/* "planned: hybrid:9": what people see of a schedule that was chosen for another name. */
+/* Writes "planned: hybrid:9", the displayed name of a schedule that was selected for another name. */
 static void format_name(const char *name, const char *chosen_for, char text[SHOWN_MAX])
 {
     snprintf(text, SHOWN_MAX, "%s%s%.*s", strcmp(chosen_for, "planned") == 0 ? chosen_for : "",
@@ -156,7 +157,7 @@ static void add_verdict(cli_table_t *table, const trv_schedule_t *schedule, cons
     cli_row_end(table);
 }
 
-/* A program of GPUs, which has no torus. */
+/* Verifies a program of GPUs, which has no torus. */
 static int verify_program(cli_table_t *table, const trv_gpu_program_t *program, tally_t *tally)
 {
     trv_gpu_program_verdict_t verdict;
@@ -175,7 +176,7 @@ static int verify_program(cli_table_t *table, const trv_gpu_program_t *program, 
     cli_cell_text(table, program->name);
     cli_cell_text(table, trv_collective_shape(program->collective)->name);
     cli_cell_text(table, verdict.valid ? "exact" : "WRONG");
-    cli_cell_none(table); /* in which orders GPUs add is not compared */
+    cli_cell_none(table); /* the orders of additions on GPUs are not compared */
     cli_cell_int(table, program->gpus);
     cli_cell_int(table, program->chunks);
     cli_cell_int(table, verdict.messages);
@@ -185,7 +186,7 @@ static int verify_program(cli_table_t *table, const trv_gpu_program_t *program, 
         cli_cell_int(table, verdict.gpu);
     else
         cli_cell_none(table);
-    for (int i = 0; i < TRV_COLLECTIVES; i++) /* threadblocks and their steps are no streams */
+    for (int i = 0; i < TRV_COLLECTIVES; i++) /* threadblocks and their steps are not streams */
         cli_cell_none(table);
     if (verdict.valid)
         cli_cell_none(table);
@@ -213,7 +214,7 @@ static int verify_one(cli_table_t *table, const options_t *options, const trv_sc
     return TRV_OK;
 }
 
-/* A member of the choice, or its plan. */
+/* Creates the schedule of a member of the choice, or its plan. */
 static int make_member(const options_t *options, const trv_torus_t *torus, const cli_choice_t *choice, int member,
                        trv_collective_t collective, trv_schedule_t **schedule)
 {
@@ -230,7 +231,7 @@ static int verify_member(cli_table_t *table, const options_t *options, const trv
 {
     trv_schedule_t *schedule;
     int rc = make_member(options, torus, choice, member, collective, &schedule);
-    if (!rc && options->selection.all) /* what nobody named need not keep off what is cut */
+    if (!rc && options->selection.all) /* with `all`, those that use a cut link are skipped */
         rc = cli_check_routes(schedule, &options->network.options);
     if (rc == TRV_ERR_UNSUPPORTED && (!options->selection.single || options->all_collectives)) {
         trv_schedule_destroy(schedule);
@@ -259,7 +260,7 @@ static int verify_tori(cli_table_t *table, const options_t *options, tally_t *ta
 
 static void warn(void *context, const char *sentence) { cli_warn(context, "%s", sentence); }
 
-/* The schedule, or the program of GPUs that the file is. */
+/* Reads the file, which contains a schedule or a program of GPUs. */
 static int read_file(const options_t *options, trv_schedule_file_t *file, trv_gpu_program_t *program)
 {
     const char *name;
@@ -274,7 +275,7 @@ static int read_file(const options_t *options, trv_schedule_file_t *file, trv_gp
         free(text);
         return rc;
     }
-    if (strstr(text, "\"threadblocks\"")) { /* which a schedule has not */
+    if (strstr(text, "\"threadblocks\"")) { /* a key that schedules lack */
         rc = trv_mscclpp_read(text, length, name, program);
         free(text);
         return rc;
@@ -292,7 +293,7 @@ static int read_file(const options_t *options, trv_schedule_file_t *file, trv_gp
     return rc;
 }
 
-/* The width of the longest name of a choice. What is planned here is kept by the planner. */
+/* Returns the width of the longest name of a choice. The planner keeps the plans that this creates. */
 static int name_width(const options_t *options, const cli_choice_t *choice)
 {
     char text[SHOWN_MAX];
@@ -312,7 +313,7 @@ static int name_width(const options_t *options, const cli_choice_t *choice)
     return most;
 }
 
-/* Widths that fit every row to come, so that rows can be printed as they are found. */
+/* Sets widths that fit every later row, so that rows can be printed immediately. */
 static void set_widths(const options_t *options, const trv_schedule_t *schedule, cli_column_t *column)
 {
     char text[TRV_TORUS_TEXT_MAX];
@@ -330,8 +331,8 @@ static void set_widths(const options_t *options, const trv_schedule_t *schedule,
     column[1].width = name;
 }
 
-/* A single algorithm that does not serve a torus is refused before the table begins; under --collective=all it needs to
- * serve one of them. */
+/* Rejects a single algorithm that does not support a torus before the table begins. With --collective=all it must
+ * support at least one of the collectives. */
 static int check_single(const options_t *options)
 {
     const cli_choice_t *choice = &options->selection.choice[0];
@@ -355,7 +356,7 @@ static int check_single(const options_t *options)
     return TRV_OK;
 }
 
-/* The links exist on all tori, whose pointers are the same. */
+/* Checks that the links exist on all tori. The pointers in the options are the same for all of them. */
 static int check_links(options_t *options, const trv_schedule_file_t *file)
 {
     int rc = file->schedule ? cli_network_finish_file(&options->network, file) : TRV_OK;
@@ -367,7 +368,7 @@ static int check_links(options_t *options, const trv_schedule_file_t *file)
     return rc;
 }
 
-/* Prints the table; *code: the exit status where nothing fails. */
+/* Prints the table; *code receives the exit status if nothing fails. */
 static int print_table(const options_t *options, const trv_schedule_t *schedule, const trv_gpu_program_t *program,
                        int *code)
 {

@@ -1,5 +1,5 @@
 /*
- * The content of a drawing, and its captions.
+ * The network, the checks of options and the captions of a drawing.
  */
 #include "formats/front/draw.h"
 

@@ -19,7 +19,7 @@ static int draw(const trv_schedule_t *schedule, const trv_draw_options_t *option
     if (rc)
         return rc;
     rc = trv_svg_check(&picture, rank);
-    /* The matrices are of one stream; the others are its images. */
+    /* The matrices show one stream; the other streams are its images. */
     bool matrices = !rc && !options->no_blocks && torus->ranks <= MATRIX_RANKS_MAX && torus->ranks > 1 &&
                     trv_progress_create(&progress, schedule, options->stream < 0 ? 0 : options->stream) == 0;
     if (!rc) {

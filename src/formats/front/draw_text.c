@@ -1,5 +1,5 @@
 /*
- * A schedule as drawings of characters: its messages, and what ranks hold.
+ * A schedule as drawings of characters: its messages, and the data that ranks hold.
  */
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 #include "formats/front/draw.h"
 #include "formats/names.h"
 
-#define WIDTH_WORTH 256 /* to be asked for */
+#define WIDTH_WORTH 256 /* columns; the required width is printed only up to this one */
 
 typedef struct drawing {
     const trv_schedule_t *schedule;
@@ -40,7 +40,8 @@ static bool all_fit(const trv_text_style_t *style, const trv_picture_t *picture)
     return true;
 }
 
-/* Whether something `width` columns wide fits (0: it never does). Prints the width it needs where that is worth it. */
+/* Whether a drawing of `width` columns fits (0: it never does). If not, prints the required width, unless it is
+ * unreasonably large. */
 static bool fits(const trv_text_style_t *style, const char *what, int width)
 {
     if (width > style->width_max && width <= WIDTH_WORTH)
@@ -58,7 +59,7 @@ static int print_arrows(const drawing_t *drawing, const trv_text_style_t *style,
     if (dims == 1) {
         if (!fits(style, what, trv_text_ring_width(torus)))
             return TRV_OK;
-        if (!all_fit(style, picture)) { /* then one rank's */
+        if (!all_fit(style, picture)) { /* fall back to the messages of one rank */
             trv_picture_clear(picture);
             int rc = trv_picture_create(picture, drawing->schedule, &network, drawing->cost, rank,
                                         drawing->options->stream);
@@ -108,13 +109,13 @@ static int draw(const drawing_t *drawing, FILE *out)
     const trv_torus_t *torus = trv_schedule_torus(drawing->schedule);
     const trv_network_t network = trv_draw_network(drawing->schedule, drawing->options);
     int active[TRV_DIMS_MAX];
-    /* Only as many messages as can be drawn at all. */
+    /* Collects the messages of one rank only if those of all ranks cannot be drawn. */
     int only = drawing->options->rank >= 0 || torus->ranks > 81 || trv_active_dimensions(torus, active) != 1 ? rank
                                                                                                              : -1;
     if (torus->ranks > 4096)
         return TRV_OK;
     if (trv_active_dimensions(torus, active) > 1 && drawing->options->rank < 0)
-        only = -1; /* the grid chooses its rank */
+        only = -1; /* print_arrows selects the rank of a grid */
     if (torus->ranks > 1024)
         only = rank;
     int rc = trv_picture_create(&picture, drawing->schedule, &network, drawing->cost, only, drawing->options->stream);
