@@ -40,7 +40,7 @@ refuse "one torus" up
 refuse "is not a torus" up 3x
 refuse "is not a rate" up 3 --bandwidth=50
 refuse "needs a value" up 3 --hop-latency
-refuse "may be from" up 3 --bandwidth=1b/s
+refuse "from 1Kb/s" up 3 --bandwidth=1b/s
 refuse "did you mean --bandwidth" up 3 --bandwith=1Mb/s
 refuse "takes no arguments" down now
 

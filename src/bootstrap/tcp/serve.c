@@ -19,8 +19,8 @@
 #include "bootstrap/tcp/files.h"
 #include "bootstrap/tcp/inside.h"
 
-#define UNAUTHENTICATED_NS     10e9
-#define ACCEPT_AGAIN_NS 100e6
+#define UNAUTHENTICATED_NS 10e9
+#define ACCEPT_AGAIN_NS    100e6
 enum { UNAUTHENTICATED_MORE = 64, BACKLOG = 4096, FILES_MORE = 256, LOGGED_MAX = 100 };
 
 /* ---- Listening --------------------------------------------------------------------------------------------------- */

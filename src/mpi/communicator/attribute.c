@@ -330,8 +330,7 @@ static int adopt(MPI_Comm comm, trv_mpi_state_t *state, trv_mpi_state_t **adopte
         return MPI_SUCCESS;
     }
     if (!trv_mpi_is_drop_in()) {
-        if (state)
-            PMPI_Comm_delete_attr(comm, state_key);
+        PMPI_Comm_delete_attr(comm, state_key); /* also fallback_state, without memory for a state */
         *adopted = NULL;
         return code;
     }

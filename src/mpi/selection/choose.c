@@ -144,10 +144,9 @@ static const char *find_reason_on_torus(const trv_mpi_state_t *state, const trv_
     if (!state->config.node && !state->config.name)
         return NULL;
     if (arguments->collective != TRV_ALLREDUCE)
-        return state->config.node
-                   ? "several ranks share each node, where only AllReduce is served"
-                   : "the torus numbers the ranks in another order than the communicator, where only "
-                     "AllReduce is served";
+        return state->config.node ? "several ranks share each node, where only AllReduce is served"
+                                  : "the torus numbers the ranks in another order than the communicator, where only "
+                                    "AllReduce is served";
     if (!arguments->elements.commutative)
         return "the operation does not commute, and the torus numbers the ranks in another order";
     if (state->config.node && arguments->elements.size > TRV_MPI_NODE_CHUNK_BYTES)
