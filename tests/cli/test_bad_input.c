@@ -41,7 +41,6 @@ static void test_bad_input(void **state)
         {"plan 9 -a trivanse-b", "did you mean trivance-b?"},
         {"plan 9 -a planned:foo", "planned takes no parameters"},
         {"plan 9 -a trivance:3", "trivance takes no parameters"},
-        {"figures --only 6 --output=", "the folder has no name"},
         {"plan 9 -a zzzzzz", "there is no algorithm 'zzzzzz'"},
         {"plan 9 -a ", "needs a value"},
         {"plan 3x", "is not a torus"},

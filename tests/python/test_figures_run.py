@@ -42,7 +42,7 @@ WRONG = [
     ("--only six", "from 6 to 35"), ("--model=ideal", "neither dateline nor fifo"),
     ("--delivery=late", "neither head nor tail"), ("--workers=0", "from 1 to"), ("6", "--only=6,8"),
     ("--qick", "did you mean --quick?"), ("--out /dev/null/here", "'/dev/null/here' cannot be made"),
-    ("--out /proc", "'/proc' cannot be made")]
+    ("--out /proc", "'/proc' cannot be made"), ("--only 6 --output=", "the folder has no name")]
 
 
 @pytest.mark.parametrize("line, words", WRONG if EXHAUSTIVE else WRONG[::3])
