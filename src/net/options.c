@@ -169,30 +169,30 @@ static int listen_somewhere(trv_net_t *net, const trv_net_options_t *options, tr
 
 /* Encodes the broadcast of rank 0: code, port, key, and its address or its error message. */
 static void encode_address(const trv_net_t *net, int code, const trv_bootstrap_options_t *bootstrap, const char *text,
-                           char said[BOOTSTRAP_BYTES])
+                           char record[BOOTSTRAP_BYTES])
 {
-    size_t used = (size_t)snprintf(said, BOOTSTRAP_BYTES, "%d %d ", code,
+    size_t used = (size_t)snprintf(record, BOOTSTRAP_BYTES, "%d %d ", code,
                                    code == TRV_OK ? trv_bootstrap_port(net->bootstrap) : 0);
     for (int i = 0; i < TRV_SHA256_BYTES; i++)
-        used += (size_t)snprintf(said + used, BOOTSTRAP_BYTES - used, "%02x", bootstrap->secret[i]);
-    snprintf(said + used, BOOTSTRAP_BYTES - used, " %s", text);
+        used += (size_t)snprintf(record + used, BOOTSTRAP_BYTES - used, "%02x", bootstrap->secret[i]);
+    snprintf(record + used, BOOTSTRAP_BYTES - used, " %s", text);
 }
 
-static int decode_address(char said[BOOTSTRAP_BYTES], trv_bootstrap_options_t *bootstrap, char address[256])
+static int decode_address(char record[BOOTSTRAP_BYTES], trv_bootstrap_options_t *bootstrap, char address[256])
 {
     char key[2 * TRV_SHA256_BYTES + 1];
     int at = 0, rc = TRV_OK;
-    said[BOOTSTRAP_BYTES - 1] = '\0';
-    if (sscanf(said, "%d %d %64[0-9a-f] %n", &rc, &bootstrap->port, key, &at) != 3 || at == 0 ||
-        strlen(key) != 2 * TRV_SHA256_BYTES || (rc == TRV_OK && strlen(said + at) >= 256))
+    record[BOOTSTRAP_BYTES - 1] = '\0';
+    if (sscanf(record, "%d %d %64[0-9a-f] %n", &rc, &bootstrap->port, key, &at) != 3 || at == 0 ||
+        strlen(key) != 2 * TRV_SHA256_BYTES || (rc == TRV_OK && strlen(record + at) >= 256))
         return trv_fail(TRV_ERR_INVALID, "what rank 0 says of where to meet arrived corrupted");
     if (rc < 0)
-        return trv_fail(rc, "%s", said + at);
+        return trv_fail(rc, "%s", record + at);
     for (int i = 0; i < TRV_SHA256_BYTES; i++) {
         const char two[3] = {key[2 * i], key[2 * i + 1], '\0'};
         bootstrap->secret[i] = (uint8_t)strtoul(two, NULL, 16);
     }
-    snprintf(address, 256, "%s", said + at);
+    snprintf(address, 256, "%s", record + at);
     return TRV_OK;
 }
 
@@ -202,18 +202,18 @@ static int decode_address(char said[BOOTSTRAP_BYTES], trv_bootstrap_options_t *b
 static int meet_by_callback(trv_net_t *net, const trv_net_options_t *options, trv_bootstrap_options_t *bootstrap,
                             char address[256], bool counted, int rc)
 {
-    char said[BOOTSTRAP_BYTES] = "", own[TRV_REASON_MAX];
+    char record[BOOTSTRAP_BYTES] = "", own[TRV_REASON_MAX];
     if (rc == TRV_OK && net->rank == 0)
         rc = listen_somewhere(net, options, bootstrap, address);
     snprintf(own, sizeof own, "%s%s", net->rank == 0 ? "rank 0: " : "", rc < 0 ? trv_last_error() : "");
     if (net->rank == 0 || rc < 0)
-        encode_address(net, rc, bootstrap, rc < 0 ? own : address, said);
-    const int met = options->meet(options->meet_context, said, sizeof said);
+        encode_address(net, rc, bootstrap, rc < 0 ? own : address, record);
+    const int met = options->meet(options->meet_context, record, sizeof record);
     if (met < 0)
         return met;
     if (net->rank == 0)
         return rc < 0 ? trv_fail(rc, "%s", own) : TRV_OK;
-    const int heard = decode_address(said, bootstrap, address);
+    const int heard = decode_address(record, bootstrap, address);
     if (heard < 0)
         return heard;
     const int opened = counted ? trv_bootstrap_open(&net->bootstrap, bootstrap) : TRV_OK;

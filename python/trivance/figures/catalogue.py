@@ -132,10 +132,10 @@ STUDIES = (
           "Trivance has fewer steps, each of which depends on one rank more. No advantage turns round.",
           "jitter", ("0", "0.2"), ("8", "8x8", "27x27"), ("trivance-b", "swing-b", "bucket"), (128 * K, 2 * M), 0.0),
     Study("One slow link",
-          "One directed link has half the bandwidth (`--slow-link=0:+0:2x`). What delays one message of Trivance delays "
-          "the joint reduction of its receiver and all that follows; of Swing's mirrored streams it delays the one that "
-          "uses the link, and the vector is complete when both are. Trivance loses more of its time than Swing, most on "
-          "the ring, and stays ahead on the tori; Bucket, whose messages are short, loses least.",
+          "One directed link has half the bandwidth (`--slow-link=0:+0:2x`). A delay of one message of Trivance "
+          "delays the joint reduction of its receiver and all that follows; of Swing's mirrored streams it delays the "
+          "one that uses the link, and the vector is complete when both are. Trivance loses more of its time than "
+          "Swing, most on the ring, and stays ahead on the tori; Bucket, whose messages are short, loses least.",
           "slow-link", ("none", "0:+0:2x"), ("8", "8x8", "27x27"), ("trivance-b", "swing-b", "bucket"),
           (128 * K, 2 * M), 0.0),
 )

@@ -63,12 +63,12 @@ static void parser_add(void *context, const cli_option_t *option)
     parser->option[parser->options++] = option;
 }
 
-static const cli_option_t *parser_find(const parser_t *parser, int told)
+static const cli_option_t *parser_find(const parser_t *parser, int result)
 {
-    if (told >= LONG)
-        return parser->option[told - LONG];
+    if (result >= LONG)
+        return parser->option[result - LONG];
     for (int i = 0; i < parser->options; i++)
-        if (letter_of(parser->option[i]) == told)
+        if (letter_of(parser->option[i]) == result)
             return parser->option[i];
     return NULL;
 }
@@ -88,9 +88,9 @@ static void refuse_unknown(const char *command, const char *text, const parser_t
         cli_bad(command, "there is no option '%.40s'; `trivance %s --help` lists them", bare, command);
 }
 
-/* Reports an option that getopt_long rejected: `told` is its result, ':' or '?'; `before` is the value of optind
+/* Reports an option that getopt_long rejected: `result` is ':' or '?'; `before` is the value of optind
  * before the call. */
-static int refuse_syntax(const char *command, char **argv, int told, int before, const parser_t *parser)
+static int refuse_syntax(const char *command, char **argv, int result, int before, const parser_t *parser)
 {
     const char *text = argv[optind > before ? optind - 1 : optind];
     const char short_text[3] = {'-', (char)optopt, '\0'};
@@ -98,7 +98,7 @@ static int refuse_syntax(const char *command, char **argv, int told, int before,
     if (!text)
         text = "";
     const bool is_name = strncmp(text, "--", 2) == 0;
-    if (told == ':')
+    if (result == ':')
         return cli_bad(command, "the option %.40s needs a value; `trivance %s --help` shows an example", text, command);
     if (known && is_name)
         return cli_bad(command, "the option --%s takes no value", known->name);
@@ -261,14 +261,14 @@ int cli_read_options(const cli_command_t *command, int argc, char **argv, int (*
                      void *options)
 {
     parser_t parser = {.shorts = ""};
-    int told, before = optind;
+    int result, before = optind;
     strcpy(parser.shorts, command->passes_on ? "+:" : ":");
     cli_each_option(command, parser_add, &parser);
     opterr = 0;
-    while (before = optind, (told = getopt_long(argc, argv, parser.shorts, parser.longs, NULL)) != -1) {
-        if (told == '?' || told == ':')
-            return refuse_syntax(command->name, argv, told, before, &parser);
-        const cli_option_t *option = parser_find(&parser, told);
+    while (before = optind, (result = getopt_long(argc, argv, parser.shorts, parser.longs, NULL)) != -1) {
+        if (result == '?' || result == ':')
+            return refuse_syntax(command->name, argv, result, before, &parser);
+        const cli_option_t *option = parser_find(&parser, result);
         if (option == &help_option) {
             cli_print_help(command, stdout);
             return CLI_OK;

@@ -147,7 +147,7 @@ static int run(trv_mpi_decision_t *decision, const trv_mpi_call_t *call, trv_mpi
 
 /* The slow path: validates the arguments, and finds or makes the decision. Return value and *code are those of
  * trv_mpi_dispatch. */
-static bool serve_new(const trv_mpi_call_t *call, trv_mpi_state_t *state, int *code)
+static bool dispatch_checked(const trv_mpi_call_t *call, trv_mpi_state_t *state, int *code)
 {
     trv_mpi_arguments_t arguments = {.collective = call->gather ? TRV_ALLGATHER : call->reduction->collective};
     bool plain = true;
@@ -196,7 +196,7 @@ bool trv_mpi_dispatch(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
         !trv_mpi_settings()->check)
         decision = trv_mpi_decision_find(state, reduction);
     if (!decision || !decision->spec.schedule)
-        return serve_new(call, state, code);
+        return dispatch_checked(call, state, code);
     *code = run(decision, call, state, (size_t)reduction->count, reduction->datatype, reduction->op, true);
     return true;
 }

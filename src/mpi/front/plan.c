@@ -171,7 +171,7 @@ static int create_checked(trv_mpi_state_t *state, const trv_mpi_arguments_t *arg
     return code == MPI_SUCCESS ? create_on(state, arguments, comm, plan) : code;
 }
 
-static int want_gathered(const trv_mpi_reduction_t *reduction, trv_mpi_arguments_t *arguments)
+static int gather_arguments(const trv_mpi_reduction_t *reduction, trv_mpi_arguments_t *arguments)
 {
     size_t size = 0, bytes = 0;
     int code = trv_mpi_contiguous(reduction->datatype, &size);
@@ -200,7 +200,7 @@ static int create(const trv_mpi_reduction_t *reduction, MPI_Comm comm, TRV_Plan 
     int code = trv_mpi_state_find(comm, &state);
     if (code != MPI_SUCCESS)
         return code;
-    code = !trv_collective_shape(reduction->collective)->reduces ? want_gathered(reduction, &arguments)
+    code = !trv_collective_shape(reduction->collective)->reduces ? gather_arguments(reduction, &arguments)
                                                                  : trv_mpi_arguments(reduction, &arguments);
     return create_checked(state, &arguments, comm, code, plan);
 }
@@ -262,7 +262,7 @@ int TRV_Plan_create(const trv_schedule_t *schedule, MPI_Count count, MPI_Datatyp
     int code = trv_mpi_state_find(comm, &state);
     if (code != MPI_SUCCESS)
         return code;
-    code = !trv_collective_shape(arguments.collective)->reduces ? want_gathered(&reduction, &arguments)
+    code = !trv_collective_shape(arguments.collective)->reduces ? gather_arguments(&reduction, &arguments)
                                                                 : trv_mpi_arguments(&reduction, &arguments);
     arguments.schedule = schedule;
     if (code == MPI_SUCCESS)

@@ -40,7 +40,7 @@ static void choose(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
 /* ---- Preparing --------------------------------------------------------------------------------------------------- */
 
 /* Creates the schedule, and fills in the rank at each of its torus coordinates. TRV_OK or a code of the core. */
-static int make_recipe(trv_mpi_decision_t *made, const trv_mpi_state_t *state, const broadcast_t *broadcast)
+static int make_spec(trv_mpi_decision_t *made, const trv_mpi_state_t *state, const broadcast_t *broadcast)
 {
     const trv_decision_t *decision = &broadcast->decision;
     const trv_mpi_config_t *config = &state->config;
@@ -83,7 +83,7 @@ static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_argumen
         return NULL;
     }
     if (!*decision->algorithm ||
-        (make_recipe(made, state, broadcast) == TRV_OK && trv_mpi_decision_prepare(made, state) == TRV_OK))
+        (make_spec(made, state, broadcast) == TRV_OK && trv_mpi_decision_prepare(made, state) == TRV_OK))
         return made;
     trv_mpi_decision_release(made);
     return NULL;
