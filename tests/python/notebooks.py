@@ -5,6 +5,7 @@ missing. Usage: notebooks.py NOTEBOOK… [--mend]; --mend writes the outputs int
 import importlib.util
 import os
 import sys
+import tempfile
 
 USED = ("nbclient", "nbformat", "ipykernel", "pandas", "matplotlib", "networkx")
 BYTES_MAX = 150_000
@@ -13,8 +14,16 @@ missing = [name for name in USED if importlib.util.find_spec(name) is None]
 if missing:
     print(f"skipped: {', '.join(missing)} not installed; `scripts/dependencies.sh check-all` installs what is missing")
     sys.exit(77)
+import jupyter_client  # noqa: E402
 import nbclient  # noqa: E402
 import nbformat  # noqa: E402
+
+
+def execute(notebook, directory):
+    """Run all cells. The kernel listens on sockets in a directory: a free TCP port may be taken between its choice and its use."""
+    kernel = jupyter_client.AsyncKernelManager(kernel_name="python3", transport="ipc",
+                                               connection_file=os.path.join(directory, "kernel.json"))
+    nbclient.NotebookClient(notebook, km=kernel, timeout=300).execute()
 
 
 def main():
@@ -23,7 +32,8 @@ def main():
         if path == "--mend":
             continue
         notebook = nbformat.read(path, as_version=4)
-        nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+        with tempfile.TemporaryDirectory() as directory:
+            execute(notebook, directory)
         for cell in notebook.cells:
             cell.metadata.pop("execution", None)
         assert not any(output.get("name") == "stderr" for cell in notebook.cells for output in cell.get("outputs", ())), path
