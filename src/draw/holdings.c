@@ -139,7 +139,7 @@ int trv_progress_create(trv_progress_t *progress, const trv_schedule_t *schedule
     progress->columns = units == 1 || units % v->ranks == 0 ? v->ranks : (int)(units / trv_schedule_halves(schedule));
     progress->full = units > 1 ? (float)v->ranks : 1;
     if ((double)v->ranks * v->registers * (double)units * v->steps > (double)BYTES_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "the schedule is too large to show who holds what");
+        return trv_fail(TRV_ERR_UNSUPPORTED, "the schedule is too large to show the data held by each rank");
     v->tolerant = true;
     h.row = (size_t)v->registers * (size_t)units;
     h.cells = (size_t)v->ranks * h.row;

@@ -126,7 +126,7 @@ static bool is_free(const tracks_t *tracks, const trv_segment_t *segment, int tr
     return true;
 }
 
-static int take_track(tracks_t *tracks, trv_segment_t *segment)
+static int assign_track(tracks_t *tracks, trv_segment_t *segment)
 {
     int track = 0;
     while (track < tracks->count && !is_free(tracks, segment, track))
@@ -145,7 +145,7 @@ static int take_track(tracks_t *tracks, trv_segment_t *segment)
     return TRV_OK;
 }
 
-static int lay_tracks(const trv_schedule_t *schedule, trv_panel_t *panel)
+static int assign_tracks(const trv_schedule_t *schedule, trv_panel_t *panel)
 {
     const trv_torus_t *torus = trv_schedule_torus(schedule);
     tracks_t tracks = {.torus = torus, .links = (size_t)torus->ranks * (size_t)torus->dims * 2};
@@ -157,10 +157,10 @@ static int lay_tracks(const trv_schedule_t *schedule, trv_panel_t *panel)
         panel->segments += cut_route(schedule, panel, i, panel->segment + panel->segments);
     for (int i = 0; i < panel->segments && !rc; i++) {
         trv_segment_t *segment = &panel->segment[i];
-        int *most = &panel->tracks[segment->dimension][segment->sign < 0];
-        rc = take_track(&tracks, segment);
-        if (!rc && segment->track >= *most)
-            *most = segment->track + 1;
+        int *tracks_max = &panel->tracks[segment->dimension][segment->sign < 0];
+        rc = assign_track(&tracks, segment);
+        if (!rc && segment->track >= *tracks_max)
+            *tracks_max = segment->track + 1;
     }
     free(tracks.taken);
     return rc;
@@ -266,7 +266,7 @@ int trv_picture_create(trv_picture_t *picture, const trv_schedule_t *schedule, c
         }
     }
     for (int i = 0; i < picture->panels && !rc; i++)
-        rc = lay_tracks(schedule, &picture->panel[i]);
+        rc = assign_tracks(schedule, &picture->panel[i]);
     if (rc)
         trv_picture_clear(picture);
     return rc;
@@ -274,7 +274,7 @@ int trv_picture_create(trv_picture_t *picture, const trv_schedule_t *schedule, c
 
 void trv_panel_describe(const trv_picture_t *picture, const trv_panel_t *panel, char *text, int text_size)
 {
-    int active[TRV_DIMS_MAX], least = 0, most = 0, dimension = -1;
+    int active[TRV_DIMS_MAX], hops_min = 0, hops_max = 0, dimension = -1;
     bool several = false;
     for (int i = 0, hops = 0; i < panel->segments; i++) {
         const trv_segment_t *segment = &panel->segment[i];
@@ -283,18 +283,18 @@ void trv_panel_describe(const trv_picture_t *picture, const trv_panel_t *panel, 
         hops += segment->hops;
         if (!segment->last)
             continue;
-        least = least == 0 || hops < least ? hops : least;
-        most = hops > most ? hops : most;
+        hops_min = hops_min == 0 || hops < hops_min ? hops : hops_min;
+        hops_max = hops > hops_max ? hops : hops_max;
         hops = 0;
     }
     text[0] = '\0';
-    if (most == 0)
+    if (hops_max == 0)
         return;
     int used = 0;
     if (!several && trv_active_dimensions(trv_schedule_torus(picture->schedule), active) > 1)
         used = snprintf(text, (size_t)text_size, "dimension %d, ", dimension);
-    if (least == most)
-        snprintf(text + used, (size_t)(text_size - used), "distance %d", most);
+    if (hops_min == hops_max)
+        snprintf(text + used, (size_t)(text_size - used), "distance %d", hops_max);
     else
-        snprintf(text + used, (size_t)(text_size - used), "distance %d to %d", least, most);
+        snprintf(text + used, (size_t)(text_size - used), "distance %d to %d", hops_min, hops_max);
 }

@@ -33,21 +33,21 @@ typedef struct grid {
     double x, y;
 } grid_t;
 
-static int most_tracks(const trv_picture_t *picture, int dimension)
+static int tracks_max(const trv_picture_t *picture, int dimension)
 {
-    int most = 0;
+    int tracks = 0;
     for (int i = 0; i < picture->panels && dimension >= 0; i++)
         for (int sign = 0; sign < 2; sign++)
-            if (picture->panel[i].tracks[dimension][sign] > most)
-                most = picture->panel[i].tracks[dimension][sign];
-    return most;
+            if (picture->panel[i].tracks[dimension][sign] > tracks)
+                tracks = picture->panel[i].tracks[dimension][sign];
+    return tracks;
 }
 
 /* The width and height of an arrow to another layer: its head is clear of the tracks next to the rank. */
 static double slant(const grid_t *grid) { return grid->node + 4; }
 
-/* The distance between ranks, and their size. */
-static double spread(grid_t *grid)
+/* Returns the distance between ranks, and sets their size. */
+static double choose_pitch(grid_t *grid)
 {
     if (grid->dims < 2) {
         grid->node = grid->columns <= 16 ? 10 : grid->columns <= 32 ? 8.5 : grid->columns <= 81 ? 7 : 3;
@@ -68,16 +68,16 @@ static grid_t measure(const trv_picture_t *picture)
     grid.columns = grid.torus->size[x];
     grid.rows = y < 0 ? 1 : grid.torus->size[y];
     grid.layers = grid.dims > 2 ? grid.torus->size[grid.active[0]] : 1;
-    double pitch = spread(&grid);
+    double pitch = choose_pitch(&grid);
     grid.track = grid.dims < 2 ? LINE_TRACK : TRACK;
     if (picture->marks)
         pitch = fmax(pitch, 2 * grid.node + (y < 0 ? LABEL / 2 : LABEL));
     /* Rows of ranks carry the messages of the last dimension, columns those of the one before. */
-    grid.pitch_y = fmax(pitch, 2 * (grid.node + grid.track * (most_tracks(picture, x) + 0.7)) + 14);
-    grid.pitch_x = y < 0 ? pitch : fmax(pitch, 2 * (grid.node + grid.track * (most_tracks(picture, y) + 0.7)) + 14);
+    grid.pitch_y = fmax(pitch, 2 * (grid.node + grid.track * (tracks_max(picture, x) + 0.7)) + 14);
+    grid.pitch_x = y < 0 ? pitch : fmax(pitch, 2 * (grid.node + grid.track * (tracks_max(picture, y) + 0.7)) + 14);
     /* The tracks beside the outermost ranks, and all arrows to other layers, are within the margin. */
-    double beside = grid.track * fmax(most_tracks(picture, x), most_tracks(picture, y)) + EDGE + 1.3;
-    double slanted = grid.dims > 2 ? slant(&grid) + grid.track * most_tracks(picture, grid.active[0]) : 0;
+    double beside = grid.track * fmax(tracks_max(picture, x), tracks_max(picture, y)) + EDGE + 1.3;
+    double slanted = grid.dims > 2 ? slant(&grid) + grid.track * tracks_max(picture, grid.active[0]) : 0;
     grid.margin = fmax(picture->marks ? MARGIN : 20, fmax(beside, slanted));
     grid.margin_x = y < 0 ? MARGIN : grid.margin; /* no link wraps around at the ends of a line */
     grid.across = grid.layers;
@@ -146,8 +146,8 @@ static bool is_horizontal(const grid_t *grid, const trv_segment_t *segment)
 /* The offset of a segment's track from its line of ranks, positive to the right or down. */
 static double offset_of(const grid_t *grid, const trv_segment_t *segment)
 {
-    double away = grid->node + 1 + (segment->track + 0.6) * grid->track;
-    return (is_horizontal(grid, segment) ? -segment->sign : segment->sign) * away;
+    double offset = grid->node + 1 + (segment->track + 0.6) * grid->track;
+    return (is_horizontal(grid, segment) ? -segment->sign : segment->sign) * offset;
 }
 
 /* Draws a segment within a layer: one piece, or several if it wraps around. `before` and `after` are the segments of
@@ -258,11 +258,12 @@ static void draw_marked(FILE *out, const trv_mark_t *mark, const marked_t *at)
 /* Draws the end of a link at a rank, in the direction (step_x, step_y). */
 static void draw_end(FILE *out, const grid_t *grid, const trv_mark_t *mark, int rank, double step_x, double step_y)
 {
-    const double away = grid->node + STUB;
+    const double offset = grid->node + STUB;
     double x, y;
     place(grid, rank, &x, &y);
     draw_marked(out, mark,
-                &(marked_t){x, y, x + step_x * away, y + step_y * away, x + step_x * away, y + step_y * away, false});
+                &(marked_t){x, y, x + step_x * offset, y + step_y * offset, x + step_x * offset, y + step_y * offset,
+                            false});
 }
 
 static void draw_mark(FILE *out, const grid_t *grid, const trv_picture_t *picture, const trv_mark_t *mark)

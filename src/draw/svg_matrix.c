@@ -108,16 +108,16 @@ static double legend_entry(FILE *out, double x, double y, const char *colour, co
 
 void trv_svg_matrix_legend(FILE *out, const trv_progress_t *progress, double x, double y)
 {
-    char few[8], most[8];
+    char few[8], many[8];
     if (!progress->by_block) {
         x += legend_entry(out, x, y, NEW, "contribution (column) that the rank (row) received in the step");
         legend_entry(out, x, y, HELD, "held before");
         return;
     }
     shade(0.12, few);
-    shade(0.75, most);
+    shade(0.75, many);
     x += legend_entry(out, x, y, few, "block (column) at a rank (row), few contributions");
-    x += legend_entry(out, x, y, most, "most");
+    x += legend_entry(out, x, y, many, "most");
     x += legend_entry(out, x, y, NEW, "complete");
-    legend_entry(out, x, y, NONE, "not held, or handed on");
+    legend_entry(out, x, y, NONE, "not held, or passed on");
 }

@@ -136,7 +136,7 @@ static void describe(const sheet_t *sheet, char text[128])
 {
     int used = 0;
     if (sheet->options->rank >= 0)
-        used = snprintf(text, 128, "only what rank %d sends; ", sheet->options->rank);
+        used = snprintf(text, 128, "only messages from rank %d; ", sheet->options->rank);
     snprintf(text + used, (size_t)(128 - used), "%s%s",
              sheet->ring       ? "outside: direction +, inside: direction -"
              : sheet->dims < 2 ? "above: direction +, below: direction -"

@@ -177,20 +177,20 @@ void trv_text_grids(const trv_text_style_t *style, const trv_picture_t *picture,
 {
     grid_t grid = grid_of(trv_schedule_torus(picture->schedule));
     trv_canvas_t *canvas = calloc((size_t)picture->panels + 1, sizeof *canvas);
-    int made = 0;
+    int count = 0;
     for (int i = 0; canvas && i < picture->panels; i++) {
         const trv_panel_t *panel = &picture->panel[i];
         char text[64];
-        if (trv_canvas_create(&canvas[made], panel_width(&grid), 3 + 2 * grid.rows))
+        if (trv_canvas_create(&canvas[count], panel_width(&grid), 3 + 2 * grid.rows))
             break;
         if (panel->first_step == panel->last_step)
             snprintf(text, sizeof text, "step %d, congestion %d", panel->first_step, panel->messages);
         else
             snprintf(text, sizeof text, "steps %d-%d, congestion %d", panel->first_step, panel->last_step,
                      panel->messages);
-        trv_canvas_text(&canvas[made], 1, 0, text);
-        draw_panel(&canvas[made], &grid, picture, panel, rank);
-        made++;
+        trv_canvas_text(&canvas[count], 1, 0, text);
+        draw_panel(&canvas[count], &grid, picture, panel, rank);
+        count++;
     }
-    trv_canvas_print_all(style, canvas, made, INDENT, 4);
+    trv_canvas_print_all(style, canvas, count, INDENT, 4);
 }

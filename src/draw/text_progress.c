@@ -80,14 +80,14 @@ static int draw_matrix(trv_canvas_t *canvas, const trv_progress_t *progress, int
 void trv_text_progress(const trv_text_style_t *style, const trv_picture_t *picture, const trv_progress_t *progress)
 {
     trv_canvas_t *canvas = calloc((size_t)picture->panels + 1, sizeof *canvas);
-    int made = 0, pitch = INDENT + matrix_width(progress, 2) <= style->width_max ? 2 : 1;
+    int count = 0, pitch = INDENT + matrix_width(progress, 2) <= style->width_max ? 2 : 1;
     if (canvas && draw_matrix(&canvas[0], progress, pitch, -1, 0) == 0)
-        made = 1;
-    for (int i = 0; made && i < picture->panels; i++) {
+        count = 1;
+    for (int i = 0; count && i < picture->panels; i++) {
         const trv_panel_t *panel = &picture->panel[i];
-        if (draw_matrix(&canvas[made], progress, pitch, panel->first_step, panel->last_step + 1))
+        if (draw_matrix(&canvas[count], progress, pitch, panel->first_step, panel->last_step + 1))
             break;
-        made++;
+        count++;
     }
-    trv_canvas_print_all(style, canvas, made, INDENT, 4);
+    trv_canvas_print_all(style, canvas, count, INDENT, 4);
 }

@@ -152,7 +152,7 @@ static int unexpected(const reader_t *reader, const char *wanted)
                        token->kind == END ? "file" : "line");
     int length = token->length > 40 ? 40 : (int)token->length;
     bool printable = token->start[0] > ' ' && token->start[0] < 127;
-    return fail_at(reader, token->line, "%s was expected, not '%.*s'", wanted, printable ? length : 1,
+    return fail_at(reader, token->line, "expected %s, not '%.*s'", wanted, printable ? length : 1,
                    printable ? token->start : "?");
 }
 
@@ -223,7 +223,7 @@ static int add_label(reader_t *reader, const token_t *name, uint32_t op)
         return rc;
     label_t *label = find_label(reader, reader->rank, name->start, name->length);
     if (label->length > 0)
-        return fail_at(reader, name->line, "the label '%.*s' is already that of line %u",
+        return fail_at(reader, name->line, "the label '%.*s' is already defined in line %u",
                        (int)(name->length > 40 ? 40 : name->length), name->start, reader->goal->op[label->op].line);
     if (name->length > UINT32_MAX)
         return fail_at(reader, name->line, "the label is too long");
@@ -241,11 +241,11 @@ static int read_message(reader_t *reader, trv_goal_op_t *op)
     uint64_t value = 0;
     int rc = number(reader, "a number of bytes", BYTES_MAX, &op->amount);
     if (!rc)
-        rc = expect(reader, "b", "'b' behind the number of bytes");
+        rc = expect(reader, "b", "'b' after the number of bytes");
     if (!rc)
         rc = send ? expect(reader, "to", "'to'") : expect(reader, "from", "'from'");
     if (!rc)
-        rc = number(reader, "the rank of the other side", (uint64_t)reader->goal->ranks - 1, &value);
+        rc = number(reader, "the rank of the peer", (uint64_t)reader->goal->ranks - 1, &value);
     op->peer = (int)value;
     value = 0;
     if (!rc && accept(reader, "tag"))
@@ -271,11 +271,11 @@ static int read_operation(reader_t *reader, const token_t *label)
         rc = read_message(reader, &op);
     }
     if (!rc && accept(reader, "cpu")) {
-        rc = number(reader, "the number of a cpu", 255, &value);
+        rc = number(reader, "a CPU number", 255, &value);
         op.cpu = (int)value;
     }
     if (!rc && op.kind != TRV_GOAL_CALC && accept(reader, "nic")) {
-        rc = number(reader, "the number of a nic", 255, &value);
+        rc = number(reader, "a NIC number", 255, &value);
         op.nic = (int)value;
     }
     if (!rc)
@@ -301,7 +301,7 @@ static int find_operation(const reader_t *reader, const token_t *name, uint32_t 
 }
 
 /* Reads "a requires b" or "a irequires b" after its first word. */
-static int read_need(reader_t *reader, const token_t *name)
+static int read_dependency(reader_t *reader, const token_t *name)
 {
     trv_goal_t *goal = reader->goal;
     trv_goal_need_t need = {.start = is(&reader->token, "irequires")};
@@ -338,7 +338,7 @@ static int read_statement(reader_t *reader)
     if (accept(reader, ":"))
         return read_operation(reader, &name);
     if (is(&reader->token, "requires") || is(&reader->token, "irequires"))
-        return read_need(reader, &name);
+        return read_dependency(reader, &name);
     return unexpected(reader, "':', requires or irequires");
 }
 
@@ -354,10 +354,10 @@ static int read_rank(reader_t *reader)
     uint32_t line = reader->token.line;
     int rc = expect(reader, "rank", "'rank' and its number");
     if (!rc)
-        rc = number(reader, "the number of a rank", (uint64_t)reader->goal->ranks - 1, &rank);
+        rc = number(reader, "a rank number", (uint64_t)reader->goal->ranks - 1, &rank);
     if (!rc && rank != (uint64_t)reader->rank)
-        return fail_at(reader, line, "rank %d was expected, not rank %llu; ranks stand in ascending order",
-                       reader->rank, (unsigned long long)rank);
+        return fail_at(reader, line, "expected rank %d, not rank %llu; ranks must be in ascending order", reader->rank,
+                       (unsigned long long)rank);
     if (!rc)
         rc = expect(reader, "{", "'{'");
     for (skip_lines(reader); !rc && !accept(reader, "}"); skip_lines(reader))
@@ -375,7 +375,7 @@ static int read_program(reader_t *reader)
     if (!rc)
         rc = number(reader, "the number of ranks", 1 << 30, &ranks);
     if (!rc && ranks == 0)
-        return fail_at(reader, reader->token.line, "a program has at least 1 rank");
+        return fail_at(reader, reader->token.line, "the number of ranks must be at least 1");
     reader->goal->ranks = (int)ranks;
     for (skip_lines(reader); !rc && reader->token.kind != END && reader->rank < (int)ranks; skip_lines(reader))
         rc = read_rank(reader);

@@ -37,7 +37,7 @@ typedef struct writer {
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
 /* Counts the messages to or from this peer among the first `count`. */
-static int with_peer(const trv_message_t *message, int count, int peer)
+static int count_with_peer(const trv_message_t *message, int count, int peer)
 {
     int number = 0;
     for (int i = 0; i < count; i++)
@@ -59,18 +59,18 @@ static int measure(writer_t *writer)
                 rc = trv_schedule_step(s, rank, stream, step, &writer->step);
                 messages += writer->step.sends + writer->step.receives;
                 for (int i = 0; i < writer->step.sends; i++) {
-                    int number = with_peer(writer->step.send, i + 1, writer->step.send[i].peer);
+                    int number = count_with_peer(writer->step.send, i + 1, writer->step.send[i].peer);
                     if (number > writer->multiplicity)
                         writer->multiplicity = number;
                 }
                 if (!rc && messages > MESSAGES_MAX)
-                    rc = trv_fail(TRV_ERR_UNSUPPORTED, "the schedule has too many messages for GOAL; up to 2^26 are "
+                    rc = trv_fail(TRV_ERR_UNSUPPORTED, "the schedule has too many messages for GOAL: at most 2^26 are "
                                                        "written");
             }
     }
     int64_t tags = (int64_t)trv_schedule_streams(s) * trv_schedule_steps(s) * writer->multiplicity;
     if (!rc && tags > UINT32_MAX)
-        rc = trv_fail(TRV_ERR_UNSUPPORTED, "the schedule has too many steps for GOAL, whose tags end at 2^32");
+        rc = trv_fail(TRV_ERR_UNSUPPORTED, "the schedule has too many steps for GOAL, in which tags are below 2^32");
     return rc;
 }
 
@@ -80,7 +80,7 @@ static void put_message(writer_t *writer, int stream, int step, bool send, int i
 {
     const trv_message_t *list = send ? writer->step.send : writer->step.receive, *m = &list[index];
     uint64_t tag = (uint64_t)stream * (uint64_t)trv_schedule_steps(writer->schedule) + (uint64_t)step;
-    tag = tag * (uint64_t)writer->multiplicity + (uint64_t)with_peer(list, index, m->peer);
+    tag = tag * (uint64_t)writer->multiplicity + (uint64_t)count_with_peer(list, index, m->peer);
     fprintf(writer->out, "%c%d_%d_%d: %s %" PRIu64 "b %s %d tag %" PRIu64, send ? 's' : 'r', stream, step, index,
             send ? "send" : "recv", trv_message_bytes(writer->schedule, stream, m, writer->vector_bytes),
             send ? "to" : "from", m->peer, tag);
@@ -148,7 +148,7 @@ int trv_goal_file_write(const trv_schedule_t *schedule, uint64_t vector_bytes, d
                         FILE *out)
 {
     if (!(alpha_ns >= 0 && alpha_ns <= TRV_TIME_MAX_NS))
-        return trv_fail(TRV_ERR_ARGUMENT, "alpha is %g ns; it is a time from 0 to an hour, for example 1.5us",
+        return trv_fail(TRV_ERR_ARGUMENT, "alpha is %g ns: expected a time from 0 to 1 hour, for example 1.5us",
                         alpha_ns);
     writer_t writer = {schedule, vector_bytes, (int64_t)(alpha_ns + 0.5), 1, part, out, TRV_STEP_INIT};
     const trv_torus_t *torus = trv_schedule_torus(schedule);

@@ -28,16 +28,16 @@ typedef struct lowering {
     int32_t *bound;   /* [rank][register][unit]: the cell that contains it; -1: its home */
     int32_t **access; /* [rank][cell]: time of the rank's last use, in the units of `known` */
     int64_t *access_capacity;
-    int32_t *known;  /* [a][b]: progress of b that a can infer: 2k: b has sent its messages of step k; 2k + 1: b has
+    int32_t *known; /* [a][b]: progress of b that a can infer: 2k: b has sent its messages of step k; 2k + 1: b has
                         finished step k; -1: b has started */
-    int32_t *knew;   /* the same before this step's messages */
-    trv_step_t *now; /* of every rank */
-    int64_t *unit;   /* the units of a part */
+    int32_t *known_before; /* the same before this step's messages */
+    trv_step_t *now;       /* of every rank */
+    int64_t *unit;         /* the units of a part */
 } lowering_t;
 
 /* ---- Cells ------------------------------------------------------------------------------------------------------- */
 
-static size_t place(const lowering_t *l, int rank, int reg, int64_t unit)
+static size_t register_index(const lowering_t *l, int rank, int reg, int64_t unit)
 {
     return ((size_t)rank * (size_t)l->registers + (size_t)reg) * (size_t)l->units + (size_t)unit;
 }
@@ -51,7 +51,7 @@ int64_t trv_low_scratch(trv_lowered_t *lowered, int rank, int64_t count)
 /* Returns the home of a register's unit. Units are in the order of the slice. */
 static int32_t home_of(lowering_t *l, int rank, int reg, int64_t unit)
 {
-    int32_t *home = &l->home[place(l, rank, reg, 0)];
+    int32_t *home = &l->home[register_index(l, rank, reg, 0)];
     if (home[unit] < 0) {
         int64_t first = trv_low_scratch(l->out, rank, l->units);
         for (int64_t u = 0; u < l->units; u++)
@@ -62,7 +62,7 @@ static int32_t home_of(lowering_t *l, int rank, int reg, int64_t unit)
 
 static int32_t cell_of(lowering_t *l, int rank, int reg, int64_t unit)
 {
-    int32_t bound = l->bound[place(l, rank, reg, unit)];
+    int32_t bound = l->bound[register_index(l, rank, reg, unit)];
     return bound >= 0 ? bound : home_of(l, rank, reg, unit);
 }
 
@@ -84,7 +84,7 @@ static int32_t *access_to(lowering_t *l, int rank, int32_t cell)
     return &l->access[rank][cell];
 }
 
-static int use(lowering_t *l, int rank, const int32_t *cell, int64_t count, int32_t time)
+static int record_use(lowering_t *l, int rank, const int32_t *cell, int64_t count, int32_t time)
 {
     for (int64_t i = 0; i < count; i++) {
         int32_t *access = access_to(l, rank, cell[i]);
@@ -134,10 +134,10 @@ int64_t trv_low_run(const trv_lowered_t *lowered, const trv_low_op_t *op, int64_
 
 /* ---- Messages ---------------------------------------------------------------------------------------------------- */
 
-typedef struct half { /* one side of a message */
+typedef struct side { /* one side of a message */
     const trv_message_t *message;
     int rank;
-} half_t;
+} side_t;
 
 /* Returns the register and unit of cell `index` of a part, whose units are in the order of chunks. */
 static void locate(const lowering_t *l, const trv_part_t *part, int64_t index, int *reg, int64_t *unit)
@@ -164,31 +164,31 @@ static void list_part(const lowering_t *l, const trv_part_t *part)
         }
 }
 
-static void fill_half(lowering_t *l, const half_t *half, bool homes, int32_t *cell)
+static void list_side_cells(lowering_t *l, const side_t *side, bool homes, int32_t *cell)
 {
-    for (int p = 0; p < half->message->parts; p++) {
-        const trv_part_t *part = &half->message->part[p];
+    for (int p = 0; p < side->message->parts; p++) {
+        const trv_part_t *part = &side->message->part[p];
         int64_t count = part_cells(l, part), unit;
         int reg;
         list_part(l, part);
         for (int64_t i = 0; i < count; i++) {
             locate(l, part, i, &reg, &unit);
-            *cell++ = homes ? home_of(l, half->rank, reg, unit) : cell_of(l, half->rank, reg, unit);
+            *cell++ = homes ? home_of(l, side->rank, reg, unit) : cell_of(l, side->rank, reg, unit);
         }
     }
 }
 
 /* Binds the receiver's registers to the cells to which the message was written. */
-static void bind_half(lowering_t *l, const half_t *half, const int32_t *cell)
+static void bind_side(lowering_t *l, const side_t *side, const int32_t *cell)
 {
-    for (int p = 0; p < half->message->parts; p++) {
-        const trv_part_t *part = &half->message->part[p];
+    for (int p = 0; p < side->message->parts; p++) {
+        const trv_part_t *part = &side->message->part[p];
         int64_t count = part_cells(l, part), unit;
         int reg;
         list_part(l, part);
         for (int64_t i = 0; i < count; i++) {
             locate(l, part, i, &reg, &unit);
-            l->bound[place(l, half->rank, reg, unit)] = *cell++;
+            l->bound[register_index(l, side->rank, reg, unit)] = *cell++;
         }
     }
 }
@@ -196,7 +196,7 @@ static void bind_half(lowering_t *l, const half_t *half, const int32_t *cell)
 /* Whether the sender can infer that the receiver has finished using these cells. */
 static int is_free(lowering_t *l, int sender, int receiver, const int32_t *cell, int64_t count)
 {
-    int32_t known = l->knew[sender * l->ranks + receiver];
+    int32_t known = l->known_before[sender * l->ranks + receiver];
     for (int64_t i = 0; i < count; i++) {
         const int32_t *access = access_to(l, receiver, cell[i]);
         if (!access)
@@ -226,14 +226,14 @@ static int add_send(lowering_t *l, int rank, int index)
     trv_low_op_t *op;
     if (!same_parts(send, trv_other_side(l->now, l->ranks, rank, true, index)))
         return trv_fail(TRV_ERR_INVALID,
-                        "in step %d of stream %d rank %d does not receive what rank %d sends it; "
+                        "in step %d of stream %d rank %d does not receive the message that rank %d sends to it; "
                         "verify the schedule first",
                         l->step, l->stream, send->peer, rank);
     int rc = append(l, rank, TRV_LOW_SEND, send->peer, 1, count, &op);
     if (rc)
         return rc;
-    fill_half(l, &(half_t){send, rank}, false, cells(l, op, 0));
-    return use(l, rank, cells(l, op, 0), count, 2 * l->step);
+    list_side_cells(l, &(side_t){send, rank}, false, cells(l, op, 0));
+    return record_use(l, rank, cells(l, op, 0), count, 2 * l->step);
 }
 
 /* Appends the receiver's side of operation `number` of the rank, its index-th send of this step, and sets the cells
@@ -241,7 +241,7 @@ static int add_send(lowering_t *l, int rank, int index)
 static int add_receive(lowering_t *l, int rank, int index, int64_t number)
 {
     int peer = l->now[rank].send[index].peer, homes_free = 1;
-    half_t half = {trv_other_side(l->now, l->ranks, rank, true, index), peer};
+    side_t side = {trv_other_side(l->now, l->ranks, rank, true, index), peer};
     int64_t count = l->out->rank[rank].op[number].count;
     trv_low_op_t *op;
     /* NOLINTNEXTLINE(readability-suspicious-call-argument): from the peer's point of view */
@@ -250,7 +250,7 @@ static int add_receive(lowering_t *l, int rank, int index, int64_t number)
         return rc;
     const trv_low_op_t *send = &l->out->rank[rank].op[number];
     int32_t *to = cells(l, op, -1);
-    fill_half(l, &half, true, to);
+    list_side_cells(l, &side, true, to);
     if (l->one_sided && (homes_free = is_free(l, rank, peer, to, count)) == 0) {
         int64_t first = trv_low_scratch(l->out, peer, count);
         for (int64_t i = 0; i < count; i++)
@@ -260,8 +260,8 @@ static int add_receive(lowering_t *l, int rank, int index, int64_t number)
         return homes_free;
     memcpy(cells(l, op, 0), cells(l, send, 0), (size_t)count * sizeof *to);
     memcpy(cells(l, send, -1), to, (size_t)count * sizeof *to);
-    bind_half(l, &half, to);
-    return use(l, peer, to, count, 2 * l->step + 1);
+    bind_side(l, &side, to);
+    return record_use(l, peer, to, count, 2 * l->step + 1);
 }
 
 /* Appends all messages of the step, and updates `known` by them. */
@@ -269,7 +269,7 @@ static int add_messages(lowering_t *l, int64_t *first)
 {
     size_t pairs = (size_t)l->ranks * (size_t)l->ranks;
     int rc = TRV_OK;
-    memcpy(l->knew, l->known, pairs * sizeof *l->known);
+    memcpy(l->known_before, l->known, pairs * sizeof *l->known);
     for (int rank = 0; rank < l->ranks && !rc; rank++) {
         first[rank] = l->out->rank[rank].ops;
         for (int i = 0; i < l->now[rank].sends && !rc; i++)
@@ -278,7 +278,7 @@ static int add_messages(lowering_t *l, int64_t *first)
     for (int rank = 0; rank < l->ranks && !rc; rank++)
         for (int i = 0; i < l->now[rank].sends && !rc; i++) {
             int32_t *known = &l->known[l->now[rank].send[i].peer * l->ranks];
-            trv_clock_join(known, &l->knew[rank * l->ranks], l->ranks);
+            trv_clock_join(known, &l->known_before[rank * l->ranks], l->ranks);
             known[rank] = 2 * l->step;
             rc = add_receive(l, rank, i, first[rank] + i);
         }
@@ -306,18 +306,18 @@ static int add_combine(lowering_t *l, int rank, const trv_combine_t *combine)
     for (int64_t i = 0; i < count; i++) {
         int32_t home = home_of(l, rank, combine->dst, l->unit[i]);
         cells(l, op, -1)[i] = home;
-        l->bound[place(l, rank, combine->dst, l->unit[i])] = home;
+        l->bound[register_index(l, rank, combine->dst, l->unit[i])] = home;
     }
-    return use(l, rank, cells(l, op, -1), (combine->sources + 1) * count, 2 * l->step + 1);
+    return record_use(l, rank, cells(l, op, -1), (combine->sources + 1) * count, 2 * l->step + 1);
 }
 
 /* Appends copies into the vector of those result units that are in other cells. */
-static int add_last_copies(lowering_t *l, int rank)
+static int add_result_copies(lowering_t *l, int rank)
 {
     const bool own_only = !trv_schedule_shape(l->schedule)->all_after;
     int64_t count = 0;
     for (int64_t u = 0; u < l->units; u++) {
-        int32_t bound = l->bound[place(l, rank, 0, u)];
+        int32_t bound = l->bound[register_index(l, rank, 0, u)];
         if (bound >= 0 && bound != l->chunk[u] && (!own_only || trv_schedule_owner(l->schedule, u) == rank))
             l->unit[count++] = u;
     }
@@ -325,7 +325,7 @@ static int add_last_copies(lowering_t *l, int rank)
     int rc = count > 0 ? append(l, rank, TRV_LOW_REDUCE, -1, 1, count, &op) : TRV_OK;
     for (int64_t i = 0; i < count && !rc; i++) {
         cells(l, op, -1)[i] = l->chunk[l->unit[i]];
-        cells(l, op, 0)[i] = l->bound[place(l, rank, 0, l->unit[i])];
+        cells(l, op, 0)[i] = l->bound[register_index(l, rank, 0, l->unit[i])];
     }
     return rc;
 }
@@ -351,7 +351,7 @@ static void begin_stream(lowering_t *l)
     for (int64_t u = 0; u < l->units; u++) {
         l->chunk[u] = chunk_of(l, u);
         for (int rank = 0; rank < l->ranks; rank++)
-            l->home[place(l, rank, 0, u)] = l->chunk[u];
+            l->home[register_index(l, rank, 0, u)] = l->chunk[u];
     }
 }
 
@@ -370,7 +370,7 @@ static int lower_stream(lowering_t *l)
                 rc = add_combine(l, rank, &l->now[rank].combine[i]);
     }
     for (int rank = 0; rank < l->ranks && !rc; rank++)
-        rc = add_last_copies(l, rank);
+        rc = add_result_copies(l, rank);
     return rc;
 }
 
@@ -382,7 +382,8 @@ static int check(const trv_schedule_t *s)
     int64_t units = trv_schedule_units(s);
     double bound = (double)ranks * streams * trv_schedule_registers(s) * (double)units;
     if (ranks > RANKS_MAX || bound > (double)BOUND_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "%s on %d ranks is too large for this format; up to %d ranks are written",
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "%s on %d ranks is too large for this format: at most %d ranks are written",
                         trv_schedule_name(s), ranks, RANKS_MAX);
     if (trv_schedule_weights(s, streams) != (int64_t)streams * trv_schedule_weight(s, 0))
         return trv_fail(TRV_ERR_UNSUPPORTED,
@@ -407,10 +408,10 @@ static int allocate(lowering_t *l)
     l->access = calloc(ranks, sizeof *l->access);
     l->access_capacity = calloc(ranks, sizeof *l->access_capacity);
     l->known = malloc(ranks * ranks * sizeof *l->known);
-    l->knew = malloc(ranks * ranks * sizeof *l->knew);
+    l->known_before = malloc(ranks * ranks * sizeof *l->known_before);
     l->unit = malloc((units > registers ? units : registers) * sizeof *l->unit);
     if (!l->out->rank || !l->now || !l->chunk || !l->home || !l->bound || !l->access || !l->access_capacity ||
-        !l->known || !l->knew || !l->unit)
+        !l->known || !l->known_before || !l->unit)
         return trv_fail_memory();
     for (size_t r = 0; r < ranks; r++) {
         l->out->rank[r].cells = l->out->chunks;
@@ -434,7 +435,7 @@ static void release(lowering_t *l)
     free(l->access);
     free(l->access_capacity);
     free(l->known);
-    free(l->knew);
+    free(l->known_before);
     free(l->unit);
 }
 

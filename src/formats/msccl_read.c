@@ -43,8 +43,7 @@ static int read_kind(const reader_t *reader, const xml_tag_t *tag, int *actions)
             *actions = kind[i].actions;
             return TRV_OK;
         }
-    return trv_xml_fail(&reader->xml,
-                        "a step's type is '%.20s'; known here are s, r, cpy, re, rcs, rrc, rrs, rrcs and nop",
+    return trv_xml_fail(&reader->xml, "unknown step type '%.20s': expected s, r, cpy, re, rcs, rrc, rrs, rrcs or nop",
                         type ? type : "");
 }
 
@@ -62,7 +61,7 @@ static int read_buffer(const reader_t *reader, const xml_tag_t *tag, const char 
 {
     const char *text = trv_xml_text(tag, key);
     if (!text || !*text || !strchr("ios", *text) || text[1])
-        return trv_xml_fail(&reader->xml, "%s is '%.20s'; buffers are i (input), o (output) and s (scratch)", key,
+        return trv_xml_fail(&reader->xml, "%s is '%.20s': expected i (input), o (output) or s (scratch)", key,
                             text ? text : "");
     *buffer = *text;
     return TRV_OK;
@@ -76,7 +75,7 @@ static int read_step(reader_t *reader, const xml_tag_t *tag)
     const int number = program->block[program->blocks - 1].ops;
     int read = 0, waited = 0, rc;
     if (strcmp(tag->name, "step") != 0 || !tag->empty)
-        return trv_xml_fail(&reader->xml, "a threadblock has <step …/> only, not <%.40s>", tag->name);
+        return trv_xml_fail(&reader->xml, "unexpected <%.40s> in a threadblock: expected <step …/>", tag->name);
     rc = trv_xml_integer(&reader->xml, tag, "s", number, number, &read);
     rc = rc ? rc : read_kind(reader, tag, &op.actions);
     rc = rc ? rc : trv_xml_integer(&reader->xml, tag, "depid", -1, BLOCKS_MAX, &op.wait_block);
@@ -107,7 +106,7 @@ static int read_block(reader_t *reader, const xml_tag_t *head)
     xml_tag_t tag;
     int number = 0, rc, more = 1;
     if (strcmp(head->name, "tb") != 0)
-        return trv_xml_fail(&reader->xml, "a GPU has <tb> only, not <%.40s>", head->name);
+        return trv_xml_fail(&reader->xml, "unexpected <%.40s> in a GPU: expected <tb …>", head->name);
     rc = trv_xml_integer(&reader->xml, head, "id", block.number, block.number, &number);
     rc = rc ? rc : trv_xml_integer(&reader->xml, head, "send", -1, program->gpus - 1, &block.send);
     rc = rc ? rc : trv_xml_integer(&reader->xml, head, "recv", -1, program->gpus - 1, &block.receive);
@@ -127,7 +126,9 @@ static int read_gpu(reader_t *reader)
     xml_tag_t head, tag;
     int number = 0, rc = TRV_OK, more = trv_xml_next(&reader->xml, &head);
     if (more <= 0 || head.closing || strcmp(head.name, "gpu") != 0)
-        return more < 0 ? more : trv_xml_fail(&reader->xml, "there are %d <gpu>, and ngpus is %d", gpu, program->gpus);
+        return more < 0
+                   ? more
+                   : trv_xml_fail(&reader->xml, "the file has %d <gpu> elements, but ngpus is %d", gpu, program->gpus);
     program->first_block[gpu] = program->blocks;
     rc = trv_xml_integer(&reader->xml, &head, "id", gpu, gpu, &number);
     rc = rc ? rc : trv_xml_integer(&reader->xml, &head, "s_chunks", 0, CHUNKS_MAX, &program->scratch[gpu]);
@@ -161,7 +162,7 @@ static int read_head(reader_t *reader, xml_tag_t *tag)
     if (rc < 0)
         return rc;
     if (rc == 0 || tag->closing || strcmp(tag->name, "algo") != 0)
-        return trv_xml_fail(&reader->xml, "it is no MSCCL program, which begins with <algo …>");
+        return trv_xml_fail(&reader->xml, "not an MSCCL program: expected <algo …> at the beginning");
     snprintf(program->name, sizeof program->name, "%s", trv_xml_text(tag, "name") ? trv_xml_text(tag, "name") : "");
     trv_make_printable(program->name);
     rc = trv_xml_integer(&reader->xml, tag, "ngpus", 1, TRV_GPUS_MAX, &program->gpus);
@@ -173,8 +174,8 @@ static int read_head(reader_t *reader, xml_tag_t *tag)
     if (!rc && trv_xml_text(tag, "outofplace"))
         rc = trv_xml_integer(&reader->xml, tag, "outofplace", 0, 1, &program->mode[1]);
     if (!rc && program->collective != TRV_ALLREDUCE && program->chunks % program->gpus)
-        rc = trv_xml_fail(&reader->xml, "nchunksperloop is %d, no multiple of the %d GPUs", program->chunks,
-                          program->gpus);
+        rc = trv_xml_fail(&reader->xml, "nchunksperloop is %d, which is not a multiple of the number of GPUs, %d",
+                          program->chunks, program->gpus);
     return rc;
 }
 
@@ -192,9 +193,9 @@ static int read_all(reader_t *reader)
         return rc;
     rc = trv_xml_next(&reader->xml, &tag);
     if (rc >= 0 && (rc == 0 || !tag.closing || strcmp(tag.name, "algo") != 0))
-        rc = trv_xml_fail(&reader->xml, "</algo> is missing behind %d <gpu>", program->gpus);
+        rc = trv_xml_fail(&reader->xml, "</algo> is missing after %d <gpu> elements", program->gpus);
     if (rc > 0 && (rc = trv_xml_next(&reader->xml, &tag)) > 0)
-        rc = trv_xml_fail(&reader->xml, "there is more behind </algo>");
+        rc = trv_xml_fail(&reader->xml, "unexpected element after </algo>");
     return rc;
 }
 

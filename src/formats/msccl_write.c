@@ -29,14 +29,14 @@ typedef struct step {
     const char *type;
     int32_t src, dst; /* first cells; for a message one of them belongs to the peer */
     int count;
-    int first_need, needs;
-    int number;  /* index in its threadblock, including nops */
-    bool needed; /* another threadblock waits for it */
+    int first_dependency, dependencies;
+    int number;          /* index in its threadblock, including nops */
+    bool has_dependents; /* another threadblock waits for it */
 } step_t;
 
-typedef struct need {
+typedef struct dependency {
     int block, step;
-} need_t;
+} dependency_t;
 
 typedef struct block {
     int stream, send, receive; /* peers, or -1 */
@@ -51,11 +51,11 @@ typedef struct gpu {
     int64_t cells; /* without temporary cells, each of which a single threadblock uses */
     int blocks;
     block_t *block;
-    int needs;
-    int64_t need_capacity;
-    need_t *need;
+    int dependencies;
+    int64_t dependency_capacity;
+    dependency_t *dependency;
     int32_t *used;         /* [cell][block]: its last step that used the cell, or -1 */
-    need_t *wrote;         /* [cell]: the last step that wrote it; block -1: none */
+    dependency_t *wrote;   /* [cell]: the last step that wrote it; block -1: none */
     int waits[BLOCKS_MAX]; /* per threadblock the step for which the next step must wait; -1: none */
 } gpu_t;
 
@@ -70,7 +70,7 @@ static int block_of(const gpu_t *gpu, const trv_low_op_t *op)
     return -1;
 }
 
-static int make_blocks(gpu_t *gpu)
+static int create_blocks(gpu_t *gpu)
 {
     const trv_low_rank_t *program = &gpu->lowered->rank[gpu->rank];
     gpu->block = calloc(BLOCKS_MAX, sizeof *gpu->block);
@@ -81,8 +81,8 @@ static int make_blocks(gpu_t *gpu)
         if (block_of(gpu, op) >= 0)
             continue;
         if (gpu->blocks == BLOCKS_MAX)
-            return trv_fail(TRV_ERR_UNSUPPORTED, "it needs more than the %d threadblocks that a GPU has for MSCCL",
-                            BLOCKS_MAX);
+            return trv_fail(TRV_ERR_UNSUPPORTED,
+                            "the schedule needs more than %d threadblocks on a GPU, the maximum for MSCCL", BLOCKS_MAX);
         block_t *block = &gpu->block[gpu->blocks++];
         block->stream = op->stream;
         block->send = op->kind == TRV_LOW_SEND ? op->peer : -1;
@@ -119,22 +119,22 @@ static void wait_to_write(gpu_t *gpu, int32_t first, int64_t count)
 }
 
 /* Records that the last step of a threadblock uses these cells. */
-static void have_used(gpu_t *gpu, int block, int32_t first, int64_t count, bool write)
+static void mark_used(gpu_t *gpu, int block, int32_t first, int64_t count, bool write)
 {
     int step = gpu->block[block].steps - 1;
     for (int64_t c = first; c < first + count && c < gpu->cells; c++) {
         gpu->used[c * gpu->blocks + block] = step;
         if (write)
-            gpu->wrote[c] = (need_t){block, step};
+            gpu->wrote[c] = (dependency_t){block, step};
     }
 }
 
-static int add_need(gpu_t *gpu, int block, int step)
+static int add_dependency(gpu_t *gpu, int block, int step)
 {
-    if (trv_array_reserve(&gpu->need, &gpu->need_capacity, gpu->needs, 1, sizeof *gpu->need))
+    if (trv_array_reserve(&gpu->dependency, &gpu->dependency_capacity, gpu->dependencies, 1, sizeof *gpu->dependency))
         return TRV_ERR_MEMORY;
-    gpu->block[block].step[step].needed = true;
-    gpu->need[gpu->needs++] = (need_t){block, step};
+    gpu->block[block].step[step].has_dependents = true;
+    gpu->dependency[gpu->dependencies++] = (dependency_t){block, step};
     return TRV_OK;
 }
 
@@ -144,26 +144,26 @@ static int add_need(gpu_t *gpu, int block, int step)
 static int add_step(gpu_t *gpu, int b, const char *type, int32_t src, int32_t dst, int64_t count)
 {
     block_t *block = &gpu->block[b];
-    step_t step = {.type = type, .src = src, .dst = dst, .count = (int)count, .first_need = gpu->needs};
+    step_t step = {.type = type, .src = src, .dst = dst, .count = (int)count, .first_dependency = gpu->dependencies};
     int rc = TRV_OK;
     for (int other = 0; other < gpu->blocks && !rc; other++) {
         if (other != b && gpu->waits[other] > block->waited[other]) {
             block->waited[other] = gpu->waits[other];
-            rc = add_need(gpu, other, gpu->waits[other]);
+            rc = add_dependency(gpu, other, gpu->waits[other]);
         }
         gpu->waits[other] = -1;
     }
-    step.needs = gpu->needs - step.first_need;
-    step.number = block->numbers + (step.needs > 1 ? step.needs - 1 : 0);
+    step.dependencies = gpu->dependencies - step.first_dependency;
+    step.number = block->numbers + (step.dependencies > 1 ? step.dependencies - 1 : 0);
     block->numbers = step.number + 1;
     if (!rc && block->numbers > STEPS_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "it needs more than the %d steps that a threadblock has for MSCCL",
-                        STEPS_MAX);
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "the schedule needs more than %d steps in a threadblock, the maximum for MSCCL", STEPS_MAX);
     /* The interpreter merges `re` steps into the same destination and uses the count of the last one, so steps with
      * different counts must be separated. */
     step_t *last = block->steps > 0 ? &block->step[block->steps - 1] : NULL;
     if (last && strcmp(type, "re") == 0 && strcmp(last->type, "re") == 0 && last->dst == dst && last->count != count)
-        last->needed = true;
+        last->has_dependents = true;
     block->step[block->steps++] = step;
     return rc;
 }
@@ -180,7 +180,7 @@ static int add_message(gpu_t *gpu, const trv_low_op_t *op)
         else
             wait_to_write(gpu, dst, count);
         rc = add_step(gpu, b, send ? "s" : "r", src, dst, count);
-        have_used(gpu, b, send ? src : dst, count, !send);
+        mark_used(gpu, b, send ? src : dst, count, !send);
     }
     return rc;
 }
@@ -213,8 +213,8 @@ static int add_sum(gpu_t *gpu, int b, const int32_t *src, int sources, int32_t d
     if (!rc && late)
         rc = add_step(gpu, b, "cpy", sum, dst, count);
     for (int s = 0; s < sources; s++)
-        have_used(gpu, b, src[s], count, false);
-    have_used(gpu, b, dst, count, true);
+        mark_used(gpu, b, src[s], count, false);
+    mark_used(gpu, b, dst, count, true);
     return rc;
 }
 
@@ -238,16 +238,17 @@ static int add_reduction(gpu_t *gpu, const trv_low_op_t *op)
 
 /* ---- A GPU ------------------------------------------------------------------------------------------------------- */
 
-static int make_gpu(gpu_t *gpu)
+static int build_gpu(gpu_t *gpu)
 {
     const trv_low_rank_t *program = &gpu->lowered->rank[gpu->rank];
     int64_t ops = program->ops;
-    int rc = make_blocks(gpu);
+    int rc = create_blocks(gpu);
     if (rc)
         return rc;
     gpu->cells = program->cells;
     if (gpu->cells * (gpu->blocks + 1) > USES_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "its GPUs need too much memory to be followed, %lld chunks",
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "the schedule needs too much memory on a GPU for the analysis of dependencies, %lld chunks",
                         (long long)gpu->cells);
     size_t uses = (size_t)gpu->cells * (size_t)(gpu->blocks + 1);
     gpu->used = malloc(uses * sizeof *gpu->used);
@@ -269,7 +270,7 @@ static void clear_gpu(gpu_t *gpu)
     for (int b = 0; b < gpu->blocks; b++)
         free(gpu->block[b].step);
     free(gpu->block);
-    free(gpu->need);
+    free(gpu->dependency);
     free(gpu->used);
     free(gpu->wrote);
 }
@@ -296,32 +297,32 @@ static void put_cell(const document_t *document, const char *which, int32_t cell
             which, (long long)cell - (scratch ? document->lowered.chunks : 0));
 }
 
-static void put_need(const document_t *document, const gpu_t *gpu, const need_t *need)
+static void put_dependency(const document_t *document, const gpu_t *gpu, const dependency_t *dependency)
 {
-    if (need)
-        fprintf(document->out, " depid=\"%d\" deps=\"%d\"", need->block,
-                gpu->block[need->block].step[need->step].number);
+    if (dependency)
+        fprintf(document->out, " depid=\"%d\" deps=\"%d\"", dependency->block,
+                gpu->block[dependency->block].step[dependency->step].number);
     else
         fprintf(document->out, " depid=\"-1\" deps=\"-1\"");
 }
 
 static void put_step(const document_t *document, const gpu_t *gpu, const step_t *step)
 {
-    const need_t *need = step->needs > 0 ? &gpu->need[step->first_need] : NULL;
-    for (int i = 0; i < step->needs - 1; i++) {
+    const dependency_t *dependency = step->dependencies > 0 ? &gpu->dependency[step->first_dependency] : NULL;
+    for (int i = 0; i < step->dependencies - 1; i++) {
         fprintf(document->out,
                 "      <step s=\"%d\" type=\"nop\" srcbuf=\"i\" srcoff=\"-1\" dstbuf=\"o\" "
                 "dstoff=\"-1\" cnt=\"0\"",
-                step->number - (step->needs - 1) + i);
-        put_need(document, gpu, &need[i]);
+                step->number - (step->dependencies - 1) + i);
+        put_dependency(document, gpu, &dependency[i]);
         fputs(" hasdep=\"0\"/>\n", document->out);
     }
     fprintf(document->out, "      <step s=\"%d\" type=\"%s\"", step->number, step->type);
     put_cell(document, "src", step->src);
     put_cell(document, "dst", step->dst);
     fprintf(document->out, " cnt=\"%d\"", step->count);
-    put_need(document, gpu, need ? &need[step->needs - 1] : NULL);
-    fprintf(document->out, " hasdep=\"%d\"/>\n", step->needed);
+    put_dependency(document, gpu, dependency ? &dependency[step->dependencies - 1] : NULL);
+    fprintf(document->out, " hasdep=\"%d\"/>\n", step->has_dependents);
 }
 
 static void put_gpu(const document_t *document, const gpu_t *gpu)
@@ -362,15 +363,15 @@ int trv_msccl_write(const trv_schedule_t *schedule, FILE *out)
     if (rc)
         return rc;
     if (document.lowered.streams > CHANNELS_MAX)
-        rc = trv_fail(TRV_ERR_UNSUPPORTED, "it has %d streams; MSCCL has %d channels", document.lowered.streams,
-                      CHANNELS_MAX);
+        rc = trv_fail(TRV_ERR_UNSUPPORTED, "the schedule has %d streams; MSCCL has only %d channels",
+                      document.lowered.streams, CHANNELS_MAX);
     document.gpu = calloc((size_t)ranks, sizeof *document.gpu);
     if (!document.gpu)
         rc = trv_fail_memory();
     for (int rank = 0; rank < ranks && !rc; rank++) {
         document.gpu[rank].lowered = &document.lowered;
         document.gpu[rank].rank = rank;
-        rc = make_gpu(&document.gpu[rank]);
+        rc = build_gpu(&document.gpu[rank]);
     }
     if (!rc)
         put_document(&document);

@@ -38,7 +38,7 @@ static int array(const reader_t *reader, json_t *object, const char *key, size_t
 {
     *found = json_object_get(object, key);
     if (!json_is_array(*found) || json_array_size(*found) > max)
-        return trv_json_fail(&reader->json, object, key, "%s is missing, or no array of at most %zu entries", key, max);
+        return trv_json_fail(&reader->json, object, key, "\"%s\" must be an array of at most %zu entries", key, max);
     return TRV_OK;
 }
 
@@ -49,8 +49,9 @@ static int memory_list(const reader_t *reader, json_t *object, const char *key, 
     json_t *groups = json_object_get(object, key);
     *found = NULL;
     if (!groups || json_array_size(groups) == 0)
-        return json_is_array(groups) || !groups ? TRV_OK
-                                                : trv_json_fail(&reader->json, object, key, "%s is no array", key);
+        return json_is_array(groups) || !groups
+                   ? TRV_OK
+                   : trv_json_fail(&reader->json, object, key, "\"%s\" must be an array", key);
     json_t *group = json_array_get(groups, 0);
     const char *name = json_string_value(json_object_get(group, type));
     if (json_array_size(groups) > 1 || !name || strcmp(name, "memory") != 0)
@@ -65,7 +66,9 @@ static int read_type(const reader_t *reader, json_t *object, char *buffer)
 {
     const char *type = json_string_value(json_object_get(object, "type"));
     if (!type || strlen(type) != 1 || !strchr("ios", type[0]))
-        return trv_json_fail(&reader->json, object, "type", "a buffer is i, o or s, not '%.20s'", type ? type : "");
+        return trv_json_fail(&reader->json, object, "type",
+                             "unknown buffer type '%.20s': expected i (input), o (output) or s (scratch)",
+                             type ? type : "");
     *buffer = type[0];
     return TRV_OK;
 }
@@ -90,7 +93,7 @@ static int read_chunks(reader_t *reader, json_t *object)
                                           (size_t)json_integer_value(index))
                          : NULL;
     if (!rc && !remote)
-        return trv_json_fail(&reader->json, object, "buffer_id", "there is no remote buffer %d of the threadblock", id);
+        return trv_json_fail(&reader->json, object, "buffer_id", "the threadblock has no remote buffer %d", id);
     rc = rc ? rc : integer(reader, remote, "rank", program->gpus - 1, &chunks->gpu);
     return rc ? rc : read_type(reader, remote, &chunks->buffer);
 }
@@ -119,7 +122,8 @@ static int read_channels(reader_t *reader, json_t *object, int *count)
         if (!rc)
             rc = trv_json_entry(&reader->json, reader->channels, (size_t)id, "channel_ids", 0, ends - 1, &end);
         if (!rc && program->other[first + end] < 0)
-            rc = trv_json_fail(&reader->json, NULL, NULL, "GPU %d has no channel back", reader->connected[first + end]);
+            rc = trv_json_fail(&reader->json, NULL, NULL, "GPU %d has no channel in the opposite direction",
+                               reader->connected[first + end]);
         rc = rc ? rc : trv_gpu_program_add_channel(program, first + (int)end);
     }
     return rc;
@@ -149,23 +153,27 @@ static int find_kind(const reader_t *reader, json_t *object, trv_gpu_op_t *op)
             op->kind = known[i].kind;
             op->relaxed = known[i].relaxed;
             if (type && strcmp(type, "memory") != 0)
-                return trv_fail(TRV_ERR_UNSUPPORTED, "%.200s: a channel of type '%.20s'; only memory is verified",
+                return trv_fail(TRV_ERR_UNSUPPORTED,
+                                "%.200s: a channel has the type '%.20s'; only plans with memory channels are verified",
                                 reader->json.name, type);
             if (json_object_get(object, "tbg_info"))
-                return trv_fail(TRV_ERR_UNSUPPORTED,
-                                "%.200s: threadblocks share an operation (tbg_info); only those that each have their "
-                                "own are verified",
-                                reader->json.name);
+                return trv_fail(
+                    TRV_ERR_UNSUPPORTED,
+                    "%.200s: threadblocks share an operation (tbg_info); only plans without shared operations "
+                    "are verified",
+                    reader->json.name);
             if (sum && strcmp(sum, "sum") != 0)
-                return trv_fail(TRV_ERR_UNSUPPORTED, "%.200s: the reduction is '%.20s'; only sum is verified",
-                                reader->json.name, sum);
+                return trv_fail(TRV_ERR_UNSUPPORTED,
+                                "%.200s: the reduction is '%.20s'; only plans with sum are verified", reader->json.name,
+                                sum);
             return TRV_OK;
         }
     return name ? trv_fail(TRV_ERR_UNSUPPORTED,
-                           "%.200s: the operation '%.40s' is not known; nop, barrier, signal, wait, "
-                           "put, get, copy, re, res, rre and rres are",
+                           "%.200s: unknown operation '%.40s': expected nop, flush, barrier, signal, rlxsignal, wait, "
+                           "rlxwait, "
+                           "put, get, copy, re, res, rre or rres",
                            reader->json.name, name)
-                : trv_json_fail(&reader->json, object, NULL, "the name of an operation is missing");
+                : trv_json_fail(&reader->json, object, NULL, "an operation must have a \"name\", for example \"put\"");
 }
 
 static int read_op(reader_t *reader, json_t *object)
@@ -185,20 +193,20 @@ static int read_op(reader_t *reader, json_t *object)
         if (!rc)
             rc = integer(reader, object, "num_threadblocks", BLOCKS_MAX, &op.blocks);
         if (!rc && op.blocks == 0)
-            rc = trv_json_fail(&reader->json, object, NULL, "the barrier is for no threadblocks");
+            rc = trv_json_fail(&reader->json, object, NULL, "\"num_threadblocks\" of a barrier must be at least 1");
     } else if (op.kind != TRV_OP_NOP) {
         rc = read_buffers(reader, object, "src_buff", &op.sources);
         if (!rc)
             rc = read_buffers(reader, object, "dst_buff", &targets);
         op.count = op.sources + targets;
         if (!rc && (op.sources == 0 || targets == 0 || (op.kind == TRV_OP_MOVE && op.sources != targets)))
-            rc = trv_json_fail(&reader->json, object, NULL, "%d sources do not go with %d targets", op.sources,
-                               targets);
+            rc = trv_json_fail(&reader->json, object, NULL,
+                               "the numbers of sources and destinations, %d and %d, do not match", op.sources, targets);
         for (int i = 1; i < op.count && !rc; i++) {
             const trv_gpu_span_t *chunks = &program->span[op.first];
             if (chunks[i].size != chunks[op.kind == TRV_OP_SUM || i < op.sources ? 0 : i - op.sources].size &&
                 (op.kind == TRV_OP_SUM || i >= op.sources))
-                rc = trv_json_fail(&reader->json, object, NULL, "its sources and targets have different sizes");
+                rc = trv_json_fail(&reader->json, object, NULL, "the sources and destinations have different sizes");
         }
     }
     return rc ? rc : trv_gpu_program_add_op(program, &op);
@@ -279,7 +287,7 @@ static int read_sizes(reader_t *reader, json_t *object)
     const int other = program->collective == TRV_ALLGATHER ? input : output;
     if (!rc && (chunks < 1 || chunks != other * parts || (reader->number > 0 && chunks != program->chunks)))
         rc = trv_json_fail(&reader->json, object, NULL,
-                           "%d input and %d output chunks are not those of the collective on %d GPUs", input, output,
+                           "%d input and %d output chunks do not match the collective on %d GPUs", input, output,
                            program->gpus);
     program->chunks = chunks;
     return rc;
@@ -293,7 +301,7 @@ static int read_gpu(reader_t *reader, json_t *object)
     reader->gpu = object;
     int id = 0, rc = integer(reader, object, "id", TRV_GPUS_MAX, &id);
     if (!rc && id != reader->number)
-        rc = trv_json_fail(&reader->json, object, "id", "its id is %d", id);
+        rc = trv_json_fail(&reader->json, object, "id", "\"id\" is %d; GPUs must be in ascending order", id);
     rc = rc ? rc : read_sizes(reader, object);
     rc = rc ? rc : array(reader, object, "threadblocks", BLOCKS_MAX, &blocks);
     for (size_t b = 0; !rc && b < json_array_size(blocks); b++)
@@ -313,11 +321,11 @@ static int read_plan(reader_t *reader, json_t *root)
     bool in_place = true;
     int rc = array(reader, root, "gpus", TRV_GPUS_MAX, &gpus);
     if (!rc && json_array_size(gpus) == 0)
-        rc = trv_json_fail(&reader->json, root, "gpus", "there are no GPUs");
+        rc = trv_json_fail(&reader->json, root, "gpus", "\"gpus\" must have at least one GPU");
     rc = rc ? rc : trv_json_word(&reader->json, root, "collective", collective, 3, &kind);
     rc = rc ? rc : trv_json_boolean(&reader->json, root, "inplace", &in_place);
     if (!rc && (!protocol || strcmp(protocol, "Simple") != 0))
-        rc = trv_fail(TRV_ERR_UNSUPPORTED, "%.200s: the protocol is '%.20s'; only Simple is verified",
+        rc = trv_fail(TRV_ERR_UNSUPPORTED, "%.200s: the protocol is '%.20s'; only plans with Simple are verified",
                       reader->json.name, protocol ? protocol : "");
     if (!rc && json_is_true(json_object_get(root, "use_double_scratch_buffer")))
         rc = trv_fail(TRV_ERR_UNSUPPORTED,

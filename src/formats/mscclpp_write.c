@@ -70,7 +70,7 @@ static void add_nop(writer_t *w)
 }
 
 /* Whether an operation that reads or writes these cells needs a nop after the operations since the last one. */
-static bool clashes(const writer_t *w, int32_t first, int64_t count, bool write)
+static bool conflicts(const writer_t *w, int32_t first, int64_t count, bool write)
 {
     for (int64_t i = first; i < first + count; i++)
         if (w->touched[i] & (write ? 3 : 2))
@@ -158,10 +158,10 @@ static void add_put(writer_t *w, const trv_low_op_t *op)
 /* Adds an operation that sets dst to the sum of up to eight runs of cells, or to a copy of one. */
 static void add_sum(writer_t *w, const int32_t *src, int sources, int32_t dst, int64_t count)
 {
-    bool apart = clashes(w, dst, count, true);
+    bool conflict = conflicts(w, dst, count, true);
     for (int s = 0; s < sources; s++)
-        apart = apart || clashes(w, src[s], count, false);
-    if (apart)
+        conflict = conflict || conflicts(w, src[s], count, false);
+    if (conflict)
         add_nop(w);
     json_t *from = json_array();
     for (int s = 0; s < sources; s++)
@@ -319,8 +319,8 @@ static int cut_stream(writer_t *w, int stream, int *count)
             int ops = count_ops(w, rank, stream, step);
             if (ops < 0 || ops + FRAME_OPS > OPS_MAX)
                 return trv_fail(TRV_ERR_UNSUPPORTED,
-                                "step %d of rank %d needs more than the %d operations, or the %d "
-                                "channels, that a threadblock has for MSCCL++",
+                                "step %d of rank %d needs more than %d operations or %d channels, the "
+                                "maximum of a threadblock for MSCCL++",
                                 step, rank, OPS_MAX, CHANNELS_MAX);
             count[rank * steps + step] = ops;
         }
@@ -349,8 +349,8 @@ static int cut(writer_t *w)
     free(count);
     if (!rc && w->segments - streams > BARRIERS_MAX)
         rc = trv_fail(TRV_ERR_UNSUPPORTED,
-                      "it is too long for MSCCL++: its %d streams need %d threadblocks one behind "
-                      "another, with more than %d barriers between them",
+                      "the schedule is too long for MSCCL++: its %d streams need %d consecutive "
+                      "threadblocks, with more than %d barriers between them",
                       streams, w->segments, BARRIERS_MAX);
     return rc;
 }
@@ -449,12 +449,12 @@ static int allocate(writer_t *w)
     for (int rank = 0; rank < w->lowered.ranks; rank++)
         for (int stream = 0; stream < streams; stream++) {
             const trv_low_rank_t *program = &w->lowered.rank[rank];
-            int64_t most = 0;
+            int64_t count_max = 0;
             for (int64_t i = 0; i < program->ops; i++)
-                if (program->op[i].stream == stream && program->op[i].count > most &&
+                if (program->op[i].stream == stream && program->op[i].count > count_max &&
                     needs_temporary(w, &program->op[i]))
-                    most = program->op[i].count;
-            w->temporary[rank * streams + stream] = (int32_t)trv_low_scratch(&w->lowered, rank, most);
+                    count_max = program->op[i].count;
+            w->temporary[rank * streams + stream] = (int32_t)trv_low_scratch(&w->lowered, rank, count_max);
             cells = program->cells > cells ? program->cells : cells;
         }
     w->touched = calloc((size_t)cells, 1);

@@ -70,7 +70,7 @@ static int64_t read_number(const char **text)
 static int bad_form(const char *text)
 {
     return trv_fail(TRV_ERR_ARGUMENT,
-                    "'%.40s' is not a list of numbers: it is \"all\" or, ascending, numbers, ranges and "
+                    "'%.40s' is not a list of numbers: expected \"all\", or ascending numbers, ranges and "
                     "ranges with a stride, for example 0-8,12,20-44/3",
                     text);
 }
@@ -96,10 +96,10 @@ int trv_ranges_parse(const char *text, int64_t limit, int64_t count_max, trv_num
             return bad_form(text);
         if (first <= previous || last >= limit)
             return trv_fail(TRV_ERR_ARGUMENT,
-                            "'%.40s' is out of order or out of range: numbers ascend from 0 to %" PRId64, text,
-                            limit - 1);
+                            "'%.40s' is out of order or out of range: expected ascending numbers from 0 to %" PRId64,
+                            text, limit - 1);
         if ((last - first) / stride + 1 > count_max - numbers->count)
-            return trv_fail(TRV_ERR_ARGUMENT, "the lists hold more numbers than can be read");
+            return trv_fail(TRV_ERR_ARGUMENT, "the lists have too many numbers to be read");
         for (int64_t number = first; number <= last; number += stride) {
             int rc = trv_numbers_add(numbers, number);
             if (rc)

@@ -55,7 +55,7 @@ static int read_link(trv_json_t *json, json_t *object, trv_slow_link_t *link)
                              "the \"port\" of a link must be + or - and a dimension, for example \"+0\"");
     if (down == (factor != NULL) || (factor && !json_is_number(factor)))
         return trv_json_fail(json, object, NULL,
-                             "a link has either a \"factor\", how many times as slow it is, or \"down\": true");
+                             "a link must have either a \"factor\" by which it is slower, or \"down\": true");
     link->rank = (int)from;
     link->factor = down ? INFINITY : json_number_value(factor);
     return TRV_OK;
@@ -76,7 +76,7 @@ int trv_json_read_links(trv_json_t *json, json_t *root, const trv_torus_t *torus
         for (int k = 0; k < file->slow_links - 1; k++)
             if (file->slow_link[k].rank == link->rank && file->slow_link[k].port == link->port)
                 return trv_json_fail(json, json_array_get(links, i), NULL,
-                                     "a link that leaves rank %d is there twice in \"links\"", link->rank);
+                                     "a link that leaves rank %d is in \"links\" twice", link->rank);
     }
     const trv_network_t network = trv_schedule_file_network(file, torus);
     return trv_network_check(&network) ? trv_json_fail(json, root, "links", "%s", trv_last_error()) : TRV_OK;

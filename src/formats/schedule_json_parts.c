@@ -24,8 +24,8 @@
 
 int64_t trv_reader_listed_max(size_t length)
 {
-    size_t most = (size_t)(LISTED_MAX - LISTED_FREE) / LISTED_PER_BYTE;
-    return LISTED_FREE + (int64_t)(length < most ? length : most) * LISTED_PER_BYTE;
+    size_t length_max = (size_t)(LISTED_MAX - LISTED_FREE) / LISTED_PER_BYTE;
+    return LISTED_FREE + (int64_t)(length < length_max ? length : length_max) * LISTED_PER_BYTE;
 }
 
 static int read_port(const schedule_reader_t *reader, const json_t *value, const char *what, int *port)
@@ -61,7 +61,7 @@ static int check_route(const schedule_reader_t *reader, json_t *route, int from,
         int key = d == trv_port_dimension(port) ? 0 : (int)d + 1;
         if (key <= previous)
             return trv_json_fail(&reader->json, route, NULL,
-                                 "this \"route\" is not followed; messages travel the dimension of their port "
+                                 "this \"route\" is not supported: messages travel the dimension of their port "
                                  "first and then the others in ascending order");
         previous = key;
     }
@@ -82,7 +82,7 @@ static int read_line(const schedule_reader_t *reader, json_t *message, line_t *l
     if (!json_is_array(message) || size < 4 || size > 5)
         return trv_json_fail(json, message, NULL,
                              "a message must be a list [from, to, port, bytes], for example [0, 1, \"+0\", 4096], "
-                             "with an object behind it or not");
+                             "optionally followed by an object");
     int rc = trv_json_entry(json, message, 0, "the sender", 0, reader->torus.ranks - 1, &from);
     if (!rc)
         rc = trv_json_entry(json, message, 1, "the receiver", 0, reader->torus.ranks - 1, &to);
@@ -158,9 +158,9 @@ static bool fits(const schedule_reader_t *reader, int64_t units)
 static uint64_t gcd(uint64_t a, uint64_t b)
 {
     while (b) {
-        uint64_t rest = a % b;
+        uint64_t remainder = a % b;
         a = b;
-        b = rest;
+        b = remainder;
     }
     return a;
 }
@@ -177,18 +177,19 @@ int trv_reader_choose_units(schedule_reader_t *reader)
                                  "a message has more than %d times the bytes of a stream's slice", PARTS_MAX / 2);
     }
     int64_t listed = ROUGH_LISTED_FREE + ROUGH_LISTED_PER_MESSAGE * reader->messages;
-    double most = total > 0 ? (double)(listed < ROUGH_LISTED_MAX ? listed : ROUGH_LISTED_MAX) / total : ROUGH_UNITS;
-    if (most < 1)
-        return trv_json_fail(&reader->json, NULL, NULL, "its messages hold more than can be read");
+    double units_max = total > 0 ? (double)(listed < ROUGH_LISTED_MAX ? listed : ROUGH_LISTED_MAX) / total
+                                 : ROUGH_UNITS;
+    if (units_max < 1)
+        return trv_json_fail(&reader->json, NULL, NULL, "the messages have too many bytes to be read");
     int64_t ranks = reader->torus.ranks;
     int64_t candidate[] = {1, ranks, 2 * ranks, (int64_t)(reader->vector_bytes / divisor)};
     reader->options.registers = 1;
     for (size_t i = 0; i < sizeof candidate / sizeof candidate[0]; i++)
-        if (candidate[i] <= (most < 1 << 20 ? most : 1 << 20) && fits(reader, candidate[i])) {
+        if (candidate[i] <= (units_max < 1 << 20 ? units_max : 1 << 20) && fits(reader, candidate[i])) {
             reader->options.units = candidate[i];
             return TRV_OK;
         }
-    reader->options.units = (int64_t)(most < ROUGH_UNITS ? most : ROUGH_UNITS);
+    reader->options.units = (int64_t)(units_max < ROUGH_UNITS ? units_max : ROUGH_UNITS);
     trv_json_warn(&reader->json, NULL, NULL,
                   "the bytes of its messages are rounded to 1/%" PRId64 " of a stream's slice", reader->options.units);
     return TRV_OK;
@@ -239,7 +240,7 @@ static int read_list(schedule_reader_t *reader, json_t *value, int64_t limit)
         }
     } else {
         rc = trv_json_fail(&reader->json, value, NULL,
-                           "a list must be a text as \"0-8,12\", a number or a list of numbers");
+                           "a list must be a string such as \"0-8,12\", a number or a list of numbers");
     }
     reader->listed += numbers->count - before;
     return rc;
@@ -279,10 +280,10 @@ static void compare_bytes(schedule_reader_t *reader, const line_t *line, const t
     for (size_t p = 0; p < parts; p++)
         units += part[p].slots ? part[p].count * reader->options.units : part[p].count;
     uint64_t bytes = trv_units_bytes(reader->schedule, reader->stream, units, reader->vector_bytes);
-    if (bytes != (uint64_t)line->bytes && !reader->told_bytes) {
-        reader->told_bytes = true;
+    if (bytes != (uint64_t)line->bytes && !reader->warned_bytes) {
+        reader->warned_bytes = true;
         trv_json_warn(&reader->json, line->message, NULL,
-                      "it has %" PRId64 " bytes, but its blocks make %" PRIu64 "; the blocks count (further "
+                      "it has %" PRId64 " bytes, but its blocks have %" PRIu64 "; the blocks are used (further "
                       "differences are not shown)",
                       line->bytes, bytes);
     }
@@ -433,7 +434,7 @@ int trv_reader_check_symmetry(schedule_reader_t *reader)
                     same = same_sends(reader, rank, other, stream, step, &out);
                     if (same == 0)
                         trv_json_fail(&reader->json, NULL, NULL,
-                                      "it claims the symmetry \"%s\", but in step %d of stream %d rank %d does "
+                                      "\"symmetry\" is \"%s\", but in step %d of stream %d rank %d does "
                                       "not send as rank %d does",
                                       by == 1 ? "translation" : "parity", step, stream, other, rank);
                 }

@@ -21,7 +21,7 @@ typedef struct schedule_reader {
     int64_t bytes_capacity;
     trv_numbers_t numbers;      /* the lists of the entry being read */
     int64_t listed, listed_max; /* numbers in all lists so far, and their maximum */
-    bool told_bytes;            /* the warning that bytes and blocks differ was reported */
+    bool warned_bytes;          /* the warning that bytes and blocks differ was reported */
 } schedule_reader_t;
 
 /* Returns the maximum number of list elements for a file of `length` bytes. Ranges are short in the file but need

@@ -42,16 +42,16 @@ static int read_header(schedule_reader_t *reader, json_t *root)
     const char *format = json_string_value(json_object_get(root, "format"));
     if (json_object_get(root, "gpus") && json_object_get(root, "collective"))
         return trv_json_fail(json, root, NULL,
-                             "it is an execution plan of MSCCL++, which `trivance verify` takes alone");
+                             "not a schedule but an MSCCL++ execution plan, which only `trivance verify` reads");
     if (!json_is_object(root) || !format || strcmp(format, "trivance-schedule-1") != 0)
-        return trv_json_fail(json, root, "format", "it is no schedule: \"format\" must be \"trivance-schedule-1\"");
+        return trv_json_fail(json, root, "format", "not a schedule: \"format\" must be \"trivance-schedule-1\"");
     trv_json_check_keys(json, root, known);
     json_t *name = json_object_get(root, "name");
     if (name && !json_is_string(name))
-        return trv_json_fail(json, root, "name", "\"name\" must be a text");
+        return trv_json_fail(json, root, "name", "\"name\" must be a string");
     for (const char *c = json_string_value(name); c && *c; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
-            return trv_json_fail(json, root, "name", "\"name\" has a character that cannot be printed");
+            return trv_json_fail(json, root, "name", "\"name\" must have printable characters only");
     int64_t vector = 1, registers = 1, per_port = 1, units = 0;
     int words[2] = {0, 0};
     const char *collective[TRV_COLLECTIVES];
@@ -104,10 +104,10 @@ static int check_stream(schedule_reader_t *reader, json_t *stream, bool *mirrore
         return trv_json_fail(json, combines, NULL,
                              "\"combines\" must be a list beside \"steps\", with one list for every step");
     if (json_array_size(steps) > STEPS_MAX)
-        return trv_json_fail(json, steps, NULL, "it has more than 2^20 steps");
+        return trv_json_fail(json, steps, NULL, "a stream has more than 2^20 steps");
     int rc = trv_json_boolean(json, stream, "mirrored", mirrored);
     if (!rc && previous && !*mirrored)
-        return trv_json_fail(json, stream, "mirrored", "mirrored streams must be the last ones");
+        return trv_json_fail(json, stream, "mirrored", "mirrored streams must be last");
     reader->options.mirrored_streams += *mirrored;
     if ((int)json_array_size(steps) > reader->options.steps)
         reader->options.steps = (int)json_array_size(steps);
@@ -180,7 +180,7 @@ static int read_positions(schedule_reader_t *reader, json_t *root, int64_t **pos
     if (!any)
         return TRV_OK;
     if (units * reader->options.streams > 1 << 24)
-        return trv_json_fail(&reader->json, NULL, NULL, "it has more than 2^24 positions, too many to be read");
+        return trv_json_fail(&reader->json, NULL, NULL, "the file has more than 2^24 positions, too many to be read");
     int64_t *position = malloc((size_t)(units * reader->options.streams) * sizeof *position);
     char *taken = malloc((size_t)units);
     int rc = position && taken ? TRV_OK : trv_fail_memory();
@@ -280,7 +280,7 @@ int trv_schedule_file_parse(const char *text, size_t length, const char *name, t
         rc = for_each(&reader, root, "steps", "message", trv_reader_check_message);
     if (!rc && reader.with_blocks > 0 && reader.with_blocks < reader.messages)
         rc = trv_json_fail(&reader.json, NULL, NULL,
-                           "%lld of its %lld messages have blocks; all must have them, or none",
+                           "%lld of the %lld messages have blocks; either all must have blocks, or none",
                            (long long)reader.with_blocks, (long long)reader.messages);
     if (!rc)
         rc = fill(&reader, root, file);
@@ -300,7 +300,7 @@ int trv_schedule_file_read(const char *path, trv_schedule_file_t *file, trv_warn
     rc = strspn(text, " \t\r\n") < length
              ? trv_schedule_file_parse(text, length, name, file, warn, context)
              : trv_fail(TRV_ERR_INVALID,
-                        "%.200s:1:1: it is empty; `trivance plan 9 --format=json -o nine.json` writes a schedule",
+                        "%.200s:1:1: the file is empty; `trivance plan 9 --format=json -o nine.json` writes a schedule",
                         name);
     free(text);
     return rc;

@@ -85,7 +85,7 @@ static int append_part(writer_t *writer, json_t *list, const trv_part_t *from, c
     size_t bytes = (size_t)sent->count * sizeof *sent->number;
     if (from->slots != to->slots || sent->count != received->count ||
         (!from->slots && bytes && memcmp(sent->number, received->number, bytes) != 0))
-        return trv_fail(TRV_ERR_INVALID, "its two sides list different units");
+        return trv_fail(TRV_ERR_INVALID, "the sender and the receiver list different units");
     if (!from->slots) {
         json_t *units = ranges_json(sent->number, sent->count, trv_schedule_units(writer->schedule));
         return json_array_append_new(list,
@@ -120,7 +120,7 @@ static const trv_message_t *find_receive(const trv_step_t *step, int from, int k
 static int put_message(writer_t *writer, int stream, int rank, const trv_message_t *send, const trv_message_t *receive)
 {
     if (!receive || receive->parts != send->parts || receive->port != send->port || receive->nic != send->nic)
-        return trv_fail(TRV_ERR_INVALID, "rank %d does not receive it as it is sent", send->peer);
+        return trv_fail(TRV_ERR_INVALID, "the receive on rank %d does not match the send", send->peer);
     json_t *parts = json_array();
     int rc = parts ? TRV_OK : trv_fail_memory();
     for (int p = 0; p < send->parts && !rc; p++)
@@ -291,7 +291,7 @@ static int check_size(const trv_schedule_t *schedule)
     trv_step_clear(&step);
     if (!rc && messages > MESSAGES_MAX)
         return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "the schedule has about %" PRId64 " messages or more, too many for a file; up to "
+                        "the schedule has at least about %" PRId64 " messages, too many for a file: at most "
                         "2^26 are written",
                         messages);
     return rc;

@@ -32,7 +32,7 @@ static void skip(xml_t *xml, size_t length)
 static void skip_blank(xml_t *xml) { skip(xml, strspn(xml->at, BLANK)); }
 
 /* Moves past the next `end`; returns false if it is missing. */
-static bool skip_behind(xml_t *xml, const char *end)
+static bool skip_past(xml_t *xml, const char *end)
 {
     const char *found = strstr(xml->at, end);
     skip(xml, found ? (size_t)(found - xml->at) + strlen(end) : strlen(xml->at));
@@ -44,8 +44,7 @@ static int read_attribute(xml_t *xml, xml_tag_t *tag)
     const size_t length = strspn(xml->at, NAME);
     char *key = xml->at;
     if (length == 0 || tag->attributes == XML_ATTRIBUTES_MAX)
-        return trv_xml_fail(xml,
-                            length ? "there are more than %d attributes" : "a tag ends with > or />, after attributes",
+        return trv_xml_fail(xml, length ? "there are more than %d attributes" : "a tag must end with > or />",
                             XML_ATTRIBUTES_MAX);
     skip(xml, length);
     char *key_end = xml->at;
@@ -60,11 +59,11 @@ static int read_attribute(xml_t *xml, xml_tag_t *tag)
     char *value = xml->at;
     skip(xml, strcspn(xml->at, quote));
     if (!*xml->at)
-        return trv_xml_fail(xml, "the value of %.*s does not end", (int)length, key);
+        return trv_xml_fail(xml, "the value of %.*s has no closing quote", (int)length, key);
     *key_end = *xml->at = '\0';
     xml->at++;
     if (trv_xml_text(tag, key))
-        return trv_xml_fail(xml, "the attribute %s is there twice", key);
+        return trv_xml_fail(xml, "the attribute %s appears twice", key);
     tag->key[tag->attributes] = key;
     tag->value[tag->attributes++] = value;
     return TRV_OK;
@@ -88,7 +87,7 @@ static int read_tag(xml_t *xml, xml_tag_t *tag)
     tag->empty = *xml->at == '/';
     skip(xml, tag->empty);
     if (*xml->at != '>')
-        return trv_xml_fail(xml, "the tag <%.*s does not end", (int)length, name);
+        return trv_xml_fail(xml, "the tag <%.*s has no closing >", (int)length, name);
     name[length] = *xml->at = '\0'; /* ends the name if no blank follows it */
     xml->at++;
     tag->name = name;
@@ -107,8 +106,8 @@ int trv_xml_next(xml_t *xml, xml_tag_t *tag)
         const bool comment = strncmp(xml->at, "<!--", 4) == 0, declaration = strncmp(xml->at, "<?", 2) == 0;
         if (!comment && !declaration)
             break;
-        if (!skip_behind(xml, comment ? "-->" : "?>"))
-            return trv_xml_fail(xml, "a comment or a declaration does not end");
+        if (!skip_past(xml, comment ? "-->" : "?>"))
+            return trv_xml_fail(xml, "a comment or declaration is not closed");
     }
     skip(xml, 1);
     return read_tag(xml, tag);

@@ -23,7 +23,7 @@ int trv_json_parse(trv_json_t *json, const char *name, const char *text, size_t 
     json->root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (json->root)
         return TRV_OK;
-    return trv_fail(TRV_ERR_INVALID, "%.200s:%d:%d: it is not JSON: %s", name, error.line, error.column, error.text);
+    return trv_fail(TRV_ERR_INVALID, "%.200s:%d:%d: not valid JSON: %s", name, error.line, error.column, error.text);
 }
 
 int trv_json_read(trv_json_t *json, const char *path)
@@ -65,7 +65,7 @@ static void walk_skip_string(walk_t *walk)
     walk->at++;
 }
 
-static void walk_over(walk_t *walk, json_t *value)
+static void walk_value(walk_t *walk, json_t *value)
 {
     const char *key;
     json_t *entry;
@@ -82,14 +82,14 @@ static void walk_over(walk_t *walk, json_t *value)
                 walk->found = walk->at;
             walk_skip_string(walk);
             walk_skip(walk, SPACE ":");
-            walk_over(walk, entry);
+            walk_value(walk, entry);
         }
     } else if (json_is_array(value)) {
         walk->at++;
         json_array_foreach(value, i, entry)
         {
             walk_skip(walk, SPACE ",");
-            walk_over(walk, entry);
+            walk_value(walk, entry);
         }
     }
     if (json_is_object(value) || json_is_array(value)) {
@@ -105,7 +105,7 @@ static void walk_over(walk_t *walk, json_t *value)
 static void find_position(const trv_json_t *json, const json_t *value, const char *key, int *line, int *column)
 {
     walk_t walk = {.at = json->text, .value = value, .key = key && json_object_get(value, key) ? key : NULL};
-    walk_over(&walk, json->root);
+    walk_value(&walk, json->root);
     *line = *column = 1;
     for (const char *at = json->text; at < walk.found; at++) {
         const bool continues = ((unsigned char)*at & 0xc0) == 0x80; /* a later byte of a UTF-8 character */
@@ -126,8 +126,8 @@ static void format_sentence(const trv_json_t *json, const json_t *value, const c
         used += (size_t)snprintf(text + used, SENTENCE_MAX - used, ":%d:%d", line, column);
     }
     for (int i = 0; i < json->levels; i++)
-        used += (size_t)snprintf(text + used, SENTENCE_MAX - used, "%s%s %lld", i ? ", " : ": ", json->place[i].noun,
-                                 json->place[i].number);
+        used += (size_t)snprintf(text + used, SENTENCE_MAX - used, "%s%s %lld", i ? ", " : ": ", json->position[i].noun,
+                                 json->position[i].number);
     used += (size_t)snprintf(text + used, SENTENCE_MAX - used, ": ");
     vsnprintf(text + used, SENTENCE_MAX - used, format, arguments);
 }

@@ -32,11 +32,11 @@ typedef struct trv_json {
     char *own_text;       /* the same text after trv_json_read, owned by the document */
     trv_warn_t *warn;     /* called for warnings; may be NULL */
     void *context;        /* of `warn` */
-    int warnings, levels; /* number of warnings so far; number of levels in `place` */
+    int warnings, levels; /* number of warnings so far; number of levels in `position` */
     struct {
         const char *noun;
         long long number;
-    } place[TRV_JSON_LEVELS];
+    } position[TRV_JSON_LEVELS];
 } trv_json_t;
 
 /* Reads the file at `path` ("-" is stdin), or `length` bytes of a text, which must outlive the document. The root must
@@ -49,8 +49,8 @@ void trv_json_close(trv_json_t *json);
 /* Sets one level of the position within the data, and removes the levels below it. */
 static inline void trv_json_at(trv_json_t *json, int level, const char *noun, long long number)
 {
-    json->place[level].noun = noun;
-    json->place[level].number = number;
+    json->position[level].noun = noun;
+    json->position[level].number = number;
     json->levels = level + 1;
 }
 
@@ -72,8 +72,8 @@ bool trv_json_is_known(const char *key, const char *const *known);
 void trv_json_check_keys(trv_json_t *json, json_t *object, const char *const *known);
 
 /* Read the entry at `key`: an integer from min to max, a boolean, or one of `count` words, whose index *value becomes.
- * If the key is absent, *value is unchanged; for an integer that is `needed` this is an error. */
-int trv_json_integer(const trv_json_t *json, const json_t *object, const char *key, bool needed, int64_t min,
+ * If the key is absent, *value is unchanged; for an integer that is `required` this is an error. */
+int trv_json_integer(const trv_json_t *json, const json_t *object, const char *key, bool required, int64_t min,
                      int64_t max, int64_t *value);
 int trv_json_boolean(const trv_json_t *json, const json_t *object, const char *key, bool *value);
 int trv_json_word(const trv_json_t *json, const json_t *object, const char *key, const char *const *word, int count,

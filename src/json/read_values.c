@@ -31,11 +31,11 @@ static bool is_within(const json_t *value, int64_t min, int64_t max)
     return json_is_integer(value) && json_integer_value(value) >= min && json_integer_value(value) <= max;
 }
 
-int trv_json_integer(const trv_json_t *json, const json_t *object, const char *key, bool needed, int64_t min,
+int trv_json_integer(const trv_json_t *json, const json_t *object, const char *key, bool required, int64_t min,
                      int64_t max, int64_t *value)
 {
     const json_t *entry = json_object_get(object, key);
-    if (!entry && !needed)
+    if (!entry && !required)
         return TRV_OK;
     if (!is_within(entry, min, max))
         return trv_json_fail(json, object, key, "\"%s\" must be a whole number from %" PRId64 " to %" PRId64, key, min,

@@ -332,9 +332,9 @@ static void test_bad_files(void **state)
     static const struct {
         const char *text, *words;
     } bad[] = {
-        {"", "not JSON"},
-        {"[1, 2", "not JSON"},
-        {"{\"format\": 1, \"format\": 2}", "not JSON"},
+        {"", "not valid JSON"},
+        {"[1, 2", "not valid JSON"},
+        {"{\"format\": 1, \"format\": 2}", "not valid JSON"},
         {"[]", "\"format\""},
         {"{}", "\"format\""},
         {"{\"format\": \"trivance-schedule-2\"}", "\"format\""},
@@ -377,7 +377,7 @@ static void test_bad_files(void **state)
         {ONE("[0,1,\"+0\",64,{\"parts\":3}]"), "parts"},
         {ONE("[0,1,\"+0\",64,{\"parts\":[1]}]"), "a part"},
         {ONE("[0,1,\"+0\",64,{\"nic\":3}]"), "nic"},
-        {ONE("[0,1,\"+0\",64,{\"blocks\":1}],[1,2,\"+0\",64]"), "1 of its 2"},
+        {ONE("[0,1,\"+0\",64,{\"blocks\":1}],[1,2,\"+0\",64]"), "1 of the 2"},
         {"{\"format\": \"trivance-schedule-1\", \"torus\": [4,4], \"vector_bytes\": 64, \"streams\": [{\"steps\": "
          "[[[0,5,\"+0\",64,{\"route\":[1,0]}]]]}]}",
          "route"},
@@ -396,7 +396,7 @@ static void test_bad_files(void **state)
         {"{\"format\": \"trivance-schedule-1\", \"torus\": [4], \"vector_bytes\": 64, \"units\": 16777216, "
          "\"streams\": [{\"steps\": "
          "[[[0,1,\"+0\",64,{\"blocks\":\"all\"}]]]}]}",
-         "more numbers than can be read"},
+         "too many numbers to be read"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -419,7 +419,7 @@ static void test_warnings(void **state)
         {HEAD "\"colour\": 1, \"streams\": [{\"steps\": []}]}", "colour"},
         {HEAD "\"streams\": [{\"steps\": [], \"note\": 1}]}", "stream 0: the key \"note\""},
         {ONE("[0, 1, \"+0\", 64, {\"delay\": 3}]"), "message 0: the key \"delay\""},
-        {ONE("[0, 1, \"+0\", 60, {\"blocks\": \"all\"}]"), "the blocks count"},
+        {ONE("[0, 1, \"+0\", 60, {\"blocks\": \"all\"}]"), "the blocks are used"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {

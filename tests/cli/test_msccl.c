@@ -92,13 +92,13 @@ static void test_broken(void **state)
         {"depid='-1' deps='-1' hasdep='0'", "depid='0' deps='0' hasdep='1'", "it waits for ever"},
         {"cnt='1'", "cnt='2'", "there is no chunk 2 in buffer i"},
         {"chan='0'", "chan='1'", "no threadblock receives from it"},
-        {"ngpus='2'", "ngpus='3'", "there are 2 <gpu>, and ngpus is 3"},
+        {"ngpus='2'", "ngpus='3'", "the file has 2 <gpu> elements, but ngpus is 3"},
         {"nchunksperloop='2'", "nchunksperloop='3'", "ends without chunk 2"},
-        {"</tb>", "<tb/>", "has <step"},
+        {"</tb>", "<tb/>", "unexpected <tb> in a threadblock"},
         {"s='2' type", "s='3' type", "is not a whole number from 2 to 2"},
-        {"srcbuf='i'", "srcbuf='x'", "buffers are i (input), o (output) and s (scratch)"},
-        {"type='rrcs'", "type='xxxx'", "known here are s, r, cpy"},
-        {"ngpus='2'", "ngpus='2' ngpus='3'", "the attribute ngpus is there twice"},
+        {"srcbuf='i'", "srcbuf='x'", "expected i (input), o (output) or s (scratch)"},
+        {"type='rrcs'", "type='xxxx'", "expected s, r, cpy"},
+        {"ngpus='2'", "ngpus='2' ngpus='3'", "the attribute ngpus appears twice"},
         {"</tb>", "</gpu>", "</tb> is missing"},
     };
     char *text = tool_read_file(TRIVANCE_TEST_DATA "/msccl-2.xml");

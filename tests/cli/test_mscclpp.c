@@ -122,10 +122,10 @@ static void test_changed(void **state)
         {"\"max_message_size\": 9223372036854775807", "\"max_message_size\": 18446744073709551615", NULL},
         {"\"use_double_scratch_buffer\": false", "\"use_double_scratch_buffer\": true", "scratch buffer"},
         {"\"name\": \"nop\"", "\"name\": \"nop\", \"tbg_info\": {\"tb_id\": 0, \"tbg_size\": 2}", "tbg_info"},
-        {"\"re\"", "\"redu\"", "the operation 'redu' is not known"},
-        {"\"sum\"", "\"max\"", "only sum is verified"},
+        {"\"re\"", "\"redu\"", "unknown operation 'redu'"},
+        {"\"sum\"", "\"max\"", "only plans with sum are verified"},
         {"\"memory\"", "\"port\"", "memory"},
-        {"\"Simple\"", "\"LL\"", "only Simple is verified"},
+        {"\"Simple\"", "\"LL\"", "only plans with Simple are verified"},
         {"\"allreduce\"", "\"alltoall\"", "collective"},
         {"\"index\": 1", "\"index\": 2", ""},
         {"\"index\": 1", "\"index\": 4000000000", "index"},
@@ -134,7 +134,7 @@ static void test_changed(void **state)
         {"\"buffer_id\": 0", "\"buffer_id\": 77", "no remote buffer 77"},
         {"\"input_chunks\": 3", "\"input_chunks\": 2", "input and 3 output chunks"},
         {"\"id\": 1", "\"id\": 2", "id"},
-        {"\"threadblocks\"", "\"threads\"", "threadblocks is missing"},
+        {"\"threadblocks\"", "\"threads\"", "\"threadblocks\" must be an array"},
     };
     char *text = exported("3", "trivance-b", TRV_ALLREDUCE);
     (void)state;
@@ -272,7 +272,7 @@ static void test_order(void **state)
         {{"S0W0npns0w0nb2w2s1w1npns0w0", "b2+ns2"}, "which comes first"}, /* w2 and s1 run in different threads */
         {{"S0W0npns0w0nb2w2ns1w1npns0w0", "b2+ns2"}, NULL},
         {{"S0W0npnb2", "b1s1w1n+n"}, "the barrier is for"},
-        {{"S0W0npnb2", "b2s1w1n+nb0"}, "the barrier is for no threadblocks"},
+        {{"S0W0npnb2", "b2s1w1n+nb0"}, "\"num_threadblocks\" of a barrier must be at least 1"},
         {{"S0W0npnb2", "b2s1w1n+n", "b2n"}, ""}, /* ambiguous: which two of the three threadblocks meet? */
         {{"S0W0npns0w0n+n", "s0w0"}, "signals by the same channel"},
         {{"S0W0npns0w0n+nb2", "b2s0w0"}, NULL},
@@ -339,7 +339,7 @@ static void test_tool(void **state)
     char *put = strstr(text, "\"re\"");
     memcpy(put, "\"no\"", 4);
     tool_write_file(path, text, 0600);
-    tool_refuses(line, "the operation 'no' is not known");
+    tool_refuses(line, "unknown operation 'no'");
     free(text);
 }
 

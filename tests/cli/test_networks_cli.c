@@ -341,7 +341,7 @@ static void test_bad_file(void **state)
         {"\"links\": [{\"from\": 3, \"port\": \"+0\", \"factor\": 2}]", "no link leaves rank 3"},
         {"\"wrap\": [false], \"links\": [{\"from\": 2, \"port\": \"+0\", \"factor\": 2}]", "the last of its line"},
         {"\"links\": [{\"from\": 0, \"port\": \"+0\", \"factor\": 2}, {\"from\": 0, \"port\": \"+0\", \"factor\": 3}]",
-         "there twice"},
+         "in \"links\" twice"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

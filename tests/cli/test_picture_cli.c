@@ -24,9 +24,9 @@ static void test_plan_svg_ranks(void **state)
     tool_t middle = tool_run("plan 4x4 -a trivance-l -f svg -r 5", NULL);
     tool_t all = tool_run("plan 4x4 -a trivance-l -f svg -r all", NULL);
     assert_string_equal(usual.out, middle.out);
-    assert_non_null(strstr(usual.out, ">only what rank 5 sends; "));
+    assert_non_null(strstr(usual.out, ">only messages from rank 5; "));
     assert_int_equal(all.code, 0);
-    assert_null(strstr(all.out, "only what rank"));
+    assert_null(strstr(all.out, "only messages from rank"));
     assert_true(strlen(all.out) > strlen(usual.out));
     tool_clear(&usual);
     tool_clear(&middle);
@@ -121,10 +121,10 @@ static void test_columns(void **state)
     assert_non_null(strstr(tool.out, "            0  1  2  3  4  5  6  7  8\n")); /* three columns per hop */
     tool_clear(&tool);
     tool = tool_run_as(TRIVANCE_TOOL, "plan 3x3x3 -a trivance-l", NULL, narrow);
-    assert_non_null(strstr(tool.out, "\na picture of this torus takes 55 columns; there are 40\n"));
+    assert_non_null(strstr(tool.out, "\na picture of this torus needs 55 columns; the output has 40\n"));
     tool_clear(&tool);
     tool = tool_run_as(TRIVANCE_TOOL, "plan 3x3x3 -a trivance-l", NULL, wide);
-    assert_null(strstr(tool.out, " columns; there are"));
+    assert_null(strstr(tool.out, " columns; the output has"));
     assert_non_null(strstr(tool.out, "the messages of rank 13"));
     tool_clear(&tool);
 }

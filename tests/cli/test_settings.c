@@ -264,8 +264,8 @@ static void test_wrong_files(void **state)
         const char *text, *words;
     } cases[] =
         {{"", "r.json:1:"},
-         {"{", "r.json:1:1: it is not JSON: string or '}' expected"},
-         {"{\"a\": 1,\n \"a\": 2}", "r.json:2:4: it is not JSON: duplicate object key"},
+         {"{", "r.json:1:1: not valid JSON: string or '}' expected"},
+         {"{\"a\": 1,\n \"a\": 2}", "r.json:2:4: not valid JSON: duplicate object key"},
          {"[]", "r.json:1:1: rules are an object"},
          {"{\"rule_file_version\": 2}", "r.json:1:2: \"rule_file_version\" must"},
          {"{\"rule_file_version\": 1}", "r.json:1:1: \"collectives\" must be an object"},

@@ -341,7 +341,7 @@ static void test_description(void **state)
         {"{\"torus\": {\"a\": 8}}", "the key torus takes a text"},
         {"{\"torus\": 8, \"torus\": 9}", "duplicate"},
         {"[8]", "is not a JSON object"},
-        {"{\"torus\": 8", "grid.json:1:11: it is not JSON"},
+        {"{\"torus\": 8", "grid.json:1:11: not valid JSON"},
         {"{\"torus\": 8, \"alpha\": 1.5}", "'1.5' is not a time"},
     };
     char file[512];

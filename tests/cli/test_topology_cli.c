@@ -149,7 +149,7 @@ static void sentences(void **state)
         {HEAD "\n \"torus\": [2], \"ranks\": [[0], [2]]}", ":2:32: the coordinate in dimension 0 must be a whole"},
         {HEAD "\n \"torus\": [2], \"hosts\": {\"a\": [0.5]}}", ":2:32: the coordinate in dimension 0 must be a whole"},
         {HEAD "\n \"torus\": [2], \"hosts\": {\"a\": [0], \"a\": [1]}}", ":2:"},
-        {HEAD "\n \"torus\": [2], \"ranks\": [[0],", ":2:29: it is not JSON"},
+        {HEAD "\n \"torus\": [2], \"ranks\": [[0],", ":2:29: not valid JSON"},
         {"n0 0 x\n", ":1: behind the host are 1 to 8 coordinates from 0 on, and not 'x'"},
         {"n0 0\nn1 -1\n", ":2: behind the host are"},
         {"n0 0\nn1 0 1\n", ":2: 'n1' has 2 coordinates, and the lines before have 1"},

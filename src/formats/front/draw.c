@@ -28,10 +28,10 @@ int trv_draw_check(const trv_schedule_t *schedule, const trv_draw_options_t *opt
     if (rc)
         return rc;
     if (options->rank < -1 || options->rank >= ranks)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no rank %d to draw; ranks are 0 to %d, and -1 stands for all",
-                        options->rank, ranks - 1);
+        return trv_fail(TRV_ERR_ARGUMENT, "rank %d cannot be drawn: ranks are 0 to %d, and -1 draws all", options->rank,
+                        ranks - 1);
     if (options->stream < -1 || options->stream >= streams)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no stream %d to draw; streams are 0 to %d, and -1 stands for all",
+        return trv_fail(TRV_ERR_ARGUMENT, "stream %d cannot be drawn: streams are 0 to %d, and -1 draws all",
                         options->stream, streams - 1);
     const trv_network_t network = trv_draw_network(schedule, options);
     return trv_network_check(&network);

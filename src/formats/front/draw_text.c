@@ -45,7 +45,7 @@ static bool all_fit(const trv_text_style_t *style, const trv_picture_t *picture)
 static bool fits(const trv_text_style_t *style, const char *what, int width)
 {
     if (width > style->width_max && width <= WIDTH_WORTH)
-        fprintf(style->out, "\n%s takes %d columns; there are %d\n", what, width, style->width_max);
+        fprintf(style->out, "\n%s needs %d columns; the output has %d\n", what, width, style->width_max);
     return width > 0 && width <= style->width_max;
 }
 
@@ -87,15 +87,17 @@ static void print_progress(const drawing_t *drawing, const trv_text_style_t *sty
         return;
     if (trv_progress_create(&progress, drawing->schedule, stream))
         return;
-    if (fits(style, "who holds what", trv_text_progress_width(&progress))) {
+    if (fits(style, "a matrix of the data held by each rank", trv_text_progress_width(&progress))) {
         if (progress.by_block)
             fprintf(style->out,
-                    "\nwhat a rank (row) holds and will use, stream %d: contributions in a block (column), %s all\n",
+                    "\ndata that each rank (row) holds and will use, stream %d: contributions in each block (column), "
+                    "%s all\n",
                     stream, style->utf8 ? "█" : "#");
         else
-            fprintf(style->out,
-                    "\nwhose contribution (column) a rank (row) holds, stream %d: %s new in the step, %s before\n",
-                    stream, style->utf8 ? "▓" : "+", style->utf8 ? "█" : "#");
+            fprintf(
+                style->out,
+                "\ncontributions (columns) that each rank (row) holds, stream %d: %s new in the step, %s held before\n",
+                stream, style->utf8 ? "▓" : "+", style->utf8 ? "█" : "#");
         trv_text_progress(style, picture, &progress);
     }
     trv_progress_clear(&progress);

@@ -32,5 +32,6 @@ int trv_export(const trv_schedule_t *schedule, trv_format_t format, uint64_t vec
     case TRV_FORMAT_MSCCL: return trv_msccl_write(schedule, out);
     case TRV_FORMAT_MSCCLPP: return trv_mscclpp_write(schedule, out);
     }
-    return trv_fail(TRV_ERR_ARGUMENT, "there is no format %d; there are TRV_FORMAT_GOAL, MSCCL and MSCCLPP", format);
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "unknown format %d: expected TRV_FORMAT_GOAL, TRV_FORMAT_MSCCL or TRV_FORMAT_MSCCLPP", format);
 }
