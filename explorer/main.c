@@ -27,5 +27,5 @@ int main(int argc, char **argv)
             const int code = subcommand[i].run(argc - 1, argv + 1);
             return fflush(stdout) && code != CLI_BAD ? cli_bad(NULL, "the answer could not be written") : code;
         }
-    return cli_bad(NULL, "the explorer has no subcommand '%.40s'", argc > 1 ? argv[1] : "");
+    return cli_bad(NULL, "unknown subcommand '%.40s' of the explorer", argc > 1 ? argv[1] : "");
 }

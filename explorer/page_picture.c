@@ -93,7 +93,8 @@ static int put_step(const explore_ask_t *ask, const trv_schedule_t *schedule, in
                 put_route(schedule, stream, rank, message);
                 fputs("\"]", stdout);
                 if (++*messages > MESSAGES_MAX)
-                    rc = trv_fail(TRV_ERR_UNSUPPORTED, "the schedule has more than 2^20 messages to be drawn at once");
+                    rc = trv_fail(TRV_ERR_UNSUPPORTED,
+                                  "the schedule has more than 2^20 messages, too many to be drawn at once");
             }
         }
     return rc;
@@ -106,7 +107,7 @@ static int put_messages(const explore_ask_t *ask, const trv_schedule_t *schedule
     int64_t messages = 0;
     int rc = TRV_OK;
     if (ranks > RANKS_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "the messages of %d ranks cannot be looked at; up to %d ranks are drawn",
+        return trv_fail(TRV_ERR_UNSUPPORTED, "%d ranks are too many to draw messages: at most %d ranks are drawn",
                         ranks, RANKS_MAX);
     fputs(",\n\"message\": [", stdout);
     for (int k = 0; k < steps && !rc; k++) {
@@ -134,12 +135,12 @@ static int put_held(const explore_ask_t *ask, const trv_schedule_t *schedule)
     trv_progress_t progress;
     const int ranks = trv_schedule_torus(schedule)->ranks;
     if (ask->rank >= ranks || ask->stream >= trv_schedule_streams(schedule))
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no such rank or stream");
+        return trv_fail(TRV_ERR_ARGUMENT, "the schedule has no such rank or stream");
     const int first = ask->rank < 0 ? 0 : ask->rank, end = ask->rank < 0 ? ranks : ask->rank + 1;
     int rc = trv_progress_create(&progress, schedule, ask->stream);
     if (!rc && (int64_t)(end - first) * progress.columns * (progress.steps + 1) > CELLS_MAX) {
         trv_progress_clear(&progress);
-        rc = trv_fail(TRV_ERR_UNSUPPORTED, "the schedule is too large to show who holds what");
+        rc = trv_fail(TRV_ERR_UNSUPPORTED, "the schedule is too large to show the data held by each rank");
     }
     if (rc == TRV_ERR_UNSUPPORTED) { /* the messages can still be drawn */
         fputs(",\n\"held_reason\": ", stdout);

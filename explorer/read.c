@@ -18,17 +18,19 @@ static const cli_option_t option[] =
     {{"algorithm", 'a', "A", "a name, a family or planned (default)", NULL},
      {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", NULL},
      {"bytes", 'b', "M", "size of the vector (default 64K, or that of the file)", NULL},
-     {"schedule", 's', "FILE", "a schedule in the format trivance-schedule-1 instead, whatever it claims", NULL},
+     {"schedule", 's', "FILE", "a schedule in the format trivance-schedule-1 instead; its claims are not verified",
+      NULL},
      {"step", OPTION_STEP, "K", "the messages of this step only; -1: of all; -2 (default): of none", NULL},
-     {"stream", OPTION_STREAM, "S", "the stream whose contributions are told", NULL},
-     {"rank", OPTION_RANK, "R", "what this rank holds after each step; -1: all ranks; -2 (default): none", NULL},
+     {"stream", OPTION_STREAM, "S", "the stream whose contributions are written", NULL},
+     {"rank", OPTION_RANK, "R", "the data that this rank holds after each step; -1: all ranks; -2 (default): none",
+      NULL},
      CLI_OPTIONS_END};
 
 static const cli_command_t explore_command = {
     .name = "picture", /* or "timeline" */
-    .summary = "what the explorer draws",
+    .summary = "data for the explorer's drawings",
     .usage = "TORUS [OPTIONS]\n--schedule=FILE [OPTIONS]",
-    .about = "What the explorer draws of a schedule and of its simulation, as JSON.",
+    .about = "Data with which the explorer draws a schedule and its simulation, as JSON.",
     .option = option,
     .more = cli_network_options,
     .examples = "trivance plan 9\n",
@@ -68,7 +70,7 @@ static int make(explore_ask_t *ask, const cli_tori_t *tori, trv_schedule_t **sch
     if (ask->schedule)
         return read_file(ask, schedule);
     if (tori->count != 1 || !ask->selection.single)
-        return trv_fail(TRV_ERR_ARGUMENT, "one torus and one algorithm at a time, %s", example);
+        return trv_fail(TRV_ERR_ARGUMENT, "expected one torus and one algorithm, %s", example);
     ask->bytes = ask->bytes ? ask->bytes : 64 << 10;
     int rc = cli_network_finish(&ask->network, &tori->torus[0]);
     if (rc)

@@ -74,7 +74,7 @@ static void add_packet(void *context, int rank, int port, uint64_t message, uint
 static int fail_packets(void)
 {
     return trv_fail(TRV_ERR_UNSUPPORTED,
-                    "the timeline would have too many packets; take fewer bytes or larger packets, for example "
+                    "the timeline would have too many packets: use fewer bytes or larger packets, for example "
                     "--packet=64K");
 }
 
@@ -106,8 +106,8 @@ static int check(const explore_ask_t *ask, const trv_schedule_t *schedule, const
     trv_simulate_options_t full = ask->network.options;
     full.full = true;
     if (ranks > RANKS_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "a timeline of %d ranks cannot be looked at; up to %d ranks are drawn",
-                        ranks, RANKS_MAX);
+        return trv_fail(TRV_ERR_UNSUPPORTED, "%d ranks are too many for a timeline: at most %d ranks are drawn", ranks,
+                        RANKS_MAX);
     if (trv_simulate_hops(simulator, &full, ask->bytes) > HOPS_MAX)
         return fail_packets();
     return TRV_OK;

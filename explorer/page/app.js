@@ -1,5 +1,5 @@
 /*
- * What all views share: the state, questions to the core with the last answers kept, messages to the user.
+ * The state of the page, requests to the core with a cache of the latest answers, and messages to the user; shared by all views.
  */
 import { byId } from './dom.js';
 import { Cancelled, sentenceOf } from './pool.js';
@@ -9,7 +9,7 @@ import { readHash, writeHash } from './state.js';
 /** @typedef {import('./core.js').Answer} Answer */
 /** @typedef {import('./pool.js').Pool} Pool */
 
-const KEPT = 60, KEPT_CHARACTERS = 64 << 20, ADDRESS_MS = 250;
+const CACHE_ENTRIES_MAX = 60, CACHE_CHARACTERS_MAX = 64 << 20, ADDRESS_MS = 250;
 
 export class App {
   /** @param {Pool} quick one worker that answers the controls @param {Pool} busy those that simulate */
@@ -18,11 +18,11 @@ export class App {
     this.busy = busy;
     this.state = readHash(location.hash);
     /** @type {import('./schedule.js').UserFile | null} a schedule of the user's */ this.file = null;
-    /** @type {Map<string, Answer>} */ this.kept = new Map();
+    /** @type {Map<string, Answer>} */ this.cache = new Map();
     /** @type {Map<string, AbortController>} */ this.pending = new Map();
     /** @type {(() => void)[]} */ this.views = [];
     this.drawing = false;
-    this.addressed = -Infinity; // when the address was written
+    this.addressed = -Infinity; // time of the last write of the address
     this.addressTimer = 0;
     addEventListener('hashchange', () => {
       clearTimeout(this.addressTimer);
@@ -38,12 +38,12 @@ export class App {
    */
   set(patch) {
     if (patch.view && patch.view !== this.state.view) {
-      this.address(); // what the browser's button goes back to
+      this.address(); // the entry of the history to which the browser's button returns
       history.pushState(null, '', writeHash({ ...this.state, ...patch }));
     }
     Object.assign(this.state, patch);
-    for (const part of PASSING) complain(part, null);
-    clearTimeout(this.addressTimer); // browsers take a hundred writes in ten seconds: a slider is quicker
+    for (const part of TEMPORARY) showProblem(part, null);
+    clearTimeout(this.addressTimer); // browsers allow a hundred writes in ten seconds; a slider changes the state more often
     this.addressTimer = window.setTimeout(() => this.address(), Math.max(0, this.addressed + ADDRESS_MS - performance.now()));
     this.draw();
   }
@@ -75,7 +75,7 @@ export class App {
   }
 
   /**
-   * A question with the file that it is about, as a key: of two files of one name, each has its own.
+   * Returns the cache key of a question. It includes the identity of the file, because two files may have the same name.
    * @param {string[]} question
    */
   keyOf(question) {
@@ -83,7 +83,7 @@ export class App {
   }
 
   /**
-   * Asks for a place in the page: a later question for the same place cancels this one, which is then null.
+   * Asks the core for one part of the page. A later question for the same part cancels this one, whose answer is then null.
    * @param {string} place
    * @param {string[]} question
    * @param {{pool?: Pool, progress?: (fraction: number) => void, files?: Map<string, Uint8Array>}} [options] files: other than the page's
@@ -91,7 +91,7 @@ export class App {
    */
   async ask(place, question, options = {}) {
     const { pool = this.quick, progress, files } = options;
-    const key = this.keyOf(question), kept = files ? undefined : this.kept.get(key);
+    const key = this.keyOf(question), kept = files ? undefined : this.cache.get(key);
     this.cancel(place);
     if (kept) return kept;
     const controller = new AbortController();
@@ -110,11 +110,11 @@ export class App {
 
   /** @param {string} key @param {Answer} answer */
   #keep(key, answer) {
-    this.kept.set(key, answer);
-    let characters = [...this.kept.values()].reduce((sum, one) => sum + one.out.length, 0);
-    for (const [oldest, { out }] of this.kept) {
-      if (this.kept.size <= KEPT && characters <= KEPT_CHARACTERS) return;
-      this.kept.delete(oldest);
+    this.cache.set(key, answer);
+    let characters = [...this.cache.values()].reduce((sum, one) => sum + one.out.length, 0);
+    for (const [oldest, { out }] of this.cache) {
+      if (this.cache.size <= CACHE_ENTRIES_MAX && characters <= CACHE_CHARACTERS_MAX) return;
+      this.cache.delete(oldest);
       characters -= out.length;
     }
   }
@@ -127,14 +127,14 @@ export class App {
 }
 
 /** @type {Map<string, string>} */ const problems = new Map();
-const PASSING = ['open', 'save']; // until something else is done
+const TEMPORARY = ['open', 'save']; // parts whose errors disappear at the next change of the state
 
 /**
- * The tool's sentence about what a part of the page asked; null: there is none any more.
+ * Shows the error of the latest question of a part of the page; null removes it.
  * @param {string} part
  * @param {Answer | string | null} answer
  */
-export function complain(part, answer) {
+export function showProblem(part, answer) {
   if (answer === null) problems.delete(part);
   else problems.set(part, typeof answer === 'string' ? answer : sentenceOf(answer));
   const box = byId('problem'), text = [...new Set(problems.values())].join('. ');

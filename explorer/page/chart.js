@@ -1,10 +1,10 @@
 /*
- * The view Time: completion time against size, simulated packet by packet in workers. Small sizes of all algorithms come
- * first, so that the form of the chart is there at once; what runs can be cancelled, and what is done is kept.
+ * The view Time: completion time by size, simulated packet by packet in workers. Small sizes of all algorithms are
+ * simulated first, so that the chart has its form early. Simulations can be cancelled; completed results are kept.
  */
 import table from 'explorer:algorithms';
 import uPlot from '../vendor/uplot/uPlot.esm.js';
-import { complain, tip } from './app.js';
+import { showProblem, tip } from './app.js';
 import { byId, colour, element, segment } from './dom.js';
 import { bytesArgument, bytesText, timeText } from './format.js';
 import { Cancelled } from './pool.js';
@@ -13,7 +13,7 @@ import { chartRange, chartSizes, networkOptions, questionFor, USUAL } from './st
 /** @typedef {import('./app.js').App} App */
 /** @typedef {{time: number, name: string, limit: number} | {error: string}} Point */
 
-const TOGETHER = 512 << 10; // sizes up to this are one question
+const TOGETHER = 512 << 10; // all sizes up to this one are simulated by one request
 const WAIT_MS = 120, NAMES_WIDTH = 150;
 const OTHERS = ['--c6', '--c7', '--c8', '--v4', '--v2', '--v0', '--v5'];
 export const MOST = [256 << 10, 1 << 20, 8 << 20, 64 << 20, 512 << 20];
@@ -21,7 +21,7 @@ export const MOST = [256 << 10, 1 << 20, 8 << 20, 64 << 20, 512 << 20];
 /** @type {Map<string, Point>} by "algorithm bytes" */ let points = new Map();
 let context = '', timer = 0, drawnKey = '';
 /** @type {AbortController | null} */ let running = null;
-let cancelled = ''; // what was wanted when the user cancelled it
+let cancelled = ''; // the requested chart when the user cancelled it
 /** @type {uPlot | null} */ let plot = null;
 /** @type {{weight: number, done: number}[]} */ let work = [];
 
@@ -29,7 +29,7 @@ let cancelled = ''; // what was wanted when the user cancelled it
 const familyOf = name => table.find(one => one.name === name.split(':')[0])?.family ?? name;
 
 /**
- * The colour of the family in the figures too.
+ * Returns the colour of the algorithm's family, the same as in the figures.
  * @param {string} name
  */
 export function lineColour(name, index = 0) {
@@ -38,12 +38,12 @@ export function lineColour(name, index = 0) {
 }
 
 /**
- * What is compared.
+ * Returns the names of the compared algorithms.
  * @param {App} app
  */
 const namesOf = app => (app.file ? [app.file.name] : app.state.chart);
 /**
- * Those of them that can run, as far as it is known: a command that names others says only what is wrong with them.
+ * Returns the names that are not known to fail. A command with a failing name would print only its error.
  * @param {App} app
  */
 export function chartNames(app) {
@@ -60,8 +60,8 @@ export function makeChart(app) {
   byId('cancel').onclick = () => {
     stop();
     clearTimeout(timer);
-    cancelled = wanted(app);
-    byId('running-text').textContent = 'cancelled; any change goes on';
+    cancelled = requestedChart(app);
+    byId('running-text').textContent = 'cancelled; any change continues';
   };
   new ResizeObserver(() => {
     if (plot && byId('chart').clientWidth > 0) plot.setSize(sizeOf());
@@ -79,10 +79,10 @@ function update(app) {
     stop();
     clearTimeout(timer);
     cancelled = '';
-    complain('chart', null);
+    showProblem('chart', null);
     return;
   }
-  segment(byId('scale'), [{ key: 'time', text: 'Time' }, { key: 'limit', text: '× limit', title: 'as a multiple of what no schedule beats' },
+  segment(byId('scale'), [{ key: 'time', text: 'Time' }, { key: 'limit', text: '× limit', title: 'as a multiple of the lower bound for all schedules' },
     { key: 'relative', text: `vs ${namesOf(app)[0] ?? ''}` }], state.scale, scale => app.set({ scale }));
   segment(byId('model'), [{ key: 'fifo', text: 'fifo', title: 'one queue per link: the ideal router' }, { key: 'dateline', text: 'dateline', title: 'two channels, as torus routers have' }],
     state.model, model => app.set({ model }));
@@ -94,21 +94,21 @@ function update(app) {
   if (now !== context) {
     context = now;
     points = new Map();
-    complain('chart', null);
+    showProblem('chart', null);
     stop();
   }
   draw(app);
   clearTimeout(timer);
-  if (wanted(app) === cancelled) return; // drawn anew for another reason, an answer that came, say
+  if (requestedChart(app) === cancelled) return; // redrawn for another reason, such as an answer
   cancelled = '';
   timer = window.setTimeout(() => void simulate(app), points.size ? 0 : WAIT_MS);
 }
 
 /**
- * What the chart shall show, to tell a change from another drawing of the same.
+ * Describes the requested chart, to distinguish a change from a redraw.
  * @param {App} app
  */
-const wanted = app => [context, ...namesOf(app), ...chartSizes(app.state)].join(' ');
+const requestedChart = app => [context, ...namesOf(app), ...chartSizes(app.state)].join(' ');
 
 /** @param {App} app */
 function drawChips(app) {
@@ -132,7 +132,7 @@ function stop() {
   byId('cancel').hidden = true;
 }
 
-function tell() {
+function showProgress() {
   const all = work.reduce((sum, one) => sum + one.weight, 0), done = work.reduce((sum, one) => sum + one.weight * one.done, 0);
   const finished = work.every(one => one.done === 1);
   byId('progress').value = all > 0 ? done / all : 1;
@@ -142,7 +142,7 @@ function tell() {
 }
 
 /**
- * Asks for all points that are missing.
+ * Simulates all missing points.
  * @param {App} app
  */
 async function simulate(app) {
@@ -160,15 +160,15 @@ async function simulate(app) {
   jobs.sort((a, b) => a.sizes[a.sizes.length - 1] - b.sizes[b.sizes.length - 1]);
   inWork = new Set(jobs.flatMap(job => job.sizes.map(bytes => `${job.name} ${bytes}`)));
   work = jobs.map(job => ({ weight: job.sizes.reduce((sum, bytes) => sum + bytes + 50000, 0), done: 0 }));
-  tell();
+  showProgress();
   const began = performance.now();
   await Promise.all(jobs.map((job, j) => simulateOne(app, job, controller.signal, work[j])));
   if (running !== controller) return;
   running = null;
   byId('chart').dataset.took = String(Math.round(performance.now() - began));
   byId('chart').dataset.done = context;
-  tell();
-  app.draw(); // what cannot run is known now
+  showProgress();
+  app.draw(); // all names that fail are known now
 }
 
 /** @type {Set<string>} */ let inWork = new Set();
@@ -181,7 +181,7 @@ async function simulateOne(app, job, signal, share) {
   try {
     const answer = await app.busy.ask(question, { files: app.files, signal, progress: fraction => {
       share.done = Math.min(.99, fraction);
-      tell();
+      showProgress();
     } });
     if (signal.aborted) return;
     share.done = 1;
@@ -192,7 +192,7 @@ async function simulateOne(app, job, signal, share) {
       for (const row of JSON.parse(answer.out))
         points.set(`${job.name} ${row.bytes}`, row.time_ns === null ? { error: row.error } : { time: row.time_ns, name: row.algorithm, limit: row.limit_ns ?? NaN });
     }
-    tell();
+    showProgress();
     drawSoon(app);
   } catch (error) {
     if (!(error instanceof Cancelled)) throw error;
@@ -201,7 +201,7 @@ async function simulateOne(app, job, signal, share) {
 
 let drawing = false;
 /**
- * Draws what came since the last frame at once.
+ * Draws all results since the last frame together.
  * @param {App} app
  */
 function drawSoon(app) {
@@ -217,7 +217,7 @@ function drawSoon(app) {
 
 /** @param {App} app */
 function draw(app) {
-  if (app.state.view !== 'time') return; // an answer that comes late
+  if (app.state.view !== 'time') return; // a late answer
   const { state } = app, sizes = chartSizes(state), names = namesOf(app);
   const time = (/** @type {string} */ name, /** @type {number} */ bytes) => {
     const point = pointOf(name, bytes);
@@ -242,13 +242,13 @@ function draw(app) {
   drawTable(app, names, sizes, limits);
   const errors = [...new Set(names.flatMap(name => sizes.map(bytes => pointOf(name, bytes)).flatMap(point => (point && 'error' in point ? [point.error] : []))))];
   const none = names.length > 0 && names.every(name => sizes.every(bytes => { const point = pointOf(name, bytes); return point && 'error' in point; }));
-  complain('chart', none ? errors[0] : null);
-  byId('chart-text').textContent = none ? '' : names.length ? [limits.some(ns => ns !== null) ? 'Dotted: the limit, which no schedule beats.' : '', changesText(names, sizes),
+  showProblem('chart', none ? errors[0] : null);
+  byId('chart-text').textContent = none ? '' : names.length ? [limits.some(ns => ns !== null) ? 'Dotted: the limit, a lower bound for all schedules.' : '', changesText(names, sizes),
     ...errors.map(error => `Left out: ${error}.`)].filter(Boolean).join(' ') : 'Choose an algorithm to compare.';
 }
 
 /**
- * Where the plan, or the better member of a family, changes.
+ * Lists the sizes at which the plan, or the better member of a family, changes.
  * @param {string} name
  * @param {number[]} sizes
  */
@@ -279,7 +279,7 @@ function makePlot(app, names, sizes, scale) {
     cursor: { drag: { x: false, y: false }, points: { size: 9 } },
     scales: { x: { distr: 3, log: 2, time: false }, y: { distr: log ? 3 : 1, log: 10 } },
     axes: [
-      { stroke: ink, font, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, // the sizes that there are, as many as fit
+      { stroke: ink, font, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, // the simulated sizes, as many as fit
         splits: (/** @type {any} */ u) => sizes.filter((_, i) => i % Math.ceil(sizes.length * 52 / u.width) === 0), filter: (/** @type {any} */ _u, /** @type {number[]} */ ticks) => ticks,
         values: (/** @type {any} */ _u, /** @type {number[]} */ ticks) => ticks.map(tick => bytesText(tick).replace('iB', '').replace(' B', '').replace(' ', '')) },
       { stroke: ink, font, size: log ? 64 : 78, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, values: (/** @type {any} */ _u, /** @type {number[]} */ ticks) =>
@@ -349,7 +349,7 @@ function hover(u, names) {
 }
 
 /**
- * All numbers, each with the way to its timeline: the chart for those who do not use a pointer.
+ * Writes the table of all times, each with a button for its timeline. It replaces the chart for users without a pointer.
  * @param {App} app
  * @param {string[]} names
  * @param {number[]} sizes
@@ -370,7 +370,7 @@ function drawTable(app, names, sizes, limits) {
 /* ---- For saving --------------------------------------------------------------------------------------------------- */
 
 /**
- * All times as CSV.
+ * Returns all times as CSV.
  * @param {App} app
  */
 export function timesAsCsv(app) {
@@ -406,7 +406,7 @@ export function chartAsSvg() {
     text.push(`<polyline points="${places.map((/** @type {number[]} */ p) => p.map(v => v.toFixed(1)).join()).join(' ')}" fill="none" stroke="${stroke}" stroke-width="${limit ? 1.4 : 2.2}"${limit ? ' stroke-dasharray="3 5"' : ''}/>`);
     names.push({ y: places[places.length - 1][1], text: `fill="${stroke}">${escape(series.label)}</text>` });
   }
-  names.sort((a, b) => a.y - b.y).forEach((name, i) => { // beside their lines' ends, none on another
+  names.sort((a, b) => a.y - b.y).forEach((name, i) => { // at the ends of their lines, without overlap
     if (i) name.y = Math.max(name.y, names[i - 1].y + 14);
   });
   text.push(...names.map(name => `<text x="${left + w + 8}" y="${name.y + 4}" ${name.text}`));

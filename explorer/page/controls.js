@@ -1,5 +1,5 @@
 /*
- * The controls: the torus typed or dragged, the network's parameters, the algorithm and the size.
+ * The controls: the torus as text and as sliders, the network's parameters, the algorithm and the size.
  */
 import table from 'explorer:algorithms';
 import { byId, element, segment } from './dom.js';
@@ -28,7 +28,7 @@ const nearest = (/** @type {number[]} */ values, /** @type {number} */ value) =>
   values.reduce((best, one, i) => (Math.abs(Math.log((one + 1) / (value + 1))) < Math.abs(Math.log((values[best] + 1) / (value + 1))) ? i : best), 0);
 
 /**
- * A slider over some values.
+ * Creates a slider over a list of values.
  * @param {string} id
  * @param {string} text
  * @param {number[]} values
@@ -78,7 +78,7 @@ export function makeControls(app) {
     segment(byId('delivery'), [{ key: 'head', text: 'head', title: 'as in the paper’s simulator' }, { key: 'tail', text: 'tail', title: 'as on a real link' }],
       state.delivery, delivery => app.set({ delivery }));
     byId('controls-summary').textContent = `${state.torus} · ${rateText(state.bandwidth)} · ${state.algorithm} · ${bytesText(state.bytes)}`;
-    byId('algorithm-hint').textContent = table.find(one => one.name === state.algorithm.split(':')[0])?.title ?? (state.algorithm === 'planned' ? 'what the planner finds fastest for this size and network' : '');
+    byId('algorithm-hint').textContent = table.find(one => one.name === state.algorithm.split(':')[0])?.title ?? (state.algorithm === 'planned' ? 'the schedule that the planner selects for this size and network' : '');
     drawDimensions(app, app.file ? null : parsed);
     drawLinkList(app);
     for (const one of form.querySelectorAll('#torus, #algorithm, .dimension input, .dimension button, #links button')) one.disabled = Boolean(app.file);
@@ -86,7 +86,7 @@ export function makeControls(app) {
 }
 
 /**
- * A slider and ring or line for each of the first dimensions.
+ * Draws a slider, and a button for ring or line, for each of the first dimensions.
  * @param {App} app
  * @param {import('./geometry.js').Torus | null} torus
  */
@@ -127,8 +127,8 @@ function drawLinkList(app) {
   const { links } = app.state;
   byId('links').replaceChildren(links.length
     ? element('ul', {}, ...links.map(link => element('li', {}, `${link.rank}:${portText(link.port)} ${link.factor === Infinity ? 'is cut' : `is ${link.factor} times as slow`}`,
-      element('button', { type: 'button', class: 'quiet', 'aria-label': `Mend link ${link.rank}:${portText(link.port)}`,
+      element('button', { type: 'button', class: 'quiet', 'aria-label': `Restore link ${link.rank}:${portText(link.port)}`,
         onclick: () => app.set({ links: links.filter(other => other !== link) }) }, 'mend'))))
-    : element('p', { class: 'hint' }, 'All links are whole; in the view Network a click cuts or slows one.'));
+    : element('p', { class: 'hint' }, 'All links have full speed; a click on a link in the view Network slows or cuts it.'));
 }
 

@@ -1,7 +1,7 @@
 /*
  * Runs the core: the tool's subcommands, compiled to WebAssembly for WASI. Every question gets an instance of its own, so
- * that nothing of the last one is left, memory included; an instance takes a millisecond to make, as the module was
- * compiled before. What a subcommand asks its system for are arguments, files in memory and the time.
+ * that no state of the previous one remains. Creating an instance takes a millisecond, because the module is already
+ * compiled. The system calls provide arguments, files in memory and the time.
  */
 
 /**
@@ -15,7 +15,7 @@
 
 const SUCCESS = 0, BAD_FILE = 8, INVALID = 28, NOT_THERE = 44, NO_CALL = 52;
 const REGULAR = 4, FOLDER = 3;
-const ANSWER_MAX = 256 << 20; // a browser's texts end at twice that
+const ANSWER_MAX = 256 << 20; // browsers limit strings to twice that
 
 class Exit extends Error {
   /** @param {number} code */
@@ -48,7 +48,7 @@ class Sink {
 }
 
 /**
- * The system calls of one run.
+ * Returns the system calls of one run.
  * @param {string[]} argv
  * @param {Map<string, Uint8Array>} files by name
  * @param {() => WebAssembly.Memory} memoryOf
@@ -107,7 +107,7 @@ function systemFor(argv, files, memoryOf, sinks) {
     fd_fdstat_get(fd, at) {
       if (fd > 3 && !open.has(fd)) return BAD_FILE;
       bytes().fill(0, at, at + 24);
-      view().setUint8(at, fd === 3 ? FOLDER : REGULAR); // stdout is no terminal
+      view().setUint8(at, fd === 3 ? FOLDER : REGULAR); // stdout is not a terminal
       view().setBigUint64(at + 8, 0x1fffffffn, true);
       view().setBigUint64(at + 16, 0x1fffffffn, true);
       return SUCCESS;
@@ -159,7 +159,7 @@ function systemFor(argv, files, memoryOf, sinks) {
     fd_write(fd, vectors, count, written) {
       const sink = fd === 1 ? sinks.out : fd === 2 ? sinks.err : null;
       const moved = eachVector(vectors, count, piece => {
-        if (sink) sink.add(piece); // what else is written to is /dev/null
+        if (sink) sink.add(piece); // all other descriptors are /dev/null
         return piece.length;
       });
       view().setUint32(written, moved, true);
@@ -186,7 +186,7 @@ function systemFor(argv, files, memoryOf, sinks) {
 }
 
 /**
- * With an answer to all calls that are linked and never made: that there is no such call.
+ * Adds a stub for all calls that are linked but never made; it returns "not implemented".
  * @param {WebAssembly.Module} module
  * @param {Record<string, Function>} system
  * @returns {WebAssembly.ModuleImports}
@@ -197,7 +197,7 @@ function completed(module, system) {
 }
 
 /**
- * Asks the core. The arguments are those of the tool, from the subcommand on.
+ * Runs the core once. `question` has the arguments of the tool, beginning with the subcommand.
  * @param {WebAssembly.Module} module
  * @param {string[]} question
  * @param {Map<string, Uint8Array>} [files]
@@ -217,8 +217,8 @@ export function ask(module, question, files = new Map(), progress = () => {}) {
     /** @type {() => void} */ (instance.exports._start)();
   } catch (error) {
     if (!(error instanceof Exit)) {
-      const reason = error instanceof TooLong ? `the answer has more than ${ANSWER_MAX >> 20} MiB, which is too long for the page; the command line writes any length`
-        : error instanceof RangeError ? 'the browser has not enough memory for this; a smaller torus takes less'
+      const reason = error instanceof TooLong ? `the answer has more than ${ANSWER_MAX >> 20} MiB, too many for the page; use the command line instead`
+        : error instanceof RangeError ? 'the browser does not have enough memory; try a smaller torus'
         : `the core stopped: ${error instanceof Error ? error.message : error}`;
       return { code: 2, out: '', err: `trivance ${question[0]}: ${reason}\n` };
     }

@@ -35,11 +35,11 @@ function set(node, attributes) {
   }
 }
 
-/** @type {Map<string, string>} of the theme that is on */ const colours = new Map();
+/** @type {Map<string, string>} of the current theme */ const colours = new Map();
 let theme = '';
 
 /**
- * A colour of the theme. They are kept, since to ask for one makes the browser lay out the page.
+ * Returns a colour of the theme. Colours are cached, because reading one makes the browser lay out the page.
  * @param {string} name of a custom property
  */
 export function colour(name) {
@@ -52,7 +52,7 @@ export function colour(name) {
 }
 
 /**
- * Buttons of which one is pressed.
+ * Creates a group of buttons of which one is pressed.
  * @param {HTMLElement} group
  * @param {{key: string, text: string, title?: string}[]} choices
  * @param {string} now
@@ -69,11 +69,11 @@ export function segment(group, choices, now, choose) {
     button.setAttribute('aria-pressed', String(button.dataset.key === now));
 }
 
-/** Whether moving pictures are unwelcome. */
-export const isCalm = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
+/** Whether the user prefers reduced motion. */
+export const prefersReducedMotion = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
 /**
- * Offers a text as a file.
+ * Offers a text as a file for download.
  * @param {string} name
  * @param {string} text
  * @param {string} type

@@ -1,11 +1,11 @@
 /*
- * Sizes, times and rates: as people read them, and as the tool takes them.
+ * Sizes, times and rates, formatted for display and as arguments of the tool.
  */
 
 const BYTES = ['', 'K', 'M', 'G', 'T'];
 
 /**
- * "64K", "1000": as an argument.
+ * Formats a size as an argument: "64K", "1000".
  * @param {number} bytes
  */
 export function bytesArgument(bytes) {
@@ -18,7 +18,7 @@ export function bytesArgument(bytes) {
 }
 
 /**
- * "64 KiB", "170.7 KiB"
+ * Formats a size for display: "64 KiB", "170.7 KiB".
  * @param {number} bytes
  */
 export function bytesText(bytes) {
@@ -32,7 +32,7 @@ export function bytesText(bytes) {
 }
 
 /**
- * The size that a text means, or null.
+ * Parses a size; null if the text is invalid.
  * @param {string} text
  */
 export function parseBytes(text) {

@@ -1,7 +1,7 @@
 /*
- * Where ranks, links and messages lie. A ring is a circle (a line the same, open at its foot); all others are lattices,
- * with a vector for every dimension: a row, a grid, or an oblique view in which the outermost dimension's layers stand
- * over each other. Links that go round an edge are stubs at both ends.
+ * The positions of ranks, links and messages. A ring is a circle, and a line is a circle that is open at the bottom. All
+ * other networks are lattices with a vector for every dimension: a row, a grid, or an oblique view in which the layers of
+ * the outermost dimension are above each other. Links that wrap around are drawn as stubs at both ends.
  */
 
 /** @typedef {{x: number, y: number}} Point */
@@ -28,7 +28,7 @@ export const rankAt = (torus, at) => at.reduce((rank, c, d) => rank * torus.size
 /** @type {{key: string, next: Int32Array, round: Uint8Array}} */ let links = { key: '', next: new Int32Array(), round: new Uint8Array() };
 
 /**
- * The links of a torus, rank * ports + port: where they lead, -1 for nowhere, and which go round.
+ * Returns the links of a torus, indexed by rank * ports + port: the neighbour (-1: none), and whether the link wraps around.
  * @param {Torus} torus
  */
 function linksOf(torus) {
@@ -50,7 +50,7 @@ function linksOf(torus) {
 }
 
 /**
- * The neighbour by a port, or -1; and whether the link to it goes round.
+ * Returns the neighbour at a port, or -1, and whether the link to it wraps around.
  * @param {Torus} torus
  * @param {number} rank
  * @param {number} port
@@ -61,13 +61,13 @@ export function neighbour(torus, rank, port) {
 }
 
 /**
- * Dimensions that are larger than 1.
+ * Returns the dimensions that are larger than 1.
  * @param {Torus} torus
  */
 export const active = torus => torus.size.map((_, d) => d).filter(d => torus.size[d] > 1);
 
 /**
- * The sizes that a torus' text means, or null.
+ * Parses a torus; null if the text is invalid.
  * @param {string} text
  * @returns {Torus | null}
  */
@@ -82,7 +82,7 @@ export function readTorus(text) {
 export const torusText = torus => torus.size.map((n, d) => `${n}${(torus.lines >> d) & 1 ? 'm' : ''}`).join('x');
 
 /**
- * The views that a torus has, the usual one first.
+ * Returns the layouts that are possible for a torus, the default first.
  * @param {Torus} torus
  */
 export function layoutsOf(torus) {
@@ -117,7 +117,7 @@ export class Layout {
         this.e[a] = { x: s, y: .15 * s };
         if (b !== undefined) this.e[b] = { x: -.46 * s, y: .4 * s };
         if (c !== undefined) this.e[c] = { x: .2 * s, y: 1.8 * s };
-        this.outermost = c; // the middles of its links are where other ranks are
+        this.outermost = c; // the middles of its links coincide with other ranks
       } else {
         this.e[a] = { x: s, y: 0 };
         if (b !== undefined) this.e[b] = { x: 0, y: s };
@@ -142,7 +142,7 @@ export class Layout {
   }
 
   /**
-   * On the circle, `rank` may be a fraction.
+   * Returns a point of the circle; `rank` may be a fraction.
    * @param {number} rank
    * @param {number} radius
    * @returns {Point}
@@ -153,7 +153,7 @@ export class Layout {
   }
 
   /**
-   * To the side of a direction on which its track `side` lies, in pixels.
+   * Returns the offset, in pixels, of track `side` from the line of a direction.
    * @param {number} port
    * @param {number} side
    * @returns {Point}
@@ -164,11 +164,11 @@ export class Layout {
   }
 
   /**
-   * A way of some hops by one port from a rank, `side` beside the links, as SVG path data.
+   * Returns the path of a number of hops through one port of a rank, on track `side` beside the links, as SVG path data.
    * @param {number} rank @param {number} port @param {number} hops @param {number} side
    * @param {number} [first] shortens the beginning @param {number} [last] shortens the end
    */
-  way(rank, port, hops, side, first = 0, last = 0) {
+  path(rank, port, hops, side, first = 0, last = 0) {
     const sign = port % 2 ? -1 : 1;
     if (this.kind === 'ring') {
       const radius = RADIUS + sign * side, slack = 1 / (radius * (this.angle || 1));
@@ -205,7 +205,7 @@ export class Layout {
   }
 
   /**
-   * Where the middle of a link is, for its marks and for the pointer.
+   * Returns the middle of a link, for its marks and for the pointer.
    * @param {number} rank
    * @param {number} port
    * @param {number} side
@@ -219,7 +219,7 @@ export class Layout {
   }
 
   /**
-   * The direction in which a link leaves.
+   * Returns the direction in which a link leaves.
    * @param {number} rank
    * @param {number} port
    * @returns {Point}
@@ -252,16 +252,16 @@ const max = (/** @type {number[]} */ list) => list.reduce((a, b) => Math.max(a, 
  */
 
 /**
- * From the core's picture.
+ * Converts a message of the core's picture.
  * @param {Torus} torus
  * @param {[number, number, number, number, string]} entry
  * @returns {Message}
  */
-export function readMessage(torus, [stream, from, to, bytes, way]) {
+export function readMessage(torus, [stream, from, to, bytes, portDigits]) {
   /** @type {{rank: number, port: number, hops: number}[]} */ const legs = [];
   const { next } = linksOf(torus), ports = 2 * torus.size.length;
   let rank = from;
-  for (const digit of way) {
+  for (const digit of portDigits) {
     const port = parseInt(digit, 36), last = legs[legs.length - 1];
     if (last && last.port === port) last.hops++;
     else legs.push({ rank, port, hops: 1 });
@@ -271,7 +271,7 @@ export function readMessage(torus, [stream, from, to, bytes, way]) {
 }
 
 /**
- * Bytes and messages on every directed link, rank * ports + port.
+ * Counts bytes and messages on every directed link, indexed by rank * ports + port.
  * @param {Torus} torus
  * @param {Message[]} messages
  */
@@ -291,7 +291,7 @@ export function loadsOf(torus, messages) {
 }
 
 /**
- * A track for every leg of every message, so that those that share a link lie beside each other.
+ * Assigns a track to every leg of every message, so that legs that share a link are side by side.
  * @param {Torus} torus
  * @param {Message[]} messages
  */

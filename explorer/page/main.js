@@ -1,9 +1,9 @@
 /*
- * The beginning: the core is unpacked and compiled, workers get it, and the views are made.
+ * Start: unpacks and compiles the core, passes it to workers, and creates the views.
  */
 import packed from 'explorer:core';
 import workerText from 'explorer:worker';
-import { App, complain } from './app.js';
+import { App, showProblem } from './app.js';
 import { makeChart } from './chart.js';
 import { makeControls } from './controls.js';
 import { byId, segment } from './dom.js';
@@ -14,7 +14,7 @@ import { makeTimeline } from './timeline.js';
 import { makeWhy } from './why.js';
 
 const VIEWS = [{ key: 'network', text: 'Network' }, { key: 'schedule', text: 'Schedule' }, { key: 'time', text: 'Time' }, { key: 'why', text: 'Why' }];
-const WORKERS_MAX = 4, PLACES = 6; // places of the page that ask, each one question at a time
+const WORKERS_MAX = 4, PLACES = 6; // parts of the page that ask the core, each one question at a time
 
 /** @param {App} app */
 function makeFrame(app) {
@@ -43,4 +43,4 @@ async function begin() {
   app.draw();
 }
 
-begin().catch(error => complain('begin', `this browser cannot run the explorer: ${error.message}`));
+begin().catch(error => showProblem('begin', `this browser cannot run the explorer: ${error.message}`));

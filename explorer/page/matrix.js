@@ -1,11 +1,11 @@
 /*
- * Who holds what after a step: a row per rank, a column per contribution or block.
+ * The data that each rank holds after a step: a row per rank, a column per contribution or block.
  */
 import { byId, colour } from './dom.js';
 import { countText } from './format.js';
 
 /**
- * @param {any} picture what the core told; null: nothing
+ * @param {any} picture the core's picture; null: none
  * @param {number} step
  * @param {number} selected a rank, or -1
  */
@@ -20,7 +20,7 @@ export function drawMatrix(picture, step, selected) {
   }
   canvas.hidden = false;
   const { columns, state } = picture.held, { ranks } = picture, now = state[Math.min(step + 1, state.length - 1)], before = state[Math.min(step, state.length - 1)];
-  const ratio = Math.max(1, devicePixelRatio), space = (card.clientWidth - 36 || 280) * ratio; // whole pixels for a cell, where they fit
+  const ratio = Math.max(1, devicePixelRatio), space = (card.clientWidth - 36 || 280) * ratio; // in pixels; cells have whole pixels
   const tall = Math.max(1, Math.min(40 * ratio, Math.floor(Math.min(space / columns, 416 * ratio / ranks))));
   const wide = Math.max(tall, Math.floor(Math.min(space, 120 * ratio) / columns)), gap = tall > 3 ? 1 : 0;
   const width = columns * wide;
@@ -47,14 +47,14 @@ export function drawMatrix(picture, step, selected) {
     context.lineWidth = Math.max(1, tall / 5);
     context.strokeRect(.5, selected * tall - .5, width - 1, tall);
   }
-  const what = picture.held.by_block ? 'blocks, by what is in them' : 'contributions';
+  const what = picture.held.by_block ? 'blocks, shaded by the number of contributions' : 'contributions';
   const text = `A row per rank, its ${what}; green is new in this step. ${Math.round(100 * held / (35 * columns * ranks))} % after it, ${countText(complete, 'rank')} of ${ranks} complete.`;
-  byId('matrix-text').textContent = text + (picture.streams.length > 1 ? ' Stream 0; the others are its images.' : '');
+  byId('matrix-text').textContent = text + (picture.streams.length > 1 ? ' Shown: stream 0; the other streams are its images.' : '');
   canvas.setAttribute('aria-label', text);
 }
 
 /**
- * A character of a state as a number, 0 to 35.
+ * Returns the value of a character of a state, 0 to 35.
  * @param {string} text
  * @param {number} i
  */
@@ -64,7 +64,7 @@ export function digitAt(text, i) {
 }
 
 /**
- * Pixels for 0 to 35, from nothing to all.
+ * Returns the colours of the values 0 to 35, from empty to full.
  * @param {number[]} empty
  * @param {number[]} full
  */

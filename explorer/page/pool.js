@@ -1,6 +1,6 @@
 /*
- * Workers that ask the core. Nothing is computed in the page itself, so it never freezes; what runs can always be
- * cancelled, which ends its worker and begins another.
+ * Workers that run the core. Nothing is computed in the page itself, so it never freezes. Every question can be
+ * cancelled, which terminates its worker and starts another.
  */
 
 /** @typedef {import('./core.js').Answer} Answer */
@@ -21,49 +21,49 @@ export class Pool {
   /**
    * @param {WebAssembly.Module} module
    * @param {string} script the worker's, as a URL
-   * @param {number} size the most workers; they begin when they are needed
+   * @param {number} size maximum number of workers; they are started on demand
    */
   constructor(module, script, size) {
     this.module = module;
     this.script = script;
     /** @type {Job[]} */ this.waiting = [];
-    /** @type {{worker: Worker, job: Job | null}[]} */ this.lanes = [];
+    /** @type {{worker: Worker, job: Job | null}[]} */ this.slots = [];
     this.next = 1;
     this.size = size;
-    this.lanes.push({ worker: this.#begin(), job: null });
+    this.slots.push({ worker: this.#begin(), job: null });
   }
 
   #begin() {
     const worker = new Worker(this.script);
     worker.postMessage({ module: this.module });
-    worker.onmessage = event => this.#hear(worker, event.data);
+    worker.onmessage = event => this.#receive(worker, event.data);
     worker.onerror = event => {
       event.preventDefault();
-      this.#hear(worker, { answer: { code: 2, out: '', err: `trivance: the browser ended this work: ${event.message || 'it says no more'}\n` } });
+      this.#receive(worker, { answer: { code: 2, out: '', err: `trivance: the browser terminated the worker: ${event.message || 'no reason is known'}\n` } });
     };
     return worker;
   }
 
-  /** @param {Worker} worker @param {{fraction?: number, answer?: Answer}} said */
-  #hear(worker, said) {
-    const lane = this.lanes.find(one => one.worker === worker);
-    if (!lane?.job) return;
-    if (said.fraction !== undefined) lane.job.progress(said.fraction);
-    if (!said.answer) return;
-    const { job } = lane;
-    lane.job = null;
-    job.resolve(said.answer);
-    this.#feed();
+  /** @param {Worker} worker @param {{fraction?: number, answer?: Answer}} message */
+  #receive(worker, message) {
+    const slot = this.slots.find(one => one.worker === worker);
+    if (!slot?.job) return;
+    if (message.fraction !== undefined) slot.job.progress(message.fraction);
+    if (!message.answer) return;
+    const { job } = slot;
+    slot.job = null;
+    job.resolve(message.answer);
+    this.#dispatch();
   }
 
-  #feed() {
+  #dispatch() {
     while (this.waiting.length) {
-      let lane = this.lanes.find(one => !one.job);
-      if (!lane && this.lanes.length < this.size) this.lanes.push(lane = { worker: this.#begin(), job: null });
-      const job = lane ? this.waiting.shift() : undefined;
-      if (!lane || !job) return;
-      lane.job = job;
-      lane.worker.postMessage({ id: job.id, question: job.question, files: job.files });
+      let slot = this.slots.find(one => !one.job);
+      if (!slot && this.slots.length < this.size) this.slots.push(slot = { worker: this.#begin(), job: null });
+      const job = slot ? this.waiting.shift() : undefined;
+      if (!slot || !job) return;
+      slot.job = job;
+      slot.worker.postMessage({ id: job.id, question: job.question, files: job.files });
     }
   }
 
@@ -71,14 +71,14 @@ export class Pool {
   #cancel(job) {
     const at = this.waiting.indexOf(job);
     if (at >= 0) this.waiting.splice(at, 1);
-    const lane = this.lanes.find(one => one.job === job);
-    if (lane) {
-      lane.worker.terminate();
-      lane.worker = this.#begin();
-      lane.job = null;
+    const slot = this.slots.find(one => one.job === job);
+    if (slot) {
+      slot.worker.terminate();
+      slot.worker = this.#begin();
+      slot.job = null;
     }
-    if (at >= 0 || lane) job.reject(new Cancelled());
-    this.#feed();
+    if (at >= 0 || slot) job.reject(new Cancelled());
+    this.#dispatch();
   }
 
   /**
@@ -95,16 +95,16 @@ export class Pool {
       }
       signal?.addEventListener('abort', () => this.#cancel(job), { once: true });
       this.waiting.push(job);
-      this.#feed();
+      this.#dispatch();
     });
   }
 }
 
 /**
- * The sentence of an answer that is none, without the tool's name.
+ * Returns the error message of a failed answer, without the tool's name.
  * @param {Answer} answer
  */
 export function sentenceOf(answer) {
   const lines = answer.err.trim().split('\n').filter(line => !line.includes(': warning: '));
-  return (lines[lines.length - 1] ?? 'there is no answer').replace(/^trivance( \w+)?: /, '');
+  return (lines[lines.length - 1] ?? 'the core returned no message').replace(/^trivance( \w+)?: /, '');
 }

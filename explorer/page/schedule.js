@@ -1,9 +1,9 @@
 /*
- * The views Network and Schedule: the picture, its steps forward and back, and beside it one rank's messages and who holds
- * what.
+ * The views Network and Schedule: the picture, the controls of its steps, and beside it the messages of one rank and the
+ * data that each rank holds.
  */
-import { complain, tip, toast } from './app.js';
-import { byId, element, isCalm, segment } from './dom.js';
+import { showProblem, tip, toast } from './app.js';
+import { byId, element, prefersReducedMotion, segment } from './dom.js';
 import { bytesText, countText, portText } from './format.js';
 import { active, coordinates, layoutsOf, loadsOf, neighbour, rankAt, readMessage, readTorus } from './geometry.js';
 import { digitAt, drawMatrix } from './matrix.js';
@@ -15,7 +15,7 @@ import { bytesOption, networkOptions, questionFor } from './state.js';
 
 const ALL_AT_ONCE = 300, HELD_MAX = 256, DRAWN_MAX = 4096, PACE_MS = 1300, SLOW_MS = 500;
 
-/** @type {any} what the core told of the schedule that is shown */ let picture = null;
+/** @type {any} the core's picture of the current schedule */ let picture = null;
 /** @type {Message[][]} */ let messages = [];
 /** @type {ReturnType<typeof drawStage> | null} */ let drawn = null;
 let playing = 0, asked = '', moved = false, waiting = false, busiest = 0;
@@ -37,7 +37,7 @@ export function makeSchedule(app) {
 }
 
 /**
- * What the file or the torus is.
+ * Returns the torus of the file, or the torus of the state.
  * @param {App} app
  */
 const torusOf = app => (app.file ? (picture ? { size: picture.size, lines: picture.lines, ranks: picture.ranks } : null) : readTorus(app.state.torus));
@@ -53,16 +53,16 @@ function update(app) {
   if (now !== asked) {
     asked = now;
     waiting = true;
-    setTimeout(() => waiting && asked === now && byId('said').replaceChildren('working … ',
+    setTimeout(() => waiting && asked === now && byId('description').replaceChildren('working … ',
       element('button', { type: 'button', class: 'quiet', id: 'stop-picture', onclick: () => app.cancel('picture') }, 'Cancel')), SLOW_MS);
     void app.ask('picture', question).then(answer => {
       if (asked !== now) return;
       if (!answer) {
         waiting = false;
-        if (byId('said').querySelector('button')) byId('said').textContent = 'cancelled; any change asks again';
+        if (byId('description').querySelector('button')) byId('description').textContent = 'cancelled; any change restarts it';
         return;
       }
-      complain('picture', answer.code ? answer : null);
+      showProblem('picture', answer.code ? answer : null);
       picture = answer.code ? null : JSON.parse(answer.out);
       const form = picture && { size: picture.size, lines: picture.lines, ranks: picture.ranks };
       messages = picture ? (picture.message ?? []).map((/** @type {any} */ step) => step.map((/** @type {any} */ entry) => readMessage(form, entry))) : [];
@@ -76,7 +76,7 @@ function update(app) {
 }
 
 /**
- * What is asked about a schedule besides its torus; a file says it all.
+ * Returns the options that describe the schedule besides its torus; a file needs none.
  * @param {App} app
  */
 const scheduleOptions = ({ state, file }) => (file ? [] : [`--algorithm=${state.algorithm}`, bytesOption(state), ...networkOptions(state)]);
@@ -120,13 +120,13 @@ function play(app) {
 /* ---- Drawing ------------------------------------------------------------------------------------------------------ */
 
 /**
- * How much a rank holds of all, after `after` steps.
+ * Returns the share of the data that a rank holds after `after` steps, 0 to 1.
  * @param {number} after
  */
 function shares(after) {
   const { held, ranks } = picture;
   if (!held) return null;
-  const text = held.state[Math.min(after, held.state.length - 1)], { columns } = held; // a rank alone has no steps
+  const text = held.state[Math.min(after, held.state.length - 1)], { columns } = held; // a single rank has no steps
   const owned = picture.collective === 'reduce-scatter' ? 1 : columns;
   return Array.from({ length: ranks }, (_, rank) => {
     let sum = 0;
@@ -136,7 +136,7 @@ function shares(after) {
 }
 
 /**
- * Directed links that are slow or cut.
+ * Returns the directed links that are slow or cut.
  * @param {App} app
  * @param {import('./geometry.js').Torus} torus
  */
@@ -162,11 +162,11 @@ function draw(app) {
   drawTitle(app, torus);
   if (!good) {
     byId('inspector').hidden = true;
-    byId('said').textContent = '';
+    byId('description').textContent = '';
     if (torus && picture) showText(app, torus);
     return;
   }
-  complain('text', null);
+  showProblem('text', null);
   byId('inspector').hidden = false;
   const fits = picture && picture.size.join() === torus?.size.join();
   const list = isSchedule && fits ? messages[state.step] ?? [] : [];
@@ -175,7 +175,7 @@ function draw(app) {
   const rank = chosen < 0 && list.length > ARROWS_MAX ? middleRank(/** @type {any} */ (torus)) : chosen;
   drawn = drawStage(byId('svg'), {
     torus: /** @type {any} */ (torus), kind, messages: list, marks: marksOf(app, /** @type {any} */ (torus)), rank,
-    fault: app.file?.verdict.fault_rank ?? -1, scale: busiest, fill: share ? one => share[one] : null, play: isSchedule && !isCalm() && moved,
+    fault: app.file?.verdict.fault_rank ?? -1, scale: busiest, fill: share ? one => share[one] : null, play: isSchedule && !prefersReducedMotion() && moved,
   });
   moved = false;
   const last = lastStep();
@@ -185,7 +185,7 @@ function draw(app) {
   byId('step-text').textContent = !picture ? '' : picture.steps ? `step ${state.step} of 0–${last}` : 'no steps';
   byId('back').disabled = byId('first').disabled = state.step <= 0;
   byId('forward').disabled = state.step >= last;
-  say(app, list, rank);
+  describePicture(app, list, rank);
   drawRank(app, list);
   drawMatrix(isSchedule && fits ? picture : null, state.step, state.rank);
 }
@@ -215,42 +215,42 @@ function shapeText(torus) {
 }
 
 /**
- * The rank in the middle, which has the least to send round the edges.
+ * Returns the rank in the middle, whose messages cross the edges of the picture least often.
  * @param {import('./geometry.js').Torus} torus
  */
 const middleRank = torus => rankAt(torus, torus.size.map(n => n >> 1));
 
 /**
- * The picture in words, for those who do not see it and beside it.
+ * Describes the picture in words, beside it and for screen readers.
  * @param {App} app
  * @param {Message[]} list
  * @param {number} rank whose arrows there are, or -1: all
  */
-function say(app, list, rank) {
+function describePicture(app, list, rank) {
   const { state } = app;
   if (state.view === 'network') {
-    byId('said').textContent = 'A click on a link slows it to a quarter, another cuts it, a third mends it. Arrow keys choose a rank.';
+    byId('description').textContent = 'The first click on a link slows it to a quarter, the second cuts it, the third restores it. Arrow keys select a rank.';
     return;
   }
   if (app.file?.verdict.reason) {
-    byId('said').textContent = app.file.verdict.reason;
+    byId('description').textContent = app.file.verdict.reason;
     return;
   }
   if (!picture || !list.length) {
-    byId('said').textContent = '';
+    byId('description').textContent = '';
     return;
   }
   const cost = picture.costs[state.step];
   const hops = Math.max(...list.map(message => message.legs.reduce((sum, leg) => sum + leg.hops, 0)));
   const most = /** @type {any} */ (drawn).loads.count.reduce((/** @type {number} */ a, /** @type {number} */ b) => Math.max(a, b), 0);
   const largest = list.reduce((most, message) => Math.max(most, message.bytes), 0);
-  byId('said').textContent = `${countText(list.length, 'message')} of up to ${bytesText(largest)}, over up to ${countText(cost?.hops ?? hops, 'hop')}; ` +
+  byId('description').textContent = `${countText(list.length, 'message')} of up to ${bytesText(largest)}, over up to ${countText(cost?.hops ?? hops, 'hop')}; ` +
     `the busiest link carries ${countText(most, 'message')}, ${bytesText(/** @type {any} */ (drawn).largest)}.` +
-    (rank >= 0 && state.rank < 0 ? ` Arrows: those of rank ${rank}, for example.` : '');
+    (rank >= 0 && state.rank < 0 ? ` Arrows: the messages of rank ${rank} as an example.` : '');
 }
 
 /**
- * What the tool draws with letters, where there is no picture.
+ * Shows the tool's drawing as text where there is no picture.
  * @param {App} app
  * @param {import('./geometry.js').Torus} torus
  */
@@ -263,7 +263,7 @@ function showText(app, torus) {
   void app.ask('text', question).then(answer => {
     if (!answer) return;
     byId('text').textContent = answer.code ? '' : answer.out;
-    complain('text', answer.code ? answer : null);
+    showProblem('text', answer.code ? answer : null);
   });
 }
 
@@ -278,10 +278,10 @@ function drawRank(app, list) {
     const diameter = torus.size.reduce((sum, n, d) => sum + ((torus.lines >> d) & 1 ? n - 1 : Math.floor(n / 2)), 0);
     const facts = [['Ranks', torus.ranks.toLocaleString('en')], ['Directed links', links.toLocaleString('en')], ['Diameter', countText(diameter, 'hop')]];
     if (state.view === 'schedule' && picture && !app.file)
-      facts.push(['Messages in all', picture.messages.toLocaleString('en')], ['Steps / log₃ n', picture.lambda.toFixed(2)],
+      facts.push(['Messages', picture.messages.toLocaleString('en')], ['Steps / log₃ n', picture.lambda.toFixed(2)],
         ['Sent per rank / 2m', picture.delta.toFixed(3)], ['Theta', picture.theta.toFixed(3)], ['Scratch registers', String(picture.registers - 1)]);
     box.replaceChildren(element('dl', { class: 'facts' }, ...facts.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)])),
-      element('p', { class: 'hint' }, 'Choose a rank to see its links and messages.'));
+      element('p', { class: 'hint' }, 'Select a rank to see its links and messages.'));
     return;
   }
   byId('rank-title').replaceChildren(`Rank ${rank}`, torus.size.length > 1 ? ` at ${coordinates(torus, rank).join(', ')} ` : ' ',
@@ -298,11 +298,11 @@ function drawRank(app, list) {
   const all = 2 * active(torus).length;
   box.replaceChildren(element('p', { class: 'hint' }, `${countText(ports, 'port')} of ${all} used in this step`),
     element('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Messages of rank ${rank}` }, element('table', {},
-      element('thead', {}, element('tr', {}, element('th', {}, 'Message'), element('th', {}, 'Way'), element('th', { class: 'n' }, 'Bytes'))),
+      element('thead', {}, element('tr', {}, element('th', {}, 'Message'), element('th', {}, 'Route'), element('th', { class: 'n' }, 'Bytes'))),
       element('tbody', {}, ...sends.map(message => row(message)), ...receives.map(message => row(message, false))))));
 }
 
-const STATES = [{ key: '1', text: 'whole' }, { key: '4', text: '4× slow' }, { key: '10', text: '10× slow' }, { key: 'Infinity', text: 'cut' }];
+const STATES = [{ key: '1', text: 'full speed' }, { key: '4', text: '4× slow' }, { key: '10', text: '10× slow' }, { key: 'Infinity', text: 'cut' }];
 
 /** @param {App} app @param {import('./geometry.js').Torus} torus @param {number} rank */
 function linkTable(app, torus, rank) {
@@ -320,7 +320,7 @@ function linkTable(app, torus, rank) {
 }
 
 /**
- * The entry about a link; a cut one may be named from its other end.
+ * Returns the entry of a link. A cut link may be entered from its other end.
  * @param {App} app
  * @param {import('./geometry.js').Torus} torus
  * @param {number} rank
@@ -338,7 +338,7 @@ function setLink(app, torus, rank, port, factor) {
   const links = app.state.links.filter(link => link !== entry && !(factor === Infinity && link.rank === other && link.port === (port ^ 1)));
   if (factor > 1) links.push({ rank, port, factor });
   app.set({ links });
-  toast(`Link ${rank}:${portText(port)} is ${factor === 1 ? 'whole' : factor === Infinity ? 'cut, both ways' : `${factor} times as slow`}`);
+  toast(`Link ${rank}:${portText(port)} ${factor === 1 ? 'has full speed' : factor === Infinity ? 'is cut in both directions' : `is ${factor} times as slow`}`);
 }
 
 /* ---- Pointer and keys --------------------------------------------------------------------------------------------- */
@@ -372,8 +372,8 @@ function describe(app, found) {
 function hover(app, event) {
   const at = event.target instanceof Element ? event.target.getAttribute('data-message') : null, message = at === null ? null : drawn?.shown[Number(at)];
   if (message) {
-    const way = message.legs.map(leg => `${portText(leg.port)}${leg.hops > 1 ? `·${leg.hops}` : ''}`).join(' ');
-    tip({ x: event.clientX, y: event.clientY }, `From rank ${message.from} to rank ${message.to}\n${bytesText(message.bytes)} by ${way}, stream ${message.stream}`);
+    const route = message.legs.map(leg => `${portText(leg.port)}${leg.hops > 1 ? `·${leg.hops}` : ''}`).join(' ');
+    tip({ x: event.clientX, y: event.clientY }, `From rank ${message.from} to rank ${message.to}\n${bytesText(message.bytes)} by ${route}, stream ${message.stream}`);
     return;
   }
   const found = under(event);
@@ -393,7 +393,7 @@ function click(app, event) {
 }
 
 /**
- * Arrow keys walk over the ranks, Page Up and Down over the outermost dimension, comma and point over the steps.
+ * Arrow keys select ranks, Page Up and Page Down move along the outermost dimension, comma and period select steps.
  * @param {App} app
  * @param {KeyboardEvent} event
  */
@@ -409,33 +409,33 @@ function key(app, event) {
     return;
   }
   const dims = active(torus).slice().reverse();
-  const ways = /** @type {Record<string, [number, number]>} */ ({ ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 1], ArrowUp: [1, -1], PageDown: [2, 1], PageUp: [2, -1] });
-  const way = ways[event.key];
-  if (!way) return;
+  const moves = /** @type {Record<string, [number, number]>} */ ({ ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 1], ArrowUp: [1, -1], PageDown: [2, 1], PageUp: [2, -1] });
+  const move = moves[event.key];
+  if (!move) return;
   event.preventDefault();
-  const [which, sign] = dims.length === 1 ? [0, way[1]] : way, d = dims[which];
+  const [which, sign] = dims.length === 1 ? [0, move[1]] : move, d = dims[which];
   if (d === undefined) return;
   const at = coordinates(torus, Math.max(0, app.state.rank));
   if (app.state.rank >= 0) at[d] = (at[d] + sign + torus.size[d]) % torus.size[d];
   const rank = rankAt(torus, at);
   app.set({ rank });
-  byId('said').textContent = describe(app, { rank, port: -1 }).replaceAll('\n', ', ');
+  byId('description').textContent = describe(app, { rank, port: -1 }).replaceAll('\n', ', ');
 }
 
 /* ---- Files -------------------------------------------------------------------------------------------------------- */
 
 /**
  * @typedef {object} UserFile
- * @property {number} id another one for every file, whatever its name
+ * @property {number} id unique for every opened file, whatever its name
  * @property {string} name
  * @property {Uint8Array} bytes
- * @property {any} verdict what `verify` found
+ * @property {any} verdict the result of `verify`
  */
 
 let opened = 0;
 
 /**
- * Verifies a file and shows it, with its first fault. Until then, and where it is no schedule, what is shown stays.
+ * Verifies a file and shows it, with its first fault. The page is unchanged until then, and if the file is not a schedule.
  * @param {App} app
  * @param {string} given its name
  * @param {Uint8Array} bytes
@@ -446,14 +446,14 @@ export async function openFile(app, given, bytes) {
   card.replaceChildren(element('p', { class: 'hint' }, `verifying ${name} … `),
     element('button', { type: 'button', class: 'quiet', id: 'stop-file', onclick: () => app.cancel('verify') }, 'Cancel'));
   const answer = await app.ask('verify', ['verify', `--schedule=${name}`, '--format=json'], { files: new Map([[name, bytes]]) });
-  if (id !== opened) return; // another one came meanwhile
+  if (id !== opened) return; // another file was opened meanwhile
   if (answer && answer.code !== 2) {
     const [verdict] = JSON.parse(answer.out), wrong = verdict.verdict === 'WRONG';
     app.file = { id, name, bytes, verdict };
     app.set({ view: 'schedule', step: wrong ? Math.max(0, verdict.fault_step) : 0, rank: wrong ? verdict.fault_rank : -1, timeline: '' });
   }
-  complain('open', answer?.code === 2 ? answer : null);
-  complain('file', app.file?.verdict.reason ?? null);
+  showProblem('open', answer?.code === 2 ? answer : null);
+  showProblem('file', app.file?.verdict.reason ?? null);
   drawFileCard(app);
 }
 
@@ -463,13 +463,13 @@ function drawFileCard(app) {
   card.hidden = !file;
   if (!file) return;
   const { verdict } = file;
-  card.replaceChildren(element('strong', {}, file.name), element('p', { class: 'hint' }, verdict.verdict === 'WRONG' ? 'is not what it claims; the rank of its first fault is marked.'
+  card.replaceChildren(element('strong', {}, file.name), element('p', { class: 'hint' }, verdict.verdict === 'WRONG' ? 'does not have the properties that it claims; the rank of its first fault is marked.'
     : `${verdict.verdict}, ${verdict.consistent ? 'and the same bits on every rank' : 'bits differ by rank'}: proved.`),
   element('button', { type: 'button', class: 'quiet', onclick: () => {
     app.file = null;
     opened++;
     app.cancel('verify');
-    complain('file', null);
+    showProblem('file', null);
     drawFileCard(app);
     app.set({ step: 0, rank: -1, timeline: '' });
   } }, 'Close the file'));

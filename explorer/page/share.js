@@ -1,7 +1,7 @@
 /*
- * Taking things away: the address, the command, pictures, times, schedules; and bringing a schedule along.
+ * Copying and saving: the address, the command, pictures, times and schedules; and opening a schedule.
  */
-import { complain, toast } from './app.js';
+import { showProblem, toast } from './app.js';
 import { chartAsSvg, chartNames, timesAsCsv } from './chart.js';
 import { byId, colour, save } from './dom.js';
 import { openFile } from './schedule.js';
@@ -11,8 +11,8 @@ import { bytesOption, commandFor, networkOptions, questionFor } from './state.js
 
 const FILE_MAX = 64 << 20, SAVE_JSON = 'Schedule as JSON';
 
-/** @param {string} text @param {string} said */
-async function copy(text, said) {
+/** @param {string} text @param {string} confirmation */
+async function copy(text, confirmation) {
   let copied = true;
   try {
     await navigator.clipboard.writeText(text);
@@ -24,13 +24,13 @@ async function copy(text, said) {
     copied = document.execCommand('copy');
     area.remove();
   }
-  toast(copied ? said : 'This browser does not let the page copy; select and copy it');
+  toast(copied ? confirmation : 'The browser does not allow the page to copy; select the text and copy it');
 }
 
 const DRAWN = ['fill', 'stroke', 'stroke-width', 'stroke-linecap', 'stroke-linejoin', 'opacity', 'text-anchor', 'font-size', 'font-weight'];
 
 /**
- * A computed colour as every program knows it.
+ * Converts a computed colour to a form that all programs support.
  * @param {string} value
  */
 function plainColour(value) {
@@ -39,10 +39,10 @@ function plainColour(value) {
   return `#${parts.slice(1).map(part => Math.round(Number(part) * (value.startsWith('color') ? 255 : 1)).toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** The picture as it is drawn, its style in attributes: drawing programs know no custom properties, nor mixed colours. */
+/** Returns the current picture with its style in attributes, because drawing programs do not support custom properties. */
 function pictureAsSvg() {
   const svg = byId('svg'), copied = svg.cloneNode(true), { width, height } = svg.viewBox.baseVal;
-  svg.querySelector('.playing')?.setAttribute('class', 'arrows'); // as it is at the end
+  svg.querySelector('.playing')?.setAttribute('class', 'arrows'); // the state at the end of the animation
   const shapes = copied.querySelectorAll('path, circle, rect, text');
   svg.querySelectorAll('path, circle, rect, text').forEach((/** @type {Element} */ shown, /** @type {number} */ i) => {
     const style = getComputedStyle(shown), opacity = [...parents(shown, svg)].reduce((product, one) => product * Number(getComputedStyle(one).opacity), 1);
@@ -71,7 +71,7 @@ async function saveSchedule(app) {
   const { state } = app;
   const question = questionFor('plan', state, app.fileName, [...(app.file ? [] : [`--algorithm=${state.algorithm}`, bytesOption(state), ...networkOptions(state)]), '--format=json']);
   const button = document.querySelector('[data-save="json"]'), says = byId('save-menu').firstElementChild;
-  if (!button || button.textContent !== SAVE_JSON) { // it runs
+  if (!button || button.textContent !== SAVE_JSON) { // it is running
     app.cancel('save');
     return;
   }
@@ -81,7 +81,7 @@ async function saveSchedule(app) {
   button.textContent = SAVE_JSON;
   says.textContent = 'Save';
   if (!answer) return;
-  complain('save', answer.code ? answer : null);
+  showProblem('save', answer.code ? answer : null);
   if (!answer.code) save('schedule.json', answer.out, 'application/json');
 }
 
@@ -89,12 +89,12 @@ async function saveSchedule(app) {
 async function take(app, file) {
   if (!file) return;
   if (file.size > FILE_MAX) {
-    complain('open', `${file.name} has ${Math.round(file.size / 2 ** 20)} MiB; the page takes up to 64, the command line any size`);
+    showProblem('open', `${file.name} has ${Math.round(file.size / 2 ** 20)} MiB; the page accepts at most 64 MiB, the command line any size`);
     return;
   }
-  const bytes = await file.arrayBuffer().catch(() => null); // a folder, say
+  const bytes = await file.arrayBuffer().catch(() => null); // for example, a folder
   if (bytes) await openFile(app, file.name, new Uint8Array(bytes));
-  else complain('open', `${file.name} cannot be read; it should be a file with a schedule`);
+  else showProblem('open', `${file.name} cannot be read: expected a file with a schedule`);
 }
 
 /** @param {App} app */

@@ -1,6 +1,6 @@
 /*
- * The picture of the network: ranks, links as thick and as warm as their load, the messages of a step as arrows along
- * the links, links that are cut or slow. One SVG; the pointer finds ranks and links by where they are.
+ * The picture of the network: ranks, links whose width and colour show their load, the messages of a step as arrows along
+ * the links, and links that are cut or slow. It is one SVG; ranks and links under the pointer are found by position.
  */
 import { shape } from './dom.js';
 import { Layout, loadsOf, neighbour, tracksOf } from './geometry.js';
@@ -13,11 +13,11 @@ import { Layout, loadsOf, neighbour, tracksOf } from './geometry.js';
  * @property {Torus} torus
  * @property {string} kind of layout
  * @property {Message[]} messages of the step, [] for none
- * @property {{rank: number, port: number, factor: number}[]} marks directed links that are not whole
- * @property {number} rank the one that is selected, or -1
+ * @property {{rank: number, port: number, factor: number}[]} marks directed links that are cut or slow
+ * @property {number} rank the selected rank, or -1
  * @property {number} scale the load of the busiest link in any step
- * @property {number} fault the one where a fault is, or -1
- * @property {((rank: number) => number) | null} fill how much of a rank's disc is filled, 0 to 1
+ * @property {number} fault the rank with the fault, or -1
+ * @property {((rank: number) => number) | null} fill the filled share of a rank's disc, 0 to 1
  * @property {boolean} play whether arrows move
  */
 
@@ -26,7 +26,7 @@ const RANKS_WITH_DISCS = 1100, SHADES = 7;
 const STREAMS = ['--c5', '--c1', '--c2', '--c3', '--c4', '--c6', '--c7', '--c8'];
 
 /**
- * The colour of a stream's messages.
+ * Returns the colour of a stream's messages.
  * @param {number} stream
  */
 export const streamColour = stream => `var(${STREAMS[stream % STREAMS.length]})`;
@@ -41,7 +41,7 @@ export function layoutFor(torus, kind) {
 }
 
 /**
- * Draws the scene and returns what was drawn: the messages that have arrows, the largest load.
+ * Draws the scene. Returns the messages that have arrows and the largest load.
  * @param {SVGSVGElement} svg @param {Scene} scene
  */
 export function drawStage(svg, scene) {
@@ -68,7 +68,7 @@ function drawLinks(layout, scene, bytes, largest, dim) {
       if (neighbour(torus, rank, port).rank < 0 || cut.has(rank * ports + port)) continue;
       const load = bytes[rank * ports + port];
       const level = largest > 0 && load > 0 ? Math.max(1, Math.ceil(SHADES * load / largest)) : 0;
-      paths[level] += layout.way(rank, port, 1, side);
+      paths[level] += layout.path(rank, port, 1, side);
     }
   const width = Math.min(1, layout.gap / 46);
   return shape('g', { class: !dim ? 'links' : torus.ranks > 400 ? 'links behind far' : 'links behind' }, ...paths.map((path, level) => shape('path', {
@@ -90,12 +90,12 @@ function drawArrows(layout, messages, play) {
     let path = '';
     message.legs.forEach((leg, l) => {
       const side = base + tracks[m][l] * step, end = l === message.legs.length - 1, clear = clearance(layout, side);
-      path += layout.way(leg.rank, leg.port, leg.hops, side, l ? 0 : clear, end ? clear + head : 0);
+      path += layout.path(leg.rank, leg.port, leg.hops, side, l ? 0 : clear, end ? clear + head : 0);
     });
     const last = message.legs[message.legs.length - 1];
     if (!last) return;
     const side = base + tracks[m][message.legs.length - 1] * step;
-    group.append(shape('path', { d: path, class: 'way', pathLength: 100, 'data-message': m, style: `stroke:${streamColour(message.stream)}` }),
+    group.append(shape('path', { d: path, class: 'path', pathLength: 100, 'data-message': m, style: `stroke:${streamColour(message.stream)}` }),
       shape('path', { d: headPath(layout, message, last, side, head), class: 'head', style: `fill:${streamColour(message.stream)}` }));
   });
   group.setAttribute('stroke-width', String(Math.max(.9, few, Math.min(2.4, step * .55))));
@@ -103,7 +103,7 @@ function drawArrows(layout, messages, play) {
 }
 
 /**
- * How far before a rank's middle a way beside the links meets its disc.
+ * Returns the distance from a rank's middle at which a path beside the links meets the rank's disc.
  * @param {Layout} layout
  * @param {number} side
  */
@@ -175,7 +175,7 @@ function slowMark(p, s, text) {
 }
 
 /**
- * The rank or the link under a point of the picture.
+ * Returns the rank or the link under a point of the picture.
  * @param {Layout} layout @param {import('./geometry.js').Point} p
  * @returns {{rank: number, port: number} | null} port -1: the rank itself
  */

@@ -1,6 +1,6 @@
 /*
- * What the page shows, all of it in the address's hash, in the words of the tool's options; and the commands that it
- * stands for.
+ * The state of the page, which is stored in the address's hash in the words of the tool's options, and the equivalent
+ * commands.
  */
 import table from 'explorer:algorithms';
 import { bytesArgument, parseBytes, portText, rateArgument, timeArgument } from './format.js';
@@ -9,7 +9,7 @@ import { readTorus } from './geometry.js';
 /** @typedef {{rank: number, port: number, factor: number}} Slow factor Infinity: the link is cut, both ways */
 /**
  * @typedef {object} State
- * @property {string} torus as it is typed: "9x9", "8x8m"
+ * @property {string} torus as typed: "9x9", "8x8m"
  * @property {string} algorithm
  * @property {number} bytes
  * @property {number} bandwidth bits per second
@@ -21,15 +21,15 @@ import { readTorus } from './geometry.js';
  * @property {Slow[]} links
  * @property {string} view network, schedule, time or why
  * @property {string} layout auto, ring, row, grid or iso
- * @property {number} step the one that is shown; -1: none is
- * @property {number} rank whose messages are told; -1: nobody's
- * @property {string[]} chart the algorithms that are compared
- * @property {number} most the largest size of the chart, 0: as suits the torus
+ * @property {number} step the current step; -1: none
+ * @property {number} rank the selected rank; -1: none
+ * @property {string[]} chart the compared algorithms
+ * @property {number} most the largest size of the chart; 0: chosen for the torus
  * @property {string} scale time, or relative to an algorithm of the chart
  * @property {string} timeline "ALGORITHM@BYTES" or ""
  */
 
-/** What the figures compare: Trivance, then the others, in the order of their colours. */
+/** The algorithms of the figures: Trivance, then the others, in the order of their colours. */
 const COMPARED = table.filter(one => one.colour).sort((a, b) => Number(a.baseline) - Number(b.baseline) || a.colour - b.colour).map(one => one.family);
 
 /** @type {Readonly<State>} */
@@ -39,11 +39,11 @@ export const USUAL = Object.freeze({
   chart: COMPARED, most: 0, scale: 'time', timeline: '',
 });
 
-/** Networks that one may begin with: the paper's, a cluster's, the emulated one of `trivance testbed`. */
+/** Presets of network parameters: those of the paper, of a cluster, and of the network that `trivance testbed` emulates. */
 export const PRESETS = [
   { name: 'Paper', title: '800 Gb/s, 1.5 µs a step: the paper’s evaluation', bandwidth: 800e9, alpha: 1500, latency: 100, overhead: 0, delivery: 'head' },
   { name: 'Ethernet', title: '100 Gb/s, 10 µs a step, 500 ns a link: a cluster over Ethernet', bandwidth: 100e9, alpha: 10000, latency: 500, overhead: 500, delivery: 'tail' },
-  { name: 'Testbed', title: '50 Mb/s, 2 ms a hop: what trivance testbed emulates', bandwidth: 50e6, alpha: 500e3, latency: 2e6, overhead: 0, delivery: 'tail' },
+  { name: 'Testbed', title: '50 Mb/s, 2 ms a hop: the network of trivance testbed', bandwidth: 50e6, alpha: 500e3, latency: 2e6, overhead: 0, delivery: 'tail' },
 ];
 
 /** @type {Record<'delivery' | 'model' | 'view' | 'layout' | 'scale', string[]>} */
@@ -51,7 +51,7 @@ const CHOICES = {
   delivery: ['head', 'tail'], model: ['fifo', 'dateline'], view: ['schedule', 'network', 'time', 'why'],
   layout: ['auto', 'ring', 'row', 'grid', 'iso'], scale: ['time', 'limit', 'relative'],
 };
-const TEXT_MAX = 400, CHART_MAX = 16, LINKS_MAX = 100; // anybody can write an address
+const TEXT_MAX = 400, CHART_MAX = 16, LINKS_MAX = 100; // limits for addresses from an untrusted source
 
 /** @type {Map<string, {write: (state: State) => string, read: (state: State, text: string) => void}>} */
 const KEYS = new Map();
@@ -81,7 +81,7 @@ KEYS.set('links', {
   },
 });
 
-const CONTROL = /[\0-\x1f\x7f-\x9f]/g; // none of them belongs into a command or a sentence
+const CONTROL = /[\0-\x1f\x7f-\x9f]/g; // control characters, which are removed
 
 /** @param {State} state */
 export function writeHash(state) {
@@ -99,7 +99,7 @@ export function readHash(hash) {
     if (at < 0 || !key) continue;
     try {
       key.read(state, decodeURIComponent(word.slice(at + 1)).replace(CONTROL, ''));
-    } catch { /* not one of ours */ }
+    } catch { /* invalid encoding: ignored */ }
   }
   return state;
 }
@@ -107,7 +107,7 @@ export function readHash(hash) {
 /* ---- Questions ---------------------------------------------------------------------------------------------------- */
 
 /**
- * The network as options; what is as by default is left out.
+ * Returns the network as options, without default values.
  * @param {State} state
  */
 export function networkOptions(state) {
@@ -127,7 +127,7 @@ function linkOptions(state) {
 }
 
 /**
- * A question: the subcommand, what it is about (the torus, or the file, whose links are its own), its options.
+ * Returns a question: the subcommand, the torus or the file (which has its own links), and the options.
  * @param {string} command
  * @param {State} state
  * @param {string | null} file
@@ -135,14 +135,14 @@ function linkOptions(state) {
  */
 export function questionFor(command, state, file, options) {
   if (file) return [command, `--schedule=${file}`, ...options.filter(option => !/^--(cut|slow-link|algorithm)=/.test(option))];
-  return state.torus.startsWith('-') ? [command, ...options, '--', state.torus] : [command, state.torus, ...options]; // no option
+  return state.torus.startsWith('-') ? [command, ...options, '--', state.torus] : [command, state.torus, ...options]; // the torus must not be parsed as an option
 }
 
 /** @param {State} state */
 export const bytesOption = state => `--bytes=${bytesArgument(state.bytes)}`;
 
 /**
- * The range of the chart's sizes, in the tool's words: fewer of them, and not so large ones, where a simulation takes
+ * Returns the range of the chart's sizes, as in the tool's options: fewer and smaller sizes where a simulation takes
  * seconds.
  * @param {State} state
  */
@@ -159,7 +159,7 @@ export function chartSizes(state) {
 }
 
 /**
- * The command that says in a terminal what is shown.
+ * Returns the command line that prints the contents of the page.
  * @param {State} state
  * @param {string | null} file
  */
@@ -178,7 +178,7 @@ export function commandFor(state, file) {
 }
 
 /**
- * A word as a shell takes it.
+ * Quotes a word for a shell.
  * @param {string} word
  */
 const quoted = word => (/^[\w+:.,/@-][\w=+:.,/@-]*$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);

@@ -1,6 +1,6 @@
 /*
- * The timeline of one simulation: a row per rank, in the colour of the step that it is in, or a row per link, where it
- * carries packets. Dragging over it zooms in.
+ * The timeline of one simulation: a row per rank, in the colour of its current step, or a row per link, with the
+ * intervals in which it carries packets. Dragging zooms in.
  */
 import { tip } from './app.js';
 import { byId, colour, element, segment } from './dom.js';
@@ -94,7 +94,7 @@ function update(app) {
   void app.ask('timeline', question).then(answer => {
     if (asked !== now) return;
     if (!answer) {
-      byId('timeline-text').textContent = 'cancelled; any change asks again';
+      byId('timeline-text').textContent = 'cancelled; any change restarts it';
       data = null;
       arrange();
       draw();
@@ -102,7 +102,7 @@ function update(app) {
     }
     data = answer.code ? null : JSON.parse(answer.out);
     byId('timeline-text').textContent = answer.code ? answer.err.trim().split('\n').pop()?.replace(/^trivance timeline: /, '') ?? ''
-      : `${data.name}: ${timeText(data.time_ns)}, ${countText(data.packets, 'packet')}. Drag over a time to look closer; + − 0 and the arrow keys do the same.`;
+      : `${data.name}: ${timeText(data.time_ns)}, ${countText(data.packets, 'packet')}. Drag over an interval to zoom in, or use + − 0 and the arrow keys.`;
     byId('timeline').setAttribute('aria-label', `Timeline of ${data?.name ?? name}, ${bytesText(bytes)}: ${data ? timeText(data.time_ns) : 'none'}`);
     from = 0;
     to = data?.time_ns ?? 1;
@@ -112,7 +112,7 @@ function update(app) {
   });
 }
 
-/** Bars in rows: those of a rank's streams share its row. */
+/** Arranges the bars in rows; the streams of a rank share its row. */
 function arrange() {
   bars = [];
   rows = 1;

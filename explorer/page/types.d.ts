@@ -1,4 +1,4 @@
-/* What the build puts into the page. */
+/* Modules that the build adds to the page. */
 declare module 'explorer:core' {
   const bytes: Uint8Array;
   export default bytes;

@@ -1,10 +1,10 @@
 /*
- * A worker: answers questions to the core, one after another. It gets the compiled module first.
+ * A worker: runs the core for one question after another. Its first message contains the compiled module.
  */
 import { ask } from './core.js';
 
 /** @type {WebAssembly.Module} */ let module;
-let told = 0;
+let reportedAt = 0;
 
 self.onmessage = event => {
   const { data } = event;
@@ -14,8 +14,8 @@ self.onmessage = event => {
   }
   const answer = ask(module, data.question, data.files, fraction => {
     const now = performance.now();
-    if (now - told < 50) return;
-    told = now;
+    if (now - reportedAt < 50) return;
+    reportedAt = now;
     self.postMessage({ id: data.id, fraction });
   });
   self.postMessage({ id: data.id, answer });

@@ -32,7 +32,7 @@ const median = list => [...list].sort((a, b) => a - b)[list.length >> 1];
 
 async function firstPicture() {
   const page = await browser.open('');
-  await page.waitForFunction(() => document.querySelector('#svg .way'));
+  await page.waitForFunction(() => document.querySelector('#svg .path'));
   const ms = await page.evaluate(() => new Promise(resolve => requestAnimationFrame(() => resolve(performance.now()))));
   await page.context().close();
   return ms;
@@ -40,10 +40,10 @@ async function firstPicture() {
 
 /* Runs in the page. Waits until the picture has changed, then for two frames. */
 const react = ([id, value]) => new Promise(resolve => {
-  const svg = document.getElementById('svg'), said = document.getElementById('said'), title = document.getElementById('title');
-  const before = svg.innerHTML.length + said.textContent + title.textContent + svg.querySelector('.way')?.getAttribute('d');
+  const svg = document.getElementById('svg'), description = document.getElementById('description'), title = document.getElementById('title');
+  const before = svg.innerHTML.length + description.textContent + title.textContent + svg.querySelector('.path')?.getAttribute('d');
   const node = document.getElementById(id), began = performance.now();
-  const changed = () => before !== svg.innerHTML.length + said.textContent + title.textContent + svg.querySelector('.way')?.getAttribute('d');
+  const changed = () => before !== svg.innerHTML.length + description.textContent + title.textContent + svg.querySelector('.path')?.getAttribute('d');
   const look = () => (changed() || performance.now() - began > 3000 ? requestAnimationFrame(() => resolve(performance.now() - began)) : setTimeout(look, 1));
   if (value === undefined) node.click();
   else {
@@ -55,7 +55,7 @@ const react = ([id, value]) => new Promise(resolve => {
 
 async function reactions() {
   const page = await browser.open('#algorithm=trivance-b');
-  await page.waitForFunction(() => document.querySelector('#svg .way'));
+  await page.waitForFunction(() => document.querySelector('#svg .path'));
   await page.waitForTimeout(500);
   const steps = [['step forward', 'forward', [undefined, undefined, undefined, undefined, undefined]],
     ['size dragged', 'slider-bytes', ['3', '8', '15', '18', '9', '12']],

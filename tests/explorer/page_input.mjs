@@ -45,12 +45,12 @@ await runTests({
     await page.waitForFunction(() => /exact: proved/.test(document.getElementById('badges').textContent));
     assert.equal(await text(page, '#problem'), '');
     await open('none.json', '{"format": 7');
-    await page.waitForFunction(() => /it is not JSON/.test(document.getElementById('problem').textContent));
+    await page.waitForFunction(() => /not valid JSON/.test(document.getElementById('problem').textContent));
     assert.match(await text(page, '#title'), /from wrong.json/); // the previous content is still shown
     await page.click('#forward');
     await page.waitForFunction(() => document.getElementById('problem').hidden);
     await open('bom.json', `\ufeff${good}`);
-    await page.waitForFunction(() => /it is not JSON/.test(document.getElementById('problem').textContent));
+    await page.waitForFunction(() => /not valid JSON/.test(document.getElementById('problem').textContent));
     await open("it's $(x).json", good);
     await page.waitForFunction(() => /from it's/.test(document.getElementById('title').textContent));
     assert.deepEqual(wordsOf(await text(page, '#command')), ['plan', "--schedule=it's $(x).json"]);
@@ -60,7 +60,7 @@ await runTests({
     await open('large.json', spawnSync(tool, ['plan', '20x20', '--algorithm=trivance-l', '--format=json'], { encoding: 'utf8', maxBuffer: 1 << 28 }).stdout);
     await page.waitForFunction(() => document.querySelectorAll('#svg .disc').length === 400, null, { timeout: 20000 });
     await page.click('#forward');
-    await page.waitForFunction(() => /^step 1 of/.test(document.getElementById('step-text').textContent) && /messages of up to/.test(document.getElementById('said').textContent));
+    await page.waitForFunction(() => /^step 1 of/.test(document.getElementById('step-text').textContent) && /messages of up to/.test(document.getElementById('description').textContent));
     await page.evaluate(content => {
       const data = new DataTransfer();
       data.items.add(new File([content], 'dropped.json'));

@@ -18,7 +18,7 @@ await runTests({
     assert.ok(await page.locator('#cancel').isHidden());
     await page.evaluate(() => { location.hash = 'torus=16x16x16&bytes=1G&links=5:%2B0:3x'; }); // a plan that takes a while
     await page.click('#stop-picture', { timeout: 60000 });
-    await page.waitForFunction(() => /^cancelled/.test(document.getElementById('said').textContent));
+    await page.waitForFunction(() => /^cancelled/.test(document.getElementById('description').textContent));
     for (const says of ['Cancel the schedule', 'Schedule as JSON']) { // the same plan, to be saved
       await page.click('#save-menu summary');
       await page.click('[data-save="json"]');
@@ -58,9 +58,9 @@ await runTests({
       for (let i = 0; i < 400; i++) Object.assign(slider, { value: String(i % 20) }).dispatchEvent(new Event('input'));
       body.focus();
     });
-    await page.waitForFunction(() => document.querySelectorAll('#svg .disc').length === 16 && /^32 messages|^\d+ messages/.test(document.getElementById('said').textContent));
+    await page.waitForFunction(() => document.querySelectorAll('#svg .disc').length === 16 && /^32 messages|^\d+ messages/.test(document.getElementById('description').textContent));
     await page.waitForFunction(() => /torus=4x4/.test(location.hash) && /bytes=16M/.test(location.hash));
-    await page.waitForFunction(() => /16.0? MiB|MiB/.test(document.getElementById('said').textContent));
+    await page.waitForFunction(() => /16.0? MiB|MiB/.test(document.getElementById('description').textContent));
     assert.ok(await page.locator('#problem').isHidden());
     await goTo(page, 'view=time&torus=32x32&chart=recdoub&most=32&timeline=recdoub@512K'); // a timeline that takes seconds
     await page.waitForFunction(() => /simulating/.test(document.getElementById('timeline-text').textContent));

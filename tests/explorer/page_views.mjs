@@ -14,9 +14,9 @@ await runTests({
     await settled(page);
     assert.equal(await text(page, '#title'), 'trivance-b');
     assert.equal(await text(page, '#step-text'), 'step 0 of 0–7');
-    assert.match(await text(page, '#said'), /^324 messages of up to/);
+    assert.match(await text(page, '#description'), /^324 messages of up to/);
     assert.equal(await page.locator('#svg .disc').count(), 81);
-    assert.ok(await page.locator('#svg .way').count() >= 4);
+    assert.ok(await page.locator('#svg .path').count() >= 4);
     for (let i = 0; i < 3; i++) await page.click('#forward');
     await page.waitForFunction(() => document.getElementById('step-text').textContent === 'step 3 of 0–7');
     await page.click('#back');
@@ -49,7 +49,7 @@ await runTests({
     assert.match(await text(page, '#links'), /7:-0 is 4 times as slow/);
     await accessible(page, 'network');
     await shot(page, 'network');
-    await page.click('[aria-label="Mend link 7:+1"]');
+    await page.click('[aria-label="Restore link 7:+1"]');
     assert.equal(await page.locator('#svg .cut').count(), 0);
     await page.click('[data-key="Ethernet"]');
     assert.match(await text(page, '#command'), /--bandwidth=100Gb\/s --alpha=10us --link-latency=500ns --message-overhead=500ns --delivery=tail/);
