@@ -18,7 +18,7 @@
 #define BURST       16 /* minimum number of packets of a flow */
 #define SHARERS_MAX 4
 #define ROUNDS      11
-#define PATIENCE_NS 5e9
+#define TIMEOUT_NS  5e9
 
 typedef struct check {
     const tb_network_t *network;
@@ -36,9 +36,9 @@ static double transmission_ns(const check_t *check, double bytes)
 static void report_test(const check_t *check, tb_test_t test, double *time_ns)
 {
     qsort(time_ns, ROUNDS, sizeof *time_ns, trv_compare_double);
-    test.least_ns = time_ns[0];
+    test.min_ns = time_ns[0];
     test.median_ns = time_ns[ROUNDS / 2];
-    test.most_ns = time_ns[ROUNDS - 1];
+    test.max_ns = time_ns[ROUNDS - 1];
     check->report(check->context, &test);
 }
 
@@ -49,8 +49,8 @@ static int node_away(const trv_torus_t *torus, int hops)
 {
     int at[TRV_DIMS_MAX] = {0};
     for (int d = 0; d < torus->dims; d++) {
-        const int most = trv_torus_is_line(torus, d) ? torus->size[d] - 1 : torus->size[d] / 2;
-        at[d] = hops < most ? hops : most;
+        const int hops_max = trv_torus_is_line(torus, d) ? torus->size[d] - 1 : torus->size[d] / 2;
+        at[d] = hops < hops_max ? hops : hops_max;
         hops -= at[d];
     }
     return hops ? -1 : trv_torus_rank(torus, at);
@@ -60,7 +60,7 @@ static int check_route(const check_t *check, int to, int hops, uint32_t bytes)
 {
     double time_ns[ROUNDS], theory_ns = hops * check->network->latency_ns + transmission_ns(check, bytes);
     for (int i = -1; i < ROUNDS; i++) { /* the first round warms the machine's caches and does not count */
-        int code = trv_testbed_ping_pong(&check->probe, 0, to, bytes, theory_ns + PATIENCE_NS, &time_ns[i < 0 ? 0 : i]);
+        int code = trv_testbed_ping_pong(&check->probe, 0, to, bytes, theory_ns + TIMEOUT_NS, &time_ns[i < 0 ? 0 : i]);
         if (code < 0)
             return code;
     }
@@ -90,7 +90,7 @@ static int check_flows(const check_t *check, tb_test_t test, const tb_flow_t *fl
     test.bytes = (uint64_t)carried;
     test.theory_ns = transmission_ns(check, carried) + check->network->latency_ns;
     for (int i = -1; i < ROUNDS; i++) {
-        int code = trv_testbed_burst(&check->probe, flow, flows, LARGE, test.theory_ns + PATIENCE_NS,
+        int code = trv_testbed_burst(&check->probe, flow, flows, LARGE, test.theory_ns + TIMEOUT_NS,
                                      &time_ns[i < 0 ? 0 : i]);
         if (code < 0)
             return code;
@@ -151,7 +151,7 @@ static int check_shared(const check_t *check)
         code = check_flows(check, (tb_test_t){.what = "flows on one link", .number = flows}, flow, flows, flows);
     flow[1] = (tb_flow_t){to, 0, packets};
     if (code == TRV_OK)
-        code = check_flows(check, (tb_test_t){.what = "flows in opposite ways", .number = 2}, flow, 2, 1);
+        code = check_flows(check, (tb_test_t){.what = "flows in opposite directions", .number = 2}, flow, 2, 1);
     return code;
 }
 

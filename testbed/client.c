@@ -14,20 +14,20 @@
 #include "base/error.h"
 #include "testbed/emulator/names.h"
 
-#define PATIENCE_S 5
-#define TRIES      20
+#define TIMEOUT_S    5
+#define ATTEMPTS_MAX 20
 
 /* Returns the whole answer, which the caller frees, or NULL. *connected: the emulator accepted the connection. */
-static char *talk_once(const char *line, bool *connected)
+static char *exchange_once(const char *line, bool *connected)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = TB_CONTROL};
-    struct timeval patience = {PATIENCE_S, 0};
+    struct timeval timeout = {TIMEOUT_S, 0};
     char *text = NULL, part[4096];
     size_t size = 0, length = strlen(line);
     int server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (server < 0)
         return NULL;
-    setsockopt(server, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(server, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
     *connected = connect(server, (struct sockaddr *)&address, sizeof address) == 0;
     FILE *all = *connected && send(server, line, length, MSG_NOSIGNAL) == (ssize_t)length ? open_memstream(&text, &size)
                                                                                           : NULL;
@@ -42,16 +42,16 @@ static char *talk_once(const char *line, bool *connected)
 
 /* Repeats a request that was not answered. The emulator works in real time, so it does not wait for the line of a
  * client that was descheduled after connecting. A line that it has not read has had no effect. */
-static char *talk(const char *request)
+static char *exchange(const char *request)
 {
     const struct timespec pause = {.tv_nsec = 10000000};
     char line[256], *text = NULL;
     bool connected = true;
     snprintf(line, sizeof line, "%s\n", request);
-    for (int tries = 0; !text && connected && tries < TRIES; tries++) {
-        if (tries > 0)
+    for (int attempts = 0; !text && connected && attempts < ATTEMPTS_MAX; attempts++) {
+        if (attempts > 0)
             nanosleep(&pause, NULL);
-        text = talk_once(line, &connected);
+        text = exchange_once(line, &connected);
     }
     return text;
 }
@@ -61,14 +61,14 @@ static int silent(void)
     if (trv_testbed_root() < 0)
         return TRV_ERR_UNSUPPORTED;
     if (access(TB_NODES, F_OK) != 0)
-        return trv_fail(TRV_ERR_STATE, "no testbed is up; make one, for example with `trivance testbed up 3x3`");
-    return trv_fail(TRV_ERR_STATE, "the testbed's emulator does not answer; `trivance testbed down` removes what is "
-                                   "left of it");
+        return trv_fail(TRV_ERR_STATE, "no testbed is up; start one, for example with `trivance testbed up 3x3`");
+    return trv_fail(TRV_ERR_STATE, "the testbed's emulator does not answer; `trivance testbed down` removes the "
+                                   "testbed");
 }
 
 int trv_testbed_ask(const char *request, char **answer)
 {
-    char *text = talk(request);
+    char *text = exchange(request);
     if (!text)
         return silent();
     size_t length = strcspn(text, "\n");
@@ -112,7 +112,7 @@ int trv_testbed_status(tb_status_t *status)
     status->packets = (uint64_t)number(text, "packets");
     status->link_bytes = (uint64_t)number(text, "link_bytes");
     status->dropped = (uint64_t)number(text, "dropped");
-    status->strays = (uint64_t)number(text, "strays");
+    status->misaddressed = (uint64_t)number(text, "misaddressed");
     status->lateness_p50_ns = number(text, "lateness_p50_ns");
     status->lateness_p99_ns = number(text, "lateness_p99_ns");
     status->lateness_max_ns = number(text, "lateness_max_ns");

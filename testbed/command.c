@@ -50,7 +50,7 @@ int trv_testbed_command(const char *const *command, const char *input)
     int in[2], out[2], status = -1;
     size_t used = 0;
     if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0)
-        return trv_fail(TRV_ERR_STATE, "there is no pipe: %s", strerror(errno));
+        return trv_fail(TRV_ERR_STATE, "a pipe cannot be created: %s", strerror(errno));
     pid_t child = fork();
     if (child == 0)
         become(command, in[0], out[1]);

@@ -25,7 +25,7 @@ int trv_testbed_enter_network(const char *name)
     snprintf(path, sizeof path, TB_SPACES "%s", name);
     int space = open(path, O_RDONLY | O_CLOEXEC);
     if (space < 0)
-        return trv_fail(TRV_ERR_STATE, "there is no node %.40s on the testbed (%s)", name, strerror(errno));
+        return trv_fail(TRV_ERR_STATE, "the testbed has no node %.40s (%s)", name, strerror(errno));
     int failed = setns(space, CLONE_NEWNET), reason = errno;
     close(space);
     return failed ? trv_fail(TRV_ERR_STATE, "the node %.40s cannot be entered: %s", name, strerror(reason)) : TRV_OK;
@@ -45,7 +45,7 @@ int trv_testbed_enter(const char *name)
     return what ? trv_fail(TRV_ERR_STATE, "the node %.40s cannot get %s: %s", name, what, strerror(errno)) : TRV_OK;
 }
 
-void trv_testbed_take_place(int core)
+void trv_testbed_raise_priority(int core)
 {
     cpu_set_t others;
     setpriority(PRIO_PROCESS, 0, NICE);
@@ -57,11 +57,11 @@ void trv_testbed_take_place(int core)
         sched_setaffinity(0, sizeof others, &others);
 }
 
-void trv_testbed_before_children(int core)
+void trv_testbed_raise_priority_before_children(int core)
 {
-    const struct sched_param least = {.sched_priority = 1};
+    const struct sched_param lowest = {.sched_priority = 1};
     cpu_set_t allowed, one;
-    trv_testbed_take_place(core);
+    trv_testbed_raise_priority(core);
     CPU_ZERO(&allowed);
     CPU_ZERO(&one);
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
@@ -70,5 +70,5 @@ void trv_testbed_before_children(int core)
         if (CPU_ISSET(i, &allowed))
             CPU_SET(i, &one);
     sched_setaffinity(0, sizeof one, &one);
-    sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &least);
+    sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &lowest);
 }

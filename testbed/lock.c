@@ -38,7 +38,7 @@ static int try_lock(const char *path, int flags)
 static int refuse(const char *path, const char *what)
 {
     if (errno == EWOULDBLOCK)
-        return trv_fail(TRV_ERR_STATE, "%s; wait until it is done, or end it", what);
+        return trv_fail(TRV_ERR_STATE, "%s; wait until it has ended, or terminate it", what);
     return trv_fail(TRV_ERR_STATE, "%s cannot be locked: %s", path, strerror(errno));
 }
 
@@ -51,12 +51,12 @@ int trv_testbed_lock_setup(void)
         if (round > 0)
             nanosleep(&(struct timespec){0, ROUND_MS * 1000000}, NULL);
         if (mkdir(TB_FOLDER, 0700) != 0 && errno != EEXIST)
-            return trv_fail(TRV_ERR_STATE, TB_FOLDER " cannot be made: %s", strerror(errno));
+            return trv_fail(TRV_ERR_STATE, TB_FOLDER " cannot be created: %s", strerror(errno));
         lock = try_lock(TB_LOCK, 0);
         if (lock < 0 && errno != EWOULDBLOCK && errno != ENOENT)
             break;
     }
-    return lock >= 0 ? lock : refuse(TB_LOCK, "another `trivance testbed up` or `down` is at work");
+    return lock >= 0 ? lock : refuse(TB_LOCK, "another `trivance testbed up` or `down` is running");
 }
 
 int trv_testbed_lock_job(void)
@@ -64,5 +64,5 @@ int trv_testbed_lock_job(void)
     tb_status_t status; /* the call reports an error if no testbed is up */
     int code = trv_testbed_status(&status);
     int lock = code < 0 ? code : try_lock(TB_JOB, O_CLOEXEC);
-    return lock >= 0 || code < 0 ? lock : refuse(TB_JOB, "another job, or a check, is running on the testbed");
+    return lock >= 0 || code < 0 ? lock : refuse(TB_JOB, "another job or check is running on the testbed");
 }

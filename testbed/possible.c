@@ -18,11 +18,11 @@
 int trv_testbed_root(void)
 {
     return geteuid() == 0 ? TRV_OK
-                          : trv_fail(TRV_ERR_UNSUPPORTED, "the testbed needs root, because it is made of "
+                          : trv_fail(TRV_ERR_UNSUPPORTED, "the testbed needs root, because it consists of "
                                                           "network namespaces; try again with sudo");
 }
 
-int trv_testbed_possible(void)
+int trv_testbed_check_machine(void)
 {
     static const char *const version[] = {"ip", "-Version", NULL};
     int status = -1;
@@ -35,7 +35,7 @@ int trv_testbed_possible(void)
         _exit(unshare(CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWUTS) == 0 ? 0 : errno);
     if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0)
         return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "this machine lets nobody make network namespaces (%s), as in many "
+                        "this machine does not allow network namespaces (%s), as in many "
                         "containers",
                         strerror(WIFEXITED(status) ? WEXITSTATUS(status) : EPERM));
     if (trv_testbed_command(version, NULL) < 0)
@@ -64,12 +64,12 @@ int trv_testbed_fits(const trv_torus_t *torus)
     trv_torus_format(torus, text, sizeof text);
     if (torus->ranks < 2)
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "the torus %s has one node and no links; at least two are needed, for "
+                        "the torus %s has one node and no links: expected at least two nodes, for "
                         "example 3x3",
                         text);
     if (torus->ranks > fits)
         return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "the torus %s has %d nodes, and %ld fit on this machine (%d MiB of memory "
+                        "the torus %s has %d nodes, but only %ld fit on this machine (%d MiB of memory "
                         "for each, and at most %d), for example 3x3x3",
                         text, torus->ranks, fits, NODE_MEMORY_MB, TB_NODES_MAX);
     return TRV_OK;

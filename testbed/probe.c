@@ -37,7 +37,7 @@ static int open_socket(int node)
     if (made < 0 || bind(made, (struct sockaddr *)&address, sizeof address) != 0) {
         if (made >= 0)
             close(made);
-        return trv_fail(TRV_ERR_STATE, "there is no socket on node %d: %s", node, strerror(errno));
+        return trv_fail(TRV_ERR_STATE, "a socket on node %d cannot be created: %s", node, strerror(errno));
     }
     setsockopt(made, SOL_SOCKET, SO_RCVBUFFORCE, &buffer_bytes, sizeof buffer_bytes);
     setsockopt(made, SOL_SOCKET, SO_SNDBUFFORCE, &buffer_bytes, sizeof buffer_bytes);
@@ -69,7 +69,7 @@ int trv_testbed_probe_open(tb_probe_t *probe, int nodes)
     }
     int code = open_all(probe, nodes);
     if (setns(own, CLONE_NEWNET) != 0)
-        code = trv_fail(TRV_ERR_STATE, "there is no way back from the nodes: %s", strerror(errno));
+        code = trv_fail(TRV_ERR_STATE, "returning from the nodes failed: %s", strerror(errno));
     close(own);
     if (code < 0)
         trv_testbed_probe_close(probe);
@@ -95,20 +95,20 @@ static int send_one(const tb_probe_t *probe, int from, int to, uint32_t bytes)
     return TRV_OK;
 }
 
-/* Receives the packets that have arrived at a socket, at most `most`; returns their number. */
-static int drain(int socket, int most)
+/* Receives the packets that have arrived at a socket, at most `packets_max`; returns their number. */
+static int drain(int socket, int packets_max)
 {
     static unsigned char data[1 << 16];
     int count = 0;
-    while (count < most && recv(socket, data, sizeof data, MSG_DONTWAIT) >= 0)
+    while (count < packets_max && recv(socket, data, sizeof data, MSG_DONTWAIT) >= 0)
         count++;
     return count;
 }
 
 /* Waits until the given number of packets has arrived at each of the sockets. */
-static int receive(struct pollfd *wait, const int *packets, int sockets, double patience_ns)
+static int receive(struct pollfd *wait, const int *packets, int sockets, double timeout_ns)
 {
-    double until_ns = trv_now_ns() + patience_ns;
+    double until_ns = trv_now_ns() + timeout_ns;
     int left = 0, *missing = calloc((size_t)sockets, sizeof *missing);
     for (int i = 0; missing && i < sockets; i++)
         left += missing[i] = packets[i];
@@ -127,12 +127,11 @@ static int receive(struct pollfd *wait, const int *packets, int sockets, double 
     return !missing      ? trv_fail_memory()
            : interrupted ? trv_fail(TRV_ERR_STATE, "interrupted")
            : left        ? trv_fail(TRV_ERR_STATE, "%d packet%s not arrived after %.1f s; is a link cut?", left,
-                             left == 1 ? " has" : "s have", patience_ns / 1e9)
+                             left == 1 ? " has" : "s have", timeout_ns / 1e9)
                          : TRV_OK;
 }
 
-int trv_testbed_ping_pong(const tb_probe_t *probe, int from, int to, uint32_t bytes, double patience_ns,
-                          double *time_ns)
+int trv_testbed_ping_pong(const tb_probe_t *probe, int from, int to, uint32_t bytes, double timeout_ns, double *time_ns)
 {
     const int one = 1;
     double begin_ns = trv_now_ns();
@@ -140,7 +139,7 @@ int trv_testbed_ping_pong(const tb_probe_t *probe, int from, int to, uint32_t by
         struct pollfd wait = {.fd = probe->socket[way ? from : to], .events = POLLIN};
         int code = send_one(probe, way ? to : from, way ? from : to, bytes);
         if (code == TRV_OK)
-            code = receive(&wait, &one, 1, patience_ns);
+            code = receive(&wait, &one, 1, timeout_ns);
         if (code < 0)
             return code;
     }
@@ -162,7 +161,7 @@ static int send_all(const tb_probe_t *probe, const tb_flow_t *flow, int flows, u
     return code;
 }
 
-int trv_testbed_burst(const tb_probe_t *probe, const tb_flow_t *flow, int flows, uint32_t bytes, double patience_ns,
+int trv_testbed_burst(const tb_probe_t *probe, const tb_flow_t *flow, int flows, uint32_t bytes, double timeout_ns,
                       double *time_ns)
 {
     struct pollfd *wait = calloc((size_t)probe->nodes, sizeof *wait);
@@ -177,7 +176,7 @@ int trv_testbed_burst(const tb_probe_t *probe, const tb_flow_t *flow, int flows,
         code = send_all(probe, flow, flows, bytes);
     }
     if (code == TRV_OK)
-        code = receive(wait, packets, probe->nodes, patience_ns);
+        code = receive(wait, packets, probe->nodes, timeout_ns);
     *time_ns = trv_now_ns() - begin_ns;
     free(wait);
     free(packets);

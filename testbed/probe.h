@@ -24,13 +24,13 @@ int trv_testbed_probe_open(tb_probe_t *probe, int nodes);
 void trv_testbed_probe_close(tb_probe_t *probe);
 
 /* Measures half the round-trip time of a packet of `bytes`. TRV_ERR_STATE if it does not return within
- * `patience_ns`. */
-int trv_testbed_ping_pong(const tb_probe_t *probe, int from, int to, uint32_t bytes, double patience_ns,
+ * `timeout_ns`. */
+int trv_testbed_ping_pong(const tb_probe_t *probe, int from, int to, uint32_t bytes, double timeout_ns,
                           double *time_ns);
 
 /* Sends all flows at once, with their packets interleaved; measures from the first send to the last arrival. `bytes` is
  * the size of a packet, headers included. */
-int trv_testbed_burst(const tb_probe_t *probe, const tb_flow_t *flow, int flows, uint32_t bytes, double patience_ns,
+int trv_testbed_burst(const tb_probe_t *probe, const tb_flow_t *flow, int flows, uint32_t bytes, double timeout_ns,
                       double *time_ns);
 
 #endif

@@ -82,6 +82,6 @@ int trv_testbed_end_processes(int nodes, bool head)
     }
     free(spaces);
     return left == 0 ? TRV_OK
-                     : trv_fail(TRV_ERR_STATE, "%d process%s of the testbed did not end, though killed", left,
+                     : trv_fail(TRV_ERR_STATE, "%d process%s of the testbed did not end after SIGKILL", left,
                                 left == 1 ? "" : "es");
 }

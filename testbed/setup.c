@@ -71,8 +71,8 @@ static void write_topology(FILE *out, const trv_network_t *network)
     free(topology.host);
 }
 
-/* Writes a rules file without rules in which no dimension has a shared path: only links limit the bandwidth, not the interface
- * of a node. */
+/* Writes a rules file without rules in which no dimension has a shared path: only links limit the bandwidth, not the
+ * interface of a node. */
 static void write_paths(FILE *out, const trv_network_t *network)
 {
     char torus[TRV_TORUS_TEXT_MAX];
@@ -119,7 +119,7 @@ static int read_now(const tb_network_t *network, trv_network_t *now, trv_slow_li
     return *link ? TRV_OK : trv_fail_memory();
 }
 
-int trv_testbed_whole(const tb_network_t *network)
+int trv_testbed_check_rows(const tb_network_t *network)
 {
     trv_network_t now;
     trv_slow_link_t *link = NULL;
@@ -130,7 +130,7 @@ int trv_testbed_whole(const tb_network_t *network)
     return code;
 }
 
-int trv_testbed_settle(const tb_network_t *network)
+int trv_testbed_prepare_job(const tb_network_t *network)
 {
     trv_network_t now;
     trv_slow_link_t *link = NULL;
@@ -143,7 +143,7 @@ int trv_testbed_settle(const tb_network_t *network)
 
 /* ---- Namespaces -------------------------------------------------------------------------------------------------- */
 
-static int make_spaces(const trv_torus_t *torus)
+static int create_namespaces(const trv_torus_t *torus)
 {
     tb_batch_t batch;
     if (!trv_testbed_begin_batch(&batch))
@@ -232,8 +232,8 @@ static int set_kernels(const trv_torus_t *torus)
         }
         if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0)
             return trv_fail(TRV_ERR_STATE,
-                            "TCP on %s cannot be set to the congestion control reno, which the kernel "
-                            "must have",
+                            "TCP on %s cannot use the congestion control reno, which the kernel "
+                            "must support",
                             name);
     }
     return TRV_OK;
@@ -272,7 +272,7 @@ static int start_emulator(const tb_network_t *network, const char *emulator, int
     int ready[2];
     char word[16] = "", said[MESSAGE_BYTES] = "";
     if (pipe2(ready, O_CLOEXEC) != 0)
-        return trv_fail(TRV_ERR_STATE, "there is no pipe: %s", strerror(errno));
+        return trv_fail(TRV_ERR_STATE, "a pipe cannot be created: %s", strerror(errno));
     pid_t child = fork();
     if (child == 0)
         become_emulator(network, emulator, ready[1], lock);
@@ -285,10 +285,10 @@ static int start_emulator(const tb_network_t *network, const char *emulator, int
         waitpid(child, NULL, 0);
     FILE *log = fopen(TB_LOG, "re");
     if (log && !fgets(said, sizeof said, log))
-        snprintf(said, sizeof said, "it says nothing");
+        snprintf(said, sizeof said, "it printed no message");
     if (log)
         fclose(log);
-    return trv_fail(TRV_ERR_STATE, "the emulator does not start: %s", trv_testbed_first_line(said));
+    return trv_fail(TRV_ERR_STATE, "the emulator did not start: %s", trv_testbed_first_line(said));
 }
 
 /* ---- Up and down ------------------------------------------------------------------------------------------------- */
@@ -302,7 +302,7 @@ static int check_names(const trv_torus_t *torus)
         snprintf(path, sizeof path, TB_SPACES "%s", name);
         if (access(path, F_OK) == 0)
             return trv_fail(TRV_ERR_STATE,
-                            "there is a network namespace %s already, and no testbed made it; `ip netns "
+                            "the network namespace %s exists already and does not belong to a testbed; `ip netns "
                             "delete %s` removes it",
                             name, name);
     }
@@ -315,7 +315,7 @@ static int make(const tb_network_t *network, const char *emulator, int lock)
     const trv_network_t whole = {TRV_NETWORK, .torus = *torus};
     int code = write_file(TB_NODES, write_nodes, &whole);
     if (code == TRV_OK)
-        code = make_spaces(torus);
+        code = create_namespaces(torus);
     if (code == TRV_OK)
         code = write_file(TB_HOSTS, write_hosts, &whole);
     if (code == TRV_OK)
@@ -360,7 +360,7 @@ static int delete_spaces(int nodes)
 }
 
 /* Removes the testbed. The caller holds the lock. */
-static int take_down(int nodes)
+static int remove_testbed(int nodes)
 {
     static const char *const file[] = {TB_CONTROL, TB_HOSTS, TB_TOPOLOGY, TB_PATHS, TB_LOG, TB_JOB, TB_NODES};
     int code = nodes ? trv_testbed_end_processes(nodes, true) : TRV_OK;
@@ -378,21 +378,21 @@ static const int interrupts[] = {SIGINT, SIGTERM, SIGHUP};
 enum { INTERRUPTS = sizeof interrupts / sizeof interrupts[0] };
 
 /* A change of the testbed. SIGINT and other signals are blocked until the testbed is complete or removed. */
-typedef struct turn {
+typedef struct change {
     int lock;
     sigset_t before;
-} turn_t;
+} change_t;
 
-static int begin(turn_t *turn)
+static int begin(change_t *change)
 {
     sigset_t blocked;
-    turn->lock = trv_testbed_lock_setup();
-    if (turn->lock < 0)
-        return turn->lock;
+    change->lock = trv_testbed_lock_setup();
+    if (change->lock < 0)
+        return change->lock;
     sigemptyset(&blocked);
     for (int i = 0; i < INTERRUPTS; i++)
         sigaddset(&blocked, interrupts[i]);
-    sigprocmask(SIG_BLOCK, &blocked, &turn->before);
+    sigprocmask(SIG_BLOCK, &blocked, &change->before);
     return TRV_OK;
 }
 
@@ -410,18 +410,18 @@ static bool was_interrupted(void)
 }
 
 /* Ends the change; removes the lock with the folder if there is no testbed. */
-static void end(const turn_t *turn)
+static void end(const change_t *change)
 {
     if (access(TB_NODES, F_OK) != 0) {
         unlink(TB_LOCK);
         rmdir(TB_FOLDER);
     }
-    close(turn->lock);
-    sigprocmask(SIG_SETMASK, &turn->before, NULL);
+    close(change->lock);
+    sigprocmask(SIG_SETMASK, &change->before, NULL);
 }
 
 /* Makes the testbed; removes what was made if a step fails. */
-static int make_or_nothing(const tb_network_t *network, const char *emulator, int lock)
+static int create_or_roll_back(const tb_network_t *network, const char *emulator, int lock)
 {
     char reason[MESSAGE_BYTES + 100];
     int code = make(network, emulator, lock);
@@ -430,40 +430,40 @@ static int make_or_nothing(const tb_network_t *network, const char *emulator, in
     if (code == TRV_OK)
         return code;
     snprintf(reason, sizeof reason, "%s", trv_last_error());
-    take_down(network->torus.ranks);
+    remove_testbed(network->torus.ranks);
     return trv_fail(code, "%s", reason);
 }
 
 int trv_testbed_up(const tb_network_t *network, const char *emulator)
 {
-    turn_t turn;
-    int code = trv_testbed_possible();
+    change_t change;
+    int code = trv_testbed_check_machine();
     if (code == TRV_OK)
         code = trv_testbed_fits(&network->torus);
     if (code == TRV_OK)
-        code = begin(&turn);
+        code = begin(&change);
     if (code < 0)
         return code;
-    code = nodes_there() ? trv_fail(TRV_ERR_STATE, "a testbed is there already; `trivance testbed down` removes it")
+    code = nodes_there() ? trv_fail(TRV_ERR_STATE, "a testbed is up already; `trivance testbed down` removes it")
                          : check_names(&network->torus);
     if (code == TRV_OK)
-        code = make_or_nothing(network, emulator, turn.lock);
-    end(&turn);
+        code = create_or_roll_back(network, emulator, change.lock);
+    end(&change);
     return code;
 }
 
 int trv_testbed_down(int *nodes)
 {
-    turn_t turn;
+    change_t change;
     int code = trv_testbed_root();
     if (code == TRV_OK)
-        code = begin(&turn);
+        code = begin(&change);
     if (code < 0)
         return code;
     int there = nodes_there();
     if (nodes)
         *nodes = there;
-    code = take_down(there);
-    end(&turn);
+    code = remove_testbed(there);
+    end(&change);
     return code;
 }

@@ -25,7 +25,7 @@ typedef struct tb_network {
 /* possible.c. TRV_ERR_UNSUPPORTED: the caller is not root; the machine does not permit namespaces or TUN devices, or
  * has no iproute2; or the torus is too large for it. */
 int trv_testbed_root(void);
-int trv_testbed_possible(void);
+int trv_testbed_check_machine(void);
 int trv_testbed_fits(const trv_torus_t *torus);
 
 /* Makes the namespaces and starts the emulator, whose path is `emulator`. If it fails, or SIGINT, SIGTERM or SIGHUP
@@ -34,11 +34,11 @@ int trv_testbed_up(const tb_network_t *network, const char *emulator);
 
 /* Called before a job: writes the slow and cut links to the topology file, and makes packets avoid cut links if there
  * is another path. */
-int trv_testbed_settle(const tb_network_t *network);
+int trv_testbed_prepare_job(const tb_network_t *network);
 
 /* TRV_ERR_ARGUMENT if cut links split a row in two: packets between its parts are lost, so a job on all nodes would
  * wait for ever. */
-int trv_testbed_whole(const tb_network_t *network);
+int trv_testbed_check_rows(const tb_network_t *network);
 
 /* Ends every process in the testbed's namespaces, and removes them and all files, also those of an incomplete testbed.
  * *nodes (may be NULL) is the number of its nodes; 0 if there was no testbed. */
@@ -57,7 +57,7 @@ typedef struct tb_status {
     int process, core;    /* of the emulator; core -1: the machine has only one */
     bool realtime;
     double seconds; /* time since the counts were reset */
-    uint64_t packets, link_bytes, dropped, strays;
+    uint64_t packets, link_bytes, dropped, misaddressed;
     double lateness_p50_ns, lateness_p99_ns, lateness_max_ns;
 } tb_status_t;
 
@@ -83,7 +83,7 @@ typedef struct tb_test {
     const char *what;
     int number;     /* number of hops, or of flows */
     uint64_t bytes; /* bytes over the busiest link, headers included */
-    double theory_ns, median_ns, least_ns, most_ns;
+    double theory_ns, median_ns, min_ns, max_ns;
 } tb_test_t;
 
 typedef void tb_report_t(void *context, const tb_test_t *test);
@@ -102,10 +102,10 @@ int trv_testbed_enter(const char *name);
 /* Moves this process to the node's network only. */
 int trv_testbed_enter_network(const char *name);
 /* Raises the priority of this process and its children, and keeps them off the emulator's core. */
-void trv_testbed_take_place(int core);
+void trv_testbed_raise_priority(int core);
 /* The same, and makes this process run before any child that it creates. Open MPI's launcher warns of a child that has
  * become its agent before it was put into a process group. */
-void trv_testbed_before_children(int core);
+void trv_testbed_raise_priority_before_children(int core);
 
 /* Exclusive locks, held while a testbed is made or removed, and while a job runs on it. They return a descriptor;
  * closing it, or the end of the process, releases the lock. < 0 with a message if another process holds the lock. */

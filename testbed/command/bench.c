@@ -29,35 +29,38 @@ enum {
     OPTION_PORTS
 };
 
-static const cli_option_t option[] = {
-    {"torus", OPTION_TORUS, "LIST", "default 8,9,3x3,3x3x3,27, for a program 3x3", NULL},
-    {"output", 'o', "DIR", "where the files go (default testbed)", "DIR"},
-    {"mpi", OPTION_MPI, "LIST",
-     "openmpi, mpich; default both, as far as they are installed; for a program its own, to be named where it does not "
-     "show it (Python, a script)",
-     "openmpi mpich"},
-    {"bytes", 'b', "LIST", "or ranges, as 1K:64M:x4; default 8,1K,8K,32K,64K,512K, on a ring of 9 also 4M", NULL},
-    {"algorithm", 'a', "LIST", "of Trivance: default every form of it, planned and auto", "ALGORITHM auto"},
-    {"rendezvous", OPTION_RENDEZVOUS, "R", "on, off or both (default; for a program on)", "on off both"},
-    {"iterations", 'i', "N", "of every algorithm (default 11), or starts of the program each way (3)", NULL},
-    {"bandwidth", OPTION_BANDWIDTH, "RATE", "default 50Mb/s, on more than 16 nodes 20Mb/s", NULL},
-    {"hop-latency", OPTION_LATENCY, "TIME", "default 2ms, on more than 16 nodes 5ms", NULL},
-    {"slow-link", OPTION_SLOW_LINK, "L:Fx", "link L has 1/F of the bandwidth: 0:+0:2x; up to 64 times", NULL},
-    {"cut", OPTION_CUT, "L", "link L is cut, both ways (3:+0) or one (3:+0:one-way); up to 64 times", NULL},
-    {"ports", OPTION_PORTS, NULL, "on testbeds with an interface for each link (testbed up --ports)", NULL},
-    {"compare", OPTION_COMPARE, NULL, "with what the packet simulator predicts for each time", NULL},
-    CLI_OPTIONS_END};
+static const cli_option_t option[] =
+    {{"torus", OPTION_TORUS, "LIST", "default 8,9,3x3,3x3x3,27, for a program 3x3", NULL},
+     {"output", 'o', "DIR", "folder for the files (default testbed)", "DIR"},
+     {"mpi", OPTION_MPI, "LIST",
+      "openmpi, mpich; default both, if installed; for a program the MPI that it is linked with, required if that "
+      "cannot be "
+      "detected (Python, a script)",
+      "openmpi mpich"},
+     {"bytes", 'b', "LIST", "or ranges, for example 1K:64M:x4; default 8,1K,8K,32K,64K,512K, on a ring of 9 also 4M",
+      NULL},
+     {"algorithm", 'a', "LIST", "of Trivance; default all its algorithms, planned and auto", "ALGORITHM auto"},
+     {"rendezvous", OPTION_RENDEZVOUS, "R", "on, off or both (default both; for a program on)", "on off both"},
+     {"iterations", 'i', "N",
+      "of every algorithm (default 11), or starts of the program with and without the drop-in (3)", NULL},
+     {"bandwidth", OPTION_BANDWIDTH, "RATE", "default 50Mb/s, on more than 16 nodes 20Mb/s", NULL},
+     {"hop-latency", OPTION_LATENCY, "TIME", "default 2ms, on more than 16 nodes 5ms", NULL},
+     {"slow-link", OPTION_SLOW_LINK, "L:Fx", "link L has 1/F of the bandwidth: 0:+0:2x; up to 64 times", NULL},
+     {"cut", OPTION_CUT, "L", "link L is cut in both directions (3:+0) or in one (3:+0:one-way); up to 64 times", NULL},
+     {"ports", OPTION_PORTS, NULL, "on testbeds with an interface for each link (testbed up --ports)", NULL},
+     {"compare", OPTION_COMPARE, NULL, "print the packet simulator's prediction of each time", NULL},
+     CLI_OPTIONS_END};
 
 const cli_command_t cli_testbed_bench_command = {
     .name = "testbed bench",
-    .summary = "the MPI libraries' own AllReduce against Trivance, or a program without the drop-in and with it",
+    .summary = "compares the MPI libraries' AllReduce with Trivance's, or a program without and with the drop-in",
     .usage = "[OPTIONS] [-- PROGRAM [ARGUMENTS]]",
     .about =
-        "Makes a testbed for every torus, checks it, and measures AllReduce on it by the algorithms of both MPI "
+        "Creates a testbed for every torus, checks it, and measures AllReduce on it by the algorithms of both MPI "
         "libraries and by Trivance, as trivance bench --turns does: in one job, in turns, from a common start to the "
         "end of the last rank. Prints tables; writes rows (testbed.csv), scripts of gnuplot and plots. Needs "
         "root and, with the defaults, three hours of an otherwise idle machine.\n\n"
-        "Does your own program gain? With a PROGRAM, which is any that uses MPI, unchanged, it starts that instead, "
+        "With a PROGRAM, which may be any unmodified MPI program, it starts that program instead, "
         "in turns without the drop-in and with it, and reports the time from MPI_Init to MPI_Finalize, how much of "
         "it is spent in MPI_Allreduce, and the ratio. Writes program.csv and what the program prints.",
     .option = option,
@@ -117,7 +120,7 @@ static int read_mpis(const char *text, options_t *options)
             if (strcmp(item, mpi_name[i]) == 0)
                 known = options->mpi[i] = true;
         if (!known)
-            return trv_fail(TRV_ERR_ARGUMENT, "'%.15s' is none of openmpi and mpich", item);
+            return trv_fail(TRV_ERR_ARGUMENT, "unknown MPI library '%.15s': expected openmpi or mpich", item);
     }
     return more;
 }
@@ -128,7 +131,7 @@ static int read_mode(const char *text, options_t *options)
     options->mode[0] = strcmp(text, "on") != 0;
     if (strcmp(text, "on") == 0 || strcmp(text, "off") == 0 || strcmp(text, "both") == 0)
         return TRV_OK;
-    return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is none of on, off and both", text);
+    return trv_fail(TRV_ERR_ARGUMENT, "unknown value '%.40s': expected on, off or both", text);
 }
 
 static int read_sizes(const char *text, options_t *options)
@@ -136,7 +139,7 @@ static int read_sizes(const char *text, options_t *options)
     int code = trv_parse_bytes_list(text, options->bytes, CLI_BENCH_SIZES_MAX, &options->sizes);
     for (int i = 0; i < options->sizes && code == TRV_OK; i++)
         if (options->bytes[i] % 8 || options->bytes[i] > 1u << 30)
-            code = trv_fail(TRV_ERR_ARGUMENT, "sizes are multiples of 8 up to 1G, and there is %llu",
+            code = trv_fail(TRV_ERR_ARGUMENT, "the size %llu is not a multiple of 8 up to 1G, for example 64K",
                             (unsigned long long)options->bytes[i]);
     return code;
 }
@@ -319,7 +322,7 @@ static int plan_jobs(const options_t *options, results_t *results)
         set_sizes(options, torus, job);
         if (cli_testbed_range(options->command, job->network.bandwidth_bps, job->network.latency_ns) != CLI_OK)
             return CLI_BAD;
-        if (trv_testbed_fits(torus) < 0 || cli_bench_ask(job, options->algorithms) < 0)
+        if (trv_testbed_fits(torus) < 0 || cli_bench_select(job, options->algorithms) < 0)
             return cli_bad_last(options->command);
     }
     return CLI_OK;
@@ -340,8 +343,7 @@ static int run_all(const options_t *options)
 {
     struct sigaction action = {.sa_handler = interrupt}, before;
     results_t results = {.job = calloc((size_t)options->tori * MPIS * MODES, sizeof *results.job), .faithful = true};
-    int code = results.job ? plan_jobs(options, &results)
-                           : cli_bad(options->command, "there is no memory for the results");
+    int code = results.job ? plan_jobs(options, &results) : cli_bad(options->command, "out of memory for the results");
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* nohup ignores it */
@@ -369,8 +371,8 @@ static int find_mpis(options_t *options)
     }
     if (any)
         return CLI_OK;
-    return cli_bad(options->command, "there is no benchmark program beside the tool (trivance-mpi.openmpi or .mpich); "
-                                     "they are built where the MPI is installed");
+    return cli_bad(options->command, "no benchmark program is beside the tool (trivance-mpi.openmpi or .mpich); "
+                                     "one is built for each MPI library that is installed");
 }
 
 /* Replaces the list of MPI libraries by the one that the program uses. */
@@ -378,7 +380,7 @@ static int find_program_mpi(options_t *options)
 {
     cli_job_t job = {.word = options->word, .words = options->words};
     if (options->mpi[0] && options->mpi[1])
-        return cli_bad(options->command, "--mpi: a program uses one MPI, and there are two");
+        return cli_bad(options->command, "--mpi: expected one MPI library for a program, for example --mpi=openmpi");
     if (options->mpi[0] || options->mpi[1])
         job.mpi = mpi_name[options->mpi[1]];
     if (cli_testbed_find_mpi(options->command, &job) != CLI_OK)
@@ -393,7 +395,7 @@ static int set_defaults(options_t *options)
 {
     bool program = options->word != NULL;
     if (program && (options->sizes || options->algorithms || options->compare))
-        return cli_bad(options->command, "--bytes, --algorithm and --compare are not for a program; leave them out");
+        return cli_bad(options->command, "--bytes, --algorithm and --compare cannot be used with a program");
     if (!options->tori && read_tori(program ? "3x3" : "8,9,3x3,3x3x3,27", options) < 0)
         return cli_bad_last(options->command);
     if (!options->mode[0] && !options->mode[1])
@@ -418,7 +420,7 @@ int cli_testbed_bench(int argc, char **argv)
     if (code != CLI_OK)
         return code;
     cli_bench_job_t names = {.mpi = mpi_name[0]};
-    if (cli_bench_ask(&names, options.algorithms) < 0 || trv_testbed_possible() < 0)
+    if (cli_bench_select(&names, options.algorithms) < 0 || trv_testbed_check_machine() < 0)
         return cli_bad_last(argv[0]);
     code = check_links(&options);
     if (code == CLI_OK && !options.word)

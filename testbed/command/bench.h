@@ -24,22 +24,22 @@
 #include "cli/shared/table.h"
 #include "testbed/command/commands.h"
 
-#define CLI_BENCH_RIVALS_MAX 32
+#define CLI_BENCH_SERIES_MAX 32
 #define CLI_BENCH_SIZES_MAX  16
 #define CLI_BENCH_NAME_MAX   48
 #define CLI_BENCH_ROUNDS_MAX 101
 
 /* A competitor: an algorithm of the MPI library, or one of Trivance for one type. */
-typedef struct cli_rival {
+typedef struct cli_series {
     bool own;
     char label[CLI_BENCH_NAME_MAX]; /* its name in trivance bench: "mpi:recdoub", "auto=int32" */
     char name[CLI_BENCH_NAME_MAX];  /* "recdoub", "trivance-b", "auto" */
     const char *type;               /* int, double, max */
-} cli_rival_t;
+} cli_series_t;
 
 typedef struct cli_bench_cell {
     bool measured;
-    double median_ns, least_ns, most_ns;
+    double median_ns, min_ns, max_ns;
     int wrong;                              /* number of wrong elements, over all ranks; expected: 0 */
     double core_ns;                         /* time for which the ranks kept a core that they share busy */
     char served_by[TRV_ALGORITHM_NAME_MAX]; /* the algorithm that ran; "" if it is not known */
@@ -48,7 +48,7 @@ typedef struct cli_bench_cell {
 
 /* The times of a program. */
 typedef struct cli_bench_times {
-    double median_ns, least_ns, most_ns;
+    double median_ns, min_ns, max_ns;
     bool whole;             /* times of the whole job, start included, because its ranks recorded none; otherwise: */
     double allreduce_share; /* fraction of the time in MPI_Allreduce, averaged over all ranks */
     long calls;             /* maximum number of these calls on a rank */
@@ -65,14 +65,14 @@ typedef struct cli_bench_job {
     cli_links_t links;
     int slow_links; /* number of directed slow and cut links */
     int rounds;
-    int sizes, asked, rivals;
+    int sizes, expected, series_count;
     uint64_t bytes[CLI_BENCH_SIZES_MAX];
-    char algorithms[CLI_BENCH_RIVALS_MAX * CLI_BENCH_NAME_MAX]; /* the list for trivance bench … */
-    cli_rival_t rival[CLI_BENCH_RIVALS_MAX]; /* … of about `asked` algorithms; `rivals` of them have rows */
-    double alpha_ns, message_ns;             /* measured cost of a step, and of every message in it */
-    double start_ns;      /* measured cost of starting all ranks together, on the cores that they share */
-    double first_step_ns; /* of the exchange whose rows are being read */
-    cli_bench_cell_t cell[CLI_BENCH_SIZES_MAX][CLI_BENCH_RIVALS_MAX];
+    char algorithms[CLI_BENCH_SERIES_MAX * CLI_BENCH_NAME_MAX]; /* the list for trivance bench … */
+    cli_series_t series[CLI_BENCH_SERIES_MAX];                  /* … of about `expected`; series_count have rows */
+    double alpha_ns, message_ns; /* measured cost of a step, and of every message in it */
+    double start_ns;             /* measured cost of starting all ranks together, on the cores that they share */
+    double first_step_ns;        /* of the exchange whose rows are being read */
+    cli_bench_cell_t cell[CLI_BENCH_SIZES_MAX][CLI_BENCH_SERIES_MAX];
     char **word; /* a program and its arguments: if set, only `times` is measured */
     int words;
     cli_bench_times_t times[2]; /* without the drop-in, and with it */
@@ -87,7 +87,7 @@ static inline trv_network_t cli_bench_network(const cli_bench_job_t *job)
 
 /* Fills in `algorithms`: all algorithms of the MPI library, and those of the comma-separated list `algorithms` (NULL:
  * every form of Trivance, planned and auto). TRV_ERR_ARGUMENT for an unknown name. */
-int cli_bench_ask(cli_bench_job_t *job, const char *algorithms);
+int cli_bench_select(cli_bench_job_t *job, const char *algorithms);
 
 /* A progress bar over all jobs. It is shown from the first row of a job to the job's end. */
 typedef struct cli_bench_progress {

@@ -17,11 +17,11 @@
 #include "testbed/command/bench.h"
 #include "base/error.h"
 
-#define PATH_BYTES    4608
-#define MESSAGE_BYTES 90 /* an exchange's 8 bytes with all headers */
-#define OWN           5  /* approximate number of algorithms of an MPI library */
+#define PATH_BYTES         4608
+#define MESSAGE_BYTES      90 /* an exchange's 8 bytes with all headers */
+#define LIBRARY_ALGORITHMS 5  /* approximate number of algorithms of an MPI library */
 
-/* ---- Rivals ------------------------------------------------------------------------------------------------------ */
+/* ---- Series ------------------------------------------------------------------------------------------------------ */
 
 static const struct {
     const char *type, *words; /* the type, and its suffix to a name for trivance bench */
@@ -31,9 +31,9 @@ enum { INT, DOUBLE, MAX, ELEMENTS };
 static void add(cli_bench_job_t *job, const char *name, int type)
 {
     const size_t used = strlen(job->algorithms);
-    if (job->asked == CLI_BENCH_RIVALS_MAX)
+    if (job->expected == CLI_BENCH_SERIES_MAX)
         return;
-    job->asked++;
+    job->expected++;
     snprintf(job->algorithms + used, sizeof job->algorithms - used, ",%s%s", name, elements[type].words);
 }
 
@@ -88,11 +88,11 @@ static int add_named(cli_bench_job_t *job, const char *algorithms)
     return more;
 }
 
-int cli_bench_ask(cli_bench_job_t *job, const char *algorithms)
+int cli_bench_select(cli_bench_job_t *job, const char *algorithms)
 {
     strcpy(job->algorithms, "--algorithm=exchange,mpi:all");
-    job->asked = OWN;
-    job->rivals = 0;
+    job->expected = LIBRARY_ALGORITHMS;
+    job->series_count = 0;
     if (algorithms)
         return add_named(job, algorithms);
     add_trivance(job);
@@ -130,31 +130,31 @@ static void fit_steps(cli_bench_job_t *job, int steps, int messages, double time
     job->start_ns = fmax(job->first_step_ns - alone_ns - job->alpha_ns - messages * job->message_ns, 0);
 }
 
-/* Finds the rival of a row by its label, or adds it; NULL if there are too many. */
-static cli_rival_t *find_rival(cli_bench_job_t *job, const char *label)
+/* Finds the series of a row by its label, or adds it; NULL if there are too many. */
+static cli_series_t *find_series(cli_bench_job_t *job, const char *label)
 {
-    cli_rival_t *rival = job->rival;
+    cli_series_t *series = job->series;
     const char *words = strchr(label, '='), *name = label;
     if (strncmp(label, "mpi", 3) == 0)
         name = label[3] == ':' ? label + 4 : "default";
-    for (; rival < job->rival + job->rivals; rival++)
-        if (strcmp(rival->label, label) == 0)
-            return rival;
-    if (job->rivals == CLI_BENCH_RIVALS_MAX)
+    for (; series < job->series + job->series_count; series++)
+        if (strcmp(series->label, label) == 0)
+            return series;
+    if (job->series_count == CLI_BENCH_SERIES_MAX)
         return NULL;
-    job->rivals++;
-    *rival = (cli_rival_t){.own = !words, .type = elements[DOUBLE].type};
-    snprintf(rival->label, sizeof rival->label, "%s", label);
-    snprintf(rival->name, sizeof rival->name, "%.*s", (int)strcspn(name, "="), name);
+    job->series_count++;
+    *series = (cli_series_t){.own = !words, .type = elements[DOUBLE].type};
+    snprintf(series->label, sizeof series->label, "%s", label);
+    snprintf(series->name, sizeof series->name, "%.*s", (int)strcspn(name, "="), name);
     for (int i = 0; words && i < ELEMENTS; i++)
         if (strcmp(elements[i].words, words) == 0)
-            rival->type = elements[i].type;
-    return rival;
+            series->type = elements[i].type;
+    return series;
 }
 
 static const char *const key[] = {"bytes",         "algorithm",  "chosen_for", "steps", "bytes_sent",
                                   "run_median_us", "run_min_us", "run_max_us", "wrong", "core_us"};
-enum { BYTES, ALGORITHM, CHOSEN_FOR, STEPS, SENT, MEDIAN, LEAST, MOST, WRONG, CORE, KEYS };
+enum { BYTES, ALGORITHM, CHOSEN_FOR, STEPS, SENT, MEDIAN, MIN_TIME, MAX_TIME, WRONG, CORE, KEYS };
 
 static int split(char *line, char *cell[CLI_COLUMNS_MAX])
 {
@@ -170,8 +170,8 @@ static void take_row(cli_bench_job_t *job, char *const cell[KEYS])
     const cli_bench_cell_t measured = {.measured = true,
                                        .predicted_ns = NAN,
                                        .median_ns = 1e3 * atof(cell[MEDIAN]),
-                                       .least_ns = 1e3 * atof(cell[LEAST]),
-                                       .most_ns = 1e3 * atof(cell[MOST]),
+                                       .min_ns = 1e3 * atof(cell[MIN_TIME]),
+                                       .max_ns = 1e3 * atof(cell[MAX_TIME]),
                                        .core_ns = 1e3 * atof(cell[CORE]),
                                        .wrong = atoi(cell[WRONG])};
     if (strcmp(cell[ALGORITHM], "exchange") == 0) {
@@ -179,19 +179,19 @@ static void take_row(cli_bench_job_t *job, char *const cell[KEYS])
         fit_steps(job, steps, steps > 0 ? atoi(cell[SENT]) / 8 / steps : 0, measured.median_ns);
         return;
     }
-    const cli_rival_t *rival = find_rival(job, cell[CHOSEN_FOR]);
-    for (int i = 0; rival && i < job->sizes; i++)
+    const cli_series_t *series = find_series(job, cell[CHOSEN_FOR]);
+    for (int i = 0; series && i < job->sizes; i++)
         if (job->bytes[i] == strtoull(cell[BYTES], NULL, 10)) {
-            cli_bench_cell_t *at = &job->cell[i][rival - job->rival];
+            cli_bench_cell_t *at = &job->cell[i][series - job->series];
             *at = measured;
-            snprintf(at->served_by, sizeof at->served_by, "%s", rival->own ? "" : cell[ALGORITHM]);
+            snprintf(at->served_by, sizeof at->served_by, "%s", series->own ? "" : cell[ALGORITHM]);
         }
 }
 
 /* Reads the rows. Messages of the launcher and the program may appear between them. */
 static int read_rows(const char *command, cli_bench_job_t *job, const char *path)
 {
-    char line[2048], *cell[CLI_COLUMNS_MAX], *sought[KEYS];
+    char line[2048], *cell[CLI_COLUMNS_MAX], *values[KEYS];
     int column[KEYS] = {0}, width = -1;
     FILE *file = fopen(path, "re");
     while (file && fgets(line, sizeof line, file)) {
@@ -202,23 +202,23 @@ static int read_rows(const char *command, cli_bench_job_t *job, const char *path
         for (int k = 0; k < KEYS && (head || cells == width); k++) {
             for (int c = 0; head && c < cells; c++)
                 column[k] = strcmp(cell[c], key[k]) == 0 ? c : column[k];
-            sought[k] = cell[column[k]];
+            values[k] = cell[column[k]];
         }
         if (head)
             width = cells;
         else if (cells == width)
-            take_row(job, sought);
+            take_row(job, values);
     }
     if (file)
         fclose(file);
     for (int s = 0; s < job->sizes; s++)
-        for (int r = 0; r < job->rivals; r++)
+        for (int r = 0; r < job->series_count; r++)
             if (job->cell[s][r].measured && job->cell[s][r].wrong)
-                return cli_bad(command, "%s gives wrong sums of %llu bytes: %d elements", job->rival[r].name,
+                return cli_bad(command, "%s computed wrong sums of %llu bytes: %d wrong elements", job->series[r].name,
                                (unsigned long long)job->bytes[s], job->cell[s][r].wrong);
-    if (job->rivals > 0)
+    if (job->series_count > 0)
         return CLI_OK;
-    return cli_bad(command, "the benchmark has left no rows; its messages are in %.3000s", path);
+    return cli_bad(command, "the benchmark wrote no rows; its messages are in %.3000s", path);
 }
 
 /* ---- The job ----------------------------------------------------------------------------------------------------- */
@@ -237,7 +237,7 @@ int cli_bench_run(const char *command, cli_bench_job_t *job, const char *folder,
     char program[PATH_BYTES], label[CLI_BENCH_LABEL_MAX], rows[PATH_BYTES], sizes[512], rounds[32];
     char *word[] = {program, "bench", "--turns", "--format=csv", "--type=double", sizes, rounds, job->algorithms};
     if (!cli_find_program(job->mpi, program, sizeof program))
-        return cli_bad(command, "there is no trivance-mpi.%s beside the tool", job->mpi);
+        return cli_bad(command, "trivance-mpi.%s is not beside the tool", job->mpi);
     snprintf(rows, sizeof rows, "%s/%s.rows", folder, cli_bench_label(job, label));
     snprintf(rounds, sizeof rounds, "--iterations=%d", job->rounds);
     write_sizes(job, sizes, sizeof sizes);
@@ -259,7 +259,6 @@ int cli_bench_run(const char *command, cli_bench_job_t *job, const char *folder,
     if (code > 128)
         return code;
     if (code > CLI_WRONG)
-        return cli_bad(command, "the job %s has failed with exit code %d; its messages are in %.3000s", label, code,
-                       rows);
+        return cli_bad(command, "the job %s failed with exit code %d; its messages are in %.3000s", label, code, rows);
     return read_rows(command, job, rows);
 }

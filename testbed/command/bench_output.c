@@ -18,9 +18,9 @@
 int cli_bench_best_own(const cli_bench_job_t *job, int size)
 {
     int best = -1;
-    for (int r = 0; r < job->rivals; r++) {
+    for (int r = 0; r < job->series_count; r++) {
         const cli_bench_cell_t *cell = job->cell[size];
-        if (job->rival[r].own && cell[r].measured && (best < 0 || cell[r].median_ns < cell[best].median_ns))
+        if (job->series[r].own && cell[r].measured && (best < 0 || cell[r].median_ns < cell[best].median_ns))
             best = r;
     }
     return best;
@@ -35,34 +35,34 @@ static double gain(const cli_bench_job_t *job, int size, const cli_bench_cell_t 
 
 static const cli_bench_cell_t *cell_of(const cli_bench_job_t *job, int size, const char *name, const char *type)
 {
-    for (int r = 0; r < job->rivals; r++)
-        if (strcmp(job->rival[r].name, name) == 0 && strcmp(job->rival[r].type, type) == 0)
+    for (int r = 0; r < job->series_count; r++)
+        if (strcmp(job->series[r].name, name) == 0 && strcmp(job->series[r].type, type) == 0)
             return &job->cell[size][r];
     return NULL;
 }
 
 /* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
-/* "l-grouped dbl": the distinguishing part of a rival's name, abbreviated. */
-static void title_of(const cli_rival_t *rival, char text[CLI_BENCH_NAME_MAX + 8])
+/* "l-grouped dbl": the distinguishing part of the name of a series, abbreviated. */
+static void title_of(const cli_series_t *series, char text[CLI_BENCH_NAME_MAX + 8])
 {
-    const char *name = strncmp(rival->name, "trivance-", 9) == 0 ? rival->name + 9 : rival->name;
+    const char *name = strncmp(series->name, "trivance-", 9) == 0 ? series->name + 9 : series->name;
     snprintf(text, CLI_BENCH_NAME_MAX + 8, "%s%s", name,
-             rival->own                           ? ""
-             : strcmp(rival->type, "double") == 0 ? " dbl"
-             : strcmp(rival->type, "max") == 0    ? " max"
-                                                  : " int");
+             series->own                           ? ""
+             : strcmp(series->type, "double") == 0 ? " dbl"
+             : strcmp(series->type, "max") == 0    ? " max"
+                                                   : " int");
 }
 
-/* Prints a table with a row per size and a column per rival that `shows`. */
+/* Prints a table with a row per size and a column per series; with `ratios` only Trivance's, as ratios. */
 static int print_cells(const cli_bench_job_t *job, bool ratios)
 {
-    static char title[CLI_BENCH_RIVALS_MAX][CLI_BENCH_NAME_MAX + 8];
+    static char title[CLI_BENCH_SERIES_MAX][CLI_BENCH_NAME_MAX + 8];
     cli_column_t column[CLI_COLUMNS_MAX] = {{NULL, "bytes", true, 0}};
     int shown[CLI_COLUMNS_MAX], columns = 1;
-    for (int r = 0; r < job->rivals && columns < CLI_COLUMNS_MAX - 2; r++)
-        if (!ratios || !job->rival[r].own) {
-            title_of(&job->rival[r], title[r]);
+    for (int r = 0; r < job->series_count && columns < CLI_COLUMNS_MAX - 2; r++)
+        if (!ratios || !job->series[r].own) {
+            title_of(&job->series[r], title[r]);
             shown[columns] = r;
             column[columns++] = (cli_column_t){NULL, title[r], true, 0};
         }
@@ -98,9 +98,9 @@ static int print_cells(const cli_bench_job_t *job, bool ratios)
 static void print_agreement(const cli_bench_job_t *job)
 {
     int cells = 0, close = 0, busy = 0;
-    double least_share = 1;
+    double min_share = 1;
     for (int s = 0; s < job->sizes; s++)
-        for (int r = 0; r < job->rivals; r++) {
+        for (int r = 0; r < job->series_count; r++) {
             const cli_bench_cell_t *cell = &job->cell[s][r];
             if (!cell->measured || isnan(cell->predicted_ns))
                 continue;
@@ -110,15 +110,15 @@ static void print_agreement(const cli_bench_job_t *job)
                 close++;
             } else if (more_ns > 0 && more_ns <= cell->core_ns) {
                 busy++;
-                least_share = fmin(least_share, cell->core_ns / cell->median_ns);
+                min_share = fmin(min_share, cell->core_ns / cell->median_ns);
             }
         }
     printf("%d of %d within %.0f %% of the prediction.\n", close, cells, 100 * CLOSE);
     if (busy)
-        printf(
-            "%d more took longer by less than the ranks' cores were busy, at least %.0f %% of the time: the prediction "
-            "is without what MPI libraries and ranks compute.\n",
-            busy, 100 * least_share);
+        printf("%d more are longer by less than the time for which the ranks' cores were busy, at least %.0f %% of the "
+               "time: the prediction "
+               "does not include the computation of MPI libraries and ranks.\n",
+               busy, 100 * min_share);
 }
 
 char *cli_bench_title(const cli_bench_job_t *job, char text[CLI_BENCH_TITLE_MAX])
@@ -141,7 +141,7 @@ void cli_bench_print_lateness(const cli_bench_job_t *job)
 int cli_bench_print(const cli_bench_job_t *job, bool compare)
 {
     char title[CLI_BENCH_TITLE_MAX];
-    printf("\n%s: ms, medians of %d; gain of auto over the best of the library's own\n", cli_bench_title(job, title),
+    printf("\n%s: ms, medians of %d; gain of auto over the library's best algorithm\n", cli_bench_title(job, title),
            job->rounds);
     int code = print_cells(job, false);
     cli_bench_print_lateness(job);
@@ -165,7 +165,7 @@ static void print_summary_row(cli_table_t *table, const cli_bench_job_t *job, in
     cli_cell_text(table, cli_mpi_title(job->mpi));
     cli_cell_text(table, job->rendezvous ? "on" : "off");
     cli_cell_text(table, trv_format_bytes(job->bytes[size], bytes));
-    cli_cell_text(table, own < 0 ? "" : job->rival[own].name);
+    cli_cell_text(table, own < 0 ? "" : job->series[own].name);
     cli_cell_real(table, own < 0 ? NAN : job->cell[size][own].median_ns / 1e6, 2);
     for (int i = 0; i < 2; i++) {
         const cli_bench_cell_t *cell = cell_of(job, size, "auto", type[i]);
@@ -183,10 +183,11 @@ void cli_bench_print_unfaithful(const cli_bench_job_t *job, int jobs)
     int wrong = 0;
     for (int j = 0; j < jobs; j++)
         if (!job[j].faithful)
-            printf("%s%s", wrong++ ? ", " : "\nNOT faithful, by the check before or the lateness during the job: ",
+            printf("%s%s",
+                   wrong++ ? ", " : "\nNOT faithful, according to the check before the job or the lateness during it: ",
                    cli_bench_label(&job[j], label));
     if (wrong)
-        printf(".\n%d of %d jobs; slower links or an otherwise idle machine help.\n", wrong, jobs);
+        printf(".\n%d of %d jobs; use slower links or an otherwise idle machine.\n", wrong, jobs);
 }
 
 int cli_bench_print_summary(const cli_bench_job_t *job, int jobs)
@@ -198,7 +199,7 @@ int cli_bench_print_summary(const cli_bench_job_t *job, int jobs)
                                           {NULL, "gain", true, 0},        {NULL, "auto, double", false, 0},
                                           {NULL, "ms", true, 0},          {NULL, "gain", true, 0}};
     cli_table_t table;
-    puts("\nAuto against the best of the MPI library's own:");
+    puts("\nAuto compared with the MPI library's best algorithm:");
     cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0],
                     cli_stdout_is_terminal());
     for (int j = 0; j < jobs; j++)
@@ -258,18 +259,18 @@ int cli_bench_write_rows(const cli_bench_job_t *job, int jobs, const char *const
 
 static void write_row(cli_table_t *table, const cli_bench_job_t *job, int size, int r)
 {
-    const cli_rival_t *rival = &job->rival[r];
+    const cli_series_t *series = &job->series[r];
     const cli_bench_cell_t *cell = &job->cell[size][r];
     cli_bench_row_begin(table, job);
     cli_cell_int(table, (int64_t)job->bytes[size]);
-    cli_cell_text(table, rival->own ? "library" : "trivance");
-    cli_cell_text(table, rival->name);
-    cli_cell_text(table, rival->type);
+    cli_cell_text(table, series->own ? "library" : "trivance");
+    cli_cell_text(table, series->name);
+    cli_cell_text(table, series->type);
     cli_cell_text(table, cell->served_by);
     cli_cell_int(table, job->rounds);
     cli_cell_real(table, cell->median_ns / 1e6, 3);
-    cli_cell_real(table, cell->least_ns / 1e6, 3);
-    cli_cell_real(table, cell->most_ns / 1e6, 3);
+    cli_cell_real(table, cell->min_ns / 1e6, 3);
+    cli_cell_real(table, cell->max_ns / 1e6, 3);
     cli_cell_real(table, cell->core_ns / 1e6, 3);
     cli_cell_real(table, gain(job, size, cell), 3);
     cli_cell_real(table, cell->predicted_ns / 1e6, 3);
@@ -283,7 +284,7 @@ static void write_row(cli_table_t *table, const cli_bench_job_t *job, int size, 
 static void write_cells(cli_table_t *table, const cli_bench_job_t *job)
 {
     for (int s = 0; s < job->sizes; s++)
-        for (int r = 0; r < job->rivals; r++)
+        for (int r = 0; r < job->series_count; r++)
             if (job->cell[s][r].measured)
                 write_row(table, job, s, r);
 }

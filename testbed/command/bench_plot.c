@@ -21,19 +21,19 @@ typedef enum group { OWN, FORMS, BEST, AUTO_INT, AUTO_DOUBLE, GROUPS } group_t;
 static const struct {
     const char *title, *style;
     bool emphasis;
-} look[GROUPS] = {{"%s, each of its own", "lw 1 pt 7 ps 0.35 lc rgb '#a3acb8'", false},
-                  {"Trivance, each form", "lw 1 pt 7 ps 0.35 lc rgb '#8dbcf0'", false},
-                  {"%s, the best of its own", "lw 3 pt 5 ps 0.7 lc rgb '#1f2933'", true},
-                  {"Trivance, auto, integers", "lw 3 pt 7 ps 0.8 lc rgb '#12855a'", true},
-                  {"Trivance, auto, doubles", "lw 3 dt (8,4) pt 9 ps 0.9 lc rgb '#d9730d'", true}};
+} group_style[GROUPS] = {{"%s, all algorithms", "lw 1 pt 7 ps 0.35 lc rgb '#a3acb8'", false},
+                         {"Trivance, all algorithms", "lw 1 pt 7 ps 0.35 lc rgb '#8dbcf0'", false},
+                         {"%s, best algorithm", "lw 3 pt 5 ps 0.7 lc rgb '#1f2933'", true},
+                         {"Trivance, auto, integers", "lw 3 pt 7 ps 0.8 lc rgb '#12855a'", true},
+                         {"Trivance, auto, doubles", "lw 3 dt (8,4) pt 9 ps 0.9 lc rgb '#d9730d'", true}};
 
-static group_t group_of(const cli_rival_t *rival)
+static group_t group_of(const cli_series_t *series)
 {
-    bool is_auto = strcmp(rival->name, "auto") == 0;
-    return rival->own                                      ? OWN
-           : is_auto && strcmp(rival->type, "int") == 0    ? AUTO_INT
-           : is_auto && strcmp(rival->type, "double") == 0 ? AUTO_DOUBLE
-                                                           : FORMS;
+    bool is_auto = strcmp(series->name, "auto") == 0;
+    return series->own                                      ? OWN
+           : is_auto && strcmp(series->type, "int") == 0    ? AUTO_INT
+           : is_auto && strcmp(series->type, "double") == 0 ? AUTO_DOUBLE
+                                                            : FORMS;
 }
 
 /* ---- Axes -------------------------------------------------------------------------------------------------------- */
@@ -45,7 +45,7 @@ static void write_axes(const cli_bench_job_t *job, FILE *out)
     fputs("set logscale x 2\nset logscale y 10\nset border 3 lc rgb '#6b7785'\n"
           "set tics nomirror textcolor rgb '#1f2933'\nset grid lt 1 lc rgb '#dfe4ea'\n"
           "set key top left Left reverse spacing 1.2\nset xlabel 'AllReduce size'\n"
-          "set ylabel 'time, ms (median, and from the least to the most)'\nset xtics (",
+          "set ylabel 'time, ms (median, minimum and maximum)'\nset xtics (",
           out);
     for (int s = 0; s < job->sizes; s++) {
         char text[TRV_BYTES_TEXT_MAX];
@@ -60,12 +60,12 @@ static void write_axes(const cli_bench_job_t *job, FILE *out)
 
 /* ---- Lines ------------------------------------------------------------------------------------------------------- */
 
-static void write_cell(const cli_bench_job_t *job, int size, int rival, FILE *out)
+static void write_cell(const cli_bench_job_t *job, int size, int series, FILE *out)
 {
-    const cli_bench_cell_t *cell = rival < 0 ? NULL : &job->cell[size][rival];
+    const cli_bench_cell_t *cell = series < 0 ? NULL : &job->cell[size][series];
     if (cell && cell->measured)
         fprintf(out, "%llu %.4f %.4f %.4f\n", (unsigned long long)job->bytes[size], cell->median_ns / 1e6,
-                cell->least_ns / 1e6, cell->most_ns / 1e6);
+                cell->min_ns / 1e6, cell->max_ns / 1e6);
 }
 
 /* Writes every line of a group as a block. gnuplot does not join lines that an empty line separates. */
@@ -75,8 +75,8 @@ static int write_group(const cli_bench_job_t *job, group_t group, FILE *out)
     fprintf(out, "$group%d << EOD\n", (int)group);
     for (int s = 0; group == BEST && s < job->sizes; s++)
         write_cell(job, s, cli_bench_best_own(job, s), out);
-    for (int r = 0; group != BEST && r < job->rivals; r++) {
-        if (group_of(&job->rival[r]) != group)
+    for (int r = 0; group != BEST && r < job->series_count; r++) {
+        if (group_of(&job->series[r]) != group)
             continue;
         for (int s = 0; s < job->sizes; s++)
             write_cell(job, s, r, out);
@@ -98,11 +98,11 @@ static void write_script(const cli_bench_job_t *job, FILE *out)
         char title[64];
         if (lines[g] == 0)
             continue;
-        snprintf(title, sizeof title, look[g].title, cli_mpi_title(job->mpi));
-        if (look[g].emphasis)
+        snprintf(title, sizeof title, group_style[g].title, cli_mpi_title(job->mpi));
+        if (group_style[g].emphasis)
             fprintf(out, "%s$group%d using 1:2:3:4 with yerrorbars lw 5 pt 0 lc rgb '#d5dbe2' notitle", before, g);
-        fprintf(out, "%s$group%d using 1:2 with linespoints %s title \"%s\"", look[g].emphasis ? ", \\\n  " : before, g,
-                look[g].style, title);
+        fprintf(out, "%s$group%d using 1:2 with linespoints %s title \"%s\"",
+                group_style[g].emphasis ? ", \\\n  " : before, g, group_style[g].style, title);
         before = ", \\\n  ";
     }
     fputc('\n', out);

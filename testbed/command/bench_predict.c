@@ -56,7 +56,7 @@ static int predict(const cli_bench_job_t *job, const char *algorithm, uint64_t b
 int cli_bench_predict(cli_bench_job_t *job)
 {
     for (int s = 0; s < job->sizes; s++)
-        for (int r = 0; r < job->rivals; r++) {
+        for (int r = 0; r < job->series_count; r++) {
             cli_bench_cell_t *cell = &job->cell[s][r];
             cell->predicted_ns = NAN;
             if (!cell->measured || !cell->served_by[0] || strcmp(cell->served_by, "mpi") == 0)

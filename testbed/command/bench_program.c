@@ -73,7 +73,7 @@ static int start(const char *command, cli_bench_job_t *job, bool drop_in, const 
     if (code > 128)
         return code;
     if (code != 0)
-        return cli_bad(command, "%.200s has failed with exit code %d; %.3000s has what it said", job->word[0], code,
+        return cli_bad(command, "%.200s failed with exit code %d; its output is in %.3000s", job->word[0], code,
                        output);
     run->whole = !read_times(times, job->network.torus.ranks, run);
     unlink(times);
@@ -92,8 +92,8 @@ static cli_bench_times_t sum_up(run_t *run, int runs)
     qsort(run, (size_t)runs, sizeof *run, by_time);
     const run_t *median = &run[runs / 2];
     return (cli_bench_times_t){.median_ns = median->time_ns,
-                               .least_ns = run[0].time_ns,
-                               .most_ns = run[runs - 1].time_ns,
+                               .min_ns = run[0].time_ns,
+                               .max_ns = run[runs - 1].time_ns,
                                .allreduce_share = median->share,
                                .calls = median->calls,
                                .whole = median->whole};
@@ -123,8 +123,8 @@ static void print_row(cli_table_t *table, const cli_bench_times_t *times, const 
 {
     cli_cell_text(table, title);
     cli_cell_real(table, times->median_ns / 1e9, 3);
-    cli_cell_real(table, times->least_ns / 1e9, 3);
-    cli_cell_real(table, times->most_ns / 1e9, 3);
+    cli_cell_real(table, times->min_ns / 1e9, 3);
+    cli_cell_real(table, times->max_ns / 1e9, 3);
     cli_cell_real(table, 100 * times->allreduce_share, 1);
     if (times->whole)
         cli_cell_none(table);
@@ -146,8 +146,8 @@ int cli_bench_print_program(const cli_bench_job_t *job)
     char title[CLI_BENCH_TITLE_MAX];
     cli_table_t table;
     bool whole = job->times[0].whole || job->times[1].whole;
-    printf("\n%s: %s: %s, of %d starts each\n", job->word[0], cli_bench_title(job, title),
-           whole ? "from the job's start to its end (its ranks told no times)" : "from MPI_Init to MPI_Finalize",
+    printf("\n%s: %s: %s, %d starts each\n", job->word[0], cli_bench_title(job, title),
+           whole ? "from the job's start to its end (its ranks reported no times)" : "from MPI_Init to MPI_Finalize",
            job->rounds);
     cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0],
                     cli_stdout_is_terminal());
@@ -169,8 +169,8 @@ static void write_rows(cli_table_t *table, const cli_bench_job_t *job)
         cli_cell_int(table, job->rounds);
         cli_cell_text(table, times->whole ? "job" : "program");
         cli_cell_real(table, times->median_ns / 1e9, 4);
-        cli_cell_real(table, times->least_ns / 1e9, 4);
-        cli_cell_real(table, times->most_ns / 1e9, 4);
+        cli_cell_real(table, times->min_ns / 1e9, 4);
+        cli_cell_real(table, times->max_ns / 1e9, 4);
         cli_cell_real(table, 100 * times->allreduce_share, 1);
         cli_cell_int(table, times->calls);
         cli_cell_real(table, drop_in ? gain(job) : NAN, 3);

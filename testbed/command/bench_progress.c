@@ -22,7 +22,7 @@ static double size_work_ns(const cli_bench_job_t *job, int size)
 {
     double call_ns = CALL_NS + job->network.latency_ns * job->network.torus.ranks / 2 +
                      4 * (double)job->bytes[size] * 8e9 / job->network.bandwidth_bps;
-    return job->asked * (job->rounds + ROUNDS_BEFORE) * call_ns;
+    return job->expected * (job->rounds + ROUNDS_BEFORE) * call_ns;
 }
 
 static double start_work_ns(const cli_bench_job_t *job) { return START_NS + START_RANK_NS * job->network.torus.ranks; }

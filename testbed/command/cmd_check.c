@@ -26,8 +26,8 @@ static void add_test(void *verdict, const tb_test_t *test)
     cli_cell_int(all->table, (int64_t)test->bytes);
     cli_cell_real(all->table, test->theory_ns / 1e6, 3);
     cli_cell_real(all->table, test->median_ns / 1e6, 3);
-    cli_cell_real(all->table, test->least_ns / 1e6, 3);
-    cli_cell_real(all->table, test->most_ns / 1e6, 3);
+    cli_cell_real(all->table, test->min_ns / 1e6, 3);
+    cli_cell_real(all->table, test->max_ns / 1e6, 3);
     cli_cell_real(all->table, ratio, 3);
     cli_cell_bool(all->table, fabs(ratio - 1) <= TB_FAITHFUL);
     cli_row_end(all->table);
@@ -38,7 +38,7 @@ int cli_testbed_verdict(const char *command, cli_verdict_t *verdict)
     *verdict = (cli_verdict_t){.table = verdict->table, .worst = 1};
     if (trv_testbed_status(&verdict->status) < 0)
         return cli_bad_last(command);
-    trv_testbed_take_place(verdict->status.core);
+    trv_testbed_raise_priority(verdict->status.core);
     int code = trv_testbed_check(&verdict->status.network, add_test, verdict);
     char reason[300];
     snprintf(reason, sizeof reason, "%s", trv_last_error());
@@ -66,10 +66,10 @@ void cli_testbed_verdict_print(const cli_verdict_t *verdict, FILE *out)
 
 const cli_command_t cli_testbed_check_command = {
     .name = "testbed check",
-    .summary = "measures the network against theory, and whether this machine keeps up",
+    .summary = "compares the network with theory, and checks that this machine is fast enough",
     .usage = "[--format=F]",
     .about = "Measures latencies and bandwidths on the testbed that is up and compares them with theory; exit status 1 "
-             "where one is off by more than the limit, or the emulator is late.",
+             "if one deviates by more than the limit, or the emulator is late.",
     .option = cli_testbed_format_option,
     .examples = "trivance testbed up 3x3 && trivance testbed check\n",
 };
@@ -102,8 +102,8 @@ int cli_testbed_check(int argc, char **argv)
         putchar('\n');
         cli_testbed_verdict_print(&verdict, stdout);
         if (!verdict.faithful)
-            puts("Slower links and longer latencies are easier to keep up with, and so they are on an otherwise "
-                 "idle machine.");
+            puts("Use slower links and longer latencies, or an otherwise idle "
+                 "machine.");
     }
     return verdict.faithful ? CLI_OK : CLI_WRONG;
 }

@@ -27,15 +27,15 @@ enum { OPTION_BANDWIDTH = CLI_NO_LETTER, OPTION_LATENCY, OPTION_PORTS, OPTION_DO
 static const cli_option_t up_option[] =
     {{"bandwidth", OPTION_BANDWIDTH, "RATE", "bandwidth of a link in each direction (default 50Mb/s)", NULL},
      {"hop-latency", OPTION_LATENCY, "TIME", "latency of a link (default 2ms)", NULL},
-     {"ports", OPTION_PORTS, NULL, "give a node a network interface for each of its links as well, as fast as the link",
+     {"ports", OPTION_PORTS, NULL, "also give each node a network interface for each of its links, as fast as the link",
       NULL},
      CLI_OPTIONS_END};
 static const cli_option_t set_option[] =
     {{"bandwidth", OPTION_BANDWIDTH, "RATE", "its new bandwidth", NULL},
      {"latency", OPTION_LATENCY, "TIME", "its new latency", NULL},
-     {"down", OPTION_DOWN, NULL, "cut it: packets on it are lost until a job starts that routes around it", NULL},
+     {"down", OPTION_DOWN, NULL, "cut it: its packets are lost until a job starts, which routes around it", NULL},
      {"up", OPTION_UP, NULL, "restore it", NULL},
-     {"both-ways", OPTION_BOTH_WAYS, NULL, "the link in the opposite direction, too", NULL},
+     {"both-ways", OPTION_BOTH_WAYS, NULL, "also the link in the opposite direction", NULL},
      CLI_OPTIONS_END};
 static const cli_option_t no_option[] = {CLI_OPTIONS_END};
 const cli_option_t cli_testbed_format_option[] = {{"format", 'f', "F", "table (default), json or csv",
@@ -44,10 +44,10 @@ const cli_option_t cli_testbed_format_option[] = {{"format", 'f', "F", "table (d
 
 static const cli_command_t up_command = {
     .name = "testbed up",
-    .summary = "makes the nodes and starts the emulator",
+    .summary = "creates the nodes and starts the emulator",
     .usage = "TORUS [--bandwidth=RATE] [--hop-latency=TIME] [--ports]",
     .about =
-        "Makes a node for every rank of the torus, each in a network namespace of its own, and starts the emulator "
+        "Creates a node for every rank of the torus, each in a network namespace of its own, and starts the emulator "
         "of the network. Needs root.",
     .option = up_option,
     .examples = "trivance testbed up 3x3\n"
@@ -74,12 +74,12 @@ static const cli_command_t status_command = {
 };
 static const cli_command_t set_command = {
     .name = "testbed set",
-    .summary = "slows, delays or cuts a link or all links of a node, also while a job runs",
+    .summary = "slows, delays or cuts a link or all links of a node, even while a job runs",
     .usage = "link NODE:PORT CHANGE…\n"
              "node NODE CHANGE…",
     .about =
         "Changes a link, which is named by the node that it leaves and the port (0:+1: upwards in dimension 1), or "
-        "all links from and to a node; also while a job runs.",
+        "all links from and to a node, even while a job runs.",
     .option = set_option,
     .examples = "trivance testbed set link 0:+0 --bandwidth=5Mb/s\n"
                 "trivance testbed set node 3 --down\n",
@@ -127,15 +127,17 @@ int cli_testbed_program(const char *command, const char *file, char *path, size_
     static const char *const place[] = {"", "../libexec/trivance/", "../testbed/programs/", NULL};
     if (cli_find_beside(place, file, R_OK, path, size))
         return CLI_OK;
-    return cli_bad(command, "%s is missing; it belongs beside the trivance executable or in ../libexec/trivance", file);
+    return cli_bad(command, "%s is missing: expected it beside the trivance executable or in ../libexec/trivance",
+                   file);
 }
 
 int cli_testbed_range(const char *command, double bandwidth_bps, double latency_ns)
 {
     if (bandwidth_bps >= 1e3 && bandwidth_bps <= 1e12 && latency_ns <= 1e12)
         return CLI_OK;
-    return cli_bad(command, "the bandwidth may be from 1Kb/s to 1Tb/s, the latency up to 1000s, for example 50Mb/s and "
-                            "2ms");
+    return cli_bad(command,
+                   "expected a bandwidth from 1Kb/s to 1Tb/s and a latency of at most 1000s, for example 50Mb/s and "
+                   "2ms");
 }
 
 /* ---- up and down ------------------------------------------------------------------------------------------------- */
@@ -156,7 +158,7 @@ static int read_up(int argc, char **argv, tb_network_t *network)
     if (code >= 0)
         return code;
     if (argc - optind != 1)
-        return cli_bad(argv[0], "one torus is wanted, for example `trivance testbed up 3x3`");
+        return cli_bad(argv[0], "expected one torus, for example `trivance testbed up 3x3`");
     if (trv_torus_parse(argv[optind], &network->torus) < 0)
         return cli_bad_last(argv[0]);
     return cli_testbed_range(argv[0], network->bandwidth_bps, network->latency_ns) == CLI_OK ? -1 : CLI_BAD;
@@ -176,7 +178,7 @@ static int up(int argc, char **argv)
     printf("A torus %s of %d nodes is up: links of %g Mb/s and %g ms%s. `trivance testbed run -- PROGRAM` starts a "
            "job.\n",
            trv_torus_format(&network.torus, torus, sizeof torus), network.torus.ranks, network.bandwidth_bps / 1e6,
-           network.latency_ns / 1e6, network.ports ? ", an interface for each" : "");
+           network.latency_ns / 1e6, network.ports ? ", with an interface for each" : "");
     return CLI_OK;
 }
 
@@ -186,7 +188,7 @@ static int down(int argc, char **argv)
     if (code >= 0)
         return code;
     if (optind < argc)
-        return cli_bad(argv[0], "it takes no arguments, and there is '%.40s'", argv[optind]);
+        return cli_bad(argv[0], "unexpected argument '%.40s'", argv[optind]);
     if (trv_testbed_down(&nodes) < 0)
         return cli_bad_last(argv[0]);
     puts(nodes ? "The testbed is removed." : "There was no testbed.");
@@ -202,8 +204,8 @@ static void print_summary(const tb_status_t *status)
            trv_torus_format(&status->network.torus, torus, sizeof torus), status->network.bandwidth_bps / 1e6,
            status->network.latency_ns / 1e6, status->process,
            status->core < 0 ? "without a core of its own" : "with a core of its own",
-           status->realtime ? "in real time" : "without real-time priority, which this machine refuses");
-    printf("%.1f s: %llu packets delivered, %llu lost on links that were cut; late by %.0f us at the median, %.0f us "
+           status->realtime ? "in real time" : "without real-time priority, which this machine does not allow");
+    printf("%.1f s: %llu packets delivered, %llu lost on cut links; late by %.0f us at the median, %.0f us "
            "at the 99th percentile, %.0f us at most\n\n",
            status->seconds, (unsigned long long)status->packets, (unsigned long long)status->dropped,
            status->lateness_p50_ns / 1e3, status->lateness_p99_ns / 1e3, status->lateness_max_ns / 1e3);
@@ -302,14 +304,14 @@ static int status(int argc, char **argv)
     int links = link ? read_links(lines, &now.network, link) : 0, shown = links;
     free(lines);
     if (!link)
-        return cli_bad(argv[0], "there is no memory for the links");
+        return cli_bad(argv[0], "out of memory for the links");
     if (format == CLI_FORMAT_TABLE) {
         print_summary(&now);
         shown = choose_links(link, links);
     }
     code = print_links(link, shown, format) < 0 ? cli_bad_last(argv[0]) : CLI_OK;
     if (code == CLI_OK && shown < links)
-        printf("\n%d links more are as they were made and had less traffic; --format=csv has them.\n", links - shown);
+        printf("\n%d more links are unchanged and had less traffic; --format=csv prints them.\n", links - shown);
     free(link);
     return code;
 }
@@ -317,7 +319,7 @@ static int status(int argc, char **argv)
 /* ---- set --------------------------------------------------------------------------------------------------------- */
 
 /* Writes "link 0:+1" or "node 3" of the command line as the beginning of a request. */
-static int read_place(char **argv, int words, bool both_ways, char *request, size_t size)
+static int read_target(char **argv, int words, bool both_ways, char *request, size_t size)
 {
     char sign = 0, rest;
     int node, dimension;
@@ -328,39 +330,39 @@ static int read_place(char **argv, int words, bool both_ways, char *request, siz
     else if (words == 2 && strcmp(argv[0], "node") == 0 && sscanf(argv[1], "%9d%c", &node, &rest) == 1)
         snprintf(request, size, "node %d", node);
     else
-        return cli_bad("testbed set", "name a link, as `link 0:+0` (the one that leaves node 0 in dimension 0 "
-                                      "upwards), or a node, as `node 3`");
+        return cli_bad("testbed set", "expected a link, for example `link 0:+0` (from node 0 in dimension 0 "
+                                      "upwards), or a node, for example `node 3`");
     return CLI_OK;
 }
 
-#define ORDERS_MAX 4
+#define CHANGES_MAX 4
 
-typedef struct orders {
-    char text[ORDERS_MAX][64];
+typedef struct changes {
+    char text[CHANGES_MAX][64];
     int count;
     bool down, up, both_ways;
-} orders_t;
+} changes_t;
 
-static int take_order(void *context, int key)
+static int take_change(void *context, int key)
 {
-    orders_t *orders = context;
+    changes_t *changes = context;
     double value = 0;
     if (key == OPTION_BOTH_WAYS) {
-        orders->both_ways = true;
+        changes->both_ways = true;
         return TRV_OK;
     }
-    if (orders->count == ORDERS_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT, "there are more than %d orders", ORDERS_MAX);
+    if (changes->count == CHANGES_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "more than %d changes", CHANGES_MAX);
     int code = key == OPTION_BANDWIDTH ? trv_parse_rate_bps(optarg, &value)
                : key == OPTION_LATENCY ? trv_parse_latency_ns(optarg, &value)
                                        : TRV_OK;
-    orders->down |= key == OPTION_DOWN;
-    orders->up |= key == OPTION_UP;
+    changes->down |= key == OPTION_DOWN;
+    changes->up |= key == OPTION_UP;
     const char *word = key == OPTION_BANDWIDTH ? "bandwidth" : key == OPTION_LATENCY ? "latency" : NULL;
     if (word)
-        snprintf(orders->text[orders->count++], sizeof orders->text[0], "%s %.0f", word, value);
+        snprintf(changes->text[changes->count++], sizeof changes->text[0], "%s %.0f", word, value);
     else
-        snprintf(orders->text[orders->count++], sizeof orders->text[0], "%s", key == OPTION_DOWN ? "down" : "up");
+        snprintf(changes->text[changes->count++], sizeof changes->text[0], "%s", key == OPTION_DOWN ? "down" : "up");
     return code;
 }
 
@@ -368,30 +370,30 @@ static int take_order(void *context, int key)
 static void warn_of_parts(const char *command)
 {
     tb_status_t now;
-    if (trv_testbed_status(&now) == TRV_OK && trv_testbed_whole(&now.network) == TRV_ERR_ARGUMENT)
-        cli_warn(command, "no job can now start on all nodes: %s", trv_last_error());
+    if (trv_testbed_status(&now) == TRV_OK && trv_testbed_check_rows(&now.network) == TRV_ERR_ARGUMENT)
+        cli_warn(command, "no job can start on all nodes now: %s", trv_last_error());
 }
 
 static int set(int argc, char **argv)
 {
-    orders_t orders = {.count = 0};
-    char request[64], line[sizeof request + sizeof orders.text[0] + 1];
-    int code = cli_read_options(&set_command, argc, argv, take_order, &orders);
+    changes_t changes = {.count = 0};
+    char request[64], line[sizeof request + sizeof changes.text[0] + 1];
+    int code = cli_read_options(&set_command, argc, argv, take_change, &changes);
     if (code >= 0)
         return code;
-    code = read_place(argv + optind, argc - optind, orders.both_ways, request, sizeof request);
+    code = read_target(argv + optind, argc - optind, changes.both_ways, request, sizeof request);
     if (code != CLI_OK)
         return code;
-    if (orders.count == 0)
-        return cli_bad(argv[0], "give at least one of --bandwidth, --latency, --down and --up");
-    if (orders.down && orders.up)
-        return cli_bad(argv[0], "--down cuts it and --up restores it; give one of them");
-    for (int i = 0; i < orders.count; i++) {
-        snprintf(line, sizeof line, "%s %.60s", request, orders.text[i]);
+    if (changes.count == 0)
+        return cli_bad(argv[0], "expected at least one of --bandwidth, --latency, --down and --up");
+    if (changes.down && changes.up)
+        return cli_bad(argv[0], "--down and --up cannot be combined: the first cuts the link, the second restores it");
+    for (int i = 0; i < changes.count; i++) {
+        snprintf(line, sizeof line, "%s %.60s", request, changes.text[i]);
         if (trv_testbed_ask(line, NULL) < 0)
             return cli_bad_last(argv[0]);
     }
-    if (orders.down)
+    if (changes.down)
         warn_of_parts(argv[0]);
     return CLI_OK;
 }
@@ -417,7 +419,7 @@ int cli_testbed(int argc, char **argv)
         return code;
     const char *nearest = trv_nearest(word, name, COMMANDS);
     if (nearest)
-        return cli_bad("testbed", "there is no command '%.40s'; did you mean %s?", word, nearest);
-    return cli_bad("testbed", "%s%.40s%s; there are up, down, status, run, check, set and bench",
-                   *word ? "there is no command '" : "a command is missing", word, *word ? "'" : "");
+        return cli_bad("testbed", "unknown command '%.40s'; did you mean %s?", word, nearest);
+    return cli_bad("testbed", "%s%.40s%s: expected up, down, status, run, check, set or bench",
+                   *word ? "unknown command '" : "a command is missing", word, *word ? "'" : "");
 }

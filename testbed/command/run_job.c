@@ -227,14 +227,14 @@ static int become_launcher(const char *command, const cli_job_t *job, const tb_s
     if (job->output && !redirect(job->output))
         return cli_bad(command, "%.3000s cannot be written: %s", job->output, strerror(errno));
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    trv_testbed_before_children(status->core);
+    trv_testbed_raise_priority_before_children(status->core);
     if (strcmp(job->mpi, "openmpi") == 0)
         set_openmpi(job->rendezvous, agent);
     else if (!net)
         set_mpich(job->rendezvous);
     set_trivance(&status->network, status->core, net);
     if (!line)
-        return cli_bad(command, "there is no memory for the command line");
+        return cli_bad(command, "out of memory for the command line");
     if (trv_testbed_enter(TB_HEAD) < 0)
         return cli_bad_last(command);
     fflush(NULL);
@@ -250,7 +250,7 @@ static int become_launcher(const char *command, const cli_job_t *job, const tb_s
 static volatile sig_atomic_t launcher_process, ended_by;
 
 /* Forwards a signal to the launcher, except for SIGINT, which the terminal sends to the launcher too. */
-static void hand_on(int signal)
+static void forward_signal(int signal)
 {
     ended_by = signal;
     if (signal != SIGINT && launcher_process > 0)
@@ -283,32 +283,32 @@ static int end_of(const char *command, pid_t launcher, bool in_time)
     if (ended_by)
         return 128 + ended_by;
     if (!in_time)
-        return cli_bad(command, "the testbed's emulator has ended, so the job was ended; `trivance testbed down` "
-                                "removes what is left of it");
+        return cli_bad(command, "the testbed's emulator ended, so the job was terminated; `trivance testbed down` "
+                                "removes the testbed");
     if (WIFEXITED(status))
         return WEXITSTATUS(status);
-    fprintf(stderr, "trivance %s: the launcher was ended by a signal (%s), and the job with it\n", command,
+    fprintf(stderr, "trivance %s: a signal (%s) terminated the launcher and the job\n", command,
             strsignal(WTERMSIG(status)));
     return 128 + WTERMSIG(status);
 }
 
 static int wait_for(const char *command, pid_t launcher, pid_t emulator, const cli_job_t *job)
 {
-    static const int handed_on[] = {SIGINT, SIGTERM, SIGHUP};
-    enum { SIGNALS = sizeof handed_on / sizeof handed_on[0] };
-    struct sigaction action = {.sa_handler = hand_on}, before[SIGNALS];
+    static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP};
+    enum { SIGNALS = sizeof forwarded / sizeof forwarded[0] };
+    struct sigaction action = {.sa_handler = forward_signal}, before[SIGNALS];
     launcher_process = launcher;
     ended_by = 0;
     for (int i = 0; i < SIGNALS; i++)
-        if (sigaction(handed_on[i], &action, &before[i]) == 0 && before[i].sa_handler == SIG_IGN)
-            sigaction(handed_on[i], &before[i], NULL); /* nohup ignores it */
+        if (sigaction(forwarded[i], &action, &before[i]) == 0 && before[i].sa_handler == SIG_IGN)
+            sigaction(forwarded[i], &before[i], NULL); /* nohup ignores it */
     bool in_time = wait_for_end(launcher, emulator, job);
     if (!in_time)
         kill(launcher, SIGTERM);
     int code = end_of(command, launcher, in_time);
     launcher_process = 0;
     for (int i = 0; i < SIGNALS; i++)
-        sigaction(handed_on[i], &before[i], NULL);
+        sigaction(forwarded[i], &before[i], NULL);
     return code;
 }
 
@@ -328,7 +328,7 @@ static int find_parts(const char *command, const cli_job_t *job, char agent[PATH
         return code;
     if (strpbrk(agent, " :") || strpbrk(preload, " :") || strpbrk(clock, " :"))
         return cli_bad(command,
-                       "launchers cannot be given %s, because of the blank or colon in it; install Trivance "
+                       "the path %s has a blank or colon, which launchers do not support; install Trivance "
                        "elsewhere",
                        agent);
     size_t used = strlen(preload);
@@ -346,15 +346,15 @@ int cli_testbed_job(const char *command, const cli_job_t *job, tb_status_t *coun
         return code;
     const char *launcher = without_mpi(job) ? "" : find_launcher(job->mpi);
     if (!launcher)
-        return cli_bad(command, "there is no launcher of %s (mpirun.%s, mpirun or mpiexec) on this machine",
+        return cli_bad(command, "no launcher of %s (mpirun.%s, mpirun or mpiexec) is installed",
                        cli_mpi_title(job->mpi), job->mpi);
     if (trv_testbed_status(&status) < 0)
         return cli_bad_last(command);
-    if (job->ranks == status.network.torus.ranks && trv_testbed_whole(&status.network) < 0)
+    if (job->ranks == status.network.torus.ranks && trv_testbed_check_rows(&status.network) < 0)
         return cli_bad_last(command);
     int lock = trv_testbed_lock_job();
     if (lock < 0 || trv_testbed_end_processes(status.network.torus.ranks, false) < 0 ||
-        trv_testbed_settle(&status.network) < 0 || (counts && trv_testbed_ask("reset", NULL) < 0))
+        trv_testbed_prepare_job(&status.network) < 0 || (counts && trv_testbed_ask("reset", NULL) < 0))
         return cli_bad_last(command);
     char core[16];
     snprintf(core, sizeof core, "%d", status.core);
@@ -367,7 +367,7 @@ int cli_testbed_job(const char *command, const cli_job_t *job, tb_status_t *coun
     if (child == 0)
         _exit(become_launcher(command, job, &status, launcher, agent));
     code = child > 0 ? wait_for(command, child, status.process, job)
-                     : cli_bad(command, "there is no process for the launcher: %s", strerror(errno));
+                     : cli_bad(command, "a process for the launcher cannot be created: %s", strerror(errno));
     if ((code == CLI_OK && counts && trv_testbed_status(counts) < 0) ||
         trv_testbed_end_processes(status.network.torus.ranks, false) < 0)
         code = cli_bad_last(command);
@@ -387,16 +387,16 @@ static const cli_option_t option[] =
      {"ranks", OPTION_RANKS, "N", "on the first N nodes only", NULL},
      {"drop-in", OPTION_DROP_IN, NULL, "preload Trivance, as `trivance run` does; TRIVANCE_… variables are passed on",
       NULL},
-     {"no-rendezvous", OPTION_NO_RENDEZVOUS, NULL,
-      "send messages of any size eagerly, without asking the receiver first", NULL},
+     {"no-rendezvous", OPTION_NO_RENDEZVOUS, NULL, "send messages of any size eagerly, without a rendezvous", NULL},
      CLI_OPTIONS_END};
 
 const cli_command_t cli_testbed_run_command = {
     .name = "testbed run",
-    .summary = "starts a program, unchanged, one rank on every node",
+    .summary = "starts an unmodified program with one rank on every node",
     .usage = "[--mpi=M] [--drop-in] [OPTIONS] -- PROGRAM [ARGUMENTS]",
     .about =
-        "Starts an MPI program, unchanged, or one of libtrivance_net, one rank on every node of the testbed that is "
+        "Starts an unmodified MPI program, or a program of libtrivance_net, with one rank on every node of the testbed "
+        "that is "
         "up. With --drop-in Trivance is preloaded and set to the torus of the testbed. The exit status is that of the "
         "program.",
     .option = option,
@@ -417,7 +417,7 @@ static int take_option(void *context, int key)
         job->mpi = optarg;
         if (strcmp(optarg, "openmpi") == 0 || strcmp(optarg, "mpich") == 0 || strcmp(optarg, TESTBED_NO_MPI) == 0)
             return TRV_OK;
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is none of openmpi, mpich and none", optarg);
+        return trv_fail(TRV_ERR_ARGUMENT, "unknown MPI library '%.40s': expected openmpi, mpich or none", optarg);
     }
 }
 
@@ -431,7 +431,7 @@ static int read_run(int argc, char **argv, cli_job_t *job)
     job->words = argc - optind;
     if (job->words)
         return -1;
-    return cli_bad(argv[0], "the program to start is missing, for example `trivance testbed run -- ./a.out`");
+    return cli_bad(argv[0], "expected a program, for example `trivance testbed run -- ./a.out`");
 }
 
 /* A program that is not linked with an MPI library (Python, a script) may still load one, so --mpi names it. */
@@ -440,17 +440,17 @@ int cli_testbed_find_mpi(const char *command, cli_job_t *job)
     char path[CLI_PATH_BYTES];
     const char *linked;
     if (!cli_find_executable(job->word[0], path))
-        return cli_bad(command, "there is no program '%.200s' that can be started", job->word[0]);
+        return cli_bad(command, "the program '%.200s' does not exist or cannot be executed", job->word[0]);
     int at = cli_find_mpi_program(job->word, job->words, &linked);
     if (linked && job->mpi && strcmp(job->mpi, linked) != 0)
-        return cli_bad(command, "%.200s is linked with %s, and --mpi=%s starts the ranks as %s does; leave --mpi out",
+        return cli_bad(command, "%.200s is linked with %s, but --mpi=%s starts ranks with %s; omit --mpi",
                        job->word[at], cli_mpi_title(linked), job->mpi, cli_mpi_title(job->mpi));
     if (linked)
         job->mpi = linked;
     if (!job->mpi)
         return cli_bad(command,
-                       "%.200s is not a program that is linked with Open MPI or MPICH; if it comes to use one "
-                       "as it runs (Python, a script), say --mpi=openmpi or --mpi=mpich, and --mpi=none if it uses "
+                       "%.200s is not linked with Open MPI or MPICH; if it loads one "
+                       "at run time (Python, a script), use --mpi=openmpi or --mpi=mpich, or --mpi=none if it uses "
                        "libtrivance_net",
                        job->word[0]);
     return CLI_OK;
@@ -466,12 +466,11 @@ int cli_testbed_run(int argc, char **argv)
     if (trv_testbed_status(&status) < 0)
         return cli_bad_last(argv[0]);
     if (job.ranks > status.network.torus.ranks)
-        return cli_bad(argv[0], "--ranks: the testbed has %d nodes, and each takes one rank",
+        return cli_bad(argv[0], "--ranks: expected at most %d, one rank for each node of the testbed",
                        status.network.torus.ranks);
     job.ranks = job.ranks ? job.ranks : status.network.torus.ranks;
     if (job.mpi && without_mpi(&job) && job.drop_in)
-        return cli_bad(argv[0],
-                       "--drop-in serves MPI programs, and --mpi=none is one without MPI; leave one of them out");
+        return cli_bad(argv[0], "--drop-in is for MPI programs and cannot be combined with --mpi=none");
     code = cli_testbed_find_mpi(argv[0], &job);
     return code == CLI_OK ? cli_testbed_job(argv[0], &job, NULL) : code;
 }

@@ -6,9 +6,9 @@
  *     links                               a line per directed link
  *     reset                               resets the counts
  *     route                               makes packets avoid the links that are down now, if there is another path
- *     link NODE PORT ORDER                PORT as a number; ORDER: bandwidth BPS, latency NS, down, up
- *     both NODE PORT ORDER                the same, and also for the link in the opposite direction
- *     node NODE ORDER                     the same for every link that leaves the node or leads to it
+ *     link NODE PORT CHANGE                PORT as a number; CHANGE: bandwidth BPS, latency NS, down, up
+ *     both NODE PORT CHANGE                the same, and also for the link in the opposite direction
+ *     node NODE CHANGE                     the same for every link that leaves the node or leads to it
  */
 #include "testbed/emulator/torusnet.h"
 
@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define LINE_MAX_BYTES 256
-#define PATIENCE_MS    20 /* clients send their line directly after connecting */
+#define TIMEOUT_MS     20 /* clients send their line directly after connecting */
 
 int tn_control_open(const char *path)
 {
@@ -49,9 +49,9 @@ static void print_status(const tn_net_t *net, const char *about, FILE *out)
         dropped += net->link[i].count.dropped;
         bytes += net->link[i].count.bytes;
     }
-    fprintf(out, "ok\n%sseconds %.3f\npackets %llu\nlink_bytes %llu\ndropped %llu\nstrays %llu\n", about,
+    fprintf(out, "ok\n%sseconds %.3f\npackets %llu\nlink_bytes %llu\ndropped %llu\nmisaddressed %llu\n", about,
             (double)(tn_now_ns() - net->since_ns) / 1e9, (unsigned long long)net->delivered, (unsigned long long)bytes,
-            (unsigned long long)dropped, (unsigned long long)net->strays);
+            (unsigned long long)dropped, (unsigned long long)net->misaddressed);
     fprintf(out, "lateness_p50_ns %lld\nlateness_p99_ns %lld\nlateness_max_ns %lld\n",
             (long long)tn_lateness_ns(net, 0.5), (long long)tn_lateness_ns(net, 0.99), (long long)net->lateness_max_ns);
 }
@@ -71,83 +71,83 @@ static void print_links(const tn_net_t *net, FILE *out)
     }
 }
 
-/* ---- Orders ------------------------------------------------------------------------------------------------------ */
+/* ---- Changes ----------------------------------------------------------------------------------------------------- */
 
-typedef struct order {
+typedef struct change {
     enum { BANDWIDTH, LATENCY, DOWN, UP } what;
     double value;
-} order_t;
+} change_t;
 
-static bool read_order(const char *text, order_t *order)
+static bool read_change(const char *text, change_t *change)
 {
     char word[16] = "", rest[2];
-    int words = sscanf(text, "%15s %lf %1s", word, &order->value, rest);
+    int words = sscanf(text, "%15s %lf %1s", word, &change->value, rest);
     if (words == 2 && strcmp(word, "bandwidth") == 0)
-        order->what = BANDWIDTH;
+        change->what = BANDWIDTH;
     else if (words == 2 && strcmp(word, "latency") == 0)
-        order->what = LATENCY;
+        change->what = LATENCY;
     else if (words == 1 && strcmp(word, "down") == 0)
-        order->what = DOWN;
+        change->what = DOWN;
     else if (words == 1 && strcmp(word, "up") == 0)
-        order->what = UP;
+        change->what = UP;
     else
         return false;
-    return order->what == BANDWIDTH ? order->value >= 1000 && order->value <= 1e12
-           : order->what == LATENCY ? order->value >= 0 && order->value <= 1e12
-                                    : true;
+    return change->what == BANDWIDTH ? change->value >= 1000 && change->value <= 1e12
+           : change->what == LATENCY ? change->value >= 0 && change->value <= 1e12
+                                     : true;
 }
 
-static void obey(tn_link_t *link, const order_t *order)
+static void apply_change(tn_link_t *link, const change_t *change)
 {
-    if (order->what == BANDWIDTH)
-        link->bandwidth_bps = order->value;
-    else if (order->what == LATENCY)
-        link->latency_ns = (int64_t)order->value;
+    if (change->what == BANDWIDTH)
+        link->bandwidth_bps = change->value;
+    else if (change->what == LATENCY)
+        link->latency_ns = (int64_t)change->value;
     else
-        link->down = order->what == DOWN;
+        link->down = change->what == DOWN;
 }
 
-static void obey_both(tn_net_t *net, int node, int port, const order_t *order)
+static void apply_change_both_ways(tn_net_t *net, int node, int port, const change_t *change)
 {
     const int back = trv_port(trv_port_dimension(port), -trv_port_sign(port));
-    obey(&net->link[node * net->ports + port], order);
-    obey(&net->link[tn_neighbour(&net->torus, node, port) * net->ports + back], order);
+    apply_change(&net->link[node * net->ports + port], change);
+    apply_change(&net->link[tn_neighbour(&net->torus, node, port) * net->ports + back], change);
 }
 
 /* Changes all links of a node, in both directions. */
-static void obey_node(tn_net_t *net, int node, const order_t *order)
+static void apply_change_to_node(tn_net_t *net, int node, const change_t *change)
 {
     for (int port = 0; port < net->ports; port++)
         if (tn_has_link(&net->torus, node, port))
-            obey_both(net, node, port, order);
+            apply_change_both_ways(net, node, port, change);
 }
 
 static void change(tn_net_t *net, const char *line, FILE *out)
 {
     int node = -1, port = -1, used = 0;
-    order_t order;
+    change_t change;
     bool both = sscanf(line, "both %d %d %n", &node, &port, &used) == 2 && used > 0;
     bool one = both || (sscanf(line, "link %d %d %n", &node, &port, &used) == 2 && used > 0);
     if (!one && (sscanf(line, "node %d %n", &node, &used) != 1 || used == 0))
-        fprintf(out, "error there is no such request\n");
+        fprintf(out, "error unknown request\n");
     else if (node < 0 || node >= net->torus.ranks)
-        fprintf(out, "error there is no node %d; they are 0 to %d\n", node, net->torus.ranks - 1);
+        fprintf(out, "error node %d does not exist: nodes are 0 to %d\n", node, net->torus.ranks - 1);
     else if (one && (port < 0 || port >= net->ports))
-        fprintf(out, "error there is no port %c%d; the torus has the dimensions 0 to %d\n",
-                trv_port_sign(port) > 0 ? '+' : '-', trv_port_dimension(port), net->torus.dims - 1);
+        fprintf(out, "error port %c%d does not exist: dimensions are 0 to %d\n", trv_port_sign(port) > 0 ? '+' : '-',
+                trv_port_dimension(port), net->torus.dims - 1);
     else if (one && net->torus.size[trv_port_dimension(port)] == 1)
         fprintf(out, "error dimension %d has one node and no links\n", trv_port_dimension(port));
     else if (one && !tn_has_link(&net->torus, node, port))
-        fprintf(out, "error no link leaves node %d by port %c%d: its line ends there\n", node,
+        fprintf(out, "error no link leaves node %d through port %c%d, because its line ends there\n", node,
                 trv_port_sign(port) > 0 ? '+' : '-', trv_port_dimension(port));
-    else if (!read_order(line + used, &order))
-        fprintf(out, "error a link takes a bandwidth from 1Kb/s to 1Tb/s, a latency up to 1000s, down or up\n");
+    else if (!read_change(line + used, &change))
+        fprintf(out, "error expected a bandwidth from 1Kb/s to 1Tb/s, a latency of at most 1000s, down or up\n");
     else if (both)
-        obey_both(net, node, port, &order), fputs("ok\n", out);
+        apply_change_both_ways(net, node, port, &change), fputs("ok\n", out);
     else if (one)
-        obey(&net->link[node * net->ports + port], &order), fputs("ok\n", out);
+        apply_change(&net->link[node * net->ports + port], &change), fputs("ok\n", out);
     else
-        obey_node(net, node, &order), fputs("ok\n", out);
+        apply_change_to_node(net, node, &change), fputs("ok\n", out);
 }
 
 /* ---- Connections ------------------------------------------------------------------------------------------------- */
@@ -156,7 +156,7 @@ static void change(tn_net_t *net, const char *line, FILE *out)
 static bool read_line(int client, char line[LINE_MAX_BYTES])
 {
     struct pollfd wait = {.fd = client, .events = POLLIN};
-    ssize_t got = poll(&wait, 1, PATIENCE_MS) == 1 ? recv(client, line, LINE_MAX_BYTES, MSG_DONTWAIT) : 0;
+    ssize_t got = poll(&wait, 1, TIMEOUT_MS) == 1 ? recv(client, line, LINE_MAX_BYTES, MSG_DONTWAIT) : 0;
     if (got <= 0 || line[got - 1] != '\n' || memchr(line, '\0', (size_t)got))
         return false;
     line[got - 1] = '\0';
@@ -172,7 +172,7 @@ void tn_control_answer(tn_net_t *net, int listening, const char *about)
     FILE *out = client >= 0 ? open_memstream(&text, &size) : NULL;
     if (out) {
         if (!whole)
-            fprintf(out, "error a request is one line of less than %d bytes\n", LINE_MAX_BYTES);
+            fprintf(out, "error expected a request of one line and less than %d bytes\n", LINE_MAX_BYTES);
         else if (strcmp(line, "status") == 0)
             print_status(net, about, out);
         else if (strcmp(line, "links") == 0)

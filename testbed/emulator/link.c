@@ -209,7 +209,7 @@ void tn_reset(tn_net_t *net, int64_t now_ns)
             net->card[out][i].count = (tn_count_t){0};
     }
     memset(net->lateness, 0, sizeof net->lateness);
-    net->entered = net->delivered = net->strays = 0;
+    net->entered = net->delivered = net->misaddressed = 0;
     net->lateness_max_ns = 0;
     net->since_ns = now_ns;
 }

@@ -69,7 +69,7 @@ typedef struct tn_net {
     tn_packet_t **heap;   /* by due_ns and order */
     size_t heap_size, heap_capacity;
     tn_packet_t *pool;
-    uint64_t entered, delivered, strays;
+    uint64_t entered, delivered, misaddressed;
     uint32_t lateness[TN_LATENESS_BUCKETS];
     int64_t lateness_max_ns;
     int64_t since_ns; /* time of the last reset of the counts */
@@ -134,9 +134,9 @@ int tn_devices(const tn_net_t *net);
 /* The device's name; NULL if it does not exist, because no link leaves by that port. */
 const char *tn_device_name(const tn_net_t *net, int node, int device, char name[16]);
 
-/* Reads packets that a node has sent by a device and adds them to the timer: at most `most`, and none when a packet is
- * due. Returns their number. */
-int tn_tun_read(tn_net_t *net, int descriptor, int node, int device, int most);
+/* Reads packets that a node has sent by a device and adds them to the timer: at most `packets_max`, and none when a
+ * packet is due. Returns their number. */
+int tn_tun_read(tn_net_t *net, int descriptor, int node, int device, int packets_max);
 /* Delivers a packet to its node; descriptor[node * tn_devices + device]. */
 void tn_tun_write(tn_net_t *net, const int *descriptor, const tn_packet_t *packet);
 

@@ -35,7 +35,7 @@ static int open_device(const char *name, const char **what)
     int device = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (device < 0)
         return -1;
-    *what = "making a TUN device";
+    *what = "creating a TUN device";
     if (ioctl(device, TUNSETIFF, &request) == 0)
         return device;
     int reason = errno;
@@ -96,10 +96,10 @@ static bool find_destination(const tn_net_t *net, ssize_t bytes, tn_packet_t *pa
     return net->card[0] && port >> TB_PORTS_SHIFT < ranks && packet->arrives < net->ports;
 }
 
-int tn_tun_read(tn_net_t *net, int descriptor, int node, int device, int most)
+int tn_tun_read(tn_net_t *net, int descriptor, int node, int device, int packets_max)
 {
     int count = 0;
-    for (int64_t now_ns = 0; count < most; count++) {
+    for (int64_t now_ns = 0; count < packets_max; count++) {
         const tn_packet_t *first = tn_timer_first(net);
         if (first && first->due_ns <= now_ns)
             break;
@@ -120,7 +120,7 @@ int tn_tun_read(tn_net_t *net, int descriptor, int node, int device, int most)
             tn_packet_put(net, packet);
         if (bytes <= 0)
             break;
-        net->strays++;
+        net->misaddressed++;
     }
     return count;
 }
@@ -130,5 +130,5 @@ void tn_tun_write(tn_net_t *net, const int *descriptor, const tn_packet_t *packe
     tn_count_lateness(net, tn_now_ns() - packet->due_ns);
     const int device = packet->destination * tn_devices(net) + packet->arrives + 1;
     if (write(descriptor[device], packet->data, packet->bytes) < 0)
-        net->strays++; /* its device is being removed */
+        net->misaddressed++; /* its device is being removed */
 }

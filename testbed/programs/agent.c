@@ -33,7 +33,7 @@ static bool cannot_enter(const char *node)
         fprintf(stderr, "trivance testbed: %s\n", trv_last_error());
         return true;
     }
-    trv_testbed_take_place(core ? atoi(core) : -1);
+    trv_testbed_raise_priority(core ? atoi(core) : -1);
     return false;
 }
 
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
 {
     if (argc < 3) {
         fprintf(stderr, "Usage: trivance-testbed-agent NODE COMMAND…\n"
-                        "`trivance testbed run` hands it to the launchers of MPI.\n");
+                        "`trivance testbed run` passes it to the launchers of MPI.\n");
         return 2;
     }
     return strcmp(argv[1], "--") == 0  ? become_rank(argv)

@@ -21,7 +21,7 @@
 static _Thread_local unsigned empty_polls;
 
 /* The timeout for a poll that asks for `timeout_ms`. */
-static int patience(int timeout_ms) { return timeout_ms == 0 && empty_polls >= EMPTY_POLLS ? WAIT_MS : timeout_ms; }
+static int poll_timeout(int timeout_ms) { return timeout_ms == 0 && empty_polls >= EMPTY_POLLS ? WAIT_MS : timeout_ms; }
 
 static int counted(int found)
 {
@@ -34,15 +34,16 @@ EXPORT int poll(struct pollfd *descriptor, nfds_t count, int timeout_ms)
     static int (*next)(struct pollfd *, nfds_t, int);
     if (!next)
         *(void **)&next = dlsym(RTLD_NEXT, "poll");
-    return count == 0 ? next(descriptor, count, timeout_ms) : counted(next(descriptor, count, patience(timeout_ms)));
+    return count == 0 ? next(descriptor, count, timeout_ms)
+                      : counted(next(descriptor, count, poll_timeout(timeout_ms)));
 }
 
-EXPORT int epoll_wait(int epoll, struct epoll_event *event, int most, int timeout_ms)
+EXPORT int epoll_wait(int epoll, struct epoll_event *event, int events_max, int timeout_ms)
 {
     static int (*next)(int, struct epoll_event *, int, int);
     if (!next)
         *(void **)&next = dlsym(RTLD_NEXT, "epoll_wait");
-    return counted(next(epoll, event, most, patience(timeout_ms)));
+    return counted(next(epoll, event, events_max, poll_timeout(timeout_ms)));
 }
 
 EXPORT void *ucp_disconnect_nb(void *endpoint);

@@ -156,7 +156,7 @@ static void test_bad_input(void **state)
          "a file says itself what is sent, and on which torus; leave out --algorithm and --collective"},
         {"export --schedule=- -c allgather --format=goal",
          "a file says itself what is sent, and on which torus; leave out --collective"},
-        {"testbed set link 0:+0 --down --up", "give one of them"},
+        {"testbed set link 0:+0 --down --up", "cannot be combined"},
         {"cost 9 --paper", "--paper has its own tori, algorithms and sizes; leave out the torus"},
         {"cost 3x3 -a ring", "ring"},
         {"cost 9 -b 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "more than 32"},

@@ -12,8 +12,8 @@ echo "== bad input"
 up 3 # exits with 77 if the machine cannot have a testbed
 down || fail "down"
 refuse "there is no algorithm" bench --algorithm=trivance-x
-refuse "multiples of 8" bench --bytes=7
-refuse "none of on, off and both" bench --rendezvous=maybe
+refuse "not a multiple of 8" bench --bytes=7
+refuse "expected on, off or both" bench --rendezvous=maybe
 refuse "is not a rank, a port and a factor" bench --slow-link=0:+0
 refuse "no link leaves rank 2 by port +0 on 3m" bench --torus=3m --cut=2:+0
 refuse "is cut in two places" bench --torus=9 --cut=2:+0 --cut=5:+0
@@ -36,15 +36,15 @@ for mpi in "$@"; do
     bytes=8
 done
 
-refuse "are not for a program" bench --bytes=8 -- /bin/true
-refuse "is not a program that is linked" bench -- /bin/true
-refuse "uses one MPI" bench --mpi=openmpi,mpich -- /bin/true
+refuse "cannot be used with a program" bench --bytes=8 -- /bin/true
+refuse "is not linked with Open MPI or MPICH" bench -- /bin/true
+refuse "expected one MPI library" bench --mpi=openmpi,mpich -- /bin/true
 for mpi in "$@"; do
     echo "== $mpi: a program"
     (cd "$work" && ASAN_OPTIONS=detect_leaks=0 "$tool" testbed bench --torus=3 --out=results --iterations=1 -- \
         "$build/examples/conjugate_gradient.$mpi" 100 40 > out 2>&1)
     [ $? -le 1 ] || fail "bench of a program"
-    grep -q "with it .* 82 " "$work/out" || fail "not told: two AllReduces per iteration, and two more"
+    grep -q "with it .* 82 " "$work/out" || fail "not reported: two AllReduces per iteration, and two more"
     # The times are the program's, most of which is spent in AllReduce; both outputs are kept.
     awk -F, 'NR > 1 && $10 == "program" && $11 > 0.04 && $14 > 20 && $14 <= 100 && $15 == 82 { rows++ }
         END { exit rows != 2 }' "$work/results/program.csv" || { cat "$work/results/program.csv"; fail "rows"; }
@@ -67,5 +67,5 @@ done
 echo "== not ours"
 ip netns add trv-1
 trap 'ip netns delete trv-1 2> /dev/null; rm -rf "$work"' EXIT
-refuse "no testbed made it" up 3
+refuse "does not belong to a testbed" up 3
 echo "passed"

@@ -54,7 +54,7 @@ job 1 "no interface 'up7'" "$program" 3 2 kernel trivance-b
 export TRIVANCE_PORTS=10.99.0.0/16
 job 1 "no interface '10.99.0.0/16'" "$program" 3 2 kernel trivance-b
 "$tool" testbed run --mpi=none --drop-in -- "$program" > "$work/out" 2>&1
-[ $? = 2 ] && grep -q "leave one of them out" "$work/out" || fail "--drop-in without MPI"
+[ $? = 2 ] && grep -q "cannot be combined with --mpi=none" "$work/out" || fail "--drop-in without MPI"
 down
 
 # Slow links, so that their time dominates.

@@ -80,7 +80,7 @@ static bool unchanged(const tn_net_t *net)
     return true;
 }
 
-static void test_orders(void **state)
+static void test_changes(void **state)
 {
     server_t *server = *state;
     tn_link_t *link = &server->net.link[4 * server->net.ports + 1];
@@ -102,7 +102,7 @@ static void test_orders(void **state)
     assert_string_equal(ask(server, "route\n"), "ok\n");
     /* The ends of lines have no wrap-around links. */
     server->net.torus.lines = 1;
-    assert_non_null(strstr(ask(server, "link 0 1 down\n"), "error no link leaves node 0 by port -0"));
+    assert_non_null(strstr(ask(server, "link 0 1 down\n"), "error no link leaves node 0 through port -0"));
     assert_null(strstr(ask(server, "links\n"), "\n0 1 "));
     server->net.torus.lines = 0;
     /* All links of a node, in both directions. */
@@ -115,33 +115,33 @@ static void test_orders(void **state)
     assert_true(unchanged(&server->net));
 }
 
-static void test_refusals(void **state)
+static void test_invalid_requests(void **state)
 {
     static const struct {
         const char *request, *answer;
     } wrong[] = {
-        {"hello\n", "error there is no such request"},
-        {"\n", "error there is no such request"},
-        {"link\n", "error there is no such request"},
-        {"link 0\n", "error there is no such request"},
-        {"link 0 0\n", "error a link takes"},
-        {"link 0 0 sideways\n", "error a link takes"},
-        {"link 0 0 down 3\n", "error a link takes"},
-        {"link 0 0 bandwidth\n", "error a link takes"},
-        {"link 0 0 bandwidth 999\n", "error a link takes"},
-        {"link 0 0 bandwidth 1e13\n", "error a link takes"},
-        {"link 0 0 bandwidth nan\n", "error a link takes"},
-        {"link 0 0 latency -1\n", "error a link takes"},
-        {"link 0 0 latency inf\n", "error a link takes"},
-        {"link 9 0 down\n", "error there is no node 9"},
-        {"link -1 0 down\n", "error there is no node -1"},
-        {"link 0 6 down\n", "error there is no port +3"},
-        {"link 0 -1 down\n", "error there is no port"},
+        {"hello\n", "error unknown request"},
+        {"\n", "error unknown request"},
+        {"link\n", "error unknown request"},
+        {"link 0\n", "error unknown request"},
+        {"link 0 0\n", "error expected a bandwidth"},
+        {"link 0 0 sideways\n", "error expected a bandwidth"},
+        {"link 0 0 down 3\n", "error expected a bandwidth"},
+        {"link 0 0 bandwidth\n", "error expected a bandwidth"},
+        {"link 0 0 bandwidth 999\n", "error expected a bandwidth"},
+        {"link 0 0 bandwidth 1e13\n", "error expected a bandwidth"},
+        {"link 0 0 bandwidth nan\n", "error expected a bandwidth"},
+        {"link 0 0 latency -1\n", "error expected a bandwidth"},
+        {"link 0 0 latency inf\n", "error expected a bandwidth"},
+        {"link 9 0 down\n", "error node 9 does"},
+        {"link -1 0 down\n", "error node -1 does"},
+        {"link 0 6 down\n", "error port +3 does"},
+        {"link 0 -1 down\n", "error port "},
         {"link 0 2 down\n", "error dimension 1 has one node"},
-        {"node 9 down\n", "error there is no node 9"},
-        {"node x down\n", "error there is no such request"},
-        {"status", "error a request is one line"},
-        {"status\nlinks", "error a request is one line"},
+        {"node 9 down\n", "error node 9 does"},
+        {"node x down\n", "error unknown request"},
+        {"status", "error expected a request of one line"},
+        {"status\nlinks", "error expected a request of one line"},
     };
     server_t *server = *state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
@@ -150,7 +150,7 @@ static void test_refusals(void **state)
 }
 
 /* Requests that are too long, binary, or empty. */
-static void test_garbage(void **state)
+static void test_malformed_requests(void **state)
 {
     static char garbage[5000];
     server_t *server = *state;
@@ -172,9 +172,9 @@ static void test_garbage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_orders, begin, end),
-        cmocka_unit_test_setup_teardown(test_refusals, begin, end),
-        cmocka_unit_test_setup_teardown(test_garbage, begin, end),
+        cmocka_unit_test_setup_teardown(test_changes, begin, end),
+        cmocka_unit_test_setup_teardown(test_invalid_requests, begin, end),
+        cmocka_unit_test_setup_teardown(test_malformed_requests, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,28 +36,28 @@ start() {
 echo "== bad input"
 refuse "a command is missing"
 refuse "did you mean status" statsu
-refuse "one torus" up
+refuse "expected one torus" up
 refuse "is not a torus" up 3x
 refuse "is not a rate" up 3 --bandwidth=50
 refuse "needs a value" up 3 --hop-latency
 refuse "from 1Kb/s" up 3 --bandwidth=1b/s
 refuse "did you mean --bandwidth" up 3 --bandwith=1Mb/s
-refuse "takes no arguments" down now
+refuse "unexpected argument" down now
 
 echo "== up"
 up 3 --bandwidth=20Mb/s --hop-latency=5ms
-refuse "is there already" up 3
+refuse "is up already" up 3
 refuse "one node" up 1x1 # reported before any other check
 refuse "fit on this machine" up 100x100
-refuse "name a link" set link 0+0 --down
+refuse "expected a link" set link 0+0 --down
 refuse "at least one of" set node 1
-refuse "there is no node 3" set node 3 --down
-refuse "there is no port -1" set link 0:-1 --down
-refuse "program to start is missing" run
-refuse "is not a program that is linked" run -- /bin/true
-refuse "no program './not-there'" run --mpi=openmpi -- ./not-there
-refuse "each takes one rank" run --ranks=4 -- /bin/true
-refuse "none of openmpi, mpich and none" run --mpi=lam -- /bin/true
+refuse "node 3 does not exist" set node 3 --down
+refuse "port -1 does not exist" set link 0:-1 --down
+refuse "expected a program" run
+refuse "is not linked with Open MPI or MPICH" run -- /bin/true
+refuse "the program './not-there' does not exist" run --mpi=openmpi -- ./not-there
+refuse "one rank for each node" run --ranks=4 -- /bin/true
+refuse "expected openmpi, mpich or none" run --mpi=lam -- /bin/true
 
 echo "== check and status"
 "$tool" testbed check --format=csv > "$work/check"
@@ -72,7 +72,7 @@ expect 0 '^1,+0,down,1.000,7.000,' "$tool" testbed status --format=csv
 
 "$tool" testbed set link 0:+0 --down --both-ways > "$work/out" 2>&1 || fail "set"
 [ ! -s "$work/out" ] || fail "a ring with one cut is whole"
-expect 0 "warning: no job can now start on all nodes: the row of rank 0 .* is cut in two places" "$tool" testbed set link 1:+0 --down --both-ways
+expect 0 "warning: no job can start on all nodes now: the row of rank 0 .* is cut in two places" "$tool" testbed set link 1:+0 --down --both-ways
 for mpi in "$@"; do
     refuse "is cut in two places" run -- "$build/examples/conjugate_gradient.$mpi"
 done
@@ -88,7 +88,7 @@ for mpi in "$@"; do
     expect 0 "on 2 ranks: .* error" job --ranks=2 -- "$program" 100 35
     expect 2 "at least 1" job -- "$program" 0
     other=$([ "$mpi" = openmpi ] && echo mpich || echo openmpi)
-    refuse "leave --mpi out" run --mpi=$other -- "$program"
+    refuse "omit --mpi" run --mpi=$other -- "$program"
 
     "$tool" testbed set link 1:+0 --down --both-ways || fail "set"
     "$tool" testbed set link 0:+0 --bandwidth=10Mb/s || fail "set"
@@ -137,7 +137,7 @@ echo "== the emulator is killed"
 kill -9 "$("$tool" testbed status | sed -n 's/.*emulator \([0-9]*\) .*/\1/p')" || fail "no emulator"
 if [ $# != 0 ]; then
     wait $job
-    [ $? = 2 ] && grep -q "emulator has ended" "$work/job" || fail "a job without its network goes on"
+    [ $? = 2 ] && grep -q "emulator ended" "$work/job" || fail "a job without its network goes on"
     nothing_left
 fi
 refuse "does not answer" status
