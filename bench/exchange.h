@@ -19,11 +19,11 @@ typedef struct exchange {
     double *part[RANKS_MAX]; /* buffers for the data of the other ranks */
 } exchange_t;
 
-typedef struct exchange_way {
+typedef struct exchange_transport {
     void (*receive)(void *context, int peer, int tag, void *data, size_t bytes);
     void (*send)(void *context, int peer, int tag, const void *data, size_t bytes);
     void (*complete)(void *context); /* completes all sends and receives so far */
-} exchange_way_t;
+} exchange_transport_t;
 
 static inline size_t exchange_first(const exchange_t *exchange, int rank, size_t count)
 {
@@ -39,21 +39,21 @@ static inline void exchange_add(const exchange_t *exchange, double *result, cons
 }
 
 /* Each rank sends its whole vector to all others. */
-static inline void exchange_whole(const exchange_t *exchange, const exchange_way_t way, void *context,
+static inline void exchange_whole(const exchange_t *exchange, const exchange_transport_t transport, void *context,
                                   const double *input, double *output, size_t count)
 {
     for (int r = 0; r < exchange->ranks; r++)
         if (r != exchange->rank)
-            way.receive(context, r, 0, exchange->part[r], count * sizeof *input);
+            transport.receive(context, r, 0, exchange->part[r], count * sizeof *input);
     for (int r = 0; r < exchange->ranks; r++)
         if (r != exchange->rank)
-            way.send(context, r, 0, input, count * sizeof *input);
-    way.complete(context);
+            transport.send(context, r, 0, input, count * sizeof *input);
+    transport.complete(context);
     exchange_add(exchange, output, input, count);
 }
 
 /* Rank r reduces part r of the vector and sends it to all others. */
-static inline void exchange_parts(const exchange_t *exchange, const exchange_way_t way, void *context,
+static inline void exchange_parts(const exchange_t *exchange, const exchange_transport_t transport, void *context,
                                   const double *input, double *output, size_t count)
 {
     const int mine = exchange->rank;
@@ -64,28 +64,28 @@ static inline void exchange_parts(const exchange_t *exchange, const exchange_way
     }
     for (int r = 0; r < exchange->ranks; r++)
         if (r != mine)
-            way.receive(context, r, 0, exchange->part[r], bytes[mine]);
+            transport.receive(context, r, 0, exchange->part[r], bytes[mine]);
     for (int r = 0; r < exchange->ranks; r++)
         if (r != mine)
-            way.send(context, r, 0, input + first[r], bytes[r]);
-    way.complete(context);
+            transport.send(context, r, 0, input + first[r], bytes[r]);
+    transport.complete(context);
     exchange_add(exchange, output + first[mine], input + first[mine], bytes[mine] / sizeof *input);
     for (int r = 0; r < exchange->ranks; r++)
         if (r != mine) {
-            way.receive(context, r, 1, output + first[r], bytes[r]);
-            way.send(context, r, 1, output + first[mine], bytes[mine]);
+            transport.receive(context, r, 1, output + first[r], bytes[r]);
+            transport.send(context, r, 1, output + first[mine], bytes[mine]);
         }
-    way.complete(context);
+    transport.complete(context);
 }
 
 /* The messages of trivance-l-grouped, or (parts) those of trivance-b. */
-static inline void exchange_run(const exchange_t *exchange, const exchange_way_t way, void *context, bool parts,
-                                const double *input, double *output, size_t count)
+static inline void exchange_run(const exchange_t *exchange, const exchange_transport_t transport, void *context,
+                                bool parts, const double *input, double *output, size_t count)
 {
     if (parts)
-        exchange_parts(exchange, way, context, input, output, count);
+        exchange_parts(exchange, transport, context, input, output, count);
     else
-        exchange_whole(exchange, way, context, input, output, count);
+        exchange_whole(exchange, transport, context, input, output, count);
 }
 
 #endif

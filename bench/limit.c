@@ -1,6 +1,6 @@
 /*
- * How near are plans to the lower bound for all schedules (trv_limit_find)? On tori, meshes and networks with a slow or
- * cut link, simulated at the paper's 800 Gb/s and alpha 1.5 us, one queue per link.
+ * Compares the times of plans with the lower bound for all schedules (trv_limit_find), on tori, meshes and networks
+ * with a slow or cut link, simulated at the paper's 800 Gb/s and alpha 1.5 us, one queue per link.
  *
  *     limit [TORUS…]        these instead of the networks below
  */

@@ -15,7 +15,7 @@ void measure_sides(measure_sample_t *sample, void *context, int sides, int warmu
 {
     double *time = malloc((size_t)sides * (size_t)rounds * sizeof *time);
     if (!time)
-        exit(measure_check(TRV_ERR_MEMORY, "no memory for the samples"));
+        exit(measure_check(TRV_ERR_MEMORY, "out of memory for the samples"));
     int taken = 0;
     const double begin_s = trv_now_s();
     for (int round = -warmup; round < rounds; round++) {
@@ -52,10 +52,10 @@ const char *measure_bytes(uint64_t bytes, char text[MEASURE_BYTES_TEXT_MAX])
     return text;
 }
 
-const char *measure_mark(bool kept, int *missed)
+const char *measure_mark(bool reached, int *missed)
 {
-    *missed += !kept;
-    return kept ? "yes" : "NO";
+    *missed += !reached;
+    return reached ? "yes" : "NO";
 }
 
 int measure_number(const char *text, int max)

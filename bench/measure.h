@@ -29,7 +29,7 @@ int measure_check(int code, const char *what);
 const char *measure_bytes(uint64_t bytes, char text[MEASURE_BYTES_TEXT_MAX]);
 
 /* Returns "yes" or "NO", and counts the latter. */
-const char *measure_mark(bool kept, int *missed);
+const char *measure_mark(bool reached, int *missed);
 
 /* Parses a whole number from 1 to `max`; returns 0 if the text is not one. */
 int measure_number(const char *text, int max);

@@ -7,9 +7,9 @@
  *
  * Up to SWITCH_BYTES each rank sends its whole vector to all others (trivance-l-grouped, one step); above it,
  * reduce-scatter and allgather by parts (trivance-b, two steps). Library and loop are interleaved run by run; the
- * program prints the medians of the slowest rank. After some polls the loop by hand yields its core, as the library
+ * program prints the medians of the slowest rank. After some polls the baseline loop yields its core, as the library
  * does. The completion queues of the library have file descriptors to sleep on, which costs libfabric's tcp about a
- * microsecond when a message is not injected. With --sleeps the queues of the loop by hand have them, too.
+ * microsecond when a message is not injected. With --sleeps the queues of the baseline loop also have them.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -36,9 +36,9 @@ enum {
     PATIENCE = 16,
     PATIENCE_ALONE = 400
 };
-typedef struct hand {
+typedef struct baseline {
     exchange_t exchange;
-    bool crowded;
+    bool oversubscribed;
     struct fid_ep *ep;
     struct fid_cq *cq;
     fi_addr_t peer[RANKS_MAX];
@@ -48,7 +48,7 @@ typedef struct hand {
     bool parts;
     double *input, *output;
     size_t count;
-} hand_t;
+} baseline_t;
 
 static void check(bool right, const char *what)
 {
@@ -58,9 +58,9 @@ static void check(bool right, const char *what)
     exit(1);
 }
 
-/* ---- By hand ----------------------------------------------------------------------------------------------------- */
+/* ---- Baseline ---------------------------------------------------------------------------------------------------- */
 
-static void open_hand(hand_t *hand, trv_net_t *net, bool sleeps)
+static void baseline_open(baseline_t *baseline, trv_net_t *net, bool sleeps)
 {
     trv_net_comm_t *world = trv_net_world(net);
     trv_net_port_t port = {TRV_NET_PORT};
@@ -72,8 +72,8 @@ static void open_hand(hand_t *hand, trv_net_t *net, bool sleeps)
     struct fi_av_attr addresses = {.type = FI_AV_UNSPEC};
     char mine[ADDRESS_BYTES] = "", all[RANKS_MAX][ADDRESS_BYTES];
     size_t bytes = sizeof mine;
-    *hand = (hand_t){.exchange = {trv_net_rank(world), trv_net_size(world), {NULL}}, .world = world};
-    hand->crowded = hand->exchange.ranks > sysconf(_SC_NPROCESSORS_ONLN);
+    *baseline = (baseline_t){.exchange = {trv_net_rank(world), trv_net_size(world), {NULL}}, .world = world};
+    baseline->oversubscribed = baseline->exchange.ranks > sysconf(_SC_NPROCESSORS_ONLN);
     check(trv_net_port(net, 0, &port) == 0, "port");
     hints->caps = FI_TAGGED;
     hints->mode = FI_CONTEXT | FI_CONTEXT2;
@@ -83,103 +83,106 @@ static void open_hand(hand_t *hand, trv_net_t *net, bool sleeps)
     hints->domain_attr->name = strdup(port.interface);
     check(fi_getinfo(FI_VERSION(1, 14), NULL, NULL, 0, hints, &info) == 0 &&
               fi_fabric(info->fabric_attr, &fabric, NULL) == 0 && fi_domain(fabric, info, &domain, NULL) == 0 &&
-              fi_av_open(domain, &addresses, &av, NULL) == 0 && fi_cq_open(domain, &queue, &hand->cq, NULL) == 0 &&
-              fi_endpoint(domain, info, &hand->ep, NULL) == 0 && fi_ep_bind(hand->ep, &av->fid, 0) == 0 &&
-              fi_ep_bind(hand->ep, &hand->cq->fid, FI_TRANSMIT | FI_RECV) == 0 && fi_enable(hand->ep) == 0 &&
-              fi_getname(&hand->ep->fid, mine, &bytes) == 0,
+              fi_av_open(domain, &addresses, &av, NULL) == 0 && fi_cq_open(domain, &queue, &baseline->cq, NULL) == 0 &&
+              fi_endpoint(domain, info, &baseline->ep, NULL) == 0 && fi_ep_bind(baseline->ep, &av->fid, 0) == 0 &&
+              fi_ep_bind(baseline->ep, &baseline->cq->fid, FI_TRANSMIT | FI_RECV) == 0 &&
+              fi_enable(baseline->ep) == 0 && fi_getname(&baseline->ep->fid, mine, &bytes) == 0,
           "libfabric");
     check(trv_net_allgather(world, mine, all, sizeof mine, TRV_UINT8) == 0, "addresses");
-    for (int r = 0; r < hand->exchange.ranks; r++)
-        check(fi_av_insert(av, all[r], 1, &hand->peer[r], 0, NULL) == 1, "an address");
+    for (int r = 0; r < baseline->exchange.ranks; r++)
+        check(fi_av_insert(av, all[r], 1, &baseline->peer[r], 0, NULL) == 1, "an address");
     for (int r = 0; r < RANKS_MAX; r++)
-        hand->exchange.part[r] = malloc(BYTES_MAX);
-    hand->input = calloc(1, BYTES_MAX);
-    hand->output = malloc(BYTES_MAX);
+        baseline->exchange.part[r] = malloc(BYTES_MAX);
+    baseline->input = calloc(1, BYTES_MAX);
+    baseline->output = malloc(BYTES_MAX);
 }
 
-static int poll_queue(hand_t *hand)
+static int poll_queue(baseline_t *baseline)
 {
     struct fi_cq_tagged_entry entry[8];
-    const ssize_t got = fi_cq_read(hand->cq, entry, 8);
-    check(got != -FI_EAVAIL, "a message by hand");
+    const ssize_t got = fi_cq_read(baseline->cq, entry, 8);
+    check(got != -FI_EAVAIL, "a message of the baseline");
     return got > 0 ? (int)got : 0;
 }
 
 static void net_complete(void *context)
 {
-    hand_t *hand = context;
-    for (unsigned polls = 1; hand->pending > 0; polls++) {
-        hand->pending -= poll_queue(hand);
-        if (polls % (hand->crowded ? PATIENCE : PATIENCE_ALONE) == 0)
+    baseline_t *baseline = context;
+    for (unsigned polls = 1; baseline->pending > 0; polls++) {
+        baseline->pending -= poll_queue(baseline);
+        if (polls % (baseline->oversubscribed ? PATIENCE : PATIENCE_ALONE) == 0)
             sched_yield();
     }
 }
 
 static void net_receive(void *context, int peer, int kind, void *to, size_t bytes)
 {
-    hand_t *hand = context;
+    baseline_t *baseline = context;
     const uint64_t tag = (uint64_t)peer << 8 | (uint64_t)kind;
-    struct fi_context2 *request = &hand->context[(2 * kind) * RANKS_MAX + peer];
-    while (fi_trecv(hand->ep, to, bytes, NULL, FI_ADDR_UNSPEC, tag, 0, request) != 0)
-        hand->pending -= poll_queue(hand);
-    hand->pending++;
+    struct fi_context2 *request = &baseline->context[(2 * kind) * RANKS_MAX + peer];
+    while (fi_trecv(baseline->ep, to, bytes, NULL, FI_ADDR_UNSPEC, tag, 0, request) != 0)
+        baseline->pending -= poll_queue(baseline);
+    baseline->pending++;
 }
 
 static void net_send(void *context, int peer, int kind, const void *from, size_t bytes)
 {
-    hand_t *hand = context;
-    const uint64_t tag = (uint64_t)hand->exchange.rank << 8 | (uint64_t)kind;
-    struct fi_context2 *request = &hand->context[(2 * kind + 1) * RANKS_MAX + peer];
-    if (bytes <= 64 && fi_tinject(hand->ep, from, bytes, hand->peer[peer], tag) == 0)
+    baseline_t *baseline = context;
+    const uint64_t tag = (uint64_t)baseline->exchange.rank << 8 | (uint64_t)kind;
+    struct fi_context2 *request = &baseline->context[(2 * kind + 1) * RANKS_MAX + peer];
+    if (bytes <= 64 && fi_tinject(baseline->ep, from, bytes, baseline->peer[peer], tag) == 0)
         return;
-    while (fi_tsend(hand->ep, from, bytes, NULL, hand->peer[peer], tag, request) != 0)
-        hand->pending -= poll_queue(hand);
-    hand->pending++;
+    while (fi_tsend(baseline->ep, from, bytes, NULL, baseline->peer[peer], tag, request) != 0)
+        baseline->pending -= poll_queue(baseline);
+    baseline->pending++;
 }
 
 /* ---- Comparing --------------------------------------------------------------------------------------------------- */
 
 static double net_sample(void *context, int side)
 {
-    hand_t *hand = context;
-    double most;
-    check(trv_net_barrier(hand->world) == 0, "barrier");
+    baseline_t *baseline = context;
+    double maximum;
+    check(trv_net_barrier(baseline->world) == 0, "barrier");
     const double start_ns = trv_now_ns();
     if (side == 0)
-        exchange_run(&hand->exchange, (exchange_way_t){net_receive, net_send, net_complete}, hand, hand->parts,
-                     hand->input, hand->output, hand->count);
+        exchange_run(&baseline->exchange, (exchange_transport_t){net_receive, net_send, net_complete}, baseline,
+                     baseline->parts, baseline->input, baseline->output, baseline->count);
     else
-        check(trv_net_allreduce(hand->world, hand->input, hand->output, hand->count, TRV_DOUBLE, TRV_SUM) == 0,
+        check(trv_net_allreduce(baseline->world, baseline->input, baseline->output, baseline->count, TRV_DOUBLE,
+                                TRV_SUM) == 0,
               "allreduce");
-    most = 1e-3 * (trv_now_ns() - start_ns);
-    check(trv_net_allreduce(hand->world, &most, &most, 1, TRV_DOUBLE, TRV_MAX) == 0, "maximum");
-    return most;
+    maximum = 1e-3 * (trv_now_ns() - start_ns);
+    check(trv_net_allreduce(baseline->world, &maximum, &maximum, 1, TRV_DOUBLE, TRV_MAX) == 0, "maximum");
+    return maximum;
 }
 
-static void net_sizes(hand_t *hand, int rounds)
+static void net_sizes(baseline_t *baseline, int rounds)
 {
     double ratio[64];
     int sizes = 0;
-    if (hand->exchange.rank == 0)
-        printf("trv_net_allreduce against the same messages by hand, %d ranks, sum of double\n%10s  %12s  %12s  %6s\n",
-               hand->exchange.ranks, "bytes", "by hand us", "trivance us", "ratio");
+    if (baseline->exchange.rank == 0)
+        printf("trv_net_allreduce and the same messages in a hand-written loop, %d ranks, sum of double\n%10s  %12s  "
+               "%12s  %6s\n",
+               baseline->exchange.ranks, "bytes", "baseline us", "trivance us", "ratio");
     for (size_t bytes = 8; bytes <= BYTES_MAX; bytes *= 2, sizes++) {
         double median[2];
-        hand->parts = bytes > SWITCH_BYTES;
-        hand->count = bytes / sizeof *hand->input;
-        check(trv_net_comm_set(hand->world, NULL, hand->parts ? "trivance-b" : "trivance-l-grouped") == 0, "algorithm");
-        measure_sides(net_sample, hand, 2, 5, rounds ? rounds : hand->parts ? ROUNDS_LARGE : ROUNDS, 0, median);
+        baseline->parts = bytes > SWITCH_BYTES;
+        baseline->count = bytes / sizeof *baseline->input;
+        check(trv_net_comm_set(baseline->world, NULL, baseline->parts ? "trivance-b" : "trivance-l-grouped") == 0,
+              "algorithm");
+        measure_sides(net_sample, baseline, 2, 5, rounds ? rounds : baseline->parts ? ROUNDS_LARGE : ROUNDS, 0, median);
         ratio[sizes] = median[1] / median[0];
-        if (hand->exchange.rank == 0)
+        if (baseline->exchange.rank == 0)
             printf("%10zu  %12.2f  %12.2f  %6.2f\n", bytes, median[0], median[1], ratio[sizes]);
     }
-    if (hand->exchange.rank == 0)
-        printf("median ratio %.2f (aim: at most 1.10)\n", trv_median(ratio, sizes));
+    if (baseline->exchange.rank == 0)
+        printf("median ratio %.2f (goal: at most 1.10)\n", trv_median(ratio, sizes));
 }
 
 int main(int argc, char **argv)
 {
-    static hand_t hand;
+    static baseline_t baseline;
     trv_net_t *net;
     int rounds = 0;
     bool sleeps = false, right = true;
@@ -197,11 +200,11 @@ int main(int argc, char **argv)
     check(trv_net_init(&net, NULL) == 0, "start");
     trv_net_comm_t *world = trv_net_world(net);
     if (trv_net_size(world) < 2 || trv_net_size(world) > RANKS_MAX) {
-        fprintf(stderr, "net: it takes 2 or 3 ranks, as in trivance launch -n 2 net\n");
+        fprintf(stderr, "net: expected 2 or 3 ranks, for example trivance launch -n 2 net\n");
         return 2;
     }
-    open_hand(&hand, net, sleeps);
-    net_sizes(&hand, rounds);
+    baseline_open(&baseline, net, sleeps);
+    net_sizes(&baseline, rounds);
     check(trv_net_finalize(&net) == 0, "end");
     return 0;
 }

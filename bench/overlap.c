@@ -1,6 +1,5 @@
 /*
- * How much of the time of reductions overlaps with messages: an AllReduce in chunks against the same one without
- * chunks.
+ * Measures the share of the time of reductions that overlaps with messages, by an AllReduce with and without chunks.
  *
  *     overlap [TORUS [ALGORITHM…]] [--bytes B] [--chunk BYTES] [--reduction F] [--check]
  *
@@ -23,14 +22,14 @@
 
 enum { RANKS_MAX = 64, ALGORITHMS_MAX = 16 };
 
-typedef struct asked {
+typedef struct options {
     trv_torus_t torus;
     const char *algorithm[ALGORITHMS_MAX];
     int algorithms;
     size_t bytes, chunk; /* 0: several sizes; the library's own */
     double reduction;
     bool check;
-} asked_t;
+} options_t;
 
 typedef struct rank {
     world_t *world;
@@ -94,47 +93,47 @@ static double run(job_t *job, size_t chunk_bytes, double per_byte)
     return seconds;
 }
 
-static double most_busy(const job_t *job)
+static double busiest_rank(const job_t *job)
 {
-    double most = 0;
+    double busiest = 0;
     for (int r = 0; r < job->ranks; r++)
-        most = job->rank[r].busy > most ? job->rank[r].busy : most;
-    return most;
+        busiest = job->rank[r].busy > busiest ? job->rank[r].busy : busiest;
+    return busiest;
 }
 
 /* Measures and prints one line; false if something failed or is too slow. */
-static bool compare(job_t *job, const asked_t *asked)
+static bool compare(job_t *job, const options_t *options)
 {
-    const size_t whole = job->count * sizeof(double);
-    double messages = run(job, whole, 0);
+    const size_t vector_bytes = job->count * sizeof(double);
+    double messages = run(job, vector_bytes, 0);
     if (messages < 0)
         return false;
-    double per_byte = asked->reduction * messages / most_busy(job);
-    double one = run(job, whole, per_byte), own = run(job, asked->chunk, per_byte);
+    double per_byte = options->reduction * messages / busiest_rank(job);
+    double one = run(job, vector_bytes, per_byte), own = run(job, options->chunk, per_byte);
     if (one < 0 || own < 0)
         return false;
-    printf("%-20s %10zu %12.1f %12.1f %12.1f %8.2f %8.2f\n", trv_schedule_name(job->schedule), whole, messages * 1e6,
-           one * 1e6, own * 1e6, one / own, one / messages);
+    printf("%-20s %10zu %12.1f %12.1f %12.1f %8.2f %8.2f\n", trv_schedule_name(job->schedule), vector_bytes,
+           messages * 1e6, one * 1e6, own * 1e6, one / own, one / messages);
     fflush(stdout);
-    double limit = one / messages, least = limit < 1.25 ? limit : 1.25;
-    return !asked->check || one / own > 0.995 * least;
+    double limit = one / messages, min = limit < 1.25 ? limit : 1.25;
+    return !options->check || one / own > 0.995 * min;
 }
 
-static bool make_job(job_t *job, const asked_t *asked, const trv_schedule_t *schedule, size_t bytes)
+static bool job_create(job_t *job, const options_t *options, const trv_schedule_t *schedule, size_t bytes)
 {
     *job = (job_t){.schedule = schedule,
-                   .ranks = asked->torus.ranks,
+                   .ranks = options->torus.ranks,
                    .count = bytes / sizeof(double),
-                   .world = world_create(&asked->torus, &network)};
-    bool made = job->world != NULL;
+                   .world = world_create(&options->torus, &network)};
+    bool created = job->world != NULL;
     for (int r = 0; r < job->ranks; r++) {
         rank_t *rank = &job->rank[r];
         *rank = (rank_t){job->world, r, 0, 0, malloc(bytes), malloc(bytes), NULL};
-        made = made && rank->input && rank->output;
-        for (size_t i = 0; made && i < job->count; i++)
+        created = created && rank->input && rank->output;
+        for (size_t i = 0; created && i < job->count; i++)
             rank->input[i] = (double)(i % 1000) + r;
     }
-    return made;
+    return created;
 }
 
 static void clear_job(job_t *job)
@@ -147,19 +146,19 @@ static void clear_job(job_t *job)
 }
 
 /* Returns 0; or 1 if something failed or, with --check, is too slow. */
-static int try_sizes(const asked_t *asked, const char *algorithm)
+static int try_sizes(const options_t *options, const char *algorithm)
 {
     static const size_t sizes[] = {(size_t)3 << 19, (size_t)1 << 21, (size_t)1 << 22, (size_t)1 << 24};
     trv_schedule_t *schedule;
     job_t job;
     int failed = 0;
-    if (trv_schedule_create(&schedule, &asked->torus, algorithm, TRV_ALLREDUCE) < 0) {
+    if (trv_schedule_create(&schedule, &options->torus, algorithm, TRV_ALLREDUCE) < 0) {
         fprintf(stderr, "overlap: %s\n", trv_last_error());
         return 1;
     }
-    for (size_t i = 0; i < (asked->bytes ? 1 : sizeof sizes / sizeof sizes[0]); i++) {
-        bool made = make_job(&job, asked, schedule, asked->bytes ? asked->bytes : sizes[i]);
-        failed |= !made || !compare(&job, asked);
+    for (size_t i = 0; i < (options->bytes ? 1 : sizeof sizes / sizeof sizes[0]); i++) {
+        bool created = job_create(&job, options, schedule, options->bytes ? options->bytes : sizes[i]);
+        failed |= !created || !compare(&job, options);
         clear_job(&job);
     }
     trv_schedule_destroy(schedule);
@@ -167,52 +166,52 @@ static int try_sizes(const asked_t *asked, const char *algorithm)
 }
 
 /* Returns false after an error message. */
-static bool read_arguments(asked_t *asked, int count, char **argument)
+static bool read_arguments(options_t *options, int count, char **argument)
 {
-    bool torus = false, right = true;
-    for (int i = 1; right && i < count; i++) {
+    bool torus = false, valid = true;
+    for (int i = 1; valid && i < count; i++) {
         const char *word = argument[i], *value = i + 1 < count ? argument[i + 1] : "";
         bool takes = strcmp(word, "--bytes") == 0 || strcmp(word, "--chunk") == 0 || strcmp(word, "--reduction") == 0;
         if (strcmp(word, "--check") == 0)
-            asked->check = true;
+            options->check = true;
         else if (takes) {
             double number = atof(value);
-            right = number > 0;
-            asked->bytes = word[2] == 'b' ? (size_t)number : asked->bytes;
-            asked->chunk = word[2] == 'c' ? (size_t)number : asked->chunk;
-            asked->reduction = word[2] == 'r' ? number : asked->reduction;
+            valid = number > 0;
+            options->bytes = word[2] == 'b' ? (size_t)number : options->bytes;
+            options->chunk = word[2] == 'c' ? (size_t)number : options->chunk;
+            options->reduction = word[2] == 'r' ? number : options->reduction;
             i++;
         } else if (!torus) {
-            right = trv_torus_parse(word, &asked->torus) == 0 && asked->torus.ranks <= RANKS_MAX;
+            valid = trv_torus_parse(word, &options->torus) == 0 && options->torus.ranks <= RANKS_MAX;
             torus = true;
-        } else if ((right = asked->algorithms < ALGORITHMS_MAX)) {
-            asked->algorithm[asked->algorithms++] = word;
+        } else if ((valid = options->algorithms < ALGORITHMS_MAX)) {
+            options->algorithm[options->algorithms++] = word;
         }
     }
-    if (!right)
+    if (!valid)
         fprintf(stderr,
                 "overlap: usage: overlap [TORUS [ALGORITHM...]] [--bytes B] [--chunk BYTES] [--reduction F] "
                 "[--check], TORUS of at most %d ranks\n",
                 RANKS_MAX);
-    return right;
+    return valid;
 }
 
 int main(int count, char **argument)
 {
-    static const char *const usual[] = {"trivance-b", "ring",       "bucket",   "recdoub-b",
-                                        "swing-b",    "trivance-l", "recdoub-l"};
-    asked_t asked = {.reduction = 0.5};
+    static const char *const default_algorithm[] = {"trivance-b", "ring",       "bucket",   "recdoub-b",
+                                                    "swing-b",    "trivance-l", "recdoub-l"};
+    options_t options = {.reduction = 0.5};
     int failed = 0;
-    trv_torus_parse("4", &asked.torus);
-    if (!read_arguments(&asked, count, argument))
+    trv_torus_parse("4", &options.torus);
+    if (!read_arguments(&options, count, argument))
         return 2;
-    for (size_t i = 0; asked.algorithms == 0 && i < sizeof usual / sizeof usual[0]; i++)
-        asked.algorithm[i] = usual[i];
-    if (asked.algorithms == 0)
-        asked.algorithms = (int)(sizeof usual / sizeof usual[0]);
+    for (size_t i = 0; options.algorithms == 0 && i < sizeof default_algorithm / sizeof default_algorithm[0]; i++)
+        options.algorithm[i] = default_algorithm[i];
+    if (options.algorithms == 0)
+        options.algorithms = (int)(sizeof default_algorithm / sizeof default_algorithm[0]);
     printf("%-20s %10s %12s %12s %12s %8s %8s\n", "schedule", "bytes", "messages us", "one chunk us", "in chunks us",
            "ratio", "limit");
-    for (int i = 0; i < asked.algorithms; i++)
-        failed |= try_sizes(&asked, asked.algorithm[i]);
+    for (int i = 0; i < options.algorithms; i++)
+        failed |= try_sizes(&options, options.algorithm[i]);
     return failed;
 }

@@ -137,19 +137,19 @@ static int measure(const trv_algorithm_t *algorithm, const trv_torus_t *torus, c
 
 enum { PLAN_REPEATS = 5, GATHERED_MAX = 4096 };
 
-static int nothing(void *context, int requests, int tags, int *base)
+static int open_transport(void *context, int requests, int tags, int *base)
 {
     (void)context, (void)requests, (void)tags;
     return *base = 0;
 }
 
-static void close_nothing(void *context, int base) { (void)context, (void)base; }
+static void close_transport(void *context, int base) { (void)context, (void)base; }
 
 /* Prints one row of the table of plans; returns 0 if it is within its limit of memory, or if the algorithm does not
  * support the torus. */
 static int measure_plan(const char *name, const trv_torus_t *torus, const char *torus_text, trv_collective_t collective)
 {
-    const trv_transport_t transport = {TRV_TRANSPORT, .open = nothing, .close = close_nothing};
+    const trv_transport_t transport = {TRV_TRANSPORT, .open = open_transport, .close = close_transport};
     const trv_elements_t elements = {.type = TRV_INT32, .op = TRV_MAX};
     double time_ms[PLAN_REPEATS];
     size_t before = held, program = 0;

@@ -1,5 +1,5 @@
 /*
- * How good are the planner's choices? On the tori and sizes of the paper's figures, simulated:
+ * Measures the quality of the planner's choices by simulation, on the tori and sizes of the paper's figures:
  *
  *     fifo        the plan against the best of all named algorithms, on all networks; and against the better of
  *                 Trivance L and B, at the paper's 800 Gb/s and alpha 1.5 us
@@ -104,22 +104,22 @@ static double best_named(const job_t *job, const trv_simulate_options_t *network
     for (int i = 0; i < job->algorithms; i++)
         check(trv_simulate_bound_ns(job->simulator[i], network, bytes, &bound_ns[i]));
     for (;;) {
-        int least = 0;
+        int min = 0;
         for (int i = 1; i < job->algorithms; i++)
-            least = bound_ns[i] < bound_ns[least] ? i : least;
-        if (bound_ns[least] >= best_ns)
+            min = bound_ns[i] < bound_ns[min] ? i : min;
+        if (bound_ns[min] >= best_ns)
             return best_ns;
-        double time_ns = simulated(job->simulator[least], network, bytes);
-        bound_ns[least] = INFINITY;
+        double time_ns = simulated(job->simulator[min], network, bytes);
+        bound_ns[min] = INFINITY;
         if (time_ns < best_ns) {
             best_ns = time_ns;
-            *name = job->name[least];
+            *name = job->name[min];
         }
     }
 }
 
-static void take_worst(worst_t *worst, double ratio, uint64_t bytes, const trv_simulate_options_t *network,
-                       const char *plan, const char *other)
+static void update_worst(worst_t *worst, double ratio, uint64_t bytes, const trv_simulate_options_t *network,
+                         const char *plan, const char *other)
 {
     if (ratio <= worst->ratio)
         return;
@@ -158,7 +158,7 @@ static void compare_fifo(job_t *job, trv_planner_t *planner, const trv_simulate_
     double named_ns = best_named(job, network, bytes, &name);
     job->result.fifo_points++;
     job->result.fifo_log += log(plan.time_ns / named_ns);
-    take_worst(&job->result.fifo, plan.time_ns / named_ns, bytes, network, plan.algorithm, name);
+    update_worst(&job->result.fifo, plan.time_ns / named_ns, bytes, network, plan.algorithm, name);
 }
 
 static void compare_paper(job_t *job, trv_planner_t *planner, const trv_simulate_options_t *network, uint64_t bytes)
@@ -168,7 +168,7 @@ static void compare_paper(job_t *job, trv_planner_t *planner, const trv_simulate
     check(trv_planner_time(planner, bytes, "trivance-l", &l));
     check(trv_planner_time(planner, bytes, "trivance-b", &b));
     double gain = (l.time_ns < b.time_ns ? l.time_ns : b.time_ns) / plan.time_ns;
-    take_worst(&job->result.gain, gain, bytes, network, plan.algorithm, l.time_ns < b.time_ns ? "L" : "B");
+    update_worst(&job->result.gain, gain, bytes, network, plan.algorithm, l.time_ns < b.time_ns ? "L" : "B");
     if (bytes >= middle_min && bytes <= middle_max) {
         job->result.log_gain += log(gain);
         job->result.gains++;
@@ -184,7 +184,7 @@ static void compare_dateline(job_t *job, trv_planner_t *planner, const trv_simul
     best_planned(&job->torus, network, bytes, &plan, 1, &plan_ns);
     job->result.dateline_points++;
     job->result.dateline_log += log(plan_ns / named_ns);
-    take_worst(&job->result.dateline, plan_ns / named_ns, bytes, network, plan.algorithm, name);
+    update_worst(&job->result.dateline, plan_ns / named_ns, bytes, network, plan.algorithm, name);
 }
 
 static void compare_all(job_t *job, const trv_simulate_options_t *network, int factor,
@@ -266,11 +266,11 @@ static void time_choice(job_t *job)
 static job_t jobs[CASES];
 static atomic_int next;
 
-static void *work(void *nothing)
+static void *work(void *unused)
 {
     for (int i; (i = atomic_fetch_add(&next, 1)) < CASES;)
         run_job(&jobs[i]);
-    return nothing;
+    return unused;
 }
 
 static void run_all(bool full)
@@ -278,10 +278,11 @@ static void run_all(bool full)
     pthread_t thread[WORKERS_MAX];
     int workers = 0;
     const char *cores = getenv("PLANNER_WORKERS");
-    const int wanted = cores ? atoi(cores) : 2;
+    const int workers_max = cores ? atoi(cores) : 2;
     for (int i = 0; i < CASES; i++)
         jobs[i] = (job_t){.spec = &cases[i], .full = full};
-    while (workers < wanted - 1 && workers < WORKERS_MAX && pthread_create(&thread[workers], NULL, work, NULL) == 0)
+    while (workers < workers_max - 1 && workers < WORKERS_MAX &&
+           pthread_create(&thread[workers], NULL, work, NULL) == 0)
         workers++;
     work(NULL);
     while (workers-- > 0)
@@ -303,7 +304,7 @@ static int print_ratios(const char *title, double goal, bool dateline)
 {
     int missed = 0;
     printf("\n%s: time of the plan / best of all named algorithms, at most %.3f.\n\n%-9s %6s  %6s  %6s  %-4s  %s\n",
-           title, goal, "torus", "points", "mean", "worst", "kept", "where; the plan, the best named");
+           title, goal, "torus", "points", "mean", "worst", "kept", "where; plan, best named");
     for (int i = CASES - 1; i >= 0; i--) {
         const result_t *r = &jobs[i].result;
         const worst_t *worst = dateline ? &r->dateline : &r->fifo;
@@ -327,13 +328,13 @@ static int print_gains(void)
     printf("\nGain over the better of Trivance L and B, 800 Gb/s, alpha 1.5 us, powers of two: best point (at least "
            "%.2f) and\ngeometric mean over 32 KiB to 8 MiB (at least %.2f) where goals are set.\n\n"
            "%-9s %6s  %6s  %-4s  %s\n",
-           best_goal, mean_goal, "torus", "best", "mean", "kept", "where the best is; the plan, the better one");
+           best_goal, mean_goal, "torus", "best", "mean", "kept", "where; plan, better of L and B");
     for (int i = CASES - 1; i >= 0; i--) {
         const result_t *r = &jobs[i].result;
         const double mean = exp(r->log_gain / r->gains);
-        const bool kept = r->gain.ratio >= best_goal && mean >= mean_goal;
+        const bool reached = r->gain.ratio >= best_goal && mean >= mean_goal;
         printf("%-9s %6.3f  %6.3f  %-4s", cases[i].text, r->gain.ratio, mean,
-               cases[i].gains ? measure_mark(kept, &missed) : "");
+               cases[i].gains ? measure_mark(reached, &missed) : "");
         print_where(&r->gain);
     }
     return missed;
@@ -349,8 +350,8 @@ static int print_times(void)
         cold_goal_ms, warm_goal_ms, "torus", "cold ms", "warm ms", "kept", "two channels, ms");
     for (int i = CASES - 1; i >= 0; i--) {
         const result_t *r = &jobs[i].result;
-        const char *kept = measure_mark(r->cold_ms <= cold_goal_ms && r->warm_ms <= warm_goal_ms, &missed);
-        printf("%-9s %8.2f  %8.4f  %4s  %16.0f\n", cases[i].text, r->cold_ms, r->warm_ms, kept, r->dateline_ms);
+        const char *reached = measure_mark(r->cold_ms <= cold_goal_ms && r->warm_ms <= warm_goal_ms, &missed);
+        printf("%-9s %8.2f  %8.4f  %4s  %16.0f\n", cases[i].text, r->cold_ms, r->warm_ms, reached, r->dateline_ms);
     }
     return missed;
 }
@@ -359,7 +360,7 @@ int main(int argc, char **argv)
 {
     const bool full = argc == 2 && strcmp(argv[1], "--full") == 0;
     if (argc > 1 && !full) {
-        fprintf(stderr, "planner: there is the option --full, not '%s'\n", argv[1]);
+        fprintf(stderr, "planner: unknown option '%s': expected --full\n", argv[1]);
         return 2;
     }
     run_all(full);

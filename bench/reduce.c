@@ -1,14 +1,13 @@
 /*
- * How fast is a joint reduction? One pass over three inputs against two passes over two, a copy, and the triad of
+ * Measures the speed of a joint reduction: one pass over three inputs, two passes over two, a copy, and the triad of
  * STREAM (a = b + s * c), in and out of cache, on one core.
  *
  *     reduce [MiB of the largest vector, default 256] [type, default float]
  *
- * With "in place" the destination is also the first source (the most frequent case in the executor); with "apart" it is
- * a separate vector. GB/s count the vectors that must be transferred: 4 for the joint reduction, 6 for two passes, 2
- * for a copy, 3 for the triad;
- * a destination that is read before it is written is not counted, as in STREAM. The triad is the better of one with
- * ordinary and one with streaming stores. Medians.
+ * With "in place" the destination is also the first source (the most frequent case in the executor); with "out of
+ * place" it is a separate vector. GB/s count the vectors that must be transferred: 4 for the joint reduction, 6 for two
+ * passes, 2 for a copy, 3 for the triad; a destination that is read before it is written is not counted, as in STREAM.
+ * The triad is the better of one with ordinary and one with streaming stores. Medians.
  *
  * If three vectors exceed a cache and two do not, two passes can be faster: an effect of the repetition.
  */
@@ -46,9 +45,9 @@ static void passes_in_place(const vectors_t *v)
     combine(v, v->a, v->a, v->c, NULL);
 }
 
-static void joint_apart(const vectors_t *v) { combine(v, v->d, v->a, v->b, v->c); }
+static void joint_out_of_place(const vectors_t *v) { combine(v, v->d, v->a, v->b, v->c); }
 
-static void passes_apart(const vectors_t *v)
+static void passes_out_of_place(const vectors_t *v)
 {
     combine(v, v->d, v->a, v->b, NULL);
     combine(v, v->d, v->d, v->c, NULL);
@@ -82,10 +81,10 @@ static void triad_streaming(const vectors_t *v)
 }
 #endif
 
-enum { JOINT, PASSES, JOINT_APART, PASSES_APART, COPY, TRIAD, TRIAD_STREAMING, WORKS };
+enum { JOINT, PASSES, JOINT_OUT_OF_PLACE, PASSES_OUT_OF_PLACE, COPY, TRIAD, TRIAD_STREAMING, WORKS };
 
 static void (*const works[WORKS])(const vectors_t *) = {
-    joint_in_place,  passes_in_place, joint_apart, passes_apart, copy, triad_ordinary,
+    joint_in_place,  passes_in_place, joint_out_of_place, passes_out_of_place, copy, triad_ordinary,
 #ifdef __SSE2__
     triad_streaming,
 #else
@@ -126,39 +125,40 @@ static void row(const vectors_t *v)
     double seconds[WORKS], gb = 1e-9 * (double)v->bytes;
     measure(v, seconds);
     double best = seconds[TRIAD] < seconds[TRIAD_STREAMING] ? seconds[TRIAD] : seconds[TRIAD_STREAMING];
-    double triad = 3 * gb / best, in_place = 4 * gb / seconds[JOINT], apart = 4 * gb / seconds[JOINT_APART];
+    double triad = 3 * gb / best, in_place = 4 * gb / seconds[JOINT],
+           out_of_place = 4 * gb / seconds[JOINT_OUT_OF_PLACE];
     char size[MEASURE_BYTES_TEXT_MAX];
     printf("%9s  %7.1f %7.1f %6.2fx %6.0f%%  %7.1f %7.1f %6.2fx %6.0f%%  %7.1f %7.1f\n", measure_bytes(v->bytes, size),
-           in_place, 6 * gb / seconds[PASSES], seconds[PASSES] / seconds[JOINT], 100 * in_place / triad, apart,
-           6 * gb / seconds[PASSES_APART], seconds[PASSES_APART] / seconds[JOINT_APART], 100 * apart / triad,
-           2 * gb / seconds[COPY], triad);
+           in_place, 6 * gb / seconds[PASSES], seconds[PASSES] / seconds[JOINT], 100 * in_place / triad, out_of_place,
+           6 * gb / seconds[PASSES_OUT_OF_PLACE], seconds[PASSES_OUT_OF_PLACE] / seconds[JOINT_OUT_OF_PLACE],
+           100 * out_of_place / triad, 2 * gb / seconds[COPY], triad);
     fflush(stdout);
 }
 
 int main(int argc, char **argv)
 {
     vectors_t v = {.type = TRV_FLOAT};
-    const int most = argc > 1 ? measure_number(argv[1], 65536) : 256;
-    if (most == 0) {
-        fprintf(stderr, "reduce: the largest vector is 1 to 65536 MiB, for example 256\n");
+    const int size_max_mib = argc > 1 ? measure_number(argv[1], 65536) : 256;
+    if (size_max_mib == 0) {
+        fprintf(stderr, "reduce: expected a largest vector of 1 to 65536 MiB, for example 256\n");
         return 2;
     }
     if (argc > 2 && (trv_type_parse(argv[2], &v.type) || !trv_op_supports(TRV_SUM, v.type))) {
-        fprintf(stderr, "reduce: %s\n", trv_op_supports(TRV_SUM, v.type) ? trv_last_error() : "no sum of bool");
+        fprintf(stderr, "reduce: %s\n", trv_op_supports(TRV_SUM, v.type) ? trv_last_error() : "bool has no sum");
         return 2;
     }
-    size_t bytes = (size_t)most << 20;
+    size_t bytes = (size_t)size_max_mib << 20;
     char **vector[VECTORS] = {&v.a, &v.b, &v.c, &v.d};
     for (int i = 0; i < VECTORS; i++) {
         *vector[i] = aligned_alloc(4096, bytes);
         if (!*vector[i]) {
-            fprintf(stderr, "reduce: no memory for four vectors of %d MiB\n", most);
+            fprintf(stderr, "reduce: out of memory for four vectors of %d MiB\n", size_max_mib);
             return 1;
         }
         memset(*vector[i], 0, bytes);
     }
     printf("sum of three vectors of %s, %s kernels, one core; GB/s\n\n", trv_type_name(v.type), trv_reduce_kernels());
-    printf("%9s  %-31s  %-31s\n", "", "in place (a = a + b + c)", "apart (d = a + b + c)");
+    printf("%9s  %-31s  %-31s\n", "", "in place (a = a + b + c)", "out of place (d = a + b + c)");
     printf("%9s  %7s %7s %7s %7s  %7s %7s %7s %7s  %7s %7s\n", "vector", "joint", "2 pass", "gain", "/triad", "joint",
            "2 pass", "gain", "/triad", "memcpy", "triad");
     for (v.bytes = 8 << 10; v.bytes < bytes; v.bytes *= 4)

@@ -1,6 +1,6 @@
 /*
- * How fast is the packet simulator? Packet-hops per second on one core, and the time for tori of thousands and of a
- * million ranks by the symmetry reduction, which needs the one queue per link of the model `fifo`.
+ * Measures the speed of the packet simulator: packet-hops per second on one core, and the time for tori of thousands
+ * and of a million ranks by the symmetry reduction, which needs the one queue per link of the model `fifo`.
  *
  *     simulate [RUNS, default 3]
  *
@@ -76,14 +76,14 @@ int main(int argc, char **argv)
 {
     int runs = argc > 1 ? measure_number(argv[1], RUNS_MAX) : 3, missed = 0;
     if (runs == 0) {
-        fprintf(stderr, "simulate: runs are 1 to %d, not %s\n", RUNS_MAX, argv[1]);
+        fprintf(stderr, "simulate: expected 1 to %d runs, not %s\n", RUNS_MAX, argv[1]);
         return 2;
     }
     printf("Goals: 20 million packet-hops/s under dateline; 1 s for 20x20x24, 10 s for 100x100x100.\n"
            "The paper's simulator: 0.03 to 0.44 million packet-hops/s, 226 s for bruck-b on 27x27.\n\n"
            "%-11s  %-11s  %8s  %-8s  %12s  %12s  %14s  %9s  %11s  %12s  %s\n",
            "torus", "algorithm", "bytes", "model", "simulated us", "packet-hops", "of the torus", "set up ms",
-           "simulate ms", "Mhops/s/core", "goal kept");
+           "simulate ms", "Mhops/s/core", "goal reached");
     for (int i = 0; i < MEASURE_COUNT(lines); i++)
         measure(&lines[i], runs, &missed);
     return missed > 0;

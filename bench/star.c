@@ -27,7 +27,7 @@ static const uint64_t bytes_min = 32, small_max = 8 << 10, middle_max = 8 << 20,
 /* Goals of the gains: at 32 B, up to 8 KiB, up to 8 MiB; 0: none. */
 static const struct {
     const char *torus;
-    double least, small, middle;
+    double smallest, small, middle;
 } cases[] = {
     {"4x4", 1.8, 1.75, 0},    {"8x8", 1.15, 1.15, 0},   {"12x12", 1.35, 1.35, 1.2},
     {"16x16", 1.25, 1.25, 0}, {"32x32", 1.15, 1.15, 0}, {"4x4x4", 1.8, 1.75, 0},
@@ -81,48 +81,48 @@ static double trivance_ns(const trv_torus_t *torus, const trv_simulate_options_t
 }
 
 /* Measures one torus; returns whether the gains reach their goals. */
-static bool print_gain(int number, uint64_t most)
+static bool print_gain(int number, uint64_t bytes_max)
 {
     trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
     trv_planner_t *planner;
     trv_torus_t torus;
     char chosen[SIZES_MAX][TRV_ALGORITHM_NAME_MAX];
-    bool kept = true;
+    bool reached = true;
     int sizes = 0;
     check(trv_torus_parse(cases[number].torus, &torus));
     check(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, 0, &network, NULL));
     printf("%-9s", cases[number].torus);
-    for (uint64_t bytes = bytes_min; bytes <= most; bytes *= 4) {
+    for (uint64_t bytes = bytes_min; bytes <= bytes_max; bytes *= 4) {
         trv_planner_choice_t plan;
         check(trv_planner_rank(planner, bytes, 1, &plan));
-        double wanted = bytes == bytes_min    ? cases[number].least
-                        : bytes <= small_max  ? cases[number].small
-                        : bytes <= middle_max ? cases[number].middle
-                                              : 0;
+        double goal = bytes == bytes_min    ? cases[number].smallest
+                      : bytes <= small_max  ? cases[number].small
+                      : bytes <= middle_max ? cases[number].middle
+                                            : 0;
         double gain = trivance_ns(&torus, &network, bytes) / time_of(&torus, plan.algorithm, &network, bytes, INFINITY);
-        kept = kept && gain >= wanted;
+        reached = reached && gain >= goal;
         printf(" %7.3fx", gain);
         fflush(stdout);
         snprintf(chosen[sizes++], sizeof chosen[0], "%s", plan.algorithm);
     }
-    printf("%s\n         ", cases[number].least == 0 ? "" : kept ? "  yes" : "  NO");
+    printf("%s\n         ", cases[number].smallest == 0 ? "" : reached ? "  yes" : "  NO");
     for (int i = 0; i < sizes; i++)
         printf(" %s%s", i && strcmp(chosen[i], chosen[i - 1]) == 0 ? "=" : chosen[i], i < sizes - 1 ? "," : "\n");
     trv_planner_destroy(planner);
-    return kept;
+    return reached;
 }
 
-static int print_gains(uint64_t most)
+static int print_gains(uint64_t bytes_max)
 {
     int missed = 0;
     printf(
         "Time of the better of Trivance L and B / time of the plan, and the plans (=: as before); dateline, 800 Gb/s, "
         "alpha 1.5 us.\n\ntorus    ");
-    for (uint64_t bytes = bytes_min; bytes <= most; bytes *= 4)
+    for (uint64_t bytes = bytes_min; bytes <= bytes_max; bytes *= 4)
         print_size(bytes);
     printf("  kept\n");
     for (int i = 0; i < MEASURE_COUNT(cases); i++)
-        missed += !print_gain(i, most);
+        missed += !print_gain(i, bytes_max);
     return missed;
 }
 

@@ -47,7 +47,7 @@ struct world {
     request_t *waiting;
     pthread_mutex_t lock; /* held by the thread that runs */
     int running;          /* its rank; -1: all ranks are done */
-    bool stuck;
+    bool deadlocked;
 };
 
 /* ---- Turns ------------------------------------------------------------------------------------------------------- */
@@ -61,7 +61,7 @@ static int first_in_time(const world_t *world)
     return first;
 }
 
-static void hand_over(core_t *core)
+static void core_yield(core_t *core)
 {
     world_t *world = core->world;
     world->running = first_in_time(world);
@@ -72,27 +72,27 @@ static void hand_over(core_t *core)
         pthread_cond_wait(&core->turn, &world->lock);
 }
 
-static void spend(core_t *core, double seconds)
+static void core_work(core_t *core, double seconds)
 {
     core->now += seconds;
-    hand_over(core);
+    core_yield(core);
 }
 
 /* Lets the rank sleep until the next of its messages is complete. */
-static void sleep_on(core_t *core)
+static void core_sleep(core_t *core)
 {
-    double wake = INFINITY;
+    double wake_at = INFINITY;
     for (int i = 0; i < core->requests; i++)
-        if (core->request[i].posted && core->request[i].complete > core->now && core->request[i].complete < wake)
-            wake = core->request[i].complete; /* messages that are already complete belong to a later stage */
+        if (core->request[i].posted && core->request[i].complete > core->now && core->request[i].complete < wake_at)
+            wake_at = core->request[i].complete; /* messages that are already complete belong to a later stage */
     core->idle = true;
-    core->now = wake;
-    hand_over(core);
+    core->now = wake_at;
+    core_yield(core);
     core->idle = false;
-    core->world->stuck = core->world->stuck || isinf(core->now);
+    core->world->deadlocked = core->world->deadlocked || isinf(core->now);
 }
 
-static void wake(core_t *core, double when)
+static void core_wake(core_t *core, double when)
 {
     if (core->idle && when < core->now)
         core->now = when;
@@ -117,28 +117,28 @@ static int first_port(const trv_torus_t *torus, int from, int to)
 static void travel(world_t *world, request_t *send, request_t *receive, double now)
 {
     const network_t *network = &world->network;
-    double head = now, long_ = (double)send->bytes / network->bandwidth;
+    double head = now, duration = (double)send->bytes / network->bandwidth;
     trv_route_t route;
     int node = send->from, port;
     trv_route_begin(&route, &world->torus, send->from, send->to, first_port(&world->torus, send->from, send->to), 0);
     for (bool first = true; (port = trv_route_next(&route, &node)) >= 0; first = false) {
         double *free_at = &world->free[node * 2 * world->torus.dims + port];
         double start = *free_at > head ? *free_at : head;
-        *free_at = start + long_;
+        *free_at = start + duration;
         head = start + network->latency;
         if (first)
-            send->complete = start + long_;
+            send->complete = start + duration;
     }
-    receive->complete = head + long_;
+    receive->complete = head + duration;
     memcpy(receive->data, send->data, send->bytes);
-    wake(&world->core[send->from], send->complete);
-    wake(&world->core[receive->to], receive->complete);
+    core_wake(&world->core[send->from], send->complete);
+    core_wake(&world->core[receive->to], receive->complete);
 }
 
 static int post(core_t *core, int slot, bool sends, int peer, int tag, void *data, size_t bytes)
 {
     world_t *world = core->world;
-    spend(core, world->network.overhead);
+    core_work(core, world->network.overhead);
     request_t *request = &core->request[slot], **at = &world->waiting;
     *request = (request_t){sends,    true, sends ? core->rank : peer, sends ? peer : core->rank, tag, data, bytes,
                            INFINITY, NULL};
@@ -214,7 +214,7 @@ static int world_cancel(void *context, int base, int slot)
 
 const trv_transport_t *world_transport(world_t *world, int rank) { return &world->core[rank].transport; }
 
-void world_work(world_t *world, int rank, double seconds) { spend(&world->core[rank], seconds); }
+void world_work(world_t *world, int rank, double seconds) { core_work(&world->core[rank], seconds); }
 
 /* ---- Worlds ------------------------------------------------------------------------------------------------------ */
 
@@ -262,18 +262,18 @@ static void *live(void *context)
     while (world->running != core->rank)
         pthread_cond_wait(&core->turn, &world->lock);
     core->code = trv_plan_start(core->plan, core->input, core->output);
-    while (core->code == 0 && !world->stuck) {
+    while (core->code == 0 && !world->deadlocked) {
         unsigned long before = core->events;
         double then = core->now;
         core->code = trv_plan_test(core->plan);
         if (core->code == 0 && core->events == before && core->now <= then)
-            sleep_on(core);
+            core_sleep(core);
     }
     if (core->code < 0)
         snprintf(core->sentence, sizeof core->sentence, "%s", trv_last_error());
-    world->stuck = world->stuck || core->code < 0;
+    world->deadlocked = world->deadlocked || core->code < 0;
     core->done = true;
-    hand_over(core);
+    core_yield(core);
     pthread_mutex_unlock(&world->lock);
     return NULL;
 }
@@ -282,7 +282,7 @@ double world_run(world_t *world, trv_plan_t *const *plan, void *const *input, vo
 {
     const int ranks = world->torus.ranks;
     double last = 0;
-    world->stuck = false;
+    world->deadlocked = false;
     world->waiting = NULL;
     world->running = 0;
     memset(world->free, 0, (size_t)(ranks * 2 * world->torus.dims) * sizeof *world->free);
@@ -296,7 +296,7 @@ double world_run(world_t *world, trv_plan_t *const *plan, void *const *input, vo
     }
     for (int r = 0; r < ranks; r++)
         if (pthread_create(&world->core[r].thread, NULL, live, &world->core[r]) != 0) {
-            fprintf(stderr, "overlap: a thread for rank %d cannot be started\n", r);
+            fprintf(stderr, "overlap: the thread of rank %d cannot be started\n", r);
             exit(2);
         }
     for (int r = 0; r < ranks; r++)
@@ -306,5 +306,5 @@ double world_run(world_t *world, trv_plan_t *const *plan, void *const *input, vo
             fprintf(stderr, "rank %d: %s\n", r, world->core[r].sentence);
         last = world->core[r].now > last ? world->core[r].now : last;
     }
-    return world->stuck ? -1 : last;
+    return world->deadlocked ? -1 : last;
 }

@@ -80,7 +80,8 @@ int main(int argc, char **argv)
         last = atoi(argv[2 + all]);
     }
     if (argc - all == 2 || argc - all > 3 || first < 2 || last < first || last > 1 << 30) {
-        fprintf(stderr, "windows: usage is windows [--all] [FIRST LAST], 2 <= FIRST <= LAST, as in windows 2 243\n");
+        fprintf(stderr,
+                "windows: usage: windows [--all] [FIRST LAST], 2 <= FIRST <= LAST, for example windows 2 243\n");
         return 2;
     }
     printf("| ranks | growth right:left per step | extra vectors | congestion sum | cost | paper | cost / paper |\n");

@@ -93,7 +93,7 @@ memcheck() {
         tests/cli/test_parse | xargs -P "$jobs" -I {} bash -c '
             echo "valgrind {}"
             output=$(valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite \
-                "$0/{}" 2>&1) || { echo "valgrind {} fails:"; echo "$output"; exit 1; }' "$build"
+                "$0/{}" 2>&1) || { echo "valgrind {} failed:"; echo "$output"; exit 1; }' "$build"
 }
 
 case $tier in

@@ -22,15 +22,15 @@ echo "2. Simulated times on a 3x3 torus, fastest first, with their ratio to the 
 "$trivance" simulate 3x3 --algorithm all,planned --bytes 1K,64K,4M --ranking | sed '1,3d'
 
 echo
-echo "3. An unmodified MPI program under the drop-in library, which logs what serves a call, and why."
+echo "3. An unmodified MPI program under the drop-in library, which logs the algorithm that executes a call, and the reason."
 quietly "$trivance" run --torus 3x3 --debug info -- mpirun.openmpi -n 9 "$build/examples/conjugate_gradient.openmpi"
 sed -n '/^trivance: comm 1 .*allreduce/{p;q}' "$log" | fold -s -w 100 | sed 's/ *$//'
 
 echo
 echo "4. Trivance on a ring of 9: in step 1 every rank sends sums of three vectors over distance 3."
-"$trivance" plan 9 --algorithm trivance-l | sed -n '/^step 0:/,/^whose/{/^whose/!p}'
+"$trivance" plan 9 --algorithm trivance-l | sed -n '/^step 0:/,/^contributions/{/^contributions/!p}'
 
 tool=${trivance#"$PWD"/}
-echo "Next: $tool plan 32x32 --bytes 256K --why    # the fastest schedule, and why it wins"
+echo "Next: $tool plan 32x32 --bytes 256K --why    # the fastest schedule, and the reason"
 echo "      $tool simulate 8x8 --slow-link 0:+0:4x # what a slow link costs"
 echo "      $tool verify 9x9 --algorithm all       # proves every algorithm exact"

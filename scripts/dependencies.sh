@@ -36,12 +36,12 @@ for group in "$@"; do
     explorer) wanted="$wanted $explorer" ;;
     browser) wanted="$wanted $browser" ;;
     torch) wanted="$wanted $torch" ;;
-    *) echo "dependencies.sh: '$group' is no group of packages; there are build, check, check-all, clang, netpipe, testbed, programs, explorer, browser and torch" >&2; exit 2 ;;
+    *) echo "dependencies.sh: '$group' is not a group of packages: expected build, check, check-all, clang, netpipe, testbed, programs, explorer, browser or torch" >&2; exit 2 ;;
     esac
 done
 
 if ! command -v dpkg-query > /dev/null; then
-    echo "No dpkg here: the packages below are looked for by CMake under whatever names they have." >&2
+    echo "This system has no dpkg. CMake looks for the libraries and programs of these Debian packages:" >&2
     echo $wanted >&2
     exit 0
 fi
@@ -54,7 +54,7 @@ done
 [ -n "$missing" ] || exit 0
 
 if [ "$(id -u)" != 0 ]; then
-    echo "Packages are missing; this installs them:" >&2
+    echo "Packages are missing. This command installs them:" >&2
     echo "    sudo apt-get install --no-install-recommends$missing" >&2
     exit 1
 fi

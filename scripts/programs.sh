@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs programs as Debian ships them, each without and with the preload library, and compares their output.
+# Runs unmodified programs of Debian packages, each without and with the preload library, and compares their output.
 # Usage: programs.sh [build folder]
 #
 #   mpi4py     objects and buffers from Python; the same text
@@ -58,7 +58,7 @@ program() {
         echo "$name: the same without and with Trivance"
     else
         failed="$failed $name"
-        echo "$name: FAILED; the end of what it printed, and of Trivance's log:"
+        echo "$name: FAILED; the last lines of its output and of Trivance's log:"
         tail -n 15 "$work/$name".{with,err,log} 2> /dev/null
     fi
 }
@@ -117,6 +117,6 @@ program lammps lmp try_lammps 4 2x2 15 # sums pairs of pairs, as the MPI library
 program lammps lmp try_lammps 3 3 9    # may sum in another order
 program mumps /usr/lib/mumps/dsimpletest try_mumps
 
-[ -z "$left_out" ] || echo "left out, not installed:$left_out"
+[ -z "$left_out" ] || echo "skipped, not installed:$left_out"
 [ -z "$failed" ] || echo "programs.sh: FAILED:$failed"
 [ -z "$failed" ]

@@ -4,8 +4,8 @@
 Usage: size.py [SOURCES]             the working tree
        size.py [SOURCES] --at=COMMIT  a commit
 
-Counts src, include, bench, python, scripts, testbed and explorer, without vendored files. In C, C++, JavaScript and CSS a
-comment is /* … */, or begins with //; in Python, shell, CMake and Makefiles it begins with #, and Python's docstrings
+Counts src, include, bench, python, scripts, testbed and explorer, without vendored files. In C, C++, JavaScript and
+CSS a comment is /* … */, or begins with //; in Python, shell, CMake and Makefiles it begins with #, and Python's docstrings
 are comments, too. Data tables are counted.
 """
 import re

@@ -5,7 +5,7 @@ set -eu -o pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build}
 if ! command -v clang-tidy-14 > /dev/null; then
-    echo "tidy: skipped, for there is no clang-tidy-14 here, and other versions find other things"
+    echo "tidy: skipped, because clang-tidy-14 is not installed, and other versions report other warnings"
     exit 0
 fi
 

@@ -28,8 +28,9 @@ def bytes_of(text: str) -> int:
     return int(float(text.rstrip("KM")) * {"K": 1 << 10, "M": 1 << 20}.get(text[-1], 1))
 
 
-def in_turn(calls, rounds, most, dist):
-    """Returns the medians of both in microseconds, of the slowest rank. A round has the calls of 0.2 s, at most `most`."""
+def median_times(calls, rounds, calls_max, dist):
+    """Returns the medians of both in microseconds, of the slowest rank. A round takes about 0.2 s, but has at most
+    `calls_max` calls."""
     import torch
     took = {name: [] for name in calls}
     first = []
@@ -41,7 +42,7 @@ def in_turn(calls, rounds, most, dist):
         first.append(time.perf_counter() - start)
     slowest = torch.tensor(max(first))
     dist.all_reduce(slowest, dist.ReduceOp.MAX)
-    repeats = max(1, min(most, int(0.2 / slowest.item())))
+    repeats = max(1, min(calls_max, int(0.2 / slowest.item())))
     for _ in range(rounds):
         for name, call in calls.items():
             dist.barrier()
@@ -81,7 +82,7 @@ def rank_main(rounds: int, largest: int) -> None:
         tensor = torch.zeros(size // 4)  # zeros, whose sums are zeros
         calls = {name: lambda group=group: dist.all_reduce(tensor, group=group)
                  for name, group in groups.items()}
-        show(text_of(size), in_turn(calls, rounds, 100, dist))
+        show(text_of(size), median_times(calls, rounds, 100, dist))
 
     calls = {}
     for name, group in groups.items() if largest >= SIZES[-1] else ():
@@ -98,16 +99,16 @@ def rank_main(rounds: int, largest: int) -> None:
 
         calls[name] = step
     if calls:
-        show("DDP step", in_turn(calls, rounds, 2, dist))
+        show("DDP step", median_times(calls, rounds, 2, dist))
     dist.destroy_process_group()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Compares the backend trivance with gloo.")
-    parser.add_argument("--ranks", default="2,3,4", help="how many processes, one job after another")
+    parser.add_argument("--ranks", default="2,3,4", help="numbers of ranks, one job for each")
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--largest", type=bytes_of, default=SIZES[-1],
-                        help="of the sizes; below 25M there is no DistributedDataParallel step either")
+                        help="largest size; below 25M the DistributedDataParallel step is omitted")
     arguments = parser.parse_args()
     if any(name in os.environ for name in ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK")):
         rank_main(arguments.rounds, arguments.largest)
