@@ -118,7 +118,7 @@ def misplaced(root, files):
     for name, header in declares:
         own = [file[:-1] + "h" for file in defines.get(name, []) if file[:-1] + "h" in files]
         if name not in defines:
-            yield f"{header} declares {name}, which is defined nowhere"
+            yield f"{header} declares {name}, which is not defined"
         elif header not in own and own and header[:-1] + "c" in files:
             yield f"{header} declares {name}, which belongs in {own[0]}"
 

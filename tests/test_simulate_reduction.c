@@ -6,7 +6,7 @@
 #include "exhaustive.h"
 #include "simulate_check.h"
 
-#include "heard.h"
+#include "progress_callbacks.h"
 
 #include <math.h>
 
@@ -65,7 +65,7 @@ static void reporting_is_the_same(void **state)
             assert_int_equal(trv_simulator_create(&simulator, schedule), TRV_OK);
             assert_int_equal(trv_simulate(simulator, &options, 4 << 20, &result), TRV_OK);
             assert_true(trv_simulate_hops(simulator, &options, 4 << 20) == (double)result.simulated_hops);
-            options.progress = heard_report;
+            options.progress = progress_check;
             options.progress_context = &last;
             assert_int_equal(trv_simulate(simulator, &options, 4 << 20, &reported), TRV_OK);
             assert_memory_equal(&reported, &result, sizeof result);

@@ -6,7 +6,7 @@ set -u
 sources=$1 build=$2
 shift 2
 skip() { echo "skipped: $*"; exit 77; }
-command -v node > /dev/null || skip "there is no node; scripts/dependencies.sh explorer installs it"
+command -v node > /dev/null || skip "node is not installed; scripts/dependencies.sh explorer installs it"
 chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome) ||
     skip "there is no chromium; scripts/dependencies.sh browser installs it"
 work=$build/tests/explorer/modules
@@ -16,7 +16,7 @@ flock 9
 if ! cmp -s "$sources/tests/explorer/package-lock.json" "$work/package-lock.json" || [ ! -d "$work/node_modules" ]; then
     command -v npm > /dev/null || skip "there is no npm; scripts/dependencies.sh browser installs it"
     cp "$sources"/tests/explorer/package.json "$sources"/tests/explorer/package-lock.json "$work/"
-    (cd "$work" && npm ci --no-audit --no-fund > npm.log 2>&1) || { rm -rf "$work"; skip "npm cannot fetch playwright-core and axe-core"; }
+    (cd "$work" && npm ci --no-audit --no-fund > npm.log 2>&1) || { rm -rf "$work"; skip "npm cannot download playwright-core and axe-core"; }
 fi
 exec 9>&-
 export MODULES=$work CHROMIUM=$chromium PAGE=$build/bin/explorer.html SHOTS=$build/tests/explorer/shots

@@ -16,7 +16,7 @@ cd "$work"
 
 echo "== files"
 for file in bin/trivance share/man/man1/trivance.1 share/bash-completion/completions/trivance share/doc/trivance/LICENSE include/trivance/trivance.h; do
-    [ -e "$prefix/$file" ] || { echo "install: $file is not there"; exit 1; }
+    [ -e "$prefix/$file" ] || { echo "install: $file is missing"; exit 1; }
 done
 [ "$(pkg-config --modversion trivance)" = "$("$prefix/bin/trivance" --version | grep -oE '[0-9]+\.[0-9]+\.[0-9]+')" ]
 # The files for pkg-config and CMake contain neither the path of the build folder nor the first prefix.
@@ -76,7 +76,7 @@ cmake --build cmake > /dev/null
 ./cmake/embed
 
 for mpi in openmpi mpich; do
-    [ -e "$libdir/libtrivance_mpi_$mpi.so" ] || { echo "== $mpi was not built: nothing to test"; continue; }
+    [ -e "$libdir/libtrivance_mpi_$mpi.so" ] || { echo "== $mpi: not built, skipped"; continue; }
     echo "== $mpi"
     compile mpicc.$mpi allreduce_mpi allreduce_mpi.$mpi trivance-mpi-$mpi
     TRIVANCE_TORUS=2x2 mpirun.$mpi -n 4 ./allreduce_mpi.$mpi

@@ -10,7 +10,7 @@ step=$1 source=$2 work=$3
 . "$source/scripts/mpi-environment.sh"
 
 skip() { echo "packages: skipped: $*"; exit 77; }
-command -v dpkg-buildpackage > /dev/null || skip "there is no dpkg-buildpackage"
+command -v dpkg-buildpackage > /dev/null || skip "dpkg-buildpackage is not installed"
 # The backend for PyTorch is packaged if PyTorch is installed.
 if dpkg-query -W -f '${db:Status-Status}\n' python3-torch libtorch-dev pybind11-dev 2> /dev/null | sort -u | cmp -s - <(echo installed) &&
    [ "$(dpkg-query -W python3-torch libtorch-dev pybind11-dev 2> /dev/null | wc -l)" = 3 ]; then
@@ -39,7 +39,7 @@ if [ "$step" = explorer ]; then
     exit
 fi
 
-[ "$step" = use ] || [ -d "$work/trivance" ] || skip "the step before has left nothing"
+[ "$step" = use ] || [ -d "$work/trivance" ] || skip "the previous step did not succeed"
 if [ "$step" = compile ]; then
     in_copy dpkg-buildpackage --target=build -nc -us -uc
     exit

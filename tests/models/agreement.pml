@@ -8,7 +8,7 @@
  *
  * Three scenarios with processes 0, 1 and 2, one of which is selected by a macro:
  *
- *   NUMBERS   X = {0, 1}, Y = {1, 2}, Z = {0, 1}; each member is a thread that initializes the communicator, calls and
+ *   CONTEXT_IDS   X = {0, 1}, Y = {1, 2}, Z = {0, 1}; each member is a thread that initializes the communicator, calls and
  *             frees. The threads are not ordered, so Z is initialized beside X, or after X is freed on one side or on
  *             both. There are fewer context ids than communicators: they are reused, and they run out.
  *   MEMORY    X and Y alone; any member may be out of memory whenever it allocates.
@@ -66,7 +66,7 @@ inline reserve_lowest(p, c, above, n)
     fi
 }
 
-inline give_back(p, c, n)
+inline return_id(p, c, n)
 {
     if
     :: n && n <= LIMIT && OWNER(p, n) == c + 1 -> OWNER(p, n) = FREE
@@ -78,34 +78,34 @@ inline give_back(p, c, n)
 
 #define PROPOSE 1
 #define CONFIRM 2
-#define SERVE 3
+#define DECIDE 3
 #define MPI_CALL 4
-byte meeting[COMMS], came[COMMS], left[COMMS], largest[COMMS], least[COMMS];
+byte exchange_kind[COMMS], entered[COMMS], left[COMMS], maximum[COMMS], minimum[COMMS];
 #ifndef FAILURES
-bool apart[COMMS]; /* their first contributions were not the same */
+bool differed[COMMS]; /* their first contributions were not the same */
 #endif
 
 inline arrive(c, kind, a, b)
 {
     !left[c];
-    assert(!came[c] || meeting[c] == kind); /* all members are in the same exchange */
+    assert(!entered[c] || exchange_kind[c] == kind); /* all members are in the same exchange */
 #ifndef FAILURES
-    apart[c] = (came[c] -> apart[c] || largest[c] != a : 0);
+    differed[c] = (entered[c] -> differed[c] || maximum[c] != a : 0);
 #endif
-    largest[c] = (came[c] && largest[c] > a -> largest[c] : a);
-    least[c] = (came[c] && least[c] < b -> least[c] : b);
-    meeting[c] = kind;
-    came[c]++
+    maximum[c] = (entered[c] && maximum[c] > a -> maximum[c] : a);
+    minimum[c] = (entered[c] && minimum[c] < b -> minimum[c] : b);
+    exchange_kind[c] = kind;
+    entered[c]++
 }
 
 inline depart(c, a, b)
 {
-    came[c] == SIZE(c);
-    a = largest[c];
-    b = least[c];
+    entered[c] == SIZE(c);
+    a = maximum[c];
+    b = minimum[c];
     left[c]++;
     if
-    :: left[c] == SIZE(c) -> came[c] = 0; left[c] = 0; largest[c] = 0; least[c] = 0; meeting[c] = 0
+    :: left[c] == SIZE(c) -> entered[c] = 0; left[c] = 0; maximum[c] = 0; minimum[c] = 0; exchange_kind[c] = 0
     :: else
     fi
 }
@@ -122,8 +122,8 @@ chan wire[LINKS * LIMIT] = [2 * STEPS] of { byte };
 #define UNKNOWN 0
 #define SCHEDULE 1
 #define MPI 2
-byte number[3 * COMMS];               /* context ids of every process's communicators while they exist */
-byte agreed_number[COMMS];            /* + 1 */
+byte context_id[3 * COMMS];               /* context ids of every process's communicators while they exist */
+byte agreed_id[COMMS];            /* + 1 */
 byte decision[COMMS * CLASSES];       /* member 0's, as broadcast */
 byte agreed_status[COMMS * CLASSES];
 
@@ -154,7 +154,7 @@ inline confirm(p, c, n, proposal)
 {
 #ifndef MUTANT_PROPOSAL_KEPT
     if
-    :: n != proposal -> give_back(p, c, proposal)
+    :: n != proposal -> return_id(p, c, proposal)
     :: else
     fi;
 #endif
@@ -168,12 +168,12 @@ inline confirm(p, c, n, proposal)
     proposal = 0
 }
 
-inline adopt(p, c)
+inline initialize(p, c)
 {
     do
     :: atomic {
            able = 1;
-           reserve_lowest(p, c, REMEMBERED(refused), n);
+           reserve_lowest(p, c, REMEMBERED(rejected), n);
            proposal = n;
            if
            :: true
@@ -181,7 +181,7 @@ inline adopt(p, c)
            fi;
 #ifdef MUTANT_LEAVES_ALONE
            if
-           :: !able -> give_back(p, c, proposal); n = 0; break
+           :: !able -> return_id(p, c, proposal); n = 0; break
            :: else
            fi;
 #endif
@@ -189,14 +189,14 @@ inline adopt(p, c)
        }
        atomic {
            depart(c, n, able);
-           assert(n > refused); /* ascending order, so the loop ends */
+           assert(n > rejected); /* ascending order, so the loop ends */
            if
-           :: !able || n > LIMIT -> give_back(p, c, proposal); n = 0; break
+           :: !able || n > LIMIT -> return_id(p, c, proposal); n = 0; break
            :: else
            fi;
 #ifndef FAILURES
            if
-           :: !apart[c] -> break /* all have proposed it: for a duplicate this is sufficient */
+           :: !differed[c] -> break /* all have proposed it: for a duplicate this is sufficient */
            :: else
            fi;
 #endif
@@ -222,28 +222,28 @@ inline adopt(p, c)
            depart(c, taken, able);
            if
            :: !taken -> break
-           :: else -> give_back(p, c, n); refused = n; n = 0
+           :: else -> return_id(p, c, n); rejected = n; n = 0
            fi
        }
     od;
     atomic {
         proposal = 0;
-        refused = 0;
+        rejected = 0;
         taken = 0;
         able = 0;
-        agree(agreed_number[c], n + 1);
-        number[p * COMMS + c] = n;
+        agree(agreed_id[c], n + 1);
+        context_id[p * COMMS + c] = n;
         for (other : 0 .. COMMS - 1) { /* no two communicators that exist here have the same id */
-            assert(!n || other == c || number[p * COMMS + other] != n)
+            assert(!n || other == c || context_id[p * COMMS + other] != n)
         }
         other = 0
     }
 }
 
 /* The first call of a class of sizes. */
-#define SAYS_NO 1
-#define SAYS_YES 2
-inline serve(p, c, class)
+#define VOTE_NO 1
+#define VOTE_YES 2
+inline decide(p, c, class)
 {
     if
     :: p != HEAD(c) -> decision[c * CLASSES + class] /* has been received */
@@ -253,18 +253,18 @@ inline serve(p, c, class)
     do
     :: atomic {
            if
-           :: able = SAYS_YES
-           :: able = SAYS_NO
+           :: able = VOTE_YES
+           :: able = VOTE_NO
 #ifdef MUTANT_MPI_ALONE
            :: status[class] = MPI; break
 #endif
            fi;
-           arrive(c, SERVE, decision[c * CLASSES + class], able)
+           arrive(c, DECIDE, decision[c * CLASSES + class], able)
        }
        atomic {
            depart(c, status[class], able);
            if
-           :: able == SAYS_NO -> status[class] = MPI
+           :: able == VOTE_NO -> status[class] = MPI
 #ifdef MUTANT_VOTE_IGNORED
            :: true
 #endif
@@ -290,8 +290,8 @@ inline may_fail()
     fi
 }
 
-/* No message waits to be taken. */
-#define TAKEN (!waiting || empty(WIRE(p, NEXT(c, p), n)))
+/* All messages of this member have been received. */
+#define SENDS_RECEIVED (!waiting || empty(WIRE(p, NEXT(c, p), n)))
 
 inline messages(p, c, call)
 {
@@ -300,7 +300,7 @@ inline messages(p, c, call)
 #endif
     do
     :: atomic {
-           !broken && sent < STEPS && sent <= got && TAKEN ->
+           !broken && sent < STEPS && sent <= received && SENDS_RECEIVED ->
            assert(nfull(WIRE(p, NEXT(c, p), n)));
            WIRE(p, NEXT(c, p), n) ! MESSAGE(c, call);
            sent++;
@@ -313,25 +313,25 @@ inline messages(p, c, call)
            may_fail()
        }
     :: atomic {
-           !broken && got < STEPS && nempty(WIRE(BEFORE(c, p), p, n)) ->
+           !broken && received < STEPS && nempty(WIRE(BEFORE(c, p), p, n)) ->
            WIRE(BEFORE(c, p), p, n) ? message;
            assert(message == MESSAGE(c, call)); /* not of another communicator or call */
-           got++;
+           received++;
            message = 0;
            may_fail()
        }
-    :: atomic { broken || (sent == STEPS && got == STEPS && TAKEN) -> sent = 0; got = 0; waiting = 0; break }
+    :: atomic { broken || (sent == STEPS && received == STEPS && SENDS_RECEIVED) -> sent = 0; received = 0; waiting = 0; break }
     od
 }
 
-inline call(p, c, class, number_)
+inline call(p, c, class, call_number)
 {
     if
-    :: n && !broken && status[class] == UNKNOWN -> serve(p, c, class)
+    :: n && !broken && status[class] == UNKNOWN -> decide(p, c, class)
     :: else
     fi;
     if
-    :: n && !broken && status[class] == SCHEDULE -> messages(p, c, number_)
+    :: n && !broken && status[class] == SCHEDULE -> messages(p, c, call_number)
     :: !broken && (!n || status[class] == MPI) ->
        atomic { arrive(c, MPI_CALL, taken, taken) }
        atomic { depart(c, taken, taken) }
@@ -352,7 +352,7 @@ inline release(p, c)
         :: n && OWNER(p, n) == c + 1 -> OWNER(p, n) = AFTERWARDS
         :: else
         fi;
-        number[p * COMMS + c] = 0;
+        context_id[p * COMMS + c] = 0;
         broken = 0;
         status[0] = UNKNOWN;
         status[1] = UNKNOWN;
@@ -360,17 +360,17 @@ inline release(p, c)
     }
 }
 
-#define STATE byte n, proposal, refused, able, taken, other, sent, got, message, status[CLASSES]; bool broken, waiting
+#define STATE byte n, proposal, rejected, able, taken, other, sent, received, message, status[CLASSES]; bool broken, waiting
 
 #ifndef FAILURES
 proctype member(byte p, c)
 {
     STATE;
-    adopt(p, c);
+    initialize(p, c);
 #ifdef MUTANT_FREED_EARLY
     atomic {
         if
-        :: n -> OWNER(p, n) = FREE; number[p * COMMS + c] = 0
+        :: n -> OWNER(p, n) = FREE; context_id[p * COMMS + c] = 0
         :: else
         fi
     }
@@ -385,12 +385,12 @@ proctype member(byte p, c)
 proctype member(byte p)
 {
     STATE;
-    adopt(p, 0);
+    initialize(p, 0);
     call(p, 0, 0, 0);
     call(p, 0, 1, 1);
     call(p, 0, 0, 2);
     release(p, 0);
-    adopt(p, 1);
+    initialize(p, 1);
     call(p, 1, 0, 0);
     release(p, 1)
 }
@@ -423,7 +423,7 @@ init
         run member(1, 0);
         run member(1, 1);
         run member(2, 1)
-#ifdef NUMBERS
+#ifdef CONTEXT_IDS
         ;
         run member(0, 2);
         run member(1, 2)

@@ -38,7 +38,7 @@ int main(int argc, char **argv)
     expect_sums(sum, OLD, "before the runtime");
 
     void *runtime = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
-    check(runtime != NULL, "the mock runtime %s is not loaded", argv[1]);
+    check(runtime != NULL, "the mock runtime %s was not loaded", argv[1]);
     if (!runtime)
         return check_end();
     void *(*alloc)(size_t, int);
@@ -59,14 +59,14 @@ int main(int argc, char **argv)
     } else {
         MPI_Allreduce(host, sum, OLD, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     }
-    expect_sums(sum, OLD, "a shape that was served before");
+    expect_sums(sum, OLD, "a signature that Trivance executed before");
 
     /* A new call signature, again with a device buffer on rank 1 only; the MPI library can read this one. */
     if (rank == 1)
         device = alloc(sizeof host, 1), copy(device, host, sizeof host);
     MPI_Allreduce(rank == 1 ? device : host, sum, NEW, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    expect_sums(sum, NEW, "a new shape");
+    expect_sums(sum, NEW, "a new signature");
     MPI_Allreduce(host, sum, NEW, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    expect_sums(sum, NEW, "the new shape from the host");
+    expect_sums(sum, NEW, "the new signature from the host");
     return check_end();
 }

@@ -114,7 +114,7 @@ const char *elements_name(const element_t *element)
     while (at < sizeof op / sizeof op[0] && op[at] != element->op)
         at++;
     snprintf(text + length, sizeof text - (size_t)length, ", %s",
-             at < sizeof op / sizeof op[0] ? name[at] : "an operation of its own");
+             at < sizeof op / sizeof op[0] ? name[at] : "a user-defined operation");
     return text;
 }
 

@@ -51,7 +51,7 @@ static void stop_one(void)
             check(system(command) == 0, "a shell");
             raise(SIGSTOP);
         }
-        sum(MPI_COMM_WORLD, i % 2 ? 100 : 30000, "while a rank stood still");
+        sum(MPI_COMM_WORLD, i % 2 ? 100 : 30000, "while a rank was stopped");
     }
 }
 
@@ -66,14 +66,14 @@ static void no_memory(void)
     sum(MPI_COMM_WORLD, 100, "with memory");
     for (int turn = 0; turn < 2; turn++) {
         *failing = rank == 1 && turn == 0;
-        sum(MPI_COMM_WORLD, 200, "a plan that one rank could not make");
+        sum(MPI_COMM_WORLD, 200, "a plan that one rank could not create");
         *failing = 0;
-        sum(MPI_COMM_WORLD, 100, "the plan from before");
-        sum(MPI_COMM_WORLD, 300, "a new plan after that");
+        sum(MPI_COMM_WORLD, 100, "the earlier plan");
+        sum(MPI_COMM_WORLD, 300, "a new plan");
     }
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     *failing = rank == 1;
-    sum(comm, 100, "a communicator that one rank could not adopt");
+    sum(comm, 100, "a communicator that one rank could not initialize");
     *failing = 0;
     sum(comm, 100, "the same communicator later");
     MPI_Comm_free(&comm);

@@ -39,7 +39,7 @@ static void identical(void)
     memcpy(root, first, sizeof root);
     MPI_Bcast(root, 64, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     check(memcmp(first, root, sizeof root) == 0, "a sum of doubles differs from rank 0's");
-    check(memcmp(first, again, sizeof again) == 0, "the same sum gives other bits the second time");
+    check(memcmp(first, again, sizeof again) == 0, "the same sum has different bits the second time");
     if (rank == 0)
         printf("sum %a\n", first[17]); /* the caller compares the output of several runs */
 }
@@ -122,15 +122,15 @@ static void any_source(void)
     int sum = sum_of_ranks(MPI_COMM_WORLD);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Test(&request, &flag, &status);
-    check(sum == all_ranks() && !flag && got == -1, "a receive of anything has matched a collective's message");
+    check(sum == all_ranks() && !flag && got == -1, "a receive with wildcards matched a collective's message");
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Send(&mine, 1, MPI_INT, (rank + 1) % ranks, 7, MPI_COMM_WORLD);
     if (!flag)
         MPI_Wait(&request, &status);
-    check(got == 1000 + (rank + ranks - 1) % ranks && status.MPI_TAG == 7, "the message arrived as %d", got);
+    check(got == 1000 + (rank + ranks - 1) % ranks && status.MPI_TAG == 7, "the received message is %d", got);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-    check(!flag, "a message is left over");
+    check(!flag, "a message remains");
 }
 
 /* ---- Communicators ----------------------------------------------------------------------------------------------- */
@@ -223,7 +223,7 @@ static void errors(void)
     int mine = 1, sum, class;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    check(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS, "a good call");
+    check(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS, "a valid call");
     const struct {
         int count;
         MPI_Datatype type;
@@ -234,11 +234,12 @@ static void errors(void)
         int wanted = PMPI_Allreduce(&mine, &sum, bad[i].count, bad[i].type, bad[i].op, comm);
         MPI_Error_class(got, &class);
         MPI_Error_class(wanted, &wanted);
-        check(class == wanted && class != MPI_SUCCESS, "wrong arguments %zu: class %d, not %d", i, class, wanted);
+        check(class == wanted && class != MPI_SUCCESS, "invalid arguments %zu: error class %d, not %d", i, class,
+              wanted);
     }
     MPI_Errhandler now;
     MPI_Comm_get_errhandler(comm, &now);
-    check(now == MPI_ERRORS_RETURN, "the error handler is another one");
+    check(now == MPI_ERRORS_RETURN, "the error handler has changed");
     MPI_Errhandler_free(&now);
     MPI_Comm_free(&comm);
 }
@@ -272,7 +273,7 @@ int main(int argc, char **argv)
         return check_end();
     }
     if (ranks != 4)
-        return fprintf(stderr, "semantics: start 4 ranks\n"), 2;
+        return fprintf(stderr, "semantics: expected 4 ranks\n"), 2;
     nothing_waits();
     identical();
     in_place();

@@ -126,7 +126,7 @@ static void end_call(call_t *call, const char *name)
                  elements_name(&call->element), call->in_place ? ", in place" : "", at, call->out);
     for (size_t i = 0; i < CANARY; i++)
         if (behind[i] != CANARY_BYTE) {
-            complain("%s wrote behind the receive buffer", name);
+            complain("%s wrote after the end of the receive buffer", name);
             break;
         }
     if (memcmp(call->input, call->kept, call->in * call->element.size) != 0)

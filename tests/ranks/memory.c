@@ -38,7 +38,7 @@ static void late(int signal)
 {
     static char text[64];
     (void)signal;
-    int length = snprintf(text, sizeof text, "rank %d hangs in round %ld\n", rank, number);
+    int length = snprintf(text, sizeof text, "rank %d: timeout in round %ld\n", rank, number);
     if (write(STDERR_FILENO, text, (size_t)length) > 0 && !getenv("RANKS_STAY"))
         _exit(3);
     alarm(SECONDS);

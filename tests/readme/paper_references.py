@@ -71,7 +71,7 @@ def one_line(text):
 
 def fault(number, words):
     if number not in HEADINGS:
-        return "the paper has no such heading"
+        return "the paper has no such section"
     if not re.search(rf"\b(?:{HEADINGS[number]})", words.lower()):
         return f"which is about {HEADINGS[number]}, none of which is mentioned"
     return None

@@ -2,14 +2,14 @@
 """Checks that the table of algorithms in docs/algorithms.md equals the output of `trivance list`.
 
 Usage: tables.py SOURCE TOOL            exit status 1 and a line if it differs
-       tables.py SOURCE TOOL --mend     writes it
+       tables.py SOURCE TOOL --fix      writes it
 """
 import json
 import os
 import subprocess
 import sys
 
-BEGIN = "<!-- algorithms: tests/readme/tables.py --mend writes what follows from `trivance list` -->\n"
+BEGIN = "<!-- algorithms: tests/readme/tables.py --fix writes the following from `trivance list` -->\n"
 END = "<!-- algorithms end -->\n"
 
 
@@ -48,12 +48,14 @@ def main():
         text = document.read()
     begin, end = text.index(BEGIN) + len(BEGIN), text.index(END)
     written = reference(algorithms, source)
-    if sys.argv[3:] == ["--mend"]:
+    if sys.argv[3:] not in ([], ["--fix"]):
+        sys.exit(f"tables: unknown option '{' '.join(sys.argv[3:])}': expected --fix")
+    if sys.argv[3:]:
         with open(path, "w", encoding="utf-8") as document:
             document.write(text[:begin] + written + text[end:])
     elif text[begin:end] != written:
-        print("tables: docs/algorithms.md has another table of algorithms than `trivance list`; "
-              "tests/readme/tables.py --mend writes it")
+        print("tables: the table of algorithms in docs/algorithms.md differs from `trivance list`; "
+              "tests/readme/tables.py --fix writes it")
         return 1
     return 0
 

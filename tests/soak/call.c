@@ -319,7 +319,7 @@ static const char *check_buffers(const call_t *call, char *got)
             return "the send buffer has changed";
     }
     if (!layout_is_clean(&call->receive, gathers ? (size_t)call->blocks : 1))
-        return "something is written beside the receive buffer";
+        return "bytes outside the receive buffer were written";
     return NULL;
 }
 

@@ -210,7 +210,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (provided < MPI_THREAD_MULTIPLE || ranks < 3) {
-        fprintf(stderr, "order: %d ranks, threads at level %d; 3 ranks and MPI_THREAD_MULTIPLE are needed\n", ranks,
+        fprintf(stderr, "order: expected 3 ranks and MPI_THREAD_MULTIPLE, not %d ranks and level %d\n", ranks,
                 provided);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }

@@ -22,7 +22,7 @@ enum { PATIENCE = 30, KINDS = 20, PENDING_MAX = 3 };
 
 static void on_alarm(int signal)
 {
-    static const char words[] = "a round with duplicates that are pending does not end\n";
+    static const char words[] = "timeout in a round with pending duplicates\n";
     (void)signal;
     _exit(write(STDERR_FILENO, words, sizeof words - 1) > 0 ? 1 : 2);
 }

@@ -78,7 +78,7 @@ static void on_alarm(int signal)
 {
     (void)signal;
     char text[256];
-    int length = snprintf(text, sizeof text, "rank %d, seed %llu: nothing has ended for %d s, in call", world_rank,
+    int length = snprintf(text, sizeof text, "rank %d, seed %llu: no call was completed for %d s, in call", world_rank,
                           (unsigned long long)seed, PATIENCE);
     for (int t = 0; t < threads; t++)
         length += snprintf(text + length, sizeof text - (size_t)length, " %ld of thread %d;",
@@ -149,7 +149,7 @@ static void compare_ranks(worker_t *w)
                 if (a < b && one->hash != other->hash)
                     complain(w, "not the same bits on all ranks of a communicator");
                 if (one->left < other->entered)
-                    complain(w, "a rank has left a barrier before another one came");
+                    complain(w, "a rank left a barrier before another rank entered it");
             }
     free(all);
 }
@@ -169,7 +169,7 @@ static void complete_all(worker_t *w, bool persistent_only, int way)
         if (w->pending[i] && w->call[i].form != BLOCKING && (!persistent_only || w->call[i].form == PERSISTENT))
             request[count++] = &w->call[i].request;
     if (!complete(request, count, way, &w->private, w->comms.home))
-        complain(w, "a communicator made while others completed requests has another sum");
+        complain(w, "a communicator that was created while requests were completed has a wrong sum");
 }
 
 /* Starts persistent calls once more, with other values. */
@@ -304,7 +304,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     if (threads > 1 && provided < MPI_THREAD_MULTIPLE) {
-        fprintf(stderr, "random: this MPI library gives %d, which is not MPI_THREAD_MULTIPLE\n", provided);
+        fprintf(stderr, "random: the MPI library provides thread level %d, not MPI_THREAD_MULTIPLE\n", provided);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     signal(SIGALRM, on_alarm);

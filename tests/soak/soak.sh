@@ -12,7 +12,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../../scripts/mpi-environment.sh"
-way=$1 library=$2 launcher=$3 program=$4 wanted=$5 extent=${6-}
+mode=$1 library=$2 launcher=$3 program=$4 calls_min=$5 extent=${6-}
 seed=${SEED-1}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -52,14 +52,14 @@ fi
 [ "$extent" = all ] || rows=$(grep check <<< "$rows")
 if [ "$extent" = quick ]; then
     read -r mark share ranks threads _ setting <<< "$rows"
-    rows="$mark $share $ranks $threads $wanted $setting"
+    rows="$mark $share $ranks $threads $calls_min $setting"
 fi
 shares=$(awk '{ n += $2 } END { print n }' <<< "$rows")
 
 # run RANKS THREADS CALLS SETTING: runs the program; its output goes to $log
 run() {
     local ranks=$1 program=("$program" --threads "$2" --calls "$3" --seed "$seed") setting=$4
-    if [ "$way" = preload ]; then
+    if [ "$mode" = preload ]; then
         timeout 900 "$launcher" -n "$ranks" env TRIVANCE_DEBUG=info "$setting" LD_PRELOAD="$library" "${program[@]}"
     else
         OMPI_MCA_mca_base_component_path=$library:SYSTEM_DEFAULT timeout 900 "$launcher" -n "$ranks" \
@@ -67,27 +67,27 @@ run() {
     fi > "$log" 2>&1 < /dev/null
 }
 
-began=$SECONDS compared=0 differ=0 failed=0 served=0
+began=$SECONDS compared=0 differ=0 failed=0 executed=0
 while read -r _ share ranks threads calls setting; do
-    part=$(((wanted * share + shares - 1) / shares))
-    least=$((compared + part)) calls=$((part < 50 ? 50 : part < calls ? part : calls)) # at most the row's share
-    until [ "$compared" -ge "$least" ]; do
+    part=$(((calls_min * share + shares - 1) / shares))
+    target=$((compared + part)) calls=$((part < 50 ? 50 : part < calls ? part : calls)) # at most the row's share
+    until [ "$compared" -ge "$target" ]; do
         run "$ranks" "$threads" "$calls" "$setting"
         code=$?
-        said="seed $seed, $ranks ranks, $threads threads, --calls $calls, $setting"
+        run_text="seed $seed, $ranks ranks, $threads threads, --calls $calls, $setting"
         read -r more wrong < <(sed -n 's/.*: \([0-9]*\) calls compared, \([0-9]*\) differ$/\1 \2/p' "$log")
-        grep -q '^trivance:   all[a-z]* *[^ m]' "$log" && served=$((served + 1))
+        grep -q '^trivance:   all[a-z]* *[^ m]' "$log" && executed=$((executed + 1))
         if [ $code != 0 ]; then
             failed=$((failed + 1))
-            echo "soak.sh: exit code $code, $said:"
+            echo "soak.sh: exit code $code, $run_text:"
             grep -v '^trivance: comm' "$log" | head -n 20
             [ "${more:-0}" -gt 0 ] || break # it hung or crashed: continue with the next row
         fi
         compared=$((compared + ${more:-0})) differ=$((differ + ${wrong:-0})) seed=$((seed + 1))
-        [ "$extent" != all ] || echo "$compared of $wanted calls compared, $differ differ; about" \
-            "$(((SECONDS - began) * (wanted - compared > 0 ? wanted - compared : 0) / (compared + 1))) s left ($said)"
+        [ "$extent" != all ] || echo "$compared of $calls_min calls compared, $differ differ; about" \
+            "$(((SECONDS - began) * (calls_min - compared > 0 ? calls_min - compared : 0) / (compared + 1))) s left ($run_text)"
     done
 done <<< "$rows"
 echo "$compared calls compared, $differ differ, $failed runs failed, in $((SECONDS - began)) s"
-[ $served -gt 0 ] || echo "soak.sh: Trivance has served no call"
-[ $failed = 0 ] && [ $served -gt 0 ] && [ "$compared" -ge "$wanted" ]
+[ $executed -gt 0 ] || echo "soak.sh: Trivance executed no call"
+[ $failed = 0 ] && [ $executed -gt 0 ] && [ "$compared" -ge "$calls_min" ]

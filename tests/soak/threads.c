@@ -96,7 +96,7 @@ static void finish_and_free(job_t *job, bool test)
     if (!job->persistent)
         return;
     memset(job->out, 0, sizeof job->out);
-    check(TRV_Start(&job->request) == MPI_SUCCESS, "TRV_Start once more");
+    check(TRV_Start(&job->request) == MPI_SUCCESS, "TRV_Start again");
     finish(job, !test);
     check(TRV_Request_free(&job->request) == MPI_SUCCESS, "TRV_Request_free");
 }
@@ -191,7 +191,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     if (provided < MPI_THREAD_MULTIPLE) {
-        fprintf(stderr, "threads: this MPI library gives %d, which is not MPI_THREAD_MULTIPLE\n", provided);
+        fprintf(stderr, "threads: the MPI library provides thread level %d, not MPI_THREAD_MULTIPLE\n", provided);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     for (int i = 0; i <= GIVERS; i++)

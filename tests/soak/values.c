@@ -286,21 +286,21 @@ static element_t draw_own(draw_t *draw)
                          .own_op = true,
                          .exact = true};
     switch (draw_below(draw, 6)) {
-    case 0: MPI_Op_create(mix, 1, &element.op), element.op_name = "its own mix"; break;
-    case 1: MPI_Op_create(exclusive, 1, &element.op), element.op_name = "its own exclusive or"; break;
-    case 2: MPI_Op_create(first, 0, &element.op), element.op_name = "its own first"; break;
+    case 0: MPI_Op_create(mix, 1, &element.op), element.op_name = "user-defined mix"; break;
+    case 1: MPI_Op_create(exclusive, 1, &element.op), element.op_name = "user-defined exclusive or"; break;
+    case 2: MPI_Op_create(first, 0, &element.op), element.op_name = "user-defined first"; break;
     case 3:
-        MPI_Op_create(compose, 0, &element.op), element.op_name = "its own compose";
+        MPI_Op_create(compose, 0, &element.op), element.op_name = "user-defined compose";
         MPI_Type_contiguous(2, MPI_UNSIGNED, &element.type), element.type_name = "two MPI_UNSIGNED";
         element.own_type = true, element.extent = 8, element.parts = 2;
         break;
     case 4:
-        MPI_Op_create(mix_gapped, 1, &element.op), element.op_name = "its own mix";
+        MPI_Op_create(mix_gapped, 1, &element.op), element.op_name = "user-defined mix";
         MPI_Type_create_resized(MPI_UNSIGNED, 0, 8, &element.type), element.type_name = "MPI_UNSIGNED and a gap";
         element.own_type = true, element.extent = 8;
         break;
     default:
-        MPI_Op_create(merge, 1, &element.op), element.op_name = "its own merge";
+        MPI_Op_create(merge, 1, &element.op), element.op_name = "user-defined merge";
         element.type = record_type(), element.type_name = "a struct";
         element.part[1] = (part_t){offsetof(record_t, most), sizeof(double), REAL};
         element.own_type = true, element.extent = sizeof(record_t), element.parts = 2;

@@ -64,7 +64,7 @@ for signal in INT KILL KILL KILL; do
     ! ip netns list | grep -q '^trv-' || fail "namespaces are left"
 done
 
-echo "== not ours"
+echo "== namespaces of other programs"
 ip netns add trv-1
 trap 'ip netns delete trv-1 2> /dev/null; rm -rf "$work"' EXIT
 refuse "does not belong to a testbed" up 3

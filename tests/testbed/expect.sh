@@ -29,7 +29,7 @@ refuse() {
 # one.
 up() {
     "$tool" testbed up "$@" > "$work/out" 2>&1 && ours=1 && return
-    grep -q -E "needs root|TUN devices|network namespaces|iproute2|is there already|at work" "$work/out" || fail "up"
+    grep -q -E "needs root|TUN devices|network namespaces|iproute2|is up already|is running" "$work/out" || fail "up"
     echo "skipped: $(cat "$work/out")"
     exit 77
 }

@@ -27,7 +27,7 @@ down
 
 up 3
 [ "$("$tool" testbed run --mpi=none -- "$tool" topology --ports --bytes=4K --format=csv 2> "$work/out" |
-    awk -F, 'NR > 1 { print $4 }' | sort -u)" = tun0 ] || fail "messages take another network than the torus"
+    awk -F, 'NR > 1 { print $4 }' | sort -u)" = tun0 ] || fail "messages use another network than the torus"
 down
 
 up 3x3 --bandwidth=100Mb/s --hop-latency=200us --ports
@@ -73,14 +73,14 @@ measured() {
 unset TRIVANCE_PORTS
 echo "== two interfaces, two paths"
 measured 0 "two separate paths" 1.8 2.1
-echo "== one interface for both ways"
+echo "== one interface for both directions"
 TRIVANCE_PORTS=+0=up0,-0=up0 measured 0 "shared interface" 0.9 1.2
-echo "== what is bound to an interface leaves by another"
+echo "== messages bound to an interface leave through another"
 for node in 0 1 2; do
     ip -n trv-$node rule flush && ip -n trv-$node rule add from all lookup main && ip -n trv-$node route replace \
         10.80.0.0/16 dev up0 && ip -n trv-$node route flush table main dev down0
 done 2> /dev/null
 TRIVANCE_PORTS=+0=up0,-0=down0 measured 1 "shared route" 0.9 1.2
-grep -q "sends by another device" "$work/out" || fail "not said that it sends by another device"
+grep -q "sends by another device" "$work/out" || fail "no warning that messages use another device"
 down
 echo "passed"

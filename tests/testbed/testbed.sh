@@ -22,7 +22,7 @@ said() {
         sleep 0.1
     done
     cat "$work/job"
-    fail "the job has not printed '$1'"
+    fail "the job did not print '$1'"
 }
 
 # start ARGUMENTS…: starts a job in the background, which prints "begun" when it has begun.
@@ -71,7 +71,7 @@ expect 0 '^1,+0,down,1.000,7.000,' "$tool" testbed status --format=csv
 "$tool" testbed set link 1:+0 --bandwidth=20Mb/s --latency=5ms --up || fail "set"
 
 "$tool" testbed set link 0:+0 --down --both-ways > "$work/out" 2>&1 || fail "set"
-[ ! -s "$work/out" ] || fail "a ring with one cut is whole"
+[ ! -s "$work/out" ] || fail "unexpected warning for a ring with one cut"
 expect 0 "warning: no job can start on all nodes now: the row of rank 0 .* is cut in two places" "$tool" testbed set link 1:+0 --down --both-ways
 for mpi in "$@"; do
     refuse "is cut in two places" run -- "$build/examples/conjugate_gradient.$mpi"
@@ -84,7 +84,7 @@ for mpi in "$@"; do
     echo "== $mpi"
     expect 0 "on 3 ranks: .* error" job -- "$program" 100 35
     expect 0 "on 3 ranks: .* error" job --no-rendezvous --drop-in -- "$program" 100 35
-    grep -q "comm 1 (3 ranks, 3), allreduce .*: trivance" "$work/out" || fail "the job does not know the torus"
+    grep -q "comm 1 (3 ranks, 3), allreduce .*: trivance" "$work/out" || fail "the job does not use the torus"
     expect 0 "on 2 ranks: .* error" job --ranks=2 -- "$program" 100 35
     expect 2 "at least 1" job -- "$program" 0
     other=$([ "$mpi" = openmpi ] && echo mpich || echo openmpi)
@@ -108,7 +108,7 @@ for mpi in "$@"; do
     wait $job || { cat "$work/job"; fail "the job did not recover"; }
     [ "$(grep -c ", 0 wrong" "$work/job")" = 3 ] || fail "wrong results"
 
-    echo "== $mpi: a link is cut for good"
+    echo "== $mpi: a link is cut permanently"
     TRIVANCE_TIMEOUT=1s start --drop-in -- "$reduce" 60
     "$tool" testbed set link 0:+0 --down || fail "set"
     said "rank 1 of MPI_COMM_WORLD has waited .* waits for ranks .*0"

@@ -6,7 +6,7 @@ after the line `<!-- walk NAME -->`, and the files explained in the table before
 Usage: walks.py SOURCES BUILD plan
        walks.py SOURCES BUILD mpi LAUNCHER PROGRAM LIBRARY
        walks.py SOURCES BUILD net LAUNCHER PROGRAM
-       … --mend: writes the list into the document instead of comparing it
+       … --fix: writes the list into the document instead of comparing it
 """
 import glob
 import os
@@ -66,8 +66,10 @@ def listed(files):
 
 
 def main():
-    mend = "--mend" in sys.argv
-    sources, build, walk, *rest = [word for word in sys.argv[1:] if word != "--mend"]
+    fix = "--fix" in sys.argv
+    sources, build, walk, *rest = [word for word in sys.argv[1:] if word != "--fix"]
+    if any(word.startswith("--") for word in rest):
+        sys.exit(f"walks: unknown option in '{' '.join(rest)}': expected --fix")
     if walk == "plan":
         files = profile(["VALGRIND", f"{build}/bin/trivance", "plan", "9"], {}, None, None)
     elif walk == "mpi":
@@ -78,7 +80,7 @@ def main():
         launcher, program = rest
         files = profile([launcher, "3", "VALGRIND", program], {}, "walk_begins", "trv_fabric_post")
     if not files:
-        sys.exit(f"the walk {walk}: no source files are found; was the program compiled without -g?")
+        sys.exit(f"the walk {walk}: found no source files; was the program compiled with -g?")
     path = os.path.join(sources, "docs", "architecture.md")
     with open(path, encoding="utf-8") as text:
         document = text.read()
@@ -87,16 +89,16 @@ def main():
         sys.exit(f"{path} has no line <!-- walk {walk} -->")
     old = re.match(r"(?:(?:- |  ).*\n)*", behind).group(0)
     new = listed(files)
-    if mend:
+    if fix:
         with open(path, "w", encoding="utf-8") as text:
             text.write(before + marker + new + behind[len(old):])
         return
     table = before.rsplit("\n\n|", 1)[1]
-    strangers = set(re.findall(r"\]\(\.\./src/([\w/]+\.c)\)", table)) - files
+    unlisted = set(re.findall(r"\]\(\.\./src/([\w/]+\.c)\)", table)) - files
     if old != new:
-        sys.exit(f"{path}: the walk {walk} enters\n{new}and the document says\n{old}tests/walks/walks.py … --mend mends it")
-    if strangers:
-        sys.exit(f"{path}: the walk {walk} does not enter {', '.join(sorted(strangers))}")
+        sys.exit(f"{path}: the walk {walk} enters\n{new}but the document lists\n{old}tests/walks/walks.py … --fix corrects it")
+    if unlisted:
+        sys.exit(f"{path}: the walk {walk} does not enter {', '.join(sorted(unlisted))}")
     if walk == "mpi" and len(files) > MPI_FILES_MAX:
         sys.exit(f"a later MPI_Allreduce enters {len(files)} files before its first message; {MPI_FILES_MAX} are allowed")
 
