@@ -19,7 +19,9 @@ static const cli_option_t option[] =
     {{"output", 'o', "DIR", "the folder (default: evaluation); made where it is missing", "DIR"},
      {"only", OPTION_ONLY, "LIST", "these figures only, numbers from 6 to 35 separated by commas", NULL},
      {"quick", OPTION_QUICK, NULL,
-      "every second size and, without --only, tori of at most 64 ranks only: seconds instead of minutes", NULL},
+      "every second size, tables of at most 1024 ranks and, without --only, figures of at most 64 ranks: seconds "
+      "instead of minutes",
+      NULL},
      {"model", OPTION_MODEL, "M",
       "queues of a link: dateline (two channels that take turns, as in SST/Merlin; default) or fifo (one queue, the "
       "ideal router; quicker)",

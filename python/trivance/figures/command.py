@@ -1,6 +1,7 @@
 """The command ``trivance figures``: options, output folder, interruption, summary."""
 import argparse
 import difflib
+import math
 import os
 import re
 import signal
@@ -17,7 +18,7 @@ from .draw import draw
 from .points import Kept, beside
 from .run import Result, run, variants
 
-QUICK_RANKS_MAX = 64
+QUICK_RANKS_MAX, QUICK_TABLES_RANKS_MAX = 64, 1024
 BAD = 2
 
 
@@ -154,7 +155,7 @@ def main(arguments):
             return 0
         result = Result(chosen(options), options.quick, (("delivery", options.delivery), ("model", options.model)),
                         command=command_text(options))
-        rows = beside(tables)
+        rows = beside(lambda: tables(QUICK_TABLES_RANKS_MAX if options.quick else math.inf))
         run("figures", result, kept, options.workers)
         variants(result, kept, options.workers)
         write_all(result, rows(), options.output)

@@ -47,10 +47,10 @@ TABLE_COLUMNS = ("table", "algorithm", "torus", "steps", "lambda", "paper_lambda
                  "paper_theta", "paper_theta_limit", "agrees")
 
 
-def tables():
+def tables(ranks_max=math.inf):
     """The rows of tables 1 and 2: values measured by routing every message, and the closed forms of the paper."""
     return [row for number, tori in ((1, RINGS), (2, TORI)) for algorithm in trivance.algorithms() for torus in tori
-            if (row := _table_row(number, algorithm, torus))]
+            if trivance.Torus(torus).size <= ranks_max and (row := _table_row(number, algorithm, torus))]
 
 
 def _table_row(number, algorithm, torus):

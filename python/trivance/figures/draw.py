@@ -37,9 +37,9 @@ def colour_of(figure, index):
 
 def draw(figure, stream):
     with matplotlib.rc_context(STYLE):
-        canvas = Canvas(figsize=(7.6, 4.4), layout="constrained")
+        canvas = Canvas(figsize=(7.6, 4.4))
         FigureCanvasSVG(canvas)
-        axes = canvas.subplots()
+        axes = canvas.add_axes((0.095, 0.25, 0.885, 0.68))  # a layout computed from the texts takes as long as drawing
         axes.set_title(f"Figure {figure.spec.number}: {figure.spec.title}", fontsize=12)
         (_draw_cuts if figure.spec.about_cuts else _draw_advantages)(figure, axes)
         axes.set_ylim(*frame(figure))
@@ -55,7 +55,7 @@ def _draw_advantages(figure, axes):
     axes.set_xticks(ticks, [exactly(size) for size in ticks], minor=False)
     axes.minorticks_off()
     axes.set_xlabel("AllReduce size")
-    axes.set_ylabel(f"$(T_A - T_{{\\mathrm{{{own.title}}}}})\\,/\\,T_A$ [%]")
+    axes.set_ylabel(f"(T_A \N{MINUS SIGN} T_{own.title}) / T_A [%]")
     axes.axhline(0, color=ALGORITHM[own.colour], linewidth=1.8, label=own.title)
     for i, curve in enumerate(figure.curves):
         colour, at_b = colour_of(figure, i), switch(curve.member)
@@ -77,7 +77,7 @@ def _draw_cuts(figure, axes):
     places = np.arange(len(figure.axis))
     axes.set_xticks(places, [f"{links:.0f}" for links in figure.axis])
     axes.set_xlabel(f"Cut links, both ways ({figure.networks} random networks each; no row in two parts)")
-    axes.set_ylabel(r"$T\,/\,T_{\mathrm{whole\ torus}}$")
+    axes.set_ylabel("time / time of the whole torus")
     for i, curve in enumerate(figure.curves):
         colour = VALUE[(0, 6, 3)[i % 3]]
         axes.plot(places, curve.own / curve.other, color=colour, marker="o", markersize=4, label=f"{curve.title}, median")
