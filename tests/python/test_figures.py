@@ -176,9 +176,10 @@ def test_histories():
     torus = trivance.Torus("8x8")
     for network in range(1, 4):
         links = history(torus, network)
-        rows = {(dimension, torus.coordinates(rank)[1 - dimension]) for rank, dimension in links}
+        ports = [tuple(map(int, link.split(":+"))) for link in links]
+        rows = {(dimension, torus.coordinates(rank)[1 - dimension]) for rank, dimension in ports}
         assert len(rows) == len(links) == CUTS[-1]
-        trivance.Network("8x8", cuts=[f"{rank}:+{dimension}" for rank, dimension in links])
+        trivance.Network("8x8", cuts=links)
     with pytest.raises(trivance.ArgumentError, match="fewer than 16 rows"):
         history(trivance.Torus("4x4"), 1)
 

@@ -26,22 +26,22 @@ class Spec(NamedTuple):
     values: tuple[str, ...] = ()
 
     @property
-    def beyond(self):
+    def beyond(self) -> bool:
         """Whether it is not in the paper."""
         return self.number > PAPER_LAST
 
     @property
-    def planned(self):
+    def planned(self) -> bool:
         """Whether it shows the advantage of planned schedules instead of Trivance's."""
         return PAPER_LAST < self.number <= PLANNED_LAST
 
     @property
-    def about_cuts(self):
+    def about_cuts(self) -> bool:
         """Whether the axis shows numbers of cut links instead of sizes."""
         return self.parameter == "cut"
 
     @property
-    def mesh(self):
+    def mesh(self) -> bool:
         return "m" in self.torus
 
 
@@ -156,7 +156,7 @@ PLANNED = Family("planned", "Planned", 0)
 
 
 @functools.cache
-def family(name):
+def family(name: str) -> Family:
     """The family of that name (the exact members only), or the algorithm of that name as a family of one."""
     known = trivance.algorithms()
     every = [a for a in known if a.family == name]
@@ -168,24 +168,24 @@ def family(name):
 
 
 @functools.cache
-def baselines():
+def baselines() -> tuple[Family, ...]:
     """The families with which Trivance is compared, in the order of the colours."""
     return tuple(sorted((family(a.family) for a in trivance.algorithms() if a.baseline and a.colour),
                         key=lambda one: one.colour))
 
 
 @functools.cache
-def latency_optimal(member):
+def latency_optimal(member: str) -> bool:
     """Whether an algorithm, by its name with or without parameters, sends whole vectors."""
     name = re.split("[:@#]", member)[0]
     return any(a.latency_optimal for a in trivance.algorithms() if a.name == name)
 
 
-def omits(torus, algorithm):
+def omits(torus: str, algorithm: str) -> bool:
     """Whether the paper omits an algorithm on a torus: Recursive Doubling on powers of three."""
     return torus == "27x27" and algorithm.startswith("recdoub")
 
 
-def own_of(spec):
+def own_of(spec: Spec) -> Family:
     """The algorithm whose advantage a figure shows."""
     return PLANNED if spec.planned else family("trivance")

@@ -6,7 +6,7 @@ none for "more than 20 %" and "faster". A claim that does not hold on the defaul
 from typing import NamedTuple
 
 from .counted import steps_asymptotic, steps_of_any, steps_of_powers_of_two
-from .rules import (ANY, BreaksEven, Counted, FallsFrom, FastestFrom, Peak, PeakAt, PeakRising, Rising, Slower, Spread,
+from .rules import (ANY, BreaksEven, Counted, FallsFrom, FastestFrom, Peak, PeakAt, PeakRising, Rising, Rule, Slower, Spread,
                     SwitchesAt, Weaker, Within)
 
 K, M = 1 << 10, 1 << 20
@@ -16,12 +16,11 @@ class Claim(NamedTuple):
     section: str  # or appendix
     text: str
     figures: tuple[int, ...]  # all of them must show it
-    rule: object
+    rule: Rule
     why: str = ""  # the reason for a deviation that no variant explains
 
 
-# ---- Reasons; the commands named here print their numbers
-# --------------------------------------------------------------
+# ---- Reasons; the commands named here print their numbers ------------------------------------------------------------
 
 LATER_SWING = (
     "Swing takes over between 1 and 2 MiB, with one queue per link for all larger vectors. The cost model"
@@ -229,6 +228,4 @@ CLAIMS = (
           (14,), Weaker(13)),
     Claim("F", "Packet sizes of 1 to 64 KiB have little effect (here: within 5 points)",
           (15,), Spread(0, 5, 32, 128*M)),
-
-    # clang-format on
 )
