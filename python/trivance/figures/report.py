@@ -140,17 +140,12 @@ def _orders(rows: list[dict[str, str]]) -> str:
     if not rows:
         return f"Not measured in this run; it would be with the program's output in {ORDERS} in the folder.\n"
 
-    def middle(rows: list[dict[str, str]], name: str) -> float:
-        return median(float(row[name]) for row in rows)
-
-    joint = [row for row in rows if row["algorithm"].startswith("trivance")]
-    others = [row for row in rows if row not in joint]
-    most = [row for row in joint if row["chunks"] == max(one["chunks"] for one in joint)]
-    return (f"With {most[0]['chunks']} chunks, {100 * middle(most, 'opposite_arrived'):.0f} % of the messages of the first step have "
-            f"arrived when Trivance begins its first reduction, with aligned chunks {100 * middle(most, 'aligned_arrived'):.0f} %. "
-            f"The time in opposite order is {middle(joint, 'opposite_by_aligned'):.3f} times that in aligned order, the median of "
-            f"{len(joint)} runs of Trivance, and {middle(others, 'opposite_by_aligned'):.3f} times, the median of {len(others)}, "
-            "for the Ring algorithm, whose two directions are independent.\n\n"
+    text = "The time in opposite order by that in aligned order:"
+    for name in dict.fromkeys(row["algorithm"] for row in rows):
+        ratios = [float(row["opposite_by_aligned"]) for row in rows if row["algorithm"] == name]
+        text += (f" {name} {median(ratios):.3f}, the median of {len(ratios)} runs, from {min(ratios):.3f} to "
+                 f"{max(ratios):.3f};")
+    return (text[:-1] + ".\n\n"
             + markdown(("torus", "algorithm", "chunks", "aligned", "opposite", "opposite / aligned", "limit", "arrived, aligned",
                         "arrived, opposite"),
                        [(row["torus"], row["algorithm"], row["chunks"], f"{row['aligned_us']} us", f"{row['opposite_us']} us",
