@@ -12,7 +12,7 @@ from typing import Any, Callable, List, Optional, Tuple
 from ._progress import CALLBACK, run
 
 #: Of this package, and so of the libraries that it works with. The release sets it with that of the project.
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 DIMS_MAX = 8
 NAME_MAX = 128
@@ -130,7 +130,7 @@ class SimulateOptions(c.Structure):
                 ("gamma_ns", c.c_double), ("jitter", c.c_double), ("seed", c.c_uint64), ("full", c.c_bool),
                 ("link_loads", c.c_bool), ("slow_ranks", c.c_int), ("slow_links", c.c_int),
                 ("slow_rank", c.POINTER(SlowRank)), ("slow_link", c.POINTER(SlowLink)), ("observer", c.c_void_p),
-                ("routes", c.c_int), ("narrow", c.c_uint), ("one_path", c.c_bool), ("gamma_per_stream", c.c_bool), ("progress", CALLBACK),
+                ("routes", c.c_int), ("shared_paths", c.c_uint), ("one_path", c.c_bool), ("gamma_per_stream", c.c_bool), ("progress", CALLBACK),
                 ("progress_context", c.c_void_p)]
 
 
@@ -235,7 +235,7 @@ _CORE: List[Tuple[str, Any, Tuple[Any, ...]]] = [
     ("algorithms_count", _I, ()), ("algorithm_at", _P, (_I,)), ("algorithm_find", _P, (_S,)),
     ("algorithm_supports", _I, (_P, _P, _I)), ("algorithm_paper_cost", None, (_P, _P, _P)),
     ("network_check", _I, (_P,)), ("order_nodes", _I, (_P, _I, _I, _P)), ("order_name", _S, (_I,)),
-    ("schedule_create_on", _I, (_P, _P, _S, _I)), ("schedule_place", _I, (_P, _P, _P, _P)),
+    ("schedule_create_on", _I, (_P, _P, _S, _I, _I)), ("schedule_embed", _I, (_P, _P, _P, _P)),
     ("schedule_destroy", None, (_P,)), ("schedule_name", _S, (_P,)), ("schedule_torus", c.POINTER(TorusStruct), (_P,)),
     ("schedule_collective", _I, (_P,)), ("schedule_streams", _I, (_P,)), ("schedule_steps", _I, (_P,)),
     ("schedule_registers", _I, (_P,)), ("schedule_units", _L, (_P,)), ("schedule_symmetry", _I, (_P,)),
@@ -249,12 +249,12 @@ _CORE: List[Tuple[str, Any, Tuple[Any, ...]]] = [
     ("explicit_combine", _I, (_P, _I, _I, _I, _I, _I, _P, _L, _P)),
     ("verify_on", _I, (_P, _P, _I, _P, CALLBACK, _P)),
     ("cost_measure", _I, (_P, _P)), ("cost_clear", None, (_P,)), ("cost_time_ns", _I, (_P, _P, _U, _P)),
-    ("limit_find", _I, (_P, _P, _I, _U, _U, _P)),
+    ("limit_find", _I, (_P, _P, _I, _I, _U, _U, _P)),
     ("simulator_create", _I, (_P, _P)), ("simulator_destroy", None, (_P,)), ("simulate", _I, (_P, _P, _U, _P)),
     ("simulate_bound_ns", _I, (_P, _P, _U, _P)), ("simulation_clear", None, (_P,)),
-    ("planner_best", _I, (_P, _I, _U, _P, _P, _P)), ("planner_create", _I, (_P, _P, _I, _P, _P)),
+    ("planner_best", _I, (_P, _I, _I, _U, _P, _P, _P)), ("planner_create", _I, (_P, _P, _I, _I, _P, _P)),
     ("planner_destroy", None, (_P,)), ("planner_rank", _I, (_P, _U, _I, _P)), ("planner_time", _I, (_P, _U, _S, _P)),
-    ("planner_nodes", _I, (_P, _I, _P, _I, _U, _P, _P, _I, _P)),
+    ("planner_nodes", _I, (_P, _I, _P, _I, _I, _U, _P, _P, _I, _P)),
 ] + [("algorithm_" + name, kind, (_P,)) for name, kind in
      [(text, _S) for text in ("name", "family", "title", "source", "sizes", "use", "steps_formula", "bytes_formula",
                               "parameters")] +

@@ -176,7 +176,7 @@ class Network:
         Every alpha is stretched by a random share of up to this, 0 to 1; ``seed`` determines it. The planner ignores it.
     slow_ranks : mapping of int to float
         Ranks whose own work takes F times as long. The planner ignores them.
-    narrow : "all", "one" or iterable of int
+    shared_paths : "all", "one" or iterable of int
         Dimensions whose two directions share one path out of a node; ``"one"``: all share a single one.
     nodes : iterable of int, optional
         A job's nodes, where they are not the whole torus; then plans are for these.
@@ -197,7 +197,7 @@ class Network:
                  nic_bandwidth: Rate = "12.8Tb/s", host_latency: Time = "100ns", router_in: Time = "50ns",
                  router_out: Time = "50ns", buffer: Optional[Bytes] = None,
                  jitter: float = 0, seed: int = 1, slow_ranks: Optional[Mapping[int, Any]] = None,
-                 narrow: Union[str, Iterable[int]] = (), nodes: Optional[Iterable[int]] = None) -> None:
+                 shared_paths: Union[str, Iterable[int]] = (), nodes: Optional[Iterable[int]] = None) -> None:
         self.torus = Torus(torus)
         cuts = [cuts] if isinstance(cuts, str) else list(cuts)
         if router is not None:
@@ -208,7 +208,7 @@ class Network:
             "message_overhead": message_overhead, "gamma": gamma, "gamma_per_stream": bool(gamma_per_stream), "model": model, "delivery": delivery,
             "cuts": tuple(cuts), "slow": dict(slow or {}), "routes": routes, "nic_bandwidth": nic_bandwidth,
             "host_latency": host_latency, "buffer": buffer, "jitter": jitter, "seed": seed,
-            "slow_ranks": dict(slow_ranks or {}), "narrow": narrow if isinstance(narrow, str) else tuple(narrow),
+            "slow_ranks": dict(slow_ranks or {}), "shared_paths": shared_paths if isinstance(shared_paths, str) else tuple(shared_paths),
             "nodes": nodes if nodes is None else tuple(nodes)}
         #: Slow and cut links as (rank, port, factor), infinity for one that is cut.
         self.links: Tuple[Tuple[int, int, float], ...] = tuple(self._read_links(cuts, self.options["slow"]))
@@ -229,8 +229,8 @@ class Network:
             message_overhead_ns=to_ns(message_overhead, "message_overhead"), gamma_ns=to_ns(gamma, "gamma"),
             jitter=_fraction(jitter), seed=to_int(seed, "the seed", 0, (1 << 63) - 1),
             slow_ranks=len(self.options["slow_ranks"]), slow_links=len(self.links), slow_rank=slow_rank,
-            slow_link=slow_link, routes=self._network.routes, narrow=self._read_narrow(self.options["narrow"]),
-            one_path=self.options["narrow"] == "one", gamma_per_stream=self.options["gamma_per_stream"],
+            slow_link=slow_link, routes=self._network.routes, shared_paths=self._read_shared_paths(self.options["shared_paths"]),
+            one_path=self.options["shared_paths"] == "one", gamma_per_stream=self.options["gamma_per_stream"],
             progress=callback)
         self._keep = (slow_link, slow_rank)
         _check_options(self._options)
@@ -258,14 +258,14 @@ class Network:
                 raise L.fail(f"a slow link is {link!r}; it is a rank and a port, and the factor its value: {{'3:+0': 4}}")
             yield rank, port, to_factor(factor, "the factor of a slow link")
 
-    def _read_narrow(self, narrow: Union[str, Tuple[int, ...]]) -> int:
-        if narrow in ("all", "one"):
+    def _read_shared_paths(self, shared_paths: Union[str, Tuple[int, ...]]) -> int:
+        if shared_paths in ("all", "one"):
             return (1 << len(self.torus.dims)) - 1
-        if isinstance(narrow, str):
-            raise L.fail(f"narrow is {narrow!r}; it is 'all', 'one' or the dimensions, for example (0, 2)")
+        if isinstance(shared_paths, str):
+            raise L.fail(f"shared_paths is {shared_paths!r}; it is 'all', 'one' or the dimensions, for example (0, 2)")
         mask = 0
-        for dimension in narrow:
-            mask |= 1 << to_int(dimension, "a narrow dimension", 0, len(self.torus.dims) - 1)
+        for dimension in shared_paths:
+            mask |= 1 << to_int(dimension, "a dimension of shared_paths", 0, len(self.torus.dims) - 1)
         return mask
 
     def replace(self, torus: Optional[TorusLike] = None, **changes: Any) -> "Network":
@@ -371,12 +371,12 @@ def _check_options(options: L.SimulateOptions) -> None:
     if not _CHECKER:
         network = L.NetworkStruct(c.sizeof(L.NetworkStruct), Torus(1)._struct, 0, None, 0)
         schedule, simulator = c.c_void_p(), c.c_void_p()
-        L.check(L.lib.schedule_create_on(c.byref(schedule), c.byref(network), b"trivance-l", 0))
+        L.check(L.lib.schedule_create_on(c.byref(schedule), c.byref(network), b"trivance-l", 0, 0))
         L.check(L.lib.simulator_create(c.byref(simulator), schedule))
         L.lib.schedule_destroy(schedule)
         _CHECKER.append(simulator)
     plain, bound = L.SimulateOptions.from_buffer_copy(options), c.c_double()
-    plain.slow_links = plain.slow_ranks = plain.narrow = 0
+    plain.slow_links = plain.slow_ranks = plain.shared_paths = 0
     L.check(L.lib.simulate_bound_ns(_CHECKER[0], c.byref(plain), 1, c.byref(bound)))
 
 

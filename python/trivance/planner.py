@@ -51,7 +51,7 @@ class Algorithm(NamedTuple):
     def supports(self, torus: TorusLike, collective: str = "allreduce") -> bool:
         """Whether it supports a torus and a collective."""
         return not L.lib.algorithm_supports(L.lib.algorithm_find(self.name.encode()), c.byref(Torus(torus)._struct),
-                                            L.collective_code(collective))
+                                            L.collective_code(collective), 0)
 
     def paper_cost(self, torus: TorusLike) -> "PaperCost":
         """The paper's closed forms of what `Schedule.cost` measures."""
@@ -123,7 +123,7 @@ def find_limit(network: Network, size: int, collective: str) -> Limit:
     o, found = network._options, L.LimitStruct()
     ends_ns = 2 * o.host_latency_ns + o.router_in_ns + o.router_out_ns
     times = L.Hockney(o.bandwidth_bps, o.alpha_ns + ends_ns, hop_ns(o))
-    L.check(L.lib.limit_find(c.byref(network._network), c.byref(times), L.collective_code(collective), size,
+    L.check(L.lib.limit_find(c.byref(network._network), c.byref(times), L.collective_code(collective), 0, size,
                              o.packet_bytes if o.delivery == 0 else 0, c.byref(found)))
     return Limit(found.time_ns / 1e9, found.startup_ns / 1e9, found.sets_ns / 1e9, found.links_ns / 1e9,
                  found.steps_ns / 1e9)
@@ -233,7 +233,7 @@ def plan(network: Union[Network, TorusLike], size: Bytes, collective: str = "all
     if net.nodes is not None:
         return plan_nodes(net, to_bytes(size), collective, asked, 1)[0]
     planned, count, code = L.Planned(), to_bytes(size), L.collective_code(collective)
-    question = (c.byref(net.torus._struct), code, count, c.byref(net._options), c.byref(asked), c.byref(planned))
+    question = (c.byref(net.torus._struct), code, 0, count, c.byref(net._options), c.byref(asked), c.byref(planned))
     if progress is False:
         L.call(L.lib.planner_best, *question)
     else:
@@ -247,7 +247,7 @@ def plan_nodes(network: Network, size: int, collective: str, constraints: L.Cons
     assert network.nodes is not None
     plans = (L.NodePlan * number)()
     found = L.call(L.lib.planner_nodes, c.byref(network.torus._struct), len(network.nodes), network._nodes,
-                   L.collective_code(collective), size, c.byref(network._options), c.byref(constraints), number, plans)
+                   L.collective_code(collective), 0, size, c.byref(network._options), c.byref(constraints), number, plans)
     return [Choice(network, collective, size, one.plan, one.order, Torus._of(one.torus)) for one in plans[:found]]
 
 
@@ -287,7 +287,7 @@ class Planner:
         if self.network.nodes is None:
             pointer = c.c_void_p()
             L.call(L.lib.planner_create, c.byref(pointer), c.byref(self.network.torus._struct),
-                   L.collective_code(collective), c.byref(self.network._options), c.byref(self._constraints))
+                   L.collective_code(collective), 0, c.byref(self.network._options), c.byref(self._constraints))
             self._handle = _Handle(pointer)
 
     def best(self, size: Bytes) -> Choice:
@@ -295,7 +295,7 @@ class Planner:
         if self._handle is None:
             return self.rank(size, 1)[0]
         planned, count = L.Planned(), to_bytes(size)
-        L.call(L.lib.planner_best, c.byref(self.network.torus._struct), L.collective_code(self.collective), count,
+        L.call(L.lib.planner_best, c.byref(self.network.torus._struct), L.collective_code(self.collective), 0, count,
                c.byref(self.network._options), c.byref(self._constraints), c.byref(planned))
         return Choice(self.network, self.collective, count, planned)
 

@@ -136,7 +136,7 @@ class Schedule:
         net = as_network(network)
         pointer = c.c_void_p()
         L.check(L.lib.schedule_create_on(c.byref(pointer), c.byref(net._network), L.text(name),
-                                         L.collective_code(collective)))
+                                         L.collective_code(collective), 0))
         self._take(pointer.value, net)
 
     def _take(self, pointer: Optional[int], network: Optional[Network]) -> None:
@@ -162,7 +162,7 @@ class Schedule:
         nodes = (c.c_int * len(network.nodes or ()))(*(network.nodes or ()))
         L.check(L.lib.order_nodes(c.byref(network.torus._struct), order, len(nodes), nodes))
         pointer, own, self._pointer = c.c_void_p(), self._pointer, None
-        L.check(L.lib.schedule_place(c.byref(pointer), own, c.byref(network._network), nodes))
+        L.check(L.lib.schedule_embed(c.byref(pointer), own, c.byref(network._network), nodes))
         return Schedule._of(pointer.value, network)
 
     @classmethod
