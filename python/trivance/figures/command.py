@@ -64,16 +64,12 @@ def chosen(options: argparse.Namespace) -> list[Spec]:
 # ---- The folder ------------------------------------------------------------------------------------------------------
 
 def prepare_folder(folder: str) -> None:
-    """Checks before the first simulation that files can be written."""
     if not folder:
         raise trivance.ArgumentError("the folder has no name; for example --output=evaluation")
-    for path in (folder, os.path.join(folder, "figures")):
-        try:
-            os.makedirs(path, exist_ok=True)
-            with open(os.path.join(path, f".{os.getpid()}"), "w", encoding="utf-8") as file:
-                os.unlink(file.name)
-        except OSError as error:
-            raise trivance.ArgumentError(f"the folder '{path}' cannot be made or written: {error.strerror}") from error
+    try:
+        os.makedirs(os.path.join(folder, "figures"), exist_ok=True)
+    except OSError as error:
+        raise trivance.ArgumentError(f"the folder '{folder}' cannot be made or written: {error.strerror}") from error
 
 
 def write_all(result: Result, rows: list[dict[str, Any]], folder: str) -> None:
