@@ -70,7 +70,7 @@ def declared(root):
 
 
 def table(text):
-    """The rows `| module | what it is | modules that it may include |` of CONTRIBUTING.md."""
+    """The rows `| module | contents | modules that it may include |` of CONTRIBUTING.md."""
     modules = {}
     for name, includes in re.findall(r"^\| `([\w/]+)` \|[^|]*\|([^|]*)\|$", text, re.M):
         modules[name] = sorted(re.findall(r"[\w/]+", includes))
