@@ -9,10 +9,10 @@ ifeq ($(shell printf '%s' '$(JOBS)' | grep -xE '[1-9][0-9]{0,3}'),)
 $(error JOBS=$(JOBS) is not a number of jobs from 1 to 9999, for example JOBS=4)
 endif
 ifneq ($(words $(BUILD)),1)
-$(error BUILD='$(BUILD)' is to be one folder without spaces for the build, for example BUILD=build)
+$(error BUILD='$(BUILD)' is not one folder without spaces, for example BUILD=build)
 endif
 ifneq ($(shell test -e '$(BUILD)' && ! test -d '$(BUILD)' && echo a file),)
-$(error BUILD=$(BUILD) is a file; it is to be a folder for the build, for example BUILD=build)
+$(error BUILD=$(BUILD) is a file; expected a folder for the build, for example BUILD=build)
 endif
 
 .PHONY: all demo explorer check check-all check-programs check-torch soak bench fuzz install uninstall dist clean help
@@ -42,7 +42,7 @@ check:
 	@scripts/dependencies.sh build check
 	@JOBS=$(JOBS) scripts/check.sh quick $(BUILD)
 
-# The tests that `make check` leaves out: all sizes and ranks, sanitizers, valgrind, models, packages, browser, testbed,
+# The tests that `make check` does not run: all sizes and ranks, sanitizers, valgrind, models, packages, browser, testbed,
 # soak.
 check-all:
 	@scripts/dependencies.sh build check check-all testbed
@@ -89,7 +89,7 @@ install: all
 
 uninstall:
 	@test -f $(BUILD)/install_manifest.txt || \
-	    { echo "nothing to remove: no 'make install' was done from $(BUILD)"; exit 1; }
+	    { echo "nothing to remove: $(BUILD) has no record of a 'make install'"; exit 1; }
 	@xargs -a $(BUILD)/install_manifest.txt -d '\n' rm -fv
 	@sed -n ':up; s|/[^/]*$$||; /\/trivance/ { p; b up }' $(BUILD)/install_manifest.txt | sort -ru | \
 	    xargs -r -d '\n' rmdir --ignore-fail-on-non-empty
@@ -112,7 +112,7 @@ help:
 	@echo "make soak CALLS=200000  random programs with Trivance, every result compared"
 	@echo "make                    build everything into $(BUILD)/"
 	@echo "make install PREFIX=…   install to PREFIX (default $(PREFIX)); DESTDIR works"
-	@echo "make uninstall          remove what the last 'make install' put there"
+	@echo "make uninstall          remove the files of the last 'make install'"
 	@echo "make dist               trivance-VERSION.tar.gz, the sources of the last commit"
 	@echo "make bench              the benchmarks: plans, reductions, overhead"
 	@echo "make fuzz SECONDS=60    libFuzzer on every reader of text"

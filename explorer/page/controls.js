@@ -128,7 +128,7 @@ function drawLinkList(app) {
   byId('links').replaceChildren(links.length
     ? element('ul', {}, ...links.map(link => element('li', {}, `${link.rank}:${portText(link.port)} ${link.factor === Infinity ? 'is cut' : `is ${link.factor} times as slow`}`,
       element('button', { type: 'button', class: 'quiet', 'aria-label': `Restore link ${link.rank}:${portText(link.port)}`,
-        onclick: () => app.set({ links: links.filter(other => other !== link) }) }, 'mend'))))
+        onclick: () => app.set({ links: links.filter(other => other !== link) }) }, 'restore'))))
     : element('p', { class: 'hint' }, 'All links have full speed; a click on a link in the view Network slows or cuts it.'));
 }
 

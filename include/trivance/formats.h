@@ -1,7 +1,7 @@
 /*
- * Schedules as drawings and files, in a library of its own, libtrivance_formats, which needs libjansson: drawings as SVG
- * and text, files of the format trivance-schedule-1 (docs/schedule-format.md), and programs for GOAL, MSCCL and MSCCL++
- * (docs/export-formats.md).
+ * Schedules as drawings and files, in a library of its own, libtrivance_formats, which needs libjansson: drawings as
+ * SVG and text, files of the format trivance-schedule-1 (docs/schedule-format.md), and programs for GOAL, MSCCL and
+ * MSCCL++ (docs/export-formats.md).
  *
  * Everything is written to a stream of the caller's, which may be a file or a buffer (open_memstream). Errors of the
  * stream itself are left to the caller (ferror). `progress` of any function may be NULL; otherwise it is called
@@ -32,7 +32,7 @@ extern "C" {
 typedef struct trv_draw_options {
     size_t size;                  /* of this struct, as the caller knows it */
     const trv_network_t *network; /* of the schedule's torus; its slow and cut links are marked */
-    const trv_cost_t *cost;       /* of the schedule; NULL: it is measured */
+    const trv_cost_t *cost;       /* of the schedule; NULL: it is computed */
     uint64_t vector_bytes;        /* for the captions */
     int rank;       /* whose messages are drawn; -1: those of all ranks on a ring or line, else of one in the middle */
     bool all_ranks; /* SVG: of all ranks on every torus */
@@ -45,13 +45,14 @@ typedef struct trv_draw_options {
 #define TRV_DRAW_OPTIONS                                                                                               \
     .size = sizeof(trv_draw_options_t), .vector_bytes = 65536, .rank = -1, .stream = -1, .columns = 110
 
-/* Draws the messages of every step and, on up to 81 ranks, what ranks hold after it. TRV_ERR_UNSUPPORTED with the reason
- * where the drawing would be unreadable: rings and lines above 81 ranks, 2-D tori above 9x9 or so, 3-D tori above 125
- * ranks (one rank's messages: 256, 1024, 1000), more dimensions, more than 48 panels. TRV_ERR_ARGUMENT for a rank, a
- * stream or a network that does not belong to the schedule. Nothing is written after a failure. */
+/* Draws the messages of every step and, on up to 81 ranks, the data that ranks hold after it. TRV_ERR_UNSUPPORTED with
+ * the reason if the drawing would be unreadable: rings and lines above 81 ranks, 2-D tori above 9x9 or so, 3-D tori
+ * above 125 ranks (one rank's messages: 256, 1024, 1000), more dimensions, more than 48 panels. TRV_ERR_ARGUMENT for a
+ * rank, a stream or a network that does not belong to the schedule. Nothing is written after a failure. */
 TRV_API int trv_draw_svg(const trv_schedule_t *schedule, const trv_draw_options_t *options, FILE *out);
 
-/* The same as text. Writes nothing for tori that are not drawn as text, and one line where a drawing needs more columns. */
+/* The same as text. Writes nothing for tori that are not drawn as text, and one line if a drawing needs more
+ * columns. */
 TRV_API int trv_draw_text(const trv_schedule_t *schedule, const trv_draw_options_t *options, FILE *out);
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
@@ -60,21 +61,21 @@ TRV_API int trv_draw_text(const trv_schedule_t *schedule, const trv_draw_options
 
 typedef struct trv_schedule_file {
     trv_schedule_t *schedule; /* the caller destroys it */
-    uint64_t vector_bytes;    /* that the file was made for */
+    uint64_t vector_bytes;    /* size to which the bytes of the messages refer */
     bool has_blocks;          /* false: messages with bytes only, enough for cost and drawings but not for data */
-    int slow_links;           /* of the network that it was made for */
+    int slow_links;           /* of the schedule's network */
     trv_slow_link_t slow_link[TRV_SCHEDULE_FILE_LINKS_MAX];
 } trv_schedule_file_t;
 
-/* Reads a file of the format trivance-schedule-1; "-" is stdin. TRV_ERR_INVALID with a sentence that states where the text
- * is not what the format asks for. `warn` may be NULL; otherwise it receives a sentence about everything that is ignored.
+/* Reads a file of the format trivance-schedule-1; "-" is stdin. TRV_ERR_INVALID with an error message and the position
+ * if the text violates the format. `warn` may be NULL; otherwise it receives a message for each thing that is ignored.
  * Files without blocks become schedules whose units are the largest share of the vector that all messages are multiples
- * of (or 1/2^16 of it where that is too small, with a warning). The schedule's claims are not verified. */
+ * of (or 1/2^16 of it if that is too small, with a warning). The schedule's claims are not verified. */
 TRV_API int trv_schedule_read(const char *path, trv_schedule_file_t *file,
                               void (*warn)(void *context, const char *sentence), void *context);
 
-/* Writes a schedule for a vector of `vector_bytes` in that format, one message a line, with the links of the network that
- * it was made for (NULL: none). TRV_ERR_INVALID where a message lacks one of its sides or their units differ;
+/* Writes a schedule for a vector of `vector_bytes` in that format, one message a line, with the links of its network
+ * (NULL: none). TRV_ERR_INVALID if a message lacks its send or its receive, or if their units differ;
  * TRV_ERR_UNSUPPORTED above 2^26 messages. */
 TRV_API int trv_schedule_write(const trv_schedule_t *schedule, const trv_network_t *network, uint64_t vector_bytes,
                                int (*progress)(void *context, double fraction), void *context, FILE *out);
@@ -87,10 +88,10 @@ typedef enum trv_format {
     TRV_FORMAT_MSCCLPP /* an execution plan as JSON, for MSCCL++ */
 } trv_format_t;
 
-/* Writes a schedule as a program. A GOAL program is for a vector of `vector_bytes`, and calculates for `alpha_ns`, rounded
- * to whole ns, where a rank enters a step in which it sends or receives; with 0 the operations of a step require those of
- * the step before. The others serve vectors of all sizes, and have no times. TRV_ERR_UNSUPPORTED, before anything is
- * written, where the schedule does not fit into the format's limits. */
+/* Writes a schedule as a program. A GOAL program is for a vector of `vector_bytes`, and has a calculation of
+ * `alpha_ns`, rounded to whole ns, at the beginning of every step in which a rank sends or receives; with 0 the
+ * operations of a step require those of the previous step. The other formats are valid for all sizes, and have no
+ * times. TRV_ERR_UNSUPPORTED, before anything is written, if the schedule exceeds the format's limits. */
 TRV_API int trv_export(const trv_schedule_t *schedule, trv_format_t format, uint64_t vector_bytes, double alpha_ns,
                        int (*progress)(void *context, double fraction), void *context, FILE *out);
 

@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { browser, goTo, runTests, savedFrom, settled, shot, text, tool, wordsOf } from './page.mjs';
 
 await runTests({
-  async 'wrong input: the tool’s own sentences'() {
+  async 'invalid input: the error messages of the tool'() {
     const page = await browser.open('');
     await settled(page);
     const sentence = (...words) => spawnSync(tool, words, { encoding: 'utf8' }).stderr.trim().replace(/^trivance \w+: /, '');
@@ -96,7 +96,7 @@ await runTests({
     assert.equal(await text(page, '#command'), "trivance plan '--schedule=saved again.json'");
   },
 
-  async 'addresses that anybody may have written'() {
+  async 'hostile addresses'() {
     const page = await browser.open('');
     await settled(page);
     page.on('dialog', dialog => { browser.complaints.push(`dialog: ${dialog.message()}`); void dialog.dismiss(); });

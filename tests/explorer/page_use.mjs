@@ -49,7 +49,7 @@ await runTests({
     assert.equal(await text(page, '#rank-title'), 'The network');
   },
 
-  async 'the last question’s answer is shown; what is left behind stops; back goes back'() {
+  async 'only the latest answer is shown; obsolete work stops; the Back button'() {
     const page = await browser.open('#torus=9&algorithm=trivance-l');
     await settled(page);
     await page.evaluate(() => { // a slow request, quick ones, and a slider that is dragged for a long time

@@ -55,7 +55,7 @@ await runTests({
     assert.match(await text(page, '#command'), /--bandwidth=100Gb\/s --alpha=10us --link-latency=500ns --message-overhead=500ns --delivery=tail/);
   },
 
-  async 'numbers: the page shows what the command says that it stands for'() {
+  async 'numbers: the page shows the output of its command'() {
     const page = await browser.open('#view=time&torus=3x4&most=64K&chart=trivance,planned,ring-x,swing&bandwidth=200000000000');
     await page.waitForFunction(() => document.getElementById('chart').dataset.done, null, { timeout: 60000 });
     const rows = JSON.parse(inShell(`${await text(page, '#command')} --format=json`)); // without the nonexistent name
@@ -87,7 +87,7 @@ await runTests({
     await shot(page, 'time');
   },
 
-  async 'why: the table, and a runner-up looked at'() {
+  async 'why: the table, and a runner-up shown as a schedule'() {
     const page = await browser.open('#view=why&torus=8&bytes=64K', { axe: true });
     await page.waitForSelector('#reasons .chosen', { timeout: 60000 });
     const rows = JSON.parse(spawnSync(tool, ['plan', '8', '--bytes=64K', '--why', '--format=json'], { encoding: 'utf8' }).stdout);
