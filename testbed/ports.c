@@ -60,10 +60,10 @@ static void write_routes(FILE *out, const trv_torus_t *torus, int node)
     for (int to = 0; to < torus->ranks; to++) {
         if (to == node)
             continue;
-        const int usual = tn_port(torus, node, to);
-        write_route(out, node, address_of(to, -1), 32 - TB_PORTS_SHIFT, usual);
+        const int default_port = tn_port(torus, node, to);
+        write_route(out, node, address_of(to, -1), 32 - TB_PORTS_SHIFT, default_port);
         for (int port = 0; port < 2 * torus->dims; port++)
-            if (tn_port_for(torus, node, to, port) != usual)
+            if (tn_port_for(torus, node, to, port) != default_port)
                 write_route(out, node, address_of(to, port), 32, tn_port_for(torus, node, to, port));
     }
 }

@@ -135,9 +135,9 @@ int trv_testbed_ping_pong(const tb_probe_t *probe, int from, int to, uint32_t by
 {
     const int one = 1;
     double begin_ns = trv_now_ns();
-    for (int way = 0; way < 2; way++) {
-        struct pollfd wait = {.fd = probe->socket[way ? from : to], .events = POLLIN};
-        int code = send_one(probe, way ? to : from, way ? from : to, bytes);
+    for (int turn = 0; turn < 2; turn++) {
+        struct pollfd wait = {.fd = probe->socket[turn ? from : to], .events = POLLIN};
+        int code = send_one(probe, turn ? to : from, turn ? from : to, bytes);
         if (code == TRV_OK)
             code = receive(&wait, &one, 1, timeout_ns);
         if (code < 0)

@@ -332,7 +332,7 @@ static int make(const tb_network_t *network, const char *emulator, int lock)
 }
 
 /* The number of nodes of the testbed that was made last; 0 if there is none. */
-static int nodes_there(void)
+static int count_nodes(void)
 {
     int nodes = 0;
     FILE *file = fopen(TB_NODES, "re");
@@ -444,7 +444,7 @@ int trv_testbed_up(const tb_network_t *network, const char *emulator)
         code = begin(&change);
     if (code < 0)
         return code;
-    code = nodes_there() ? trv_fail(TRV_ERR_STATE, "a testbed is up already; `trivance testbed down` removes it")
+    code = count_nodes() ? trv_fail(TRV_ERR_STATE, "a testbed is up already; `trivance testbed down` removes it")
                          : check_names(&network->torus);
     if (code == TRV_OK)
         code = create_or_roll_back(network, emulator, change.lock);
@@ -460,10 +460,10 @@ int trv_testbed_down(int *nodes)
         code = begin(&change);
     if (code < 0)
         return code;
-    int there = nodes_there();
+    int existing = count_nodes();
     if (nodes)
-        *nodes = there;
-    code = remove_testbed(there);
+        *nodes = existing;
+    code = remove_testbed(existing);
     end(&change);
     return code;
 }

@@ -144,29 +144,29 @@ static bool accept(reader_t *reader, const char *text)
 }
 
 /* Fails because the next token violates the format. */
-static int unexpected(const reader_t *reader, const char *wanted)
+static int unexpected(const reader_t *reader, const char *expected)
 {
     const token_t *token = &reader->token;
     if (token->kind == NEWLINE || token->kind == END)
-        return fail_at(reader, token->line, "%s is missing at the end of the %s", wanted,
+        return fail_at(reader, token->line, "%s is missing at the end of the %s", expected,
                        token->kind == END ? "file" : "line");
     int length = token->length > 40 ? 40 : (int)token->length;
     bool printable = token->start[0] > ' ' && token->start[0] < 127;
-    return fail_at(reader, token->line, "expected %s, not '%.*s'", wanted, printable ? length : 1,
+    return fail_at(reader, token->line, "expected %s, not '%.*s'", expected, printable ? length : 1,
                    printable ? token->start : "?");
 }
 
-static int expect(reader_t *reader, const char *text, const char *wanted)
+static int expect(reader_t *reader, const char *text, const char *expected)
 {
-    return accept(reader, text) ? TRV_OK : unexpected(reader, wanted);
+    return accept(reader, text) ? TRV_OK : unexpected(reader, expected);
 }
 
-static int number(reader_t *reader, const char *wanted, uint64_t max, uint64_t *value)
+static int number(reader_t *reader, const char *expected, uint64_t max, uint64_t *value)
 {
     if (reader->token.kind != NUMBER)
-        return unexpected(reader, wanted);
+        return unexpected(reader, expected);
     if (reader->token.number > max)
-        return fail_at(reader, reader->token.line, "%s can be at most %llu", wanted, (unsigned long long)max);
+        return fail_at(reader, reader->token.line, "%s can be at most %llu", expected, (unsigned long long)max);
     *value = reader->token.number;
     advance(reader);
     return TRV_OK;

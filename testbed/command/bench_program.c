@@ -87,7 +87,7 @@ static int by_time(const void *a, const void *b)
     return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
-static cli_bench_times_t sum_up(run_t *run, int runs)
+static cli_bench_times_t summarize(run_t *run, int runs)
 {
     qsort(run, (size_t)runs, sizeof *run, by_time);
     const run_t *median = &run[runs / 2];
@@ -110,7 +110,7 @@ int cli_bench_run_program(const char *command, cli_bench_job_t *job, const char 
     }
     cli_bench_progress_job_end(progress);
     for (int i = 0; i < 2 && code == CLI_OK; i++)
-        job->times[i] = sum_up(run[i], job->rounds);
+        job->times[i] = summarize(run[i], job->rounds);
     job->faithful = job->faithful && job->lateness_job_p99_ns <= trv_testbed_lateness_limit_ns(&job->network);
     return code;
 }
@@ -119,7 +119,7 @@ int cli_bench_run_program(const char *command, cli_bench_job_t *job, const char 
 
 static double gain(const cli_bench_job_t *job) { return job->times[0].median_ns / job->times[1].median_ns; }
 
-static void print_row(cli_table_t *table, const cli_bench_times_t *times, const char *title, double gained)
+static void print_row(cli_table_t *table, const cli_bench_times_t *times, const char *title, double ratio)
 {
     cli_cell_text(table, title);
     cli_cell_real(table, times->median_ns / 1e9, 3);
@@ -130,7 +130,7 @@ static void print_row(cli_table_t *table, const cli_bench_times_t *times, const 
         cli_cell_none(table);
     else
         cli_cell_int(table, times->calls);
-    cli_cell_real(table, gained, 2);
+    cli_cell_real(table, ratio, 2);
     cli_row_end(table);
 }
 

@@ -13,12 +13,12 @@ int tn_port(const trv_torus_t *torus, int node, int destination)
 {
     for (int d = 0; d < torus->dims; d++) {
         int size = torus->size[d];
-        int ahead = trv_torus_coordinate(torus, destination, d) - trv_torus_coordinate(torus, node, d);
-        if (ahead && trv_torus_is_line(torus, d))
-            return trv_port(d, ahead > 0 ? 1 : -1);
-        ahead += ahead < 0 ? size : 0;
-        if (ahead)
-            return trv_port(d, 2 * ahead <= size ? 1 : -1);
+        int displacement = trv_torus_coordinate(torus, destination, d) - trv_torus_coordinate(torus, node, d);
+        if (displacement && trv_torus_is_line(torus, d))
+            return trv_port(d, displacement > 0 ? 1 : -1);
+        displacement += displacement < 0 ? size : 0;
+        if (displacement)
+            return trv_port(d, 2 * displacement <= size ? 1 : -1);
     }
     return 0;
 }
@@ -28,8 +28,8 @@ int tn_port_for(const trv_torus_t *torus, int node, int destination, int arrives
     const int port = tn_port(torus, node, destination), d = trv_port_dimension(port), size = torus->size[d];
     if (arrives < 0 || trv_port_dimension(arrives) != d || trv_torus_is_line(torus, d))
         return port;
-    const int apart = trv_torus_coordinate(torus, destination, d) - trv_torus_coordinate(torus, node, d);
-    return 2 * abs(apart) == size ? trv_port(d, -trv_port_sign(arrives)) : port;
+    const int displacement = trv_torus_coordinate(torus, destination, d) - trv_torus_coordinate(torus, node, d);
+    return 2 * abs(displacement) == size ? trv_port(d, -trv_port_sign(arrives)) : port;
 }
 
 int tn_neighbour(const trv_torus_t *torus, int node, int port)
@@ -55,7 +55,7 @@ static bool is_cut(const tn_net_t *net, int node, int destination, int port)
     return false;
 }
 
-static int find_way(const tn_net_t *net, int node, int destination)
+static int find_route_port(const tn_net_t *net, int node, int destination)
 {
     const int port = tn_port(&net->torus, node, destination), d = trv_port_dimension(port);
     const int back = trv_port(d, -trv_port_sign(port));
@@ -74,8 +74,8 @@ void tn_route(tn_net_t *net)
     net->cut = cut;
     for (int from = 0; from < ranks; from++)
         for (int to = 0; to < ranks; to++) {
-            const int port = cut ? find_way(net, from, to) : tn_port(&net->torus, from, to);
-            net->way[(size_t)from * (size_t)ranks + (size_t)to] = (unsigned char)port;
+            const int port = cut ? find_route_port(net, from, to) : tn_port(&net->torus, from, to);
+            net->route_port[(size_t)from * (size_t)ranks + (size_t)to] = (unsigned char)port;
         }
 }
 
@@ -84,8 +84,8 @@ int tn_net_create(tn_net_t *net, const trv_torus_t *torus, double bandwidth_bps,
     const size_t ranks = (size_t)torus->ranks;
     *net = (tn_net_t){.torus = *torus, .ports = 2 * torus->dims, .bandwidth_bps = bandwidth_bps};
     net->link = calloc(ranks * (size_t)net->ports, sizeof *net->link);
-    net->way = malloc(ranks * ranks);
-    if (!net->link || !net->way) {
+    net->route_port = malloc(ranks * ranks);
+    if (!net->link || !net->route_port) {
         tn_net_destroy(net);
         return trv_fail_memory();
     }
@@ -114,7 +114,7 @@ void tn_net_destroy(tn_net_t *net)
     free(net->card[0]);
     free(net->card[1]);
     free(net->link);
-    free(net->way);
+    free(net->route_port);
     free(net->heap);
     *net = (tn_net_t){0};
 }
@@ -142,16 +142,16 @@ static void cross(tn_link_t *link, tn_packet_t *packet)
     packet->due_ns = link->head_ns;
 }
 
-bool tn_is_there(const tn_packet_t *packet)
+bool tn_has_arrived(const tn_packet_t *packet)
 {
     return packet->node == packet->destination && packet->leaves < 0 && packet->through;
 }
 
-static int way_of(const tn_net_t *net, const tn_packet_t *packet)
+static int next_port(const tn_net_t *net, const tn_packet_t *packet)
 {
     return packet->arrives >= 0 && !net->cut
                ? tn_port_for(&net->torus, packet->node, packet->destination, packet->arrives)
-               : net->way[(size_t)packet->node * (size_t)net->torus.ranks + (size_t)packet->destination];
+               : net->route_port[(size_t)packet->node * (size_t)net->torus.ranks + (size_t)packet->destination];
 }
 
 bool tn_forward(tn_net_t *net, tn_packet_t *packet)
@@ -161,7 +161,7 @@ bool tn_forward(tn_net_t *net, tn_packet_t *packet)
         cross(&net->card[1][first + packet->leaves], packet);
         packet->leaves = -1;
     } else if (packet->node != packet->destination) {
-        const int port = way_of(net, packet);
+        const int port = next_port(net, packet);
         tn_link_t *link = &net->link[first + port];
         if (link->down) {
             link->count.dropped++;

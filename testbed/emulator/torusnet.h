@@ -60,13 +60,13 @@ typedef struct tn_link {
 
 typedef struct tn_net {
     trv_torus_t torus;
-    int ports;            /* per node: 2 per dimension */
-    tn_link_t *link;      /* node * ports + port */
-    tn_link_t *card[2];   /* with ports: arriving, leaving, each node * ports + port; else NULL */
-    double bandwidth_bps; /* at the start */
-    bool cut;             /* the routes avoid links that were down at the last tn_route */
-    unsigned char *way;   /* node * ranks + destination: the port to leave by */
-    tn_packet_t **heap;   /* by due_ns and order */
+    int ports;                 /* per node: 2 per dimension */
+    tn_link_t *link;           /* node * ports + port */
+    tn_link_t *card[2];        /* with ports: arriving, leaving, each node * ports + port; else NULL */
+    double bandwidth_bps;      /* at the start */
+    bool cut;                  /* the routes avoid links that were down at the last tn_route */
+    unsigned char *route_port; /* node * ranks + destination: the port to leave by */
+    tn_packet_t **heap;        /* by due_ns and order */
     size_t heap_size, heap_capacity;
     tn_packet_t *pool;
     uint64_t entered, delivered, misaddressed;
@@ -102,7 +102,7 @@ void tn_route(tn_net_t *net);
  * the timer again. Returns false if the link is cut; the caller then frees the packet. */
 bool tn_forward(tn_net_t *net, tn_packet_t *packet);
 /* Whether all of the packet, its tail included, is at its destination at packet->due_ns. */
-bool tn_is_there(const tn_packet_t *packet);
+bool tn_has_arrived(const tn_packet_t *packet);
 
 void tn_count_lateness(tn_net_t *net, int64_t late_ns);
 /* The lateness that the fraction `share` (0 … 1) of all deliveries did not exceed. */

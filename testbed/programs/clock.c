@@ -25,7 +25,7 @@
 
 static double begin_ns, allreduce_ns;
 static long calls;
-static bool told;
+static bool recorded;
 static _Thread_local int depth;
 
 /* ---- MPI_Init: of nested calls the one that returns last is the outermost ---------------------------------------- */
@@ -102,9 +102,9 @@ static void tell(void)
     char line[128];
     double end_ns = trv_now_ns();
     const char *path = getenv(TB_TIMES_VARIABLE);
-    int file = path && !told ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1;
+    int file = path && !recorded ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1;
     int length = snprintf(line, sizeof line, "%.0f %.0f %.0f %ld\n", begin_ns, end_ns, allreduce_ns, calls);
-    told = true;
+    recorded = true;
     if (file < 0)
         return;
     if (write(file, line, (size_t)length) != length)

@@ -104,9 +104,9 @@ static void run_due(emulator_t *emulator)
     stay_awake(&emulator->awake, emulator->active_ns && now_ns - emulator->active_ns < AWAKE_NS);
     for (tn_packet_t *packet; (packet = tn_timer_first(net)) && packet->due_ns <= now_ns;) {
         tn_timer_take(net);
-        if (!tn_is_there(packet) && tn_forward(net, packet))
+        if (!tn_has_arrived(packet) && tn_forward(net, packet))
             continue;
-        if (tn_is_there(packet))
+        if (tn_has_arrived(packet))
             tn_tun_write(net, emulator->device, packet);
         tn_packet_put(net, packet);
     }

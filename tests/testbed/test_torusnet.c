@@ -47,7 +47,7 @@ static int64_t run(tn_net_t *net, int *delivered)
     int64_t last_ns = 0;
     *delivered = 0;
     for (tn_packet_t *packet; (packet = tn_timer_take(net));)
-        if (tn_is_there(packet)) {
+        if (tn_has_arrived(packet)) {
             assert_true(packet->due_ns >= last_ns);
             last_ns = packet->due_ns;
             ++*delivered;
@@ -73,7 +73,7 @@ static void test_routes(void **state)
                 for (int port; from != to && (port = trv_route_next(&route, &at)) >= 0;) {
                     assert_int_equal(at, node);
                     assert_true(tn_has_link(&net.torus, node, port));
-                    assert_int_equal(net.way[node * net.torus.ranks + to], port);
+                    assert_int_equal(net.route_port[node * net.torus.ranks + to], port);
                     node = tn_neighbour(&net.torus, node, port);
                 }
                 assert_int_equal(node, to);
