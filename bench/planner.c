@@ -51,7 +51,7 @@ typedef struct {
     double ratio;
     uint64_t bytes;
     double bandwidth_bps, alpha_ns;
-    char plan[TRV_ALGORITHM_NAME_MAX], other[TRV_ALGORITHM_NAME_MAX];
+    char choice[TRV_ALGORITHM_NAME_MAX], other[TRV_ALGORITHM_NAME_MAX];
 } worst_t;
 
 typedef struct {
@@ -119,24 +119,24 @@ static double best_named(const job_t *job, const trv_simulate_options_t *network
 }
 
 static void update_worst(worst_t *worst, double ratio, uint64_t bytes, const trv_simulate_options_t *network,
-                         const char *plan, const char *other)
+                         const char *choice, const char *other)
 {
     if (ratio <= worst->ratio)
         return;
     *worst = (worst_t){ratio, bytes, network->bandwidth_bps, network->alpha_ns, "", ""};
-    snprintf(worst->plan, sizeof worst->plan, "%s", plan);
+    snprintf(worst->choice, sizeof worst->choice, "%s", choice);
     snprintf(worst->other, sizeof worst->other, "%s", other);
 }
 
-/* The fastest of the plans on this network. */
-static int best_planned(const trv_torus_t *torus, const trv_simulate_options_t *network, uint64_t bytes,
-                        const trv_planner_choice_t *plan, int plans, double *best_ns)
+/* The fastest of the choices on this network. */
+static int best_choice(const trv_torus_t *torus, const trv_simulate_options_t *network, uint64_t bytes,
+                       const trv_planner_choice_t *choice, int choices, double *best_ns)
 {
     int best = 0;
     *best_ns = INFINITY;
-    for (int i = 0; i < plans; i++) {
+    for (int i = 0; i < choices; i++) {
         double bound_ns;
-        trv_simulator_t *simulator = read_algorithm(torus, plan[i].algorithm);
+        trv_simulator_t *simulator = read_algorithm(torus, choice[i].algorithm);
         check(trv_simulate_bound_ns(simulator, network, bytes, &bound_ns));
         double time_ns = bound_ns < *best_ns ? simulated(simulator, network, bytes) : INFINITY;
         trv_simulator_destroy(simulator);
@@ -152,23 +152,23 @@ static int best_planned(const trv_torus_t *torus, const trv_simulate_options_t *
 
 static void compare_fifo(job_t *job, trv_planner_t *planner, const trv_simulate_options_t *network, uint64_t bytes)
 {
-    trv_planner_choice_t plan;
+    trv_planner_choice_t choice;
     const char *name = "";
-    check(trv_planner_rank(planner, bytes, 1, &plan));
+    check(trv_planner_rank(planner, bytes, 1, &choice));
     double named_ns = best_named(job, network, bytes, &name);
     job->result.fifo_points++;
-    job->result.fifo_log += log(plan.time_ns / named_ns);
-    update_worst(&job->result.fifo, plan.time_ns / named_ns, bytes, network, plan.algorithm, name);
+    job->result.fifo_log += log(choice.time_ns / named_ns);
+    update_worst(&job->result.fifo, choice.time_ns / named_ns, bytes, network, choice.algorithm, name);
 }
 
 static void compare_paper(job_t *job, trv_planner_t *planner, const trv_simulate_options_t *network, uint64_t bytes)
 {
-    trv_planner_choice_t plan, l, b;
-    check(trv_planner_rank(planner, bytes, 1, &plan));
+    trv_planner_choice_t choice, l, b;
+    check(trv_planner_rank(planner, bytes, 1, &choice));
     check(trv_planner_time(planner, bytes, "trivance-l", &l));
     check(trv_planner_time(planner, bytes, "trivance-b", &b));
-    double gain = (l.time_ns < b.time_ns ? l.time_ns : b.time_ns) / plan.time_ns;
-    update_worst(&job->result.gain, gain, bytes, network, plan.algorithm, l.time_ns < b.time_ns ? "L" : "B");
+    double gain = (l.time_ns < b.time_ns ? l.time_ns : b.time_ns) / choice.time_ns;
+    update_worst(&job->result.gain, gain, bytes, network, choice.algorithm, l.time_ns < b.time_ns ? "L" : "B");
     if (bytes >= middle_min && bytes <= middle_max) {
         job->result.log_gain += log(gain);
         job->result.gains++;
@@ -177,14 +177,14 @@ static void compare_paper(job_t *job, trv_planner_t *planner, const trv_simulate
 
 static void compare_dateline(job_t *job, trv_planner_t *planner, const trv_simulate_options_t *network, uint64_t bytes)
 {
-    trv_planner_choice_t plan;
+    trv_planner_choice_t choice;
     const char *name = "";
-    check(trv_planner_rank(planner, bytes, 1, &plan));
-    double plan_ns, named_ns = best_named(job, network, bytes, &name);
-    best_planned(&job->torus, network, bytes, &plan, 1, &plan_ns);
+    check(trv_planner_rank(planner, bytes, 1, &choice));
+    double choice_ns, named_ns = best_named(job, network, bytes, &name);
+    best_choice(&job->torus, network, bytes, &choice, 1, &choice_ns);
     job->result.dateline_points++;
-    job->result.dateline_log += log(plan_ns / named_ns);
-    update_worst(&job->result.dateline, plan_ns / named_ns, bytes, network, plan.algorithm, name);
+    job->result.dateline_log += log(choice_ns / named_ns);
+    update_worst(&job->result.dateline, choice_ns / named_ns, bytes, network, choice.algorithm, name);
 }
 
 static void compare_all(job_t *job, const trv_simulate_options_t *network, int factor,
@@ -234,10 +234,10 @@ static void run_job(job_t *job)
 static double time_cold(const trv_torus_t *torus, const trv_simulate_options_t *network, uint64_t bytes)
 {
     trv_planner_t *planner;
-    trv_planner_choice_t plan;
+    trv_planner_choice_t choice;
     const double begin_ms = 1e-6 * trv_now_ns();
     check(trv_planner_create(&planner, torus, TRV_ALLREDUCE, 0, network, NULL));
-    check(trv_planner_rank(planner, bytes, 1, &plan));
+    check(trv_planner_rank(planner, bytes, 1, &choice));
     const double cold_ms = 1e-6 * trv_now_ns() - begin_ms;
     trv_planner_destroy(planner);
     return cold_ms;
@@ -250,11 +250,11 @@ static void time_choice(job_t *job)
     trv_simulate_options_t fifo = dateline;
     fifo.model = TRV_FIFO;
     for (uint64_t bytes = bytes_min; bytes <= bytes_max; bytes *= 2) {
-        trv_planner_choice_t plan;
+        trv_planner_choice_t choice;
         job->result.cold_ms = fmax(job->result.cold_ms, time_cold(&job->torus, &fifo, bytes));
-        check(trv_planner_best(&job->torus, TRV_ALLREDUCE, 0, bytes, &fifo, NULL, &plan));
+        check(trv_planner_best(&job->torus, TRV_ALLREDUCE, 0, bytes, &fifo, NULL, &choice));
         const double begin_ms = 1e-6 * trv_now_ns();
-        check(trv_planner_best(&job->torus, TRV_ALLREDUCE, 0, bytes, &fifo, NULL, &plan));
+        check(trv_planner_best(&job->torus, TRV_ALLREDUCE, 0, bytes, &fifo, NULL, &choice));
         job->result.warm_ms = fmax(job->result.warm_ms, 1e-6 * trv_now_ns() - begin_ms);
     }
     for (uint64_t bytes = bytes_min; bytes <= bytes_max; bytes *= 64)
@@ -297,14 +297,14 @@ static void print_where(const worst_t *worst)
 {
     char bytes[MEASURE_BYTES_TEXT_MAX];
     printf("  %8s, %4.0f Gb/s, alpha %.1f us: %s, %s\n", measure_bytes(worst->bytes, bytes), worst->bandwidth_bps / 1e9,
-           worst->alpha_ns / 1e3, worst->plan, worst->other);
+           worst->alpha_ns / 1e3, worst->choice, worst->other);
 }
 
 static int print_ratios(const char *title, double goal, bool dateline)
 {
     int missed = 0;
     printf("\n%s: time of the plan / best of all named algorithms, at most %.3f.\n\n%-9s %6s  %6s  %6s  %-4s  %s\n",
-           title, goal, "torus", "points", "mean", "worst", "kept", "where; plan, best named");
+           title, goal, "torus", "points", "mean", "worst", "met", "where; plan, best named");
     for (int i = CASES - 1; i >= 0; i--) {
         const result_t *r = &jobs[i].result;
         const worst_t *worst = dateline ? &r->dateline : &r->fifo;
@@ -328,7 +328,7 @@ static int print_gains(void)
     printf("\nGain over the better of Trivance L and B, 800 Gb/s, alpha 1.5 us, powers of two: best point (at least "
            "%.2f) and\ngeometric mean over 32 KiB to 8 MiB (at least %.2f) where goals are set.\n\n"
            "%-9s %6s  %6s  %-4s  %s\n",
-           best_goal, mean_goal, "torus", "best", "mean", "kept", "where; plan, better of L and B");
+           best_goal, mean_goal, "torus", "best", "mean", "met", "where; plan, better of L and B");
     for (int i = CASES - 1; i >= 0; i--) {
         const result_t *r = &jobs[i].result;
         const double mean = exp(r->log_gain / r->gains);
@@ -347,7 +347,7 @@ static int print_times(void)
         "\nTime of a choice, the slowest of all sizes: cold at most %.0f ms, warm at most %.0f ms with one queue per "
         "link;\nwith two channels the best few are simulated on the whole torus.\n\n"
         "%-9s %8s  %8s  %4s  %16s\n",
-        cold_goal_ms, warm_goal_ms, "torus", "cold ms", "warm ms", "kept", "two channels, ms");
+        cold_goal_ms, warm_goal_ms, "torus", "cold ms", "warm ms", "met", "two channels, ms");
     for (int i = CASES - 1; i >= 0; i--) {
         const result_t *r = &jobs[i].result;
         const char *reached = measure_mark(r->cold_ms <= cold_goal_ms && r->warm_ms <= warm_goal_ms, &missed);

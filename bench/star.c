@@ -19,8 +19,8 @@
 
 #include "measure.h"
 
-#define PLANS_MAX 256
-#define SIZES_MAX 16
+#define CHOICES_MAX 256
+#define SIZES_MAX   16
 
 static const uint64_t bytes_min = 32, small_max = 8 << 10, middle_max = 8 << 20, full_max = 128 << 20;
 
@@ -93,17 +93,18 @@ static bool print_gain(int number, uint64_t bytes_max)
     check(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, 0, &network, NULL));
     printf("%-9s", cases[number].torus);
     for (uint64_t bytes = bytes_min; bytes <= bytes_max; bytes *= 4) {
-        trv_planner_choice_t plan;
-        check(trv_planner_rank(planner, bytes, 1, &plan));
+        trv_planner_choice_t choice;
+        check(trv_planner_rank(planner, bytes, 1, &choice));
         double goal = bytes == bytes_min    ? cases[number].smallest
                       : bytes <= small_max  ? cases[number].small
                       : bytes <= middle_max ? cases[number].middle
                                             : 0;
-        double gain = trivance_ns(&torus, &network, bytes) / time_of(&torus, plan.algorithm, &network, bytes, INFINITY);
+        double gain = trivance_ns(&torus, &network, bytes) /
+                      time_of(&torus, choice.algorithm, &network, bytes, INFINITY);
         reached = reached && gain >= goal;
         printf(" %7.3fx", gain);
         fflush(stdout);
-        snprintf(chosen[sizes++], sizeof chosen[0], "%s", plan.algorithm);
+        snprintf(chosen[sizes++], sizeof chosen[0], "%s", choice.algorithm);
     }
     printf("%s\n         ", cases[number].smallest == 0 ? "" : reached ? "  yes" : "  NO");
     for (int i = 0; i < sizes; i++)
@@ -120,7 +121,7 @@ static int print_gains(uint64_t bytes_max)
         "alpha 1.5 us.\n\ntorus    ");
     for (uint64_t bytes = bytes_min; bytes <= bytes_max; bytes *= 4)
         print_size(bytes);
-    printf("  kept\n");
+    printf("  met\n");
     for (int i = 0; i < MEASURE_COUNT(cases); i++)
         missed += !print_gain(i, bytes_max);
     return missed;
@@ -131,13 +132,13 @@ static int print_gains(uint64_t bytes_max)
 /* The ratio of the time of the best plan without stars to that of the best plan. */
 static double gain_of_stars(trv_planner_t *planner, uint64_t bytes)
 {
-    static trv_planner_choice_t plan[PLANS_MAX];
-    for (int capacity = 16; capacity <= PLANS_MAX; capacity *= 4) {
-        int plans = trv_planner_rank(planner, bytes, capacity, plan);
-        check(plans);
-        for (int i = 0; i < plans; i++)
-            if (strncmp(plan[i].algorithm, "star", 4) != 0)
-                return plan[i].time_ns / plan[0].time_ns;
+    static trv_planner_choice_t choice[CHOICES_MAX];
+    for (int capacity = 16; capacity <= CHOICES_MAX; capacity *= 4) {
+        int choices = trv_planner_rank(planner, bytes, capacity, choice);
+        check(choices);
+        for (int i = 0; i < choices; i++)
+            if (strncmp(choice[i].algorithm, "star", 4) != 0)
+                return choice[i].time_ns / choice[0].time_ns;
     }
     return NAN;
 }
