@@ -77,15 +77,17 @@ TRV_API int trv_schedule_full_name_on(const trv_network_t *network, const char *
 
 /* ---- Any set of nodes ------------------------------------------------------------------------------------------ */
 
-/* A job's nodes need not be a box. Its schedules are then those of a line or ring with one rank per node, embedded
- * along the nodes in some order; every message takes the machine's route between two of them. */
+/* The ranks of a schedule are mapped to a job's nodes in some order; every message takes the machine's route between two
+ * nodes. Any set of nodes has the schedules of a line or ring with one rank per node. A box (every combination of some
+ * coordinates of each dimension) also has those of its own torus or mesh. */
 typedef enum trv_order {
-    TRV_ORDER_SNAKE, /* row by row, every other row backwards: neighbours are near, for algorithms with few peers */
-    TRV_ORDER_THIRDS /* thirds across the longest side, each divided again: for algorithms that divide the line into
-                        thirds */
+    TRV_ORDER_SNAKE,  /* row by row, every other row backwards: neighbours are near, for algorithms with few peers */
+    TRV_ORDER_THIRDS, /* thirds across the longest side, each divided again: for algorithms that divide the line into
+                         thirds */
+    TRV_ORDER_ROWS    /* row-major, the last dimension fastest: for schedules of the torus or mesh that a box forms */
 } trv_order_t;
 
-/* "snake", "thirds" */
+/* "snake", "thirds", "rows" */
 TRV_API const char *trv_order_name(trv_order_t order);
 
 /* Reorders `node`, which has different nodes of the torus or mesh. In a dimension that wraps around, the order begins

@@ -14,7 +14,12 @@ typedef struct place {
     int node, at[TRV_DIMS_MAX];
 } place_t;
 
-const char *trv_order_name(trv_order_t order) { return order == TRV_ORDER_SNAKE ? "snake" : "thirds"; }
+const char *trv_order_name(trv_order_t order)
+{
+    static const char *const name[] =
+        {[TRV_ORDER_SNAKE] = "snake", [TRV_ORDER_THIRDS] = "thirds", [TRV_ORDER_ROWS] = "rows"};
+    return name[order];
+}
 
 /* ---- The origin of a set ----------------------------------------------------------------------------------------- */
 
@@ -153,6 +158,8 @@ int trv_order_nodes(const trv_torus_t *torus, trv_order_t order, int nodes, int 
     }
     if (!rc && order == TRV_ORDER_THIRDS)
         divide(place, nodes);
+    if (!rc && order == TRV_ORDER_ROWS)
+        qsort(place, (size_t)nodes, sizeof *place, by_rows);
     for (int i = 0; i < nodes && !rc; i++)
         node[i] = place[i].node;
     free(place);

@@ -66,7 +66,7 @@ static void test_rows(void **state)
     tool_t tool = tool_run("plan 4x4 --nodes 0-1,4-5 --bytes 32 --format=csv", NULL);
     assert_int_equal(tool.code, 0);
     assert_non_null(strstr(tool.out, ",slower,nodes\n"));
-    assert_non_null(strstr(tool.out, ",1.0,0 1 5 4\n"));
+    assert_non_null(strstr(tool.out, ",rows,1,2208.4,1500.0,708.4,0.0,1.0,0 1 4 5\n"));
     assert_null(strstr(tool.out, "us,"));
     tool_clear(&tool);
     tool = tool_run("plan 4x4 --nodes 5,6", NULL);
@@ -102,7 +102,7 @@ static void test_bad_lists(void **state)
     };
     (void)state;
     /* The middle node of the line sends little, but others send along half of it; simulating this took minutes. */
-    expect("plan 30000 --nodes 0-29999", 2, "30000 nodes of 30000 are too many to simulate");
+    expect("plan 30000 --nodes 0-29997,29999", 2, "29999 nodes of 30000 are too many to simulate");
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         expect(bad[i][0], 2, bad[i][1]);
 }

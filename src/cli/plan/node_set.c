@@ -110,7 +110,10 @@ static int print_plans(const nodes_t *nodes, FILE *out)
     for (int i = 0; i < nodes->plans && !rc; i++) {
         const trv_planner_node_choice_t *plan = &nodes->plan[i];
         cli_cell_text(&table, plan->choice.algorithm);
-        cli_cell_text(&table, plan->torus.lines ? "line" : "ring");
+        char torus[TRV_TORUS_TEXT_MAX];
+        cli_cell_text(&table, plan->torus.dims > 1 ? trv_torus_format(&plan->torus, torus, sizeof torus)
+                              : plan->torus.lines  ? "line"
+                                                   : "ring");
         cli_cell_text(&table, trv_order_name(plan->order));
         cli_cell_int(&table, plan->choice.steps);
         add_time(&table, plan->choice.time_ns);
