@@ -71,7 +71,8 @@ static void boxes_are_found(void **state)
 static void other_sets_are_not(void **state)
 {
     const trv_torus_t machine = torus_of("4x4");
-    const int corner[] = {0, 1, 4}, diagonal[] = {0, 5, 10, 15}, gap[] = {0, 2, 8, 10}; /* opposite in both dimensions */
+    const int corner[] = {0, 1, 4}, diagonal[] = {0, 5, 10, 15},
+              gap[] = {0, 2, 8, 10}; /* opposite in both dimensions */
     trv_box_t box;
     (void)state;
     assert_int_equal(trv_box_find(&box, &machine, COUNT(corner), corner), 0);
