@@ -90,7 +90,7 @@ static double time_embedded(const trv_network_t *machine, const trv_planner_node
     trv_simulation_t result;
     assert_non_null(ordered);
     memcpy(ordered, node, (size_t)nodes * sizeof *ordered);
-    assert_int_equal(trv_order_nodes(&machine->torus, choice->order, nodes, ordered), TRV_OK);
+    assert_int_equal(trv_order_nodes(machine, choice->order, nodes, ordered), TRV_OK);
     assert_int_equal(trv_schedule_create(&schedule, &choice->torus, choice->choice.algorithm, TRV_ALLREDUCE), TRV_OK);
     assert_int_equal(trv_schedule_embed(&embedded, schedule, machine, ordered), TRV_OK);
     assert_int_equal(trv_simulator_create(&simulator, embedded), TRV_OK);

@@ -10,6 +10,7 @@
 
 enum { LINKS_MAX = 256, LINE_MAX = 243, CUT_SETS = 1000, CUT_SETS_QUICK = 80 };
 
+#define trv_order_nodes(on, ...) trv_order_nodes(&(trv_network_t){TRV_NETWORK, .torus = *(on)}, __VA_ARGS__)
 static trv_torus_t torus_of(const char *text)
 {
     trv_torus_t torus;

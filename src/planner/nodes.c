@@ -27,6 +27,7 @@
 #include "planner/timing.h"
 #include "schedule/collective.h"
 #include "simulate/simulator.h"
+#include "torus/reach.h"
 #include "torus/torus.h"
 
 #define PROSPECTS_MAX 64
@@ -207,11 +208,16 @@ static int find_prospects(question_t *question, const trv_planner_constraints_t 
 /* The work of a step in which no node of the machine sends. Placing a schedule on the machine takes the same work. */
 static double idle_work(const question_t *question) { return IDLE_STEP * question->machine->ranks; }
 
+static trv_network_t machine_network(const question_t *question)
+{
+    return (trv_network_t){TRV_NETWORK, .torus = *question->machine, .slow_links = question->network.slow_links,
+                           .slow_link = question->network.slow_link, .routes = question->network.routes};
+}
+
 static int place(const question_t *question, const trv_torus_t *torus, const char *name, trv_schedule_t **placed)
 {
     trv_schedule_t *schedule;
-    const trv_network_t network = {TRV_NETWORK, .torus = *question->machine, .slow_links = question->network.slow_links,
-                                   .slow_link = question->network.slow_link, .routes = question->network.routes};
+    const trv_network_t network = machine_network(question);
     *placed = NULL;
     int rc = trv_schedule_create(&schedule, torus, name, question->collective);
     return rc ? rc : trv_schedule_embed(placed, schedule, &network, question->node);
@@ -338,13 +344,14 @@ static int begin(question_t *question, const trv_torus_t *machine, int nodes, co
 
 static int try_orders(question_t *question)
 {
+    const trv_network_t network = machine_network(question);
     int rc = TRV_OK, *given = question->node, *ordered[TRV_ORDER_ROWS + 1] = {NULL};
     for (int order = 0; order <= TRV_ORDER_ROWS && !rc; order++) {
         ordered[order] = malloc((size_t)question->nodes * sizeof **ordered);
         if (!ordered[order])
             rc = trv_fail_memory();
         else
-            rc = trv_order_nodes(question->machine, (trv_order_t)order, question->nodes,
+            rc = trv_order_nodes(&network, (trv_order_t)order, question->nodes,
                                  memcpy(ordered[order], given, (size_t)question->nodes * sizeof **ordered));
     }
     for (int i = 0; i < question->prospects && !rc; i++)
@@ -366,7 +373,16 @@ static int try_orders(question_t *question)
 static int refuse(const question_t *question)
 {
     char text[TRV_TORUS_TEXT_MAX];
+    const trv_network_t network = machine_network(question);
+    int other;
     trv_torus_format(question->machine, text, sizeof text);
+    const int divided = *question->refusal ? trv_network_divided(&network, question->node[0], &other) : 0;
+    if (divided < 0)
+        return divided;
+    for (int i = 0; divided && i < question->nodes; i++)
+        if (question->node[i] == other)
+            return trv_fail(TRV_ERR_UNSUPPORTED, "the cut links of %s leave no route between the nodes %d and %d", text,
+                            question->node[0], other);
     if (*question->refusal)
         return trv_fail(TRV_ERR_UNSUPPORTED, "none of the schedules that were tried serves the %d nodes of %s: %s",
                         question->nodes, text, question->refusal);
@@ -394,8 +410,10 @@ int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *node, tr
     question->capacity = capacity;
     question->plan = plan;
     int rc = begin(question, machine, nodes, node, network);
-    if (!rc)
-        rc = trv_order_nodes(machine, TRV_ORDER_SNAKE, nodes, question->node);
+    if (!rc) {
+        const trv_network_t on = machine_network(question);
+        rc = trv_order_nodes(&on, TRV_ORDER_SNAKE, nodes, question->node);
+    }
     if (!rc)
         rc = find_prospects(question, constraints);
     if (!rc)

@@ -138,7 +138,7 @@ static int find_box(placed_t *placed, const trv_torus_t *machine)
     if (!ordered)
         return trv_fail_memory();
     memcpy(ordered, placed->node, bytes);
-    rc = trv_order_nodes(machine, TRV_ORDER_ROWS, torus->ranks, ordered);
+    rc = trv_order_nodes(&(trv_network_t){TRV_NETWORK, .torus = *machine}, TRV_ORDER_ROWS, torus->ranks, ordered);
     placed->in_box = !rc && memcmp(ordered, placed->node, bytes) == 0;
     free(ordered);
     return rc;
@@ -198,9 +198,9 @@ int trv_schedule_embed(trv_schedule_t **out, trv_schedule_t *schedule, const trv
     if (!rc)
         rc = keep_cuts(placed, network);
     if (!rc)
-        rc = trv_rows_create(&s->rows, network, INFINITY);
+        rc = trv_rows_create_any(&s->rows, network);
     if (!rc && network->routes == TRV_ROUTES_FIXED)
-        rc = trv_rows_create(&s->ways, network, INFINITY);
+        rc = trv_rows_create_any(&s->ways, network);
     if (!rc && schedule->weight)
         rc = trv_schedule_weigh(s, schedule->weight);
     if (rc) {

@@ -80,6 +80,19 @@ static void test_rows(void **state)
     tool_clear(&tool);
 }
 
+/* A mesh of which a link is cut has no schedules for its rows, but is planned along its nodes, if it is connected. */
+static void test_divided_rows(void **state)
+{
+    (void)state;
+    expect("plan 8mx8m --cut 0:+0 --bytes 64K", 0, "line   snake");
+    expect("plan 8mx8m --nodes 0-63 --cut 0:+0 --bytes 64K", 0, "line   snake");
+    expect("plan 4mx4m --cut 3:+0", 0, "chosen");
+    expect("plan 4mx4m --cut 0:+0 --cut 0:+1", 2, "the cut links of 4mx4m leave no route between the nodes 0 and 1");
+    expect("plan 9 --cut=0:+0 --cut=4:+0", 2, "the cut links of 9 leave no route between the nodes 0 and 1");
+    expect("plan 8mx8m --cut 0:+0 -a line-l", 2, "splits the row of rank 0");
+    expect("plan 8mx8m --cut 0:+0 --why", 2, "splits the row of rank 0");
+}
+
 static void test_bad_lists(void **state)
 {
     static const char *const bad[][2] = {
@@ -110,6 +123,7 @@ static void test_bad_lists(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans), cmocka_unit_test(test_map),
-                                       cmocka_unit_test(test_rows), cmocka_unit_test(test_bad_lists)};
+                                       cmocka_unit_test(test_rows), cmocka_unit_test(test_bad_lists),
+                                       cmocka_unit_test(test_divided_rows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
