@@ -36,7 +36,7 @@ int trv_testbed_up(const tb_network_t *network, const char *emulator);
  * is another path. */
 int trv_testbed_prepare_job(const tb_network_t *network);
 
-/* TRV_ERR_ARGUMENT if cut links split a row in two: packets between its parts are lost, so a job on all nodes would
+/* TRV_ERR_UNSUPPORTED if cut links split a row in two: packets between its parts are lost, so a job on all nodes would
  * wait for ever. */
 int trv_testbed_check_rows(const tb_network_t *network);
 

@@ -370,7 +370,7 @@ static int take_change(void *context, int key)
 static void warn_of_parts(const char *command)
 {
     tb_status_t now;
-    if (trv_testbed_status(&now) == TRV_OK && trv_testbed_check_rows(&now.network) == TRV_ERR_ARGUMENT)
+    if (trv_testbed_status(&now) == TRV_OK && trv_testbed_check_rows(&now.network) == TRV_ERR_UNSUPPORTED)
         cli_warn(command, "no job can start on all nodes now: %s", trv_last_error());
 }
 
