@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "torus/rows.h"
-
 enum { LINKS_MAX = 256, LINE_MAX = 243, CUT_SETS = 1000, CUT_SETS_QUICK = 80 };
 
 #define trv_order_nodes(on, ...) trv_order_nodes(&(trv_network_t){TRV_NETWORK, .torus = *(on)}, __VA_ARGS__)
