@@ -22,7 +22,7 @@ echo "2. Simulated times on a 3x3 torus, fastest first, with their ratio to the 
 "$trivance" simulate 3x3 --algorithm all,planned --bytes 1K,64K,4M --ranking | sed '1,3d'
 
 echo
-echo "3. An unmodified MPI program under the drop-in library, which logs the algorithm that executes a call, and the reason."
+echo "3. An unmodified MPI program with the drop-in library, which logs each decision and its reason."
 quietly "$trivance" run --torus 3x3 --debug info -- mpirun.openmpi -n 9 "$build/examples/conjugate_gradient.openmpi"
 sed -n '/^trivance: comm 1 .*allreduce/{p;q}' "$log" | fold -s -w 100 | sed 's/ *$//'
 
