@@ -349,8 +349,9 @@ class Network:
 
     def _key(self) -> Tuple[Any, ...]:
         plain = L.SimulateOptions.from_buffer_copy(self._options)
+        slow = tuple((one.rank, one.factor) for one in plain.slow_rank[:plain.slow_ranks])
         plain.slow_rank = plain.slow_link = None
-        return self.torus, self.links, self.nodes, tuple((self.options["slow_ranks"] or {}).items()), bytes(plain)
+        return self.torus, self.links, self.nodes, slow, bytes(plain)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Network) and self._key() == other._key()

@@ -365,8 +365,8 @@ class Schedule(L.Handle):
         net = self.network if network is None else as_network(network)
         if net.torus != self.torus:
             raise L.ArgumentError(f"the schedule is for {self.torus} and the network is {net.torus}; give a network of "
-                                  f"{self.torus}, for example network.replace({str(self.torus)!r}), or make the schedule for "
-                                  f"{net.torus}")
+                                  f"{self.torus}, or make the schedule for this network, for example "
+                                  "network.plan('1MiB').schedule()")
         return net
 
     def verify(self, network: Optional[Union[Network, TorusLike]] = None, method: str = "auto",
