@@ -52,11 +52,11 @@ static void print_network(const char *title, const char *torus, const trv_slow_l
     const trv_hockney_t times = {options.bandwidth_bps, options.alpha_ns + 2 * options.host_latency_ns + router_ns,
                                  options.link_latency_ns + router_ns};
     for (int s = 0; s < MEASURE_COUNT(sizes); s++) {
-        trv_planned_t plan;
+        trv_planner_choice_t plan;
         trv_limit_t limit;
         char bytes[MEASURE_BYTES_TEXT_MAX];
-        check(trv_planner_best(&network.torus, TRV_ALLREDUCE, sizes[s], &options, NULL, &plan));
-        check(trv_limit_find(&network, &times, TRV_ALLREDUCE, sizes[s], options.packet_bytes, &limit));
+        check(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, sizes[s], &options, NULL, &plan));
+        check(trv_limit_find(&network, &times, TRV_ALLREDUCE, 0, sizes[s], options.packet_bytes, &limit));
         printf("%-25s %8s %12.3f %12.3f %7.3f  %s%s\n", s ? "" : title, measure_bytes(sizes[s], bytes),
                plan.time_ns / 1e3, limit.time_ns / 1e3, plan.time_ns / limit.time_ns, plan.algorithm,
                plan.modelled ? " (by its model)" : "");

@@ -130,7 +130,7 @@ static void take_worst(worst_t *worst, double ratio, uint64_t bytes, const trv_s
 
 /* The fastest of the plans on this network. */
 static int best_planned(const trv_torus_t *torus, const trv_simulate_options_t *network, uint64_t bytes,
-                        const trv_planned_t *plan, int plans, double *best_ns)
+                        const trv_planner_choice_t *plan, int plans, double *best_ns)
 {
     int best = 0;
     *best_ns = INFINITY;
@@ -152,7 +152,7 @@ static int best_planned(const trv_torus_t *torus, const trv_simulate_options_t *
 
 static void compare_fifo(job_t *job, trv_planner_t *planner, const trv_simulate_options_t *network, uint64_t bytes)
 {
-    trv_planned_t plan;
+    trv_planner_choice_t plan;
     const char *name = "";
     check(trv_planner_rank(planner, bytes, 1, &plan));
     double named_ns = best_named(job, network, bytes, &name);
@@ -163,7 +163,7 @@ static void compare_fifo(job_t *job, trv_planner_t *planner, const trv_simulate_
 
 static void compare_paper(job_t *job, trv_planner_t *planner, const trv_simulate_options_t *network, uint64_t bytes)
 {
-    trv_planned_t plan, l, b;
+    trv_planner_choice_t plan, l, b;
     check(trv_planner_rank(planner, bytes, 1, &plan));
     check(trv_planner_time(planner, bytes, "trivance-l", &l));
     check(trv_planner_time(planner, bytes, "trivance-b", &b));
@@ -177,7 +177,7 @@ static void compare_paper(job_t *job, trv_planner_t *planner, const trv_simulate
 
 static void compare_dateline(job_t *job, trv_planner_t *planner, const trv_simulate_options_t *network, uint64_t bytes)
 {
-    trv_planned_t plan;
+    trv_planner_choice_t plan;
     const char *name = "";
     check(trv_planner_rank(planner, bytes, 1, &plan));
     double plan_ns, named_ns = best_named(job, network, bytes, &name);
@@ -191,7 +191,7 @@ static void compare_all(job_t *job, const trv_simulate_options_t *network, int f
                         void (*compare)(job_t *, trv_planner_t *, const trv_simulate_options_t *, uint64_t))
 {
     trv_planner_t *planner;
-    check(trv_planner_create(&planner, &job->torus, TRV_ALLREDUCE, network, NULL));
+    check(trv_planner_create(&planner, &job->torus, TRV_ALLREDUCE, 0, network, NULL));
     for (uint64_t bytes = bytes_min; bytes <= bytes_max; bytes *= (uint64_t)factor)
         compare(job, planner, network, bytes);
     trv_planner_destroy(planner);
@@ -234,9 +234,9 @@ static void run_job(job_t *job)
 static double time_cold(const trv_torus_t *torus, const trv_simulate_options_t *network, uint64_t bytes)
 {
     trv_planner_t *planner;
-    trv_planned_t plan;
+    trv_planner_choice_t plan;
     const double begin_ms = 1e-6 * trv_now_ns();
-    check(trv_planner_create(&planner, torus, TRV_ALLREDUCE, network, NULL));
+    check(trv_planner_create(&planner, torus, TRV_ALLREDUCE, 0, network, NULL));
     check(trv_planner_rank(planner, bytes, 1, &plan));
     const double cold_ms = 1e-6 * trv_now_ns() - begin_ms;
     trv_planner_destroy(planner);
@@ -250,11 +250,11 @@ static void time_choice(job_t *job)
     trv_simulate_options_t fifo = dateline;
     fifo.model = TRV_FIFO;
     for (uint64_t bytes = bytes_min; bytes <= bytes_max; bytes *= 2) {
-        trv_planned_t plan;
+        trv_planner_choice_t plan;
         job->result.cold_ms = fmax(job->result.cold_ms, time_cold(&job->torus, &fifo, bytes));
-        check(trv_planner_best(&job->torus, TRV_ALLREDUCE, bytes, &fifo, NULL, &plan));
+        check(trv_planner_best(&job->torus, TRV_ALLREDUCE, 0, bytes, &fifo, NULL, &plan));
         const double begin_ms = 1e-6 * trv_now_ns();
-        check(trv_planner_best(&job->torus, TRV_ALLREDUCE, bytes, &fifo, NULL, &plan));
+        check(trv_planner_best(&job->torus, TRV_ALLREDUCE, 0, bytes, &fifo, NULL, &plan));
         job->result.warm_ms = fmax(job->result.warm_ms, 1e-6 * trv_now_ns() - begin_ms);
     }
     for (uint64_t bytes = bytes_min; bytes <= bytes_max; bytes *= 64)

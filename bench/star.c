@@ -90,10 +90,10 @@ static bool print_gain(int number, uint64_t most)
     bool kept = true;
     int sizes = 0;
     check(trv_torus_parse(cases[number].torus, &torus));
-    check(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, &network, NULL));
+    check(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, 0, &network, NULL));
     printf("%-9s", cases[number].torus);
     for (uint64_t bytes = bytes_min; bytes <= most; bytes *= 4) {
-        trv_planned_t plan;
+        trv_planner_choice_t plan;
         check(trv_planner_rank(planner, bytes, 1, &plan));
         double wanted = bytes == bytes_min    ? cases[number].least
                         : bytes <= small_max  ? cases[number].small
@@ -131,7 +131,7 @@ static int print_gains(uint64_t most)
 /* The ratio of the time of the best plan without stars to that of the best plan. */
 static double gain_of_stars(trv_planner_t *planner, uint64_t bytes)
 {
-    static trv_planned_t plan[PLANS_MAX];
+    static trv_planner_choice_t plan[PLANS_MAX];
     for (int capacity = 16; capacity <= PLANS_MAX; capacity *= 4) {
         int plans = trv_planner_rank(planner, bytes, capacity, plan);
         check(plans);
@@ -152,7 +152,7 @@ static void print_sensitivity(const char *text)
         network.model = TRV_FIFO;
         network.alpha_ns = settings[s].alpha_us * 1e3;
         network.message_overhead_ns = settings[s].overhead_us * 1e3;
-        check(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, &network, NULL));
+        check(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, 0, &network, NULL));
         printf("%-9s %4.1f us  %6.1f us", text, settings[s].alpha_us, settings[s].overhead_us);
         for (uint64_t bytes = bytes_min; bytes <= middle_max; bytes *= 4)
             printf(" %7.3fx", gain_of_stars(planner, bytes));

@@ -71,12 +71,12 @@ static void write_topology(FILE *out, const trv_network_t *network)
     free(topology.host);
 }
 
-/* Writes a rules file without rules in which no dimension is narrow: only links limit the bandwidth, not the interface
+/* Writes a rules file without rules in which no dimension has a shared path: only links limit the bandwidth, not the interface
  * of a node. */
 static void write_paths(FILE *out, const trv_network_t *network)
 {
     char torus[TRV_TORUS_TEXT_MAX];
-    fprintf(out, "{\"rule_file_version\": 1,\n \"paths\": {\"torus\": \"%s\", \"narrow\": [",
+    fprintf(out, "{\"rule_file_version\": 1,\n \"paths\": {\"torus\": \"%s\", \"shared_paths\": [",
             trv_torus_format(&network->torus, torus, sizeof torus));
     for (int d = 0; d < network->torus.dims; d++)
         fprintf(out, "%sfalse", d ? ", " : "");

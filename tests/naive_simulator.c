@@ -5,7 +5,7 @@
  * queue per channel and takes the next packet when it is free. All events are in one heap. Events with the same time
  * are ordered by kind, so that all arrivals are queued before any server starts a packet.
  */
-#include "naive_narrow.h"
+#include "naive_shared_paths.h"
 #include "naive_simulator.h"
 
 #include <math.h>

@@ -110,8 +110,9 @@ static world_t make(const trv_schedule_t *schedule, size_t count, size_t chunk_b
                                          .element_size = 4,
                                          .reduce = faulty_reduce,
                                          .reduce_context = &faulty[r]};
-        const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .chunk_bytes = chunk_bytes, .scratch_take = faulty_take,
-                                            .scratch_give = faulty_give, .scratch_context = &faulty[r]};
+        const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .chunk_bytes = chunk_bytes,
+                                            .scratch_allocate = faulty_take, .scratch_free = faulty_give,
+                                            .scratch_context = &faulty[r]};
         memset(&faulty[r], 0, sizeof faulty[r]);
         faulty[r].kind = kind;
         faulty[r].left = r == rank ? after : ALWAYS;

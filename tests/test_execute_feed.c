@@ -52,13 +52,13 @@ static void feed(world_t *world, int r, bool in_place, fed_t *fed, size_t limit)
     for (size_t i = fed->there; i < to; i++)
         input_of(world, r, in_place)[i] = value(r, i);
     fed->there = to > fed->there ? to : fed->there;
-    trv_plan_feed(world->plan[r], fed->there);
+    trv_plan_input_ready(world->plan[r], fed->there);
 }
 
 /* Checks that elements reported as final are correct and do not change. */
 static void look(world_t *world, int r, fed_t *fed, const float *right)
 {
-    size_t ready = trv_plan_ready(world->plan[r]);
+    size_t ready = trv_plan_output_ready(world->plan[r]);
     const float *mine = right + (size_t)r * world->count;
     assert_true(ready >= fed->ready && ready <= world->count && ready <= fed->there);
     for (size_t i = fed->ready; i < ready; i++)
@@ -81,8 +81,8 @@ static void run_fed(world_t *world, unsigned slow, bool in_place, const float *r
         for (size_t i = 0; !is_slow && i < world->count; i++)
             input[i] = value(r, i);
         fed[r].there = is_slow ? 0 : world->count;
-        assert_int_equal((is_slow ? trv_plan_start_fed : trv_plan_start_count)(world->plan[r], world->count, input,
-                                                                               world->output[r]),
+        assert_int_equal((is_slow ? trv_plan_start_streamed : trv_plan_start_count)(world->plan[r], world->count, input,
+                                                                                    world->output[r]),
                          0);
     }
     for (long turn = 0; left > 0; turn++) {
@@ -146,19 +146,19 @@ static void comes_as_fed(void **state)
     world_t world = world_make(schedule, 16 * 256, &elements, &options);
     world_fill(&world, false);
     for (int r = 0; r < 4; r++)
-        assert_int_equal(trv_plan_start_fed(world.plan[r], world.count, world.input[r], world.output[r]), 0);
+        assert_int_equal(trv_plan_start_streamed(world.plan[r], world.count, world.input[r], world.output[r]), 0);
     for (int half = 0; half < 2; half++) {
         size_t there = half ? world.count : world.count / 2 + 5;
         for (int r = 0; r < 4; r++)
-            trv_plan_feed(world.plan[r], there);
+            trv_plan_input_ready(world.plan[r], there);
         for (int turn = 0; turn < 1000; turn++)
             for (int r = 0; r < 4; r++)
                 assert_true(trv_plan_test(world.plan[r]) >= 0);
         for (int r = 0; r < 4; r++) {
             assert_int_equal(trv_plan_test(world.plan[r]), half);
-            assert_int_equal(trv_plan_ready(world.plan[r]), half ? world.count : world.count / 2);
+            assert_int_equal(trv_plan_output_ready(world.plan[r]), half ? world.count : world.count / 2);
         }
-        trv_plan_feed(world.plan[0], 1); /* a smaller count does not withdraw input */
+        trv_plan_input_ready(world.plan[0], 1); /* a smaller count does not withdraw input */
     }
     world_check(&world, false, NULL);
     world_destroy(&world);
@@ -176,12 +176,13 @@ static void for_all_reduce_only(void **state)
         trv_schedule_t *schedule;
         assert_int_equal(trv_schedule_create(&schedule, &torus, "ring", others[c]), 0);
         world_t world = world_make(schedule, 8, &elements, NULL);
-        assert_int_equal(trv_plan_start_fed(world.plan[0], 8, world.input[0], world.output[0]), TRV_ERR_UNSUPPORTED);
-        assert_int_equal(trv_plan_ready(world.plan[0]), 0);
+        assert_int_equal(trv_plan_start_streamed(world.plan[0], 8, world.input[0], world.output[0]),
+                         TRV_ERR_UNSUPPORTED);
+        assert_int_equal(trv_plan_output_ready(world.plan[0]), 0);
         world_destroy(&world);
         trv_schedule_destroy(schedule);
     }
-    assert_int_equal(trv_plan_start_fed(NULL, 8, NULL, NULL), TRV_ERR_ARGUMENT);
+    assert_int_equal(trv_plan_start_streamed(NULL, 8, NULL, NULL), TRV_ERR_ARGUMENT);
 }
 
 int main(void)

@@ -249,7 +249,7 @@ static void bad_names_are_refused(void **state)
         if (!strstr(trv_last_error(), cases[i].sentence))
             fail_msg("%s: %s", cases[i].name, trv_last_error());
     }
-    char name[TRV_SPELLED_MAX + 1] = "hybrid:"; /* as long as it may be, and one more */
+    char name[TRV_FULL_NAME_MAX + 1] = "hybrid:"; /* as long as it may be, and one more */
     memset(name + 7, '1', sizeof name - 8);
     assert_int_equal(trv_schedule_create(&schedule, &torus, name, TRV_ALLREDUCE), TRV_ERR_ARGUMENT);
     assert_non_null(strstr(trv_last_error(), "is too long"));

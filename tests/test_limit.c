@@ -35,7 +35,7 @@ static void expect(const char *torus, const trv_slow_link_t *link, int links, tr
     const trv_network_t network = network_of(torus, link, links);
     const double startup_ns = (steps > 0 ? 1000 : 0) + way_ns, steps_ns = steps * 1000 + way_ns;
     trv_limit_t limit;
-    assert_int_equal(trv_limit_find(&network, &times, collective, 7200, 0, &limit), TRV_OK);
+    assert_int_equal(trv_limit_find(&network, &times, collective, 0, 7200, 0, &limit), TRV_OK);
     assert_float_equal(limit.steps_ns, steps_ns, 1e-6);
     assert_float_equal(limit.startup_ns, startup_ns, 1e-6);
     assert_float_equal(limit.sets_ns, sets_ns, 1e-6);
@@ -77,7 +77,40 @@ static void bad_links(void **state)
     (void)state;
     for (int i = 0; i < COUNT(bad); i++) {
         const trv_network_t network = network_of("9", &bad[i], 1);
-        assert_int_equal(trv_limit_find(&network, &times, TRV_ALLREDUCE, 1, 0, &limit), TRV_ERR_ARGUMENT);
+        assert_int_equal(trv_limit_find(&network, &times, TRV_ALLREDUCE, 0, 1, 0, &limit), TRV_ERR_ARGUMENT);
+    }
+}
+
+/* Every function that takes a collective and a root accepts root 0 only, and no number that is not a collective. */
+static void bad_roots(void **state)
+{
+    const trv_network_t ring = network_of("9", NULL, 0);
+    const trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+    const int node[] = {0, 1};
+    trv_limit_t limit;
+    trv_schedule_t *schedule;
+    trv_planner_t *planner;
+    trv_planner_choice_t choice;
+    trv_planner_node_choice_t node_choice;
+    char name[TRV_FULL_NAME_MAX];
+    double time_ns;
+    bool is_bound;
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        const trv_collective_t collective = (trv_collective_t)(i == 2 ? 99 : 0);
+        const int root = i == 0 ? 1 : i == 1 ? -1 : 0;
+        const int code[] = {
+            trv_limit_find(&ring, &times, collective, root, 1, 0, &limit),
+            trv_schedule_create_on(&schedule, &ring, "trivance-l", collective, root),
+            trv_schedule_full_name_on(&ring, "trivance-l", collective, root, name, sizeof name),
+            trv_planner_best(&ring.torus, collective, root, 1, &options, NULL, &choice),
+            trv_planner_create(&planner, &ring.torus, collective, root, &options, NULL),
+            trv_planner_nodes(&ring.torus, 2, node, collective, root, 1, &options, NULL, 1, &node_choice),
+            trv_planner_nodes_time(&ring.torus, 2, node, collective, root, 1, &options, "ring", &time_ns, &is_bound),
+        };
+        for (int f = 0; f < COUNT(code); f++)
+            assert_int_equal(code[f], TRV_ERR_ARGUMENT);
+        assert_non_null(strstr(trv_last_error(), i == 2 ? "no collective 99" : "AllReduce has no root"));
     }
 }
 
@@ -111,7 +144,7 @@ static void nothing_beats_it(void **state)
             if (!exhaustive() && vector > 64 << 10 && i % 4 != 0)
                 continue;
             trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
-            trv_planned_t plan;
+            trv_planner_choice_t plan;
             trv_limit_t limit;
             options.model = TRV_FIFO;
             options.delivery = b % 2 ? TRV_DELIVERY_TAIL : TRV_DELIVERY_HEAD;
@@ -119,8 +152,8 @@ static void nothing_beats_it(void **state)
             options.slow_link = cases[i].link;
             const uint64_t unpaid = b % 2 ? 0 : options.packet_bytes;
             const trv_hockney_t paper = {options.bandwidth_bps, options.alpha_ns + 300, 200};
-            assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, vector, &options, NULL, &plan), TRV_OK);
-            assert_int_equal(trv_limit_find(&network, &paper, TRV_ALLREDUCE, vector, unpaid, &limit), TRV_OK);
+            assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, vector, &options, NULL, &plan), TRV_OK);
+            assert_int_equal(trv_limit_find(&network, &paper, TRV_ALLREDUCE, 0, vector, unpaid, &limit), TRV_OK);
             if (plan.time_ns < limit.time_ns)
                 fail_msg("%s of %llu bytes: %s takes %.1f ns, the limit is %.1f", cases[i].torus,
                          (unsigned long long)vector, plan.algorithm, plan.time_ns, limit.time_ns);
@@ -132,6 +165,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_hand),
         cmocka_unit_test(bad_links),
+        cmocka_unit_test(bad_roots),
         cmocka_unit_test(nothing_beats_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@ static trv_torus_t torus_of(const char *text)
 static trv_schedule_t *make_on(const trv_network_t *network, const char *name, trv_collective_t collective)
 {
     trv_schedule_t *schedule;
-    if (trv_schedule_create_on(&schedule, network, name, collective))
+    if (trv_schedule_create_on(&schedule, network, name, collective, 0))
         fail_msg("%s: %s", name, trv_last_error());
     return schedule;
 }
@@ -171,7 +171,7 @@ static void test_links_are_busy(void **state)
 }
 
 /* Streams that begin in a short side have more chunks, up to a maximum: along a long line they share a message. */
-static void test_narrow(void **state)
+static void test_shared_paths(void **state)
 {
     trv_step_t step = TRV_STEP_INIT;
     int most = 0;
@@ -278,8 +278,8 @@ static void test_bad_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_line),     cmocka_unit_test(test_meshes),    cmocka_unit_test(test_cuts),
-        cmocka_unit_test(test_links_are_busy), cmocka_unit_test(test_narrow),    cmocka_unit_test(test_data),
+        cmocka_unit_test(test_every_line),     cmocka_unit_test(test_meshes),       cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_links_are_busy), cmocka_unit_test(test_shared_paths), cmocka_unit_test(test_data),
         cmocka_unit_test(test_long_vectors),   cmocka_unit_test(test_bad_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

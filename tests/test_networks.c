@@ -55,7 +55,7 @@ static trv_schedule_t *verify_on(const trv_network_t *network, const char *name,
     trv_verdict_t verdict = {TRV_VERDICT};
     snprintf(what, sizeof what, "%s on %s with %d slow links, %s", name,
              trv_torus_format(&network->torus, text, sizeof text), network->slow_links, collective_names[collective]);
-    if (trv_schedule_create_on(&schedule, network, name, collective))
+    if (trv_schedule_create_on(&schedule, network, name, collective, 0))
         fail_msg("%s: %s", what, trv_last_error());
     if (trv_verify(schedule, TRV_VERIFY_AUTO, &verdict, NULL, NULL) || !verdict.valid)
         fail_msg("%s: %s", what, verdict.fault);
@@ -235,8 +235,8 @@ static void leaves_slow_links_alone_if_told(void **state)
         assert_string_equal(trv_schedule_name(schedule), cases[i].name);
         trv_schedule_destroy(schedule);
     }
-    char text[TRV_SPELLED_MAX];
-    assert_int_equal(trv_schedule_spell(&network.torus, "hybrid:3@2", TRV_ALLREDUCE, text, sizeof text), TRV_OK);
+    char text[TRV_FULL_NAME_MAX];
+    assert_int_equal(trv_schedule_full_name(&network.torus, "hybrid:3@2", TRV_ALLREDUCE, text, sizeof text), TRV_OK);
     assert_string_equal(text, "hybrid:3/1:all:windows:interleaved@2");
 }
 
@@ -262,15 +262,15 @@ static void says_why_a_set_has_no_plan(void **state)
                         35, 36, 37, 38, 41, 42, 43, 45, 46, 47, 48, 50, 51, 52, 53, 55, 56, 57, 58, 59, 62};
     const trv_planner_constraints_t small = {TRV_PLANNER_CONSTRAINTS, .memory_bytes = 1};
     trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
-    trv_node_plan_t plan;
+    trv_planner_node_choice_t plan;
     (void)state;
-    assert_int_equal(trv_planner_nodes(&torus, 4, node, TRV_ALLREDUCE, 2, &network, &small, 1, &plan),
+    assert_int_equal(trv_planner_nodes(&torus, 4, node, TRV_ALLREDUCE, 0, 2, &network, &small, 1, &plan),
                      TRV_ERR_UNSUPPORTED);
     assert_non_null(strstr(trv_last_error(), "meets all constraints"));
     network.slow_links = 2;
     network.slow_link = cut;
     network.routes = TRV_ROUTES_FIXED;
-    assert_int_equal(trv_planner_nodes(&torus, sizeof node / sizeof *node, node, TRV_ALLREDUCE, 2, &network, NULL, 1,
+    assert_int_equal(trv_planner_nodes(&torus, sizeof node / sizeof *node, node, TRV_ALLREDUCE, 0, 2, &network, NULL, 1,
                                        &plan),
                      TRV_ERR_UNSUPPORTED);
     assert_non_null(strstr(trv_last_error(), "none of the schedules that were tried serves the 43 nodes of 8x8: "));
@@ -348,14 +348,14 @@ static void parts_on_a_set_of_nodes(void **state)
     static const int node[] = {22, 7, 17, 44, 15, 41, 21, 10, 18, 36};
     const trv_torus_t torus = torus_of("3x3x5");
     trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
-    trv_node_plan_t plan[64];
+    trv_planner_node_choice_t plan[64];
     (void)state;
     network.gamma_ns = 1;
-    const int plans = trv_planner_nodes(&torus, sizeof node / sizeof *node, node, TRV_ALLREDUCE, 0, &network, NULL, 64,
-                                        plan);
+    const int plans = trv_planner_nodes(&torus, sizeof node / sizeof *node, node, TRV_ALLREDUCE, 0, 0, &network, NULL,
+                                        64, plan);
     assert_true(plans > 8);
     for (int i = 0; i < plans; i++) {
-        const trv_planned_t *parts = &plan[i].plan;
+        const trv_planner_choice_t *parts = &plan[i].choice;
         assert_true(parts->alpha_ns >= 0 && parts->hops_ns >= 0 && parts->transmission_ns >= 0);
         assert_true(fabs(parts->alpha_ns + parts->hops_ns + parts->transmission_ns - parts->time_ns) < 0.001);
     }
@@ -367,72 +367,74 @@ static void plans_for_a_set_of_nodes(void **state)
     const trv_torus_t torus = torus_of("16x16");
     const trv_network_t machine = {TRV_NETWORK, .torus = torus};
     trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
-    trv_node_plan_t plan[64];
+    trv_planner_node_choice_t plan[64];
     int node[29], nodes = 0;
     (void)state;
     for (int n = 0; n < 41; n++)
         if (n < 10 || (n >= 16 && n < 26) || n >= 32)
             node[nodes++] = n;
     assert_int_equal(nodes, 29);
-    const int plans = trv_planner_nodes(&torus, nodes, node, TRV_ALLREDUCE, 32, &network, NULL, 64, plan);
+    const int plans = trv_planner_nodes(&torus, nodes, node, TRV_ALLREDUCE, 0, 32, &network, NULL, 64, plan);
     assert_true(plans > 8);
     double recdoub_ns = INFINITY;
     for (int i = 0; i < plans; i++) {
         assert_int_equal(plan[i].torus.ranks, nodes);
-        assert_true(i == 0 || plan[i].plan.time_ns >= plan[i - 1].plan.time_ns);
-        if (strcmp(plan[i].plan.algorithm, "recdoub-l") == 0)
-            recdoub_ns = fmin(recdoub_ns, plan[i].plan.time_ns);
+        assert_true(i == 0 || plan[i].choice.time_ns >= plan[i - 1].choice.time_ns);
+        if (strcmp(plan[i].choice.algorithm, "recdoub-l") == 0)
+            recdoub_ns = fmin(recdoub_ns, plan[i].choice.time_ns);
     }
     assert_false(isinf(recdoub_ns));
-    assert_true(plan[0].plan.time_ns < recdoub_ns / 1.25);
+    assert_true(plan[0].choice.time_ns < recdoub_ns / 1.25);
 
     trv_schedule_t *schedule, *placed;
     trv_simulator_t *simulator;
     trv_simulation_t result;
     network.model = TRV_FIFO;
     assert_int_equal(trv_order_nodes(&torus, plan[0].order, nodes, node), TRV_OK);
-    assert_int_equal(trv_schedule_create(&schedule, &plan[0].torus, plan[0].plan.algorithm, TRV_ALLREDUCE), TRV_OK);
-    assert_int_equal(trv_schedule_place(&placed, schedule, &machine, node), TRV_OK);
+    assert_int_equal(trv_schedule_create(&schedule, &plan[0].torus, plan[0].choice.algorithm, TRV_ALLREDUCE), TRV_OK);
+    assert_int_equal(trv_schedule_embed(&placed, schedule, &machine, node), TRV_OK);
     assert_int_equal(trv_simulator_create(&simulator, placed), TRV_OK);
     assert_int_equal(trv_simulate(simulator, &network, 32, &result), TRV_OK);
-    assert_true(fabs(result.time_ns - plan[0].plan.time_ns) < 0.001);
+    assert_true(fabs(result.time_ns - plan[0].choice.time_ns) < 0.001);
     trv_simulator_destroy(simulator);
     trv_schedule_destroy(placed);
 }
 
 /* An algorithm that ignores the network is slower on scattered ranks; of a large ring the bound by its steps is returned. */
+static int nodes_time(const trv_torus_t *torus, int nodes, const int *node, const trv_simulate_options_t *network,
+                      const char *algorithm, double *ns, bool *bound)
+{
+    return trv_planner_nodes_time(torus, nodes, node, TRV_ALLREDUCE, 0, 32, network, algorithm, ns, bound);
+}
+
 static void times_on_a_set_of_nodes(void **state)
 {
     const trv_torus_t torus = torus_of("32x32"), small = torus_of("3x3");
     const trv_slow_link_t cut[] = {{0, trv_port(0, 1), INFINITY}};
     trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
-    trv_node_plan_t plan;
+    trv_planner_node_choice_t plan;
     double ns, other_ns;
-    bool least;
+    bool bound;
     int node[1023];
     (void)state;
     for (int i = 0; i < 1023; i++)
         node[i] = i;
-    assert_int_equal(trv_planner_nodes_time(&torus, 8, node, TRV_ALLREDUCE, 32, &network, "recdoub-l", &ns, &least), 0);
-    assert_false(least);
+    assert_int_equal(nodes_time(&torus, 8, node, &network, "recdoub-l", &ns, &bound), 0);
+    assert_false(bound);
     node[1] = 500;
-    assert_int_equal(trv_planner_nodes_time(&torus, 8, node, TRV_ALLREDUCE, 32, &network, "recdoub-l", &other_ns,
-                                            &least),
-                     0);
+    assert_int_equal(nodes_time(&torus, 8, node, &network, "recdoub-l", &other_ns, &bound), 0);
     assert_true(other_ns > ns);
     node[1] = 1;
-    assert_int_equal(trv_planner_nodes_time(&torus, 1023, node, TRV_ALLREDUCE, 32, &network, "ring", &ns, &least), 0);
-    assert_true(least && fabs(ns - 2 * 1022 * network.alpha_ns) < 1);
-    assert_int_equal(trv_planner_nodes_time(&torus, 3, node, TRV_ALLREDUCE, 32, &network, "no", &ns, &least),
-                     TRV_ERR_ARGUMENT);
+    assert_int_equal(nodes_time(&torus, 1023, node, &network, "ring", &ns, &bound), 0);
+    assert_true(bound && fabs(ns - 2 * 1022 * network.alpha_ns) < 1);
+    assert_int_equal(nodes_time(&torus, 3, node, &network, "no", &ns, &bound), TRV_ERR_ARGUMENT);
 
     /* Nodes 0 and 3 of a column whose link between them is cut: the long way round has the same time. */
     const int pair[] = {0, 3};
-    assert_int_equal(trv_planner_nodes_time(&small, 2, pair, TRV_ALLREDUCE, 32, &network, "ring", &ns, &least), 0);
+    assert_int_equal(nodes_time(&small, 2, pair, &network, "ring", &ns, &bound), 0);
     network.slow_links = 1;
     network.slow_link = cut;
-    assert_int_equal(trv_planner_nodes_time(&small, 2, pair, TRV_ALLREDUCE, 32, &network, "ring", &other_ns, &least),
-                     0);
+    assert_int_equal(nodes_time(&small, 2, pair, &network, "ring", &other_ns, &bound), 0);
     assert_true(other_ns > ns);
 
     /* From 0 to 4 by a corner whose second link is cut, with fixed routes: the time without cuts is the lower bound. */
@@ -440,18 +442,16 @@ static void times_on_a_set_of_nodes(void **state)
     const trv_slow_link_t turn[] = {{3, trv_port(1, 1), INFINITY}};
     network.routes = TRV_ROUTES_FIXED;
     network.slow_links = 0;
-    assert_int_equal(trv_planner_nodes_time(&small, 2, corner, TRV_ALLREDUCE, 32, &network, "ring", &ns, &least), 0);
-    assert_false(least);
+    assert_int_equal(nodes_time(&small, 2, corner, &network, "ring", &ns, &bound), 0);
+    assert_false(bound);
     network.slow_links = 1;
     network.slow_link = turn;
-    assert_int_equal(trv_planner_nodes_time(&small, 2, corner, TRV_ALLREDUCE, 32, &network, "ring", &other_ns, &least),
-                     0);
-    assert_true(least && other_ns == ns); /* finite */
-
+    assert_int_equal(nodes_time(&small, 2, corner, &network, "ring", &other_ns, &bound), 0);
+    assert_true(bound && other_ns == ns); /* finite */
     /* The work is limited: on this machine a single step of all nodes exceeds the limit. */
     const trv_torus_t larger = torus_of("8192x8192");
     network.slow_links = 0;
-    assert_int_equal(trv_planner_nodes(&larger, 3, node, TRV_ALLREDUCE, 32, &network, NULL, 1, &plan),
+    assert_int_equal(trv_planner_nodes(&larger, 3, node, TRV_ALLREDUCE, 0, 32, &network, NULL, 1, &plan),
                      TRV_ERR_UNSUPPORTED);
     assert_non_null(strstr(trv_last_error(), "3 nodes of 8192x8192 are too many to simulate"));
 }
@@ -463,17 +463,17 @@ static void refuses_sets_that_are_none(void **state)
     const trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
     int twice[] = {1, 2, 1}, beyond[] = {16}, pair[] = {3, 3};
     trv_schedule_t *schedule, *placed;
-    trv_node_plan_t plan;
+    trv_planner_node_choice_t plan;
     (void)state;
     assert_int_equal(trv_order_nodes(&torus, TRV_ORDER_SNAKE, 3, twice), TRV_ERR_ARGUMENT);
     assert_non_null(strstr(trv_last_error(), "node 1 is listed twice"));
     assert_int_equal(trv_order_nodes(&torus, TRV_ORDER_THIRDS, 1, beyond), TRV_ERR_ARGUMENT);
     assert_int_equal(trv_order_nodes(&torus, TRV_ORDER_THIRDS, 0, beyond), TRV_ERR_ARGUMENT);
-    assert_int_equal(trv_planner_nodes(&torus, 3, twice, TRV_ALLREDUCE, 32, &network, NULL, 1, &plan),
+    assert_int_equal(trv_planner_nodes(&torus, 3, twice, TRV_ALLREDUCE, 0, 32, &network, NULL, 1, &plan),
                      TRV_ERR_ARGUMENT);
     const trv_torus_t two = torus_of("2");
     assert_int_equal(trv_schedule_create(&schedule, &two, "trivance-l", TRV_ALLREDUCE), TRV_OK);
-    assert_int_equal(trv_schedule_place(&placed, schedule, &machine, pair), TRV_ERR_ARGUMENT);
+    assert_int_equal(trv_schedule_embed(&placed, schedule, &machine, pair), TRV_ERR_ARGUMENT);
     assert_null(placed);
 }
 
@@ -483,7 +483,7 @@ static void refuse(const char *torus, const char *name, const trv_slow_link_t *l
 {
     trv_schedule_t *schedule;
     const trv_network_t network = {TRV_NETWORK, .torus = torus_of(torus), .slow_links = links, .slow_link = link};
-    assert_int_not_equal(trv_schedule_create_on(&schedule, &network, name, TRV_ALLREDUCE), TRV_OK);
+    assert_int_not_equal(trv_schedule_create_on(&schedule, &network, name, TRV_ALLREDUCE, 0), TRV_OK);
     assert_null(schedule);
     if (!strstr(trv_last_error(), words))
         fail_msg("'%s' does not say '%s'", trv_last_error(), words);

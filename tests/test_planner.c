@@ -26,12 +26,12 @@ static trv_torus_t torus_of(const char *text)
     return torus;
 }
 
-static trv_planned_t best(const char *torus_text, trv_collective_t collective, uint64_t bytes,
-                          const trv_planner_constraints_t *constraints)
+static trv_planner_choice_t best(const char *torus_text, trv_collective_t collective, uint64_t bytes,
+                                 const trv_planner_constraints_t *constraints)
 {
     trv_torus_t torus = torus_of(torus_text);
-    trv_planned_t plan;
-    if (trv_planner_best(&torus, collective, bytes, &paper, constraints, &plan))
+    trv_planner_choice_t plan;
+    if (trv_planner_best(&torus, collective, 0, bytes, &paper, constraints, &plan))
         fail_msg("%s, %llu bytes: %s", torus_text, (unsigned long long)bytes, trv_last_error());
     return plan;
 }
@@ -58,7 +58,7 @@ static void assert_never_slower(const char *text, trv_collective_t collective)
 {
     const trv_torus_t torus = torus_of(text);
     for (uint64_t bytes = 32; bytes <= 1 << 20; bytes *= 32) {
-        trv_planned_t plan = best(text, collective, bytes, NULL);
+        trv_planner_choice_t plan = best(text, collective, bytes, NULL);
         double time_ns = simulated(&torus, collective, plan.algorithm, bytes);
         if (plan.time_ns != time_ns)
             fail_msg("%s, %llu bytes, %s: %.6f ns, simulated %.6f ns", text, (unsigned long long)bytes, plan.algorithm,
@@ -95,7 +95,7 @@ static void test_overheads(void **state)
     paper.message_overhead_ns = 10000;
     for (size_t t = 0; t < sizeof torus / sizeof torus[0]; t++)
         assert_never_slower(torus[t], TRV_ALLREDUCE);
-    trv_planned_t plan = best("3x3x3", TRV_ALLREDUCE, 1 << 20, NULL);
+    trv_planner_choice_t plan = best("3x3x3", TRV_ALLREDUCE, 1 << 20, NULL);
     trv_torus_t cube = torus_of("3x3x3");
     assert_true(plan.time_ns <= simulated(&cube, TRV_ALLREDUCE, "star:l::1", 1 << 20));
     paper.message_overhead_ns = none_ns;
@@ -104,7 +104,7 @@ static void test_overheads(void **state)
 static void test_parts(void **state)
 {
     (void)state;
-    trv_planned_t plan = best("9x9", TRV_ALLREDUCE, 1 << 20, NULL), empty = best("9x9", TRV_ALLREDUCE, 1, NULL);
+    trv_planner_choice_t plan = best("9x9", TRV_ALLREDUCE, 1 << 20, NULL), empty = best("9x9", TRV_ALLREDUCE, 1, NULL);
     assert_true(plan.alpha_ns == plan.steps * paper.alpha_ns);
     assert_true(fabs(plan.alpha_ns + plan.hops_ns + plan.transmission_ns - plan.time_ns) < 1e-6 * plan.time_ns);
     assert_true(plan.hops_ns > 0 && plan.transmission_ns > 0);
@@ -115,7 +115,7 @@ static void test_parts(void **state)
     trv_simulate_options_t reducing = paper;
     trv_torus_t torus = torus_of("9x9");
     reducing.gamma_ns = 1;
-    assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 0, &reducing, NULL, &plan), 0);
+    assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 0, 0, &reducing, NULL, &plan), 0);
     assert_true(plan.transmission_ns == 0 && plan.alpha_ns + plan.hops_ns == plan.time_ns);
 }
 
@@ -128,7 +128,7 @@ static void test_plans_are_schedules(void **state)
             for (int consistent = 0; consistent < 2; consistent++) {
                 trv_torus_t torus = torus_of(text[t]);
                 const trv_planner_constraints_t constraints = {TRV_PLANNER_CONSTRAINTS, .consistent = consistent};
-                trv_planned_t plan = best(text[t], TRV_ALLREDUCE, bytes, &constraints);
+                trv_planner_choice_t plan = best(text[t], TRV_ALLREDUCE, bytes, &constraints);
                 trv_schedule_t *schedule;
                 trv_verdict_t verdict = {TRV_VERDICT};
                 assert_int_equal(trv_schedule_create(&schedule, &torus, plan.algorithm, TRV_ALLREDUCE), 0);
@@ -149,11 +149,11 @@ static trv_planner_t *planner_of(const char *torus_text, const trv_planner_const
 {
     trv_torus_t torus = torus_of(torus_text);
     trv_planner_t *planner;
-    assert_int_equal(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, &paper, constraints), 0);
+    assert_int_equal(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, 0, &paper, constraints), 0);
     return planner;
 }
 
-static void assert_same(const trv_planned_t *a, const trv_planned_t *b)
+static void assert_same(const trv_planner_choice_t *a, const trv_planner_choice_t *b)
 {
     assert_string_equal(a->algorithm, b->algorithm);
     assert_int_equal(a->steps, b->steps);
@@ -166,7 +166,7 @@ static void test_same_answer(void **state)
 {
     static const uint64_t sizes[] = {1 << 20, 64, 1 << 16, 1 << 20, 64};
     trv_planner_t *planner = planner_of("8x16", NULL);
-    trv_planned_t plan[5], other;
+    trv_planner_choice_t plan[5], other;
     (void)state;
     assert_int_equal(trv_planner_time(planner, 4096, "recdoub-b", &other), 0);
     for (int i = 0; i < 5; i++) {
@@ -188,22 +188,23 @@ static void test_cache(void **state)
     (void)state;
     for (uint64_t bytes = 1; bytes < 300; bytes++) {
         const char *torus = text[bytes % 6];
-        trv_planned_t plan = best(torus, TRV_ALLREDUCE, bytes, NULL), again = best(torus, TRV_ALLREDUCE, bytes, NULL);
+        trv_planner_choice_t plan = best(torus, TRV_ALLREDUCE, bytes, NULL),
+                             again = best(torus, TRV_ALLREDUCE, bytes, NULL);
         assert_same(&plan, &again);
     }
-    trv_planned_t fast, slow;
+    trv_planner_choice_t fast, slow;
     trv_torus_t torus = torus_of("8x8");
     trv_simulate_options_t network = paper;
     network.bandwidth_bps /= 8;
-    assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 1 << 20, &paper, NULL, &fast), 0);
-    assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 1 << 20, &network, NULL, &slow), 0);
+    assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 0, 1 << 20, &paper, NULL, &fast), 0);
+    assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 0, 1 << 20, &network, NULL, &slow), 0);
     assert_true(slow.time_ns > 1.5 * fast.time_ns);
 }
 
 static void test_rank(void **state)
 {
     trv_planner_t *planner = planner_of("8x8", NULL);
-    trv_planned_t plan[64], again;
+    trv_planner_choice_t plan[64], again;
     (void)state;
     int plans = trv_planner_rank(planner, 1 << 16, 64, plan);
     assert_true(plans >= 5);
@@ -226,12 +227,12 @@ static void test_large_vectors(void **state)
 {
     (void)state;
     const int bits = exhaustive() ? 35 : 33;
-    trv_planned_t large = best("4x4", TRV_ALLREDUCE, (uint64_t)1 << (bits - 3), NULL);
-    trv_planned_t larger = best("4x4", TRV_ALLREDUCE, (uint64_t)1 << bits, NULL);
+    trv_planner_choice_t large = best("4x4", TRV_ALLREDUCE, (uint64_t)1 << (bits - 3), NULL);
+    trv_planner_choice_t larger = best("4x4", TRV_ALLREDUCE, (uint64_t)1 << bits, NULL);
     assert_true(fabs(larger.time_ns / large.time_ns - 8) < 0.1);
     trv_torus_t torus = torus_of("4x4");
-    trv_planned_t plan;
-    assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, (uint64_t)1 << 50, &paper, NULL, &plan),
+    trv_planner_choice_t plan;
+    assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 0, (uint64_t)1 << 50, &paper, NULL, &plan),
                      TRV_ERR_UNSUPPORTED);
     assert_non_null(strstr(trv_last_error(), "packets"));
 }
@@ -244,9 +245,9 @@ static void test_dateline(void **state)
     const trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
     trv_planner_t *planner;
     (void)state;
-    assert_int_equal(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, &network, NULL), 0);
+    assert_int_equal(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, 0, &network, NULL), 0);
     for (uint64_t bytes = 1 << 10; bytes <= 1 << 22; bytes *= 64) {
-        trv_planned_t plan[3], other;
+        trv_planner_choice_t plan[3], other;
         trv_schedule_t *schedule;
         trv_simulator_t *simulator;
         trv_simulation_t result;
@@ -286,10 +287,10 @@ static facts_t facts_of(const char *torus_text, const char *algorithm)
 static void test_constraints(void **state)
 {
     (void)state;
-    trv_planned_t any = best("9x9", TRV_ALLREDUCE, 64, NULL);
+    trv_planner_choice_t any = best("9x9", TRV_ALLREDUCE, 64, NULL);
     assert_false(any.consistent);
-    trv_planned_t consistent = best("9x9", TRV_ALLREDUCE, 64,
-                                    &(trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS, .consistent = true});
+    trv_planner_choice_t consistent = best("9x9", TRV_ALLREDUCE, 64,
+                                           &(trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS, .consistent = true});
     assert_true(consistent.consistent && consistent.time_ns >= any.time_ns);
 
     /* Bruck sends two messages by one port. */
@@ -297,7 +298,7 @@ static void test_constraints(void **state)
     trv_planner_t *planner;
     for (int most = 0; most <= 2; most++) {
         const trv_planner_constraints_t constraints = {TRV_PLANNER_CONSTRAINTS, .messages_per_port = most};
-        assert_int_equal(trv_planner_create(&planner, &ring, TRV_ALLREDUCE, &paper, &constraints), 0);
+        assert_int_equal(trv_planner_create(&planner, &ring, TRV_ALLREDUCE, 0, &paper, &constraints), 0);
         assert_int_equal(trv_planner_time(planner, 64, "bruck-l", &any), most == 1 ? TRV_ERR_UNSUPPORTED : 0);
         trv_planner_destroy(planner);
     }
@@ -319,7 +320,7 @@ static void test_constraints(void **state)
 
 /* If both ports of a dimension share a path, no named algorithm is faster than the plan, and the plan for separate
  * paths is slower in some case. */
-static void test_narrow(void **state)
+static void test_shared_paths(void **state)
 {
     static const char *const tori[] = {"3", "9", "8", "3x3", "4x8"};
     static const uint64_t sizes[] = {8, 2048, 32768, 1 << 20};
@@ -328,22 +329,22 @@ static void test_narrow(void **state)
     for (size_t i = 0; i < 2 * (sizeof tori / sizeof *tori) * (sizeof sizes / sizeof *sizes); i++) {
         const trv_torus_t torus = torus_of(tori[i / 2 % (sizeof tori / sizeof *tori)]);
         const uint64_t bytes = sizes[i / 2 / (sizeof tori / sizeof *tori)];
-        trv_simulate_options_t narrow = paper;
-        trv_planned_t plan, wide, named;
+        trv_simulate_options_t shared = paper;
+        trv_planner_choice_t plan, wide, named;
         trv_planner_t *planner;
-        narrow.narrow = i % 2 ? 1u << (torus.dims - 1) : (1u << torus.dims) - 1;
-        narrow.one_path = i % 2 == 0;
-        assert_int_equal(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, &narrow, NULL), 0);
-        assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, bytes, &narrow, NULL, &plan), 0);
-        assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, bytes, &paper, NULL, &wide), 0);
+        shared.shared_paths = i % 2 ? 1u << (torus.dims - 1) : (1u << torus.dims) - 1;
+        shared.one_path = i % 2 == 0;
+        assert_int_equal(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, 0, &shared, NULL), 0);
+        assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 0, bytes, &shared, NULL, &plan), 0);
+        assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 0, bytes, &paper, NULL, &wide), 0);
         assert_int_equal(trv_planner_time(planner, bytes, wide.algorithm, &named), 0);
         assert_true(plan.time_ns <= named.time_ns);
         better += plan.time_ns < named.time_ns;
         for (int a = 0; a < trv_algorithms_count(); a++)
             if (trv_planner_time(planner, bytes, trv_algorithm_name(trv_algorithm_at(a)), &named) == 0)
                 if (plan.time_ns > named.time_ns)
-                    fail_msg("%s, %llu bytes, narrow %#x: %s takes %g ns, %s %g",
-                             tori[i / 2 % (sizeof tori / sizeof *tori)], (unsigned long long)bytes, narrow.narrow,
+                    fail_msg("%s, %llu bytes, shared paths %#x: %s takes %g ns, %s %g",
+                             tori[i / 2 % (sizeof tori / sizeof *tori)], (unsigned long long)bytes, shared.shared_paths,
                              plan.algorithm, plan.time_ns, named.algorithm, named.time_ns);
         trv_planner_destroy(planner);
     }
@@ -351,16 +352,16 @@ static void test_narrow(void **state)
 }
 
 /* On a ring with a shared path both directions at once take as long as one after the other; one byte hardly matters. */
-static void test_narrow_times(void **state)
+static void test_shared_paths_times(void **state)
 {
     const trv_torus_t ring = torus_of("9");
-    trv_simulate_options_t narrow = paper;
-    trv_planned_t wide_plan, plan;
+    trv_simulate_options_t shared = paper;
+    trv_planner_choice_t wide_plan, plan;
     trv_planner_t *wide, *planner;
     (void)state;
-    narrow.narrow = 1;
-    assert_int_equal(trv_planner_create(&wide, &ring, TRV_ALLREDUCE, &paper, NULL), 0);
-    assert_int_equal(trv_planner_create(&planner, &ring, TRV_ALLREDUCE, &narrow, NULL), 0);
+    shared.shared_paths = 1;
+    assert_int_equal(trv_planner_create(&wide, &ring, TRV_ALLREDUCE, 0, &paper, NULL), 0);
+    assert_int_equal(trv_planner_create(&planner, &ring, TRV_ALLREDUCE, 0, &shared, NULL), 0);
     for (uint64_t bytes = 9; bytes <= 9u << 24; bytes <<= 24) {
         assert_int_equal(trv_planner_time(wide, bytes, "bucket", &wide_plan), 0);
         assert_int_equal(trv_planner_time(planner, bytes, "bucket", &plan), 0);
@@ -382,8 +383,8 @@ static void assert_said(const char *first, const char *second)
 static int ask(const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints)
 {
     trv_torus_t torus = torus_of("9x9");
-    trv_planned_t plan = {.algorithm = "untouched"};
-    int rc = trv_planner_best(&torus, TRV_ALLREDUCE, 1 << 20, network, constraints, &plan);
+    trv_planner_choice_t plan = {.algorithm = "untouched"};
+    int rc = trv_planner_best(&torus, TRV_ALLREDUCE, 0, 1 << 20, network, constraints, &plan);
     if (rc)
         assert_string_equal(plan.algorithm, "untouched");
     return rc;
@@ -400,7 +401,7 @@ static void test_impossible(void **state)
                      TRV_ERR_ARGUMENT);
     assert_said("-1 messages", "0 for any");
     trv_simulate_options_t cube = paper;
-    cube.narrow = 4;
+    cube.shared_paths = 4;
     assert_int_equal(ask(&cube, NULL), TRV_ERR_ARGUMENT);
     assert_said("0x4", "bits 0 to 1");
 }
@@ -430,7 +431,7 @@ static void test_bad_names(void **state)
 {
     trv_planner_t *planner = planner_of("9x9",
                                         &(trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS, .consistent = true});
-    trv_planned_t plan, before;
+    trv_planner_choice_t plan, before;
     char long_name[400];
     (void)state;
     assert_int_equal(trv_planner_rank(planner, 4096, 1, &before), 1);
@@ -456,7 +457,7 @@ int main(void)
         cmocka_unit_test(test_same_answer),   cmocka_unit_test(test_cache),
         cmocka_unit_test(test_rank),          cmocka_unit_test(test_constraints),
         cmocka_unit_test(test_large_vectors), cmocka_unit_test(test_dateline),
-        cmocka_unit_test(test_narrow),        cmocka_unit_test(test_narrow_times),
+        cmocka_unit_test(test_shared_paths),  cmocka_unit_test(test_shared_paths_times),
         cmocka_unit_test(test_impossible),    cmocka_unit_test(test_bad_networks),
         cmocka_unit_test(test_bad_names),
     };

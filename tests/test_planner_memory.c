@@ -55,19 +55,19 @@ typedef struct question {
 } question_t;
 
 /* The best plans, by a new planner; returns their number, or an error. The planner is kept for another question. */
-static int make_plans(const question_t *question, trv_planner_t **planner, trv_planned_t plan[PLANS])
+static int make_plans(const question_t *question, trv_planner_t **planner, trv_planner_choice_t plan[PLANS])
 {
     const trv_torus_t torus = torus_of(question->torus);
     trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
     network.model = question->model;
     int rc = *planner ? TRV_OK
-                      : trv_planner_create(planner, &torus, question->collective, &network, &question->constraints);
+                      : trv_planner_create(planner, &torus, question->collective, 0, &network, &question->constraints);
     memset(plan, 0, PLANS * sizeof *plan);
     return rc ? rc : trv_planner_rank(*planner, question->bytes, PLANS, plan);
 }
 
-static void expect_plans(const question_t *question, int plans, const trv_planned_t *plan, int expected,
-                         const trv_planned_t *right)
+static void expect_plans(const question_t *question, int plans, const trv_planner_choice_t *plan, int expected,
+                         const trv_planner_choice_t *right)
 {
     bool same = plans == expected;
     for (int i = 0; i < plans && same; i++)
@@ -80,7 +80,7 @@ static void expect_plans(const question_t *question, int plans, const trv_planne
 /* Each of the allocations of the tier fails in turn; returns how many allocations there are. */
 static int64_t fail_each(const question_t *question)
 {
-    trv_planned_t right[PLANS], plan[PLANS];
+    trv_planner_choice_t right[PLANS], plan[PLANS];
     trv_planner_t *planner = NULL;
     trv_star_forget();
     allocations = 0;
@@ -148,18 +148,18 @@ static void test_best(void **state)
 {
     const trv_torus_t torus = torus_of("3x4");
     const trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
-    trv_planned_t plan, again;
+    trv_planner_choice_t plan, again;
     int failures = 0;
     (void)state;
     for (int64_t k = 0; k < 3000; k += exhaustive() ? 7 : 53) {
         const uint64_t bytes = 4096 + (uint64_t)k;
         allocations = 0;
         failing = k;
-        int rc = trv_planner_best(&torus, TRV_ALLREDUCE, bytes, &network, NULL, &plan);
+        int rc = trv_planner_best(&torus, TRV_ALLREDUCE, 0, bytes, &network, NULL, &plan);
         failing = -1;
         assert_true(rc == 0 || rc == TRV_ERR_MEMORY);
         failures += rc != 0;
-        assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, bytes, &network, NULL, &again), 0);
+        assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 0, bytes, &network, NULL, &again), 0);
         if (rc == 0)
             assert_string_equal(plan.algorithm, again.algorithm);
     }

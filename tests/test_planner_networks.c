@@ -68,7 +68,7 @@ static double time_of(const trv_network_t *network, const trv_simulate_options_t
     trv_schedule_t *schedule;
     trv_simulator_t *simulator;
     trv_simulation_t result;
-    int rc = trv_schedule_create_on(&schedule, network, name, collective);
+    int rc = trv_schedule_create_on(&schedule, network, name, collective, 0);
     if (rc == TRV_ERR_UNSUPPORTED)
         return INFINITY;
     assert_int_equal(rc, TRV_OK);
@@ -92,20 +92,21 @@ static void never_slower(void **state)
             trv_network_t network = network_of(&cases[i]);
             trv_simulate_options_t options = options_of(&cases[i]), plain = options;
             trv_torus_t whole = network.torus;
-            trv_planned_t plan, blind;
+            trv_planner_choice_t plan, blind;
             trv_verdict_t verdict = {TRV_VERDICT};
             trv_schedule_t *schedule;
             whole.lines = 0;
             plain.slow_links = 0;
-            assert_int_equal(trv_planner_best(&whole, TRV_ALLREDUCE, sizes[s], &plain, NULL, &blind), TRV_OK);
-            assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, sizes[s], &options, NULL, &plan), TRV_OK);
+            assert_int_equal(trv_planner_best(&whole, TRV_ALLREDUCE, 0, sizes[s], &plain, NULL, &blind), TRV_OK);
+            assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, sizes[s], &options, NULL, &plan),
+                             TRV_OK);
             const double blind_ns = time_of(&network, &options, blind.algorithm, TRV_ALLREDUCE, sizes[s]);
             const double plan_ns = time_of(&network, &options, plan.algorithm, TRV_ALLREDUCE, sizes[s]);
             assert_true(isfinite(plan_ns));
             if (plan_ns > 1.02 * blind_ns)
                 fail_msg("%s of %llu bytes: %s takes %.0f ns, %s %.0f", cases[i].torus, (unsigned long long)sizes[s],
                          plan.algorithm, plan_ns, blind.algorithm, blind_ns);
-            assert_int_equal(trv_schedule_create_on(&schedule, &network, plan.algorithm, TRV_ALLREDUCE), TRV_OK);
+            assert_int_equal(trv_schedule_create_on(&schedule, &network, plan.algorithm, TRV_ALLREDUCE, 0), TRV_OK);
             assert_int_equal(trv_verify_on(schedule, &network, TRV_VERIFY_AUTO, &verdict, NULL, NULL), TRV_OK);
             if (!verdict.valid)
                 fail_msg("%s: %s: %s", cases[i].torus, plan.algorithm, verdict.fault);
@@ -119,10 +120,10 @@ static void gains(void **state)
     const case_t slow = {"9x9", 1, {{40, 2, 10}}}, none = {"9x9", 0, {{0}}};
     const trv_network_t network = network_of(&slow);
     const trv_simulate_options_t options = options_of(&slow), plain = options_of(&none);
-    trv_planned_t plan, blind;
+    trv_planner_choice_t plan, blind;
     (void)state;
-    assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 1 << 20, &plain, NULL, &blind), TRV_OK);
-    assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 1 << 20, &options, NULL, &plan), TRV_OK);
+    assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 1 << 20, &plain, NULL, &blind), TRV_OK);
+    assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 1 << 20, &options, NULL, &plan), TRV_OK);
     assert_non_null(strstr(plan.algorithm, "@10"));
     assert_true(time_of(&network, &options, blind.algorithm, TRV_ALLREDUCE, 1 << 20) > 1.5 * plan.time_ns);
 }
@@ -136,9 +137,9 @@ static void loses_little(void **state)
     const trv_simulate_options_t options = options_of(&cut), plain = options_of(&none);
     (void)state;
     for (int i = 0; i < (exhaustive() ? COUNT(bytes) : 1); i++) {
-        trv_planned_t plan, whole;
-        assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, bytes[i], &plain, NULL, &whole), TRV_OK);
-        assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, bytes[i], &options, NULL, &plan), TRV_OK);
+        trv_planner_choice_t plan, whole;
+        assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, bytes[i], &plain, NULL, &whole), TRV_OK);
+        assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, bytes[i], &options, NULL, &plan), TRV_OK);
         if (plan.time_ns > 1.5 * whole.time_ns)
             fail_msg("%llu bytes: %s takes %.0f ns, %s on the whole torus %.0f", (unsigned long long)bytes[i],
                      plan.algorithm, plan.time_ns, whole.algorithm, whole.time_ns);
@@ -149,7 +150,7 @@ static void loses_little(void **state)
  * question has the same answer, however many others were asked in between. */
 static void kept_apart(void **state)
 {
-    trv_planned_t plan, again;
+    trv_planner_choice_t plan, again;
     trv_torus_t torus;
     (void)state;
     assert_int_equal(trv_torus_parse("9", &torus), TRV_OK);
@@ -158,16 +159,16 @@ static void kept_apart(void **state)
         const trv_slow_link_t link = {4, 0, 1 + i};
         const case_t c = {"9", 1, {link}};
         const trv_simulate_options_t options = options_of(&c);
-        assert_int_equal(trv_planner_best(&torus, TRV_REDUCE_SCATTER, 1 << 20, &options, NULL, &plan), TRV_OK);
+        assert_int_equal(trv_planner_best(&torus, TRV_REDUCE_SCATTER, 0, 1 << 20, &options, NULL, &plan), TRV_OK);
         assert_true(plan.time_ns >= before_ns); /* the plan for a faster link is valid for a slower one, but slower */
         before_ns = plan.time_ns;
-        assert_int_equal(trv_planner_best(&torus, TRV_REDUCE_SCATTER, 1 << 20, &options, NULL, &again), TRV_OK);
+        assert_int_equal(trv_planner_best(&torus, TRV_REDUCE_SCATTER, 0, 1 << 20, &options, NULL, &again), TRV_OK);
         assert_memory_equal(&plan, &again, sizeof plan);
     }
     const trv_simulate_options_t plain = options_of(&(case_t){"9", 0, {{0}}});
-    assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 1 << 20, &plain, NULL, &plan), TRV_OK);
+    assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 0, 1 << 20, &plain, NULL, &plan), TRV_OK);
     assert_int_equal(trv_torus_set_lines(&torus, 1), TRV_OK);
-    assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 1 << 20, &plain, NULL, &again), TRV_OK);
+    assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 0, 1 << 20, &plain, NULL, &again), TRV_OK);
     assert_true(again.time_ns > plan.time_ns);
 }
 
@@ -176,7 +177,7 @@ static void determined(void **state)
 {
     (void)state;
     for (int i = 0; i < COUNT(cases); i++) {
-        trv_planned_t plan[2], best;
+        trv_planner_choice_t plan[2], best;
         trv_network_t network = network_of(&cases[i]);
         for (int k = 0; k < 2; k++) {
             trv_planner_t *planner;
@@ -184,13 +185,13 @@ static void determined(void **state)
             trv_simulate_options_t options = options_of(&cases[i]);
             memcpy(copy, cases[i].link, sizeof copy);
             options.slow_link = copy;
-            assert_int_equal(trv_planner_create(&planner, &network.torus, TRV_ALLREDUCE, &options, NULL), TRV_OK);
+            assert_int_equal(trv_planner_create(&planner, &network.torus, TRV_ALLREDUCE, 0, &options, NULL), TRV_OK);
             memset(copy, 0x55, sizeof copy);
             assert_int_equal(trv_planner_rank(planner, 64 << 10, 1, &plan[k]), 1);
             trv_planner_destroy(planner);
         }
         const trv_simulate_options_t options = options_of(&cases[i]);
-        assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 64 << 10, &options, NULL, &best), TRV_OK);
+        assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 64 << 10, &options, NULL, &best), TRV_OK);
         assert_string_equal(plan[0].algorithm, plan[1].algorithm);
         assert_string_equal(plan[0].algorithm, best.algorithm);
         assert_float_equal(plan[0].time_ns, best.time_ns, 0);
@@ -204,12 +205,12 @@ static void determined_when_warm(void **state)
     const trv_network_t network = network_of(&c);
     const trv_planner_constraints_t few = {TRV_PLANNER_CONSTRAINTS, .memory_bytes = 15, .messages_per_port = 2};
     trv_simulate_options_t options = options_of(&c);
-    trv_planned_t plan[2], other[3];
+    trv_planner_choice_t plan[2], other[3];
     (void)state;
     options.alpha_ns = 2e5;
     for (int warm = 0; warm < 2; warm++) {
         trv_planner_t *planner;
-        assert_int_equal(trv_planner_create(&planner, &network.torus, TRV_ALLREDUCE, &options, &few), TRV_OK);
+        assert_int_equal(trv_planner_create(&planner, &network.torus, TRV_ALLREDUCE, 0, &options, &few), TRV_OK);
         if (warm) {
             (void)trv_planner_rank(planner, 32, 1, other);
             (void)trv_planner_rank(planner, 4 << 20, 3, other);
@@ -227,10 +228,10 @@ static void packets_waste_what_they_do(void **state)
     const case_t c = {"8m", 0, {{0}}};
     const trv_network_t network = network_of(&c);
     trv_simulate_options_t options = options_of(&c);
-    trv_planned_t plan;
+    trv_planner_choice_t plan;
     (void)state;
     options.packet_bytes = 300;
-    assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 32 << 20, &options, NULL, &plan), TRV_OK);
+    assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 32 << 20, &options, NULL, &plan), TRV_OK);
     const double time_ns = time_of(&network, &options, plan.algorithm, TRV_ALLREDUCE, 32 << 20);
     assert_true(fabs(plan.time_ns / time_ns - 1) < 0.02); /* it was 0.6 */
 }
@@ -288,9 +289,9 @@ static void never_slower_than_listed(void **unused)
     uint64_t state = 17;
     for (int compared = 0; compared < (exhaustive() ? 100 : 10);) {
         drawn_t d;
-        trv_planned_t plan;
+        trv_planner_choice_t plan;
         draw_network(&state, &d);
-        if (trv_planner_best(&d.network.torus, d.collective, d.bytes, &d.options, NULL, &plan))
+        if (trv_planner_best(&d.network.torus, d.collective, 0, d.bytes, &d.options, NULL, &plan))
             continue;
         compared++;
         for (int i = 0; i < trv_algorithms_count(); i++) {
@@ -317,8 +318,8 @@ static void refused_for_size(void **state)
     for (int i = 0; i < COUNT(large); i++) {
         const trv_network_t network = network_of(&large[i]);
         const trv_simulate_options_t options = options_of(&large[i]);
-        trv_planned_t plan;
-        assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 1024, &options, NULL, &plan),
+        trv_planner_choice_t plan;
+        assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 1024, &options, NULL, &plan),
                          TRV_ERR_UNSUPPORTED);
         assert_non_null(strstr(trv_last_error(), "is too large for a plan"));
     }
@@ -331,9 +332,9 @@ static void avoids_what_cannot_be_simulated(void **state)
     const case_t slow = {"9", 1, {{0, 0, 1e5}}};
     const trv_network_t network = network_of(&slow);
     trv_simulate_options_t options = options_of(&slow);
-    trv_planned_t plan;
+    trv_planner_choice_t plan;
     options.bandwidth_bps = 50e3;
-    assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 65536, &options, NULL, &plan), TRV_OK);
+    assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 65536, &options, NULL, &plan), TRV_OK);
     assert_non_null(strstr(plan.algorithm, "@100000"));
 }
 
@@ -354,8 +355,8 @@ static void refused(void **state)
     for (int i = 0; i < COUNT(bad); i++) {
         const trv_network_t network = network_of(&bad[i].network);
         const trv_simulate_options_t options = options_of(&bad[i].network);
-        trv_planned_t plan;
-        assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 1024, &options, NULL, &plan),
+        trv_planner_choice_t plan;
+        assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 1024, &options, NULL, &plan),
                          TRV_ERR_ARGUMENT);
         assert_non_null(strstr(trv_last_error(), bad[i].words));
     }
@@ -366,16 +367,16 @@ static trv_planner_t *planner_of(const case_t *c)
     const trv_simulate_options_t options = options_of(c);
     const trv_network_t network = network_of(c);
     trv_planner_t *planner;
-    assert_int_equal(trv_planner_create(&planner, &network.torus, TRV_ALLREDUCE, &options, NULL), TRV_OK);
+    assert_int_equal(trv_planner_create(&planner, &network.torus, TRV_ALLREDUCE, 0, &options, NULL), TRV_OK);
     return planner;
 }
 
 /* Streams that begin in a short side have hundreds of chunks in flight. Models and estimates stay within bounds there
  * (it once took half a minute), and the plan is a good one. */
-static void narrow_lines(void **state)
+static void shared_paths_on_lines(void **state)
 {
     const case_t c = {"2x2x100m", 0, {{0}}};
-    trv_planned_t plan, named;
+    trv_planner_choice_t plan, named;
     trv_planner_t *planner = planner_of(&c);
     (void)state;
     assert_int_equal(trv_planner_rank(planner, 1 << 20, 1, &plan), 1);
@@ -390,7 +391,7 @@ static void modelled(void **state)
 {
     const uint64_t bytes = 512 << 20;
     const case_t c = {"4mx4mx8m", 0, {{0}}};
-    trv_planned_t plan, simulated;
+    trv_planner_choice_t plan, simulated;
     trv_planner_t *planner = planner_of(&c);
     (void)state;
     assert_int_equal(trv_planner_rank(planner, bytes, 1, &plan), 1);
@@ -411,24 +412,24 @@ static void modelled(void **state)
 static void modelled_as_simulated(void **state)
 {
     const case_t line = {"44m", 0, {{0}}}, cut = {"5x2", 2, {{2, 2, INFINITY}, {3, 3, INFINITY}}};
-    trv_simulate_options_t reducing = options_of(&line), narrow = reducing, slow = options_of(&cut);
+    trv_simulate_options_t reducing = options_of(&line), shared = reducing, slow = options_of(&cut);
     (void)state;
     reducing.gamma_ns = 0.01;
-    narrow.narrow = 1;
-    narrow.one_path = true;
+    shared.shared_paths = 1;
+    shared.one_path = true;
     slow.bandwidth_bps = 3.2e12;
     slow.nic_bandwidth_bps = 1e10;
     slow.alpha_ns = 1;
     slow.packet_bytes = 300;
-    const trv_simulate_options_t *options[] = {&slow, &reducing, &narrow};
+    const trv_simulate_options_t *options[] = {&slow, &reducing, &shared};
     if (!exhaustive())
         skip(); /* each network takes seconds */
     for (int i = 0; i < COUNT(options); i++) {
         const uint64_t bytes = i == 0 ? 64 << 20 : 256 << 20;
         const trv_network_t network = network_of(i == 0 ? &cut : &line);
-        trv_planned_t plan, simulated;
+        trv_planner_choice_t plan, simulated;
         trv_planner_t *planner;
-        assert_int_equal(trv_planner_create(&planner, &network.torus, TRV_ALLREDUCE, options[i], NULL), TRV_OK);
+        assert_int_equal(trv_planner_create(&planner, &network.torus, TRV_ALLREDUCE, 0, options[i], NULL), TRV_OK);
         assert_int_equal(trv_planner_rank(planner, bytes, 1, &plan), 1);
         assert_int_equal(trv_planner_time(planner, bytes, plan.algorithm, &simulated), TRV_OK);
         if (fabs(plan.time_ns / simulated.time_ns - 1) > 0.25)
@@ -458,13 +459,13 @@ static void modelled_pass_no_cut(void **state)
         network.routes = i % 4 == 3 ? TRV_ROUTES_FIXED : TRV_ROUTES_CHOSEN;
         trv_simulate_options_t options = options_of(&c);
         options.routes = network.routes;
-        if (trv_planner_create(&planner, &network.torus, TRV_ALLREDUCE, &options, NULL))
+        if (trv_planner_create(&planner, &network.torus, TRV_ALLREDUCE, 0, &options, NULL))
             continue; /* a row in two parts */
         for (int k = 0; k < planner->list.count; k++) {
             trv_schedule_t *schedule;
             const char *name = planner->list.candidate[k].name;
             if (planner->list.candidate[k].model.steps <= 0 ||
-                trv_schedule_create_on(&schedule, &network, name, TRV_ALLREDUCE))
+                trv_schedule_create_on(&schedule, &network, name, TRV_ALLREDUCE, 0))
                 continue;
             trv_schedule_destroy(schedule);
             if (isinf(time_of(&network, &options, name, TRV_ALLREDUCE, 4096)))
@@ -480,7 +481,7 @@ static void modelled_pass_no_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(narrow_lines),
+        cmocka_unit_test(shared_paths_on_lines),
         cmocka_unit_test(modelled),
         cmocka_unit_test(modelled_as_simulated),
         cmocka_unit_test(modelled_pass_no_cut),

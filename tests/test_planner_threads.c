@@ -19,7 +19,7 @@ enum { QUESTIONS = 24 };
 
 typedef struct asker {
     int first, rc;
-    trv_planned_t plan[QUESTIONS];
+    trv_planner_choice_t plan[QUESTIONS];
 } asker_t;
 
 static void *ask_all(void *argument)
@@ -29,7 +29,7 @@ static void *ask_all(void *argument)
     for (int i = 0; i < QUESTIONS && !asker->rc; i++) {
         int question = (asker->first + i) % QUESTIONS;
         trv_torus_t torus = {.dims = 2, .size = {3 + question % 6, 4}, .ranks = (3 + question % 6) * 4};
-        asker->rc = trv_planner_best(&torus, TRV_ALLREDUCE, (uint64_t)64 << question / 2, &network, NULL,
+        asker->rc = trv_planner_best(&torus, TRV_ALLREDUCE, 0, (uint64_t)64 << question / 2, &network, NULL,
                                      &asker->plan[question]);
     }
     if (asker->rc)

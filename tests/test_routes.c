@@ -128,7 +128,7 @@ static void goes_the_shorter_way(void **state)
             trv_verdict_t verdict = {TRV_VERDICT};
             snprintf(name, sizeof name, form ? "%s@2" : "%s",
                      trv_algorithm_name(trv_algorithm_at((int)pick((unsigned)trv_algorithms_count()))));
-            if (trv_schedule_create_on(&schedule, &network, name, TRV_ALLREDUCE))
+            if (trv_schedule_create_on(&schedule, &network, name, TRV_ALLREDUCE, 0))
                 continue; /* no such schedule, or two slow links in one row */
             made++;
             check_schedule(&network, schedule);
@@ -171,7 +171,7 @@ static double time_of(const trv_network_t *network, const char *name, uint64_t b
     trv_schedule_t *schedule;
     trv_simulator_t *simulator;
     trv_simulation_t result;
-    if (trv_schedule_create_on(&schedule, network, name, TRV_ALLREDUCE))
+    if (trv_schedule_create_on(&schedule, network, name, TRV_ALLREDUCE, 0))
         return INFINITY;
     assert_int_equal(trv_simulator_create(&simulator, schedule), TRV_OK);
     const int rc = trv_simulate(simulator, &options, bytes, &result);
@@ -196,10 +196,11 @@ static void plans_are_the_best(void **state)
         for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
             trv_network_t network = {TRV_NETWORK, .slow_links = 1, .slow_link = &cases[i].link,
                                      .routes = TRV_ROUTES_FIXED};
-            trv_planned_t plan;
+            trv_planner_choice_t plan;
             assert_int_equal(trv_torus_parse(cases[i].torus, &network.torus), TRV_OK);
             const trv_simulate_options_t options = testbed(&network);
-            assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, sizes[s], &options, NULL, &plan), TRV_OK);
+            assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, sizes[s], &options, NULL, &plan),
+                             TRV_OK);
             const double planned_ns = time_of(&network, plan.algorithm, sizes[s]);
             assert_float_equal(planned_ns, plan.time_ns, 1e-9 * planned_ns);
             const int named = trv_algorithms_count(), extra = (int)(sizeof more / sizeof more[0]);
@@ -221,13 +222,13 @@ static void kept_apart(void **state)
 {
     const trv_slow_link_t link = {0, 0, 10};
     trv_network_t network = {TRV_NETWORK, .slow_links = 1, .slow_link = &link};
-    trv_planned_t chosen, fixed;
+    trv_planner_choice_t chosen, fixed;
     (void)state;
     assert_int_equal(trv_torus_parse("9", &network.torus), TRV_OK);
     trv_simulate_options_t options = testbed(&network);
-    assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 8192, &options, NULL, &chosen), TRV_OK);
+    assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 8192, &options, NULL, &chosen), TRV_OK);
     options.routes = TRV_ROUTES_FIXED;
-    assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 8192, &options, NULL, &fixed), TRV_OK);
+    assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 8192, &options, NULL, &fixed), TRV_OK);
     assert_string_not_equal(chosen.algorithm, fixed.algorithm);
     assert_true(fixed.time_ns > chosen.time_ns);
 }

@@ -40,7 +40,7 @@ static void random_setting(setting_t *setting, const trv_torus_t *torus)
     options->packet_bytes = ONE_OF(packet);
     options->message_overhead_ns = ONE_OF(small);
     const unsigned turn = settings++;
-    options->narrow = turn % 2 ? turn / 2 % (1u << torus->dims) : 0;
+    options->shared_paths = turn % 2 ? turn / 2 % (1u << torus->dims) : 0;
     options->one_path = turn / 16 % 2;
     options->gamma_ns = ONE_OF(gamma);
     options->gamma_per_stream = turn / 8 % 2;
@@ -64,12 +64,12 @@ static const char *describe(const trv_simulate_options_t *options)
     static char text[340];
     snprintf(text, sizeof text,
              "model %d, delivery %d, %g b/s, nic %g b/s, alpha %g, host %g, in %g, out %g, link %g ns, packets %u, "
-             "overhead %g, gamma %g, %d slow ranks, %d slow links, narrow %#x%s, buffers "
+             "overhead %g, gamma %g, %d slow ranks, %d slow links, shared paths %#x%s, buffers "
              "%llu",
              options->model, options->delivery, options->bandwidth_bps, options->nic_bandwidth_bps, options->alpha_ns,
              options->host_latency_ns, options->router_in_ns, options->router_out_ns, options->link_latency_ns,
              options->packet_bytes, options->message_overhead_ns, options->gamma_ns, options->slow_ranks,
-             options->slow_links, options->narrow, options->one_path ? " by one path" : "",
+             options->slow_links, options->shared_paths, options->one_path ? " by one path" : "",
              (unsigned long long)options->buffer_bytes);
     return text;
 }

@@ -122,7 +122,7 @@ static bool check_on(const trv_network_t *network, const char *algorithm, int si
     trv_schedule_t *schedule;
     trv_simulator_t *simulator;
     bool symmetric = false;
-    if (trv_schedule_create_on(&schedule, network, algorithm, TRV_ALLREDUCE) == TRV_ERR_UNSUPPORTED)
+    if (trv_schedule_create_on(&schedule, network, algorithm, TRV_ALLREDUCE, 0) == TRV_ERR_UNSUPPORTED)
         return false;
     for (int d = 0; d < torus->dims; d++)
         symmetric = symmetric || trv_schedule_period(schedule, d) < torus->size[d];

@@ -157,17 +157,17 @@ static bool same_ranks(const trv_schedule_t *a, const trv_schedule_t *b)
 /* Compares a name with its spelled-out form. Returns whether there is such a schedule. */
 static bool expect_spelled(const trv_torus_t *torus, const char *name, trv_collective_t collective)
 {
-    char text[TRV_SPELLED_MAX], again[TRV_SPELLED_MAX];
+    char text[TRV_FULL_NAME_MAX], again[TRV_FULL_NAME_MAX];
     trv_schedule_t *schedule, *spelled;
     int rc = trv_schedule_create(&schedule, torus, name, collective);
     if (rc) {
         assert_int_equal(rc, TRV_ERR_UNSUPPORTED);
         return false;
     }
-    if (trv_schedule_spell(torus, name, collective, text, sizeof text))
+    if (trv_schedule_full_name(torus, name, collective, text, sizeof text))
         fail_msg("%s is not spelled: %s", name, trv_last_error());
     blind = true;
-    if (trv_schedule_spell(torus, text, collective, again, sizeof again))
+    if (trv_schedule_full_name(torus, text, collective, again, sizeof again))
         fail_msg("%s as %s is not spelled again: %s", name, text, trv_last_error());
     assert_string_equal(text, again);
     if (trv_schedule_create(&spelled, torus, text, collective))
@@ -277,11 +277,11 @@ static void test_texts(void **state)
         {"8x9", "bucket", "bucket"},
         {"8x9", "bucket:09/8", "bucket:9/8"},
     };
-    char text[TRV_SPELLED_MAX];
+    char text[TRV_FULL_NAME_MAX];
     (void)state;
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
         const trv_torus_t torus = torus_of(row[i].torus);
-        assert_int_equal(trv_schedule_spell(&torus, row[i].name, TRV_ALLREDUCE, text, sizeof text), 0);
+        assert_int_equal(trv_schedule_full_name(&torus, row[i].name, TRV_ALLREDUCE, text, sizeof text), 0);
         assert_string_equal(text, row[i].text);
     }
 }
@@ -289,9 +289,9 @@ static void test_texts(void **state)
 static void expect_error(const char *torus_name, const char *name, trv_collective_t collective, size_t size, int code,
                          const char *sentence)
 {
-    char text[TRV_SPELLED_MAX] = "x";
+    char text[TRV_FULL_NAME_MAX] = "x";
     const trv_torus_t torus = torus_of(torus_name);
-    assert_int_equal(trv_schedule_spell(&torus, name, collective, text, size), code);
+    assert_int_equal(trv_schedule_full_name(&torus, name, collective, text, size), code);
     assert_string_equal(text, size > 0 ? "" : "x");
     if (!strstr(trv_last_error(), sentence))
         fail_msg("%s: %s", name, trv_last_error());
@@ -299,7 +299,7 @@ static void expect_error(const char *torus_name, const char *name, trv_collectiv
 
 static void test_errors(void **state)
 {
-    char text[TRV_SPELLED_MAX + 100], digits[TRV_SPELLED_MAX];
+    char text[TRV_FULL_NAME_MAX + 100], digits[TRV_FULL_NAME_MAX];
     const trv_torus_t torus = torus_of("9");
     trv_schedule_t *schedule;
     (void)state;
@@ -316,7 +316,7 @@ static void test_errors(void **state)
     expect_error("9", "trivance-b", TRV_ALLREDUCE, 0, TRV_ERR_ARGUMENT, "has 10 characters; the buffer holds 0");
     expect_error("4x4", "star", TRV_ALLREDUCE, 12, TRV_ERR_ARGUMENT, "the buffer holds 11");
     memset(digits, '0', sizeof digits);
-    snprintf(text, sizeof text, "star:l:%.*s", TRV_SPELLED_MAX - 8, digits);
+    snprintf(text, sizeof text, "star:l:%.*s", TRV_FULL_NAME_MAX - 8, digits);
     assert_int_equal(trv_schedule_create(&schedule, &torus, text, TRV_ALLREDUCE), 0);
     trv_schedule_destroy(schedule);
     strcat(text, "0");

@@ -107,7 +107,7 @@ static void slices_follow_weights(void **state)
     const trv_network_t network = {TRV_NETWORK, .torus = *trv_schedule_torus(schedule)};
     assert_int_equal(trv_schedule_streams(schedule), 4); /* 9, 7, and their mirrors */
     assert_int_equal(trv_explicit_copy(&copy, schedule), TRV_OK);
-    assert_int_equal(trv_schedule_place(&placed, schedule, &network, node), TRV_OK);
+    assert_int_equal(trv_schedule_embed(&placed, schedule, &network, node), TRV_OK);
     const trv_schedule_t *form[] = {placed, copy};
     for (int i = 0; i < 2; i++) {
         const int64_t units = trv_schedule_units(form[i]);
@@ -179,11 +179,11 @@ static void long_vectors_come_near_the_limit(void **state)
     for (int i = 0; i < (exhaustive() ? 3 : 1); i++) {
         trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
         trv_planner_t *planner;
-        trv_planned_t plan;
+        trv_planner_choice_t plan;
         trv_torus_t torus;
         network.model = TRV_FIFO;
         assert_int_equal(trv_torus_parse(tori[i], &torus), 0);
-        assert_int_equal(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, &network, NULL), 0);
+        assert_int_equal(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, 0, &network, NULL), 0);
         assert_int_equal(trv_planner_rank(planner, bytes, 1, &plan), 1);
         const double ratio = plan.time_ns / limit_ns(&torus, (double)bytes, network.bandwidth_bps);
         print_message("%s: %s, %.3f of the limit\n", tori[i], plan.algorithm, ratio);

@@ -62,7 +62,7 @@ TRV_API int trv_algorithm_supports(const trv_algorithm_t *algorithm, const trv_t
 /* A buffer size that suffices for any algorithm name with parameters ("hybrid:4x8"), including the terminating 0. */
 #define TRV_ALGORITHM_NAME_MAX 128
 
-/* Creates the schedule of a named algorithm for a torus; a name has fewer than TRV_SPELLED_MAX characters.
+/* Creates the schedule of a named algorithm for a torus; a name has fewer than TRV_FULL_NAME_MAX characters.
  * TRV_ERR_UNSUPPORTED with the reason if the algorithm does not support that torus or collective. Destroy it with
  * trv_schedule_destroy. */
 TRV_API int trv_schedule_create(trv_schedule_t **schedule, const trv_torus_t *torus, const char *algorithm,
@@ -76,8 +76,8 @@ TRV_API int trv_schedule_create(trv_schedule_t **schedule, const trv_torus_t *to
  * chooses an algorithm for all. Returns 0, or the error of trv_schedule_create if name, torus and collective do not
  * match (errors that are detected only while creating the schedule are reported by trv_schedule_create);
  * TRV_ERR_ARGUMENT if `size` is too small. */
-TRV_API int trv_schedule_spell(const trv_torus_t *torus, const char *algorithm, trv_collective_t collective, char *text,
-                               size_t size);
+TRV_API int trv_schedule_full_name(const trv_torus_t *torus, const char *algorithm, trv_collective_t collective,
+                                   char *text, size_t size);
 
 #ifdef __cplusplus
 }

@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 
+#include <trivance/renamed.h>
+
 #if defined(__GNUC__)
 #define TRV_API __attribute__((visibility("default")))
 #else
@@ -15,9 +17,9 @@
 #endif
 
 #define TRV_VERSION_MAJOR 0
-#define TRV_VERSION_MINOR 2
+#define TRV_VERSION_MINOR 3
 #define TRV_VERSION_PATCH 0
-#define TRV_VERSION       "0.2.0"
+#define TRV_VERSION       "0.3.0"
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,7 +41,7 @@ enum {
  * the thread's next failing call. */
 TRV_API const char *trv_last_error(void);
 
-/* "0.2.0": the version of the library at run time. */
+/* "0.3.0": the version of the library at run time. */
 TRV_API const char *trv_version(void);
 
 #ifdef __cplusplus

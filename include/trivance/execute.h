@@ -56,11 +56,6 @@ TRV_API int trv_loopback_create(trv_loopback_t **loopback, int ranks);
 TRV_API void trv_loopback_destroy(trv_loopback_t *loopback);
 /* The transport of one rank; owned by the loopback. An endpoint is used by one thread at a time. */
 TRV_API const trv_transport_t *trv_loopback_transport(trv_loopback_t *loopback, int rank);
-/* The names until version 0.2 are errors of the compiler that contain the new name. */
-#define trv_hub_t         trv_hub_t_is_now_trv_loopback_t
-#define trv_hub_create    trv_hub_create_is_now_trv_loopback_create
-#define trv_hub_destroy   trv_hub_destroy_is_now_trv_loopback_destroy
-#define trv_hub_transport trv_hub_transport_is_now_trv_loopback_transport
 
 /* ---- Plans ----------------------------------------------------------------------------------------------------- */
 
@@ -83,8 +78,8 @@ typedef struct trv_plan_options {
     /* Scratch memory of a run: taken at its start if it needs any, aligned to 64 bytes, and given back at its end. After
      * a failed run it is not given back if a send may still read it (trv_transport_t.cancel). NULL means out of memory.
      * Without these functions the plan allocates its own. */
-    void *(*scratch_take)(void *context, size_t bytes);
-    void (*scratch_give)(void *context, void *memory, size_t bytes);
+    void *(*scratch_allocate)(void *context, size_t bytes);
+    void (*scratch_free)(void *context, void *memory, size_t bytes);
     void *scratch_context;
 } trv_plan_options_t;
 #define TRV_PLAN_OPTIONS .size = sizeof(trv_plan_options_t)
@@ -120,14 +115,14 @@ TRV_API int trv_plan_start(trv_plan_t *plan, const void *input, void *output);
  * allocates nothing. */
 TRV_API int trv_plan_start_count(trv_plan_t *plan, size_t count, const void *input, void *output);
 /* Starts an AllReduce as trv_plan_start_count does, but before its input is available (TRV_ERR_UNSUPPORTED for the
- * other collectives). trv_plan_feed states how many elements, from the first on, are available so far; the plan works
+ * other collectives). trv_plan_input_ready states how many elements, from the first on, are available so far; the plan works
  * on these and does not access later ones. The run cannot complete before all are available. Other ranks may start
  * their runs in any way. */
-TRV_API int trv_plan_start_fed(trv_plan_t *plan, size_t count, const void *input, void *output);
-TRV_API void trv_plan_feed(trv_plan_t *plan, size_t elements);
+TRV_API int trv_plan_start_streamed(trv_plan_t *plan, size_t count, const void *input, void *output);
+TRV_API void trv_plan_input_ready(trv_plan_t *plan, size_t elements);
 /* The number of result elements of the current run, from the first on, that are final. They may be read, but not
  * written before the run has ended. */
-TRV_API size_t trv_plan_ready(const trv_plan_t *plan);
+TRV_API size_t trv_plan_output_ready(const trv_plan_t *plan);
 /* Ends an active run on this rank, which then has failed: pending messages are cancelled. */
 TRV_API void trv_plan_cancel(trv_plan_t *plan);
 /* Makes progress and returns 1 if the run is complete, 0 if it is not, or a negative error (the caller owns the buffers

@@ -79,13 +79,13 @@ typedef struct trv_net_options {
     double start_timeout_s; /* until all ranks are connected; 0: TRIVANCE_START_TIMEOUT, else 30 */
     double timeout_s;       /* of any operation, from its start; 0: TRIVANCE_TIMEOUT, else unlimited */
     bool listen_everywhere; /* rank 0 listens on all addresses of its host instead of `address` */
-    /* Alternative bootstrap by the broadcast of a launcher or framework: `meet` broadcasts the `bytes` bytes at `data`
+    /* Alternative bootstrap by the broadcast of a launcher or framework: `bootstrap_broadcast` broadcasts the `bytes` bytes at `data`
      * from rank 0 to all ranks (MPI_Bcast, or set and get of a key-value store). It is called once, also on ranks with
      * invalid options. Rank 0 then listens on a free port of `address` (NULL: of the interface that its messages take),
-     * and generates a random secret; all ranks receive both by the broadcast. `meet` returns 0, or a negative code,
+     * and generates a random secret; all ranks receive both by the broadcast. It returns 0, or a negative code,
      * which trv_net_init returns. NULL: all ranks know the address, or PMIx provides it. */
-    int (*meet)(void *context, void *data, size_t bytes);
-    void *meet_context;
+    int (*bootstrap_broadcast)(void *context, void *data, size_t bytes);
+    void *bootstrap_context;
     /* Receives messages that are not errors of this process, for example about refused connections. May be called from
      * a thread of the library; must not call functions of this library. NULL: stderr, unless TRIVANCE_DEBUG is off. */
     void (*log)(void *context, const char *sentence);
@@ -229,7 +229,7 @@ typedef struct trv_net_port {
     char interface[64]; /* name that the provider uses, such as "eth1" */
     char provider[64];  /* such as "tcp;ofi_rxm" */
     char address[128];  /* of the local endpoint, in the format of libfabric */
-    char ways[128];     /* ports of the torus whose messages are sent through the interface, such as "+0,-1" */
+    char ports[128];    /* ports of the torus whose messages are sent through the interface, such as "+0,-1" */
     uint64_t bytes_sent, bytes_received, messages_sent, messages_received;
 } trv_net_port_t;
 #define TRV_NET_PORT .size = sizeof(trv_net_port_t)

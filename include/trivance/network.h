@@ -66,13 +66,14 @@ TRV_API int trv_network_check(const trv_network_t *network);
 /* As trv_schedule_create (trivance/algorithms.h), for a network. An algorithm's name may end with @F, as in
  * "hybrid:4@2": links whose factor is F or more are then avoided as if they were cut; with fixed routes that determines
  * only which ranks send to which, and messages may still pass them. The schedule does not need the network after its
- * creation. Besides the errors of trv_schedule_create, those of trv_network_check. */
+ * creation. `root` is the root of a rooted collective; none of the present ones has a root, which is then 0. Besides the
+ * errors of trv_schedule_create, those of trv_network_check. */
 TRV_API int trv_schedule_create_on(trv_schedule_t **schedule, const trv_network_t *network, const char *name,
-                                   trv_collective_t collective);
+                                   trv_collective_t collective, int root);
 
-/* As trv_schedule_spell (trivance/algorithms.h), for a network. */
-TRV_API int trv_schedule_spell_on(const trv_network_t *network, const char *algorithm, trv_collective_t collective,
-                                  char *text, size_t size);
+/* As trv_schedule_full_name (trivance/algorithms.h), for a network. */
+TRV_API int trv_schedule_full_name_on(const trv_network_t *network, const char *algorithm, trv_collective_t collective,
+                                      int root, char *text, size_t size);
 
 /* ---- Any set of nodes ------------------------------------------------------------------------------------------ */
 
@@ -97,7 +98,7 @@ TRV_API int trv_order_nodes(const trv_torus_t *torus, trv_order_t order, int nod
  * in the first dimension in which the two nodes differ and behind which no link of its route is cut (with fixed routes,
  * in the first in which they differ), the shorter way. Takes ownership of `schedule`, and destroys it on failure;
  * network and `node` are copied. */
-TRV_API int trv_schedule_place(trv_schedule_t **placed, trv_schedule_t *schedule, const trv_network_t *network,
+TRV_API int trv_schedule_embed(trv_schedule_t **placed, trv_schedule_t *schedule, const trv_network_t *network,
                                const int *node);
 
 #ifdef __cplusplus

@@ -161,8 +161,8 @@ TRV_API void trv_step_clear(trv_step_t *step);
  * overwritten. A rank with nothing to do gets an empty step. TRV_ERR_ARGUMENT for numbers out of range. */
 TRV_API int trv_schedule_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out);
 
-/* Bytes that suffice for a spelled-out schedule name (trv_schedule_spell), the terminating 0 included. */
-#define TRV_SPELLED_MAX 2048
+/* Bytes that suffice for a spelled-out schedule name (trv_schedule_full_name), the terminating 0 included. */
+#define TRV_FULL_NAME_MAX 2048
 
 /* ---- The schedule ---------------------------------------------------------------------------------------------- */
 

@@ -91,10 +91,9 @@ typedef struct trv_simulate_options {
     const trv_slow_link_t *slow_link;
     const trv_simulate_observer_t *observer; /* or NULL; implies `full` */
     trv_routes_t routes; /* routes that a planner's schedules are made for; the simulator follows a schedule's ports */
-    unsigned
-        narrow; /* bit d: messages that leave by the two ports of dimension d share one path into the network, as fast
-                        as a link: one interface, or two behind one cable */
-    bool one_path;         /* the narrow dimensions share a single path */
+    unsigned shared_paths; /* bit d: messages that leave by the two ports of dimension d share one path into the
+                              network, as fast as a link: one interface, or two behind one cable */
+    bool one_path;         /* all dimensions of shared_paths share a single path */
     bool gamma_per_stream; /* see gamma_ns */
     /* NULL, or a function that is called about every 10 ms, by the thread that does the work, with the fraction 0 … 1
      * that is done, which never decreases. A result other than 0 ends the call with TRV_ERR_CANCELLED. The planner

@@ -144,8 +144,8 @@ Group::Group(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size, M
     wanted.ports = or_null(settings.ports);
     wanted.timeout_s = static_cast<double>(timeout.count()) / 1e3;
     wanted.start_timeout_s = static_cast<double>(std::min(timeout, MEETING_MAX).count()) / 1e3;
-    wanted.meet = Meeting::meet;
-    wanted.meet_context = &meeting;
+    wanted.bootstrap_broadcast = Meeting::meet;
+    wanted.bootstrap_context = &meeting;
     trv_net_t *net = nullptr;
     const int code = trv_net_init(&net, &wanted);
     if (code < 0 && !meeting.failure().empty())

@@ -29,7 +29,7 @@ static std::vector<py::dict> ports_of(const c10::intrusive_ptr<trivance::Base> &
         entry["interface"] = port.interface;
         entry["provider"] = port.provider;
         entry["address"] = port.address;
-        entry["ways"] = port.ways;
+        entry["ports"] = port.ports;
         entry["bytes_sent"] = port.bytes_sent;
         entry["bytes_received"] = port.bytes_received;
         entry["messages_sent"] = port.messages_sent;

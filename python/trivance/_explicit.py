@@ -73,7 +73,8 @@ def _numbers(column: Any, name: str, what: str, low: int, high: int) -> Any:
         array = array.astype(np.int64)
     if array.dtype.kind not in "iu" or array.ndim != (2 if name == "sources" else 1):
         allowed = "a list of registers in each row, such as [0, 1]" if name == "sources" else "whole numbers, one in each row"
-        raise L.ArgumentError(f"the column {name!r} of {what} has dtype {array.dtype} and shape {array.shape}; it has {allowed}")
+        raise L.ArgumentError(f"the column {name!r} of {what} has dtype {array.dtype} and shape {array.shape}; it takes "
+                              f"{allowed}")
     wrong = array[(array < low) | (array > high)]
     if wrong.size:
         raise L.ArgumentError(f"the column {name!r} of {what} has {wrong.flat[0]}; it is from {low} to {high}")

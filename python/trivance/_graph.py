@@ -67,7 +67,8 @@ def from_networkx(graph: Any, options: Dict[str, Any]) -> Dict[str, Any]:
         if at[b][d] - at[a][d] != (-1 if port % 2 else 1):
             rings.add(d)
         links.setdefault((at[a], port), data)
-    rates = {link: to_bps(data["bandwidth"], "the bandwidth of an edge") for link, data in links.items() if "bandwidth" in data}
+    rates = {link: to_bps(data["bandwidth"], "the bandwidth of an edge")
+             for link, data in links.items() if "bandwidth" in data}
     fastest = max(rates.values(), default=0.0)
     torus = Torus(dims, [d for d, size in enumerate(dims) if size > 1 and d not in rings])
     rank = {place: torus.rank(place) for place in at.values()}
@@ -79,7 +80,8 @@ def from_networkx(graph: Any, options: Dict[str, Any]) -> Dict[str, Any]:
                 found["cuts"].append((*name, "one-way"))
             else:
                 rate = rates.get(link, fastest)
-                found["slow"][name] = links[link].get("factor", 1 if rate == fastest else fastest / rate if rate else math.inf)
+                slower = 1.0 if rate == fastest else fastest / rate if rate else math.inf
+                found["slow"][name] = links[link].get("factor", slower)
     found["slow"] = {name: factor for name, factor in found["slow"].items() if factor != 1}
     if len(rank) < torus.size:
         found["nodes"] = sorted(rank.values())

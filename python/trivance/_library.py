@@ -15,7 +15,7 @@ from typing import Any, Callable, ClassVar, Dict, List, NoReturn, Optional, Sequ
 from ._progress import CALLBACK, run
 
 #: Of this package, and so of the libraries that it works with. The release sets it with that of the project.
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 COLLECTIVES = ("allreduce", "reduce-scatter", "allgather")
 SYMMETRIES = ("none", "parity", "translation")
@@ -140,7 +140,7 @@ class SimulateOptions(c.Structure):
         "size_t size; int model, delivery; double bandwidth_bps, nic_bandwidth_bps, alpha_ns, link_latency_ns, "
         "host_latency_ns, router_in_ns, router_out_ns; uint32_t packet_bytes; uint64_t buffer_bytes; "
         "double message_overhead_ns, gamma_ns, jitter; uint64_t seed; bool full, link_loads; int slow_ranks, slow_links; "
-        "SlowRank *slow_rank; SlowLink *slow_link; void *observer; int routes; unsigned narrow; "
+        "SlowRank *slow_rank; SlowLink *slow_link; void *observer; int routes; unsigned shared_paths; "
         "bool one_path, gamma_per_stream; trv_progress_t progress; void *progress_context")
 
 
@@ -157,13 +157,13 @@ class PlannerConstraints(c.Structure):
     _fields_ = _declared("size_t size; bool consistent, idempotent; uint64_t memory_bytes; int messages_per_port")
 
 
-class Planned(c.Structure):
+class PlannerChoice(c.Structure):
     _fields_ = _declared("char algorithm[128]; int steps; bool consistent; "
                          "double time_ns, alpha_ns, hops_ns, transmission_ns; bool modelled")
 
 
-class NodePlan(c.Structure):
-    _fields_ = _declared("int order; Torus torus; Planned plan")
+class PlannerNodeChoice(c.Structure):
+    _fields_ = _declared("int order; Torus torus; PlannerChoice choice")
 
 
 class Shifts(c.Structure):
@@ -229,12 +229,12 @@ _LETTERS = {"P": c.c_void_p, "s": c.c_char_p, "i": c.c_int, "I": c.c_uint, "q": 
 CORE: Dict[Any, str] = {
     c.c_int: """torus_parse sP, torus_init PiP, torus_set_lines PI, torus_rank PP, algorithms_count, algorithm_symmetry P,
         algorithm_exactness P, algorithm_colour P, algorithm_supports PPi, network_check P, order_nodes PiiP,
-        schedule_create_on PPsi, schedule_place PPPP, schedule_collective P, schedule_streams P, schedule_steps P,
+        schedule_create_on PPsii, schedule_embed PPPP, schedule_collective P, schedule_streams P, schedule_steps P,
         schedule_registers P, schedule_symmetry P, schedule_exactness P, schedule_weight Pi, schedule_step PiiiP,
         schedule_messages PQPFP, explicit_create PPsP, explicit_message PiiiiiiiiP, explicit_combine PiiiiiPqP,
-        verify_on PPiPFP, cost_measure PP, cost_time_ns PPQP, limit_find PPiQQP, simulator_create PP, simulate PPQP,
-        simulate_bound_ns PPQP, planner_best PiQPPP, planner_create PPiPP, planner_rank PQiP, planner_time PQsP,
-        planner_nodes PiPiQPPiP""",
+        verify_on PPiPFP, cost_measure PP, cost_time_ns PPQP, limit_find PPiiQQP, simulator_create PP, simulate PPQP,
+        simulate_bound_ns PPQP, planner_best PiiQPPP, planner_create PPiiPP, planner_rank PQiP, planner_time PQsP,
+        planner_nodes PiPiiQPPiP""",
     c.c_bool: """algorithm_consistent P, algorithm_in_rank_order P, algorithm_latency_optimal P, algorithm_baseline P,
         schedule_consistent P, schedule_mirrored Pi""",
     c.c_int64: "schedule_units P, blocks_count P",

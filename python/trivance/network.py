@@ -180,7 +180,7 @@ class Network:
         Every alpha is stretched by a random share of up to this, 0 to 1; ``seed`` determines it. The planner ignores it.
     slow_ranks : mapping of int to float
         Ranks whose own work takes F times as long. The planner ignores them.
-    narrow : "all", "one" or iterable of int
+    shared_paths : "all", "one" or iterable of int
         Dimensions whose two directions share one path out of a node; ``"one"``: all share a single one.
     nodes : iterable of int, optional
         The ranks of a job that does not use the whole torus; plans are for these.
@@ -208,15 +208,15 @@ class Network:
                  slow: Optional[Mapping[Any, Any]] = None, routes: str = "chosen", nic_bandwidth: Rate = "12.8Tb/s",
                  host_latency: Time = "100ns", router_in: Time = "50ns", router_out: Time = "50ns",
                  buffer: Optional[Bytes] = None, jitter: float = 0, seed: int = 1,
-                 slow_ranks: Optional[Mapping[int, Any]] = None, narrow: Union[str, Iterable[int]] = (),
+                 slow_ranks: Optional[Mapping[int, Any]] = None, shared_paths: Union[str, Iterable[int]] = (),
                  nodes: Optional[Iterable[int]] = None) -> None:
         given = dict(locals())
         self.torus = Torus(torus)
         given["cuts"] = tuple([cuts] if isinstance(cuts, str) else to_list(cuts, "cuts", "['3:+0']"))
         given["slow"] = _mapping(slow, "slow", "{'3:+0': 4}") or None
         given["slow_ranks"] = _mapping(slow_ranks, "slow_ranks", "{3: 4}") or None
-        if not isinstance(narrow, str) or narrow not in ("all", "one"):
-            given["narrow"] = tuple(to_list(narrow, "narrow", "'all', 'one' or (0, 2)"))
+        if not isinstance(shared_paths, str) or shared_paths not in ("all", "one"):
+            given["shared_paths"] = tuple(to_list(shared_paths, "shared_paths", "'all', 'one' or (0, 2)"))
         given["nodes"] = nodes if nodes is None else tuple(to_list(nodes, "nodes", "[0, 1, 4]"))
         self.options: Dict[str, Any] = {name: given[name] for name in _USUAL}
         self.links: Tuple[Tuple[int, int, float], ...] = tuple(self._read_links())
@@ -234,8 +234,8 @@ class Network:
             buffer_bytes=0 if buffer is None else to_bytes(buffer, "buffer"), jitter=to_share(jitter, "jitter"),
             seed=to_int(seed, "seed", 0, (1 << 63) - 1), slow_ranks=len(slow_rank), slow_links=len(slow_link),
             slow_rank=L.array(L.SlowRank, slow_rank), slow_link=slow_link, routes=self._network.routes,
-            narrow=self._read_narrow(), one_path=given["narrow"] == "one", gamma_per_stream=bool(gamma_per_stream),
-            progress=callback, **{f"{name}_ns": to_ns(given[name], name) for name in _TIMES})
+            shared_paths=self._read_shared_paths(), one_path=given["shared_paths"] == "one",
+            gamma_per_stream=bool(gamma_per_stream), progress=callback, **{f"{name}_ns": to_ns(given[name], name) for name in _TIMES})
         _check_options(self._options)
         self.nodes: Optional[Tuple[int, ...]] = None
         if nodes is not None:
@@ -256,9 +256,10 @@ class Network:
             rank, port, _ = _read_link(link, "a slow link")
             yield rank, port, to_factor(factor, "the factor of a slow link")
 
-    def _read_narrow(self) -> int:
-        dims, narrow = range(len(self.torus.dims)), self.options["narrow"]
-        return sum({1 << to_int(d, "a narrow dimension", 0, dims[-1]) for d in (dims if isinstance(narrow, str) else narrow)})
+    def _read_shared_paths(self) -> int:
+        dims, shared = range(len(self.torus.dims)), self.options["shared_paths"]
+        return sum({1 << to_int(d, "a dimension of shared_paths", 0, dims[-1])
+                    for d in (dims if isinstance(shared, str) else shared)})
 
     def replace(self, torus: Optional[TorusLike] = None, **changes: Any) -> "Network":
         """The same network but for some parameters."""
@@ -368,7 +369,7 @@ def _one_rank() -> c.c_void_p:
     """A simulator on one rank, to check options."""
     network = L.Network(c.sizeof(L.Network), Torus(1)._struct, 0, None, 0)
     schedule, simulator = c.c_void_p(), c.c_void_p()
-    L.check(L.lib.schedule_create_on(c.byref(schedule), c.byref(network), b"trivance-l", 0))
+    L.check(L.lib.schedule_create_on(c.byref(schedule), c.byref(network), b"trivance-l", 0, 0))
     L.check(L.lib.simulator_create(c.byref(simulator), schedule))
     L.lib.schedule_destroy(schedule)
     return simulator
@@ -378,7 +379,7 @@ def _check_options(options: L.SimulateOptions) -> None:
     """Checks options by a simulation on a torus of one rank, so that the library reports errors early."""
     plain, factors = L.SimulateOptions.from_buffer_copy(options), options.slow_rank[:options.slow_ranks]
     plain.slow_rank = L.array(L.SlowRank, [(0, one.factor) for one in factors])
-    plain.slow_links = plain.narrow = 0
+    plain.slow_links = plain.shared_paths = 0
     L.check(L.lib.simulate(_one_rank(), c.byref(plain), 1, c.byref(L.Simulation())))
 
 

@@ -127,7 +127,7 @@ def find_limit(network: Network, size: Bytes, collective: str) -> Limit:
     hop_ns = o.link_latency_ns + o.router_in_ns + o.router_out_ns
     ends_ns = 2 * o.host_latency_ns + o.router_in_ns + o.router_out_ns
     L.check(L.lib.limit_find(c.byref(network._network), c.byref(L.Hockney(o.bandwidth_bps, o.alpha_ns + ends_ns, hop_ns)),
-                             L.collective_code(collective), to_bytes(size), o.packet_bytes if o.delivery == 0 else 0,
+                             L.collective_code(collective), 0, to_bytes(size), o.packet_bytes if o.delivery == 0 else 0,
                              c.byref(found)))
     return Limit(*(getattr(found, name + "_ns") / 1e9 for name in Limit._fields))
 
@@ -222,9 +222,9 @@ class Planner(L.Handle):
         """The fastest schedule for a size in bytes; see `trivance.plan`."""
         if self.network.nodes is not None:
             return self.rank(size, 1, progress)[0]
-        planned, count = L.Planned(), to_bytes(size)
+        planned, count = L.PlannerChoice(), to_bytes(size)
         with watch(progress, "planning"):
-            L.call(L.lib.planner_best, c.byref(self.network.torus._struct), self._code, count,
+            L.call(L.lib.planner_best, c.byref(self.network.torus._struct), self._code, 0, count,
                    c.byref(self.network._options), c.byref(self._constraints), c.byref(planned))
         return self._choice(count, planned)
 
@@ -233,14 +233,14 @@ class Planner(L.Handle):
         count, number, net = to_bytes(size), to_int(n, "the number of plans", 1, 4096), self.network
         with watch(progress, "planning"):
             if net.nodes is None:
-                plans = (L.Planned * number)()
+                plans = (L.PlannerChoice * number)()
                 with self._lock:
                     found = L.call(L.lib.planner_rank, self._candidates(), count, number, plans)
                 return [self._choice(count, one) for one in plans[:found]]
-            placed = (L.NodePlan * number)()
-            found = L.call(L.lib.planner_nodes, c.byref(net.torus._struct), len(net.nodes), net._nodes, self._code, count,
+            placed = (L.PlannerNodeChoice * number)()
+            found = L.call(L.lib.planner_nodes, c.byref(net.torus._struct), len(net.nodes), net._nodes, self._code, 0, count,
                            c.byref(net._options), c.byref(self._constraints), number, placed)
-            return [self._choice(count, one.plan, Torus._of(one.torus), L.ORDERS[one.order]) for one in placed[:found]]
+            return [self._choice(count, one.choice, Torus._of(one.torus), L.ORDERS[one.order]) for one in placed[:found]]
 
     def time(self, size: Bytes, name: str) -> Choice:
         """The plan of one algorithm, timed in the same way.
@@ -252,7 +252,7 @@ class Planner(L.Handle):
         """
         if self.network.nodes is not None:
             raise L.UnsupportedError("for a set of nodes there are only the fastest plans; use best() or rank()")
-        planned, count = L.Planned(), to_bytes(size)
+        planned, count = L.PlannerChoice(), to_bytes(size)
         with self._lock:
             L.call(L.lib.planner_time, self._candidates(), count, L.text(name, "the name of an algorithm"), c.byref(planned))
         return self._choice(count, planned)
@@ -260,12 +260,12 @@ class Planner(L.Handle):
     def _candidates(self) -> Optional[int]:
         if self._pointer is None:
             pointer = c.c_void_p()
-            L.call(L.lib.planner_create, c.byref(pointer), c.byref(self.network.torus._struct), self._code,
+            L.call(L.lib.planner_create, c.byref(pointer), c.byref(self.network.torus._struct), self._code, 0,
                    c.byref(self.network._options), c.byref(self._constraints))
             self._pointer = pointer.value
         return self._pointer
 
-    def _choice(self, size: int, plan: L.Planned, torus: Optional[Torus] = None, order: Optional[str] = None) -> Choice:
+    def _choice(self, size: int, plan: L.PlannerChoice, torus: Optional[Torus] = None, order: Optional[str] = None) -> Choice:
         return Choice(plan.algorithm.decode(), plan.steps, plan.time_ns / 1e9, plan.alpha_ns / 1e9, plan.hops_ns / 1e9,
                       plan.transmission_ns / 1e9, plan.consistent, plan.modelled, size, self.collective, self.network,
                       torus or self.network.torus, order)

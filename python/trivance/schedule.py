@@ -150,7 +150,7 @@ class Schedule(L.Handle):
     def __init__(self, name: str, network: Union[Network, TorusLike], collective: str = "allreduce") -> None:
         net, pointer = as_network(network), c.c_void_p()
         L.check(L.lib.schedule_create_on(c.byref(pointer), c.byref(net._network), L.text(name, "the name of an algorithm"),
-                                         L.collective_code(collective)))
+                                         L.collective_code(collective), 0))
         self._take(pointer.value, net)
 
     def _take(self, pointer: Optional[int], network: Optional[Network], has_blocks: bool = True,
@@ -181,7 +181,7 @@ class Schedule(L.Handle):
         nodes = L.array(c.c_int, network.nodes or ())
         L.check(L.lib.order_nodes(c.byref(network.torus._struct), L.ORDERS.index(order), len(nodes), nodes))
         pointer, own, self._pointer = c.c_void_p(), self._pointer, None
-        L.check(L.lib.schedule_place(c.byref(pointer), own, c.byref(network._network), nodes))
+        L.check(L.lib.schedule_embed(c.byref(pointer), own, c.byref(network._network), nodes))
         return Schedule._of(pointer.value, network)
 
     @classmethod

@@ -38,7 +38,7 @@ struct trv_algorithm {
     /* The paper's closed forms (paper.h) on a torus of `dims` dimensions of size `side` >= 2. Values that the paper
      * does not give stay NAN. NULL: the paper has no closed forms for the algorithm. */
     void (*paper_cost)(int side, int dims, trv_paper_cost_t *paper);
-    /* Writes the name with all its parameters, as trv_schedule_spell does; `parameters` is NULL if the name has none.
+    /* Writes the name with all its parameters, as trv_schedule_full_name does; `parameters` is NULL if the name has none.
      * Returns the length, which may be `size` or more, as with snprintf, or an error. NULL: the algorithm has no
      * parameters. */
     int (*spell)(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,

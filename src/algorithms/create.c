@@ -8,14 +8,15 @@
 #include "algorithms/algorithm.h"
 #include "algorithms/registry.h"
 #include "base/error.h"
+#include "schedule/collective.h"
 
-int trv_name_split(const char *name, char base[TRV_SPELLED_MAX], double *avoid)
+int trv_name_split(const char *name, char base[TRV_FULL_NAME_MAX], double *avoid)
 {
     const char *at = strchr(name, '@');
     const size_t length = at ? (size_t)(at - name) : strlen(name);
-    if (strlen(name) >= TRV_SPELLED_MAX)
+    if (strlen(name) >= TRV_FULL_NAME_MAX)
         return trv_fail(TRV_ERR_ARGUMENT, "'%.40s…' is too long: a name with its parameters has at most %d characters",
-                        name, TRV_SPELLED_MAX - 1);
+                        name, TRV_FULL_NAME_MAX - 1);
     memcpy(base, name, length);
     base[length] = '\0';
     *avoid = INFINITY;
@@ -69,12 +70,14 @@ static void adapt(trv_schedule_t *schedule, const trv_algorithm_t *algorithm)
 }
 
 int trv_schedule_create_on(trv_schedule_t **schedule, const trv_network_t *network, const char *name,
-                           trv_collective_t collective)
+                           trv_collective_t collective, int root)
 {
-    char base[TRV_SPELLED_MAX];
+    char base[TRV_FULL_NAME_MAX];
     double avoid;
     *schedule = NULL;
-    int rc = trv_name_split(name, base, &avoid);
+    int rc = trv_collective_check(collective, root);
+    if (!rc)
+        rc = trv_name_split(name, base, &avoid);
     const trv_algorithm_t *algorithm = rc ? NULL : trv_algorithm_find(base);
     if (!algorithm)
         return TRV_ERR_ARGUMENT;
@@ -99,5 +102,5 @@ int trv_schedule_create_on(trv_schedule_t **schedule, const trv_network_t *netwo
 int trv_schedule_create(trv_schedule_t **schedule, const trv_torus_t *torus, const char *name,
                         trv_collective_t collective)
 {
-    return trv_schedule_create_on(schedule, &(trv_network_t){TRV_NETWORK, .torus = *torus}, name, collective);
+    return trv_schedule_create_on(schedule, &(trv_network_t){TRV_NETWORK, .torus = *torus}, name, collective, 0);
 }

@@ -7,6 +7,7 @@
 
 #include "algorithms/registry.h"
 #include "base/error.h"
+#include "schedule/collective.h"
 
 static const trv_algorithm_t *const table[] = {
 #define ALGORITHM(name) &trv_##name,
@@ -79,15 +80,17 @@ static int find_torus(const trv_network_t *network, double avoid, trv_torus_t *t
     return TRV_OK;
 }
 
-int trv_schedule_spell_on(const trv_network_t *network, const char *algorithm, trv_collective_t collective, char *text,
-                          size_t size)
+int trv_schedule_full_name_on(const trv_network_t *network, const char *algorithm, trv_collective_t collective,
+                              int root, char *text, size_t size)
 {
-    char base[TRV_SPELLED_MAX];
+    char base[TRV_FULL_NAME_MAX];
     double avoid;
     trv_torus_t torus;
     if (size > 0)
         text[0] = '\0';
-    int length = trv_name_split(algorithm, base, &avoid);
+    int length = trv_collective_check(collective, root);
+    if (length == TRV_OK)
+        length = trv_name_split(algorithm, base, &avoid);
     const trv_algorithm_t *row = length ? NULL : trv_algorithm_find(base);
     const char *colon = strchr(base, ':');
     if (!row)
@@ -109,8 +112,9 @@ int trv_schedule_spell_on(const trv_network_t *network, const char *algorithm, t
                                  algorithm, length, size > 0 ? size - 1 : 0);
 }
 
-int trv_schedule_spell(const trv_torus_t *torus, const char *algorithm, trv_collective_t collective, char *text,
-                       size_t size)
+int trv_schedule_full_name(const trv_torus_t *torus, const char *algorithm, trv_collective_t collective, char *text,
+                           size_t size)
 {
-    return trv_schedule_spell_on(&(trv_network_t){TRV_NETWORK, .torus = *torus}, algorithm, collective, text, size);
+    return trv_schedule_full_name_on(&(trv_network_t){TRV_NETWORK, .torus = *torus}, algorithm, collective, 0, text,
+                                     size);
 }

@@ -12,6 +12,6 @@
 
 /* Splits a name into the part before an @ and the number after it (trivance/network.h): links that are slower than
  * normal by at least this factor are not used. INFINITY if the name has no @. */
-int trv_name_split(const char *name, char base[TRV_SPELLED_MAX], double *avoid);
+int trv_name_split(const char *name, char base[TRV_FULL_NAME_MAX], double *avoid);
 
 #endif

@@ -216,7 +216,7 @@ static void write_steps(const trv_star_t *star, char *text)
 int trv_star_spell(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
                    size_t size)
 {
-    char steps[TRV_STAR_STEPS_MAX + 1], chain[TRV_SPELLED_MAX] = "", streams[16];
+    char steps[TRV_STAR_STEPS_MAX + 1], chain[TRV_FULL_NAME_MAX] = "", streams[16];
     trv_star_t star;
     (void)collective;
     int rc = trv_star_choose(parameters, torus, &star);

@@ -19,7 +19,7 @@ trv_simulate_options_t trv_chooser_simulation(const trv_settings_t *settings, co
                                                           settings->overhead_ns);
     simulation.slow_links = network->slow_links;
     simulation.slow_link = network->slow_link;
-    trv_model_narrow(&simulation, &network->torus, &settings->file_rules, paths);
+    trv_model_shared_paths(&simulation, &network->torus, &settings->file_rules, paths);
     return simulation;
 }
 
@@ -34,7 +34,7 @@ void trv_choice_append(trv_choice_t *choice, const char *format, ...)
     va_end(arguments);
 }
 
-const trv_time_unit_t *trv_choice_append_plan(trv_choice_t *choice, const char *how, const trv_planned_t *plan)
+const trv_time_unit_t *trv_choice_append_plan(trv_choice_t *choice, const char *how, const trv_planner_choice_t *plan)
 {
     const trv_time_unit_t *unit = trv_time_unit(plan->time_ns);
     trv_choice_append(choice, "%s%s: %.4g %s expected, of which %d step%s %.3g, hops %.3g, bytes %.3g",
@@ -67,7 +67,7 @@ int trv_choose_named(const trv_chooser_t *chooser, const trv_signature_t *signat
                      const char *source, trv_choice_t *choice)
 {
     trv_schedule_t *schedule = NULL;
-    int code = trv_schedule_create_on(&schedule, chooser->network, algorithm, signature->collective);
+    int code = trv_schedule_create_on(&schedule, chooser->network, algorithm, signature->collective, 0);
     const char *objection = code < 0 ? trv_last_error()
                                      : trv_signature_objection(signature, schedule, chooser->allow_inconsistent_names);
     if (objection)
@@ -90,19 +90,19 @@ typedef struct question {
 
 static int question_planner(const question_t *question, trv_planner_t **planner)
 {
-    return trv_planner_create(planner, &question->chooser->network->torus, question->collective,
+    return trv_planner_create(planner, &question->chooser->network->torus, question->collective, 0,
                               &question->chooser->simulation, &question->constraints);
 }
 
 /* Finds the plan of the fastest algorithm in the family; TRV_ERR_UNSUPPORTED if none is suitable, with the reason for
  * the last one as the last error. */
-static int find_in_family(const question_t *question, const char *family, trv_planned_t *best)
+static int find_in_family(const question_t *question, const char *family, trv_planner_choice_t *best)
 {
     trv_planner_t *planner;
     int found = TRV_ERR_UNSUPPORTED, code = question_planner(question, &planner);
     for (int i = 0; code == TRV_OK && i < trv_algorithms_count(); i++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
-        trv_planned_t plan;
+        trv_planner_choice_t plan;
         if (strcmp(trv_algorithm_family(algorithm), family) != 0)
             continue;
         const int timed = trv_planner_time(planner, question->bytes, trv_algorithm_name(algorithm), &plan);
@@ -121,7 +121,7 @@ static int find_in_family(const question_t *question, const char *family, trv_pl
 static void append_second(const question_t *question, const trv_time_unit_t *unit, trv_choice_t *choice)
 {
     trv_planner_t *planner;
-    trv_planned_t plan[2];
+    trv_planner_choice_t plan[2];
     if (question_planner(question, &planner) < 0)
         return;
     if (trv_planner_rank(planner, question->bytes, 2, plan) == 2)
@@ -136,10 +136,10 @@ int trv_choose_planned(const trv_chooser_t *chooser, const trv_signature_t *sign
                                  trv_signature_constraints(signature, chooser->allow_inconsistent)};
     const trv_torus_t *torus = &chooser->network->torus;
     const double began_s = trv_now_s();
-    char paths[TRV_MODEL_NARROW_MAX];
-    trv_planned_t best;
+    char paths[TRV_MODEL_SHARED_PATHS_MAX];
+    trv_planner_choice_t best;
     int code = family ? find_in_family(&question, family, &best)
-                      : trv_planner_best(torus, question.collective, question.bytes, &chooser->simulation,
+                      : trv_planner_best(torus, question.collective, 0, question.bytes, &chooser->simulation,
                                          &question.constraints, &best);
     if (code == TRV_ERR_UNSUPPORTED) {
         trv_choice_append(choice, "%s%.300s", *choice->reason ? "; " : "", trv_last_error());
@@ -150,7 +150,7 @@ int trv_choose_planned(const trv_chooser_t *chooser, const trv_signature_t *sign
     snprintf(choice->algorithm, sizeof choice->algorithm, "%s", best.algorithm);
     const trv_time_unit_t *unit = trv_choice_append_plan(choice, family ? "the fastest of its family" : "planned",
                                                          &best);
-    trv_model_narrow_text(&chooser->simulation, torus, chooser->measured, paths);
+    trv_model_shared_paths_text(&chooser->simulation, torus, chooser->measured, paths);
     if (*paths)
         trv_choice_append(choice, "; %s", paths);
     const double ended_s = trv_now_s();

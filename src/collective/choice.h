@@ -62,7 +62,7 @@ int trv_choose_planned(const trv_chooser_t *chooser, const trv_signature_t *sign
 
 void trv_choice_append(trv_choice_t *choice, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Appends HOW and the plan's times, such as "planned: 4.473 us expected, of which …"; returns the unit of the times. */
-const trv_time_unit_t *trv_choice_append_plan(trv_choice_t *choice, const char *how, const trv_planned_t *plan);
+const trv_time_unit_t *trv_choice_append_plan(trv_choice_t *choice, const char *how, const trv_planner_choice_t *plan);
 /* Appends "; planning took 12 ms" if it took long. */
 void trv_choice_append_duration(trv_choice_t *choice, double took_s);
 

@@ -31,27 +31,27 @@ static bool is_measured(const trv_torus_t *torus, const trv_rules_t *rules)
     return rules->paths.dims > 0 && trv_torus_equal(&rules->paths, torus);
 }
 
-void trv_model_narrow(trv_simulate_options_t *network, const trv_torus_t *torus, const trv_rules_t *rules,
-                      const trv_model_paths_t *paths)
+void trv_model_shared_paths(trv_simulate_options_t *network, const trv_torus_t *torus, const trv_rules_t *rules,
+                            const trv_model_paths_t *paths)
 {
     const bool measured = is_measured(torus, rules);
-    const unsigned found = measured ? rules->narrow : paths->found;
-    network->narrow = (paths->declared | found) & ((1u << torus->dims) - 1);
+    const unsigned found = measured ? rules->shared_paths : paths->found;
+    network->shared_paths = (paths->declared | found) & ((1u << torus->dims) - 1);
     network->one_path = measured ? rules->one_path : paths->one_found && paths->found;
 }
 
-char *trv_model_narrow_text(const trv_simulate_options_t *network, const trv_torus_t *torus, const trv_rules_t *rules,
-                            char text[TRV_MODEL_NARROW_MAX])
+char *trv_model_shared_paths_text(const trv_simulate_options_t *network, const trv_torus_t *torus,
+                                  const trv_rules_t *rules, char text[TRV_MODEL_SHARED_PATHS_MAX])
 {
-    const int many = __builtin_popcount(network->narrow);
+    const int many = __builtin_popcount(network->shared_paths);
     char measured[TRV_TORUS_TEXT_MAX];
-    size_t used = (size_t)snprintf(text, TRV_MODEL_NARROW_MAX, "%s",
+    size_t used = (size_t)snprintf(text, TRV_MODEL_SHARED_PATHS_MAX, "%s",
                                    many == 0   ? ""
                                    : many == 1 ? "dimension"
                                                : "dimensions");
     for (int d = 0, written = 0; d < torus->dims; d++)
-        if (network->narrow >> d & 1) {
-            used += (size_t)snprintf(text + used, TRV_MODEL_NARROW_MAX - used, "%s%d",
+        if (network->shared_paths >> d & 1) {
+            used += (size_t)snprintf(text + used, TRV_MODEL_SHARED_PATHS_MAX - used, "%s%d",
                                      written == 0         ? " "
                                      : written + 1 < many ? ", "
                                                           : " and ",
@@ -59,11 +59,13 @@ char *trv_model_narrow_text(const trv_simulate_options_t *network, const trv_tor
             written++;
         }
     if (many > 0)
-        used += (size_t)snprintf(text + used, TRV_MODEL_NARROW_MAX - used, " %s narrow%s%s", many == 1 ? "is" : "are",
-                                 many > 1 && network->one_path ? ", by one path" : "",
+        used += (size_t)snprintf(text + used, TRV_MODEL_SHARED_PATHS_MAX - used, " %s%s",
+                                 many == 1           ? "has a shared path"
+                                 : network->one_path ? "share one path"
+                                                     : "have shared paths",
                                  is_measured(torus, rules) ? " (measured)" : "");
     if (rules->paths.dims > 0 && !is_measured(torus, rules))
-        snprintf(text + used, TRV_MODEL_NARROW_MAX - used, "%sthe measured paths are those of the torus %s",
+        snprintf(text + used, TRV_MODEL_SHARED_PATHS_MAX - used, "%sthe measured paths are those of the torus %s",
                  used ? "; " : "", trv_torus_format(&rules->paths, measured, sizeof measured));
     return text;
 }

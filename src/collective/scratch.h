@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* Implementations of the executor's scratch_take and scratch_give. The context is not used. Any thread may call them;
+/* Implementations of the executor's scratch_allocate and scratch_free. The context is not used. Any thread may call them;
  * they acquire no lock. */
 void *trv_scratch_take(void *context, size_t bytes);
 void trv_scratch_give(void *context, void *memory, size_t bytes);

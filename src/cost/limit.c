@@ -20,6 +20,7 @@
 #include <trivance/cost.h>
 
 #include "base/error.h"
+#include "schedule/collective.h"
 
 #define SLICES_MAX 1024 /* with more ranks along a dimension, only slices of one and of half the ranks are considered */
 
@@ -202,7 +203,7 @@ static int find(limits_t *l, const trv_network_t *network, const trv_hockney_t *
     return TRV_OK;
 }
 
-int trv_limit_find(const trv_network_t *network, const trv_hockney_t *times, trv_collective_t collective,
+int trv_limit_find(const trv_network_t *network, const trv_hockney_t *times, trv_collective_t collective, int root,
                    uint64_t vector_bytes, uint64_t unpaid_bytes, trv_limit_t *limit)
 {
     const trv_torus_t *torus = &network->torus;
@@ -213,6 +214,9 @@ int trv_limit_find(const trv_network_t *network, const trv_hockney_t *times, trv
                   .unpaid = (double)unpaid_bytes};
     const size_t ranks = (size_t)torus->ranks;
     *limit = (trv_limit_t){.time_ns = 0};
+    int code = trv_collective_check(collective, root);
+    if (code)
+        return code;
     if (torus->ranks == 1)
         return TRV_OK;
     l.capacity = malloc(ranks * (size_t)l.ports * sizeof *l.capacity);

@@ -185,7 +185,8 @@ static void *take_scratch(void *context, size_t bytes)
 static int make_plan(trv_instance_t *instance)
 {
     const trv_net_entry_t *entry = instance->entry;
-    const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .scratch_take = take_scratch, .scratch_context = instance};
+    const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .scratch_allocate = take_scratch,
+                                        .scratch_context = instance};
     return trv_plan_create(&instance->plan, entry->schedule, entry->comm->rank, instance->count, &entry->elements,
                            &instance->channel.transport, &options);
 }

@@ -196,7 +196,7 @@ static int decode_address(char record[BOOTSTRAP_BYTES], trv_bootstrap_options_t 
     return TRV_OK;
 }
 
-/* Exchanges the address of rank 0 by the caller's `meet`. All ranks take part, also after an error (`rc`, with its
+/* Exchanges the address of rank 0 by the caller's `bootstrap_broadcast`. All ranks take part, also after an error (`rc`, with its
  * message as the last error), because the other ranks wait in the broadcast. counted: the rank and the number of ranks
  * are valid, so that a bootstrap can be opened. All ranks return an error of rank 0. */
 static int meet_by_callback(trv_net_t *net, const trv_net_options_t *options, trv_bootstrap_options_t *bootstrap,
@@ -208,7 +208,7 @@ static int meet_by_callback(trv_net_t *net, const trv_net_options_t *options, tr
     snprintf(own, sizeof own, "%s%s", net->rank == 0 ? "rank 0: " : "", rc < 0 ? trv_last_error() : "");
     if (net->rank == 0 || rc < 0)
         encode_address(net, rc, bootstrap, rc < 0 ? own : address, record);
-    const int met = options->meet(options->meet_context, record, sizeof record);
+    const int met = options->bootstrap_broadcast(options->bootstrap_context, record, sizeof record);
     if (met < 0)
         return met;
     if (net->rank == 0)
@@ -223,13 +223,14 @@ static int meet_by_callback(trv_net_t *net, const trv_net_options_t *options, tr
 /* ---- Other options ----------------------------------------------------------------------------------------------- */
 
 /* Handles a TRIVANCE_TORUS in which no torus has the net's number of ranks. That is an error if the net contains the
- * whole job, as in MPI programs. But a program with its own `meet` may create a net of some of the job's ranks; these
+ * whole job, as in MPI programs. But a program with its own `bootstrap_broadcast` may create a net of some of the job's ranks; these
  * form a ring. */
 static int take_ring(trv_net_t *net, const trv_net_options_t *options, const char *torus)
 {
     const char *all = getenv("WORLD_SIZE");
     char sentence[TRV_REASON_MAX];
-    const bool whole = !options->meet || options->meet == trv_launcher_meet || (all && atoi(all) == net->ranks);
+    const bool whole = !options->bootstrap_broadcast || options->bootstrap_broadcast == trv_launcher_meet ||
+                       (all && atoi(all) == net->ranks);
     snprintf(sentence, sizeof sentence, "TRIVANCE_TORUS=%.80s has no torus of %d ranks%s", torus, net->ranks,
              whole ? "; the product of its sizes must be the number of ranks" : ": they are a ring");
     if (whole)
@@ -278,14 +279,14 @@ static int take_times(trv_net_t *net, const trv_net_options_t *options)
  * does. */
 static bool is_launched(const trv_net_options_t *options)
 {
-    return !options->meet && !options->address && options->ranks == 0 && options->rank < 0 && !getenv("RANK") &&
-           !getenv("WORLD_SIZE") && !getenv("MASTER_ADDR") && trv_launcher_is_here();
+    return !options->bootstrap_broadcast && !options->address && options->ranks == 0 && options->rank < 0 &&
+           !getenv("RANK") && !getenv("WORLD_SIZE") && !getenv("MASTER_ADDR") && trv_launcher_is_here();
 }
 
 static int take_launcher(trv_net_options_t *options, double *patience)
 {
-    options->meet = trv_launcher_meet;
-    options->meet_context = patience;
+    options->bootstrap_broadcast = trv_launcher_meet;
+    options->bootstrap_context = patience;
     return trv_launcher_ranks(&options->rank, &options->ranks);
 }
 
@@ -324,7 +325,7 @@ int trv_net_take_options(trv_net_t *net, const trv_net_options_t *given, trv_boo
     bootstrap->address = address;
     bootstrap->everywhere = options->listen_everywhere || net->settings.listen_everywhere;
     bootstrap->timeout_ns = net->start_timeout_ns;
-    if (options->meet)
+    if (options->bootstrap_broadcast)
         return meet_by_callback(net, options, bootstrap, address, counted, rc);
     if (!counted)
         return rc;

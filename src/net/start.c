@@ -100,7 +100,7 @@ static void write_paths(const trv_rules_t *rules, trv_writer_t *writer)
     if (rules->paths.dims > 0)
         trv_torus_format(&rules->paths, torus, sizeof torus);
     trv_write_text(writer, torus);
-    trv_write_number(writer, rules->narrow);
+    trv_write_number(writer, rules->shared_paths);
     trv_write_number(writer, rules->one_path);
 }
 
@@ -108,7 +108,7 @@ static bool read_paths(trv_rules_t *rules, trv_reader_t *reader)
 {
     char torus[TRV_TORUS_TEXT_MAX];
     trv_read_text(reader, torus, sizeof torus);
-    rules->narrow = trv_read_number(reader);
+    rules->shared_paths = trv_read_number(reader);
     rules->one_path = trv_read_number(reader) != 0;
     return !*torus || trv_torus_parse(torus, &rules->paths) == TRV_OK;
 }
@@ -187,11 +187,12 @@ static int oob_broadcast(void *context, void *data, size_t bytes, int root)
 
 static void log_shared_paths(const trv_net_t *net, const trv_torus_t *torus)
 {
-    char text[TRV_MODEL_NARROW_MAX], line[TRV_MODEL_NARROW_MAX + 80];
+    char text[TRV_MODEL_SHARED_PATHS_MAX], line[TRV_MODEL_SHARED_PATHS_MAX + 80];
     const trv_network_t network = {TRV_NETWORK, .torus = *torus};
     const trv_simulate_options_t simulation = trv_net_simulation(net, &network);
-    trv_model_narrow_text(&simulation, torus, &net->settings.file_rules, text);
-    snprintf(line, sizeof line, "%s%s", text, simulation.narrow ? ": plans count on one path for both ways there" : "");
+    trv_model_shared_paths_text(&simulation, torus, &net->settings.file_rules, text);
+    snprintf(line, sizeof line, "%s%s", text,
+             simulation.shared_paths ? "; plans take into account that both directions share it" : "");
     if (*text)
         net->log(net->log_context, line);
 }
@@ -351,8 +352,8 @@ int trv_net_port(const trv_net_t *net, int index, trv_net_port_t *port)
     size_t used = 0;
     for (int w = 0; w < TRV_WAYS; w++) {
         char way[TRV_PORT_TEXT_MAX];
-        if (info.ways >> w & 1 && used < sizeof port->ways)
-            used += (size_t)snprintf(port->ways + used, sizeof port->ways - used, "%s%s", used ? "," : "",
+        if (info.ways >> w & 1 && used < sizeof port->ports)
+            used += (size_t)snprintf(port->ports + used, sizeof port->ports - used, "%s%s", used ? "," : "",
                                      trv_port_format(w, way));
     }
     return TRV_OK;

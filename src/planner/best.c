@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "planner/ranking.h"
+#include "schedule/collective.h"
 
 #define ANSWERS_MAX  1024 /* a power of two */
 #define PLANNERS_MAX 4
@@ -26,7 +27,7 @@ typedef struct question {
     double message_overhead_ns, gamma_ns;
     uint64_t memory_bytes;
     uint32_t dateline, delivery, packet_bytes;
-    uint32_t consistent, idempotent, messages_per_port, narrow, one_path, gamma_per_stream, routes;
+    uint32_t consistent, idempotent, messages_per_port, shared_paths, one_path, gamma_per_stream, routes;
 } question_t;
 
 static struct {
@@ -35,7 +36,7 @@ static struct {
         bool used;
         question_t key;
         uint64_t vector_bytes;
-        trv_planned_t plan;
+        trv_planner_choice_t plan;
     } answer[ANSWERS_MAX]; /* indexed by the hash of the question */
     struct {
         trv_planner_t *planner;
@@ -72,8 +73,8 @@ static void fill_key(question_t *key, const trv_torus_t *torus, trv_collective_t
     key->idempotent = constraints->idempotent;
     key->memory_bytes = constraints->memory_bytes;
     key->messages_per_port = (uint32_t)constraints->messages_per_port;
-    key->narrow = network->narrow;
-    key->one_path = network->narrow && network->one_path;
+    key->shared_paths = network->shared_paths;
+    key->one_path = network->shared_paths && network->one_path;
     key->gamma_per_stream = network->gamma_ns > 0 && network->gamma_per_stream;
     key->routes = (uint32_t)network->routes;
 }
@@ -138,7 +139,7 @@ static int find_planner(const question_t *key, const trv_torus_t *torus, trv_col
         found++;
     trv_planner_t *planner = kept.planner[found].planner;
     if (!planner || !is_same(&kept.planner[found].key, key)) {
-        int rc = trv_planner_create(&planner, torus, collective, network, constraints);
+        int rc = trv_planner_create(&planner, torus, collective, 0, network, constraints);
         if (rc)
             return rc;
         trv_planner_destroy(kept.planner[found].planner);
@@ -149,20 +150,23 @@ static int find_planner(const question_t *key, const trv_torus_t *torus, trv_col
     return TRV_OK;
 }
 
-int trv_planner_best(const trv_torus_t *torus, trv_collective_t collective, uint64_t vector_bytes,
+int trv_planner_best(const trv_torus_t *torus, trv_collective_t collective, int root, uint64_t vector_bytes,
                      const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints,
-                     trv_planned_t *plan)
+                     trv_planner_choice_t *plan)
 {
     static const trv_planner_constraints_t none = {TRV_PLANNER_CONSTRAINTS};
     question_t key;
+    int rc = trv_collective_check(collective, root);
+    if (rc)
+        return rc;
     fill_key(&key, torus, collective, network, constraints ? constraints : &none);
     pthread_mutex_lock(&kept.mutex);
-    int rc = number_links(network, &key.links);
+    rc = number_links(network, &key.links);
     size_t place = place_of(&key, vector_bytes);
     const bool known = !rc && kept.answer[place].used && kept.answer[place].vector_bytes == vector_bytes &&
                        is_same(&kept.answer[place].key, &key);
     if (!rc && !known) {
-        trv_planned_t made;
+        trv_planner_choice_t made;
         rc = find_planner(&key, torus, collective, network, constraints);
         if (!rc) {
             trv_planner_report_to(kept.planner[0].planner, network);

@@ -45,7 +45,7 @@ int trv_candidate_facts(const trv_candidates_t *list, trv_candidate_t *candidate
     if (candidate->known)
         return TRV_OK;
     trv_schedule_t *schedule;
-    int rc = trv_schedule_create_on(&schedule, &list->network, candidate->name, list->collective);
+    int rc = trv_schedule_create_on(&schedule, &list->network, candidate->name, list->collective, 0);
     if (rc)
         return rc;
     find_facts(candidate, schedule);
@@ -58,7 +58,7 @@ int trv_candidate_read(const trv_candidates_t *list, trv_candidate_t *candidate)
     if (candidate->simulator)
         return TRV_OK;
     trv_schedule_t *schedule;
-    int rc = trv_schedule_create_on(&schedule, &list->network, candidate->name, list->collective);
+    int rc = trv_schedule_create_on(&schedule, &list->network, candidate->name, list->collective, 0);
     if (rc)
         return rc;
     if (!candidate->known)

@@ -23,7 +23,7 @@ static bool can_avoid(const trv_network_t *network, double factor)
     char name[TRV_ALGORITHM_NAME_MAX];
     snprintf(name, sizeof name, "%s@%.10g", trv_algorithm_name(trv_algorithm_at(0)), factor);
     trv_schedule_t *schedule;
-    int rc = trv_schedule_create_on(&schedule, network, name, TRV_ALLREDUCE);
+    int rc = trv_schedule_create_on(&schedule, network, name, TRV_ALLREDUCE, 0);
     trv_schedule_destroy(schedule);
     return rc != TRV_ERR_ARGUMENT;
 }

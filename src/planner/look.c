@@ -75,7 +75,7 @@ int trv_look_at(const trv_planner_t *planner, const char *name, uint64_t vector_
     const trv_torus_t *torus = &planner->list.network.torus;
     trv_timing_sends_t sends = {0};
     trv_schedule_t *schedule;
-    int rc = trv_schedule_create_on(&schedule, &planner->list.network, name, planner->list.collective);
+    int rc = trv_schedule_create_on(&schedule, &planner->list.network, name, planner->list.collective, 0);
     if (rc)
         return rc;
     sends.step = calloc((size_t)trv_schedule_steps(schedule) + 1, sizeof *sends.step);

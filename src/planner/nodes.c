@@ -22,6 +22,7 @@
 #include "planner/constraints.h"
 #include "planner/ranking.h"
 #include "planner/timing.h"
+#include "schedule/collective.h"
 #include "simulate/simulator.h"
 
 #define PROSPECTS_MAX 64
@@ -58,7 +59,7 @@ typedef struct question {
     int prospects;
     prospect_t prospect[PROSPECTS_MAX];
     int capacity, plans;
-    trv_node_plan_t *plan; /* the best plans so far, fastest first */
+    trv_planner_node_choice_t *plan; /* the best plans so far, fastest first */
 } question_t;
 
 /* ---- Prospects --------------------------------------------------------------------------------------------------- */
@@ -84,7 +85,7 @@ static int by_turn(const void *a, const void *b)
 /* Adds the fastest plans for the ring without the machine and, to be tried last, all baselines. */
 static int add_ring(question_t *question)
 {
-    trv_planned_t best[BEST];
+    trv_planner_choice_t best[BEST];
     question->ring->hops_max = NEAR_HOPS_MAX;
     const int found = trv_planner_rank(question->ring, question->vector_bytes, BEST, best);
     for (int i = 0; i < found; i++)
@@ -135,17 +136,18 @@ static int add_lines(question_t *question)
     return TRV_OK;
 }
 
-/* Slow, cut and narrow links belong to the machine; the line or ring for which candidates are found has equal links. */
+/* Slow and cut links and shared paths belong to the machine; the line or ring for which candidates are found has equal links. */
 static int find_prospects(question_t *question, const trv_planner_constraints_t *constraints)
 {
     trv_torus_t torus;
     trv_simulate_options_t alone = trv_timing_network(&question->network);
     alone.slow_links = 0;
     alone.slow_link = NULL;
-    alone.narrow = alone.narrow != 0; /* the ring's only dimension is narrow if any of the machine's is */
+    alone.shared_paths = alone.shared_paths !=
+                         0; /* the ring's only dimension has a shared path if any of the machine's has */
     int rc = trv_torus_init(&torus, 1, &question->nodes);
     if (!rc)
-        rc = trv_planner_create(&question->ring, &torus, question->collective, &alone, constraints);
+        rc = trv_planner_create(&question->ring, &torus, question->collective, 0, &alone, constraints);
     if (!rc && question->nodes > 1)
         rc = trv_torus_set_lines(&torus, 1);
     question->line = (trv_candidates_t){.network = {TRV_NETWORK, .torus = torus, .routes = alone.routes},
@@ -170,7 +172,7 @@ static int place(const question_t *question, const trv_torus_t *torus, const cha
                                    .slow_link = question->network.slow_link, .routes = question->network.routes};
     *placed = NULL;
     int rc = trv_schedule_create(&schedule, torus, name, question->collective);
-    return rc ? rc : trv_schedule_place(placed, schedule, &network, question->node);
+    return rc ? rc : trv_schedule_embed(placed, schedule, &network, question->node);
 }
 
 /* The work of these messages, `times` times: messages read and packet-hops. */
@@ -207,20 +209,20 @@ static int look_at_others(const question_t *question, const trv_schedule_t *plac
 
 static double enough_ns(const question_t *question)
 {
-    return question->plans < question->capacity ? INFINITY : question->plan[question->plans - 1].plan.time_ns;
+    return question->plans < question->capacity ? INFINITY : question->plan[question->plans - 1].choice.time_ns;
 }
 
-static void insert(question_t *question, const trv_node_plan_t *plan)
+static void insert(question_t *question, const trv_planner_node_choice_t *plan)
 {
     int at = question->plans < question->capacity ? question->plans++ : question->plans - 1;
-    for (; at > 0 && question->plan[at - 1].plan.time_ns > plan->plan.time_ns; at--)
+    for (; at > 0 && question->plan[at - 1].choice.time_ns > plan->choice.time_ns; at--)
         question->plan[at] = question->plan[at - 1];
     question->plan[at] = *plan;
 }
 
 /* Simulates a placed schedule and keeps it if it is fast enough. One whose messages pass a cut link is left out, and
  * its error becomes question->refusal if it is the first. */
-static int time_placed(question_t *question, const trv_schedule_t *placed, trv_node_plan_t *plan)
+static int time_placed(question_t *question, const trv_schedule_t *placed, trv_planner_node_choice_t *plan)
 {
     trv_simulator_t *simulator;
     trv_simulation_t result, empty;
@@ -242,7 +244,7 @@ static int time_placed(question_t *question, const trv_schedule_t *placed, trv_n
         snprintf(question->refusal, sizeof question->refusal, "%s", trv_last_error());
     if (rc || !wins)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
-    trv_planner_divide(&plan->plan, result.time_ns, plan->plan.steps * question->network.alpha_ns, empty.time_ns);
+    trv_planner_divide(&plan->choice, result.time_ns, plan->choice.steps * question->network.alpha_ns, empty.time_ns);
     insert(question, plan);
     return TRV_OK;
 }
@@ -273,10 +275,10 @@ static int try_plan(question_t *question, trv_order_t order, const prospect_t *p
         rc = look_at_others(question, placed, &far_too_much);
     question->too_much = question->too_much || far_too_much;
     if (!rc && keeps && !far_too_much) {
-        trv_node_plan_t plan = {.order = order, .torus = *torus};
-        memcpy(plan.plan.algorithm, prospect->name, sizeof plan.plan.algorithm);
-        plan.plan.steps = trv_schedule_steps(placed);
-        plan.plan.consistent = trv_schedule_consistent(placed);
+        trv_planner_node_choice_t plan = {.order = order, .torus = *torus};
+        memcpy(plan.choice.algorithm, prospect->name, sizeof plan.choice.algorithm);
+        plan.choice.steps = trv_schedule_steps(placed);
+        plan.choice.consistent = trv_schedule_consistent(placed);
         question->work -= work;
         rc = time_placed(question, placed, &plan);
     }
@@ -335,13 +337,16 @@ static int refuse(const question_t *question)
     return trv_constraints_refuse_all(&question->ring->constraints, &question->ring->list, question->vector_bytes);
 }
 
-int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *node, trv_collective_t collective,
+int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *node, trv_collective_t collective, int root,
                       uint64_t vector_bytes, const trv_simulate_options_t *network,
-                      const trv_planner_constraints_t *constraints, int capacity, trv_node_plan_t *plan)
+                      const trv_planner_constraints_t *constraints, int capacity, trv_planner_node_choice_t *plan)
 {
     if (capacity < 1 || nodes < 1)
         return trv_fail(TRV_ERR_ARGUMENT, "a plan for %d nodes, %d of them: it takes one at least of either", nodes,
                         capacity);
+    int code = trv_collective_check(collective, root);
+    if (code)
+        return code;
     question_t *question = calloc(1, sizeof *question);
     if (!question)
         return trv_fail_memory();
@@ -382,25 +387,27 @@ static int time_alone(question_t *question, const char *algorithm, double *time_
     if (!rc && !*least)
         rc = look_at_others(question, placed, least);
     if (!rc && !*least) {
-        trv_node_plan_t plan = {.order = TRV_ORDER_SNAKE};
+        trv_planner_node_choice_t plan = {.order = TRV_ORDER_SNAKE};
         question->capacity = 1;
         question->plans = 0;
         question->plan = &plan;
         rc = time_placed(question, placed, &plan);
-        *time_ns = question->plans > 0 ? plan.plan.time_ns : INFINITY;
+        *time_ns = question->plans > 0 ? plan.choice.time_ns : INFINITY;
     }
     trv_schedule_destroy(placed);
     return rc;
 }
 
 int trv_planner_nodes_time(const trv_torus_t *machine, int nodes, const int *node, trv_collective_t collective,
-                           uint64_t vector_bytes, const trv_simulate_options_t *network, const char *algorithm,
-                           double *time_ns, bool *least)
+                           int root, uint64_t vector_bytes, const trv_simulate_options_t *network,
+                           const char *algorithm, double *time_ns, bool *least)
 {
     question_t question = {.collective = collective, .vector_bytes = vector_bytes};
     trv_slow_link_t *left = NULL;
     *time_ns = 0;
-    int rc = begin(&question, machine, nodes, node, network);
+    int rc = trv_collective_check(collective, root);
+    if (!rc)
+        rc = begin(&question, machine, nodes, node, network);
     if (!rc)
         rc = time_alone(&question, algorithm, time_ns, least);
     if (!rc && isinf(*time_ns)) {

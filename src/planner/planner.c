@@ -24,6 +24,7 @@
 #include "planner/ranking.h"
 #include "planner/timing.h"
 #include "planner/uneven.h"
+#include "schedule/collective.h"
 #include "simulate/network.h"
 
 #define NEAR     1.6 /* a candidate whose estimate exceeds the best one times this is not simulated */
@@ -44,7 +45,7 @@ static int check_network(const trv_simulate_options_t *asked)
 {
     trv_simulate_options_t network = *asked;
     network.slow_ranks = network.slow_links = 0; /* they refer to another torus, … */
-    network.narrow = 0;                          /* … and so do narrow dimensions */
+    network.shared_paths = 0;                    /* … and so do shared paths */
     network.link_loads = false;
     network.observer = NULL;
     network.progress = NULL;
@@ -77,21 +78,18 @@ static int keep_links(trv_planner_t *planner, const trv_torus_t *torus)
     return TRV_OK;
 }
 
-int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_collective_t collective,
+int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_collective_t collective, int root,
                        const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints)
 {
     static const trv_planner_constraints_t none = {TRV_PLANNER_CONSTRAINTS};
     *created = NULL;
-    int rc = trv_check_size(network->size, sizeof *network, "TRV_SIMULATE_DEFAULTS");
+    int rc = trv_collective_check(collective, root);
+    if (!rc)
+        rc = trv_check_size(network->size, sizeof *network, "TRV_SIMULATE_DEFAULTS");
     if (!rc && constraints)
         rc = trv_check_size(constraints->size, sizeof *constraints, "TRV_PLANNER_CONSTRAINTS");
     if (rc)
         return rc;
-    if (collective != TRV_ALLREDUCE && collective != TRV_REDUCE_SCATTER && collective != TRV_ALLGATHER)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "there is no collective %d; there are AllReduce, Reduce-Scatter and "
-                        "AllGather",
-                        (int)collective);
     trv_planner_t *planner = calloc(1, sizeof *planner);
     if (!planner)
         return trv_fail_memory();
@@ -107,7 +105,7 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     if (!rc)
         rc = check_network(network);
     if (!rc)
-        rc = trv_packets_check_narrow(network, torus->dims);
+        rc = trv_packets_check_shared_paths(network, torus->dims);
     if (!rc)
         rc = trv_timing_is_uneven(torus, network)
                  ? trv_uneven_create(planner, network)
@@ -276,13 +274,13 @@ static int rank_all(trv_ranking_t *ranking)
     return rc;
 }
 
-int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int capacity, trv_planned_t *plan)
+int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int capacity, trv_planner_choice_t *plan)
 {
     return trv_planner_rank_within(planner, vector_bytes, capacity, INFINITY, plan);
 }
 
 int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int capacity, double enough_ns,
-                            trv_planned_t *plan)
+                            trv_planner_choice_t *plan)
 {
     if (capacity < 1)
         return trv_fail(TRV_ERR_ARGUMENT, "the capacity is %d plans; it must be at least 1", capacity);
@@ -326,13 +324,13 @@ static int find_candidate(trv_planner_t *planner, const char *name, trv_candidat
     return rc;
 }
 
-int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, trv_planned_t *plan)
+int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, trv_planner_choice_t *plan)
 {
     return trv_planner_time_within(planner, vector_bytes, algorithm, INFINITY, plan);
 }
 
 int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, double enough_ns,
-                            trv_planned_t *plan)
+                            trv_planner_choice_t *plan)
 {
     trv_candidate_t *candidate = NULL;
     trv_entry_t entry = {.hops = 0};
@@ -348,7 +346,7 @@ int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const
     if (!rc)
         rc = trv_planner_find_time(planner, candidate, vector_bytes, enough_ns, &entry);
     if (!rc && isinf(entry.time_ns)) {
-        *plan = (trv_planned_t){.time_ns = INFINITY};
+        *plan = (trv_planner_choice_t){.time_ns = INFINITY};
         return TRV_OK;
     }
     planner->part = trv_span(all, 0.1, 0.9);

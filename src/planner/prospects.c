@@ -88,7 +88,7 @@ static void expect(trv_prospect_t *prospect, double least_ns, double likely_ns)
 
 /* A likely time on the network of a plan for the even torus: a line has half as many links as a ring, and the paths
  * along it are up to twice as long. */
-static double slower(const search_t *search, const trv_planned_t *plan)
+static double slower(const search_t *search, const trv_planner_choice_t *plan)
 {
     const trv_network_t *network = &search->planner->list.network;
     bool cut = network->torus.lines != 0;
@@ -112,7 +112,7 @@ static int add_near(search_t *search)
     const trv_planner_t *planner = search->planner;
     trv_planner_t *whole = planner->whole;
     const double hops_max = whole->hops_max;
-    trv_planned_t near[NEAR + 1];
+    trv_planner_choice_t near[NEAR + 1];
     int rc = TRV_OK, first = trv_planner_rank(whole, search->vector_bytes, 1, near);
     if (first < 0)
         return first == TRV_ERR_UNSUPPORTED ? TRV_OK : first;
@@ -137,7 +137,7 @@ static int add_near(search_t *search)
 /* Sets plan->time_ns to the time on the even torus, or to 0 if the algorithm is not a candidate of its planner, because
  * it does not support that torus or has no symmetry there. The simulation of a candidate that takes FAR times as long
  * as the best is stopped. */
-static int time_whole(const search_t *search, const char *name, trv_planned_t *plan)
+static int time_whole(const search_t *search, const char *name, trv_planner_choice_t *plan)
 {
     trv_planner_t *whole = search->planner->whole;
     const double hops_max = whole->hops_max, enough_ns = FAR * search->near_ns;
@@ -148,7 +148,7 @@ static int time_whole(const search_t *search, const char *name, trv_planned_t *p
             rc = trv_planner_time_within(whole, search->vector_bytes, name, enough_ns, plan);
     whole->hops_max = hops_max;
     if (rc)
-        *plan = (trv_planned_t){.time_ns = 0};
+        *plan = (trv_planner_choice_t){.time_ns = 0};
     else if (isinf(plan->time_ns))
         plan->time_ns = enough_ns;
     return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
@@ -160,7 +160,7 @@ static int add_single(search_t *search, const char *name)
 {
     const trv_planner_t *planner = search->planner;
     trv_prospect_t *prospect = find_or_add(search->found, name);
-    trv_planned_t plan;
+    trv_planner_choice_t plan;
     if (!prospect)
         return TRV_OK;
     int rc = trv_prospect_look(planner, search->vector_bytes, prospect);

@@ -61,7 +61,7 @@ static int find_empty_time(const trv_planner_t *planner, trv_candidate_t *candid
     return rc;
 }
 
-void trv_planner_divide(trv_planned_t *plan, double time_ns, double alpha_ns, double empty_ns)
+void trv_planner_divide(trv_planner_choice_t *plan, double time_ns, double alpha_ns, double empty_ns)
 {
     const double least_ns = fmin(empty_ns, time_ns); /* 0 bytes take less time than 1 byte, which is also reduced */
     plan->time_ns = time_ns;
@@ -71,15 +71,15 @@ void trv_planner_divide(trv_planned_t *plan, double time_ns, double alpha_ns, do
 }
 
 int trv_planner_make_plan(const trv_planner_t *planner, trv_candidate_t *candidate, const trv_entry_t *entry,
-                          trv_planned_t *plan)
+                          trv_planner_choice_t *plan)
 {
     double empty_ns = trv_planner_estimate(planner, &candidate->model, 0);
     int rc = entry->modelled ? TRV_OK : find_empty_time(planner, candidate, &empty_ns);
     if (rc)
         return rc;
-    *plan = (trv_planned_t){.steps = candidate->facts.steps,
-                            .consistent = candidate->facts.consistent,
-                            .modelled = entry->modelled};
+    *plan = (trv_planner_choice_t){.steps = candidate->facts.steps,
+                                   .consistent = candidate->facts.consistent,
+                                   .modelled = entry->modelled};
     memcpy(plan->algorithm, candidate->name, sizeof plan->algorithm);
     trv_planner_divide(plan, entry->time_ns, candidate->facts.steps * planner->network.alpha_ns, empty_ns);
     return TRV_OK;

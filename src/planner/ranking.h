@@ -61,19 +61,19 @@ int trv_planner_find_time(const trv_planner_t *planner, trv_candidate_t *candida
 
 /* Divides a plan's time into its parts: at most `alpha_ns` for the start of steps, `empty_ns` (the time of a vector of
  * one byte) for these and the hops together, and the rest for transmission. */
-void trv_planner_divide(trv_planned_t *plan, double time_ns, double alpha_ns, double empty_ns);
+void trv_planner_divide(trv_planner_choice_t *plan, double time_ns, double alpha_ns, double empty_ns);
 
 /* Makes a plan of a candidate whose time is known. */
 int trv_planner_make_plan(const trv_planner_t *planner, trv_candidate_t *candidate, const trv_entry_t *entry,
-                          trv_planned_t *plan);
+                          trv_planner_choice_t *plan);
 
 /* As trv_planner_time, but sets the time to INFINITY if it exceeds `enough_ns`, which takes less work. */
 int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, double enough_ns,
-                            trv_planned_t *plan);
+                            trv_planner_choice_t *plan);
 
 /* As trv_planner_rank, without plans that take longer than `enough_ns`. */
 int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int capacity, double enough_ns,
-                            trv_planned_t *plan);
+                            trv_planner_choice_t *plan);
 
 /* The time beyond which a candidate need not be timed: that of the slowest plan if the list is full, otherwise
  * ranking->enough_ns. */

@@ -43,7 +43,7 @@ typedef struct trv_timing_sends {
 int trv_timing_sends(const trv_schedule_t *schedule, int rank, const trv_simulate_options_t *network,
                      uint64_t vector_bytes, trv_timing_sends_t *sends);
 
-/* The time of any schedule; for a plan's schedule it is the plan's trv_planned_t.time_ns. Calls network->progress. */
+/* The time of any schedule; for a plan's schedule it is the plan's trv_planner_choice_t.time_ns. Calls network->progress. */
 int trv_timing_find(const trv_schedule_t *schedule, const trv_simulate_options_t *network, uint64_t vector_bytes,
                     double *time_ns);
 

@@ -60,7 +60,7 @@ static unsigned find_lines(const trv_network_t *network)
 static int check_links(const trv_network_t *network)
 {
     trv_schedule_t *schedule;
-    int rc = trv_schedule_create_on(&schedule, network, trv_algorithm_name(trv_algorithm_at(0)), TRV_ALLREDUCE);
+    int rc = trv_schedule_create_on(&schedule, network, trv_algorithm_name(trv_algorithm_at(0)), TRV_ALLREDUCE, 0);
     trv_schedule_destroy(schedule);
     return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
 }
@@ -96,7 +96,7 @@ int trv_uneven_create(trv_planner_t *planner, const trv_simulate_options_t *aske
     if (!rc)
         rc = check_work(&planner->list.network.torus);
     if (!rc)
-        rc = trv_planner_create(&planner->whole, &torus, planner->list.collective, &plain, &planner->constraints);
+        rc = trv_planner_create(&planner->whole, &torus, planner->list.collective, 0, &plain, &planner->constraints);
     return rc ? rc
               : trv_candidates_collect_lines(&planner->list, find_lines(&planner->list.network),
                                              planner->constraints.consistent);
@@ -142,7 +142,8 @@ static bool keep_model(examination_t *e, const trv_prospect_t *prospect, const c
 {
     const trv_candidates_t *list = &e->ranking->planner->list;
     const trv_simulate_options_t *network = &e->ranking->planner->network;
-    const bool unknown = network->gamma_ns > 0 || network->narrow != 0 || trv_look_uses_slow(&list->network, name);
+    const bool unknown = network->gamma_ns > 0 || network->shared_paths != 0 ||
+                         trv_look_uses_slow(&list->network, name);
     const double time_ns = unknown ? 0 : model_ns(e, prospect->name);
     if (time_ns <= 0 || e->modelled == TRV_PROSPECTS_MAX)
         return false;

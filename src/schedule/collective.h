@@ -35,6 +35,9 @@ static inline const trv_collective_shape_t *trv_schedule_shape(const trv_schedul
     return trv_collective_shape(trv_schedule_collective(schedule));
 }
 
+/* TRV_ERR_ARGUMENT if there is no such collective, or if it has no such root. */
+int trv_collective_check(trv_collective_t collective, int root);
+
 /* Whether units have owners. The vector then consists of one block per rank, and the count of a call is that of a
  * block. */
 static inline bool trv_collective_has_owners(trv_collective_t collective)

@@ -135,7 +135,7 @@ static void copy_fields(trv_schedule_t *s, const trv_schedule_t *schedule)
     s->symmetry = TRV_SYMMETRY_NONE;
 }
 
-int trv_schedule_place(trv_schedule_t **out, trv_schedule_t *schedule, const trv_network_t *network, const int *node)
+int trv_schedule_embed(trv_schedule_t **out, trv_schedule_t *schedule, const trv_network_t *network, const int *node)
 {
     const size_t nodes = (size_t)schedule->torus.ranks, all = (size_t)network->torus.ranks;
     trv_schedule_t *s = trv_schedule_allocate(&network->torus, schedule->name, schedule->collective);

@@ -8,7 +8,19 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "schedule/collective.h"
 #include "torus/torus.h"
+
+int trv_collective_check(trv_collective_t collective, int root)
+{
+    if ((int)collective < 0 || (int)collective >= TRV_COLLECTIVES)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "there is no collective %d; there are AllReduce, Reduce-Scatter and AllGather",
+                        (int)collective);
+    return root == 0 ? TRV_OK
+                     : trv_fail(TRV_ERR_ARGUMENT, "root %d: %s has no root, which is passed as 0", root,
+                                trv_collective_shape(collective)->title);
+}
 
 trv_schedule_t *trv_schedule_allocate(const trv_torus_t *torus, const char *name, trv_collective_t collective)
 {

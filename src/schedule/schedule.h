@@ -16,7 +16,7 @@
 #include "torus/rows.h"
 
 struct trv_schedule {
-    char name[TRV_SPELLED_MAX];
+    char name[TRV_FULL_NAME_MAX];
     const char *parameters; /* the text after the colon in the name, or NULL */
     trv_torus_t torus;
     trv_collective_t collective;

@@ -10,7 +10,7 @@
  *
  *     {"rule_file_version": 1,
  *      "network": {"alpha": "1.5us", "bandwidth": "800Gb/s", "hop_latency": "0ns", "message_overhead": "100ns"},
- *      "paths": {"torus": "8x8", "narrow": [true, false], "one_path": false},
+ *      "paths": {"torus": "8x8", "shared_paths": [true, false], "one_path": false},
  *      "collectives": {"allreduce": [{"comm_size_min": 64, "comm_size_max": 128, "torus": "8x8",
  *                                     "rules": [{"msg_size_min": 0, "msg_size_max": "inf", "alg": "trivance-b"}]}]}}
  *
@@ -48,7 +48,7 @@ typedef struct trv_rules {
     trv_rule_t *rule;
     double alpha_ns, bandwidth_bps, hop_ns, overhead_ns; /* of "network"; negative: not in the file */
     trv_torus_t paths;                                   /* of "paths": the measured torus; dims 0: none */
-    unsigned narrow;                                     /* bit d: both directions of dimension d share a path, … */
+    unsigned shared_paths;                               /* bit d: both directions of dimension d share a path, … */
     bool one_path;                                       /* … which is the same for all these dimensions */
 } trv_rules_t;
 

@@ -177,19 +177,21 @@ static int read_network(reader_t *reader, json_t *root)
 
 static int read_paths(reader_t *reader, json_t *root)
 {
-    static const char *const known[] = {"torus", "narrow", "one_path", NULL};
+    static const char *const known[] = {"torus", "shared_paths", "one_path", NULL};
     trv_rules_t *rules = reader->rules;
     json_t *paths = json_object_get(root, "paths");
     if (!paths)
         return TRV_OK;
-    if (!json_is_object(paths) || !json_object_get(paths, "torus") || !json_object_get(paths, "narrow"))
+    if (json_object_get(paths, "narrow"))
+        return trv_json_fail(&reader->json, paths, "narrow", "\"narrow\" is now called \"shared_paths\"");
+    if (!json_is_object(paths) || !json_object_get(paths, "torus") || !json_object_get(paths, "shared_paths"))
         return trv_json_fail(&reader->json, root, "paths",
-                             "\"paths\" must be an object, for example {\"torus\": \"8x8\", \"narrow\": [true, "
+                             "\"paths\" must be an object, for example {\"torus\": \"8x8\", \"shared_paths\": [true, "
                              "false]}");
     trv_json_check_keys(&reader->json, paths, known);
     int code = read_torus(reader, paths, &rules->paths);
     if (code == TRV_OK)
-        code = trv_json_flags(&reader->json, paths, "narrow", rules->paths.dims, true, &rules->narrow);
+        code = trv_json_flags(&reader->json, paths, "shared_paths", rules->paths.dims, true, &rules->shared_paths);
     return code == TRV_OK ? trv_json_boolean(&reader->json, paths, "one_path", &rules->one_path) : code;
 }
 
@@ -258,10 +260,11 @@ int trv_rules_with_paths(const char *path, const trv_rules_t *paths, char **text
     } else {
         reader.json.root = json_pack("{s:i, s:{}}", "rule_file_version", 1, "collectives");
     }
-    if (code == TRV_OK && json_object_set_new(reader.json.root, "paths",
-                                              json_pack("{s:s, s:o, s:b}", "torus", torus, "narrow",
-                                                        trv_json_flags_list(paths->paths.dims, true, paths->narrow),
-                                                        "one_path", paths->one_path)) == 0)
+    if (code == TRV_OK &&
+        json_object_set_new(reader.json.root, "paths",
+                            json_pack("{s:s, s:o, s:b}", "torus", torus, "shared_paths",
+                                      trv_json_flags_list(paths->paths.dims, true, paths->shared_paths), "one_path",
+                                      paths->one_path)) == 0)
         *text = json_dumps(reader.json.root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
     if (code == TRV_OK && !*text)
         code = trv_fail_memory();

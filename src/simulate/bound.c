@@ -189,8 +189,8 @@ int trv_simulate_bound_ns(const trv_simulator_t *simulator, const trv_simulate_o
     trv_simulate_options_t plain = *options;
     trv_driver_t none = {NULL, NULL, NULL, NULL};
     trv_packets_t *net;
-    plain.slow_links = 0; /* their ranks are those of another torus; slow_time accounts for them */
-    plain.narrow = 0;     /* narrow dimensions only increase the time */
+    plain.slow_links = 0;   /* their ranks are those of another torus; slow_time accounts for them */
+    plain.shared_paths = 0; /* shared paths only increase the time */
     plain.link_loads = false;
     plain.observer = NULL;
     int rc = trv_check_size(options->size, sizeof *options, "TRV_SIMULATE_DEFAULTS");

@@ -61,7 +61,7 @@ flight_t trv_packets_unpark(trv_packets_t *net, uint32_t index)
     return flight;
 }
 
-/* The time that a flit occupies the interface. In a narrow dimension it reaches the router before that time is over. */
+/* The time that a flit occupies the interface. On a shared path it reaches the router before that time is over. */
 static int64_t pace_of(const trv_packets_t *net, uint32_t n) { return net->pace[n & ((1u << net->shift) - 1)]; }
 
 /* ---- Interfaces with finite buffers ------------------------------------------------------------------------------ */

@@ -104,7 +104,7 @@ struct trv_packets {
 
     link_t *link;
     nic_t *nic;                     /* node << shift | port */
-    uint8_t path[2 * TRV_DIMS_MAX]; /* the interface of each port: its own, unless the dimension is narrow … */
+    uint8_t path[2 * TRV_DIMS_MAX]; /* the interface of each port: its own, unless the dimension has a shared path … */
     int64_t pace[2 * TRV_DIMS_MAX]; /* … and the time that a flit occupies it */
     input_t *input;        /* node << shift | the port by which packets left the previous node; then the interfaces */
     int64_t *link_flit;    /* time of a flit per link, if some links are slow; TRV_NEVER: cut */

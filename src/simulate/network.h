@@ -80,8 +80,8 @@ int trv_packets_slowness(const trv_simulate_options_t *options, int ranks, doubl
 
 /* Calls driver->timer(id) at the time `at`, which is not before now. */
 int trv_packets_timer(trv_packets_t *net, int64_t at, uint32_t id);
-/* TRV_ERR_ARGUMENT if a narrow dimension does not exist on a torus of `dims` dimensions. */
-int trv_packets_check_narrow(const trv_simulate_options_t *options, int dims);
+/* TRV_ERR_ARGUMENT if a dimension with a shared path does not exist on a torus of `dims` dimensions. */
+int trv_packets_check_shared_paths(const trv_simulate_options_t *options, int dims);
 
 /* Sends a message now. nic: the port whose interface injects it; -1: that of the first leg's port or, while that one is
  * busy, the other one of its dimension. Both callbacks receive `id`. */

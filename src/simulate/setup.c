@@ -138,23 +138,22 @@ static int slow_links(trv_packets_t *net, const trv_simulate_options_t *o)
     return TRV_OK;
 }
 
-int trv_packets_check_narrow(const trv_simulate_options_t *options, int dims)
+int trv_packets_check_shared_paths(const trv_simulate_options_t *options, int dims)
 {
-    return options->narrow >> dims == 0
+    return options->shared_paths >> dims == 0
                ? TRV_OK
-               : trv_fail(TRV_ERR_ARGUMENT,
-                          "the narrow dimensions are %#x; on a torus of %d dimensions there are bits 0 to %d",
-                          options->narrow, dims, dims - 1);
+               : trv_fail(TRV_ERR_ARGUMENT, "shared_paths is %#x; on a torus of %d dimensions there are bits 0 to %d",
+                          options->shared_paths, dims, dims - 1);
 }
 
 /* Sets the interface of each port, and the time that a flit which leaves by the port occupies it. */
 static void share_paths(trv_packets_t *net, const trv_simulate_options_t *o)
 {
-    const unsigned first = o->narrow ? (unsigned)__builtin_ctz(o->narrow) : 0;
+    const unsigned first = o->shared_paths ? (unsigned)__builtin_ctz(o->shared_paths) : 0;
     for (unsigned p = 0; p < (unsigned)net->ports; p++) {
-        const bool narrow = o->narrow >> p / 2 & 1;
-        net->path[p] = (uint8_t)(!narrow ? p : o->one_path ? 2 * first : p & ~1u);
-        net->pace[p] = narrow && net->flit > net->nic_flit ? net->flit : net->nic_flit;
+        const bool shared = o->shared_paths >> p / 2 & 1;
+        net->path[p] = (uint8_t)(!shared ? p : o->one_path ? 2 * first : p & ~1u);
+        net->pace[p] = shared && net->flit > net->nic_flit ? net->flit : net->nic_flit;
     }
 }
 
@@ -201,7 +200,7 @@ static int build(trv_packets_t *net, const trv_simulate_options_t *o)
     net->slow = o->slow_links > 0;
     net->tracked = net->finite || net->slow || o->link_loads || o->observer;
     net->trains = !net->tracked && net->gap <= net->full;
-    rc = rc ? rc : trv_packets_check_narrow(o, net->torus.dims);
+    rc = rc ? rc : trv_packets_check_shared_paths(o, net->torus.dims);
     share_paths(net, o);
     rc = rc ? rc : allocate(net);
     if (rc)

@@ -62,7 +62,7 @@ static int check_torus(const cli_bench_job_t *job, const char *algorithm)
     if (job->network.torus.ranks == 0)
         return TRV_OK;
     const trv_network_t network = cli_bench_network(job);
-    int code = trv_schedule_create_on(&schedule, &network, algorithm, TRV_ALLREDUCE);
+    int code = trv_schedule_create_on(&schedule, &network, algorithm, TRV_ALLREDUCE, 0);
     if (code == TRV_OK)
         trv_schedule_destroy(schedule);
     return code;

@@ -409,38 +409,39 @@ static void test_routes(void **state)
 
 /* If both directions share a path, traffic in both directions takes up to twice as long; it takes longer if
  * dimensions share one. */
-static void test_narrow(void **state)
+static void test_shared_paths(void **state)
 {
     static const char *const bucket = "simulate 9 -a bucket -b 16M --model=fifo --format=json",
                              *const line = "simulate 9m -a line-pipelined:4 -b 1M --model=fifo --format=json";
-    char narrow[200];
+    char shared[200];
     (void)state;
-    snprintf(narrow, sizeof narrow, "%s --narrow=0", bucket);
-    const double ratio = time_of(narrow) / time_of(bucket);
+    snprintf(shared, sizeof shared, "%s --shared-paths=0", bucket);
+    const double ratio = time_of(shared) / time_of(bucket);
     assert_true(ratio > 1.6 && ratio < 2);
-    snprintf(narrow, sizeof narrow, "%s --narrow=all", line);
-    assert_true(time_of(narrow) > time_of(line));
-    assert_true(time_of("simulate 3x3 -a bucket -b 1M --model=fifo --format=json --narrow=one") >
-                1.1 * time_of("simulate 3x3 -a bucket -b 1M --model=fifo --format=json --narrow=all"));
-    expect("simulate 3x3x3 -a bucket -b 1K --narrow=0:2", 0, ", narrow 0:2");
-    expect("simulate 3x3 -a bucket -b 1K --narrow=one", 0, ", narrow 0:1 by one path");
-    expect_without("simulate 9 -a ring -b 1K", "narrow");
-    expect("plan 9 -b 64K --narrow=0 --why", 0, "narrow 0");
-    tool_refuses("plan 9 --narrow=1", "--narrow lists dimensions of the torus, here 0 to 0, for example --narrow=0");
-    tool_refuses("plan 9 --narrow=0:", "--narrow");
-    tool_refuses("plan 9 --narrow=x", "'x' is neither all nor one, nor dimensions, for example 0 or 0:1");
-    tool_refuses("plan 9 --narrow=8", "neither all nor one");
-    tool_refuses("plan 3x3 --narrow=-1", "neither all nor one");
+    snprintf(shared, sizeof shared, "%s --shared-paths=all", line);
+    assert_true(time_of(shared) > time_of(line));
+    assert_true(time_of("simulate 3x3 -a bucket -b 1M --model=fifo --format=json --shared-paths=one") >
+                1.1 * time_of("simulate 3x3 -a bucket -b 1M --model=fifo --format=json --shared-paths=all"));
+    expect("simulate 3x3x3 -a bucket -b 1K --shared-paths=0:2", 0, ", shared paths 0:2");
+    expect("simulate 3x3 -a bucket -b 1K --shared-paths=one", 0, ", shared paths 0:1 joined");
+    expect_without("simulate 9 -a ring -b 1K", "shared_paths");
+    expect("plan 9 -b 64K --shared-paths=0 --why", 0, "shared paths 0");
+    tool_refuses("plan 9 --shared-paths=1",
+                 "--shared-paths lists dimensions of the torus, here 0 to 0, for example --shared-paths=0");
+    tool_refuses("plan 9 --shared-paths=0:", "--shared-paths");
+    tool_refuses("plan 9 --shared-paths=x", "'x' is neither all nor one, nor dimensions, for example 0 or 0:1");
+    tool_refuses("plan 9 --shared-paths=8", "neither all nor one");
+    tool_refuses("plan 3x3 --shared-paths=-1", "neither all nor one");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bad_links), cmocka_unit_test(test_many_links), cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_verify),    cmocka_unit_test(test_cost),       cmocka_unit_test(test_export),
-        cmocka_unit_test(test_sweep),     cmocka_unit_test(test_why),        cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_file),      cmocka_unit_test(test_bad_file),   cmocka_unit_test(test_left_alone),
-        cmocka_unit_test(test_routes),    cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_bad_links), cmocka_unit_test(test_many_links),   cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_verify),    cmocka_unit_test(test_cost),         cmocka_unit_test(test_export),
+        cmocka_unit_test(test_sweep),     cmocka_unit_test(test_why),          cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_file),      cmocka_unit_test(test_bad_file),     cmocka_unit_test(test_left_alone),
+        cmocka_unit_test(test_routes),    cmocka_unit_test(test_shared_paths),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

@@ -38,7 +38,7 @@ static void draw(drawn_t *drawn, const char *torus, const trv_slow_link_t *link,
     for (int i = 0; i < links; i++)
         drawn->link[i] = link[i];
     assert_int_equal(trv_torus_parse(torus, &drawn->network.torus), 0);
-    assert_int_equal(trv_schedule_create_on(&drawn->schedule, &drawn->network, "trivance-l", TRV_ALLREDUCE), 0);
+    assert_int_equal(trv_schedule_create_on(&drawn->schedule, &drawn->network, "trivance-l", TRV_ALLREDUCE, 0), 0);
     assert_int_equal(trv_cost_measure(drawn->schedule, &drawn->cost), 0);
     assert_int_equal(trv_picture_create(&drawn->picture, drawn->schedule, &drawn->network, &drawn->cost, -1, -1), 0);
 }

@@ -64,12 +64,12 @@ static void check_planner(int lines, trv_link_model_t model, int calls)
     const trv_torus_t mesh = mesh_of(lines);
     heard_t heard = {0};
     trv_planner_t *planner;
-    trv_planned_t plan, best;
+    trv_planner_choice_t plan, best;
     trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
     network.model = model;
     network.progress = hear;
     network.progress_context = &heard;
-    assert_int_equal(trv_planner_create(&planner, &mesh, TRV_ALLREDUCE, &network, NULL), 0);
+    assert_int_equal(trv_planner_create(&planner, &mesh, TRV_ALLREDUCE, 0, &network, NULL), 0);
     assert_int_equal(trv_planner_rank(planner, 1 << 20, 1, &plan), 1);
     assert_true(heard.calls > calls);
     heard = (heard_t){.cancel_at = 3};
@@ -79,9 +79,9 @@ static void check_planner(int lines, trv_link_model_t model, int calls)
     assert_int_equal(trv_planner_rank(planner, 1 << 20, 1, &plan), 1);
     trv_planner_destroy(planner);
     heard = (heard_t){.cancel_at = 2};
-    assert_int_equal(trv_planner_best(&mesh, TRV_ALLREDUCE, 1 << 20, &network, NULL, &best), TRV_ERR_CANCELLED);
+    assert_int_equal(trv_planner_best(&mesh, TRV_ALLREDUCE, 0, 1 << 20, &network, NULL, &best), TRV_ERR_CANCELLED);
     heard = (heard_t){0};
-    assert_int_equal(trv_planner_best(&mesh, TRV_ALLREDUCE, 1 << 20, &network, NULL, &best), TRV_OK);
+    assert_int_equal(trv_planner_best(&mesh, TRV_ALLREDUCE, 0, 1 << 20, &network, NULL, &best), TRV_OK);
     assert_string_equal(best.algorithm, plan.algorithm);
 }
 
@@ -98,15 +98,15 @@ static void test_nodes(void **state)
     static const int node[] = {0, 1, 2, 5, 6, 7};
     const trv_torus_t mesh = mesh_of(0);
     heard_t heard = {0};
-    trv_node_plan_t plan;
+    trv_planner_node_choice_t plan;
     trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
     (void)state;
     network.progress = hear;
     network.progress_context = &heard;
-    assert_int_equal(trv_planner_nodes(&mesh, 6, node, TRV_ALLREDUCE, 1024, &network, NULL, 1, &plan), 1);
+    assert_int_equal(trv_planner_nodes(&mesh, 6, node, TRV_ALLREDUCE, 0, 1024, &network, NULL, 1, &plan), 1);
     assert_true(heard.calls > 3);
     heard = (heard_t){.cancel_at = 2};
-    assert_int_equal(trv_planner_nodes(&mesh, 6, node, TRV_ALLREDUCE, 1024, &network, NULL, 1, &plan),
+    assert_int_equal(trv_planner_nodes(&mesh, 6, node, TRV_ALLREDUCE, 0, 1024, &network, NULL, 1, &plan),
                      TRV_ERR_CANCELLED);
 }
 

@@ -14,6 +14,6 @@ for header in "$source"/include/trivance/*.h; do
     else
         c="cc" cxx="c++"
     fi
-    echo "#include <$name>" | $c -std=c11 -x c "${strict[@]}" -
+    printf "#include <%s>\nextern int declared; /* a translation unit is not empty */\n" "$name" | $c -std=c11 -x c "${strict[@]}" -
     echo "#include <$name>" | $cxx -std=c++11 -x c++ "${strict[@]}" -Wno-cast-function-type -
 done

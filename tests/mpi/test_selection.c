@@ -126,11 +126,11 @@ static void test_parts(void)
 }
 
 /* The planner's choice for floats on a ring of three, whose two directions share a path or not. */
-static void ask_planner(const trv_mpi_state_t *state, unsigned shared_port, int count, trv_planned_t *plan)
+static void ask_planner(const trv_mpi_state_t *state, unsigned shared_port, int count, trv_planner_choice_t *plan)
 {
     const trv_planner_constraints_t floats = {TRV_PLANNER_CONSTRAINTS, .consistent = true};
     const trv_simulate_options_t network = trv_mpi_chooser(state, &state->config.network, shared_port).simulation;
-    expect(trv_planner_best(&state->config.network.torus, TRV_ALLREDUCE, (uint64_t)count * sizeof(float), &network,
+    expect(trv_planner_best(&state->config.network.torus, TRV_ALLREDUCE, 0, (uint64_t)count * sizeof(float), &network,
                             &floats, plan) == TRV_OK,
            "the planner: %s", trv_last_error());
 }
@@ -145,7 +145,7 @@ static void test_two_paths(void)
         trv_mpi_state_find(part, &state) == MPI_SUCCESS) {
         int differ = 0;
         for (int count = 2; count <= 1 << 18; count *= 8) { /* size classes are powers of two */
-            trv_planned_t two, one;
+            trv_planner_choice_t two, one;
             ask_planner(state, 0, count, &two);
             ask_planner(state, 1, count, &one);
             differ += strcmp(one.algorithm, two.algorithm) != 0;

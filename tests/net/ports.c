@@ -125,11 +125,11 @@ static void check(const counts_t *before, const counts_t *after, const uint64_t 
 {
     for (int p = 0; p < interfaces; p++) {
         const trv_net_port_t *was = &before[p].port, *is = &after[p].port;
-        const uint64_t wanted[2] = {sum_of_ways(is->ways, sent), sum_of_ways(is->ways, received)};
+        const uint64_t wanted[2] = {sum_of_ways(is->ports, sent), sum_of_ways(is->ports, received)};
         const uint64_t out = is->bytes_sent - was->bytes_sent, in = is->bytes_received - was->bytes_received;
         if (out != wanted[0] || in != wanted[1]) {
             fprintf(stderr, "rank %d: %s (%s): %llu bytes sent for %llu, %llu received for %llu\n", rank, is->interface,
-                    is->ways, (unsigned long long)out, (unsigned long long)wanted[0], (unsigned long long)in,
+                    is->ports, (unsigned long long)out, (unsigned long long)wanted[0], (unsigned long long)in,
                     (unsigned long long)wanted[1]);
             exit(1);
         }
@@ -145,8 +145,8 @@ static void check_names(const trv_net_t *net)
         if (trv_net_port(net, p, &port) < 0)
             fail("no port");
         const bool up = strncmp(port.interface, "up", 2) == 0;
-        if (port.ways[0] != (up ? '+' : '-') || strcmp(port.ways + 1, port.interface + (up ? 2 : 4)) != 0) {
-            fprintf(stderr, "rank %d: %s leads %s\n", rank, port.interface, port.ways);
+        if (port.ports[0] != (up ? '+' : '-') || strcmp(port.ports + 1, port.interface + (up ? 2 : 4)) != 0) {
+            fprintf(stderr, "rank %d: %s leads %s\n", rank, port.interface, port.ports);
             exit(1);
         }
     }

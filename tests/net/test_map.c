@@ -64,7 +64,7 @@ static void decide(void)
 static unsigned shared_ways(void)
 {
     bool one;
-    return trv_seats_narrow(&seats, map, &one) & ((1u << seats.torus.dims) - 1);
+    return trv_seats_shared_paths(&seats, map, &one) & ((1u << seats.torus.dims) - 1);
 }
 
 /* As in the testbed: interface w leads to the neighbour at port w, and packets leave by the interface to which they are

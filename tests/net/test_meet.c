@@ -1,5 +1,5 @@
 /*
- * Start of a job by the option `meet`, with the ranks as threads of one process. If an option is invalid on one rank,
+ * Start of a job by the option `bootstrap_broadcast`, with the ranks as threads of one process. If an option is invalid on one rank,
  * or the ranks have different address formats, all ranks fail with the same sentence.
  */
 #include <setjmp.h>
@@ -25,7 +25,7 @@ enum { RANKS = 3 };
 static pthread_barrier_t barrier;
 static char payload[4096];
 
-/* The option `meet`: the context is the rank of the calling thread. */
+/* The option `bootstrap_broadcast`: the context is the rank of the calling thread. */
 static int broadcast(void *context, void *data, size_t bytes)
 {
     const int rank = *(const int *)context;
@@ -66,8 +66,8 @@ static void begin(place_t place[RANKS])
         place[r].options.ranks = RANKS;
         place[r].options.address = "127.0.0.1";
         place[r].options.start_timeout_s = 20;
-        place[r].options.meet = broadcast;
-        place[r].options.meet_context = &place[r].rank;
+        place[r].options.bootstrap_broadcast = broadcast;
+        place[r].options.bootstrap_context = &place[r].rank;
     }
 }
 

@@ -86,7 +86,7 @@ paths() {
             return ;;
         *) fail "no $file: $(cat "$work/said")" ;;
     esac
-    for words in "$@" '"paths":{"torus":"'"$torus"'","narrow":['; do
+    for words in "$@" '"paths":{"torus":"'"$torus"'","shared_paths":['; do
         [[ $(tr -d ' \n' < "$file") == *"$words"* ]] || fail "not $words: $(cat "$file")"
     done
 }
@@ -100,20 +100,20 @@ refuse "No such file" "$tool" launch -n 2 "$tool" topology --ports "--rules=$wor
 refuse "at least 1 byte" "$tool" launch -n 2 "$tool" topology --ports --bytes=0
 refuse "leave out --rules" "$tool" launch -n 2 "$tool" topology --dump --rules=rules.json
 
-# narrow_log VARIABLE…: the log line about shared paths, in an environment with these variables.
-narrow_log() {
-    "$tool" launch -n 4 env TRIVANCE_DEBUG=info "$@" "$tool" topology --ports --bytes=4K 2>&1 > /dev/null | grep "plans count on"
+# shared_paths_log VARIABLE…: the log line about shared paths, in an environment with these variables.
+shared_paths_log() {
+    "$tool" launch -n 4 env TRIVANCE_DEBUG=info "$@" "$tool" topology --ports --bytes=4K 2>&1 > /dev/null | grep "plans take into account"
     true
 }
-narrow() {
-    echo '{"rule_file_version": 1, "paths": {"torus": "4", "narrow": ['"$1"'], "one_path": false}, "collectives": {}}' \
+write_paths() {
+    echo '{"rule_file_version": 1, "paths": {"torus": "4", "shared_paths": ['"$1"'], "one_path": false}, "collectives": {}}' \
         > "$work/$1.json"
 }
-narrow true
-narrow false
-[[ $(narrow_log "TRIVANCE_RULES_FILE=$work/true.json") == *"dimension 0 is narrow (measured)"* ]] || fail "the file is not read"
-[ -z "$(narrow_log "TRIVANCE_RULES_FILE=$work/false.json" TRIVANCE_PORTS=+0=lo,-0=lo)" ] || fail "the map goes before measurement"
-[[ $(narrow_log TRIVANCE_PORTS=+0=lo,-0=lo) == *"dimension 0 is narrow: "* ]] || fail "one interface for both is not narrow"
+write_paths true
+write_paths false
+[[ $(shared_paths_log "TRIVANCE_RULES_FILE=$work/true.json") == *"dimension 0 has a shared path (measured)"* ]] || fail "the file is not read"
+[ -z "$(shared_paths_log "TRIVANCE_RULES_FILE=$work/false.json" TRIVANCE_PORTS=+0=lo,-0=lo)" ] || fail "the map goes before measurement"
+[[ $(shared_paths_log TRIVANCE_PORTS=+0=lo,-0=lo) == *"dimension 0 has a shared path; "* ]] || fail "one interface for both is not a shared path"
 output=$(TRIVANCE_DEBUG=info TRIVANCE_RULES_FILE=$work/true.json "$tool" launch -n 3 "$tool" topology --ports --bytes=4K 2>&1)
 [[ $output == *"trivance: the measured paths are those of the torus 4"* ]] || fail "paths of another torus are ignored: $output"
-[ -z "$(narrow_log)" ] || fail "a dimension on one host is narrow"
+[ -z "$(shared_paths_log)" ] || fail "a dimension on one host has a shared path"

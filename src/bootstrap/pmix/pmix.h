@@ -12,7 +12,7 @@
 bool trv_launcher_is_here(void);
 /* Returns the rank of this process and the number of ranks that the launcher assigned. */
 int trv_launcher_ranks(int *rank, int *ranks);
-/* Broadcasts `bytes` bytes of data from rank 0 to all ranks. Suitable as the option `meet` of trv_net_init. Collective:
+/* Broadcasts `bytes` bytes of data from rank 0 to all ranks. Suitable as the option `bootstrap_broadcast` of trv_net_init. Collective:
  * called once per net, in the same order on all ranks. context: a double, the timeout in seconds. */
 int trv_launcher_meet(void *context, void *data, size_t bytes);
 

@@ -94,7 +94,7 @@ static int find_entry(const cli_cost_options_t *options, const trv_torus_t *toru
     for (*entry = first; *entry < result->entries; ++*entry)
         if (strcmp(trv_schedule_name(result->entry[*entry].schedule), name) == 0)
             return TRV_OK;
-    int rc = trv_schedule_create_on(&schedule, &on, name, options->collective);
+    int rc = trv_schedule_create_on(&schedule, &on, name, options->collective, 0);
     if (!rc && result->entries == (int)(sizeof result->entry / sizeof result->entry[0])) {
         trv_schedule_destroy(schedule);
         rc = trv_fail(TRV_ERR_ARGUMENT, "the list of algorithms is too long");
@@ -136,9 +136,9 @@ static int measure_plans(const cli_cost_options_t *options, const trv_torus_t *t
         cli_set_hop(&network, options->network.hop_ns);
     for (int size = 0; size < options->sizes && !rc; size++) {
         trv_span_t span = trv_span(options->span, (double)size / options->sizes, 1.0 / options->sizes);
-        trv_planned_t plan;
+        trv_planner_choice_t plan;
         const trv_simulate_options_t reporting = cli_network_reporting(&network, &span);
-        rc = trv_planner_best(torus, options->collective, options->bytes[size], &reporting, NULL, &plan);
+        rc = trv_planner_best(torus, options->collective, 0, options->bytes[size], &reporting, NULL, &plan);
         if (!rc)
             rc = find_entry(options, torus, plan.algorithm, first, result, &column->entry[size]);
     }

@@ -144,7 +144,7 @@ int bench_serves(const bench_options_t *options, const bench_entry_t *entry, int
     const trv_network_t alone = {TRV_NETWORK, .torus = *torus};
     const bool surrounded = options->network.torus.ranks > 0;
     trv_schedule_t *schedule = NULL;
-    int code = trv_schedule_create_on(&schedule, surrounded ? &options->network : &alone, name, options->collective);
+    int code = trv_schedule_create_on(&schedule, surrounded ? &options->network : &alone, name, options->collective, 0);
     if (code == TRV_OK && trv_collective_shape(options->collective)->reduces &&
         trv_schedule_exactness(schedule) == TRV_COVERS && !trv_op_idempotent(entry->data.op))
         code = trv_fail(TRV_ERR_UNSUPPORTED,

@@ -148,7 +148,7 @@ static int ports_main(int argc, char **argv, int rank, int ranks)
                                        .rank = rank,
                                        .ranks = ranks,
                                        .torus = torus,
-                                       .meet = meet};
+                                       .bootstrap_broadcast = meet};
     return trv_probe_main(argc, argv, &options);
 }
 #else

@@ -218,8 +218,8 @@ static int add_plans(job_t *job, uint64_t bytes)
     const trv_planner_constraints_t constraints = {TRV_PLANNER_CONSTRAINTS,
                                                    .consistent = trv_collective_shape(job->collective)->reduces};
     trv_planner_t *planner = NULL;
-    trv_planned_t plan[TUNE_PLANS_MAX];
-    int code = trv_planner_create(&planner, &job->tune->options.torus, job->collective, &network, &constraints);
+    trv_planner_choice_t plan[TUNE_PLANS_MAX];
+    int code = trv_planner_create(&planner, &job->tune->options.torus, job->collective, 0, &network, &constraints);
     int plans = code < 0 ? code : trv_planner_rank(planner, bytes, TUNE_PLANS_MAX, plan);
     trv_planner_destroy(planner);
     for (int i = 0; i < plans && code == TRV_OK; i++)

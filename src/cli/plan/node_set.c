@@ -19,7 +19,7 @@ typedef struct nodes {
     const cli_plan_ask_t *ask;
     int count, *node; /* in the order that was needed last */
     int plans;
-    trv_node_plan_t plan[PLANS_MAX];
+    trv_planner_node_choice_t plan[PLANS_MAX];
 } nodes_t;
 
 /* ---- The list ---------------------------------------------------------------------------------------------------- */
@@ -108,17 +108,17 @@ static int print_plans(const nodes_t *nodes, FILE *out)
     cli_table_begin(&table, out, nodes->ask->format, column, sizeof column / sizeof column[0],
                     nodes->ask->format == CLI_FORMAT_TABLE && out == stdout && cli_stdout_is_terminal());
     for (int i = 0; i < nodes->plans && !rc; i++) {
-        const trv_node_plan_t *plan = &nodes->plan[i];
-        cli_cell_text(&table, plan->plan.algorithm);
+        const trv_planner_node_choice_t *plan = &nodes->plan[i];
+        cli_cell_text(&table, plan->choice.algorithm);
         cli_cell_text(&table, plan->torus.lines ? "line" : "ring");
         cli_cell_text(&table, trv_order_name(plan->order));
-        cli_cell_int(&table, plan->plan.steps);
-        add_time(&table, plan->plan.time_ns);
-        add_time(&table, plan->plan.alpha_ns);
-        add_time(&table, plan->plan.hops_ns);
-        add_time(&table, plan->plan.transmission_ns);
-        const double best_ns = nodes->plan[0].plan.time_ns; /* 0 for a single node */
-        add_slower(&table, i, best_ns > 0 ? plan->plan.time_ns / best_ns : 1);
+        cli_cell_int(&table, plan->choice.steps);
+        add_time(&table, plan->choice.time_ns);
+        add_time(&table, plan->choice.alpha_ns);
+        add_time(&table, plan->choice.hops_ns);
+        add_time(&table, plan->choice.transmission_ns);
+        const double best_ns = nodes->plan[0].choice.time_ns; /* 0 for a single node */
+        add_slower(&table, i, best_ns > 0 ? plan->choice.time_ns / best_ns : 1);
         rc = add_nodes(&table, nodes, plan->order);
         cli_row_end(&table);
     }
@@ -177,7 +177,7 @@ static int plan(nodes_t *nodes)
     cli_progress_t progress;
     trv_span_t all = cli_progress_begin(&progress, "planning", 1);
     const trv_simulate_options_t network = cli_network_reporting(&ask->network.options, &all);
-    nodes->plans = trv_planner_nodes(&ask->torus, nodes->count, nodes->node, ask->collective, ask->bytes, &network,
+    nodes->plans = trv_planner_nodes(&ask->torus, nodes->count, nodes->node, ask->collective, 0, ask->bytes, &network,
                                      &ask->constraints, PLANS_MAX, nodes->plan);
     cli_progress_end(&progress);
     if (nodes->plans < 0)

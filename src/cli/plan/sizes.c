@@ -28,7 +28,7 @@
 typedef struct range {
     uint64_t from, to; /* up to, but not including `to`; the last range includes it */
     uint64_t at;       /* the size that is measured: the power of two nearest to the middle, else `from` */
-    trv_planned_t plan;
+    trv_planner_choice_t plan;
     double
         gain[CLI_CHOICES_MAX]; /* time of each algorithm / time of the plan; INFINITY: above MOST; NAN: unsupported */
 } range_t;
@@ -43,15 +43,18 @@ typedef struct sizes {
 
 /* ---- Ranges ------------------------------------------------------------------------------------------------------ */
 
-static int plan_at(const sizes_t *sizes, uint64_t bytes, trv_planned_t *plan)
+static int plan_at(const sizes_t *sizes, uint64_t bytes, trv_planner_choice_t *plan)
 {
     int plans = trv_planner_rank(sizes->planner, bytes, 1, plan);
     return plans < 0 ? plans : TRV_OK;
 }
 
-static bool is_same(const trv_planned_t *a, const trv_planned_t *b) { return strcmp(a->algorithm, b->algorithm) == 0; }
+static bool is_same(const trv_planner_choice_t *a, const trv_planner_choice_t *b)
+{
+    return strcmp(a->algorithm, b->algorithm) == 0;
+}
 
-static void begin_range(sizes_t *sizes, uint64_t from, const trv_planned_t *plan)
+static void begin_range(sizes_t *sizes, uint64_t from, const trv_planner_choice_t *plan)
 {
     if (sizes->ranges > 0)
         sizes->range[sizes->ranges - 1].to = from;
@@ -59,10 +62,10 @@ static void begin_range(sizes_t *sizes, uint64_t from, const trv_planned_t *plan
 }
 
 /* Appends the ranges that begin above `low` and up to `high`. The last range so far has the plan of `low`. */
-static int refine(sizes_t *sizes, uint64_t low, const trv_planned_t *low_plan, uint64_t high,
-                  const trv_planned_t *high_plan, uint64_t step)
+static int refine(sizes_t *sizes, uint64_t low, const trv_planner_choice_t *low_plan, uint64_t high,
+                  const trv_planner_choice_t *high_plan, uint64_t step)
 {
-    trv_planned_t plan;
+    trv_planner_choice_t plan;
     uint64_t middle = low + (high - low) / 2;
     if (is_same(low_plan, high_plan))
         return TRV_OK;
@@ -80,7 +83,7 @@ static int find_ranges(sizes_t *sizes)
 {
     const trv_span_t all = sizes->span;
     double octave = 0;
-    trv_planned_t low, high;
+    trv_planner_choice_t low, high;
     int rc = plan_at(sizes, FIRST, &low);
     if (!rc)
         begin_range(sizes, FIRST, &low);
@@ -115,7 +118,7 @@ static int measure(sizes_t *sizes, range_t *range)
     const bool dear = trv_timing_is_uneven(&sizes->ask->torus, &sizes->ask->network.options);
     const double enough_ns = dear ? MOST * range->plan.time_ns : INFINITY;
     for (int i = 0; i < trv_algorithms_count() && i < CLI_CHOICES_MAX && !rc; i++) {
-        trv_planned_t named;
+        trv_planner_choice_t named;
         sizes->span = trv_span(all, (double)i / trv_algorithms_count(), 1.0 / trv_algorithms_count());
         rc = trv_planner_time_within(sizes->planner, range->at, trv_algorithm_name(trv_algorithm_at(i)), enough_ns,
                                      &named);
@@ -260,7 +263,7 @@ int cli_plan_sizes(const cli_plan_ask_t *ask)
     const trv_span_t all = cli_progress_begin(&progress, "planning", 1);
     const trv_simulate_options_t network = cli_network_reporting(&ask->network.options, &sizes->span);
     sizes->span = trv_span(all, 0, 0.5);
-    int rc = trv_planner_create(&sizes->planner, &ask->torus, ask->collective, &network, &ask->constraints);
+    int rc = trv_planner_create(&sizes->planner, &ask->torus, ask->collective, 0, &network, &ask->constraints);
     if (!rc)
         rc = find_ranges(sizes);
     for (int r = 0; r < sizes->ranges && !rc; r++) {

@@ -40,7 +40,7 @@ enum { ALPHA, BANDWIDTH, LATENCY, PARAMETERS };
 typedef enum side { NEVER, BELOW, ABOVE, AROUND } side_t;
 
 typedef struct row {
-    trv_planned_t plan;
+    trv_planner_choice_t plan;
     struct {
         side_t side;
         int away;     /* the first step, of VALUES in either direction, at which it is selected; negative: downwards */
@@ -58,7 +58,7 @@ typedef struct why {
 
 /* ---- The rows ---------------------------------------------------------------------------------------------------- */
 
-static void add_row(why_t *why, const trv_planned_t *plan)
+static void add_row(why_t *why, const trv_planner_choice_t *plan)
 {
     for (int i = 0; i < why->rows; i++)
         if (strcmp(why->row[i].plan.algorithm, plan->algorithm) == 0)
@@ -70,7 +70,7 @@ static void add_row(why_t *why, const trv_planned_t *plan)
 }
 
 /* Whether a row has the same times, so that it is the same schedule under another name, or its mirror image. */
-static bool has_equal(const why_t *why, const trv_planned_t *plan)
+static bool has_equal(const why_t *why, const trv_planner_choice_t *plan)
 {
     for (int i = 0; i < why->rows; i++)
         if (why->row[i].plan.steps == plan->steps && fabs(why->row[i].plan.time_ns - plan->time_ns) < 1e-3 &&
@@ -104,7 +104,7 @@ static int add_named(why_t *why)
     for (int i = 0; i < trv_algorithms_count(); i++) {
         why->span = trv_span(all, (double)i / trv_algorithms_count(), 1.0 / trv_algorithms_count());
         const char *family = trv_algorithm_family(trv_algorithm_at(i));
-        trv_planned_t best = {.time_ns = INFINITY}, plan;
+        trv_planner_choice_t best = {.time_ns = INFINITY}, plan;
         bool known = false;
         for (int j = 0; j < trv_algorithms_count(); j++) {
             if (strcmp(trv_algorithm_family(trv_algorithm_at(j)), family) != 0)
@@ -130,9 +130,9 @@ static int find_rows(why_t *why)
     const trv_simulate_options_t network = cli_network_reporting(&why->ask->network.options, &why->span);
     const trv_span_t all = why->span;
     why->span = trv_span(all, 0, 0.5);
-    int rc = trv_planner_create(&why->planner, &why->ask->torus, why->ask->collective, &network,
+    int rc = trv_planner_create(&why->planner, &why->ask->torus, why->ask->collective, 0, &network,
                                 &why->ask->constraints);
-    trv_planned_t near[8 * NEAREST];
+    trv_planner_choice_t near[8 * NEAREST];
     int capacity = sizeof near / sizeof near[0];
     capacity = is_dear(why) ? capacity / 2 : capacity;
     int plans = rc ? rc : trv_planner_rank(why->planner, why->ask->bytes, capacity, near);
@@ -173,21 +173,21 @@ static double value_at(const why_t *why, int parameter, int away)
 }
 
 /* Finds the plan if the parameter has that value; its name is "" if the simulator rejects the value. */
-static int choose_at(const why_t *why, int parameter, double value, trv_planned_t *chosen)
+static int choose_at(const why_t *why, int parameter, double value, trv_planner_choice_t *chosen)
 {
     trv_span_t span = why->span;
     trv_simulate_options_t network = cli_network_reporting(&why->ask->network.options, &span);
     *parameter_of(&network, parameter) = value;
-    int rc = trv_planner_best(&why->ask->torus, why->ask->collective, why->ask->bytes, &network, &why->ask->constraints,
-                              chosen);
+    int rc = trv_planner_best(&why->ask->torus, why->ask->collective, 0, why->ask->bytes, &network,
+                              &why->ask->constraints, chosen);
     if (rc == TRV_ERR_MEMORY || rc == TRV_ERR_CANCELLED)
         return rc;
     if (rc)
-        *chosen = (trv_planned_t){.steps = 0};
+        *chosen = (trv_planner_choice_t){.steps = 0};
     return TRV_OK;
 }
 
-static bool is_row(const row_t *row, const trv_planned_t *plan)
+static bool is_row(const row_t *row, const trv_planner_choice_t *plan)
 {
     return strcmp(row->plan.algorithm, plan->algorithm) == 0;
 }
@@ -212,7 +212,7 @@ static int walk(why_t *why, int parameter, int sign)
     int rc = TRV_OK;
     for (int step = 1; step <= VALUES && !rc; step++) {
         const double value = value_at(why, parameter, sign * step);
-        trv_planned_t chosen;
+        trv_planner_choice_t chosen;
         why->span = trv_span(all, (step - 1.0) / VALUES, 1.0 / VALUES);
         rc = choose_at(why, parameter, value, &chosen);
         for (int i = 1; i < why->rows && !rc; i++)
@@ -229,7 +229,7 @@ static int refine(const why_t *why, row_t *row, int parameter)
     double *with = &row->win[parameter].value;
     for (;;) {
         const double middle = rounded(sqrt(*with * without));
-        trv_planned_t chosen;
+        trv_planner_choice_t chosen;
         if (middle <= fmin(*with, without) || middle >= fmax(*with, without))
             return TRV_OK;
         int rc = choose_at(why, parameter, middle, &chosen);
@@ -322,7 +322,7 @@ static void add_time(cli_table_t *table, double time_ns, const trv_time_unit_t *
     cli_cell_text(table, trv_format_time(time_ns, unit, text));
 }
 
-static void add_whole_time(cli_table_t *table, const trv_planned_t *plan, const trv_time_unit_t *unit)
+static void add_whole_time(cli_table_t *table, const trv_planner_choice_t *plan, const trv_time_unit_t *unit)
 {
     char text[TRV_TIME_TEXT_MAX], marked[TRV_TIME_TEXT_MAX + 1];
     snprintf(marked, sizeof marked, "%s%s", plan->modelled ? "~" : "", trv_format_time(plan->time_ns, unit, text));
@@ -345,7 +345,7 @@ static int print_text(const why_t *why, FILE *out)
                                           {NULL, "time", true, 0},  {NULL, "alpha", true, 0},
                                           {NULL, "hops", true, 0},  {NULL, "transmission", true, 0},
                                           {NULL, "slower", true, 0}};
-    const trv_planned_t *best = &why->row[0].plan;
+    const trv_planner_choice_t *best = &why->row[0].plan;
     const trv_time_unit_t *unit = trv_time_unit(best->time_ns);
     char text[TRV_TIME_TEXT_MAX];
     bool modelled = false;
@@ -355,7 +355,7 @@ static int print_text(const why_t *why, FILE *out)
     cli_table_begin(&table, out, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0],
                     out == stdout && cli_stdout_is_terminal());
     for (int i = 0; i < why->rows; i++) {
-        const trv_planned_t *plan = &why->row[i].plan;
+        const trv_planner_choice_t *plan = &why->row[i].plan;
         cli_cell_text(&table, plan->algorithm);
         cli_cell_int(&table, plan->steps);
         add_whole_time(&table, plan, unit);

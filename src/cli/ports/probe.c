@@ -184,19 +184,20 @@ static int write_paths(const trv_net_t *net, const trv_probe_t *probe, const cha
         return CLI_WRONG;
     }
     trv_rules_t rules = {.paths = *torus};
-    char said[TRV_MODEL_NARROW_MAX], *text = NULL;
-    trv_fabric_narrow(net->fabric, &rules.one_path);
+    char said[TRV_MODEL_SHARED_PATHS_MAX], *text = NULL;
+    trv_fabric_shared_paths(net->fabric, &rules.one_path);
     for (int d = 0; d < torus->dims; d++)
-        rules.narrow |= (unsigned)(torus->size[d] > 1 && probe[d].paths != TRV_PATHS_TWO) << d;
-    rules.one_path = rules.one_path && (rules.narrow & (rules.narrow - 1)) != 0;
+        rules.shared_paths |= (unsigned)(torus->size[d] > 1 && probe[d].paths != TRV_PATHS_TWO) << d;
+    rules.one_path = rules.one_path && (rules.shared_paths & (rules.shared_paths - 1)) != 0;
     int rc = trv_rules_with_paths(path, &rules, &text);
     if (rc == TRV_OK)
         rc = cli_output_write(path, put_text, text);
     free(text);
-    const trv_simulate_options_t network = {.narrow = rules.narrow, .one_path = rules.one_path};
+    const trv_simulate_options_t network = {.shared_paths = rules.shared_paths, .one_path = rules.one_path};
     if (rc == TRV_OK)
         fprintf(stderr, "trivance topology: %s says: %s\n", path,
-                rules.narrow ? trv_model_narrow_text(&network, torus, &rules, said) : "no dimension is narrow");
+                rules.shared_paths ? trv_model_shared_paths_text(&network, torus, &rules, said)
+                                   : "no dimension has a shared path");
     return rc;
 }
 

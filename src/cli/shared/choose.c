@@ -20,7 +20,7 @@ static int schedule_fastest(const cli_choice_t *choice, const trv_torus_t *torus
     for (int i = 0; i < choice->members; i++) {
         trv_schedule_t *candidate;
         double time_ns = NAN;
-        int rc = trv_schedule_create_on(&candidate, &on, cli_member_name(choice, i), collective);
+        int rc = trv_schedule_create_on(&candidate, &on, cli_member_name(choice, i), collective, 0);
         if (!rc && choice->members > 1 && (rc = trv_timing_find(candidate, network, vector_bytes, &time_ns)) != 0)
             trv_schedule_destroy(candidate);
         if (rc && rc != TRV_ERR_UNSUPPORTED) {
@@ -42,12 +42,12 @@ static int schedule_fastest(const cli_choice_t *choice, const trv_torus_t *torus
 }
 
 int cli_plan_best(const trv_torus_t *torus, trv_collective_t collective, const trv_simulate_options_t *network,
-                  const trv_planner_constraints_t *constraints, uint64_t vector_bytes, trv_planned_t *plan)
+                  const trv_planner_constraints_t *constraints, uint64_t vector_bytes, trv_planner_choice_t *plan)
 {
     cli_progress_t progress;
     trv_span_t all = cli_progress_begin(&progress, "planning", 1);
     const trv_simulate_options_t reporting = cli_network_reporting(network, &all);
-    int rc = trv_planner_best(torus, collective, vector_bytes, &reporting, constraints, plan);
+    int rc = trv_planner_best(torus, collective, 0, vector_bytes, &reporting, constraints, plan);
     cli_progress_end(&progress);
     return rc;
 }
@@ -57,7 +57,7 @@ int cli_choose(const cli_choice_t *choice, const trv_torus_t *torus, trv_collect
                uint64_t vector_bytes, trv_schedule_t **schedule, cli_time_t *time)
 {
     const trv_network_t on = cli_network_on(torus, network);
-    trv_planned_t plan;
+    trv_planner_choice_t plan;
     *schedule = NULL;
     *time = (cli_time_t){.ns = NAN};
     if (!choice->planned)
@@ -66,5 +66,5 @@ int cli_choose(const cli_choice_t *choice, const trv_torus_t *torus, trv_collect
     if (rc)
         return rc;
     *time = (cli_time_t){.ns = plan.time_ns, .modelled = plan.modelled};
-    return trv_schedule_create_on(schedule, &on, plan.algorithm, collective);
+    return trv_schedule_create_on(schedule, &on, plan.algorithm, collective, 0);
 }

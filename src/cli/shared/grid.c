@@ -78,9 +78,9 @@ static int keep_reason(cli_point_t *point)
 /* Selects the schedule of a point whose choice is `planned`. */
 static int plan_point(cli_point_t *point, trv_span_t span)
 {
-    trv_planned_t plan;
+    trv_planner_choice_t plan;
     const trv_simulate_options_t network = cli_network_reporting(&point->options, &span);
-    int rc = trv_planner_best(&point->torus, point->collective, point->bytes, &network, NULL, &plan);
+    int rc = trv_planner_best(&point->torus, point->collective, 0, point->bytes, &network, NULL, &plan);
     if (!rc)
         memcpy(point->algorithm, plan.algorithm, sizeof plan.algorithm);
     return rc == TRV_ERR_UNSUPPORTED ? keep_reason(point) : rc;

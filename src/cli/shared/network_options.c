@@ -37,7 +37,7 @@ enum parameter {
     SLOW_LINK,
     CUT,
     ROUTES,
-    NARROW
+    SHARED_PATHS
 };
 
 const char *const cli_network_names[CLI_NETWORK_COUNT + 1] = {
@@ -60,7 +60,7 @@ const char *const cli_network_names[CLI_NETWORK_COUNT + 1] = {
     [SLOW_LINK] = "slow-link",
     [CUT] = "cut",
     [ROUTES] = "routes",
-    [NARROW] = "narrow",
+    [SHARED_PATHS] = "shared-paths",
 };
 
 #define ROW(parameter) CLI_NETWORK_OPTION + (parameter)
@@ -113,7 +113,7 @@ static const cli_option_t network_option[] = {
      "what determines the route of a message: chosen, the port that the schedule names (default); or fixed, the "
      "network, which takes the shorter way unless it is cut, as between IP addresses and under MPI",
      "chosen fixed"},
-    {"narrow", ROW(NARROW), "DIMS",
+    {"shared-paths", ROW(SHARED_PATHS), "DIMS",
      "dimensions whose two directions share one path, as fast as a link, out of a node: 0, 0:2, or all of them; one: "
      "all dimensions share a single one, as where a node has one interface",
      NULL},
@@ -128,7 +128,7 @@ static bool is_link(enum parameter parameter)
 static bool is_planned(enum parameter parameter)
 {
     return parameter == DELIVERY || (parameter >= BANDWIDTH && parameter <= PACKET) || parameter == GAMMA ||
-           parameter == MESSAGE_OVERHEAD || parameter == NARROW || is_link(parameter);
+           parameter == MESSAGE_OVERHEAD || parameter == SHARED_PATHS || is_link(parameter);
 }
 
 static const char *const model_name[] = {[TRV_DATELINE] = "dateline", [TRV_FIFO] = "fifo"};
@@ -207,21 +207,21 @@ static int read_seed(const char *text, uint64_t *seed)
 }
 
 /* Parses the dimensions; cli_network_finish checks that the torus has them. */
-static int read_narrow(const char *text, trv_simulate_options_t *options)
+static int read_shared_paths(const char *text, trv_simulate_options_t *options)
 {
     char copy[64];
     const char *part[TRV_DIMS_MAX];
     options->one_path = strcmp(text, "one") == 0;
-    options->narrow = ALL_DIMENSIONS;
+    options->shared_paths = ALL_DIMENSIONS;
     if (options->one_path || strcmp(text, "all") == 0)
         return TRV_OK;
-    options->narrow = 0;
+    options->shared_paths = 0;
     const int parts = cli_split(text, copy, TRV_DIMS_MAX, part);
     for (int i = 0, d; i < parts; i++) {
         if (trv_parse_int(part[i], "a dimension", 0, TRV_DIMS_MAX - 1, &d))
             return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is neither all nor one, nor dimensions, for example 0 or 0:1",
                             text);
-        options->narrow |= 1u << d;
+        options->shared_paths |= 1u << d;
     }
     return parts > 0 ? TRV_OK : trv_fail(TRV_ERR_ARGUMENT, "'%.40s' are no dimensions, for example 0 or 0:1", text);
 }
@@ -295,7 +295,7 @@ static int set(cli_network_t *network, enum parameter parameter, const char *val
         rc = read_word(value, "--routes", routes_name, &word);
         options->routes = rc ? options->routes : (trv_routes_t)word;
         return rc;
-    case NARROW: return read_narrow(value, options);
+    case SHARED_PATHS: return read_shared_paths(value, options);
     }
     return TRV_ERR_ARGUMENT;
 }
@@ -338,11 +338,11 @@ int cli_network_finish(cli_network_t *network, const trv_torus_t *torus)
     trv_simulate_options_t *options = &network->options;
     options->slow_rank = network->slow_rank;
     options->slow_link = network->links.directed;
-    if (options->narrow == ALL_DIMENSIONS)
-        options->narrow = (1u << torus->dims) - 1;
-    if (options->narrow >> torus->dims)
+    if (options->shared_paths == ALL_DIMENSIONS)
+        options->shared_paths = (1u << torus->dims) - 1;
+    if (options->shared_paths >> torus->dims)
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "--narrow lists dimensions of the torus, here 0 to %d, for example --narrow=0",
+                        "--shared-paths lists dimensions of the torus, here 0 to %d, for example --shared-paths=0",
                         torus->dims - 1);
     if (options->buffer_bytes && options->model == TRV_FIFO)
         return trv_fail(TRV_ERR_ARGUMENT,
@@ -414,7 +414,7 @@ int cli_limit_find(const trv_torus_t *torus, const trv_simulate_options_t *netwo
     const double ends_ns = 2 * network->host_latency_ns + network->router_in_ns + network->router_out_ns;
     const trv_hockney_t times = {network->bandwidth_bps, network->alpha_ns + ends_ns, cli_hop_ns(network)};
     const uint64_t unpaid_bytes = network->delivery == TRV_DELIVERY_HEAD ? network->packet_bytes : 0;
-    return trv_limit_find(&on, &times, collective, vector_bytes, unpaid_bytes, limit);
+    return trv_limit_find(&on, &times, collective, 0, vector_bytes, unpaid_bytes, limit);
 }
 
 void cli_limit_print(const trv_limit_t *limit, const char *what, double time_ns, FILE *out)
@@ -451,12 +451,12 @@ static void append_slow(const cli_network_t *network, char text[CLI_NETWORK_TEXT
     append(text, "%s%s", links[0] ? ", " : "", links);
 }
 
-static void append_narrow(const trv_simulate_options_t *options, char text[CLI_NETWORK_TEXT_MAX])
+static void append_shared_paths(const trv_simulate_options_t *options, char text[CLI_NETWORK_TEXT_MAX])
 {
-    for (int d = 0; d < TRV_DIMS_MAX && options->narrow != ALL_DIMENSIONS; d++)
-        if (options->narrow >> d & 1)
-            append(text, "%s%d", options->narrow & ((1u << d) - 1) ? ":" : ", narrow ", d);
-    append(text, "%s", options->narrow && options->one_path ? " by one path" : "");
+    for (int d = 0; d < TRV_DIMS_MAX && options->shared_paths != ALL_DIMENSIONS; d++)
+        if (options->shared_paths >> d & 1)
+            append(text, "%s%d", options->shared_paths & ((1u << d) - 1) ? ":" : ", shared paths ", d);
+    append(text, "%s", options->shared_paths && options->one_path ? " joined" : "");
 }
 
 char *cli_network_unplanned(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX])
@@ -498,6 +498,6 @@ char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEX
     append_slow(network, text);
     if (options->routes != usual.routes)
         append(text, ", routes %s", routes_name[options->routes]);
-    append_narrow(options, text);
+    append_shared_paths(options, text);
     return text;
 }

@@ -29,7 +29,7 @@ typedef struct cli_network {
 
 /* The names, without dashes: model, delivery, bandwidth, nic-bandwidth, alpha, link-latency, host-latency,
  * router-in, router-out, packet, buffer, gamma, message-overhead, jitter, seed, slow-rank, slow-link, cut, routes,
- * narrow. Ends with NULL. */
+ * shared paths. Ends with NULL. */
 extern const char *const cli_network_names[];
 void cli_network_init(cli_network_t *network);
 /* The network for which `planned` selects when no network is described: the paper's, with one queue per link, as in

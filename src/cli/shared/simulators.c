@@ -45,7 +45,7 @@ static double reduced_ranks(const trv_schedule_t *schedule)
 static int estimate(cli_simulator_t *entry)
 {
     trv_schedule_t *schedule;
-    int rc = trv_schedule_create_on(&schedule, &entry->network, entry->algorithm, entry->collective);
+    int rc = trv_schedule_create_on(&schedule, &entry->network, entry->algorithm, entry->collective, 0);
     if (rc)
         return rc;
     trv_step_t step = TRV_STEP_INIT;
@@ -122,7 +122,7 @@ int cli_simulator_acquire(cli_simulator_t *entry)
     pthread_mutex_lock(&entry->lock);
     if (!entry->simulator) {
         trv_schedule_t *schedule = NULL;
-        rc = trv_schedule_create_on(&schedule, &entry->network, entry->algorithm, entry->collective);
+        rc = trv_schedule_create_on(&schedule, &entry->network, entry->algorithm, entry->collective, 0);
         if (!rc)
             rc = trv_simulator_create(&entry->simulator, schedule);
         trv_schedule_destroy(schedule);

@@ -19,7 +19,8 @@ static const cli_option_t option[] = {
     {"hosts", TOPOLOGY_HOSTS, NULL, "a coordinate per host rather than per rank", NULL},
     {"bytes", 'b', "SIZE", "with --ports: size of the measured messages (default 1M)", NULL},
     {"rules", TOPOLOGY_RULES, "FILE",
-     "with --ports: write into this rules file (TRIVANCE_RULES_FILE), made if need be, which dimensions are narrow, "
+     "with --ports: write into this rules file (TRIVANCE_RULES_FILE), made if need be, which dimensions have a shared "
+     "path, "
      "that is, have one path for both ways; what else it says stays, and so does the file where the measurement is not "
      "clear",
      "FILE"},

@@ -317,7 +317,7 @@ static int add_detail(const cli_simulate_t *job, cli_outcome_t *outcome, size_t 
     trv_schedule_t *made = NULL;
     int rc = TRV_OK;
     if (!outcome->schedule)
-        rc = trv_schedule_create_on(&made, &network, point->algorithm, point->collective);
+        rc = trv_schedule_create_on(&made, &network, point->algorithm, point->collective, 0);
     const trv_schedule_t *schedule = outcome->schedule ? outcome->schedule : made;
     if (!rc && job->compare)
         rc = add_cost(schedule, point, &outcome->detail[index]);

@@ -83,7 +83,7 @@ typedef struct options {
 
 /* Finds the planner's selection for `planned`. */
 static int find_plan(const options_t *options, const trv_torus_t *torus, trv_collective_t collective,
-                     trv_planned_t *plan)
+                     trv_planner_choice_t *plan)
 {
     return cli_plan_best(torus, collective, &options->network.options, NULL, options->bytes, plan);
 }
@@ -219,11 +219,11 @@ static int make_member(const options_t *options, const trv_torus_t *torus, const
                        trv_collective_t collective, trv_schedule_t **schedule)
 {
     const trv_network_t network = cli_network_on(torus, &options->network.options);
-    trv_planned_t plan;
+    trv_planner_choice_t plan;
     const char *name = choice->planned ? plan.algorithm : cli_member_name(choice, member);
     *schedule = NULL;
     int rc = choice->planned ? find_plan(options, torus, collective, &plan) : TRV_OK;
-    return rc ? rc : trv_schedule_create_on(schedule, &network, name, collective);
+    return rc ? rc : trv_schedule_create_on(schedule, &network, name, collective, 0);
 }
 
 static int verify_member(cli_table_t *table, const options_t *options, const trv_torus_t *torus,
@@ -304,7 +304,7 @@ static int name_width(const options_t *options, const cli_choice_t *choice)
     }
     for (int t = 0; choice->planned && t < options->tori.count; t++)
         for (int c = 0; c < TRV_COLLECTIVES; c++) {
-            trv_planned_t plan;
+            trv_planner_choice_t plan;
             if (!options->collective[c] || find_plan(options, &options->tori.torus[t], (trv_collective_t)c, &plan))
                 continue;
             format_name(plan.algorithm, choice->label, text);
@@ -344,7 +344,7 @@ static int check_single(const options_t *options)
             trv_schedule_t *schedule = NULL;
             if (!options->collective[c])
                 continue;
-            rc = trv_schedule_create_on(&schedule, &network, cli_member_name(choice, 0), (trv_collective_t)c);
+            rc = trv_schedule_create_on(&schedule, &network, cli_member_name(choice, 0), (trv_collective_t)c, 0);
             trv_schedule_destroy(schedule);
             serves = serves || !rc;
             if (rc && rc != TRV_ERR_UNSUPPORTED)

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "execute/run/plan.h"
 
-int trv_plan_start_fed(trv_plan_t *plan, size_t count, const void *input, void *output)
+int trv_plan_start_streamed(trv_plan_t *plan, size_t count, const void *input, void *output)
 {
     if (plan && plan->collective != TRV_ALLREDUCE)
         return trv_fail(TRV_ERR_UNSUPPORTED, "only AllReduce can begin before all of its input is there");
@@ -19,13 +19,13 @@ int trv_plan_start_fed(trv_plan_t *plan, size_t count, const void *input, void *
     return rc;
 }
 
-void trv_plan_feed(trv_plan_t *plan, size_t elements)
+void trv_plan_input_ready(trv_plan_t *plan, size_t elements)
 {
     if (plan->fed < elements)
         plan->fed = elements;
 }
 
-size_t trv_plan_ready(const trv_plan_t *plan)
+size_t trv_plan_output_ready(const trv_plan_t *plan)
 {
     size_t chunk = plan->chunks; /* the first chunk that a lane has not completed */
     if (plan->state == TRV_PLAN_IDLE)

@@ -259,8 +259,8 @@ static int take_scratch(trv_plan_t *plan)
     plan->scratch = NULL;
     if (plan->scratch_bytes == 0)
         return 0;
-    if (o->scratch_take) {
-        plan->scratch = o->scratch_take(o->scratch_context, plan->scratch_bytes);
+    if (o->scratch_allocate) {
+        plan->scratch = o->scratch_allocate(o->scratch_context, plan->scratch_bytes);
         return plan->scratch ? 0 : trv_fail_memory();
     }
     if (plan->scratch_capacity < plan->scratch_bytes) {
@@ -277,8 +277,8 @@ static int take_scratch(trv_plan_t *plan)
 static void give_scratch(trv_plan_t *plan)
 {
     const trv_plan_options_t *o = &plan->options;
-    if (plan->scratch && o->scratch_take && o->scratch_give)
-        o->scratch_give(o->scratch_context, plan->scratch, plan->scratch_bytes);
+    if (plan->scratch && o->scratch_allocate && o->scratch_free)
+        o->scratch_free(o->scratch_context, plan->scratch, plan->scratch_bytes);
     plan->scratch = NULL;
 }
 
@@ -287,7 +287,7 @@ static void cancel(trv_plan_t *plan)
     if (plan->state == TRV_PLAN_CHECKING)
         plan->lost = trv_check_cancel(plan) || plan->lost;
     if (plan->state == TRV_PLAN_RUNNING && trv_run_cancel(plan)) {
-        trv_abandon(plan->options.scratch_take ? plan->scratch : plan->scratch_memory);
+        trv_abandon(plan->options.scratch_allocate ? plan->scratch : plan->scratch_memory);
         plan->scratch = NULL;
         plan->scratch_memory = NULL;
         plan->scratch_capacity = 0;

@@ -102,7 +102,7 @@ struct trv_plan {
     const char *input;
     char *output;
     bool lost;    /* a send of the check may still read `check` */
-    bool feeding; /* the next start is that of trv_plan_start_fed */
+    bool feeding; /* the next start is that of trv_plan_start_streamed */
     size_t fed;   /* elements of the input that are available; SIZE_MAX: all */
 };
 

@@ -103,7 +103,7 @@ static int check_wiring(const trv_mpi_state_t *state)
 static int can_make(const trv_network_t *network, const char *name)
 {
     trv_schedule_t *schedule = NULL;
-    int code = trv_schedule_create_on(&schedule, network, name, TRV_ALLREDUCE);
+    int code = trv_schedule_create_on(&schedule, network, name, TRV_ALLREDUCE, 0);
     trv_schedule_destroy(schedule);
     return code;
 }

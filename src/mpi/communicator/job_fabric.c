@@ -165,11 +165,11 @@ int trv_mpi_job_fabric_open(MPI_Comm comm, int rank, int ranks)
     return rc < 0 ? trv_fail(rc, "TRIVANCE_TRANSPORT=ofi: %s", trv_last_error()) : TRV_OK;
 }
 
-unsigned trv_mpi_job_fabric_narrow(MPI_Comm comm, bool *one)
+unsigned trv_mpi_job_fabric_shared_paths(MPI_Comm comm, bool *one)
 {
     const trv_fabric_t *fabric = find(comm);
     *one = false;
-    return fabric ? trv_fabric_narrow(fabric, one) : 0;
+    return fabric ? trv_fabric_shared_paths(fabric, one) : 0;
 }
 
 void trv_mpi_job_fabric_pause(bool now)
@@ -239,7 +239,7 @@ int trv_mpi_job_fabric_open(MPI_Comm comm, int rank, int ranks)
                : trv_fail(TRV_ERR_UNSUPPORTED, "TRIVANCE_TRANSPORT=ofi: this Trivance was built without libfabric");
 }
 
-unsigned trv_mpi_job_fabric_narrow(MPI_Comm comm, bool *one)
+unsigned trv_mpi_job_fabric_shared_paths(MPI_Comm comm, bool *one)
 {
     (void)comm;
     *one = false;

@@ -209,13 +209,13 @@ static int run_torus(trv_mpi_node_run_t *run)
     if (run->torus_done)
         return 0;
     if (!run->torus_started) {
-        int code = trv_plan_start_fed(run->plan, run->count, run->output, run->output);
+        int code = trv_plan_start_streamed(run->plan, run->count, run->output, run->output);
         if (code < 0)
             return code;
         run->torus_started = true;
     }
     if (run->collected > 0)
-        trv_plan_feed(run->plan, end_of(run, run->collected - 1));
+        trv_plan_input_ready(run->plan, end_of(run, run->collected - 1));
     int done = trv_plan_test(run->plan);
     run->torus_done = done != 0;
     return done;
@@ -225,7 +225,7 @@ static int publish(trv_mpi_node_run_t *run)
 {
     const trv_mpi_node_t *node = run->node;
     uint64_t number = run->base + run->finished;
-    if (run->finished == run->chunks || trv_plan_ready(run->plan) < end_of(run, run->finished) ||
+    if (run->finished == run->chunks || trv_plan_output_ready(run->plan) < end_of(run, run->finished) ||
         !all_have(run, TAKEN, before(number)))
         return 0;
     part_t chunk = chunk_of(run, run->finished);

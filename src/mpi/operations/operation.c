@@ -30,8 +30,8 @@ static trv_elements_t elements_of(trv_mpi_operation_t *operation)
 
 static trv_plan_options_t options_of(const trv_mpi_plan_spec_t *spec)
 {
-    return (trv_plan_options_t){TRV_PLAN_OPTIONS, .chunk_bytes = spec->chunk_bytes, .scratch_take = trv_scratch_take,
-                                .scratch_give = trv_scratch_give};
+    return (trv_plan_options_t){TRV_PLAN_OPTIONS, .chunk_bytes = spec->chunk_bytes,
+                                .scratch_allocate = trv_scratch_take, .scratch_free = trv_scratch_give};
 }
 
 static int make_plan(trv_mpi_operation_t *operation, const trv_mpi_plan_spec_t *spec, bool shared, int tag)

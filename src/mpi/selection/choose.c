@@ -10,7 +10,7 @@
  * overlaps; other operations require consistent schedules; operations that do not commute require the gathered form,
  * which adds in rank order (the drop-in leaves them to the MPI library). If the requested algorithm is not correct, the
  * planner's choice replaces it. Schedules that send in both directions over a shared path are not excluded: the planner
- * simulates the shared path (docs/connections.md, "Narrow dimensions").
+ * simulates the shared path (docs/connections.md, "Shared paths").
  *
  * Rank 0 of the communicator chooses, for all vectors of a size class at once, and broadcasts the result (decide.h),
  * because the settings and measurements that this file reads may differ between ranks.

@@ -64,7 +64,7 @@ static int make_spec(trv_mpi_decision_t *made, const trv_mpi_state_t *state, con
         spec->member = layout->member;
         spec->name = layout->name;
     }
-    int code = trv_schedule_create_on(&made->schedule, &network, decision->spelled, made->kind.collective);
+    int code = trv_schedule_create_on(&made->schedule, &network, decision->spelled, made->kind.collective, 0);
     spec->schedule = made->schedule;
     return code;
 }

@@ -30,7 +30,7 @@ enum { RIVALS = sizeof rivals / sizeof rivals[0] };
 typedef struct answer {
     int code;           /* TRV_OK or TRV_ERR_UNSUPPORTED */
     char sentence[256]; /* the reason for TRV_ERR_UNSUPPORTED */
-    trv_node_plan_t best;
+    trv_planner_node_choice_t best;
     int rival; /* index of the fastest rival; -1: none supports the nodes */
     double rival_ns;
     bool least; /* rival_ns is a lower bound */
@@ -60,7 +60,7 @@ static int compare(const question_t *question, answer_t *answer)
     for (int i = 0; i < RIVALS; i++) {
         double time_ns;
         bool least;
-        int code = trv_planner_nodes_time(question->machine, question->nodes, question->node, TRV_ALLREDUCE,
+        int code = trv_planner_nodes_time(question->machine, question->nodes, question->node, TRV_ALLREDUCE, 0,
                                           question->bytes, &question->network, rivals[i], &time_ns, &least);
         if (code < 0 && code != TRV_ERR_UNSUPPORTED)
             return code;
@@ -76,7 +76,7 @@ static int compare(const question_t *question, answer_t *answer)
 static int plan(const question_t *question, answer_t *answer)
 {
     *answer = (answer_t){.rival = -1};
-    int code = trv_planner_nodes(question->machine, question->nodes, question->node, TRV_ALLREDUCE, question->bytes,
+    int code = trv_planner_nodes(question->machine, question->nodes, question->node, TRV_ALLREDUCE, 0, question->bytes,
                                  &question->network, &question->constraints, 1, &answer->best);
     if (code == TRV_ERR_UNSUPPORTED) {
         answer->code = code;
@@ -91,7 +91,7 @@ static uint64_t key_of(const question_t *question)
 {
     const uint64_t words[] = {(uint64_t)question->nodes,        question->bytes,
                               question->constraints.consistent, question->constraints.idempotent,
-                              question->network.narrow,         question->network.one_path};
+                              question->network.shared_paths,   question->network.one_path};
     const uint64_t key = trv_hash(TRV_HASH_SEED, words, sizeof words);
     return trv_hash(key, question->node, (size_t)question->nodes * sizeof *question->node) | 1;
 }
@@ -120,7 +120,7 @@ static int ask(const question_t *question, answer_t *answer)
 
 static void leave(const trv_mpi_state_t *state, const answer_t *answer, trv_choice_t *choice)
 {
-    const trv_planned_t *best = &answer->best.plan;
+    const trv_planner_choice_t *best = &answer->best.choice;
     trv_choice_append(choice, "%s%s", *choice->reason ? "; " : "", state->config.why);
     if (answer->code < 0)
         trv_choice_append(choice, "; %s", answer->sentence);
@@ -133,12 +133,12 @@ static void leave(const trv_mpi_state_t *state, const answer_t *answer, trv_choi
 static void take(const trv_mpi_state_t *state, const question_t *question, const answer_t *answer, trv_choice_t *choice)
 {
     char machine[TRV_TORUS_TEXT_MAX];
-    const trv_node_plan_t *best = &answer->best;
+    const trv_planner_node_choice_t *best = &answer->best;
     choice->on_nodes = true;
     choice->order = best->order;
     choice->torus = best->torus;
-    snprintf(choice->algorithm, sizeof choice->algorithm, "%s", best->plan.algorithm);
-    const trv_time_unit_t *unit = trv_choice_append_plan(choice, "planned", &best->plan);
+    snprintf(choice->algorithm, sizeof choice->algorithm, "%s", best->choice.algorithm);
+    const trv_time_unit_t *unit = trv_choice_append_plan(choice, "planned", &best->choice);
     if (answer->rival >= 0)
         trv_choice_append(choice, "; %s would take %s%.4g %s", rivals[answer->rival], answer->least ? "at least " : "",
                           answer->rival_ns / unit->ns, unit->name);
@@ -173,7 +173,7 @@ int trv_mpi_planned_on_nodes(const trv_mpi_state_t *state, const trv_mpi_argumen
     }
     if (code < 0)
         return code;
-    if (answer.code < 0 || (must_win && answer.rival >= 0 && answer.best.plan.time_ns >= answer.rival_ns))
+    if (answer.code < 0 || (must_win && answer.rival >= 0 && answer.best.choice.time_ns >= answer.rival_ns))
         leave(state, &answer, choice);
     else
         take(state, &question, &answer, choice);

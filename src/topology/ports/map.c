@@ -303,7 +303,7 @@ static bool goes_both_ways(const trv_seats_t *seats, int rank, int dimension)
     return any;
 }
 
-unsigned trv_seats_narrow(const trv_seats_t *seats, const trv_map_t *map, bool *one)
+unsigned trv_seats_shared_paths(const trv_seats_t *seats, const trv_map_t *map, bool *one)
 {
     unsigned all = 0;
     *one = false;

@@ -74,6 +74,6 @@ void trv_seats_map(const trv_seats_t *seats, trv_map_t *map);
 /* Bit mask of the dimensions whose two ports share one interface, leaving or arriving, on any rank that has neighbours
  * on other hosts in both directions (in dimensions that the torus does not have: in any direction) or an assignment by
  * the user. *one: several dimensions of a rank share the same interface. */
-unsigned trv_seats_narrow(const trv_seats_t *seats, const trv_map_t *map, bool *one);
+unsigned trv_seats_shared_paths(const trv_seats_t *seats, const trv_map_t *map, bool *one);
 
 #endif

@@ -65,7 +65,7 @@ int trv_fabric_open(trv_fabric_t **fabric, const trv_fabric_options_t *options);
 /* Bit mask of the dimensions whose two ports share one interface on at least one rank. Ranks count only if their
  * neighbours in both directions are on other hosts, or if their user has assigned the interfaces (TRIVANCE_PORTS). Sets
  * *one if several dimensions share the same interface. All ranks return the same. */
-unsigned trv_fabric_narrow(const trv_fabric_t *fabric, bool *one);
+unsigned trv_fabric_shared_paths(const trv_fabric_t *fabric, bool *one);
 /* Describes the interface of each port of this rank: "+0 by eth1, -0 by eth2". */
 void trv_fabric_tell(const trv_fabric_t *fabric, char *text, size_t size);
 

@@ -77,7 +77,7 @@ struct trv_fabric {
     trv_reader_t *offer; /* published interfaces by rank, until trv_fabric_survey */
     void *records;       /* of the second exchange: the addresses of all ranks */
     trv_torus_t torus;
-    unsigned narrow; /* result of trv_fabric_narrow */
+    unsigned shared_paths; /* result of trv_fabric_shared_paths */
     bool one_path;
     trv_peer_t *peer;
     trv_peer_kind_t kind;             /* of rank 0 */

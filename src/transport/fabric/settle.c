@@ -297,7 +297,7 @@ int trv_fabric_settle(trv_fabric_t *fabric)
     rc = rc == TRV_OK && !map ? trv_fail_memory() : rc;
     if (rc == TRV_OK) {
         trv_seats_map(&seats, map);
-        fabric->narrow = trv_seats_narrow(&seats, map, &fabric->one_path);
+        fabric->shared_paths = trv_seats_shared_paths(&seats, map, &fabric->one_path);
         rc = settle_all(fabric, map);
     }
     trv_seats_clear(&seats);
@@ -309,10 +309,10 @@ int trv_fabric_settle(trv_fabric_t *fabric)
     return rc;
 }
 
-unsigned trv_fabric_narrow(const trv_fabric_t *fabric, bool *one)
+unsigned trv_fabric_shared_paths(const trv_fabric_t *fabric, bool *one)
 {
     *one = fabric->one_path;
-    return fabric->narrow;
+    return fabric->shared_paths;
 }
 
 void trv_fabric_tell(const trv_fabric_t *fabric, char *text, size_t size)

@@ -1,8 +1,8 @@
 /*
- * For the naive simulator: flits, and paths into the network that several ports share (trv_simulate_options_t.narrow).
+ * For the naive simulator: flits, and paths into the network that several ports share (trv_simulate_options_t.shared_paths).
  */
-#ifndef TRIVANCE_TESTS_NAIVE_NARROW_H
-#define TRIVANCE_TESTS_NAIVE_NARROW_H
+#ifndef TRIVANCE_TESTS_NAIVE_SHARED_PATHS_H
+#define TRIVANCE_TESTS_NAIVE_SHARED_PATHS_H
 
 #include <math.h>
 #include <stdint.h>
@@ -17,10 +17,10 @@ static inline int64_t flits_of(uint64_t bytes) { return (int64_t)((bytes + FLIT_
 static inline int naive_path(const trv_simulate_options_t *options, int port)
 {
     int dimension = port / 2;
-    if (!(options->narrow >> dimension & 1))
+    if (!(options->shared_paths >> dimension & 1))
         return port;
     for (int d = 0; d < dimension && options->one_path; d++)
-        if (options->narrow >> d & 1)
+        if (options->shared_paths >> d & 1)
             dimension = d;
     return 2 * dimension;
 }
@@ -34,7 +34,7 @@ static inline int64_t naive_lag_fs(const trv_simulate_options_t *options, int po
     const int64_t link_fs = llround(FLIT_BYTES * 8 * 1e15 / options->bandwidth_bps);
     const int64_t slower = link_fs - llround(FLIT_BYTES * 8 * 1e15 / options->nic_bandwidth_bps);
     const int64_t before = index * flits_of(options->packet_bytes);
-    if (!(options->narrow >> port / 2 & 1) || slower <= 0 || (!options->buffer_bytes && index < packets - 1))
+    if (!(options->shared_paths >> port / 2 & 1) || slower <= 0 || (!options->buffer_bytes && index < packets - 1))
         return 0;
     return (options->buffer_bytes ? flits : before + flits) * slower;
 }
