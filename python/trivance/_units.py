@@ -132,3 +132,11 @@ def to_list(value: Any, what: str, example: str) -> List[Any]:
         except TypeError:
             pass
     raise ArgumentError(f"{what} is {value!r}; it is a list, for example {example}")
+
+
+def bytes_text(count: int) -> str:
+    """A size as readable text: "64 KiB"."""
+    for unit, bits in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if count and count % (1 << bits) == 0:
+            return f"{count >> bits} {unit}"
+    return f"{count} B"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, List, NamedTuple, Opt
 
 from . import _library as L
 from ._progress import Progress, meter, watch
-from ._units import Bytes, to_bytes, to_list, to_sizes
+from ._units import Bytes, bytes_text, to_bytes, to_list, to_sizes
 from .network import Network, TorusLike, as_network
 from .planner import algorithms as list_algorithms, find_algorithm, plan
 from .schedule import Schedule
@@ -234,7 +234,7 @@ class Comparison:
             return None
 
     def __repr__(self) -> str:
-        sizes = f"{min(self.sizes)} to {max(self.sizes)} bytes"
+        sizes = f"{bytes_text(min(self.sizes))} to {bytes_text(max(self.sizes))}"
         return f"Comparison({str(self.network.torus)!r}, {list(self.algorithms)}, {sizes})"
 
 
