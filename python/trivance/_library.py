@@ -19,7 +19,7 @@ __version__ = "0.3.0"
 
 COLLECTIVES = ("allreduce", "reduce-scatter", "allgather")
 SYMMETRIES = ("none", "parity", "translation")
-ORDERS = ("snake", "thirds")
+ORDERS = ("snake", "thirds", "rows")
 
 
 class TrivanceError(Exception):

@@ -241,7 +241,7 @@ class Network:
         if nodes is not None:
             listed = [to_int(node, "a node", 0, self.torus.size - 1) for node in given["nodes"]]
             self._nodes = L.array(c.c_int, listed)
-            L.check(L.lib.order_nodes(c.byref(self.torus._struct), 0, len(listed), self._nodes))
+            L.check(L.lib.order_nodes(c.byref(self._network), 0, len(listed), self._nodes))
             self.nodes = tuple(self._nodes)
 
     def _read_links(self) -> Iterator[Tuple[int, int, float]]:

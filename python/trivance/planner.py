@@ -152,9 +152,9 @@ class Choice(NamedTuple):
     collective : str
     network : Network
     torus : Torus
-        That of the algorithm; for a set of nodes the line or ring of so many ranks.
-    order : str or None
-        For a set of nodes their order, ``"snake"`` or ``"thirds"``.
+        That of the algorithm; for a set of nodes the line or ring of so many ranks, or the torus that a box of nodes forms.
+    order : {"snake", "thirds", "rows"}, or None
+        For a set of nodes their order (``trv_order_t``).
     """
 
     name: str

@@ -179,7 +179,7 @@ class Schedule(L.Handle):
     def _placed(self, network: Network, order: str) -> "Schedule":
         """Returns the schedule on a network's nodes; this object must not be used afterwards."""
         nodes = L.array(c.c_int, network.nodes or ())
-        L.check(L.lib.order_nodes(c.byref(network.torus._struct), L.ORDERS.index(order), len(nodes), nodes))
+        L.check(L.lib.order_nodes(c.byref(network._network), L.ORDERS.index(order), len(nodes), nodes))
         pointer, own, self._pointer = c.c_void_p(), self._pointer, None
         L.check(L.lib.schedule_embed(c.byref(pointer), own, c.byref(network._network), nodes))
         return Schedule._of(pointer.value, network)

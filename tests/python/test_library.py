@@ -58,3 +58,12 @@ def test_function(name):
     result, own = TABLE[name]
     assert own == letters
     assert result is RESULT.get(_letter(found.group(1)), result) and (_letter(found.group(1)) != "P" or result not in RESULT.values())
+
+
+def test_orders():
+    """The names are those of the library, in the order of their numbers."""
+    name = c.CDLL(str(pathlib.Path(L.__file__).parent / "libtrivance.so.0")).trv_order_name
+    name.restype = c.c_char_p
+    header = (HEADERS / "trivance/network.h").read_text(encoding="utf-8")
+    assert len(L.ORDERS) == len(re.findall(r"TRV_ORDER_\w+[ ,]", header))
+    assert L.ORDERS == tuple(name(number).decode() for number in range(len(L.ORDERS)))
