@@ -79,12 +79,12 @@ static void test_examples(void **state)
         if (code < 0 && !path)
             fail_msg("%s=%s: %s", setting->name, setting->example, trv_last_error());
         if (setting->kind != TRV_SETTING_TEXT)
-            assert_int_equal(trv_settings_check(setting, setting->standard, trv_algorithm_check), 0);
+            assert_int_equal(trv_settings_check(setting, setting->default_value, trv_algorithm_check), 0);
         assert_true(strlen(setting->meaning) > 10 && setting->meaning[strlen(setting->meaning) - 1] == '.');
     }
 }
 
-static void test_what_may_serve(void **state)
+static void test_may_dispatch(void **state)
 {
     static const struct {
         const char *name, *value;
@@ -112,30 +112,32 @@ static void test_what_may_serve(void **state)
     }
 }
 
-static void test_wrong_values(void **state)
+static void test_invalid_values(void **state)
 {
     static const struct {
         const char *name, *value, *words;
         bool selects;
-    } cases[] = {{"TRIVANCE_TORUS", "3x", "TRIVANCE_TORUS: '3x' is not a torus", true},
-                 {"TRIVANCE_TORUS", "9,,3x3", "empty entry", true},
-                 {"TRIVANCE_ALGORITHM", "trivanse", "there is no algorithm 'trivanse'; there are trivance-l,", true},
-                 {"TRIVANCE_ALPHA", "5", "'5' is not a time", true},
-                 {"TRIVANCE_ALPHA", "7200s", "'7200s' is not a time", true}, /* the limits of the planner's network */
-                 {"TRIVANCE_HOP_LATENCY", "7200s", "at most 3600s", true},
-                 {"TRIVANCE_BANDWIDTH", "0.000001Mb/s", "from 1Kb/s to 10000Tb/s", true},
-                 {"TRIVANCE_BANDWIDTH", "800", "for example 800Gb/s", true},
-                 {"TRIVANCE_MESSAGE_OVERHEAD", "-1us", "'-1us' is not a time", true},
-                 {"TRIVANCE_CART", "maybe", "'maybe' is neither 0 nor 1; for example TRIVANCE_CART=1", true},
-                 {"TRIVANCE_TUNE", "allreduce:0-64q:@auto", "column 1", true},
-                 {"TRIVANCE_RULES_FILE", "/nonexistent", "'/nonexistent' cannot be read: No such file", true},
-                 {"TRIVANCE_DEBUG", "loud",
-                  "'loud' is none of off|warn|info|trace; for example TRIVANCE_DEBUG=info. warn holds", false},
-                 {"TRIVANCE_FALLBACK", "shout", "silent holds", false},
-                 {"TRIVANCE_TIMEOUT", "30", "for example 1.5us. 0s holds", false},
-                 {"TRIVANCE_KERNELS", "sse", "none of plain, avx2 and avx512", false},
-                 {"TRIVANCE_TORSU", "3x3", "did you mean TRIVANCE_TORUS?", false},
-                 {"TRIVANCE_XYZZY", "1", "`trivance info` lists them", false}};
+    } cases[] =
+        {{"TRIVANCE_TORUS", "3x", "TRIVANCE_TORUS: '3x' is not a torus", true},
+         {"TRIVANCE_TORUS", "9,,3x3", "empty entry", true},
+         {"TRIVANCE_ALGORITHM", "trivanse", "there is no algorithm 'trivanse'; there are trivance-l,", true},
+         {"TRIVANCE_ALPHA", "5", "'5' is not a time", true},
+         {"TRIVANCE_ALPHA", "7200s", "'7200s' is not a time", true}, /* the limits of the planner's network */
+         {"TRIVANCE_HOP_LATENCY", "7200s", "at most 3600s", true},
+         {"TRIVANCE_BANDWIDTH", "0.000001Mb/s", "from 1Kb/s to 10000Tb/s", true},
+         {"TRIVANCE_BANDWIDTH", "800", "for example 800Gb/s", true},
+         {"TRIVANCE_MESSAGE_OVERHEAD", "-1us", "'-1us' is not a time", true},
+         {"TRIVANCE_CART", "maybe", "'maybe' is neither 0 nor 1; for example TRIVANCE_CART=1", true},
+         {"TRIVANCE_TUNE", "allreduce:0-64q:@auto", "column 1", true},
+         {"TRIVANCE_RULES_FILE", "/nonexistent", "'/nonexistent' cannot be read: No such file", true},
+         {"TRIVANCE_DEBUG", "loud",
+          "'loud' is not one of off|warn|info|trace; for example TRIVANCE_DEBUG=info. The default applies: warn",
+          false},
+         {"TRIVANCE_FALLBACK", "shout", "The default applies: silent", false},
+         {"TRIVANCE_TIMEOUT", "30", "for example 1.5us. The default applies: 0s", false},
+         {"TRIVANCE_KERNELS", "sse", "none of plain, avx2 and avx512", false},
+         {"TRIVANCE_TORSU", "3x3", "did you mean TRIVANCE_TORUS?", false},
+         {"TRIVANCE_XYZZY", "1", "`trivance info` lists the variables", false}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         trv_settings_t settings;
@@ -202,7 +204,7 @@ static void test_line(void **state)
     trv_rules_clear(&rules);
 }
 
-static void test_wrong_lines(void **state)
+static void test_invalid_lines(void **state)
 {
     static const struct {
         const char *line, *words;
@@ -211,10 +213,10 @@ static void test_wrong_lines(void **state)
                  {"allreduce", "no @ALGORITHM"},
                  {"allreduce:", "a field is empty"},
                  {"allreduce:@", "there is no algorithm ''"},
-                 {"bcast:@mpi", "there is no collective 'bcast'"},
+                 {"bcast:@mpi", "unknown collective 'bcast'"},
                  {"allreduce:@mpi:1-2", "there is no algorithm 'mpi:1-2'"},
-                 {"allreduce:[1-2:@mpi", "a ] is missing"},
-                 {"allreduce:9-8:@mpi", "ends before it begins"},
+                 {"allreduce:[1-2:@mpi", "']' is missing"},
+                 {"allreduce:9-8:@mpi", "is greater than its maximum"},
                  {"allreduce:64k:@mpi", "no range of sizes"},
                  {"allreduce:[4]:@mpi", "no range of ranks"},
                  {"allreduce:inf-inf:@mpi", "not a byte count"},
@@ -258,7 +260,7 @@ static void test_file(void **state)
 }
 
 /* The first error is reported by line and column. */
-static void test_wrong_files(void **state)
+static void test_invalid_files(void **state)
 {
     static const struct {
         const char *text, *words;
@@ -266,7 +268,7 @@ static void test_wrong_files(void **state)
         {{"", "r.json:1:"},
          {"{", "r.json:1:1: it is not JSON: string or '}' expected"},
          {"{\"a\": 1,\n \"a\": 2}", "r.json:2:4: it is not JSON: duplicate object key"},
-         {"[]", "r.json:1:1: rules are an object"},
+         {"[]", "r.json:1:1: expected an object with rules"},
          {"{\"rule_file_version\": 2}", "r.json:1:2: \"rule_file_version\" must"},
          {"{\"rule_file_version\": 1}", "r.json:1:1: \"collectives\" must be an object"},
          {"{\"rule_file_version\": 1, \"collectives\":\n {\"allreduce\": {}}}",
@@ -284,7 +286,7 @@ static void test_wrong_files(void **state)
           "\"msg_size_max\": 8, \"alg\": \"mpi\"}]}]}}",
           "\"msg_size_max\" must not be less than \"msg_size_min\""},
          {"{\"rule_file_version\": 1, \"network\": {\"é\": 1,\n\"alpha\": 5}}",
-          "r.json:2:1: \"alpha\" must be a text"}};
+          "r.json:2:1: \"alpha\" must be a string"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         trv_rules_t rules;
@@ -296,7 +298,7 @@ static void test_wrong_files(void **state)
 }
 
 /* The network of a rules file applies unless a variable overrides it. */
-static void test_network_of_a_file(void **state)
+static void test_network_of_file(void **state)
 {
     char path[300];
     trv_settings_t settings;
@@ -408,7 +410,7 @@ static void test_info(void **state)
     tool_t tool = tool_run_as(TRIVANCE_TOOL, "info", NULL, wrong);
     assert_int_equal(tool.code, 2);
     assert_non_null(strstr(tool.out, "TRIVANCE_TORUS=3x\n    WRONG: TRIVANCE_TORUS: '3x' is not a torus"));
-    assert_string_equal(tool.err, "trivance info: warning: TRIVANCE_TOPOLOGIE_FILE is no variable of Trivance; did you "
+    assert_string_equal(tool.err, "trivance info: warning: unknown variable TRIVANCE_TOPOLOGIE_FILE; did you "
                                   "mean TRIVANCE_TOPOLOGY_FILE?\n");
     tool_clear(&tool);
 }
@@ -446,9 +448,9 @@ static void test_info_of_files(void **state)
     } cases[] = {{"TRIVANCE_TOPOLOGY_FILE=/nonexistent",
                   "TRIVANCE_TOPOLOGY_FILE: the file '/nonexistent' cannot be read"},
                  {"TRIVANCE_TOPOLOGY_FILE=/", "cannot be read: Is a directory"},
-                 {"TRIVANCE_PORTS=,,,", "TRIVANCE_PORTS: there is an entry that is no interface"},
-                 {"TRIVANCE_PORTS=+9=eth1", "a port, which are +0 and -0 to +7 and -7, in '+9=eth1'"},
-                 {"TRIVANCE_PORTS=+0=eth1,+0=eth2", "a port is named twice in"}};
+                 {"TRIVANCE_PORTS=,,,", "TRIVANCE_PORTS: ',,,': an entry is not an interface"},
+                 {"TRIVANCE_PORTS=+9=eth1", "'+9=eth1': an entry does not begin with a port (+0, -0 … +7, -7)"},
+                 {"TRIVANCE_PORTS=+0=eth1,+0=eth2", "a port has two interfaces"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *const set[] = {cases[i].setting, NULL};
@@ -484,7 +486,7 @@ static void test_document(void **state)
         char allowed[256], row[1024];
         escape(setting->allowed, allowed);
         snprintf(row, sizeof row, "| `%s` | %s; `%s` | %s | %s |\n", setting->name, allowed, setting->example,
-                 setting->standard, setting->meaning);
+                 setting->default_value, setting->meaning);
         if (!strstr(document, row))
             fail_msg("docs/environment.md lacks this row: %s", row);
     }
@@ -499,14 +501,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_what_may_serve),
-        cmocka_unit_test(test_wrong_values),
+        cmocka_unit_test(test_may_dispatch),
+        cmocka_unit_test(test_invalid_values),
         cmocka_unit_test(test_synonyms),
         cmocka_unit_test(test_line),
-        cmocka_unit_test(test_wrong_lines),
+        cmocka_unit_test(test_invalid_lines),
         cmocka_unit_test(test_file),
-        cmocka_unit_test(test_wrong_files),
-        cmocka_unit_test(test_network_of_a_file),
+        cmocka_unit_test(test_invalid_files),
+        cmocka_unit_test(test_network_of_file),
         cmocka_unit_test(test_shared),
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_removed),

@@ -11,12 +11,23 @@
 
 #include <mpi.h>
 
-typedef enum kind { INTEGER, LOGICAL, BITS, FLOAT, DOUBLE, LONG_DOUBLE, FLOATS, DOUBLES, PAIR_INT, PAIR_DOUBLE } kind_t;
+typedef enum class {
+    INTEGER,
+    LOGICAL,
+    BITS,
+    FLOAT,
+    DOUBLE,
+    LONG_DOUBLE,
+    FLOATS,
+    DOUBLES,
+    PAIR_INT,
+    PAIR_DOUBLE
+} class_t;
 
 typedef struct element {
     MPI_Datatype type;
     size_t size; /* distance between consecutive elements in bytes */
-    kind_t kind;
+    class_t class;
     MPI_Op op;
     bool exact; /* the result has the same bits in any order */
 } element_t;

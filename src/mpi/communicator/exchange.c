@@ -17,33 +17,33 @@
 /* ---- On a communicator of the program ---------------------------------------------------------------------------- */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static atomic_int mark = MPI_KEYVAL_INVALID; /* the attribute of communicators on which MPI_Comm_idup was called */
+static atomic_int idup_key = MPI_KEYVAL_INVALID; /* the attribute of communicators on which MPI_Comm_idup was called */
 
-static void make_mark(void)
+static void create_idup_key(void)
 {
     int key = MPI_KEYVAL_INVALID;
     if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL) == MPI_SUCCESS)
-        atomic_store(&mark, key);
+        atomic_store(&idup_key, key);
 }
 
-void trv_mpi_mark_duplicated(MPI_Comm comm)
+void trv_mpi_mark_idup(MPI_Comm comm)
 {
     int inter = 1;
     if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
         return;
-    pthread_once(&once, make_mark);
-    if (atomic_load(&mark) != MPI_KEYVAL_INVALID)
-        PMPI_Comm_set_attr(comm, atomic_load(&mark), NULL);
+    pthread_once(&once, create_idup_key);
+    if (atomic_load(&idup_key) != MPI_KEYVAL_INVALID)
+        PMPI_Comm_set_attr(comm, atomic_load(&idup_key), NULL);
 }
 
 static bool is_marked(MPI_Comm comm)
 {
     void *value;
-    int found = 0, key = atomic_load(&mark);
+    int found = 0, key = atomic_load(&idup_key);
     return key != MPI_KEYVAL_INVALID && PMPI_Comm_get_attr(comm, key, &value, &found) == MPI_SUCCESS && found;
 }
 
-static int complete(MPI_Comm comm, int posted, MPI_Request *request, const char *what)
+static int wait_for(MPI_Comm comm, int posted, MPI_Request *request, const char *what)
 {
     int ranks = 0;
     if (posted == MPI_SUCCESS)
@@ -57,7 +57,7 @@ int trv_mpi_allreduce_max(MPI_Comm comm, int64_t *word, int words, const char *w
     if (is_marked(comm))
         return PMPI_Allreduce(MPI_IN_PLACE, word, words, MPI_INT64_T, MPI_MAX, comm);
     int posted = PMPI_Iallreduce(MPI_IN_PLACE, word, words, MPI_INT64_T, MPI_MAX, comm, &request);
-    return complete(comm, posted, &request, what);
+    return wait_for(comm, posted, &request, what);
 }
 
 int trv_mpi_allreduce_max_of_both(MPI_Comm comm, int64_t *word, const char *what)
@@ -68,7 +68,7 @@ int trv_mpi_allreduce_max_of_both(MPI_Comm comm, int64_t *word, const char *what
         MPI_Request request;
         int64_t other = 0;
         code = PMPI_Iallreduce(word, &other, 1, MPI_INT64_T, MPI_MAX, comm, &request);
-        code = complete(comm, code, &request, what);
+        code = wait_for(comm, code, &request, what);
         *word = other > *word ? other : *word;
     }
     return code;
@@ -80,7 +80,7 @@ int trv_mpi_broadcast(MPI_Comm comm, void *data, size_t bytes, int from, const c
     if (is_marked(comm))
         return PMPI_Bcast(data, (int)bytes, MPI_BYTE, from, comm);
     int posted = PMPI_Ibcast(data, (int)bytes, MPI_BYTE, from, comm, &request);
-    return complete(comm, posted, &request, what);
+    return wait_for(comm, posted, &request, what);
 }
 
 int trv_mpi_allgather(MPI_Comm comm, const void *mine, void *all, size_t bytes, const char *what)
@@ -89,7 +89,7 @@ int trv_mpi_allgather(MPI_Comm comm, const void *mine, void *all, size_t bytes, 
     if (is_marked(comm))
         return PMPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm);
     int posted = PMPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm, &request);
-    return complete(comm, posted, &request, what);
+    return wait_for(comm, posted, &request, what);
 }
 
 /* ---- In an out-of-band group ------------------------------------------------------------------------------------- */

@@ -20,7 +20,7 @@
  * trv_mpi_allreduce_max, trv_mpi_broadcast and trv_mpi_allgather use MPI's blocking collectives on it, whose order Open
  * MPI does not confuse. Only the preload library may call this: it has no requests, which would make no progress during
  * a blocking collective. */
-void trv_mpi_mark_duplicated(MPI_Comm comm);
+void trv_mpi_mark_idup(MPI_Comm comm);
 
 /* An allreduce of the maximum of every word. Words are 0 … TRV_MPI_WORD_MAX and signed, because MPICH 4.0 compares
  * unsigned words as signed ones. `what` names the action that all ranks must take, such as "make the same call"; a rank

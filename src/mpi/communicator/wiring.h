@@ -28,7 +28,7 @@ typedef struct trv_mpi_wiring {
     trv_mpi_known_t known;
     char why[TRV_MPI_WHY_MAX]; /* the source, or the reason why no torus is known */
     trv_mpi_fit_t fit;         /* valid for TRV_MPI_FITS and TRV_MPI_SET */
-    int place;                 /* the coordinate of this rank */
+    int coordinate;            /* the coordinate of this rank */
     bool in_order;             /* rank r has coordinate r */
     bool grid;                 /* a mesh, and only a Cartesian communicator defines it */
     bool shared;               /* several ranks share a coordinate; the same on all ranks, whatever `known` is */
@@ -37,19 +37,19 @@ typedef struct trv_mpi_wiring {
 } trv_mpi_wiring_t;
 
 /* The topology record that each rank of a communicator sends during the initialization. */
-typedef struct trv_mpi_location {
-    int32_t rank;    /* in the domain */
-    int32_t place;   /* the coordinate in the network of the job; valid if code > 0 */
-    int32_t code;    /* trv_mpi_world()->code, or TRV_ERR_STATE if the network is not known yet */
-    int32_t taken;   /* whether the proposed block of context ids is taken */
-    uint64_t digest; /* trv_mpi_world()->digest */
-} trv_mpi_location_t;
+typedef struct trv_mpi_topology_record {
+    int32_t rank;       /* in the domain */
+    int32_t coordinate; /* the coordinate in the network of the job; valid if code > 0 */
+    int32_t code;       /* trv_mpi_world()->code, or TRV_ERR_STATE if the network is not known yet */
+    int32_t taken;      /* whether the proposed block of context ids is taken */
+    uint64_t digest;    /* trv_mpi_world()->digest */
+} trv_mpi_topology_record_t;
 
-/* Finds the network of a communicator. `location`: the topology record of every rank. All inputs are the same on all
+/* Finds the network of a communicator. `record`: the topology record of every rank. All inputs are the same on all
  * ranks, and so is the result, except TRV_MPI_FAILED. The ranks that share a coordinate create their shared memory
  * together, by messages with the tag `tag`; the rest of the function is local. */
-void trv_mpi_wiring_init(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, const trv_mpi_location_t *location,
-                         MPI_Comm user, int tag);
+void trv_mpi_wiring_init(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members,
+                         const trv_mpi_topology_record_t *record, MPI_Comm user, int tag);
 
 static inline bool trv_mpi_wiring_has_fit(const trv_mpi_wiring_t *wiring)
 {

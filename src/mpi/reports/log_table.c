@@ -51,10 +51,10 @@ static trv_mpi_tally_t *find_row(const char *collective, const char *algorithm, 
 }
 
 trv_mpi_tally_t *trv_mpi_log_decision(int rank, const char *where, const char *collective, size_t bytes,
-                                      const char *type, const char *algorithm, const char *why, bool meant)
+                                      const char *type, const char *algorithm, const char *why, bool requested)
 {
     const trv_settings_t *settings = trv_mpi_log_settings();
-    bool falls_back = !algorithm && !meant;
+    bool falls_back = !algorithm && !requested;
     char line[1200], size[TRV_BYTES_TEXT_MAX];
     uint64_t class = trv_size_class(bytes);
     if (!settings->info && !(falls_back && settings->fallback != TRV_FALLBACK_SILENT))
@@ -82,9 +82,9 @@ void trv_mpi_log_call(trv_mpi_tally_t *tally, size_t bytes)
     atomic_fetch_add_explicit(&tally->bytes, bytes, memory_order_relaxed);
 }
 
-void trv_mpi_log_passed(int rank, const char *collective, size_t bytes, const char *why)
+void trv_mpi_log_call_fallback(int rank, const char *collective, size_t bytes, const char *why)
 {
-    trv_mpi_log_call(trv_mpi_log_decision(rank, "passed on", collective, bytes, "", NULL, why, false), bytes);
+    trv_mpi_log_call(trv_mpi_log_decision(rank, "fallback", collective, bytes, "", NULL, why, false), bytes);
 }
 
 void trv_mpi_log_end(void)
@@ -95,7 +95,7 @@ void trv_mpi_log_end(void)
     if (count == 0 || !trv_mpi_log_enabled(TRV_DEBUG_INFO, trv_mpi_log_rank()))
         return;
     trv_mpi_log_line("calls of rank %d", trv_mpi_log_rank());
-    trv_mpi_log_line("  %-22s %-20s %10s %14s", "collective", "served by", "calls", "bytes");
+    trv_mpi_log_line("  %-22s %-20s %10s %14s", "collective", "algorithm", "calls", "bytes");
     for (int i = 0; i < count; i++)
         if (atomic_load(&row[i].calls) > 0)
             trv_mpi_log_line("  %-22s %-20s %10llu %14llu%s%s", row[i].collective, row[i].algorithm,

@@ -33,10 +33,10 @@ void trv_mpi_recorder_rename(trv_mpi_recorder_t *recorder, const char *where);
 void trv_mpi_recorder_destroy(trv_mpi_recorder_t *recorder);
 
 /* Records the start of a call of `collective` with a vector of `bytes` by `algorithm`; trv_mpi_record_end records its
- * end. `passed`: the call falls back to the MPI library, and its end is not recorded. The texts are copied. Returns the
- * call's number within the communicator, from 1 on, or 0 if it is not recorded. */
+ * end. `falls_back`: the call falls back to the MPI library, and its end is not recorded. The texts are copied. Returns
+ * the call's number within the communicator, from 1 on, or 0 if it is not recorded. */
 unsigned long trv_mpi_record_begin(trv_mpi_recorder_t *recorder, const char *collective, size_t bytes,
-                                   const char *algorithm, bool passed);
+                                   const char *algorithm, bool falls_back);
 /* Records that call `number` is complete, or has failed (`code` below 0). Does nothing if later calls have overwritten
  * its record. */
 void trv_mpi_record_end(trv_mpi_recorder_t *recorder, unsigned long number, int code);
@@ -47,6 +47,6 @@ long long trv_mpi_now_ms(void);
 /* The first function prints the latest calls of a communicator in their order. The second one prints all recorded calls
  * of all communicators if SIGUSR1 was received. */
 void trv_mpi_recorder_print(trv_mpi_recorder_t *recorder);
-void trv_mpi_recorder_answer(void);
+void trv_mpi_recorder_print_if_requested(void);
 
 #endif
