@@ -29,7 +29,7 @@ static int read_bound(const reader_t *reader, json_t *object, const char *key, b
         *bound = UINT64_MAX;
     else if (!text || trv_parse_bytes(text, bound) < 0)
         return trv_json_fail(&reader->json, object, key,
-                             "\"%s\" must be an integer >= 0, or a string such as \"64KiB\"%s", key,
+                             "\"%s\" must be a whole number >= 0, or a string such as \"64KiB\"%s", key,
                              upper ? " or \"inf\"" : "");
     return TRV_OK;
 }

@@ -121,9 +121,9 @@ static void reader_warn(const environment_reader_t *reader, const char *sentence
 static void reader_report(environment_reader_t *reader, const trv_setting_t *setting, int code)
 {
     char line[1400];
-    const bool waits = trv_settings_of_net(setting) || setting->offset == offsetof(trv_settings_t, timeout_ns);
+    const bool is_net_setting = trv_settings_of_net(setting) || setting->offset == offsetof(trv_settings_t, timeout_ns);
     fail_value(setting, code);
-    if (setting->selects || (reader->net && waits)) {
+    if (setting->selects || (reader->net && is_net_setting)) {
         if (!reader->settings->fault)
             reader->settings->fault = strdup(trv_last_error());
         return;
@@ -186,7 +186,7 @@ static void warn_unknown(environment_reader_t *reader)
         const char *nearest = trv_nearest(bare, name, names);
         if (strcmp(bare, "CACHE") == 0)
             snprintf(line, sizeof line,
-                     PREFIX "CACHE has no effect, because Trivance does not write star chains to files; unset it");
+                     PREFIX "CACHE has no effect: Trivance does not write star chains to files; unset it");
         else if (nearest)
             snprintf(line, sizeof line, "unknown variable " PREFIX "%s; did you mean " PREFIX "%s?", bare, nearest);
         else

@@ -28,7 +28,7 @@ typedef struct warnings {
     char last[1024];
 } warnings_t;
 
-static void keep(void *context, const char *sentence)
+static void store_warning(void *context, const char *sentence)
 {
     warnings_t *warnings = context;
     warnings->count++;
@@ -42,7 +42,7 @@ static void read_with(const char *name, const char *value, trv_settings_t *setti
 {
     *warnings = (warnings_t){0};
     setenv(name, value, 1);
-    const trv_rules_reader_t how = {trv_algorithm_check, keep, warnings};
+    const trv_rules_reader_t how = {trv_algorithm_check, store_warning, warnings};
     trv_settings_read(settings, &how);
     trv_settings_read_rules(settings, &how);
     unsetenv(name);
@@ -54,7 +54,7 @@ static void test_defaults(void **state)
     trv_settings_t settings;
     warnings_t warnings = {0};
     (void)state;
-    trv_settings_read(&settings, &(trv_rules_reader_t){trv_algorithm_check, keep, &warnings});
+    trv_settings_read(&settings, &(trv_rules_reader_t){trv_algorithm_check, store_warning, &warnings});
     assert_int_equal(warnings.count, 0);
     assert_null(settings.fault);
     assert_true(settings.alpha_ns == paper.alpha_ns && settings.bandwidth_bps == paper.bandwidth_bps &&
@@ -135,7 +135,7 @@ static void test_invalid_values(void **state)
           false},
          {"TRIVANCE_FALLBACK", "shout", "The default applies: silent", false},
          {"TRIVANCE_TIMEOUT", "30", "for example 1.5us. The default applies: 0s", false},
-         {"TRIVANCE_KERNELS", "sse", "none of plain, avx2 and avx512", false},
+         {"TRIVANCE_KERNELS", "sse", "not one of plain, avx2 and avx512", false},
          {"TRIVANCE_TORSU", "3x3", "did you mean TRIVANCE_TORUS?", false},
          {"TRIVANCE_XYZZY", "1", "`trivance info` lists the variables", false}};
     (void)state;
@@ -143,8 +143,8 @@ static void test_invalid_values(void **state)
         trv_settings_t settings;
         warnings_t warnings;
         read_with(cases[i].name, cases[i].value, &settings, &warnings);
-        const char *told = cases[i].selects ? settings.fault : warnings.last;
-        if (!told || !strstr(told, cases[i].words) || !strstr(told, cases[i].name) ||
+        const char *message = cases[i].selects ? settings.fault : warnings.last;
+        if (!message || !strstr(message, cases[i].words) || !strstr(message, cases[i].name) ||
             (settings.fault != NULL) != cases[i].selects || warnings.count != !cases[i].selects)
             fail_msg("%s=%s: fault '%s', %d warnings, '%s'; not: %s", cases[i].name, cases[i].value,
                      settings.fault ? settings.fault : "", warnings.count, warnings.last, cases[i].words);
@@ -208,17 +208,17 @@ static void test_invalid_lines(void **state)
 {
     static const struct {
         const char *line, *words;
-    } cases[] = {{"", "no rule"},
+    } cases[] = {{"", "contains no rule"},
                  {";", "a field is empty"},
-                 {"allreduce", "no @ALGORITHM"},
+                 {"allreduce", "@ALGORITHM is missing"},
                  {"allreduce:", "a field is empty"},
                  {"allreduce:@", "there is no algorithm ''"},
                  {"bcast:@mpi", "unknown collective 'bcast'"},
                  {"allreduce:@mpi:1-2", "there is no algorithm 'mpi:1-2'"},
                  {"allreduce:[1-2:@mpi", "']' is missing"},
                  {"allreduce:9-8:@mpi", "is greater than its maximum"},
-                 {"allreduce:64k:@mpi", "no range of sizes"},
-                 {"allreduce:[4]:@mpi", "no range of ranks"},
+                 {"allreduce:64k:@mpi", "is not a range of sizes"},
+                 {"allreduce:[4]:@mpi", "is not a range of ranks"},
                  {"allreduce:inf-inf:@mpi", "not a byte count"},
                  {"allreduce:@mpi;allreduce:@x", "(column 16): there is no algorithm 'x'"},
                  {"allreduce:1-2:[3-4]:5-6:@mpi", "too many"}};
@@ -232,7 +232,7 @@ static void test_invalid_lines(void **state)
     }
 }
 
-static const char good_file[] =
+static const char valid_file[] =
     "{\"rule_file_version\": 1,\n"
     " \"network\": {\"alpha\": \"2us\", \"hop_latency\": \"300ns\", \"message_overhead\": \"40ns\"},\n"
     " \"collectives\": {\"allreduce\": [\n"
@@ -246,8 +246,8 @@ static void test_file(void **state)
     trv_rules_t rules;
     warnings_t warnings = {0};
     (void)state;
-    assert_int_equal(trv_rules_parse_file(&rules, "r.json", good_file, strlen(good_file),
-                                          &(trv_rules_reader_t){trv_algorithm_check, keep, &warnings}),
+    assert_int_equal(trv_rules_parse_file(&rules, "r.json", valid_file, strlen(valid_file),
+                                          &(trv_rules_reader_t){trv_algorithm_check, store_warning, &warnings}),
                      0);
     assert_string_equal(match(&rules, TRV_ALLREDUCE, "8x8", 65536), "trivance-l");
     assert_string_equal(match(&rules, TRV_ALLREDUCE, "64", 65536), "swing"); /* another torus */
@@ -255,7 +255,7 @@ static void test_file(void **state)
     assert_string_equal(match(&rules, TRV_ALLREDUCE, "65", 8), "none");
     assert_true(rules.alpha_ns == 2000 && rules.hop_ns == 300 && rules.overhead_ns == 40 && rules.bandwidth_bps < 0);
     assert_int_equal(warnings.count, 2);
-    assert_non_null(strstr(warnings.last, "r.json:7:3: \"bcast\" is no collective"));
+    assert_non_null(strstr(warnings.last, "r.json:7:3: \"bcast\" is ignored, because it is not a collective"));
     trv_rules_clear(&rules);
 }
 
@@ -304,7 +304,7 @@ static void test_network_of_file(void **state)
     trv_settings_t settings;
     (void)state;
     snprintf(path, sizeof path, "%s/rules.json", tool_folder());
-    tool_write_file(path, good_file, 0644);
+    tool_write_file(path, valid_file, 0644);
     setenv("TRIVANCE_RULES_FILE", path, 1);
     setenv("TRIVANCE_HOP_LATENCY", "7ns", 1);
     trv_settings_read(&settings, &silent);
@@ -318,11 +318,12 @@ static void test_network_of_file(void **state)
     setenv("TRIVANCE_RULES_FILE", "/nonexistent", 1);
     trv_settings_read(&settings, &silent);
     assert_null(settings.fault);
-    assert_int_equal(trv_settings_parse_rules(&settings, good_file, strlen(good_file), &silent), 0);
+    assert_int_equal(trv_settings_parse_rules(&settings, valid_file, strlen(valid_file), &silent), 0);
     assert_true(settings.alpha_ns == 2000 && settings.hop_ns == 7 && settings.bandwidth_bps == 800e9 &&
                 settings.overhead_ns == 40 && settings.file_rules.count == 2);
     assert_true(trv_settings_parse_rules(&settings, "[]", 2, &silent) < 0);
-    assert_true(settings.file_fault && strstr(settings.fault, "TRIVANCE_RULES_FILE: /nonexistent:1:1: rules are"));
+    assert_true(settings.file_fault &&
+                strstr(settings.fault, "TRIVANCE_RULES_FILE: /nonexistent:1:1: expected an object"));
     assert_int_equal(settings.file_rules.count, 0);
     trv_settings_clear(&settings);
     unsetenv("TRIVANCE_RULES_FILE");

@@ -203,7 +203,7 @@ int main(int argc, char **argv)
         set_environment(argc > 1 ? argv[1] : "/tmp");
     trv_mpi_set_mode(TRV_MPI_DROP_IN);
     test_begin(&argc, &argv);
-    trv_mpi_intercept_begin(true);
+    trv_mpi_intercept_init(true);
     if (calls) {
         test_calls();
         return test_end();

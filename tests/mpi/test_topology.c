@@ -33,9 +33,9 @@ static void expect_torus(MPI_Comm comm, const char *torus, int per_coordinate, c
     if (!expect_class(trv_mpi_state_find(comm, &state), MPI_SUCCESS, NULL, what))
         return;
     trv_torus_format(&state->config.network.torus, text, sizeof text);
-    expect(strcmp(text, torus) == 0, "%s: the torus is %s, not %s (%s)", what, text, torus, state->config.why);
+    expect(strcmp(text, torus) == 0, "%s: the torus is %s, not %s (%s)", what, text, torus, state->config.reason);
     expect((state->config.node != NULL) == (per_coordinate > 1), "%s: %s (%s)", what,
-           state->config.node ? "several ranks per coordinate" : "one rank per coordinate", state->config.why);
+           state->config.node ? "several ranks per coordinate" : "one rank per coordinate", state->config.reason);
 }
 
 /* Checks the results of every algorithm that supports the communicator. */
@@ -174,15 +174,15 @@ static void drop_in(void)
     trv_mpi_state_t *state;
     MPI_Comm part, grid;
     trv_mpi_set_mode(TRV_MPI_DROP_IN);
-    trv_mpi_intercept_begin(true);
+    trv_mpi_intercept_init(true);
     expect_torus(MPI_COMM_WORLD, "2x2", 1, "all");
     MPI_Comm_split(MPI_COMM_WORLD, test_rank == 3, test_rank, &part);
     expect_class(trv_mpi_state_find(part, &state), MPI_SUCCESS, NULL, "three ranks of 2x2");
     if (test_rank == 3)
         expect(!state, "a part of one rank has a state");
     else
-        expect(!state->config.torus_known && strstr(state->config.why, "do not form a torus"),
-               "a part of three ranks: %s", state->config.why);
+        expect(!state->config.torus_known && strstr(state->config.reason, "do not form a torus"),
+               "a part of three ranks: %s", state->config.reason);
     try_results(part, "three ranks of 2x2");
     MPI_Comm_free(&part);
     MPI_Cart_create(MPI_COMM_WORLD, 1, (int[]){4}, (int[]){1}, 0, &grid);
@@ -250,7 +250,7 @@ static void named_grids(void)
                  "TRIVANCE_ALGORITHM=ring on a periodic grid");
     MPI_Comm_free(&grid);
     trv_mpi_set_mode(TRV_MPI_DROP_IN);
-    trv_mpi_intercept_begin(true);
+    trv_mpi_intercept_init(true);
     MPI_Cart_create(MPI_COMM_WORLD, 2, (int[]){2, 2}, (int[]){0, 1}, 0, &grid);
     expect_torus(grid, "4", 1, "under the drop-in");
     try_results(grid, "under the drop-in");
@@ -322,7 +322,7 @@ static void cut_ring(void)
         return;
     expect_torus(part, "4", 1, "both sides of the cut: a ring in the order of ranks");
     if (trv_mpi_state_find(part, &state) == MPI_SUCCESS)
-        expect(strstr(state->config.why, "in two") != NULL, "both sides of the cut: %s", state->config.why);
+        expect(strstr(state->config.reason, "in two") != NULL, "both sides of the cut: %s", state->config.reason);
     try_results(part, "both sides of the cut");
     MPI_Comm_free(&part);
 }

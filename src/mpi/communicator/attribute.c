@@ -31,7 +31,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the creation of the keys */
 static atomic_int state_key = MPI_KEYVAL_INVALID;
-static atomic_bool dispatching;
+static atomic_bool active;
 
 /* The attribute of communicators for whose state this rank has no memory: all calls on them fall back. It is never
  * freed. */
@@ -75,7 +75,7 @@ static int on_finalize(MPI_Comm comm, int key, void *value, void *extra)
     (void)comm, (void)key, (void)value, (void)extra;
     trv_mpi_domain_t *job = trv_mpi_job_domain();
     trv_mpi_state_t *next;
-    atomic_store(&dispatching, false);
+    atomic_store(&active, false);
     for (trv_mpi_state_t *state = trv_mpi_states(); state; state = next) {
         next = state->next;
         if (state->user != MPI_COMM_NULL)
@@ -94,12 +94,12 @@ static int on_finalize(MPI_Comm comm, int key, void *value, void *extra)
 
 static void open_recorder(trv_mpi_state_t *state)
 {
-    char where[TRV_MPI_WHERE_MAX];
+    char label[TRV_MPI_LABEL_MAX];
     trv_mpi_settings(); /* enables the flight recorder if the settings ask for it */
     if (!state->recorder)
-        state->recorder = trv_mpi_recorder_create(state->rank, trv_mpi_state_where(state, where));
+        state->recorder = trv_mpi_recorder_create(state->rank, trv_mpi_state_label(state, label));
     else
-        trv_mpi_recorder_rename(state->recorder, trv_mpi_state_where(state, where));
+        trv_mpi_recorder_rename(state->recorder, trv_mpi_state_label(state, label));
 }
 
 /* Fills the state of a duplicate. MPI does not pass the new communicator to the copy callback, so find_attribute sets
@@ -221,7 +221,7 @@ static int compare_world(int rank, bool enabled)
                            [STRICT] = enabled && trv_mpi_settings()->fallback == TRV_FALLBACK_ERROR};
     bool able = !word[UNABLE], falls_back = enabled && !trv_mpi_may_dispatch();
     word[FALLS_BACK] = falls_back;
-    trv_mpi_word_pair(&word[DIGEST], enabled ? trv_mpi_own_digest() : 0);
+    trv_mpi_word_pair(&word[DIGEST], enabled ? trv_mpi_settings_digest() : 0);
     int code = trv_mpi_allreduce_max(MPI_COMM_WORLD, word, WORDS, "call MPI_Init with Trivance loaded");
     if (code != MPI_SUCCESS)
         return trv_mpi_transport_error("comparing the ranks' settings", code);
@@ -259,23 +259,23 @@ static int create_job(int rank, bool enabled)
     return TRV_OK;
 }
 
-bool trv_mpi_begin(bool enabled)
+bool trv_mpi_job_init(bool enabled)
 {
     static atomic_flag called = ATOMIC_FLAG_INIT;
     int rank = 0;
     if (atomic_flag_test_and_set(&called))
-        return trv_mpi_begun();
+        return trv_mpi_is_active();
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     int code = create_job(rank, enabled);
     if (code < 0)
         trv_mpi_log_fallback(rank, "Trivance is disabled: %s", trv_last_error());
     else if (enabled && trv_mpi_settings()->fault) /* repeated, because before MPI_Init it cannot end the program */
         trv_mpi_log_fallback(rank, "%s", trv_mpi_settings()->fault);
-    atomic_store(&dispatching, code == TRV_OK);
+    atomic_store(&active, code == TRV_OK);
     return code == TRV_OK;
 }
 
-bool trv_mpi_begun(void) { return atomic_load_explicit(&dispatching, memory_order_relaxed); }
+bool trv_mpi_is_active(void) { return atomic_load_explicit(&active, memory_order_relaxed); }
 
 /* ---- Finding ----------------------------------------------------------------------------------------------------- */
 

@@ -9,9 +9,9 @@
 /* Compares the settings of all ranks and creates the job's domain, after MPI_Init. Collective over MPI_COMM_WORLD; the
  * drop-in and the component call it on every rank, whatever the settings are. `enabled`: Trivance is enabled on this
  * rank (by the priority of the component). Later calls do nothing. Returns whether calls may be dispatched at all. */
-bool trv_mpi_begin(bool enabled);
-/* Whether the drop-in may dispatch calls: false before trv_mpi_begin, and if that found that all calls fall back. */
-bool trv_mpi_begun(void);
+bool trv_mpi_job_init(bool enabled);
+/* Whether the drop-in may dispatch calls: false before trv_mpi_job_init, and if that found that all calls fall back. */
+bool trv_mpi_is_active(void);
 
 /* Finds the state of a communicator. The first call on a communicator initializes it and is collective. *state is NULL
  * for an intercommunicator, and under the drop-in for MPI_COMM_NULL, a communicator of one rank, or one with ranks of

@@ -46,7 +46,7 @@ static void write_text(void)
     free(settings);
 }
 
-uint64_t trv_mpi_own_digest(void)
+uint64_t trv_mpi_settings_digest(void)
 {
     pthread_once(&once, write_text);
     return digest;
@@ -78,7 +78,7 @@ int trv_mpi_explain_difference(MPI_Comm comm)
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &ranks);
     PMPI_Comm_rank(MPI_COMM_WORLD, &world);
-    trv_mpi_own_digest();
+    trv_mpi_settings_digest();
     int64_t first_world = rank == 0 ? world : 0;
     trv_mpi_allreduce_max(comm, &first_world, 1, "compare their settings");
     char *theirs = receive_first_text(comm, rank);

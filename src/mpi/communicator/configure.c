@@ -51,7 +51,7 @@ static void set_given_torus(trv_mpi_state_t *state, const trv_torus_t *torus)
 {
     state->config.network = (trv_network_t){TRV_NETWORK, .torus = *torus};
     state->config.torus_known = true;
-    snprintf(state->config.why, sizeof state->config.why, "the torus is set");
+    snprintf(state->config.reason, sizeof state->config.reason, "the torus is set");
     state->config.shared_port = 0;
     state->config.member = state->members->of;
     state->config.comm_rank = state->config.machine_node = NULL;
@@ -67,14 +67,14 @@ static void set_wiring(trv_mpi_state_t *state, const char *algorithm)
     const int code = trv_mpi_state_network(state, algorithm, &network);
     const bool ring = wiring->grid && network.torus.lines == 0;
     set_given_torus(state, &network.torus);
-    state->config.torus_known = (wiring->known == TRV_MPI_FITS && !ring) || !trv_mpi_is_drop_in();
-    state->config.out_of_memory = wiring->known == TRV_MPI_FAILED || code < 0;
+    state->config.torus_known = (wiring->status == TRV_MPI_WIRING_TORUS && !ring) || !trv_mpi_is_drop_in();
+    state->config.out_of_memory = wiring->status == TRV_MPI_WIRING_FAILED || code < 0;
     snprintf(
-        state->config.why, sizeof state->config.why, "%s",
+        state->config.reason, sizeof state->config.reason, "%s",
         code < 0 ? trv_last_error()
         : ring
             ? "a ring of its ranks, because the named algorithm does not support the mesh of the Cartesian communicator"
-            : wiring->why);
+            : wiring->reason);
     if (!trv_mpi_wiring_has_fit(wiring) || ring)
         return;
     state->config.network = network;
@@ -91,12 +91,12 @@ static void set_wiring(trv_mpi_state_t *state, const char *algorithm)
 static int check_wiring(const trv_mpi_state_t *state)
 {
     const trv_mpi_wiring_t *wiring = state->members->wiring;
-    if (wiring->known == TRV_MPI_WRONG && trv_mpi_is_drop_in())
-        trv_mpi_log_fallback(state->rank, "%s", wiring->why);
-    else if (wiring->known == TRV_MPI_WRONG && trv_mpi_state_spans_world(state))
-        return trv_fail(TRV_ERR_ARGUMENT, "%s", wiring->why);
-    else if (wiring->known == TRV_MPI_WRONG || wiring->known == TRV_MPI_MISFITS)
-        log_info(state, wiring->why);
+    if (wiring->status == TRV_MPI_WIRING_INVALID && trv_mpi_is_drop_in())
+        trv_mpi_log_fallback(state->rank, "%s", wiring->reason);
+    else if (wiring->status == TRV_MPI_WIRING_INVALID && trv_mpi_state_spans_world(state))
+        return trv_fail(TRV_ERR_ARGUMENT, "%s", wiring->reason);
+    else if (wiring->status == TRV_MPI_WIRING_INVALID || wiring->status == TRV_MPI_WIRING_MISFIT)
+        log_info(state, wiring->reason);
     return TRV_OK;
 }
 

@@ -73,22 +73,22 @@ static bool forms_ring(const int *value, int count, int size, int *first)
     return 2 * widest < size || (count == 2 && 2 * widest == size); /* two opposite coordinates: both gaps are equal */
 }
 
-/* Rotates a coordinate back by turn[d] along each dimension d. */
-static int turn_back(const trv_torus_t *base, const int turn[TRV_DIMS_MAX], int coordinate)
+/* Rotates a coordinate back by rotation[d] along each dimension d. */
+static int rotate_back(const trv_torus_t *base, const int rotation[TRV_DIMS_MAX], int coordinate)
 {
     int at[TRV_DIMS_MAX];
     trv_torus_coordinates(base, coordinate, at);
     for (int d = 0; d < base->dims; d++)
-        at[d] = (at[d] + base->size[d] - turn[d]) % base->size[d];
+        at[d] = (at[d] + base->size[d] - rotation[d]) % base->size[d];
     return trv_torus_rank(base, at);
 }
 
 /* Finds the set of coordinates in each dimension, and the torus that they form. dimension[d] is the dimension of the
  * new torus that corresponds to dimension d of `base`, or -1 if none does. `value`: scratch memory for one int per
  * coordinate. If coordinates in a ring do not form a ring, they are a line that begins after the widest gap: the
- * dimension is rotated by turn[d], so that this gap is at its end. */
+ * dimension is rotated by rotation[d], so that this gap is at its end. */
 static int find_torus(trv_mpi_fit_t *fit, const trv_torus_t *base, unsigned shared_port, location_t *location,
-                      int coordinates, int *value, int dimension[TRV_DIMS_MAX], int turn[TRV_DIMS_MAX])
+                      int coordinates, int *value, int dimension[TRV_DIMS_MAX], int rotation[TRV_DIMS_MAX])
 {
     int dims = 0, size[TRV_DIMS_MAX], at[TRV_DIMS_MAX];
     unsigned lines = 0;
@@ -104,7 +104,7 @@ static int find_torus(trv_mpi_fit_t *fit, const trv_torus_t *base, unsigned shar
         if (product > coordinates) /* more combinations than coordinates: the set is no product */
             return trv_fail(TRV_ERR_UNSUPPORTED, "its ranks do not form a torus, a plane or a row");
         dimension[d] = count == 1 && !whole ? -1 : dims;
-        turn[d] = 0;
+        rotation[d] = 0;
         if (dimension[d] < 0)
             continue;
         int first = 0;
@@ -112,14 +112,14 @@ static int find_torus(trv_mpi_fit_t *fit, const trv_torus_t *base, unsigned shar
         if (!ring && count > 1)
             lines |= 1u << dims;
         if (!ring && !line)
-            turn[d] = first;
+            rotation[d] = first;
         fit->shared_port |= ((shared_port >> d) & 1) << dims;
         size[dims++] = count;
     }
     if (dims == 0)
         size[dims++] = 1;
     for (int i = 0; i < coordinates; i++)
-        location[i].coordinate = turn_back(base, turn, location[i].machine_node);
+        location[i].coordinate = rotate_back(base, rotation, location[i].machine_node);
     qsort(location, (size_t)coordinates, sizeof *location, by_coordinate);
     int code = trv_torus_init(&fit->network.torus, dims, size);
     return code < 0 ? code : trv_torus_set_lines(&fit->network.torus, lines);
@@ -135,11 +135,11 @@ static int by_coordinate_only(const void *a, const void *b)
 /* The index in `location` of the coordinate whose hop to its neighbour uses the link: the last one before the link. -1:
  * no coordinate is in the link's row. */
 static int find_origin(const trv_torus_t *base, const location_t *location, int coordinates,
-                       const int turn[TRV_DIMS_MAX], const trv_slow_link_t *link)
+                       const int rotation[TRV_DIMS_MAX], const trv_slow_link_t *link)
 {
     const int d = trv_port_dimension(link->port), size = base->size[d];
     int at[TRV_DIMS_MAX];
-    trv_torus_coordinates(base, turn_back(base, turn, link->rank), at);
+    trv_torus_coordinates(base, rotate_back(base, rotation, link->rank), at);
     for (int i = 0; i < size; i++) {
         const location_t key = {.coordinate = trv_torus_rank(base, at)};
         const location_t *found = bsearch(&key, location, (size_t)coordinates, sizeof key, by_coordinate_only);
@@ -168,7 +168,7 @@ static int by_factor(const void *a, const void *b)
 /* Finds the links of the torus that are slow because of a slow link of `base`. They are sorted by their factor, because
  * only the last entry of a link counts, and this must be the slowest one. */
 static int find_links(trv_mpi_fit_t *fit, const trv_network_t *base, const location_t *location, int coordinates,
-                      const int dimension[TRV_DIMS_MAX], const int turn[TRV_DIMS_MAX])
+                      const int dimension[TRV_DIMS_MAX], const int rotation[TRV_DIMS_MAX])
 {
     fit->slow_link = malloc(((size_t)base->slow_links + 1) * sizeof *fit->slow_link);
     if (!fit->slow_link)
@@ -177,7 +177,7 @@ static int find_links(trv_mpi_fit_t *fit, const trv_network_t *base, const locat
     for (int i = 0; i < base->slow_links; i++) {
         const trv_slow_link_t *link = &base->slow_link[i];
         const int d = dimension[trv_port_dimension(link->port)], sign = trv_port_sign(link->port);
-        const int from = d < 0 ? -1 : find_origin(&base->torus, location, coordinates, turn, link);
+        const int from = d < 0 ? -1 : find_origin(&base->torus, location, coordinates, rotation, link);
         if (from >= 0 && !leaves_line(&fit->network.torus, from, d, sign))
             fit->slow_link[links++] = (trv_slow_link_t){from, trv_port(d, sign), link->factor};
     }
@@ -196,10 +196,10 @@ static int by_rank(const void *a, const void *b)
 }
 
 /* Makes the result a set of nodes: a ring in the order of the ranks. Its two directions share a port if the two
- * directions of any dimension do. The message in trv_last_error() becomes fit->why. */
-static int take_set(trv_mpi_fit_t *fit, unsigned shared_port, location_t *location, int coordinates)
+ * directions of any dimension do. The message in trv_last_error() becomes fit->reason. */
+static int set_nodes(trv_mpi_fit_t *fit, unsigned shared_port, location_t *location, int coordinates)
 {
-    snprintf(fit->why, sizeof fit->why, "%s", trv_last_error());
+    snprintf(fit->reason, sizeof fit->reason, "%s", trv_last_error());
     free(fit->slow_link);
     fit->slow_link = NULL;
     fit->network = (trv_network_t){TRV_NETWORK};
@@ -219,19 +219,20 @@ int trv_mpi_fit_init(trv_mpi_fit_t *fit, const trv_network_t *base, unsigned sha
                      int ranks)
 {
     *fit = (trv_mpi_fit_t){.network = {TRV_NETWORK}, .ranks_per_coordinate = 1};
-    int dimension[TRV_DIMS_MAX], turn[TRV_DIMS_MAX];
+    int dimension[TRV_DIMS_MAX], rotation[TRV_DIMS_MAX];
     location_t *location = malloc((size_t)ranks * sizeof *location);
     int *value = malloc((size_t)ranks * sizeof *value);
     int code = location && value ? TRV_OK : trv_fail_memory();
     for (int r = 0; code == TRV_OK && r < ranks; r++)
         location[r] = (location_t){coordinate[r], r, coordinate[r]};
     int coordinates = code == TRV_OK ? merge_coordinates(location, ranks, &fit->ranks_per_coordinate) : code;
-    code = coordinates < 0 ? coordinates
-                           : find_torus(fit, &base->torus, shared_port, location, coordinates, value, dimension, turn);
+    code = coordinates < 0
+               ? coordinates
+               : find_torus(fit, &base->torus, shared_port, location, coordinates, value, dimension, rotation);
     if (code == TRV_OK)
-        code = find_links(fit, base, location, coordinates, dimension, turn);
+        code = find_links(fit, base, location, coordinates, dimension, rotation);
     if (code == TRV_ERR_UNSUPPORTED && coordinates > 0)
-        code = take_set(fit, shared_port, location, coordinates);
+        code = set_nodes(fit, shared_port, location, coordinates);
     for (int p = 0; code == TRV_OK && p < coordinates; p++)
         value[p] = location[p].rank;
     free(location);

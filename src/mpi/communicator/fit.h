@@ -26,7 +26,7 @@ typedef struct trv_mpi_fit {
     int ranks_per_coordinate;
     int *member;       /* the lowest rank at every coordinate; network.torus.ranks entries */
     int *machine_node; /* for a set of nodes: the coordinate of every node in the larger network; else NULL */
-    char why[200];     /* for a set of nodes: the reason why it is no torus */
+    char reason[200];  /* for a set of nodes: the reason why it is no torus */
 } trv_mpi_fit_t;
 
 /* `base`: the larger network, with its slow links. place[r]: the coordinate of rank r in it. TRV_OK, TRV_ERR_MEMORY, or

@@ -128,7 +128,7 @@ static int compare_and_propose(MPI_Comm comm, candidate_t *candidate, bool able,
     word[FAULT] = trv_mpi_settings()->fault != NULL;
     word[NO_FAULT] = !word[FAULT];
     trv_mpi_word_pair(&word[BLOCK], (uint64_t)proposed);
-    trv_mpi_word_pair(&word[DIGEST], trv_mpi_own_digest());
+    trv_mpi_word_pair(&word[DIGEST], trv_mpi_settings_digest());
     trv_mpi_word_pair(&word[JOB], job ? (uint64_t)job->id : 0);
     *block = 0;
     int code = trv_mpi_allreduce_max(comm, word, WORDS, FIRST_CALL);

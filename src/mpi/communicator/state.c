@@ -28,14 +28,14 @@ int trv_mpi_class(int code)
     }
 }
 
-const char *trv_mpi_state_where(const trv_mpi_state_t *state, char text[TRV_MPI_WHERE_MAX])
+const char *trv_mpi_state_label(const trv_mpi_state_t *state, char text[TRV_MPI_LABEL_MAX])
 {
     char torus[TRV_TORUS_TEXT_MAX];
     int cuts = 0;
     for (int i = 0; i < state->config.network.slow_links; i++)
         cuts += isinf(state->config.network.slow_link[i].factor) != 0;
     trv_torus_format(&state->config.network.torus, torus, sizeof torus);
-    snprintf(text, TRV_MPI_WHERE_MAX, "comm %d (%d rank%s%s%s%s)", state->number, state->ranks,
+    snprintf(text, TRV_MPI_LABEL_MAX, "comm %d (%d rank%s%s%s%s)", state->number, state->ranks,
              state->ranks == 1 ? "" : "s", state->config.torus_known ? ", " : "",
              state->config.torus_known ? torus : "", state->config.torus_known && cuts ? " with a cut" : "");
     return text;

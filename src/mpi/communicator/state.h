@@ -50,17 +50,16 @@ typedef struct trv_mpi_ids {
 
 /* The torus and the algorithm. Duplicates inherit all of it. */
 typedef struct trv_mpi_config {
-    bool configured;           /* the other members are valid */
-    trv_network_t network;     /* its slow links are owned by the wiring (members->wiring) */
-    bool torus_known;          /* the torus is known, or is the API's default: a ring */
-    char why[TRV_MPI_WHY_MAX]; /* the source of the torus, or the reason why it is not known */
-    unsigned shared_port;      /* bit d: both directions of dimension d share one port */
-    const int *member;         /* the rank in the domain at every torus coordinate; NULL: the same number */
-    const int *comm_rank;      /* the rank in the communicator at every coordinate; NULL: the same number */
-    const int *machine_node;   /* if the nodes form no torus: the machine node at every coordinate; else NULL */
-    int coordinate;            /* the coordinate of this rank */
-    struct trv_mpi_node
-        *node; /* the ranks that share this coordinate, led by member[coordinate]; NULL: one rank at each */
+    bool configured;                 /* the other members are valid */
+    trv_network_t network;           /* its slow links are owned by the wiring (members->wiring) */
+    bool torus_known;                /* the torus is known, or is the API's default: a ring */
+    char reason[TRV_MPI_REASON_MAX]; /* the source of the torus, or the reason why it is not known */
+    unsigned shared_port;            /* bit d: both directions of dimension d share one port */
+    const int *member;               /* the rank in the domain at every torus coordinate; NULL: the same number */
+    const int *comm_rank;            /* the rank in the communicator at every coordinate; NULL: the same number */
+    const int *machine_node;         /* if the nodes form no torus: the machine node at every coordinate; else NULL */
+    int coordinate;                  /* the coordinate of this rank */
+    struct trv_mpi_node *node;       /* the ranks at this coordinate, led by member[coordinate]; NULL: one rank */
     char algorithm[TRV_ALGORITHM_NAME_MAX]; /* a name, a family, planned or auto */
     bool algorithm_named;                   /* TRV_Comm_set or a hint set `algorithm`: it takes precedence over rules */
     bool out_of_memory;   /* this rank has no memory for the torus; it reports that in the next decision (decide.h) */
@@ -144,8 +143,8 @@ int trv_mpi_state_fail_memory(trv_mpi_state_t *state);
 int trv_mpi_state_broken(void);
 
 /* The communicator as it is named in the log, for example "comm 4 (64 ranks, 8x8m)". */
-#define TRV_MPI_WHERE_MAX (80 + TRV_TORUS_TEXT_MAX)
-const char *trv_mpi_state_where(const trv_mpi_state_t *state, char text[TRV_MPI_WHERE_MAX]);
+#define TRV_MPI_LABEL_MAX (80 + TRV_TORUS_TEXT_MAX)
+const char *trv_mpi_state_label(const trv_mpi_state_t *state, char text[TRV_MPI_LABEL_MAX]);
 
 /* MPI's error class for an error code of the core. */
 int trv_mpi_class(int code);

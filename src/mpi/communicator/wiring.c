@@ -15,16 +15,16 @@
 #include "mpi/communicator/world.h"
 #include "mpi/settings/job_settings.h"
 
-static void wiring_set(trv_mpi_wiring_t *wiring, trv_mpi_known_t known, const char *format, ...)
+static void wiring_set(trv_mpi_wiring_t *wiring, trv_mpi_wiring_status_t status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static void wiring_set(trv_mpi_wiring_t *wiring, trv_mpi_known_t known, const char *format, ...)
+static void wiring_set(trv_mpi_wiring_t *wiring, trv_mpi_wiring_status_t status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(wiring->why, sizeof wiring->why, format, arguments);
+    vsnprintf(wiring->reason, sizeof wiring->reason, format, arguments);
     va_end(arguments);
-    wiring->known = known;
+    wiring->status = status;
 }
 
 /* Sets a torus whose ranks are numbered like those of the communicator. */
@@ -35,7 +35,7 @@ static void set_in_order(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *memb
     wiring->fit = (trv_mpi_fit_t){.network = {TRV_NETWORK, .torus = *torus}, .ranks_per_coordinate = 1};
     wiring->coordinate = members->rank;
     wiring->in_order = true;
-    wiring_set(wiring, TRV_MPI_FITS, "the torus is from %s", source);
+    wiring_set(wiring, TRV_MPI_WIRING_TORUS, "the torus is from %s", source);
 }
 
 /* ---- By size ----------------------------------------------------------------------------------------------------- */
@@ -151,20 +151,20 @@ static void by_coordinates(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *me
         wiring->shared = has_duplicates(coordinate, members->ranks, members->scratch + members->ranks);
         code = create_node(wiring, members, coordinate, members->scratch + members->ranks, tag);
     } else if (code == 0) {
-        wiring_set(wiring, TRV_MPI_UNKNOWN, "no torus is known");
+        wiring_set(wiring, TRV_MPI_WIRING_UNKNOWN, "no torus is known");
     }
-    if (code == TRV_OK && wiring->known == TRV_MPI_UNKNOWN && !*wiring->why)
+    if (code == TRV_OK && wiring->status == TRV_MPI_WIRING_UNKNOWN && !*wiring->reason)
         code = fit_coordinates(wiring, members, coordinate);
     if (code < 0)
         wiring_set(wiring,
-                   code == TRV_ERR_MEMORY                                 ? TRV_MPI_FAILED
-                   : code == TRV_ERR_STATE || code == TRV_ERR_UNSUPPORTED ? TRV_MPI_MISFITS
-                                                                          : TRV_MPI_WRONG,
+                   code == TRV_ERR_MEMORY                                 ? TRV_MPI_WIRING_FAILED
+                   : code == TRV_ERR_STATE || code == TRV_ERR_UNSUPPORTED ? TRV_MPI_WIRING_MISFIT
+                                                                          : TRV_MPI_WIRING_INVALID,
                    "%s", trv_last_error());
-    else if (!*wiring->why && wiring->fit.machine_node)
-        wiring_set(wiring, TRV_MPI_SET, "%s", wiring->fit.why);
-    else if (!*wiring->why)
-        wiring_set(wiring, TRV_MPI_FITS, "the torus is from %s", trv_mpi_world()->source);
+    else if (!*wiring->reason && wiring->fit.machine_node)
+        wiring_set(wiring, TRV_MPI_WIRING_NODES, "%s", wiring->fit.reason);
+    else if (!*wiring->reason)
+        wiring_set(wiring, TRV_MPI_WIRING_TORUS, "the torus is from %s", trv_mpi_world()->source);
     if (!trv_mpi_wiring_has_fit(wiring)) {
         trv_mpi_node_destroy(wiring->node);
         wiring->node = NULL;
@@ -220,7 +220,7 @@ static void set_members(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *membe
         return;
     wiring->member = malloc((size_t)coordinates * sizeof *wiring->member);
     if (!wiring->member)
-        wiring_set(wiring, TRV_MPI_FAILED, "%s", (trv_fail_memory(), trv_last_error()));
+        wiring_set(wiring, TRV_MPI_WIRING_FAILED, "%s", (trv_fail_memory(), trv_last_error()));
     for (int p = 0; wiring->member && p < coordinates; p++)
         wiring->member[p] = trv_mpi_member(members, rank ? rank[p] : p);
 }
@@ -228,10 +228,10 @@ static void set_members(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *membe
 void trv_mpi_wiring_init(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members,
                          const trv_mpi_topology_record_t *record, MPI_Comm user, int tag)
 {
-    *wiring = (trv_mpi_wiring_t){.known = TRV_MPI_UNKNOWN};
+    *wiring = (trv_mpi_wiring_t){.status = TRV_MPI_WIRING_UNKNOWN};
     if (!by_size(wiring, members))
         by_coordinates(wiring, members, record, tag);
-    if (wiring->known == TRV_MPI_UNKNOWN || (wiring->known == TRV_MPI_MISFITS && !trv_mpi_is_drop_in()))
+    if (wiring->status == TRV_MPI_WIRING_UNKNOWN || (wiring->status == TRV_MPI_WIRING_MISFIT && !trv_mpi_is_drop_in()))
         by_cartesian(wiring, members, user);
     if (trv_mpi_wiring_has_fit(wiring))
         set_members(wiring, members);
@@ -242,7 +242,7 @@ static void wiring_clear(trv_mpi_wiring_t *wiring)
     trv_mpi_node_destroy(wiring->node);
     trv_mpi_fit_clear(&wiring->fit);
     free(wiring->member);
-    *wiring = (trv_mpi_wiring_t){.known = TRV_MPI_UNKNOWN};
+    *wiring = (trv_mpi_wiring_t){.status = TRV_MPI_WIRING_UNKNOWN};
 }
 
 /* ---- Members ----------------------------------------------------------------------------------------------------- */

@@ -63,7 +63,7 @@ static int register_parameters(void)
 static void after_init(int argc, char **argv, int requested, int *provided)
 {
     (void)argc, (void)argv, (void)requested, (void)provided;
-    trv_mpi_intercept_begin(priority > 0);
+    trv_mpi_intercept_init(priority > 0);
 }
 
 static ompi_hook_base_component_t hook = {.hookm_mpi_init_bottom = after_init};

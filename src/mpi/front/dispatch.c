@@ -94,8 +94,8 @@ static void state_abandon(trv_mpi_state_t *state)
     state->abandoned = true;
 }
 
-trv_mpi_decision_t *trv_mpi_find_decision(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool on_device,
-                                          int *code)
+trv_mpi_decision_t *trv_mpi_get_decision(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool on_device,
+                                         int *code)
 {
     trv_mpi_decision_t *decision = NULL;
     trv_mpi_verdict_t verdict = trv_mpi_decide(state, arguments, on_device, &decision);
@@ -170,7 +170,7 @@ static bool dispatch_checked(const trv_mpi_call_t *call, trv_mpi_state_t *state,
         return false;
     if (arguments.count == 0)
         return !trv_mpi_is_drop_in();
-    trv_mpi_decision_t *decision = trv_mpi_find_decision(state, &arguments, is_on_device(input, output), code);
+    trv_mpi_decision_t *decision = trv_mpi_get_decision(state, &arguments, is_on_device(input, output), code);
     if (!decision)
         return *code != MPI_SUCCESS;
     if (!decision->spec.schedule) {

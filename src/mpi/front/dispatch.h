@@ -27,8 +27,8 @@ bool trv_mpi_dispatch(const trv_mpi_call_t *call, MPI_Comm comm, int *code);
 
 /* The decision for a call, made collectively if there is none yet; trv_mpi_dispatches(state) must hold. NULL: fall back
  * if *code is MPI_SUCCESS, else *code is an error class. */
-trv_mpi_decision_t *trv_mpi_find_decision(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool on_device,
-                                          int *code);
+trv_mpi_decision_t *trv_mpi_get_decision(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool on_device,
+                                         int *code);
 
 /* Fills the job of a request for a call. False: there are no elements, or the arguments are invalid (*code is then an
  * error class). */

@@ -22,11 +22,11 @@
 static _Thread_local int depth;
 static atomic_bool init_intercepted; /* MPI_Init was intercepted */
 
-void trv_mpi_intercept_begin(bool wanted)
+void trv_mpi_intercept_init(bool wanted)
 {
     depth++;
     init_intercepted = true;
-    trv_mpi_begin(wanted);
+    trv_mpi_job_init(wanted);
     depth--;
 }
 
@@ -45,7 +45,7 @@ static bool enter(MPI_Comm comm)
 {
     if (depth > 0)
         return false;
-    if (!trv_mpi_begun()) {
+    if (!trv_mpi_is_active()) {
         if (!init_intercepted)
             warn_without_init(comm);
         return false;
@@ -84,7 +84,7 @@ static bool is_valid(const trv_mpi_call_t *call)
 
 /* With TRIVANCE_CHECK the ranks compare their arguments in every call, so a rank takes part even if its count is 0 or
  * its arguments are invalid. */
-static bool is_checked(void) { return trv_mpi_begun() && trv_mpi_settings()->check; }
+static bool is_checked(void) { return trv_mpi_is_active() && trv_mpi_settings()->check; }
 
 bool trv_mpi_intercept_reduce(const trv_mpi_reduction_t *reduction, MPI_Comm comm, int *code)
 {
@@ -201,10 +201,10 @@ void trv_mpi_intercept_hint(MPI_Comm comm, const char *algorithm)
     depth--;
 }
 
-void trv_mpi_intercept_log_fallback(const char *name, const char *why, MPI_Comm comm)
+void trv_mpi_intercept_log_fallback(const char *name, const char *reason, MPI_Comm comm)
 {
     int rank = 0;
     if (!trv_mpi_settings()->info || comm == MPI_COMM_NULL || PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS)
         return;
-    trv_mpi_log_call_fallback(rank, name, 0, why);
+    trv_mpi_log_call_fallback(rank, name, 0, reason);
 }

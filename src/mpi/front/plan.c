@@ -116,7 +116,7 @@ static int plan_create_parts(TRV_Plan plan, const trv_mpi_arguments_t *arguments
                                           .member = state->members->of};
         return plan_create_operation(plan, arguments, &spec);
     }
-    plan->decision = trv_mpi_find_decision(state, arguments, false, &code);
+    plan->decision = trv_mpi_get_decision(state, arguments, false, &code);
     if (!plan->decision)
         return code;
     trv_mpi_decision_hold(plan->decision);

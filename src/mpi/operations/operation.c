@@ -189,7 +189,7 @@ int trv_mpi_operation_run(trv_mpi_operation_t *operation, const void *input, voi
 
 void trv_mpi_operation_report(trv_mpi_operation_t *operation)
 {
-    char where[TRV_MPI_WHERE_MAX];
+    char label[TRV_MPI_LABEL_MAX];
     const trv_mpi_arguments_t *arguments = &operation->arguments;
     trv_mpi_state_t *state = operation->state;
     size_t bytes = trv_mpi_vector_bytes(arguments, state->ranks);
@@ -200,7 +200,7 @@ void trv_mpi_operation_report(trv_mpi_operation_t *operation)
         return;
     trv_mpi_log_call(operation->tally, bytes);
     if (trv_mpi_log_enabled(TRV_DEBUG_TRACE, state->rank))
-        trv_mpi_log_line("%s, %s of %zu bytes: %s", trv_mpi_state_where(state, where),
+        trv_mpi_log_line("%s, %s of %zu bytes: %s", trv_mpi_state_label(state, label),
                          trv_collective_shape(arguments->collective)->name, bytes, operation->algorithm);
 }
 
@@ -215,9 +215,9 @@ static void describe_progress(const trv_mpi_operation_t *operation, char *text, 
 void trv_mpi_operation_describe(const void *context, char *text, size_t size)
 {
     const trv_mpi_operation_t *operation = context;
-    char where[TRV_MPI_WHERE_MAX], what[512];
+    char label[TRV_MPI_LABEL_MAX], what[512];
     describe_progress(operation, what, sizeof what);
-    snprintf(text, size, "%s, call %lu: %s of %zu bytes, by %s; %s", trv_mpi_state_where(operation->state, where),
+    snprintf(text, size, "%s, call %lu: %s of %zu bytes, by %s; %s", trv_mpi_state_label(operation->state, label),
              operation->call, trv_collective_shape(operation->arguments.collective)->name,
              trv_mpi_vector_bytes(&operation->arguments, operation->state->ranks), operation->algorithm, what);
 }

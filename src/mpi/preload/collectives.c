@@ -49,23 +49,23 @@ __attribute__((constructor)) static void check_mpi_library(void)
 
 __attribute__((constructor)) static void set_mode(void) { trv_mpi_set_mode(TRV_MPI_DROP_IN); }
 
-void trv_preload_begin(void) { trv_mpi_intercept_begin(true); }
+void trv_preload_init(void) { trv_mpi_intercept_init(true); }
 
 void trv_preload_fall_back(const char *name, MPI_Comm comm)
 {
-    if (trv_mpi_begun())
+    if (trv_mpi_is_active())
         trv_mpi_intercept_log_fallback(name, "a preload library cannot make progress on it between the program's calls",
                                        comm);
 }
 
 /* ---- Initialization ---------------------------------------------------------------------------------------------- */
 
-/* All ranks call MPI_Init or MPI_Init_thread, so trv_preload_begin may communicate. */
+/* All ranks call MPI_Init or MPI_Init_thread, so trv_preload_init may communicate. */
 int MPI_Init(int *argc, char ***argv)
 {
     int code = PMPI_Init(argc, argv);
     if (code == MPI_SUCCESS)
-        trv_preload_begin();
+        trv_preload_init();
     return code;
 }
 
@@ -73,7 +73,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     int code = PMPI_Init_thread(argc, argv, required, provided);
     if (code == MPI_SUCCESS)
-        trv_preload_begin();
+        trv_preload_init();
     return code;
 }
 
@@ -113,8 +113,8 @@ static bool reduce_scatter(trv_mpi_reduction_t call, bool equal, const void *lis
 static int ranks_of(const void *counts, MPI_Comm comm)
 {
     int ranks = 0;
-    return trv_mpi_begun() && counts && comm != MPI_COMM_NULL && PMPI_Comm_size(comm, &ranks) == MPI_SUCCESS ? ranks
-                                                                                                             : 0;
+    return trv_mpi_is_active() && counts && comm != MPI_COMM_NULL && PMPI_Comm_size(comm, &ranks) == MPI_SUCCESS ? ranks
+                                                                                                                 : 0;
 }
 
 bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const int *counts, MPI_Datatype datatype, MPI_Op op,

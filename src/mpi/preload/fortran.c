@@ -85,7 +85,7 @@ static void find_functions(void)
 static bool falls_back(void)
 {
     pthread_once(&once, find_functions);
-    return in_place_unknown || !trv_mpi_begun();
+    return in_place_unknown || !trv_mpi_is_active();
 }
 
 static const void *input(const void *buffer)
@@ -194,7 +194,7 @@ void mpi_init_(MPI_Fint *ierror)
     pthread_once(&once, find_functions);
     library.init(&error);
     if (error == MPI_SUCCESS)
-        trv_preload_begin();
+        trv_preload_init();
     set_error(ierror, error);
 }
 
@@ -204,7 +204,7 @@ void mpi_init_thread_(const MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ie
     pthread_once(&once, find_functions);
     library.init_thread(required, provided, &error);
     if (error == MPI_SUCCESS)
-        trv_preload_begin();
+        trv_preload_init();
     set_error(ierror, error);
 }
 

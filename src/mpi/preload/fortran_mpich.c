@@ -14,7 +14,7 @@ typedef void (*init_thread_t)(const MPI_Fint *, MPI_Fint *, MPI_Fint *);
 static void init_complete(MPI_Fint error, MPI_Fint *ierror)
 {
     if (error == MPI_SUCCESS)
-        trv_preload_begin();
+        trv_preload_init();
     if (ierror)
         *ierror = error;
 }

@@ -18,7 +18,7 @@ void trv_preload_hint(MPI_Comm comm, MPI_Info info)
 {
     char value[VALUE_MAX + 1];
     int found = 0;
-    if (comm == MPI_COMM_NULL || !trv_mpi_begun())
+    if (comm == MPI_COMM_NULL || !trv_mpi_is_active())
         return;
     if (info != MPI_INFO_NULL && PMPI_Info_get(info, KEY, VALUE_MAX, value, &found) != MPI_SUCCESS)
         found = 0;
@@ -46,7 +46,7 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *copy)
 void trv_preload_mark_idup(MPI_Comm comm)
 {
 #ifdef OPEN_MPI
-    if (trv_mpi_begun())
+    if (trv_mpi_is_active())
         trv_mpi_mark_idup(comm);
 #else
     (void)comm;

@@ -9,7 +9,7 @@
 #include <mpi.h>
 
 /* Initializes Trivance, after the MPI library's MPI_Init. Collective over MPI_COMM_WORLD. */
-void trv_preload_begin(void);
+void trv_preload_init(void);
 
 /* Reduce-Scatter with a count per rank, which is dispatched if the counts are equal. Returns as the entries of
  * mpi/front/intercept.h. */

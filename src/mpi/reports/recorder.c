@@ -17,7 +17,7 @@
 
 #include "mpi/reports/log.h"
 
-#define WHERE_MAX          192
+#define LABEL_MAX          192
 #define PRINTED_ON_TIMEOUT 8 /* calls printed after a timeout: few, so that a screen shows those of several ranks */
 
 typedef struct record {
@@ -30,8 +30,8 @@ typedef struct record {
 } record_t;
 
 struct trv_mpi_recorder {
-    pthread_mutex_t lock; /* protects `where`, `calls` and `record` */
-    char where[WHERE_MAX];
+    pthread_mutex_t lock; /* protects `label`, `calls` and `record` */
+    char label[LABEL_MAX];
     unsigned long calls;
     record_t record[TRV_MPI_RECORDS];
     int rank;                         /* constant */
@@ -68,14 +68,14 @@ void trv_mpi_recorder_begin(const trv_settings_t *settings)
 
 /* ---- Creation and release ---------------------------------------------------------------------------------------- */
 
-trv_mpi_recorder_t *trv_mpi_recorder_create(int rank, const char *where)
+trv_mpi_recorder_t *trv_mpi_recorder_create(int rank, const char *label)
 {
     trv_mpi_recorder_t *recorder = trv_mpi_recording ? calloc(1, sizeof *recorder) : NULL;
     if (!recorder)
         return NULL;
     pthread_mutex_init(&recorder->lock, NULL);
     recorder->rank = rank;
-    snprintf(recorder->where, sizeof recorder->where, "%s", where);
+    snprintf(recorder->label, sizeof recorder->label, "%s", label);
     pthread_mutex_lock(&list_lock);
     recorder->next = first;
     recorder->link = &first;
@@ -86,12 +86,12 @@ trv_mpi_recorder_t *trv_mpi_recorder_create(int rank, const char *where)
     return recorder;
 }
 
-void trv_mpi_recorder_rename(trv_mpi_recorder_t *recorder, const char *where)
+void trv_mpi_recorder_rename(trv_mpi_recorder_t *recorder, const char *label)
 {
     if (!recorder)
         return;
     pthread_mutex_lock(&recorder->lock);
-    snprintf(recorder->where, sizeof recorder->where, "%s", where);
+    snprintf(recorder->label, sizeof recorder->label, "%s", label);
     pthread_mutex_unlock(&recorder->lock);
 }
 
@@ -179,18 +179,18 @@ static bool copy_record(trv_mpi_recorder_t *recorder, unsigned long number, reco
 
 static void print_latest(trv_mpi_recorder_t *recorder, unsigned long printed_max)
 {
-    char where[WHERE_MAX], more[80] = "";
+    char label[LABEL_MAX], more[80] = "";
     record_t record;
     pthread_mutex_lock(&recorder->lock);
     unsigned long last = recorder->calls;
-    memcpy(where, recorder->where, sizeof where);
+    memcpy(label, recorder->label, sizeof label);
     pthread_mutex_unlock(&recorder->lock);
     unsigned long kept = last < TRV_MPI_RECORDS ? last : TRV_MPI_RECORDS,
                   printed = kept < printed_max ? kept : printed_max;
     if (printed < kept)
         snprintf(more, sizeof more, "; %lu more are recorded, and SIGUSR1 prints all", kept - printed);
     long long now = trv_mpi_now_ms();
-    trv_mpi_log_line("the latest collectives of rank %d of %s%s:", recorder->rank, where, more);
+    trv_mpi_log_line("the latest collectives of rank %d of %s%s:", recorder->rank, label, more);
     for (unsigned long number = last - printed + 1; number <= last; number++)
         if (copy_record(recorder, number, &record))
             print_record(&record, now);

@@ -26,10 +26,10 @@ extern bool trv_mpi_recording;
 /* Enables the recorder if the settings ask for it. Called once. */
 void trv_mpi_recorder_begin(const trv_settings_t *settings);
 
-/* Creates the recorder of a communicator in which this process has `rank` and whose name is `where` ("comm 4 (64 ranks,
+/* Creates the recorder of a communicator in which this process has `rank` and whose name is `label` ("comm 4 (64 ranks,
  * 8x8)"). NULL: recording is disabled, or there is no memory. The functions below accept NULL and then do nothing. */
-trv_mpi_recorder_t *trv_mpi_recorder_create(int rank, const char *where);
-void trv_mpi_recorder_rename(trv_mpi_recorder_t *recorder, const char *where);
+trv_mpi_recorder_t *trv_mpi_recorder_create(int rank, const char *label);
+void trv_mpi_recorder_rename(trv_mpi_recorder_t *recorder, const char *label);
 void trv_mpi_recorder_destroy(trv_mpi_recorder_t *recorder);
 
 /* Records the start of a call of `collective` with a vector of `bytes` by `algorithm`; trv_mpi_record_end records its

@@ -78,7 +78,7 @@ void trv_mpi_cancel_all(int requests, MPI_Request *request)
             PMPI_Wait(&request[i], MPI_STATUS_IGNORE);
 }
 
-int trv_mpi_watch_all(int ranks, int requests, MPI_Request *request, const char *what)
+int trv_mpi_watch_all(int ranks, int requests, MPI_Request *request, const char *action)
 {
     trv_mpi_watch_t watch = {0};
     int done = 0, code = MPI_SUCCESS;
@@ -92,7 +92,7 @@ int trv_mpi_watch_all(int ranks, int requests, MPI_Request *request, const char 
             trv_mpi_recorder_print_if_requested();
         if (trv_mpi_recording && polls % 64 == 0 && timeout_expires(&watch)) {
             trv_mpi_log_line("rank %d of MPI_COMM_WORLD has waited %.1f s for all %d ranks of a communicator to %s",
-                             trv_mpi_log_rank(), (double)watch.waited_ms / 1e3, ranks, what);
+                             trv_mpi_log_rank(), (double)watch.waited_ms / 1e3, ranks, action);
             abort_if_set();
         }
         trv_mpi_pause(polls);

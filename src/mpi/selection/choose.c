@@ -30,10 +30,10 @@
 /* The algorithm that adds in rank order gathers the vectors of all ranks, so their total size is limited. */
 #define IN_RANK_ORDER_BYTES_MAX (256 * 1024)
 
-static int choose_library(trv_choice_t *choice, const char *why)
+static int choose_library(trv_choice_t *choice, const char *reason)
 {
     choice->algorithm[0] = '\0';
-    snprintf(choice->reason, sizeof choice->reason, "%s", why);
+    snprintf(choice->reason, sizeof choice->reason, "%s", reason);
     return TRV_OK;
 }
 
@@ -161,12 +161,13 @@ static const char *objection_to(const trv_mpi_state_t *state, const trv_mpi_argu
 {
     if (arguments->elements.reducer == TRV_MPI_LIBRARY)
         return arguments->elements.reason;
-    const char *why = torus_objection(state, arguments);
-    if (why || !trv_mpi_is_drop_in())
-        return why;
+    const char *reason = torus_objection(state, arguments);
+    if (reason || !trv_mpi_is_drop_in())
+        return reason;
     if (trv_mpi_settings()->fault)
         return trv_mpi_settings()->fault;
-    return !state->config.torus_known && state->members->wiring->known == TRV_MPI_WRONG ? state->config.why : NULL;
+    return !state->config.torus_known && state->members->wiring->status == TRV_MPI_WIRING_INVALID ? state->config.reason
+                                                                                                  : NULL;
 }
 
 /* Handles a name from TRIVANCE_ALGORITHM that does not support the torus. On communicators as large as the world this
@@ -210,7 +211,7 @@ static int choose_requested(const trv_mpi_state_t *state, const trv_mpi_argument
                               TRV_ALLREDUCE; /* the operation commutes: trv_mpi_choose checked it */
     const bool must_be_faster = is_auto(request.algorithm) && !state->config.torus_known && trv_mpi_is_drop_in();
     if (must_be_faster && !on_nodes)
-        return choose_library(choice, state->config.why);
+        return choose_library(choice, state->config.reason);
     if (trv_choice_is_family(request.algorithm))
         code = choose_planned(state, arguments, request.algorithm, choice);
     else if (!is_auto(request.algorithm) && strcmp(request.algorithm, TRV_RULE_PLANNED) != 0)

@@ -32,7 +32,7 @@ static void choose(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
 {
     trv_choice_t choice = {.on_nodes = false};
     const trv_mpi_config_t *config = &state->config;
-    int code = config->out_of_memory ? trv_fail(TRV_ERR_MEMORY, "%s", config->why)
+    int code = config->out_of_memory ? trv_fail(TRV_ERR_MEMORY, "%s", config->reason)
                                      : trv_mpi_choose(state, arguments, &choice);
     trv_decision_make(&broadcast->decision, code, &choice, &config->network, arguments->collective);
     broadcast->fragment_bytes = trv_mpi_settings()->piece_bytes;
@@ -91,11 +91,11 @@ static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_argumen
     return NULL;
 }
 
-/* Changes a prepared decision: calls fall back to the MPI library, for the reason `why`. */
-static void leave_to_library(trv_mpi_decision_t *prepared, trv_decision_t *decision, const char *why)
+/* Changes a prepared decision: calls fall back to the MPI library, for this reason. */
+static void leave_to_library(trv_mpi_decision_t *prepared, trv_decision_t *decision, const char *reason)
 {
     trv_mpi_decision_leave_to_library(prepared);
-    snprintf(decision->reason, sizeof decision->reason, "%s", why);
+    snprintf(decision->reason, sizeof decision->reason, "%s", reason);
     decision->algorithm[0] = '\0';
     decision->left_to_library = 0;
 }
@@ -103,11 +103,11 @@ static void leave_to_library(trv_mpi_decision_t *prepared, trv_decision_t *decis
 static void report(trv_mpi_decision_t *prepared, const trv_mpi_state_t *state, const trv_decision_t *decision)
 {
     const trv_mpi_arguments_t *arguments = &prepared->signature;
-    char type[64] = "", where[TRV_MPI_WHERE_MAX];
+    char type[64] = "", label[TRV_MPI_LABEL_MAX];
     if (arguments->elements.reducer == TRV_MPI_KERNEL && trv_collective_shape(arguments->collective)->reduces)
         snprintf(type, sizeof type, "%s %s", trv_type_name(arguments->elements.type),
                  trv_op_name(arguments->elements.op));
-    prepared->tally = trv_mpi_log_decision(state->rank, trv_mpi_state_where(state, where),
+    prepared->tally = trv_mpi_log_decision(state->rank, trv_mpi_state_label(state, label),
                                            trv_collective_shape(arguments->collective)->name,
                                            trv_mpi_vector_bytes(arguments, state->ranks), type,
                                            *decision->algorithm ? decision->algorithm : NULL, decision->reason,

@@ -121,7 +121,7 @@ static int plan_cached(const query_t *query, result_t *result)
 static void fall_back(const trv_mpi_state_t *state, const result_t *result, trv_choice_t *choice)
 {
     const trv_planner_choice_t *best = &result->best.choice;
-    trv_choice_append(choice, "%s%s", *choice->reason ? "; " : "", state->config.why);
+    trv_choice_append(choice, "%s%s", *choice->reason ? "; " : "", state->config.reason);
     if (result->code < 0)
         trv_choice_append(choice, "; %s", result->sentence);
     else
@@ -144,7 +144,7 @@ static void use_plan(const trv_mpi_state_t *state, const query_t *query, const r
                           result->is_lower_bound ? "at least " : "", result->competitor_ns / unit->ns, unit->name);
     trv_choice_append(choice, "; a %s along %d nodes of %s, order %s: %s", best->torus.lines ? "line" : "ring",
                       query->nodes, trv_torus_format(query->machine, machine, sizeof machine),
-                      trv_order_name(best->order), state->config.why);
+                      trv_order_name(best->order), state->config.reason);
 }
 
 int trv_mpi_choose_on_nodes(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool must_be_faster,
