@@ -54,9 +54,9 @@ static const char *allreduce(MPI_Comm comm, MPI_Count count, MPI_Datatype type, 
     return algorithm_of(plan);
 }
 
-static void expect_name(const char *got, const char *wanted, const char *what)
+static void expect_name(const char *got, const char *expected, const char *what)
 {
-    expect(strcmp(got, wanted) == 0, "%s: the algorithm is %s, not %s", what, got, wanted);
+    expect(strcmp(got, expected) == 0, "%s: the algorithm is %s, not %s", what, got, expected);
 }
 
 /* Expects an algorithm with bitwise identical results on all ranks. */

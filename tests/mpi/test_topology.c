@@ -238,8 +238,8 @@ static void named_grids(void)
     MPI_Cart_create(MPI_COMM_WORLD, 2, (int[]){2, 2}, (int[]){0, 0}, 0, &grid);
     expect_torus(grid, "4", 1, "TRIVANCE_ALGORITHM=ring");
     try_results(grid, "TRIVANCE_ALGORITHM=ring");
-    expect_class(TRV_Comm_set(grid, NULL, "bucket"), MPI_SUCCESS, NULL, "a name that serves the mesh");
-    expect_torus(grid, "2mx2m", 1, "a name that serves the mesh");
+    expect_class(TRV_Comm_set(grid, NULL, "bucket"), MPI_SUCCESS, NULL, "a name that supports the mesh");
+    expect_torus(grid, "2mx2m", 1, "a name that supports the mesh");
     expect_class(TRV_Comm_set(grid, NULL, "ring"), MPI_SUCCESS, NULL, "a name for rings");
     expect_torus(grid, "4", 1, "a name for rings");
     expect_class(TRV_Comm_set(grid, "2x2", "ring"), MPI_ERR_UNSUPPORTED_OPERATION, "serves rings only", "2x2");

@@ -156,31 +156,31 @@ void elements_fill(const element_t *element, void *buffer, size_t count, uint64_
         fill_one(element, (char *)buffer + i * element->size, number(seed) + i);
 }
 
-static bool is_near(double got, double wanted, double tolerance)
+static bool is_near(double got, double expected, double tolerance)
 {
-    return fabs(got - wanted) <= tolerance * fabs(wanted);
+    return fabs(got - expected) <= tolerance * fabs(expected);
 }
 
-static bool is_equal(const element_t *element, const char *got, const char *wanted)
+static bool is_equal(const element_t *element, const char *got, const char *expected)
 {
-    const float *f = (const float *)got, *g = (const float *)wanted;
-    const double *d = (const double *)got, *e = (const double *)wanted;
+    const float *f = (const float *)got, *g = (const float *)expected;
+    const double *d = (const double *)got, *e = (const double *)expected;
     switch (element->class) {
     case FLOAT: return is_near(*f, *g, 1e-5);
     case FLOATS: return is_near(f[0], g[0], 1e-5) && is_near(f[1], g[1], 1e-5);
     case DOUBLE: return is_near(*d, *e, 1e-13);
     case DOUBLES: return is_near(d[0], e[0], 1e-13) && is_near(d[1], e[1], 1e-13);
-    case LONG_DOUBLE: return is_near((double)*(const long double *)got, (double)*(const long double *)wanted, 1e-13);
-    case PAIR_DOUBLE: return memcmp(got, wanted, sizeof(double) + sizeof(int)) == 0; /* the rest is padding */
-    default: return memcmp(got, wanted, element->size) == 0;
+    case LONG_DOUBLE: return is_near((double)*(const long double *)got, (double)*(const long double *)expected, 1e-13);
+    case PAIR_DOUBLE: return memcmp(got, expected, sizeof(double) + sizeof(int)) == 0; /* the rest is padding */
+    default: return memcmp(got, expected, element->size) == 0;
     }
 }
 
-size_t elements_compare(const element_t *element, const void *got, const void *wanted, size_t count)
+size_t elements_compare(const element_t *element, const void *got, const void *expected, size_t count)
 {
     size_t i = 0;
     while (i < count &&
-           is_equal(element, (const char *)got + i * element->size, (const char *)wanted + i * element->size))
+           is_equal(element, (const char *)got + i * element->size, (const char *)expected + i * element->size))
         i++;
     return i;
 }

@@ -46,6 +46,6 @@ const char *elements_name(const element_t *element);
 void elements_fill(const element_t *element, void *buffer, size_t count, uint64_t seed);
 
 /* Returns the index of the first element whose difference exceeds the effect of another summation order, or `count`. */
-size_t elements_compare(const element_t *element, const void *got, const void *wanted, size_t count);
+size_t elements_compare(const element_t *element, const void *got, const void *expected, size_t count);
 
 #endif

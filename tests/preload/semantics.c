@@ -231,10 +231,10 @@ static void errors(void)
     } invalid[] = {{1, MPI_DATATYPE_NULL, MPI_SUM}, {1, MPI_INT, MPI_OP_NULL}, {1, MPI_DOUBLE, MPI_BAND}};
     for (size_t i = 0; i < sizeof invalid / sizeof invalid[0]; i++) {
         int got = MPI_Allreduce(&mine, &sum, invalid[i].count, invalid[i].type, invalid[i].op, comm);
-        int wanted = PMPI_Allreduce(&mine, &sum, invalid[i].count, invalid[i].type, invalid[i].op, comm);
+        int expected = PMPI_Allreduce(&mine, &sum, invalid[i].count, invalid[i].type, invalid[i].op, comm);
         MPI_Error_class(got, &class);
-        MPI_Error_class(wanted, &wanted);
-        check(class == wanted && class != MPI_SUCCESS, "wrong arguments %zu: class %d, not %d", i, class, wanted);
+        MPI_Error_class(expected, &expected);
+        check(class == expected && class != MPI_SUCCESS, "wrong arguments %zu: class %d, not %d", i, class, expected);
     }
     MPI_Errhandler handler;
     MPI_Comm_get_errhandler(comm, &handler);

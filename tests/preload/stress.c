@@ -80,9 +80,9 @@ typedef struct call {
     MPI_Comm comm;
     element_t element;
     bool in_place;
-    int count;                                /* elements of a block; of the vector for AllReduce */
-    size_t in, out;                           /* elements of the buffers */
-    char *input, *output, *wanted, *original; /* original: initial contents of `input` */
+    int count;                                  /* elements of a block; of the vector for AllReduce */
+    size_t in, out;                             /* elements of the buffers */
+    char *input, *output, *expected, *original; /* original: initial contents of `input` */
     MPI_Request request;
 } call_t;
 
@@ -104,7 +104,7 @@ static call_t begin_call(MPI_Comm on, uint64_t draw, bool blocks_in, bool blocks
     call.input = malloc(capacity);
     call.original = malloc(capacity);
     call.output = malloc(capacity);
-    call.wanted = malloc(capacity);
+    call.expected = malloc(capacity);
     memset(call.output, CANARY_BYTE, capacity);
     elements_fill(&call.element, call.input, call.in, draw ^ number((uint64_t)rank + 77));
     memcpy(call.original, call.input, call.in * call.element.size);
@@ -117,7 +117,7 @@ static call_t begin_call(MPI_Comm on, uint64_t draw, bool blocks_in, bool blocks
 /* Checks `got` elements of the result; the bytes after them and the input must be unchanged. */
 static void end_call(call_t *call, const char *name)
 {
-    size_t at = elements_compare(&call->element, call->output, call->wanted, call->out);
+    size_t at = elements_compare(&call->element, call->output, call->expected, call->out);
     size_t touched = call->in_place && call->in > call->out ? call->in : call->out;
     const char *after = call->output + touched * call->element.size;
     compared++;
@@ -134,7 +134,7 @@ static void end_call(call_t *call, const char *name)
     free(call->input);
     free(call->original);
     free(call->output);
-    free(call->wanted);
+    free(call->expected);
 }
 
 /* Floating-point results must have the same bits on all ranks. */
@@ -159,7 +159,7 @@ static void allreduce(MPI_Comm on, uint64_t draw)
 {
     call_t c = begin_call(on, draw, false, false);
     MPI_Allreduce(source(&c), c.output, c.count, c.element.type, c.element.op, on);
-    PMPI_Allreduce(c.input, c.wanted, c.count, c.element.type, c.element.op, on);
+    PMPI_Allreduce(c.input, c.expected, c.count, c.element.type, c.element.op, on);
     expect_identical(&c, "MPI_Allreduce");
     end_call(&c, "MPI_Allreduce");
 }
@@ -168,7 +168,7 @@ static void reduce_scatter_block(MPI_Comm on, uint64_t draw)
 {
     call_t c = begin_call(on, draw, true, false);
     MPI_Reduce_scatter_block(source(&c), c.output, c.count, c.element.type, c.element.op, on);
-    PMPI_Reduce_scatter_block(c.input, c.wanted, c.count, c.element.type, c.element.op, on);
+    PMPI_Reduce_scatter_block(c.input, c.expected, c.count, c.element.type, c.element.op, on);
     end_call(&c, "MPI_Reduce_scatter_block");
 }
 
@@ -188,14 +188,14 @@ static void reduce_scatter(MPI_Comm on, uint64_t draw)
     if (counts[rank] > c.count) {
         size_t capacity = (c.in + 1) * c.element.size + CANARY;
         c.output = realloc(c.output, capacity);
-        c.wanted = realloc(c.wanted, capacity);
+        c.expected = realloc(c.expected, capacity);
         memset(c.output + c.in * c.element.size, CANARY_BYTE, c.element.size + CANARY);
         if (!c.in_place)
             memset(c.output, CANARY_BYTE, capacity);
     }
     c.out = (size_t)counts[rank];
     MPI_Reduce_scatter(source(&c), c.output, counts, c.element.type, c.element.op, on);
-    PMPI_Reduce_scatter(c.input, c.wanted, counts, c.element.type, c.element.op, on);
+    PMPI_Reduce_scatter(c.input, c.expected, counts, c.element.type, c.element.op, on);
     end_call(&c, "MPI_Reduce_scatter");
     free(counts);
 }
@@ -204,7 +204,7 @@ static void allgather(MPI_Comm on, uint64_t draw)
 {
     call_t c = begin_call(on, draw, false, true);
     MPI_Allgather(source(&c), c.count, c.element.type, c.output, c.count, c.element.type, on);
-    PMPI_Allgather(c.input, c.count, c.element.type, c.wanted, c.count, c.element.type, on);
+    PMPI_Allgather(c.input, c.count, c.element.type, c.expected, c.count, c.element.type, on);
     end_call(&c, "MPI_Allgather");
 }
 
@@ -227,7 +227,7 @@ static void allgather_strided(MPI_Comm on, uint64_t draw)
     } else {
         MPI_Allgather(c.input, c.count, c.element.type, c.output, c.count, c.element.type, on);
     }
-    PMPI_Allgather(c.input, c.count, c.element.type, c.wanted, c.count, c.element.type, on);
+    PMPI_Allgather(c.input, c.count, c.element.type, c.expected, c.count, c.element.type, on);
     end_call(&c, "MPI_Allgather of a strided type");
 }
 
@@ -241,7 +241,7 @@ static void complete(void)
     for (int i = 0; i < pending_calls; i++) {
         call_t *c = &pending[i];
         MPI_Wait(&c->request, MPI_STATUS_IGNORE);
-        PMPI_Allreduce(c->input, c->wanted, c->count, c->element.type, c->element.op, c->comm);
+        PMPI_Allreduce(c->input, c->expected, c->count, c->element.type, c->element.op, c->comm);
         end_call(c, "MPI_Iallreduce");
     }
     pending_calls = 0;
@@ -270,7 +270,7 @@ static void persistent(MPI_Comm on, uint64_t draw)
         MPI_Wait(&c.request, MPI_STATUS_IGNORE);
     }
     MPI_Request_free(&c.request);
-    PMPI_Allreduce(c.input, c.wanted, c.count, c.element.type, c.element.op, on);
+    PMPI_Allreduce(c.input, c.expected, c.count, c.element.type, c.element.op, on);
     end_call(&c, "MPI_Allreduce_init");
 }
 

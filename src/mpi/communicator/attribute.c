@@ -299,21 +299,21 @@ static bool find_attribute(MPI_Comm comm, trv_mpi_state_t **state)
 
 bool trv_mpi_within_world(MPI_Comm comm, int ranks)
 {
-    enum { ASKED_MAX = 4096, AT_ONCE = 128 };
+    enum { CHECKED_MAX = 4096, AT_ONCE = 128 };
     MPI_Group group, world;
-    int rank[AT_ONCE], there[AT_ONCE];
+    int rank[AT_ONCE], in_world[AT_ONCE];
     bool within = true;
-    if (ranks > ASKED_MAX)
+    if (ranks > CHECKED_MAX)
         return true;
     PMPI_Comm_group(comm, &group);
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    for (int asked = 0, count; within && asked < ranks; asked += count) {
-        count = ranks - asked < AT_ONCE ? ranks - asked : AT_ONCE;
+    for (int checked = 0, count; within && checked < ranks; checked += count) {
+        count = ranks - checked < AT_ONCE ? ranks - checked : AT_ONCE;
         for (int i = 0; i < count; i++)
-            rank[i] = asked + i;
-        PMPI_Group_translate_ranks(group, count, rank, world, there);
+            rank[i] = checked + i;
+        PMPI_Group_translate_ranks(group, count, rank, world, in_world);
         for (int i = 0; within && i < count; i++)
-            within = there[i] != MPI_UNDEFINED;
+            within = in_world[i] != MPI_UNDEFINED;
     }
     PMPI_Group_free(&world);
     PMPI_Group_free(&group);

@@ -36,7 +36,7 @@ enum {
     FAULT,      /* its settings have a fault */
     NO_FAULT,   /* its settings have no fault */
     NO_JOB,     /* it has no domain for all ranks of the job */
-    NO_NETWORK, /* it does not know the network of the job yet */
+    NO_NETWORK, /* the network of the job is not known on this rank yet */
     FRESH,      /* it has not inherited the state */
     BLOCK,
     BLOCK_COMPLEMENT,

@@ -22,11 +22,11 @@
 static _Thread_local int depth;
 static atomic_bool init_intercepted; /* MPI_Init was intercepted */
 
-void trv_mpi_intercept_init(bool wanted)
+void trv_mpi_intercept_init(bool enabled)
 {
     depth++;
     init_intercepted = true;
-    trv_mpi_job_init(wanted);
+    trv_mpi_job_init(enabled);
     depth--;
 }
 

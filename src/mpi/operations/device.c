@@ -6,7 +6,7 @@
  * counter of the dynamic loader.
  *
  * CUDA is called through its driver (libcuda), which every form of the CUDA runtime loads. Sources: CUDA Driver API
- * 6.14 (cuPointerGetAttribute: a pointer that it does not know is host memory), HIP API (hipPointerGetAttributes).
+ * 6.14 (cuPointerGetAttribute: unregistered pointers are host memory), HIP API (hipPointerGetAttributes).
  */
 #include "mpi/operations/device.h"
 

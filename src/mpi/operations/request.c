@@ -27,7 +27,7 @@ struct trv_mpi_request {
     trv_mpi_instances_t instances;
     trv_mpi_operation_t *operation; /* taken from the pool while it runs; a persistent request keeps it */
     trv_mpi_request_spec_t spec;
-    trv_mpi_gather_t gather;            /* job.packed points to it */
+    trv_mpi_gather_t gather;            /* spec.packed points to it */
     trv_mpi_context_ids_t *context_ids; /* for a persistent request the block that its tags are from; else NULL */
     int tag, position;
     unsigned long sequence; /* the number of earlier requests at this position */

@@ -30,7 +30,7 @@
 /* The algorithm that adds in rank order gathers the vectors of all ranks, so their total size is limited. */
 #define IN_RANK_ORDER_BYTES_MAX (256 * 1024)
 
-static int choose_library(trv_choice_t *choice, const char *reason)
+static int choose_none(trv_choice_t *choice, const char *reason)
 {
     choice->algorithm[0] = '\0';
     snprintf(choice->reason, sizeof choice->reason, "%s", reason);
@@ -86,8 +86,8 @@ static request_t find_request(const trv_mpi_state_t *state, const trv_mpi_argume
     const trv_mpi_settings_t *settings = trv_mpi_settings();
     const trv_rules_t *rules[] = {&settings->tune_rules, &settings->file_rules};
     bool named = !is_auto(state->config.algorithm);
-    const bool name_first[] = {state->config.algorithm_named,
-                               named}; /* whether a name takes precedence over rules[i] */
+    /* Whether a name takes precedence over rules[i]. */
+    const bool name_first[] = {state->config.algorithm_named, named};
     for (int i = 0; i < 2; i++) {
         if (name_first[i])
             continue;
@@ -129,11 +129,11 @@ static int choose_in_rank_order(const trv_mpi_state_t *state, const trv_mpi_argu
     size_t bytes = trv_mpi_vector_bytes(arguments, state->ranks);
     keep_to_side(choice, bytes, IN_RANK_ORDER_BYTES_MAX / (uint64_t)state->ranks + 1);
     if (trv_mpi_is_drop_in())
-        return choose_library(choice, "the operation does not commute");
+        return choose_none(choice, "the operation does not commute");
     if (bytes > IN_RANK_ORDER_BYTES_MAX / (uint64_t)state->ranks || arguments->collective != TRV_ALLREDUCE)
-        return choose_library(
-            choice, "the operation does not commute, and the vectors are too large to be added in rank order");
-    choose_library(choice, request.source);
+        return choose_none(choice,
+                           "the operation does not commute, and the vectors are too large to be added in rank order");
+    choose_none(choice, request.source);
     return choose_named(state, arguments, &request, choice);
 }
 
@@ -206,12 +206,11 @@ static int choose_requested(const trv_mpi_state_t *state, const trv_mpi_argument
                  choice->left_to_library ? " selects the MPI library" : "");
     if (choice->left_to_library)
         return TRV_OK;
-    const bool on_nodes = state->config.machine_node &&
-                          arguments->collective ==
-                              TRV_ALLREDUCE; /* the operation commutes: trv_mpi_choose checked it */
+    /* trv_mpi_choose has checked that the operation commutes. */
+    const bool on_nodes = state->config.machine_node && arguments->collective == TRV_ALLREDUCE;
     const bool must_be_faster = is_auto(request.algorithm) && !state->config.torus_known && trv_mpi_is_drop_in();
     if (must_be_faster && !on_nodes)
-        return choose_library(choice, state->config.reason);
+        return choose_none(choice, state->config.reason);
     if (trv_choice_is_family(request.algorithm))
         code = choose_planned(state, arguments, request.algorithm, choice);
     else if (!is_auto(request.algorithm) && strcmp(request.algorithm, TRV_RULE_PLANNED) != 0)
@@ -228,7 +227,7 @@ int trv_mpi_choose(const trv_mpi_state_t *state, const trv_mpi_arguments_t *argu
     const char *objection = objection_to(state, arguments);
     clear_bounds(choice);
     if (objection)
-        return choose_library(choice, objection);
+        return choose_none(choice, objection);
     bound_sizes(choice, trv_mpi_vector_bytes(arguments, state->ranks));
     return arguments->elements.commutative ? choose_requested(state, arguments, choice)
                                            : choose_in_rank_order(state, arguments, choice);

@@ -2,9 +2,9 @@
  * Choices for sets of nodes, compared with the algorithms that an MPI library may use. Rank 0 of a communicator
  * calls the planner; its result is broadcast.
  *
- * Results are cached, so that a program that creates the same communicator repeatedly plans once. The planner's work is
- * limited, not its time (trv_planner_nodes): the same calls give the same plans in every run, whatever the machine's
- * load.
+ * Results are cached, so that a program that creates the same communicator repeatedly calls the planner once. The
+ * planner's work is limited, not its time (trv_planner_nodes): the same calls yield the same choices in every run,
+ * whatever the machine's load.
  */
 #include "mpi/selection/node_sets.h"
 
@@ -20,8 +20,8 @@
 #include "mpi/selection/chooser.h"
 
 #define CACHED_MAX 1024 /* results; a new one replaces the oldest */
-#define MACHINE_NODES_MAX                                                                                              \
-    4096 /* nodes: on larger machines a plan takes seconds, too long for an MPI call that did not ask for it */
+/* Larger machines are not planned for: it would take seconds, too long within an MPI call. */
+#define MACHINE_NODES_MAX 4096
 
 /* Algorithms that an MPI library without knowledge of the network may use. */
 static const char *const competitors[] = {"recdoub-l", "recdoub-b", "ring"};
@@ -31,7 +31,7 @@ typedef struct result {
     int code;           /* TRV_OK or TRV_ERR_UNSUPPORTED */
     char sentence[256]; /* the reason for TRV_ERR_UNSUPPORTED */
     trv_planner_node_choice_t best;
-    int competitor; /* index of the fastest rival; -1: none supports the nodes */
+    int competitor; /* index of the fastest competitor; -1: none supports the nodes */
     double competitor_ns;
     bool is_lower_bound; /* competitor_ns is a lower bound */
 } result_t;
@@ -52,7 +52,7 @@ typedef struct query {
     trv_planner_constraints_t constraints;
 } query_t;
 
-/* ---- Planning ---------------------------------------------------------------------------------------------------- */
+/* ---- Choosing ---------------------------------------------------------------------------------------------------- */
 
 static int time_competitors(const query_t *query, result_t *result)
 {
@@ -73,7 +73,7 @@ static int time_competitors(const query_t *query, result_t *result)
     return TRV_OK;
 }
 
-static int plan(const query_t *query, result_t *result)
+static int choose(const query_t *query, result_t *result)
 {
     *result = (result_t){.competitor = -1};
     int code = trv_planner_nodes(query->machine, query->nodes, query->node, TRV_ALLREDUCE, 0, query->bytes,
@@ -86,7 +86,7 @@ static int plan(const query_t *query, result_t *result)
     return code < 0 ? code : time_competitors(query, result);
 }
 
-/* The key of the cache: a hash of the inputs of a plan that may change within a process. Never 0. */
+/* The key of the cache: a hash of the inputs of the planner that may change within a process. Never 0. */
 static uint64_t key_of(const query_t *query)
 {
     const uint64_t words[] = {(uint64_t)query->nodes,        query->bytes,
@@ -96,9 +96,9 @@ static uint64_t key_of(const query_t *query)
     return trv_hash(key, query->node, (size_t)query->nodes * sizeof *query->node) | 1;
 }
 
-/* Looks up a plan, or makes and caches it. A thread that calls this while another thread plans waits until it has
- * finished. */
-static int plan_cached(const query_t *query, result_t *result)
+/* Looks up a choice, or calls the planner and caches its choice. A thread that calls this while another thread calls
+ * the planner waits until that is finished. */
+static int choose_cached(const query_t *query, result_t *result)
 {
     const uint64_t key = key_of(query);
     int code = TRV_OK, at = 0;
@@ -107,7 +107,7 @@ static int plan_cached(const query_t *query, result_t *result)
         at++;
     if (at < CACHED_MAX) {
         *result = cache.result[at];
-    } else if ((code = plan(query, result)) == TRV_OK) {
+    } else if ((code = choose(query, result)) == TRV_OK) {
         cache.key[cache.next] = key;
         cache.result[cache.next] = *result;
         cache.next = (cache.next + 1) % CACHED_MAX;
@@ -130,7 +130,7 @@ static void fall_back(const trv_mpi_state_t *state, const result_t *result, trv_
                           result->competitor_ns / 1e3, best->algorithm, best->time_ns / 1e3);
 }
 
-static void use_plan(const trv_mpi_state_t *state, const query_t *query, const result_t *result, trv_choice_t *choice)
+static void use_choice(const trv_mpi_state_t *state, const query_t *query, const result_t *result, trv_choice_t *choice)
 {
     char machine[TRV_TORUS_TEXT_MAX];
     const trv_planner_node_choice_t *best = &result->best;
@@ -168,7 +168,7 @@ int trv_mpi_choose_on_nodes(const trv_mpi_state_t *state, const trv_mpi_argument
                  "the machine has more than %d nodes, so that planning for a subset of them would take seconds",
                  MACHINE_NODES_MAX);
     } else {
-        code = plan_cached(&query, &result);
+        code = choose_cached(&query, &result);
     }
     if (code < 0)
         return code;
@@ -176,7 +176,7 @@ int trv_mpi_choose_on_nodes(const trv_mpi_state_t *state, const trv_mpi_argument
         (must_be_faster && result.competitor >= 0 && result.best.choice.time_ns >= result.competitor_ns))
         fall_back(state, &result, choice);
     else
-        use_plan(state, &query, &result, choice);
+        use_choice(state, &query, &result, choice);
     trv_choice_append_duration(choice, trv_now_s() - began_s);
     return TRV_OK;
 }

@@ -1,7 +1,7 @@
 /*
  * AllReduce on a communicator whose nodes form no torus: a plan for a line or ring of ranks that is embedded in them.
  *
- * Under the drop-in the plan must be faster than the algorithms of an MPI library that does not know the network:
+ * Under the drop-in the plan must be faster than the algorithms of an MPI library without knowledge of the network:
  * Recursive Doubling and the ring, simulated on the same nodes in the order of the communicator's ranks. Otherwise
  * calls fall back to the MPI library.
  */
