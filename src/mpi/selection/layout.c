@@ -49,7 +49,7 @@ int trv_mpi_layout_init(trv_mpi_layout_t *layout, const trv_mpi_state_t *state, 
     int code = sorted && coordinate && layout->member && layout->comm_rank ? TRV_OK : trv_fail_memory();
     if (code == TRV_OK) {
         memcpy(coordinate, state->config.machine_node, (size_t)coordinates * sizeof *coordinate);
-        code = trv_order_nodes(&world->network.torus, order, coordinates, coordinate);
+        code = trv_order_nodes(&world->network, order, coordinates, coordinate);
     }
     if (code == TRV_OK)
         find_coordinates(state->config.machine_node, coordinates, sorted, coordinate);

@@ -132,7 +132,7 @@ static void fall_back(const trv_mpi_state_t *state, const result_t *result, trv_
 
 static void use_choice(const trv_mpi_state_t *state, const query_t *query, const result_t *result, trv_choice_t *choice)
 {
-    char machine[TRV_TORUS_TEXT_MAX];
+    char machine[TRV_TORUS_TEXT_MAX], torus[TRV_TORUS_TEXT_MAX];
     const trv_planner_node_choice_t *best = &result->best;
     choice->on_nodes = true;
     choice->order = best->order;
@@ -142,9 +142,14 @@ static void use_choice(const trv_mpi_state_t *state, const query_t *query, const
     if (result->competitor >= 0)
         trv_choice_append(choice, "; %s would take %s%.4g %s", competitors[result->competitor],
                           result->is_lower_bound ? "at least " : "", result->competitor_ns / unit->ns, unit->name);
-    trv_choice_append(choice, "; a %s along %d nodes of %s, order %s: %s", best->torus.lines ? "line" : "ring",
-                      query->nodes, trv_torus_format(query->machine, machine, sizeof machine),
-                      trv_order_name(best->order), state->config.reason);
+    trv_torus_format(query->machine, machine, sizeof machine);
+    if (best->torus.dims > 1)
+        trv_choice_append(choice, "; the %s %s of %d nodes of %s: %s", best->torus.lines ? "mesh" : "torus",
+                          trv_torus_format(&best->torus, torus, sizeof torus), query->nodes, machine,
+                          state->config.reason);
+    else
+        trv_choice_append(choice, "; a %s along %d nodes of %s, order %s: %s", best->torus.lines ? "line" : "ring",
+                          query->nodes, machine, trv_order_name(best->order), state->config.reason);
 }
 
 int trv_mpi_choose_on_nodes(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool must_be_faster,
