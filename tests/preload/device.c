@@ -20,10 +20,10 @@ static int rank, ranks;
 
 static void expect_sums(const int *sum, int count, const char *what)
 {
-    int right = 0;
+    int correct = 0;
     for (int i = 0; i < count; i++)
-        right += sum[i] == ranks * (ranks - 1) / 2 + i * ranks;
-    check(right == count, "%s: %d of %d sums are right", what, right, count);
+        correct += sum[i] == ranks * (ranks - 1) / 2 + i * ranks;
+    check(correct == count, "%s: %d of %d sums are right", what, correct, count);
 }
 
 int main(int argc, char **argv)
@@ -38,7 +38,7 @@ int main(int argc, char **argv)
     expect_sums(sum, OLD, "before the runtime");
 
     void *runtime = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
-    check(runtime != NULL, "the mock runtime %s was not loaded", argv[1]);
+    check(runtime != NULL, "the mock runtime %s is not loaded", argv[1]);
     if (!runtime)
         return check_end();
     void *(*alloc)(size_t, int);
@@ -46,10 +46,10 @@ int main(int argc, char **argv)
     *(void **)&alloc = dlsym(runtime, "mock_alloc");
     *(void **)&copy = dlsym(runtime, "mock_copy");
     const int *copies = dlsym(runtime, "mock_copies");
-    int can_ask = !strstr(argv[1], "libze_loader");
+    int classifies = !strstr(argv[1], "libze_loader");
 
     /* In place on rank 1 only; the buffer is readable only through the runtime. */
-    if (rank == 1 && can_ask) {
+    if (rank == 1 && classifies) {
         device = alloc(sizeof host, 0);
         copy(device, host, sizeof host);
         int before = *copies;
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     } else {
         MPI_Allreduce(host, sum, OLD, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     }
-    expect_sums(sum, OLD, "a signature that Trivance executed before");
+    expect_sums(sum, OLD, "a signature with a schedule");
 
     /* A new call signature, again with a device buffer on rank 1 only; the MPI library can read this one. */
     if (rank == 1)

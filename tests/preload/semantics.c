@@ -39,7 +39,7 @@ static void identical(void)
     memcpy(root, first, sizeof root);
     MPI_Bcast(root, 64, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     check(memcmp(first, root, sizeof root) == 0, "a sum of doubles differs from rank 0's");
-    check(memcmp(first, again, sizeof again) == 0, "the same sum has different bits the second time");
+    check(memcmp(first, again, sizeof again) == 0, "the same sum gives other bits the second time");
     if (rank == 0)
         printf("sum %a\n", first[17]); /* the caller compares the output of several runs */
 }
@@ -88,7 +88,7 @@ static void gather_types(void)
 
 /* ---- Calls that must not block ----------------------------------------------------------------------------------- */
 
-static void nothing_waits(void)
+static void calls_that_do_not_block(void)
 {
     MPI_Comm fresh;
     MPI_Request request;
@@ -122,15 +122,15 @@ static void any_source(void)
     int sum = sum_of_ranks(MPI_COMM_WORLD);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Test(&request, &flag, &status);
-    check(sum == all_ranks() && !flag && got == -1, "a receive with wildcards matched a collective's message");
+    check(sum == all_ranks() && !flag && got == -1, "a receive of anything has matched a collective's message");
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Send(&mine, 1, MPI_INT, (rank + 1) % ranks, 7, MPI_COMM_WORLD);
     if (!flag)
         MPI_Wait(&request, &status);
-    check(got == 1000 + (rank + ranks - 1) % ranks && status.MPI_TAG == 7, "the received message is %d", got);
+    check(got == 1000 + (rank + ranks - 1) % ranks && status.MPI_TAG == 7, "the message arrived as %d", got);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-    check(!flag, "a message remains");
+    check(!flag, "a message is left over");
 }
 
 /* ---- Communicators ----------------------------------------------------------------------------------------------- */
@@ -188,13 +188,13 @@ static void many_communicators(void)
 static void *sum_often(void *context)
 {
     MPI_Comm comm = *(MPI_Comm *)context;
-    bool right = true;
+    bool correct = true;
     for (int i = 0; i < 100; i++) {
         int mine[3] = {rank, i, 1}, sum[3];
         MPI_Allreduce(mine, sum, 1 + i % 3, MPI_INT, MPI_SUM, comm);
-        right = right && sum[0] == all_ranks();
+        correct = correct && sum[0] == all_ranks();
     }
-    check(right, "a thread's sums");
+    check(correct, "a thread's sums");
     return NULL;
 }
 
@@ -223,24 +223,23 @@ static void errors(void)
     int mine = 1, sum, class;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    check(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS, "a valid call");
+    check(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS, "a good call");
     const struct {
         int count;
         MPI_Datatype type;
         MPI_Op op;
-    } bad[] = {{1, MPI_DATATYPE_NULL, MPI_SUM}, {1, MPI_INT, MPI_OP_NULL}, {1, MPI_DOUBLE, MPI_BAND}};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        int got = MPI_Allreduce(&mine, &sum, bad[i].count, bad[i].type, bad[i].op, comm);
-        int wanted = PMPI_Allreduce(&mine, &sum, bad[i].count, bad[i].type, bad[i].op, comm);
+    } invalid[] = {{1, MPI_DATATYPE_NULL, MPI_SUM}, {1, MPI_INT, MPI_OP_NULL}, {1, MPI_DOUBLE, MPI_BAND}};
+    for (size_t i = 0; i < sizeof invalid / sizeof invalid[0]; i++) {
+        int got = MPI_Allreduce(&mine, &sum, invalid[i].count, invalid[i].type, invalid[i].op, comm);
+        int expected = PMPI_Allreduce(&mine, &sum, invalid[i].count, invalid[i].type, invalid[i].op, comm);
         MPI_Error_class(got, &class);
-        MPI_Error_class(wanted, &wanted);
-        check(class == wanted && class != MPI_SUCCESS, "invalid arguments %zu: error class %d, not %d", i, class,
-              wanted);
+        MPI_Error_class(expected, &expected);
+        check(class == expected && class != MPI_SUCCESS, "wrong arguments %zu: class %d, not %d", i, class, expected);
     }
-    MPI_Errhandler now;
-    MPI_Comm_get_errhandler(comm, &now);
-    check(now == MPI_ERRORS_RETURN, "the error handler has changed");
-    MPI_Errhandler_free(&now);
+    MPI_Errhandler handler;
+    MPI_Comm_get_errhandler(comm, &handler);
+    check(handler == MPI_ERRORS_RETURN, "the error handler is another one");
+    MPI_Errhandler_free(&handler);
     MPI_Comm_free(&comm);
 }
 
@@ -273,8 +272,8 @@ int main(int argc, char **argv)
         return check_end();
     }
     if (ranks != 4)
-        return fprintf(stderr, "semantics: expected 4 ranks\n"), 2;
-    nothing_waits();
+        return fprintf(stderr, "semantics: start 4 ranks\n"), 2;
+    calls_that_do_not_block();
     identical();
     in_place();
     gather_types();

@@ -20,7 +20,7 @@ cd "$work/here" || exit 1
 fail() {
     echo "ranks.sh $row $interface: $*"
     cat "$work/log"
-    cat "$work"/output.* 2> "$work/none"
+    cat "$work"/rank-log.* 2> "$work/none"
     exit 1
 }
 
@@ -61,10 +61,10 @@ start() {
     [ "$interface" = component ] && priority=(--mca coll_trivance_priority 60)
     export RANKS_ODD=$1
     shift
-    rm -f "$work"/output.*
+    rm -f "$work"/rank-log.*
     timeout 120 "$launcher" -n $ranks "${priority[@]}" bash "$work/rank" "$@" > "$work/log" 2>&1 < /dev/null
     code=$?
-    [ $code != 124 ] || fail "timeout: $*"
+    [ $code != 124 ] || fail "it hangs: $*"
 }
 
 # run: as start; the job must succeed, without wrong results.
@@ -73,29 +73,29 @@ run() {
     [ $code = 0 ] && grep -q ', 0 wrong$' "$work/log" || fail "exit code $code: $*"
 }
 
-# log_has REGULAR-EXPRESSION: a line of the log matches; log_lacks: the log has no such line.
-log_has() {
+# expect_line REGULAR-EXPRESSION: a line of the log matches; expect_no_line: the log has no such line.
+expect_line() {
     grep -qE -e "$1" "$work/log" || fail "no line matches '$1'"
 }
-log_lacks() {
+expect_no_line() {
     ! grep -qE -e "$1" "$work/log" || fail "a line matches '$1'"
 }
 
 # The report of a difference: one warning of the drop-in and the component, the error of all calls of the API.
 differs() {
-    log_has "$1"
+    expect_line "$1"
     if [ "$interface" = api ]; then
-        log_has '^calls: [0-9]+ right, [1-9][0-9]* errors' # some communicators are without that rank
+        expect_line '^calls: [0-9]+ right, [1-9][0-9]* errors' # some communicators are without that rank
     else
-        log_has 'warning: .*all calls go to the MPI library'
-        log_has '^calls: [1-9][0-9]* right, 0 errors'
+        expect_line 'warning: Trivance is disabled: .*; calls fall back to the MPI library'
+        expect_line '^calls: [1-9][0-9]* right, 0 errors'
     fi
 }
 
-# executed: Trivance executes the calls (those of the API always).
-executed() {
-    log_has '^[a-z]*: [1-9][0-9]* right, 0 errors'
-    [ "$interface" = api ] || log_has '^trivance:   all[a-z]* *[^ m]'
+# expect_dispatched: Trivance executes the calls (those of the API always).
+expect_dispatched() {
+    expect_line '^[a-z]*: [1-9][0-9]* right, 0 errors'
+    [ "$interface" = api ] || expect_line '^trivance:   all[a-z]* *[^ m]'
 }
 loud=TRIVANCE_DEBUG=info
 
@@ -135,8 +135,8 @@ own-settings)
     done < <("$variables")
     [ ${#words[@]} -ge 5 ] || fail "no variables"
     run 2 "${words[@]}" -- -- TRIVANCE_TORUS=2x2 $loud TRIVANCE_DEBUG_FILE= -- "$program"
-    log_lacks ' on rank '
-    executed
+    expect_no_line ' on rank '
+    expect_dispatched
     run 2 TRIVANCE_MEMORY=1K -- -- TRIVANCE_TORUS=2x2 -- "$program"
     ;;
 version)
@@ -152,32 +152,32 @@ files)
         > rules.json
     files="TRIVANCE_TOPOLOGY_FILE=torus.json TRIVANCE_RULES_FILE=rules.json"
     run 0 -- @there -- $files $loud -- "$program"
-    executed
-    [ "$interface" = api ] || log_has ': bucket \(a rule of TRIVANCE_RULES_FILE'
+    expect_dispatched
+    [ "$interface" = api ] || expect_line ': bucket \(a rule of TRIVANCE_RULES_FILE'
     run 0 @there -- -- TRIVANCE_TOPOLOGY_FILE=torus.json -- "$program"
-    log_has "torus.json"
-    log_has 'right, '
+    expect_line "torus.json"
+    expect_line 'right, '
     run 0 @there -- -- TRIVANCE_TORUS=2x2 TRIVANCE_RULES_FILE=rules.json -- "$program"
-    log_has "rules.json"
+    expect_line "rules.json"
     # The files of the other ranks are not read, whatever they contain.
     echo '{"format": "trivance-topology-1", "torus": [3]}' > "$work/there/torus.json"
     echo '{' > "$work/there/rules.json"
     run 0 -- @there -- $files $loud -- "$program"
-    executed
+    expect_dispatched
     run 0 @there -- -- TRIVANCE_TOPOLOGY_FILE=torus.json -- "$program"
-    log_has 'torus.json'
+    expect_line 'torus.json'
     # Other links have no effect: rank 0 broadcasts its links.
     begin='{"format": "trivance-topology-1", "torus": [4], "ranks": [[0], [1], [2], [3]], "links": ['
     echo "$begin"'{"from": [1], "port": "+0", "down": true}, {"from": [3], "port": "+0", "speed": 0.1}]}' > links.json
     echo "$begin"'{"from": [2], "port": "+0", "down": true}]}' > "$work/there/links.json"
     run 2 @there -- -- TRIVANCE_TOPOLOGY_FILE=links.json $loud -- "$program"
-    executed
+    expect_dispatched
     # Other coordinates have no effect: by the file of rank 0 the ranks are a set of nodes, by the other files a square.
     echo '{"format": "trivance-topology-1", "torus": [3, 3], "ranks": [[0, 1], [1, 0], [1, 2], [2, 1]]}' > nodes.json
     cp torus.json "$work/there/nodes.json"
     run 0 -- @there -- TRIVANCE_TOPOLOGY_FILE=nodes.json $loud -- "$program"
-    executed
-    log_has 'along 4 nodes of 3x3'
+    expect_dispatched
+    expect_line 'along 4 nodes of 3x3'
     ;;
 nothing)
     # One rank has no variables: rank 2, then rank 0.
@@ -192,25 +192,25 @@ counts)
     # drop-in has the function with a count per rank.
     situations=(counts)
     [ "$interface" = component ] || situations+=(counts-none)
-    [ "$interface" != drop-in ] || situations+=(counts-uneven)
+    [ "$interface" != drop-in ] || situations+=(counts-unequal)
     run 2 -- -- TRIVANCE_TORUS=2x2 TRIVANCE_CHECK=1 -- "$program" "${situations[@]}" counts-later
-    log_has 'the count differs between ranks: from 990 elements of 4 bytes to 1000'
-    log_has '^counts: 0 right, 4 errors'
+    expect_line 'the count differs between ranks: from 990 elements of 4 bytes to 1000'
+    expect_line '^counts: 0 right, 4 errors'
     if [ "$interface" != component ]; then
-        log_has 'the count differs between ranks: from 0 elements of 4 bytes to 1000'
-        log_has '^counts-none: 0 right, 4 errors'
+        expect_line 'the count differs between ranks: from 0 elements of 4 bytes to 1000'
+        expect_line '^counts-none: 0 right, 4 errors'
     fi
     if [ "$interface" = drop-in ]; then
-        log_has 'the counts of MPI_Reduce_scatter differ between ranks'
-        log_has '^counts-uneven: 4 right, 8 errors, 0 wrong'
+        expect_line 'the counts of MPI_Reduce_scatter differ between ranks'
+        expect_line '^counts-unequal: 4 right, 8 errors, 0 wrong'
     fi
-    log_has '^counts-later: [0-9]+ right, 4 errors'
+    expect_line '^counts-later: [0-9]+ right, 4 errors'
     # Without TRIVANCE_CHECK. The first call with an operation signature falls back if the counts differ, except by the
     # API.
     if [ "$interface" = api ]; then
         run 2 -- -- TRIVANCE_TORUS=2x2 -- "$program" counts
-        log_has 'the count differs between ranks: from 990 elements of 4 bytes to 1000'
-        log_has '^counts: 0 right, 4 errors'
+        expect_line 'the count differs between ranks: from 990 elements of 4 bytes to 1000'
+        expect_line '^counts: 0 right, 4 errors'
     fi
     ;;
 length)
@@ -218,9 +218,9 @@ length)
     # default error handler ends the job.
     for setting in TRIVANCE_PIECE=1K TRIVANCE_DEBUG=warn ${RANKS_FABRIC:-}; do
         start 2 -- -- TRIVANCE_TORUS=2x2 "$setting" -- "$program" length
-        [ $code != 0 ] || fail "the job succeeds: $setting"
-        log_has 'rank [0-3]: a collective failed on a communicator of 4 ranks, which can no longer be used: '
-        log_has 'rank [0-3] (sent (more than the )?[0-9]+ bytes|splits its messages)'
+        [ $code != 0 ] || fail "the job ends well: $setting"
+        expect_line 'rank [0-3]: a collective failed on a communicator of 4 ranks, which can no longer be used: '
+        expect_line 'rank [0-3] (sent (more than the )?[0-9]+ bytes|splits its messages)'
     done
     ;;
 hints)
@@ -233,11 +233,11 @@ hints)
     for difference in '2:bucket:swing-b 2 swing-b' '2::ring 2 ring' '2:swing-b: 2 none' '0::swing-b [12] none' \
         '0:swing-b: [12] swing-b'; do
         read -r situation rank first <<< "$difference"
-        log_has "${ignored}rank $rank of the communicator sets another torus or algorithm than rank 0 \\('none', '$first'\\)"
-        log_has "^hints=$situation: [1-9][0-9]* right, $errors errors"
+        expect_line "${ignored}rank $rank of the communicator sets another torus or algorithm than rank 0 \\('none', '$first'\\)"
+        expect_line "^hints=$situation: [1-9][0-9]* right, $errors errors"
     done
-    log_has '^hints=2:swing-b:swing-b: [1-9][0-9]* right, 0 errors'
-    [ "$interface" = api ] || log_has '^trivance:   all[a-z]* *swing-b'
+    expect_line '^hints=2:swing-b:swing-b: [1-9][0-9]* right, 0 errors'
+    [ "$interface" = api ] || expect_line '^trivance:   all[a-z]* *swing-b'
     ;;
 error)
     # TRIVANCE_FALLBACK=error ends the job, whichever rank differs: rank 2 under the drop-in, rank 0 as the component.
@@ -246,28 +246,28 @@ error)
     [[ $launcher != *mpich* ]] || odds='2 0'
     for odd in $odds; do
         start $odd TRIVANCE_ALGORITHM=swing-b -- -- TRIVANCE_TORUS=2x2 $stop -- "$program"
-        log_has 'TRIVANCE_FALLBACK=error ends the program'
-        log_has "TRIVANCE_ALGORITHM is .* on rank [12]"
+        expect_line 'TRIVANCE_FALLBACK=error ends the program'
+        expect_line "TRIVANCE_ALGORITHM is .* on rank [12]"
         [ $code != 0 ] || fail "rank $odd has another algorithm, and the job does not fail"
         start $odd -- TRIVANCE_TORUS=2x2 $stop -- -- "$program"
-        log_has 'TRIVANCE_FALLBACK=error ends the program'
+        expect_line 'TRIVANCE_FALLBACK=error ends the program'
         [ $code != 0 ] || fail "rank $odd has no variables, and the job does not fail"
     done
     start 1 @other -- -- TRIVANCE_TORUS=2x2 $stop -- "$program"
-    log_has "Trivance's version is"
+    expect_line "Trivance's version is"
     [ $code != 0 ] || fail "rank 1 has another version, and the job does not fail"
     ;;
 library)
     # A rank without the library: the other ranks wait for it in MPI_Init, and log that.
     start 2 @none -- -- TRIVANCE_TORUS=2x2 TRIVANCE_TIMEOUT=1s TRIVANCE_ON_TIMEOUT=abort -- "$program"
-    log_has 'has waited .* for all 4 ranks of a communicator to come to MPI_Init with this library'
-    [ $code != 0 ] || fail "the job succeeds"
+    expect_line 'has waited .* for all 4 ranks of a communicator to call MPI_Init with Trivance loaded'
+    [ $code != 0 ] || fail "the job ends well"
     ;;
 priority)
     run 2 OMPI_MCA_coll_trivance_priority=0 -- -- TRIVANCE_TORUS=2x2 -- "$program"
-    log_has 'coll_trivance_priority is 0 on rank 2'
+    expect_line 'coll_trivance_priority is 0 on rank 2'
     run 0 OMPI_MCA_coll_trivance_priority=0 -- -- TRIVANCE_TORUS=2x2 -- "$program"
-    log_has 'coll_trivance_priority is 0 on rank 0'
+    expect_line 'coll_trivance_priority is 0 on rank 0'
     ;;
 memory)
     # Every allocation of a communicator's life fails on one rank in turn. Before the ranks' vote all of them fall back,
@@ -291,16 +291,16 @@ memory)
             start $odd LD_PRELOAD="$failing" -- LD_PRELOAD="$failing" -- $wiring RANKS_FAILING=$odd -- "$memory" $mode \
                 $next $stride
             [ $code != 0 ] || break
-            # By the API also: no memory for the handle of a request that the MPI library would serve.
+            # By the API also: no memory for the handle of a request that would fall back to the MPI library.
             message="rank $odd: a collective failed on a communicator of [23] ranks, which can no longer be used: .*memory"
             [ "$interface" != api ] || message+='| fails after the vote: out of memory'
-            log_has "$message"
+            expect_line "$message"
             next=$(($(cat allocation) + stride)) ended=$((ended + 1))
             [[ $mode != requests && $mode != first ]] || next=$((next + 3)) # a sample of those that end the job
             [ $ended -lt 100 ] || fail "too many jobs end: $words"
         done
-        log_has "^[0-9]+ allocations failed on rank $odd; [1-9][0-9]* results are right, [0-9]+ errors, 0 wrong\$"
-        [ "$next" -gt 3 ] || log_has '^[1-9][0-9]+ allocations'
+        expect_line "^[0-9]+ allocations failed on rank $odd; [1-9][0-9]* results are right, [0-9]+ errors, 0 wrong\$"
+        [ "$next" -gt 3 ] || expect_line '^[1-9][0-9]+ allocations'
     done
     ;;
 duplicate)
@@ -310,20 +310,20 @@ duplicate)
     nodes="LD_PRELOAD=$failing TRIVANCE_TOPOLOGY_FILE=$work/nodes.json"
     run 2 FAILING_MEMFD=1 -- -- $nodes -- "$program" duplicate
     run 2 -- -- $nodes -- "$program" duplicate callbacks
-    log_has '^callbacks: 16 right, 0 errors'
+    expect_line '^callbacks: 16 right, 0 errors'
     ;;
 start)
     # The same in MPI_Init, where every allocation needs a separate job.
     ranks=3 number=0
     until grep -q '^no allocation failed' "$work/log" 2> "$work/none"; do
         number=$((number + 1))
-        [ $number -lt 100 ] || fail "an allocation fails in every one of 100 jobs"
+        [ $number -lt 100 ] || fail "it does not end"
         run 1 FAILING_MEMORY=$number -- -- LD_PRELOAD="$failing" TRIVANCE_TORUS=3 TRIVANCE_ALGORITHM=bucket -- \
             "$memory" init
     done
-    [ $number -gt 5 ] || fail "too few allocations fail: $number"
+    [ $number -gt 5 ] || fail "hardly any allocation fails"
     ;;
 *)
-    fail "unknown row"
+    fail "there is no such row"
     ;;
 esac
