@@ -16,20 +16,20 @@
 enum { OPTION_ONLY = CLI_NO_LETTER, OPTION_QUICK, OPTION_MODEL, OPTION_DELIVERY, OPTION_COMBINATIONS };
 
 static const cli_option_t option[] =
-    {{"output", 'o', "DIR", "the folder (default: evaluation); made where it is missing", "DIR"},
-     {"only", OPTION_ONLY, "LIST", "these figures only, numbers from 6 to 35 separated by commas", NULL},
+    {{"output", 'o', "DIR", "the folder for the results (default: evaluation); created if missing", "DIR"},
+     {"only", OPTION_ONLY, "LIST", "only these figures, numbers from 6 to 35 separated by commas", NULL},
      {"quick", OPTION_QUICK, NULL,
-      "every second size and, without --only, tori of at most 64 ranks only: seconds instead of minutes", NULL},
+      "every second size and, without --only, only tori of at most 64 ranks: seconds instead of minutes", NULL},
      {"model", OPTION_MODEL, "M",
       "queues of a link: dateline (two channels that take turns, as in SST/Merlin; default) or fifo (one queue, the "
       "ideal router; quicker)",
       "dateline fifo"},
      {"delivery", OPTION_DELIVERY, "D",
-      "a packet has arrived with its head (as in SST/Merlin; default) or with its tail (as on a real link)",
+      "when a packet counts as arrived: with its head (as in SST/Merlin; default) or with its tail (as on a real link)",
       "head tail"},
      {"workers", 'j', "N", "threads (default: one per core)", NULL},
      {"combinations", OPTION_COMBINATIONS, NULL,
-      "only a table of how many claims hold under every combination of queues, delivery and message rule", NULL},
+      "print only a table of the number of claims that hold under every combination of queues, delivery and message rule", NULL},
      CLI_OPTIONS_END};
 
 const cli_command_t cli_figures_command = {
@@ -37,12 +37,8 @@ const cli_command_t cli_figures_command = {
     .summary = "the figures and tables of the paper's evaluation, recomputed",
     .usage = "[OPTIONS]",
     .about =
-        "Simulates figures 6 to 20 of the paper's evaluation and tables 1 and 2, and compares them with what the "
-        "paper says. Figures 21 to 32, beyond the paper, show what planned schedules (`trivance plan`) gain over "
-        "all of its algorithms, on meshes up to 512 MiB (30 to 32); figure 33 what they lose as links fail; 34 and "
-        "35 are 4-D tori. The folder then has index.html (all of it, opens offline), evaluation.md (claim by "
-        "claim), tables.csv, and in figures/ every figure as CSV and SVG. An interrupted run goes on where it "
-        "stopped. Needs python3 with numpy and matplotlib.",
+        "Simulates figures 6 to 20 of the paper's evaluation and tables 1 and 2, and compares them with the paper's claims. Figures 21 to 32, beyond the paper, show the gains of planned schedules (`trivance plan`) over all of its algorithms, on meshes up to 512 MiB (30 to 32); figure 33 shows their losses as links fail; figures 34 and 35 are for 4-D tori. The folder then has index.html (all of it, opens offline), evaluation.md (claim by "
+        "claim), tables.csv, and in figures/ every figure as CSV and SVG. An interrupted run resumes where it stopped. Requires python3 with numpy and matplotlib.",
     .option = option,
     .examples = "trivance figures --output evaluation\n"
                 "trivance figures --quick --only 6,17\n"
@@ -50,7 +46,7 @@ const cli_command_t cli_figures_command = {
 };
 
 /* Whether a Python interpreter finds the package and its dependencies. */
-static bool python_suits(const char *python)
+static bool python_has_packages(const char *python)
 {
     static const char code[] = "import importlib.util as u, sys\n"
                                "sys.exit(None in map(u.find_spec, ('numpy', 'matplotlib', 'trivance')))";
@@ -66,11 +62,11 @@ static bool python_suits(const char *python)
  * it in its default path. */
 static void set_path(void)
 {
-    static const char *const place[] = {"../python/", TRIVANCE_PYTHON_PLACE "/", NULL};
+    static const char *const folder[] = {"../python/", TRIVANCE_PYTHON_PLACE "/", NULL};
     static const char file[] = "trivance/figures/__main__.py";
     char path[4096], both[8192];
     const char *others = getenv("PYTHONPATH");
-    if (!cli_find_beside(place, file, R_OK, path, sizeof path))
+    if (!cli_find_beside(folder, file, R_OK, path, sizeof path))
         return;
     path[strlen(path) - strlen(file)] = '\0';
     snprintf(both, sizeof both, "%s%s%s", path, others ? ":" : "", others ? others : "");
@@ -88,7 +84,7 @@ int cli_figures(int argc, char **argv)
     set_path();
     for (size_t p = 0; p < sizeof python / sizeof python[0]; p++) {
         char **command = calloc((size_t)argc + 3, sizeof *command);
-        if (!command || !python_suits(python[p])) {
+        if (!command || !python_has_packages(python[p])) {
             free(command);
             continue;
         }
@@ -99,6 +95,6 @@ int cli_figures(int argc, char **argv)
         execvp(python[p], command);
         free(command);
     }
-    return cli_bad(argv[0], "no python3 with numpy, matplotlib and the package trivance is there; install "
+    return cli_bad(argv[0], "there is no python3 with numpy, matplotlib and the package trivance; install "
                             "python3-matplotlib and python3-trivance");
 }

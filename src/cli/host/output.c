@@ -44,7 +44,7 @@ static void watch_signals(void)
     watched = true;
 }
 
-static void remember(char *name, char *instead)
+static void replace_temporary(char *name, char *instead)
 {
     for (int i = 0; i < TEMPORARIES_MAX; i++)
         if (temporary[i] == name) {
@@ -103,7 +103,7 @@ static int open_beside(cli_output_t *output, const struct stat *old)
         free(output->temporary);
         return fail_to_write(output->path);
     }
-    remember(NULL, output->temporary);
+    replace_temporary(NULL, output->temporary);
     const mode_t mask = umask(0); /* mkstemp creates a private file; a new file gets the usual mode */
     umask(mask);
     bool kept = !old || fchown(descriptor, old->st_uid, old->st_gid) == 0 || old->st_uid != geteuid();
@@ -129,8 +129,7 @@ int cli_output_check(const char *path)
         return TRV_OK;
     return trv_fail(
         TRV_ERR_ARGUMENT,
-        "the file '%.200s' is where stdout goes, too, and one would overwrite the other; redirect stdout to "
-        "another file, for example >output.txt",
+        "stdout is redirected to the file '%.200s', too, and one output would overwrite the other; redirect stdout to another file, for example >output.txt",
         path);
 }
 
@@ -186,7 +185,7 @@ int cli_output_end(cli_output_t *output, int code)
     if (output->temporary && rc)
         unlink(output->temporary);
     if (output->temporary)
-        remember(output->temporary, NULL);
+        replace_temporary(output->temporary, NULL);
     free(output->temporary);
     free(output->path);
     return rc;

@@ -62,13 +62,13 @@ double cli_group_relative(const cli_group_t *group, int line, int size)
 /* ---- Points ------------------------------------------------------------------------------------------------------ */
 
 /* With `all`, algorithms that do not support the torus are left out; a named one stays and has a reason. */
-static bool takes(const cli_simulate_t *job, const trv_torus_t *torus, const cli_choice_t *choice)
+static bool is_supported(const cli_simulate_t *job, const trv_torus_t *torus, const cli_choice_t *choice)
 {
-    trv_torus_t served;
-    if (choice->planned || !job->selection.all || cli_network_served(torus, &job->network.options, &served))
+    trv_torus_t opened;
+    if (choice->planned || !job->selection.all || cli_network_open_rings(torus, &job->network.options, &opened))
         return true;
     for (int i = 0; i < choice->members; i++)
-        if (trv_algorithm_supports(choice->member[i], &served, job->collective) == 0)
+        if (trv_algorithm_supports(choice->member[i], &opened, job->collective) == 0)
             return true;
     return false;
 }
@@ -117,19 +117,19 @@ static double points_part(const cli_simulate_t *job) { return job->links || job-
 
 static int run_algorithms(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_t span)
 {
-    size_t most = (size_t)job->tori.count * (size_t)job->selection.choices * (size_t)job->sizes;
-    int rc = allocate(outcome, job->tori.count, most);
+    size_t points = (size_t)job->tori.count * (size_t)job->selection.choices * (size_t)job->sizes;
+    int rc = allocate(outcome, job->tori.count, points);
     for (int t = 0; t < job->tori.count && !rc; t++) {
         rc = check_torus(job, &job->tori.torus[t]);
         if (rc)
             break;
         cli_group_t *group = add_group(outcome, &job->tori.torus[t], job->collective, job->sizes);
         for (int i = 0; i < job->selection.choices; i++)
-            if (takes(job, &group->torus, &job->selection.choice[i]))
+            if (is_supported(job, &group->torus, &job->selection.choice[i]))
                 add_line(job, outcome, group, &job->selection.choice[i]);
         if (group->lines == 0)
             rc = trv_fail(TRV_ERR_UNSUPPORTED,
-                          "no algorithm of the list can serve the torus; `trivance list` says what each takes");
+                          "no algorithm of the list supports the torus; `trivance list` shows which tori each supports");
     }
     return rc ? rc : cli_grid_run_reporting(outcome->point, outcome->points, 0, span);
 }
@@ -144,7 +144,7 @@ static void set_label(cli_outcome_t *outcome, const char *name)
 
 /* Takes over the result of a simulation that ended with `rc`. If it was unsupported, the point has the reason, and this
  * is not an error. */
-static int settle(cli_point_t *point, int rc, const trv_simulation_t *result, double begun_s)
+static int point_set_result(cli_point_t *point, int rc, const trv_simulation_t *result, double begun_s)
 {
     point->rc = rc;
     memcpy(point->algorithm, point->choice->label, sizeof point->algorithm);
@@ -178,7 +178,7 @@ static int run_sizes(const trv_simulator_t *simulator, cli_outcome_t *outcome, t
         trv_span_t mine = trv_span(span, done, point->share);
         const trv_simulate_options_t options = cli_network_reporting(&point->options, &mine);
         rc = trv_simulate(simulator, &options, point->bytes, &result);
-        rc = settle(point, rc, &result, begun_s);
+        rc = point_set_result(point, rc, &result, begun_s);
         trv_simulation_clear(&result);
         done += point->share;
     }
@@ -271,7 +271,7 @@ static int run_goal(cli_simulate_t *job, cli_outcome_t *outcome)
         cli_group_t *group = add_group(outcome, torus, TRV_ALLREDUCE, 1);
         add_line(job, outcome, group, &outcome->choice);
         rc = trv_goal_simulate(&goal, torus, &job->network.options, &result);
-        rc = settle(outcome->point, rc, &result, begun_s);
+        rc = point_set_result(outcome->point, rc, &result, begun_s);
     }
     if (!rc && job->links && !outcome->point->rc)
         sum_up_links(torus, &result, outcome->detail);

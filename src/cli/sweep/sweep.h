@@ -113,7 +113,7 @@ typedef struct cli_sweep_rows {
     bool regular;   /* a regular file, not a device or pipe: it is read, and truncated behind its last whole row */
     off_t end;      /* offset behind its last whole row */
     uint64_t *done; /* the points that the file had at the start, ascending */
-    size_t dones;
+    size_t done_count;
     int64_t done_capacity;
     bool numbers; /* at least one of its rows is not an error */
 } cli_sweep_rows_t;
