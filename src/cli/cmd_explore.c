@@ -14,11 +14,11 @@
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"
 
-#define PAGE         "explorer.html"
+#define PAGE           "explorer.html"
 #define DEFAULT_OUTPUT "trivance-explorer.html"
 
-static const cli_option_t option[] = {{"output", 'o', "FILE", "write there instead of to " DEFAULT_OUTPUT "; - is stdout",
-                                       "FILE"},
+static const cli_option_t option[] = {{"output", 'o', "FILE",
+                                       "write there instead of to " DEFAULT_OUTPUT "; - is stdout", "FILE"},
                                       CLI_OPTIONS_END};
 
 const cli_command_t cli_explore_command = {
@@ -26,7 +26,8 @@ const cli_command_t cli_explore_command = {
     .summary = "write a page that shows networks, schedules and times",
     .usage = "[-o FILE]",
     .about = "Writes the explorer, one HTML file that works in any browser without a network: it draws rings, tori and "
-             "meshes, plays schedules step by step, simulates completion times and explains plans. It contains this tool's core, so its numbers are the tool's.",
+             "meshes, plays schedules step by step, simulates completion times and explains plans. It contains this "
+             "tool's core, so its numbers are the tool's.",
     .option = option,
     .notes = "Any web server can provide the file; its address contains everything that is shown.",
     .examples = "trivance explore\n"
@@ -44,9 +45,10 @@ static int read_page(page_t *page)
     char path[4608];
     const char *name;
     if (!cli_find_beside(folder, PAGE, R_OK, path, sizeof path))
-        return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "the explorer was not built with this tool: building it requires clang for WebAssembly and esbuild; run "
-                        "`scripts/dependencies.sh explorer` in the sources, then `make explorer`");
+        return trv_fail(
+            TRV_ERR_UNSUPPORTED,
+            "the explorer was not built with this tool: building it requires clang for WebAssembly and esbuild; run "
+            "`scripts/dependencies.sh explorer` in the sources, then `make explorer`");
     return trv_whole_file_read(path, &name, &page->text, &page->length);
 }
 
@@ -86,7 +88,8 @@ int cli_explore(int argc, char **argv)
     if (code >= 0)
         return code;
     if (optind < argc)
-        return cli_bad(argv[0], "unexpected argument '%.60s'; the torus is selected in the page, for example `trivance explore`",
+        return cli_bad(argv[0],
+                       "unexpected argument '%.60s'; the torus is selected in the page, for example `trivance explore`",
                        argv[optind]);
     int rc = read_page(&page);
     if (!rc)

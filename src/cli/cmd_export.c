@@ -18,28 +18,32 @@
 
 enum { OPTION_ALPHA = CLI_NO_LETTER, OPTION_UNCHECKED };
 
-static const cli_option_t option[] = {
-    {"format", 'f', "F",
-     "goal (the text that LogGOPSim and `trivance simulate --goal` read), msccl (XML for MSCCL) or mscclpp (an "
-     "execution plan for MSCCL++)",
-     "goal msccl mscclpp"},
-    {"algorithm", 'a', "A",
-     "planned (default: the fastest for the size), an algorithm, with parameters if it has any (hybrid:4x8), or a family: the member that is fastest for the size",
-     "ALGORITHM"},
-    {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
-    {"bytes", 'b', "M",
-     "size of the vector (default 64K, or that of the file); K, M, G, T are powers of 1024. GPU programs work for all sizes, for which the size only selects the algorithm",
-     NULL},
-    {"alpha", OPTION_ALPHA, "T",
-     "computation of a rank at the start of every step, in whole ns (default 1.5us); 0ns: no computation, and the messages of a step require those of the previous step; GOAL only",
-     NULL},
-    {"schedule", 's', "FILE",
-     "use a schedule in the format trivance-schedule-1 instead (- is stdin); without blocks it can be written as GOAL only",
-     "FILE"},
-    {"unchecked", OPTION_UNCHECKED, NULL,
-     CLI_UNCHECKED_HELP "; beside --cut: write a schedule even if it sends over links that are cut", NULL},
-    {"output", 'o', "FILE", "write there instead of to stdout; the file appears when it is complete", "FILE"},
-    CLI_OPTIONS_END};
+static const cli_option_t option[] =
+    {{"format", 'f', "F",
+      "goal (the text that LogGOPSim and `trivance simulate --goal` read), msccl (XML for MSCCL) or mscclpp (an "
+      "execution plan for MSCCL++)",
+      "goal msccl mscclpp"},
+     {"algorithm", 'a', "A",
+      "planned (default: the fastest for the size), an algorithm, with parameters if it has any (hybrid:4x8), or a "
+      "family: the member that is fastest for the size",
+      "ALGORITHM"},
+     {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
+     {"bytes", 'b', "M",
+      "size of the vector (default 64K, or that of the file); K, M, G, T are powers of 1024. GPU programs work for all "
+      "sizes, for which the size only selects the algorithm",
+      NULL},
+     {"alpha", OPTION_ALPHA, "T",
+      "computation of a rank at the start of every step, in whole ns (default 1.5us); 0ns: no computation, and the "
+      "messages of a step require those of the previous step; GOAL only",
+      NULL},
+     {"schedule", 's', "FILE",
+      "use a schedule in the format trivance-schedule-1 instead (- is stdin); without blocks it can be written as GOAL "
+      "only",
+      "FILE"},
+     {"unchecked", OPTION_UNCHECKED, NULL,
+      CLI_UNCHECKED_HELP "; beside --cut: write a schedule even if it sends over links that are cut", NULL},
+     {"output", 'o', "FILE", "write there instead of to stdout; the file appears when it is complete", "FILE"},
+     CLI_OPTIONS_END};
 
 #define WRITTEN_READS "format bytes alpha unchecked output"
 
@@ -167,7 +171,7 @@ int cli_export(int argc, char **argv)
     options.command = argv[0];
     options.format = -1;
     cli_network_init(&options.network);
-    options.network.options = cli_usual_network();
+    options.network.options = cli_default_network();
     options.alpha_ns = options.network.options.alpha_ns;
     if (cli_select("planned", &options.selection))
         return cli_bad_last(argv[0]);
@@ -177,9 +181,11 @@ int cli_export(int argc, char **argv)
     if (cli_read_tori(argc, argv, optind, &options.tori))
         return cli_bad_last(argv[0]);
     if (options.unchecked && !options.schedule && !options.network.links.count)
-        return cli_bad(argv[0], "--unchecked is valid only with --schedule=FILE or --cut=LINK; leave it out or add one of these");
+        return cli_bad(
+            argv[0], "--unchecked is valid only with --schedule=FILE or --cut=LINK; leave it out or add one of these");
     if (options.tori.count > 1)
-        return cli_bad(argv[0], "more than one torus is given; give one, for example `trivance export 9 --format=goal`");
+        return cli_bad(argv[0],
+                       "more than one torus is given; give one, for example `trivance export 9 --format=goal`");
     if (!options.selection.single)
         return cli_bad(argv[0], "more than one algorithm is given; give one, for example --algorithm=trivance-b");
     if (options.format < 0)

@@ -29,7 +29,9 @@ static const cli_option_t option[] =
       "head tail"},
      {"workers", 'j', "N", "threads (default: one per core)", NULL},
      {"combinations", OPTION_COMBINATIONS, NULL,
-      "print only a table of the number of claims that hold under every combination of queues, delivery and message rule", NULL},
+      "print only a table of the number of claims that hold under every combination of queues, delivery and message "
+      "rule",
+      NULL},
      CLI_OPTIONS_END};
 
 const cli_command_t cli_figures_command = {
@@ -37,8 +39,12 @@ const cli_command_t cli_figures_command = {
     .summary = "the figures and tables of the paper's evaluation, recomputed",
     .usage = "[OPTIONS]",
     .about =
-        "Simulates figures 6 to 20 of the paper's evaluation and tables 1 and 2, and compares them with the paper's claims. Figures 21 to 32, beyond the paper, show the gains of planned schedules (`trivance plan`) over all of its algorithms, on meshes up to 512 MiB (30 to 32); figure 33 shows their losses as links fail; figures 34 and 35 are for 4-D tori. The folder then has index.html (all of it, opens offline), evaluation.md (claim by "
-        "claim), tables.csv, and in figures/ every figure as CSV and SVG. An interrupted run resumes where it stopped. Requires python3 with numpy and matplotlib.",
+        "Simulates figures 6 to 20 of the paper's evaluation and tables 1 and 2, and compares them with the paper's "
+        "claims. Figures 21 to 32, beyond the paper, show the gains of planned schedules (`trivance plan`) over all of "
+        "its algorithms, on meshes up to 512 MiB (30 to 32); figure 33 shows their losses as links fail; figures 34 "
+        "and 35 are for 4-D tori. The folder then has index.html (all of it, opens offline), evaluation.md (claim by "
+        "claim), tables.csv, and in figures/ every figure as CSV and SVG. An interrupted run resumes where it stopped. "
+        "Requires python3 with numpy and matplotlib.",
     .option = option,
     .examples = "trivance figures --output evaluation\n"
                 "trivance figures --quick --only 6,17\n"

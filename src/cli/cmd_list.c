@@ -20,7 +20,12 @@ const cli_command_t cli_list_command = {
     .about = "Lists the algorithms: name, steps, bytes that a rank sends, guarantees, supported tori, and source.",
     .option = option,
     .notes =
-        "Names ending in -l are latency-optimal (whole vectors, fewest steps), those ending in -b bandwidth-optimal (reduce-scatter, then allgather; they also support each of the two alone). A family name, such as trivance or swing, means the fastest of its members for the given vector; `planned` (or auto) means the fastest of all for torus, size and network, with any parameters (`trivance plan`); `all` means every algorithm that supports the torus, and planned. exact: every contribution counts exactly once (covers: at least once, for MAX, MIN, AND, OR only). consistent: all ranks receive identical bits for floating point.",
+        "Names ending in -l are latency-optimal (whole vectors, fewest steps), those ending in -b bandwidth-optimal "
+        "(reduce-scatter, then allgather; they also support each of the two alone). A family name, such as trivance or "
+        "swing, means the fastest of its members for the given vector; `planned` (or auto) means the fastest of all "
+        "for torus, size and network, with any parameters (`trivance plan`); `all` means every algorithm that supports "
+        "the torus, and planned. exact: every contribution counts exactly once (covers: at least once, for MAX, MIN, "
+        "AND, OR only). consistent: all ranks receive identical bits for floating point.",
     .examples = "trivance list --format=json\n",
 };
 

@@ -68,7 +68,9 @@ const cli_command_t cli_run_command = {
     .name = "run",
     .summary = "start an unmodified MPI program with Trivance preloaded",
     .usage = "[OPTIONS] [--] LAUNCHER [ARGUMENTS]",
-    .about = "Starts an unmodified MPI program whose AllReduce, Reduce-Scatter and AllGather Trivance executes: detects the MPI from the program or the launcher, preloads the matching library and reports it. Calls that Trivance does not support fall back to the MPI library; without a torus all calls do.",
+    .about = "Starts an unmodified MPI program whose AllReduce, Reduce-Scatter and AllGather Trivance executes: "
+             "detects the MPI from the program or the launcher, preloads the matching library and reports it. Calls "
+             "that Trivance does not support fall back to the MPI library; without a torus all calls do.",
     .option = option,
     .more = setting_options,
     .examples = "trivance run --torus 3x3 -- mpirun -n 9 ./a.out\n"
@@ -148,7 +150,8 @@ static int find_mpi(const char *command, char **words, int count, const char *gi
     start->found_by = given ? "--mpi" : linked ? program : words[0];
     if (!start->mpi)
         return cli_bad(command,
-                       "the MPI cannot be detected from %.200s or from a program in its arguments; give --mpi=openmpi or --mpi=mpich",
+                       "the MPI cannot be detected from %.200s or from a program in its arguments; give --mpi=openmpi "
+                       "or --mpi=mpich",
                        words[0]);
     return CLI_OK;
 }
@@ -160,11 +163,13 @@ static int find_library(const char *command, start_t *start)
     snprintf(file, sizeof file, "libtrivance_pmpi_%s.so", start->mpi);
     if (cli_find_beside(folder, file, R_OK, path, sizeof path) && realpath(path, start->library))
         return strpbrk(start->library, " :") ? cli_bad(command,
-                                                       "LD_PRELOAD cannot contain %s, because this path has a blank or a colon; install Trivance elsewhere",
+                                                       "LD_PRELOAD cannot contain %s, because this path has a blank or "
+                                                       "a colon; install Trivance elsewhere",
                                                        start->library)
                                              : CLI_OK;
     return cli_bad(command,
-                   "%s is not in %s beside the tool's folder; it is built if %s is installed, and `make install` installs it there",
+                   "%s is not in %s beside the tool's folder; it is built if %s is installed, and `make install` "
+                   "installs it there",
                    file, TRIVANCE_LIBRARY_PLACE, cli_mpi_title(start->mpi));
 }
 

@@ -29,14 +29,15 @@ enum { OPTION_BANDWIDTH = CLI_NO_LETTER, OPTION_ALPHA, OPTION_HOP, OPTION_UNCHEC
 
 static const cli_option_t option[] =
     {{"algorithm", 'a', "LIST",
-      "algorithms, with parameters if they have any, families or planned, separated by commas, or all (default); a family's time is that of its fastest member, planned is the choice of `trivance plan`",
+      "algorithms, with parameters if they have any, families or planned, separated by commas, or all (default); a "
+      "family's time is that of its fastest member, planned is the choice of `trivance plan`",
       "ALGORITHM all"},
      {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
      {"bytes", 'b', "LIST",
       "sizes of the vector, or ranges such as 1K:64M:x4 (default 32,1K,32K,1M,32M,128M); K, M, G, T are powers of 1024",
       NULL},
-     {"bandwidth", OPTION_BANDWIDTH, "RATE", "bandwidth of a link in each direction (default 800Gb/s; a capital B is bytes)",
-      NULL},
+     {"bandwidth", OPTION_BANDWIDTH, "RATE",
+      "bandwidth of a link in each direction (default 800Gb/s; a capital B is bytes)", NULL},
      {"alpha", OPTION_ALPHA, "TIME", "start-up time of every step (default 1.5us)", NULL},
      {"hop", OPTION_HOP, "TIME", "latency per hop of a step's longest message (default 0ns)", NULL},
      {"schedule", 's', "FILE", "use a schedule in the format trivance-schedule-1 instead (- is stdin)", "FILE"},
@@ -60,7 +61,9 @@ const cli_command_t cli_cost_command = {
     .usage = "TORUS… [OPTIONS]\n"
              "--schedule=FILE [OPTIONS]\n"
              "--paper",
-    .about = "Prints steps, Lambda, Delta and Theta (the optimality factors of the paper's tables 1 and 2), measured by routing every message over the torus, beside the paper's closed forms if it has them; and the completion time per size by the congestion-aware Hockney model: steps * alpha + sum over the steps of "
+    .about = "Prints steps, Lambda, Delta and Theta (the optimality factors of the paper's tables 1 and 2), measured "
+             "by routing every message over the torus, beside the paper's closed forms if it has them; and the "
+             "completion time per size by the congestion-aware Hockney model: steps * alpha + sum over the steps of "
              "the busiest link's bytes / bandwidth.",
     .option = option,
     .mode = mode,
@@ -262,7 +265,7 @@ int cli_cost(int argc, char **argv)
     options.command = argv[0];
     options.network = (trv_hockney_t)TRV_HOCKNEY_PAPER;
     cli_network_init(&options.links);
-    options.links.options = cli_usual_network();
+    options.links.options = cli_default_network();
     if (!rc)
         rc = trv_parse_bytes_list("32,1K,32K,1M,32M,128M", options.bytes, CLI_COST_SIZES_MAX, &options.sizes);
     if (!rc) {

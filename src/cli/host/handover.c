@@ -1,5 +1,5 @@
 /*
- * Finds and executes trivance-mpi.openmpi or trivance-mpi.mpich, because the tool itself links no MPI. They are
+ * Finds and executes trivance-mpi.openmpi or trivance-mpi.mpich; the tool itself is not linked with MPI. They are
  * searched for beside the executable, in ../libexec/trivance and in PATH.
  */
 #include "cli/host/handover.h"

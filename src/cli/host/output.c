@@ -127,10 +127,10 @@ int cli_output_check(const char *path)
     if (stat(path, &file) || fstat(STDOUT_FILENO, &out) || !S_ISREG(file.st_mode) || file.st_dev != out.st_dev ||
         file.st_ino != out.st_ino)
         return TRV_OK;
-    return trv_fail(
-        TRV_ERR_ARGUMENT,
-        "stdout is redirected to the file '%.200s', too, and one output would overwrite the other; redirect stdout to another file, for example >output.txt",
-        path);
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "stdout is redirected to the file '%.200s', too, and one output would overwrite the other; "
+                    "redirect stdout to another file, for example >output.txt",
+                    path);
 }
 
 static int open_output(cli_output_t *output, const char *path)

@@ -38,7 +38,7 @@ static void print_help(void)
                    "Exit status: 0 success, 1 a schedule violates its claims, 2 bad input, 130 interrupted.\n");
 }
 
-/* Returns "list, plan, … and bench". */
+/* Returns "list, plan, … or info"; `last` separates the last two names. */
 static const char *all_names(const char *last)
 {
     static char text[256];
@@ -62,7 +62,7 @@ static int unknown(const char *text)
     const char *nearest = trv_nearest(text, name, trv_subcommands);
     if (nearest)
         return cli_bad(NULL, "there is no subcommand '%.40s'; did you mean %s?", text, nearest);
-    return cli_bad(NULL, "there is no subcommand '%.40s'; expected %s", text, all_names(" and "));
+    return cli_bad(NULL, "there is no subcommand '%.40s'; expected %s", text, all_names(" or "));
 }
 
 /* Checks that all output was written, because a full disk is an error. Cancelled work ends the process as SIGINT

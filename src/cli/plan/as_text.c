@@ -13,7 +13,7 @@
 #include "formats/ranges.h"
 
 #define BLOCKS_WIDTH 28
-#define ROWS_MAX  100  /* of the table without --rank: no step begins after this many rows */
+#define ROWS_MAX     100  /* of the table without --rank: no step begins after this many rows */
 #define WIDTH        110  /* of pictures, if the number of columns is unknown */
 #define LISTED_MAX   4096 /* blocks; longer lists are shown as a count */
 

@@ -32,44 +32,48 @@ enum {
     OPTION_MESSAGES
 };
 
-static const cli_option_t option[] = {
-    {"algorithm", 'a', "A",
-     "planned (default), an algorithm, with parameters if it has any (hybrid:4x8), or a family: the member that is fastest for the size",
-     "ALGORITHM"},
-    {"chain", OPTION_CHAIN, "CHAIN",
-     "use this chain for star:l, or for the star that -a names: coordinates separated by ., vectors of a step by /, "
-     "steps by "
-     "_ (1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4)",
-     NULL},
-    {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
-    {"bytes", 'b', "M",
-     "size of the vector, for reduce-scatter and allgather of all blocks together (default 64K, or that of the file); "
-     "K, M, G, T are powers of 1024",
-     NULL},
-    {"rank", 'r', "R",
-     "print the messages of rank R and its program: sends, receives, reductions, registers; all: with --format=svg, draw the messages of all ranks of a torus (default: of the rank in the middle)",
-     "all"},
-    {"stream", OPTION_STREAM, "S", "show only this stream", NULL},
-    {"schedule", 's', "FILE", "use a schedule in the format trivance-schedule-1 instead (- is stdin)", "FILE"},
-    {"unchecked", OPTION_UNCHECKED, NULL, CLI_UNCHECKED_HELP, NULL},
-    {"all-sizes", OPTION_ALL_SIZES, NULL, "print the plan for every size from 32 B to 1 GiB, and how much slower other algorithms are", NULL},
-    {"why", OPTION_WHY, NULL,
-     "print the plans with the best times, the parts of their times, and the networks on which each would be selected", NULL},
-    {"nodes", OPTION_NODES, "LIST",
-     "print the best plans for a job on these nodes only (0-9,16-25,32-40), and the order of its ranks on them", NULL},
-    {"limit", OPTION_LIMIT, NULL, CLI_LIMIT_HELP, NULL},
-    {"format", 'f', "F",
-     "text (default), svg (a picture) or json (the format trivance-schedule-1); of --all-sizes, --why and --nodes "
-     "table, json or csv",
-     "text svg json table csv"},
-    {"output", 'o', "FILE", "write there instead of to stdout; the file appears when it is complete", "FILE"},
-    {NULL, 0, NULL, "Constraints on plans", NULL},
-    {"consistent", OPTION_CONSISTENT, NULL, "identical bits on all ranks for floating point", NULL},
-    {"idempotent", OPTION_IDEMPOTENT, NULL, "contributions may count twice, as for max, min, and, or", NULL},
-    {"memory", OPTION_MEMORY, "BYTES", "maximum scratch memory per rank", NULL},
-    {"messages-per-port", OPTION_MESSAGES, "N", "maximum number of messages of a stream that leave a rank by one port in a step",
-     NULL},
-    CLI_OPTIONS_END};
+static const cli_option_t option[] =
+    {{"algorithm", 'a', "A",
+      "planned (default), an algorithm, with parameters if it has any (hybrid:4x8), or a family: the member that is "
+      "fastest for the size",
+      "ALGORITHM"},
+     {"chain", OPTION_CHAIN, "CHAIN",
+      "use this chain for star:l, or for the star that -a names: coordinates separated by ., vectors of a step by /, "
+      "steps by "
+      "_ (1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4)",
+      NULL},
+     {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
+     {"bytes", 'b', "M",
+      "size of the vector, for reduce-scatter and allgather of all blocks together (default 64K, or that of the file); "
+      "K, M, G, T are powers of 1024",
+      NULL},
+     {"rank", 'r', "R",
+      "print the messages of rank R and its program: sends, receives, reductions, registers; all: with --format=svg, "
+      "draw the messages of all ranks of a torus (default: of the rank in the middle)",
+      "all"},
+     {"stream", OPTION_STREAM, "S", "show only this stream", NULL},
+     {"schedule", 's', "FILE", "use a schedule in the format trivance-schedule-1 instead (- is stdin)", "FILE"},
+     {"unchecked", OPTION_UNCHECKED, NULL, CLI_UNCHECKED_HELP, NULL},
+     {"all-sizes", OPTION_ALL_SIZES, NULL,
+      "print the plan for every size from 32 B to 1 GiB, and how much slower other algorithms are", NULL},
+     {"why", OPTION_WHY, NULL,
+      "print the plans with the best times, the parts of their times, and the networks on which each would be selected",
+      NULL},
+     {"nodes", OPTION_NODES, "LIST",
+      "print the best plans for a job on these nodes only (0-9,16-25,32-40), and the order of its ranks on them", NULL},
+     {"limit", OPTION_LIMIT, NULL, CLI_LIMIT_HELP, NULL},
+     {"format", 'f', "F",
+      "text (default), svg (a picture) or json (the format trivance-schedule-1); of --all-sizes, --why and --nodes "
+      "table, json or csv",
+      "text svg json table csv"},
+     {"output", 'o', "FILE", "write there instead of to stdout; the file appears when it is complete", "FILE"},
+     {NULL, 0, NULL, "Constraints on plans", NULL},
+     {"consistent", OPTION_CONSISTENT, NULL, "identical bits on all ranks for floating point", NULL},
+     {"idempotent", OPTION_IDEMPOTENT, NULL, "contributions may count twice, as for max, min, and, or", NULL},
+     {"memory", OPTION_MEMORY, "BYTES", "maximum scratch memory per rank", NULL},
+     {"messages-per-port", OPTION_MESSAGES, "N",
+      "maximum number of messages of a stream that leave a rank by one port in a step", NULL},
+     CLI_OPTIONS_END};
 
 #define PLANNER_READS "TORUS MORE collective consistent idempotent memory messages-per-port format output"
 #define SHOWN_READS   "bytes rank stream limit format output MORE"
@@ -88,10 +92,13 @@ const cli_command_t cli_plan_command = {
     .usage = "TORUS [OPTIONS]\n"
              "--schedule=FILE [OPTIONS]\n"
              "TORUS --all-sizes | --why | --nodes=LIST [OPTIONS]",
-    .about =
-        "Prints and draws a schedule: for each step the messages with their source, destination, port, distance and blocks, and how many of them share the busiest link. Text shows the messages of one rank (of a long schedule, those of the first steps) and a picture. The schedule is the fastest for the torus, the size and the network (planned), or that "
-        "of the named algorithm.\n\n"
-        "With --all-sizes it prints the plan for every size, with --why the reasons for a plan, with --nodes the plans for a part of the torus.",
+    .about = "Prints and draws a schedule: for each step the messages with their source, destination, port, distance "
+             "and blocks, and how many of them share the busiest link. Text shows the messages of one rank (of a long "
+             "schedule, those of the first steps) and a picture. The schedule is the fastest for the torus, the size "
+             "and the network (planned), or that "
+             "of the named algorithm.\n\n"
+             "With --all-sizes it prints the plan for every size, with --why the reasons for a plan, with --nodes the "
+             "plans for a part of the torus.",
     .option = option,
     .mode = mode,
     .more = cli_network_plan_options,
@@ -133,8 +140,8 @@ static int write_json(const cli_shown_t *shown, trv_span_t span, FILE *out)
 static int write_limit(const cli_shown_t *shown, FILE *out)
 {
     trv_limit_t limit;
-    int rc = cli_limit_find(trv_schedule_torus(shown->schedule), shown->network, trv_schedule_collective(shown->schedule),
-                            shown->vector_bytes, &limit);
+    int rc = cli_limit_find(trv_schedule_torus(shown->schedule), shown->network,
+                            trv_schedule_collective(shown->schedule), shown->vector_bytes, &limit);
     if (rc)
         return rc;
     fputc('\n', out);
@@ -206,7 +213,8 @@ static int plan_check(const options_t *options, const trv_torus_t *torus, cli_sh
     shown->rank = -1;
     shown->all_ranks = options->rank && strcmp(options->rank, "all") == 0;
     if (shown->all_ranks && options->format == TEXT)
-        return trv_fail(TRV_ERR_ARGUMENT, "--rank=all requires --format=svg; text shows a single rank from 0 to %d, for example --rank=0",
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "--rank=all requires --format=svg; text shows a single rank from 0 to %d, for example --rank=0",
                         torus->ranks - 1);
     if (options->rank && !shown->all_ranks)
         rc = trv_parse_int(options->rank, "--rank", 0, torus->ranks - 1, &shown->rank);
@@ -216,8 +224,8 @@ static int plan_check(const options_t *options, const trv_torus_t *torus, cli_sh
         return trv_fail(TRV_ERR_ARGUMENT, "--limit works only with the text output of a single plan, for example "
                                           "`trivance plan 8x64 --limit`");
     if (options->format == JSON && (options->rank || options->stream))
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "--rank and --stream are for text and svg, because a JSON schedule has all ranks and streams; leave them out");
+        return trv_fail(TRV_ERR_ARGUMENT, "--rank and --stream are for text and svg, because a JSON schedule has all "
+                                          "ranks and streams; leave them out");
     return options->format == SVG ? cli_plan_svg_check(shown, torus) : TRV_OK;
 }
 
@@ -231,8 +239,10 @@ static int plan_file(options_t *options, cli_shown_t *shown)
     shown->has_blocks = file.has_blocks;
     shown->vector_bytes = options->bytes ? options->bytes : file.vector_bytes;
     if (options->format == JSON && !file.has_blocks)
-        return trv_fail(TRV_ERR_INVALID, "%.200s has messages but no blocks, so it cannot be written as a JSON schedule; use --format=text or svg",
-                        options->schedule);
+        return trv_fail(
+            TRV_ERR_INVALID,
+            "%.200s has messages but no blocks, so it cannot be written as a JSON schedule; use --format=text or svg",
+            options->schedule);
     rc = cli_network_finish_file(&options->network, &file);
     return rc ? rc : plan_check(options, trv_schedule_torus(file.schedule), shown);
 }
@@ -256,9 +266,9 @@ static int plan_torus(options_t *options, cli_shown_t *shown)
 static int plan_show(options_t *options)
 {
     cli_shown_t shown = {.command = options->command,
-                        .has_blocks = true,
-                        .network = &options->network.options,
-                        .time = {.ns = NAN}};
+                         .has_blocks = true,
+                         .network = &options->network.options,
+                         .time = {.ns = NAN}};
     int rc = options->schedule ? plan_file(options, &shown) : plan_torus(options, &shown);
     if (!rc)
         rc = plan_measure(options, &shown);
@@ -280,7 +290,8 @@ static int read_format(const char *text, plan_format_t *format)
             return TRV_OK;
         }
     return trv_fail(TRV_ERR_ARGUMENT,
-                    "--format: there is no format '%.40s' for a schedule; expected text, svg or json, for example --format=json (csv is for --all-sizes, --why and --nodes)",
+                    "--format: there is no format '%.40s' for a schedule; expected text, svg or json, for example "
+                    "--format=json (csv is for --all-sizes, --why and --nodes)",
                     text);
 }
 
@@ -288,11 +299,11 @@ static int read_format(const char *text, plan_format_t *format)
 static int plan_query(const options_t *options)
 {
     cli_plan_query_t query = {.command = options->command,
-                          .torus = options->tori.torus[0],
-                          .collective = options->collective,
-                          .network = options->network,
-                          .constraints = options->constraints,
-                          .output = options->output};
+                              .torus = options->tori.torus[0],
+                              .collective = options->collective,
+                              .network = options->network,
+                              .constraints = options->constraints,
+                              .output = options->output};
     int rc = options->format_name ? cli_parse_format(options->format_name, &query.format) : TRV_OK;
     rc = rc ? trv_fail(rc, "--format: %s", trv_last_error()) : cli_network_finish(&query.network, &query.torus);
     if (!rc && !options->all_sizes)
@@ -312,7 +323,8 @@ static const char *check_values(const options_t *options)
     if (!options->selection.single)
         return "more than one algorithm is given; give one, for example --algorithm=trivance-b";
     if (options->constrained && !options->selection.choice[0].planned)
-        return "--consistent, --idempotent, --memory and --messages-per-port constrain the planner; leave them out for a named algorithm";
+        return "--consistent, --idempotent, --memory and --messages-per-port constrain the planner; leave them out for "
+               "a named algorithm";
     return NULL;
 }
 
@@ -324,10 +336,12 @@ static int apply_chain(options_t *options)
     char name[2 * TRV_ALGORITHM_NAME_MAX];
     if (!options->selection.single || strncmp(star, "star", 4) != 0 || (star[4] && star[4] != ':') ||
         (steps && strchr(steps + 1, ':')))
-        return trv_fail(TRV_ERR_ARGUMENT, "--chain is for stars: leave out --algorithm, or give star, star:l or the steps that send whole vectors, for example star:1");
+        return trv_fail(TRV_ERR_ARGUMENT, "--chain is for stars: leave out --algorithm, or give star, star:l or the "
+                                          "steps that send whole vectors, for example star:1");
     if (!options->chain[0] || strpbrk(options->chain, ",: "))
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "'%.60s' is not a chain: coordinates are separated by ., vectors of a step by /, steps by _, for example 1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4",
+                        "'%.60s' is not a chain: coordinates are separated by ., vectors of a step by /, steps by _, "
+                        "for example 1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4",
                         options->chain);
     int length = snprintf(name, sizeof name, "%s%s:%s", star, steps ? "" : ":", options->chain);
     if (length >= TRV_ALGORITHM_NAME_MAX)
@@ -406,7 +420,7 @@ int cli_plan(int argc, char **argv)
     options.command = argv[0];
     options.constraints = (trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS};
     cli_network_init(&options.network);
-    options.network.options = cli_usual_network();
+    options.network.options = cli_default_network();
     int rc = TRV_OK, code = read_options(argc, argv, &options);
     if (code >= 0)
         return code;

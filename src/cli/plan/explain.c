@@ -4,7 +4,7 @@
  *
  * For the last of these the planner runs on networks that differ from the given one in one parameter: alpha, the
  * bandwidth or the latency of the links, over four decades around its value, in equal ratios. Where a row is first
- * selected, going outwards from the given value, bisection finds the value to two digits. (A time is not the sum of
+ * selected, at increasing distance from the given value, bisection finds the value to two digits. (A time is not a sum of
  * parts that are proportional to the parameters, because streams overlap; extrapolating the parts is wrong far from the
  * given network.)
  */
@@ -26,24 +26,25 @@
 #include "planner/timing.h"
 #include "schedule/collective.h"
 
-#define SHOWN_MAX    7 /* number of plans that are shown, no two of them equal */
-#define ALIKE_MAX      3 /* maximum number of these of one algorithm */
-#define ROWS_MAX   (SHOWN_MAX + CLI_CHOICES_MAX)
-#define FACTOR_MAX 100. /* a parameter is varied up to this factor, in both directions */
-#define EXPENSIVE_RANKS 128
-#define SLOWDOWN_MAX  2  /* where simulations are expensive, algorithms slower than the plan by this factor are left out */
-#define VALUES     16 /* values of a parameter tried in each direction */
+#define SHOWN_MAX       7 /* number of plans that are shown, no two of them equal */
+#define ALIKE_MAX       3 /* maximum number of these of one algorithm */
+#define ROWS_MAX        (SHOWN_MAX + CLI_CHOICES_MAX)
+#define FACTOR_MAX      100. /* a parameter is varied up to this factor, in both directions */
+#define EXPENSIVE_RANKS 128  /* with more ranks without symmetry, simulations are expensive … */
+#define SLOWDOWN_MAX    2    /* … and algorithms slower than the plan by more than this factor are left out */
+#define VALUES          16   /* values of a parameter tried in each direction */
 
 enum { ALPHA, BANDWIDTH, LATENCY, PARAMETERS };
 
-/* The values of a parameter for which a row is selected: below or above a limit, or only a range around a value. */
+/* The values of a parameter for which the planner selects the choice of a row: below or above a limit, or only a range
+ * around a value. */
 typedef enum side { NEVER, BELOW, ABOVE, AROUND } side_t;
 
 typedef struct row {
     trv_planner_choice_t choice;
     struct {
         side_t side;
-        int offset;     /* the first step, of VALUES in either direction, at which it is selected; negative: downwards */
+        int offset;   /* the first step, of VALUES in either direction, at which it is selected; negative: downwards */
         double value; /* in ns, bits per second and ns; the planner selects the row at this value */
     } win[PARAMETERS];
 } row_t;
@@ -51,7 +52,7 @@ typedef struct row {
 typedef struct analysis {
     const cli_plan_query_t *query;
     trv_planner_t *planner;
-    trv_span_t span; /* the part of the progress that the present work is */
+    trv_span_t span; /* the part of the progress bar for the current work */
     int rows;
     row_t row[ROWS_MAX];
 } analysis_t;
@@ -73,14 +74,15 @@ static void row_add(analysis_t *analysis, const trv_planner_choice_t *choice)
 static bool row_exists(const analysis_t *analysis, const trv_planner_choice_t *choice)
 {
     for (int i = 0; i < analysis->rows; i++)
-        if (analysis->row[i].choice.steps == choice->steps && fabs(analysis->row[i].choice.time_ns - choice->time_ns) < 1e-3 &&
+        if (analysis->row[i].choice.steps == choice->steps &&
+            fabs(analysis->row[i].choice.time_ns - choice->time_ns) < 1e-3 &&
             fabs(analysis->row[i].choice.hops_ns - choice->hops_ns) < 1e-3)
             return true;
     return false;
 }
 
-/* Whether the plans of --why are expensive: where ranks differ every plan is simulated rank by rank, and hundreds of
- * plans take too long on large networks. */
+/* Whether simulations are expensive: without symmetry every plan is simulated rank by rank, and hundreds of plans take
+ * too long on large networks. */
 static bool is_expensive(const analysis_t *analysis)
 {
     const trv_torus_t *torus = &analysis->query->torus;
@@ -95,11 +97,13 @@ static bool has_alike_max(const analysis_t *analysis, const char *name)
     return alike >= ALIKE_MAX;
 }
 
-/* Adds the fastest member of every family; where simulations are expensive, only if it takes at most SLOWDOWN_MAX times as
- * long as the plan. */
+/* Adds the fastest member of every family; if simulations are expensive, only if it takes at most SLOWDOWN_MAX times
+ * as long as the plan. */
 static int add_families(analysis_t *analysis)
 {
-    const double time_max_ns = is_expensive(analysis) && analysis->rows > 0 ? SLOWDOWN_MAX * analysis->row[0].choice.time_ns : INFINITY;
+    const double time_max_ns = is_expensive(analysis) && analysis->rows > 0
+                                   ? SLOWDOWN_MAX * analysis->row[0].choice.time_ns
+                                   : INFINITY;
     const trv_span_t all = analysis->span;
     for (int i = 0; i < trv_algorithms_count(); i++) {
         analysis->span = trv_span(all, (double)i / trv_algorithms_count(), 1.0 / trv_algorithms_count());
@@ -112,8 +116,8 @@ static int add_families(analysis_t *analysis)
             known |= j < i;
             if (known)
                 break;
-            int rc = trv_planner_time_within(analysis->planner, analysis->query->bytes, trv_algorithm_name(trv_algorithm_at(j)),
-                                             time_max_ns, &choice);
+            int rc = trv_planner_time_within(analysis->planner, analysis->query->bytes,
+                                             trv_algorithm_name(trv_algorithm_at(j)), time_max_ns, &choice);
             if (rc && rc != TRV_ERR_UNSUPPORTED)
                 return rc;
             if (!rc && choice.time_ns < best.time_ns)
@@ -145,7 +149,7 @@ static int find_rows(analysis_t *analysis)
 
 /* ---- Other networks ---------------------------------------------------------------------------------------------- */
 
-/* The member of the network's options that a parameter is. */
+/* The member of the network's options for a parameter. */
 static double *parameter_of(trv_simulate_options_t *network, int parameter)
 {
     return parameter == ALPHA       ? &network->alpha_ns
@@ -166,7 +170,7 @@ static double round_to_digits(double value)
     return unit * round(value / unit);
 }
 
-/* The value `offset` steps from the present one; VALUES steps are a factor of FACTOR_MAX. */
+/* The value `offset` steps from the given one; VALUES steps are a factor of FACTOR_MAX. */
 static double value_at(const analysis_t *analysis, int parameter, int offset)
 {
     return round_to_digits(value_given(analysis, parameter) * pow(FACTOR_MAX, (double)offset / VALUES));
@@ -221,7 +225,7 @@ static int try_values(analysis_t *analysis, int parameter, int sign)
     return rc;
 }
 
-/* Moves the value as close to the present one as two digits permit. */
+/* Moves the value as close to the given one as two digits permit. */
 static int refine_value(const analysis_t *analysis, row_t *row, int parameter)
 {
     const int offset = row->win[parameter].offset;
@@ -384,7 +388,8 @@ static int print_text(const analysis_t *analysis, FILE *out)
                 analysis->query->torus.ranks);
     else if (analysis->rows > 1)
         fprintf(out,
-                "tried: alpha, bandwidth and link latency, one at a time, at %d values from 1/%g to %g times the given one\n",
+                "tried: alpha, bandwidth and link latency, one at a time, at %d values from 1/%g to %g times the given "
+                "one\n",
                 2 * VALUES, FACTOR_MAX, FACTOR_MAX);
     return rc;
 }
@@ -493,7 +498,8 @@ int cli_plan_explain(const cli_plan_query_t *query)
     cli_progress_end(&progress);
     trv_planner_destroy(analysis->planner);
     if (!rc && !(rc = cli_output_begin(&output, query->output))) {
-        rc = query->format == CLI_FORMAT_TABLE ? print_text(analysis, output.stream) : print_rows(analysis, output.stream);
+        rc = query->format == CLI_FORMAT_TABLE ? print_text(analysis, output.stream)
+                                               : print_rows(analysis, output.stream);
         rc = cli_output_end(&output, rc);
     }
     free(analysis);

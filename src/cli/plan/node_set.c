@@ -12,7 +12,7 @@
 #include "cli/shared/progress.h"
 #include "cli/shared/tool.h"
 
-#define CHOICES_MAX   12
+#define CHOICES_MAX 12
 #define MAP_COLUMNS 24 /* machines with longer rows are not drawn as a map */
 
 typedef struct nodes {
@@ -41,7 +41,9 @@ static int read_range(const char *item, int last, int *from, int *to)
                         "--nodes the plan is for all",
                         item, last, last / 2);
     if (*to < *from)
-        return trv_fail(TRV_ERR_ARGUMENT, "--nodes: the range %.40s ends before it begins; expected ascending ranges, for example 0-9,16-25", item);
+        return trv_fail(
+            TRV_ERR_ARGUMENT,
+            "--nodes: the range %.40s ends before it begins; expected ascending ranges, for example 0-9,16-25", item);
     return TRV_OK;
 }
 
@@ -177,8 +179,8 @@ static int plan_nodes(nodes_t *nodes)
     cli_progress_t progress;
     trv_span_t all = cli_progress_begin(&progress, "planning", 1);
     const trv_simulate_options_t network = cli_network_reporting(&query->network.options, &all);
-    nodes->choices = trv_planner_nodes(&query->torus, nodes->count, nodes->node, query->collective, 0, query->bytes, &network,
-                                     &query->constraints, CHOICES_MAX, nodes->choice);
+    nodes->choices = trv_planner_nodes(&query->torus, nodes->count, nodes->node, query->collective, 0, query->bytes,
+                                       &network, &query->constraints, CHOICES_MAX, nodes->choice);
     cli_progress_end(&progress);
     if (nodes->choices < 0)
         return nodes->choices;

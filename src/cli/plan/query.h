@@ -1,6 +1,6 @@
 /*
- * trivance plan --all-sizes, --why and --nodes: what the planner selects at which size, why it selects nothing else,
- * and plans for a set of nodes.
+ * trivance plan --all-sizes, --why and --nodes: the planner's choice for every size, an explanation of a choice, and
+ * plans for a set of nodes.
  */
 #ifndef TRIVANCE_CLI_PLAN_QUERY_H
 #define TRIVANCE_CLI_PLAN_QUERY_H

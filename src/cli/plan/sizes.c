@@ -1,7 +1,6 @@
 /*
- * trivance plan --all-sizes: the crossover table. The planner is asked for a plan at every power of two. Where two
- * successive plans differ, bisection finds the sizes between them at which the plan changes, to a sixteenth of the
- * smaller one.
+ * trivance plan --all-sizes: the crossover table. The planner runs for every power of two. If two successive choices
+ * differ, bisection finds the sizes between them at which the choice changes, to a sixteenth of the smaller one.
  */
 #include "cli/plan/query.h"
 
@@ -19,24 +18,25 @@
 #include "planner/timing.h"
 #include "schedule/collective.h"
 
-#define BYTES_MIN   UINT64_C(32)
-#define BYTES_MAX    (UINT64_C(1) << 30)
-#define OCTAVES 25
-#define PARTS   16 /* resolution: steps per octave */
-#define SLOWDOWN_MAX    20 /* where ranks differ, simulations are expensive: algorithms this many times slower are not timed */
+#define BYTES_MIN UINT64_C(32)
+#define BYTES_MAX (UINT64_C(1) << 30)
+#define OCTAVES   25
+#define PARTS     16 /* resolution: steps per octave */
+/* Without symmetry simulations are expensive, and algorithms that are this many times slower are not timed. */
+#define SLOWDOWN_MAX 20
 
 typedef struct range {
     uint64_t from, to; /* up to, but not including `to`; the last range includes it */
-    uint64_t at;       /* the size that is measured: the power of two nearest to the middle, else `from` */
+    uint64_t at;       /* the size for which times are compared: the power of two nearest to the middle, else `from` */
     trv_planner_choice_t choice;
-    double
-        gain[CLI_CHOICES_MAX]; /* time of each algorithm / time of the plan; INFINITY: above MOST; NAN: unsupported */
+    /* Time of each algorithm / time of the choice; INFINITY: above SLOWDOWN_MAX; NAN: unsupported. */
+    double gain[CLI_CHOICES_MAX];
 } range_t;
 
 typedef struct sizes {
     const cli_plan_query_t *query;
     trv_planner_t *planner;
-    trv_span_t span; /* the part of the progress that the present work is */
+    trv_span_t span; /* the part of the progress bar for the current work */
     int ranges;
     range_t range[OCTAVES * PARTS + 1];
 } sizes_t;
@@ -61,9 +61,9 @@ static void range_begin(sizes_t *sizes, uint64_t from, const trv_planner_choice_
     sizes->range[sizes->ranges++] = (range_t){.from = from, .to = BYTES_MAX, .choice = *choice};
 }
 
-/* Appends the ranges that begin above `low` and up to `high`. The last range so far has the plan of `low`. */
+/* Appends the ranges that begin above `low` and up to `high`. The last range so far has the choice of `low`. */
 static int ranges_refine(sizes_t *sizes, uint64_t low, const trv_planner_choice_t *low_choice, uint64_t high,
-                  const trv_planner_choice_t *high_choice, uint64_t step)
+                         const trv_planner_choice_t *high_choice, uint64_t step)
 {
     trv_planner_choice_t choice;
     uint64_t middle = low + (high - low) / 2;
@@ -113,8 +113,9 @@ static int range_measure(sizes_t *sizes, range_t *range)
 {
     range->at = range_middle(range);
     const trv_span_t all = sizes->span;
-    int rc = range->choice.modelled ? choose_at(sizes, range->at, &range->choice)
-                                  : trv_planner_time(sizes->planner, range->at, range->choice.algorithm, &range->choice);
+    int rc = range->choice.modelled
+                 ? choose_at(sizes, range->at, &range->choice)
+                 : trv_planner_time(sizes->planner, range->at, range->choice.algorithm, &range->choice);
     const bool expensive = trv_timing_is_uneven(&sizes->query->torus, &sizes->query->network.options);
     const double time_max_ns = expensive ? SLOWDOWN_MAX * range->choice.time_ns : INFINITY;
     for (int i = 0; i < trv_algorithms_count() && i < CLI_CHOICES_MAX && !rc; i++) {
@@ -136,7 +137,7 @@ static int algorithm_index(const trv_algorithm_t *algorithm)
     return i;
 }
 
-/* The gain over the family's fastest member; NAN if none is supported. */
+/* The gain over the fastest member of a family; NAN if no member is supported. */
 static double range_gain(const range_t *range, const cli_choice_t *family)
 {
     double gain = NAN;

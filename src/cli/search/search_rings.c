@@ -39,8 +39,8 @@ static int parse_rings(const char *text, int *first, int *last)
     if (!rc)
         rc = trv_parse_int(high, "the ring", 2, TRV_DISTANCES_SEARCH_MAX, last);
     if (!rc && *first > *last)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "%d-%d is not a range of rings: the smaller ring must be first, for example 2-64", *first,
-                      *last);
+        rc = trv_fail(TRV_ERR_ARGUMENT,
+                      "%d-%d is not a range of rings: the smaller ring must be first, for example 2-64", *first, *last);
     return rc;
 }
 

@@ -74,8 +74,7 @@ static int parse_torus(const char *text, trv_torus_t *torus)
     int rc = trv_torus_parse(text, torus);
     if (!rc && torus->lines)
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "chains are for tori, and a mesh uses those of its torus; leave out the m of %.40s",
-                        text);
+                        "chains are for tori, and a mesh uses those of its torus; leave out the m of %.40s", text);
     if (!rc && torus->ranks > TRV_STAR_SEARCH_MAX)
         return trv_fail(TRV_ERR_ARGUMENT, "%.40s has %d ranks; chains are searched for at most %d", text, torus->ranks,
                         TRV_STAR_SEARCH_MAX);

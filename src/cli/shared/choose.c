@@ -1,6 +1,6 @@
 /*
- * Creates the schedule that the user named: that of the only member, of the member that is fastest in simulation, or
- * the planner's.
+ * Creates the schedule of the user's choice: that of the only member, of the member that is fastest in simulation, or
+ * of the planner's choice.
  */
 #include "cli/shared/choose.h"
 
@@ -42,7 +42,7 @@ static int schedule_fastest(const cli_choice_t *choice, const trv_torus_t *torus
 }
 
 int cli_planner_best(const trv_torus_t *torus, trv_collective_t collective, const trv_simulate_options_t *network,
-                  const trv_planner_constraints_t *constraints, uint64_t vector_bytes, trv_planner_choice_t *best)
+                     const trv_planner_constraints_t *constraints, uint64_t vector_bytes, trv_planner_choice_t *best)
 {
     cli_progress_t progress;
     trv_span_t all = cli_progress_begin(&progress, "planning", 1);

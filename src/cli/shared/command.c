@@ -14,7 +14,7 @@
 #define OPTIONS_MAX 64
 #define HELP_WIDTH  100
 #define LABEL_MAX   28 /* columns; the text of a longer label begins after the label */
-#define LONG_OPTION        0x10000
+#define LONG_OPTION 0x10000
 
 static const cli_option_t help_option = {"help", 'h', NULL, "print this text", NULL};
 
@@ -264,7 +264,7 @@ static int check_mode(const cli_command_t *command, const parser_t *parser, bool
         return -1;
     return mode->option ? cli_bad(command->name, "%s; give the %s, for example `trivance %s %s`", mode->about, noun,
                                   command->name, mode->example)
-                        : cli_bad(command->name, "give either a %s or %s, for example `trivance %s %s`", noun, modes,
+                        : cli_bad(command->name, "give a %s or %s, for example `trivance %s %s`", noun, modes,
                                   command->name, mode->example);
 }
 

@@ -25,7 +25,7 @@
 #define PLANNING_SHARE 0.2 /* planning's share of the progress, if any point is planned */
 
 typedef struct group {
-    const cli_point_t *first;/* its first point */
+    const cli_point_t *first; /* its first point */
     cli_simulator_t *member[CLI_CHOICES_MAX];
     double work_max;
 } group_t;

@@ -58,9 +58,10 @@ static int parse_cut(const char *text, cli_link_t *link)
     const char *part[3];
     const int parts = cli_split(text, copy, 3, part);
     if (parts < 2 || (parts == 3 && strcmp(part[2], "one-way") != 0))
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "'%.60s' is not a rank and a port, for example 3:+0; 3:+0:one-way for one direction only",
-                        text);
+        return trv_fail(
+            TRV_ERR_ARGUMENT,
+            "'%.60s' is not a rank and a port; expected for example 3:+0, or 3:+0:one-way for one direction only",
+            text);
     link->both_ways = parts == 2;
     return parse_rank_port(part, &link->slow);
 }
@@ -109,9 +110,13 @@ static int link_check(const cli_link_t *link, const trv_torus_t *torus)
     if (rank >= torus->ranks)
         return trv_fail(TRV_ERR_ARGUMENT, "%s: there is no rank %d on the torus %s, whose ranks are 0 to %d",
                         link->option, rank, text, torus->ranks - 1);
-    if (d >= torus->dims || torus->size[d] == 1)
-        return trv_fail(TRV_ERR_ARGUMENT, "%s: no link leaves by port %s on the torus %s, where %s", link->option, port,
-                        text, d < torus->dims ? "that dimension has size 1" : "dimensions count from 0");
+    if (d >= torus->dims)
+        return trv_fail(TRV_ERR_ARGUMENT, "%s: there is no port %s on the torus %s, whose last dimension is %d",
+                        link->option, port, text, torus->dims - 1);
+    if (torus->size[d] == 1)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "%s: no link leaves by port %s on the torus %s, whose dimension %d has size 1", link->option,
+                        port, text, d);
     const int end = trv_port_sign(link->slow.port) > 0 ? torus->size[d] - 1 : 0;
     if (trv_torus_is_line(torus, d) && trv_torus_coordinate(torus, rank, d) == end)
         return trv_fail(TRV_ERR_ARGUMENT, "%s: no link leaves rank %d by port %s on %s: its line ends there",
@@ -138,7 +143,8 @@ static int report_duplicate(const cli_link_t *before, const cli_link_t *link, co
                         twice->rank, port, isinf(link->slow.factor) ? "cut" : "slow", before->option);
     return trv_fail(TRV_ERR_ARGUMENT, "%s: the link %d:%s is already %s by %s=%d:%s%s; leave one out", link->option,
                     twice->rank, port, is, before->option, before->slow.rank,
-                    trv_port_format(before->slow.port, port_before), before->both_ways ? ", which cuts both directions" : "");
+                    trv_port_format(before->slow.port, port_before),
+                    before->both_ways ? ", which cuts both directions" : "");
 }
 
 /* from[i] is the index of the link, as typed, that directed link i was made from. */
@@ -201,8 +207,8 @@ void cli_links_explain(const cli_links_t *links, const trv_torus_t *torus, trv_r
         if (isinf(link->factor))
             fprintf(out, "is cut: its row is a line that begins at rank %d\n", row_start(link, torus));
         else if (link->factor >= avoided)
-            fprintf(out, "is %.10g times as slow and avoided%s: its row is a line that begins at rank %d\n", link->factor,
-                    routes == TRV_ROUTES_FIXED ? " except by messages whose shorter way it is" : "",
+            fprintf(out, "is %.10g times as slow and avoided%s: its row is a line that begins at rank %d\n",
+                    link->factor, routes == TRV_ROUTES_FIXED ? " except by messages whose shorter way it is" : "",
                     row_start(link, torus));
         else
             fprintf(out, "is %.10g times as slow, and used\n", link->factor);

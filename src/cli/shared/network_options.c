@@ -65,55 +65,68 @@ const char *const cli_network_names[CLI_NETWORK_COUNT + 1] = {
 
 #define KEY(parameter) CLI_NETWORK_OPTION + (parameter)
 
-static const cli_option_t network_option[] = {
-    {NULL, 0, NULL, "Network (the paper's by default)", NULL},
-    {"model", KEY(MODEL), "M",
-     "queues of a link: dateline, two channels that take turns, where a packet changes to the second as it passes "
-     "coordinate 0, as torus routers do to avoid deadlock (default); or fifo, a single queue, as in an ideal router",
-     "dateline fifo"},
-    {"delivery", KEY(DELIVERY), "D",
-     "when a packet counts as arrived: with its head, as in SST/Merlin (default), or with its tail, as on a "
-     "real link",
-     "head tail"},
-    {"bandwidth", KEY(BANDWIDTH), "RATE", "bandwidth of a link in each direction (default 800Gb/s; a capital B is bytes)", NULL},
-    {"nic-bandwidth", KEY(NIC_BANDWIDTH), "RATE",
-     "bandwidth of a network interface, of which a node has one per port, and of the router's crossbar (default 12.8Tb/s)", NULL},
-    {"alpha", KEY(ALPHA), "TIME", "start-up time of every step (default 1.5us)", NULL},
-    {"link-latency", KEY(LINK_LATENCY), "TIME", "latency of a link (default 100ns)", NULL},
-    {"host-latency", KEY(HOST_LATENCY), "TIME", "latency between a node and its router, in each direction (default 100ns)", NULL},
-    {"router-in", KEY(ROUTER_IN), "TIME", "latency of the input of a router (default 50ns)", NULL},
-    {"router-out", KEY(ROUTER_OUT), "TIME", "latency of the output of a router (default 50ns)", NULL},
-    {"packet", KEY(PACKET), "BYTES", "payload of a packet, 256 to 1M (default 8192)", NULL},
-    {"buffer", KEY(BUFFER), "BYTES",
-     "buffer of a router's input, per link and channel, at least one packet (default: unlimited); requires --model=dateline; the planner ignores it",
-     NULL},
-    {"gamma", KEY(GAMMA), "TIME",
-     "reduction time per byte that is read, for example 0.01ns; a joint reduction of three sources reads three times the "
-     "bytes of its result; the streams of a rank share this rate; 0.01ns/stream gives each stream its own (default 0ns)",
-     NULL},
-    {"message-overhead", KEY(MESSAGE_OVERHEAD), "TIME",
-     "time for which a rank's processor is busy before it sends a message (default 0ns)", NULL},
-    {"jitter", KEY(JITTER), "SHARE",
-     "extend every alpha by a random fraction of up to this value, for example 10% (default 0%); the planner ignores it", NULL},
-    {"seed", KEY(SEED), "N", "seed of the random numbers; the same seed gives the same times (default 1)", NULL},
-    {"slow-rank", KEY(SLOW_RANK), "R:Fx",
-     "the work of rank R itself (alpha, message overhead, reductions) takes F times as long, for example 5:2x; up to 64 times; the planner ignores it",
-     NULL},
-    {"slow-link", KEY(SLOW_LINK), "R:P:Fx",
-     "the link that leaves rank R by port P (+0, -1 …) has 1/F of the bandwidth, for example 0:+1:4x; 0:+1:down cuts "
-     "it; up to 64 times with --cut",
-     NULL},
-    {"cut", KEY(CUT), "R:P",
-     "the link between rank R and its neighbour at port P is down, in both directions; R:P:one-way: only in the direction that leaves R; "
-     "may be repeated",
-     NULL},
-    {"routes", KEY(ROUTES), "ROUTES",
-     "chosen: a message leaves by the port that the schedule names (default); fixed: the network takes the shorter way unless it is cut, as between IP addresses and under MPI",
-     "chosen fixed"},
-    {"shared-paths", KEY(SHARED_PATHS), "DIMS",
-     "dimensions whose two directions share one path out of a node, as fast as a link: 0, 0:2 or all; one: all dimensions share a single path, as on a node with one interface",
-     NULL},
-    CLI_OPTIONS_END};
+static const cli_option_t network_option[] =
+    {{NULL, 0, NULL, "Network (the paper's by default)", NULL},
+     {"model", KEY(MODEL), "M",
+      "queues of a link: dateline, two channels that take turns, where a packet changes to the second as it passes "
+      "coordinate 0, as torus routers do to avoid deadlock (default); or fifo, a single queue, as in an ideal router",
+      "dateline fifo"},
+     {"delivery", KEY(DELIVERY), "D",
+      "when a packet counts as arrived: with its head, as in SST/Merlin (default), or with its tail, as on a "
+      "real link",
+      "head tail"},
+     {"bandwidth", KEY(BANDWIDTH), "RATE",
+      "bandwidth of a link in each direction (default 800Gb/s; a capital B is bytes)", NULL},
+     {"nic-bandwidth", KEY(NIC_BANDWIDTH), "RATE",
+      "bandwidth of a network interface, of which a node has one per port, and of the router's crossbar (default "
+      "12.8Tb/s)",
+      NULL},
+     {"alpha", KEY(ALPHA), "TIME", "start-up time of every step (default 1.5us)", NULL},
+     {"link-latency", KEY(LINK_LATENCY), "TIME", "latency of a link (default 100ns)", NULL},
+     {"host-latency", KEY(HOST_LATENCY), "TIME",
+      "latency between a node and its router, in each direction (default 100ns)", NULL},
+     {"router-in", KEY(ROUTER_IN), "TIME", "latency of the input of a router (default 50ns)", NULL},
+     {"router-out", KEY(ROUTER_OUT), "TIME", "latency of the output of a router (default 50ns)", NULL},
+     {"packet", KEY(PACKET), "BYTES", "payload of a packet, 256 to 1M (default 8192)", NULL},
+     {"buffer", KEY(BUFFER), "BYTES",
+      "buffer of a router's input, per link and channel, at least one packet (default: unlimited); requires "
+      "--model=dateline; the planner ignores it",
+      NULL},
+     {"gamma", KEY(GAMMA), "TIME",
+      "reduction time per byte that is read, for example 0.01ns; a joint reduction of three sources reads three times "
+      "the "
+      "bytes of its result; the streams of a rank share this rate; 0.01ns/stream gives each stream its own (default "
+      "0ns)",
+      NULL},
+     {"message-overhead", KEY(MESSAGE_OVERHEAD), "TIME",
+      "time for which a rank's processor is busy before it sends a message (default 0ns)", NULL},
+     {"jitter", KEY(JITTER), "SHARE",
+      "extend every alpha by a random fraction of up to this value, for example 10% (default 0%); the planner ignores "
+      "it",
+      NULL},
+     {"seed", KEY(SEED), "N", "seed of the random numbers; the same seed gives the same times (default 1)", NULL},
+     {"slow-rank", KEY(SLOW_RANK), "R:Fx",
+      "the work of rank R itself (alpha, message overhead, reductions) takes F times as long, for example 5:2x; up to "
+      "64 times; the planner ignores it",
+      NULL},
+     {"slow-link", KEY(SLOW_LINK), "R:P:Fx",
+      "the link that leaves rank R by port P (+0, -1 …) has 1/F of the bandwidth, for example 0:+1:4x; 0:+1:down cuts "
+      "it; up to 64 times with --cut",
+      NULL},
+     {"cut", KEY(CUT), "R:P",
+      "the link between rank R and its neighbour at port P is down, in both directions; R:P:one-way: only in the "
+      "direction that leaves R; "
+      "may be repeated",
+      NULL},
+     {"routes", KEY(ROUTES), "ROUTES",
+      "chosen: a message leaves by the port that the schedule names (default); fixed: the network takes the shorter "
+      "way unless it is cut, as between IP addresses and under MPI",
+      "chosen fixed"},
+     {"shared-paths", KEY(SHARED_PATHS), "DIMS",
+      "dimensions whose two directions share one path out of a node, as fast as a link: 0, 0:2 or all; one: all "
+      "dimensions share a single path, as on a node with one interface",
+      NULL},
+     CLI_OPTIONS_END};
 
 static bool is_link(enum parameter parameter)
 {
@@ -136,7 +149,7 @@ const char *cli_delivery_name(trv_delivery_t delivery) { return delivery_name[de
 
 void cli_network_init(cli_network_t *network) { *network = (cli_network_t){.options = TRV_SIMULATE_DEFAULTS}; }
 
-trv_simulate_options_t cli_usual_network(void)
+trv_simulate_options_t cli_default_network(void)
 {
     trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
     network.model = TRV_FIFO;
@@ -159,8 +172,8 @@ static const cli_option_t *options_select(const char *heading, bool (*is_chosen)
 const cli_option_t *cli_network_plan_options(void)
 {
     static cli_option_t chosen[CLI_NETWORK_COUNT + 2];
-    return options_select("Network for which plans are made (the paper's by default; one queue per link)", affects_plans,
-                          chosen);
+    return options_select("Network for which plans are made (the paper's by default; one queue per link)",
+                          affects_plans, chosen);
 }
 
 const cli_option_t *cli_network_link_options(void)
@@ -215,11 +228,18 @@ static int read_shared_paths(const char *text, trv_simulate_options_t *options)
     const int parts = cli_split(text, copy, TRV_DIMS_MAX, part);
     for (int i = 0, d; i < parts; i++) {
         if (trv_parse_int(part[i], "a dimension", 0, TRV_DIMS_MAX - 1, &d))
-            return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' lists no dimensions; expected all, one, or dimensions separated by ':', for example 0:1",
-                            text);
+            return trv_fail(
+                TRV_ERR_ARGUMENT,
+                "'%.40s' lists no dimensions; expected all, one, or dimensions separated by ':', for example 0:1",
+                text);
         options->shared_paths |= 1u << d;
     }
-    return parts > 0 ? TRV_OK : trv_fail(TRV_ERR_ARGUMENT, "'%.40s' lists no dimensions; expected all, one, or dimensions separated by ':', for example 0:1", text);
+    return parts > 0
+               ? TRV_OK
+               : trv_fail(
+                     TRV_ERR_ARGUMENT,
+                     "'%.40s' lists no dimensions; expected all, one, or dimensions separated by ':', for example 0:1",
+                     text);
 }
 
 static int slow_rank_add(cli_network_t *network, const char *text)
@@ -324,7 +344,7 @@ static int slow_ranks_check(const cli_network_t *network, const trv_torus_t *tor
                             trv_torus_format(torus, text, sizeof text), torus->ranks - 1);
         for (int j = 0; j < i; j++)
             if (network->slow_rank[j].rank == rank)
-                return trv_fail(TRV_ERR_ARGUMENT, "--slow-rank: rank %d is given twice", rank);
+                return trv_fail(TRV_ERR_ARGUMENT, "--slow-rank: rank %d is given twice; leave one out", rank);
     }
     return TRV_OK;
 }
@@ -353,7 +373,8 @@ int cli_network_finish(cli_network_t *network, const trv_torus_t *torus)
 int cli_network_finish_file(cli_network_t *network, const trv_schedule_file_t *file)
 {
     if (network->options.routes == TRV_ROUTES_FIXED)
-        return trv_fail(TRV_ERR_ARGUMENT, "--routes=fixed applies only to algorithms: the messages of a file leave by the ports that the file names; leave it out");
+        return trv_fail(TRV_ERR_ARGUMENT, "--routes=fixed applies only to algorithms: the messages of a file leave by "
+                                          "the ports that the file names; leave it out");
     int rc = cli_links_add_file(&network->links, file->slow_link, file->slow_links);
     return rc ? rc : cli_network_finish(network, trv_schedule_torus(file->schedule));
 }
@@ -471,7 +492,7 @@ char *cli_network_unplanned(const cli_network_t *network, char text[CLI_NETWORK_
 
 char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX])
 {
-    static const trv_simulate_options_t usual = TRV_SIMULATE_DEFAULTS;
+    static const trv_simulate_options_t defaults = TRV_SIMULATE_DEFAULTS;
     const trv_simulate_options_t *options = &network->options;
     char bytes[TRV_BYTES_TEXT_MAX];
     text[0] = '\0';
@@ -479,7 +500,8 @@ char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEX
            cli_model_name(options->model), cli_delivery_name(options->delivery), options->bandwidth_bps / 1e9,
            options->alpha_ns / 1e3, options->link_latency_ns, options->host_latency_ns, options->router_in_ns,
            options->router_out_ns, trv_format_bytes(options->packet_bytes, bytes));
-    if (options->nic_bandwidth_bps < usual.nic_bandwidth_bps || options->nic_bandwidth_bps > usual.nic_bandwidth_bps)
+    if (options->nic_bandwidth_bps < defaults.nic_bandwidth_bps ||
+        options->nic_bandwidth_bps > defaults.nic_bandwidth_bps)
         append(text, ", interfaces %g Gb/s", options->nic_bandwidth_bps / 1e9);
     if (options->buffer_bytes)
         append(text, ", buffers of %s", trv_format_bytes(options->buffer_bytes, bytes));
@@ -490,7 +512,7 @@ char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEX
     if (options->jitter > 0)
         append(text, ", jitter %g %% (seed %llu)", 100 * options->jitter, (unsigned long long)options->seed);
     append_slow(network, text);
-    if (options->routes != usual.routes)
+    if (options->routes != defaults.routes)
         append(text, ", routes %s", routes_name[options->routes]);
     append_shared_paths(options, text);
     return text;

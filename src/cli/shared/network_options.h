@@ -34,7 +34,7 @@ extern const char *const cli_network_names[];
 void cli_network_init(cli_network_t *network);
 /* The network for which `planned` selects when no network is described: the paper's, with one queue per link, as in
  * the paper's times. */
-trv_simulate_options_t cli_usual_network(void);
+trv_simulate_options_t cli_default_network(void);
 /* Sets a parameter by its name from text as typed ("800Gb/s"); slow-rank, slow-link and cut add one more ("5:2x",
  * "0:+1:4x", "0:+1:down"; "3:+0", "3:+0:one-way"). TRV_ERR_ARGUMENT with a message for an unknown name or an invalid
  * value. */

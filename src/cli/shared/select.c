@@ -52,8 +52,10 @@ static int report_unknown(const char *text)
     }
     for (int i = 0; i < count; i++)
         if (strcmp(text, name[i]) == 0) /* which has parameters after it */
-            return trv_fail(TRV_ERR_ARGUMENT, "%.40s takes no parameters; only algorithms of `trivance list` have parameters, for example hybrid:9",
-                            text);
+            return trv_fail(
+                TRV_ERR_ARGUMENT,
+                "%.40s takes no parameters; only algorithms of `trivance list` have parameters, for example hybrid:9",
+                text);
     const char *nearest = trv_nearest(text, name, count);
     if (nearest)
         return trv_fail(TRV_ERR_ARGUMENT, "there is no algorithm '%.40s'; did you mean %s? `trivance list` shows all",
@@ -164,6 +166,6 @@ int cli_parse_collective(const char *text, trv_collective_t *collective)
             *collective = (trv_collective_t)i;
             return TRV_OK;
         }
-    return trv_fail(TRV_ERR_ARGUMENT,
-                    "there is no collective '%.40s'; expected allreduce, reduce-scatter or allgather", text);
+    return trv_fail(TRV_ERR_ARGUMENT, "there is no collective '%.40s'; expected allreduce, reduce-scatter or allgather",
+                    text);
 }

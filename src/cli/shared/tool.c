@@ -102,6 +102,7 @@ int cli_memory_for(int rc, const char *purpose)
     if (rc != TRV_ERR_MEMORY)
         return rc;
     return trv_fail(rc,
-                    "there is not enough memory for %s; a smaller torus needs less, and so do fewer chunks or streams if the algorithm's name specifies them",
+                    "there is not enough memory for %s; a smaller torus needs less, and so do fewer chunks or streams "
+                    "if the algorithm's name specifies them",
                     purpose);
 }

@@ -11,8 +11,8 @@
 #include "cli/simulate/simulate.h"
 #include "base/error.h"
 
-#define DEFAULT_SIZES            "32,1K,32K,1M,32M,128M"
-#define DETAIL_SIZE "1M" /* default size for --links and --trace */
+#define DEFAULT_SIZES "32,1K,32K,1M,32M,128M"
+#define DETAIL_SIZE   "1M" /* default size for --links and --trace */
 
 enum {
     OPTION_UNCHECKED = CLI_NO_LETTER,
@@ -37,25 +37,32 @@ static const cli_option_t option[] =
       "), or ranges such as 1K:64M:x4; K, M, G, T are powers of 1024",
       NULL},
      {"schedule", 's', "FILE",
-      "use a schedule in the format trivance-schedule-1 instead (- is stdin), with or without blocks, for the size in the file unless --bytes is given",
+      "use a schedule in the format trivance-schedule-1 instead (- is stdin), with or without blocks, for the size in "
+      "the file unless --bytes is given",
       "FILE"},
      {"unchecked", OPTION_UNCHECKED, NULL, CLI_UNCHECKED_HELP, NULL},
      {"goal", OPTION_GOAL, "FILE",
-      "simulate a program in LogGOPSim's text format (- is stdin), with as many ranks as the torus and with matching sizes of sends and receives; alpha is then 0 unless given",
+      "simulate a program in LogGOPSim's text format (- is stdin), with as many ranks as the torus and with matching "
+      "sizes of sends and receives; alpha is then 0 unless given",
       "FILE"},
      {"compare", OPTION_COMPARE, NULL,
-      "print also the time by the cost model of `trivance cost`, and the ratio of the simulated time to it; a hop costs the latencies of a link and of a router's input and output",
+      "print also the time by the cost model of `trivance cost`, and the ratio of the simulated time to it; a hop "
+      "costs the latencies of a link and of a router's input and output",
       NULL},
      {"limit", OPTION_LIMIT, NULL, CLI_LIMIT_HELP, NULL},
      {"ranking", OPTION_RANKING, NULL,
-      "print for each size the algorithms from the fastest to the slowest, with the ratio of each time to the lower bound of --limit",
+      "print for each size the algorithms from the fastest to the slowest, with the ratio of each time to the lower "
+      "bound of --limit",
       NULL},
      {"links", OPTION_LINKS, NULL,
-      "print for each algorithm and size the ten busiest links: the share of the time in which they carry packets, payload, "
+      "print for each algorithm and size the ten busiest links: the share of the time in which they carry packets, "
+      "payload, "
       "packets, and the longest queue in packets",
       NULL},
      {"trace", OPTION_TRACE, "FILE",
-      "write the steps and packets of one algorithm and size, on up to 64 ranks, for ui.perfetto.dev or chrome://tracing", "FILE"},
+      "write the steps and packets of one algorithm and size, on up to 64 ranks, for ui.perfetto.dev or "
+      "chrome://tracing",
+      "FILE"},
      {"full", OPTION_FULL, NULL,
       "simulate every rank, even where symmetry lets a few represent all; the times are the same", NULL},
      {"format", 'f', "F", "table (default), json or csv: one row per torus, algorithm and size", "table json csv"},
@@ -75,7 +82,8 @@ const cli_command_t cli_simulate_command = {
     .usage = "TORUS… [OPTIONS]\n"
              "--schedule=FILE [OPTIONS]\n"
              "TORUS --goal=FILE [OPTIONS]",
-    .about = "Simulates the completion time on a torus packet by packet, for each algorithm and size, and relates it to Trivance's, as the paper's plots do.",
+    .about = "Simulates the completion time on a torus packet by packet, for each algorithm and size, and relates it "
+             "to Trivance's, as the paper's plots do.",
     .option = option,
     .mode = mode,
     .more = cli_network_options,

@@ -112,7 +112,7 @@ static void add_line(const cli_simulate_t *job, cli_outcome_t *outcome, cli_grou
     group->lines++;
 }
 
-/* The fraction of all the work that the points are; --links and --trace simulate the schedule once more. */
+/* The fraction of all work for the points; --links and --trace simulate the schedule once more. */
 static double points_part(const cli_simulate_t *job) { return job->links || job->trace ? 0.5 : 1; }
 
 static int run_algorithms(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_t span)
@@ -128,8 +128,9 @@ static int run_algorithms(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_
             if (is_supported(job, &group->torus, &job->selection.choice[i]))
                 add_line(job, outcome, group, &job->selection.choice[i]);
         if (group->lines == 0)
-            rc = trv_fail(TRV_ERR_UNSUPPORTED,
-                          "no algorithm of the list supports the torus; `trivance list` shows which tori each supports");
+            rc =
+                trv_fail(TRV_ERR_UNSUPPORTED,
+                         "no algorithm of the list supports the torus; `trivance list` shows which tori each supports");
     }
     return rc ? rc : cli_grid_run_reporting(outcome->point, outcome->points, 0, span);
 }
@@ -142,8 +143,8 @@ static void set_label(cli_outcome_t *outcome, const char *name)
     snprintf(outcome->choice.label, sizeof outcome->choice.label, "%s", name);
 }
 
-/* Takes over the result of a simulation that ended with `rc`. If it was unsupported, the point has the reason, and this
- * is not an error. */
+/* Stores the result of a simulation that returned `rc`. An unsupported simulation is not an error: the point has the
+ * reason. */
 static int point_set_result(cli_point_t *point, int rc, const trv_simulation_t *result, double begun_s)
 {
     point->rc = rc;

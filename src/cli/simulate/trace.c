@@ -74,8 +74,9 @@ static void write_names(trace_t *trace, int rank)
 int cli_trace_check(const trv_torus_t *torus)
 {
     if (torus->ranks > CLI_TRACE_RANKS_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "a trace of %d ranks is too large for viewers; at most %d ranks are written",
-                        torus->ranks, CLI_TRACE_RANKS_MAX);
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "a trace of %d ranks is too large for viewers; at most %d ranks are written", torus->ranks,
+                        CLI_TRACE_RANKS_MAX);
     return TRV_OK;
 }
 
@@ -84,9 +85,11 @@ static int check_events(const trv_schedule_t *schedule, uint64_t packet_hops)
     uint64_t steps = (uint64_t)trv_schedule_streams(schedule) * (uint64_t)trv_schedule_steps(schedule);
     uint64_t events = packet_hops + steps * (uint64_t)trv_schedule_torus(schedule)->ranks;
     if (events > CLI_TRACE_EVENTS_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "the trace would have up to %" PRIu64 " events, and viewers accept 2^20; use smaller --bytes or larger packets, for example --packet=64K",
-                        events);
+        return trv_fail(
+            TRV_ERR_UNSUPPORTED,
+            "the trace would have up to %" PRIu64
+            " events, and viewers accept 2^20; use smaller --bytes or larger packets, for example --packet=64K",
+            events);
     return TRV_OK;
 }
 

@@ -34,7 +34,8 @@ static int append_value(const trv_json_t *json, char **list, const json_t *value
         snprintf(number, sizeof number, "%.15g", json_real_value(value));
     else
         return trv_json_fail(json, json->root, key,
-                             "the key %s takes a string, a number or a list of these, for example [\"8\", \"8x8\"]", key);
+                             "the key %s takes a string, a number or a list of these, for example [\"8\", \"8x8\"]",
+                             key);
     return cli_sweep_append(list, number);
 }
 

@@ -20,7 +20,8 @@ static const cli_option_t option[] =
     {{NULL, 0, NULL, "Grid (every option takes a list separated by commas)", NULL},
      {"torus", OPTION_TORUS, "LIST", "tori, for example 8,8x8,4x4x4", NULL},
      {"algorithm", 'a', "LIST",
-      "algorithms or families of `trivance list`, planned, or all (default: those that support the torus); a family means its fastest member, planned the fastest of all for the size and the network",
+      "algorithms or families of `trivance list`, planned, or all (default: those that support the torus); a family "
+      "means its fastest member, planned the fastest of all for the size and the network",
       "ALGORITHM all"},
      {"bytes", 'b', "LIST", "sizes of the vector (default 32:128M:x4)", NULL},
      {"collective", 'c', "LIST", "allreduce (default), reduce-scatter, allgather",
@@ -40,12 +41,15 @@ const cli_command_t cli_sweep_command = {
     .usage = "[FILE.json] [OPTIONS]\n"
              "mpirun -n N trivance sweep [FILE.json] [OPTIONS]",
     .about = "Simulates every combination of tori, algorithms, sizes and parameters of the network, on all cores or on "
-             "all ranks of mpirun. Results are rows of a CSV or JSON lines file, appended when their points finish; the same command resumes a sweep that was interrupted.",
+             "all ranks of mpirun. Results are rows of a CSV or JSON lines file, appended when their points finish; "
+             "the same command resumes a sweep that was interrupted.",
     .option = option,
     .more = cli_network_options,
     .repeated = "torus algorithm bytes collective MORE",
     .notes = "Entries of numbers may be ranges: 1K:64M is 1K, 2K, 4K … 64M; 1K:64M:x4 multiplies by 4, and "
-             "1us:3us:+500ns adds 500 ns. FILE.json is an object with the names of these options as keys, and strings, numbers or lists of these as values; an option replaces its key, and an option that is given again extends its list. slow-rank, slow-link and cut may be none.",
+             "1us:3us:+500ns adds 500 ns. FILE.json is an object with the names of these options as keys, and strings, "
+             "numbers or lists of these as values; an option replaces its key, and an option that is given again "
+             "extends its list. slow-rank, slow-link and cut may be none.",
     .examples = "trivance sweep --torus=8,8x8 --bytes=1K:64M:x4 --bandwidth=200Gb/s,800Gb/s -o out.csv\n"
                 "trivance sweep grid.json --model=fifo -o out.jsonl\n"
                 "mpirun -n 64 trivance sweep grid.json -o grid.csv\n",
@@ -115,7 +119,9 @@ static int check(cli_sweep_t *sweep)
     char count[32], axes[512];
     int rc = cli_sweep_grid_finish(&sweep->grid);
     if (!rc && sweep->path && sweep->with_format)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "--format is for stdout; the format of --output is that of the name, for example out.csv or out.jsonl");
+        rc = trv_fail(
+            TRV_ERR_ARGUMENT,
+            "--format is for stdout; the format of --output is that of the name, for example out.csv or out.jsonl");
     if (!rc && !sweep->path && sweep->restart)
         rc = trv_fail(TRV_ERR_ARGUMENT, "--restart requires --output, whose file it empties, for example -o out.csv");
     if (!rc && sweep->path)

@@ -111,23 +111,23 @@ static void name_column(int axis, cli_axis_t *into)
  * default was given. */
 static void drop_default(int axis, cli_values_t *values)
 {
-    cli_network_t network, usual;
+    cli_network_t network, defaults;
     if (values->count != 1 || (axis < CLI_AXIS_NETWORK && axis != CLI_AXIS_COLLECTIVE))
         return;
     cli_network_init(&network);
-    cli_network_init(&usual);
+    cli_network_init(&defaults);
     bool is_default = axis == CLI_AXIS_COLLECTIVE
-                         ? strcmp(values->text[0], trv_collective_shape(TRV_ALLREDUCE)->name) == 0
-                         : set_parameter(&network, axis, values->text[0]) == TRV_OK &&
-                               /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): intended */
-                               memcmp(&network.options, &usual.options, sizeof usual.options) == 0;
+                          ? strcmp(values->text[0], trv_collective_shape(TRV_ALLREDUCE)->name) == 0
+                          : set_parameter(&network, axis, values->text[0]) == TRV_OK &&
+                                /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): intended */
+                                memcmp(&network.options, &defaults.options, sizeof defaults.options) == 0;
     if (is_default)
         cli_values_clear(values);
 }
 
 /* ---- Supported points -------------------------------------------------------------------------------------------- */
 
-/* The i-th axis on which it depends whether an algorithm is supported; -1 behind the last. */
+/* The i-th of the axes that determine whether an algorithm is supported; -1 after the last. */
 static int support_axis(int i)
 {
     static const char *const name[] = {"torus", "algorithm", "collective", "slow-link", "cut"};
@@ -203,12 +203,12 @@ uint64_t cli_sweep_points(const cli_sweep_grid_t *grid) { return grid->points - 
 
 int cli_sweep_grid_finish(cli_sweep_grid_t *grid)
 {
-    static const char *const usual[CLI_AXES] = {[CLI_AXIS_ALGORITHM] = "all", [CLI_AXIS_BYTES] = "32:128M:x4"};
+    static const char *const defaults[CLI_AXES] = {[CLI_AXIS_ALGORITHM] = "all", [CLI_AXIS_BYTES] = "32:128M:x4"};
     if (!grid->list[CLI_AXIS_TORUS])
         return trv_fail(TRV_ERR_ARGUMENT, "no torus is given; give at least one, for example --torus=8,8x8");
     grid->points = 1;
     for (int i = 0; i < CLI_AXES; i++) {
-        if (!grid->list[i] && usual[i] && !(grid->list[i] = strdup(usual[i])))
+        if (!grid->list[i] && defaults[i] && !(grid->list[i] = strdup(defaults[i])))
             return trv_fail_memory();
         int rc = grid->list[i] ? read_axis(grid, i) : TRV_OK;
         if (rc)

@@ -1,5 +1,5 @@
 /*
- * The file of results. Every row is written by one write, and a later sweep continues behind the last whole line, so
+ * The file of results. Every row is written by one write, and a later sweep continues after the last whole line, so
  * the file is valid whenever a sweep ends. The columns of the axes identify the points that a file has; no other record
  * is kept.
  */
@@ -29,16 +29,17 @@ int cli_sweep_format_of(const char *path, cli_format_t *format)
     else if (dot && strcmp(dot, ".jsonl") == 0)
         *format = CLI_FORMAT_LINES;
     else
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "the name '%.200s' must end in .csv or .jsonl (JSON lines), which selects the format; for example out.csv",
-                        path);
+        return trv_fail(
+            TRV_ERR_ARGUMENT,
+            "the name '%.200s' must end in .csv or .jsonl (JSON lines), which selects the format; for example out.csv",
+            path);
     return TRV_OK;
 }
 
 /* ---- Columns ----------------------------------------------------------------------------------------------------- */
 
 /* Fills in the columns of the given axes, then those of the results; returns their number. As in the other subcommands
- * `algorithm` is the one that was simulated, and `chosen_for` the name or family that was asked for. */
+ * `algorithm` is the one that was simulated, and `chosen_for` the name or family that was given. */
 static int list_columns(const cli_sweep_grid_t *grid, cli_column_t *column)
 {
     static const cli_column_t result[] = {
@@ -175,8 +176,8 @@ static int find_point(const cli_sweep_rows_t *rows, const cells_t *cells, uint64
         while (i < values->count && !is_cell(values, i, cells->text[column]))
             i++;
         if (i == values->count)
-            return trv_fail(TRV_ERR_ARGUMENT, "has the %s %.60s, which is not in this sweep", rows->table.column[column].key,
-                            cells->text[column]);
+            return trv_fail(TRV_ERR_ARGUMENT, "has the %s %.60s, which is not in this sweep",
+                            rows->table.column[column].key, cells->text[column]);
         *index = *index * (uint64_t)values->count + (uint64_t)i;
     }
     return TRV_OK;
@@ -205,8 +206,9 @@ static int check_incomplete(const char *line, const char *header)
 {
     const char *expected = header[0] ? header : LINE_BEGINNING;
     size_t length = strlen(line) < strlen(expected) ? strlen(line) : strlen(expected);
-    return memcmp(line, expected, length) == 0 ? TRV_OK
-                                             : trv_fail(TRV_ERR_ARGUMENT, "is not the beginning of a sweep's results");
+    return memcmp(line, expected, length) == 0
+               ? TRV_OK
+               : trv_fail(TRV_ERR_ARGUMENT, "is not the beginning of a sweep's results");
 }
 
 /* Reads one whole line with its line end; `header` is the first line of a CSV file, or empty. */
@@ -239,7 +241,8 @@ static int read_lines(cli_sweep_rows_t *rows, FILE *file, const char *header)
     free(line);
     if (!rc)
         return ferror(file) ? trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' cannot be read", rows->path) : TRV_OK;
-    return trv_fail(rc, "'%.200s' is left unchanged: its line %zu %s; use another file, or --restart to overwrite this one",
+    return trv_fail(rc,
+                    "'%.200s' is left unchanged: its line %zu %s; use another file, or --restart to overwrite this one",
                     rows->path, number, trv_last_error());
 }
 

@@ -139,7 +139,7 @@ static int report_incompatible(const batch_t *batch, size_t position)
     return batch->done(batch->context, position, &result);
 }
 
-/* Simulates those points that ask for plans, or the others. */
+/* Simulates the points whose algorithm is `planned`, or the others. */
 static int simulate_some(const cli_sweep_grid_t *grid, batch_t *batch, size_t points, bool planned, int workers)
 {
     int rc = TRV_OK;
@@ -160,7 +160,7 @@ static int simulate_some(const cli_sweep_grid_t *grid, batch_t *batch, size_t po
     return rc;
 }
 
-/* Points that need no plans are simulated first, because the grid makes all its plans, which takes long, before it
+/* Points without `planned` are simulated first, because cli_grid_run makes all plans, which takes long, before it
  * simulates the first point. */
 int cli_sweep_simulate(const cli_sweep_grid_t *grid, const uint64_t *index, size_t points, int workers,
                        cli_sweep_done_t *done, void *context)

@@ -110,8 +110,8 @@ typedef struct cli_sweep_rows {
     const cli_sweep_grid_t *grid;
     cli_table_t table;
     int descriptor; /* of the file */
-    bool regular;   /* a regular file, not a device or pipe: it is read, and truncated behind its last whole row */
-    off_t end;      /* offset behind its last whole row */
+    bool regular;   /* a regular file, not a device or pipe: it is read, and truncated after its last whole row */
+    off_t end;      /* offset of the end of its last whole row */
     uint64_t *done; /* the points that the file had at the start, ascending */
     size_t done_count;
     int64_t done_capacity;
@@ -160,9 +160,9 @@ int cli_sweep_verdict(const cli_sweep_t *sweep);
  * cli_sweep_pending holds the lock or is the only thread. */
 uint64_t cli_sweep_points(const cli_sweep_grid_t *grid);
 uint64_t cli_sweep_pending(const cli_sweep_t *sweep);
-/* Writes the next points to `index` and returns their number: at most `most`, and at most 1 / `shares` of the remaining
+/* Writes the next points to `index` and returns their number: at most `max`, and at most 1 / `shares` of the remaining
  * ones. 0: none are left. Any thread may call it. */
-size_t cli_sweep_take(cli_sweep_t *sweep, uint64_t *index, size_t most, unsigned shares);
+size_t cli_sweep_take(cli_sweep_t *sweep, uint64_t *index, size_t max, unsigned shares);
 /* Appends a row; any thread may call it. */
 int cli_sweep_add(cli_sweep_t *sweep, const cli_sweep_result_t *result);
 

@@ -122,10 +122,11 @@ static int add_range(cli_values_t *values, const char *what, const char *item)
     range_t range;
     snprintf(copy, sizeof copy, "%s", item);
     if (!parse_range(copy, &range))
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "%s: '%.60s' is not a range; expected MIN:MAX (doubling), MIN:MAX:xFACTOR or MIN:MAX:+STEP, for "
-                        "example 1K:64M:x4 or 1us:5us:+500ns",
-                        what, item);
+        return trv_fail(
+            TRV_ERR_ARGUMENT,
+            "%s: '%.60s' is not a range; expected MIN:MAX (doubling), MIN:MAX:xFACTOR or MIN:MAX:+STEP, for "
+            "example 1K:64M:x4 or 1us:5us:+500ns",
+            what, item);
     const struct kind *kind = range.min.kind;
     double value = range.min.value, max = range.max.value;
     int rc = TRV_OK;

@@ -24,23 +24,24 @@
 
 enum { OPTION_METHOD = CLI_NO_LETTER };
 
-static const cli_option_t option[] =
-    {{"algorithm", 'a', "LIST",
-      "algorithms, with parameters if they have any, families or planned, separated by commas, or all (default); of a family every member is verified",
-      "ALGORITHM all"},
-     {"bytes", 'b', "M", "size of the vector for planned (default 64K)", NULL},
-     {"collective", 'c', "C", "allreduce (default), reduce-scatter, allgather or all",
-      "allreduce reduce-scatter allgather all"},
-     {"schedule", 's', "FILE",
-      "use a schedule in the format trivance-schedule-1, which must state the blocks each message carries, a program in "
-      "MSCCL's XML or an execution plan of MSCCL++ instead (- is stdin)",
-      "FILE"},
-     {"method", OPTION_METHOD, "M",
-      "exhaustive: every contribution is counted, a proof; random: random 64-bit values are added, wrong with a "
-      "probability below 2^-60; auto (default): exhaustive while that is affordable",
-      "auto exhaustive random"},
-     {"format", 'f', "F", "table (default), json or csv", "table json csv"},
-     CLI_OPTIONS_END};
+static const cli_option_t option[] = {
+    {"algorithm", 'a', "LIST",
+     "algorithms, with parameters if they have any, families or planned, separated by commas, or all (default); of a "
+     "family every member is verified",
+     "ALGORITHM all"},
+    {"bytes", 'b', "M", "size of the vector for planned (default 64K)", NULL},
+    {"collective", 'c', "C", "allreduce (default), reduce-scatter, allgather or all",
+     "allreduce reduce-scatter allgather all"},
+    {"schedule", 's', "FILE",
+     "use a schedule in the format trivance-schedule-1, which must state the blocks each message carries, a program in "
+     "MSCCL's XML or an execution plan of MSCCL++ instead (- is stdin)",
+     "FILE"},
+    {"method", OPTION_METHOD, "M",
+     "exhaustive: every contribution is counted, a proof; random: random 64-bit values are added, wrong with a "
+     "probability below 2^-60; auto (default): exhaustive while that is affordable",
+     "auto exhaustive random"},
+    {"format", 'f', "F", "table (default), json or csv", "table json csv"},
+    CLI_OPTIONS_END};
 
 static const cli_mode_t mode[] = {
     {"schedule", CLI_FILE_ABOUT, "method format MORE", "--schedule=nine.json"},
@@ -54,12 +55,14 @@ const cli_command_t cli_verify_command = {
              "--schedule=FILE [OPTIONS]",
     .about = "Runs schedules symbolically for every rank and block and proves, or disproves, that every rank ends with "
              "every contribution exactly once, that sends and receives match, that nothing deadlocks, that no more "
-             "messages leave a port than declared, that none passes a link that is cut, and whether all ranks receive identical bits for floating point (consistent).",
+             "messages leave a port than declared, that none passes a link that is cut, and whether all ranks receive "
+             "identical bits for floating point (consistent).",
     .option = option,
     .mode = mode,
     .more = cli_network_link_options,
     .repeated = CLI_NETWORK_REPEATED,
-    .notes = "Exit status: 0 all claims hold, 1 a schedule is wrong, 2 bad input. Algorithms that do not support a torus are shown as skipped, with the reason; if a single algorithm is given by name, that is bad input.",
+    .notes = "Exit status: 0 all claims hold, 1 a schedule is wrong, 2 bad input. Algorithms that do not support a "
+             "torus are shown as skipped, with the reason; if a single algorithm is given by name, that is bad input.",
     .examples = "trivance verify 9 3x3 8x8\n"
                 "trivance verify 27x27 --algorithm=trivance --method=random\n"
                 "trivance verify 3x9 --cut=4:+1\n"
@@ -183,7 +186,7 @@ static int verify_program(cli_table_t *table, const trv_gpu_program_t *program, 
         cli_cell_int(table, verdict.gpu);
     else
         cli_cell_none(table);
-    for (int i = 0; i < TRV_COLLECTIVES; i++) /* threadblocks and their steps are not streams */
+    for (int i = 0; i < 3; i++) /* threadblocks and their steps are not streams */
         cli_cell_none(table);
     if (verdict.valid)
         cli_cell_none(table);
@@ -213,7 +216,7 @@ static int verify_one(cli_table_t *table, const options_t *options, const trv_sc
 
 /* Creates the schedule of a member of the choice, or its plan. */
 static int create_member(const options_t *options, const trv_torus_t *torus, const cli_choice_t *choice, int member,
-                       trv_collective_t collective, trv_schedule_t **schedule)
+                         trv_collective_t collective, trv_schedule_t **schedule)
 {
     const trv_network_t network = cli_network_on(torus, &options->network.options);
     trv_planner_choice_t best;
@@ -405,7 +408,8 @@ static int run(options_t *options)
     trv_gpu_program_t program = {.gpus = 0};
     int code = CLI_BAD, rc = options->path ? read_file(options, &file, &program) : TRV_OK;
     if (!rc && program.gpus && options->network.links.count)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "--cut and --slow-link do not apply to a program of GPUs, which has no links; leave them out");
+        rc = trv_fail(TRV_ERR_ARGUMENT,
+                      "--cut and --slow-link do not apply to a program of GPUs, which has no links; leave them out");
     else if (!rc && !program.gpus)
         rc = check_links(options, &file);
     if (!rc && !options->path)
@@ -433,7 +437,7 @@ static int read_collective(options_t *options, const char *text)
 static int read_method(options_t *options, const char *text)
 {
     static const char *const name[] = {"auto", "exhaustive", "random"};
-    for (int i = 0; i < TRV_COLLECTIVES; i++)
+    for (int i = 0; i < 3; i++)
         if (strcmp(text, name[i]) == 0) {
             options->method = (trv_verify_method_t)i;
             return TRV_OK;
@@ -471,7 +475,7 @@ int cli_verify(int argc, char **argv)
     options.collective[TRV_ALLREDUCE] = true;
     options.bytes = 64 << 10;
     cli_network_init(&options.network);
-    options.network.options = cli_usual_network();
+    options.network.options = cli_default_network();
     if (cli_select("all", &options.selection))
         return cli_bad_last(argv[0]);
     int code = cli_read_options(&cli_verify_command, argc, argv, read_option, &options);
@@ -480,6 +484,7 @@ int cli_verify(int argc, char **argv)
     if (cli_read_tori(argc, argv, optind, &options.tori))
         return cli_bad_last(argv[0]);
     if (options.with_bytes && !has_planned(&options.selection))
-        return cli_bad(argv[0], "--bytes is only for planned; named algorithms are verified for all sizes; leave it out");
+        return cli_bad(argv[0],
+                       "--bytes is only for planned; named algorithms are verified for all sizes; leave it out");
     return run(&options);
 }
