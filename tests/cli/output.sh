@@ -46,7 +46,7 @@ both() {
     shift
     echo kept > "$file"
     "$trivance" "$@" >> "$file" 2> said
-    [ $? = 2 ] && [ "$(cat "$file")" = kept ] && grep -q "'$file' is where stdout goes" said || fault "stdout and $file: $(cat said)"
+    [ $? = 2 ] && [ "$(cat "$file")" = kept ] && grep -q "stdout is redirected to the file '$file'" said || fault "stdout and $file: $(cat said)"
 }
 both both.csv sweep --torus=9 -a ring -b 1K -o both.csv
 both trace.json simulate 9 -a ring -b 1K --trace=trace.json

@@ -219,12 +219,12 @@ static void test_refusals(void **state)
     static const struct {
         const char *line, *words;
     } bad[] = {
-        {"export", "give either a torus"},
-        {"export 9", "give the format"},
-        {"export 9 --format=xml", "no format 'xml'; there are goal, msccl and mscclpp"},
-        {"export 9 3x3 --format=goal", "one torus"},
-        {"export 9 -a ring,swing --format=goal", "one algorithm"},
-        {"export 9 --format=msccl --alpha=1us", "--alpha is for --format=goal"},
+        {"export", "give a torus"},
+        {"export 9", "--format is missing; give --format=goal, msccl or mscclpp"},
+        {"export 9 --format=xml", "no format 'xml'; expected goal, msccl or mscclpp"},
+        {"export 9 3x3 --format=goal", "more than one torus"},
+        {"export 9 -a ring,swing --format=goal", "more than one algorithm"},
+        {"export 9 --format=msccl --alpha=1us", "--alpha is valid only with --format=goal"},
         {"export 9 --format=goal --alpha=1", "is not a time"},
         {"export 9 --format=goal --alpha=3601s", "at most 3600s"},
         {"export 9 --format=goal -b 0", "at least 1"},

@@ -199,7 +199,8 @@ static void test_tables(void **state)
     (void)state;
     /* 2.00312 us: alpha and 503.12 ns for one packet over one hop. */
     expect_words("simulate 3 -a trivance -b 32", "trivance  2.003 us l\n", "Trivance's");
-    expect_words("simulate 3 -a trivance,ring -b 32", "\nHow many times as long as Trivance; below 1x: faster\n", NULL);
+    expect_words("simulate 3 -a trivance,ring -b 32",
+                 "\nTime divided by Trivance's time; below 1x: faster than Trivance\n", NULL);
     expect_words("simulate 8x8 -a trivance,bucket -b 32", "\nbucket    6.36x\n", NULL); /* steps relative to L's */
     expect_words("simulate 3 -a swing,ring -b 32", "* fastest", "as long as Trivance");
     expect_words("simulate 3x3 -b 32", "bucket", "\nring");
@@ -208,11 +209,12 @@ static void test_tables(void **state)
                  "fifo, delivery tail, 800 Gb/s, alpha 1.5 us, links 100 ns, hosts 100 ns, routers 50 + 50 ns, "
                  "packets of 8 KiB, link 2:-0 3x\n",
                  NULL);
-    expect_words("simulate 3 -a ring -b 32 --buffer=64K --jitter=5% --seed=7 --slow-rank=1:1.5x --gamma=0.01ns "
-                 "--message-overhead=20ns --nic-bandwidth=1Tb/s",
-                 "interfaces 1000 Gb/s, buffers of 64 KiB, reductions 0.01 ns/B, messages 20 ns, jitter 5 % (seed 7), "
-                 "rank 1 1.5x\n",
-                 NULL);
+    expect_words(
+        "simulate 3 -a ring -b 32 --buffer=64K --jitter=5% --seed=7 --slow-rank=1:1.5x --gamma=0.01ns "
+        "--message-overhead=20ns --nic-bandwidth=1Tb/s",
+        "interfaces 1000 Gb/s, buffers of 64 KiB, reductions 0.01 ns/B, message overhead 20 ns, jitter 5 % (seed 7), "
+        "rank 1 1.5x\n",
+        NULL);
 }
 
 /* Parameters that the planner ignores are reported when a plan is simulated with them. */
@@ -251,7 +253,7 @@ static void test_compare(void **state)
     }
     json_decref(cost);
     json_decref(array);
-    expect_words("simulate 8 -a trivance-b,swing-b -b 1M --compare", "simulated time / that", NULL);
+    expect_words("simulate 8 -a trivance-b,swing-b -b 1M --compare", "and the ratio of the simulated time to it", NULL);
 }
 
 /* On four ranks all eight links are shown, so they account for every packet hop, and none is busy longer than the
@@ -419,13 +421,13 @@ static void test_bad_input(void **state)
     static const struct {
         const char *line, *words;
     } bad[] = {
-        {"", "give either a torus"},
-        {"9 --schedule=x.json", "and on which torus; leave out the torus"},
+        {"", "give a torus"},
+        {"9 --schedule=x.json", "specifies its own torus and messages; leave out the torus"},
         {"--schedule=/nonexistent.json", "/nonexistent.json"},
-        {"--schedule=x.json -a ring", "a file says itself"},
+        {"--schedule=x.json -a ring", "a schedule file specifies its own torus"},
         {"9 --goal=/nonexistent.goal", "/nonexistent.goal"},
-        {"9 3x3 --goal=x.goal", "one torus"},
-        {"9 --goal=x.goal -b 1K --trace=t.json", "sizes of its own and no steps; leave out --bytes and --trace"},
+        {"9 3x3 --goal=x.goal", "--goal requires one torus"},
+        {"9 --goal=x.goal -b 1K --trace=t.json", "its own sizes and no steps; leave out --bytes and --trace"},
         {"9 -b 0", "at least 1"},
         {"9 -b 8,,16", "empty entry"},
         {"9 -a trivanse", "did you mean trivance?"},
@@ -434,7 +436,7 @@ static void test_bad_input(void **state)
         {"4x4 -a star,ring -b 8 --slow-link=1:-0:down", "none of the list can run; star cannot run"},
         {"9 --links --format=csv", "--format=json"},
         {"9m -a trivance-l -b 1T",
-         "is more than 524287 packets of 8192 bytes; take larger ones"}, /* refused immediately, without a warning */
+         "is more than 524287 packets of 8192 bytes; use larger packets"}, /* refused immediately, without a warning */
         {"9 --model=ideal", "--model: 'ideal' is neither dateline nor fifo"},
         {"9 --delivery=body", "neither head nor tail"},
         {"9 --bandwidth=800", "bandwidth: '800' is not a rate"},
@@ -451,7 +453,7 @@ static void test_bad_input(void **state)
         {"9 --packet=100", "from 256 bytes to 1 MiB"},
         {"9 --packet=2M", "from 256 bytes to 1 MiB"},
         {"9 --packet=16K --buffer=8K", "16384 bytes does not fit in a buffer of 8192"},
-        {"9 --buffer=1M --model=fifo", "finite buffers need the model dateline"},
+        {"9 --buffer=1M --model=fifo", "--buffer requires --model=dateline"},
         {"9 --jitter=10", "is not a share"},
         {"9 --jitter=101%", "is not a share"},
         {"9 --seed=-1", "the seed '-1'"},
@@ -461,8 +463,8 @@ static void test_bad_input(void **state)
         {"9 --slow-rank=1:0.5x", "from 1x"},
         {"9 --slow-rank=1:2x --slow-rank=1:3x", "given twice"},
         {"9 --slow-link=9:+0:2x", "no rank 9"},
-        {"9 --slow-link=0:+1:2x", "dimensions count from 0"},
-        {"9x1 --slow-link=0:-1:2x", "that dimension has size 1"},
+        {"9 --slow-link=0:+1:2x", "there is no port +1 on the torus 9, whose last dimension is 0"},
+        {"9x1 --slow-link=0:-1:2x", "whose dimension 1 has size 1"},
         {"9 --slow-link=0:0:2x", "is not a port"},
         {"9 --slow-link=0:+0", "for example 0:+1:4x"},
         {"9 --slow-link=0:+0:up", "is not a factor"},
@@ -472,7 +474,7 @@ static void test_bad_input(void **state)
         {"9 -a ring --trace=-", "name of a file"},
         {"9 -a ring -b 1,2 --trace=/nonexistent/x", "one size"},
         {"9 -a ring --trace=/nonexistent/x", "/nonexistent/x"},
-        {"81 -a trivance-b --trace=/nonexistent/x", "up to 64 ranks"},
+        {"81 -a trivance-b --trace=/nonexistent/x", "at most 64 ranks"},
         {"9 -a trivance-b -b 1G --trace=/nonexistent/x", "events"},
     };
     (void)state;

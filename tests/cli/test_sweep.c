@@ -237,8 +237,8 @@ static void test_bad_input(void **state)
     static const struct {
         const char *line, *words;
     } bad[] = {
-        {"", "name at least one torus"},
-        {"8x8", "tori are given as --torus=8x8"},
+        {"", "no torus is given; give at least one"},
+        {"8x8", "a torus is given as --torus=8x8"},
         {"/nonexistent/grid.json", "the file '/nonexistent/grid.json' cannot be read"},
         {"a.json b.json", "two files"},
         {"--tours=8", "did you mean --torus?"},
@@ -246,7 +246,7 @@ static void test_bad_input(void **state)
         {"--torus=8,,9", "empty entry"},
         {"--torus=8 -a trivanse", "did you mean trivance?"},
         {"--torus=8 -b 0", "at least 1 byte"},
-        {"--torus=8 -b 1K:64M:y4", "is no range"},
+        {"--torus=8 -b 1K:64M:y4", "is not a range"},
         {"--torus=8 -c broadcast", "no collective 'broadcast'"},
         {"--torus=8 --bandwidth=800", "bandwidth: '800' is not a rate"},
         {"--torus=8 --bandwidth=0Gb/s", "is not a rate"},
@@ -256,12 +256,12 @@ static void test_bad_input(void **state)
         {"--torus=8 --slow-rank=9:2x", "there is no rank 9"},
         {"--torus=8 -f xml", "no format 'xml'"},
         {"--torus=8 -f csv -o out.csv", "--format is for stdout"},
-        {"--torus=8 --restart", "--restart empties the file"},
-        {"--torus=8 -o out.txt", "neither in .csv nor in .jsonl"},
+        {"--torus=8 --restart", "--restart requires --output"},
+        {"--torus=8 -o out.txt", "must end in .csv or .jsonl"},
         {"--torus=8 -o /nonexistent/out.csv", "'/nonexistent/out.csv' cannot be written: No such file"},
         {"--torus=8 -j 0", "--workers"},
         {"--torus=1:10000:+1 --bytes=1:10000:+1 --seed=0:9999:+1 -a ring",
-         "1,000,000,000,000 points (10000 tori × 10000 sizes × 10000 values of seed); give --yes"},
+         "1,000,000,000,000 points (10000 tori × 10000 sizes × 10000 values of seed); add --yes"},
         {"--torus=1:10000:+1 --bytes=1:10000:+1 --seed=0:9999:+1 --alpha=1ns:9us:+1ns --gamma=1ns:9us:+1ns --yes",
          "more than 2^62 points"},
     };
@@ -338,7 +338,8 @@ static void test_description(void **state)
         {"{\"torus\": 8, \"bandwith\": 1}", "did you mean bandwidth?"},
         {"{\"torus\": 8, \"zzzzzzzz\": 1}", "there is no key 'zzzzzzzz'"},
         {"{\"torus\": []}", "the list of the key torus is empty"},
-        {"{\"torus\": {\"a\": 8}}", "the key torus takes a text"},
+        {"{\"torus\": {\"a\": 8}}", "the key torus takes a string"},
+        {"{\"torus\": 8, \"narrow\": 0}", "the key narrow is now called shared-paths"},
         {"{\"torus\": 8, \"torus\": 9}", "duplicate"},
         {"[8]", "is not a JSON object"},
         {"{\"torus\": 8", "grid.json:1:11: it is not JSON"},
@@ -424,7 +425,7 @@ static void test_dry_run(void **state)
     assert_int_equal(access(path, F_OK), -1);
     expect_code(tool, 0, NULL);
     tool = sweep("%s", grid);
-    assert_non_null(strstr(tool.out, ", less 20 whose algorithm"));
+    assert_non_null(strstr(tool.out, ", minus 20 whose algorithm"));
     expect_code(tool, 0, NULL);
     tool = sweep("%s -a ring,trivance --seed=1:10000:+1", grid);
     assert_non_null(strstr(tool.out, "160000 points"));

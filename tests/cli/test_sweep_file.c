@@ -150,7 +150,7 @@ static void test_interrupted(void **state)
     assert_int_equal(WEXITSTATUS(status), 130);
     rewind(err);
     assert_non_null(fgets(text, sizeof text, err));
-    assert_true(says(text, "of %d points; the same command goes on behind the last row of", POINTS));
+    assert_true(says(text, "of %d points; the same command continues after the last row of", POINTS));
     assert_null(fgets(text, sizeof text, err));
     fclose(err);
     char *rows = tool_read_file(file);
@@ -192,17 +192,18 @@ static void test_refused(void **state)
         const char *name, *text, *words;
     } other[] = {
         {"notes.csv", "my notes", "line 1 is not the beginning of a sweep"},
-        {"notes.csv", "my notes\n", "line 1 has not the columns"},
-        {"less.csv", "torus,algorithm,bytes,time_ns,packet_hops,wall_s,chosen_for,error\n", "has not the columns"},
+        {"notes.csv", "my notes\n", "line 1 does not list the columns"},
+        {"less.csv", "torus,algorithm,bytes,time_ns,packet_hops,wall_s,chosen_for,error\n",
+         "does not list the columns"},
         {"grid.csv", "*8x8,ring,32,1000,1.000,1,1.0,ring,\n9x9,ring,32,1000,1.000,1,1.0,ring,\n",
          "line 3 has torus 9x9"},
         {"bytes.csv", "*8x8,ring,33,1000,1.000,1,1.0,ring,\n", "has bytes 33"},
         {"family.csv", "*8x8,ring,32,1000,1.000,1,1.0,trivance,\n", "has chosen_for trivance"},
-        {"short.csv", "*8x8,ring,32\n", "is no row of this sweep"},
-        {"quote.csv", "*8x8,ring,32,1000,1.000,1,1.0,ring,\"\n", "is no row of this sweep"},
-        {"lines.jsonl", "{\"torus\": \"8x8\"}\n", "is no row of this sweep"},
+        {"short.csv", "*8x8,ring,32\n", "is not a row of this sweep"},
+        {"quote.csv", "*8x8,ring,32,1000,1.000,1,1.0,ring,\"\n", "is not a row of this sweep"},
+        {"lines.jsonl", "{\"torus\": \"8x8\"}\n", "is not a row of this sweep"},
         {"lines.jsonl", "{\"my\": \"notes\"", "not the beginning"},
-        {"lines.jsonl", "[1]\n", "is no row"},
+        {"lines.jsonl", "[1]\n", "is not a row of this sweep"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof other / sizeof other[0]; i++) {
@@ -217,14 +218,14 @@ static void test_refused(void **state)
     }
     /* A sweep with another bandwidth must not reuse rows of the default one. */
     char *before = tool_read_file(whole);
-    expect_code(sweep(GRID " --bandwidth=400Gb/s -o %s", whole), 2, "has not the columns");
+    expect_code(sweep(GRID " --bandwidth=400Gb/s -o %s", whole), 2, "does not list the columns");
     char *after = tool_read_file(whole);
     assert_string_equal(after, before);
     free(before);
     free(after);
     assert_int_equal(mkdir(in_folder("locked"), 0700), 0);
     expect_code(sweep(GRID " -o %s/locked/locked.csv/out.csv", tool_folder()), 2, "cannot be written");
-    expect_code(sweep(GRID " -o %s", tool_folder()), 2, "neither in .csv");
+    expect_code(sweep(GRID " -o %s", tool_folder()), 2, "must end in .csv or .jsonl");
 }
 
 /* A full disk, simulated by a limit on the file size and by /dev/full. */
@@ -240,7 +241,7 @@ static void test_disk_full(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
     tool_t tool = sweep(GRID " -o %s", file);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    expect_code(tool, 2, "could not be written: File too large; the same command goes on behind its last row");
+    expect_code(tool, 2, "could not be written: File too large; the same command continues after its last row");
     char *rows = tool_read_file(file);
     assert_true(strlen(rows) > 2000 && rows[strlen(rows) - 1] == '\n');
     free(rows);

@@ -228,7 +228,7 @@ static void expect_refused(const char *file, const char *fault)
         snprintf(command, sizeof command, reader[i], tool_folder());
         snprintf(line, sizeof line, "%s --schedule=-", command);
         tool_t tool = tool_run(line, file);
-        char *sentence = strstr(tool.err, ": stdin is not what it claims: ");
+        char *sentence = strstr(tool.err, ": stdin violates its claims: ");
         if (tool.code != 1 || tool.out[0] || !sentence || !strstr(sentence, fault) || access(path, F_OK) == 0)
             fail_msg("%s: exit code %d, '%s' on stdout, on stderr\n%snot: %s", line, tool.code, tool.out, tool.err,
                      fault);

@@ -183,11 +183,11 @@ static void arguments(void **state)
     static const struct {
         const char *line, *words;
     } cases[] = {
-        {"topology", "give either a file or --dump or --ports, for example `trivance topology torus.json`"},
-        {"topology --torus=3", "--torus is only for --dump or --ports"},
+        {"topology", "give a file or --dump or --ports, for example `trivance topology torus.json`"},
+        {"topology --torus=3", "--torus is valid only with --dump or --ports"},
         {"topology --dump --torus=2 --bytes=4K", "leave out --bytes, for example `trivance topology --dump"},
         {"topology --dump torus.json", "leave out the file"},
-        {"topology --dump", "no MPI launcher"},
+        {"topology --dump", "an MPI launcher is required"},
         {"topology --dupm", "did you mean --dump?"},
         {"topology /no/such/file", "cannot be read"},
     };

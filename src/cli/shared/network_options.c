@@ -468,10 +468,13 @@ static void append_slow(const cli_network_t *network, char text[CLI_NETWORK_TEXT
 
 static void append_shared_paths(const trv_simulate_options_t *options, char text[CLI_NETWORK_TEXT_MAX])
 {
+    if (options->one_path) {
+        append(text, ", one shared path");
+        return;
+    }
     for (int d = 0; d < TRV_DIMS_MAX && options->shared_paths != ALL_DIMENSIONS; d++)
         if (options->shared_paths >> d & 1)
             append(text, "%s%d", options->shared_paths & ((1u << d) - 1) ? ":" : ", shared paths ", d);
-    append(text, "%s", options->shared_paths && options->one_path ? " joined" : "");
 }
 
 char *cli_network_unplanned(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX])

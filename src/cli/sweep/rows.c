@@ -176,7 +176,7 @@ static int find_point(const cli_sweep_rows_t *rows, const cells_t *cells, uint64
         while (i < values->count && !is_cell(values, i, cells->text[column]))
             i++;
         if (i == values->count)
-            return trv_fail(TRV_ERR_ARGUMENT, "has the %s %.60s, which is not in this sweep",
+            return trv_fail(TRV_ERR_ARGUMENT, "has %s %.60s, which is not in this sweep",
                             rows->table.column[column].key, cells->text[column]);
         *index = *index * (uint64_t)values->count + (uint64_t)i;
     }
