@@ -170,7 +170,7 @@ static void test_bad_input(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        tool_refuses(bad[i].line, bad[i].words);
+        tool_expect_error(bad[i].line, bad[i].words);
 }
 
 int main(void)

@@ -85,13 +85,13 @@ static void test_bad_links(void **state)
             if (c > 0 && i % (commands - 1) != c - 1 && !exhaustive())
                 continue;
             snprintf(line, sizeof line, "%s %s", command[c], bad[i].options);
-            tool_refuses(line, bad[i].words);
+            tool_expect_error(line, bad[i].words);
         }
-    tool_refuses("cost 9 3x3 --cut=0:+0", "--cut and --slow-link require a single torus");
-    tool_refuses("verify 9 3x3 --cut=0:+0", "--cut and --slow-link require a single torus");
-    tool_refuses("export --schedule=x.json --format=goal --cut=0:+0",
-                 "a schedule file specifies its own torus and messages; leave out --cut, for example");
-    tool_refuses("cost --schedule=x.json --cut=0:+0", "a schedule file specifies its own torus and messages");
+    tool_expect_error("cost 9 3x3 --cut=0:+0", "--cut and --slow-link require a single torus");
+    tool_expect_error("verify 9 3x3 --cut=0:+0", "--cut and --slow-link require a single torus");
+    tool_expect_error("export --schedule=x.json --format=goal --cut=0:+0",
+                      "a schedule file specifies its own torus and messages; leave out --cut, for example");
+    tool_expect_error("cost --schedule=x.json --cut=0:+0", "a schedule file specifies its own torus and messages");
 }
 
 static void test_many_links(void **state)
@@ -102,7 +102,7 @@ static void test_many_links(void **state)
         snprintf(line + strlen(line), sizeof line - strlen(line), " --slow-link=%d:+1:2x", i);
     expect(line, 0, "link 63:+1 2x");
     strcat(line, " --cut=64:+1");
-    tool_refuses(line, "there are more than 64 slow or cut links");
+    tool_expect_error(line, "there are more than 64 slow or cut links");
 }
 
 /* ---- Effects ----------------------------------------------------------------------------------------------------- */
@@ -139,9 +139,9 @@ static void test_verify(void **state)
     expect("verify 4x4 --cut=0:+0", 0, "step 1 of star needs the link 0:+0, which is cut"); /* not selected by name … */
     expect_without("verify 4x4 --cut=0:+0", "WRONG");
     expect("verify 4x4 -a star --cut=0:+0", 1, "WRONG"); /* … and selected */
-    tool_refuses("verify 9x9 -a ring --cut=40:+1",
-                 "not the torus 9x9m; bucket is the same idea for tori (m: a dimension "
-                 "that is used as lines, because a link is cut)");
+    tool_expect_error("verify 9x9 -a ring --cut=40:+1",
+                      "not the torus 9x9m; bucket is the same idea for tori (m: a dimension "
+                      "that is used as lines, because a link is cut)");
     /* A file is verified as written, and on the whole ring it is right. */
     char path[256], line[512];
     snprintf(path, sizeof path, "%s/nine.json", tool_folder());
@@ -152,7 +152,7 @@ static void test_verify(void **state)
     snprintf(line, sizeof line, "verify --schedule=%s --cut=3:+0", path);
     expect(line, 1, "which is cut");
     snprintf(line, sizeof line, "simulate --schedule=%s --cut=3:+0", path);
-    tool_refuses(line, "needs the link 3:+0, which is cut");
+    tool_expect_error(line, "needs the link 3:+0, which is cut");
     expect("verify 9 -a ring -f csv", 0, ",exact,true,9,18,288,exhaustive,");
     expect_without("verify 9 -a ring -f csv", " ms");
 }
@@ -167,7 +167,7 @@ static void test_cost(void **state)
                        4 * (plain_ns - 16 * 1500), 1e-3);
     assert_float_equal(time_of("cost 9 -a trivance-b -b 1M -f json --cut=3:+0"),
                        time_of("cost 9m -a trivance-b -b 1M -f json"), 1e-9);
-    tool_refuses("cost 4x4 -a star -b 1K --cut=1:-0", "needs the link 1:-0, which is cut");
+    tool_expect_error("cost 4x4 -a star -b 1K --cut=1:-0", "needs the link 1:-0, which is cut");
     expect_without("cost 4x4 -b 1K --cut=1:-0", "\nstar ");
     expect("cost 9 -a trivance-b -b 1K --cut=3:+0", 0, "AllReduce on a ring of 9 with a cut (9 ranks)");
     expect("cost 9 -a trivance-b -b 1K --slow-link=0:+0:1000000x", 0, "ns per hop, link 0:+0 1000000x\n");
@@ -190,10 +190,10 @@ static void test_export(void **state)
     tool_clear(&whole);
     tool_clear(&cut);
     expect("export 9 -a planned --format=goal --cut=3:+0", 0, "num_ranks 9");
-    tool_refuses("export 4x4 -a star --format=goal --cut=1:-0",
-                 "needs the link 1:-0, which is cut; --unchecked writes");
-    tool_refuses("export 4x4 -a star --format=msccl --cut=1:-0",
-                 "needs the link 1:-0, which is cut; --unchecked writes");
+    tool_expect_error("export 4x4 -a star --format=goal --cut=1:-0",
+                      "needs the link 1:-0, which is cut; --unchecked writes");
+    tool_expect_error("export 4x4 -a star --format=msccl --cut=1:-0",
+                      "needs the link 1:-0, which is cut; --unchecked writes");
     expect("export 4x4 -a star --format=goal --cut=1:-0 --unchecked", 0, "num_ranks 16");
     tool_t tool = tool_run("plan 4x4 -a star --cut=1:-0", NULL);
     assert_int_equal(tool.code, 0);
@@ -263,9 +263,9 @@ static void test_limit(void **state)
     assert_float_equal(ring_ns / line_ns, 8 / 9., 1e-6);
     assert_true(json_real_value(json_object_get(json_array_get(rows, 1), "limit_ratio")) > 1);
     json_decref(rows);
-    tool_refuses("plan 9 --limit --why", "--why explains the plan for one size on a torus; leave out --limit");
-    tool_refuses("plan 9 --limit --format=json", "--limit works only with the text output of a single plan");
-    tool_refuses("cost --paper --limit", "leave out --limit, for example `trivance cost --paper --format=csv`");
+    tool_expect_error("plan 9 --limit --why", "--why explains the plan for one size on a torus; leave out --limit");
+    tool_expect_error("plan 9 --limit --format=json", "--limit works only with the text output of a single plan");
+    tool_expect_error("cost --paper --limit", "leave out --limit, for example `trivance cost --paper --format=csv`");
 }
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
@@ -309,9 +309,9 @@ static void test_file(void **state)
     snprintf(line, sizeof line, "simulate --schedule=%s -f csv", path);
     expect(line, 0, ",\"3:+0 down, 4:-0 down, 0:+0 4x\"\n");
     snprintf(line, sizeof line, "simulate --schedule=%s --cut=3:+0", path);
-    tool_refuses(line, "--cut: the link 3:+0 is already cut in the file; leave --cut out");
+    tool_expect_error(line, "--cut: the link 3:+0 is already cut in the file; leave --cut out");
     snprintf(line, sizeof line, "simulate --schedule=%s --routes=fixed", path);
-    tool_refuses(
+    tool_expect_error(
         line,
         "--routes=fixed applies only to algorithms: the messages of a file leave by the ports that the file names");
     snprintf(line, sizeof line, "plan 4x4 -a swing-b --routes=fixed -b 1M -f json -o %s", path);
@@ -406,9 +406,10 @@ static void test_routes(void **state)
     expect_without("simulate 9 -a ring -b 1K", "routes");
     expect("verify 8 4x4 -a all --routes=fixed", 0, "exhaustive");
     expect("plan 9 --slow-link=0:+0:10x -b 4K --routes=fixed --why", 0, "routes fixed");
-    tool_refuses("export --schedule=x.json --format=goal --routes=fixed",
-                 "a schedule file specifies its own torus and messages");
-    tool_refuses("plan 9 --routes=short", "--routes: 'short' is neither chosen nor fixed; for example --routes=fixed");
+    tool_expect_error("export --schedule=x.json --format=goal --routes=fixed",
+                      "a schedule file specifies its own torus and messages");
+    tool_expect_error("plan 9 --routes=short",
+                      "--routes: 'short' is neither chosen nor fixed; for example --routes=fixed");
 }
 
 /* If both directions share a path, traffic in both directions takes up to twice as long; it takes longer if
@@ -430,13 +431,13 @@ static void test_shared_paths(void **state)
     expect("simulate 3x3 -a bucket -b 1K --shared-paths=one", 0, ", one shared path");
     expect_without("simulate 9 -a ring -b 1K", "shared_paths");
     expect("plan 9 -b 64K --shared-paths=0 --why", 0, "shared paths 0");
-    tool_refuses("plan 9 --shared-paths=1",
-                 "--shared-paths lists dimensions of the torus, here 0 to 0, for example --shared-paths=0");
-    tool_refuses("plan 9 --shared-paths=0:", "--shared-paths");
-    tool_refuses("plan 9 --shared-paths=x",
-                 "'x' lists no dimensions; expected all, one, or dimensions separated by ':', for example 0:1");
-    tool_refuses("plan 9 --shared-paths=8", "lists no dimensions; expected all, one, or dimensions");
-    tool_refuses("plan 3x3 --shared-paths=-1", "lists no dimensions; expected all, one, or dimensions");
+    tool_expect_error("plan 9 --shared-paths=1",
+                      "--shared-paths lists dimensions of the torus, here 0 to 0, for example --shared-paths=0");
+    tool_expect_error("plan 9 --shared-paths=0:", "--shared-paths");
+    tool_expect_error("plan 9 --shared-paths=x",
+                      "'x' lists no dimensions; expected all, one, or dimensions separated by ':', for example 0:1");
+    tool_expect_error("plan 9 --shared-paths=8", "lists no dimensions; expected all, one, or dimensions");
+    tool_expect_error("plan 3x3 --shared-paths=-1", "lists no dimensions; expected all, one, or dimensions");
 }
 
 int main(void)

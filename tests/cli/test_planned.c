@@ -57,7 +57,7 @@ static int plan_of(const char *options, char name[64])
 }
 
 /* `planned` means the same in all subcommands, and each reports the schedule that was selected. */
-static void test_planned_everywhere(void **state)
+static void test_planned_in_subcommands(void **state)
 {
     char plan[64], line[256];
     (void)state;
@@ -117,7 +117,7 @@ static void test_planned_by_cost(void **state)
 
 /* A plan has one time, the simulated one: in the headline, in the output of --why, and from `simulate`. The quick
  * tier leaves out the first three, whose plans take longest. */
-static void test_one_time(void **state)
+static void test_equal_times(void **state)
 {
     static const char *const options[] = {"32x32 -b 256K",
                                           "32x32 -b 256K --link-latency=10us",
@@ -190,7 +190,7 @@ static void test_planned_by_size(void **state)
 
 /* The ranges are contiguous, each plan differs from the next, no named alternative is faster, and `plan` for the
  * size at which a range begins returns the range's plan. */
-static void check_ranges(const char *question, size_t least)
+static void check_ranges(const char *question, size_t min)
 {
     char line[256], plan[64];
     const char *key, *before = "";
@@ -198,7 +198,7 @@ static void check_ranges(const char *question, size_t least)
     size_t i;
     snprintf(line, sizeof line, "plan %s --all-sizes -f json", question);
     json_t *rows = tool_json(line), *row, *gain;
-    assert_true(json_array_size(rows) >= least);
+    assert_true(json_array_size(rows) >= min);
     json_array_foreach(rows, i, row)
     {
         int gains = 0;
@@ -302,7 +302,7 @@ static void test_why(void **state)
 
 /* A win far from the given parameters is found, and the reported value is the limit to two digits: beyond it the
  * plan is not chosen. */
-static void test_why_far_away(void **state)
+static void test_why_distant_networks(void **state)
 {
     static const double gbps[] = {8, 1300};
     char options[128], plan[64];
@@ -368,7 +368,7 @@ static void test_bad_input(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        tool_refuses(bad[i].line, bad[i].words);
+        tool_expect_error(bad[i].line, bad[i].words);
     /* On another torus of the list, hybrid:5 can run. */
     json_t *rows = tool_json("sweep --torus=8x8,10 -b 1K -a hybrid:5,hybrid:4x8 -f json");
     assert_int_equal(json_array_size(rows), 4);
@@ -398,10 +398,14 @@ static void test_long_schedule(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_planned_everywhere), cmocka_unit_test(test_planned_by_cost),
-        cmocka_unit_test(test_one_time),           cmocka_unit_test(test_planned_by_size),
-        cmocka_unit_test(test_all_sizes),          cmocka_unit_test(test_why),
-        cmocka_unit_test(test_why_far_away),       cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_planned_in_subcommands),
+        cmocka_unit_test(test_planned_by_cost),
+        cmocka_unit_test(test_equal_times),
+        cmocka_unit_test(test_planned_by_size),
+        cmocka_unit_test(test_all_sizes),
+        cmocka_unit_test(test_why),
+        cmocka_unit_test(test_why_distant_networks),
+        cmocka_unit_test(test_bad_input),
         cmocka_unit_test(test_long_schedule),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);

@@ -37,10 +37,10 @@ static const char *text_at(const json_t *array, size_t index, const char *key)
 }
 
 /* Runs simulate with these arguments and this standard input, which must succeed; returns its JSON output. */
-static json_t *simulate(const char *arguments, const char *input)
+static json_t *simulate(const char *test_arguments, const char *input)
 {
     char line[512];
-    snprintf(line, sizeof line, "simulate %s --format=json", arguments);
+    snprintf(line, sizeof line, "simulate %s --format=json", test_arguments);
     tool_t tool = tool_run(line, input);
     json_t *array = json_loads(tool.out, JSON_REJECT_DUPLICATES, NULL);
     if (tool.code != 0 || !json_is_array(array))
@@ -49,20 +49,20 @@ static json_t *simulate(const char *arguments, const char *input)
     return array;
 }
 
-static double time_of(const char *arguments, const char *input)
+static double time_of(const char *test_arguments, const char *input)
 {
-    json_t *array = simulate(arguments, input);
+    json_t *array = simulate(test_arguments, input);
     double time_ns = real_at(array, 0, "time_ns");
     assert_int_equal(json_array_size(array), 1);
     json_decref(array);
     return time_ns;
 }
 
-static void expect_time(const char *arguments, const char *input, double expected_ns)
+static void expect_time(const char *test_arguments, const char *input, double expected_ns)
 {
-    double time_ns = time_of(arguments, input);
+    double time_ns = time_of(test_arguments, input);
     if (fabs(time_ns - expected_ns) > 0.0015)
-        fail_msg("simulate %s: %.3f ns instead of %.3f ns", arguments, time_ns, expected_ns);
+        fail_msg("simulate %s: %.3f ns instead of %.3f ns", test_arguments, time_ns, expected_ns);
 }
 
 /* Without options: 1500 ns of alpha and the 585.04 ns that SST 11.1 with Merlin takes for 16 KiB over one hop
@@ -100,9 +100,9 @@ static void test_every_parameter(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof change / sizeof change[0]; i++) {
-        char arguments[256];
-        snprintf(arguments, sizeof arguments, "--schedule=- %s", change[i].option);
-        expect_time(arguments, one_message, 1500 + 585.04 + change[i].more_ns);
+        char test_arguments[256];
+        snprintf(test_arguments, sizeof test_arguments, "--schedule=- %s", change[i].option);
+        expect_time(test_arguments, one_message, 1500 + 585.04 + change[i].more_ns);
     }
     /* Interfaces as slow as the link delay the second packet; a buffer of one packet makes it wait. */
     assert_true(time_of("--schedule=- --nic-bandwidth=800Gb/s", one_message) > 2085.04);
@@ -218,7 +218,7 @@ static void test_tables(void **state)
 }
 
 /* Parameters that the planner ignores are reported when a plan is simulated with them. */
-static void test_planned_without(void **state)
+static void test_parameters_ignored_by_planner(void **state)
 {
     static const struct {
         const char *line, *warning;
@@ -287,19 +287,19 @@ static void test_links(void **state)
 
 /* ---- Traces ------------------------------------------------------------------------------------------------------ */
 
-typedef struct seen {
+typedef struct observed {
     int steps, packets, names;
     double end_us;
     double port_end_us[16][32]; /* end time of the latest packet of a thread */
-} seen_t;
+} observed_t;
 
-static void look_at(const json_t *event, seen_t *seen)
+static void observe(const json_t *event, observed_t *observed)
 {
     int rank = (int)json_integer_value(json_object_get(event, "pid"));
     int thread = (int)json_integer_value(json_object_get(event, "tid"));
     const char *phase = json_string_value(json_object_get(event, "ph"));
     if (strcmp(phase, "M") == 0) {
-        seen->names += strcmp(json_string_value(json_object_get(event, "name")), "thread_name") == 0;
+        observed->names += strcmp(json_string_value(json_object_get(event, "name")), "thread_name") == 0;
         return;
     }
     double begin_us = json_number_value(json_object_get(event, "ts"));
@@ -307,13 +307,13 @@ static void look_at(const json_t *event, seen_t *seen)
     assert_string_equal(phase, "X");
     assert_true(rank >= 0 && rank < 9 && thread >= 0 && thread < 6 && end_us > begin_us);
     if (strcmp(json_string_value(json_object_get(event, "cat")), "step") == 0) {
-        seen->steps++;
+        observed->steps++;
         assert_true(thread < 2);
-        seen->end_us = fmax(seen->end_us, end_us);
+        observed->end_us = fmax(observed->end_us, end_us);
     } else {
-        seen->packets++;
-        assert_true(thread >= 2 && begin_us >= seen->port_end_us[rank][thread] - 1e-9);
-        seen->port_end_us[rank][thread] = end_us;
+        observed->packets++;
+        assert_true(thread >= 2 && begin_us >= observed->port_end_us[rank][thread] - 1e-9);
+        observed->port_end_us[rank][thread] = end_us;
     }
 }
 
@@ -321,20 +321,20 @@ static void look_at(const json_t *event, seen_t *seen)
  * simulation. */
 static void test_trace(void **state)
 {
-    char path[300], arguments[400];
-    seen_t seen = {0};
+    char path[300], test_arguments[400];
+    observed_t observed = {0};
     (void)state;
     snprintf(path, sizeof path, "%s/trace.json", tool_folder());
-    snprintf(arguments, sizeof arguments, "3x3 -a trivance-b -b 64K --trace=%s", path);
-    json_t *array = simulate(arguments, NULL), *event;
+    snprintf(test_arguments, sizeof test_arguments, "3x3 -a trivance-b -b 64K --trace=%s", path);
+    json_t *array = simulate(test_arguments, NULL), *event;
     json_t *trace = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
     size_t i;
     assert_non_null(trace);
-    json_array_foreach(json_object_get(trace, "traceEvents"), i, event) look_at(event, &seen);
-    assert_int_equal(seen.names, 9 * (2 + 4));
-    assert_int_equal(seen.steps, 9 * 2 * 4);
-    assert_int_equal(seen.packets, (int)real_at(array, 0, "packet_hops"));
-    assert_true(fabs(1e3 * seen.end_us - real_at(array, 0, "time_ns")) < 0.002);
+    json_array_foreach(json_object_get(trace, "traceEvents"), i, event) observe(event, &observed);
+    assert_int_equal(observed.names, 9 * (2 + 4));
+    assert_int_equal(observed.steps, 9 * 2 * 4);
+    assert_int_equal(observed.packets, (int)real_at(array, 0, "packet_hops"));
+    assert_true(fabs(1e3 * observed.end_us - real_at(array, 0, "time_ns")) < 0.002);
     json_decref(trace);
     json_decref(array);
     remove(path);
@@ -507,12 +507,18 @@ static void test_bad_schedule(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_parameter), cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_families),        cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_planned_without), cmocka_unit_test(test_compare),
-        cmocka_unit_test(test_links),           cmocka_unit_test(test_trace),
-        cmocka_unit_test(test_faults),          cmocka_unit_test(test_goal),
-        cmocka_unit_test(test_goal_round_trip), cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_every_parameter),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_families),
+        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_parameters_ignored_by_planner),
+        cmocka_unit_test(test_compare),
+        cmocka_unit_test(test_links),
+        cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_goal),
+        cmocka_unit_test(test_goal_round_trip),
+        cmocka_unit_test(test_bad_input),
         cmocka_unit_test(test_bad_schedule),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);

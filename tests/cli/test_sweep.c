@@ -26,16 +26,16 @@
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-static void expect_values(const char *list, const char *wanted)
+static void expect_values(const char *list, const char *expected)
 {
     cli_values_t values = {0};
-    char got[512] = "";
+    char result[512] = "";
     assert_int_equal(cli_values_read(&values, "test", list, true), TRV_OK);
     for (int i = 0; i < values.count; i++) {
-        size_t used = strlen(got);
-        snprintf(got + used, sizeof got - used, "%s%s", i ? " " : "", values.text[i]);
+        size_t used = strlen(result);
+        snprintf(result + used, sizeof result - used, "%s%s", i ? " " : "", values.text[i]);
     }
-    assert_string_equal(got, wanted);
+    assert_string_equal(result, expected);
     cli_values_clear(&values);
 }
 
@@ -76,17 +76,17 @@ static void test_no_values(void **state)
 #define SIZES  5
 #define POINTS (3 * 2 * SIZES) /* choices, tori, sizes */
 
-typedef struct seen {
+typedef struct observed {
     int points, stop_after;
     double share, first_share;
-} seen_t;
+} observed_t;
 
 static int count(void *context, const cli_point_t *point)
 {
-    seen_t *seen = context;
-    seen->first_share = seen->points++ ? seen->first_share : point->share;
-    seen->share += point->share;
-    return seen->points == seen->stop_after ? 7 : 0;
+    observed_t *observed = context;
+    observed->first_share = observed->points++ ? observed->first_share : point->share;
+    observed->share += point->share;
+    return observed->points == observed->stop_after ? 7 : 0;
 }
 
 static void fill(cli_point_t *point, const cli_selection_t *selection)
@@ -107,17 +107,17 @@ static void test_grid(void **state)
 {
     static cli_point_t one[POINTS], many[POINTS];
     cli_selection_t selection;
-    seen_t seen = {0};
+    observed_t observed = {0};
     int members[2] = {0};
     (void)state;
     assert_int_equal(cli_select("trivance-l,trivance-b,trivance", &selection), TRV_OK);
     fill(one, &selection);
     fill(many, &selection);
-    assert_int_equal(cli_grid_run(one, POINTS, 1, count, &seen), TRV_OK);
-    assert_int_equal(seen.points, POINTS);
-    assert_true(seen.share > 1 - 1e-9 && seen.share < 1 + 1e-9);
+    assert_int_equal(cli_grid_run(one, POINTS, 1, count, &observed), TRV_OK);
+    assert_int_equal(observed.points, POINTS);
+    assert_true(observed.share > 1 - 1e-9 && observed.share < 1 + 1e-9);
     /* A cheap point is run first, so that results appear early. */
-    assert_true(seen.first_share > 0 && seen.first_share < 0.1 / POINTS);
+    assert_true(observed.first_share > 0 && observed.first_share < 0.1 / POINTS);
     assert_int_equal(cli_grid_run(many, POINTS, 4, NULL, NULL), TRV_OK);
     for (int i = 0; i < POINTS; i++) {
         assert_int_equal(one[i].rc, TRV_OK);
@@ -139,7 +139,7 @@ typedef struct heard {
     double last;
 } heard_t;
 
-static int hear(void *context, double fraction)
+static int report_received(void *context, double fraction)
 {
     heard_t *heard = context;
     assert_true(fraction >= heard->last && fraction < 1 + 1e-9);
@@ -153,7 +153,7 @@ static void test_grid_reports(void **state)
     static cli_point_t point[POINTS], alone[POINTS];
     cli_selection_t selection;
     heard_t heard = {0};
-    const trv_span_t span = {hear, &heard, 0, 1};
+    const trv_span_t span = {report_received, &heard, 0, 1};
     (void)state;
     assert_int_equal(cli_select("trivance-l,ring,trivance", &selection), TRV_OK);
     fill(point, &selection);
@@ -175,12 +175,12 @@ static void test_grid_ends(void **state)
 {
     static cli_point_t point[POINTS];
     cli_selection_t selection;
-    seen_t seen = {.stop_after = 3};
+    observed_t observed = {.stop_after = 3};
     (void)state;
     assert_int_equal(cli_select("trivance-l,ring,bucket", &selection), TRV_OK);
     fill(point, &selection);
-    assert_int_equal(cli_grid_run(point, POINTS, 2, count, &seen), 7);
-    assert_int_equal(seen.points, 3);
+    assert_int_equal(cli_grid_run(point, POINTS, 2, count, &observed), 7);
+    assert_int_equal(observed.points, 3);
     cli_points_clear(point, POINTS);
     assert_int_equal(cli_grid_run(point, POINTS, 2, NULL, NULL), TRV_OK);
     for (int i = 0; i < POINTS; i++) {
