@@ -56,11 +56,11 @@ static const char *program_of(const char *mpi, char path[4608])
 static void find_facts(fact_t fact[FACTS], char path[2][4608])
 {
     const fact_t all[FACTS] = {
-        {"version", "of the tool and the libraries", trv_version()},
-        {"compiler", "that built the tool", BUILT_WITH},
-        {"kernels", "for reductions on this processor", trv_reduce_kernels()},
-        {"openmpi", "the program for Open MPI", program_of("openmpi", path[0])},
-        {"mpich", "the program for MPICH", program_of("mpich", path[1])},
+        {"version", "version of the tool and the libraries", trv_version()},
+        {"compiler", "compiler that built the tool", BUILT_WITH},
+        {"kernels", "reduction kernels for this processor", trv_reduce_kernels()},
+        {"openmpi", "path of the program for Open MPI", program_of("openmpi", path[0])},
+        {"mpich", "path of the program for MPICH", program_of("mpich", path[1])},
     };
     memcpy(fact, all, sizeof all);
 }

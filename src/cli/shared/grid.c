@@ -216,7 +216,7 @@ static advance_t advance_of(run_t *run, const cli_point_t *point, const candidat
 static int candidate_simulate(const candidate_t *candidate, bool first, cli_point_t *point, advance_t *advance)
 {
     trv_simulation_t result;
-    double begun_ns = trv_now_ns();
+    double start_ns = trv_now_ns();
     trv_simulate_options_t options = point->options;
     if (advance->run->simulating.callback) {
         advance->hops = candidate_hops(candidate, point);
@@ -225,7 +225,7 @@ static int candidate_simulate(const candidate_t *candidate, bool first, cli_poin
         options.progress_context = advance;
     }
     int rc = trv_simulate(candidate->entry->simulator, &options, point->bytes, &result);
-    point->wall_s += 1e-9 * (trv_now_ns() - begun_ns);
+    point->wall_s += 1e-9 * (trv_now_ns() - start_ns);
     if (rc)
         return rc;
     if (first || result.time_ns < point->time_ns) {

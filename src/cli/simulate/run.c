@@ -145,11 +145,11 @@ static void set_label(cli_outcome_t *outcome, const char *name)
 
 /* Stores the result of a simulation that returned `rc`. An unsupported simulation is not an error: the point has the
  * reason. */
-static int point_set_result(cli_point_t *point, int rc, const trv_simulation_t *result, double begun_s)
+static int point_set_result(cli_point_t *point, int rc, const trv_simulation_t *result, double start_s)
 {
     point->rc = rc;
     memcpy(point->algorithm, point->choice->label, sizeof point->algorithm);
-    point->wall_s = trv_now_s() - begun_s;
+    point->wall_s = trv_now_s() - start_s;
     if (rc == TRV_ERR_UNSUPPORTED) {
         point->reason = strdup(trv_last_error());
         return point->reason ? TRV_OK : trv_fail_memory();
@@ -174,12 +174,12 @@ static int run_sizes(const trv_simulator_t *simulator, cli_outcome_t *outcome, t
     for (size_t i = 0; i < outcome->points && !rc; i++) {
         cli_point_t *point = &outcome->point[i];
         trv_simulation_t result = {0};
-        double begun_s = trv_now_s();
+        double start_s = trv_now_s();
         point->share /= hops;
         trv_span_t mine = trv_span(span, done, point->share);
         const trv_simulate_options_t options = cli_network_reporting(&point->options, &mine);
         rc = trv_simulate(simulator, &options, point->bytes, &result);
-        rc = point_set_result(point, rc, &result, begun_s);
+        rc = point_set_result(point, rc, &result, start_s);
         trv_simulation_clear(&result);
         done += point->share;
     }
@@ -268,11 +268,11 @@ static int run_goal(cli_simulate_t *job, cli_outcome_t *outcome)
     job->sizes = 1;
     rc = allocate(outcome, 1, 1);
     if (!rc) {
-        double begun_s = trv_now_s();
+        double start_s = trv_now_s();
         cli_group_t *group = add_group(outcome, torus, TRV_ALLREDUCE, 1);
         add_line(job, outcome, group, &outcome->choice);
         rc = trv_goal_simulate(&goal, torus, &job->network.options, &result);
-        rc = point_set_result(outcome->point, rc, &result, begun_s);
+        rc = point_set_result(outcome->point, rc, &result, start_s);
     }
     if (!rc && job->links && !outcome->point->rc)
         sum_up_links(torus, &result, outcome->detail);
@@ -315,11 +315,11 @@ static int add_detail(const cli_simulate_t *job, cli_outcome_t *outcome, size_t 
 {
     const cli_point_t *point = &outcome->point[index];
     const trv_network_t network = cli_network_on(&point->torus, &point->options);
-    trv_schedule_t *made = NULL;
+    trv_schedule_t *created = NULL;
     int rc = TRV_OK;
     if (!outcome->schedule)
-        rc = trv_schedule_create_on(&made, &network, point->algorithm, point->collective, 0);
-    const trv_schedule_t *schedule = outcome->schedule ? outcome->schedule : made;
+        rc = trv_schedule_create_on(&created, &network, point->algorithm, point->collective, 0);
+    const trv_schedule_t *schedule = outcome->schedule ? outcome->schedule : created;
     if (!rc && job->compare)
         rc = add_cost(schedule, point, &outcome->detail[index]);
     if (!rc && job->links)
@@ -327,7 +327,7 @@ static int add_detail(const cli_simulate_t *job, cli_outcome_t *outcome, size_t 
     if (!rc && job->trace)
         rc = cli_trace_write(job->trace, schedule, &point->options, point->bytes, point->packet_hops,
                              &outcome->trace_events);
-    trv_schedule_destroy(made);
+    trv_schedule_destroy(created);
     return rc;
 }
 

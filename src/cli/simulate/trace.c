@@ -44,12 +44,12 @@ static void write_packet(void *context, int rank, int port, uint64_t message, ui
 
 /* Names a process or a thread, and sets its position among the others. */
 static void write_name(trace_t *trace, const char *separator, const char *what, int rank, int thread, const char *name,
-                       int place)
+                       int index)
 {
     fprintf(trace->out,
             "%s{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"%s_name\",\"args\":{\"name\":\"%s\"}},\n"
             "{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"%s_sort_index\",\"args\":{\"sort_index\":%d}}",
-            separator, rank, thread, what, name, rank, thread, what, place);
+            separator, rank, thread, what, name, rank, thread, what, index);
 }
 
 static void write_names(trace_t *trace, int rank)

@@ -81,19 +81,19 @@ static void add_cells(cli_sweep_rows_t *rows, const cli_sweep_result_t *result)
     const cli_sweep_grid_t *grid = rows->grid;
     cli_table_t *table = &rows->table;
     for (int i = 0; i < CLI_AXES; i++)
-        if (i == CLI_AXIS_ALGORITHM && result->good)
+        if (i == CLI_AXIS_ALGORITHM && result->valid)
             cli_cell_text(table, result->algorithm);
         else if (grid->axis[i].values.count > 0)
             add_value(table, &grid->axis[i].values, cli_sweep_digit(grid, result->index, i));
-    if (result->good) {
+    if (result->valid) {
         cli_cell_real(table, result->time_ns, 3);
         cli_cell_int(table, (int64_t)result->packet_hops);
         cli_cell_real(table, result->wall_s, 6);
     }
-    for (int i = 0; !result->good && i < 3; i++)
+    for (int i = 0; !result->valid && i < 3; i++)
         cli_cell_none(table);
     add_value(table, &grid->axis[CLI_AXIS_ALGORITHM].values, cli_sweep_digit(grid, result->index, CLI_AXIS_ALGORITHM));
-    if (result->good)
+    if (result->valid)
         cli_cell_none(table);
     else
         cli_cell_text(table, result->error);
@@ -347,7 +347,7 @@ int cli_sweep_rows_add(cli_sweep_rows_t *rows, const cli_sweep_result_t *result)
 {
     char *text = NULL;
     size_t size = 0;
-    rows->numbers |= result->good;
+    rows->numbers |= result->valid;
     if (!rows->path) {
         add_cells(rows, result);
         return fflush(stdout) == 0 ? TRV_OK

@@ -40,7 +40,7 @@ int cli_sweep_begin(cli_sweep_t *sweep, int argc, char **argv)
     /* Rows that appear one by one on the terminal would collide with the bar; a table is printed only when complete. */
     if (sweep->path || sweep->format == CLI_FORMAT_TABLE || !cli_stdout_is_terminal())
         cli_progress_begin(&sweep->progress, "sweep", (double)cli_sweep_pending(sweep));
-    sweep->begun = true;
+    sweep->started = true;
     return 0;
 }
 
@@ -53,15 +53,15 @@ int cli_sweep_end(cli_sweep_t *sweep, int rc)
         snprintf(failed, sizeof failed, "%" PRIu64, sweep->failed);
     if (cli_sweep_rows_close(&sweep->rows) < 0 && code == CLI_OK)
         code = cli_bad_last(sweep->command);
-    if (sweep->begun && sweep->path && code == CLI_OK)
+    if (sweep->started && sweep->path && code == CLI_OK)
         printf("%s has all %" PRIu64 " points, %" PRIu64 " new, %s with an error\n", sweep->path,
                cli_sweep_points(&sweep->grid), sweep->added, failed);
-    if (sweep->begun && code == CLI_OK && sweep->grid.left_out > 0)
+    if (sweep->started && code == CLI_OK && sweep->grid.left_out > 0)
         fprintf(stderr,
                 "trivance %s: %" PRIu64 " of %" PRIu64
                 " points left out: their algorithm does not support the torus or the collective\n",
                 sweep->command, sweep->grid.left_out, sweep->grid.points);
-    if (sweep->begun && code == CLI_OK && (code = cli_sweep_verdict(sweep)) != CLI_OK)
+    if (sweep->started && code == CLI_OK && (code = cli_sweep_verdict(sweep)) != CLI_OK)
         cli_bad(sweep->command, "no point has a result; the column error has the reasons");
     cli_sweep_grid_clear(&sweep->grid);
     return code;
@@ -95,7 +95,7 @@ int cli_sweep_add(cli_sweep_t *sweep, const cli_sweep_result_t *result)
     pthread_mutex_lock(&sweep->lock);
     int rc = cli_sweep_rows_add(&sweep->rows, result);
     sweep->added += !rc;
-    sweep->failed += !rc && !result->good;
+    sweep->failed += !rc && !result->valid;
     pthread_mutex_unlock(&sweep->lock);
     return rc;
 }
@@ -124,7 +124,7 @@ static int report(void *context, const cli_point_t *point)
         .time_ns = point->time_ns,
         .wall_s = point->wall_s,
         .share = point->share * (double)batch->points,
-        .good = !point->rc,
+        .valid = !point->rc,
     };
     set_text(result.algorithm, sizeof result.algorithm, point->algorithm);
     set_text(result.error, sizeof result.error, point->reason);

@@ -99,7 +99,7 @@ typedef struct cli_sweep_result {
     uint64_t index, packet_hops;
     double time_ns, wall_s;
     double share;                           /* its fraction of its batch's work, times the points of the batch */
-    bool good;                              /* false: `error` has the reason, and there are no numbers */
+    bool valid;                             /* false: `error` has the reason, and there are no numbers */
     char algorithm[TRV_ALGORITHM_NAME_MAX]; /* the named algorithm, the fastest of the family, or the plan */
     char error[400];
 } cli_sweep_result_t;
@@ -133,7 +133,7 @@ int cli_sweep_rows_close(cli_sweep_rows_t *rows);
 typedef struct cli_sweep {
     const char *command, *path; /* path of the results; NULL: stdout */
     cli_format_t format;
-    bool restart, yes, dry, with_format, begun;
+    bool restart, yes, dry, with_format, started;
     int workers; /* 0: one per core */
     cli_sweep_grid_t grid;
     cli_sweep_rows_t rows;
