@@ -4,7 +4,7 @@
  *
  * For the last of these the planner runs on networks that differ from the given one in one parameter: alpha, the
  * bandwidth or the latency of the links, over four decades around its value, in equal ratios. Where a row is first
- * selected, at increasing distance from the given value, bisection finds the value to two digits. (A time is not a sum of
+ * selected, at increasing distance from the given value, bisection finds it to two digits. (A time is not the sum of
  * parts that are proportional to the parameters, because streams overlap; extrapolating the parts is wrong far from the
  * given network.)
  */
