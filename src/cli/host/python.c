@@ -1,3 +1,6 @@
+/*
+ * Search for a Python interpreter: each candidate is started and looks up the packages that are required.
+ */
 #include "cli/host/python.h"
 
 #include <spawn.h>
