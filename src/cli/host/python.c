@@ -1,5 +1,5 @@
 /*
- * Search for a Python interpreter: each candidate is started and looks up the packages that are required.
+ * Searches for a Python interpreter that can execute the package trivance.
  */
 #include "cli/host/python.h"
 

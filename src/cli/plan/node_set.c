@@ -17,7 +17,8 @@
 
 typedef struct nodes {
     const cli_plan_query_t *query;
-    int count, *node; /* in the order that was needed last */
+    trv_network_t machine; /* the torus with the links of the query */
+    int count, *node;      /* in the order that was needed last */
     int choices;
     trv_planner_node_choice_t choice[CHOICES_MAX];
 } nodes_t;
@@ -62,7 +63,7 @@ static int read_nodes(nodes_t *nodes, const char *list)
             nodes->node[nodes->count++] = n;
         }
     }
-    return rc ? rc : trv_order_nodes(&nodes->query->torus, TRV_ORDER_SNAKE, nodes->count, nodes->node);
+    return rc ? rc : trv_order_nodes(&nodes->machine, TRV_ORDER_SNAKE, nodes->count, nodes->node);
 }
 
 /* ---- Printing ---------------------------------------------------------------------------------------------------- */
@@ -83,7 +84,7 @@ static void add_slower(cli_table_t *table, int index, double ratio)
 /* Adds the list of nodes in the plan's order: node i of the list is rank i. */
 static int add_nodes(cli_table_t *table, const nodes_t *nodes, trv_order_t order)
 {
-    int rc = trv_order_nodes(&nodes->query->torus, order, nodes->count, nodes->node);
+    int rc = trv_order_nodes(&nodes->machine, order, nodes->count, nodes->node);
     json_t *list = rc ? NULL : json_array();
     char *text = malloc((size_t)nodes->count * 12 + 1), *end = text;
     for (int i = 0; !rc && text && i < nodes->count; i++) {
@@ -112,7 +113,10 @@ static int print_choices(const nodes_t *nodes, FILE *out)
     for (int i = 0; i < nodes->choices && !rc; i++) {
         const trv_planner_node_choice_t *row = &nodes->choice[i];
         cli_cell_text(&table, row->choice.algorithm);
-        cli_cell_text(&table, row->torus.lines ? "line" : "ring");
+        char torus[TRV_TORUS_TEXT_MAX];
+        cli_cell_text(&table, row->torus.dims > 1 ? trv_torus_format(&row->torus, torus, sizeof torus)
+                              : row->torus.lines  ? "line"
+                                                  : "ring");
         cli_cell_text(&table, trv_order_name(row->order));
         cli_cell_int(&table, row->choice.steps);
         add_time(&table, row->choice.time_ns);
@@ -132,7 +136,7 @@ static int print_choices(const nodes_t *nodes, FILE *out)
 static int print_map(const nodes_t *nodes, FILE *out)
 {
     const trv_torus_t *torus = &nodes->query->torus;
-    int rc = trv_order_nodes(torus, nodes->choice[0].order, nodes->count, nodes->node);
+    int rc = trv_order_nodes(&nodes->machine, nodes->choice[0].order, nodes->count, nodes->node);
     if (rc)
         return rc;
     const int columns = torus->size[torus->dims - 1];
@@ -196,11 +200,13 @@ static int plan_nodes(nodes_t *nodes)
 
 int cli_plan_nodes(const cli_plan_query_t *query, const char *list)
 {
-    nodes_t nodes = {.query = query};
+    nodes_t nodes = {.query = query, .machine = cli_network_on(&query->torus, &query->network.options)};
     nodes.node = malloc((size_t)query->torus.ranks * sizeof *nodes.node);
     if (!nodes.node)
         return trv_fail_memory();
-    int rc = read_nodes(&nodes, list);
+    for (int n = 0; !list && n < query->torus.ranks; n++)
+        nodes.node[nodes.count++] = n;
+    int rc = list ? read_nodes(&nodes, list) : TRV_OK;
     if (!rc)
         rc = plan_nodes(&nodes);
     free(nodes.node);
