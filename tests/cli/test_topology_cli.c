@@ -38,7 +38,7 @@ static void expect_out(const char *text, const char *words)
     tool_clear(&tool);
 }
 
-static void drawings(void **state)
+static void test_drawings(void **state)
 {
     (void)state;
     expect_out(HEAD "\"torus\": [2, 3], \"ranks\": [[0,0],[0,1],[0,2],[1,2],[1,1],[1,0]]}",
@@ -72,7 +72,7 @@ static void drawings(void **state)
 }
 
 /* One host and its coordinates per line, and the host list that Slurm prints. */
-static void lists(void **state)
+static void test_lists(void **state)
 {
     (void)state;
     expect_out("# mine\n n0 0 0\nn1,0,1 # and\n\nn5 1 2\n",
@@ -91,7 +91,7 @@ static void lists(void **state)
 #define MESH  HEAD "\n \"torus\": [2, 3], \"wrap\": [true, false], \"ranks\": [[0,0]], \"links\": ["
 #define AT_01 "{\"from\": [0,1], \"port\": \"+1\""
 
-static void sentences(void **state)
+static void test_bad_files(void **state)
 {
     (void)state;
     static const struct {
@@ -178,16 +178,16 @@ static void sentences(void **state)
     }
 }
 
-static void arguments(void **state)
+static void test_arguments(void **state)
 {
     static const struct {
         const char *line, *words;
     } cases[] = {
-        {"topology", "give either a file or --dump or --ports, for example `trivance topology torus.json`"},
-        {"topology --torus=3", "--torus is only for --dump or --ports"},
+        {"topology", "give a file or --dump or --ports, for example `trivance topology torus.json`"},
+        {"topology --torus=3", "--torus is valid only with --dump or --ports"},
         {"topology --dump --torus=2 --bytes=4K", "leave out --bytes, for example `trivance topology --dump"},
         {"topology --dump torus.json", "leave out the file"},
-        {"topology --dump", "no MPI launcher"},
+        {"topology --dump", "an MPI launcher is required"},
         {"topology --dupm", "did you mean --dump?"},
         {"topology /no/such/file", "cannot be read"},
     };
@@ -210,7 +210,7 @@ static void arguments(void **state)
     tool_clear(&tool);
 }
 
-static void hosts(void **state)
+static void test_hosts(void **state)
 {
     static const char text[] = HEAD "\"torus\": [4], \"hosts\": "
                                     "{\"n1.a\": [1], \"n1\": [0], \"n2.a\": [2], \"n3\": [3]}}";
@@ -230,7 +230,8 @@ static void hosts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(drawings), cmocka_unit_test(lists), cmocka_unit_test(sentences),
-                                       cmocka_unit_test(arguments), cmocka_unit_test(hosts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_drawings), cmocka_unit_test(test_lists),
+                                       cmocka_unit_test(test_bad_files), cmocka_unit_test(test_arguments),
+                                       cmocka_unit_test(test_hosts)};
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

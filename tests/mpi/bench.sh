@@ -58,7 +58,7 @@ has_ofi() {
 
 # wrong_schedule: a schedule file whose claim is false.
 wrong_schedule() {
-    refused 1 'is not what it claims: after the last step' --schedule="$(dirname "$0")/../data/wrong-4.json"
+    refused 1 'violates its claims: after the last step' --schedule="$(dirname "$0")/../data/wrong-4.json"
 }
 
 finish() {

@@ -16,10 +16,10 @@ refuse() {
     [[ $output == *"$words"* && $output != *$'\n'* ]] || fail "not said '$words': $output"
 }
 
-refuse "no launcher has started this process" "$tool" topology --ports
+refuse "--ports requires a launcher" "$tool" topology --ports
 refuse "leave out --ports" "$tool" topology --ports --dump
 refuse "leave out --output and the file" "$tool" topology --ports -o x y
-refuse "--bytes is only for --ports" "$tool" topology --bytes=1K
+refuse "--bytes is valid only with --ports" "$tool" topology --bytes=1K
 refuse "--bytes: a measured message has at most 1 GiB, for example 1M" "$tool" topology --ports --bytes=1T
 refuse "does not have 2 ranks" "$tool" launch -n 2 "$tool" topology --ports --torus=7
 refuse "no interface 'eth77'" "$tool" launch -n 1 env TRIVANCE_PORTS=eth77 "$tool" topology --ports
@@ -68,7 +68,7 @@ awk -F, 'NR > 1 { ports[$1] = ports[$1] $3; wrong = wrong || $10 == "interface" 
 # Measured paths are written to a rules file, whose other contents are kept, and are used by later jobs.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-refuse "--rules is only for --ports" "$tool" topology "--rules=$work/rules.json"
+refuse "--rules is valid only with --ports" "$tool" topology "--rules=$work/rules.json"
 cat > "$work/rules.json" << 'RULES'
 {"rule_file_version": 1, "network": {"alpha": "7us"},
  "collectives": {"allreduce": [{"rules": [{"alg": "ring"}]}]}}
