@@ -123,7 +123,7 @@ unset TRIVANCE_TRANSPORT
 if "$launcher" -n 1 "$program" bench --transport=ofi --bytes 64 -a ring -i 2 > "$out" 2> "$err"; then
     "$launcher" -n 2 "$program" bench --transport=ofi --bytes 64 -a ring : \
         -n 1 env TRIVANCE_PORTS=eth77 "$program" bench --transport=ofi --bytes 64 -a ring > "$out" 2> "$err"
-    [ $? = 2 ] && grep -q "^trivance bench: TRIVANCE_TRANSPORT=ofi: rank 2: TRIVANCE_PORTS: there is no interface 'eth77'" "$err" ||
+    [ $? = 2 ] && grep -q "^trivance bench: TRIVANCE_TRANSPORT=ofi: rank 2: TRIVANCE_PORTS: there is no active interface 'eth77'" "$err" ||
         fail "another rank's reason is not told"
 fi
 bad "--transport: 'tcp' is neither mpi nor ofi" --transport=mpi,tcp

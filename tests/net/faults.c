@@ -73,11 +73,11 @@ static void expect_reason(const char *what)
         const char *what, *reason;
     } expected[] = {{"killed", "rank 1 at 127.0.0.1 has died"},
                     {"aborts", "rank 1 has aborted: enough"},
-                    {"count", "bytes are due: the ranks' counts or types differ"},
-                    {"fewer", "bytes are due: the ranks' counts or types differ"},
-                    {"more", "bytes are due: the ranks' counts or types differ"},
+                    {"count", "bytes are expected: the ranks' counts or types differ"},
+                    {"fewer", "bytes are expected: the ranks' counts or types differ"},
+                    {"more", "bytes are expected: the ranks' counts or types differ"},
                     {"length",
-                     "rank 1 sent more than 8 bytes to rank 0 where 8 bytes are due: the ranks' counts or types "
+                     "rank 1 sent more than 8 bytes to rank 0 where 8 bytes are expected: the ranks' counts or types "
                      "differ"},
                     {"leaves", "rank 1 at 127.0.0.1 has died"},
                     {"sleeps", "took longer than 0.5 s"}};

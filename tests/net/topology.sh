@@ -21,14 +21,14 @@ refuse "leave out --ports" "$tool" topology --ports --dump
 refuse "leave out --output and the file" "$tool" topology --ports -o x y
 refuse "--bytes is only for --ports" "$tool" topology --bytes=1K
 refuse "--bytes: a measured message has at most 1 GiB, for example 1M" "$tool" topology --ports --bytes=1T
-refuse "does not have 2 ranks" "$tool" launch -n 2 "$tool" topology --ports --torus=7
+refuse "does not have the job's 2 ranks" "$tool" launch -n 2 "$tool" topology --ports --torus=7
 refuse "no interface 'eth77'" "$tool" launch -n 1 env TRIVANCE_PORTS=eth77 "$tool" topology --ports
 
 # A rank that cannot reach rank 0 reports the error itself.
 for place in RANK=zero RANK=-1 RANK=2; do
     refuse "${place#*=}" env $place WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500 "$tool" topology --ports
 done
-refuse "rank 1 waited 0.1 s" env RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=9 TRIVANCE_START_TIMEOUT=0.1s \
+refuse "rank 1 timed out after 0.1 s" env RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=9 TRIVANCE_START_TIMEOUT=0.1s \
     "$tool" topology --ports
 
 "$tool" topology --help | grep -q "^       trivance launch -n N trivance topology --ports" || fail "--help does not say how to call it"
@@ -46,7 +46,7 @@ for ports in 'eth1;eth2' , +0 10.1.0.0/33 127.0.0/8 +0= lo,+0=lo; do
     refuse "in '$ports'; it lists which interface leads which way, as in +0=eth1" "$tool" launch -n 1 \
         env "TRIVANCE_PORTS=$ports" "$tool" topology --ports
 done
-output=$("$tool" launch -n 1 "$tool" topology --ports) && [ "$output" = "one rank: it has no links, and nothing to measure" ] ||
+output=$("$tool" launch -n 1 "$tool" topology --ports) && [ "$output" = "a job of one rank has no links to measure" ] ||
     fail "one rank: $output"
 [ "$("$tool" launch -n 1 "$tool" topology --ports --format=json | tr -d ' \n')" = "[]" ] || fail "one rank as JSON"
 
@@ -80,7 +80,7 @@ paths() {
     before=$(cat "$file" 2> /dev/null)
     "$tool" launch -n 4 "$tool" topology --ports --bytes=64K "--torus=$torus" "--rules=$file" > /dev/null 2> "$work/said"
     case $? in
-        0) grep -q "$file says: " "$work/said" && ! grep -q "not clear" "$work/said" || fail "$file: $(cat "$work/said")" ;;
+        0) grep -q "written to $file: " "$work/said" && ! grep -q "not clear" "$work/said" || fail "$file: $(cat "$work/said")" ;;
         1) grep -q "is not clear, so $file is left as it is" "$work/said" && [ "$(cat "$file" 2> /dev/null)" = "$before" ] ||
             fail "$file: $(cat "$work/said")"
             return ;;

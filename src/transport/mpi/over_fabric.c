@@ -19,8 +19,8 @@ static trv_fabric_t *(*_Atomic find_fabric)(MPI_Comm comm);
 struct trv_mpi_over {
     trv_fabric_t *fabric;
     trv_fabric_op_t *op;
-    int way, last; /* the port of the next message; the slot that was tested last */
-    unsigned vain; /* number of unsuccessful tests */
+    int port, last; /* the port of the next message; the slot that was tested last */
+    unsigned vain;  /* number of unsuccessful tests */
 };
 
 static bool is_pending(const trv_fabric_op_t *op) { return atomic_load(&op->state) == TRV_OP_PENDING; }
@@ -58,7 +58,7 @@ static void over_port(void *context, int base, int port)
 {
     trv_mpi_channel_t *channel = context;
     (void)base;
-    channel->over->way = port;
+    channel->over->port = port;
 }
 
 static int post(trv_mpi_channel_t *channel, int at, bool sends, int peer, int lane, void *data, size_t bytes)
@@ -66,12 +66,12 @@ static int post(trv_mpi_channel_t *channel, int at, bool sends, int peer, int la
     struct trv_mpi_over *over = channel->over;
     trv_fabric_op_t *op = &over->op[at];
     op->sends = sends;
-    op->way = over->way;
+    op->port = over->port;
     op->peer = channel->member ? channel->member[peer] : peer;
     op->tag = (uint64_t)channel->first_tag + (uint64_t)lane;
     op->data = data;
     op->bytes = bytes;
-    op->fragment = channel->piece_bytes;
+    op->fragment_bytes = channel->piece_bytes;
     channel->cancel_polls = 0;
     return trv_fabric_post(over->fabric, op);
 }
