@@ -14,8 +14,8 @@ expect() { # CODE TEXT COMMAND…: the expected exit status, and a part of the o
 expect 0 "127.0.0.1 4000 2 2" -n 2 --port=4000 sh -c 'echo $MASTER_ADDR $MASTER_PORT $WORLD_SIZE $LOCAL_WORLD_SIZE'
 expect 0 "rank 1 of 2" -n 2 sh -c 'echo rank $RANK of $WORLD_SIZE; [ ${#TRIVANCE_SECRET} -ge 32 ]'
 expect 3 "rank 1 ended with exit status 3" -n 3 sh -c '[ $RANK != 1 ] || exit 3'
-expect 137 "rank 2 was ended by signal 9" -n 3 sh -c '[ $RANK != 2 ] || kill -9 $$; exec sleep 500'
-expect 4 "so the others have to end" -n 3 sh -c 'trap "" TERM; [ $RANK != 1 ] || exit 4; while :; do sleep 0.2; done'
+expect 137 "rank 2 was terminated by signal 9" -n 3 sh -c '[ $RANK != 2 ] || kill -9 $$; exec sleep 500'
+expect 4 "so the other ranks are terminated" -n 3 sh -c 'trap "" TERM; [ $RANK != 1 ] || exit 4; while :; do sleep 0.2; done'
 # The children of a shell end with the job, although the shell does not wait for them.
 left=$(mktemp)
 SECONDS=0
@@ -27,8 +27,8 @@ done < "$left"
 rm -f "$left"
 expect 2 "there is no program '/no/such/program' that can be started" -n 2 /no/such/program
 expect 2 "there is no program 'no-such-program'" -n 1 no-such-program
-expect 2 "how many processes" sh -c true
-expect 2 "which program" -n 2
+expect 2 "the number of processes" sh -c true
+expect 2 "the program is missing" -n 2
 expect 2 "ranks" -n 0 true
 
 # The processes sleep for 500 s, so that a job that is not ended exceeds the limit on any machine.

@@ -170,7 +170,7 @@ static int find_places(MPI_Comm comm, int rank, int ranks, const trv_topology_t 
     if (posted == MPI_SUCCESS)
         posted = trv_mpi_watch_all(ranks, 1, &request, READING);
     for (int r = 0; rank == 0 && posted == MPI_SUCCESS && r < ranks; r++)
-        place[r] = trv_topology_place(file, caller[r].rank, caller[r].host);
+        place[r] = trv_topology_coordinate(file, caller[r].rank, caller[r].host);
     if (posted == MPI_SUCCESS)
         posted = PMPI_Iscatter(place, 1, MPI_INT, &world->place, 1, MPI_INT, 0, comm, &request);
     if (posted == MPI_SUCCESS)
