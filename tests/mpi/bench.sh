@@ -168,5 +168,5 @@ bad "is not defined on" -a auto=double:band
 bad "MPI has no type" --type bfloat16
 bad "'extra' is not an option" extra
 bad "there is no collective" --collective broadcast
-bad "not one element" --bytes 1:2 --type double
+bad "hold no element" --bytes 1:2 --type double
 finish

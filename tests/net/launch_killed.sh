@@ -21,7 +21,7 @@ left=$(mktemp)
 SECONDS=0
 expect 5 "rank 1 ended with exit status 5" -n 2 sh -c 'sleep 500 & echo $! >> "$1"; [ $RANK != 1 ] || exit 5; wait' sh "$left"
 while read -r process; do
-    kill -0 "$process" 2> /dev/null && { echo "launch: what a process has started outlives the job"; exit 1; }
+    kill -0 "$process" 2> /dev/null && { echo "launch: a descendant of a process outlives the job"; exit 1; }
 done < "$left"
 [ $SECONDS -lt 100 ] && [ "$(wc -l < "$left")" -eq 2 ] || { echo "launch: the end took $SECONDS s"; exit 1; }
 rm -f "$left"
@@ -48,7 +48,7 @@ kill -TERM $launcher
 wait $launcher
 ended=$?
 [ $ended -eq 143 ] && [ $SECONDS -lt 100 ] ||
-    { echo "launch ended by SIGTERM amid the start: exit status $ended after $SECONDS s"; exit 1; }
+    { echo "launch received SIGTERM during the start: exit status $ended after $SECONDS s"; exit 1; }
 
 # The first signal is forwarded, the second kills the processes. Processes do not outlive a launcher that is killed.
 begin() { # COMMAND: starts two processes with it; by $note they write their process ids to $started
@@ -59,9 +59,9 @@ begin() { # COMMAND: starts two processes with it; by $note they write their pro
 }
 SECONDS=0
 note="echo \$\$ >> '$started'"
-begin "trap 'echo passed on >> $started' TERM; $note; while :; do sleep 0.1; done"
+begin "trap 'echo forwarded >> $started' TERM; $note; while :; do sleep 0.1; done"
 kill -TERM $launcher
-until [ "$(grep -c passed "$started")" -eq 2 ]; do sleep 0.01; done
+until [ "$(grep -c forwarded "$started")" -eq 2 ]; do sleep 0.01; done
 kill -TERM $launcher
 wait $launcher
 [ $? -eq 137 ] || { echo "launch: a second signal did not kill"; exit 1; }

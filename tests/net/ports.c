@@ -88,16 +88,16 @@ static void read_system(trv_net_t *net, counts_t *counts)
 }
 
 /* The sum over the ports that use an interface. */
-static uint64_t sum_of_ways(const char *ways, const uint64_t *bytes)
+static uint64_t sum_over_ports(const char *ports, const uint64_t *bytes)
 {
     uint64_t sum = 0;
-    for (const char *at = ways; *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
+    for (const char *at = ports; *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
         char name[8];
-        int way;
+        int port;
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
-        if (trv_port_parse(name, &way) < 0)
-            fail("no way");
-        sum += bytes[way];
+        if (trv_port_parse(name, &port) < 0)
+            fail("invalid port");
+        sum += bytes[port];
     }
     return sum;
 }
@@ -125,7 +125,7 @@ static void check(const counts_t *before, const counts_t *after, const uint64_t 
 {
     for (int p = 0; p < interfaces; p++) {
         const trv_net_port_t *was = &before[p].port, *is = &after[p].port;
-        const uint64_t wanted[2] = {sum_of_ways(is->ports, sent), sum_of_ways(is->ports, received)};
+        const uint64_t wanted[2] = {sum_over_ports(is->ports, sent), sum_over_ports(is->ports, received)};
         const uint64_t out = is->bytes_sent - was->bytes_sent, in = is->bytes_received - was->bytes_received;
         if (out != wanted[0] || in != wanted[1]) {
             fprintf(stderr, "rank %d: %s (%s): %llu bytes sent for %llu, %llu received for %llu\n", rank, is->interface,
@@ -146,7 +146,7 @@ static void check_names(const trv_net_t *net)
             fail("no port");
         const bool up = strncmp(port.interface, "up", 2) == 0;
         if (port.ports[0] != (up ? '+' : '-') || strcmp(port.ports + 1, port.interface + (up ? 2 : 4)) != 0) {
-            fprintf(stderr, "rank %d: %s leads %s\n", rank, port.interface, port.ports);
+            fprintf(stderr, "rank %d: %s is assigned to %s\n", rank, port.interface, port.ports);
             exit(1);
         }
     }
