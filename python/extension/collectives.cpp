@@ -306,10 +306,10 @@ void Group::monitoredBarrier(const c10d::BarrierOptions &options, bool wait_all_
     calls_ += rank_ == 0;
     if (rank_ != 0) {
         check_now(trv_net_send(world, nullptr, 0, 0, tag));
-        auto answer = make(call, c10d::OpType::BARRIER, kNoTimeout, {});
+        auto release = make(call, c10d::OpType::BARRIER, kNoTimeout, {});
         open.unlock();
-        check(answer, call, trv_net_receive_start(world, nullptr, 0, 0, tag, answer->add()));
-        begin(answer)->wait(timeout + Milliseconds(1000)); // rank 0 has more details and must report first
+        check(release, call, trv_net_receive_start(world, nullptr, 0, 0, tag, release->add()));
+        begin(release)->wait(timeout + Milliseconds(1000)); // rank 0 has more details and must report first
         return;
     }
     std::vector<trv_net_request_t> arrival(static_cast<size_t>(size_), TRV_NET_REQUEST_NULL);

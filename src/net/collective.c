@@ -29,18 +29,18 @@ uint64_t trv_net_vector_bytes(const trv_net_comm_t *comm, trv_collective_t colle
 
 enum { ENTRIES_MAX = 256 }; /* in the cache of a communicator */
 
-/* Finds or creates the state of a signature, and makes it the most recently used. *made is true if it was created. */
+/* Finds or creates the state of a signature, and makes it the most recently used. *created is true if it was created. */
 static int entry_find(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements, uint64_t bytes,
                       trv_net_entry_t **found, bool *created)
 {
     const bool reduces = trv_collective_shape(collective)->reduces;
     *created = false;
-    for (trv_cache_entry_t **place = &comm->entries.first; *place; place = &(*place)->next) {
-        trv_net_entry_t *entry = (trv_net_entry_t *)(void *)(*place)->object;
+    for (trv_cache_entry_t **at = &comm->entries.first; *at; at = &(*at)->next) {
+        trv_net_entry_t *entry = (trv_net_entry_t *)(void *)(*at)->object;
         if (entry->collective != collective || entry->bytes != bytes || entry->elements.type != elements->type ||
             (reduces && entry->elements.op != elements->op))
             continue;
-        trv_cache_use(&comm->entries, place);
+        trv_cache_use(&comm->entries, at);
         *found = entry;
         return TRV_OK;
     }

@@ -25,7 +25,7 @@ static void comm_set_default_torus(trv_net_comm_t *comm)
         trv_torus_parse(comm->net->torus, &comm->torus);
 }
 
-int trv_comm_create(trv_net_comm_t **made, trv_net_t *net, int rank, int size)
+int trv_comm_create(trv_net_comm_t **created, trv_net_t *net, int rank, int size)
 {
     trv_net_comm_t *comm = calloc(1, sizeof *comm);
     if (!comm)
@@ -36,7 +36,7 @@ int trv_comm_create(trv_net_comm_t **made, trv_net_t *net, int rank, int size)
     snprintf(comm->algorithm, sizeof comm->algorithm, "%s", net->algorithm);
     pthread_mutex_init(&comm->lock, NULL);
     comm_set_default_torus(comm);
-    *made = comm;
+    *created = comm;
     return TRV_OK;
 }
 
@@ -80,7 +80,7 @@ static int payload_compare(const void *left, const void *right)
 }
 
 /* Creates the communicator of the ranks that have the color of this rank, which is not negative. */
-static int comm_create_part(trv_net_comm_t *comm, payload_t *all, const payload_t *mine, trv_net_comm_t **made)
+static int comm_create_part(trv_net_comm_t *comm, payload_t *all, const payload_t *mine, trv_net_comm_t **created)
 {
     int size = 0, rank = 0, rc;
     for (int r = 0; r < comm->size; r++)
@@ -109,16 +109,16 @@ static int comm_create_part(trv_net_comm_t *comm, payload_t *all, const payload_
     part->next = comm->net->comm;
     comm->net->comm = part;
     pthread_mutex_unlock(&comm->net->lock);
-    *made = part;
+    *created = part;
     return TRV_OK;
 }
 
-int trv_net_split(trv_net_comm_t *comm, int color, int key, trv_net_comm_t **made)
+int trv_net_split(trv_net_comm_t *comm, int color, int key, trv_net_comm_t **created)
 {
-    if (!made)
+    if (!created)
         return trv_fail(TRV_ERR_ARGUMENT,
                         "the argument for the new communicator is NULL; pass the address of a trv_net_comm_t *");
-    *made = NULL;
+    *created = NULL;
     int rc = trv_comm_check(comm);
     if (rc < 0)
         return rc;
@@ -134,7 +134,7 @@ int trv_net_split(trv_net_comm_t *comm, int color, int key, trv_net_comm_t **mad
             rc = trv_fail(TRV_ERR_UNSUPPORTED, "rank %d has created %d communicators, the maximum", trv_member(comm, r),
                           COMMS_MAX);
     if (rc == TRV_OK && color >= 0) {
-        rc = comm_create_part(comm, all, &mine, made);
+        rc = comm_create_part(comm, all, &mine, created);
         rc = rc < 0 ? trv_net_break(comm->net, rc) : rc;
     }
     free(all);

@@ -25,7 +25,7 @@ static trv_instance_t *instance_of(const struct trv_net_request *request)
 
 static void entry_destroy(trv_cached_t *cached);
 
-int trv_net_entry_create(trv_net_entry_t **made, trv_net_comm_t *comm, trv_collective_t collective,
+int trv_net_entry_create(trv_net_entry_t **created, trv_net_comm_t *comm, trv_collective_t collective,
                          const trv_elements_t *elements, uint64_t bytes, const char *requested)
 {
     trv_net_entry_t *entry = calloc(1, sizeof *entry);
@@ -39,7 +39,7 @@ int trv_net_entry_create(trv_net_entry_t **made, trv_net_comm_t *comm, trv_colle
     pthread_mutex_init(&entry->lock, NULL);
     trv_pool_init(&entry->pool, INT_MAX);
     trv_cached_init(&entry->cached, entry_destroy);
-    *made = entry;
+    *created = entry;
     return TRV_OK;
 }
 

@@ -133,7 +133,7 @@ struct trv_net_request {
     const char *what; /* name of the operation, such as "AllReduce" */
     double started_ns;
     pthread_mutex_t lock; /* held while the request is advanced */
-    bool over;
+    bool ended;
     int code;
     char reason[TRV_REASON_MAX];
     struct trv_net_request *next, **before; /* list of active requests */
@@ -143,9 +143,9 @@ void trv_request_init(struct trv_net_request *request, trv_net_comm_t *comm, con
                       int (*advance)(struct trv_net_request *), void (*done)(struct trv_net_request *));
 /* Makes the request active: from now on any thread may advance it. */
 void trv_request_begin(struct trv_net_request *request);
-/* Makes progress until the request has ended (waits), or once. If it has ended, *over is true, the request is no longer
+/* Makes progress until the request has ended (waits), or once. If it has ended, *ended is true, the request is no longer
  * active, and its code is returned. */
-int trv_request_progress(struct trv_net_request *request, bool waits, bool *over);
+int trv_request_progress(struct trv_net_request *request, bool waits, bool *ended);
 /* Advances each active request once. */
 void trv_requests_advance(trv_net_t *net);
 void trv_request_clear(struct trv_net_request *request);

@@ -41,7 +41,7 @@ static int variable_read(const char *name, int min, int max, int *value)
     const char *text = getenv(name);
     if (!text || !*text)
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "%s is not set: start the program with `trivance launch`, torchrun or a launcher that offers "
+                        "%s is not set: start the program with `trivance launch`, torchrun or a launcher that provides "
                         "PMIx, or set RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT for each process",
                         name);
     return trv_parse_int(text, name, min, max, value);
@@ -198,9 +198,9 @@ static int address_decode(char record[BOOTSTRAP_BYTES], trv_bootstrap_options_t 
     return TRV_OK;
 }
 
-/* Exchanges the address of rank 0 by the caller's `bootstrap_broadcast`. All ranks take part, also after an error (`rc`, with its
- * message as the last error), because the other ranks wait in the broadcast. counted: the rank and the number of ranks
- * are valid, so that a bootstrap can be opened. All ranks return an error of rank 0. */
+/* Exchanges the address of rank 0 by the caller's `bootstrap_broadcast`. All ranks take part, also after an error (`rc`,
+ * with its message as the last error), because the other ranks wait in the broadcast. ranks_known: the rank and the number
+ * of ranks are valid, so that a bootstrap can be opened. All ranks return an error of rank 0. */
 static int bootstrap_by_broadcast(trv_net_t *net, const trv_net_options_t *options, trv_bootstrap_options_t *bootstrap,
                                   char address[256], bool ranks_known, int rc)
 {
@@ -225,8 +225,8 @@ static int bootstrap_by_broadcast(trv_net_t *net, const trv_net_options_t *optio
 /* ---- Other options ----------------------------------------------------------------------------------------------- */
 
 /* Handles a TRIVANCE_TORUS in which no torus has the net's number of ranks. That is an error if the net contains the
- * whole job, as in MPI programs. But a program with its own `bootstrap_broadcast` may create a net of some of the job's ranks; these
- * form a ring. */
+ * whole job, as in MPI programs. But a program with its own `bootstrap_broadcast` may create a net of some of the job's
+ * ranks, which form a ring. */
 static int torus_without_match(trv_net_t *net, const trv_net_options_t *options, const char *torus)
 {
     const char *all = getenv("WORLD_SIZE");

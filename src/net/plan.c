@@ -72,20 +72,20 @@ static int plan_create_instance(trv_net_plan_t *plan, size_t count)
         rc = trv_net_entry_decide(plan->entry);
     if (rc < 0)
         return trv_net_break(plan->comm->net, rc);
-    bool over;
+    bool ended;
     trv_instance_begin_creation(plan->instance, count);
-    return trv_request_progress(&plan->instance->request, true, &over);
+    return trv_request_progress(&plan->instance->request, true, &ended);
 }
 
-int trv_net_plan_create(trv_net_plan_t **made, trv_net_comm_t *comm, trv_collective_t collective, size_t count,
+int trv_net_plan_create(trv_net_plan_t **created, trv_net_comm_t *comm, trv_collective_t collective, size_t count,
                         trv_type_t type, trv_op_t op, const trv_net_plan_options_t *options)
 {
     const trv_net_plan_options_t none = {TRV_NET_PLAN_OPTIONS};
     const trv_elements_t standard = {.type = type, .op = op};
-    if (!made)
+    if (!created)
         return trv_fail(TRV_ERR_ARGUMENT,
                         "the argument for the new plan is NULL; pass the address of a trv_net_plan_t *");
-    *made = NULL;
+    *created = NULL;
     options = options ? options : &none;
     int rc = trv_comm_check(comm);
     const trv_elements_t *elements = options->size == sizeof *options && options->elements ? options->elements
@@ -121,7 +121,7 @@ int trv_net_plan_create(trv_net_plan_t **made, trv_net_comm_t *comm, trv_collect
         return rc;
     }
     plan_register(plan);
-    *made = plan;
+    *created = plan;
     return TRV_OK;
 }
 

@@ -22,7 +22,7 @@ void trv_request_clear(struct trv_net_request *request) { pthread_mutex_destroy(
 void trv_request_begin(struct trv_net_request *request)
 {
     trv_net_t *net = request->comm->net;
-    request->over = false;
+    request->ended = false;
     request->code = TRV_OK;
     request->started_ns = trv_now_ns();
     pthread_mutex_lock(&net->lock);
@@ -49,15 +49,15 @@ static void request_end(struct trv_net_request *request)
 /* Advances the request; the caller holds its lock. */
 static void request_advance(struct trv_net_request *request)
 {
-    if (request->over)
+    if (request->ended)
         return;
     const int rc = request->code < 0 ? request->code : request->advance(request);
     if (rc < 0 && request->code == TRV_OK) {
         request->code = rc;
         snprintf(request->reason, sizeof request->reason, "%s", trv_last_error());
     }
-    request->over = rc != 0 &&
-                    trv_fabric_buffers_released(request->comm->net->fabric); /* otherwise the memory may be in use */
+    request->ended = rc != 0 &&
+                     trv_fabric_buffers_released(request->comm->net->fabric); /* otherwise the memory may be in use */
 }
 
 /* Advances the active requests, except `self` and those that another thread advances at the moment. */
@@ -119,7 +119,7 @@ static void requests_poll_others(trv_net_t *net, const struct trv_net_request *s
 
 /* Makes progress until the request has ended or until_ns is reached, at least once. A waiting thread advances the
  * request before the first poll, because a poll without an event costs as much time as a message. */
-static int request_progress(struct trv_net_request *request, double until_ns, bool *over)
+static int request_progress(struct trv_net_request *request, double until_ns, bool *ended)
 {
     trv_net_t *net = request->comm->net;
     const bool waits = until_ns > 0;
@@ -130,9 +130,9 @@ static int request_progress(struct trv_net_request *request, double until_ns, bo
         const uint64_t now = first ? seen : trv_fabric_poll(net->fabric);
         pthread_mutex_lock(&request->lock);
         request_advance(request);
-        *over = request->over;
+        *ended = request->ended;
         pthread_mutex_unlock(&request->lock);
-        if (*over)
+        if (*ended)
             break;
         requests_poll_others(net, request, now == seen && !first ? polls + 1 : 0, &rounds);
         if (first)
@@ -148,15 +148,15 @@ static int request_progress(struct trv_net_request *request, double until_ns, bo
     return request->code < 0 ? trv_fail(request->code, "%s", request->reason) : TRV_OK;
 }
 
-int trv_request_progress(struct trv_net_request *request, bool waits, bool *over)
+int trv_request_progress(struct trv_net_request *request, bool waits, bool *ended)
 {
-    return request_progress(request, waits ? INFINITY : 0, over);
+    return request_progress(request, waits ? INFINITY : 0, ended);
 }
 
 int trv_request_run(struct trv_net_request *request)
 {
-    bool over;
-    int rc = trv_request_progress(request, true, &over);
+    bool ended;
+    int rc = trv_request_progress(request, true, &ended);
     request->done(request);
     return rc;
 }

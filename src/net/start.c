@@ -272,14 +272,14 @@ static int net_fail_options(trv_net_t *net, int code)
     return trv_fail(code, "%s", sentence);
 }
 
-int trv_net_init(trv_net_t **made, const trv_net_options_t *options)
+int trv_net_init(trv_net_t **created, const trv_net_options_t *options)
 {
     const trv_net_options_t none = {TRV_NET_OPTIONS};
     trv_bootstrap_options_t bootstrap = {.failed = bootstrap_failed, .log = bootstrap_log};
     char address[256] = "";
-    if (!made)
+    if (!created)
         return trv_fail(TRV_ERR_ARGUMENT, "the argument for the new net is NULL; pass the address of a trv_net_t *");
-    *made = NULL;
+    *created = NULL;
     if (options && options->size != sizeof *options)
         return trv_fail(TRV_ERR_ARGUMENT,
                         "trv_net_options_t has the size %zu, and in this library %zu; initialize it with "
@@ -302,7 +302,7 @@ int trv_net_init(trv_net_t **made, const trv_net_options_t *options)
         rc = trv_comm_create(&net->world, net, net->rank, net->ranks);
     if (rc < 0)
         return net_fail_start(net, rc);
-    *made = net;
+    *created = net;
     return TRV_OK;
 }
 

@@ -81,6 +81,6 @@ for node in 0 1 2; do
         10.80.0.0/16 dev up0 && ip -n trv-$node route flush table main dev down0
 done 2> /dev/null
 TRIVANCE_PORTS=+0=up0,-0=down0 measured 1 "shared route" 0.9 1.2
-grep -q "sends by another device" "$work/out" || fail "not said that it sends by another device"
+grep -q "sends through another device" "$work/out" || fail "no warning about another device"
 down
 echo "passed"

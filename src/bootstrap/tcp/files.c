@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool *inherited; /* by file descriptor: whether a child of fork() closes it */
+static bool *close_in_child; /* by file descriptor: whether a child of fork() closes it */
 static int capacity;
 
 static void before_fork(void) { pthread_mutex_lock(&lock); }
@@ -24,10 +24,10 @@ static void after_fork(void) { pthread_mutex_unlock(&lock); }
 static void in_child(void)
 {
     for (int file = 0; file < capacity; file++)
-        if (inherited[file])
+        if (close_in_child[file])
             close(file);
-    free(inherited);
-    inherited = NULL;
+    free(close_in_child);
+    close_in_child = NULL;
     capacity = 0;
     pthread_mutex_unlock(&lock);
 }
@@ -48,16 +48,16 @@ static int table_add(int file)
     const int error = errno;
     if (file >= capacity) {
         const int more = 2 * file + 64;
-        bool *grown = realloc(inherited, (size_t)more * sizeof *inherited);
+        bool *grown = realloc(close_in_child, (size_t)more * sizeof *close_in_child);
         if (grown) {
             memset(grown + capacity, 0, (size_t)(more - capacity) * sizeof *grown);
-            inherited = grown;
+            close_in_child = grown;
             capacity = more;
         }
     }
     const bool fits = file < capacity;
     if (fits && file >= 0)
-        inherited[file] = true;
+        close_in_child[file] = true;
     if (!fits)
         close(file);
     pthread_mutex_unlock(&lock);
@@ -93,8 +93,8 @@ void trv_file_close(int file)
 {
     const int error = errno;
     table_lock();
-    if (file >= 0 && file < capacity && inherited[file]) {
-        inherited[file] = false;
+    if (file >= 0 && file < capacity && close_in_child[file]) {
+        close_in_child[file] = false;
         close(file);
     }
     pthread_mutex_unlock(&lock);

@@ -29,10 +29,10 @@ enum { UNAUTHENTICATED_MORE = 64, BACKLOG = 4096, FILES_MORE = 256, LOGGED_MAX =
 static void file_limit_raise(int ranks)
 {
     struct rlimit limit;
-    const rlim_t wanted = 2 * (rlim_t)ranks + UNAUTHENTICATED_MORE + FILES_MORE;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+    const rlim_t needed = 2 * (rlim_t)ranks + UNAUTHENTICATED_MORE + FILES_MORE;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
         return;
-    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 

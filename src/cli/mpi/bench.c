@@ -144,7 +144,7 @@ static void rows_add(bench_t *bench, const bench_row_t *row, int rows)
 }
 
 _Static_assert(BENCH_ENTRIES_MAX *BENCH_TRANSPORTS_MAX <= SAMPLES_KINDS_MAX, "every line is a kind of sample");
-_Static_assert(BENCH_EXCHANGES_MAX <= SAMPLES_KINDS_MAX, "so is every exchange");
+_Static_assert(BENCH_EXCHANGES_MAX <= SAMPLES_KINDS_MAX, "every exchange is a kind of sample");
 
 /* Lists the measurements of one size, for all entries that support the torus. */
 static int tasks_list(const bench_t *bench, const trv_torus_t *torus, uint64_t bytes, bench_task_t *task)

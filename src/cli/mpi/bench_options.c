@@ -167,7 +167,7 @@ static int add_size(bench_options_t *options, uint64_t bytes)
     return TRV_OK;
 }
 
-/* Adds least, least * factor, …, and most, rounded down to whole elements (of every rank's block). */
+/* Adds min_bytes, min_bytes * factor, …, and max_bytes, rounded down to whole elements (of every rank's block). */
 static int add_range(draft_t *draft, uint64_t min_bytes, uint64_t max_bytes, int factor)
 {
     uint64_t unit = granule(draft);

@@ -199,12 +199,12 @@ static int worker_send_row(void *context, size_t i, const cli_sweep_result_t *re
 
 static size_t worker_request_points(worker_t *worker, uint64_t index[BATCH_MAX])
 {
-    MPI_Request answer;
+    MPI_Request reply;
     MPI_Status status;
     int points = 0, done = 0;
-    PMPI_Irecv(index, BATCH_MAX, MPI_UINT64_T, 0, TAG_POINTS, worker->comm, &answer);
+    PMPI_Irecv(index, BATCH_MAX, MPI_UINT64_T, 0, TAG_POINTS, worker->comm, &reply);
     PMPI_Send(NULL, 0, MPI_BYTE, 0, TAG_REQUEST, worker->comm);
-    while (PMPI_Test(&answer, &done, &status), !done)
+    while (PMPI_Test(&reply, &done, &status), !done)
         poll_pause();
     PMPI_Get_count(&status, MPI_UINT64_T, &points);
     return (size_t)points;

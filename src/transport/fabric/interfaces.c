@@ -182,8 +182,7 @@ static int list_infos(const char *provider, uint64_t more, struct fi_info **list
                ? trv_fail(
                      TRV_ERR_UNSUPPORTED,
                      "libfabric has no provider '%s' for tagged messages on this host (%s); `fi_info -c FI_TAGGED -t "
-                     "FI_EP_RDM` lists the available ones, for "
-                     "TRIVANCE_PROVIDER",
+                     "FI_EP_RDM` lists the available ones, for TRIVANCE_PROVIDER",
                      provider, fi_strerror(-code))
                : trv_fail(TRV_ERR_UNSUPPORTED, "libfabric has no provider for tagged messages on this host: %s",
                           fi_strerror(-code));
