@@ -57,7 +57,7 @@ static int address_connect(const struct addrinfo *at, int *error)
 }
 
 /* Resolves the address of rank 0 and tries to connect. Releases the lock meanwhile: name resolution may block. */
-static int server_connect(trv_bootstrap_t *bootstrap, const char **why_not)
+static int server_connect(trv_bootstrap_t *bootstrap, const char **connect_error)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
@@ -71,7 +71,9 @@ static int server_connect(trv_bootstrap_t *bootstrap, const char **why_not)
     if (code == 0)
         freeaddrinfo(found);
     pthread_mutex_lock(&bootstrap->lock);
-    *why_not = fd >= 0 ? NULL : code != 0 ? "has an address that cannot be resolved" : "does not accept connections";
+    *connect_error = fd >= 0     ? NULL
+                     : code != 0 ? "has an address that cannot be resolved"
+                                 : "does not accept connections";
     return fd;
 }
 
@@ -117,11 +119,10 @@ void trv_client_frame(trv_bootstrap_t *bootstrap, const trv_frame_t *frame)
 {
     trv_link_t *link = &bootstrap->to_rank_0->link;
     if (frame->type == TRV_FRAME_REFUSED) {
-        client_fail_server(
-            bootstrap, "rank 0",
-            "rejected this rank, because their secrets differ: TRIVANCE_SECRET must be the same on all ranks; "
-            "without it, WORLD_SIZE and the run id must be the same",
-            TRV_REASON_MAX);
+        client_fail_server(bootstrap, "rank 0",
+                           "rejected this rank as unauthenticated: TRIVANCE_SECRET must be the same on all ranks; "
+                           "without it, WORLD_SIZE and the run id must be the same",
+                           TRV_REASON_MAX);
         bootstrap->failure_shared = true;
     } else if (frame->type == TRV_FRAME_WELCOME && !bootstrap->joined) {
         bootstrap->joined = trv_payload_set(&bootstrap->welcome, frame->content, frame->bytes);
