@@ -28,7 +28,7 @@ static char (*fill_cells(const trv_topology_t *topology, int *width))[CELL_MAX]
     char(*cell)[CELL_MAX] = calloc((size_t)topology->torus.ranks, sizeof *cell);
     *width = 1;
     for (int i = 0; cell && i < topology->count; i++) {
-        char *text = cell[topology->place[i]], name[CELL_MAX], both[2 * CELL_MAX];
+        char *text = cell[topology->coordinate[i]], name[CELL_MAX], both[2 * CELL_MAX];
         if (topology->host)
             snprintf(name, sizeof name, "%.*s", TEXT_MAX, topology->host[i]);
         else
@@ -89,7 +89,7 @@ static void count_coordinates(const trv_topology_t *topology, int *coordinates, 
     *coordinates = *max = 0;
     *min = topology->count;
     for (int i = 0; count && i < topology->count; i++)
-        count[topology->place[i]]++;
+        count[topology->coordinate[i]]++;
     for (int p = 0; count && p < topology->torus.ranks; p++) {
         if (count[p] == 0)
             continue;

@@ -8,15 +8,15 @@
  *
  * Three scenarios with processes 0, 1 and 2, one of which is selected by a macro:
  *
- *   NUMBERS   X = {0, 1}, Y = {1, 2}, Z = {0, 1}; each member is a thread that initializes the communicator, calls and
- *             frees. The threads are not ordered, so Z is initialized beside X, or after X is freed on one side or on
- *             both. There are fewer context ids than communicators: they are reused, and they run out.
- *   MEMORY    X and Y alone; any member may be out of memory whenever it allocates.
- *   FAILURES  W = {0, 1, 2} is called three times (the first call of a class, of another class, and a later call of the
- *             first), then freed; then V = {0, 1, 2} is initialized, called and freed. Any member may be unable to
- *             execute a class, or fail at any point of any call, but only one of them and once; member 0 may leave a
- *             class to the MPI library. From the failure on the launcher may end the job, so the other members may wait
- *             for ever; until then they continue.
+ *   CONTEXT_IDS   X = {0, 1}, Y = {1, 2}, Z = {0, 1}; each member is a thread that initializes the communicator, calls
+ *                 and frees. The threads are not ordered, so Z is initialized at the same time as X, or after X is freed
+ *                 on one side or on both. There are fewer context ids than communicators: they are reused and run out.
+ *   MEMORY        X and Y alone; any member may be out of memory whenever it allocates.
+ *   FAILURES      W = {0, 1, 2} is called three times (the first call of a class, of another class, and a later call of
+ *                 the first), then freed; then V = {0, 1, 2} is initialized, called and freed. Any member may be unable
+ *                 to execute a class, or fail at any point of any call, but only one of them and once; member 0 may let
+ *                 a class fall back to the MPI library. After a failure the launcher may end the job, so the other
+ *                 members may wait forever; until then they continue.
  *
  * In a call every member sends STEPS messages to the next member and receives as many from the previous one; a step
  * starts when the previous one is complete. A send is complete immediately or, in FAILURES, when its message is taken;
@@ -66,7 +66,7 @@ inline reserve_lowest(p, c, above, n)
     fi
 }
 
-inline give_back(p, c, n)
+inline release_id(p, c, n)
 {
     if
     :: n && n <= LIMIT && OWNER(p, n) == c + 1 -> OWNER(p, n) = FREE
@@ -78,34 +78,34 @@ inline give_back(p, c, n)
 
 #define PROPOSE 1
 #define CONFIRM 2
-#define SERVE 3
+#define DECIDE 3
 #define MPI_CALL 4
-byte meeting[COMMS], came[COMMS], left[COMMS], largest[COMMS], least[COMMS];
+byte exchange[COMMS], entered[COMMS], departed[COMMS], maximum[COMMS], minimum[COMMS];
 #ifndef FAILURES
-bool apart[COMMS]; /* their first contributions were not the same */
+bool proposals_differ[COMMS]; /* in the current exchange the members did not contribute the same value */
 #endif
 
-inline arrive(c, kind, a, b)
+inline enter(c, kind, a, b)
 {
-    !left[c];
-    assert(!came[c] || meeting[c] == kind); /* all members are in the same exchange */
+    !departed[c];
+    assert(!entered[c] || exchange[c] == kind); /* all members are in the same exchange */
 #ifndef FAILURES
-    apart[c] = (came[c] -> apart[c] || largest[c] != a : 0);
+    proposals_differ[c] = (entered[c] -> proposals_differ[c] || maximum[c] != a : 0);
 #endif
-    largest[c] = (came[c] && largest[c] > a -> largest[c] : a);
-    least[c] = (came[c] && least[c] < b -> least[c] : b);
-    meeting[c] = kind;
-    came[c]++
+    maximum[c] = (entered[c] && maximum[c] > a -> maximum[c] : a);
+    minimum[c] = (entered[c] && minimum[c] < b -> minimum[c] : b);
+    exchange[c] = kind;
+    entered[c]++
 }
 
-inline depart(c, a, b)
+inline leave(c, a, b)
 {
-    came[c] == SIZE(c);
-    a = largest[c];
-    b = least[c];
-    left[c]++;
+    entered[c] == SIZE(c);
+    a = maximum[c];
+    b = minimum[c];
+    departed[c]++;
     if
-    :: left[c] == SIZE(c) -> came[c] = 0; left[c] = 0; largest[c] = 0; least[c] = 0; meeting[c] = 0
+    :: departed[c] == SIZE(c) -> entered[c] = 0; departed[c] = 0; maximum[c] = 0; minimum[c] = 0; exchange[c] = 0
     :: else
     fi
 }
@@ -122,8 +122,8 @@ chan wire[LINKS * LIMIT] = [2 * STEPS] of { byte };
 #define UNKNOWN 0
 #define SCHEDULE 1
 #define MPI 2
-byte number[3 * COMMS];               /* context ids of every process's communicators while they exist */
-byte agreed_number[COMMS];            /* + 1 */
+byte context_id[3 * COMMS];           /* context ids of every process's communicators while they exist */
+byte agreed_id[COMMS];                /* + 1 */
 byte decision[COMMS * CLASSES];       /* member 0's, as broadcast */
 byte agreed_status[COMMS * CLASSES];
 
@@ -133,14 +133,14 @@ inline agree(with, value)
     with = value
 }
 
-bool failed; /* a member has */
+bool failed; /* a member has failed */
 
 /* ---- Actions of a member ----------------------------------------------------------------------------------------- */
 
 #ifdef MEMORY
-#define MAY_LACK_MEMORY able = 0
+#define POSSIBLY_NO_MEMORY able = 0
 #else
-#define MAY_LACK_MEMORY skip
+#define POSSIBLY_NO_MEMORY skip
 #endif
 
 #ifdef MUTANT_NOT_REMEMBERED
@@ -154,7 +154,7 @@ inline confirm(p, c, n, proposal)
 {
 #ifndef MUTANT_PROPOSAL_KEPT
     if
-    :: n != proposal -> give_back(p, c, proposal)
+    :: n != proposal -> release_id(p, c, proposal)
     :: else
     fi;
 #endif
@@ -168,35 +168,35 @@ inline confirm(p, c, n, proposal)
     proposal = 0
 }
 
-inline adopt(p, c)
+inline initialize(p, c)
 {
     do
     :: atomic {
            able = 1;
-           reserve_lowest(p, c, REMEMBERED(refused), n);
+           reserve_lowest(p, c, REMEMBERED(rejected), n);
            proposal = n;
            if
            :: true
-           :: MAY_LACK_MEMORY
+           :: POSSIBLY_NO_MEMORY
            fi;
-#ifdef MUTANT_LEAVES_ALONE
+#ifdef MUTANT_EXCHANGE_SKIPPED
            if
-           :: !able -> give_back(p, c, proposal); n = 0; break
+           :: !able -> release_id(p, c, proposal); n = 0; break
            :: else
            fi;
 #endif
-           arrive(c, PROPOSE, n, able)
+           enter(c, PROPOSE, n, able)
        }
        atomic {
-           depart(c, n, able);
-           assert(n > refused); /* ascending order, so the loop ends */
+           leave(c, n, able);
+           assert(n > rejected); /* ascending order, so the loop ends */
            if
-           :: !able || n > LIMIT -> give_back(p, c, proposal); n = 0; break
+           :: !able || n > LIMIT -> release_id(p, c, proposal); n = 0; break
            :: else
            fi;
 #ifndef FAILURES
            if
-           :: !apart[c] -> break /* all have proposed it: for a duplicate this is sufficient */
+           :: !proposals_differ[c] -> break /* all have proposed it: for a duplicate this is sufficient */
            :: else
            fi;
 #endif
@@ -216,55 +216,55 @@ inline adopt(p, c)
            fi;
            break;
 #endif
-           arrive(c, CONFIRM, taken, taken)
+           enter(c, CONFIRM, taken, taken)
        }
        atomic {
-           depart(c, taken, able);
+           leave(c, taken, able);
            if
            :: !taken -> break
-           :: else -> give_back(p, c, n); refused = n; n = 0
+           :: else -> release_id(p, c, n); rejected = n; n = 0
            fi
        }
     od;
     atomic {
         proposal = 0;
-        refused = 0;
+        rejected = 0;
         taken = 0;
         able = 0;
-        agree(agreed_number[c], n + 1);
-        number[p * COMMS + c] = n;
+        agree(agreed_id[c], n + 1);
+        context_id[p * COMMS + c] = n;
         for (other : 0 .. COMMS - 1) { /* no two communicators that exist here have the same id */
-            assert(!n || other == c || number[p * COMMS + other] != n)
+            assert(!n || other == c || context_id[p * COMMS + other] != n)
         }
         other = 0
     }
 }
 
 /* The first call of a class of sizes. */
-#define SAYS_NO 1
-#define SAYS_YES 2
-inline serve(p, c, class)
+#define VOTE_NO 1
+#define VOTE_YES 2
+inline decide(p, c, class)
 {
     if
-    :: p != HEAD(c) -> decision[c * CLASSES + class] /* has been received */
+    :: p != HEAD(c) -> decision[c * CLASSES + class] /* waits for the broadcast */
     :: p == HEAD(c) -> decision[c * CLASSES + class] = SCHEDULE
     :: p == HEAD(c) -> decision[c * CLASSES + class] = MPI
     fi;
     do
     :: atomic {
            if
-           :: able = SAYS_YES
-           :: able = SAYS_NO
-#ifdef MUTANT_MPI_ALONE
+           :: able = VOTE_YES
+           :: able = VOTE_NO
+#ifdef MUTANT_FALLBACK_ALONE
            :: status[class] = MPI; break
 #endif
            fi;
-           arrive(c, SERVE, decision[c * CLASSES + class], able)
+           enter(c, DECIDE, decision[c * CLASSES + class], able)
        }
        atomic {
-           depart(c, status[class], able);
+           leave(c, status[class], able);
            if
-           :: able == SAYS_NO -> status[class] = MPI
+           :: able == VOTE_NO -> status[class] = MPI
 #ifdef MUTANT_VOTE_IGNORED
            :: true
 #endif
@@ -280,7 +280,7 @@ inline serve(p, c, class)
 /* ---- Calls and freeing ------------------------------------------------------------------------------------------- */
 
 /* A failure may happen at any action of the member. It ends the member's call and breaks the communicator there. */
-inline may_fail()
+inline possible_failure()
 {
     if
     :: true
@@ -296,7 +296,7 @@ inline may_fail()
 inline messages(p, c, call)
 {
 #ifdef FAILURES
-    may_fail();
+    possible_failure();
 #endif
     do
     :: atomic {
@@ -310,7 +310,7 @@ inline messages(p, c, call)
            :: waiting = 1
 #endif
            fi;
-           may_fail()
+           possible_failure()
        }
     :: atomic {
            !broken && got < STEPS && nempty(WIRE(BEFORE(c, p), p, n)) ->
@@ -318,23 +318,23 @@ inline messages(p, c, call)
            assert(message == MESSAGE(c, call)); /* not of another communicator or call */
            got++;
            message = 0;
-           may_fail()
+           possible_failure()
        }
     :: atomic { broken || (sent == STEPS && got == STEPS && TAKEN) -> sent = 0; got = 0; waiting = 0; break }
     od
 }
 
-inline call(p, c, class, number_)
+inline call(p, c, class, call_number)
 {
     if
-    :: n && !broken && status[class] == UNKNOWN -> serve(p, c, class)
+    :: n && !broken && status[class] == UNKNOWN -> decide(p, c, class)
     :: else
     fi;
     if
-    :: n && !broken && status[class] == SCHEDULE -> messages(p, c, number_)
+    :: n && !broken && status[class] == SCHEDULE -> messages(p, c, call_number)
     :: !broken && (!n || status[class] == MPI) ->
-       atomic { arrive(c, MPI_CALL, taken, taken) }
-       atomic { depart(c, taken, taken) }
+       atomic { enter(c, MPI_CALL, taken, taken) }
+       atomic { leave(c, taken, taken) }
     :: else -> assert(broken) /* an error, immediately */
     fi
 }
@@ -352,7 +352,7 @@ inline release(p, c)
         :: n && OWNER(p, n) == c + 1 -> OWNER(p, n) = AFTERWARDS
         :: else
         fi;
-        number[p * COMMS + c] = 0;
+        context_id[p * COMMS + c] = 0;
         broken = 0;
         status[0] = UNKNOWN;
         status[1] = UNKNOWN;
@@ -360,17 +360,17 @@ inline release(p, c)
     }
 }
 
-#define STATE byte n, proposal, refused, able, taken, other, sent, got, message, status[CLASSES]; bool broken, waiting
+#define STATE byte n, proposal, rejected, able, taken, other, sent, got, message, status[CLASSES]; bool broken, waiting
 
 #ifndef FAILURES
 proctype member(byte p, c)
 {
     STATE;
-    adopt(p, c);
+    initialize(p, c);
 #ifdef MUTANT_FREED_EARLY
     atomic {
         if
-        :: n -> OWNER(p, n) = FREE; number[p * COMMS + c] = 0
+        :: n -> OWNER(p, n) = FREE; context_id[p * COMMS + c] = 0
         :: else
         fi
     }
@@ -385,12 +385,12 @@ proctype member(byte p, c)
 proctype member(byte p)
 {
     STATE;
-    adopt(p, 0);
+    initialize(p, 0);
     call(p, 0, 0, 0);
     call(p, 0, 1, 1);
     call(p, 0, 0, 2);
     release(p, 0);
-    adopt(p, 1);
+    initialize(p, 1);
     call(p, 1, 0, 0);
     release(p, 1)
 }
@@ -423,7 +423,7 @@ init
         run member(1, 0);
         run member(1, 1);
         run member(2, 1)
-#ifdef NUMBERS
+#ifdef CONTEXT_IDS
         ;
         run member(0, 2);
         run member(1, 2)

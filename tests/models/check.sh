@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks a model: spin must prove the statements and refute every mutant. See docs/models.md.
 # Usage: check.sh readiness|agreement [SCENARIO] [CC]
-#   SCENARIO   numbers, memory or failures of the agreement model; all (default) for the whole model
+#   SCENARIO   context_ids, memory or failures of the agreement model; all (default) for the whole model
 set -eu -o pipefail
 model=$1 scenario=${2:-all} compiler=${3:-cc}
 source=$(cd "$(dirname "$0")" && pwd)/$model.pml
@@ -14,25 +14,25 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 code=0
 
-# Searches all states of the model with these macros; the output of spin is in the file `said`. Memory and depth are
+# Searches all states of the model with these macros; the output of spin is in the file `spin.log`. Memory and depth are
 # limited, and a search that reaches a limit proves nothing. The search for a mutant ends after some thousand states:
 # optimizing the verifier and clearing a large hash table would take longer, so neither is done.
 search() { # OPTIMIZATION LOGARITHM-OF-TABLE MACRO…
     local began=$SECONDS optimization=$1 table=$2
     shift 2
     { spin -a "${@/#/-D}" "$source" && "$compiler" -w "$optimization" -DSAFETY -DMEMLIM=1024 -o pan pan.c; } \
-        > said 2>&1 || { cat said; exit 1; }
-    ./pan -n -b -m10000 "-w$table" > said 2>&1 || true
+        > spin.log 2>&1 || { cat spin.log; exit 1; }
+    ./pan -n -b -m10000 "-w$table" > spin.log 2>&1 || true
     took=$((SECONDS - began))
 }
 
 proved() { # MACRO…
     search -O1 24 "$@"
-    if grep -q 'errors: 0$' said && ! grep -qE 'not completed|reached -DMEMLIM|too small' said; then
-        echo "proved:  $model $*: $(sed -n 's/^ *\([0-9]*\) states, stored$/\1/p' said) states, $took s"
+    if grep -q 'errors: 0$' spin.log && ! grep -qE 'not completed|reached -DMEMLIM|too small' spin.log; then
+        echo "proved:  $model $*: $(sed -n 's/^ *\([0-9]*\) states, stored$/\1/p' spin.log) states, $took s"
     else
         echo "models: $model $* does not hold, or was not searched to the end:"
-        cat said
+        cat spin.log
         code=1
     fi
 }
@@ -41,11 +41,11 @@ refuted() { # PATTERN-OF-SPIN'S-OUTPUT (a regular expression) MACRO…
     local expected=$1
     shift
     search -O0 20 "$@"
-    if grep -q 'errors: 1$' said && [ -s "$model.pml.trail" ] && grep -qE "^pan:1: $expected" said; then
-        echo "refuted: $model $*: $(sed -n 's/^pan:1: *//p' said)"
+    if grep -q 'errors: 1$' spin.log && [ -s "$model.pml.trail" ] && grep -qE "^pan:1: $expected" spin.log; then
+        echo "refuted: $model $*: $(sed -n 's/^pan:1: *//p' spin.log)"
     else
         echo "models: spin does not find '$expected' in $model $*:"
-        cat said
+        cat spin.log
         code=1
     fi
     rm -f "$model.pml.trail"
@@ -73,35 +73,35 @@ readiness() {
     refuted "$hang" $three MUTANT_SENDS_LAST
 }
 
-alone="assertion violated .*came.*meeting"             # members in different exchanges
+alone="assertion violated .*entered.*exchange"         # members in different exchanges
 differ="assertion violated .*agreed"                   # members with different results
-same="assertion violated .*number.*!=n"                # two communicators of a process with one context id
+same="assertion violated .*context_id.*!=n"            # two communicators of a process with one context id
 stale="assertion violated .*message=="                 # a message of another communicator or call
-endless="assertion violated .n>refused"
-lost="assertion violated .*owner"                      # a context id that no rank has and none can have
-agreement_numbers() {
-    proved NUMBERS
-    refuted "$differ" NUMBERS MUTANT_NOT_CONFIRMED
-    refuted "$same" NUMBERS MUTANT_NOT_LOCKED
-    refuted "$endless" NUMBERS MUTANT_NOT_REMEMBERED
-    refuted "$lost" NUMBERS MUTANT_PROPOSAL_KEPT
-    refuted "$stale" NUMBERS MUTANT_FREED_EARLY
+endless="assertion violated .n>rejected"
+lost="assertion violated .*owner"                      # a context id that no rank has and none can take
+agreement_context_ids() {
+    proved CONTEXT_IDS
+    refuted "$differ" CONTEXT_IDS MUTANT_NOT_CONFIRMED
+    refuted "$same" CONTEXT_IDS MUTANT_NOT_LOCKED
+    refuted "$endless" CONTEXT_IDS MUTANT_NOT_REMEMBERED
+    refuted "$lost" CONTEXT_IDS MUTANT_PROPOSAL_KEPT
+    refuted "$stale" CONTEXT_IDS MUTANT_FREED_EARLY
 }
 agreement_memory() {
     proved MEMORY
-    refuted "$hang" MEMORY MUTANT_LEAVES_ALONE
+    refuted "$hang" MEMORY MUTANT_EXCHANGE_SKIPPED
 }
 agreement_failures() {
     proved FAILURES
-    refuted "$alone" FAILURES MUTANT_MPI_ALONE
+    refuted "$alone" FAILURES MUTANT_FALLBACK_ALONE
     refuted "$differ" FAILURES MUTANT_VOTE_IGNORED
     refuted "$stale" FAILURES MUTANT_BROKEN_REUSED
 }
 
 case $model.$scenario in
 readiness.all) readiness ;;
-agreement.numbers | agreement.memory | agreement.failures) "agreement_$scenario" ;;
-agreement.all) agreement_numbers && agreement_memory && agreement_failures ;;
+agreement.context_ids | agreement.memory | agreement.failures) "agreement_$scenario" ;;
+agreement.all) agreement_context_ids && agreement_memory && agreement_failures ;;
 *) echo "models: there is no model '$model' with a scenario '$scenario'" >&2; exit 2 ;;
 esac
 exit $code

@@ -53,16 +53,14 @@ byte completed[RANKS];              /* chunks, one bit each */
 /* ---- The network ------------------------------------------------------------------------------------------------- */
 
 #ifdef MUTANT_SHARED_TAG
-#define MOST 4
+#define QUEUE_MAX 4
 #else
-#define MOST 2
+#define QUEUE_MAX 2
 #endif
-chan wire[RANKS * LANES * 2] = [MOST] of { byte };   /* messages: 2 * content + (1 if the send waits to be taken) */
-chan posted[RANKS * LANES * 2] = [MOST] of { byte }; /* receives: 2 * lane + the stage's parity */
+chan wire[RANKS * LANES * 2] = [QUEUE_MAX] of { byte };   /* messages: 2 * content + (1 if the send waits to be taken) */
+chan posted[RANKS * LANES * 2] = [QUEUE_MAX] of { byte }; /* receives: 2 * lane + the stage's parity */
 
 hidden byte message, late, lane, parity; /* of a delivery */
-
-
 
 inline deliver(r, l, d)
 {
