@@ -176,10 +176,7 @@ static void a_message_dropped_in_the_reduce_scatter(void **state)
     (void)state;
     /* The operand of rank 4 has not arrived. */
     expect_on_9((edit_t){.step = 0, .from = 3, .to = 4, .drop = BOTH},
-                (expected_t){0,
-                             4,
-                             1,
-                             {"step 0 of stream 0", "rank 4 combines block 1 of register", "nothing has been put"}});
+                (expected_t){0, 4, 1, {"step 0 of stream 0", "rank 4 combines block 1 of register", "is empty"}});
 }
 
 static void a_message_dropped_in_the_allgather(void **state)
@@ -191,7 +188,7 @@ static void a_message_dropped_in_the_allgather(void **state)
                              2,
                              8,
                              {"after the last step", "rank 2 lacks the contribution of rank 0 in block 8",
-                              "6 of 9 ranks end with it", "nothing for this block comes to rank 2 after step 0"}});
+                              "6 of 9 ranks end with it", "rank 2 receives no data of this block after step 0"}});
 }
 
 static void a_message_sent_twice(void **state)
@@ -260,14 +257,11 @@ static void a_wrong_register(void **state)
 {
     (void)state;
     expect_on_9((edit_t){.step = 0, .from = 4, .to = 4, .new_register = 3},
-                (expected_t){0,
-                             4,
-                             1,
-                             {"step 0", "rank 4 combines block 1 of register 3, into which nothing has been put"}});
+                (expected_t){0, 4, 1, {"step 0", "rank 4 combines block 1 of register 3, which is empty"}});
     expect_on_9((edit_t){.step = 0, .from = 4, .to = 4, .new_register = 4},
                 (expected_t){0, 4, -1, {"step 0", "rank 4 combines from register 4, but has registers 0 to 3 only"}});
     expect_on_9((edit_t){.step = 0, .from = 3, .to = 4, .new_register = 3},
-                (expected_t){0, 4, 1, {"step 0", "rank 4 combines block 1 of register", "nothing has been put"}});
+                (expected_t){0, 4, 1, {"step 0", "rank 4 combines block 1 of register", "is empty"}});
 }
 
 int main(void)

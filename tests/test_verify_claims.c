@@ -73,7 +73,7 @@ static void ranks_that_wait_in_a_circle(void **state)
                                   0,
                                   -1,
                                   {"step 0 of stream 0: rank 0 sends a message to rank 1", "receives it in step 1 only",
-                                   "in a circle: 0 -> 1 -> 2 -> 0"}});
+                                   "in a cycle: 0 -> 1 -> 2 -> 0"}});
 }
 
 static void sides_in_different_steps(void **state)
@@ -122,8 +122,7 @@ static void a_register_that_holds_nothing_is_sent(void **state)
                                                                    .registers = 2, .units = 1});
     (void)state;
     message(schedule, 0, 1, 0, trv_port(0, +1), BOTH, 1, 1);
-    expect(schedule,
-           (expected_t){0, 1, 0, {"step 0", "rank 1 sends the whole slice of register 1", "nothing has been put"}});
+    expect(schedule, (expected_t){0, 1, 0, {"step 0", "rank 1 sends the whole slice of register 1", "is empty"}});
 }
 
 static void parts_and_emptiness(void **state)
@@ -195,7 +194,7 @@ static void lacks_a_contribution(void **state)
                         0,
                         0,
                         {"after the last step of stream 0, rank 0 lacks the contribution of rank 2",
-                         "2 of 3 ranks end with it", "nothing for this slice comes to rank 0 after step 0"}});
+                         "2 of 3 ranks end with it", "rank 0 receives no data of this slice after step 0"}});
 }
 
 static void claims_consistent_but_is_not(void **state)
@@ -263,10 +262,18 @@ static void claims_a_symmetry_it_has_not(void **state)
     trv_schedule_t *schedule = made("recdoub-l", "8", TRV_ALLREDUCE);
     (void)state;
     schedule->symmetry = TRV_SYMMETRY_TRANSLATION;
-    expect(schedule, (expected_t){0, 1, -1, {"step 0", "rank 1 does not send what rank 0 sends", "every translation"}});
+    expect(schedule,
+           (expected_t){0,
+                        1,
+                        -1,
+                        {"step 0", "rank 1 does not send the translated messages of rank 0", "every translation"}});
     schedule = made("recdoub-l", "8", TRV_ALLREDUCE);
     schedule->symmetry = TRV_SYMMETRY_PARITY;
-    expect(schedule, (expected_t){1, 2, -1, {"step 1", "rank 2 does not send what rank 0 sends", "translation by 2"}});
+    expect(schedule,
+           (expected_t){1,
+                        2,
+                        -1,
+                        {"step 1", "rank 2 does not send the translated messages of rank 0", "translation by 2"}});
 }
 
 static void needs_owners(void **state)
