@@ -273,7 +273,7 @@ static void says_why_a_set_has_no_plan(void **state)
     assert_int_equal(trv_planner_nodes(&torus, sizeof node / sizeof *node, node, TRV_ALLREDUCE, 0, 2, &network, NULL, 1,
                                        &plan),
                      TRV_ERR_UNSUPPORTED);
-    assert_non_null(strstr(trv_last_error(), "none of the schedules that were tried serves the 43 nodes of 8x8: "));
+    assert_non_null(strstr(trv_last_error(), "none of the schedules that were tried can run on the 43 nodes of 8x8: "));
     assert_non_null(strstr(trv_last_error(), ", which is cut"));
 }
 

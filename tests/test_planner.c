@@ -396,10 +396,10 @@ static void test_impossible(void **state)
     assert_int_equal(ask(&paper, &(trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS, .consistent = true,
                                                               .memory_bytes = 1024}),
                      TRV_ERR_UNSUPPORTED);
-    assert_said("consistency rules out trivance-l", "memory of at most 1024 bytes rules out trivance-l");
+    assert_said("consistency excludes trivance-l", "memory of at most 1024 bytes excludes trivance-l");
     assert_int_equal(ask(&paper, &(trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS, .messages_per_port = -1}),
                      TRV_ERR_ARGUMENT);
-    assert_said("-1 messages", "0 for any");
+    assert_said("-1 messages", "0 for no limit");
     trv_simulate_options_t cube = paper;
     cube.shared_paths = 4;
     assert_int_equal(ask(&cube, NULL), TRV_ERR_ARGUMENT);

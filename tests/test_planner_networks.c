@@ -321,7 +321,7 @@ static void refused_for_size(void **state)
         trv_planner_choice_t plan;
         assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 1024, &options, NULL, &plan),
                          TRV_ERR_UNSUPPORTED);
-        assert_non_null(strstr(trv_last_error(), "is too large for a plan"));
+        assert_non_null(strstr(trv_last_error(), "is too large for the planner"));
     }
 }
 

@@ -12,10 +12,10 @@
 
 #include "simulate/simulator.h"
 
-static int simulate_until(const trv_simulator_t *simulator, const trv_simulate_options_t *options, double enough_ns,
+static int simulate_until(const trv_simulator_t *simulator, const trv_simulate_options_t *options, double cutoff_ns,
                           trv_simulation_t *result)
 {
-    return trv_simulate_dropped(simulator, options, 1 << 20, (trv_span_t){0}, enough_ns, result);
+    return trv_simulate_until(simulator, options, 1 << 20, (trv_span_t){0}, cutoff_ns, result);
 }
 
 /* A run that is stopped at its own time is unchanged. If it is stopped a moment earlier, its time is INFINITY; if it is

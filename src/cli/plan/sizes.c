@@ -115,12 +115,12 @@ static int measure(sizes_t *sizes, range_t *range)
     const trv_span_t all = sizes->span;
     int rc = range->plan.modelled ? plan_at(sizes, range->at, &range->plan)
                                   : trv_planner_time(sizes->planner, range->at, range->plan.algorithm, &range->plan);
-    const bool dear = trv_timing_is_uneven(&sizes->ask->torus, &sizes->ask->network.options);
-    const double enough_ns = dear ? MOST * range->plan.time_ns : INFINITY;
+    const bool dear = trv_timing_is_nonuniform(&sizes->ask->torus, &sizes->ask->network.options);
+    const double cutoff_ns = dear ? MOST * range->plan.time_ns : INFINITY;
     for (int i = 0; i < trv_algorithms_count() && i < CLI_CHOICES_MAX && !rc; i++) {
         trv_planner_choice_t named;
         sizes->span = trv_span(all, (double)i / trv_algorithms_count(), 1.0 / trv_algorithms_count());
-        rc = trv_planner_time_within(sizes->planner, range->at, trv_algorithm_name(trv_algorithm_at(i)), enough_ns,
+        rc = trv_planner_time_within(sizes->planner, range->at, trv_algorithm_name(trv_algorithm_at(i)), cutoff_ns,
                                      &named);
         range->gain[i] = rc ? NAN : named.time_ns / range->plan.time_ns;
         rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;

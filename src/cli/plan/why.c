@@ -84,14 +84,14 @@ static bool has_equal(const why_t *why, const trv_planner_choice_t *plan)
 static bool is_dear(const why_t *why)
 {
     const trv_torus_t *torus = &why->ask->torus;
-    return torus->ranks > DEAR_RANKS && trv_timing_is_uneven(torus, &why->ask->network.options);
+    return torus->ranks > DEAR_RANKS && trv_timing_is_nonuniform(torus, &why->ask->network.options);
 }
 
 static bool has_enough_like(const why_t *why, const char *name)
 {
     int alike = 0;
     for (int i = 0; i < why->rows; i++)
-        alike += trv_planner_is_alike(why->row[i].plan.algorithm, name);
+        alike += trv_planner_same_algorithm(why->row[i].plan.algorithm, name);
     return alike >= ALIKE;
 }
 
@@ -99,7 +99,7 @@ static bool has_enough_like(const why_t *why, const char *name)
  * long as the plan. */
 static int add_named(why_t *why)
 {
-    const double enough_ns = is_dear(why) && why->rows > 0 ? DEAR_MOST * why->row[0].plan.time_ns : INFINITY;
+    const double cutoff_ns = is_dear(why) && why->rows > 0 ? DEAR_MOST * why->row[0].plan.time_ns : INFINITY;
     const trv_span_t all = why->span;
     for (int i = 0; i < trv_algorithms_count(); i++) {
         why->span = trv_span(all, (double)i / trv_algorithms_count(), 1.0 / trv_algorithms_count());
@@ -113,7 +113,7 @@ static int add_named(why_t *why)
             if (known)
                 break;
             int rc = trv_planner_time_within(why->planner, why->ask->bytes, trv_algorithm_name(trv_algorithm_at(j)),
-                                             enough_ns, &plan);
+                                             cutoff_ns, &plan);
             if (rc && rc != TRV_ERR_UNSUPPORTED)
                 return rc;
             if (!rc && plan.time_ns < best.time_ns)
