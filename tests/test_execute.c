@@ -41,9 +41,9 @@ static void test_refused_plans(void **state)
     const trv_elements_t bits = {.type = TRV_DOUBLE, .op = TRV_BAND}, none = {.type = TRV_TYPES};
     refuse_plan(schedule, 9, 1, &ints, TRV_ERR_ARGUMENT, "rank 9 is not on the torus; its ranks are 0 … 8");
     refuse_plan(schedule, -1, 1, &ints, TRV_ERR_ARGUMENT, "rank -1");
-    refuse_plan(schedule, 0, SIZE_MAX / 4, &ints, TRV_ERR_ARGUMENT, "more than memory");
+    refuse_plan(schedule, 0, SIZE_MAX / 4, &ints, TRV_ERR_ARGUMENT, "exceed the address space");
     refuse_plan(schedule, 0, 1, &bits, TRV_ERR_UNSUPPORTED, "band is not defined on elements of type double");
-    refuse_plan(schedule, 0, 1, &none, TRV_ERR_ARGUMENT, "no element type");
+    refuse_plan(schedule, 0, 1, &none, TRV_ERR_ARGUMENT, "element type 17 does not exist");
     refuse_plan(schedule, 0, 1, NULL, TRV_ERR_ARGUMENT, "NULL");
     trv_plan_t *plan;
     assert_int_equal(trv_plan_create(&plan, schedule, 0, 1, &ints, &(trv_transport_t){0}, NULL), TRV_ERR_ARGUMENT);
@@ -55,7 +55,7 @@ static void test_refused_plans(void **state)
     trv_schedule_destroy(schedule);
 }
 
-/* Schedules that use data that does not exist, for example a register before anything is in it. */
+/* Schedules that use data that does not exist, for example an empty register. */
 static void test_refused_schedules(void **state)
 {
     (void)state;
@@ -70,12 +70,12 @@ static void test_refused_schedules(void **state)
     assert_int_equal(trv_explicit_create(&schedule, &torus, "mine", &options), 0);
     assert_int_equal(trv_explicit_message(schedule, 0, 1, 0, 1, 0, -1, TRV_SEND, 1, &part), 0);
     refuse_plan(schedule, 0, 5, &ints, TRV_ERR_INVALID,
-                "'mine': in step 1 of stream 0, rank 0 uses unit 0 of register 1 before anything is in it");
+                "'mine': in step 1 of stream 0, rank 0 uses unit 0 of register 1, which is empty");
     trv_schedule_destroy(schedule);
 
     assert_int_equal(trv_explicit_create(&schedule, &torus, "mine", &options), 0);
     assert_int_equal(trv_explicit_combine(schedule, 0, 0, 0, 0, 2, sources, 1, &unit), 0);
-    refuse_plan(schedule, 0, 5, &ints, TRV_ERR_INVALID, "before anything is in it");
+    refuse_plan(schedule, 0, 5, &ints, TRV_ERR_INVALID, "which is empty");
     trv_schedule_destroy(schedule);
 
     options.collective = TRV_ALLGATHER;
@@ -86,7 +86,7 @@ static void test_refused_schedules(void **state)
 
     options.units = 10;
     assert_int_equal(trv_explicit_create(&schedule, &torus, "mine", &options), 0);
-    refuse_plan(schedule, 0, 5, &ints, TRV_ERR_INVALID, "no multiple of its 9 ranks");
+    refuse_plan(schedule, 0, 5, &ints, TRV_ERR_INVALID, "not a multiple of its 9 ranks");
     trv_schedule_destroy(schedule);
 }
 
@@ -126,7 +126,8 @@ static void test_states(void **state)
     assert_int_equal(trv_plan_start(world.plan[0], world.input[0], world.output[0]), TRV_ERR_STATE);
     assert_non_null(strstr(trv_last_error(), "is running"));
     trv_plan_describe(world.plan[0], text, sizeof text);
-    assert_string_equal(text, "rank 0: lane 0 of 1, step 0 of 1, waits for ranks 2, 1 and for 1, 2 to take its data");
+    assert_string_equal(text,
+                        "rank 0: lane 0 of 1, step 0 of 1, waits for ranks 2, 1 and for 1, 2 to receive its data");
     for (size_t size = 0; size < sizeof text; size++) { /* never writes beyond the buffer */
         memset(text, 'x', sizeof text);
         trv_plan_describe(world.plan[0], text, size);
@@ -195,9 +196,9 @@ static void test_large(void **state)
     assert_true(sent == 2 * 8 * count * 4); /* every element crosses 8 edges in each phase */
     for (size_t parts = 1; parts < 1000; parts += 37) {
         const size_t many = SIZE_MAX / 3;
-        assert_true(trv_cut(many, parts, 0) == 0 && trv_cut(many, parts, parts) == many);
+        assert_true(trv_part_begin(many, parts, 0) == 0 && trv_part_begin(many, parts, parts) == many);
         for (size_t i = 0; i < parts; i++) {
-            size_t part = trv_cut(many, parts, i + 1) - trv_cut(many, parts, i);
+            size_t part = trv_part_begin(many, parts, i + 1) - trv_part_begin(many, parts, i);
             assert_true(part == many / parts || part == many / parts + 1);
         }
     }
@@ -354,7 +355,7 @@ static void test_lengths_that_differ(void **state)
     }
     for (int r = 0; r < 3; r++)
         if (trv_plan_test(plan[r]) == TRV_ERR_TRANSPORT) {
-            assert_non_null(strstr(trv_last_error(), "do all ranks have the same count"));
+            assert_non_null(strstr(trv_last_error(), "all ranks must use the same count"));
             failed++;
         }
     assert_int_equal(failed, 3);
