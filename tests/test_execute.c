@@ -159,7 +159,7 @@ static void test_states(void **state)
 }
 
 /* The bytes sent, as counted by the executor: B moves exactly 2 (n-1)/n of the vector at any size. */
-static void test_numbers(void **state)
+static void test_sizes(void **state)
 {
     (void)state;
     trv_schedule_t *schedule = schedule_of("9", "trivance-b", TRV_ALLREDUCE);
@@ -338,7 +338,7 @@ static void test_check(void **state)
 }
 
 /* Without the check, the loopback transport detects different lengths. */
-static void test_lengths_that_differ(void **state)
+static void test_mismatched_lengths(void **state)
 {
     (void)state;
     trv_schedule_t *schedule = schedule_of("3", "trivance-l", TRV_ALLREDUCE);
@@ -367,7 +367,7 @@ static void test_lengths_that_differ(void **state)
 
 /* ---- The loopback transport -------------------------------------------------------------------------------------- */
 
-static void test_hub(void **state)
+static void test_loopback(void **state)
 {
     (void)state;
     trv_loopback_t *loopback;
@@ -414,16 +414,11 @@ static void test_hub(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused_plans),
-        cmocka_unit_test(test_refused_schedules),
-        cmocka_unit_test(test_refused_buffers),
-        cmocka_unit_test(test_states),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_large),
-        cmocka_unit_test(test_callback),
-        cmocka_unit_test(test_check),
-        cmocka_unit_test(test_hub),
-        cmocka_unit_test(test_lengths_that_differ),
+        cmocka_unit_test(test_refused_plans),   cmocka_unit_test(test_refused_schedules),
+        cmocka_unit_test(test_refused_buffers), cmocka_unit_test(test_states),
+        cmocka_unit_test(test_sizes),           cmocka_unit_test(test_large),
+        cmocka_unit_test(test_callback),        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_loopback),        cmocka_unit_test(test_mismatched_lengths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

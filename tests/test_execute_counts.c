@@ -179,7 +179,7 @@ static void alike(const trv_schedule_t *schedule)
     world_destroy(&twice);
 }
 
-static void test_alike(void **state)
+static void test_create_like(void **state)
 {
     (void)state;
     static const char *const tori[] = {"1", "6", "3x3", "4x2"};
@@ -191,7 +191,8 @@ static void test_alike(void **state)
     }
 }
 
-/* Threads create plans that share the program of one plan and destroy them, while the main thread destroys that plan. */
+/* Threads create plans that share the program of one plan and destroy them, while the main thread destroys that
+ * plan. */
 typedef struct maker {
     const trv_plan_t *plan;
     pthread_barrier_t *barrier;
@@ -213,7 +214,7 @@ static void *make_and_drop(void *argument)
     return NULL;
 }
 
-static void test_alike_threads(void **state)
+static void test_create_like_threads(void **state)
 {
     (void)state;
     trv_torus_t torus;
@@ -243,6 +244,6 @@ static void test_alike_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts_in_turn), cmocka_unit_test(test_refused_counts),
-                                       cmocka_unit_test(test_alike), cmocka_unit_test(test_alike_threads)};
+                                       cmocka_unit_test(test_create_like), cmocka_unit_test(test_create_like_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

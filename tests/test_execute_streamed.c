@@ -68,7 +68,8 @@ static void check_ready(world_t *world, int r, stream_t *stream, const float *ri
     stream->ready = ready;
 }
 
-/* The input of the ranks whose bit in `slow` is set becomes available in parts; the others have all of it at the start. */
+/* The input of the ranks whose bit in `slow` is set becomes available in parts; the others have all of it at the
+ * start. */
 static void run_streamed(world_t *world, unsigned slow, bool in_place, const float *right)
 {
     stream_t stream[16] = {{0, 0}};

@@ -102,7 +102,7 @@ static int leave_out_everything(const trv_schedule_t *schedule, const char *text
     return omissions;
 }
 
-static void finds_every_omission(void **state)
+static void test_every_omission(void **state)
 {
     static const char *const tori[] = {"2", "3", "5", "2x2", "4", "7", "8", "3x3", "2x4"};
     (void)state;
@@ -125,7 +125,7 @@ static void finds_every_omission(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_every_omission),
+        cmocka_unit_test(test_every_omission),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

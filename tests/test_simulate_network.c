@@ -87,7 +87,7 @@ static void links_carry_what_was_routed(const trv_schedule_t *schedule, uint64_t
     free(expected);
 }
 
-static void conserves_packets_and_bytes(void **state)
+static void test_conserves_packets_and_bytes(void **state)
 {
     (void)state;
     for_all(links_carry_what_was_routed);
@@ -215,7 +215,7 @@ static void the_observer_sees_a_network(const trv_schedule_t *schedule, uint64_t
     }
 }
 
-static void links_are_serial_and_packets_travel(void **state)
+static void test_links_are_serial(void **state)
 {
     (void)state;
     for_all(the_observer_sees_a_network);
@@ -223,7 +223,7 @@ static void links_are_serial_and_packets_travel(void **state)
 
 /* Messages of one packet each, from ten ranks, meet on one link of a ring. With one queue they leave it in the order of
  * their arrival. */
-static void a_queue_is_first_come_first_served(void **state)
+static void test_queue_order(void **state)
 {
     (void)state;
     enum { SENDERS = 10 };
@@ -278,7 +278,7 @@ static void runs_twice_alike(const trv_schedule_t *schedule, uint64_t bytes)
     trv_simulation_clear(&again);
 }
 
-static void is_determined_by_its_arguments(void **state)
+static void test_determined(void **state)
 {
     (void)state;
     for_all(runs_twice_alike);
@@ -317,7 +317,7 @@ static void nothing_beats_the_bound(const trv_schedule_t *schedule, uint64_t byt
     trv_simulator_destroy(simulator);
 }
 
-static void the_bound_is_one(void **state)
+static void test_lower_bound(void **state)
 {
     (void)state;
     for_all(nothing_beats_the_bound);
@@ -325,7 +325,7 @@ static void the_bound_is_one(void **state)
 
 /* In a step of bruck-b on 8x2 the message from farthest away is not the largest one: the bound must not combine the
  * two. */
-static void the_bound_is_of_one_message(void **state)
+static void test_lower_bound_of_one_message(void **state)
 {
     (void)state;
     trv_schedule_t *schedule = schedule_of("bruck-b", "8x2");
@@ -342,7 +342,7 @@ static void the_bound_is_of_one_message(void **state)
 }
 
 /* The bound is close on small vectors if nothing waits, or if everything waits for the processor. */
-static void the_bound_is_close_where_nothing_waits(void **state)
+static void test_lower_bound_without_contention(void **state)
 {
     (void)state;
     static const char *const names[] = {"trivance-l", "trivance-b", "swing-b", "bucket"};
@@ -365,13 +365,13 @@ static void the_bound_is_close_where_nothing_waits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(conserves_packets_and_bytes),
-        cmocka_unit_test(links_are_serial_and_packets_travel),
-        cmocka_unit_test(a_queue_is_first_come_first_served),
-        cmocka_unit_test(is_determined_by_its_arguments),
-        cmocka_unit_test(the_bound_is_one),
-        cmocka_unit_test(the_bound_is_of_one_message),
-        cmocka_unit_test(the_bound_is_close_where_nothing_waits),
+        cmocka_unit_test(test_conserves_packets_and_bytes),
+        cmocka_unit_test(test_links_are_serial),
+        cmocka_unit_test(test_queue_order),
+        cmocka_unit_test(test_determined),
+        cmocka_unit_test(test_lower_bound),
+        cmocka_unit_test(test_lower_bound_of_one_message),
+        cmocka_unit_test(test_lower_bound_without_contention),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
