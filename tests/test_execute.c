@@ -229,7 +229,7 @@ static int add_pixels(void *context, void *destination, const void *const *sourc
     return 0;
 }
 
-static int break_down(void *context, void *destination, const void *const *source, int sources, size_t count)
+static int reduce_fails(void *context, void *destination, const void *const *source, int sources, size_t count)
 {
     (void)context, (void)destination, (void)source, (void)sources, (void)count;
     return TRV_ERR_UNSUPPORTED;
@@ -258,7 +258,7 @@ static void test_callback(void **state)
     world_destroy(&world);
 
     /* A callback that fails: the run fails with its code, and every later call on the plan reports that. */
-    elements.reduce = break_down;
+    elements.reduce = reduce_fails;
     world = world_make(schedule, count, &elements, NULL);
     int rc = 0;
     for (int r = 0; r < world.ranks; r++) {
@@ -281,8 +281,8 @@ static void test_callback(void **state)
 /* ---- Inconsistent ranks ------------------------------------------------------------------------------------------ */
 
 /* Of seven ranks one has other arguments. All must report that, with the same message, and be able to continue. */
-static void differ(const trv_schedule_t *schedule, const trv_schedule_t *other, size_t count,
-                   const trv_elements_t *elements, const char *words)
+static void check_differing_rank(const trv_schedule_t *schedule, const trv_schedule_t *other, size_t count,
+                                 const trv_elements_t *elements, const char *words)
 {
     enum { ranks = 7, odd = 5 };
     const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .check = true};
@@ -320,10 +320,10 @@ static void test_check(void **state)
     trv_schedule_t *schedule = schedule_of("7", "trivance-b", TRV_ALLREDUCE);
     trv_schedule_t *ring = schedule_of("7", "ring", TRV_ALLREDUCE);
     const trv_elements_t doubles = {.type = TRV_DOUBLE, .op = TRV_SUM}, floats = {.type = TRV_FLOAT, .op = TRV_SUM};
-    differ(schedule, schedule, 99, &ints, "the number of elements (from 99 to 100)");
-    differ(schedule, schedule, 100, &floats, "the element type or operation");
-    differ(schedule, schedule, 50, &doubles, "the number of elements");
-    differ(schedule, ring, 100, &ints, "the schedule");
+    check_differing_rank(schedule, schedule, 99, &ints, "the number of elements (from 99 to 100)");
+    check_differing_rank(schedule, schedule, 100, &floats, "the element type or operation");
+    check_differing_rank(schedule, schedule, 50, &doubles, "the number of elements");
+    check_differing_rank(schedule, ring, 100, &ints, "the schedule");
 
     const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .check = true};
     world_t world = world_make(schedule, 100, &ints, &options);

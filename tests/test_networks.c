@@ -400,7 +400,8 @@ static void plans_for_a_set_of_nodes(void **state)
     trv_schedule_destroy(placed);
 }
 
-/* An algorithm that ignores the network is slower on scattered ranks; of a large ring the bound by its steps is returned. */
+/* An algorithm that ignores the network is slower on scattered ranks; of a large ring the bound by its steps is
+ * returned. */
 static int nodes_time(const trv_torus_t *torus, int nodes, const int *node, const trv_simulate_options_t *network,
                       const char *algorithm, double *ns, bool *bound)
 {

@@ -276,7 +276,7 @@ typedef struct facts {
     int registers, messages_per_port;
 } facts_t;
 
-static facts_t facts_of(const char *torus_text, const char *algorithm)
+static facts_t properties_of(const char *torus_text, const char *algorithm)
 {
     trv_torus_t torus = torus_of(torus_text);
     trv_schedule_t *schedule;
@@ -307,11 +307,11 @@ static void test_constraints(void **state)
 
     /* The grouped form on a ring of 25 keeps 25 vectors. */
     trv_planner_constraints_t little = {TRV_PLANNER_CONSTRAINTS, .consistent = true, .memory_bytes = 4 * 64};
-    assert_true(facts_of("25", best("25", TRV_ALLREDUCE, 64,
-                                    &(trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS, .consistent = true})
-                                   .algorithm)
+    assert_true(properties_of("25", best("25", TRV_ALLREDUCE, 64,
+                                         &(trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS, .consistent = true})
+                                        .algorithm)
                     .registers > 25);
-    assert_true(facts_of("25", best("25", TRV_ALLREDUCE, 64, &little).algorithm).registers <= 5);
+    assert_true(properties_of("25", best("25", TRV_ALLREDUCE, 64, &little).algorithm).registers <= 5);
 
     /* A schedule that only covers is faster on 25, where windows need two vectors in some messages. It suits only
      * MAX. */
@@ -376,7 +376,7 @@ static void test_shared_paths_times(void **state)
 
 /* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
-static void assert_said(const char *first, const char *second)
+static void assert_message(const char *first, const char *second)
 {
     if (!strstr(trv_last_error(), first) || !strstr(trv_last_error(), second))
         fail_msg("neither '%s' nor '%s' may be missing in: %s", first, second, trv_last_error());
@@ -398,14 +398,14 @@ static void test_impossible(void **state)
     assert_int_equal(ask(&paper, &(trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS, .consistent = true,
                                                               .memory_bytes = 1024}),
                      TRV_ERR_UNSUPPORTED);
-    assert_said("consistency excludes trivance-l", "memory of at most 1024 bytes excludes trivance-l");
+    assert_message("consistency excludes trivance-l", "memory of at most 1024 bytes excludes trivance-l");
     assert_int_equal(ask(&paper, &(trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS, .messages_per_port = -1}),
                      TRV_ERR_ARGUMENT);
-    assert_said("-1 messages", "0 for no limit");
+    assert_message("-1 messages", "0 for no limit");
     trv_simulate_options_t cube = paper;
     cube.shared_paths = 4;
     assert_int_equal(ask(&cube, NULL), TRV_ERR_ARGUMENT);
-    assert_said("0x4", "bits 0 to 1");
+    assert_message("0x4", "bits 0 to 1");
 }
 
 static void test_bad_networks(void **state)
@@ -414,19 +414,19 @@ static void test_bad_networks(void **state)
     trv_simulate_options_t bad = paper;
     bad.bandwidth_bps = 0;
     assert_int_equal(ask(&bad, NULL), TRV_ERR_ARGUMENT);
-    assert_said("0 b/s", "800 Gb/s");
+    assert_message("0 b/s", "800 Gb/s");
     bad = paper;
     bad.link_latency_ns = -1;
     assert_int_equal(ask(&bad, NULL), TRV_ERR_ARGUMENT);
-    assert_said("-1 ns", "100 ns");
+    assert_message("-1 ns", "100 ns");
     bad = paper;
     bad.alpha_ns = NAN;
     assert_int_equal(ask(&bad, NULL), TRV_ERR_ARGUMENT);
-    assert_said("alpha", "100 ns");
+    assert_message("alpha", "100 ns");
     bad = paper;
     bad.packet_bytes = 0;
     assert_int_equal(ask(&bad, NULL), TRV_ERR_ARGUMENT);
-    assert_said("packet", "8192");
+    assert_message("packet", "8192");
 }
 
 static void test_bad_names(void **state)
@@ -438,10 +438,10 @@ static void test_bad_names(void **state)
     (void)state;
     assert_int_equal(trv_planner_rank(planner, 4096, 1, &before), 1);
     assert_int_equal(trv_planner_time(planner, 4096, "fast", &choice), TRV_ERR_ARGUMENT);
-    assert_said("'fast'", "trivance-b");
+    assert_message("'fast'", "trivance-b");
     assert_int_equal(trv_planner_time(planner, 4096, "ring", &choice), TRV_ERR_UNSUPPORTED);
     assert_int_equal(trv_planner_time(planner, 4096, "trivance-l", &choice), TRV_ERR_UNSUPPORTED);
-    assert_said("trivance-l", "consistency");
+    assert_message("trivance-l", "consistency");
     memset(long_name, 'x', sizeof long_name);
     long_name[sizeof long_name - 1] = 0;
     assert_int_equal(trv_planner_time(planner, 4096, long_name, &choice), TRV_ERR_ARGUMENT);

@@ -24,8 +24,7 @@ static void assert_ns(const trv_schedule_t *schedule, const trv_simulate_options
                  time_ns, expected_ns);
 }
 
-/* ---- Closed forms
- * ------------------------------------------------------------------------------------------------- */
+/* ---- Closed forms ------------------------------------------------------------------------------------------------ */
 
 static void test_single_messages(void **state)
 {
@@ -220,8 +219,7 @@ static void test_jitter(void **state)
     }
 }
 
-/* ---- Buffers
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Buffers ----------------------------------------------------------------------------------------------------- */
 
 /* With buffers of one packet a link waits until the packet ahead has left the buffer at the other end, and for the
  * credit (the link's latency). */

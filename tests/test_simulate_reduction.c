@@ -6,7 +6,7 @@
 #include "exhaustive.h"
 #include "simulate_check.h"
 
-#include "heard.h"
+#include "progress_callbacks.h"
 
 #include <math.h>
 
@@ -65,7 +65,7 @@ static void test_progress_changes_nothing(void **state)
             assert_int_equal(trv_simulator_create(&simulator, schedule), TRV_OK);
             assert_int_equal(trv_simulate(simulator, &options, 4 << 20, &result), TRV_OK);
             assert_true(trv_simulate_hops(simulator, &options, 4 << 20) == (double)result.simulated_hops);
-            options.progress = heard_report;
+            options.progress = progress_check;
             options.progress_context = &last;
             assert_int_equal(trv_simulate(simulator, &options, 4 << 20, &reported), TRV_OK);
             assert_memory_equal(&reported, &result, sizeof result);
@@ -145,7 +145,7 @@ static bool check(const trv_torus_t *torus, const char *algorithm, int sizes, in
     return check_on(&(trv_network_t){TRV_NETWORK, .torus = *torus}, algorithm, sizes, bytes_max);
 }
 
-static bool takes(const trv_algorithm_t *algorithm, const trv_torus_t *torus)
+static bool is_selected(const trv_algorithm_t *algorithm, const trv_torus_t *torus)
 {
     return trv_algorithm_supports(algorithm, torus, TRV_ALLREDUCE) == TRV_OK;
 }
@@ -164,7 +164,7 @@ static void test_every_torus(void **state)
                 assert_int_equal(trv_torus_init(&torus, 3, size[turn % 2]), TRV_OK);
                 int step = torus.ranks <= 32 ? 1 : exhaustive() ? 1 + (torus.ranks > 128) : 3;
                 for (int i = turn++ % step; i < algorithms; i += step)
-                    if (takes(trv_algorithm_at(i), &torus))
+                    if (is_selected(trv_algorithm_at(i), &torus))
                         compared += check(&torus, trv_algorithm_name(trv_algorithm_at(i)), 1, 3000);
             }
     assert_true(compared > (exhaustive() ? 600 : 150));
@@ -178,7 +178,7 @@ static void test_queues(void **state)
     for (size_t t = 0; t < COUNT(tori); t++)
         for (int i = 0; i < trv_algorithms_count(); i++) {
             trv_torus_t torus = torus_of(tori[t]);
-            if (takes(trv_algorithm_at(i), &torus))
+            if (is_selected(trv_algorithm_at(i), &torus))
                 check(&torus, trv_algorithm_name(trv_algorithm_at(i)), 2, 5000000 / torus.ranks);
         }
 }

@@ -130,8 +130,7 @@ static void test_every_row(void **state)
     assert_true(exhaustive() ? total == 351 : total > 351 / 4);
 }
 
-/* ---- Single messages
- * ---------------------------------------------------------------------------------------------- */
+/* ---- Single messages --------------------------------------------------------------------------------------------- */
 
 /* Times from the moment of sending; alpha is added to them. */
 static const struct {

@@ -16,7 +16,7 @@
 #include <trivance/trivance.h>
 
 #include "formats/msccl.h"
-#include "heard.h"
+#include "progress_callbacks.h"
 #include "tool.h"
 
 static trv_span_t heard; /* the span to which the verifier reports */
@@ -169,10 +169,10 @@ static void test_advance(void **state)
     (void)state;
     double last = 0;
     int calls = 0;
-    heard = (trv_span_t){heard_report, &last, 0, 1};
+    heard = (trv_span_t){progress_check, &last, 0, 1};
     assert_null(verify(text));
     assert_true(last > 0.999);
-    heard = (trv_span_t){heard_cancel, &calls, 0, 1};
+    heard = (trv_span_t){progress_cancel, &calls, 0, 1};
     assert_non_null(strstr(verify(text), "cancelled"));
     assert_int_equal(calls, 1);
     heard = (trv_span_t){0};

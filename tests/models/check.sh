@@ -6,7 +6,7 @@ set -eu -o pipefail
 model=$1 scenario=${2:-all} compiler=${3:-cc}
 source=$(cd "$(dirname "$0")" && pwd)/$model.pml
 if ! command -v spin > /dev/null; then
-    echo "models: skipped, there is no spin here (Debian package spin)"
+    echo "models: skipped, spin is not installed (Debian package spin)"
     exit 77
 fi
 work=$(mktemp -d)
@@ -14,25 +14,25 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 code=0
 
-# Searches all states of the model with these macros; the output of spin is in the file `said`. Memory and depth are
+# Searches all states of the model with these macros; its output is in the file `output`. Memory and depth are
 # limited, and a search that reaches a limit proves nothing. The search for a mutant ends after some thousand states:
 # optimizing the verifier and clearing a large hash table would take longer, so neither is done.
 search() { # OPTIMIZATION LOGARITHM-OF-TABLE MACRO…
     local began=$SECONDS optimization=$1 table=$2
     shift 2
     { spin -a "${@/#/-D}" "$source" && "$compiler" -w "$optimization" -DSAFETY -DMEMLIM=1024 -o pan pan.c; } \
-        > said 2>&1 || { cat said; exit 1; }
-    ./pan -n -b -m10000 "-w$table" > said 2>&1 || true
+        > output 2>&1 || { cat output; exit 1; }
+    ./pan -n -b -m10000 "-w$table" > output 2>&1 || true
     took=$((SECONDS - began))
 }
 
 proved() { # MACRO…
     search -O1 24 "$@"
-    if grep -q 'errors: 0$' said && ! grep -qE 'not completed|reached -DMEMLIM|too small' said; then
-        echo "proved:  $model $*: $(sed -n 's/^ *\([0-9]*\) states, stored$/\1/p' said) states, $took s"
+    if grep -q 'errors: 0$' output && ! grep -qE 'not completed|reached -DMEMLIM|too small' output; then
+        echo "proved:  $model $*: $(sed -n 's/^ *\([0-9]*\) states, stored$/\1/p' output) states, $took s"
     else
         echo "models: $model $* does not hold, or was not searched to the end:"
-        cat said
+        cat output
         code=1
     fi
 }
@@ -41,11 +41,11 @@ refuted() { # PATTERN-OF-SPIN'S-OUTPUT (a regular expression) MACRO…
     local expected=$1
     shift
     search -O0 20 "$@"
-    if grep -q 'errors: 1$' said && [ -s "$model.pml.trail" ] && grep -qE "^pan:1: $expected" said; then
-        echo "refuted: $model $*: $(sed -n 's/^pan:1: *//p' said)"
+    if grep -q 'errors: 1$' output && [ -s "$model.pml.trail" ] && grep -qE "^pan:1: $expected" output; then
+        echo "refuted: $model $*: $(sed -n 's/^pan:1: *//p' output)"
     else
         echo "models: spin does not find '$expected' in $model $*:"
-        cat said
+        cat output
         code=1
     fi
     rm -f "$model.pml.trail"
@@ -102,6 +102,6 @@ case $model.$scenario in
 readiness.all) readiness ;;
 agreement.numbers | agreement.memory | agreement.failures) "agreement_$scenario" ;;
 agreement.all) agreement_numbers && agreement_memory && agreement_failures ;;
-*) echo "models: there is no model '$model' with a scenario '$scenario'" >&2; exit 2 ;;
+*) echo "models: unknown model '$model' or scenario '$scenario'; expected readiness or agreement" >&2; exit 2 ;;
 esac
 exit $code

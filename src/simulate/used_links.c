@@ -1,5 +1,5 @@
 /*
- * Finds out whether any message passes a slow or cut link. If none does, the simulation can ignore these links. It is
+ * Determines whether any message passes a slow or cut link. If none does, the simulation can ignore these links. It is
  * then as fast as on a network without them, because the symmetry of the schedule holds.
  */
 #include <stdlib.h>
