@@ -4,9 +4,10 @@
  *
  * The prospects come from two lists, from which they are taken alternately: the choices that the planner finds for a
  * ring of this many ranks without the machine around it, and the candidates of algorithms made for lines, best model
- * first. The baselines come last. Prospects are simulated until the work that one call may take is done. A schedule
- * with as many steps as nodes sends a number of messages that grows with the square of the nodes; with some hundreds of
- * nodes it exceeds that work and is left out.
+ * first. Nodes that form a torus or mesh, a *box*, also have the planner's choices for it (box_choices.h), which need
+ * no simulation if the machine's routes are those of the box. The baselines come last. Prospects are simulated until
+ * the work that one call may take is done. A schedule with as many steps as nodes sends a number of messages that grows
+ * with the square of the nodes; with some hundreds of nodes it exceeds that work and is left out.
  */
 #include <math.h>
 #include <stdio.h>
@@ -19,11 +20,14 @@
 
 #include "algorithms/algorithm.h"
 #include "base/error.h"
+#include "planner/box_choices.h"
 #include "planner/constraints.h"
 #include "planner/ranking.h"
 #include "planner/timing.h"
 #include "schedule/collective.h"
 #include "simulate/simulator.h"
+#include "torus/reach.h"
+#include "torus/torus.h"
 
 #define PROSPECTS_MAX       64
 #define RING_CHOICES        8     /* number of choices for the ring */
@@ -38,9 +42,12 @@
 #define SAMPLED_WORK_FACTOR 10    /* a schedule whose sampled work exceeds this many times WORK is left out */
 #define SINGLE_WORK         5e5   /* maximum work of the simulation of a named algorithm */
 
+/* The shape of the schedule: a ring or a line along the nodes, or the torus or mesh that they form. */
+typedef enum shape { SHAPE_RING, SHAPE_LINE, SHAPE_BOX } shape_t;
+
 typedef struct prospect {
     char name[TRV_ALGORITHM_NAME_MAX];
-    bool line;
+    shape_t shape;
     int priority; /* prospects are tried in ascending order of this number; each is different */
 } prospect_t;
 
@@ -52,6 +59,7 @@ typedef struct search {
     trv_simulate_options_t network;
     trv_span_t progress;   /* part of the caller's progress */
     trv_planner_t *ring;   /* for a ring of this many ranks, without the machine */
+    trv_box_choices_t box; /* for the torus or mesh that the nodes form, if they do */
     trv_candidates_t line; /* for a line of this many ranks; unused if there is only one node */
     double work;           /* remaining work */
     bool too_much;         /* some prospect exceeded the remaining work */
@@ -64,16 +72,16 @@ typedef struct search {
 
 /* ---- Prospects --------------------------------------------------------------------------------------------------- */
 
-static void add_prospect(search_t *search, const char *name, bool line, int priority)
+static void add_prospect(search_t *search, const char *name, shape_t shape, int priority)
 {
     for (int i = 0; i < search->prospects; i++)
-        if (search->prospect[i].line == line && strcmp(search->prospect[i].name, name) == 0)
+        if (search->prospect[i].shape == shape && strcmp(search->prospect[i].name, name) == 0)
             return;
     if (search->prospects == PROSPECTS_MAX)
         return;
     prospect_t *prospect = &search->prospect[search->prospects++];
     snprintf(prospect->name, sizeof prospect->name, "%s", name);
-    prospect->line = line;
+    prospect->shape = shape;
     prospect->priority = priority;
 }
 
@@ -89,10 +97,11 @@ static int add_ring(search_t *search)
     search->ring->hops_max = RING_HOPS_MAX;
     const int found = trv_planner_rank(search->ring, search->vector_bytes, RING_CHOICES, ring_choice);
     for (int i = 0; i < found; i++)
-        add_prospect(search, ring_choice[i].algorithm, false, PRIORITY_STEP * i);
+        add_prospect(search, ring_choice[i].algorithm, SHAPE_RING, PRIORITY_STEP * i);
     for (int i = 0; i < trv_algorithms_count(); i++)
         if (trv_algorithm_baseline(trv_algorithm_at(i)))
-            add_prospect(search, trv_algorithm_name(trv_algorithm_at(i)), false, PRIORITY_STEP * PROSPECTS_MAX + i);
+            add_prospect(search, trv_algorithm_name(trv_algorithm_at(i)), SHAPE_RING,
+                         PRIORITY_STEP * PROSPECTS_MAX + i);
     return found < 0 && found != TRV_ERR_UNSUPPORTED ? found : TRV_OK;
 }
 
@@ -123,7 +132,7 @@ static int add_lines(search_t *search)
         return trv_fail_memory();
     for (int i = 0; i < trv_algorithms_count(); i++)
         if (trv_algorithm_at(i)->lines)
-            add_prospect(search, trv_algorithm_name(trv_algorithm_at(i)), true, PRIORITY_STEP - 1 - i);
+            add_prospect(search, trv_algorithm_name(trv_algorithm_at(i)), SHAPE_LINE, PRIORITY_STEP - 1 - i);
     for (int i = 0; i < list->count; i++)
         if (list->candidate[i].model.steps > 0)
             estimate[count++] = (estimate_t){&list->candidate[i],
@@ -131,9 +140,40 @@ static int add_lines(search_t *search)
                                                                   search->vector_bytes)};
     qsort(estimate, (size_t)count, sizeof *estimate, by_estimate);
     for (int i = 0; i < count && i < LINES_MAX; i++)
-        add_prospect(search, estimate[i].candidate->name, true, PRIORITY_STEP * i + 1);
+        add_prospect(search, estimate[i].candidate->name, SHAPE_LINE, PRIORITY_STEP * i + 1);
     free(estimate);
     return TRV_OK;
+}
+
+static double cutoff_ns(const search_t *search)
+{
+    return search->choices < search->capacity ? INFINITY : search->choice[search->choices - 1].choice.time_ns;
+}
+
+/* Inserts a choice that is fast enough, unless the list contains it: a box of one dimension is also a line or a
+ * ring. */
+static void insert_choice(search_t *search, const trv_planner_node_choice_t *choice)
+{
+    for (int i = 0; i < search->choices; i++)
+        if (search->choice[i].order == choice->order && trv_torus_equal(&search->choice[i].torus, &choice->torus) &&
+            strcmp(search->choice[i].choice.algorithm, choice->choice.algorithm) == 0)
+            return;
+    int at = search->choices < search->capacity ? search->choices++ : search->choices - 1;
+    for (; at > 0 && search->choice[at - 1].choice.time_ns > choice->choice.time_ns; at--)
+        search->choice[at] = search->choice[at - 1];
+    search->choice[at] = *choice;
+}
+
+/* Adds choice `i` for the box: to the list of choices if its time is known, otherwise as a prospect that precedes the
+ * others of equal rank. */
+static void add_box(search_t *search, int i)
+{
+    const trv_box_choices_t *box = &search->box;
+    const trv_planner_node_choice_t choice = {.order = box->order, .torus = box->torus, .choice = box->choice[i]};
+    if (!box->exact)
+        add_prospect(search, box->choice[i].algorithm, SHAPE_BOX, PRIORITY_STEP * i - 1);
+    else if (choice.choice.time_ns < cutoff_ns(search))
+        insert_choice(search, &choice);
 }
 
 /* Slow and cut links and shared paths belong to the machine; the line or ring for which candidates are found has
@@ -157,6 +197,11 @@ static int find_prospects(search_t *search, const trv_planner_constraints_t *con
         rc = add_ring(search);
     if (!rc && search->nodes > 1)
         rc = add_lines(search);
+    if (!rc)
+        rc = trv_box_choices_find(&search->box, search->machine, search->nodes, search->node, search->collective,
+                                  search->vector_bytes, &search->network, constraints);
+    for (int i = 0; i < search->box.count && !rc; i++)
+        add_box(search, i);
     qsort(search->prospect, (size_t)search->prospects, sizeof *search->prospect, by_priority);
     return rc;
 }
@@ -166,11 +211,16 @@ static int find_prospects(search_t *search, const trv_planner_constraints_t *con
 /* The work of a step in which no node of the machine sends. Placing a schedule on the machine takes the same work. */
 static double idle_work(const search_t *search) { return IDLE_STEP * search->machine->ranks; }
 
+static trv_network_t machine_network(const search_t *search)
+{
+    return (trv_network_t){TRV_NETWORK, .torus = *search->machine, .slow_links = search->network.slow_links,
+                           .slow_link = search->network.slow_link, .routes = search->network.routes};
+}
+
 static int embed(const search_t *search, const trv_torus_t *torus, const char *name, trv_schedule_t **embedded)
 {
     trv_schedule_t *schedule;
-    const trv_network_t network = {TRV_NETWORK, .torus = *search->machine, .slow_links = search->network.slow_links,
-                                   .slow_link = search->network.slow_link, .routes = search->network.routes};
+    const trv_network_t network = machine_network(search);
     *embedded = NULL;
     int rc = trv_schedule_create(&schedule, torus, name, search->collective);
     return rc ? rc : trv_schedule_embed(embedded, schedule, &network, search->node);
@@ -209,20 +259,7 @@ static int sample_others(const search_t *search, const trv_schedule_t *embedded,
     return rc;
 }
 
-static double cutoff_ns(const search_t *search)
-{
-    return search->choices < search->capacity ? INFINITY : search->choice[search->choices - 1].choice.time_ns;
-}
-
-static void insert_choice(search_t *search, const trv_planner_node_choice_t *choice)
-{
-    int at = search->choices < search->capacity ? search->choices++ : search->choices - 1;
-    for (; at > 0 && search->choice[at - 1].choice.time_ns > choice->choice.time_ns; at--)
-        search->choice[at] = search->choice[at - 1];
-    search->choice[at] = *choice;
-}
-
-/* Simulates a placed schedule and keeps it if it is fast enough. One whose messages pass a cut link is left out, and
+/* Simulates a placed schedule and allowed it if it is fast enough. One whose messages pass a cut link is left out, and
  * its error becomes search->error if it is the first. */
 static int time_embedded(search_t *search, const trv_schedule_t *embedded, trv_planner_node_choice_t *choice)
 {
@@ -255,7 +292,9 @@ static int time_embedded(search_t *search, const trv_schedule_t *embedded, trv_p
 /* Tries one prospect on the nodes in their present order, if enough work is left. */
 static int try_prospect(search_t *search, trv_order_t order, const prospect_t *prospect)
 {
-    const trv_candidates_t *list = prospect->line ? &search->line : &search->ring->list;
+    const trv_candidates_t *list = prospect->shape == SHAPE_BOX    ? &search->box.planner->list
+                                   : prospect->shape == SHAPE_LINE ? &search->line
+                                                                   : &search->ring->list;
     const trv_torus_t *torus = &list->network.torus;
     trv_candidate_t candidate = {.by_name = true};
     trv_schedule_t *embedded;
@@ -289,7 +328,7 @@ static int try_prospect(search_t *search, trv_order_t order, const prospect_t *p
     return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
 }
 
-/* ---- The search ------------------------------------------------------------------------------------------------ */
+/* ---- The search -------------------------------------------------------------------------------------------------- */
 
 static int search_begin(search_t *search, const trv_torus_t *machine, int nodes, const int *node,
                         const trv_simulate_options_t *network)
@@ -310,28 +349,45 @@ static int search_begin(search_t *search, const trv_torus_t *machine, int nodes,
 
 static int simulate_prospects(search_t *search)
 {
-    int rc = TRV_OK, *ordered[2] = {search->node, malloc((size_t)search->nodes * sizeof **ordered)};
-    if (!ordered[1])
-        return trv_fail_memory();
-    memcpy(ordered[1], ordered[0], (size_t)search->nodes * sizeof **ordered);
-    for (int order = TRV_ORDER_SNAKE; order <= TRV_ORDER_THIRDS && !rc; order++)
-        rc = trv_order_nodes(search->machine, (trv_order_t)order, search->nodes, ordered[order]);
+    const trv_network_t network = machine_network(search);
+    int rc = TRV_OK, *original = search->node, *ordered[TRV_ORDER_ROWS + 1] = {NULL};
+    for (int order = 0; order <= TRV_ORDER_ROWS && !rc; order++) {
+        ordered[order] = malloc((size_t)search->nodes * sizeof **ordered);
+        if (!ordered[order])
+            rc = trv_fail_memory();
+        else
+            rc = trv_order_nodes(&network, (trv_order_t)order, search->nodes,
+                                 memcpy(ordered[order], original, (size_t)search->nodes * sizeof **ordered));
+    }
     for (int i = 0; i < search->prospects && !rc; i++)
-        for (int order = TRV_ORDER_SNAKE; order <= TRV_ORDER_THIRDS && !rc; order++) {
+        for (int order = 0; order <= TRV_ORDER_ROWS && !rc; order++) {
+            const bool is_box = search->prospect[i].shape == SHAPE_BOX;
+            if (is_box ? order != (int)search->box.order : order == TRV_ORDER_ROWS)
+                continue;
             search->node = ordered[order];
-            rc = trv_span_report(search->progress, (2.0 * i + order) / (2.0 * search->prospects));
+            rc = trv_span_report(search->progress, (2.0 * i + order % 2) / (2.0 * search->prospects));
             if (!rc)
                 rc = try_prospect(search, (trv_order_t)order, &search->prospect[i]);
         }
-    search->node = ordered[0];
-    free(ordered[1]);
+    search->node = original;
+    for (int order = 0; order <= TRV_ORDER_ROWS; order++)
+        free(ordered[order]);
     return rc;
 }
 
 static int search_fail(const search_t *search)
 {
     char text[TRV_TORUS_TEXT_MAX];
+    const trv_network_t network = machine_network(search);
+    int other;
     trv_torus_format(search->machine, text, sizeof text);
+    const int divided = *search->error ? trv_network_divided(&network, search->node[0], &other) : 0;
+    if (divided < 0)
+        return divided;
+    for (int i = 0; divided && i < search->nodes; i++)
+        if (search->node[i] == other)
+            return trv_fail(TRV_ERR_UNSUPPORTED, "the cut links of %s leave no route between the nodes %d and %d", text,
+                            search->node[0], other);
     if (*search->error)
         return trv_fail(TRV_ERR_UNSUPPORTED, "none of the schedules that were tried can run on the %d nodes of %s: %s",
                         search->nodes, text, search->error);
@@ -359,8 +415,10 @@ int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *node, tr
     search->capacity = capacity;
     search->choice = choice;
     rc = search_begin(search, machine, nodes, node, network);
-    if (!rc)
-        rc = trv_order_nodes(machine, TRV_ORDER_SNAKE, nodes, search->node);
+    if (!rc) {
+        const trv_network_t machine_net = machine_network(search);
+        rc = trv_order_nodes(&machine_net, TRV_ORDER_SNAKE, nodes, search->node);
+    }
     if (!rc)
         rc = find_prospects(search, constraints);
     if (!rc)
@@ -368,6 +426,7 @@ int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *node, tr
     if (!rc)
         rc = search->choices > 0 ? search->choices : search_fail(search);
     trv_candidates_clear(&search->line);
+    trv_box_choices_clear(&search->box);
     trv_planner_destroy(search->ring);
     free(search->node);
     free(search);

@@ -1,6 +1,7 @@
 /*
  * Orders of a set of nodes: a line or ring of ranks is embedded in the torus along such an order.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,12 @@ typedef struct place {
     int node, at[TRV_DIMS_MAX];
 } place_t;
 
-const char *trv_order_name(trv_order_t order) { return order == TRV_ORDER_SNAKE ? "snake" : "thirds"; }
+const char *trv_order_name(trv_order_t order)
+{
+    static const char *const name[] =
+        {[TRV_ORDER_SNAKE] = "snake", [TRV_ORDER_THIRDS] = "thirds", [TRV_ORDER_ROWS] = "rows"};
+    return name[order];
+}
 
 /* ---- The origin of a set ----------------------------------------------------------------------------------------- */
 
@@ -137,8 +143,67 @@ static int read_places(const trv_torus_t *torus, int nodes, const int *node, pla
     return TRV_OK;
 }
 
-int trv_order_nodes(const trv_torus_t *torus, trv_order_t order, int nodes, int *node)
+/* ---- Cut links --------------------------------------------------------------------------------------------------- */
+
+static bool joins(const trv_torus_t *torus, const trv_slow_link_t *link, int a, int b)
 {
+    const int to = trv_torus_shift(torus, link->rank, trv_port_dimension(link->port), trv_port_sign(link->port));
+    return (link->rank == a && to == b) || (link->rank == b && to == a);
+}
+
+/* The number of successive nodes between which a link is cut. */
+static int cuts_passed(const trv_network_t *network, int nodes, const place_t *place)
+{
+    int passed = 0;
+    for (int l = 0; l < network->slow_links; l++)
+        for (int i = 1; i < nodes && isinf(network->slow_link[l].factor); i++)
+            passed += joins(&network->torus, &network->slow_link[l], place[i - 1].node, place[i].node);
+    return passed;
+}
+
+/* Turns a snake: rotates its dimensions by `first`, and reverses those of the mask `back`. */
+static void turn(const trv_torus_t *torus, int first, unsigned back, int nodes, place_t *place)
+{
+    for (int i = 0; i < nodes; i++) {
+        place_t turned = {.node = place[i].node};
+        for (int d = 0; d < torus->dims; d++) {
+            const int from = (d + first) % torus->dims;
+            turned.at[d] = back >> from & 1 ? torus->size[from] - 1 - place[i].at[from] : place[i].at[from];
+        }
+        place[i] = turned;
+    }
+    qsort(place, (size_t)nodes, sizeof *place, by_snake);
+}
+
+/* Replaces a snake that passes cut links by the one, of all its turns, that passes the fewest. */
+static int avoid_cuts(const trv_network_t *network, int nodes, place_t *place)
+{
+    const trv_torus_t *torus = &network->torus;
+    const size_t bytes = (size_t)nodes * sizeof *place;
+    int fewest = cuts_passed(network, nodes, place);
+    if (fewest == 0)
+        return TRV_OK;
+    place_t *given = malloc(bytes), *turned = malloc(bytes);
+    int rc = given && turned ? TRV_OK : trv_fail_memory();
+    if (!rc)
+        memcpy(given, place, bytes);
+    for (int v = 1; v < torus->dims << torus->dims && fewest > 0 && !rc; v++) {
+        memcpy(turned, given, bytes);
+        turn(torus, v >> torus->dims, (unsigned)v & ((1u << torus->dims) - 1), nodes, turned);
+        const int passed = cuts_passed(network, nodes, turned);
+        if (passed < fewest) {
+            fewest = passed;
+            memcpy(place, turned, bytes);
+        }
+    }
+    free(given);
+    free(turned);
+    return rc;
+}
+
+int trv_order_nodes(const trv_network_t *network, trv_order_t order, int nodes, int *node)
+{
+    const trv_torus_t *torus = &network->torus;
     if (nodes < 1)
         return trv_fail(TRV_ERR_ARGUMENT, "a set of %d nodes is none; it takes one at least", nodes);
     place_t *place = malloc((size_t)nodes * sizeof *place);
@@ -151,8 +216,12 @@ int trv_order_nodes(const trv_torus_t *torus, trv_order_t order, int nodes, int 
             if (place[i].node == place[i - 1].node)
                 rc = trv_fail(TRV_ERR_ARGUMENT, "node %d is listed twice; each node takes one rank", place[i].node);
     }
+    if (!rc && order == TRV_ORDER_SNAKE)
+        rc = avoid_cuts(network, nodes, place);
     if (!rc && order == TRV_ORDER_THIRDS)
         divide(place, nodes);
+    if (!rc && order == TRV_ORDER_ROWS)
+        qsort(place, (size_t)nodes, sizeof *place, by_rows);
     for (int i = 0; i < nodes && !rc; i++)
         node[i] = place[i].node;
     free(place);
