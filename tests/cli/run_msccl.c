@@ -283,7 +283,7 @@ static const char *run_all(algorithm_t *a, const msccl_options_t *options)
     for (int g = 0; g < a->gpus; g++) {
         for (int b = 0; b < a->gpu[g].blocks; b++)
             if (a->gpu[g].block[b].at < a->gpu[g].block[b].steps)
-                return format_error("GPU %d, threadblock %d waits for ever in step %d", g, b, a->gpu[g].block[b].at);
+                return format_error("GPU %d, threadblock %d waits forever in step %d", g, b, a->gpu[g].block[b].at);
         if (!format_complete(&a->gpu[g].memory, 0))
             return format_error("GPU %d ends with a wrong result", g);
     }

@@ -341,7 +341,7 @@ static const char *run_all(plan_t *plan, unsigned seed)
     }
     for (int g = 0; g < plan->gpus; g++)
         if (plan->gpu[g].launch < LAUNCHES)
-            return format_error("GPU %d waits for ever in launch %d", g, plan->gpu[g].launch);
+            return format_error("GPU %d waits forever in launch %d", g, plan->gpu[g].launch);
     return NULL;
 }
 

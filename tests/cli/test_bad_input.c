@@ -74,7 +74,7 @@ static void test_bad_input(void **state)
         {"plan 9 -r -1", "from 0 to 8"},
         {"plan 9 -r x", "from 0 to 8"},
         {"plan 9 -a trivance-l --stream 1", "from 0 to 0"},
-        {"plan 9 -b 999T", "packets of 1048576 bytes, the most it may have; a shorter vector has shorter messages"},
+        {"plan 9 -b 999T", "packets of 1048576 bytes; choose a shorter vector"},
         {"plan --schedule=/dev/null", "/dev/null:1:1: it is empty; `trivance plan 9 --format=json -o nine.json`"},
         {"plan 9 -f pdf", "no format 'pdf'"},
         {"plan 9 -f csv", "--format: there is no format 'csv' for a schedule; expected text, svg or json, for "

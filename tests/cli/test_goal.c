@@ -81,9 +81,9 @@ static void test_all_statements(void **state)
         assert_int_equal(goal.op[i].amount, expected[i].amount);
         assert_int_equal(goal.op[i].line, expected[i].line);
     }
-    assert_int_equal(goal.needs, 2);
-    assert_true(goal.need[0].op == 3 && goal.need[0].on == 2 && !goal.need[0].start);
-    assert_true(goal.need[1].op == 3 && goal.need[1].on == 1 && goal.need[1].start);
+    assert_int_equal(goal.dependencies, 2);
+    assert_true(goal.dependency[0].op == 3 && goal.dependency[0].on == 2 && !goal.dependency[0].start);
+    assert_true(goal.dependency[1].op == 3 && goal.dependency[1].on == 1 && goal.dependency[1].start);
     trv_goal_clear(&goal);
 }
 
@@ -107,9 +107,9 @@ static void test_many_labels(void **state)
     fclose(out);
     trv_goal_t goal = parse(text);
     assert_int_equal(goal.ops, 20 * 500);
-    assert_int_equal(goal.needs, 20 * 499);
-    for (uint32_t i = 0; i < goal.needs; i++) {
-        uint64_t later = goal.op[goal.need[i].op].amount, earlier = goal.op[goal.need[i].on].amount;
+    assert_int_equal(goal.dependencies, 20 * 499);
+    for (uint32_t i = 0; i < goal.dependencies; i++) {
+        uint64_t later = goal.op[goal.dependency[i].op].amount, earlier = goal.op[goal.dependency[i].on].amount;
         assert_int_equal(later / 1000, earlier / 1000);
         assert_int_equal(later % 1000 / 2, earlier % 1000);
     }
@@ -296,17 +296,17 @@ static void test_deadlocks(void **state)
         const char *text, *words;
     } bad[] = {
         {"num_ranks 2\nrank 0 {\nsend 8b to 1 tag 3\n}\nrank 1 {\n}\n",
-         "line 3: rank 0 has 1 send(s) to rank 1 with tag 3, for which rank 1 has 0 receive(s)"},
+         "line 3: rank 0 has 1 send(s) to rank 1 with tag 3, but rank 1 has 0 matching receive(s)"},
         {"num_ranks 2\nrank 0 {\n}\nrank 1 {\nrecv 8b from 0\n}\n", "line 5: rank 1 has 1 receive(s) from rank 0"},
         {"num_ranks 2\nrank 0 {\na: calc 5\nb: calc 5\na requires b\nb requires a\n}\nrank 1 {\n}\n",
-         "rank 0 in line 3 for that of rank 0 in line 4"},
+         "rank 0 in line 3 for the operation of rank 0 in line 4"},
         {"num_ranks 2\nrank 0 {\nr: recv 8b from 1\ns: send 8b to 1\ns requires r\n}\n"
          "rank 1 {\nr: recv 8b from 0\ns: send 8b to 0\ns requires r\n}\n",
-         "wait for one another"},
+         "wait for each other in a cycle"},
         {"num_ranks 2\nrank 0 {\nsend 9b to 1\n}\nrank 1 {\nrecv 8b from 0\n}\n",
-         "line 6: rank 1 receives 8 bytes, but what rank 0 sends in line 3 has 9"},
+         "line 6: rank 1 receives 8 bytes, but rank 0 sends 9 bytes in line 3"},
         {"num_ranks 2\nrank 0 {\nsend 7b to 1\n}\nrank 1 {\nrecv 8b from 0\n}\n",
-         "line 6: rank 1 receives 8 bytes, but what rank 0 sends in line 3 has 7"},
+         "line 6: rank 1 receives 8 bytes, but rank 0 sends 7 bytes in line 3"},
     };
     trv_simulate_options_t options = without_alpha();
     trv_torus_t torus = torus_of("2"), other = torus_of("3");

@@ -16,7 +16,7 @@
 #include <trivance/trivance.h>
 
 #include "formats/msccl.h"
-#include "heard.h"
+#include "progress_callbacks.h"
 #include "tool.h"
 
 static trv_span_t heard; /* the span to which the verifier reports */
@@ -86,10 +86,10 @@ static void test_broken(void **state)
         {"srcoff='1'", "srcoff='0'", "GPU 1, threadblock 0, step 1: it adds chunk 1 of the vector to chunk 0"},
         {"type='rrcs'", "type='rcs'", "of GPU 0 to chunk 0 0 times"},
         {"send='1'", "send='0'", "exchanges messages with its own GPU"},
-        {"type='r' ", "type='s' ", "GPU 0, threadblock 0, step 2: chunk 1 of buffer o has nothing yet"},
+        {"type='r' ", "type='s' ", "GPU 0, threadblock 0, step 2: chunk 1 of buffer o is empty"},
         {"dstoff='0' cnt='1' depid='-1'", "dstoff='2' cnt='1' depid='-1'", "there is no chunk 2 in buffer o"},
-        {"depid='-1' deps='-1'", "depid='0' deps='2'", "has not hasdep"},
-        {"depid='-1' deps='-1' hasdep='0'", "depid='0' deps='0' hasdep='1'", "it waits for ever"},
+        {"depid='-1' deps='-1'", "depid='0' deps='2'", "lacks hasdep"},
+        {"depid='-1' deps='-1' hasdep='0'", "depid='0' deps='0' hasdep='1'", "it waits forever"},
         {"cnt='1'", "cnt='2'", "there is no chunk 2 in buffer i"},
         {"chan='0'", "chan='1'", "no threadblock receives from it"},
         {"ngpus='2'", "ngpus='3'", "there are 2 <gpu>, and ngpus is 3"},
@@ -159,7 +159,8 @@ static void test_wrapping(void **state)
         at += sprintf(at, doubling, s, "re", 's', 's');
     at += sprintf(at, doubling, 33, "re", 's', 'i');
     sprintf(at, "</tb></gpu></algo>");
-    assert_string_equal(verify(text), "GPU 0, threadblock 0, step 20: a contribution counts more than a million times");
+    assert_string_equal(verify(text),
+                        "GPU 0, threadblock 0, step 20: a contribution is added more than a million times");
 }
 
 /* Progress is reported up to the end, and the in-place and the out-of-place form are the same work. */
@@ -169,10 +170,10 @@ static void test_progress_and_cancellation(void **state)
     (void)state;
     double last = 0;
     int calls = 0;
-    heard = (trv_span_t){heard_report, &last, 0, 1};
+    heard = (trv_span_t){progress_check, &last, 0, 1};
     assert_null(verify(text));
     assert_true(last > 0.999);
-    heard = (trv_span_t){heard_cancel, &calls, 0, 1};
+    heard = (trv_span_t){progress_cancel, &calls, 0, 1};
     assert_non_null(strstr(verify(text), "cancelled"));
     assert_int_equal(calls, 1);
     heard = (trv_span_t){0};

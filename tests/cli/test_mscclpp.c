@@ -17,7 +17,7 @@
 
 #include "exhaustive.h"
 #include "formats/msccl.h"
-#include "heard.h"
+#include "progress_callbacks.h"
 #include "tool.h"
 
 static trv_span_t heard; /* the span to which the verifier reports */
@@ -118,7 +118,7 @@ static void test_changed_text(void **state)
         {"\"rlxsignal\"", "\"signal\"", NULL},
         {"\"signal\"", "\"rlxsignal\"", "publishes nothing"},
         {"\"name\": \"wait\"", "\"name\": \"rlxwait\"", "publishes nothing"},
-        {"\"name\": \"wait\"", "\"name\": \"signal\"", "has nothing yet"},
+        {"\"name\": \"wait\"", "\"name\": \"signal\"", " is empty"},
         {"\"max_message_size\": 9223372036854775807", "\"max_message_size\": 18446744073709551615", NULL},
         {"\"use_double_scratch_buffer\": false", "\"use_double_scratch_buffer\": true", "scratch buffer"},
         {"\"name\": \"nop\"", "\"name\": \"nop\", \"tbg_info\": {\"tb_id\": 0, \"tbg_size\": 2}", "tbg_info"},
@@ -192,7 +192,7 @@ static void test_remote_reads(void **state)
         const char *error_text = verify(text);
         if (l < 2 && error_text)
             fail_msg("%s: %s", last[l][0], error_text);
-        if (l == 2 && (!error_text || !strstr(error_text, "nothing says which comes first")))
+        if (l == 2 && (!error_text || !strstr(error_text, "their order is undefined")))
             fail_msg("a peer is read when its launch may have ended: '%s'", error_text);
     }
 }
@@ -266,13 +266,13 @@ static void test_order(void **state)
         {{"S0W0npns0W0n+n"}, "publishes nothing"},
         {{"S0W0npnS0w0n+n"}, "publishes nothing"},
         {{"S0W0npnb2", "b2s1w1n+n"}, NULL},
-        {{"S0W0npnb2", "b2S1w1n+n"}, "publishes nothing"}, /* nothing of another threadblock */
+        {{"S0W0npnb2", "b2S1w1n+n"}, "publishes nothing"}, /* nothing from another threadblock */
         {{"S0W0npns0S1w0W1n+n"}, NULL},                    /* relaxed, beside one that publishes */
         {{"S0W0s1w1npns0w0n+n"}, NULL},                    /* one nop covers both waits */
         {{"S0W0s1npns0w0n+w1"}, NULL},
-        {{"S0W0npns0w0nb2w2s1w1npns0w0", "b2+ns2"}, "which comes first"}, /* w2 and s1 run in different threads */
+        {{"S0W0npns0w0nb2w2s1w1npns0w0", "b2+ns2"}, "order is undefined"}, /* w2 and s1 run in different threads */
         {{"S0W0npns0w0nb2w2ns1w1npns0w0", "b2+ns2"}, NULL},
-        {{"S0W0npnb2", "b1s1w1n+n"}, "the barrier is for"},
+        {{"S0W0npnb2", "b1s1w1n+n"}, "threadblocks at the barrier"},
         {{"S0W0npnb2", "b2s1w1n+nb0"}, "the barrier is for no threadblocks"},
         {{"S0W0npnb2", "b2s1w1n+n", "b2n"}, ""}, /* ambiguous: which two of the three threadblocks meet? */
         {{"S0W0npns0w0n+n", "s0w0"}, "signals by the same channel"},
@@ -296,10 +296,10 @@ static void test_progress_and_cancellation(void **state)
     (void)state;
     double last = 0;
     int calls = 0;
-    heard = (trv_span_t){heard_report, &last, 0, 1};
+    heard = (trv_span_t){progress_check, &last, 0, 1};
     assert_null(verify(text));
     assert_true(last > 0.999);
-    heard = (trv_span_t){heard_cancel, &calls, 0, 1};
+    heard = (trv_span_t){progress_cancel, &calls, 0, 1};
     assert_non_null(strstr(verify(text), "cancelled"));
     assert_int_equal(calls, 1);
     heard = (trv_span_t){0};

@@ -145,7 +145,7 @@ good 1 '^Usage: mpirun' --help
 bad "--turns is for the formats table, csv and json" --turns --format=osu
 bad "exchange is measured with --turns only" -a exchange
 bad "the MPI library has no algorithm 'fast'; there are mpi, mpi:recdoub," -a mpi:fast
-bad "there is no element type 'int9'" -a ring=int9
+bad "element type 'int9' does not exist" -a ring=int9
 bad "the algorithms of the MPI library can be selected for AllReduce only" -a mpi:all -c allgather
 bad "--full is for --format=osu" --full
 bad "--format=matrix checks one run of each algorithm and size" --format=matrix -i 3

@@ -86,14 +86,14 @@ static bool row_exists(const analysis_t *analysis, const trv_planner_choice_t *c
 static bool is_expensive(const analysis_t *analysis)
 {
     const trv_torus_t *torus = &analysis->query->torus;
-    return torus->ranks > EXPENSIVE_RANKS && trv_timing_is_uneven(torus, &analysis->query->network.options);
+    return torus->ranks > EXPENSIVE_RANKS && trv_timing_is_nonuniform(torus, &analysis->query->network.options);
 }
 
 static bool has_alike_max(const analysis_t *analysis, const char *name)
 {
     int alike = 0;
     for (int i = 0; i < analysis->rows; i++)
-        alike += trv_planner_is_alike(analysis->row[i].choice.algorithm, name);
+        alike += trv_planner_same_algorithm(analysis->row[i].choice.algorithm, name);
     return alike >= ALIKE_MAX;
 }
 

@@ -116,7 +116,7 @@ static int range_measure(sizes_t *sizes, range_t *range)
     int rc = range->choice.modelled
                  ? choose_at(sizes, range->at, &range->choice)
                  : trv_planner_time(sizes->planner, range->at, range->choice.algorithm, &range->choice);
-    const bool expensive = trv_timing_is_uneven(&sizes->query->torus, &sizes->query->network.options);
+    const bool expensive = trv_timing_is_nonuniform(&sizes->query->torus, &sizes->query->network.options);
     const double time_max_ns = expensive ? SLOWDOWN_MAX * range->choice.time_ns : INFINITY;
     for (int i = 0; i < trv_algorithms_count() && i < CLI_CHOICES_MAX && !rc; i++) {
         trv_planner_choice_t named;
