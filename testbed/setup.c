@@ -57,17 +57,17 @@ static void write_topology(FILE *out, const trv_network_t *network)
                                .slow_link = (trv_slow_link_t *)(uintptr_t)network->slow_link,
                                .count = torus->ranks};
     char(*name)[16] = calloc((size_t)torus->ranks, sizeof *name);
-    topology.place = calloc((size_t)torus->ranks, sizeof *topology.place);
+    topology.coordinate = calloc((size_t)torus->ranks, sizeof *topology.coordinate);
     topology.host = calloc((size_t)torus->ranks, sizeof *topology.host);
-    for (int i = 0; name && topology.place && topology.host && i < torus->ranks; i++) {
+    for (int i = 0; name && topology.coordinate && topology.host && i < torus->ranks; i++) {
         snprintf(name[i], sizeof name[i], TB_NODE, i);
-        topology.place[i] = i;
+        topology.coordinate[i] = i;
         topology.host[i] = name[i];
     }
-    if (name && topology.place && topology.host)
+    if (name && topology.coordinate && topology.host)
         trv_topology_write(&topology, out);
     free(name);
-    free(topology.place);
+    free(topology.coordinate);
     free(topology.host);
 }
 

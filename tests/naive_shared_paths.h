@@ -1,5 +1,6 @@
 /*
- * For the naive simulator: flits, and paths into the network that several ports share (trv_simulate_options_t.shared_paths).
+ * For the naive simulator: flits, and paths into the network that several ports share
+ * (trv_simulate_options_t.shared_paths).
  */
 #ifndef TRIVANCE_TESTS_NAIVE_SHARED_PATHS_H
 #define TRIVANCE_TESTS_NAIVE_SHARED_PATHS_H

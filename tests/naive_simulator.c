@@ -41,14 +41,14 @@ typedef struct packet {
 
 typedef struct server {
     packet_t *first[CHANNELS], *last[CHANNELS];
-    int turn;
+    int next_channel;
     bool asleep; /* a link with nothing to send; it takes a flit's time to wake */
     int64_t flit_fs, free_at;
-    int64_t free_bytes[CHANNELS];    /* free bytes of the buffer that it fills */
-    int64_t passed_at;               /* when a packet from here was last admitted by its next router; -1: never */
-    packet_t *in, *in_last;          /* packets that wait in that router, in the order of arrival */
-    int64_t hidden_at, hidden_round; /* time and round in which the first of these became it: ignored until later */
-    int64_t admits_at;               /* of a link: when its router can move the next packet to it */
+    int64_t free_bytes[CHANNELS];        /* free bytes of the buffer that it fills */
+    int64_t passed_at;                   /* when a packet from here was last admitted by its next router; -1: never */
+    packet_t *in, *in_last;              /* packets that wait in that router, in the order of arrival */
+    int64_t deferred_at, deferred_round; /* time and round in which the first of these became it: ignored until later */
+    int64_t admits_at;                   /* of a link: when its router can move the next packet to it */
 } server_t;
 
 typedef struct event {
@@ -62,7 +62,7 @@ typedef struct event {
 
 typedef struct cell { /* a rank's step of a stream */
     int first, sends; /* its messages */
-    int waits;        /* number of its sends and receives that are not complete */
+    int incomplete;   /* number of its sends and receives that are not complete */
     bool busy, begun; /* it sends or receives anything; its alpha is over */
     uint64_t reduced; /* bytes of all operands of its reductions */
 } cell_t;
@@ -74,7 +74,7 @@ typedef struct world {
     int streams, steps, ranks, ports;
     server_t *server; /* links, rank * ports + port; then network interfaces, in the same order */
     cell_t *cell;
-    int64_t *prepared; /* per rank: end of the overheads of all messages that it has begun to send */
+    int64_t *cpu_free_at; /* per rank: end of the overheads of all messages that it has begun to send */
     message_t *message;
     int messages, unfinished;
     event_t *heap;
@@ -84,7 +84,7 @@ typedef struct world {
     naive_result_t *result;
 } world_t;
 
-static void *need(void *memory)
+static void *require(void *memory)
 {
     if (!memory)
         abort();
@@ -105,7 +105,7 @@ static bool before(const event_t *a, const event_t *b)
 static void push(world_t *w, event_t event)
 {
     if (w->events == w->capacity)
-        w->heap = need(realloc(w->heap, (w->capacity = 2 * w->capacity + 64) * sizeof *w->heap));
+        w->heap = require(realloc(w->heap, (w->capacity = 2 * w->capacity + 64) * sizeof *w->heap));
     size_t i = w->events++;
     for (; i > 0 && before(&event, &w->heap[(i - 1) / 2]); i = (i - 1) / 2)
         w->heap[i] = w->heap[(i - 1) / 2];
@@ -154,21 +154,21 @@ static void enqueue(world_t *w, packet_t *packet, int server)
 }
 
 /* The packet leaves its buffer. The server that fills the buffer receives the credit a link's latency later. */
-static void leave(world_t *w, packet_t *packet)
+static void release_buffer(world_t *w, packet_t *packet)
 {
     if (packet->filler >= 0)
         push(w, (event_t){w->now + fs(w->options->link_latency_ns), CREDIT, packet->channel, packet->filler,
                           packet->flits * FLIT_BYTES, NULL});
 }
 
-static bool can_go(const world_t *w, const server_t *server, int channel)
+static bool can_start(const world_t *w, const server_t *server, int channel)
 {
     const packet_t *packet = server->first[channel];
     return packet && (!w->options->buffer_bytes || packet->flits * FLIT_BYTES <= server->free_bytes[channel]);
 }
 
 /* Schedules the events that follow when a server has just started a packet. */
-static void go(world_t *w, packet_t *packet, int64_t busy_fs)
+static void server_sent(world_t *w, packet_t *packet, int64_t busy_fs)
 {
     const message_t *message = packet->message;
     if (is_nic(w, packet->server)) {
@@ -187,15 +187,15 @@ static void start(world_t *w, int number)
     server_t *server = &w->server[number];
     if (w->now < server->free_at)
         return;
-    int channel = can_go(w, server, server->turn) ? server->turn : 1 - server->turn;
-    if (!can_go(w, server, channel)) {
+    int channel = can_start(w, server, server->next_channel) ? server->next_channel : 1 - server->next_channel;
+    if (!can_start(w, server, channel)) {
         server->asleep = !is_nic(w, number) && !server->first[0] && !server->first[1];
         return;
     }
     packet_t *packet = server->first[channel];
     server->first[channel] = packet->next;
-    server->turn = 1 - channel;
-    leave(w, packet);
+    server->next_channel = 1 - channel;
+    release_buffer(w, packet);
     packet->filler = number;
     packet->channel = channel;
     server->free_bytes[channel] -= packet->flits * FLIT_BYTES;
@@ -204,7 +204,7 @@ static void start(world_t *w, int number)
         busy += naive_lag_fs(w->options, number % w->ports, packet->index, packet->message->packets, packet->flits);
     server->free_at = w->now + busy;
     push(w, (event_t){.at = server->free_at, .kind = START, .which = number});
-    go(w, packet, busy);
+    server_sent(w, packet, busy);
 }
 
 /* ---- Ranks ------------------------------------------------------------------------------------------------------- */
@@ -222,7 +222,7 @@ static double slowness(const world_t *w, int rank)
 static void check_end(world_t *w, int number)
 {
     const cell_t *cell = &w->cell[number];
-    if (!cell->begun || cell->waits > 0)
+    if (!cell->begun || cell->incomplete > 0)
         return;
     int rank = number % w->ranks, step = number / w->ranks % w->steps;
     const double gamma_fs = w->options->gamma_ns * 1e6 * (w->options->gamma_per_stream ? 1 : w->streams);
@@ -238,7 +238,7 @@ static void check_end(world_t *w, int number)
 /* Records that one of the step's sends or receives is complete. */
 static void complete_one(world_t *w, int number)
 {
-    w->cell[number].waits--;
+    w->cell[number].incomplete--;
     check_end(w, number);
 }
 
@@ -270,10 +270,10 @@ static void begin(world_t *w, int number)
 {
     cell_t *cell = &w->cell[number];
     int rank = number % w->ranks;
-    if (w->prepared[rank] < w->now)
-        w->prepared[rank] = w->now;
+    if (w->cpu_free_at[rank] < w->now)
+        w->cpu_free_at[rank] = w->now;
     for (int m = cell->first; m < cell->first + cell->sends; m++)
-        push(w, (event_t){w->prepared[rank] += fs(w->options->message_overhead_ns * slowness(w, rank)), POST,
+        push(w, (event_t){w->cpu_free_at[rank] += fs(w->options->message_overhead_ns * slowness(w, rank)), POST,
                           ((int64_t)number << 20) + m - cell->first, m, 0, NULL});
     cell->begun = true;
     check_end(w, number);
@@ -303,11 +303,11 @@ static int choose_nic(const world_t *w, const message_t *message, int rank)
 static void send(world_t *w, const message_t *message)
 {
     int nic = choose_nic(w, message, message->cell % w->ranks);
-    uint64_t left = message->bytes;
+    uint64_t remaining = message->bytes;
     for (int64_t i = 0; i < message->packets; i++) {
-        packet_t *packet = need(calloc(1, sizeof *packet));
-        uint64_t bytes = left < w->options->packet_bytes ? left : w->options->packet_bytes;
-        left -= bytes;
+        packet_t *packet = require(calloc(1, sizeof *packet));
+        uint64_t bytes = remaining < w->options->packet_bytes ? remaining : w->options->packet_bytes;
+        remaining -= bytes;
         *packet = (packet_t){.message = message, .index = i, .flits = flits_of(bytes), .hop = -1, .filler = -1};
         enqueue(w, packet, nic);
     }
@@ -321,7 +321,7 @@ static void deliver(world_t *w, packet_t *packet)
     free(packet);
 }
 
-static void look(world_t *w, int link, int64_t at, int64_t round)
+static void schedule_admission(world_t *w, int link, int64_t at, int64_t round)
 {
     push(w, (event_t){.at = at, .kind = ADMIT, .key = round, .which = link});
 }
@@ -341,18 +341,18 @@ static void arrive(world_t *w, packet_t *packet)
             input->in = packet;
         input->in_last = packet;
         if (input->in == packet)
-            look(w, output_of(packet), w->now, 0);
+            schedule_admission(w, output_of(packet), w->now, 0);
         return;
     }
     input->passed_at = w->now;
-    leave(w, packet); /* a node accepts every packet at once */
+    release_buffer(w, packet); /* a node accepts every packet at once */
     int64_t tail = w->options->delivery == TRV_DELIVERY_TAIL ? packet->flits * message->slowest_flit_fs : 0;
     push(w, (event_t){.at = w->now + w->out_fs + tail, .kind = DELIVER, .packet = packet});
 }
 
 /* Whether input `a` is served before `b`: the one that was served longest ago, then links by port, then network
  * interfaces. */
-static bool goes_before(const world_t *w, int a, int b)
+static bool has_priority(const world_t *w, int a, int b)
 {
     int64_t last_a = w->server[a].passed_at, last_b = w->server[b].passed_at;
     if (last_a != last_b)
@@ -370,8 +370,8 @@ static void admit(world_t *w, int link, int64_t round)
         return;
     for (int i = 0; i < 2 * w->ranks * w->ports; i++) {
         const server_t *s = &w->server[i];
-        bool hidden = s->hidden_at == w->now && s->hidden_round >= round;
-        if (s->in && !hidden && output_of(s->in) == link && (best < 0 || goes_before(w, i, best)))
+        bool deferred = s->deferred_at == w->now && s->deferred_round >= round;
+        if (s->in && !deferred && output_of(s->in) == link && (best < 0 || has_priority(w, i, best)))
             best = i;
     }
     if (best < 0)
@@ -381,16 +381,16 @@ static void admit(world_t *w, int link, int64_t round)
     input->in = packet->next;
     input->passed_at = w->now;
     w->server[link].admits_at = w->now + packet->flits * w->server[w->ranks * w->ports].flit_fs;
-    look(w, link, w->server[link].admits_at, 0);
+    schedule_admission(w, link, w->server[link].admits_at, 0);
     if (input->in) { /* the packet behind it is considered only after those of all other inputs */
-        input->hidden_at = w->now;
-        input->hidden_round = round;
-        look(w, output_of(input->in), w->now, round + 1);
+        input->deferred_at = w->now;
+        input->deferred_round = round;
+        schedule_admission(w, output_of(input->in), w->now, round + 1);
     }
     enqueue(w, packet, link);
 }
 
-static void get_credit(world_t *w, const event_t *event)
+static void receive_credit(world_t *w, const event_t *event)
 {
     w->server[event->which].free_bytes[event->key] += event->amount;
     push(w, (event_t){.at = w->now, .kind = START, .which = event->which});
@@ -399,7 +399,7 @@ static void get_credit(world_t *w, const event_t *event)
 static void handle(world_t *w, const event_t *event)
 {
     switch (event->kind) {
-    case CREDIT: get_credit(w, event); break;
+    case CREDIT: receive_credit(w, event); break;
     case ARRIVE: arrive(w, event->packet); break;
     case ADMIT: admit(w, event->which, event->key); break;
     case DELIVER: deliver(w, event->packet); break;
@@ -419,7 +419,7 @@ static void find_way(world_t *w, message_t *message, int from, int to, bool mirr
 {
     trv_route_t route;
     trv_route_begin(&route, w->torus, from, to, message->port, mirrored);
-    message->hop = need(calloc((size_t)trv_route_length(&route) + 1, sizeof *message->hop));
+    message->hop = require(calloc((size_t)trv_route_length(&route) + 1, sizeof *message->hop));
     int channel = 0, dimension = -1;
     for (int node = from, port; (port = trv_route_next(&route, &node)) >= 0; message->hops++) {
         int at[TRV_DIMS_MAX];
@@ -439,7 +439,7 @@ static void find_way(world_t *w, message_t *message, int from, int to, bool mirr
 static void read_send(world_t *w, int number, const trv_message_t *send, uint64_t vector_bytes)
 {
     if (w->messages % 64 == 0)
-        w->message = need(realloc(w->message, (size_t)(w->messages + 64) * sizeof *w->message));
+        w->message = require(realloc(w->message, (size_t)(w->messages + 64) * sizeof *w->message));
     message_t *message = &w->message[w->messages++];
     int rank = number % w->ranks, stream = number / w->ranks / w->steps;
     *message = (message_t){.cell = number, .to_cell = number - rank + send->peer, .nic = send->nic, .port = send->port};
@@ -456,8 +456,8 @@ static void read_cell(world_t *w, int number, uint64_t vector_bytes, trv_step_t 
     if (trv_schedule_step(w->schedule, rank, stream, k, step))
         abort();
     cell_t *cell = &w->cell[number];
-    *cell = (cell_t){.first = w->messages, .sends = step->sends, .waits = step->sends + step->receives};
-    cell->busy = cell->waits > 0;
+    *cell = (cell_t){.first = w->messages, .sends = step->sends, .incomplete = step->sends + step->receives};
+    cell->busy = cell->incomplete > 0;
     for (int i = 0; i < step->sends; i++)
         read_send(w, number, &step->send[i], vector_bytes);
     int64_t read = 0; /* units of all operands of reductions */
@@ -478,7 +478,7 @@ static void make_servers(world_t *w)
             if (options->slow_link[k].rank * w->ports + options->slow_link[k].port == i)
                 factor = options->slow_link[k].factor;
         double bps = i < links ? options->bandwidth_bps / factor : options->nic_bandwidth_bps;
-        w->server[i].passed_at = w->server[i].hidden_at = -1;
+        w->server[i].passed_at = w->server[i].deferred_at = -1;
         w->server[i].asleep = i < links;
         w->server[i].flit_fs = llround(FLIT_BYTES * 8 * 1e15 / bps);
         for (int c = 0; c < CHANNELS; c++)
@@ -511,7 +511,7 @@ static void destroy(world_t *w)
     free(w->message);
     free(w->server);
     free(w->cell);
-    free(w->prepared);
+    free(w->cpu_free_at);
     free(w->heap);
 }
 
@@ -525,9 +525,9 @@ bool naive_simulate(const trv_schedule_t *schedule, const trv_simulate_options_t
     w.streams = trv_schedule_streams(schedule), w.steps = trv_schedule_steps(schedule);
     int cells = w.streams * w.steps * w.ranks;
     *result = (naive_result_t){0};
-    w.server = need(calloc((size_t)(2 * w.ranks * w.ports), sizeof *w.server));
-    w.cell = need(calloc((size_t)cells + 1, sizeof *w.cell));
-    w.prepared = need(calloc((size_t)w.ranks, sizeof *w.prepared));
+    w.server = require(calloc((size_t)(2 * w.ranks * w.ports), sizeof *w.server));
+    w.cell = require(calloc((size_t)cells + 1, sizeof *w.cell));
+    w.cpu_free_at = require(calloc((size_t)w.ranks, sizeof *w.cpu_free_at));
     make_servers(&w);
 
     trv_step_t step = TRV_STEP_INIT;

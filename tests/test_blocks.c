@@ -75,7 +75,7 @@ static void check_set(const trv_blocks_t *blocks)
     static uint32_t part[UNITS_MAX];
     int64_t units = (int64_t)blocks->space->ranks * blocks->halves, count = mark(blocks, marked), listed = 0;
     assert_int_equal(trv_blocks_count(blocks), count);
-    assert_true(trv_units_sane(blocks));
+    assert_true(trv_units_valid(blocks));
     trv_blocks_list(blocks, unit);
     for (int64_t u = 0; u < units; u++) {
         assert_int_equal(trv_blocks_contains(blocks, u), marked[u]);
@@ -138,11 +138,11 @@ static void displacements_out_of_range(void **state)
     trv_blocks_t blocks = {.space = &space, .halves = 1, .terms = 1};
     blocks.term[0] = (trv_product_t){.halves = 1, .count = {1, 1}, .value = {(int[]){0}, (int[]){0}}, .shifts = 1};
     blocks.term[0].shift = &(trv_shifts_t){2, (int[]){0, 0, 0, 4}};
-    assert_false(trv_units_sane(&blocks));
+    assert_false(trv_units_valid(&blocks));
     blocks.term[0].shift = &(trv_shifts_t){2, (int[]){0, 0, -1, 0}};
-    assert_false(trv_units_sane(&blocks));
+    assert_false(trv_units_valid(&blocks));
     blocks.term[0].shifts = TRV_SHIFTS_MAX + 1;
-    assert_false(trv_units_sane(&blocks));
+    assert_false(trv_units_valid(&blocks));
 }
 
 int main(void)

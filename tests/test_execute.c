@@ -41,9 +41,9 @@ static void test_refused_plans(void **state)
     const trv_elements_t bits = {.type = TRV_DOUBLE, .op = TRV_BAND}, none = {.type = TRV_TYPES};
     refuse_plan(schedule, 9, 1, &ints, TRV_ERR_ARGUMENT, "rank 9 is not on the torus; its ranks are 0 … 8");
     refuse_plan(schedule, -1, 1, &ints, TRV_ERR_ARGUMENT, "rank -1");
-    refuse_plan(schedule, 0, SIZE_MAX / 4, &ints, TRV_ERR_ARGUMENT, "more than memory");
+    refuse_plan(schedule, 0, SIZE_MAX / 4, &ints, TRV_ERR_ARGUMENT, "exceed the address space");
     refuse_plan(schedule, 0, 1, &bits, TRV_ERR_UNSUPPORTED, "band is not defined on elements of type double");
-    refuse_plan(schedule, 0, 1, &none, TRV_ERR_ARGUMENT, "no element type");
+    refuse_plan(schedule, 0, 1, &none, TRV_ERR_ARGUMENT, "element type 17 does not exist");
     refuse_plan(schedule, 0, 1, NULL, TRV_ERR_ARGUMENT, "NULL");
     trv_plan_t *plan;
     assert_int_equal(trv_plan_create(&plan, schedule, 0, 1, &ints, &(trv_transport_t){0}, NULL), TRV_ERR_ARGUMENT);
@@ -55,7 +55,7 @@ static void test_refused_plans(void **state)
     trv_schedule_destroy(schedule);
 }
 
-/* Schedules that use data that does not exist, for example a register before anything is in it. */
+/* Schedules that use data that does not exist, for example an empty register. */
 static void test_refused_schedules(void **state)
 {
     (void)state;
@@ -70,12 +70,12 @@ static void test_refused_schedules(void **state)
     assert_int_equal(trv_explicit_create(&schedule, &torus, "mine", &options), 0);
     assert_int_equal(trv_explicit_message(schedule, 0, 1, 0, 1, 0, -1, TRV_SEND, 1, &part), 0);
     refuse_plan(schedule, 0, 5, &ints, TRV_ERR_INVALID,
-                "'mine': in step 1 of stream 0, rank 0 uses unit 0 of register 1 before anything is in it");
+                "'mine': in step 1 of stream 0, rank 0 uses unit 0 of register 1, which is empty");
     trv_schedule_destroy(schedule);
 
     assert_int_equal(trv_explicit_create(&schedule, &torus, "mine", &options), 0);
     assert_int_equal(trv_explicit_combine(schedule, 0, 0, 0, 0, 2, sources, 1, &unit), 0);
-    refuse_plan(schedule, 0, 5, &ints, TRV_ERR_INVALID, "before anything is in it");
+    refuse_plan(schedule, 0, 5, &ints, TRV_ERR_INVALID, "which is empty");
     trv_schedule_destroy(schedule);
 
     options.collective = TRV_ALLGATHER;
@@ -86,7 +86,7 @@ static void test_refused_schedules(void **state)
 
     options.units = 10;
     assert_int_equal(trv_explicit_create(&schedule, &torus, "mine", &options), 0);
-    refuse_plan(schedule, 0, 5, &ints, TRV_ERR_INVALID, "no multiple of its 9 ranks");
+    refuse_plan(schedule, 0, 5, &ints, TRV_ERR_INVALID, "not a multiple of its 9 ranks");
     trv_schedule_destroy(schedule);
 }
 
@@ -126,7 +126,8 @@ static void test_states(void **state)
     assert_int_equal(trv_plan_start(world.plan[0], world.input[0], world.output[0]), TRV_ERR_STATE);
     assert_non_null(strstr(trv_last_error(), "is running"));
     trv_plan_describe(world.plan[0], text, sizeof text);
-    assert_string_equal(text, "rank 0: lane 0 of 1, step 0 of 1, waits for ranks 2, 1 and for 1, 2 to take its data");
+    assert_string_equal(text,
+                        "rank 0: lane 0 of 1, step 0 of 1, waits for ranks 2, 1 and for 1, 2 to receive its data");
     for (size_t size = 0; size < sizeof text; size++) { /* never writes beyond the buffer */
         memset(text, 'x', sizeof text);
         trv_plan_describe(world.plan[0], text, size);
@@ -158,7 +159,7 @@ static void test_states(void **state)
 }
 
 /* The bytes sent, as counted by the executor: B moves exactly 2 (n-1)/n of the vector at any size. */
-static void test_numbers(void **state)
+static void test_sizes(void **state)
 {
     (void)state;
     trv_schedule_t *schedule = schedule_of("9", "trivance-b", TRV_ALLREDUCE);
@@ -195,9 +196,9 @@ static void test_large(void **state)
     assert_true(sent == 2 * 8 * count * 4); /* every element crosses 8 edges in each phase */
     for (size_t parts = 1; parts < 1000; parts += 37) {
         const size_t many = SIZE_MAX / 3;
-        assert_true(trv_cut(many, parts, 0) == 0 && trv_cut(many, parts, parts) == many);
+        assert_true(trv_part_begin(many, parts, 0) == 0 && trv_part_begin(many, parts, parts) == many);
         for (size_t i = 0; i < parts; i++) {
-            size_t part = trv_cut(many, parts, i + 1) - trv_cut(many, parts, i);
+            size_t part = trv_part_begin(many, parts, i + 1) - trv_part_begin(many, parts, i);
             assert_true(part == many / parts || part == many / parts + 1);
         }
     }
@@ -228,7 +229,7 @@ static int add_pixels(void *context, void *destination, const void *const *sourc
     return 0;
 }
 
-static int break_down(void *context, void *destination, const void *const *source, int sources, size_t count)
+static int reduce_fails(void *context, void *destination, const void *const *source, int sources, size_t count)
 {
     (void)context, (void)destination, (void)source, (void)sources, (void)count;
     return TRV_ERR_UNSUPPORTED;
@@ -257,7 +258,7 @@ static void test_callback(void **state)
     world_destroy(&world);
 
     /* A callback that fails: the run fails with its code, and every later call on the plan reports that. */
-    elements.reduce = break_down;
+    elements.reduce = reduce_fails;
     world = world_make(schedule, count, &elements, NULL);
     int rc = 0;
     for (int r = 0; r < world.ranks; r++) {
@@ -280,8 +281,8 @@ static void test_callback(void **state)
 /* ---- Inconsistent ranks ------------------------------------------------------------------------------------------ */
 
 /* Of seven ranks one has other arguments. All must report that, with the same message, and be able to continue. */
-static void differ(const trv_schedule_t *schedule, const trv_schedule_t *other, size_t count,
-                   const trv_elements_t *elements, const char *words)
+static void check_differing_rank(const trv_schedule_t *schedule, const trv_schedule_t *other, size_t count,
+                                 const trv_elements_t *elements, const char *words)
 {
     enum { ranks = 7, odd = 5 };
     const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .check = true};
@@ -319,10 +320,10 @@ static void test_check(void **state)
     trv_schedule_t *schedule = schedule_of("7", "trivance-b", TRV_ALLREDUCE);
     trv_schedule_t *ring = schedule_of("7", "ring", TRV_ALLREDUCE);
     const trv_elements_t doubles = {.type = TRV_DOUBLE, .op = TRV_SUM}, floats = {.type = TRV_FLOAT, .op = TRV_SUM};
-    differ(schedule, schedule, 99, &ints, "the number of elements (from 99 to 100)");
-    differ(schedule, schedule, 100, &floats, "the element type or operation");
-    differ(schedule, schedule, 50, &doubles, "the number of elements");
-    differ(schedule, ring, 100, &ints, "the schedule");
+    check_differing_rank(schedule, schedule, 99, &ints, "the number of elements (from 99 to 100)");
+    check_differing_rank(schedule, schedule, 100, &floats, "the element type or operation");
+    check_differing_rank(schedule, schedule, 50, &doubles, "the number of elements");
+    check_differing_rank(schedule, ring, 100, &ints, "the schedule");
 
     const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .check = true};
     world_t world = world_make(schedule, 100, &ints, &options);
@@ -337,7 +338,7 @@ static void test_check(void **state)
 }
 
 /* Without the check, the loopback transport detects different lengths. */
-static void test_lengths_that_differ(void **state)
+static void test_mismatched_lengths(void **state)
 {
     (void)state;
     trv_schedule_t *schedule = schedule_of("3", "trivance-l", TRV_ALLREDUCE);
@@ -354,7 +355,7 @@ static void test_lengths_that_differ(void **state)
     }
     for (int r = 0; r < 3; r++)
         if (trv_plan_test(plan[r]) == TRV_ERR_TRANSPORT) {
-            assert_non_null(strstr(trv_last_error(), "do all ranks have the same count"));
+            assert_non_null(strstr(trv_last_error(), "all ranks must use the same count"));
             failed++;
         }
     assert_int_equal(failed, 3);
@@ -366,7 +367,7 @@ static void test_lengths_that_differ(void **state)
 
 /* ---- The loopback transport -------------------------------------------------------------------------------------- */
 
-static void test_hub(void **state)
+static void test_loopback(void **state)
 {
     (void)state;
     trv_loopback_t *loopback;
@@ -413,16 +414,11 @@ static void test_hub(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused_plans),
-        cmocka_unit_test(test_refused_schedules),
-        cmocka_unit_test(test_refused_buffers),
-        cmocka_unit_test(test_states),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_large),
-        cmocka_unit_test(test_callback),
-        cmocka_unit_test(test_check),
-        cmocka_unit_test(test_hub),
-        cmocka_unit_test(test_lengths_that_differ),
+        cmocka_unit_test(test_refused_plans),   cmocka_unit_test(test_refused_schedules),
+        cmocka_unit_test(test_refused_buffers), cmocka_unit_test(test_states),
+        cmocka_unit_test(test_sizes),           cmocka_unit_test(test_large),
+        cmocka_unit_test(test_callback),        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_loopback),        cmocka_unit_test(test_mismatched_lengths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,13 +16,13 @@ enum { SLOTS_MAX = 1 << 14, RANKS_MAX = 27, ALWAYS = -1 };
 typedef struct faulty {
     kind_t kind;
     int left; /* number of successes before the failure; ALWAYS: never fails */
-    const trv_transport_t *under;
+    const trv_transport_t *inner;
     bool is_receive[SLOTS_MAX];
-    void *taken; /* scratch memory that was not returned */
+    void *allocated; /* scratch memory that was not returned */
     int failed;
 } faulty_t;
 
-static int fails(faulty_t *faulty, kind_t kind)
+static int should_fail(faulty_t *faulty, kind_t kind)
 {
     if (faulty->kind != kind || faulty->left == ALWAYS || faulty->left-- != 0)
         return 0;
@@ -35,64 +35,64 @@ static int faulty_open(void *context, int requests, int tags, int *base)
 {
     faulty_t *f = context;
     assert_true(requests <= SLOTS_MAX && tags <= TRV_PLAN_TAGS_MAX);
-    return f->under->open(f->under->context, requests, tags, base);
+    return f->inner->open(f->inner->context, requests, tags, base);
 }
 
 static void faulty_close(void *context, int base)
 {
     faulty_t *f = context;
-    f->under->close(f->under->context, base);
+    f->inner->close(f->inner->context, base);
 }
 
 static int faulty_send(void *context, int base, int slot, int peer, int tag, const void *data, size_t bytes)
 {
     faulty_t *f = context;
     f->is_receive[slot] = false;
-    int rc = fails(f, IN_SEND);
-    return rc ? rc : f->under->send(f->under->context, base, slot, peer, tag, data, bytes);
+    int rc = should_fail(f, IN_SEND);
+    return rc ? rc : f->inner->send(f->inner->context, base, slot, peer, tag, data, bytes);
 }
 
 static int faulty_receive(void *context, int base, int slot, int peer, int tag, void *data, size_t bytes)
 {
     faulty_t *f = context;
     f->is_receive[slot] = true;
-    int rc = fails(f, IN_RECEIVE);
-    return rc ? rc : f->under->receive(f->under->context, base, slot, peer, tag, data, bytes);
+    int rc = should_fail(f, IN_RECEIVE);
+    return rc ? rc : f->inner->receive(f->inner->context, base, slot, peer, tag, data, bytes);
 }
 
 static int faulty_test(void *context, int base, int slot)
 {
     faulty_t *f = context;
-    int rc = f->under->test(f->under->context, base, slot);
-    return rc == 1 && f->is_receive[slot] && fails(f, IN_ARRIVAL) ? TRV_ERR_TRANSPORT : rc;
+    int rc = f->inner->test(f->inner->context, base, slot);
+    return rc == 1 && f->is_receive[slot] && should_fail(f, IN_ARRIVAL) ? TRV_ERR_TRANSPORT : rc;
 }
 
 static int faulty_cancel(void *context, int base, int slot)
 {
     faulty_t *f = context;
-    return f->under->cancel(f->under->context, base, slot);
+    return f->inner->cancel(f->inner->context, base, slot);
 }
 
 static int faulty_reduce(void *context, void *destination, const void *const *source, int sources, size_t count)
 {
-    int rc = fails(context, IN_REDUCE);
+    int rc = should_fail(context, IN_REDUCE);
     return rc ? rc : trv_reduce(TRV_SUM, TRV_UINT32, destination, source, sources, count);
 }
 
-static void *faulty_take(void *context, size_t bytes)
+static void *faulty_allocate(void *context, size_t bytes)
 {
     faulty_t *f = context;
-    assert_null(f->taken);
-    return fails(f, IN_SCRATCH) ? NULL : (f->taken = aligned_alloc(64, (bytes + 63) / 64 * 64));
+    assert_null(f->allocated);
+    return should_fail(f, IN_SCRATCH) ? NULL : (f->allocated = aligned_alloc(64, (bytes + 63) / 64 * 64));
 }
 
-static void faulty_give(void *context, void *memory, size_t bytes)
+static void faulty_free(void *context, void *memory, size_t bytes)
 {
     faulty_t *f = context;
-    assert_ptr_equal(memory, f->taken);
+    assert_ptr_equal(memory, f->allocated);
     memset(memory, 0xdd, bytes);
     free(memory);
-    f->taken = NULL;
+    f->allocated = NULL;
 }
 
 /* ---- Worlds ------------------------------------------------------------------------------------------------------ */
@@ -100,7 +100,8 @@ static void faulty_give(void *context, void *memory, size_t bytes)
 static faulty_t faulty[RANKS_MAX];
 static trv_transport_t transport[RANKS_MAX];
 
-static world_t make(const trv_schedule_t *schedule, size_t count, size_t chunk_bytes, kind_t kind, int rank, int after)
+static world_t world_make_faulty(const trv_schedule_t *schedule, size_t count, size_t chunk_bytes, kind_t kind,
+                                 int rank, int after)
 {
     const trv_elements_t own = {.type = TRV_UINT32, .op = TRV_SUM};
     world_t world = world_make(schedule, count, &own, NULL);
@@ -111,12 +112,12 @@ static world_t make(const trv_schedule_t *schedule, size_t count, size_t chunk_b
                                          .reduce = faulty_reduce,
                                          .reduce_context = &faulty[r]};
         const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .chunk_bytes = chunk_bytes,
-                                            .scratch_allocate = faulty_take, .scratch_free = faulty_give,
+                                            .scratch_allocate = faulty_allocate, .scratch_free = faulty_free,
                                             .scratch_context = &faulty[r]};
         memset(&faulty[r], 0, sizeof faulty[r]);
         faulty[r].kind = kind;
         faulty[r].left = r == rank ? after : ALWAYS;
-        faulty[r].under = trv_loopback_transport(world.loopback, r);
+        faulty[r].inner = trv_loopback_transport(world.loopback, r);
         transport[r] = (trv_transport_t){TRV_TRANSPORT,  &faulty[r],  faulty_open,   faulty_close, faulty_send,
                                          faulty_receive, faulty_test, faulty_cancel, NULL};
         trv_plan_destroy(world.plan[r]);
@@ -125,7 +126,7 @@ static world_t make(const trv_schedule_t *schedule, size_t count, size_t chunk_b
     return world;
 }
 
-static bool right(const world_t *world, int rank)
+static bool is_correct(const world_t *world, int rank)
 {
     uint32_t scales = 0, shifts = 0;
     for (int r = 0; r < world->ranks; r++) {
@@ -145,7 +146,7 @@ static int drive(world_t *world)
     enum { IDLE_TURNS = 100 };
     int rc[RANKS_MAX], left = world->ranks, errors = 0, idle = 0;
     size_t bytes = world->out * world->size;
-    char *kept[RANKS_MAX];
+    char *saved[RANKS_MAX];
     for (int r = 0; r < world->ranks; r++)
         rc[r] = trv_plan_start(world->plan[r], world->input[r], world->output[r]);
     for (int r = 0; r < world->ranks; r++)
@@ -161,21 +162,21 @@ static int drive(world_t *world)
         assert_true(!faulty[r].failed == (rc[r] >= 0));
         if (rc[r] == 0)
             trv_plan_cancel(world->plan[r]);
-        assert_null(faulty[r].taken);
+        assert_null(faulty[r].allocated);
         if (rc[r] == 1)
-            assert_true(right(world, r));
+            assert_true(is_correct(world, r));
         else if (rc[r] == 0)
             assert_int_equal(trv_plan_test(world->plan[r]), TRV_ERR_STATE);
-        assert_non_null(kept[r] = malloc(bytes + 1));
-        memcpy(kept[r], world->output[r], bytes);
+        assert_non_null(saved[r] = malloc(bytes + 1));
+        memcpy(saved[r], world->output[r], bytes);
     }
     for (int r = 0; r < world->ranks; r++) {
         trv_plan_destroy(world->plan[r]);
         world->plan[r] = NULL;
     }
     for (int r = 0; r < world->ranks; r++) {
-        assert_memory_equal(kept[r], world->output[r], bytes);
-        free(kept[r]);
+        assert_memory_equal(saved[r], world->output[r], bytes);
+        free(saved[r]);
     }
     assert_true(errors > 0 || left == 0);
     return errors;
@@ -190,7 +191,7 @@ static void every_point(const trv_schedule_t *schedule, size_t count, size_t chu
     const int ranks = trv_schedule_torus(schedule)->ranks;
     for (int after = 0, failed = 1; failed; after += !exhaustive() && after >= 10 ? 5 : 1) {
         const int rank = (after * 5 + 1) % ranks;
-        world_t world = make(schedule, count, chunk_bytes, kind, rank, after);
+        world_t world = world_make_faulty(schedule, count, chunk_bytes, kind, rank, after);
         world_fill(&world, false);
         const int errors = drive(&world);
         failed = faulty[rank].failed;
@@ -259,7 +260,8 @@ static void test_threads(void **state)
         pthread_t thread[RANKS_MAX];
         job_t job[RANKS_MAX];
         assert_int_equal(trv_schedule_create(&schedule, &torus, after % 2 ? "trivance-b" : "bucket", TRV_ALLREDUCE), 0);
-        world_t world = make(schedule, 1000, after % 3 ? 0 : 400, (kind_t)(after % KINDS), after % 9, after / KINDS);
+        world_t world = world_make_faulty(schedule, 1000, after % 3 ? 0 : 400, (kind_t)(after % KINDS), after % 9,
+                                          after / KINDS);
         world_fill(&world, false);
         atomic_store(&stop, false);
         for (int r = 0; r < world.ranks; r++) {
@@ -269,7 +271,7 @@ static void test_threads(void **state)
         for (int r = 0; r < world.ranks; r++)
             pthread_join(thread[r], NULL);
         for (int r = 0; r < world.ranks; r++) {
-            assert_true(job[r].rc == 1 ? right(&world, r) : faulty[after % 9].failed);
+            assert_true(job[r].rc == 1 ? is_correct(&world, r) : faulty[after % 9].failed);
             assert_true(!faulty[r].failed == (job[r].rc >= 0));
         }
         world_destroy(&world);
@@ -287,7 +289,7 @@ static void test_repeated_start(void **state)
     trv_schedule_t *schedule;
     assert_int_equal(trv_torus_parse("3", &torus), 0);
     assert_int_equal(trv_schedule_create(&schedule, &torus, "trivance-b", TRV_ALLREDUCE), 0);
-    world_t world = make(schedule, 1000, 0, IN_SCRATCH, 2, 0);
+    world_t world = world_make_faulty(schedule, 1000, 0, IN_SCRATCH, 2, 0);
     world_fill(&world, false);
     for (int r = 0; r < 3; r++)
         assert_int_equal(trv_plan_start(world.plan[r], world.input[r], world.output[r]), r == 2 ? TRV_ERR_MEMORY : 0);
@@ -297,7 +299,7 @@ static void test_repeated_start(void **state)
         for (int r = 0; r < 3; r++)
             if (!rc[r] && (rc[r] = trv_plan_test(world.plan[r]))) {
                 assert_int_equal(rc[r], 1);
-                assert_true(right(&world, r));
+                assert_true(is_correct(&world, r));
                 left--;
             }
     world_destroy(&world);

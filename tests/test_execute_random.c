@@ -99,7 +99,8 @@ static bool choose_registers(program_t *p, int s, int from, int to, trv_explicit
     return true;
 }
 
-static void carry(program_t *p, int s, int from, int to, const trv_explicit_part_t *part, state_t before, state_t taken)
+static void transfer(program_t *p, int s, int from, int to, const trv_explicit_part_t *part, state_t before,
+                     state_t taken)
 {
     for (int64_t i = 0; i < part->count; i++)
         for (int u = 0; u < (part->slots ? p->units : 1); u++) {
@@ -116,11 +117,11 @@ static void random_message(program_t *p, int s, int step, state_t before, state_
     trv_explicit_part_t part[2];
     int64_t unit[2][UNITS_MAX];
     int parts = 0;
-    state_t kept;
-    memcpy(kept, p->state[s], sizeof kept);
-    memcpy(p->state[s], before, sizeof kept); /* choose from the state at the start of the step */
+    state_t saved;
+    memcpy(saved, p->state[s], sizeof saved);
+    memcpy(p->state[s], before, sizeof saved); /* choose from the state at the start of the step */
     state_t now;
-    memcpy(now, kept, sizeof now);
+    memcpy(now, saved, sizeof now);
     for (int i = 0; i < 2; i++) {
         memset(&part[parts], 0, sizeof part[parts]);
         bool chosen = random_below(4) ? choose_units(p, s, from, to, &part[parts], unit[parts], taken)
@@ -128,9 +129,9 @@ static void random_message(program_t *p, int s, int step, state_t before, state_
         if (!chosen)
             continue;
         memcpy(p->state[s], now, sizeof now);
-        carry(p, s, from, to, &part[parts++], before, taken);
+        transfer(p, s, from, to, &part[parts++], before, taken);
         memcpy(now, p->state[s], sizeof now);
-        memcpy(p->state[s], before, sizeof kept);
+        memcpy(p->state[s], before, sizeof saved);
     }
     memcpy(p->state[s], now, sizeof now);
     if (parts)
@@ -181,7 +182,7 @@ static void random_step(program_t *p, int s, int step)
 }
 
 /* In the last step of an AllGather, sends every rank what it still lacks. */
-static void fill_up(program_t *p, int s, int step)
+static void complete_allgather(program_t *p, int s, int step)
 {
     for (int r = 0; r < p->ranks; r++)
         for (int u = 0; u < p->units; u++) {
@@ -196,7 +197,7 @@ static void fill_up(program_t *p, int s, int step)
         }
 }
 
-static void make(program_t *p, uint64_t number)
+static void program_create(program_t *p, uint64_t number)
 {
     memset(p, 0, sizeof *p);
     seed = number * 7919;
@@ -221,7 +222,7 @@ static void make(program_t *p, uint64_t number)
         for (int k = 0; k < p->steps - 1; k++)
             random_step(p, s, k);
         if (p->collective == TRV_ALLGATHER)
-            fill_up(p, s, p->steps - 1);
+            complete_allgather(p, s, p->steps - 1);
         else
             random_step(p, s, p->steps - 1);
     }
@@ -270,7 +271,7 @@ static void test_random_programs(void **state)
     static program_t p;
     const trv_elements_t elements = {.type = TRV_UINT32, .op = TRV_SUM};
     for (uint64_t number = 1; number <= (exhaustive() ? 20000 : 2000); number++) {
-        make(&p, number);
+        program_create(&p, number);
         for (size_t count = number % 5; count < 100; count += 37) {
             world_t world = world_make(p.schedule, count, &elements, NULL);
             for (int in_place = 0; in_place < 2; in_place++) {

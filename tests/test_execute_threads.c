@@ -29,7 +29,7 @@ static void threaded(const trv_schedule_t *schedule, size_t count, const trv_pla
     bool covers = trv_schedule_exactness(schedule) == TRV_COVERS;
     const trv_elements_t elements = {.type = TRV_UINT32, .op = covers ? TRV_MAX : TRV_SUM};
     world_t world = world_make(schedule, count, &elements, options);
-    uint32_t *most = covers ? world_maximum(&world) : NULL;
+    uint32_t *maximum = covers ? world_maximum(&world) : NULL;
     pthread_t *thread = calloc((size_t)world.ranks, sizeof *thread);
     job_t *job = calloc((size_t)world.ranks, sizeof *job);
     assert_true(thread && job);
@@ -42,8 +42,8 @@ static void threaded(const trv_schedule_t *schedule, size_t count, const trv_pla
         pthread_join(thread[r], NULL);
         assert_int_equal(job[r].rc, 0);
     }
-    world_check(&world, false, most);
-    free(most);
+    world_check(&world, false, maximum);
+    free(maximum);
     free(thread);
     free(job);
     world_destroy(&world);

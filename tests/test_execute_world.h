@@ -81,15 +81,15 @@ static inline void world_destroy(world_t *world)
 /* Drives all plans, one call each in turn, until all are complete. */
 static inline void world_drive(world_t *world)
 {
-    int left = world->ranks;
-    for (long turns = 0; left > 0; turns++) {
-        left = 0;
+    int running = world->ranks;
+    for (long turns = 0; running > 0; turns++) {
+        running = 0;
         for (int r = 0; r < world->ranks; r++) {
             int rc = trv_plan_test(world->plan[r]);
             if (rc < 0)
                 fail_msg("%s, rank %d, count %zu: %s", trv_schedule_name(world->schedule), r, world->count,
                          trv_last_error());
-            left += rc == 0;
+            running += rc == 0;
         }
         if (turns > 1000000) {
             char text[300];
@@ -131,26 +131,26 @@ static inline void world_fill(world_t *world, bool in_place)
 /* Buffer for the maximum over ranks, which has no closed form; created once per world. */
 static inline uint32_t *world_maximum(const world_t *world)
 {
-    uint32_t *most = calloc(world->in + 1, sizeof *most);
-    assert_non_null(most);
+    uint32_t *maximum = calloc(world->in + 1, sizeof *maximum);
+    assert_non_null(maximum);
     for (int r = 0; r < world->ranks; r++)
         for (size_t i = 0; i < world->in; i++)
-            most[i] = contribution(r, i) > most[i] ? contribution(r, i) : most[i];
-    return most;
+            maximum[i] = contribution(r, i) > maximum[i] ? contribution(r, i) : maximum[i];
+    return maximum;
 }
 
 /* Element i of rank r's result. */
 static inline uint32_t world_expected(const world_t *world, int rank, size_t i, uint32_t scales, uint32_t shifts,
-                                      const uint32_t *most)
+                                      const uint32_t *maximum)
 {
     if (world->collective == TRV_ALLGATHER)
         return contribution((int)(i / world->count), i % world->count);
     if (world->collective == TRV_REDUCE_SCATTER)
         i += (size_t)rank * world->count;
-    return most ? most[i] : scales * (uint32_t)(i + 1) + shifts;
+    return maximum ? maximum[i] : scales * (uint32_t)(i + 1) + shifts;
 }
 
-static inline void world_check(const world_t *world, bool in_place, const uint32_t *most)
+static inline void world_check(const world_t *world, bool in_place, const uint32_t *maximum)
 {
     uint32_t scales = 0, shifts = 0;
     for (int r = 0; r < world->ranks; r++) {
@@ -161,7 +161,7 @@ static inline void world_check(const world_t *world, bool in_place, const uint32
         const uint32_t *result = (const uint32_t *)world->output[r];
         char torus[TRV_TORUS_TEXT_MAX];
         for (size_t i = 0; i < world->out; i++)
-            if (result[i] != world_expected(world, r, i, scales, shifts, most))
+            if (result[i] != world_expected(world, r, i, scales, shifts, maximum))
                 fail_msg("%s on %s, collective %d, count %zu, %s: rank %d has element %zu wrong",
                          trv_schedule_name(world->schedule),
                          trv_torus_format(trv_schedule_torus(world->schedule), torus, sizeof torus), world->collective,
@@ -179,14 +179,14 @@ static inline void world_try(const trv_schedule_t *schedule, size_t count, size_
     trv_elements_t elements = {.type = TRV_UINT32, .op = covers ? TRV_MAX : TRV_SUM};
     trv_plan_options_t options = {TRV_PLAN_OPTIONS, .chunk_bytes = chunk_bytes};
     world_t world = world_make(schedule, count, &elements, &options);
-    uint32_t *most = covers ? world_maximum(&world) : NULL;
+    uint32_t *maximum = covers ? world_maximum(&world) : NULL;
     for (int round = 0; round < 3; round++) {
         bool in_place = round > 0;
         world_fill(&world, in_place);
         world_run(&world, in_place);
-        world_check(&world, in_place, most);
+        world_check(&world, in_place, maximum);
     }
-    free(most);
+    free(maximum);
     world_destroy(&world);
 }
 
@@ -197,7 +197,7 @@ static inline void world_try(const trv_schedule_t *schedule, size_t count, size_
 static inline int world_every(const trv_torus_t *torus, trv_collective_t collective,
                               void (*work)(const trv_schedule_t *schedule))
 {
-    int served = 0;
+    int count = 0;
     for (int a = 0; a < trv_algorithms_count(); a++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(a);
         trv_schedule_t *schedule;
@@ -208,20 +208,21 @@ static inline int world_every(const trv_torus_t *torus, trv_collective_t collect
             fail_msg("%s: %s", trv_algorithm_name(algorithm), trv_last_error());
         work(schedule);
         trv_schedule_destroy(schedule);
-        served++;
+        count++;
     }
-    return served;
+    return count;
 }
 
-/* The same on rings of `least` to 64 ranks; in the quick tier on a sample up to 33, and on 64. */
-static inline void world_rings(trv_collective_t collective, int least, void (*work)(const trv_schedule_t *schedule))
+/* The same, with at least `min` schedules, on rings of 2 to 64 ranks; in the quick tier on a sample up to 33, and on
+ * 64. */
+static inline void world_rings(trv_collective_t collective, int min, void (*work)(const trv_schedule_t *schedule))
 {
     for (int n = 2; n <= 64; n++) {
         trv_torus_t torus;
         if (!try_size(n) || (n > 33 && n < 64 && !exhaustive()))
             continue;
         assert_int_equal(trv_torus_init(&torus, 1, &n), 0);
-        assert_true(world_every(&torus, collective, work) >= least);
+        assert_true(world_every(&torus, collective, work) >= min);
     }
 }
 

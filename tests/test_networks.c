@@ -8,7 +8,6 @@
 
 #include "torus/rows.h"
 enum { LINKS_MAX = 256, LINE_MAX = 243, CUT_SETS = 1000, CUT_SETS_QUICK = 80 };
-
 #define trv_order_nodes(on, ...) trv_order_nodes(&(trv_network_t){TRV_NETWORK, .torus = *(on)}, __VA_ARGS__)
 static trv_torus_t torus_of(const char *text)
 {
@@ -273,7 +272,7 @@ static void says_why_a_set_has_no_plan(void **state)
     assert_int_equal(trv_planner_nodes(&torus, sizeof node / sizeof *node, node, TRV_ALLREDUCE, 0, 2, &network, NULL, 1,
                                        &plan),
                      TRV_ERR_UNSUPPORTED);
-    assert_non_null(strstr(trv_last_error(), "none of the schedules that were tried serves the 43 nodes of 8x8: "));
+    assert_non_null(strstr(trv_last_error(), "none of the schedules that were tried can run on the 43 nodes of 8x8: "));
     assert_non_null(strstr(trv_last_error(), ", which is cut"));
 }
 
@@ -400,7 +399,7 @@ static void plans_for_a_set_of_nodes(void **state)
     trv_schedule_destroy(placed);
 }
 
-/* An algorithm that ignores the network is slower on scattered ranks; of a large ring the bound by its steps is returned. */
+/* An algorithm that ignores the network is slower on scattered ranks; of a large ring the bound is returned. */
 static int nodes_time(const trv_torus_t *torus, int nodes, const int *node, const trv_simulate_options_t *network,
                       const char *algorithm, double *ns, bool *bound)
 {

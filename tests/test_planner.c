@@ -30,10 +30,10 @@ static trv_planner_choice_t best(const char *torus_text, trv_collective_t collec
                                  const trv_planner_constraints_t *constraints)
 {
     trv_torus_t torus = torus_of(torus_text);
-    trv_planner_choice_t plan;
-    if (trv_planner_best(&torus, collective, 0, bytes, &paper, constraints, &plan))
+    trv_planner_choice_t choice;
+    if (trv_planner_best(&torus, collective, 0, bytes, &paper, constraints, &choice))
         fail_msg("%s, %llu bytes: %s", torus_text, (unsigned long long)bytes, trv_last_error());
-    return plan;
+    return choice;
 }
 
 static double simulated(const trv_torus_t *torus, trv_collective_t collective, const char *algorithm, uint64_t bytes)
@@ -58,20 +58,20 @@ static void assert_never_slower(const char *text, trv_collective_t collective)
 {
     const trv_torus_t torus = torus_of(text);
     for (uint64_t bytes = 32; bytes <= 1 << 20; bytes *= 32) {
-        trv_planner_choice_t plan = best(text, collective, bytes, NULL);
-        double time_ns = simulated(&torus, collective, plan.algorithm, bytes);
-        if (plan.time_ns != time_ns)
-            fail_msg("%s, %llu bytes, %s: %.6f ns, simulated %.6f ns", text, (unsigned long long)bytes, plan.algorithm,
-                     plan.time_ns, time_ns);
+        trv_planner_choice_t choice = best(text, collective, bytes, NULL);
+        double time_ns = simulated(&torus, collective, choice.algorithm, bytes);
+        if (choice.time_ns != time_ns)
+            fail_msg("%s, %llu bytes, %s: %.6f ns, simulated %.6f ns", text, (unsigned long long)bytes,
+                     choice.algorithm, choice.time_ns, time_ns);
         for (int i = 0; i < trv_algorithms_count(); i++) {
             const trv_algorithm_t *algorithm = trv_algorithm_at(i);
             if (trv_algorithm_exactness(algorithm) == TRV_COVERS ||
                 trv_algorithm_supports(algorithm, &torus, collective))
                 continue;
             double named = simulated(&torus, collective, trv_algorithm_name(algorithm), bytes);
-            if (plan.time_ns > named)
+            if (choice.time_ns > named)
                 fail_msg("%s, %llu bytes: %s takes %.3f ns, %s %.3f ns", text, (unsigned long long)bytes,
-                         plan.algorithm, plan.time_ns, trv_algorithm_name(algorithm), named);
+                         choice.algorithm, choice.time_ns, trv_algorithm_name(algorithm), named);
         }
     }
 }
@@ -95,19 +95,21 @@ static void test_overheads(void **state)
     paper.message_overhead_ns = 10000;
     for (size_t t = 0; t < sizeof torus / sizeof torus[0]; t++)
         assert_never_slower(torus[t], TRV_ALLREDUCE);
-    trv_planner_choice_t plan = best("3x3x3", TRV_ALLREDUCE, 1 << 20, NULL);
+    trv_planner_choice_t choice = best("3x3x3", TRV_ALLREDUCE, 1 << 20, NULL);
     trv_torus_t cube = torus_of("3x3x3");
-    assert_true(plan.time_ns <= simulated(&cube, TRV_ALLREDUCE, "star:l::1", 1 << 20));
+    assert_true(choice.time_ns <= simulated(&cube, TRV_ALLREDUCE, "star:l::1", 1 << 20));
     paper.message_overhead_ns = none_ns;
 }
 
-static void test_parts(void **state)
+static void test_time_parts(void **state)
 {
     (void)state;
-    trv_planner_choice_t plan = best("9x9", TRV_ALLREDUCE, 1 << 20, NULL), empty = best("9x9", TRV_ALLREDUCE, 1, NULL);
-    assert_true(plan.alpha_ns == plan.steps * paper.alpha_ns);
-    assert_true(fabs(plan.alpha_ns + plan.hops_ns + plan.transmission_ns - plan.time_ns) < 1e-6 * plan.time_ns);
-    assert_true(plan.hops_ns > 0 && plan.transmission_ns > 0);
+    trv_planner_choice_t choice = best("9x9", TRV_ALLREDUCE, 1 << 20, NULL),
+                         empty = best("9x9", TRV_ALLREDUCE, 1, NULL);
+    assert_true(choice.alpha_ns == choice.steps * paper.alpha_ns);
+    assert_true(fabs(choice.alpha_ns + choice.hops_ns + choice.transmission_ns - choice.time_ns) <
+                1e-6 * choice.time_ns);
+    assert_true(choice.hops_ns > 0 && choice.transmission_ns > 0);
     /* Trivance L: 4 steps of 1 and 3 hops, 200 ns per hop, 300 ns per step for its nodes and its last router. */
     assert_int_equal(empty.steps, 4);
     assert_true(empty.transmission_ns == 0 && fabs(empty.hops_ns - 8 * 200 - 4 * 300) < 50);
@@ -115,11 +117,11 @@ static void test_parts(void **state)
     trv_simulate_options_t reducing = paper;
     trv_torus_t torus = torus_of("9x9");
     reducing.gamma_ns = 1;
-    assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 0, 0, &reducing, NULL, &plan), 0);
-    assert_true(plan.transmission_ns == 0 && plan.alpha_ns + plan.hops_ns == plan.time_ns);
+    assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 0, 0, &reducing, NULL, &choice), 0);
+    assert_true(choice.transmission_ns == 0 && choice.alpha_ns + choice.hops_ns == choice.time_ns);
 }
 
-static void test_plans_are_schedules(void **state)
+static void test_choices_are_schedules(void **state)
 {
     static const char *const text[] = {"8", "9", "12", "4x6", "8x8", "3x4x5"};
     (void)state;
@@ -128,15 +130,15 @@ static void test_plans_are_schedules(void **state)
             for (int consistent = 0; consistent < 2; consistent++) {
                 trv_torus_t torus = torus_of(text[t]);
                 const trv_planner_constraints_t constraints = {TRV_PLANNER_CONSTRAINTS, .consistent = consistent};
-                trv_planner_choice_t plan = best(text[t], TRV_ALLREDUCE, bytes, &constraints);
+                trv_planner_choice_t choice = best(text[t], TRV_ALLREDUCE, bytes, &constraints);
                 trv_schedule_t *schedule;
                 trv_verdict_t verdict = {TRV_VERDICT};
-                assert_int_equal(trv_schedule_create(&schedule, &torus, plan.algorithm, TRV_ALLREDUCE), 0);
+                assert_int_equal(trv_schedule_create(&schedule, &torus, choice.algorithm, TRV_ALLREDUCE), 0);
                 assert_int_equal(trv_verify(schedule, TRV_VERIFY_AUTO, &verdict, NULL, NULL), 0);
                 if (!verdict.valid)
-                    fail_msg("%s: %s", plan.algorithm, verdict.fault);
-                assert_int_equal(trv_schedule_steps(schedule), plan.steps);
-                assert_true(plan.consistent == trv_schedule_consistent(schedule));
+                    fail_msg("%s: %s", choice.algorithm, verdict.fault);
+                assert_int_equal(trv_schedule_steps(schedule), choice.steps);
+                assert_true(choice.consistent == trv_schedule_consistent(schedule));
                 assert_true(trv_schedule_exactness(schedule) == TRV_EXACT);
                 assert_true(!consistent || verdict.consistent);
                 trv_schedule_destroy(schedule);
@@ -162,20 +164,20 @@ static void assert_same(const trv_planner_choice_t *a, const trv_planner_choice_
 }
 
 /* The answer does not depend on earlier questions. */
-static void test_same_answer(void **state)
+static void test_determined(void **state)
 {
     static const uint64_t sizes[] = {1 << 20, 64, 1 << 16, 1 << 20, 64};
     trv_planner_t *planner = planner_of("8x16", NULL);
-    trv_planner_choice_t plan[5], other;
+    trv_planner_choice_t choice[5], other;
     (void)state;
     assert_int_equal(trv_planner_time(planner, 4096, "recdoub-b", &other), 0);
     for (int i = 0; i < 5; i++) {
-        assert_int_equal(trv_planner_rank(planner, sizes[i], 1, &plan[i]), 1);
+        assert_int_equal(trv_planner_rank(planner, sizes[i], 1, &choice[i]), 1);
         other = best("8x16", TRV_ALLREDUCE, sizes[i], NULL);
-        assert_same(&plan[i], &other);
+        assert_same(&choice[i], &other);
         trv_planner_t *fresh = planner_of("8x16", NULL);
         assert_int_equal(trv_planner_rank(fresh, sizes[i], 1, &other), 1);
-        assert_same(&plan[i], &other);
+        assert_same(&choice[i], &other);
         trv_planner_destroy(fresh);
     }
     trv_planner_destroy(planner);
@@ -188,9 +190,9 @@ static void test_cache(void **state)
     (void)state;
     for (uint64_t bytes = 1; bytes < 300; bytes++) {
         const char *torus = text[bytes % 6];
-        trv_planner_choice_t plan = best(torus, TRV_ALLREDUCE, bytes, NULL),
+        trv_planner_choice_t choice = best(torus, TRV_ALLREDUCE, bytes, NULL),
                              again = best(torus, TRV_ALLREDUCE, bytes, NULL);
-        assert_same(&plan, &again);
+        assert_same(&choice, &again);
     }
     trv_planner_choice_t fast, slow;
     trv_torus_t torus = torus_of("8x8");
@@ -204,19 +206,19 @@ static void test_cache(void **state)
 static void test_rank(void **state)
 {
     trv_planner_t *planner = planner_of("8x8", NULL);
-    trv_planner_choice_t plan[64], again;
+    trv_planner_choice_t choice[64], again;
     (void)state;
-    int plans = trv_planner_rank(planner, 1 << 16, 64, plan);
-    assert_true(plans >= 5);
-    for (int i = 0; i < plans; i++) {
-        assert_true(i == 0 || plan[i].time_ns >= plan[i - 1].time_ns);
+    int choices = trv_planner_rank(planner, 1 << 16, 64, choice);
+    assert_true(choices >= 5);
+    for (int i = 0; i < choices; i++) {
+        assert_true(i == 0 || choice[i].time_ns >= choice[i - 1].time_ns);
         for (int j = 0; j < i; j++)
-            assert_string_not_equal(plan[i].algorithm, plan[j].algorithm);
-        assert_int_equal(trv_planner_time(planner, 1 << 16, plan[i].algorithm, &again), 0);
-        assert_same(&plan[i], &again);
+            assert_string_not_equal(choice[i].algorithm, choice[j].algorithm);
+        assert_int_equal(trv_planner_time(planner, 1 << 16, choice[i].algorithm, &again), 0);
+        assert_same(&choice[i], &again);
     }
-    assert_int_equal(trv_planner_rank(planner, 1 << 16, 2, plan), 2);
-    assert_int_equal(trv_planner_rank(planner, 1 << 16, 0, plan), TRV_ERR_ARGUMENT);
+    assert_int_equal(trv_planner_rank(planner, 1 << 16, 2, choice), 2);
+    assert_int_equal(trv_planner_rank(planner, 1 << 16, 0, choice), TRV_ERR_ARGUMENT);
     trv_planner_destroy(planner);
 }
 
@@ -231,8 +233,8 @@ static void test_large_vectors(void **state)
     trv_planner_choice_t larger = best("4x4", TRV_ALLREDUCE, (uint64_t)1 << bits, NULL);
     assert_true(fabs(larger.time_ns / large.time_ns - 8) < 0.1);
     trv_torus_t torus = torus_of("4x4");
-    trv_planner_choice_t plan;
-    assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 0, (uint64_t)1 << 50, &paper, NULL, &plan),
+    trv_planner_choice_t choice;
+    assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 0, (uint64_t)1 << 50, &paper, NULL, &choice),
                      TRV_ERR_UNSUPPORTED);
     assert_non_null(strstr(trv_last_error(), "packets"));
 }
@@ -247,22 +249,22 @@ static void test_dateline(void **state)
     (void)state;
     assert_int_equal(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, 0, &network, NULL), 0);
     for (uint64_t bytes = 1 << 10; bytes <= 1 << 22; bytes *= 64) {
-        trv_planner_choice_t plan[3], other;
+        trv_planner_choice_t choice[3], other;
         trv_schedule_t *schedule;
         trv_simulator_t *simulator;
         trv_simulation_t result;
-        assert_int_equal(trv_planner_rank(planner, bytes, 3, plan), 3);
-        assert_true(plan[0].time_ns <= plan[1].time_ns && plan[1].time_ns <= plan[2].time_ns);
-        assert_int_equal(trv_schedule_create(&schedule, &torus, plan[0].algorithm, TRV_ALLREDUCE), 0);
+        assert_int_equal(trv_planner_rank(planner, bytes, 3, choice), 3);
+        assert_true(choice[0].time_ns <= choice[1].time_ns && choice[1].time_ns <= choice[2].time_ns);
+        assert_int_equal(trv_schedule_create(&schedule, &torus, choice[0].algorithm, TRV_ALLREDUCE), 0);
         assert_int_equal(trv_simulator_create(&simulator, schedule), 0);
         assert_int_equal(trv_simulate(simulator, &network, bytes, &result), 0);
-        assert_true(result.time_ns == plan[0].time_ns);
+        assert_true(result.time_ns == choice[0].time_ns);
         trv_simulation_clear(&result);
         trv_simulator_destroy(simulator);
         trv_schedule_destroy(schedule);
         for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
             assert_int_equal(trv_planner_time(planner, bytes, named[i], &other), 0);
-            assert_true(plan[0].time_ns <= other.time_ns);
+            assert_true(choice[0].time_ns <= other.time_ns);
         }
     }
     trv_planner_destroy(planner);
@@ -274,7 +276,7 @@ typedef struct facts {
     int registers, messages_per_port;
 } facts_t;
 
-static facts_t facts_of(const char *torus_text, const char *algorithm)
+static facts_t properties_of(const char *torus_text, const char *algorithm)
 {
     trv_torus_t torus = torus_of(torus_text);
     trv_schedule_t *schedule;
@@ -305,11 +307,11 @@ static void test_constraints(void **state)
 
     /* The grouped form on a ring of 25 keeps 25 vectors. */
     trv_planner_constraints_t little = {TRV_PLANNER_CONSTRAINTS, .consistent = true, .memory_bytes = 4 * 64};
-    assert_true(facts_of("25", best("25", TRV_ALLREDUCE, 64,
-                                    &(trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS, .consistent = true})
-                                   .algorithm)
+    assert_true(properties_of("25", best("25", TRV_ALLREDUCE, 64,
+                                         &(trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS, .consistent = true})
+                                        .algorithm)
                     .registers > 25);
-    assert_true(facts_of("25", best("25", TRV_ALLREDUCE, 64, &little).algorithm).registers <= 5);
+    assert_true(properties_of("25", best("25", TRV_ALLREDUCE, 64, &little).algorithm).registers <= 5);
 
     /* A schedule that only covers is faster on 25, where windows need two vectors in some messages. It suits only
      * MAX. */
@@ -318,7 +320,7 @@ static void test_constraints(void **state)
     assert_string_not_equal(best("25", TRV_ALLREDUCE, 1 << 16, NULL).algorithm, "trivance-l-overlap");
 }
 
-/* If both ports of a dimension share a path, no named algorithm is faster than the plan, and the plan for separate
+/* If both ports of a dimension share a path, no named algorithm is faster than the choice, and the choice for separate
  * paths is slower in some case. */
 static void test_shared_paths(void **state)
 {
@@ -330,22 +332,22 @@ static void test_shared_paths(void **state)
         const trv_torus_t torus = torus_of(tori[i / 2 % (sizeof tori / sizeof *tori)]);
         const uint64_t bytes = sizes[i / 2 / (sizeof tori / sizeof *tori)];
         trv_simulate_options_t shared = paper;
-        trv_planner_choice_t plan, wide, named;
+        trv_planner_choice_t choice, wide, named;
         trv_planner_t *planner;
         shared.shared_paths = i % 2 ? 1u << (torus.dims - 1) : (1u << torus.dims) - 1;
         shared.one_path = i % 2 == 0;
         assert_int_equal(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, 0, &shared, NULL), 0);
-        assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 0, bytes, &shared, NULL, &plan), 0);
+        assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 0, bytes, &shared, NULL, &choice), 0);
         assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 0, bytes, &paper, NULL, &wide), 0);
         assert_int_equal(trv_planner_time(planner, bytes, wide.algorithm, &named), 0);
-        assert_true(plan.time_ns <= named.time_ns);
-        better += plan.time_ns < named.time_ns;
+        assert_true(choice.time_ns <= named.time_ns);
+        better += choice.time_ns < named.time_ns;
         for (int a = 0; a < trv_algorithms_count(); a++)
             if (trv_planner_time(planner, bytes, trv_algorithm_name(trv_algorithm_at(a)), &named) == 0)
-                if (plan.time_ns > named.time_ns)
+                if (choice.time_ns > named.time_ns)
                     fail_msg("%s, %llu bytes, shared paths %#x: %s takes %g ns, %s %g",
                              tori[i / 2 % (sizeof tori / sizeof *tori)], (unsigned long long)bytes, shared.shared_paths,
-                             plan.algorithm, plan.time_ns, named.algorithm, named.time_ns);
+                             choice.algorithm, choice.time_ns, named.algorithm, named.time_ns);
         trv_planner_destroy(planner);
     }
     assert_true(better > 0);
@@ -356,16 +358,16 @@ static void test_shared_paths_times(void **state)
 {
     const trv_torus_t ring = torus_of("9");
     trv_simulate_options_t shared = paper;
-    trv_planner_choice_t wide_plan, plan;
+    trv_planner_choice_t wide_choice, choice;
     trv_planner_t *wide, *planner;
     (void)state;
     shared.shared_paths = 1;
     assert_int_equal(trv_planner_create(&wide, &ring, TRV_ALLREDUCE, 0, &paper, NULL), 0);
     assert_int_equal(trv_planner_create(&planner, &ring, TRV_ALLREDUCE, 0, &shared, NULL), 0);
     for (uint64_t bytes = 9; bytes <= 9u << 24; bytes <<= 24) {
-        assert_int_equal(trv_planner_time(wide, bytes, "bucket", &wide_plan), 0);
-        assert_int_equal(trv_planner_time(planner, bytes, "bucket", &plan), 0);
-        const double ratio = plan.time_ns / wide_plan.time_ns;
+        assert_int_equal(trv_planner_time(wide, bytes, "bucket", &wide_choice), 0);
+        assert_int_equal(trv_planner_time(planner, bytes, "bucket", &choice), 0);
+        const double ratio = choice.time_ns / wide_choice.time_ns;
         assert_true(bytes == 9 ? ratio >= 1 && ratio < 1.01 : ratio > 1.9 && ratio < 2.01);
     }
     trv_planner_destroy(wide);
@@ -374,7 +376,7 @@ static void test_shared_paths_times(void **state)
 
 /* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
-static void assert_said(const char *first, const char *second)
+static void assert_message(const char *first, const char *second)
 {
     if (!strstr(trv_last_error(), first) || !strstr(trv_last_error(), second))
         fail_msg("neither '%s' nor '%s' may be missing in: %s", first, second, trv_last_error());
@@ -383,10 +385,10 @@ static void assert_said(const char *first, const char *second)
 static int ask(const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints)
 {
     trv_torus_t torus = torus_of("9x9");
-    trv_planner_choice_t plan = {.algorithm = "untouched"};
-    int rc = trv_planner_best(&torus, TRV_ALLREDUCE, 0, 1 << 20, network, constraints, &plan);
+    trv_planner_choice_t choice = {.algorithm = "untouched"};
+    int rc = trv_planner_best(&torus, TRV_ALLREDUCE, 0, 1 << 20, network, constraints, &choice);
     if (rc)
-        assert_string_equal(plan.algorithm, "untouched");
+        assert_string_equal(choice.algorithm, "untouched");
     return rc;
 }
 
@@ -396,14 +398,14 @@ static void test_impossible(void **state)
     assert_int_equal(ask(&paper, &(trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS, .consistent = true,
                                                               .memory_bytes = 1024}),
                      TRV_ERR_UNSUPPORTED);
-    assert_said("consistency rules out trivance-l", "memory of at most 1024 bytes rules out trivance-l");
+    assert_message("consistency excludes trivance-l", "memory of at most 1024 bytes excludes trivance-l");
     assert_int_equal(ask(&paper, &(trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS, .messages_per_port = -1}),
                      TRV_ERR_ARGUMENT);
-    assert_said("-1 messages", "0 for any");
+    assert_message("-1 messages", "0 for no limit");
     trv_simulate_options_t cube = paper;
     cube.shared_paths = 4;
     assert_int_equal(ask(&cube, NULL), TRV_ERR_ARGUMENT);
-    assert_said("0x4", "bits 0 to 1");
+    assert_message("0x4", "bits 0 to 1");
 }
 
 static void test_bad_networks(void **state)
@@ -412,39 +414,39 @@ static void test_bad_networks(void **state)
     trv_simulate_options_t bad = paper;
     bad.bandwidth_bps = 0;
     assert_int_equal(ask(&bad, NULL), TRV_ERR_ARGUMENT);
-    assert_said("0 b/s", "800 Gb/s");
+    assert_message("0 b/s", "800 Gb/s");
     bad = paper;
     bad.link_latency_ns = -1;
     assert_int_equal(ask(&bad, NULL), TRV_ERR_ARGUMENT);
-    assert_said("-1 ns", "100 ns");
+    assert_message("-1 ns", "100 ns");
     bad = paper;
     bad.alpha_ns = NAN;
     assert_int_equal(ask(&bad, NULL), TRV_ERR_ARGUMENT);
-    assert_said("alpha", "100 ns");
+    assert_message("alpha", "100 ns");
     bad = paper;
     bad.packet_bytes = 0;
     assert_int_equal(ask(&bad, NULL), TRV_ERR_ARGUMENT);
-    assert_said("packet", "8192");
+    assert_message("packet", "8192");
 }
 
 static void test_bad_names(void **state)
 {
     trv_planner_t *planner = planner_of("9x9",
                                         &(trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS, .consistent = true});
-    trv_planner_choice_t plan, before;
+    trv_planner_choice_t choice, before;
     char long_name[400];
     (void)state;
     assert_int_equal(trv_planner_rank(planner, 4096, 1, &before), 1);
-    assert_int_equal(trv_planner_time(planner, 4096, "fast", &plan), TRV_ERR_ARGUMENT);
-    assert_said("'fast'", "trivance-b");
-    assert_int_equal(trv_planner_time(planner, 4096, "ring", &plan), TRV_ERR_UNSUPPORTED);
-    assert_int_equal(trv_planner_time(planner, 4096, "trivance-l", &plan), TRV_ERR_UNSUPPORTED);
-    assert_said("trivance-l", "consistency");
+    assert_int_equal(trv_planner_time(planner, 4096, "fast", &choice), TRV_ERR_ARGUMENT);
+    assert_message("'fast'", "trivance-b");
+    assert_int_equal(trv_planner_time(planner, 4096, "ring", &choice), TRV_ERR_UNSUPPORTED);
+    assert_int_equal(trv_planner_time(planner, 4096, "trivance-l", &choice), TRV_ERR_UNSUPPORTED);
+    assert_message("trivance-l", "consistency");
     memset(long_name, 'x', sizeof long_name);
     long_name[sizeof long_name - 1] = 0;
-    assert_int_equal(trv_planner_time(planner, 4096, long_name, &plan), TRV_ERR_ARGUMENT);
-    assert_int_equal(trv_planner_rank(planner, 4096, 1, &plan), 1);
-    assert_same(&plan, &before);
+    assert_int_equal(trv_planner_time(planner, 4096, long_name, &choice), TRV_ERR_ARGUMENT);
+    assert_int_equal(trv_planner_rank(planner, 4096, 1, &choice), 1);
+    assert_same(&choice, &before);
     trv_planner_destroy(planner);
 }
 
@@ -453,8 +455,8 @@ int main(void)
     paper.model = TRV_FIFO;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_never_slower),  cmocka_unit_test(test_overheads),
-        cmocka_unit_test(test_parts),         cmocka_unit_test(test_plans_are_schedules),
-        cmocka_unit_test(test_same_answer),   cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_time_parts),    cmocka_unit_test(test_choices_are_schedules),
+        cmocka_unit_test(test_determined),    cmocka_unit_test(test_cache),
         cmocka_unit_test(test_rank),          cmocka_unit_test(test_constraints),
         cmocka_unit_test(test_large_vectors), cmocka_unit_test(test_dateline),
         cmocka_unit_test(test_shared_paths),  cmocka_unit_test(test_shared_paths_times),

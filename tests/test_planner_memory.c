@@ -1,7 +1,7 @@
 /*
- * Memory runs out while a plan is made, at the first allocation, the second, and so on: the result is the plan that is
- * made with sufficient memory, or an error; never another plan. Ranks that plan independently, and ranks that follow
- * one that plans, must not choose differently because one of them is short of memory.
+ * Memory runs out while a choice is computed, at the first allocation, the second, and so on: the result is the choice
+ * that is made with sufficient memory, or an error; never another choice. Ranks that plan independently, and ranks that
+ * follow one that plans, must not choose differently because one of them is short of memory.
  *
  * Every allocation fails once; in the quick tier the first 60, and then every 29th.
  *
@@ -42,9 +42,9 @@ void *__wrap_calloc(size_t count, size_t bytes) { return fails() ? NULL : __real
 void *__wrap_realloc(void *memory, size_t bytes) { return fails() ? NULL : __real_realloc(memory, bytes); }
 char *__wrap_strdup(const char *text) { return fails() ? NULL : __real_strdup(text); }
 
-/* ---- Plans ------------------------------------------------------------------------------------------------------- */
+/* ---- Choices ----------------------------------------------------------------------------------------------------- */
 
-#define PLANS 4
+#define CHOICES 4
 
 typedef struct question {
     const char *torus;
@@ -54,38 +54,38 @@ typedef struct question {
     trv_link_model_t model;
 } question_t;
 
-/* The best plans, by a new planner; returns their number, or an error. The planner is kept for another question. */
-static int make_plans(const question_t *question, trv_planner_t **planner, trv_planner_choice_t plan[PLANS])
+/* The best choices, by a new planner; returns their number, or an error. The planner is kept for another question. */
+static int make_choices(const question_t *question, trv_planner_t **planner, trv_planner_choice_t choice[CHOICES])
 {
     const trv_torus_t torus = torus_of(question->torus);
     trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
     network.model = question->model;
     int rc = *planner ? TRV_OK
                       : trv_planner_create(planner, &torus, question->collective, 0, &network, &question->constraints);
-    memset(plan, 0, PLANS * sizeof *plan);
-    return rc ? rc : trv_planner_rank(*planner, question->bytes, PLANS, plan);
+    memset(choice, 0, CHOICES * sizeof *choice);
+    return rc ? rc : trv_planner_rank(*planner, question->bytes, CHOICES, choice);
 }
 
-static void expect_plans(const question_t *question, int plans, const trv_planner_choice_t *plan, int expected,
-                         const trv_planner_choice_t *right)
+static void expect_choices(const question_t *question, int choices, const trv_planner_choice_t *choice, int expected,
+                           const trv_planner_choice_t *right)
 {
-    bool same = plans == expected;
-    for (int i = 0; i < plans && same; i++)
-        same = strcmp(plan[i].algorithm, right[i].algorithm) == 0 && plan[i].time_ns == right[i].time_ns;
+    bool same = choices == expected;
+    for (int i = 0; i < choices && same; i++)
+        same = strcmp(choice[i].algorithm, right[i].algorithm) == 0 && choice[i].time_ns == right[i].time_ns;
     if (!same)
         fail_msg("%s, allocation %lld fails: %d plans, %s first, instead of %d, %s first (%s)", question->torus,
-                 (long long)failing, plans, plan[0].algorithm, expected, right[0].algorithm, trv_last_error());
+                 (long long)failing, choices, choice[0].algorithm, expected, right[0].algorithm, trv_last_error());
 }
 
 /* Each of the allocations of the tier fails in turn; returns how many allocations there are. */
 static int64_t fail_each(const question_t *question)
 {
-    trv_planner_choice_t right[PLANS], plan[PLANS];
+    trv_planner_choice_t right[CHOICES], choice[CHOICES];
     trv_planner_t *planner = NULL;
     trv_star_forget();
     allocations = 0;
     failing = -1;
-    const int expected = make_plans(question, &planner, right);
+    const int expected = make_choices(question, &planner, right);
     const int64_t all = allocations;
     trv_planner_destroy(planner);
     assert_true(expected > 0);
@@ -94,21 +94,21 @@ static int64_t fail_each(const question_t *question)
         trv_star_forget();
         allocations = 0;
         failing = k;
-        int plans = make_plans(question, &planner, plan);
-        assert_true(plans > 0 || plans == TRV_ERR_MEMORY);
-        if (plans > 0)
-            expect_plans(question, plans, plan, expected, right);
+        int choices = make_choices(question, &planner, choice);
+        assert_true(choices > 0 || choices == TRV_ERR_MEMORY);
+        if (choices > 0)
+            expect_choices(question, choices, choice, expected, right);
         failing = -1; /* the failed attempt must not affect the next one */
-        plans = make_plans(question, &planner, plan);
+        choices = make_choices(question, &planner, choice);
         failing = k;
-        expect_plans(question, plans, plan, expected, right);
+        expect_choices(question, choices, choice, expected, right);
         failing = -1;
         trv_planner_destroy(planner);
     }
     return all;
 }
 
-static void test_plans(void **state)
+static void test_choices(void **state)
 {
     static const question_t question[] = {
         {"6", TRV_ALLREDUCE, 64, {TRV_PLANNER_CONSTRAINTS, .idempotent = true}, TRV_FIFO},
@@ -148,20 +148,20 @@ static void test_best(void **state)
 {
     const trv_torus_t torus = torus_of("3x4");
     const trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
-    trv_planner_choice_t plan, again;
+    trv_planner_choice_t choice, again;
     int failures = 0;
     (void)state;
     for (int64_t k = 0; k < 3000; k += exhaustive() ? 7 : 53) {
         const uint64_t bytes = 4096 + (uint64_t)k;
         allocations = 0;
         failing = k;
-        int rc = trv_planner_best(&torus, TRV_ALLREDUCE, 0, bytes, &network, NULL, &plan);
+        int rc = trv_planner_best(&torus, TRV_ALLREDUCE, 0, bytes, &network, NULL, &choice);
         failing = -1;
         assert_true(rc == 0 || rc == TRV_ERR_MEMORY);
         failures += rc != 0;
         assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 0, bytes, &network, NULL, &again), 0);
         if (rc == 0)
-            assert_string_equal(plan.algorithm, again.algorithm);
+            assert_string_equal(choice.algorithm, again.algorithm);
     }
     assert_true(failures > 0);
 }
@@ -169,7 +169,7 @@ static void test_best(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_choices),
         cmocka_unit_test(test_covering),
         cmocka_unit_test(test_best),
     };

@@ -1,6 +1,6 @@
 /*
- * Plans for meshes, slow and cut links: never slower than the plan that ignores them, over no cut link, and the same
- * every time.
+ * Choices for meshes, slow and cut links: never slower than the choice that ignores them, over no cut link, and the
+ * same every time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,9 +80,9 @@ static double time_of(const trv_network_t *network, const trv_simulate_options_t
     return rc ? INFINITY : result.time_ns;
 }
 
-/* Plans are timed with packets that may be larger, so times may differ by a few percent. The quick tier takes one size
- * of each network, and all sizes of the last. */
-static void never_slower(void **state)
+/* Choices are timed with packets that may be larger, so times may differ by a few percent. The quick tier takes one
+ * size of each network, and all sizes of the last. */
+static void test_never_slower(void **state)
 {
     (void)state;
     for (int i = 0; i < COUNT(cases); i++)
@@ -91,45 +91,45 @@ static void never_slower(void **state)
                 continue;
             trv_network_t network = network_of(&cases[i]);
             trv_simulate_options_t options = options_of(&cases[i]), plain = options;
-            trv_torus_t whole = network.torus;
-            trv_planner_choice_t plan, blind;
+            trv_torus_t torus = network.torus;
+            trv_planner_choice_t choice, uniform;
             trv_verdict_t verdict = {TRV_VERDICT};
             trv_schedule_t *schedule;
-            whole.lines = 0;
+            torus.lines = 0;
             plain.slow_links = 0;
-            assert_int_equal(trv_planner_best(&whole, TRV_ALLREDUCE, 0, sizes[s], &plain, NULL, &blind), TRV_OK);
-            assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, sizes[s], &options, NULL, &plan),
+            assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 0, sizes[s], &plain, NULL, &uniform), TRV_OK);
+            assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, sizes[s], &options, NULL, &choice),
                              TRV_OK);
-            const double blind_ns = time_of(&network, &options, blind.algorithm, TRV_ALLREDUCE, sizes[s]);
-            const double plan_ns = time_of(&network, &options, plan.algorithm, TRV_ALLREDUCE, sizes[s]);
-            assert_true(isfinite(plan_ns));
-            if (plan_ns > 1.02 * blind_ns)
+            const double uniform_ns = time_of(&network, &options, uniform.algorithm, TRV_ALLREDUCE, sizes[s]);
+            const double choice_ns = time_of(&network, &options, choice.algorithm, TRV_ALLREDUCE, sizes[s]);
+            assert_true(isfinite(choice_ns));
+            if (choice_ns > 1.02 * uniform_ns)
                 fail_msg("%s of %llu bytes: %s takes %.0f ns, %s %.0f", cases[i].torus, (unsigned long long)sizes[s],
-                         plan.algorithm, plan_ns, blind.algorithm, blind_ns);
-            assert_int_equal(trv_schedule_create_on(&schedule, &network, plan.algorithm, TRV_ALLREDUCE, 0), TRV_OK);
+                         choice.algorithm, choice_ns, uniform.algorithm, uniform_ns);
+            assert_int_equal(trv_schedule_create_on(&schedule, &network, choice.algorithm, TRV_ALLREDUCE, 0), TRV_OK);
             assert_int_equal(trv_verify_on(schedule, &network, TRV_VERIFY_AUTO, &verdict, NULL, NULL), TRV_OK);
             if (!verdict.valid)
-                fail_msg("%s: %s: %s", cases[i].torus, plan.algorithm, verdict.fault);
+                fail_msg("%s: %s: %s", cases[i].torus, choice.algorithm, verdict.fault);
             trv_schedule_destroy(schedule);
         }
 }
 
-/* Issue 17: at least 1.5 times as fast as the plan that ignores a link of a tenth of the bandwidth, on 9x9 at 1 MiB. */
-static void gains(void **state)
+/* At least 1.5 times as fast as the choice that ignores a link of a tenth of the bandwidth, on 9x9 at 1 MiB. */
+static void test_gains(void **state)
 {
     const case_t slow = {"9x9", 1, {{40, 2, 10}}}, none = {"9x9", 0, {{0}}};
     const trv_network_t network = network_of(&slow);
     const trv_simulate_options_t options = options_of(&slow), plain = options_of(&none);
-    trv_planner_choice_t plan, blind;
+    trv_planner_choice_t choice, uniform;
     (void)state;
-    assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 1 << 20, &plain, NULL, &blind), TRV_OK);
-    assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 1 << 20, &options, NULL, &plan), TRV_OK);
-    assert_non_null(strstr(plan.algorithm, "@10"));
-    assert_true(time_of(&network, &options, blind.algorithm, TRV_ALLREDUCE, 1 << 20) > 1.5 * plan.time_ns);
+    assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 1 << 20, &plain, NULL, &uniform), TRV_OK);
+    assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 1 << 20, &options, NULL, &choice), TRV_OK);
+    assert_non_null(strstr(choice.algorithm, "@10"));
+    assert_true(time_of(&network, &options, uniform.algorithm, TRV_ALLREDUCE, 1 << 20) > 1.5 * choice.time_ns);
 }
 
-/* Issue 17: one cut link makes a plan for 32x32 at most 1.5 times as slow. */
-static void loses_little(void **state)
+/* One cut link makes a choice for 32x32 at most 1.5 times as slow. */
+static void test_modelled_loss_is_small(void **state)
 {
     static const uint64_t bytes[] = {16 << 20, 32, 256 << 10, 1 << 20, 4 << 20, 64 << 20};
     const case_t cut = {"32x32", 2, {{0, 0, INFINITY}, {32, 1, INFINITY}}}, none = {"32x32", 0, {{0}}};
@@ -137,20 +137,20 @@ static void loses_little(void **state)
     const trv_simulate_options_t options = options_of(&cut), plain = options_of(&none);
     (void)state;
     for (int i = 0; i < (exhaustive() ? COUNT(bytes) : 1); i++) {
-        trv_planner_choice_t plan, whole;
-        assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, bytes[i], &plain, NULL, &whole), TRV_OK);
-        assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, bytes[i], &options, NULL, &plan), TRV_OK);
-        if (plan.time_ns > 1.5 * whole.time_ns)
+        trv_planner_choice_t choice, uniform;
+        assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, bytes[i], &plain, NULL, &uniform), TRV_OK);
+        assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, bytes[i], &options, NULL, &choice), TRV_OK);
+        if (choice.time_ns > 1.5 * uniform.time_ns)
             fail_msg("%llu bytes: %s takes %.0f ns, %s on the whole torus %.0f", (unsigned long long)bytes[i],
-                     plan.algorithm, plan.time_ns, whole.algorithm, whole.time_ns);
+                     choice.algorithm, choice.time_ns, uniform.algorithm, uniform.time_ns);
     }
 }
 
 /* A cached answer for one network is not returned for another: neither for other links, nor for a mesh. The same
  * question has the same answer, however many others were asked in between. */
-static void kept_apart(void **state)
+static void test_cache_separates_networks(void **state)
 {
-    trv_planner_choice_t plan, again;
+    trv_planner_choice_t choice, again;
     trv_torus_t torus;
     (void)state;
     assert_int_equal(trv_torus_parse("9", &torus), TRV_OK);
@@ -159,25 +159,26 @@ static void kept_apart(void **state)
         const trv_slow_link_t link = {4, 0, 1 + i};
         const case_t c = {"9", 1, {link}};
         const trv_simulate_options_t options = options_of(&c);
-        assert_int_equal(trv_planner_best(&torus, TRV_REDUCE_SCATTER, 0, 1 << 20, &options, NULL, &plan), TRV_OK);
-        assert_true(plan.time_ns >= before_ns); /* the plan for a faster link is valid for a slower one, but slower */
-        before_ns = plan.time_ns;
+        assert_int_equal(trv_planner_best(&torus, TRV_REDUCE_SCATTER, 0, 1 << 20, &options, NULL, &choice), TRV_OK);
+        assert_true(choice.time_ns >=
+                    before_ns); /* the choice for a faster link is valid for a slower one, but slower */
+        before_ns = choice.time_ns;
         assert_int_equal(trv_planner_best(&torus, TRV_REDUCE_SCATTER, 0, 1 << 20, &options, NULL, &again), TRV_OK);
-        assert_memory_equal(&plan, &again, sizeof plan);
+        assert_memory_equal(&choice, &again, sizeof choice);
     }
     const trv_simulate_options_t plain = options_of(&(case_t){"9", 0, {{0}}});
-    assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 0, 1 << 20, &plain, NULL, &plan), TRV_OK);
+    assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 0, 1 << 20, &plain, NULL, &choice), TRV_OK);
     assert_int_equal(trv_torus_set_lines(&torus, 1), TRV_OK);
     assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 0, 1 << 20, &plain, NULL, &again), TRV_OK);
-    assert_true(again.time_ns > plan.time_ns);
+    assert_true(again.time_ns > choice.time_ns);
 }
 
-/* Two new planners, whose links were freed after their creation, agree with the one that caches plans. */
-static void determined(void **state)
+/* Two new planners, whose links were freed after their creation, agree with the one that caches choices. */
+static void test_determined(void **state)
 {
     (void)state;
     for (int i = 0; i < COUNT(cases); i++) {
-        trv_planner_choice_t plan[2], best;
+        trv_planner_choice_t choice[2], best;
         trv_network_t network = network_of(&cases[i]);
         for (int k = 0; k < 2; k++) {
             trv_planner_t *planner;
@@ -187,25 +188,25 @@ static void determined(void **state)
             options.slow_link = copy;
             assert_int_equal(trv_planner_create(&planner, &network.torus, TRV_ALLREDUCE, 0, &options, NULL), TRV_OK);
             memset(copy, 0x55, sizeof copy);
-            assert_int_equal(trv_planner_rank(planner, 64 << 10, 1, &plan[k]), 1);
+            assert_int_equal(trv_planner_rank(planner, 64 << 10, 1, &choice[k]), 1);
             trv_planner_destroy(planner);
         }
         const trv_simulate_options_t options = options_of(&cases[i]);
         assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 64 << 10, &options, NULL, &best), TRV_OK);
-        assert_string_equal(plan[0].algorithm, plan[1].algorithm);
-        assert_string_equal(plan[0].algorithm, best.algorithm);
-        assert_float_equal(plan[0].time_ns, best.time_ns, 0);
+        assert_string_equal(choice[0].algorithm, choice[1].algorithm);
+        assert_string_equal(choice[0].algorithm, best.algorithm);
+        assert_float_equal(choice[0].time_ns, best.time_ns, 0);
     }
 }
 
 /* The result does not depend on earlier questions. Several schedules that avoid the link take equally long here. */
-static void determined_when_warm(void **state)
+static void test_determined_with_warm_cache(void **state)
 {
     const case_t c = {"2x2m", 1, {{2, 0, 4}}};
     const trv_network_t network = network_of(&c);
     const trv_planner_constraints_t few = {TRV_PLANNER_CONSTRAINTS, .memory_bytes = 15, .messages_per_port = 2};
     trv_simulate_options_t options = options_of(&c);
-    trv_planner_choice_t plan[2], other[3];
+    trv_planner_choice_t choice[2], other[3];
     (void)state;
     options.alpha_ns = 2e5;
     for (int warm = 0; warm < 2; warm++) {
@@ -215,25 +216,25 @@ static void determined_when_warm(void **state)
             (void)trv_planner_rank(planner, 32, 1, other);
             (void)trv_planner_rank(planner, 4 << 20, 3, other);
         }
-        assert_int_equal(trv_planner_rank(planner, 15, 1, &plan[warm]), 1);
+        assert_int_equal(trv_planner_rank(planner, 15, 1, &choice[warm]), 1);
         trv_planner_destroy(planner);
     }
-    assert_string_equal(plan[0].algorithm, plan[1].algorithm);
+    assert_string_equal(choice[0].algorithm, choice[1].algorithm);
 }
 
 /* If packets are enlarged because there are too many, links carry no more payload than with packets that waste a part
  * of their flits: 300 bytes occupy two flits of 256. */
-static void packets_waste_what_they_do(void **state)
+static void test_packets_keep_payload_rate(void **state)
 {
     const case_t c = {"8m", 0, {{0}}};
     const trv_network_t network = network_of(&c);
     trv_simulate_options_t options = options_of(&c);
-    trv_planner_choice_t plan;
+    trv_planner_choice_t choice;
     (void)state;
     options.packet_bytes = 300;
-    assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 32 << 20, &options, NULL, &plan), TRV_OK);
-    const double time_ns = time_of(&network, &options, plan.algorithm, TRV_ALLREDUCE, 32 << 20);
-    assert_true(fabs(plan.time_ns / time_ns - 1) < 0.02); /* it was 0.6 */
+    assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 32 << 20, &options, NULL, &choice), TRV_OK);
+    const double time_ns = time_of(&network, &options, choice.algorithm, TRV_ALLREDUCE, 32 << 20);
+    assert_true(fabs(choice.time_ns / time_ns - 1) < 0.02); /* it was 0.6 */
 }
 
 /* ---- Listed algorithms ------------------------------------------------------------------------------------------- */
@@ -282,16 +283,16 @@ static void draw_network(uint64_t *state, drawn_t *d)
     d->bytes = 32u << 2 * draw(state, 9);
 }
 
-/* No plan for a small network is slower than an algorithm of the table. */
-static void never_slower_than_listed(void **unused)
+/* No choice for a small network is slower than an algorithm of the table. */
+static void test_never_slower_than_listed(void **unused)
 {
     (void)unused;
     uint64_t state = 17;
     for (int compared = 0; compared < (exhaustive() ? 100 : 10);) {
         drawn_t d;
-        trv_planner_choice_t plan;
+        trv_planner_choice_t choice;
         draw_network(&state, &d);
-        if (trv_planner_best(&d.network.torus, d.collective, 0, d.bytes, &d.options, NULL, &plan))
+        if (trv_planner_best(&d.network.torus, d.collective, 0, d.bytes, &d.options, NULL, &choice))
             continue;
         compared++;
         for (int i = 0; i < trv_algorithms_count(); i++) {
@@ -300,16 +301,16 @@ static void never_slower_than_listed(void **unused)
                 continue;
             const double time_ns = time_of(&d.network, &d.options, name, d.collective, d.bytes);
             char torus[TRV_TORUS_TEXT_MAX];
-            if (plan.time_ns > time_ns * (1 + 1e-9))
+            if (choice.time_ns > time_ns * (1 + 1e-9))
                 fail_msg("%s with %d links, %llu bytes: %s takes %.0f ns, %s %.0f",
                          trv_torus_format(&d.network.torus, torus, sizeof torus), d.network.slow_links,
-                         (unsigned long long)d.bytes, plan.algorithm, plan.time_ns, name, time_ns);
+                         (unsigned long long)d.bytes, choice.algorithm, choice.time_ns, name, time_ns);
         }
     }
 }
 
 /* Networks on which one simulation would take minutes are rejected at once. */
-static void refused_for_size(void **state)
+static void test_too_large_networks(void **state)
 {
     static const case_t large[] = {{"1000000m", 0, {{0}}},
                                    {"1000000", 1, {{3, 0, INFINITY}}},
@@ -318,46 +319,47 @@ static void refused_for_size(void **state)
     for (int i = 0; i < COUNT(large); i++) {
         const trv_network_t network = network_of(&large[i]);
         const trv_simulate_options_t options = options_of(&large[i]);
-        trv_planner_choice_t plan;
-        assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 1024, &options, NULL, &plan),
+        trv_planner_choice_t choice;
+        assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 1024, &options, NULL, &choice),
                          TRV_ERR_UNSUPPORTED);
-        assert_non_null(strstr(trv_last_error(), "is too large for a plan"));
+        assert_non_null(strstr(trv_last_error(), "is too large for the planner"));
     }
 }
 
-/* A link over which a packet would take too long to simulate: there is no plan over it, but one that avoids it. */
-static void avoids_what_cannot_be_simulated(void **state)
+/* A link over which a packet would take too long to simulate: there is no choice over it, but one that avoids it. */
+static void test_avoids_unsimulable_links(void **state)
 {
     (void)state;
     const case_t slow = {"9", 1, {{0, 0, 1e5}}};
     const trv_network_t network = network_of(&slow);
     trv_simulate_options_t options = options_of(&slow);
-    trv_planner_choice_t plan;
+    trv_planner_choice_t choice;
     options.bandwidth_bps = 50e3;
-    assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 65536, &options, NULL, &plan), TRV_OK);
-    assert_non_null(strstr(plan.algorithm, "@100000"));
+    assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 65536, &options, NULL, &choice), TRV_OK);
+    assert_non_null(strstr(choice.algorithm, "@100000"));
 }
 
-static void refused(void **state)
+static void test_impossible_networks(void **state)
 {
     static const struct {
         case_t network;
+        int code;
         const char *words;
     } bad[] = {
-        {{"9", 2, {{0, 0, INFINITY}, {4, 0, INFINITY}}}, "is cut in two places"},
-        {{"9m", 1, {{0, 0, INFINITY}}}, "splits the row of rank 0 along dimension 0 of 9m in two"},
-        {{"9", 1, {{9, 0, 2}}}, "no link leaves rank 9"},
-        {{"9", 1, {{0, 2, 2}}}, "9 has fewer dimensions"},
-        {{"9m", 1, {{8, 0, 2}}}, "the last of its line"},
-        {{"9", 1, {{0, 0, 0.5}}}, "a factor from 1 to 1000000"},
+        {{"9", 2, {{0, 0, INFINITY}, {4, 0, INFINITY}}}, TRV_ERR_UNSUPPORTED, "is cut in two places"},
+        {{"9m", 1, {{0, 0, INFINITY}}}, TRV_ERR_UNSUPPORTED, "splits the row of rank 0 along dimension 0 of 9m in two"},
+        {{"9", 1, {{9, 0, 2}}}, TRV_ERR_ARGUMENT, "no link leaves rank 9"},
+        {{"9", 1, {{0, 2, 2}}}, TRV_ERR_ARGUMENT, "9 has fewer dimensions"},
+        {{"9m", 1, {{8, 0, 2}}}, TRV_ERR_ARGUMENT, "the last of its line"},
+        {{"9", 1, {{0, 0, 0.5}}}, TRV_ERR_ARGUMENT, "a factor from 1 to 1000000"},
     };
     (void)state;
     for (int i = 0; i < COUNT(bad); i++) {
         const trv_network_t network = network_of(&bad[i].network);
         const trv_simulate_options_t options = options_of(&bad[i].network);
-        trv_planner_choice_t plan;
-        assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 1024, &options, NULL, &plan),
-                         i < 2 ? TRV_ERR_UNSUPPORTED : TRV_ERR_ARGUMENT);
+        trv_planner_choice_t choice;
+        assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 1024, &options, NULL, &choice),
+                         bad[i].code);
         assert_non_null(strstr(trv_last_error(), bad[i].words));
     }
 }
@@ -372,44 +374,44 @@ static trv_planner_t *planner_of(const case_t *c)
 }
 
 /* Streams that begin in a short side have hundreds of chunks in flight. Models and estimates stay within bounds there
- * (it once took half a minute), and the plan is a good one. */
-static void shared_paths_on_lines(void **state)
+ * (it once took half a minute), and the choice is a good one. */
+static void test_shared_paths_on_lines(void **state)
 {
     const case_t c = {"2x2x100m", 0, {{0}}};
-    trv_planner_choice_t plan, named;
+    trv_planner_choice_t choice, named;
     trv_planner_t *planner = planner_of(&c);
     (void)state;
-    assert_int_equal(trv_planner_rank(planner, 1 << 20, 1, &plan), 1);
+    assert_int_equal(trv_planner_rank(planner, 1 << 20, 1, &choice), 1);
     assert_int_equal(trv_planner_time(planner, 1 << 20, "hybrid:2x2x20:streams4", &named), TRV_OK);
-    assert_true(plan.time_ns <= named.time_ns);
+    assert_true(choice.time_ns <= named.time_ns);
     trv_planner_destroy(planner);
 }
 
-/* If simulating an algorithm is too much work for a plan, its model decides. The model is within a quarter of the
+/* If simulating an algorithm is too much work for a choice, its model decides. The model is within a quarter of the
  * simulated time. */
-static void modelled(void **state)
+static void test_modelled(void **state)
 {
     const uint64_t bytes = 512 << 20;
     const case_t c = {"4mx4mx8m", 0, {{0}}};
-    trv_planner_choice_t plan, simulated;
+    trv_planner_choice_t choice, simulated;
     trv_planner_t *planner = planner_of(&c);
     (void)state;
-    assert_int_equal(trv_planner_rank(planner, bytes, 1, &plan), 1);
-    assert_true(plan.modelled);
-    assert_true(fabs(plan.alpha_ns + plan.hops_ns + plan.transmission_ns - plan.time_ns) < 1);
+    assert_int_equal(trv_planner_rank(planner, bytes, 1, &choice), 1);
+    assert_true(choice.modelled);
+    assert_true(fabs(choice.alpha_ns + choice.hops_ns + choice.transmission_ns - choice.time_ns) < 1);
     if (exhaustive()) {
-        assert_int_equal(trv_planner_time(planner, bytes, plan.algorithm, &simulated), TRV_OK);
+        assert_int_equal(trv_planner_time(planner, bytes, choice.algorithm, &simulated), TRV_OK);
         assert_false(simulated.modelled);
-        assert_true(plan.time_ns < 1.25 * simulated.time_ns && simulated.time_ns < 1.25 * plan.time_ns);
+        assert_true(choice.time_ns < 1.25 * simulated.time_ns && simulated.time_ns < 1.25 * choice.time_ns);
     }
-    assert_int_equal(trv_planner_rank(planner, 32, 1, &plan), 1);
-    assert_false(plan.modelled);
+    assert_int_equal(trv_planner_rank(planner, 32, 1, &choice), 1);
+    assert_false(choice.modelled);
     trv_planner_destroy(planner);
 }
 
 /* The same if reductions take time, two ports share a path or the interfaces are slower than the links: models were up
  * to eleven times too fast there. */
-static void modelled_as_simulated(void **state)
+static void test_modelled_time_as_simulated(void **state)
 {
     const case_t line = {"44m", 0, {{0}}}, cut = {"5x2", 2, {{2, 2, INFINITY}, {3, 3, INFINITY}}};
     trv_simulate_options_t reducing = options_of(&line), shared = reducing, slow = options_of(&cut);
@@ -427,20 +429,20 @@ static void modelled_as_simulated(void **state)
     for (int i = 0; i < COUNT(options); i++) {
         const uint64_t bytes = i == 0 ? 64 << 20 : 256 << 20;
         const trv_network_t network = network_of(i == 0 ? &cut : &line);
-        trv_planner_choice_t plan, simulated;
+        trv_planner_choice_t choice, simulated;
         trv_planner_t *planner;
         assert_int_equal(trv_planner_create(&planner, &network.torus, TRV_ALLREDUCE, 0, options[i], NULL), TRV_OK);
-        assert_int_equal(trv_planner_rank(planner, bytes, 1, &plan), 1);
-        assert_int_equal(trv_planner_time(planner, bytes, plan.algorithm, &simulated), TRV_OK);
-        if (fabs(plan.time_ns / simulated.time_ns - 1) > 0.25)
-            fail_msg("%d: %s takes %.0f ns by its model, simulated %.0f", i, plan.algorithm, plan.time_ns,
+        assert_int_equal(trv_planner_rank(planner, bytes, 1, &choice), 1);
+        assert_int_equal(trv_planner_time(planner, bytes, choice.algorithm, &simulated), TRV_OK);
+        if (fabs(choice.time_ns / simulated.time_ns - 1) > 0.25)
+            fail_msg("%d: %s takes %.0f ns by its model, simulated %.0f", i, choice.algorithm, choice.time_ns,
                      simulated.time_ns);
         trv_planner_destroy(planner);
     }
 }
 
 /* A schedule with a model may be planned without a simulation; even so, none passes a cut link. */
-static void modelled_pass_no_cut(void **state)
+static void test_modelled_choices_avoid_cuts(void **state)
 {
     static const char *const tori[] = {"9", "8x8", "5x9", "4x4m", "4x4x4", "3x5x2"};
     uint64_t random = 20261123;
@@ -481,21 +483,21 @@ static void modelled_pass_no_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shared_paths_on_lines),
-        cmocka_unit_test(modelled),
-        cmocka_unit_test(modelled_as_simulated),
-        cmocka_unit_test(modelled_pass_no_cut),
-        cmocka_unit_test(never_slower),
-        cmocka_unit_test(gains),
-        cmocka_unit_test(loses_little),
-        cmocka_unit_test(kept_apart),
-        cmocka_unit_test(determined),
-        cmocka_unit_test(determined_when_warm),
-        cmocka_unit_test(packets_waste_what_they_do),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(refused_for_size),
-        cmocka_unit_test(never_slower_than_listed),
-        cmocka_unit_test(avoids_what_cannot_be_simulated),
+        cmocka_unit_test(test_shared_paths_on_lines),
+        cmocka_unit_test(test_modelled),
+        cmocka_unit_test(test_modelled_time_as_simulated),
+        cmocka_unit_test(test_modelled_choices_avoid_cuts),
+        cmocka_unit_test(test_never_slower),
+        cmocka_unit_test(test_gains),
+        cmocka_unit_test(test_modelled_loss_is_small),
+        cmocka_unit_test(test_cache_separates_networks),
+        cmocka_unit_test(test_determined),
+        cmocka_unit_test(test_determined_with_warm_cache),
+        cmocka_unit_test(test_packets_keep_payload_rate),
+        cmocka_unit_test(test_impossible_networks),
+        cmocka_unit_test(test_too_large_networks),
+        cmocka_unit_test(test_never_slower_than_listed),
+        cmocka_unit_test(test_avoids_unsimulable_links),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

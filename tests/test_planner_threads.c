@@ -19,7 +19,7 @@ enum { QUESTIONS = 24 };
 
 typedef struct asker {
     int first, rc;
-    trv_planner_choice_t plan[QUESTIONS];
+    trv_planner_choice_t choice[QUESTIONS];
 } asker_t;
 
 static void *ask_all(void *argument)
@@ -30,7 +30,7 @@ static void *ask_all(void *argument)
         int question = (asker->first + i) % QUESTIONS;
         trv_torus_t torus = {.dims = 2, .size = {3 + question % 6, 4}, .ranks = (3 + question % 6) * 4};
         asker->rc = trv_planner_best(&torus, TRV_ALLREDUCE, 0, (uint64_t)64 << question / 2, &network, NULL,
-                                     &asker->plan[question]);
+                                     &asker->choice[question]);
     }
     if (asker->rc)
         fprintf(stderr, "%s\n", trv_last_error());
@@ -49,8 +49,8 @@ static void test_threads(void **state)
         assert_int_equal(asker[i].rc, 0);
     }
     for (int i = 0; i < QUESTIONS; i++) {
-        assert_string_equal(asker[0].plan[i].algorithm, asker[1].plan[i].algorithm);
-        assert_true(asker[0].plan[i].time_ns == asker[1].plan[i].time_ns);
+        assert_string_equal(asker[0].choice[i].algorithm, asker[1].choice[i].algorithm);
+        assert_true(asker[0].choice[i].time_ns == asker[1].choice[i].time_ns);
     }
 }
 

@@ -436,7 +436,7 @@ static void test_names(void **state)
     assert_int_equal(trv_type_parse("DOUBLE", &type), 0);
     assert_int_equal(type, TRV_DOUBLE);
     assert_int_equal(trv_type_parse("quad", &type), TRV_ERR_ARGUMENT);
-    assert_non_null(strstr(trv_last_error(), "'quad'; the types are int8, int16"));
+    assert_non_null(strstr(trv_last_error(), "'quad' does not exist; the types are int8, int16"));
     assert_int_equal(trv_op_parse("", &op), TRV_ERR_ARGUMENT);
     assert_non_null(strstr(trv_last_error(), "the operations are sum, prod"));
     assert_int_equal(trv_type_size(TRV_TYPES), 0);

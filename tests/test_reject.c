@@ -125,7 +125,7 @@ static void expect_on_9(edit_t edit, expected_t expected)
     expect(broken("trivance-b", "9", TRV_ALLREDUCE, 1, &edit), expected);
 }
 
-static void accepts_the_copy_without_edits(void **state)
+static void test_unedited_copy(void **state)
 {
     trv_verdict_t verdict = {TRV_VERDICT};
     (void)state;
@@ -141,7 +141,7 @@ static void accepts_the_copy_without_edits(void **state)
     }
 }
 
-static void a_receive_without_a_send(void **state)
+static void test_receive_without_send(void **state)
 {
     (void)state;
     expect_on_9((edit_t){.step = 3, .from = 5, .to = 4, .drop = TRV_SEND},
@@ -151,7 +151,7 @@ static void a_receive_without_a_send(void **state)
                              {"step 3 of stream 0", "rank 4 waits for a message from rank 5", "rank 5 never sends"}});
 }
 
-static void a_send_without_a_receive(void **state)
+static void test_send_without_receive(void **state)
 {
     (void)state;
     expect_on_9((edit_t){.step = 1, .from = 2, .to = 5, .drop = TRV_RECEIVE},
@@ -161,7 +161,7 @@ static void a_send_without_a_receive(void **state)
                              {"step 1 of stream 0", "rank 2 sends rank 5 a message that rank 5 never receives"}});
 }
 
-static void a_message_to_the_wrong_rank(void **state)
+static void test_wrong_peer(void **state)
 {
     (void)state;
     expect_on_9((edit_t){.step = 0, .from = 3, .to = 4, .new_peer = 7},
@@ -171,18 +171,15 @@ static void a_message_to_the_wrong_rank(void **state)
                              {"step 0 of stream 0", "rank 3 sends rank 7 a message that rank 7 never receives"}});
 }
 
-static void a_message_dropped_in_the_reduce_scatter(void **state)
+static void test_dropped_in_reduce_scatter(void **state)
 {
     (void)state;
     /* The operand of rank 4 has not arrived. */
     expect_on_9((edit_t){.step = 0, .from = 3, .to = 4, .drop = BOTH},
-                (expected_t){0,
-                             4,
-                             1,
-                             {"step 0 of stream 0", "rank 4 combines block 1 of register", "nothing has been put"}});
+                (expected_t){0, 4, 1, {"step 0 of stream 0", "rank 4 combines block 1 of register", "is empty"}});
 }
 
-static void a_message_dropped_in_the_allgather(void **state)
+static void test_dropped_in_allgather(void **state)
 {
     (void)state;
     /* Rank 2 keeps its partial sum of block 8, and passes it on to ranks 1 and 3. */
@@ -191,10 +188,10 @@ static void a_message_dropped_in_the_allgather(void **state)
                              2,
                              8,
                              {"after the last step", "rank 2 lacks the contribution of rank 0 in block 8",
-                              "6 of 9 ranks end with it", "nothing for this block comes to rank 2 after step 0"}});
+                              "6 of 9 ranks end with it", "rank 2 receives no data of this block after step 0"}});
 }
 
-static void a_message_sent_twice(void **state)
+static void test_message_sent_twice(void **state)
 {
     (void)state;
     expect_on_9((edit_t){.step = 0, .from = 3, .to = 4, .repeat = BOTH},
@@ -205,7 +202,7 @@ static void a_message_sent_twice(void **state)
     expect(schedule, (expected_t){0, 4, 1, {"step 0 of stream 0", "rank 4 receives block 1 of register", "twice"}});
 }
 
-static void a_port_that_leads_nowhere(void **state)
+static void test_missing_port(void **state)
 {
     (void)state;
     expect_on_9((edit_t){.step = 1, .from = 2, .to = 5, .new_port = 4 + 1},
@@ -218,7 +215,7 @@ static void a_port_that_leads_nowhere(void **state)
            (expected_t){0, 0, -1, {"step 0", "rank 0 sends to rank 1 by port +0", "do not differ"}});
 }
 
-static void two_sides_that_disagree(void **state)
+static void test_sides_that_differ(void **state)
 {
     (void)state;
     expect_on_9((edit_t){.step = 1, .from = 2, .to = 5, .receive_port = 1 + 1},
@@ -234,7 +231,7 @@ static void two_sides_that_disagree(void **state)
                               "block 3 is received only"}});
 }
 
-static void a_rank_that_is_not_there(void **state)
+static void test_missing_rank(void **state)
 {
     (void)state;
     expect_on_9((edit_t){.step = 2, .from = 2, .to = 5, .new_peer = 9},
@@ -245,7 +242,7 @@ static void a_rank_that_is_not_there(void **state)
 
 /* ---- Registers and sums ---------------------------------------------------------------------------------------- */
 
-static void a_contribution_added_twice(void **state)
+static void test_contribution_added_twice(void **state)
 {
     (void)state;
     expect_on_9((edit_t){.step = 1, .from = 4, .to = 4, .repeat_combine = 1},
@@ -256,35 +253,32 @@ static void a_contribution_added_twice(void **state)
                               "rank 4 adds it a second time in step 1", "both times from rank 1 in step 1"}});
 }
 
-static void a_wrong_register(void **state)
+static void test_wrong_register(void **state)
 {
     (void)state;
     expect_on_9((edit_t){.step = 0, .from = 4, .to = 4, .new_register = 3},
-                (expected_t){0,
-                             4,
-                             1,
-                             {"step 0", "rank 4 combines block 1 of register 3, into which nothing has been put"}});
+                (expected_t){0, 4, 1, {"step 0", "rank 4 combines block 1 of register 3, which is empty"}});
     expect_on_9((edit_t){.step = 0, .from = 4, .to = 4, .new_register = 4},
                 (expected_t){0, 4, -1, {"step 0", "rank 4 combines from register 4, but has registers 0 to 3 only"}});
     expect_on_9((edit_t){.step = 0, .from = 3, .to = 4, .new_register = 3},
-                (expected_t){0, 4, 1, {"step 0", "rank 4 combines block 1 of register", "nothing has been put"}});
+                (expected_t){0, 4, 1, {"step 0", "rank 4 combines block 1 of register", "is empty"}});
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accepts_the_copy_without_edits),
-        cmocka_unit_test(a_receive_without_a_send),
-        cmocka_unit_test(a_send_without_a_receive),
-        cmocka_unit_test(a_message_to_the_wrong_rank),
-        cmocka_unit_test(a_message_dropped_in_the_reduce_scatter),
-        cmocka_unit_test(a_message_dropped_in_the_allgather),
-        cmocka_unit_test(a_message_sent_twice),
-        cmocka_unit_test(a_port_that_leads_nowhere),
-        cmocka_unit_test(two_sides_that_disagree),
-        cmocka_unit_test(a_rank_that_is_not_there),
-        cmocka_unit_test(a_contribution_added_twice),
-        cmocka_unit_test(a_wrong_register),
+        cmocka_unit_test(test_unedited_copy),
+        cmocka_unit_test(test_receive_without_send),
+        cmocka_unit_test(test_send_without_receive),
+        cmocka_unit_test(test_wrong_peer),
+        cmocka_unit_test(test_dropped_in_reduce_scatter),
+        cmocka_unit_test(test_dropped_in_allgather),
+        cmocka_unit_test(test_message_sent_twice),
+        cmocka_unit_test(test_missing_port),
+        cmocka_unit_test(test_sides_that_differ),
+        cmocka_unit_test(test_missing_rank),
+        cmocka_unit_test(test_contribution_added_twice),
+        cmocka_unit_test(test_wrong_register),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ static void expect_rejection(trv_schedule_t *schedule, const char *text, const c
     assert_true(strlen(verdict.fault) > 20);
 }
 
-static int lose_messages(trv_schedule_t *lossy, const char *text, const trv_step_t *step)
+static int omit_messages(trv_schedule_t *lossy, const char *text, const trv_step_t *step)
 {
     for (omission.send = 0; omission.send < step->sends; omission.send++) {
         omission.peer = step->send[omission.send].peer;
@@ -71,7 +71,7 @@ static int lose_messages(trv_schedule_t *lossy, const char *text, const trv_step
     return 3 * step->sends;
 }
 
-static int leave_out_combines(trv_schedule_t *lossy, const char *text, const trv_step_t *step)
+static int omit_combines(trv_schedule_t *lossy, const char *text, const trv_step_t *step)
 {
     if (trv_schedule_exactness(lossy) == TRV_COVERS)
         return 0;
@@ -82,7 +82,7 @@ static int leave_out_combines(trv_schedule_t *lossy, const char *text, const trv
 }
 
 /* Tries all omissions from one schedule; returns their number. */
-static int leave_out_everything(const trv_schedule_t *schedule, const char *text)
+static int omit_each(const trv_schedule_t *schedule, const char *text)
 {
     int omissions = 0;
     trv_schedule_t lossy = *schedule;
@@ -95,14 +95,14 @@ static int leave_out_everything(const trv_schedule_t *schedule, const char *text
             for (omission.rank = 0; omission.rank < schedule->torus.ranks; omission.rank++) {
                 assert_int_equal(trv_schedule_step(schedule, omission.rank, omission.stream, omission.step, &step),
                                  TRV_OK);
-                omissions += lose_messages(&lossy, text, &step);
-                omissions += leave_out_combines(&lossy, text, &step);
+                omissions += omit_messages(&lossy, text, &step);
+                omissions += omit_combines(&lossy, text, &step);
             }
     trv_step_clear(&step);
     return omissions;
 }
 
-static void finds_every_omission(void **state)
+static void test_every_omission(void **state)
 {
     static const char *const tori[] = {"2", "3", "5", "2x2", "4", "7", "8", "3x3", "2x4"};
     (void)state;
@@ -117,7 +117,7 @@ static void finds_every_omission(void **state)
                 assert_int_equal(trv_schedule_create(&schedule, &torus, trv_algorithm_name(trv_algorithm_at(a)),
                                                      (trv_collective_t)c),
                                  TRV_OK);
-                assert_true(leave_out_everything(schedule, tori[i]) > 0);
+                assert_true(omit_each(schedule, tori[i]) > 0);
                 trv_schedule_destroy(schedule);
             }
 }
@@ -125,7 +125,7 @@ static void finds_every_omission(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_every_omission),
+        cmocka_unit_test(test_every_omission),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

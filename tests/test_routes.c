@@ -180,7 +180,7 @@ static double time_of(const trv_network_t *network, const char *name, uint64_t b
     return rc ? INFINITY : result.time_ns;
 }
 
-/* Issue 17's rings and meshes in the testbed: plans against all named algorithms, with the slow links avoided and
+/* The rings and meshes of the testbed: choices against all named algorithms, with the slow links avoided and
  * not. */
 static void plans_are_the_best(void **state)
 {

@@ -90,7 +90,7 @@ static void assert_equal(const trv_schedule_t *schedule, const trv_simulate_opti
     trv_simulation_clear(&engine);
 }
 
-static void equals_the_naive_simulator_on_every_algorithm(void **state)
+static void test_every_algorithm(void **state)
 {
     static const char *const tori[] = {"1",   "2",   "3",   "5",   "8",   "9",     "12",    "3x3",
                                        "2x4", "4x4", "3x5", "8x2", "1x5", "2x2x2", "3x3x3", "2x3x4"};
@@ -151,7 +151,7 @@ static trv_schedule_t *random_schedule(const trv_torus_t *torus)
     return schedule;
 }
 
-static void equals_the_naive_simulator_on_random_schedules(void **state)
+static void test_random_schedules(void **state)
 {
     static const char *const tori[] = {"4", "7", "3x4", "4x4", "5x2", "3x3x3", "2x4x2"};
     (void)state;
@@ -167,7 +167,7 @@ static void equals_the_naive_simulator_on_random_schedules(void **state)
 }
 
 /* Buffers as small as one packet, so that packets wait for each other in many routers. */
-static void equals_the_naive_simulator_with_small_buffers(void **state)
+static void test_small_buffers(void **state)
 {
     static const char *const tori[] = {"4", "5", "9", "3x3", "4x4", "2x3x2"};
     (void)state;
@@ -191,9 +191,9 @@ static void equals_the_naive_simulator_with_small_buffers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equals_the_naive_simulator_on_every_algorithm),
-        cmocka_unit_test(equals_the_naive_simulator_on_random_schedules),
-        cmocka_unit_test(equals_the_naive_simulator_with_small_buffers),
+        cmocka_unit_test(test_every_algorithm),
+        cmocka_unit_test(test_random_schedules),
+        cmocka_unit_test(test_small_buffers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

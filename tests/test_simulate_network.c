@@ -46,7 +46,7 @@ static void route(const trv_torus_t *torus, int from, const trv_message_t *messa
     }
 }
 
-static void links_carry_what_was_routed(const trv_schedule_t *schedule, uint64_t bytes)
+static void check_link_loads(const trv_schedule_t *schedule, uint64_t bytes)
 {
     const trv_torus_t *torus = trv_schedule_torus(schedule);
     int links = torus->ranks * 2 * torus->dims;
@@ -87,10 +87,10 @@ static void links_carry_what_was_routed(const trv_schedule_t *schedule, uint64_t
     free(expected);
 }
 
-static void conserves_packets_and_bytes(void **state)
+static void test_conserves_packets_and_bytes(void **state)
 {
     (void)state;
-    for_all(links_carry_what_was_routed);
+    for_all(check_link_loads);
 }
 
 /* ---- Observer ---------------------------------------------------------------------------------------------------- */
@@ -109,8 +109,8 @@ typedef struct seen {
     int steps;
 } seen_t;
 
-static void see_packet(void *context, int rank, int port, uint64_t message, uint32_t packet, double begin_ns,
-                       double end_ns)
+static void observe_packet(void *context, int rank, int port, uint64_t message, uint32_t packet, double begin_ns,
+                           double end_ns)
 {
     seen_t *seen = context;
     if (seen->count == seen->capacity) {
@@ -122,7 +122,7 @@ static void see_packet(void *context, int rank, int port, uint64_t message, uint
     seen->passage[seen->count++] = (passage_t){rank, port, message, packet, begin_ns, end_ns};
 }
 
-static void see_step(void *context, int rank, int stream, int step, double begin_ns, double end_ns)
+static void observe_step(void *context, int rank, int stream, int step, double begin_ns, double end_ns)
 {
     seen_t *seen = context;
     (void)rank;
@@ -184,12 +184,12 @@ static void assert_links_are_serial(const seen_t *seen)
     }
 }
 
-static void the_observer_sees_a_network(const trv_schedule_t *schedule, uint64_t bytes)
+static void check_observer(const trv_schedule_t *schedule, uint64_t bytes)
 {
     trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
     for (int model = 0; model < 2; model++) {
         seen_t seen = {0};
-        const trv_simulate_observer_t observer = {TRV_SIMULATE_OBSERVER, &seen, see_step, see_packet};
+        const trv_simulate_observer_t observer = {TRV_SIMULATE_OBSERVER, &seen, observe_step, observe_packet};
         options.model = model ? TRV_FIFO : TRV_DATELINE;
         options.observer = &observer;
         trv_simulation_t result = simulate(schedule, &options, bytes);
@@ -215,15 +215,15 @@ static void the_observer_sees_a_network(const trv_schedule_t *schedule, uint64_t
     }
 }
 
-static void links_are_serial_and_packets_travel(void **state)
+static void test_links_are_serial(void **state)
 {
     (void)state;
-    for_all(the_observer_sees_a_network);
+    for_all(check_observer);
 }
 
 /* Messages of one packet each, from ten ranks, meet on one link of a ring. With one queue they leave it in the order of
  * their arrival. */
-static void a_queue_is_first_come_first_served(void **state)
+static void test_queue_order(void **state)
 {
     (void)state;
     enum { SENDERS = 10 };
@@ -237,7 +237,7 @@ static void a_queue_is_first_come_first_served(void **state)
                                               &part),
                          TRV_OK);
     seen_t seen = {0};
-    const trv_simulate_observer_t observer = {TRV_SIMULATE_OBSERVER, &seen, NULL, see_packet};
+    const trv_simulate_observer_t observer = {TRV_SIMULATE_OBSERVER, &seen, NULL, observe_packet};
     trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
     options.model = TRV_FIFO;
     options.observer = &observer;
@@ -261,7 +261,7 @@ static void a_queue_is_first_come_first_served(void **state)
 
 /* ---- Repeated runs, and lower bounds ----------------------------------------------------------------------------- */
 
-static void runs_twice_alike(const trv_schedule_t *schedule, uint64_t bytes)
+static void check_determined(const trv_schedule_t *schedule, uint64_t bytes)
 {
     const trv_torus_t *torus = trv_schedule_torus(schedule);
     trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
@@ -278,13 +278,13 @@ static void runs_twice_alike(const trv_schedule_t *schedule, uint64_t bytes)
     trv_simulation_clear(&again);
 }
 
-static void is_determined_by_its_arguments(void **state)
+static void test_determined(void **state)
 {
     (void)state;
-    for_all(runs_twice_alike);
+    for_all(check_determined);
 }
 
-static void nothing_beats_the_bound(const trv_schedule_t *schedule, uint64_t bytes)
+static void check_lower_bound(const trv_schedule_t *schedule, uint64_t bytes)
 {
     static const double bandwidth[] = {800e9, 10e9, 3200e9}, alpha[] = {1500, 0}, latency[] = {100, 2000};
     static const double overhead[] = {0, 30, 9000};
@@ -317,15 +317,15 @@ static void nothing_beats_the_bound(const trv_schedule_t *schedule, uint64_t byt
     trv_simulator_destroy(simulator);
 }
 
-static void the_bound_is_one(void **state)
+static void test_lower_bound(void **state)
 {
     (void)state;
-    for_all(nothing_beats_the_bound);
+    for_all(check_lower_bound);
 }
 
 /* In a step of bruck-b on 8x2 the message from farthest away is not the largest one: the bound must not combine the
  * two. */
-static void the_bound_is_of_one_message(void **state)
+static void test_lower_bound_of_one_message(void **state)
 {
     (void)state;
     trv_schedule_t *schedule = schedule_of("bruck-b", "8x2");
@@ -342,7 +342,7 @@ static void the_bound_is_of_one_message(void **state)
 }
 
 /* The bound is close on small vectors if nothing waits, or if everything waits for the processor. */
-static void the_bound_is_close_where_nothing_waits(void **state)
+static void test_lower_bound_without_contention(void **state)
 {
     (void)state;
     static const char *const names[] = {"trivance-l", "trivance-b", "swing-b", "bucket"};
@@ -365,13 +365,13 @@ static void the_bound_is_close_where_nothing_waits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(conserves_packets_and_bytes),
-        cmocka_unit_test(links_are_serial_and_packets_travel),
-        cmocka_unit_test(a_queue_is_first_come_first_served),
-        cmocka_unit_test(is_determined_by_its_arguments),
-        cmocka_unit_test(the_bound_is_one),
-        cmocka_unit_test(the_bound_is_of_one_message),
-        cmocka_unit_test(the_bound_is_close_where_nothing_waits),
+        cmocka_unit_test(test_conserves_packets_and_bytes),
+        cmocka_unit_test(test_links_are_serial),
+        cmocka_unit_test(test_queue_order),
+        cmocka_unit_test(test_determined),
+        cmocka_unit_test(test_lower_bound),
+        cmocka_unit_test(test_lower_bound_of_one_message),
+        cmocka_unit_test(test_lower_bound_without_contention),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,10 +24,9 @@ static void assert_ns(const trv_schedule_t *schedule, const trv_simulate_options
                  time_ns, expected_ns);
 }
 
-/* ---- Closed forms
- * ------------------------------------------------------------------------------------------------- */
+/* ---- Closed forms ------------------------------------------------------------------------------------------------ */
 
-static void single_messages_take_the_closed_form(void **state)
+static void test_single_messages(void **state)
 {
     static const double bandwidth[] = {100e9, 200e9, 400e9, 800e9, 1600e9, 3200e9};
     (void)state;
@@ -50,7 +49,7 @@ static void single_messages_take_the_closed_form(void **state)
 }
 
 /* More bandwidth never delays a single message; other latencies add up. */
-static void single_messages_are_monotone(void **state)
+static void test_single_messages_are_monotone(void **state)
 {
     (void)state;
     trv_schedule_t *schedule = single_message("8", 3, 0);
@@ -76,7 +75,7 @@ static void single_messages_are_monotone(void **state)
 
 /* The steps of a ring are equal: k packets to the next rank, 2(n - 1) times; from the second step on a step begins 0.08
  * ns late, when the interfaces synchronise with the router's clock. */
-static void the_ring_takes_the_closed_form(void **state)
+static void test_ring_closed_form(void **state)
 {
     (void)state;
     for (int ranks = 3; ranks <= 16; ranks += 3)
@@ -96,7 +95,7 @@ static void the_ring_takes_the_closed_form(void **state)
 }
 
 /* An interface that is slower than the link determines the time, and its own packets keep it busy. */
-static void a_slow_interface_sets_the_pace(void **state)
+static void test_slow_interface(void **state)
 {
     (void)state;
     trv_schedule_t *schedule = single_message("8", 2, 0);
@@ -111,7 +110,7 @@ static void a_slow_interface_sets_the_pace(void **state)
     trv_schedule_destroy(schedule);
 }
 
-static void slow_ranks_and_links_take_the_closed_form(void **state)
+static void test_slow_ranks_and_links(void **state)
 {
     (void)state;
     trv_schedule_t *schedule = single_message("8", 3, 0);
@@ -130,7 +129,7 @@ static void slow_ranks_and_links_take_the_closed_form(void **state)
 }
 
 /* The messages of a step follow each other: the second of two leaves two overheads after alpha. */
-static void message_overhead_is_paid_per_message(void **state)
+static void test_message_overhead(void **state)
 {
     static const char *const names[] = {"trivance-l", "trivance-b"};
     (void)state;
@@ -147,7 +146,7 @@ static void message_overhead_is_paid_per_message(void **state)
 /* A rank has one processor for all of its streams. If overheads are short compared with a message's latency, a stream
  * waits for the others once, in the first step; in later steps they no longer need the processor when it does. If
  * overheads are long the processor is never idle, and the last message leaves when the overheads of all are paid. */
-static void streams_share_a_processor(void **state)
+static void test_streams_share_processor(void **state)
 {
     (void)state;
     const struct {
@@ -173,10 +172,10 @@ static void streams_share_a_processor(void **state)
     }
 }
 
-/* The paper's reduction volume (section 7): per rank 1.5 m (1 - 1/n) for Trivance B, whose joint reductions read three
- * operands, against 2 m (1 - 1/n) for the rings, of which each of the two streams reads half, at half the rank's rate or
- * at a rate of its own. */
-static void gamma_is_paid_per_byte_that_reductions_read(void **state)
+/* The paper's reduction volume (section 7): per rank 1.5 m (1 - 1/n) for Trivance B, whose joint reductions read
+ * three operands, against 2 m (1 - 1/n) for the rings, of which each of the two streams reads half, at half the
+ * rank's rate or at a rate of its own. */
+static void test_gamma(void **state)
 {
     (void)state;
     const uint64_t bytes = 9 * 9 * 1024;
@@ -198,7 +197,7 @@ static void gamma_is_paid_per_byte_that_reductions_read(void **state)
     }
 }
 
-static void jitter_stretches_alpha_as_the_seed_says(void **state)
+static void test_jitter(void **state)
 {
     (void)state;
     static const char *const names[] = {"trivance-l", "ring", "swing-b", "bruck-b"};
@@ -220,12 +219,11 @@ static void jitter_stretches_alpha_as_the_seed_says(void **state)
     }
 }
 
-/* ---- Buffers
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Buffers ----------------------------------------------------------------------------------------------------- */
 
 /* With buffers of one packet a link waits until the packet ahead has left the buffer at the other end, and for the
  * credit (the link's latency). */
-static void small_buffers_hold_packets_back(void **state)
+static void test_small_buffers(void **state)
 {
     (void)state;
     for (int hops = 1; hops <= 3; hops++) {
@@ -247,7 +245,7 @@ static void small_buffers_hold_packets_back(void **state)
 }
 
 /* Rings full of packets that wait for each other: the second channel resolves the deadlock. */
-static void nothing_deadlocks_with_buffers_of_one_packet(void **state)
+static void test_no_deadlock_with_one_packet_buffers(void **state)
 {
     static const char *const tori[] = {"8", "9", "4x4", "3x5", "2x3x4"};
     (void)state;
@@ -280,7 +278,7 @@ static void assert_refused(const trv_schedule_t *schedule, const trv_simulate_op
     trv_simulator_destroy(simulator);
 }
 
-static void options_out_of_range_are_refused(void **state)
+static void test_options_out_of_range(void **state)
 {
     (void)state;
     trv_schedule_t *schedule = schedule_of("trivance-l", "9");
@@ -324,7 +322,7 @@ static void options_out_of_range_are_refused(void **state)
     trv_schedule_destroy(schedule);
 }
 
-static void slow_ranks_and_links_must_be_there(void **state)
+static void test_missing_slow_ranks_and_links(void **state)
 {
     (void)state;
     trv_schedule_t *schedule = schedule_of("trivance-l", "9");
@@ -345,7 +343,7 @@ static void slow_ranks_and_links_must_be_there(void **state)
     trv_schedule_destroy(schedule);
 }
 
-static void messages_cannot_pass_a_link_that_is_cut(void **state)
+static void test_cut_links(void **state)
 {
     (void)state;
     const trv_slow_link_t cut = {4, 0, INFINITY};
@@ -363,7 +361,7 @@ static void messages_cannot_pass_a_link_that_is_cut(void **state)
 }
 
 /* Times are 64 bits of femtoseconds: longer ones are rejected, and never overflow. */
-static void more_than_an_hour_is_refused(void **state)
+static void test_time_limit(void **state)
 {
     (void)state;
     int fit = 0, refused = 0;
@@ -396,7 +394,7 @@ static void more_than_an_hour_is_refused(void **state)
 
 /* A message that only its sender, or only its receiver, lists ends the simulation with an error instead of a
  * deadlock. */
-static void messages_with_one_side_are_refused(void **state)
+static void test_unmatched_messages(void **state)
 {
     (void)state;
     for (int side = TRV_SEND; side <= TRV_RECEIVE; side++) {
@@ -412,7 +410,7 @@ static void messages_with_one_side_are_refused(void **state)
     }
 }
 
-static void one_rank_is_done_at_once(void **state)
+static void test_one_rank(void **state)
 {
     (void)state;
     trv_schedule_t *schedule = schedule_of("trivance-l", "1");
@@ -424,23 +422,23 @@ static void one_rank_is_done_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(single_messages_take_the_closed_form),
-        cmocka_unit_test(single_messages_are_monotone),
-        cmocka_unit_test(the_ring_takes_the_closed_form),
-        cmocka_unit_test(a_slow_interface_sets_the_pace),
-        cmocka_unit_test(slow_ranks_and_links_take_the_closed_form),
-        cmocka_unit_test(message_overhead_is_paid_per_message),
-        cmocka_unit_test(streams_share_a_processor),
-        cmocka_unit_test(gamma_is_paid_per_byte_that_reductions_read),
-        cmocka_unit_test(jitter_stretches_alpha_as_the_seed_says),
-        cmocka_unit_test(small_buffers_hold_packets_back),
-        cmocka_unit_test(nothing_deadlocks_with_buffers_of_one_packet),
-        cmocka_unit_test(options_out_of_range_are_refused),
-        cmocka_unit_test(slow_ranks_and_links_must_be_there),
-        cmocka_unit_test(messages_cannot_pass_a_link_that_is_cut),
-        cmocka_unit_test(more_than_an_hour_is_refused),
-        cmocka_unit_test(messages_with_one_side_are_refused),
-        cmocka_unit_test(one_rank_is_done_at_once),
+        cmocka_unit_test(test_single_messages),
+        cmocka_unit_test(test_single_messages_are_monotone),
+        cmocka_unit_test(test_ring_closed_form),
+        cmocka_unit_test(test_slow_interface),
+        cmocka_unit_test(test_slow_ranks_and_links),
+        cmocka_unit_test(test_message_overhead),
+        cmocka_unit_test(test_streams_share_processor),
+        cmocka_unit_test(test_gamma),
+        cmocka_unit_test(test_jitter),
+        cmocka_unit_test(test_small_buffers),
+        cmocka_unit_test(test_no_deadlock_with_one_packet_buffers),
+        cmocka_unit_test(test_options_out_of_range),
+        cmocka_unit_test(test_missing_slow_ranks_and_links),
+        cmocka_unit_test(test_cut_links),
+        cmocka_unit_test(test_time_limit),
+        cmocka_unit_test(test_unmatched_messages),
+        cmocka_unit_test(test_one_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

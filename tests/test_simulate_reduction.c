@@ -12,15 +12,15 @@
 
 #include "simulate/simulator.h"
 
-static int simulate_until(const trv_simulator_t *simulator, const trv_simulate_options_t *options, double enough_ns,
+static int simulate_until(const trv_simulator_t *simulator, const trv_simulate_options_t *options, double cutoff_ns,
                           trv_simulation_t *result)
 {
-    return trv_simulate_dropped(simulator, options, 1 << 20, (trv_span_t){0}, enough_ns, result);
+    return trv_simulate_until(simulator, options, 1 << 20, (trv_span_t){0}, cutoff_ns, result);
 }
 
 /* A run that is stopped at its own time is unchanged. If it is stopped a moment earlier, its time is INFINITY; if it is
  * stopped at half of it, fewer hops were made. */
-static void ends_when_of_no_interest(void **state)
+static void test_cutoff(void **state)
 {
     static const char *const tori[] = {"27", "9x9", "4mx4m", "5x3"};
     (void)state;
@@ -47,7 +47,7 @@ static void ends_when_of_no_interest(void **state)
 }
 
 /* A run that reports progress gives the same result, with as many hops as trv_simulate_hops returns. */
-static void reporting_is_the_same(void **state)
+static void test_progress_changes_nothing(void **state)
 {
     static const char *const tori[] = {"27", "9x9", "8x8", "5x3"};
     (void)state;
@@ -145,14 +145,14 @@ static bool check(const trv_torus_t *torus, const char *algorithm, int sizes, in
     return check_on(&(trv_network_t){TRV_NETWORK, .torus = *torus}, algorithm, sizes, bytes_max);
 }
 
-static bool takes(const trv_algorithm_t *algorithm, const trv_torus_t *torus)
+static bool is_selected(const trv_algorithm_t *algorithm, const trv_torus_t *torus)
 {
     return trv_algorithm_supports(algorithm, torus, TRV_ALLREDUCE) == TRV_OK;
 }
 
 /* All tori of up to three dimensions with sides of up to 8, in every order of the sides; on larger ones only a few of
  * the algorithms each. The quick tier takes sides of up to 4, and few algorithms on tori of more than 32 ranks. */
-static void equals_the_full_simulation_on_every_torus_up_to_8x8x8(void **state)
+static void test_every_torus(void **state)
 {
     (void)state;
     int turn = 0, compared = 0, algorithms = trv_algorithms_count();
@@ -164,28 +164,28 @@ static void equals_the_full_simulation_on_every_torus_up_to_8x8x8(void **state)
                 assert_int_equal(trv_torus_init(&torus, 3, size[turn % 2]), TRV_OK);
                 int step = torus.ranks <= 32 ? 1 : exhaustive() ? 1 + (torus.ranks > 128) : 3;
                 for (int i = turn++ % step; i < algorithms; i += step)
-                    if (takes(trv_algorithm_at(i), &torus))
+                    if (is_selected(trv_algorithm_at(i), &torus))
                         compared += check(&torus, trv_algorithm_name(trv_algorithm_at(i)), 1, 3000);
             }
     assert_true(compared > (exhaustive() ? 600 : 150));
 }
 
 /* Larger vectors, where queues form, on a few tori. */
-static void equals_the_full_simulation_where_queues_form(void **state)
+static void test_queues(void **state)
 {
     static const char *const tori[] = {"7", "9", "12", "16", "27", "4x4", "5x3", "9x3", "8x8", "3x3x3", "2x4x6"};
     (void)state;
     for (size_t t = 0; t < COUNT(tori); t++)
         for (int i = 0; i < trv_algorithms_count(); i++) {
             trv_torus_t torus = torus_of(tori[t]);
-            if (takes(trv_algorithm_at(i), &torus))
+            if (is_selected(trv_algorithm_at(i), &torus))
                 check(&torus, trv_algorithm_name(trv_algorithm_at(i)), 2, 5000000 / torus.ranks);
         }
 }
 
 /* Dimensions that are rings keep their symmetry if others are lines, also behind a cut, which no message passes, and
  * beside a slow link that is avoided. */
-static void equals_the_full_simulation_beside_lines(void **state)
+static void test_lines(void **state)
 {
     static const struct {
         const char *torus, *ending;
@@ -219,7 +219,7 @@ static void equals_the_full_simulation_beside_lines(void **state)
 }
 
 /* A slow link that a message passes is not left out. */
-static void links_that_messages_pass_stay(void **state)
+static void test_used_links_are_kept(void **state)
 {
     (void)state;
     for (int port = 0; port < 4; port++)
@@ -238,7 +238,7 @@ static void links_that_messages_pass_stay(void **state)
 }
 
 /* The purpose of the reduction: its cost does not grow with the torus. */
-static void few_ranks_stand_for_all(void **state)
+static void test_few_ranks_simulated(void **state)
 {
     (void)state;
     const struct {
@@ -262,7 +262,7 @@ static void few_ranks_stand_for_all(void **state)
 }
 
 /* If ranks differ, all of them are simulated, even without `full`. */
-static void what_breaks_the_symmetry_turns_it_off(void **state)
+static void test_symmetry_breaking_options(void **state)
 {
     (void)state;
     trv_schedule_t *schedule = schedule_of("trivance-b", "9");
@@ -299,14 +299,14 @@ static void what_breaks_the_symmetry_turns_it_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reporting_is_the_same),
-        cmocka_unit_test(ends_when_of_no_interest),
-        cmocka_unit_test(equals_the_full_simulation_on_every_torus_up_to_8x8x8),
-        cmocka_unit_test(equals_the_full_simulation_where_queues_form),
-        cmocka_unit_test(equals_the_full_simulation_beside_lines),
-        cmocka_unit_test(links_that_messages_pass_stay),
-        cmocka_unit_test(few_ranks_stand_for_all),
-        cmocka_unit_test(what_breaks_the_symmetry_turns_it_off),
+        cmocka_unit_test(test_progress_changes_nothing),
+        cmocka_unit_test(test_cutoff),
+        cmocka_unit_test(test_every_torus),
+        cmocka_unit_test(test_queues),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_used_links_are_kept),
+        cmocka_unit_test(test_few_ranks_simulated),
+        cmocka_unit_test(test_symmetry_breaking_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,7 +103,7 @@ static void print_line(const char *name, double *percent, int count)
 }
 
 /* The quick tier takes every fourth row of each algorithm. */
-static void agrees_on_every_row(void **state)
+static void test_every_row(void **state)
 {
     (void)state;
     static double percent[ROWS_MAX];
@@ -130,8 +130,7 @@ static void agrees_on_every_row(void **state)
     assert_true(exhaustive() ? total == 351 : total > 351 / 4);
 }
 
-/* ---- Single messages
- * ---------------------------------------------------------------------------------------------- */
+/* ---- Single messages --------------------------------------------------------------------------------------------- */
 
 /* Times from the moment of sending; alpha is added to them. */
 static const struct {
@@ -148,7 +147,7 @@ static const struct {
     {8192, 1, 3200, 100, 501.20},     {8192, 1, 800, 500, 903.12},
 };
 
-static void single_messages_take_the_measured_time(void **state)
+static void test_single_messages(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(message); i++)
@@ -168,8 +167,8 @@ static void single_messages_take_the_measured_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(single_messages_take_the_measured_time),
-        cmocka_unit_test(agrees_on_every_row),
+        cmocka_unit_test(test_single_messages),
+        cmocka_unit_test(test_every_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

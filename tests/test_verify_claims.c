@@ -60,7 +60,7 @@ static trv_verdict_t verdict_of(const trv_schedule_t *schedule, trv_verify_metho
 
 /* ---- Waiting --------------------------------------------------------------------------------------------------- */
 
-static void ranks_that_wait_in_a_circle(void **state)
+static void test_cyclic_wait(void **state)
 {
     trv_schedule_t *schedule = empty("3", (trv_explicit_options_t){TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 2,
                                                                    .registers = 2, .units = 1});
@@ -73,10 +73,10 @@ static void ranks_that_wait_in_a_circle(void **state)
                                   0,
                                   -1,
                                   {"step 0 of stream 0: rank 0 sends a message to rank 1", "receives it in step 1 only",
-                                   "in a circle: 0 -> 1 -> 2 -> 0"}});
+                                   "in a cycle: 0 -> 1 -> 2 -> 0"}});
 }
 
-static void sides_in_different_steps(void **state)
+static void test_sides_in_different_steps(void **state)
 {
     trv_schedule_t *schedule = empty("3", (trv_explicit_options_t){TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 3,
                                                                    .registers = 2, .units = 1});
@@ -90,7 +90,7 @@ static void sides_in_different_steps(void **state)
                                    "the same step"}});
 }
 
-static void the_first_of_several_faults(void **state)
+static void test_first_of_several_faults(void **state)
 {
     trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS, .streams = 2, .steps = 2, .registers = 2, .units = 1};
     trv_schedule_t *schedule = empty("5", options);
@@ -105,7 +105,7 @@ static void the_first_of_several_faults(void **state)
 
 /* ---- Registers ------------------------------------------------------------------------------------------------- */
 
-static void a_register_overwritten_while_it_is_sent(void **state)
+static void test_overwritten_register(void **state)
 {
     trv_schedule_t *schedule = empty("2", (trv_explicit_options_t){TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 1,
                                                                    .registers = 2, .units = 1});
@@ -116,17 +116,16 @@ static void a_register_overwritten_while_it_is_sent(void **state)
            (expected_t){0, 0, 0, {"step 0", "rank 0 receives the whole slice of register 0 while it sends it"}});
 }
 
-static void a_register_that_holds_nothing_is_sent(void **state)
+static void test_empty_register(void **state)
 {
     trv_schedule_t *schedule = empty("2", (trv_explicit_options_t){TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 1,
                                                                    .registers = 2, .units = 1});
     (void)state;
     message(schedule, 0, 1, 0, trv_port(0, +1), BOTH, 1, 1);
-    expect(schedule,
-           (expected_t){0, 1, 0, {"step 0", "rank 1 sends the whole slice of register 1", "nothing has been put"}});
+    expect(schedule, (expected_t){0, 1, 0, {"step 0", "rank 1 sends the whole slice of register 1", "is empty"}});
 }
 
-static void parts_and_emptiness(void **state)
+static void test_parts_and_empty_messages(void **state)
 {
     trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 1, .registers = 2, .units = 4};
     trv_explicit_part_t two[2] = {{.to_reg = 1, .count = 1, .unit = (int64_t[]){1}},
@@ -143,7 +142,7 @@ static void parts_and_emptiness(void **state)
     expect(schedule, (expected_t){0, 0, -1, {"step 0", "rank 0 sends an empty message"}});
 }
 
-static void a_contribution_that_comes_two_ways(void **state)
+static void test_contribution_by_two_paths(void **state)
 {
     trv_schedule_t *schedule = empty("4", (trv_explicit_options_t){TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 2,
                                                                    .registers = 2, .units = 1});
@@ -164,7 +163,7 @@ static void a_contribution_that_comes_two_ways(void **state)
 
 /* ---- Claims ---------------------------------------------------------------------------------------------------- */
 
-static void claims_exact_but_overlaps(void **state)
+static void test_claims_exact_but_overlaps(void **state)
 {
     trv_schedule_t *schedule = made("trivance-l-overlap", "8", TRV_ALLREDUCE);
     (void)state;
@@ -173,7 +172,7 @@ static void claims_exact_but_overlaps(void **state)
     expect(schedule, (expected_t){1, 0, 0, {"twice in the whole slice", "a second time in step 1"}});
 }
 
-static void covers_but_not_all(void **state)
+static void test_covers_but_not_all(void **state)
 {
     trv_schedule_t *schedule = ring_of_3((trv_explicit_options_t){TRV_EXPLICIT_OPTIONS, .exactness = TRV_COVERS}, true);
     (void)state;
@@ -187,7 +186,7 @@ static void covers_but_not_all(void **state)
                         {"after the last step", "rank 0 lacks the contribution of rank 2 in the whole slice"}});
 }
 
-static void lacks_a_contribution(void **state)
+static void test_missing_contribution(void **state)
 {
     (void)state;
     expect(ring_of_3((trv_explicit_options_t){TRV_EXPLICIT_OPTIONS, .consistent = false}, false),
@@ -195,10 +194,10 @@ static void lacks_a_contribution(void **state)
                         0,
                         0,
                         {"after the last step of stream 0, rank 0 lacks the contribution of rank 2",
-                         "2 of 3 ranks end with it", "nothing for this slice comes to rank 0 after step 0"}});
+                         "2 of 3 ranks end with it", "rank 0 receives no data of this slice after step 0"}});
 }
 
-static void claims_consistent_but_is_not(void **state)
+static void test_claims_consistent_but_is_not(void **state)
 {
     trv_schedule_t *schedule = ring_of_3((trv_explicit_options_t){TRV_EXPLICIT_OPTIONS, .consistent = false}, true);
     (void)state;
@@ -217,7 +216,7 @@ static void claims_consistent_but_is_not(void **state)
 }
 
 /* a + b = b + a: two ranks exchange, and each adds its own contribution first. */
-static void knows_that_sums_commute(void **state)
+static void test_sums_commute(void **state)
 {
     trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 1,
                                       .registers = 2,       .units = 1,   .consistent = true};
@@ -232,7 +231,7 @@ static void knows_that_sums_commute(void **state)
 }
 
 /* In half precision, (1 + 0) + 2 rounds once in one combine, and twice in two. */
-static void a_joint_combine_is_not_two(void **state)
+static void test_joint_combine_differs(void **state)
 {
     trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 1,
                                       .registers = 3,       .units = 1,   .consistent = true};
@@ -258,18 +257,26 @@ static void a_joint_combine_is_not_two(void **state)
     }
 }
 
-static void claims_a_symmetry_it_has_not(void **state)
+static void test_false_symmetry(void **state)
 {
     trv_schedule_t *schedule = made("recdoub-l", "8", TRV_ALLREDUCE);
     (void)state;
     schedule->symmetry = TRV_SYMMETRY_TRANSLATION;
-    expect(schedule, (expected_t){0, 1, -1, {"step 0", "rank 1 does not send what rank 0 sends", "every translation"}});
+    expect(schedule,
+           (expected_t){0,
+                        1,
+                        -1,
+                        {"step 0", "rank 1 does not send the translated messages of rank 0", "every translation"}});
     schedule = made("recdoub-l", "8", TRV_ALLREDUCE);
     schedule->symmetry = TRV_SYMMETRY_PARITY;
-    expect(schedule, (expected_t){1, 2, -1, {"step 1", "rank 2 does not send what rank 0 sends", "translation by 2"}});
+    expect(schedule,
+           (expected_t){1,
+                        2,
+                        -1,
+                        {"step 1", "rank 2 does not send the translated messages of rank 0", "translation by 2"}});
 }
 
-static void needs_owners(void **state)
+static void test_owners(void **state)
 {
     trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS, .collective = TRV_REDUCE_SCATTER,
                                       .streams = 1,         .steps = 0,
@@ -292,7 +299,7 @@ static int note_progress(void *context, double fraction)
 
 static int cancel(void *context, double fraction) { return ++*(int *)context && fraction >= 0; }
 
-static void tells_progress_and_numbers(void **state)
+static void test_progress_and_numbers(void **state)
 {
     trv_schedule_t *schedule = made("trivance-b", "4x4", TRV_ALLREDUCE);
     trv_verdict_t verdict = {TRV_VERDICT};
@@ -314,7 +321,7 @@ static void tells_progress_and_numbers(void **state)
     trv_schedule_destroy(schedule);
 }
 
-static void takes_random_values_where_counts_are_dear(void **state)
+static void test_random_method(void **state)
 {
     trv_schedule_t *schedule = made("trivance-b", "12x12x16", TRV_ALLREDUCE);
     (void)state;
@@ -328,23 +335,23 @@ static void takes_random_values_where_counts_are_dear(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_that_wait_in_a_circle),
-        cmocka_unit_test(sides_in_different_steps),
-        cmocka_unit_test(the_first_of_several_faults),
-        cmocka_unit_test(a_register_overwritten_while_it_is_sent),
-        cmocka_unit_test(a_register_that_holds_nothing_is_sent),
-        cmocka_unit_test(parts_and_emptiness),
-        cmocka_unit_test(a_contribution_that_comes_two_ways),
-        cmocka_unit_test(claims_exact_but_overlaps),
-        cmocka_unit_test(covers_but_not_all),
-        cmocka_unit_test(lacks_a_contribution),
-        cmocka_unit_test(claims_consistent_but_is_not),
-        cmocka_unit_test(knows_that_sums_commute),
-        cmocka_unit_test(a_joint_combine_is_not_two),
-        cmocka_unit_test(claims_a_symmetry_it_has_not),
-        cmocka_unit_test(needs_owners),
-        cmocka_unit_test(tells_progress_and_numbers),
-        cmocka_unit_test(takes_random_values_where_counts_are_dear),
+        cmocka_unit_test(test_cyclic_wait),
+        cmocka_unit_test(test_sides_in_different_steps),
+        cmocka_unit_test(test_first_of_several_faults),
+        cmocka_unit_test(test_overwritten_register),
+        cmocka_unit_test(test_empty_register),
+        cmocka_unit_test(test_parts_and_empty_messages),
+        cmocka_unit_test(test_contribution_by_two_paths),
+        cmocka_unit_test(test_claims_exact_but_overlaps),
+        cmocka_unit_test(test_covers_but_not_all),
+        cmocka_unit_test(test_missing_contribution),
+        cmocka_unit_test(test_claims_consistent_but_is_not),
+        cmocka_unit_test(test_sums_commute),
+        cmocka_unit_test(test_joint_combine_differs),
+        cmocka_unit_test(test_false_symmetry),
+        cmocka_unit_test(test_owners),
+        cmocka_unit_test(test_progress_and_numbers),
+        cmocka_unit_test(test_random_method),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

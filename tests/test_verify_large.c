@@ -16,7 +16,7 @@ static int parse_tori(void **state)
     return rc ? rc : trv_torus_parse("16x16x16", &cube);
 }
 
-static void allreduce(void **state)
+static void test_allreduce(void **state)
 {
     int verified = 0;
     (void)state;
@@ -30,13 +30,13 @@ static void allreduce(void **state)
     assert_true(verified >= 10);
 }
 
-static void reduce_scatter_and_allgather(void **state)
+static void test_reduce_scatter_and_allgather(void **state)
 {
     (void)state;
     verify_text("8x16x16", TRV_VERIFY_RANDOM, TRV_REDUCE_SCATTER, TRV_ALLGATHER);
 }
 
-static void random_values_are_chosen_where_counts_are_expensive(void **state)
+static void test_random_method(void **state)
 {
     trv_torus_t torus;
     trv_schedule_t *schedule;
@@ -51,7 +51,7 @@ static void random_values_are_chosen_where_counts_are_expensive(void **state)
 }
 
 /* Two of the streams; the others are images of them. */
-static void stars(void **state)
+static void test_stars(void **state)
 {
     static const char *const names[] = {"star:b:0:2", "star:345:0:2", "star:l:0:2"};
     (void)state;
@@ -70,10 +70,10 @@ static void stars(void **state)
 int main(int count, char **argument)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(allreduce),
-        cmocka_unit_test(reduce_scatter_and_allgather),
-        cmocka_unit_test(random_values_are_chosen_where_counts_are_expensive),
-        cmocka_unit_test(stars),
+        cmocka_unit_test(test_allreduce),
+        cmocka_unit_test(test_reduce_scatter_and_allgather),
+        cmocka_unit_test(test_random_method),
+        cmocka_unit_test(test_stars),
     };
     if (count > 1)
         cmocka_set_test_filter(argument[1]);

@@ -4,7 +4,7 @@
  */
 #include "verify_all.h"
 
-static void verifies_rings(void **state)
+static void test_rings(void **state)
 {
     (void)state;
     for (int ranks = 1; ranks <= 243; ranks++) {
@@ -19,7 +19,7 @@ static void verifies_rings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(verifies_rings),
+        cmocka_unit_test(test_rings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

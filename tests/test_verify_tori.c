@@ -5,7 +5,7 @@
  */
 #include "verify_all.h"
 
-static void verifies_tori_exhaustively(void **state)
+static void test_tori_exhaustively(void **state)
 {
     static const char *const quick[] = {"1",
                                         "1x1x1",
@@ -32,7 +32,7 @@ static void verifies_tori_exhaustively(void **state)
         verify_text(more[i], TRV_VERIFY_EXHAUSTIVE, TRV_ALLREDUCE, TRV_ALLGATHER);
 }
 
-static void verifies_larger_tori_by_random_values(void **state)
+static void test_larger_tori(void **state)
 {
     static const char *const tori[] = {"27x27", "32x32", "6x10x15"};
     (void)state;
@@ -45,8 +45,8 @@ static void verifies_larger_tori_by_random_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(verifies_tori_exhaustively),
-        cmocka_unit_test(verifies_larger_tori_by_random_values),
+        cmocka_unit_test(test_tori_exhaustively),
+        cmocka_unit_test(test_larger_tori),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,14 +23,14 @@ extern "C" {
 
 /* ---- Transport ------------------------------------------------------------------------------------------------- */
 
-/* The functions of a transport. The plan numbers requests 0 … requests - 1; each slot holds one operation at a time.
- * Messages of the same (sender, receiver, tag) match in call order. Functions return 0 or a negative TRV_ERR_*; `test`
- * returns 1 if the operation in the slot is complete and 0 if it is not. A send may complete before the receiver has
- * posted its receive, but need not; its buffer must not be modified before. `cancel` abandons a pending operation
- * (error paths only). It returns 0 when nothing accesses the operation's buffer any more, or 1 for a send that the
- * transport cannot take back and that may still read it; the plan then neither frees nor reuses its scratch. Tags are 0
- * … tags - 1 as announced to `open`: at most TRV_PLAN_TAGS_MAX of them, and one more (the first) with
- * trv_plan_options_t.check. Plans send no empty messages.
+/* The functions of a transport. Requests have the slots 0 … requests - 1; each slot holds one operation at a time.
+ * Messages of the same (sender, receiver, tag) match in call order. Functions return 0 or a negative TRV_ERR_*;
+ * `test` returns 1 if the operation in the slot is complete and 0 if it is not. A send may complete before the
+ * receiver posts its receive, but need not; its buffer must not be modified until it completes. `cancel` abandons a
+ * pending operation (error paths only). It returns 0 when nothing accesses the operation's buffer any more, or 1 for
+ * a send that cannot be cancelled and may still read its buffer; the plan then neither frees nor reuses its scratch.
+ * Tags are 0 … tags - 1, as passed to `open`: at most TRV_PLAN_TAGS_MAX, and one more (the first) with
+ * trv_plan_options_t.check. Plans do not send empty messages.
  *
  * A receive whose message has an unexpected length fails with TRV_ERR_TRANSPORT, and nothing is written past its
  * buffer. After a negative `test` the operation is over. */
@@ -75,9 +75,10 @@ typedef struct trv_plan_options {
     size_t chunk_bytes; /* approximate bytes of the vector per chunk; 0: the library chooses */
     bool check;         /* debug: ranks compare count, element size, collective and algorithm before every run; all
                            return TRV_ERR_INVALID if these differ */
-    /* Scratch memory of a run: taken at its start if it needs any, aligned to 64 bytes, and given back at its end. After
-     * a failed run it is not given back if a send may still read it (trv_transport_t.cancel). NULL means out of memory.
-     * Without these functions the plan allocates its own. */
+    /* Allocate and free the scratch memory of a run. A run that needs scratch allocates it at its start, aligned to
+     * 64 bytes, and frees it at its end; after a failed run it is not freed if a send may still read it
+     * (trv_transport_t.cancel). A result of NULL means out of memory. Without these functions the plan allocates
+     * scratch itself. */
     void *(*scratch_allocate)(void *context, size_t bytes);
     void (*scratch_free)(void *context, void *memory, size_t bytes);
     void *scratch_context;
@@ -103,25 +104,24 @@ TRV_API void trv_plan_destroy(trv_plan_t *plan);
 /* Starts the collective. AllReduce: input and output hold `count` elements. Reduce-Scatter: input n * count, output
  * count. AllGather: input count, output n * count. input == output means in place, as MPI_IN_PLACE does: for
  * Reduce-Scatter the result is at the start of the buffer, for AllGather rank r's block is taken from block r of the
- * output. Otherwise the two must not overlap (TRV_ERR_ARGUMENT). The plan owns the buffers until the run
- * ends.
+ * output. Otherwise the two must not overlap (TRV_ERR_ARGUMENT). The plan owns the buffers until the run ends.
  *
  * A start that fails has sent nothing, and the plan can be started again (except with trv_plan_options_t.check). A run
  * that fails later does so on this rank alone: trv_plan_test or trv_plan_wait return the error, and the plan cannot be
- * used any more. Nothing writes to the buffers any more; a transport that cannot take back a send may still read them.
- * Other ranks are not notified; they may wait for messages of this one. */
+ * used any more. Nothing writes to the buffers any more, but a send that the transport cannot cancel may still read
+ * them. Other ranks are not notified; they may wait for messages of this one. */
 TRV_API int trv_plan_start(trv_plan_t *plan, const void *input, void *output);
 /* The same with another count, which also applies to later starts. A start with the previous count, or a smaller one,
  * allocates nothing. */
 TRV_API int trv_plan_start_count(trv_plan_t *plan, size_t count, const void *input, void *output);
-/* Starts an AllReduce as trv_plan_start_count does, but before its input is available (TRV_ERR_UNSUPPORTED for the
- * other collectives). trv_plan_input_ready states how many elements, from the first on, are available so far; the plan works
- * on these and does not access later ones. The run cannot complete before all are available. Other ranks may start
- * their runs in any way. */
+/* Starts an AllReduce with streamed input: as trv_plan_start_count, but before the input is available
+ * (TRV_ERR_UNSUPPORTED for the other collectives). trv_plan_input_ready sets the number of elements, from the first on,
+ * that are available; the plan processes these and does not access later ones. The run cannot complete before all are
+ * available. Other ranks may start their runs in any way. */
 TRV_API int trv_plan_start_streamed(trv_plan_t *plan, size_t count, const void *input, void *output);
 TRV_API void trv_plan_input_ready(trv_plan_t *plan, size_t elements);
-/* The number of result elements of the current run, from the first on, that are final. They may be read, but not
- * written before the run has ended. */
+/* Returns the number of result elements of the current run, from the first on, that are final. They may be read, but
+ * not written before the run has ended. */
 TRV_API size_t trv_plan_output_ready(const trv_plan_t *plan);
 /* Ends an active run on this rank, which then has failed: pending messages are cancelled. */
 TRV_API void trv_plan_cancel(trv_plan_t *plan);

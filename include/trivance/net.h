@@ -79,11 +79,11 @@ typedef struct trv_net_options {
     double start_timeout_s; /* until all ranks are connected; 0: TRIVANCE_START_TIMEOUT, else 30 */
     double timeout_s;       /* of any operation, from its start; 0: TRIVANCE_TIMEOUT, else unlimited */
     bool listen_everywhere; /* rank 0 listens on all addresses of its host instead of `address` */
-    /* Alternative bootstrap by the broadcast of a launcher or framework: `bootstrap_broadcast` broadcasts the `bytes` bytes at `data`
-     * from rank 0 to all ranks (MPI_Bcast, or set and get of a key-value store). It is called once, also on ranks with
-     * invalid options. Rank 0 then listens on a free port of `address` (NULL: of the interface that its messages take),
-     * and generates a random secret; all ranks receive both by the broadcast. It returns 0, or a negative code,
-     * which trv_net_init returns. NULL: all ranks know the address, or PMIx provides it. */
+    /* Alternative bootstrap by the broadcast of a launcher or framework: `bootstrap_broadcast` broadcasts the `bytes`
+     * bytes at `data` from rank 0 to all ranks (MPI_Bcast, or set and get of a key-value store). It is called once, also
+     * on ranks with invalid options. Rank 0 then listens on a free port of `address` (NULL: of the first active interface
+     * other than loopback), and generates a random secret; all ranks receive both by the broadcast. It returns 0, or a
+     * negative code, which trv_net_init returns. NULL: all ranks have the address, or PMIx provides it. */
     int (*bootstrap_broadcast)(void *context, void *data, size_t bytes);
     void *bootstrap_context;
     /* Receives messages that are not errors of this process, for example about refused connections. May be called from
@@ -115,8 +115,8 @@ TRV_API int trv_net_size(const trv_net_comm_t *comm);
 TRV_API int trv_net_world_rank(const trv_net_comm_t *comm, int rank);
 
 /* Collective over `comm`: the ranks with the same color form a communicator, ordered by key, then by rank. On a rank
- * with a negative color *made is NULL. */
-TRV_API int trv_net_split(trv_net_comm_t *comm, int color, int key, trv_net_comm_t **made);
+ * with a negative color *created is NULL. */
+TRV_API int trv_net_split(trv_net_comm_t *comm, int color, int key, trv_net_comm_t **created);
 /* Not collective. Free the communicator's plans first; no operation may be pending. The world is not freed. */
 TRV_API void trv_net_comm_free(trv_net_comm_t **comm);
 /* Sets the torus that the communicator's ranks form, numbered row-major with the last dimension fastest, and the

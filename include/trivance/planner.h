@@ -2,13 +2,14 @@
  * The planner: the fastest schedule for a torus or mesh, a size and a network, of which links may be slow or cut.
  *
  * It ranks every named algorithm and the families with parameters (hybrids: trivance/algorithms.h) by a model of steps,
- * hops and link loads; the packet simulator (trivance/simulate.h, one queue per link) decides among the best. A choice is
- * a name for trv_schedule_create, which the tool, the environment and rules files also accept wherever an algorithm is
- * named.
+ * hops and link loads; the packet simulator (trivance/simulate.h, one queue per link) decides among the best. The
+ * result, a choice, contains a name for trv_schedule_create. The tool, the environment and rules files accept this name
+ * wherever an algorithm is named.
  *
  * Lines and slow or cut links make ranks differ. The best few candidates are then simulated rank by rank, as they are
- * and with slow links avoided (NAME@F, trivance/network.h). Schedules that pass a cut link are excluded, and no plan is
- * slower than the one for the torus without lines and links. A choice is then a name for trv_schedule_create_on.
+ * and with slow links avoided (NAME@F, trivance/network.h). Schedules that pass a cut link are excluded, and no
+ * choice is slower than the choice for the torus without lines, slow and cut links. The name is then one for
+ * trv_schedule_create_on.
  *
  * Everything is deterministic and limited by work, not by time: the same arguments give the same choice on every rank.
  *
@@ -44,69 +45,74 @@ typedef struct trv_planner_choice {
     char algorithm[TRV_ALGORITHM_NAME_MAX]; /* for trv_schedule_create: "hybrid:4x8/3", "swing-b", … */
     int steps;
     bool consistent;
-    /* Completion time, simulated on the given network, and its parts: steps * alpha, or less where ranks pause in some
-     * of them; the additional time of a vector of one byte; the rest. Streams overlap, so the parts are those of the
+    /* Completion time, simulated on the given network, and its parts: steps * alpha, or less if ranks are idle in some
+     * steps; the additional time of a vector of one byte; the rest. Streams overlap, so the parts are those of the
      * whole, not of each stream. */
     double time_ns, alpha_ns, hops_ns, transmission_ns;
-    /* The time is that of the algorithm's model: with lines or links, on a large network, simulating it is too much
-     * work. */
+    /* The time is the model's estimate, because a simulation would be too much work: on large networks with lines, slow
+     * or cut links. */
     bool modelled;
 } trv_planner_choice_t;
 
-/* The fastest schedule for a size. `root` as in trv_schedule_create_on (trivance/network.h). `network` is TRV_SIMULATE_DEFAULTS or any other set of options, of which finite buffers, jitter and
- * slow ranks are ignored. Slow and cut links are copied. With one queue per link (TRV_FIFO) planning takes
- * milliseconds; with two channels (TRV_DATELINE) the best few candidates are simulated on the whole torus, which takes
- * seconds on thousands of ranks; with lines and links it takes about a second on 1,024 ranks, where candidates that
- * would take longer to simulate are ranked by their model's time, if that is much better than all that is simulated.
- * constraints may be NULL. Choices are cached, so a repeated question is answered in microseconds. Thread-safe.
- * TRV_ERR_ARGUMENT for an impossible network or constraint (a bandwidth of 0, a negative latency, a row with two cuts);
- * TRV_ERR_UNSUPPORTED if no schedule satisfies the constraints, with a sentence that states which of them excludes
- * which schedules. */
+/* Finds the fastest schedule for a size. `root` is as in trv_schedule_create_on (trivance/network.h). `network` is
+ * TRV_SIMULATE_DEFAULTS or any other set of options, of which finite buffers, jitter and slow ranks are ignored.
+ * Slow and cut links are copied. `constraints` may be NULL.
+ *
+ * With one queue per link (TRV_FIFO) a call takes milliseconds. With two channels (TRV_DATELINE) the best few
+ * candidates are simulated on the whole torus, which takes seconds on thousands of ranks. With lines, slow or cut links
+ * it takes about a second on 1,024 ranks; candidates whose simulation would take longer are then ranked by their
+ * model's time, if it is much better than all simulated times. Choices are cached, so a repeated call takes
+ * microseconds. Thread-safe.
+ *
+ * TRV_ERR_ARGUMENT for an impossible network or constraint (a bandwidth of 0, a negative latency);
+ * TRV_ERR_UNSUPPORTED if a row is cut in two (trv_network_check), or if no schedule satisfies the constraints, with a
+ * sentence that states which of them excludes which schedules. */
 TRV_API int trv_planner_best(const trv_torus_t *torus, trv_collective_t collective, int root, uint64_t vector_bytes,
                              const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints,
                              trv_planner_choice_t *choice);
 
-/* A planner holds the candidates for one torus, collective, network and set of constraints. Use it for many sizes, or
- * for the runners-up, by one thread at a time. It keeps network->progress and its context, and calls it in every later
- * call on the planner. */
+/* A planner holds the candidates for one torus, collective, network and set of constraints. It serves
+ * many sizes, and also returns the runners-up. One thread at a time may use it. It keeps network->progress with its
+ * context, and calls it in every later call on the planner. */
 typedef struct trv_planner trv_planner_t;
 TRV_API int trv_planner_create(trv_planner_t **planner, const trv_torus_t *torus, trv_collective_t collective, int root,
                                const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints);
 TRV_API void trv_planner_destroy(trv_planner_t *planner);
 
-/* The fastest schedules, best first: writes at most `capacity` of them and returns how many, or an error. */
+/* Finds the fastest schedules, best first. Writes at most `capacity` choices and returns their number, or an error. */
 TRV_API int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int capacity, trv_planner_choice_t *choice);
 
-/* The choice of one algorithm (a name as in trv_planner_choice_t.algorithm), timed in the same way; may take seconds on large
- * tori if its schedule has no symmetry. TRV_ERR_UNSUPPORTED, with the reason, if it does not support the torus or
- * violates the constraints. */
+/* Times one algorithm (a name as in trv_planner_choice_t.algorithm) in the same way. It may take seconds on large
+ * tori if the schedule has no symmetry. TRV_ERR_UNSUPPORTED, with the reason, if the algorithm does not support the
+ * torus or violates the constraints. */
 TRV_API int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm,
                              trv_planner_choice_t *choice);
 
 /* ---- Any set of nodes ------------------------------------------------------------------------------------------ */
 
-/* A choice for ranks on a set of nodes: the schedule `choice.algorithm` on `torus`, a line ("29m") or a ring with one rank
- * per node. Rank i is the i-th node in the order (trv_order_nodes, trv_schedule_embed). */
+/* A choice for ranks on a set of nodes: the schedule `choice.algorithm` on `torus`, which is a line ("29m") or a
+ * ring with one rank per node. Rank i is the i-th node in the order (trv_order_nodes, trv_schedule_embed). */
 typedef struct trv_planner_node_choice {
     trv_order_t order;
     trv_torus_t torus;
     trv_planner_choice_t choice;
 } trv_planner_node_choice_t;
 
-/* The fastest schedules for a set of nodes of `machine`, best first: writes at most `capacity` of them and returns how
- * many, or an error. For every order, the best candidates for the line and for the ring and all baselines are simulated
- * on the whole machine with its slow and cut links (`network`), until a fixed amount of work is done: less than a
- * second on 1,024 nodes, where algorithms with as many steps as nodes are left out. `constraints` may be NULL.
- * Thread-safe. TRV_ERR_UNSUPPORTED if no schedule is possible, or simulating one would be too much work. */
+/* Finds the fastest schedules for a set of nodes of `machine`, best first. Writes at most `capacity` choices and
+ * returns their number, or an error. For every order, the best candidates for the line and for the ring and all
+ * baselines are simulated on the whole machine with its slow and cut links (`network`), until a fixed amount of work
+ * is done: less than a second on 1,024 nodes, where algorithms with as many steps as nodes are left out.
+ * `constraints` may be NULL. Thread-safe. TRV_ERR_UNSUPPORTED if no schedule is possible, or simulating one would be
+ * too much work. */
 TRV_API int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *node, trv_collective_t collective,
                               int root, uint64_t vector_bytes, const trv_simulate_options_t *network,
                               const trv_planner_constraints_t *constraints, int capacity,
                               trv_planner_node_choice_t *choice);
 
-/* The time of one algorithm on such a set, without constraints, on a ring of which rank i is node[i], in the order
- * given, as with a library that does not know the network. If simulating it would be too much work, *is_bound is true and
- * the time is a lower bound by its steps or bytes. If messages would pass a cut link, which the network may route
- * round, the time is that without cuts, and *is_bound is true. */
+/* Times one algorithm on such a set, without constraints: on a ring of which rank i is node[i], in the given order,
+ * as a library does that does not know the network. If a simulation would be too much work, *is_bound is true and
+ * the time is a lower bound by its steps or bytes. If messages would pass a cut link, around which the network may
+ * route them, the time is that without cuts, and *is_bound is true. */
 TRV_API int trv_planner_nodes_time(const trv_torus_t *machine, int nodes, const int *node, trv_collective_t collective,
                                    int root, uint64_t vector_bytes, const trv_simulate_options_t *network,
                                    const char *algorithm, double *time_ns, bool *is_bound);

@@ -58,8 +58,9 @@ typedef struct trv_verdict {
 #define TRV_VERDICT .size = sizeof(trv_verdict_t)
 
 /* Returns 0 if the check ran, whatever the verdict, and a negative error if it could not (TRV_ERR_MEMORY;
- * TRV_ERR_UNSUPPORTED if one block of all ranks alone would take more than 12 GiB). `progress` may be NULL; otherwise
- * it is called periodically with a fraction 0 … 1, and ends the check with TRV_ERR_CANCELLED if it does not return 0. */
+ * TRV_ERR_UNSUPPORTED if one block of all ranks alone would take more than 12 GiB). `progress` may be NULL;
+ * otherwise it is called periodically with a fraction 0 … 1, and ends the check with TRV_ERR_CANCELLED if it does
+ * not return 0. */
 TRV_API int trv_verify(const trv_schedule_t *schedule, trv_verify_method_t method, trv_verdict_t *verdict,
                        int (*progress)(void *context, double fraction), void *context);
 

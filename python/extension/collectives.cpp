@@ -18,7 +18,8 @@ WorkPtr Group::reduce_to(const char *call, c10d::OpType type, Tensors &tensors, 
     at::NoGradGuard guard;
     for (const at::Tensor &tensor : tensors) {
         require_dense(call, tensor);
-        require(tensor.scalar_type() == tensors[0].scalar_type(), call, "the tensors of one call have the same type");
+        require(tensor.scalar_type() == tensors[0].scalar_type(), call,
+                "the tensors of one call must have the same type");
     }
     const Reduction reduction = reduction_of(call, op, tensors[0].scalar_type(), narrow_);
     at::Tensor flat;
@@ -32,12 +33,12 @@ WorkPtr Group::reduce_to(const char *call, c10d::OpType type, Tensors &tensors, 
     }
     at::Tensor result = keeps ? flat_like(flat, flat.numel(), reduction.dtype) : flat;
     auto operation = make(call, type, timeout, tensors);
-    operation->hold(flat);
-    operation->hold(result);
+    operation->keep_alive(flat);
+    operation->keep_alive(result);
     if (!keeps && (reduction.mean || !result.is_same(tensors[0])))
-        operation->finish_with = [reduction, tensors, result, ranks = size_]() mutable {
+        operation->finish_results = [reduction, tensors, result, ranks = size_]() mutable {
             finish_mean(reduction, result, ranks);
-            put_each(tensors, result);
+            copy_to_each(tensors, result);
         };
     check(operation, call,
           trv_net_allreduce_start(engine_->world(), flat.data_ptr(), result.data_ptr(),
@@ -47,7 +48,7 @@ WorkPtr Group::reduce_to(const char *call, c10d::OpType type, Tensors &tensors, 
 
 WorkPtr Group::allreduce(Tensors &tensors, const c10d::AllreduceOptions &options)
 {
-    only("all_reduce", tensors);
+    only_tensor("all_reduce", tensors);
     return reduce_to("all_reduce", c10d::OpType::ALLREDUCE, tensors, options.reduceOp, options.timeout, false);
 }
 
@@ -60,18 +61,18 @@ WorkPtr Group::allreduce_coalesced(Tensors &tensors, const c10d::AllreduceCoales
 
 WorkPtr Group::reduce(Tensors &tensors, const c10d::ReduceOptions &options)
 {
-    only("reduce", tensors);
+    only_tensor("reduce", tensors);
     require_rank("reduce", options.rootRank);
     return reduce_to("reduce", c10d::OpType::REDUCE, tensors, options.reduceOp, options.timeout,
                      rank_ != options.rootRank);
 }
 
-static void require_whole(const char *call, const char *whole_is, const at::Tensor &whole, const char *part_is,
-                          const at::Tensor &part, int ranks)
+static void require_multiple(const char *call, const char *whole_is, const at::Tensor &whole, const char *part_is,
+                             const at::Tensor &part, int ranks)
 {
     require(whole.numel() == part.numel() * ranks && whole.scalar_type() == part.scalar_type(), call, "the ", whole_is,
-            " has the ", part_is, "'s type and ", ranks, " times its elements, and here are ", whole.scalar_type(),
-            " of ", whole.sizes(), " and ", part.scalar_type(), " of ", part.sizes());
+            " must have the ", part_is, "'s type and ", ranks, " times its elements, not ", whole.scalar_type(), " of ",
+            whole.sizes(), " and ", part.scalar_type(), " of ", part.sizes());
 }
 
 /* ---- Reduce-Scatter ---------------------------------------------------------------------------------------------- */
@@ -84,17 +85,17 @@ WorkPtr Group::scatter_sum(const char *call, c10d::OpType type, Tensors outputs,
     for (const at::Tensor &output : outputs)
         elements += output.numel();
     auto operation = make(call, type, timeout, outputs);
-    at::Tensor place = outputs.size() == 1 ? place_for(outputs[0]) : at::Tensor();
-    if (!place.defined() || place.scalar_type() != reduction.dtype || overlap(place, whole))
-        place = flat_like(outputs[0], elements, reduction.dtype);
-    operation->hold(whole);
-    operation->hold(place);
-    operation->finish_with = [reduction, outputs, place, ranks = size_]() mutable {
-        finish_mean(reduction, place, ranks);
-        put_each(outputs, place);
+    at::Tensor buffer = outputs.size() == 1 ? buffer_for(outputs[0]) : at::Tensor();
+    if (!buffer.defined() || buffer.scalar_type() != reduction.dtype || overlap(buffer, whole))
+        buffer = flat_like(outputs[0], elements, reduction.dtype);
+    operation->keep_alive(whole);
+    operation->keep_alive(buffer);
+    operation->finish_results = [reduction, outputs, buffer, ranks = size_]() mutable {
+        finish_mean(reduction, buffer, ranks);
+        copy_to_each(outputs, buffer);
     };
     check(operation, call,
-          trv_net_reduce_scatter_start(engine_->world(), whole.data_ptr(), place.data_ptr(),
+          trv_net_reduce_scatter_start(engine_->world(), whole.data_ptr(), buffer.data_ptr(),
                                        static_cast<size_t>(elements), reduction.type, reduction.op, operation->add()));
     return begin(operation);
 }
@@ -103,13 +104,13 @@ WorkPtr Group::reduce_scatter(Tensors &outputs, std::vector<Tensors> &inputs, co
 {
     static const char *const call = "reduce_scatter";
     at::NoGradGuard guard;
-    at::Tensor &output = only(call, outputs);
-    require(inputs.size() == 1 && inputs[0].size() == static_cast<size_t>(size_), call, "a process passes a list of ",
-            size_, " tensors, one for each rank");
+    at::Tensor &output = only_tensor(call, outputs);
+    require(inputs.size() == 1 && inputs[0].size() == static_cast<size_t>(size_), call, "expected a list of ", size_,
+            " tensors, one for each rank");
     const Reduction reduction = reduction_of(call, options.reduceOp, output.scalar_type(), narrow_);
     Tensors parts;
     for (const at::Tensor &input : inputs[0]) {
-        require_alike(call, input, output);
+        require_same_size(call, input, output);
         parts.push_back(flat_of(input, reduction.dtype).view(-1));
     }
     return scatter_sum(call, c10d::OpType::REDUCE_SCATTER, {output}, at::cat(parts), reduction, options.timeout);
@@ -121,7 +122,7 @@ WorkPtr Group::_reduce_scatter_base(at::Tensor &output, at::Tensor &input, const
     at::NoGradGuard guard;
     require_dense(call, output);
     require_dense(call, input);
-    require_whole(call, "input", input, "output", output, size_);
+    require_multiple(call, "input", input, "output", output, size_);
     const Reduction reduction = reduction_of(call, options.reduceOp, output.scalar_type(), narrow_);
     return scatter_sum(call, c10d::OpType::_REDUCE_SCATTER_BASE, {output}, flat_of(input, reduction.dtype), reduction,
                        options.timeout);
@@ -133,14 +134,14 @@ WorkPtr Group::reduce_scatter_tensor_coalesced(Tensors &outputs, Tensors &inputs
 {
     static const char *const call = "reduce_scatter_tensor_coalesced";
     at::NoGradGuard guard;
-    require(!outputs.empty() && outputs.size() == inputs.size(), call, "to each output belongs an input, and here are ",
+    require(!outputs.empty() && outputs.size() == inputs.size(), call, "expected one input for each output, not ",
             outputs.size(), " outputs and ", inputs.size(), " inputs");
     for (size_t i = 0; i < outputs.size(); i++) {
         require_dense(call, outputs[i]);
         require_dense(call, inputs[i]);
-        require_whole(call, "input", inputs[i], "output", outputs[i], size_);
+        require_multiple(call, "input", inputs[i], "output", outputs[i], size_);
         require(outputs[i].scalar_type() == outputs[0].scalar_type(), call,
-                "the tensors of one call have the same type");
+                "the tensors of one call must have the same type");
     }
     const Reduction reduction = reduction_of(call, options.reduceOp, outputs[0].scalar_type(), narrow_);
     Tensors parts;
@@ -164,18 +165,18 @@ WorkPtr Group::allgather(std::vector<Tensors> &outputs, Tensors &inputs, const c
 {
     static const char *const call = "all_gather";
     at::NoGradGuard guard;
-    only(call, inputs);
-    require(outputs.size() == 1 && outputs[0].size() == static_cast<size_t>(size_), call, "a process passes a list of ",
-            size_, " tensors, one for each rank");
+    only_tensor(call, inputs);
+    require(outputs.size() == 1 && outputs[0].size() == static_cast<size_t>(size_), call, "expected a list of ", size_,
+            " tensors, one for each rank");
     const at::Tensor flat = flat_of(inputs[0]), whole = flat_like(flat, flat.numel() * size_, flat.scalar_type());
     for (const at::Tensor &output : outputs[0])
-        require_alike(call, output, inputs[0]);
+        require_same_size(call, output, inputs[0]);
     auto operation = make(call, c10d::OpType::ALLGATHER, options.timeout, outputs[0]);
-    operation->hold(flat);
-    operation->hold(whole);
-    operation->finish_with = [list = outputs[0], whole]() mutable {
+    operation->keep_alive(flat);
+    operation->keep_alive(whole);
+    operation->finish_results = [list = outputs[0], whole]() mutable {
         for (size_t r = 0; r < list.size(); r++)
-            put(list[r], whole.narrow(0, static_cast<int64_t>(r) * list[r].numel(), list[r].numel()));
+            copy_to(list[r], whole.narrow(0, static_cast<int64_t>(r) * list[r].numel(), list[r].numel()));
     };
     check(operation, call, gather_bytes(*engine_, flat, whole, operation->add()));
     return begin(operation);
@@ -188,23 +189,23 @@ WorkPtr Group::_allgather_base(at::Tensor &output, at::Tensor &input, const c10d
     at::NoGradGuard guard;
     require_dense(call, output);
     require_dense(call, input);
-    require_whole(call, "output", output, "input", input, size_);
-    at::Tensor flat = flat_of(input), whole = place_for(output);
+    require_multiple(call, "output", output, "input", input, size_);
+    at::Tensor flat = flat_of(input), whole = buffer_for(output);
     if (static_cast<char *>(whole.data_ptr()) + static_cast<size_t>(rank_) * bytes_of(flat) == flat.data_ptr())
         flat = whole;
     else if (overlap(whole, flat))
         flat = flat.clone();
     auto operation = make(call, c10d::OpType::_ALLGATHER_BASE, options.timeout, {output});
-    operation->hold(flat);
-    operation->hold(whole);
-    operation->finish_with = [output, whole]() mutable { put(output, whole); };
+    operation->keep_alive(flat);
+    operation->keep_alive(whole);
+    operation->finish_results = [output, whole]() mutable { copy_to(output, whole); };
     check(operation, call, gather_bytes(*engine_, flat, whole, operation->add()));
     return begin(operation);
 }
 
 /* Gathers several tensors in one operation; lists[r] are the tensors for the data of rank r. */
 WorkPtr Group::gather_all(const char *call, std::vector<Tensors> lists, const Tensors &inputs, Tensors results,
-                          std::function<void()> finish_with, Milliseconds timeout)
+                          std::function<void()> finish_results, Milliseconds timeout)
 {
     int64_t bytes = 0;
     for (const at::Tensor &input : inputs)
@@ -216,19 +217,20 @@ WorkPtr Group::gather_all(const char *call, std::vector<Tensors> lists, const Te
         to += input.nbytes();
     }
     auto operation = make(call, c10d::OpType::ALLGATHER_COALESCED, timeout, std::move(results));
-    operation->hold(flat);
-    operation->hold(whole);
-    operation->finish_with = [lists = std::move(lists), whole, finish_with = std::move(finish_with)]() mutable {
+    operation->keep_alive(flat);
+    operation->keep_alive(whole);
+    operation->finish_results = [lists = std::move(lists), whole,
+                                 finish_results = std::move(finish_results)]() mutable {
         const auto *from = static_cast<const uint8_t *>(whole.data_ptr());
         for (Tensors &list : lists)
-            for (at::Tensor &place : list) {
-                const at::Tensor part = flat_like(place, place.numel(), place.scalar_type());
+            for (at::Tensor &buffer : list) {
+                const at::Tensor part = flat_like(buffer, buffer.numel(), buffer.scalar_type());
                 std::memcpy(part.data_ptr(), from, part.nbytes());
-                put(place, part);
+                copy_to(buffer, part);
                 from += part.nbytes();
             }
-        if (finish_with)
-            finish_with();
+        if (finish_results)
+            finish_results();
     };
     check(operation, call, gather_bytes(*engine_, flat, whole, operation->add()));
     return begin(operation);
@@ -239,15 +241,16 @@ WorkPtr Group::allgather_coalesced(std::vector<Tensors> &outputs, Tensors &input
 {
     static const char *const call = "all_gather_coalesced";
     at::NoGradGuard guard;
-    require(outputs.size() == static_cast<size_t>(size_) && !inputs.empty(), call, "a process passes a list for each ",
-            "of the ", size_, " ranks, and inputs that are not empty");
+    require(outputs.size() == static_cast<size_t>(size_) && !inputs.empty(), call,
+            "expected a list of outputs for each of the ", size_, " ranks, and at least one input");
     for (const at::Tensor &input : inputs)
         require_dense(call, input);
     Tensors results;
     for (const Tensors &list : outputs) {
-        require(list.size() == inputs.size(), call, "each list has as many tensors as the inputs, ", inputs.size());
+        require(list.size() == inputs.size(), call, "each list must have as many tensors as the inputs, ",
+                inputs.size());
         for (size_t i = 0; i < list.size(); i++)
-            require_alike(call, list[i], inputs[i]);
+            require_same_size(call, list[i], inputs[i]);
         results.insert(results.end(), list.begin(), list.end());
     }
     return gather_all(call, outputs, inputs, results, nullptr, options.timeout);
@@ -257,22 +260,22 @@ WorkPtr Group::allgather_into_tensor_coalesced(Tensors &outputs, Tensors &inputs
 {
     static const char *const call = "all_gather_into_tensor_coalesced";
     at::NoGradGuard guard;
-    require(!inputs.empty() && outputs.size() == inputs.size(), call, "to each input belongs an output, and here are ",
+    require(!inputs.empty() && outputs.size() == inputs.size(), call, "expected one output for each input, not ",
             inputs.size(), " inputs and ", outputs.size(), " outputs");
     std::vector<Tensors> lists(static_cast<size_t>(size_));
-    Tensors places;
+    Tensors buffers;
     for (size_t i = 0; i < inputs.size(); i++) {
         require_dense(call, inputs[i]);
         require_dense(call, outputs[i]);
-        require_whole(call, "output", outputs[i], "input", inputs[i], size_);
-        places.push_back(place_for(outputs[i]));
+        require_multiple(call, "output", outputs[i], "input", inputs[i], size_);
+        buffers.push_back(buffer_for(outputs[i]));
         const int64_t part = inputs[i].numel();
         for (size_t r = 0; r < lists.size(); r++)
-            lists[r].push_back(places[i].view(-1).narrow(0, static_cast<int64_t>(r) * part, part));
+            lists[r].push_back(buffers[i].view(-1).narrow(0, static_cast<int64_t>(r) * part, part));
     }
-    const auto finish = [outputs, places]() mutable {
+    const auto finish = [outputs, buffers]() mutable {
         for (size_t i = 0; i < outputs.size(); i++)
-            put(outputs[i], places[i]);
+            copy_to(outputs[i], buffers[i]);
     };
     return gather_all(call, lists, inputs, outputs, finish, options.timeout);
 }
@@ -303,22 +306,22 @@ void Group::monitoredBarrier(const c10d::BarrierOptions &options, bool wait_all_
     calls_ += rank_ == 0;
     if (rank_ != 0) {
         check_now(trv_net_send(world, nullptr, 0, 0, tag));
-        auto answer = make(call, c10d::OpType::BARRIER, kNoTimeout, {});
+        auto release = make(call, c10d::OpType::BARRIER, kNoTimeout, {});
         open.unlock();
-        check(answer, call, trv_net_receive_start(world, nullptr, 0, 0, tag, answer->add()));
-        begin(answer)->wait(timeout + Milliseconds(1000)); // rank 0 has more details and must report first
+        check(release, call, trv_net_receive_start(world, nullptr, 0, 0, tag, release->add()));
+        begin(release)->wait(timeout + Milliseconds(1000)); // rank 0 has more details and must report first
         return;
     }
-    std::vector<trv_net_request_t> heard(static_cast<size_t>(size_), TRV_NET_REQUEST_NULL);
+    std::vector<trv_net_request_t> arrival(static_cast<size_t>(size_), TRV_NET_REQUEST_NULL);
     int failure = TRV_OK;
     for (int r = 1; r < size_ && failure == TRV_OK; r++)
-        failure = trv_net_receive_start(world, nullptr, 0, r, tag, &heard[r]);
+        failure = trv_net_receive_start(world, nullptr, 0, r, tag, &arrival[r]);
     std::string missing;
     while (failure == TRV_OK) {
         missing.clear();
         for (int r = 1; r < size_; r++) {
             bool done;
-            const int code = trv_net_test(&heard[r], &done);
+            const int code = trv_net_test(&arrival[r], &done);
             failure = failure < 0 ? failure : code;
             if (!done && (missing.empty() || wait_all_ranks))
                 missing += c10::str(missing.empty() ? "" : ", ", r);
@@ -328,14 +331,14 @@ void Group::monitoredBarrier(const c10d::BarrierOptions &options, bool wait_all_
         std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
     if (failure == TRV_OK && !missing.empty()) {
-        const std::string sentence = c10::str(call, ": rank ", missing, " did not come within ",
+        const std::string sentence = c10::str(call, ": rank ", missing, " did not enter the barrier within ",
                                               static_cast<double>(timeout.count()) / 1e3, " s");
         trv_net_abort(engine_->net(), sentence.c_str());
-        trv_net_wait_all(heard.data(), size_);
+        trv_net_wait_all(arrival.data(), size_);
         throw std::runtime_error(sentence);
     }
     if (failure < 0)
-        trv_net_wait_all(heard.data(), size_); // does not block: the net is broken
+        trv_net_wait_all(arrival.data(), size_); // does not block: the net is broken
     check_now(failure);
     for (int r = 1; r < size_; r++)
         check_now(trv_net_send(world, nullptr, 0, r, tag));

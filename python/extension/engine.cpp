@@ -13,12 +13,15 @@ namespace trivance
 
 using namespace std::chrono_literals;
 
-static constexpr auto PATIENCE = 1ms;    // before the engine progresses operations for which a caller may wait next
-static constexpr double WAIT_S = 0.0005; // for one operation, before the others are polled
-static constexpr auto WATCHFUL = 1000ms; // polling after the last operation; then the thread sleeps until it is woken
-static constexpr auto ASIDE = 1ms;       // for callbacks, before another thread becomes the driver
-static constexpr auto FAREWELL = 1000ms; // for the end of the other ranks
-static constexpr auto LONGEST = 876000h; // maximum timeout: a later time overflows the clock
+// Times: before the engine progresses operations for which a caller may wait next; for one operation, before the others
+// are polled; of polling after the last operation, until the thread sleeps; for callbacks, before another thread becomes
+// the driver; for the end of the other ranks; the maximum timeout (a later time overflows the clock).
+static constexpr auto PROGRESS_DELAY = 1ms;
+static constexpr double WAIT_S = 0.0005;
+static constexpr auto POLLING_TIME = 1000ms;
+static constexpr auto CALLBACK_TIME = 1ms;
+static constexpr auto FINALIZE_TIME = 1000ms;
+static constexpr auto TIMEOUT_MAX = 876000h;
 
 void throw_last_error(const char *call, int code)
 {
@@ -49,12 +52,12 @@ bool Operation::started() const
     return std::any_of(requests_.begin(), requests_.end(), [](trv_net_request_t at) { return at != nullptr; });
 }
 
-void Operation::limit(Milliseconds timeout)
+void Operation::set_timeout(Milliseconds timeout)
 {
     if (timeout.count() <= 0)
         return;
-    limit_ = std::min<Milliseconds>(timeout, LONGEST);
-    deadline_ = (Clock::now() + limit_).time_since_epoch().count();
+    timeout_ = std::min<Milliseconds>(timeout, TIMEOUT_MAX);
+    deadline_ = (Clock::now() + timeout_).time_since_epoch().count();
 }
 
 void Operation::check_deadline(Clock::time_point now)
@@ -64,7 +67,7 @@ void Operation::check_deadline(Clock::time_point now)
         return;
     deadline_ = 0;
     trv_net_abort(engine_->net(),
-                  c10::str(call_, " took longer than ", static_cast<double>(limit_.count()) / 1e3, " s").c_str());
+                  c10::str(call_, " took longer than ", static_cast<double>(timeout_.count()) / 1e3, " s").c_str());
 }
 
 /* After an error it continues to the last request, so that no buffer is in use when the operation is complete. */
@@ -72,7 +75,7 @@ void Operation::advance(bool waits, double seconds)
 {
     for (const OperationPtr &part : parts)
         try {
-            if (!waits && !part->poke(seconds))
+            if (!waits && !part->try_progress(seconds))
                 return;
             part->wait();
         } catch (const std::exception &error) {
@@ -95,36 +98,36 @@ void Operation::complete()
     std::exception_ptr error;
     if (!failure_.empty())
         error = std::make_exception_ptr(std::runtime_error(failure_));
-    else if (finish_with) {
+    else if (finish_results) {
         try {
             c10::InferenceMode mode(inference_);
             at::NoGradGuard guard;
-            finish_with();
+            finish_results();
         } catch (...) {
             error = std::current_exception();
         }
     }
-    finish_with = nullptr;
-    held_.clear();
+    finish_results = nullptr;
+    tensors_.clear();
     parts.clear();
-    engine_->forget(this);
-    std::lock_guard<std::mutex> lock(ends_);
+    engine_->remove(this);
+    std::lock_guard<std::mutex> lock(completion_mutex_);
     finish(error);
     over_ = true;
-    unannounced_ = future_;
+    future_to_complete_ = future_;
 }
 
-void Operation::drive(std::unique_lock<std::mutex> lock, bool waits, double seconds)
+void Operation::progress(std::unique_lock<std::mutex> lock, bool waits, double seconds)
 {
     const OperationPtr self = OperationPtr::unsafe_reclaim_from_nonowning(this);
     if (!over_)
         advance(waits, seconds);
-    const auto future = std::move(unannounced_);
-    unannounced_ = {};
+    const auto future = std::move(future_to_complete_);
+    future_to_complete_ = {};
     lock.unlock();
     if (!future)
         return;
-    engine_->call_back([&] {
+    engine_->complete_future([&] {
         if (isSuccess())
             future->markCompleted(c10::IValue(results_));
         else
@@ -132,13 +135,13 @@ void Operation::drive(std::unique_lock<std::mutex> lock, bool waits, double seco
     });
 }
 
-bool Operation::wanted(Clock::time_point now) const { return has_future_ || now - began_ > PATIENCE; }
+bool Operation::is_due(Clock::time_point now) const { return has_future_ || now - start_time_ > PROGRESS_DELAY; }
 
-bool Operation::poke(double seconds)
+bool Operation::try_progress(double seconds)
 {
-    std::unique_lock<std::mutex> lock(drive_, std::try_to_lock);
+    std::unique_lock<std::mutex> lock(progress_mutex_, std::try_to_lock);
     if (lock.owns_lock())
-        drive(std::move(lock), false, seconds);
+        progress(std::move(lock), false, seconds);
     return over_;
 }
 
@@ -147,7 +150,7 @@ bool Operation::isCompleted()
     if (over_)
         return true;
     engine_->require_member(call_);
-    return poke();
+    return try_progress();
 }
 
 bool Operation::isSuccess() const
@@ -158,11 +161,11 @@ bool Operation::isSuccess() const
 
 bool Operation::wait(Milliseconds timeout)
 {
-    limit(timeout);
+    set_timeout(timeout);
     if (!over_) {
         engine_->require_member(call_);
-        claimed_ = true;
-        drive(std::unique_lock<std::mutex>(drive_), true);
+        has_waiter_ = true;
+        progress(std::unique_lock<std::mutex>(progress_mutex_), true);
     }
     std::lock_guard lock(mutex_);
     if (exception_)
@@ -170,13 +173,13 @@ bool Operation::wait(Milliseconds timeout)
     return true;
 }
 
-void Operation::abort() { engine_->abort(c10::str(call_, " was given up")); }
+void Operation::abort() { engine_->abort(c10::str(call_, " was aborted")); }
 
 std::vector<at::Tensor> Operation::result() { return results_; }
 
 c10::intrusive_ptr<c10::ivalue::Future> Operation::getFuture()
 {
-    std::unique_lock<std::mutex> lock(ends_);
+    std::unique_lock<std::mutex> lock(completion_mutex_);
     if (future_)
         return future_;
     future_ = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()));
@@ -184,7 +187,7 @@ c10::intrusive_ptr<c10::ivalue::Future> Operation::getFuture()
     const bool over = over_;
     lock.unlock();
     if (!over)
-        engine_->hurry();
+        engine_->wake();
     else if (isSuccess())
         future_->markCompleted(c10::IValue(results_));
     else
@@ -203,22 +206,22 @@ static std::set<std::shared_ptr<Engine>> &all()
 }
 
 // Threads that must still be joined, each with its process: a forked child inherits the list but not the threads.
-struct Ending {
+struct ThreadToJoin {
     std::thread thread;
     pid_t process;
 };
-static std::vector<Ending> &endings()
+static std::vector<ThreadToJoin> &threads_to_join()
 {
-    static auto *list = new std::vector<Ending>;
+    static auto *list = new std::vector<ThreadToJoin>;
     return *list;
 }
 
-static thread_local bool is_engines; // whether this thread belongs to an engine
+static thread_local bool is_engine_thread; // whether this thread belongs to an engine
 
-static void leave_to_the_end(std::thread thread)
+static void join_at_exit(std::thread thread)
 {
     std::lock_guard<std::mutex> lock(all_mutex);
-    endings().push_back({std::move(thread), getpid()});
+    threads_to_join().push_back({std::move(thread), getpid()});
 }
 
 static void name_thread(std::thread &thread) { pthread_setname_np(thread.native_handle(), "trivance-torch"); }
@@ -239,7 +242,7 @@ std::shared_ptr<Engine> Engine::start(trv_net_t *net)
 void Engine::add_thread()
 {
     threads_.emplace_back([self = shared_from_this()] {
-        is_engines = true;
+        is_engine_thread = true;
         self->run();
     });
     name_thread(threads_.back());
@@ -248,9 +251,8 @@ void Engine::add_thread()
 void Engine::require_member(const char *call) const
 {
     if (process_ != getpid())
-        throw std::runtime_error(c10::str(call,
-                                          ": this process was forked after the group was made, and has no part in "
-                                          "it; only the process that made it can use it"));
+        throw std::runtime_error(c10::str(call, ": this process was forked after the group was created and is not a "
+                                                "member; only the process that created it can use it"));
 }
 
 std::shared_lock<std::shared_mutex> Engine::enter(const char *call)
@@ -280,7 +282,7 @@ void Engine::begin(const OperationPtr &operation)
     operation->open_ = {};
 }
 
-void Engine::forget(const Operation *operation)
+void Engine::remove(const Operation *operation)
 {
     OperationPtr kept; // freed without the lock
     std::lock_guard<std::mutex> lock(mutex_);
@@ -292,14 +294,14 @@ void Engine::forget(const Operation *operation)
     pending_.erase(found);
 }
 
-void Engine::hurry()
+void Engine::wake()
 {
     std::lock_guard<std::mutex> lock(mutex_);
-    hurried_ = true;
+    woken_ = true;
     changed_.notify_one();
 }
 
-void Engine::call_back(const std::function<void()> &complete)
+void Engine::complete_future(const std::function<void()> &complete)
 {
     if (!drives()) {
         complete();
@@ -308,8 +310,8 @@ void Engine::call_back(const std::function<void()> &complete)
     {
         std::lock_guard<std::mutex> lock(mutex_);
         driver_ = std::thread::id();
-        aside_.notify_one();
-        if (spare_ == 0 && !stop_)
+        driver_changed_.notify_one();
+        if (idle_threads_ == 0 && !stop_)
             try {
                 add_thread();
             } catch (const std::system_error &) { // thread limit reached: callbacks must then not block
@@ -328,7 +330,7 @@ bool Engine::round()
     std::vector<OperationPtr> pending;
     {
         std::lock_guard<std::mutex> lock(mutex_);
-        hurried_ = false;
+        woken_ = false;
         pending = pending_;
     }
     bool more = false;
@@ -337,8 +339,8 @@ bool Engine::round()
         if (!drives())
             return false;
         operation->check_deadline(now);
-        if (!operation->claimed_ && operation->wanted(now))
-            more = !operation->poke(more ? 0 : WAIT_S) || more;
+        if (!operation->has_waiter_ && operation->is_due(now))
+            more = !operation->try_progress(more ? 0 : WAIT_S) || more;
     }
     return more;
 }
@@ -349,10 +351,10 @@ void Engine::run()
     std::unique_lock<std::mutex> lock(mutex_);
     while (!stop_) {
         if (!drives()) {
-            spare_++;
-            aside_.wait(lock, [this] { return stop_ || driver_ == std::thread::id(); });
-            aside_.wait_for(lock, ASIDE, [this] { return stop_ || driver_ != std::thread::id(); });
-            spare_--;
+            idle_threads_++;
+            driver_changed_.wait(lock, [this] { return stop_ || driver_ == std::thread::id(); });
+            driver_changed_.wait_for(lock, CALLBACK_TIME, [this] { return stop_ || driver_ != std::thread::id(); });
+            idle_threads_--;
             if (driver_ == std::thread::id())
                 driver_ = std::this_thread::get_id();
             continue;
@@ -365,11 +367,11 @@ void Engine::run()
             continue;
         const Clock::time_point now = Clock::now();
         last = empty ? last : now;
-        asleep_ = now - last > WATCHFUL;
+        asleep_ = now - last > POLLING_TIME;
         if (asleep_)
-            changed_.wait(lock, [this] { return stop_ || hurried_ || !pending_.empty(); });
+            changed_.wait(lock, [this] { return stop_ || woken_ || !pending_.empty(); });
         else
-            changed_.wait_for(lock, PATIENCE, [this] { return stop_ || hurried_; });
+            changed_.wait_for(lock, PROGRESS_DELAY, [this] { return stop_ || woken_; });
         asleep_ = false;
     }
 }
@@ -384,8 +386,8 @@ void Engine::end_threads()
         threads.swap(threads_);
     }
     for (std::thread &thread : threads)
-        if (is_engines)
-            leave_to_the_end(std::move(thread));
+        if (is_engine_thread)
+            join_at_exit(std::move(thread));
         else
             thread.join();
 }
@@ -406,12 +408,12 @@ void Engine::close(const std::string &reason)
         std::lock_guard<std::mutex> lock(mutex_);
         stop_ = true;
         changed_.notify_all();
-        aside_.notify_all();
+        driver_changed_.notify_all();
         left = pending_;
     }
     for (const OperationPtr &operation : left)
         if (!operation->isCompleted())
-            trv_net_abort(net_, c10::str("it left while ", operation->call_, " was under way").c_str());
+            trv_net_abort(net_, c10::str("it destroyed the group while ", operation->call_, " was active").c_str());
     for (const OperationPtr &operation : left)
         try {
             operation->wait();
@@ -425,10 +427,10 @@ void Engine::close(const std::string &reason)
         over.set_value();
     });
     name_thread(ending);
-    if (ended.wait_for(FAREWELL) == std::future_status::ready)
+    if (ended.wait_for(FINALIZE_TIME) == std::future_status::ready)
         ending.join();
     else
-        leave_to_the_end(std::move(ending));
+        join_at_exit(std::move(ending));
     std::lock_guard<std::mutex> lock(all_mutex);
     all().erase(shared_from_this());
     all_changed.notify_all();
@@ -450,7 +452,7 @@ void close_all(const std::string &reason)
             return std::none_of(left.begin(), left.end(),
                                 [](const auto &at) { return at->is_member() && all().count(at) > 0; });
         });
-        for (Ending &at : endings())
+        for (ThreadToJoin &at : threads_to_join())
             if (at.process == getpid() && at.thread.joinable())
                 ending.push_back(std::move(at.thread));
     }

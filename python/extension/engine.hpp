@@ -56,37 +56,38 @@ class Operation : public c10d::Work
     int sourceRank() const override { return source; }
 
     // Called before Engine::begin, by the creating thread:
-    void expect(size_t requests) { requests_.reserve(requests); } // call before adding more than one
-    trv_net_request_t *add();                                     // adds a request
-    bool started() const;                                         // whether a request is active
-    void hold(const at::Tensor &tensor) { held_.push_back(tensor); }
-    std::function<void()> finish_with;                // moves the results to their destinations
+    void reserve_requests(size_t requests) { requests_.reserve(requests); } // call before adding more than one
+    trv_net_request_t *add();                                               // adds a request
+    bool started() const;                                                   // whether a request is active
+    void keep_alive(const at::Tensor &tensor) { tensors_.push_back(tensor); }
+    std::function<void()> finish_results;             // moves the results to their destinations
     std::vector<c10::intrusive_ptr<Operation>> parts; // started before; this operation waits for them
     int source = -1;
-    void limit(Milliseconds timeout);          // no limit if the timeout is not positive
+    void set_timeout(Milliseconds timeout);    // no limit if the timeout is not positive
     std::shared_lock<std::shared_mutex> open_; // the lock from Engine::enter
 
   private:
     friend class Engine;
-    void drive(std::unique_lock<std::mutex> lock, bool waits, double seconds = 0); // `lock` holds drive_
+    void progress(std::unique_lock<std::mutex> lock, bool waits, double seconds = 0); // `lock` holds progress_mutex_
     void advance(bool waits, double seconds);
     void complete();
-    bool poke(double seconds = 0); // does nothing if another thread drives it; returns whether it is complete
-    bool wanted(Clock::time_point now) const;
+    bool try_progress(
+        double seconds = 0); // does nothing if another thread progresses it; returns whether it is complete
+    bool is_due(Clock::time_point now) const;
     void check_deadline(Clock::time_point now);
 
     std::shared_ptr<Engine> engine_;
     const char *call_;
     std::vector<trv_net_request_t> requests_;
-    std::vector<at::Tensor> results_, held_;
+    std::vector<at::Tensor> results_, tensors_;
     std::string failure_;
-    std::mutex drive_; // protects requests_, failure_, unannounced_
-    std::mutex ends_;  // protects future_ and the transition to complete
-    c10::intrusive_ptr<c10::ivalue::Future> future_, unannounced_;
-    std::atomic<bool> claimed_{false}, over_{false}, has_future_{false};
-    const Clock::time_point began_ = Clock::now();
+    std::mutex progress_mutex_;   // protects requests_, failure_, future_to_complete_
+    std::mutex completion_mutex_; // protects future_ and the transition to complete
+    c10::intrusive_ptr<c10::ivalue::Future> future_, future_to_complete_;
+    std::atomic<bool> has_waiter_{false}, over_{false}, has_future_{false};
+    const Clock::time_point start_time_ = Clock::now();
     std::atomic<Clock::rep> deadline_{0}; // 0: only the net's own timeout
-    Milliseconds limit_{0};
+    Milliseconds timeout_{0};
     const bool inference_; // whether its tensors may be inference tensors (torch.inference_mode)
 };
 
@@ -104,13 +105,13 @@ class Engine : public std::enable_shared_from_this<Engine>
     // Keeps the net open while the lock is held. Throws as require_member does, and if the group is closed.
     std::shared_lock<std::shared_mutex> enter(const char *call);
     void begin(const OperationPtr &operation);
-    void forget(const Operation *operation);
-    void hurry();
+    void remove(const Operation *operation);
+    void wake();
     void abort(const std::string &reason);
     // Throws in a child that was forked after the start.
     void require_member(const char *call) const;
     // Calls a function that may run callbacks of a future; another thread becomes the driver if it takes longer.
-    void call_back(const std::function<void()> &complete);
+    void complete_future(const std::function<void()> &complete);
     // Ends the threads, the active operations (with an exception) and the net; the other ranks receive the reason, if
     // any. Waits briefly for the other ranks to close, because they may wait for this rank to close another group;
     // close_all waits for the rest. Does nothing in a forked child, which is not part of the job.
@@ -126,12 +127,12 @@ class Engine : public std::enable_shared_from_this<Engine>
 
     trv_net_t *net_;
     std::mutex mutex_;
-    std::condition_variable changed_, aside_;
+    std::condition_variable changed_, driver_changed_;
     std::vector<OperationPtr> pending_;
-    bool stop_ = false, asleep_ = false, hurried_ = false;
+    bool stop_ = false, asleep_ = false, woken_ = false;
     std::vector<std::thread> threads_;
     std::atomic<std::thread::id> driver_{}; // none: the next thread takes over
-    size_t spare_ = 0;                      // threads that wait to become the driver
+    size_t idle_threads_ = 0;               // threads that wait to become the driver
     std::shared_mutex open_; // protects closed_; held while the net is used, except by pending operations
     std::atomic<bool> closed_{false};
     const pid_t process_ = getpid();

@@ -11,8 +11,8 @@ namespace trivance
 {
 
 static constexpr int TAG_COLLECTIVE = (TRV_NET_TAG_MAX + 1) / 2; // above the tags of users
-static constexpr Milliseconds MEETING_MAX{30000};
-static constexpr Milliseconds PRECEDENCE{1000}; // of rank 0's error over those of the other ranks
+static constexpr Milliseconds START_TIMEOUT_MAX{30000};
+static constexpr Milliseconds RANK_0_PRECEDENCE{1000}; // of rank 0's error over those of the other ranks
 
 /* ---- Start and end ----------------------------------------------------------------------------------------------- */
 
@@ -24,35 +24,35 @@ static std::string sentence_of(const std::exception &error)
 }
 
 // Bootstrap through the store: rank 0 waits for all other ranks, at most for the group's timeout, and then stores its
-// payload for them, or an error sentence if ranks are missing.
-class Meeting
+// payload for them, or an error message if ranks are missing.
+class StoreBootstrap
 {
   public:
     // A store may be used for several groups in succession, so the keys contain the number of groups that the rank has
     // created.
-    Meeting(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size, Milliseconds timeout, bool narrow)
+    StoreBootstrap(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size, Milliseconds timeout, bool narrow)
         : store_(store), rank_(rank), size_(size), timeout_(timeout), narrow_(narrow),
-          place_(c10::str("trivance/", store->add("trivance/" + std::to_string(rank), 1), "/"))
+          prefix_(c10::str("trivance/", store->add("trivance/" + std::to_string(rank), 1), "/"))
     {
-        store->set(place_ + std::to_string(rank), {1});
+        store->set(prefix_ + std::to_string(rank), {1});
     }
 
     void gather()
     {
-        if (rank_ > 0 || come(ranks(), timeout_))
+        if (rank_ > 0 || wait_for_keys(ranks(), timeout_))
             return;
-        const std::string sentence = who_is_missing();
-        store_->set(word(), std::vector<uint8_t>(sentence.begin(), sentence.end()));
+        const std::string sentence = missing_ranks();
+        store_->set(payload_key(), std::vector<uint8_t>(sentence.begin(), sentence.end()));
         throw std::runtime_error("init_process_group: " + sentence);
     }
 
-    static int meet(void *context, void *data, size_t bytes)
+    static int broadcast(void *context, void *data, size_t bytes)
     {
-        auto *self = static_cast<Meeting *>(context);
+        auto *self = static_cast<StoreBootstrap *>(context);
         try {
             self->exchange(static_cast<uint8_t *>(data), bytes);
         } catch (const std::exception &error) {
-            self->failure_ = c10::str("the store does not answer: ", sentence_of(error));
+            self->failure_ = c10::str("the store failed: ", sentence_of(error));
         }
         return self->failure_.empty() ? TRV_OK : TRV_ERR_TRANSPORT;
     }
@@ -61,19 +61,19 @@ class Meeting
     bool narrow() const { return narrow_; } // rank 0's setting
 
   private:
-    std::string word() const { return place_ + "word"; }
+    std::string payload_key() const { return prefix_ + "payload"; }
 
     std::vector<std::string> ranks() const
     {
         std::vector<std::string> keys;
         for (int r = 0; r < size_; r++)
-            keys.push_back(place_ + std::to_string(r));
+            keys.push_back(prefix_ + std::to_string(r));
         return keys;
     }
 
     // Polls, because after a timeout of the store's own wait, PyTorch 1.13 takes late answers for those to later
     // requests.
-    bool come(const std::vector<std::string> &keys, Milliseconds within)
+    bool wait_for_keys(const std::vector<std::string> &keys, Milliseconds within)
     {
         const auto end = Clock::now() + within;
         for (Milliseconds pause{1}; !store_->check(keys); pause = std::min(2 * pause, Milliseconds(50))) {
@@ -84,37 +84,38 @@ class Meeting
         return true;
     }
 
-    std::string who_is_missing()
+    std::string missing_ranks()
     {
         std::string missing;
         for (int r = 0; r < size_; r++)
-            if (!store_->check({place_ + std::to_string(r)}))
+            if (!store_->check({prefix_ + std::to_string(r)}))
                 missing += c10::str(missing.empty() ? "" : ", ", r);
-        return c10::str("rank ", missing.empty() ? "0" : missing, " did not come to the store within ",
+        return c10::str("rank ", missing.empty() ? "0" : missing, " did not connect to the store within ",
                         static_cast<double>(timeout_.count()) / 1e3, " s");
     }
 
     void exchange(uint8_t *data, size_t bytes)
     {
         if (rank_ == 0) {
-            std::vector<uint8_t> said(data, data + bytes);
-            said.push_back(narrow_);
-            said.push_back(0); // an error sentence never ends with 0
-            store_->set(word(), said);
+            std::vector<uint8_t> payload(data, data + bytes);
+            payload.push_back(narrow_);
+            payload.push_back(0); // an error sentence never ends with 0
+            store_->set(payload_key(), payload);
             return;
         }
-        if (!come({word()}, timeout_ + PRECEDENCE)) {
-            failure_ = who_is_missing();
+        if (!wait_for_keys({payload_key()}, timeout_ + RANK_0_PRECEDENCE)) {
+            failure_ = missing_ranks();
             return;
         }
-        const std::vector<uint8_t> said = store_->get(word());
-        if (!said.empty() && said.back() != 0)
-            failure_.assign(said.begin(), said.end());
-        else if (said.size() != bytes + 2)
-            failure_ = "rank 0's word in the store has another length; all ranks need the same version";
+        const std::vector<uint8_t> payload = store_->get(payload_key());
+        if (!payload.empty() && payload.back() != 0)
+            failure_.assign(payload.begin(), payload.end());
+        else if (payload.size() != bytes + 2)
+            failure_ = "the payload of rank 0 in the store has an unexpected length; all ranks need the same version "
+                       "of Trivance";
         else {
-            std::memcpy(data, said.data(), bytes);
-            narrow_ = said[bytes];
+            std::memcpy(data, payload.data(), bytes);
+            narrow_ = payload[bytes];
         }
     }
 
@@ -122,7 +123,7 @@ class Meeting
     const int rank_, size_;
     const Milliseconds timeout_;
     bool narrow_;
-    const std::string place_;
+    const std::string prefix_;
     std::string failure_;
 };
 
@@ -132,27 +133,27 @@ Group::Group(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size, M
              const Settings &settings)
     : Base(rank, size)
 {
-    Meeting meeting(store, rank, size, timeout, settings.narrow);
-    meeting.gather();
-    trv_net_options_t wanted{};
-    wanted.size = sizeof wanted;
-    wanted.rank = rank;
-    wanted.ranks = size;
-    wanted.torus = or_null(settings.torus);
-    wanted.algorithm = or_null(settings.algorithm);
-    wanted.provider = or_null(settings.provider);
-    wanted.ports = or_null(settings.ports);
-    wanted.timeout_s = static_cast<double>(timeout.count()) / 1e3;
-    wanted.start_timeout_s = static_cast<double>(std::min(timeout, MEETING_MAX).count()) / 1e3;
-    wanted.bootstrap_broadcast = Meeting::meet;
-    wanted.bootstrap_context = &meeting;
+    StoreBootstrap bootstrap(store, rank, size, timeout, settings.narrow);
+    bootstrap.gather();
+    trv_net_options_t options{};
+    options.size = sizeof options;
+    options.rank = rank;
+    options.ranks = size;
+    options.torus = or_null(settings.torus);
+    options.algorithm = or_null(settings.algorithm);
+    options.provider = or_null(settings.provider);
+    options.ports = or_null(settings.ports);
+    options.timeout_s = static_cast<double>(timeout.count()) / 1e3;
+    options.start_timeout_s = static_cast<double>(std::min(timeout, START_TIMEOUT_MAX).count()) / 1e3;
+    options.bootstrap_broadcast = StoreBootstrap::broadcast;
+    options.bootstrap_context = &bootstrap;
     trv_net_t *net = nullptr;
-    const int code = trv_net_init(&net, &wanted);
-    if (code < 0 && !meeting.failure().empty())
-        throw std::runtime_error("init_process_group: " + meeting.failure());
+    const int code = trv_net_init(&net, &options);
+    if (code < 0 && !bootstrap.failure().empty())
+        throw std::runtime_error("init_process_group: " + bootstrap.failure());
     if (code < 0)
         throw_last_error("init_process_group", code);
-    narrow_ = meeting.narrow();
+    narrow_ = bootstrap.narrow();
     engine_ = Engine::start(net);
 }
 
@@ -173,7 +174,7 @@ void Group::close(const std::string &reason)
 
 void Group::shutdown() { close({}); }
 
-void Group::abort() { close("it gave the group up"); }
+void Group::abort() { close("its program aborted the group"); }
 
 std::vector<trv_net_port_t> Group::ports() const
 {
@@ -193,7 +194,7 @@ OperationPtr Group::make(const char *call, c10d::OpType type, Milliseconds timeo
     auto open = engine_->enter(call);
     auto made = c10::make_intrusive<Operation>(engine_, call, type, rank_, std::move(results));
     made->open_ = std::move(open);
-    made->limit(timeout);
+    made->set_timeout(timeout);
     if (!c10d::isP2POp(type))
         calls_++;
     return made;
@@ -245,7 +246,7 @@ void Group::require_rank(const char *call, int64_t rank) const
 
 void Group::post(const OperationPtr &operation, const char *call, bool sends, const at::Tensor &flat, int peer, int tag)
 {
-    operation->hold(flat);
+    operation->keep_alive(flat);
     trv_net_request_t *request = operation->add();
     check(operation, call,
           sends ? trv_net_send_start(engine_->world(), flat.data_ptr(), bytes_of(flat), peer, tag, request)
@@ -257,9 +258,9 @@ void Group::post(const OperationPtr &operation, const char *call, bool sends, co
 WorkPtr Group::send(Tensors &tensors, int peer, int tag)
 {
     at::NoGradGuard guard;
-    at::Tensor &tensor = only("send", tensors);
+    at::Tensor &tensor = only_tensor("send", tensors);
     require_rank("send", peer);
-    require(tag >= 0 && tag < TAG_COLLECTIVE, "send", "tags are 0 … ", TAG_COLLECTIVE - 1, ", and this is ", tag);
+    require(tag >= 0 && tag < TAG_COLLECTIVE, "send", "expected a tag of 0 … ", TAG_COLLECTIVE - 1, ", not ", tag);
     auto operation = make("send", c10d::OpType::SEND, kNoTimeout, {tensor});
     post(operation, "send", true, flat_of(tensor), peer, tag);
     return begin(operation);
@@ -268,35 +269,36 @@ WorkPtr Group::send(Tensors &tensors, int peer, int tag)
 WorkPtr Group::recv(Tensors &tensors, int peer, int tag)
 {
     at::NoGradGuard guard;
-    at::Tensor tensor = only("recv", tensors);
+    at::Tensor tensor = only_tensor("recv", tensors);
     require_rank("recv", peer);
-    require(tag >= 0 && tag < TAG_COLLECTIVE, "recv", "tags are 0 … ", TAG_COLLECTIVE - 1, ", and this is ", tag);
+    require(tag >= 0 && tag < TAG_COLLECTIVE, "recv", "expected a tag of 0 … ", TAG_COLLECTIVE - 1, ", not ", tag);
     auto operation = make("recv", c10d::OpType::RECV, kNoTimeout, {tensor});
-    const at::Tensor place = place_for(tensor);
+    const at::Tensor buffer = buffer_for(tensor);
     operation->source = peer;
-    operation->finish_with = [tensor, place]() mutable { put(tensor, place); };
-    post(operation, "recv", false, place, peer, tag);
+    operation->finish_results = [tensor, buffer]() mutable { copy_to(tensor, buffer); };
+    post(operation, "recv", false, buffer, peer, tag);
     return begin(operation);
 }
 
 WorkPtr Group::recvAnysource(Tensors &, int)
 {
-    require(false, "recv", "messages from any rank are not served; say the source, as in recv(tensor, src=0)");
+    require(false, "recv",
+            "receiving from any rank is not supported; specify the source, for example recv(tensor, src=0)");
     return {};
 }
 
 WorkPtr Group::broadcast(Tensors &tensors, const c10d::BroadcastOptions &options)
 {
     at::NoGradGuard guard;
-    at::Tensor tensor = only("broadcast", tensors);
+    at::Tensor tensor = only_tensor("broadcast", tensors);
     require_rank("broadcast", options.rootRank);
     auto operation = make("broadcast", c10d::OpType::BROADCAST, options.timeout, {tensor});
-    const at::Tensor place = rank_ == options.rootRank ? flat_of(tensor) : place_for(tensor);
-    operation->hold(place);
+    const at::Tensor buffer = rank_ == options.rootRank ? flat_of(tensor) : buffer_for(tensor);
+    operation->keep_alive(buffer);
     if (rank_ != options.rootRank)
-        operation->finish_with = [tensor, place]() mutable { put(tensor, place); };
+        operation->finish_results = [tensor, buffer]() mutable { copy_to(tensor, buffer); };
     check(operation, "broadcast",
-          trv_net_broadcast_start(engine_->world(), place.data_ptr(), bytes_of(place),
+          trv_net_broadcast_start(engine_->world(), buffer.data_ptr(), bytes_of(buffer),
                                   static_cast<int>(options.rootRank), operation->add()));
     return begin(operation);
 }
@@ -307,19 +309,19 @@ WorkPtr Group::exchange(const char *call, c10d::OpType type, Tensors &outputs, T
 {
     auto operation = make(call, type, timeout, outputs);
     const int tag = next_tag();
-    Tensors places;
+    Tensors buffers;
     for (const at::Tensor &output : outputs)
-        places.push_back(output.defined() ? place_for(output) : output);
-    operation->finish_with = [outputs, places]() mutable {
+        buffers.push_back(output.defined() ? buffer_for(output) : output);
+    operation->finish_results = [outputs, buffers]() mutable {
         for (size_t r = 0; r < outputs.size(); r++)
             if (outputs[r].defined())
-                put(outputs[r], places[r]);
+                copy_to(outputs[r], buffers[r]);
     };
-    operation->expect(2 * static_cast<size_t>(size_));
+    operation->reserve_requests(2 * static_cast<size_t>(size_));
     for (int step = 0; step < size_; step++) {
         const int from = (rank_ - step + size_) % size_, to = (rank_ + step) % size_;
         if (static_cast<size_t>(from) < outputs.size() && outputs[from].defined())
-            post(operation, call, false, places[from], from, tag);
+            post(operation, call, false, buffers[from], from, tag);
         if (static_cast<size_t>(to) < inputs.size() && inputs[to].defined())
             post(operation, call, true, flat_of(inputs[to]), to, tag);
     }
@@ -329,19 +331,19 @@ WorkPtr Group::exchange(const char *call, c10d::OpType type, Tensors &outputs, T
 WorkPtr Group::gather(std::vector<Tensors> &outputs, Tensors &inputs, const c10d::GatherOptions &options)
 {
     at::NoGradGuard guard;
-    const at::Tensor &input = only("gather", inputs);
+    const at::Tensor &input = only_tensor("gather", inputs);
     const auto root = options.rootRank;
     require_rank("gather", root);
     Tensors from, to(size_);
     to[root] = input;
     if (rank_ == root) {
         require(outputs.size() == 1 && outputs[0].size() == static_cast<size_t>(size_), "gather",
-                "the destination passes a list of ", size_, " tensors, one for each rank");
+                "the destination must pass a list of ", size_, " tensors, one for each rank");
         for (const at::Tensor &output : outputs[0])
-            require_alike("gather", output, input);
+            require_same_size("gather", output, input);
         from = outputs[0];
     } else {
-        require(outputs.empty(), "gather", "only the destination, rank ", root, ", passes tensors for the results");
+        require(outputs.empty(), "gather", "only the destination, rank ", root, ", may pass tensors for the results");
     }
     return exchange("gather", c10d::OpType::GATHER, from, to, options.timeout);
 }
@@ -349,19 +351,19 @@ WorkPtr Group::gather(std::vector<Tensors> &outputs, Tensors &inputs, const c10d
 WorkPtr Group::scatter(Tensors &outputs, std::vector<Tensors> &inputs, const c10d::ScatterOptions &options)
 {
     at::NoGradGuard guard;
-    const at::Tensor &output = only("scatter", outputs);
+    const at::Tensor &output = only_tensor("scatter", outputs);
     const auto root = options.rootRank;
     require_rank("scatter", root);
     Tensors from(size_), to;
     from[root] = output;
     if (rank_ == root) {
         require(inputs.size() == 1 && inputs[0].size() == static_cast<size_t>(size_), "scatter",
-                "the source passes a list of ", size_, " tensors, one for each rank");
+                "the source must pass a list of ", size_, " tensors, one for each rank");
         for (const at::Tensor &input : inputs[0])
-            require_alike("scatter", input, output);
+            require_same_size("scatter", input, output);
         to = inputs[0];
     } else {
-        require(inputs.empty(), "scatter", "only the source, rank ", root, ", passes tensors to scatter");
+        require(inputs.empty(), "scatter", "only the source, rank ", root, ", may pass tensors to scatter");
     }
     return exchange("scatter", c10d::OpType::SCATTER, from, to, options.timeout);
 }
@@ -370,7 +372,7 @@ WorkPtr Group::alltoall(Tensors &outputs, Tensors &inputs, const c10d::AllToAllO
 {
     at::NoGradGuard guard;
     require(outputs.size() == static_cast<size_t>(size_) && inputs.size() == static_cast<size_t>(size_), "all_to_all",
-            "both lists have ", size_, " tensors, one for each rank, and here are ", inputs.size(), " inputs and ",
+            "both lists must have ", size_, " tensors, one for each rank, not ", inputs.size(), " inputs and ",
             outputs.size(), " outputs");
     for (const Tensors *list : {&outputs, &inputs})
         for (const at::Tensor &tensor : *list)
@@ -392,8 +394,9 @@ static Tensors parts_of(const at::Tensor &tensor, const std::vector<int64_t> &si
     int64_t sum = 0;
     for (const int64_t size : part)
         sum += size;
-    require(part.size() == static_cast<size_t>(ranks) && sum == length, call, "the ", part.size(),
-            " sizes of the parts make ", sum, "; there are ", ranks, " ranks, and the first dimension is ", length);
+    require(part.size() == static_cast<size_t>(ranks) && sum == length, call, "expected ", ranks,
+            " sizes of parts that add up to the first dimension, ", length, ", not ", part.size(), " that add up to ",
+            sum);
     return tensor.split_with_sizes(part, 0);
 }
 
@@ -402,7 +405,8 @@ WorkPtr Group::alltoall_base(at::Tensor &output, at::Tensor &input, std::vector<
 {
     at::NoGradGuard guard;
     Tensors outputs = parts_of(output, output_sizes, size_), inputs = parts_of(input, input_sizes, size_);
-    require(output.scalar_type() == input.scalar_type(), "all_to_all_single", "input and output have the same type");
+    require(output.scalar_type() == input.scalar_type(), "all_to_all_single",
+            "input and output must have the same type");
     return exchange("all_to_all_single", c10d::OpType::ALLTOALL_BASE, outputs, inputs, options.timeout);
 }
 

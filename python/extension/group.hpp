@@ -102,7 +102,7 @@ class Group : public Base
     WorkPtr scatter_sum(const char *call, c10d::OpType type, Tensors outputs, const at::Tensor &whole,
                         const Reduction &reduction, Milliseconds timeout);
     WorkPtr gather_all(const char *call, std::vector<Tensors> lists, const Tensors &inputs, Tensors results,
-                       std::function<void()> finish_with, Milliseconds timeout);
+                       std::function<void()> finish_results, Milliseconds timeout);
     WorkPtr exchange(const char *call, c10d::OpType type, Tensors &outputs, Tensors &inputs, Milliseconds timeout);
 
     std::shared_ptr<Engine> engine_;

@@ -22,7 +22,7 @@ static std::vector<py::dict> ports_of(const c10::intrusive_ptr<trivance::Base> &
 {
     const auto *group = dynamic_cast<const trivance::Group *>(base.get());
     if (!group)
-        throw std::invalid_argument("the group is not one of the backend \"trivance\"");
+        throw std::invalid_argument("the group does not use the backend \"trivance\"");
     std::vector<py::dict> list;
     for (const trv_net_port_t &port : group->ports()) {
         py::dict entry;

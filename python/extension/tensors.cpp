@@ -52,10 +52,11 @@ Reduction reduction_of(const char *call, const c10d::ReduceOp &op, at::ScalarTyp
     const c10d::ReduceOp::RedOpType kind = op;
     Reduction made{TRV_FLOAT, TRV_SUM, dtype, kind == c10d::ReduceOp::AVG};
     require(type_of(dtype, &made.type), call, "tensors of ", dtype,
-            " are not served; the types are bool, the integers, ",
-            "half, bfloat16, float, double and the complex types over the last two");
+            " are not supported; supported are bool, the integers, ",
+            "half, bfloat16, float, double and the complex types of the last two");
     require(op_of(kind, dtype == at::kBool, &made.op) && trv_op_supports(made.op, made.type), call, name_of(kind),
-            " is not defined on ", dtype, "; SUM, PRODUCT, MIN, MAX and AVG are for numbers that have them, BAND, BOR ",
+            " is not defined on ", dtype,
+            "; SUM, PRODUCT and AVG are for numbers, MIN and MAX for real numbers, BAND, BOR ",
             "and BXOR for integers and bool");
     const bool rounds = made.op == TRV_SUM || made.op == TRV_PROD;
     if (!narrow && rounds && (dtype == at::kHalf || dtype == at::kBFloat16)) {
@@ -78,23 +79,23 @@ void finish_mean(const Reduction &reduction, at::Tensor &flat, int ranks)
 void require_dense(const char *call, const at::Tensor &tensor)
 {
     require(tensor.defined() && tensor.layout() == at::kStrided, call,
-            "sparse tensors are not served; pass a dense one, tensor.to_dense()");
+            "sparse tensors are not supported; pass a dense one, for example tensor.to_dense()");
     require(!tensor.is_quantized() && !tensor.is_meta(), call,
-            "tensors need elements of their own; quantized and meta tensors are not served");
+            "quantized and meta tensors are not supported; pass a dense one");
 }
 
-at::Tensor &only(const char *call, std::vector<at::Tensor> &tensors)
+at::Tensor &only_tensor(const char *call, std::vector<at::Tensor> &tensors)
 {
-    require(tensors.size() == 1, call, "a process passes one tensor, and here are ", tensors.size());
+    require(tensors.size() == 1, call, "expected one tensor, not ", tensors.size());
     require_dense(call, tensors[0]);
     return tensors[0];
 }
 
-void require_alike(const char *call, const at::Tensor &tensor, const at::Tensor &model)
+void require_same_size(const char *call, const at::Tensor &tensor, const at::Tensor &model)
 {
     require_dense(call, tensor);
     require(tensor.scalar_type() == model.scalar_type() && tensor.numel() == model.numel(), call,
-            "the tensors of one call have the same type and size, and here are ", tensor.scalar_type(), " of ",
+            "the tensors of one call must have the same type and size, not ", tensor.scalar_type(), " of ",
             tensor.sizes(), " and ", model.scalar_type(), " of ", model.sizes());
 }
 
@@ -107,22 +108,22 @@ at::Tensor flat_like(const at::Tensor &tensor, int64_t elements, at::ScalarType 
     return at::empty({elements}, tensor.options().device(at::kCPU).dtype(dtype).requires_grad(false));
 }
 
-at::Tensor place_for(const at::Tensor &tensor)
+at::Tensor buffer_for(const at::Tensor &tensor)
 {
     return tensor.is_cpu() && tensor.is_contiguous() ? tensor : flat_like(tensor, tensor.numel(), tensor.scalar_type());
 }
 
-void put(at::Tensor &tensor, const at::Tensor &flat)
+void copy_to(at::Tensor &tensor, const at::Tensor &flat)
 {
     if (!tensor.is_same(flat) && tensor.numel() > 0)
         tensor.copy_(flat.view(tensor.sizes()));
 }
 
-void put_each(std::vector<at::Tensor> &tensors, const at::Tensor &flat)
+void copy_to_each(std::vector<at::Tensor> &tensors, const at::Tensor &flat)
 {
     int64_t at = 0;
     for (at::Tensor &tensor : tensors) {
-        put(tensor, tensors.size() == 1 ? flat : flat.narrow(0, at, tensor.numel()));
+        copy_to(tensor, tensors.size() == 1 ? flat : flat.narrow(0, at, tensor.numel()));
         at += tensor.numel();
     }
 }

@@ -35,9 +35,9 @@ Reduction reduction_of(const char *call, const c10d::ReduceOp &op, at::ScalarTyp
 void finish_mean(const Reduction &reduction, at::Tensor &flat, int ranks);
 
 // Returns the only tensor of a list; it must be dense.
-at::Tensor &only(const char *call, std::vector<at::Tensor> &tensors);
+at::Tensor &only_tensor(const char *call, std::vector<at::Tensor> &tensors);
 void require_dense(const char *call, const at::Tensor &tensor);
-void require_alike(const char *call, const at::Tensor &tensor, const at::Tensor &model);
+void require_same_size(const char *call, const at::Tensor &tensor, const at::Tensor &model);
 
 // Returns the elements of a tensor contiguously in host memory: the tensor's own memory if it has that layout.
 at::Tensor flat_of(const at::Tensor &tensor);
@@ -45,9 +45,9 @@ at::Tensor flat_of(const at::Tensor &tensor, at::ScalarType dtype);
 // Returns an uninitialized one, for results.
 at::Tensor flat_like(const at::Tensor &tensor, int64_t elements, at::ScalarType dtype);
 // Returns the tensor into which a result is written before it is copied to `tensor`; `tensor` itself if it is suitable.
-at::Tensor place_for(const at::Tensor &tensor);
-void put(at::Tensor &tensor, const at::Tensor &flat);
-void put_each(std::vector<at::Tensor> &tensors, const at::Tensor &flat); // `flat` has their elements contiguously
+at::Tensor buffer_for(const at::Tensor &tensor);
+void copy_to(at::Tensor &tensor, const at::Tensor &flat);
+void copy_to_each(std::vector<at::Tensor> &tensors, const at::Tensor &flat); // `flat` has their elements contiguously
 bool overlap(const at::Tensor &one, const at::Tensor &other);
 
 inline size_t bytes_of(const at::Tensor &tensor) { return static_cast<size_t>(tensor.nbytes()); }

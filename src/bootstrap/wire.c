@@ -84,10 +84,10 @@ double trv_read_real(trv_reader_t *reader)
     return number;
 }
 
-const uint8_t *trv_read_block(trv_reader_t *reader, size_t most, size_t *bytes)
+const uint8_t *trv_read_block(trv_reader_t *reader, size_t bytes_max, size_t *bytes)
 {
     *bytes = trv_read_number(reader);
-    if (reader->bad || *bytes > most || *bytes > (size_t)(reader->end - reader->at)) {
+    if (reader->bad || *bytes > bytes_max || *bytes > (size_t)(reader->end - reader->at)) {
         reader->bad = true;
         *bytes = 0;
         return NULL;

@@ -14,22 +14,22 @@
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"
 
-#define PAGE         "explorer.html"
-#define USUAL_OUTPUT "trivance-explorer.html"
+#define PAGE           "explorer.html"
+#define DEFAULT_OUTPUT "trivance-explorer.html"
 
-static const cli_option_t option[] = {{"output", 'o', "FILE", "write there instead of to " USUAL_OUTPUT "; - is stdout",
-                                       "FILE"},
+static const cli_option_t option[] = {{"output", 'o', "FILE",
+                                       "write there instead of to " DEFAULT_OUTPUT "; - is stdout", "FILE"},
                                       CLI_OPTIONS_END};
 
 const cli_command_t cli_explore_command = {
     .name = "explore",
-    .summary = "a page to look at networks, schedules and times",
+    .summary = "write a page that shows networks, schedules and times",
     .usage = "[-o FILE]",
     .about = "Writes the explorer, one HTML file that works in any browser without a network: it draws rings, tori and "
-             "meshes, plays schedules step by step, simulates completion times and explains plans. This tool's core is "
-             "inside, so that its numbers are the tool's.",
+             "meshes, plays schedules step by step, simulates completion times and explains plans. It contains this "
+             "tool's core, so its numbers are the tool's.",
     .option = option,
-    .notes = "The file can be put on any web server, and all that it shows is in its address.",
+    .notes = "Any web server can provide the file; its address contains everything that is shown.",
     .examples = "trivance explore\n"
                 "trivance explore -o torus.html\n",
 };
@@ -41,13 +41,14 @@ typedef struct page {
 
 static int read_page(page_t *page)
 {
-    static const char *const place[] = {"", TRIVANCE_DATA_PLACE "/", NULL};
+    static const char *const folder[] = {"", TRIVANCE_DATA_PLACE "/", NULL};
     char path[4608];
     const char *name;
-    if (!cli_find_beside(place, PAGE, R_OK, path, sizeof path))
-        return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "the explorer was not built with this tool: it takes clang for WebAssembly and esbuild; run "
-                        "`scripts/dependencies.sh explorer` in the sources, then `make explorer`");
+    if (!cli_find_beside(folder, PAGE, R_OK, path, sizeof path))
+        return trv_fail(
+            TRV_ERR_UNSUPPORTED,
+            "the explorer was not built with this tool: building it requires clang for WebAssembly and esbuild; run "
+            "`scripts/dependencies.sh explorer` in the sources, then `make explorer`");
     return trv_whole_file_read(path, &name, &page->text, &page->length);
 }
 
@@ -61,7 +62,7 @@ static int write_page(void *context, FILE *out)
 
 /* Prints the command that opens the page, with the name quoted for a shell and in a form that xdg-open does not read
  * as an option. */
-static void say_opened(const char *path)
+static void print_open_command(const char *path)
 {
     const bool plain = strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+:.,/@-") ==
                        strlen(path);
@@ -81,19 +82,20 @@ static int read_option(void *context, int key)
 
 int cli_explore(int argc, char **argv)
 {
-    const char *path = USUAL_OUTPUT;
+    const char *path = DEFAULT_OUTPUT;
     page_t page = {0};
     int code = cli_read_options(&cli_explore_command, argc, argv, read_option, &path);
     if (code >= 0)
         return code;
     if (optind < argc)
-        return cli_bad(argv[0], "'%.60s' is no option; the torus is chosen in the page, for example `trivance explore`",
+        return cli_bad(argv[0],
+                       "unexpected argument '%.60s'; the torus is selected in the page, for example `trivance explore`",
                        argv[optind]);
     int rc = read_page(&page);
     if (!rc)
         rc = cli_output_write(path, write_page, &page);
     free(page.text);
     if (!rc && !(path[0] == '-' && !path[1]))
-        say_opened(path);
+        print_open_command(path);
     return cli_finish(argv[0], rc);
 }

@@ -18,31 +18,32 @@
 
 enum { OPTION_ALPHA = CLI_NO_LETTER, OPTION_UNCHECKED };
 
-static const cli_option_t option[] = {
-    {"format", 'f', "F",
-     "goal (the text that LogGOPSim reads; `trivance simulate --goal` too), msccl (XML for MSCCL) or mscclpp (an "
-     "execution plan for MSCCL++)",
-     "goal msccl mscclpp"},
-    {"algorithm", 'a', "A",
-     "planned (default: the fastest for the size), a name, with parameters where it takes any (hybrid:4x8), or a "
-     "family: the member that is fastest for the size",
-     "ALGORITHM"},
-    {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
-    {"bytes", 'b', "M",
-     "size of the vector (default 64K, or that of the file); K, M, G, T are powers of 1024. GPU programs serve all "
-     "sizes, so there the size only selects the algorithm",
-     NULL},
-    {"alpha", OPTION_ALPHA, "T",
-     "computation of a rank at the start of every step, in whole ns (default 1.5us); 0ns: nothing, and the messages "
-     "of a step require those of the step before; GOAL only",
-     NULL},
-    {"schedule", 's', "FILE",
-     "a schedule in the format trivance-schedule-1 instead (- is stdin); without blocks it can be written as GOAL only",
-     "FILE"},
-    {"unchecked", OPTION_UNCHECKED, NULL,
-     CLI_UNCHECKED_HELP "; beside --cut: write a schedule even if it sends over links that are cut", NULL},
-    {"output", 'o', "FILE", "write there instead of to stdout; the file appears when it is complete", "FILE"},
-    CLI_OPTIONS_END};
+static const cli_option_t option[] =
+    {{"format", 'f', "F",
+      "goal (the text that LogGOPSim and `trivance simulate --goal` read), msccl (XML for MSCCL) or mscclpp (an "
+      "execution plan for MSCCL++)",
+      "goal msccl mscclpp"},
+     {"algorithm", 'a', "A",
+      "planned (default: the fastest for the size), an algorithm, with parameters if it has any (hybrid:4x8), or a "
+      "family: the member that is fastest for the size",
+      "ALGORITHM"},
+     {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
+     {"bytes", 'b', "M",
+      "size of the vector (default 64K, or that of the file); K, M, G, T are powers of 1024. GPU programs work for all "
+      "sizes, for which the size only selects the algorithm",
+      NULL},
+     {"alpha", OPTION_ALPHA, "T",
+      "computation of a rank at the start of every step, in whole ns (default 1.5us); 0ns: no computation, and the "
+      "messages of a step require those of the previous step; GOAL only",
+      NULL},
+     {"schedule", 's', "FILE",
+      "use a schedule in the format trivance-schedule-1 instead (- is stdin); without blocks it can be written as GOAL "
+      "only",
+      "FILE"},
+     {"unchecked", OPTION_UNCHECKED, NULL,
+      CLI_UNCHECKED_HELP "; beside --cut: write a schedule even if it sends over links that are cut", NULL},
+     {"output", 'o', "FILE", "write there instead of to stdout; the file appears when it is complete", "FILE"},
+     CLI_OPTIONS_END};
 
 #define WRITTEN_READS "format bytes alpha unchecked output"
 
@@ -86,7 +87,7 @@ static int read_format(const char *text, int *format)
             *format = i;
             return TRV_OK;
         }
-    return trv_fail(TRV_ERR_ARGUMENT, "there is no format '%.40s'; there are goal, msccl and mscclpp", text);
+    return trv_fail(TRV_ERR_ARGUMENT, "there is no format '%.40s'; expected goal, msccl or mscclpp", text);
 }
 
 /* The writers check the schedule before they write their first byte, so that no incomplete output reaches stdout
@@ -115,7 +116,7 @@ static int run(options_t *options)
         schedule = file.schedule;
         bytes = options->bytes ? options->bytes : file.vector_bytes;
         if (!file.has_blocks && options->format != TRV_FORMAT_GOAL)
-            rc = trv_fail(TRV_ERR_INVALID, "%.200s has messages but no blocks, which is enough for GOAL only",
+            rc = trv_fail(TRV_ERR_INVALID, "%.200s has messages but no blocks, so it can be written as GOAL only",
                           options->schedule);
     } else {
         options->network.options.alpha_ns = options->alpha_ns;
@@ -125,7 +126,7 @@ static int run(options_t *options)
                             &options->network.options, NULL, bytes, &schedule, &time);
         if (!rc && !options->unchecked && cli_check_routes(schedule, &options->network.options)) {
             trv_schedule_destroy(schedule);
-            return trv_fail(TRV_ERR_UNSUPPORTED, "%s; --unchecked writes it as it is", trv_last_error());
+            return trv_fail(TRV_ERR_UNSUPPORTED, "%s; --unchecked writes the schedule nevertheless", trv_last_error());
         }
     }
     if (!rc)
@@ -140,7 +141,7 @@ static int read_alpha(const char *text, double *alpha_ns)
     double value = 0;
     int rc = trv_parse_latency_ns(text, &value);
     if (!rc && fabs(value - rint(value)) > 1e-9 * value)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is no whole number of ns, as times of GOAL are; for example 1.5us",
+        rc = trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a whole number of ns, as GOAL requires; for example 1.5us",
                       text);
     if (!rc)
         *alpha_ns = rint(value);
@@ -170,7 +171,7 @@ int cli_export(int argc, char **argv)
     options.command = argv[0];
     options.format = -1;
     cli_network_init(&options.network);
-    options.network.options = cli_usual_network();
+    options.network.options = cli_default_network();
     options.alpha_ns = options.network.options.alpha_ns;
     if (cli_select("planned", &options.selection))
         return cli_bad_last(argv[0]);
@@ -180,15 +181,16 @@ int cli_export(int argc, char **argv)
     if (cli_read_tori(argc, argv, optind, &options.tori))
         return cli_bad_last(argv[0]);
     if (options.unchecked && !options.schedule && !options.network.links.count)
-        return cli_bad(argv[0], "--unchecked is about a file or about links that are cut; leave it out or give "
-                                "--schedule=FILE or --cut=LINK");
+        return cli_bad(
+            argv[0], "--unchecked is valid only with --schedule=FILE or --cut=LINK; leave it out or add one of these");
     if (options.tori.count > 1)
-        return cli_bad(argv[0], "one torus at a time, for example `trivance export 9 --format=goal`");
+        return cli_bad(argv[0],
+                       "more than one torus is given; give one, for example `trivance export 9 --format=goal`");
     if (!options.selection.single)
-        return cli_bad(argv[0], "one algorithm at a time, for example --algorithm=trivance-b");
+        return cli_bad(argv[0], "more than one algorithm is given; give one, for example --algorithm=trivance-b");
     if (options.format < 0)
-        return cli_bad(argv[0], "give the format, --format=goal, msccl or mscclpp");
+        return cli_bad(argv[0], "--format is missing; give --format=goal, msccl or mscclpp");
     if (options.alpha_given && options.format != TRV_FORMAT_GOAL)
-        return cli_bad(argv[0], "--alpha is for --format=goal; the others have no times");
+        return cli_bad(argv[0], "--alpha is valid only with --format=goal; the other formats have no times");
     return cli_finish(argv[0], run(&options));
 }

@@ -15,10 +15,10 @@
 enum { OPTION_ONLY = CLI_NO_LETTER, OPTION_QUICK, OPTION_MODEL, OPTION_DELIVERY, OPTION_COMBINATIONS };
 
 static const cli_option_t option[] =
-    {{"output", 'o', "DIR", "the folder (default: evaluation); made where it is missing", "DIR"},
-     {"only", OPTION_ONLY, "LIST", "these figures only, numbers from 6 to 35 separated by commas", NULL},
+    {{"output", 'o', "DIR", "the folder for the results (default: evaluation); created if missing", "DIR"},
+     {"only", OPTION_ONLY, "LIST", "only these figures, numbers from 6 to 35 separated by commas", NULL},
      {"quick", OPTION_QUICK, NULL,
-      "every second size, tables of at most 1024 ranks and, without --only, figures of at most 64 ranks: seconds "
+      "only every second size, tables of at most 1024 ranks and, without --only, figures of at most 64 ranks: seconds "
       "instead of minutes",
       NULL},
      {"model", OPTION_MODEL, "M",
@@ -26,11 +26,13 @@ static const cli_option_t option[] =
       "ideal router; quicker)",
       "dateline fifo"},
      {"delivery", OPTION_DELIVERY, "D",
-      "a packet has arrived with its head (as in SST/Merlin; default) or with its tail (as on a real link)",
+      "when a packet counts as arrived: with its head (as in SST/Merlin; default) or with its tail (as on a real link)",
       "head tail"},
      {"workers", 'j', "N", "threads (default: one per core)", NULL},
      {"combinations", OPTION_COMBINATIONS, NULL,
-      "only a table of how many claims hold under every combination of queues, delivery and message rule", NULL},
+      "print only a table of the number of claims that hold under every combination of queues, delivery and message "
+      "rule",
+      NULL},
      CLI_OPTIONS_END};
 
 const cli_command_t cli_figures_command = {
@@ -38,12 +40,12 @@ const cli_command_t cli_figures_command = {
     .summary = "the figures and tables of the paper's evaluation, recomputed",
     .usage = "[OPTIONS]",
     .about =
-        "Simulates figures 6 to 20 of the paper's evaluation and tables 1 and 2, and compares them with what the "
-        "paper says. Figures 21 to 32, beyond the paper, show what planned schedules (`trivance plan`) gain over "
-        "all of its algorithms, on meshes up to 512 MiB (30 to 32); figure 33 what they lose as links fail; 34 and "
-        "35 are 4-D tori. The folder then has index.html (all of it, opens offline), evaluation.md (claim by "
-        "claim), tables.csv, and in figures/ every figure as CSV and SVG. An interrupted run goes on where it "
-        "stopped. Needs python3 with numpy and matplotlib.",
+        "Simulates figures 6 to 20 of the paper's evaluation and tables 1 and 2, and compares them with the paper's "
+        "claims. Figures 21 to 32, beyond the paper, show the gains of planned schedules (`trivance plan`) over all of "
+        "its algorithms, on meshes up to 512 MiB (30 to 32); figure 33 shows their losses as links fail; figures 34 "
+        "and 35 are for 4-D tori. The folder then has index.html (all of it, opens offline), evaluation.md (claim by "
+        "claim), tables.csv, and in figures/ every figure as CSV and SVG. An interrupted run resumes where it stopped. "
+        "Requires python3 with numpy and matplotlib.",
     .option = option,
     .examples = "trivance figures --output evaluation\n"
                 "trivance figures --quick --only 6,17\n"
@@ -51,7 +53,7 @@ const cli_command_t cli_figures_command = {
 };
 
 /* The package reads the values. */
-static int take_option(void *context, int key)
+static int read_option(void *context, int key)
 {
     int workers;
     (void)context;
@@ -60,11 +62,12 @@ static int take_option(void *context, int key)
 
 int cli_figures(int argc, char **argv)
 {
-    int code = cli_read_options(&cli_figures_command, argc, argv, take_option, NULL);
+    int code = cli_read_options(&cli_figures_command, argc, argv, read_option, NULL);
     if (code >= 0)
         return code;
     if (optind < argc)
-        return cli_bad(argv[0], "it takes options only, not '%.40s'; --only=6,8 chooses figures", argv[optind]);
+        return cli_bad(argv[0], "unexpected argument '%.40s'; figures are selected with --only, for example --only=6,8",
+                       argv[optind]);
     const char *python = cli_find_python();
     char **command = python ? calloc((size_t)argc + 3, sizeof *command) : NULL;
     if (command) {
@@ -75,6 +78,6 @@ int cli_figures(int argc, char **argv)
         execvp(python, command);
         free(command);
     }
-    return cli_bad(argv[0], "no python3 with numpy, matplotlib and the package trivance is there; install "
+    return cli_bad(argv[0], "there is no python3 with numpy, matplotlib and the package trivance; install "
                             "python3-matplotlib and python3-trivance");
 }

@@ -22,11 +22,11 @@ static const cli_option_t option[] = {{"format", 'f', "F", "table (default), jso
 
 const cli_command_t cli_info_command = {
     .name = "info",
-    .summary = "the variables of the environment and their values, and the build",
+    .summary = "the environment variables and their values, and the build",
     .usage = "[--format=table|json|csv]",
-    .about = "The environment variables that the MPI layer and libtrivance_net read: meaning, allowed values, default, "
-             "current value; and "
-             "how this Trivance was built, and for which MPIs. An invalid value is reported with the reason, and "
+    .about = "Prints the environment variables that the MPI layer and libtrivance_net read, with their meaning, "
+             "allowed values, default and current value; and how this Trivance was built, and for which MPIs. An "
+             "invalid value is reported with the reason, and "
              "the exit status is 2.",
     .option = option,
     .examples = "TRIVANCE_TORUS=8x8 trivance info\n",
@@ -56,11 +56,11 @@ static const char *program_of(const char *mpi, char path[4608])
 static void find_facts(fact_t fact[FACTS], char path[2][4608])
 {
     const fact_t all[FACTS] = {
-        {"version", "of the tool and the libraries", trv_version()},
-        {"compiler", "that built the tool", BUILT_WITH},
-        {"kernels", "for reductions on this processor", trv_reduce_kernels()},
-        {"openmpi", "the program for Open MPI", program_of("openmpi", path[0])},
-        {"mpich", "the program for MPICH", program_of("mpich", path[1])},
+        {"version", "version of the tool and the libraries", trv_version()},
+        {"compiler", "compiler that built the tool", BUILT_WITH},
+        {"kernels", "reduction kernels for this processor", trv_reduce_kernels()},
+        {"openmpi", "path of the program for Open MPI", program_of("openmpi", path[0])},
+        {"mpich", "path of the program for MPICH", program_of("mpich", path[1])},
     };
     memcpy(fact, all, sizeof all);
 }
@@ -73,7 +73,7 @@ typedef struct variable {
     char fault[1024];  /* why it is invalid; "" if it is valid */
 } variable_t;
 
-static void look(const trv_setting_t *setting, variable_t *variable)
+static void variable_read(const trv_setting_t *setting, variable_t *variable)
 {
     const char *value = getenv(setting->name);
     *variable = (variable_t){.setting = setting, .value = value && *value ? value : NULL};
@@ -129,7 +129,7 @@ static int print_text(const fact_t fact[FACTS])
         printf("%-10s%s\n", fact[i].name, fact[i].value);
     for (int i = 0; i < trv_settings_count() && !rc; i++) {
         variable_t variable;
-        look(trv_settings_at(i), &variable);
+        variable_read(trv_settings_at(i), &variable);
         rc = print_variable(&variable);
     }
     return rc;
@@ -172,7 +172,7 @@ static int print_rows(const fact_t fact[FACTS], cli_format_t format)
         add_row(&table, "build", fact[i].name, fact[i].value, NULL, fact[i].meaning, NULL);
     for (int i = 0; i < trv_settings_count(); i++) {
         variable_t variable;
-        look(trv_settings_at(i), &variable);
+        variable_read(trv_settings_at(i), &variable);
         add_row(&table, "variable", variable.setting->name, variable.value, variable.setting, variable.setting->meaning,
                 variable.fault);
     }
@@ -187,7 +187,7 @@ static void warn(void *context, const char *sentence)
 
 /* Reports faults that are detected only when all variables are read together: misspelt names, errors in a rules
  * file. */
-static void warn_of_the_rest(void)
+static void warn_about_all(void)
 {
     trv_settings_t settings;
     const trv_rules_reader_t how = {trv_algorithm_check, warn, NULL};
@@ -201,7 +201,7 @@ static bool has_fault(void)
     variable_t variable;
     bool fault = false;
     for (int i = 0; i < trv_settings_count(); i++) {
-        look(trv_settings_at(i), &variable);
+        variable_read(trv_settings_at(i), &variable);
         fault |= variable.fault[0] != '\0';
     }
     return fault;
@@ -218,6 +218,6 @@ int cli_info(int argc, char **argv)
     find_facts(fact, path);
     if (format == CLI_FORMAT_TABLE ? print_text(fact) : print_rows(fact, format))
         return cli_bad_last(argv[0]);
-    warn_of_the_rest();
+    warn_about_all();
     return has_fault() ? CLI_BAD : CLI_OK;
 }

@@ -33,7 +33,7 @@ enum { OPTION_ADDRESS = CLI_NO_LETTER };
 
 static const cli_option_t option[] =
     {{"ranks", 'n', "N", "number of processes, 1 to 4096", NULL},
-     {"port", 'p', "PORT", "TCP port at which they meet (default: a free one)", NULL},
+     {"port", 'p', "PORT", "TCP port on which rank 0 listens (default: a free one)", NULL},
      {"address", OPTION_ADDRESS, "A",
       "address of rank 0, for a PROGRAM that starts the ranks on other hosts (default 127.0.0.1)", NULL},
      CLI_OPTIONS_END};
@@ -45,11 +45,10 @@ const cli_command_t cli_launch_command = {
     .about =
         "Starts N processes of a program that uses libtrivance_net on this machine, each with RANK, LOCAL_RANK, "
         "WORLD_SIZE, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT as torchrun sets them, and with TRIVANCE_SECRET, a "
-        "random one unless it is set. When a process fails, the others, and what they have started, have a second to "
-        "end by themselves, then get SIGTERM, and 5 s later SIGKILL. The exit status is that of the first process "
-        "that fails, 128 and the signal's number for one that is killed. SIGHUP, SIGINT and SIGTERM are passed on to "
-        "all processes; the second such signal kills "
-        "them, as does the end of trivance launch itself.",
+        "random one unless it is set. When a process fails, the others and their descendants have one second to "
+        "end, then receive SIGTERM, and 5 s later SIGKILL. The exit status is that of the first process that "
+        "fails, or 128 plus the signal's number if it was killed. SIGHUP, SIGINT and SIGTERM are forwarded to "
+        "all processes; a second such signal kills them, as does the end of trivance launch itself.",
     .option = option,
     .examples = "trivance launch -n 4 ./a.out\n",
     .passes_on = true,
@@ -60,7 +59,7 @@ typedef struct options {
     const char *address;
 } options_t;
 
-static int read_option(void *context, int key)
+static int option_apply(void *context, int key)
 {
     options_t *options = context;
     if (key == OPTION_ADDRESS && !*optarg)
@@ -72,7 +71,7 @@ static int read_option(void *context, int key)
 }
 
 /* Finds a port that is currently free. */
-static int find_port(int *port)
+static int port_find(int *port)
 {
     struct sockaddr_in at = {.sin_family = AF_INET};
     socklen_t length = sizeof at;
@@ -86,14 +85,14 @@ static int find_port(int *port)
     return found ? TRV_OK : trv_fail(TRV_ERR_TRANSPORT, "no port of 127.0.0.1 is free: %s", strerror(errno));
 }
 
-static int set_number(const char *name, int number)
+static int variable_set_int(const char *name, int number)
 {
     char text[16];
     snprintf(text, sizeof text, "%d", number);
     return setenv(name, text, 1) == 0 ? TRV_OK : trv_fail_memory();
 }
 
-static int set_secret(void)
+static int secret_set(void)
 {
     uint8_t byte[SECRET_BYTES];
     char text[2 * SECRET_BYTES + 1];
@@ -107,13 +106,13 @@ static int set_secret(void)
     return setenv("TRIVANCE_SECRET", text, 1) == 0 ? TRV_OK : trv_fail_memory();
 }
 
-static int set_job(options_t *options)
+static int job_set_variables(options_t *options)
 {
-    int rc = options->port ? TRV_OK : find_port(&options->port);
-    rc = rc < 0 ? rc : set_secret();
-    rc = rc < 0 ? rc : set_number("WORLD_SIZE", options->ranks);
-    rc = rc < 0 ? rc : set_number("LOCAL_WORLD_SIZE", options->ranks);
-    rc = rc < 0 ? rc : set_number("MASTER_PORT", options->port);
+    int rc = options->port ? TRV_OK : port_find(&options->port);
+    rc = rc < 0 ? rc : secret_set();
+    rc = rc < 0 ? rc : variable_set_int("WORLD_SIZE", options->ranks);
+    rc = rc < 0 ? rc : variable_set_int("LOCAL_WORLD_SIZE", options->ranks);
+    rc = rc < 0 ? rc : variable_set_int("MASTER_PORT", options->port);
     return rc < 0 || setenv("MASTER_ADDR", options->address, 1) == 0 ? rc : trv_fail_memory();
 }
 
@@ -127,11 +126,11 @@ typedef struct job {
     int ranks, left;
     pid_t *process;          /* 0: it has ended */
     int code, first, status; /* of the first process that failed; code 0: none has failed */
-    bool told;
-    bool signalled; /* the user's signal has been forwarded */
-    int stage;      /* of termination, see below */
-    double stage_ends;
-    sigset_t waited, as_found;
+    bool reported;           /* the failure was printed */
+    bool signal_forwarded;   /* the user's signal has been forwarded */
+    int stage;               /* of termination, see below; 0: not begun */
+    double stage_end_s;
+    sigset_t waited, original_mask;
 } job_t;
 
 /* Stages of termination after a process has failed: the signal that the others receive, and the time until the next
@@ -143,7 +142,7 @@ static const struct stage {
 } stage[] = {{0, 1}, {SIGTERM, 5}, {SIGKILL, UNLIMITED}};
 enum { STAGES = sizeof stage / sizeof *stage };
 
-static int rank_of(const job_t *job, pid_t id)
+static int job_rank(const job_t *job, pid_t id)
 {
     for (int r = 0; r < job->ranks; r++)
         if (job->process[r] == id)
@@ -168,29 +167,29 @@ static pid_t parent_of(const char *process)
 
 /* Forwards a signal to orphaned descendants of the job's processes, which have become children of the launcher
  * (take_signals). */
-static void pass_on_to_left(const job_t *job, int signal)
+static void orphans_signal(const job_t *job, int signal)
 {
     DIR *processes = opendir("/proc");
     for (struct dirent *entry; processes && (entry = readdir(processes)) != NULL;) {
         const pid_t id = (pid_t)strtol(entry->d_name, NULL, 10);
-        if (id > 0 && parent_of(entry->d_name) == getpid() && rank_of(job, id) < 0)
+        if (id > 0 && parent_of(entry->d_name) == getpid() && job_rank(job, id) < 0)
             kill(id, signal);
     }
     if (processes)
         closedir(processes);
 }
 
-static void pass_on(const job_t *job, int signal)
+static void job_signal(const job_t *job, int signal)
 {
     for (int r = 0; r < job->ranks; r++)
         if (job->process[r] > 0)
             kill(job->process[r], signal);
-    pass_on_to_left(job, signal);
+    orphans_signal(job, signal);
 }
 
 /* Whether the job is still running. A failed job has ended when all of its descendants have; a successful one may
  * leave processes behind. */
-static bool goes_on(const job_t *job)
+static bool job_is_running(const job_t *job)
 {
     siginfo_t any;
     return job->left > 0 ||
@@ -198,65 +197,65 @@ static bool goes_on(const job_t *job)
 }
 
 /* Reports the first process that failed, unless the user terminated the job. */
-static void tell_failure(job_t *job, const char *others)
+static void job_report_failure(job_t *job, const char *others)
 {
     char how[96];
     const int status = job->status;
-    if (!job->code || job->signalled || job->told)
+    if (!job->code || job->signal_forwarded || job->reported)
         return;
-    job->told = true;
+    job->reported = true;
     if (WIFSIGNALED(status))
-        snprintf(how, sizeof how, "was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+        snprintf(how, sizeof how, "was terminated by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
     else
         snprintf(how, sizeof how, "ended with exit status %d", WEXITSTATUS(status));
     fprintf(stderr, "trivance launch: rank %d %s%s\n", job->first, how, others);
 }
 
-static void enter(job_t *job, int next)
+static void job_enter_stage(job_t *job, int next)
 {
     if (next > STAGES)
         return;
     job->stage = next;
-    job->stage_ends = trv_now_s() + stage[next - 1].seconds;
+    job->stage_end_s = trv_now_s() + stage[next - 1].seconds;
     if (!stage[next - 1].signal)
         return;
-    tell_failure(job, ", so the others have to end");
-    pass_on(job, stage[next - 1].signal);
+    job_report_failure(job, ", so the other ranks are terminated");
+    job_signal(job, stage[next - 1].signal);
 }
 
 /* Blocks the signals that the launcher handles; a signal that is ignored (nohup) stays ignored. Makes the launcher
  * the parent of orphaned descendants. */
-static void take_signals(job_t *job)
+static void job_block_signals(job_t *job)
 {
-    static const int passed_on[] = {SIGHUP, SIGINT, SIGTERM};
+    static const int forwarded[] = {SIGHUP, SIGINT, SIGTERM};
     struct sigaction found, usual = {.sa_handler = SIG_DFL};
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     sigaction(SIGCHLD, &usual, NULL); /* if it were ignored, it would not be delivered */
     sigemptyset(&job->waited);
     sigaddset(&job->waited, SIGCHLD);
-    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
-        if (sigaction(passed_on[i], NULL, &found) == 0 && found.sa_handler != SIG_IGN)
-            sigaddset(&job->waited, passed_on[i]);
-    sigprocmask(SIG_BLOCK, &job->waited, &job->as_found);
+    for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++)
+        if (sigaction(forwarded[i], NULL, &found) == 0 && found.sa_handler != SIG_IGN)
+            sigaddset(&job->waited, forwarded[i]);
+    sigprocmask(SIG_BLOCK, &job->waited, &job->original_mask);
 }
 
 /* Called in a child process: executes the program. The child is killed when the launcher is killed. */
-static void become(const job_t *job, pid_t launcher, char **command)
+static void child_execute(const job_t *job, pid_t launcher, char **command)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != launcher) /* the launcher ended before the setting took effect */
         _exit(128 + SIGKILL);
-    sigprocmask(SIG_SETMASK, &job->as_found, NULL);
+    sigprocmask(SIG_SETMASK, &job->original_mask, NULL);
     execvp(command[0], command);
     const int error = errno;
     fprintf(stderr, "trivance launch: %s cannot be started: %s\n", command[0], strerror(error));
     _exit(error == ENOENT ? 127 : 126);
 }
 
-static int start(job_t *job, int rank, char **command)
+static int rank_start(job_t *job, int rank, char **command)
 {
-    int rc = set_number("RANK", rank);
-    rc = rc < 0 ? rc : set_number("LOCAL_RANK", rank);
+    int rc = variable_set_int("RANK", rank);
+    rc = rc < 0 ? rc : variable_set_int("LOCAL_RANK", rank);
     if (rc < 0)
         return rc;
     const pid_t launcher = getpid();
@@ -264,13 +263,13 @@ static int start(job_t *job, int rank, char **command)
     if (id < 0)
         return trv_fail(TRV_ERR_TRANSPORT, "rank %d cannot be started: %s", rank, strerror(errno));
     if (id == 0)
-        become(job, launcher, command);
+        child_execute(job, launcher, command);
     job->process[rank] = id;
     job->left++;
     return TRV_OK;
 }
 
-static void note_end(job_t *job, int rank, int status)
+static void job_process_ended(job_t *job, int rank, int status)
 {
     job->process[rank] = 0;
     job->left--;
@@ -281,76 +280,76 @@ static void note_end(job_t *job, int rank, int status)
     job->first = rank;
     job->status = status;
     if (job->stage == 0)
-        enter(job, 1);
+        job_enter_stage(job, 1);
 }
 
-static void note_ends(job_t *job)
+static void job_collect_ended(job_t *job)
 {
     int status;
     for (pid_t id; (id = waitpid(-1, &status, WNOHANG)) > 0;) {
-        const int rank = rank_of(job, id);
+        const int rank = job_rank(job, id);
         if (rank >= 0)
-            note_end(job, rank, status);
+            job_process_ended(job, rank, status);
         if (job->stage > 1 && stage[job->stage - 1].signal) /* its orphans have not received the signal */
-            pass_on_to_left(job, stage[job->stage - 1].signal);
+            orphans_signal(job, stage[job->stage - 1].signal);
     }
 }
 
 /* Handles a signal of the user; the second one kills the job. A signal from the terminal has reached all processes
  * already. */
-static void note_signal(job_t *job, const siginfo_t *signal)
+static void job_handle_signal(job_t *job, const siginfo_t *signal)
 {
-    if (job->signalled)
-        enter(job, STAGES);
+    if (job->signal_forwarded)
+        job_enter_stage(job, STAGES);
     else if (signal->si_code != SI_KERNEL)
-        pass_on(job, signal->si_signo);
-    job->signalled = true;
+        job_signal(job, signal->si_signo);
+    job->signal_forwarded = true;
 }
 
-static int wait_for_all(job_t *job)
+static int job_wait(job_t *job)
 {
-    for (note_ends(job); goes_on(job); note_ends(job)) {
+    for (job_collect_ended(job); job_is_running(job); job_collect_ended(job)) {
         siginfo_t signal;
-        const double due = job->stage ? job->stage_ends - trv_now_s() : UNLIMITED;
+        const double due = job->stage ? job->stage_end_s - trv_now_s() : UNLIMITED;
         const double left = due > 0 ? due : 0;
         const struct timespec wait = {.tv_sec = (time_t)left, .tv_nsec = (long)((left - (double)(time_t)left) * 1e9)};
         const int which = sigtimedwait(&job->waited, &signal, &wait);
         if (which < 0 && errno == EAGAIN)
-            enter(job, job->stage + 1);
+            job_enter_stage(job, job->stage + 1);
         else if (which > 0 && which != SIGCHLD)
-            note_signal(job, &signal);
+            job_handle_signal(job, &signal);
     }
-    tell_failure(job, "");
+    job_report_failure(job, "");
     return job->code;
 }
 
-static int run(int ranks, char **command)
+static int job_run(int ranks, char **command)
 {
     static pid_t process[RANKS_MAX];
     job_t job = {.ranks = ranks, .process = process};
     int rc = TRV_OK;
-    take_signals(&job);
+    job_block_signals(&job);
     for (int rank = 0; rc == TRV_OK && rank < ranks; rank++)
-        rc = start(&job, rank, command);
+        rc = rank_start(&job, rank, command);
     if (rc < 0)
-        enter(&job, 2);
-    const int code = wait_for_all(&job);
+        job_enter_stage(&job, 2);
+    const int code = job_wait(&job);
     return rc < 0 ? rc : code;
 }
 
 int cli_launch(int argc, char **argv)
 {
     options_t options = {.address = "127.0.0.1"};
-    int code = cli_read_options(&cli_launch_command, argc, argv, read_option, &options);
+    int code = cli_read_options(&cli_launch_command, argc, argv, option_apply, &options);
     if (code >= 0)
         return code;
     if (options.ranks == 0 || optind >= argc)
-        return cli_bad("launch", "it is not said %s, as in `trivance launch -n 4 ./a.out`",
-                       options.ranks == 0 ? "how many processes" : "which program");
+        return cli_bad("launch", "%s is missing; for example `trivance launch -n 4 ./a.out`",
+                       options.ranks == 0 ? "the number of processes" : "the program");
     char path[CLI_PATH_BYTES];
     if (!cli_find_executable(argv[optind], path)) /* otherwise every process would report this */
         return cli_bad("launch", "there is no program '%.200s' that can be started", argv[optind]);
-    int rc = set_job(&options);
-    rc = rc < 0 ? rc : run(options.ranks, argv + optind);
+    int rc = job_set_variables(&options);
+    rc = rc < 0 ? rc : job_run(options.ranks, argv + optind);
     return rc < 0 ? cli_bad_last("launch") : rc;
 }

@@ -15,18 +15,17 @@ static const cli_option_t option[] = {{"format", 'f', "F", "table (default), jso
 
 const cli_command_t cli_list_command = {
     .name = "list",
-    .summary = "the algorithms: what each does, takes, costs and guarantees",
+    .summary = "the algorithms: their purpose, tori, costs and guarantees",
     .usage = "[--format=table|json|csv]",
-    .about = "The algorithms: name, steps, bytes that a rank sends, what is guaranteed, which tori each takes, and its "
-             "source.",
+    .about = "Lists the algorithms: name, steps, bytes that a rank sends, guarantees, supported tori, and source.",
     .option = option,
     .notes =
-        "Names ending in -l are latency-optimal (whole vectors, fewest steps), those in -b bandwidth-optimal "
-        "(reduce-scatter, then allgather; also each of the two alone). A family name, such as trivance or swing, means "
-        "the fastest of its members for the vector at hand; `planned` (or auto) the fastest of all for torus, size "
-        "and network, with any parameters (`trivance plan`); `all` means every algorithm that takes the torus, and "
-        "planned. exact: every contribution counts exactly once (covers: at least once, for MAX, MIN, AND, OR "
-        "only). consistent: all ranks get the same bits for floating point.",
+        "Names ending in -l are latency-optimal (whole vectors, fewest steps), those ending in -b bandwidth-optimal "
+        "(reduce-scatter, then allgather; they also support each of the two alone). A family name, such as trivance or "
+        "swing, means the fastest of its members for the given vector; `planned` (or auto) means the fastest of all "
+        "for torus, size and network, with any parameters (`trivance plan`); `all` means every algorithm that supports "
+        "the torus, and planned. exact: every contribution counts exactly once (covers: at least once, for MAX, MIN, "
+        "AND, OR only). consistent: all ranks receive identical bits for floating point.",
     .examples = "trivance list --format=json\n",
 };
 

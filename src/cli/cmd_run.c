@@ -66,11 +66,11 @@ static const cli_option_t option[] = {{"mpi", MPI, "M", "openmpi or mpich; neede
 
 const cli_command_t cli_run_command = {
     .name = "run",
-    .summary = "an MPI program, unchanged, with Trivance preloaded",
+    .summary = "start an unmodified MPI program with Trivance preloaded",
     .usage = "[OPTIONS] [--] LAUNCHER [ARGUMENTS]",
-    .about = "Starts an MPI program, unchanged, with its AllReduce, Reduce-Scatter and AllGather served by Trivance: "
-             "detects the MPI from the program or the launcher, preloads the matching library and reports it. What "
-             "Trivance does not serve goes to the MPI library as usual. Without a torus nothing is served.",
+    .about = "Starts an unmodified MPI program whose AllReduce, Reduce-Scatter and AllGather Trivance executes: "
+             "detects the MPI from the program or the launcher, preloads the matching library and reports it. Calls "
+             "that Trivance does not support fall back to the MPI library; without a torus all calls do.",
     .option = option,
     .more = setting_options,
     .examples = "trivance run --torus 3x3 -- mpirun -n 9 ./a.out\n"
@@ -103,7 +103,7 @@ static int read_option(void *context, int key)
     if (key >= SETTING)
         return set_variable(trv_settings_at(key - SETTING), optarg ? optarg : "1");
     if (strcmp(optarg, "openmpi") != 0 && strcmp(optarg, "mpich") != 0)
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is none of openmpi and mpich", optarg);
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is neither openmpi nor mpich; for example --mpi=openmpi", optarg);
     options->mpi = optarg;
     return TRV_OK;
 }
@@ -124,11 +124,11 @@ static int find_mpi(const char *command, char **words, int count, const char *gi
     const char *program = at < 0 ? NULL : words[1 + at];
     char path[CLI_PATH_BYTES];
     if (!cli_find_executable(words[0], path))
-        return cli_bad(command, "there is no program '%.200s' that can be started", words[0]);
+        return cli_bad(command, "there is no executable program '%.200s'", words[0]);
     start->launcher = cli_mpi_of_launcher(words[0]);
-    const bool itself = !start->launcher && at < 0 && cli_find_mpi_program(words, 1, &linked) == 0;
-    program = itself ? words[0] : program;
-    if (itself && !given && !cli_launcher())
+    const bool is_mpi_program = !start->launcher && at < 0 && cli_find_mpi_program(words, 1, &linked) == 0;
+    program = is_mpi_program ? words[0] : program;
+    if (is_mpi_program && !given && !cli_launcher())
         return cli_bad(command,
                        "%.200s is a program of %s, and its launcher is missing; for example `trivance run --torus 9 -- "
                        "mpirun -n 9 %.200s`",
@@ -150,26 +150,26 @@ static int find_mpi(const char *command, char **words, int count, const char *gi
     start->found_by = given ? "--mpi" : linked ? program : words[0];
     if (!start->mpi)
         return cli_bad(command,
-                       "neither %.200s nor a program behind it shows which MPI this is; say --mpi=openmpi or "
-                       "--mpi=mpich",
+                       "the MPI cannot be detected from %.200s or from a program in its arguments; give --mpi=openmpi "
+                       "or --mpi=mpich",
                        words[0]);
     return CLI_OK;
 }
 
 static int find_library(const char *command, start_t *start)
 {
-    static const char *const place[] = {"../src/mpi/preload/", TRIVANCE_LIBRARY_PLACE "/", NULL};
+    static const char *const folder[] = {"../src/mpi/preload/", TRIVANCE_LIBRARY_PLACE "/", NULL};
     char file[64], path[PATH_BYTES];
     snprintf(file, sizeof file, "libtrivance_pmpi_%s.so", start->mpi);
-    if (cli_find_beside(place, file, R_OK, path, sizeof path) && realpath(path, start->library))
+    if (cli_find_beside(folder, file, R_OK, path, sizeof path) && realpath(path, start->library))
         return strpbrk(start->library, " :") ? cli_bad(command,
-                                                       "LD_PRELOAD cannot hold %s, because of the blank or "
-                                                       "colon in it; install Trivance elsewhere",
+                                                       "LD_PRELOAD cannot contain %s, because this path has a blank or "
+                                                       "a colon; install Trivance elsewhere",
                                                        start->library)
                                              : CLI_OK;
     return cli_bad(command,
-                   "%s is not in %s beside the tool's folder; it is built where %s is installed, and `make "
-                   "install` puts it there",
+                   "%s is not in %s beside the tool's folder; it is built if %s is installed, and `make install` "
+                   "installs it there",
                    file, TRIVANCE_LIBRARY_PLACE, cli_mpi_title(start->mpi));
 }
 
@@ -182,13 +182,13 @@ typedef struct words {
 
 static void add(words_t *words, const char *word) { words->word[words->count++] = (char *)word; }
 
-static bool is_ours(const char *setting) { return strncmp(setting, PREFIX, strlen(PREFIX)) == 0; }
+static bool is_trivance_variable(const char *setting) { return strncmp(setting, PREFIX, strlen(PREFIX)) == 0; }
 
 static int variables(void)
 {
     int count = 0;
     for (char **at = environ; *at; at++)
-        count += is_ours(*at);
+        count += is_trivance_variable(*at);
     return count;
 }
 
@@ -198,7 +198,7 @@ static void add_openmpi(words_t *words, const char *preload)
     add(words, "-x");
     add(words, preload);
     for (char **at = environ; *at; at++)
-        if (is_ours(*at)) {
+        if (is_trivance_variable(*at)) {
             add(words, "-x");
             add(words, *at);
         }
@@ -229,12 +229,12 @@ static char **command_line(char **given, int count, const start_t *start, const 
     return words.word;
 }
 
-static void say(const start_t *start)
+static void report_start(const start_t *start)
 {
     fprintf(stderr, "trivance run: %s (by %s), preloading %s", cli_mpi_title(start->mpi), start->found_by,
             start->library);
     for (char **at = environ; *at; at++)
-        if (is_ours(*at))
+        if (is_trivance_variable(*at))
             fprintf(stderr, ", %s", *at);
     fputc('\n', stderr);
 }
@@ -250,9 +250,9 @@ static int launch(const char *command, char **given, int count, const start_t *s
     char **words = preload ? command_line(given, count, start, preload) : NULL;
     if (!words || (!start->launcher && setenv("LD_PRELOAD", strchr(preload, '=') + 1, 1) != 0)) {
         free(preload);
-        return cli_bad(command, "there is no memory for the command line");
+        return cli_bad(command, "out of memory for the command line");
     }
-    say(start);
+    report_start(start);
     fflush(NULL);
     execvp(words[0], words);
     int code = cli_bad(command, "%.200s cannot be started: %s", words[0], strerror(errno));

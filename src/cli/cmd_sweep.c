@@ -45,13 +45,13 @@ static void *end_when_interrupted(void *context)
         cli_sweep_rows_close(&sweep->rows);
         if (sweep->path)
             cli_bad(sweep->command,
-                    "interrupted after %" PRIu64 " of %" PRIu64 " points; the same command goes on "
-                    "behind the last row of '%s'",
+                    "interrupted after %" PRIu64 " of %" PRIu64
+                    " points; the same command continues after the last row of '%s'",
                     all - pending, all, sweep->path);
         else
             cli_bad(sweep->command,
-                    "interrupted after %" PRIu64 " of %" PRIu64 " points; with -o FILE.csv rows are "
-                    "kept, and the same command goes on behind the last one",
+                    "interrupted after %" PRIu64 " of %" PRIu64
+                    " points; with -o FILE.csv rows are kept, and the same command continues after the last one",
                     all - pending, all);
     }
     _exit(128 + signal);

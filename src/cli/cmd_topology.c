@@ -28,7 +28,7 @@ static char (*fill_cells(const trv_topology_t *topology, int *width))[CELL_MAX]
     char(*cell)[CELL_MAX] = calloc((size_t)topology->torus.ranks, sizeof *cell);
     *width = 1;
     for (int i = 0; cell && i < topology->count; i++) {
-        char *text = cell[topology->place[i]], name[CELL_MAX], both[2 * CELL_MAX];
+        char *text = cell[topology->coordinate[i]], name[CELL_MAX], both[2 * CELL_MAX];
         if (topology->host)
             snprintf(name, sizeof name, "%.*s", TEXT_MAX, topology->host[i]);
         else
@@ -64,17 +64,17 @@ static int draw(const trv_topology_t *topology)
         trv_fail_memory();
         return cli_bad_last("topology");
     }
-    for (int place = 0; place < torus->ranks; place++) {
-        trv_torus_coordinates(torus, place, at);
-        if (place % (across * down) == 0) {
+    for (int index = 0; index < torus->ranks; index++) {
+        trv_torus_coordinates(torus, index, at);
+        if (index % (across * down) == 0) {
             putchar('\n');
             for (int d = 0; d < torus->dims - 2; d++)
                 printf("%sdimension %d at %d", d ? ", " : "", d, at[d]);
             if (torus->dims > 2)
                 putchar('\n');
         }
-        print_cell(cell[place], *cell[place] ? width : width - 1);
-        if (place % across == across - 1)
+        print_cell(cell[index], *cell[index] ? width : width - 1);
+        if (index % across == across - 1)
             putchar('\n');
     }
     free(cell);
@@ -83,19 +83,19 @@ static int draw(const trv_topology_t *topology)
 
 /* ---- Checking ---------------------------------------------------------------------------------------------------- */
 
-static void count_places(const trv_topology_t *topology, int *places, int *least, int *most)
+static void count_coordinates(const trv_topology_t *topology, int *coordinates, int *min, int *max)
 {
     int *count = calloc((size_t)topology->torus.ranks, sizeof *count);
-    *places = *most = 0;
-    *least = topology->count;
+    *coordinates = *max = 0;
+    *min = topology->count;
     for (int i = 0; count && i < topology->count; i++)
-        count[topology->place[i]]++;
+        count[topology->coordinate[i]]++;
     for (int p = 0; count && p < topology->torus.ranks; p++) {
         if (count[p] == 0)
             continue;
-        ++*places;
-        *least = count[p] < *least ? count[p] : *least;
-        *most = count[p] > *most ? count[p] : *most;
+        ++*coordinates;
+        *min = count[p] < *min ? count[p] : *min;
+        *max = count[p] > *max ? count[p] : *max;
     }
     free(count);
 }
@@ -122,21 +122,21 @@ static int show(const char *path, const trv_topology_t *topology)
 {
     const char *what = topology->host ? "host" : "rank";
     char text[TRV_TORUS_TEXT_MAX];
-    int places, least, most;
-    count_places(topology, &places, &least, &most);
+    int coordinates, min, max;
+    count_coordinates(topology, &coordinates, &min, &max);
     printf("%s: torus %s, %d %s%s at %d coordinate%s", path, trv_torus_format(&topology->torus, text, sizeof text),
-           topology->count, what, topology->count == 1 ? "" : "s", places, places == 1 ? "" : "s");
+           topology->count, what, topology->count == 1 ? "" : "s", coordinates, coordinates == 1 ? "" : "s");
     if (topology->count == 1)
         putchar('\n');
-    else if (least == most)
-        printf(", %d at each\n", most);
+    else if (min == max)
+        printf(", %d at each\n", max);
     else
-        printf(", %d to %d at each%s\n", least, most,
-               topology->host ? "" : ": uneven, so the MPI library serves all of them together");
+        printf(", %d to %d at each%s\n", min, max,
+               topology->host ? "" : ": uneven, so calls of all of them fall back to the MPI library");
     for (int d = 0; d < topology->torus.dims; d++) {
-        bool one_way = (topology->torus.lines >> d) & 1, shared = (topology->shared_port >> d) & 1;
-        if (one_way || shared)
-            printf("dimension %d: %s%s%s\n", d, one_way ? "no wrap-around" : "", one_way && shared ? ", " : "",
+        bool is_line = (topology->torus.lines >> d) & 1, shared = (topology->shared_port >> d) & 1;
+        if (is_line || shared)
+            printf("dimension %d: %s%s%s\n", d, is_line ? "no wrap-around" : "", is_line && shared ? ", " : "",
                    shared ? "both directions share a port" : "");
     }
     show_links(topology);
@@ -162,17 +162,17 @@ static int check(const char *path)
 /* Runs --ports under any launcher: an MPI launcher, or one that sets the variables of torchrun. */
 static int ports(char **argv)
 {
-    static const char *const place[] = {"", "../libexec/trivance/", NULL};
+    static const char *const folder[] = {"", "../libexec/trivance/", NULL};
     char path[4608];
     const bool without_mpi = getenv("RANK") && getenv("WORLD_SIZE");
     if (!without_mpi && cli_launcher())
         return cli_hand_over(cli_launcher(), argv);
     if (!without_mpi)
-        return cli_bad("topology", "--ports: no launcher has started this process; start it with one, for example "
+        return cli_bad("topology", "--ports requires a launcher, for example "
                                    "`trivance launch -n 4 trivance topology --ports`");
-    if (!cli_find_beside(place, "trivance-net", X_OK, path, sizeof path))
+    if (!cli_find_beside(folder, "trivance-net", X_OK, path, sizeof path))
         return cli_bad("topology", "trivance-net is missing; it belongs beside the trivance executable or in "
-                                   "../libexec/trivance, and is built where libfabric is installed");
+                                   "../libexec/trivance, and is built if libfabric is installed");
     argv[-1] = path;
     execv(path, argv - 1);
     return cli_bad("topology", "%.200s cannot be started: %s", path, strerror(errno));

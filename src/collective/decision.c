@@ -13,6 +13,7 @@ void trv_decision_make(trv_decision_t *decision, int code, const trv_choice_t *c
     *decision = (trv_decision_t){.left_to_library = choice->left_to_library,
                                  .on_nodes = choice->on_nodes,
                                  .order = (int32_t)choice->order,
+                                 .in_box = choice->on_nodes && choice->torus.dims > 1,
                                  .lines = choice->on_nodes && choice->torus.lines != 0,
                                  .bytes_min = choice->bytes_min,
                                  .bytes_max = choice->bytes_max};

@@ -50,7 +50,7 @@ typedef struct reader {
     token_t token; /* the next one */
     uint32_t line;
     trv_goal_t *goal;
-    int64_t op_capacity, need_capacity;
+    int64_t op_capacity, dependency_capacity;
     label_t *label; /* a hash table of the labels of all ranks; a power of two in size */
     uint64_t labels, label_capacity;
     int rank;
@@ -304,7 +304,7 @@ static int find_operation(const reader_t *reader, const token_t *name, uint32_t 
 static int read_dependency(reader_t *reader, const token_t *name)
 {
     trv_goal_t *goal = reader->goal;
-    trv_goal_need_t need = {.start = is(&reader->token, "irequires")};
+    trv_goal_dependency_t dependency = {.start = is(&reader->token, "irequires")};
     advance(reader);
     if (reader->token.kind != WORD)
         return unexpected(reader, "a label");
@@ -312,18 +312,19 @@ static int read_dependency(reader_t *reader, const token_t *name)
     advance(reader);
     int rc = end_of_line(reader);
     if (!rc)
-        rc = find_operation(reader, name, &need.op);
+        rc = find_operation(reader, name, &dependency.op);
     if (!rc)
-        rc = find_operation(reader, &other, &need.on);
-    if (!rc && need.op == need.on)
+        rc = find_operation(reader, &other, &dependency.on);
+    if (!rc && dependency.op == dependency.on)
         rc = fail_at(reader, name->line, "an operation cannot wait for itself");
-    if (!rc && goal->needs == OPS_MAX)
+    if (!rc && goal->dependencies == OPS_MAX)
         rc = fail_at(reader, name->line, "there are more than 2^30 dependencies");
     if (rc)
         return rc;
-    if (trv_array_reserve(&goal->need, &reader->need_capacity, goal->needs, 1, sizeof *goal->need))
+    if (trv_array_reserve(&goal->dependency, &reader->dependency_capacity, goal->dependencies, 1,
+                          sizeof *goal->dependency))
         return TRV_ERR_MEMORY;
-    goal->need[goal->needs++] = need;
+    goal->dependency[goal->dependencies++] = dependency;
     return TRV_OK;
 }
 

@@ -30,10 +30,10 @@ static void channel_port(void *context, int base, int port)
 {
     trv_channel_t *channel = context;
     (void)base;
-    channel->way = port;
+    channel->port = port;
 }
 
-static const trv_region_t *region_of(const trv_channel_t *channel, const char *data)
+static const trv_region_t *channel_region(const trv_channel_t *channel, const char *data)
 {
     for (int i = 0; i < 3; i++)
         if (channel->start[i] && data >= channel->start[i] && data < channel->start[i] + channel->bytes[i])
@@ -41,32 +41,32 @@ static const trv_region_t *region_of(const trv_channel_t *channel, const char *d
     return NULL;
 }
 
-static int post(trv_channel_t *channel, int slot, bool sends, int peer, int lane, void *data, size_t bytes)
+static int channel_post(trv_channel_t *channel, int slot, bool sends, int peer, int lane, void *data, size_t bytes)
 {
     trv_net_comm_t *comm = channel->comm;
     trv_fabric_op_t *op = &channel->op[slot];
-    const uint64_t inner = channel->inner | (uint64_t)channel->way << TRV_LANE_BITS | (uint64_t)lane;
+    const uint64_t inner = channel->inner | (uint64_t)channel->port << TRV_LANE_BITS | (uint64_t)lane;
     op->sends = sends;
-    op->way = channel->way;
+    op->port = channel->port;
     op->peer = trv_member(comm, peer);
     op->tag = trv_peer_tag(comm, peer, sends, inner);
     op->data = data;
     op->bytes = bytes;
-    op->fragment = comm->net->fragment;
-    op->region = region_of(channel, data);
+    op->fragment_bytes = comm->net->fragment;
+    op->region = channel_region(channel, data);
     return trv_fabric_post(comm->net->fabric, op);
 }
 
 static int channel_send(void *context, int base, int slot, int peer, int tag, const void *data, size_t bytes)
 {
     (void)base;
-    return post(context, slot, true, peer, tag, (void *)data, bytes);
+    return channel_post(context, slot, true, peer, tag, (void *)data, bytes);
 }
 
 static int channel_receive(void *context, int base, int slot, int peer, int tag, void *data, size_t bytes)
 {
     (void)base;
-    return post(context, slot, false, peer, tag, data, bytes);
+    return channel_post(context, slot, false, peer, tag, data, bytes);
 }
 
 static int channel_test(void *context, int base, int slot)

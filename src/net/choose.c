@@ -15,7 +15,7 @@ trv_simulate_options_t trv_net_simulation(const trv_net_t *net, const trv_networ
     return trv_chooser_simulation(&net->settings, network, &paths);
 }
 
-static int choose(const trv_net_entry_t *entry, const trv_network_t *network, trv_choice_t *choice)
+static int choice_make(const trv_net_entry_t *entry, const trv_network_t *network, trv_choice_t *choice)
 {
     const trv_net_t *net = entry->comm->net;
     const trv_signature_t signature = trv_signature_of(entry->collective, &entry->elements);
@@ -24,13 +24,13 @@ static int choose(const trv_net_entry_t *entry, const trv_network_t *network, tr
                                    .measured = &net->settings.file_rules,
                                    .allow_inconsistent_names = true,
                                    .explains = net->settings.info};
-    const char *wanted = entry->wanted;
+    const char *requested = entry->requested;
     int rc = TRV_OK;
-    if (trv_choice_is_family(wanted)) {
-        rc = trv_choose_planned(&chooser, &signature, entry->bytes, wanted, choice);
-    } else if (*wanted && strcmp(wanted, TRV_RULE_AUTO) != 0 && strcmp(wanted, TRV_RULE_PLANNED) != 0) {
-        snprintf(choice->reason, sizeof choice->reason, "asked for by name");
-        rc = trv_choose_named(&chooser, &signature, wanted, "asked for by name", choice);
+    if (trv_choice_is_family(requested)) {
+        rc = trv_choose_planned(&chooser, &signature, entry->bytes, requested, choice);
+    } else if (*requested && strcmp(requested, TRV_RULE_AUTO) != 0 && strcmp(requested, TRV_RULE_PLANNED) != 0) {
+        snprintf(choice->reason, sizeof choice->reason, "requested by name");
+        rc = trv_choose_named(&chooser, &signature, requested, "requested by name", choice);
         if (rc == TRV_ERR_UNSUPPORTED && entry->collective != TRV_ALLREDUCE)
             rc = TRV_OK; /* few algorithms support the other collectives: leave the choice to the planner */
     }
@@ -45,6 +45,6 @@ void trv_net_choose(const trv_net_entry_t *entry, trv_decision_t *decision)
 {
     const trv_network_t network = {TRV_NETWORK, .torus = entry->comm->torus};
     trv_choice_t choice = {.on_nodes = false};
-    const int rc = choose(entry, &network, &choice);
+    const int rc = choice_make(entry, &network, &choice);
     trv_decision_make(decision, rc, &choice, &network, entry->collective);
 }

@@ -29,39 +29,39 @@ uint64_t trv_net_vector_bytes(const trv_net_comm_t *comm, trv_collective_t colle
 
 enum { ENTRIES_MAX = 256 }; /* in the cache of a communicator */
 
-/* Finds or creates the state of a signature, and makes it the most recently used. *made is true if it was created. */
-static int find_entry(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements, uint64_t bytes,
-                      trv_net_entry_t **found, bool *made)
+/* Finds or creates the state of a signature, and makes it the most recently used. *created is true if it was created. */
+static int entry_find(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements, uint64_t bytes,
+                      trv_net_entry_t **found, bool *created)
 {
     const bool reduces = trv_collective_shape(collective)->reduces;
-    *made = false;
-    for (trv_cache_entry_t **place = &comm->entries.first; *place; place = &(*place)->next) {
-        trv_net_entry_t *entry = (trv_net_entry_t *)(void *)(*place)->object;
+    *created = false;
+    for (trv_cache_entry_t **at = &comm->entries.first; *at; at = &(*at)->next) {
+        trv_net_entry_t *entry = (trv_net_entry_t *)(void *)(*at)->object;
         if (entry->collective != collective || entry->bytes != bytes || entry->elements.type != elements->type ||
             (reduces && entry->elements.op != elements->op))
             continue;
-        trv_cache_use(&comm->entries, place);
+        trv_cache_use(&comm->entries, at);
         *found = entry;
         return TRV_OK;
     }
-    int rc = trv_net_entry_make(found, comm, collective, elements, bytes, comm->algorithm);
+    int rc = trv_net_entry_create(found, comm, collective, elements, bytes, comm->algorithm);
     if (rc < 0)
         return rc;
     trv_cache_add(&comm->entries, &(*found)->cached, ENTRIES_MAX);
-    *made = true;
+    *created = true;
     return TRV_OK;
 }
 
 /* Takes an instance of the signature; starts the decision if the signature is new. */
-static int take_instance(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
+static int instance_take(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
                          uint64_t bytes, trv_instance_t **taken)
 {
     trv_net_entry_t *entry;
-    bool made;
-    int rc = find_entry(comm, collective, elements, bytes, &entry, &made);
+    bool created;
+    int rc = entry_find(comm, collective, elements, bytes, &entry, &created);
     if (rc == TRV_OK)
         rc = trv_instance_take(entry, taken);
-    if (rc < 0 || !made)
+    if (rc < 0 || !created)
         return rc;
     rc = trv_net_entry_decide(entry);
     if (rc < 0)
@@ -69,8 +69,8 @@ static int take_instance(trv_net_comm_t *comm, trv_collective_t collective, cons
     return rc;
 }
 
-static int start(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements, size_t count,
-                 const void *input, void *output, trv_instance_t **started)
+static int collective_start(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
+                            size_t count, const void *input, void *output, trv_instance_t **started)
 {
     int rc = trv_comm_check(comm);
     if (rc == TRV_OK)
@@ -81,7 +81,7 @@ static int start(trv_net_comm_t *comm, trv_collective_t collective, const trv_el
         return rc;
     const uint64_t bytes = trv_net_vector_bytes(comm, collective, elements, count);
     pthread_mutex_lock(&comm->lock);
-    rc = take_instance(comm, collective, elements, trv_size_class(bytes), started);
+    rc = instance_take(comm, collective, elements, trv_size_class(bytes), started);
     const uint64_t inner = trv_collective_tag(false, atomic_fetch_add(&comm->calls, 1));
     pthread_mutex_unlock(&comm->lock);
     if (rc < 0)
@@ -90,22 +90,24 @@ static int start(trv_net_comm_t *comm, trv_collective_t collective, const trv_el
     return TRV_OK;
 }
 
-static int run(trv_net_comm_t *comm, trv_collective_t collective, trv_type_t type, trv_op_t op, size_t count,
-               const void *input, void *output)
+static int collective_run(trv_net_comm_t *comm, trv_collective_t collective, trv_type_t type, trv_op_t op, size_t count,
+                          const void *input, void *output)
 {
     trv_instance_t *instance;
-    int rc = start(comm, collective, &(trv_elements_t){.type = type, .op = op}, count, input, output, &instance);
+    int rc = collective_start(comm, collective, &(trv_elements_t){.type = type, .op = op}, count, input, output,
+                              &instance);
     return rc < 0 ? rc : trv_request_run(&instance->request);
 }
 
-static int run_later(trv_net_comm_t *comm, trv_collective_t collective, trv_type_t type, trv_op_t op, size_t count,
-                     const void *input, void *output, trv_net_request_t *request)
+static int collective_run_later(trv_net_comm_t *comm, trv_collective_t collective, trv_type_t type, trv_op_t op,
+                                size_t count, const void *input, void *output, trv_net_request_t *request)
 {
     trv_instance_t *instance;
     if (!request)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the request; pass the address of one");
+        return trv_fail(TRV_ERR_ARGUMENT, "the argument `request` is NULL; pass the address of a trv_net_request_t");
     *request = TRV_NET_REQUEST_NULL;
-    int rc = start(comm, collective, &(trv_elements_t){.type = type, .op = op}, count, input, output, &instance);
+    int rc = collective_start(comm, collective, &(trv_elements_t){.type = type, .op = op}, count, input, output,
+                              &instance);
     if (rc == TRV_OK)
         *request = &instance->request;
     return rc;
@@ -115,40 +117,40 @@ static int run_later(trv_net_comm_t *comm, trv_collective_t collective, trv_type
 
 int trv_net_allreduce(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type, trv_op_t op)
 {
-    return run(comm, TRV_ALLREDUCE, type, op, count, input, output);
+    return collective_run(comm, TRV_ALLREDUCE, type, op, count, input, output);
 }
 
 int trv_net_reduce_scatter(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                            trv_op_t op)
 {
-    return run(comm, TRV_REDUCE_SCATTER, type, op, count, input, output);
+    return collective_run(comm, TRV_REDUCE_SCATTER, type, op, count, input, output);
 }
 
 int trv_net_allgather(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type)
 {
-    return run(comm, TRV_ALLGATHER, type, TRV_SUM, count, input, output);
+    return collective_run(comm, TRV_ALLGATHER, type, TRV_SUM, count, input, output);
 }
 
 int trv_net_allreduce_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                             trv_op_t op, trv_net_request_t *request)
 {
-    return run_later(comm, TRV_ALLREDUCE, type, op, count, input, output, request);
+    return collective_run_later(comm, TRV_ALLREDUCE, type, op, count, input, output, request);
 }
 
 int trv_net_reduce_scatter_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                                  trv_op_t op, trv_net_request_t *request)
 {
-    return run_later(comm, TRV_REDUCE_SCATTER, type, op, count, input, output, request);
+    return collective_run_later(comm, TRV_REDUCE_SCATTER, type, op, count, input, output, request);
 }
 
 int trv_net_allgather_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                             trv_net_request_t *request)
 {
-    return run_later(comm, TRV_ALLGATHER, type, TRV_SUM, count, input, output, request);
+    return collective_run_later(comm, TRV_ALLGATHER, type, TRV_SUM, count, input, output, request);
 }
 
 /* A barrier is an AllReduce whose result is ignored. */
-static uint8_t *nothing(void)
+static uint8_t *barrier_buffer(void)
 {
     static _Thread_local uint8_t byte;
     return &byte;
@@ -156,10 +158,11 @@ static uint8_t *nothing(void)
 
 int trv_net_barrier(trv_net_comm_t *comm)
 {
-    return run(comm, TRV_ALLREDUCE, TRV_UINT8, TRV_BOR, 1, nothing(), nothing());
+    return collective_run(comm, TRV_ALLREDUCE, TRV_UINT8, TRV_BOR, 1, barrier_buffer(), barrier_buffer());
 }
 
 int trv_net_barrier_start(trv_net_comm_t *comm, trv_net_request_t *request)
 {
-    return run_later(comm, TRV_ALLREDUCE, TRV_UINT8, TRV_BOR, 1, nothing(), nothing(), request);
+    return collective_run_later(comm, TRV_ALLREDUCE, TRV_UINT8, TRV_BOR, 1, barrier_buffer(), barrier_buffer(),
+                                request);
 }

@@ -10,22 +10,22 @@
 #include "base/error.h"
 #include "net/inside.h"
 
-enum { COMMS_MAX = 1 << TRV_COMM_BITS };
+enum { COMMS_MAX = 1 << TRV_CONTEXT_BITS };
 
 int trv_comm_check(const trv_net_comm_t *comm)
 {
     return comm ? trv_net_check(comm->net)
-                : trv_fail(TRV_ERR_ARGUMENT, "there is no communicator (NULL); trv_net_world gives one");
+                : trv_fail(TRV_ERR_ARGUMENT, "the communicator is NULL; trv_net_world returns one");
 }
 
-static void make_ring(trv_net_comm_t *comm)
+static void comm_set_default_torus(trv_net_comm_t *comm)
 {
     trv_torus_init(&comm->torus, 1, &comm->size);
     if (*comm->net->torus && comm->size == comm->net->ranks && !comm->member)
         trv_torus_parse(comm->net->torus, &comm->torus);
 }
 
-int trv_comm_make(trv_net_comm_t **made, trv_net_t *net, int rank, int size)
+int trv_comm_create(trv_net_comm_t **created, trv_net_t *net, int rank, int size)
 {
     trv_net_comm_t *comm = calloc(1, sizeof *comm);
     if (!comm)
@@ -35,8 +35,8 @@ int trv_comm_make(trv_net_comm_t **made, trv_net_t *net, int rank, int size)
     comm->size = size;
     snprintf(comm->algorithm, sizeof comm->algorithm, "%s", net->algorithm);
     pthread_mutex_init(&comm->lock, NULL);
-    make_ring(comm);
-    *made = comm;
+    comm_set_default_torus(comm);
+    *created = comm;
     return TRV_OK;
 }
 
@@ -47,7 +47,7 @@ void trv_comm_destroy(trv_net_comm_t *comm)
     trv_cache_clear(&comm->entries);
     pthread_mutex_destroy(&comm->lock);
     free(comm->member);
-    free(comm->number);
+    free(comm->context_ids);
     free(comm);
 }
 
@@ -68,10 +68,10 @@ int trv_net_world_rank(const trv_net_comm_t *comm, int rank)
 
 /* Contribution of a rank to a split. */
 typedef struct payload {
-    int32_t color, key, number, rank; /* number: context id, negative if none is left; rank: in the communicator */
+    int32_t color, key, context_id, rank; /* context_id: negative if none is left; rank: in the communicator */
 } payload_t;
 
-static int compare(const void *left, const void *right)
+static int payload_compare(const void *left, const void *right)
 {
     const payload_t *a = left, *b = right;
     if (a->key != b->key)
@@ -80,63 +80,64 @@ static int compare(const void *left, const void *right)
 }
 
 /* Creates the communicator of the ranks that have the color of this rank, which is not negative. */
-static int make_part(trv_net_comm_t *comm, payload_t *said, const payload_t *mine, trv_net_comm_t **made)
+static int comm_create_part(trv_net_comm_t *comm, payload_t *all, const payload_t *mine, trv_net_comm_t **created)
 {
     int size = 0, rank = 0, rc;
     for (int r = 0; r < comm->size; r++)
-        if (said[r].color == mine->color)
-            said[size++] = said[r];
-    qsort(said, (size_t)size, sizeof *said, compare);
-    while (said[rank].rank != mine->rank)
+        if (all[r].color == mine->color)
+            all[size++] = all[r];
+    qsort(all, (size_t)size, sizeof *all, payload_compare);
+    while (all[rank].rank != mine->rank)
         rank++;
     trv_net_comm_t *part;
-    rc = trv_comm_make(&part, comm->net, rank, size);
+    rc = trv_comm_create(&part, comm->net, rank, size);
     if (rc < 0)
         return rc;
     part->member = malloc((size_t)size * sizeof *part->member);
-    part->number = malloc((size_t)size * sizeof *part->number);
-    part->own = (uint32_t)mine->number;
-    if (!part->member || !part->number) {
+    part->context_ids = malloc((size_t)size * sizeof *part->context_ids);
+    part->context_id = (uint32_t)mine->context_id;
+    if (!part->member || !part->context_ids) {
         trv_comm_destroy(part);
         return trv_fail_memory();
     }
     for (int r = 0; r < size; r++) {
-        part->member[r] = trv_member(comm, said[r].rank);
-        part->number[r] = (uint32_t)said[r].number;
+        part->member[r] = trv_member(comm, all[r].rank);
+        part->context_ids[r] = (uint32_t)all[r].context_id;
     }
-    make_ring(part);
+    comm_set_default_torus(part);
     pthread_mutex_lock(&comm->net->lock);
     part->next = comm->net->comm;
     comm->net->comm = part;
     pthread_mutex_unlock(&comm->net->lock);
-    *made = part;
+    *created = part;
     return TRV_OK;
 }
 
-int trv_net_split(trv_net_comm_t *comm, int color, int key, trv_net_comm_t **made)
+int trv_net_split(trv_net_comm_t *comm, int color, int key, trv_net_comm_t **created)
 {
-    if (!made)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the communicator; pass the address of one");
-    *made = NULL;
+    if (!created)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "the argument for the new communicator is NULL; pass the address of a trv_net_comm_t *");
+    *created = NULL;
     int rc = trv_comm_check(comm);
     if (rc < 0)
         return rc;
     /* A rank that has no context id left contributes -1, so that all ranks return the error. */
-    const unsigned number = atomic_fetch_add(&comm->net->comms, 1) + 1;
-    const payload_t mine = {color, key, number < COMMS_MAX ? (int32_t)number : -1, comm->rank};
-    payload_t *said = malloc((size_t)comm->size * sizeof *said);
-    if (!said)
+    const unsigned context_id = atomic_fetch_add(&comm->net->comms, 1) + 1;
+    const payload_t mine = {color, key, context_id < COMMS_MAX ? (int32_t)context_id : -1, comm->rank};
+    payload_t *all = malloc((size_t)comm->size * sizeof *all);
+    if (!all)
         return trv_net_break(comm->net, trv_fail_memory());
-    rc = trv_net_allgather(comm, &mine, said, sizeof mine / sizeof mine.color, TRV_INT32);
+    rc = trv_net_allgather(comm, &mine, all, sizeof mine / sizeof mine.color, TRV_INT32);
     for (int r = 0; rc == TRV_OK && r < comm->size; r++)
-        if (said[r].number < 0)
-            rc = trv_fail(TRV_ERR_UNSUPPORTED, "rank %d has made %d communicators, and can make no more",
-                          trv_member(comm, r), COMMS_MAX);
+        if (all[r].context_id < 0)
+            rc = trv_fail(TRV_ERR_UNSUPPORTED, "rank %d has created %d communicators, the maximum", trv_member(comm, r),
+                          COMMS_MAX);
     if (rc == TRV_OK && color >= 0) {
-        rc = make_part(comm, said, &mine, made);
+        rc = comm_create_part(comm, all, &mine, created);
         rc = rc < 0 ? trv_net_break(comm->net, rc) : rc;
     }
-    free(said);
+    free(all);
     return rc;
 }
 
@@ -171,7 +172,8 @@ int trv_net_comm_set(trv_net_comm_t *comm, const char *torus, const char *algori
                             parsed.ranks, comm->size);
     }
     if (algorithm && strlen(algorithm) >= sizeof comm->algorithm)
-        return trv_fail(TRV_ERR_ARGUMENT, "no algorithm has a name as long as '%.40s…'; `trivance list` lists them",
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "the name '%.40s…' is longer than that of any algorithm; `trivance list` lists them",
                         algorithm);
     pthread_mutex_lock(&comm->lock);
     if (torus && *torus)

@@ -23,10 +23,10 @@ static trv_instance_t *instance_of(const struct trv_net_request *request)
 
 /* ---- Decisions --------------------------------------------------------------------------------------------------- */
 
-static void destroy(trv_cached_t *cached);
+static void entry_destroy(trv_cached_t *cached);
 
-int trv_net_entry_make(trv_net_entry_t **made, trv_net_comm_t *comm, trv_collective_t collective,
-                       const trv_elements_t *elements, uint64_t bytes, const char *wanted)
+int trv_net_entry_create(trv_net_entry_t **created, trv_net_comm_t *comm, trv_collective_t collective,
+                         const trv_elements_t *elements, uint64_t bytes, const char *requested)
 {
     trv_net_entry_t *entry = calloc(1, sizeof *entry);
     if (!entry)
@@ -35,16 +35,16 @@ int trv_net_entry_make(trv_net_entry_t **made, trv_net_comm_t *comm, trv_collect
     entry->collective = collective;
     entry->elements = *elements;
     entry->bytes = bytes;
-    snprintf(entry->wanted, sizeof entry->wanted, "%s", wanted);
+    snprintf(entry->requested, sizeof entry->requested, "%s", requested);
     pthread_mutex_init(&entry->lock, NULL);
     trv_pool_init(&entry->pool, INT_MAX);
-    trv_cached_init(&entry->cached, destroy);
-    *made = entry;
+    trv_cached_init(&entry->cached, entry_destroy);
+    *created = entry;
     return TRV_OK;
 }
 
 /* Fills in the arguments that must be equal on all ranks. User-defined elements and reductions are not compared. */
-static void sign(const trv_net_entry_t *entry, trv_broadcast_t *call)
+static void call_fill(const trv_net_entry_t *entry, trv_decision_message_t *call)
 {
     const bool reduces = trv_collective_shape(entry->collective)->reduces && !entry->elements.reduce;
     call->collective = (int32_t)entry->collective;
@@ -52,7 +52,7 @@ static void sign(const trv_net_entry_t *entry, trv_broadcast_t *call)
     call->op = reduces ? (int32_t)entry->elements.op : -1;
 }
 
-static void describe_call(const trv_broadcast_t *call, char text[64])
+static void call_describe(const trv_decision_message_t *call, char text[64])
 {
     const bool named = call->type >= 0, reduces = call->op >= 0;
     snprintf(text, 64, "%s%s%s%s%s", trv_collective_shape((trv_collective_t)call->collective)->title,
@@ -62,22 +62,22 @@ static void describe_call(const trv_broadcast_t *call, char text[64])
 
 /* Compares the call of this rank with that of rank 0. Calls with different arguments may send messages of equal
  * lengths, so that no other check would detect the difference. */
-static int compare_calls(const trv_net_entry_t *entry)
+static int call_compare(const trv_net_entry_t *entry)
 {
-    trv_broadcast_t own = {.collective = 0};
-    const trv_broadcast_t *first = &entry->broadcast;
-    sign(entry, &own);
+    trv_decision_message_t own = {.collective = 0};
+    const trv_decision_message_t *first = &entry->broadcast;
+    call_fill(entry, &own);
     if (own.collective == first->collective && own.type == first->type && own.op == first->op)
         return TRV_OK;
     char here[64], there[64];
-    describe_call(&own, here);
-    describe_call(first, there);
+    call_describe(&own, here);
+    call_describe(first, there);
     return trv_fail(TRV_ERR_INVALID, "rank %d calls %s where rank %d calls %s",
                     trv_member(entry->comm, entry->comm->rank), here, trv_member(entry->comm, 0), there);
 }
 
 /* Logs the decision in the format of the MPI layer, which has further fields. */
-static void log_decision(const trv_net_entry_t *entry)
+static void decision_log(const trv_net_entry_t *entry)
 {
     const trv_net_t *net = entry->comm->net;
     const trv_decision_t *decision = &entry->broadcast.decision;
@@ -85,7 +85,7 @@ static void log_decision(const trv_net_entry_t *entry)
         bytes[TRV_BYTES_TEXT_MAX];
     if (!net->settings.info || !net->log || decision->code < 0)
         return;
-    describe_call(&entry->broadcast, call);
+    call_describe(&entry->broadcast, call);
     snprintf(line, sizeof line, "%d ranks, %s: %s, about %s: %s (%s)", entry->comm->size,
              trv_torus_format(&entry->comm->torus, torus, sizeof torus), call, trv_format_bytes(entry->bytes, bytes),
              decision->algorithm, decision->reason);
@@ -101,37 +101,37 @@ int trv_net_entry_decide(trv_net_entry_t *entry)
     }
     if (comm->rank == 0) {
         trv_net_choose(entry, &entry->broadcast.decision);
-        sign(entry, &entry->broadcast);
-        log_decision(entry);
+        call_fill(entry, &entry->broadcast);
+        decision_log(entry);
     }
     return trv_bcast_begin(&entry->bcast, comm, &entry->broadcast, sizeof entry->broadcast, 0,
                            atomic_fetch_add(&comm->calls, 1));
 }
 
-static int carry_out(trv_net_entry_t *entry)
+static int decision_apply(trv_net_entry_t *entry)
 {
     trv_decision_t *decision = &entry->broadcast.decision;
     entry->decided = true;
     decision->reason[sizeof decision->reason - 1] = decision->full_name[sizeof decision->full_name - 1] = '\0';
     decision->algorithm[sizeof decision->algorithm - 1] = '\0';
-    int rc = compare_calls(entry);
+    int rc = call_compare(entry);
     if (rc < 0)
         return trv_net_break(entry->comm->net, rc);
     if (decision->code < 0)
         return TRV_OK;
-    rc = trv_schedule_create(&entry->made, &entry->comm->torus, decision->full_name, entry->collective);
-    entry->schedule = entry->made;
+    rc = trv_schedule_create(&entry->owned_schedule, &entry->comm->torus, decision->full_name, entry->collective);
+    entry->schedule = entry->owned_schedule;
     return rc < 0 ? trv_net_break(entry->comm->net, rc) : TRV_OK;
 }
 
 /* Returns 1 when the decision is available, 0 before, and a negative code if there is no algorithm or the decision
  * failed. */
-static int advance_entry(trv_net_entry_t *entry)
+static int entry_advance(trv_net_entry_t *entry)
 {
     pthread_mutex_lock(&entry->lock);
     int rc = entry->decided ? 1 : trv_bcast_advance(&entry->bcast);
     if (rc > 0 && !entry->decided) {
-        rc = carry_out(entry);
+        rc = decision_apply(entry);
         rc = rc < 0 ? rc : 1;
     }
     const trv_decision_t *decision = &entry->broadcast.decision;
@@ -141,7 +141,7 @@ static int advance_entry(trv_net_entry_t *entry)
     return rc;
 }
 
-static void destroy_instance(trv_instance_t *instance)
+static void instance_destroy(trv_instance_t *instance)
 {
     for (int i = 0; i < 3; i++)
         trv_channel_unregister(&instance->channel, i);
@@ -151,14 +151,14 @@ static void destroy_instance(trv_instance_t *instance)
     free(instance);
 }
 
-static void destroy(trv_cached_t *cached)
+static void entry_destroy(trv_cached_t *cached)
 {
     trv_net_entry_t *entry = (trv_net_entry_t *)(void *)cached;
     trv_pooled_t *pooled;
     while ((pooled = trv_pool_take(&entry->pool)) != NULL)
-        destroy_instance((trv_instance_t *)(void *)pooled);
+        instance_destroy((trv_instance_t *)(void *)pooled);
     trv_pool_clear(&entry->pool);
-    trv_schedule_destroy(entry->made);
+    trv_schedule_destroy(entry->owned_schedule);
     pthread_mutex_destroy(&entry->lock);
     free(entry);
 }
@@ -168,7 +168,7 @@ void trv_net_entry_release(trv_net_entry_t *entry) { trv_cached_release(&entry->
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */
 
 /* Provides scratch memory for the plan. The instance keeps it, registered with the provider, for later runs. */
-static void *take_scratch(void *context, size_t bytes)
+static void *instance_scratch(void *context, size_t bytes)
 {
     trv_instance_t *instance = context;
     if (bytes > instance->scratch_bytes) {
@@ -182,17 +182,17 @@ static void *take_scratch(void *context, size_t bytes)
     return instance->scratch;
 }
 
-static int make_plan(trv_instance_t *instance)
+static int instance_create_plan(trv_instance_t *instance)
 {
     const trv_net_entry_t *entry = instance->entry;
-    const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .scratch_allocate = take_scratch,
+    const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .scratch_allocate = instance_scratch,
                                         .scratch_context = instance};
     return trv_plan_create(&instance->plan, entry->schedule, entry->comm->rank, instance->count, &entry->elements,
                            &instance->channel.transport, &options);
 }
 
 /* On a communicator of one rank every collective copies its input to its output. */
-static int copy(const trv_instance_t *instance)
+static int instance_copy(const trv_instance_t *instance)
 {
     const size_t bytes = instance->count * trv_elements_size(&instance->entry->elements);
     if (bytes > 0 && instance->output != instance->input)
@@ -200,12 +200,12 @@ static int copy(const trv_instance_t *instance)
     return 1;
 }
 
-static int start(trv_instance_t *instance)
+static int instance_start(trv_instance_t *instance)
 {
     const trv_net_entry_t *entry = instance->entry;
     const size_t part = instance->count * trv_elements_size(&entry->elements);
-    int rc = instance->plan ? TRV_OK : make_plan(instance);
-    if (rc < 0 || instance->only_makes)
+    int rc = instance->plan ? TRV_OK : instance_create_plan(instance);
+    if (rc < 0 || instance->only_create)
         return rc;
     instance->started = true;
     rc = trv_channel_register(&instance->channel, 0, instance->input,
@@ -216,21 +216,21 @@ static int start(trv_instance_t *instance)
     return rc < 0 ? rc : trv_plan_start_count(instance->plan, instance->count, instance->input, instance->output);
 }
 
-static int advance(struct trv_net_request *request)
+static int instance_advance(struct trv_net_request *request)
 {
     trv_instance_t *instance = instance_of(request);
     trv_net_t *net = request->comm->net;
     int rc;
     if (!instance->started) {
-        rc = advance_entry(instance->entry);
+        rc = entry_advance(instance->entry);
         if (rc <= 0)
             return rc;
         if (request->comm->size == 1)
-            return instance->only_makes ? 1 : copy(instance);
-        rc = start(instance);
+            return instance->only_create ? 1 : instance_copy(instance);
+        rc = instance_start(instance);
         if (rc < 0)
             return trv_net_break(net, rc);
-        if (instance->only_makes)
+        if (instance->only_create)
             return 1;
     }
     rc = trv_plan_test(instance->plan);
@@ -241,7 +241,7 @@ static int advance(struct trv_net_request *request)
     return rc < 0 ? trv_net_break(net, rc) : rc;
 }
 
-static void describe(const struct trv_net_request *request, char *text, size_t size)
+static void instance_describe(const struct trv_net_request *request, char *text, size_t size)
 {
     const trv_instance_t *instance = instance_of(request);
     trv_net_entry_t *entry = instance->entry;
@@ -255,7 +255,7 @@ static void describe(const struct trv_net_request *request, char *text, size_t s
     pthread_mutex_unlock(&entry->lock);
 }
 
-static void done(struct trv_net_request *request) { trv_instance_give(instance_of(request)); }
+static void instance_done(struct trv_net_request *request) { trv_instance_give(instance_of(request)); }
 
 int trv_instance_take(trv_net_entry_t *entry, trv_instance_t **taken)
 {
@@ -266,9 +266,9 @@ int trv_instance_take(trv_net_entry_t *entry, trv_instance_t **taken)
     if (!instance->entry) {
         instance->entry = entry;
         trv_channel_init(&instance->channel, entry->comm);
-        trv_request_init(&instance->request, entry->comm, trv_collective_shape(entry->collective)->title, advance,
-                         done);
-        instance->request.describe = describe;
+        trv_request_init(&instance->request, entry->comm, trv_collective_shape(entry->collective)->title,
+                         instance_advance, instance_done);
+        instance->request.describe = instance_describe;
     }
     *taken = instance;
     return TRV_OK;
@@ -278,15 +278,15 @@ void trv_instance_give(trv_instance_t *instance)
 {
     trv_net_entry_t *entry = instance->entry;
     if (!trv_pool_give(&entry->pool, &instance->pooled))
-        destroy_instance(instance);
+        instance_destroy(instance);
     trv_net_entry_release(entry);
 }
 
 /* The members are set before trv_request_begin, because from then on any thread may advance the request. */
-void trv_instance_make(trv_instance_t *instance, size_t count)
+void trv_instance_begin_creation(trv_instance_t *instance, size_t count)
 {
     instance->started = false;
-    instance->only_makes = true;
+    instance->only_create = true;
     instance->count = count;
     trv_request_begin(&instance->request);
 }
@@ -294,7 +294,7 @@ void trv_instance_make(trv_instance_t *instance, size_t count)
 void trv_instance_begin(trv_instance_t *instance, uint64_t inner, const void *input, void *output, size_t count)
 {
     instance->channel.inner = inner;
-    instance->started = instance->only_makes = false;
+    instance->started = instance->only_create = false;
     instance->input = input;
     instance->output = output;
     instance->count = count;

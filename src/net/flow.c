@@ -29,8 +29,8 @@ typedef struct credit {
 struct trv_flow {
     uint64_t tag;           /* of credits */
     uint64_t sent, credits; /* messages sent to the peer; credits received from it, one per HALF messages */
-    uint64_t taken;         /* messages received from the peer */
-    bool awaits;            /* the receive `arrival` of the next credit is posted */
+    uint64_t received;      /* messages received from the peer */
+    bool awaits_credit;     /* the receive `arrival` of the next credit is posted */
     trv_fabric_op_t arrival;
     credit_t *credit; /* credits sent that may be in flight */
     char nothing[8];  /* buffer of the empty messages */
@@ -38,11 +38,12 @@ struct trv_flow {
 
 static trv_fabric_op_t credit_op(trv_flow_t *flow, int peer, bool sends)
 {
-    return (trv_fabric_op_t){.sends = sends, .way = TRV_NO_WAY, .peer = peer, .tag = flow->tag, .data = flow->nothing};
+    return (
+        trv_fabric_op_t){.sends = sends, .port = TRV_NO_PORT, .peer = peer, .tag = flow->tag, .data = flow->nothing};
 }
 
 /* Returns the state of messages, or of broadcasts, between this rank and the peer; NULL if memory is exhausted. */
-static trv_flow_t *find(trv_net_t *net, const trv_fabric_op_t *op)
+static trv_flow_t *flow_find(trv_net_t *net, const trv_fabric_op_t *op)
 {
     const bool broadcasts = op->tag & TRV_TAG_COLLECTIVE;
     const size_t at = 2 * (size_t)op->peer + broadcasts;
@@ -54,7 +55,7 @@ static trv_flow_t *find(trv_net_t *net, const trv_fabric_op_t *op)
 }
 
 /* Frees the credits whose sends have completed or, with `all`, every credit. */
-static void forget(trv_flow_t *flow, bool all)
+static void flow_free_credits(trv_flow_t *flow, bool all)
 {
     for (credit_t **at = &flow->credit; *at;) {
         credit_t *credit = *at;
@@ -68,11 +69,11 @@ static void forget(trv_flow_t *flow, bool all)
 }
 
 /* Counts a message received from the peer, and sends a credit after every HALF messages. */
-static int take(trv_net_t *net, trv_flow_t *flow, int peer)
+static int flow_count_received(trv_net_t *net, trv_flow_t *flow, int peer)
 {
-    if (++flow->taken % HALF != 0)
+    if (++flow->received % HALF != 0)
         return TRV_OK;
-    forget(flow, false);
+    flow_free_credits(flow, false);
     credit_t *credit = calloc(1, sizeof *credit);
     if (!credit)
         return trv_fail_memory();
@@ -84,20 +85,20 @@ static int take(trv_net_t *net, trv_flow_t *flow, int peer)
 
 /* Receives the credits that have arrived. Returns 1 if the send with this number is within the window and may complete,
  * 0 if it is not, or an error. */
-static int is_near(trv_net_t *net, trv_flow_t *flow, int peer, uint64_t number)
+static int flow_is_in_window(trv_net_t *net, trv_flow_t *flow, int peer, uint64_t number)
 {
     int rc = 1;
     while (rc > 0 && flow->credits < flow->sent / HALF) {
-        if (!flow->awaits) {
+        if (!flow->awaits_credit) {
             flow->arrival = credit_op(flow, peer, false);
             rc = trv_fabric_post(net->fabric, &flow->arrival);
-            flow->awaits = rc == TRV_OK;
+            flow->awaits_credit = rc == TRV_OK;
         }
-        if (flow->awaits)
+        if (flow->awaits_credit)
             rc = trv_fabric_test(net->fabric, &flow->arrival);
         if (rc > 0) {
             flow->credits++;
-            flow->awaits = false;
+            flow->awaits_credit = false;
         }
     }
     return rc < 0 ? rc : number <= flow->credits * HALF + WINDOW;
@@ -108,7 +109,7 @@ int trv_flow_post(trv_net_t *net, trv_flow_op_t *op)
     op->number = 0;
     if (op->op.sends) {
         pthread_mutex_lock(&net->flow_lock);
-        trv_flow_t *flow = find(net, &op->op);
+        trv_flow_t *flow = flow_find(net, &op->op);
         op->number = flow ? ++flow->sent : 0;
         pthread_mutex_unlock(&net->flow_lock);
         if (!flow)
@@ -124,13 +125,13 @@ int trv_flow_test(trv_net_t *net, trv_flow_op_t *op)
     if (rc <= 0 || (!op->op.sends && op->number > 0))
         return rc;
     pthread_mutex_lock(&net->flow_lock);
-    trv_flow_t *flow = find(net, &op->op);
+    trv_flow_t *flow = flow_find(net, &op->op);
     if (!flow)
         rc = trv_fail_memory();
     else if (op->op.sends)
-        rc = is_near(net, flow, peer, op->number);
+        rc = flow_is_in_window(net, flow, peer, op->number);
     else
-        rc = take(net, flow, peer);
+        rc = flow_count_received(net, flow, peer);
     pthread_mutex_unlock(&net->flow_lock);
     if (op->op.sends || rc < 0)
         return rc;
@@ -142,7 +143,7 @@ void trv_flow_free(trv_net_t *net)
 {
     for (int i = 0; net->flow && i < 2 * net->ranks; i++)
         if (net->flow[i]) {
-            forget(net->flow[i], true);
+            flow_free_credits(net->flow[i], true);
             free(net->flow[i]);
         }
     free(net->flow);

@@ -41,12 +41,12 @@
  * port and lane for a collective. The sequence number of a call counts the calls on the communicator; that of a plan
  * counts the plans of the communicator, and all runs of a plan use the same one. */
 enum {
-    TRV_COMM_BITS = 18,
-    TRV_INNER_BITS = TRV_TAG_BITS - TRV_COMM_BITS,
+    TRV_CONTEXT_BITS = 18,
+    TRV_INNER_BITS = TRV_TAG_BITS - TRV_CONTEXT_BITS,
     TRV_LANE_BITS = 7,
-    TRV_WAY_BITS = 4,
-    TRV_NUMBER_BITS = 13,
-    TRV_NUMBERS = 1 << TRV_NUMBER_BITS
+    TRV_PORT_BITS = 4,
+    TRV_SEQUENCE_BITS = 13,
+    TRV_SEQUENCES = 1 << TRV_SEQUENCE_BITS
 };
 #define TRV_TAG_COLLECTIVE (UINT64_C(1) << (TRV_INNER_BITS - 1))
 #define TRV_TAG_PLAN       (UINT64_C(1) << (TRV_INNER_BITS - 2))
@@ -55,7 +55,7 @@ enum {
 static inline uint64_t trv_collective_tag(bool plan, unsigned number)
 {
     return TRV_TAG_COLLECTIVE | (plan ? TRV_TAG_PLAN : 0) |
-           (uint64_t)(number % TRV_NUMBERS) << (TRV_LANE_BITS + TRV_WAY_BITS);
+           (uint64_t)(number % TRV_SEQUENCES) << (TRV_LANE_BITS + TRV_PORT_BITS);
 }
 
 /* ---- The net ----------------------------------------------------------------------------------------------------- */
@@ -84,10 +84,10 @@ struct trv_net {
 struct trv_net_comm {
     trv_net_t *net;
     int rank, size;
-    int *member;       /* world ranks of the members; NULL: all ranks of the world in order */
-    uint32_t *number;  /* context id that each member has assigned to this communicator; NULL: 0 for all */
-    uint32_t own;      /* context id that this rank has assigned */
-    trv_torus_t torus; /* of the ranks */
+    int *member;           /* world ranks of the members; NULL: all ranks of the world in order */
+    uint32_t *context_ids; /* that each member has assigned to this communicator; NULL: 0 for all */
+    uint32_t context_id;   /* that this rank has assigned */
+    trv_torus_t torus;     /* of the ranks */
     char algorithm[TRV_ALGORITHM_NAME_MAX];
     atomic_uint calls, plans; /* sequence numbers */
     pthread_mutex_t lock;     /* protects the cache: */
@@ -99,8 +99,8 @@ static inline int trv_member(const trv_net_comm_t *comm, int rank) { return comm
 
 static inline uint64_t trv_peer_tag(const trv_net_comm_t *comm, int peer, bool sends, uint64_t inner)
 {
-    const uint64_t number = !sends ? comm->own : comm->number ? comm->number[peer] : 0;
-    return number << TRV_INNER_BITS | inner;
+    const uint64_t context_id = !sends ? comm->context_id : comm->context_ids ? comm->context_ids[peer] : 0;
+    return context_id << TRV_INNER_BITS | inner;
 }
 
 /* TRV_OK; or an error if the argument is NULL, or if the net is broken (with the reason as the last error). */
@@ -112,12 +112,12 @@ int trv_net_break(trv_net_t *net, int code);
 
 /* options.c: determines the settings of the net and creates the bootstrap. If an option is invalid, it
  * returns the error but creates the bootstrap where possible, so that the error can be reported to the other ranks. */
-int trv_net_take_options(trv_net_t *net, const trv_net_options_t *options, trv_bootstrap_options_t *bootstrap,
+int trv_net_read_options(trv_net_t *net, const trv_net_options_t *options, trv_bootstrap_options_t *bootstrap,
                          char address[256]);
 
 /* comm.c */
-void trv_net_free_all(trv_net_t *net); /* frees communicators and plans */
-int trv_comm_make(trv_net_comm_t **comm, trv_net_t *net, int rank, int size);
+void trv_net_free_members(trv_net_t *net); /* frees communicators and plans */
+int trv_comm_create(trv_net_comm_t **comm, trv_net_t *net, int rank, int size);
 void trv_comm_destroy(trv_net_comm_t *comm);
 
 /* ---- Requests ---------------------------------------------------------------------------------------------------- */
@@ -133,7 +133,7 @@ struct trv_net_request {
     const char *what; /* name of the operation, such as "AllReduce" */
     double started_ns;
     pthread_mutex_t lock; /* held while the request is advanced */
-    bool over;
+    bool ended;
     int code;
     char reason[TRV_REASON_MAX];
     struct trv_net_request *next, **before; /* list of active requests */
@@ -143,9 +143,9 @@ void trv_request_init(struct trv_net_request *request, trv_net_comm_t *comm, con
                       int (*advance)(struct trv_net_request *), void (*done)(struct trv_net_request *));
 /* Makes the request active: from now on any thread may advance it. */
 void trv_request_begin(struct trv_net_request *request);
-/* Makes progress until the request has ended (waits), or once. If it has ended, *over is true, the request is no longer
+/* Makes progress until the request has ended (waits), or once. If it has ended, *ended is true, the request is no longer
  * active, and its code is returned. */
-int trv_request_drive(struct trv_net_request *request, bool waits, bool *over);
+int trv_request_progress(struct trv_net_request *request, bool waits, bool *ended);
 /* Advances each active request once. */
 void trv_requests_advance(trv_net_t *net);
 void trv_request_clear(struct trv_net_request *request);
@@ -176,11 +176,12 @@ typedef struct trv_bcast {
     trv_net_comm_t *comm;
     void *data;
     size_t bytes;
-    uint64_t inner;              /* tag */
-    int place, children, posted; /* rank relative to the root; number of children; number of sends posted to them */
+    uint64_t inner; /* tag */
+    int relative_rank, children,
+        posted; /* rank relative to the root; number of children; number of sends posted to them */
     int child[TRV_CHILDREN_MAX];
-    bool here;  /* the data are available on this rank */
-    int awaits; /* world rank that the broadcast waits for */
+    bool arrived;     /* the data are available on this rank */
+    int awaited_rank; /* world rank that the broadcast waits for */
     trv_flow_op_t up, down[TRV_CHILDREN_MAX];
 } trv_bcast_t;
 
@@ -195,7 +196,7 @@ void trv_bcast_describe(const trv_bcast_t *bcast, char *text, size_t size);
 typedef struct trv_channel {
     trv_net_comm_t *comm;
     uint64_t inner; /* tag of the current run */
-    int way;
+    int port;
     trv_fabric_op_t *op;
     int ops;
     trv_transport_t transport;
@@ -218,17 +219,17 @@ typedef struct trv_instance {
     void *scratch;
     size_t scratch_bytes;
     bool started;
-    bool only_makes; /* the request only creates the plan, and has no buffers */
+    bool only_create; /* the request only creates the plan, and has no buffers */
     const void *input;
     void *output;
     size_t count;
 } trv_instance_t;
 
 /* Content of the broadcast with which rank 0 of the communicator distributes its decision. */
-typedef struct trv_broadcast {
+typedef struct trv_decision_message {
     trv_decision_t decision;
     int32_t collective, type, op; /* the call of rank 0, which the other ranks compare with theirs */
-} trv_broadcast_t;
+} trv_decision_message_t;
 
 /* An operation signature with a class of sizes on a communicator. */
 typedef struct trv_net_entry {
@@ -236,15 +237,15 @@ typedef struct trv_net_entry {
     trv_net_comm_t *comm;
     trv_collective_t collective;
     trv_elements_t elements;
-    uint64_t bytes;                      /* the class of sizes */
-    char wanted[TRV_ALGORITHM_NAME_MAX]; /* requested algorithm or family; "": the planner's choice */
-    pthread_mutex_t lock;                /* protects the members below */
+    uint64_t bytes;                         /* the class of sizes */
+    char requested[TRV_ALGORITHM_NAME_MAX]; /* requested algorithm or family; "": the planner's choice */
+    pthread_mutex_t lock;                   /* protects the members below */
     bool decided;
-    trv_broadcast_t broadcast;
+    trv_decision_message_t broadcast;
     trv_bcast_t bcast;
     const trv_schedule_t *schedule;
-    trv_schedule_t *made; /* `schedule` if this entry owns it, otherwise NULL */
-    trv_pool_t pool;      /* instances that no request uses */
+    trv_schedule_t *owned_schedule; /* `schedule` if this entry owns it, otherwise NULL */
+    trv_pool_t pool;                /* instances that no request uses */
 } trv_net_entry_t;
 
 /* choose.c: the network model of the planner, and the choice, which rank 0 of the communicator makes. */
@@ -253,8 +254,8 @@ void trv_net_choose(const trv_net_entry_t *entry, trv_decision_t *decision);
 
 /* entry.c. Before trv_net_entry_decide the caller may set entry->schedule to a schedule that it owns; then no decision
  * is made. */
-int trv_net_entry_make(trv_net_entry_t **entry, trv_net_comm_t *comm, trv_collective_t collective,
-                       const trv_elements_t *elements, uint64_t bytes, const char *wanted);
+int trv_net_entry_create(trv_net_entry_t **entry, trv_net_comm_t *comm, trv_collective_t collective,
+                         const trv_elements_t *elements, uint64_t bytes, const char *requested);
 /* Starts the decision, for which the requests of instances wait. Collective. The caller must have taken an instance
  * before. */
 int trv_net_entry_decide(trv_net_entry_t *entry);
@@ -266,7 +267,7 @@ void trv_instance_give(trv_instance_t *instance);
 /* Begin the request of the instance: to run the collective on these buffers, or to create the plan for runs with this
  * count. */
 void trv_instance_begin(trv_instance_t *instance, uint64_t inner, const void *input, void *output, size_t count);
-void trv_instance_make(trv_instance_t *instance, size_t count);
+void trv_instance_begin_creation(trv_instance_t *instance, size_t count);
 /* collective.c: checks the count, and the buffers like trv_buffers_check. */
 int trv_net_check_buffers(const trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
                           size_t count, const void *input, const void *output);

@@ -12,28 +12,28 @@ typedef struct message {
     trv_flow_op_t op;
 } message_t;
 
-static int advance(struct trv_net_request *request)
+static int message_advance(struct trv_net_request *request)
 {
     message_t *message = (message_t *)request;
     const int rc = trv_flow_test(request->comm->net, &message->op);
     return rc < 0 ? trv_net_break(request->comm->net, rc) : rc;
 }
 
-static void describe(const struct trv_net_request *request, char *text, size_t size)
+static void message_describe(const struct trv_net_request *request, char *text, size_t size)
 {
     const message_t *message = (const message_t *)request;
-    snprintf(text, size, "the other side is rank %d", message->op.op.peer);
+    snprintf(text, size, "its peer is rank %d", message->op.op.peer);
 }
 
-static void forget(struct trv_net_request *request) { trv_request_clear(request); }
+static void message_clear(struct trv_net_request *request) { trv_request_clear(request); }
 
-static void free_message(struct trv_net_request *request)
+static void message_free(struct trv_net_request *request)
 {
     trv_request_clear(request);
     free(request);
 }
 
-static int check(const trv_net_comm_t *comm, const void *data, size_t bytes, int peer, int tag)
+static int message_check(const trv_net_comm_t *comm, const void *data, size_t bytes, int peer, int tag)
 {
     int rc = trv_comm_check(comm);
     if (rc < 0)
@@ -48,17 +48,17 @@ static int check(const trv_net_comm_t *comm, const void *data, size_t bytes, int
     return TRV_OK;
 }
 
-static int post(message_t *message, bool sends, void *data, size_t bytes, int peer, int tag)
+static int message_post(message_t *message, bool sends, void *data, size_t bytes, int peer, int tag)
 {
     trv_net_comm_t *comm = message->request.comm;
     message->op.op = (trv_fabric_op_t){.sends = sends,
-                                       .way = TRV_NO_WAY,
+                                       .port = TRV_NO_PORT,
                                        .peer = trv_member(comm, peer),
                                        .tag = trv_peer_tag(comm, peer, sends, (uint64_t)tag),
                                        .data = data,
-                                       .patient = true,
+                                       .limited = true,
                                        .bytes = bytes};
-    message->request.describe = describe;
+    message->request.describe = message_describe;
     int rc = trv_flow_post(comm->net, &message->op);
     if (rc < 0)
         return trv_net_break(comm->net, rc);
@@ -66,58 +66,58 @@ static int post(message_t *message, bool sends, void *data, size_t bytes, int pe
     return TRV_OK;
 }
 
-static int run(trv_net_comm_t *comm, bool sends, void *data, size_t bytes, int peer, int tag)
+static int message_run(trv_net_comm_t *comm, bool sends, void *data, size_t bytes, int peer, int tag)
 {
     message_t message;
-    int rc = check(comm, data, bytes, peer, tag);
+    int rc = message_check(comm, data, bytes, peer, tag);
     if (rc < 0)
         return rc;
-    trv_request_init(&message.request, comm, sends ? "a send" : "a receive", advance, forget);
-    rc = post(&message, sends, data, bytes, peer, tag);
+    trv_request_init(&message.request, comm, sends ? "a send" : "a receive", message_advance, message_clear);
+    rc = message_post(&message, sends, data, bytes, peer, tag);
     if (rc == TRV_OK)
         return trv_request_run(&message.request);
     trv_request_clear(&message.request);
     return rc;
 }
 
-static int start(trv_net_comm_t *comm, bool sends, void *data, size_t bytes, int peer, int tag,
-                 trv_net_request_t *request)
+static int message_start(trv_net_comm_t *comm, bool sends, void *data, size_t bytes, int peer, int tag,
+                         trv_net_request_t *request)
 {
     if (!request)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the request; pass the address of one");
+        return trv_fail(TRV_ERR_ARGUMENT, "the argument `request` is NULL; pass the address of a trv_net_request_t");
     *request = TRV_NET_REQUEST_NULL;
-    int rc = check(comm, data, bytes, peer, tag);
+    int rc = message_check(comm, data, bytes, peer, tag);
     if (rc < 0)
         return rc;
     message_t *message = calloc(1, sizeof *message);
     if (!message)
         return trv_fail_memory();
-    trv_request_init(&message->request, comm, sends ? "a send" : "a receive", advance, free_message);
-    rc = post(message, sends, data, bytes, peer, tag);
+    trv_request_init(&message->request, comm, sends ? "a send" : "a receive", message_advance, message_free);
+    rc = message_post(message, sends, data, bytes, peer, tag);
     if (rc == TRV_OK)
         *request = &message->request;
     else
-        free_message(&message->request);
+        message_free(&message->request);
     return rc;
 }
 
 int trv_net_send(trv_net_comm_t *comm, const void *data, size_t bytes, int peer, int tag)
 {
-    return run(comm, true, (void *)data, bytes, peer, tag);
+    return message_run(comm, true, (void *)data, bytes, peer, tag);
 }
 
 int trv_net_receive(trv_net_comm_t *comm, void *data, size_t bytes, int peer, int tag)
 {
-    return run(comm, false, data, bytes, peer, tag);
+    return message_run(comm, false, data, bytes, peer, tag);
 }
 
 int trv_net_send_start(trv_net_comm_t *comm, const void *data, size_t bytes, int peer, int tag,
                        trv_net_request_t *request)
 {
-    return start(comm, true, (void *)data, bytes, peer, tag, request);
+    return message_start(comm, true, (void *)data, bytes, peer, tag, request);
 }
 
 int trv_net_receive_start(trv_net_comm_t *comm, void *data, size_t bytes, int peer, int tag, trv_net_request_t *request)
 {
-    return start(comm, false, data, bytes, peer, tag, request);
+    return message_start(comm, false, data, bytes, peer, tag, request);
 }

@@ -18,18 +18,20 @@ struct trv_net_plan {
     trv_net_plan_t *next;
 };
 
-static int check(const trv_net_plan_t *plan)
+static int plan_check(const trv_net_plan_t *plan)
 {
-    return plan ? TRV_OK : trv_fail(TRV_ERR_ARGUMENT, "there is no plan (NULL); trv_net_plan_create makes one");
+    return plan ? TRV_OK : trv_fail(TRV_ERR_ARGUMENT, "the plan is NULL; trv_net_plan_create creates one");
 }
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-static int check_options(const trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
+static int options_check(const trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
                          const trv_net_plan_options_t *options)
 {
     if (options->size != sizeof *options)
-        return trv_fail(TRV_ERR_ARGUMENT, "trv_net_plan_options_t has another size; begin with TRV_NET_PLAN_OPTIONS");
+        return trv_fail(
+            TRV_ERR_ARGUMENT,
+            "the member `size` of trv_net_plan_options_t is wrong; initialize it with {TRV_NET_PLAN_OPTIONS}");
     int rc = trv_elements_check(collective, elements);
     const trv_schedule_t *schedule = options->schedule;
     if (rc < 0 || !schedule)
@@ -37,13 +39,13 @@ static int check_options(const trv_net_comm_t *comm, trv_collective_t collective
     if (trv_schedule_torus(schedule)->ranks != comm->size || trv_schedule_collective(schedule) != collective)
         return trv_fail(TRV_ERR_ARGUMENT,
                         "the schedule is for %d ranks, or for another collective; the communicator "
-                        "has %d",
+                        "has %d ranks",
                         trv_schedule_torus(schedule)->ranks, comm->size);
     return TRV_OK;
 }
 
 /* Adds the plan to the list of the net, which frees the plans that the program has not freed. */
-static void enlist(trv_net_plan_t *plan)
+static void plan_register(trv_net_plan_t *plan)
 {
     trv_net_t *net = plan->comm->net;
     pthread_mutex_lock(&net->lock);
@@ -52,7 +54,7 @@ static void enlist(trv_net_plan_t *plan)
     pthread_mutex_unlock(&net->lock);
 }
 
-static void destroy(trv_net_plan_t *plan)
+static void plan_destroy(trv_net_plan_t *plan)
 {
     if (plan->instance)
         trv_instance_give(plan->instance);
@@ -63,44 +65,47 @@ static void destroy(trv_net_plan_t *plan)
 
 /* Creates the instance. An error on this rank breaks the net, because the ranks have no further exchange in which they
  * could agree on it. The exception is an error in the decision of rank 0, which all ranks receive and return. */
-static int make(trv_net_plan_t *plan, size_t count)
+static int plan_create_instance(trv_net_plan_t *plan, size_t count)
 {
     int rc = trv_instance_take(plan->entry, &plan->instance);
     if (rc == TRV_OK)
         rc = trv_net_entry_decide(plan->entry);
     if (rc < 0)
         return trv_net_break(plan->comm->net, rc);
-    bool over;
-    trv_instance_make(plan->instance, count);
-    return trv_request_drive(&plan->instance->request, true, &over);
+    bool ended;
+    trv_instance_begin_creation(plan->instance, count);
+    return trv_request_progress(&plan->instance->request, true, &ended);
 }
 
-int trv_net_plan_create(trv_net_plan_t **made, trv_net_comm_t *comm, trv_collective_t collective, size_t count,
+int trv_net_plan_create(trv_net_plan_t **created, trv_net_comm_t *comm, trv_collective_t collective, size_t count,
                         trv_type_t type, trv_op_t op, const trv_net_plan_options_t *options)
 {
     const trv_net_plan_options_t none = {TRV_NET_PLAN_OPTIONS};
     const trv_elements_t standard = {.type = type, .op = op};
-    if (!made)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the plan; pass the address of a trv_net_plan_t *");
-    *made = NULL;
+    if (!created)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "the argument for the new plan is NULL; pass the address of a trv_net_plan_t *");
+    *created = NULL;
     options = options ? options : &none;
     int rc = trv_comm_check(comm);
     const trv_elements_t *elements = options->size == sizeof *options && options->elements ? options->elements
                                                                                            : &standard;
     if (rc == TRV_OK)
-        rc = check_options(comm, collective, elements, options);
+        rc = options_check(comm, collective, elements, options);
     if (rc == TRV_OK)
         rc = trv_count_check(collective, elements, count, comm->size);
     if (rc < 0)
         return rc;
     const unsigned number = atomic_fetch_add(&comm->plans, 1);
-    if (number >= TRV_NUMBERS)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "the communicator has had %d plans; make another one with trv_net_split",
-                        TRV_NUMBERS);
+    if (number >= TRV_SEQUENCES)
+        return trv_fail(
+            TRV_ERR_UNSUPPORTED,
+            "a communicator can have at most %d plans in its lifetime; create another one with trv_net_split",
+            TRV_SEQUENCES);
     trv_net_plan_t *plan = calloc(1, sizeof *plan);
-    rc = plan ? trv_net_entry_make(&plan->entry, comm, collective, elements,
-                                   trv_net_vector_bytes(comm, collective, elements, count),
-                                   options->algorithm ? options->algorithm : comm->algorithm)
+    rc = plan ? trv_net_entry_create(&plan->entry, comm, collective, elements,
+                                     trv_net_vector_bytes(comm, collective, elements, count),
+                                     options->algorithm ? options->algorithm : comm->algorithm)
               : trv_fail_memory();
     if (rc < 0) {
         free(plan);
@@ -110,13 +115,13 @@ int trv_net_plan_create(trv_net_plan_t **made, trv_net_comm_t *comm, trv_collect
     plan->count = count;
     plan->inner = trv_collective_tag(true, number);
     plan->entry->schedule = options->schedule;
-    rc = make(plan, count);
+    rc = plan_create_instance(plan, count);
     if (rc < 0) {
-        destroy(plan);
+        plan_destroy(plan);
         return rc;
     }
-    enlist(plan);
-    *made = plan;
+    plan_register(plan);
+    *created = plan;
     return TRV_OK;
 }
 
@@ -124,7 +129,7 @@ int trv_net_plan_create(trv_net_plan_t **made, trv_net_comm_t *comm, trv_collect
 
 int trv_net_plan_start(trv_net_plan_t *plan, const void *input, void *output)
 {
-    int rc = check(plan);
+    int rc = plan_check(plan);
     if (rc == TRV_OK)
         rc = trv_comm_check(plan->comm);
     if (rc < 0)
@@ -139,27 +144,27 @@ int trv_net_plan_start(trv_net_plan_t *plan, const void *input, void *output)
     return TRV_OK;
 }
 
-static int drive(trv_net_plan_t *plan, bool waits, bool *done)
+static int plan_progress(trv_net_plan_t *plan, bool waits, bool *done)
 {
     *done = true;
-    int rc = check(plan);
+    int rc = plan_check(plan);
     if (rc < 0 || !plan->running)
         return rc;
-    rc = trv_request_drive(&plan->instance->request, waits, done);
+    rc = trv_request_progress(&plan->instance->request, waits, done);
     plan->running = !*done;
     return rc;
 }
 
 int trv_net_plan_test(trv_net_plan_t *plan, bool *done)
 {
-    return done ? drive(plan, false, done)
-                : trv_fail(TRV_ERR_ARGUMENT, "there is no place for the answer; pass the address of a bool");
+    return done ? plan_progress(plan, false, done)
+                : trv_fail(TRV_ERR_ARGUMENT, "the argument `done` is NULL; pass the address of a bool");
 }
 
 int trv_net_plan_wait(trv_net_plan_t *plan)
 {
     bool done;
-    return drive(plan, true, &done);
+    return plan_progress(plan, true, &done);
 }
 
 int trv_net_plan_run(trv_net_plan_t *plan, const void *input, void *output)
@@ -170,7 +175,7 @@ int trv_net_plan_run(trv_net_plan_t *plan, const void *input, void *output)
 
 int trv_net_plan_free(trv_net_plan_t **plan)
 {
-    int rc = check(plan ? *plan : NULL);
+    int rc = plan_check(plan ? *plan : NULL);
     if (rc < 0)
         return rc;
     if ((*plan)->running)
@@ -183,35 +188,36 @@ int trv_net_plan_free(trv_net_plan_t **plan)
     if (*at)
         *at = (*plan)->next;
     pthread_mutex_unlock(&net->lock);
-    destroy(*plan);
+    plan_destroy(*plan);
     *plan = NULL;
     return TRV_OK;
 }
 
 int trv_net_plan_query(const trv_net_plan_t *plan, trv_net_plan_info_t *info)
 {
-    int rc = check(plan);
+    int rc = plan_check(plan);
     if (rc < 0)
         return rc;
     if (!info || info->size != sizeof *info)
-        return trv_fail(TRV_ERR_ARGUMENT, "trv_net_plan_info_t has another size; begin with TRV_NET_PLAN_INFO");
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "the member `size` of trv_net_plan_info_t is wrong; initialize it with {TRV_NET_PLAN_INFO}");
     const trv_net_entry_t *entry = plan->entry;
     *info = (trv_net_plan_info_t){.size = sizeof *info, .algorithm = ""};
     trv_torus_format(&plan->comm->torus, info->torus, sizeof info->torus);
     if (!entry->schedule)
         return TRV_OK; /* a communicator of one rank has no schedule */
-    info->algorithm = entry->made ? entry->broadcast.decision.algorithm : trv_schedule_name(entry->schedule);
+    info->algorithm = entry->owned_schedule ? entry->broadcast.decision.algorithm : trv_schedule_name(entry->schedule);
     info->steps = trv_schedule_steps(entry->schedule);
     info->bytes_sent = trv_plan_bytes_sent(plan->instance->plan);
     info->scratch_bytes = trv_plan_scratch_bytes(plan->instance->plan);
     return TRV_OK;
 }
 
-void trv_net_free_all(trv_net_t *net)
+void trv_net_free_members(trv_net_t *net)
 {
     while (net->plan) {
         trv_net_plan_t *next = net->plan->next;
-        destroy(net->plan);
+        plan_destroy(net->plan);
         net->plan = next;
     }
     while (net->comm) {

@@ -22,7 +22,7 @@ void trv_request_clear(struct trv_net_request *request) { pthread_mutex_destroy(
 void trv_request_begin(struct trv_net_request *request)
 {
     trv_net_t *net = request->comm->net;
-    request->over = false;
+    request->ended = false;
     request->code = TRV_OK;
     request->started_ns = trv_now_ns();
     pthread_mutex_lock(&net->lock);
@@ -35,7 +35,7 @@ void trv_request_begin(struct trv_net_request *request)
     pthread_mutex_unlock(&net->lock);
 }
 
-static void end(struct trv_net_request *request)
+static void request_end(struct trv_net_request *request)
 {
     trv_net_t *net = request->comm->net;
     pthread_mutex_lock(&net->lock);
@@ -47,35 +47,36 @@ static void end(struct trv_net_request *request)
 }
 
 /* Advances the request; the caller holds its lock. */
-static void advance(struct trv_net_request *request)
+static void request_advance(struct trv_net_request *request)
 {
-    if (request->over)
+    if (request->ended)
         return;
     const int rc = request->code < 0 ? request->code : request->advance(request);
     if (rc < 0 && request->code == TRV_OK) {
         request->code = rc;
         snprintf(request->reason, sizeof request->reason, "%s", trv_last_error());
     }
-    request->over = rc != 0 && trv_fabric_settled(request->comm->net->fabric); /* otherwise the memory may be in use */
+    request->ended = rc != 0 &&
+                     trv_fabric_buffers_released(request->comm->net->fabric); /* otherwise the memory may be in use */
 }
 
 /* Advances the active requests, except `self` and those that another thread advances at the moment. */
-static void advance_others(trv_net_t *net, const struct trv_net_request *self)
+static void requests_advance_others(trv_net_t *net, const struct trv_net_request *self)
 {
     if (pthread_mutex_trylock(&net->lock) != 0)
         return;
     for (struct trv_net_request *other = net->request; other; other = other->next) {
         if (other == self || pthread_mutex_trylock(&other->lock) != 0)
             continue;
-        advance(other);
+        request_advance(other);
         pthread_mutex_unlock(&other->lock);
     }
     pthread_mutex_unlock(&net->lock);
 }
 
-void trv_requests_advance(trv_net_t *net) { advance_others(net, NULL); }
+void trv_requests_advance(trv_net_t *net) { requests_advance_others(net, NULL); }
 
-static void check_time(struct trv_net_request *request)
+static void request_check_timeout(struct trv_net_request *request)
 {
     trv_net_t *net = request->comm->net;
     if (net->timeout_ns <= 0 || trv_now_ns() - request->started_ns < net->timeout_ns)
@@ -95,20 +96,21 @@ typedef struct rounds {
     double ended_ns, took_ns;
 } rounds_t;
 
-/* Advances the other requests. `in_vain` is the number of polls since the last event. Even without events this is
+/* Advances the other requests. `idle_polls` is the number of polls since the last event. Even without events this is
  * useful, because a request may be able to progress as soon as another one has. Up to FEW requests are advanced at each
  * call. More than FEW are advanced if in_vain is 0 or a power of two, and otherwise only if PART times the duration of
  * the last such round has passed since its end. */
-static void look_at_others(trv_net_t *net, const struct trv_net_request *self, unsigned in_vain, rounds_t *rounds)
+static void requests_poll_others(trv_net_t *net, const struct trv_net_request *self, unsigned idle_polls,
+                                 rounds_t *rounds)
 {
     enum { FEW = 64, PART = 8 };
     const int requests = atomic_load_explicit(&net->requests, memory_order_relaxed);
     const bool many = requests > FEW;
     const double now_ns = many ? trv_now_ns() : 0;
-    const bool soon = (in_vain & (in_vain - 1)) == 0;
+    const bool soon = (idle_polls & (idle_polls - 1)) == 0;
     if (requests <= 1 || (many && !soon && now_ns - rounds->ended_ns < PART * rounds->took_ns))
         return;
-    advance_others(net, self);
+    requests_advance_others(net, self);
     if (many) {
         rounds->ended_ns = trv_now_ns();
         rounds->took_ns = rounds->ended_ns - now_ns;
@@ -117,7 +119,7 @@ static void look_at_others(trv_net_t *net, const struct trv_net_request *self, u
 
 /* Makes progress until the request has ended or until_ns is reached, at least once. A waiting thread advances the
  * request before the first poll, because a poll without an event costs as much time as a message. */
-static int drive(struct trv_net_request *request, double until_ns, bool *over)
+static int request_progress(struct trv_net_request *request, double until_ns, bool *ended)
 {
     trv_net_t *net = request->comm->net;
     const bool waits = until_ns > 0;
@@ -127,46 +129,46 @@ static int drive(struct trv_net_request *request, double until_ns, bool *over)
     for (bool first = waits;; first = false) {
         const uint64_t now = first ? seen : trv_fabric_poll(net->fabric);
         pthread_mutex_lock(&request->lock);
-        advance(request);
-        *over = request->over;
+        request_advance(request);
+        *ended = request->ended;
         pthread_mutex_unlock(&request->lock);
-        if (*over)
+        if (*ended)
             break;
-        look_at_others(net, request, now == seen && !first ? polls + 1 : 0, &rounds);
+        requests_poll_others(net, request, now == seen && !first ? polls + 1 : 0, &rounds);
         if (first)
             continue;
         polls = now == seen ? polls + 1 : 0;
         seen = now;
         if (!waits || trv_fabric_pause(net->fabric, seen, polls))
-            check_time(request);
+            request_check_timeout(request);
         if (!waits || (until_ns < INFINITY && trv_now_ns() >= until_ns))
             return TRV_OK;
     }
-    end(request);
+    request_end(request);
     return request->code < 0 ? trv_fail(request->code, "%s", request->reason) : TRV_OK;
 }
 
-int trv_request_drive(struct trv_net_request *request, bool waits, bool *over)
+int trv_request_progress(struct trv_net_request *request, bool waits, bool *ended)
 {
-    return drive(request, waits ? INFINITY : 0, over);
+    return request_progress(request, waits ? INFINITY : 0, ended);
 }
 
 int trv_request_run(struct trv_net_request *request)
 {
-    bool over;
-    int rc = trv_request_drive(request, true, &over);
+    bool ended;
+    int rc = trv_request_progress(request, true, &ended);
     request->done(request);
     return rc;
 }
 
-static int look(trv_net_request_t *request, double until_ns, bool *done)
+static int request_test(trv_net_request_t *request, double until_ns, bool *done)
 {
     if (!request || !done)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the request, or for the answer");
+        return trv_fail(TRV_ERR_ARGUMENT, "the arguments `request` and `done` must not be NULL");
     *done = true;
     if (!*request)
         return TRV_OK;
-    int rc = drive(*request, until_ns, done);
+    int rc = request_progress(*request, until_ns, done);
     if (*done) {
         (*request)->done(*request);
         *request = TRV_NET_REQUEST_NULL;
@@ -174,17 +176,17 @@ static int look(trv_net_request_t *request, double until_ns, bool *done)
     return rc;
 }
 
-int trv_net_test(trv_net_request_t *request, bool *done) { return look(request, 0, done); }
+int trv_net_test(trv_net_request_t *request, bool *done) { return request_test(request, 0, done); }
 
 int trv_net_wait_for(trv_net_request_t *request, double seconds, bool *done)
 {
-    return look(request, seconds > 0 ? trv_now_ns() + 1e9 * seconds : 0, done);
+    return request_test(request, seconds > 0 ? trv_now_ns() + 1e9 * seconds : 0, done);
 }
 
 int trv_net_wait(trv_net_request_t *request)
 {
     if (!request)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no request (NULL); pass the address of one");
+        return trv_fail(TRV_ERR_ARGUMENT, "the argument `request` is NULL; pass the address of a trv_net_request_t");
     if (!*request)
         return TRV_OK;
     int rc = trv_request_run(*request);

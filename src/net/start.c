@@ -17,8 +17,7 @@
 int trv_net_check(const trv_net_t *net)
 {
     return net ? trv_bootstrap_state(net->bootstrap)
-               : trv_fail(TRV_ERR_ARGUMENT, "there is no net (NULL); trv_net_init makes "
-                                            "one");
+               : trv_fail(TRV_ERR_ARGUMENT, "the net is NULL; trv_net_init creates one");
 }
 
 int trv_net_break(trv_net_t *net, int code)
@@ -36,19 +35,19 @@ int trv_net_break(trv_net_t *net, int code)
     return code;
 }
 
-static void failed_fabric(void *context, const char *sentence)
+static void fabric_failed(void *context, const char *sentence)
 {
     trv_net_t *net = context;
     trv_bootstrap_report(net->bootstrap, sentence, true);
 }
 
-static void wrong_message(void *context, const char *sentence)
+static void message_length_wrong(void *context, const char *sentence)
 {
     trv_net_t *net = context;
     trv_bootstrap_report(net->bootstrap, sentence, false);
 }
 
-static int reason(void *context)
+static int net_reason(void *context)
 {
     const trv_net_t *net = context;
     return trv_bootstrap_state(net->bootstrap);
@@ -56,14 +55,14 @@ static int reason(void *context)
 
 /* Callbacks of the bootstrap. */
 
-static void log_bootstrap(void *context, const char *sentence)
+static void bootstrap_log(void *context, const char *sentence)
 {
     const trv_net_t *net = context;
     if (net->log)
         net->log(net->log_context, sentence);
 }
 
-static void failed_bootstrap(void *context)
+static void bootstrap_failed(void *context)
 {
     trv_net_t *net = context;
     trv_fabric_t *fabric = atomic_load(&net->breakable);
@@ -77,7 +76,7 @@ void trv_net_abort(trv_net_t *net, const char *why)
     if (!net)
         return;
     snprintf(sentence, sizeof sentence, "rank %d has aborted: %.*s", net->rank, TRV_REASON_MAX - 40,
-             why && *why ? why : "it gave no reason");
+             why && *why ? why : "no reason was given");
     trv_bootstrap_fail(net->bootstrap, sentence);
 }
 
@@ -94,7 +93,7 @@ int trv_net_progress(trv_net_t *net)
 /* ---- Start ------------------------------------------------------------------------------------------------------- */
 
 /* Encodes the shared paths that the rules file of rank 0 declares. */
-static void write_paths(const trv_rules_t *rules, trv_writer_t *writer)
+static void paths_write(const trv_rules_t *rules, trv_writer_t *writer)
 {
     char torus[TRV_TORUS_TEXT_MAX] = "";
     if (rules->paths.dims > 0)
@@ -104,7 +103,7 @@ static void write_paths(const trv_rules_t *rules, trv_writer_t *writer)
     trv_write_number(writer, rules->one_path);
 }
 
-static bool read_paths(trv_rules_t *rules, trv_reader_t *reader)
+static bool paths_read(trv_rules_t *rules, trv_reader_t *reader)
 {
     char torus[TRV_TORUS_TEXT_MAX];
     trv_read_text(reader, torus, sizeof torus);
@@ -113,7 +112,7 @@ static bool read_paths(trv_rules_t *rules, trv_reader_t *reader)
     return !*torus || trv_torus_parse(torus, &rules->paths) == TRV_OK;
 }
 
-static int join(trv_net_t *net)
+static int net_join(trv_net_t *net)
 {
     trv_writer_t writer = {.data = NULL};
     trv_settings_t *settings = &net->settings;
@@ -122,7 +121,7 @@ static int join(trv_net_t *net)
                         &settings->hop_ns, &settings->overhead_ns, &fragment};
     trv_write_text(&writer, net->torus);
     trv_write_text(&writer, net->algorithm);
-    write_paths(&settings->file_rules, &writer);
+    paths_write(&settings->file_rules, &writer);
     for (int i = 0; i < 6; i++)
         trv_write_real(&writer, *number[i]);
     int rc = writer.failed ? trv_fail_memory() : trv_bootstrap_join(net->bootstrap, writer.data, writer.used);
@@ -134,11 +133,12 @@ static int join(trv_net_t *net)
     trv_reader_t reader = trv_reader(welcome, bytes);
     trv_read_text(&reader, net->torus, sizeof net->torus);
     trv_read_text(&reader, net->algorithm, sizeof net->algorithm);
-    const bool right = read_paths(&settings->file_rules, &reader);
+    const bool right = paths_read(&settings->file_rules, &reader);
     for (int i = 0; i < 6; i++)
         *number[i] = trv_read_real(&reader);
     net->fragment = fragment > 0 && fragment < 0x1p53 ? (size_t)fragment : 0;
-    return right && trv_reader_ends(&reader) ? TRV_OK : trv_fail(TRV_ERR_INVALID, "what rank 0 says arrived corrupted");
+    return right && trv_reader_ends(&reader) ? TRV_OK
+                                             : trv_fail(TRV_ERR_INVALID, "the settings that rank 0 sent are corrupted");
 }
 
 /* Out-of-band communication: each operation is an exchange of all ranks' records through rank 0. */
@@ -151,7 +151,7 @@ static int oob_allgather(void *context, const void *mine, void *all, size_t byte
         size_t got;
         const void *record = trv_bootstrap_record(net->bootstrap, r, &got);
         if (got != bytes)
-            return trv_fail(TRV_ERR_INVALID, "what rank %d publishes arrived corrupted", r);
+            return trv_fail(TRV_ERR_INVALID, "the record of rank %d has an unexpected length", r);
         memcpy((char *)all + (size_t)r * bytes, record, bytes);
     }
     return rc;
@@ -180,12 +180,12 @@ static int oob_broadcast(void *context, void *data, size_t bytes, int root)
         return rc;
     const void *record = trv_bootstrap_record(net->bootstrap, root, &got);
     if (got != bytes)
-        return trv_fail(TRV_ERR_INVALID, "what rank %d publishes arrived corrupted", root);
+        return trv_fail(TRV_ERR_INVALID, "the record of rank %d has an unexpected length", root);
     memcpy(data, record, bytes);
     return TRV_OK;
 }
 
-static void log_shared_paths(const trv_net_t *net, const trv_torus_t *torus)
+static void shared_paths_log(const trv_net_t *net, const trv_torus_t *torus)
 {
     char text[TRV_MODEL_SHARED_PATHS_MAX], line[TRV_MODEL_SHARED_PATHS_MAX + 80];
     const trv_network_t network = {TRV_NETWORK, .torus = *torus};
@@ -197,7 +197,7 @@ static void log_shared_paths(const trv_net_t *net, const trv_torus_t *torus)
         net->log(net->log_context, line);
 }
 
-static int open_fabric(trv_net_t *net, const trv_net_options_t *options)
+static int net_open_fabric(trv_net_t *net, const trv_net_options_t *options)
 {
     const char *ports = options->ports ? options->ports : net->settings.ports,
                *local = trv_bootstrap_local(net->bootstrap);
@@ -207,13 +207,13 @@ static int open_fabric(trv_net_t *net, const trv_net_options_t *options)
                                            .broadcast = oob_broadcast,
                                            .allgather = oob_allgather,
                                            .context = net},
-                                   .place = net->rank,
+                                   .coordinate = net->rank,
                                    .provider = *net->provider ? net->provider : NULL,
                                    .ports = ports && *ports ? ports : NULL,
                                    .local = *local ? local : NULL,
-                                   .fail = failed_fabric,
-                                   .wrong = wrong_message,
-                                   .reason = reason,
+                                   .fail = fabric_failed,
+                                   .wrong_length = message_length_wrong,
+                                   .reason = net_reason,
                                    .context = net};
     int rc = *net->torus ? trv_torus_parse(net->torus, &fabric.torus) : trv_torus_init(&fabric.torus, 1, &net->ranks);
     if (rc == TRV_OK)
@@ -225,21 +225,21 @@ static int open_fabric(trv_net_t *net, const trv_net_options_t *options)
         trv_fabric_break(net->fabric);
     if (net->settings.info && net->log) {
         char line[512], map[400];
-        trv_fabric_tell(net->fabric, map, sizeof map);
+        trv_fabric_describe(net->fabric, map, sizeof map);
         snprintf(line, sizeof line, "rank %d sends %s (%s)", net->rank, map, trv_fabric_provider(net->fabric));
         net->log(net->log_context, line);
         if (net->rank == 0)
-            log_shared_paths(net, &fabric.torus);
+            shared_paths_log(net, &fabric.torus);
     }
     return TRV_OK;
 }
 
-static void destroy(trv_net_t *net)
+static void net_destroy(trv_net_t *net)
 {
     atomic_store(&net->breakable, NULL);
     if (net->fabric)
         trv_fabric_end(net->fabric); /* pending operations may use the memory that is freed next */
-    trv_net_free_all(net);
+    trv_net_free_members(net);
     trv_flow_free(net);
     trv_bootstrap_close(net->bootstrap); /* until then its thread may break the fabric */
     trv_fabric_close(net->fabric);
@@ -250,40 +250,40 @@ static void destroy(trv_net_t *net)
 }
 
 /* Ends a start that has failed: reports the error to the other ranks if the bootstrap exists, and frees the net. */
-static int fail_start(trv_net_t *net, int code)
+static int net_fail_start(trv_net_t *net, int code)
 {
     if (net->bootstrap)
         trv_net_break(net, code);
-    destroy(net);
+    net_destroy(net);
     return code;
 }
 
 /* Ends a start with an invalid option: completes the bootstrap first, because the other ranks receive the error through
  * it. */
-static int fail_options(trv_net_t *net, int code)
+static int net_fail_options(trv_net_t *net, int code)
 {
     char sentence[TRV_REASON_MAX];
     snprintf(sentence, sizeof sentence, "%s", trv_last_error());
-    const bool met = net->bootstrap && join(net) == TRV_OK;
+    const bool met = net->bootstrap && net_join(net) == TRV_OK;
     trv_fail(code, "%s", sentence);
     if (met)
-        return fail_start(net, code);
-    destroy(net);
+        return net_fail_start(net, code);
+    net_destroy(net);
     return trv_fail(code, "%s", sentence);
 }
 
-int trv_net_init(trv_net_t **made, const trv_net_options_t *options)
+int trv_net_init(trv_net_t **created, const trv_net_options_t *options)
 {
     const trv_net_options_t none = {TRV_NET_OPTIONS};
-    trv_bootstrap_options_t bootstrap = {.failed = failed_bootstrap, .log = log_bootstrap};
+    trv_bootstrap_options_t bootstrap = {.failed = bootstrap_failed, .log = bootstrap_log};
     char address[256] = "";
-    if (!made)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the net; pass the address of a trv_net_t *");
-    *made = NULL;
+    if (!created)
+        return trv_fail(TRV_ERR_ARGUMENT, "the argument for the new net is NULL; pass the address of a trv_net_t *");
+    *created = NULL;
     if (options && options->size != sizeof *options)
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "trv_net_options_t has the size %zu, and this library's has %zu; begin with "
-                        "TRV_NET_OPTIONS, and take the headers of this version (%s)",
+                        "trv_net_options_t has the size %zu, and in this library %zu; initialize it with "
+                        "{TRV_NET_OPTIONS}, and compile with the headers of version %s",
                         options->size, sizeof *options, TRV_VERSION);
     options = options ? options : &none;
     trv_net_t *net = calloc(1, sizeof *net);
@@ -292,23 +292,23 @@ int trv_net_init(trv_net_t **made, const trv_net_options_t *options)
     pthread_mutex_init(&net->lock, NULL);
     pthread_mutex_init(&net->flow_lock, NULL);
     bootstrap.context = net;
-    int rc = trv_net_take_options(net, options, &bootstrap, address);
+    int rc = trv_net_read_options(net, options, &bootstrap, address);
     if (rc < 0)
-        return fail_options(net, rc);
-    rc = join(net);
+        return net_fail_options(net, rc);
+    rc = net_join(net);
     if (rc == TRV_OK)
-        rc = open_fabric(net, options);
+        rc = net_open_fabric(net, options);
     if (rc == TRV_OK)
-        rc = trv_comm_make(&net->world, net, net->rank, net->ranks);
+        rc = trv_comm_create(&net->world, net, net->rank, net->ranks);
     if (rc < 0)
-        return fail_start(net, rc);
-    *made = net;
+        return net_fail_start(net, rc);
+    *created = net;
     return TRV_OK;
 }
 
 /* ---- End --------------------------------------------------------------------------------------------------------- */
 
-static void poll_fabric(void *context)
+static void fabric_poll(void *context)
 {
     const trv_net_t *net = context;
     trv_fabric_poll(net->fabric);
@@ -317,44 +317,45 @@ static void poll_fabric(void *context)
 int trv_net_finalize(trv_net_t **net)
 {
     if (!net || !*net)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no net (NULL); trv_net_init makes one");
+        return trv_fail(TRV_ERR_ARGUMENT, "the net is NULL; trv_net_init creates one");
     int rc = trv_bootstrap_state((*net)->bootstrap);
     if (rc == TRV_OK && atomic_load(&(*net)->requests) > 0)
-        return trv_fail(TRV_ERR_STATE, "%d requests are not complete; wait for them before the end",
+        return trv_fail(TRV_ERR_STATE, "%d requests are not complete; wait for them before trv_net_finalize",
                         atomic_load(&(*net)->requests));
     if (rc == TRV_OK)
-        rc = trv_bootstrap_leave((*net)->bootstrap, poll_fabric, *net);
-    destroy(*net);
+        rc = trv_bootstrap_leave((*net)->bootstrap, fabric_poll, *net);
+    net_destroy(*net);
     *net = NULL;
     return rc;
 }
 
 /* ---- Ports ------------------------------------------------------------------------------------------------------- */
 
-int trv_net_ports(const trv_net_t *net) { return net ? trv_fabric_ports(net->fabric) : 0; }
+int trv_net_ports(const trv_net_t *net) { return net ? trv_fabric_interfaces(net->fabric) : 0; }
 
 int trv_net_port(const trv_net_t *net, int index, trv_net_port_t *port)
 {
-    trv_fabric_port_info_t info;
+    trv_fabric_interface_info_t info;
     if (!net || !port || index < 0 || index >= trv_net_ports(net))
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no port %d; the net has %d", index, trv_net_ports(net));
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no interface %d; the net has %d", index, trv_net_ports(net));
     if (port->size != sizeof *port)
-        return trv_fail(TRV_ERR_ARGUMENT, "trv_net_port_t has another size; begin with TRV_NET_PORT");
-    trv_fabric_port_info(net->fabric, index, &info);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "the member `size` of trv_net_port_t is wrong; initialize it with {TRV_NET_PORT}");
+    trv_fabric_interface_info(net->fabric, index, &info);
     *port = (trv_net_port_t){.size = sizeof *port,
                              .bytes_sent = info.bytes[1],
                              .bytes_received = info.bytes[0],
                              .messages_sent = info.messages[1],
                              .messages_received = info.messages[0]};
-    snprintf(port->interface, sizeof port->interface, "%s", info.interface);
+    snprintf(port->interface, sizeof port->interface, "%s", info.name);
     snprintf(port->provider, sizeof port->provider, "%s", info.provider);
     snprintf(port->address, sizeof port->address, "%s", info.address);
     size_t used = 0;
-    for (int w = 0; w < TRV_WAYS; w++) {
-        char way[TRV_PORT_TEXT_MAX];
-        if (info.ways >> w & 1 && used < sizeof port->ports)
+    for (int p = 0; p < TRV_PORTS_MAX; p++) {
+        char text[TRV_PORT_TEXT_MAX];
+        if (info.departures >> p & 1 && used < sizeof port->ports)
             used += (size_t)snprintf(port->ports + used, sizeof port->ports - used, "%s%s", used ? "," : "",
-                                     trv_port_format(w, way));
+                                     trv_port_format(p, text));
     }
     return TRV_OK;
 }

@@ -1,8 +1,9 @@
 /*
- * Choices for a set of nodes that forms a torus or mesh: those of the planner for that torus, whose links are all alike.
+ * Choices for a set of nodes that forms a torus or mesh: those of the planner for that torus, whose links are all
+ * equal.
  *
- * If the machine's routes between the nodes stay in the box, and no link of its nodes is slow or cut, the simulated times
- * are also those on the machine. Otherwise the caller simulates the choices there.
+ * If the machine's routes between the nodes stay in the box, and no link of its nodes is slow or cut, the simulated
+ * times are also those on the machine. Otherwise the caller simulates the choices there.
  */
 #include "planner/box_choices.h"
 
@@ -37,14 +38,14 @@ int trv_box_choices_find(trv_box_choices_t *choices, const trv_torus_t *machine,
     const int found = nodes > 1 ? trv_box_find(&box, machine, nodes, node) : 0;
     if (found <= 0)
         return found;
-    trv_simulate_options_t alone = *network;
-    alone.slow_links = 0;
-    alone.slow_link = NULL;
-    alone.shared_paths = box_dimensions(&box, network->shared_paths);
+    trv_simulate_options_t box_network = *network;
+    box_network.slow_links = 0;
+    box_network.slow_link = NULL;
+    box_network.shared_paths = box_dimensions(&box, network->shared_paths);
     choices->torus = box.torus;
     choices->order = box.torus.dims == 1 ? TRV_ORDER_SNAKE : TRV_ORDER_ROWS; /* the same in one dimension */
     choices->exact = box.enclosed && !has_different_link(network, nodes, node);
-    int rc = trv_planner_create(&choices->planner, &box.torus, collective, 0, &alone, constraints);
+    int rc = trv_planner_create(&choices->planner, &box.torus, collective, 0, &box_network, constraints);
     if (!rc)
         rc = trv_planner_rank(choices->planner, vector_bytes, TRV_BOX_CHOICES_MAX, choices->choice);
     choices->count = rc > 0 ? rc : 0;

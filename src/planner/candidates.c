@@ -26,34 +26,34 @@ void trv_candidates_clear(trv_candidates_t *list)
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
-static void find_facts(trv_candidate_t *candidate, const trv_schedule_t *schedule)
+static void find_properties(trv_candidate_t *candidate, const trv_schedule_t *schedule)
 {
-    trv_facts_t *facts = &candidate->facts;
-    facts->steps = trv_schedule_steps(schedule);
-    facts->registers = trv_schedule_registers(schedule);
-    facts->messages_per_port = trv_schedule_messages_per_port(schedule);
-    facts->consistent = trv_schedule_consistent(schedule);
-    facts->covers = trv_schedule_exactness(schedule) == TRV_COVERS;
-    facts->fold = 1;
+    trv_properties_t *properties = &candidate->properties;
+    properties->steps = trv_schedule_steps(schedule);
+    properties->registers = trv_schedule_registers(schedule);
+    properties->messages_per_port = trv_schedule_messages_per_port(schedule);
+    properties->consistent = trv_schedule_consistent(schedule);
+    properties->covers = trv_schedule_exactness(schedule) == TRV_COVERS;
+    properties->distinct_ranks = 1;
     for (int d = 0; d < trv_schedule_torus(schedule)->dims; d++)
-        facts->fold *= trv_schedule_period(schedule, d);
-    candidate->known = true;
+        properties->distinct_ranks *= trv_schedule_period(schedule, d);
+    candidate->has_properties = true;
 }
 
-int trv_candidate_facts(const trv_candidates_t *list, trv_candidate_t *candidate)
+int trv_candidate_properties(const trv_candidates_t *list, trv_candidate_t *candidate)
 {
-    if (candidate->known)
+    if (candidate->has_properties)
         return TRV_OK;
     trv_schedule_t *schedule;
     int rc = trv_schedule_create_on(&schedule, &list->network, candidate->name, list->collective, 0);
     if (rc)
         return rc;
-    find_facts(candidate, schedule);
+    find_properties(candidate, schedule);
     trv_schedule_destroy(schedule);
     return TRV_OK;
 }
 
-int trv_candidate_read(const trv_candidates_t *list, trv_candidate_t *candidate)
+int trv_candidate_prepare(const trv_candidates_t *list, trv_candidate_t *candidate)
 {
     if (candidate->simulator)
         return TRV_OK;
@@ -61,8 +61,8 @@ int trv_candidate_read(const trv_candidates_t *list, trv_candidate_t *candidate)
     int rc = trv_schedule_create_on(&schedule, &list->network, candidate->name, list->collective, 0);
     if (rc)
         return rc;
-    if (!candidate->known)
-        find_facts(candidate, schedule);
+    if (!candidate->has_properties)
+        find_properties(candidate, schedule);
     rc = trv_simulator_create(&candidate->simulator, schedule);
     trv_schedule_destroy(schedule);
     return rc;

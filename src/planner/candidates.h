@@ -10,19 +10,19 @@
 #include "algorithms/collector.h"
 
 /* The properties of a schedule on which constraints and the cost of its simulation depend. */
-typedef struct trv_facts {
+typedef struct trv_properties {
     int steps, registers, messages_per_port;
-    int fold; /* number of ranks that differ, which is how many must be simulated */
+    int distinct_ranks; /* number of ranks that differ by symmetry, which is how many must be simulated */
     bool consistent, covers;
-} trv_facts_t;
+} trv_properties_t;
 
 typedef struct trv_candidate {
     char name[TRV_ALGORITHM_NAME_MAX];
     trv_model_t model;
-    bool always; /* considered whatever the model estimates: no plan may be slower than this candidate */
-    bool guest;  /* added because a caller asked for its time; never becomes a plan */
-    bool known;  /* facts is filled in */
-    trv_facts_t facts;
+    bool always;         /* considered whatever the model estimates: no choice may be slower than this candidate */
+    bool by_name;        /* added later, because its time was requested by name (trv_planner_time, NAME@F) */
+    bool has_properties; /* properties is filled in */
+    trv_properties_t properties;
     trv_simulator_t *simulator; /* NULL until it is needed */
 } trv_candidate_t;
 
@@ -40,13 +40,13 @@ void trv_candidates_clear(trv_candidates_t *list);
 
 /* Adds the candidates of every algorithm of the table. `consistent`: inconsistent ones may be left out. */
 int trv_candidates_collect(trv_candidates_t *list, bool consistent);
-/* Adds every algorithm that is a single schedule, and the candidates of the algorithms that are made for lines, as they
- * offer them if the dimensions in the mask are lines. Candidates without symmetry are not left out. */
+/* Adds every algorithm that is a single schedule, and the candidates of the algorithms that are made for lines, as
+ * if the dimensions in the mask were lines. Candidates without symmetry are not left out. */
 int trv_candidates_collect_lines(trv_candidates_t *list, unsigned lines, bool consistent);
 
-/* Fills in candidate->facts, once. */
-int trv_candidate_facts(const trv_candidates_t *list, trv_candidate_t *candidate);
-/* Creates candidate->simulator, once; fills in the facts too. */
-int trv_candidate_read(const trv_candidates_t *list, trv_candidate_t *candidate);
+/* Fills in candidate->properties, once. */
+int trv_candidate_properties(const trv_candidates_t *list, trv_candidate_t *candidate);
+/* Creates candidate->simulator, once; fills in the properties too. */
+int trv_candidate_prepare(const trv_candidates_t *list, trv_candidate_t *candidate);
 
 #endif

@@ -2,12 +2,12 @@
  * Collects candidates from the table of algorithms: first every algorithm that is a single schedule, then the
  * candidates that each algorithm with parameters offers, and finally those algorithms under their plain names.
  *
- * A plan must not be slower than any single schedule, so all of these are simulated, unless a lower bound shows that
- * they cannot win. The exception are schedules of which more than FOLD_MAX ranks would have to be simulated, because
- * they have no symmetry on a large torus. bench/planner shows that these never win.
+ * The choice must not be slower than any single schedule, so all of these are simulated, unless a lower bound shows
+ * that they cannot win. The exceptions are schedules of which more than DISTINCT_RANKS_MAX ranks would have to be
+ * simulated, because they have no symmetry on a large torus. bench/planner shows that these never win.
  *
- * Of candidates that take equally long the one that was added first becomes the plan. Single schedules are therefore
- * added first. The algorithms with parameters follow from the end of the table to its start, because the more
+ * Of several candidates with the same time, the planner chooses the one that was added first. Single schedules are
+ * therefore added first. The algorithms with parameters follow from the end of the table to its start, because the more
  * specialized ones are at the end.
  */
 #include <stdio.h>
@@ -16,19 +16,21 @@
 #include "algorithms/algorithm.h"
 #include "planner/candidates.h"
 
-#define FOLD_MAX 64
+#define DISTINCT_RANKS_MAX 64
 
 /* Adds a candidate that is always considered, unless simulating it is too much work because it has no symmetry. On
  * networks with lines, slow or cut links no schedule has a symmetry, so that none is left out for this reason. */
 static int add_measured(trv_candidates_t *list, const char *name)
 {
     trv_candidate_t candidate = {.always = true};
-    const bool uneven = list->network.torus.lines || list->network.slow_links > 0;
+    const bool nonuniform = list->network.torus.lines || list->network.slow_links > 0;
     snprintf(candidate.name, sizeof candidate.name, "%s", name);
-    int rc = trv_candidate_facts(list, &candidate);
+    int rc = trv_candidate_properties(list, &candidate);
     if (rc == TRV_ERR_UNSUPPORTED) /* on a network with these links */
         return TRV_OK;
-    return !rc && (uneven || candidate.facts.fold <= FOLD_MAX) ? trv_candidates_add(list, &candidate) : rc;
+    return !rc && (nonuniform || candidate.properties.distinct_ranks <= DISTINCT_RANKS_MAX)
+               ? trv_candidates_add(list, &candidate)
+               : rc;
 }
 
 static int add_single(trv_candidates_t *list, const trv_algorithm_t *algorithm)
@@ -48,7 +50,7 @@ static int add_offered(void *list, const char *name, const trv_model_t *model, b
     return trv_candidates_add(list, &candidate);
 }
 
-static bool is_there(const trv_candidates_t *list, const char *name)
+static bool is_listed(const trv_candidates_t *list, const char *name)
 {
     for (int i = 0; i < list->count; i++)
         if (strcmp(list->candidate[i].name, name) == 0)
@@ -71,7 +73,7 @@ int trv_candidates_collect(trv_candidates_t *list, bool consistent)
         if (trv_algorithm_at(i)->candidates)
             rc = trv_algorithm_at(i)->candidates(&collector);
     for (int i = 0; i < trv_algorithms_count() && !rc; i++)
-        if (trv_algorithm_at(i)->candidates && !is_there(list, trv_algorithm_name(trv_algorithm_at(i))))
+        if (trv_algorithm_at(i)->candidates && !is_listed(list, trv_algorithm_name(trv_algorithm_at(i))))
             rc = add_single(list, trv_algorithm_at(i));
     return rc;
 }

@@ -1,5 +1,5 @@
 /*
- * The constraints of a plan. Each is an entry of is_broken, the table of predicates, and has a name in name_rule.
+ * The constraints on choices. Each rule is an entry of is_broken, the table of predicates, and has a name in name_rule.
  */
 #include "planner/constraints.h"
 
@@ -12,42 +12,42 @@
 
 #define NAMES_MAX 3 /* excluded candidates that an error message names per constraint */
 
-typedef struct question {
-    const trv_planner_constraints_t *asked;
-    const trv_facts_t *facts;
+typedef struct check {
+    const trv_planner_constraints_t *required;
+    const trv_properties_t *properties;
     uint64_t vector_bytes;
-} question_t;
+} check_t;
 
-static bool is_inexact(const question_t *q) { return !q->asked->idempotent && q->facts->covers; }
-static bool is_inconsistent(const question_t *q) { return q->asked->consistent && !q->facts->consistent; }
+static bool is_inexact(const check_t *q) { return !q->required->idempotent && q->properties->covers; }
+static bool is_inconsistent(const check_t *q) { return q->required->consistent && !q->properties->consistent; }
 
-static bool is_large(const question_t *q)
+static bool is_large(const check_t *q)
 {
-    return q->asked->memory_bytes &&
-           (double)(q->facts->registers - 1) * (double)q->vector_bytes > (double)q->asked->memory_bytes;
+    return q->required->memory_bytes &&
+           (double)(q->properties->registers - 1) * (double)q->vector_bytes > (double)q->required->memory_bytes;
 }
 
-static bool is_crowded(const question_t *q)
+static bool exceeds_port_limit(const check_t *q)
 {
-    return q->asked->messages_per_port && q->facts->messages_per_port > q->asked->messages_per_port;
+    return q->required->messages_per_port && q->properties->messages_per_port > q->required->messages_per_port;
 }
 
-enum { INEXACT, INCONSISTENT, LARGE, CROWDED, RULES };
+enum { INEXACT, INCONSISTENT, LARGE, PORT_LIMIT, RULES };
 
-static bool (*const is_broken[RULES])(const question_t *) = {is_inexact, is_inconsistent, is_large, is_crowded};
+static bool (*const is_broken[RULES])(const check_t *) = {is_inexact, is_inconsistent, is_large, exceeds_port_limit};
 
-static void name_rule(const trv_planner_constraints_t *asked, int rule, char *text, size_t size)
+static void name_rule(const trv_planner_constraints_t *required, int rule, char *text, size_t size)
 {
     switch (rule) {
     case INEXACT: snprintf(text, size, "exactness"); break;
     case INCONSISTENT: snprintf(text, size, "consistency"); break;
     case LARGE:
-        snprintf(text, size, "scratch memory of at most %" PRIu64 " byte%s", asked->memory_bytes,
-                 asked->memory_bytes == 1 ? "" : "s");
+        snprintf(text, size, "scratch memory of at most %" PRIu64 " byte%s", required->memory_bytes,
+                 required->memory_bytes == 1 ? "" : "s");
         break;
     default:
-        snprintf(text, size, "at most %d message%s per port", asked->messages_per_port,
-                 asked->messages_per_port == 1 ? "" : "s");
+        snprintf(text, size, "at most %d message%s per port", required->messages_per_port,
+                 required->messages_per_port == 1 ? "" : "s");
         break;
     }
 }
@@ -55,7 +55,7 @@ static void name_rule(const trv_planner_constraints_t *asked, int rule, char *te
 int trv_constraints_check(const trv_planner_constraints_t *constraints)
 {
     if (constraints->messages_per_port < 0)
-        return trv_fail(TRV_ERR_ARGUMENT, "at most %d messages per port: it is a number from 1, or 0 for any",
+        return trv_fail(TRV_ERR_ARGUMENT, "%d messages per port: expected a maximum from 1, or 0 for no limit",
                         constraints->messages_per_port);
     return TRV_OK;
 }
@@ -64,21 +64,21 @@ int trv_constraints_check(const trv_planner_constraints_t *constraints)
 static int find_broken(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
                        trv_candidate_t *candidate, uint64_t vector_bytes, unsigned *broken)
 {
-    question_t question = {constraints, &candidate->facts, vector_bytes};
-    int rc = trv_candidate_facts(list, candidate);
+    check_t check = {constraints, &candidate->properties, vector_bytes};
+    int rc = trv_candidate_properties(list, candidate);
     *broken = 0;
     for (int rule = 0; rule < RULES && !rc; rule++)
-        if (is_broken[rule](&question))
+        if (is_broken[rule](&check))
             *broken |= 1u << rule;
     return rc;
 }
 
-int trv_constraints_keep(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
-                         trv_candidate_t *candidate, uint64_t vector_bytes, bool *keeps)
+int trv_constraints_allow(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
+                          trv_candidate_t *candidate, uint64_t vector_bytes, bool *allowed)
 {
     unsigned broken;
     int rc = find_broken(constraints, list, candidate, vector_bytes, &broken);
-    *keeps = broken == 0;
+    *allowed = broken == 0;
     return rc;
 }
 
@@ -110,10 +110,10 @@ static int sentence_append_excluded(sentence_t *sentence, const trv_planner_cons
         int rc = find_broken(constraints, list, &list->candidate[i], vector_bytes, &broken);
         if (rc)
             return rc;
-        if (list->candidate[i].guest || !(broken >> rule & 1))
+        if (list->candidate[i].by_name || !(broken >> rule & 1))
             continue;
         if (excluded == 0)
-            sentence_append(sentence, "%s%s rules out ", sentence->used ? "; " : "", name);
+            sentence_append(sentence, "%s%s excludes ", sentence->used ? "; " : "", name);
         if (excluded < NAMES_MAX)
             sentence_append(sentence, "%s%s", excluded ? ", " : "", list->candidate[i].name);
         excluded++;
@@ -123,8 +123,8 @@ static int sentence_append_excluded(sentence_t *sentence, const trv_planner_cons
     return TRV_OK;
 }
 
-int trv_constraints_refuse(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
-                           trv_candidate_t *candidate, uint64_t vector_bytes)
+int trv_constraints_fail(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
+                         trv_candidate_t *candidate, uint64_t vector_bytes)
 {
     sentence_t sentence = {0, ""};
     char name[80];
@@ -137,11 +137,11 @@ int trv_constraints_refuse(const trv_planner_constraints_t *constraints, const t
             name_rule(constraints, rule, name, sizeof name);
             sentence_append(&sentence, "%s%s", sentence.used ? ", " : "", name);
         }
-    return trv_fail(TRV_ERR_UNSUPPORTED, "%s does not meet what is asked for: %s", candidate->name, sentence.text);
+    return trv_fail(TRV_ERR_UNSUPPORTED, "%s violates the constraints: %s", candidate->name, sentence.text);
 }
 
-int trv_constraints_refuse_all(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
-                               uint64_t vector_bytes)
+int trv_constraints_fail_all(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
+                             uint64_t vector_bytes)
 {
     sentence_t sentence = {0, ""};
     char torus[TRV_TORUS_TEXT_MAX];

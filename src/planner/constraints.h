@@ -10,14 +10,14 @@
 int trv_constraints_check(const trv_planner_constraints_t *constraints);
 
 /* Sets *keeps to whether the candidate satisfies the constraints for a vector of this size. Returns 0 or an error. */
-int trv_constraints_keep(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
-                         trv_candidate_t *candidate, uint64_t vector_bytes, bool *keeps);
+int trv_constraints_allow(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
+                          trv_candidate_t *candidate, uint64_t vector_bytes, bool *allowed);
 
 /* Returns TRV_ERR_UNSUPPORTED with a message that names the constraints that the candidate violates. */
-int trv_constraints_refuse(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
-                           trv_candidate_t *candidate, uint64_t vector_bytes);
+int trv_constraints_fail(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
+                         trv_candidate_t *candidate, uint64_t vector_bytes);
 /* The same for all candidates of the list. */
-int trv_constraints_refuse_all(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
-                               uint64_t vector_bytes);
+int trv_constraints_fail_all(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
+                             uint64_t vector_bytes);
 
 #endif

@@ -36,7 +36,7 @@ int trv_factors_find(const trv_network_t *network, double factor[TRV_FACTORS_MAX
         return trv_fail_memory();
     for (int i = 0; i < network->slow_links; i++) {
         const double factor = floor(100 * network->slow_link[i].factor) / 100;
-        if (isfinite(factor) && factor >= TRV_FACTOR_LEAST)
+        if (isfinite(factor) && factor >= TRV_FACTOR_MIN)
             all[factors++] = factor;
     }
     qsort(all, (size_t)factors, sizeof *all, descending);
@@ -44,9 +44,9 @@ int trv_factors_find(const trv_network_t *network, double factor[TRV_FACTORS_MAX
         if (count == 0 || all[count - 1] != all[i])
             all[count++] = all[i];
     for (int i = 0; i < count && i < TRV_FACTORS_MAX; i++) {
-        const double one = all[count <= TRV_FACTORS_MAX ? i : i * (count - 1) / (TRV_FACTORS_MAX - 1)];
-        if (can_avoid(network, one))
-            factor[(*found)++] = one;
+        const double value = all[count <= TRV_FACTORS_MAX ? i : i * (count - 1) / (TRV_FACTORS_MAX - 1)];
+        if (can_avoid(network, value))
+            factor[(*found)++] = value;
     }
     free(all);
     return TRV_OK;

@@ -7,8 +7,8 @@
 
 #include <trivance/network.h>
 
-#define TRV_FACTORS_MAX  3
-#define TRV_FACTOR_LEAST 1.5 /* links with a smaller factor are used: opening their row would cost more */
+#define TRV_FACTORS_MAX 3
+#define TRV_FACTOR_MIN  1.5 /* links with a smaller factor are used: opening their row would cost more */
 
 /* Finds up to TRV_FACTORS_MAX factors of slow links that can be avoided, largest first, rounded down to two decimals so
  * that a name can contain them. If there are more, the largest, the smallest and one between them are considered. */

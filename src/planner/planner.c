@@ -4,12 +4,12 @@
  * It simulates, in the order of their estimates, the candidates whose estimate is near the best one, and then all
  * algorithms of the table. A candidate is skipped if a lower bound on its time shows that it cannot win: first the
  * bound by its number of steps, then the simulator's (trv_simulate_bound_ns). Therefore no named algorithm is ever
- * faster than the plan.
+ * faster than the choice.
  *
  * Links are simulated with one queue each (TRV_FIFO), whatever model the network asks for. The symmetry of a schedule
  * then lets a few ranks represent all, and a simulation takes less than a millisecond on any torus. Slow ranks, jitter
  * and finite buffers would make ranks differ and are ignored. Lines, slow and cut links also make ranks differ;
- * uneven.c plans for networks that have them.
+ * nonuniform.c plans for networks that have them.
  *
  * If two channels per link (TRV_DATELINE) are asked for, the best candidates are simulated again with them, and these
  * times decide their order: two channels slow schedules whose streams share links, by up to a half. No symmetry helps
@@ -21,22 +21,22 @@
 
 #include "base/error.h"
 #include "planner/constraints.h"
+#include "planner/nonuniform.h"
 #include "planner/ranking.h"
 #include "planner/timing.h"
-#include "planner/uneven.h"
 #include "schedule/collective.h"
 #include "simulate/network.h"
 
-#define NEAR     1.6 /* a candidate whose estimate exceeds the best one times this is not simulated */
-#define NEAR_MAX 64  /* maximum number of candidates simulated for their estimate, unless more plans are asked for */
-/* With two channels per link, the candidates are simulated that take at most SETTLE_NEAR times as long as the best with
- * one queue: at most SETTLE_MAX of them, at most SETTLE_ALIKE of one algorithm, each in at most SETTLE_HOPS_MAX
- * hops. */
-#define SETTLE_NEAR     1.5
-#define SETTLE_ALIKE    2
-#define SETTLE_MAX      6
-#define SETTLE_CAPACITY 48 /* plans with one queue to choose from; up to half of them may be weighted hybrids */
-#define SETTLE_HOPS_MAX 1e7
+#define NEAR_FACTOR 1.6 /* a candidate whose estimate exceeds the best one times this is not simulated */
+#define NEAR_MAX    64  /* maximum number of candidates simulated for their estimate, unless more are requested */
+/* With two channels per link, the candidates are simulated that take at most DATELINE_NEAR times as long as the best
+ * with one queue: at most DATELINE_MAX of them, at most DATELINE_PER_ALGORITHM of one algorithm, each in at most
+ * DATELINE_HOPS_MAX hops. */
+#define DATELINE_NEAR          1.5
+#define DATELINE_PER_ALGORITHM 2
+#define DATELINE_MAX           6
+#define DATELINE_CAPACITY      48 /* ranked with one queue; up to half of these may be weighted hybrids */
+#define DATELINE_HOPS_MAX      1e7
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
@@ -94,7 +94,7 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     if (!planner)
         return trv_fail_memory();
     planner->network = trv_timing_network(network);
-    trv_planner_report_to(planner, network);
+    trv_planner_set_progress(planner, network);
     planner->dateline = network->model == TRV_DATELINE;
     planner->constraints = constraints ? *constraints : none;
     planner->hops_max = trv_timing_hops_max(torus, network);
@@ -107,8 +107,8 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     if (!rc)
         rc = trv_packets_check_shared_paths(network, torus->dims);
     if (!rc)
-        rc = trv_timing_is_uneven(torus, network)
-                 ? trv_uneven_create(planner, network)
+        rc = trv_timing_is_nonuniform(torus, network)
+                 ? trv_nonuniform_create(planner, network)
                  : trv_candidates_collect(&planner->list, planner->constraints.consistent);
     if (rc)
         trv_planner_destroy(planner);
@@ -121,7 +121,7 @@ void trv_planner_destroy(trv_planner_t *planner)
 {
     if (!planner)
         return;
-    trv_planner_destroy(planner->whole);
+    trv_planner_destroy(planner->uniform);
     trv_candidates_clear(&planner->list);
     free(planner->link);
     free(planner);
@@ -129,7 +129,7 @@ void trv_planner_destroy(trv_planner_t *planner)
 
 /* ---- Progress ---------------------------------------------------------------------------------------------------- */
 
-void trv_planner_report_to(trv_planner_t *planner, const trv_simulate_options_t *network)
+void trv_planner_set_progress(trv_planner_t *planner, const trv_simulate_options_t *network)
 {
     planner->caller = (trv_span_t){network->progress, network->progress_context, 0, 1};
 }
@@ -145,7 +145,7 @@ static int planner_report(void *context, double fraction)
 static void planner_begin_call(trv_planner_t *planner)
 {
     planner->done = 0;
-    planner->part = (trv_span_t){planner->caller.callback ? planner_report : NULL, planner, 0, 1};
+    planner->progress = (trv_span_t){planner->caller.callback ? planner_report : NULL, planner, 0, 1};
 }
 
 /* ---- One candidate ----------------------------------------------------------------------------------------------- */
@@ -154,11 +154,11 @@ static void planner_begin_call(trv_planner_t *planner)
 static int find_dateline_time(const trv_planner_t *planner, const trv_candidate_t *candidate, uint64_t vector_bytes,
                               trv_entry_t *entry)
 {
-    const double copies = planner->list.network.torus.ranks / candidate->facts.fold;
+    const double copies = planner->list.network.torus.ranks / candidate->properties.distinct_ranks;
     trv_simulate_options_t network = trv_timing_packets(candidate->simulator, &planner->network, vector_bytes,
-                                                        SETTLE_HOPS_MAX / copies);
+                                                        DATELINE_HOPS_MAX / copies);
     network.model = TRV_DATELINE;
-    return trv_candidate_simulate(candidate, &network, vector_bytes, planner->part, INFINITY, entry);
+    return trv_candidate_simulate(candidate, &network, vector_bytes, planner->progress, INFINITY, entry);
 }
 
 /* ---- The ranking ------------------------------------------------------------------------------------------------- */
@@ -179,76 +179,78 @@ static int by_estimate(const void *a, const void *b)
 static int examine_all(trv_ranking_t *ranking, int entries)
 {
     trv_planner_t *planner = ranking->planner;
-    const trv_span_t all = planner->part;
+    const trv_span_t all = planner->progress;
     int near = 0, near_max = ranking->capacity > NEAR_MAX ? ranking->capacity : NEAR_MAX, rc = TRV_OK;
     double near_ns = INFINITY;
     for (int i = 0; i < entries && !rc; i++) {
         trv_entry_t *entry = &ranking->entry[i];
-        bool keeps;
+        bool allowed;
         if (!entry->always && (near == near_max || entry->estimate_ns > near_ns))
             continue;
-        rc = trv_constraints_keep(&planner->constraints, &planner->list, &planner->list.candidate[entry->candidate],
-                                  ranking->vector_bytes, &keeps);
-        if (rc || !keeps)
+        rc = trv_constraints_allow(&planner->constraints, &planner->list, &planner->list.candidate[entry->candidate],
+                                   ranking->vector_bytes, &allowed);
+        if (rc || !allowed)
             continue;
         if (!entry->always && near++ == 0)
-            near_ns = NEAR * entry->estimate_ns;
-        ranking->kept++;
-        planner->part = trv_span(all, (double)i / entries, 1.0 / entries);
-        rc = trv_ranking_examine(ranking, entry, trv_ranking_enough_ns(ranking));
+            near_ns = NEAR_FACTOR * entry->estimate_ns;
+        ranking->allowed++;
+        planner->progress = trv_span(all, (double)i / entries, 1.0 / entries);
+        rc = trv_ranking_examine(ranking, entry, trv_ranking_cutoff_ns(ranking));
         if (!rc)
-            rc = trv_span_report(planner->part, 1);
+            rc = trv_span_report(planner->progress, 1);
     }
-    planner->part = all;
+    planner->progress = all;
     return rc;
 }
 
 /* ---- Two channels per link --------------------------------------------------------------------------------------- */
 
-static bool is_alike(const trv_ranking_t *ranking, const trv_entry_t *a, const trv_entry_t *b)
+static bool same_algorithm(const trv_ranking_t *ranking, const trv_entry_t *a, const trv_entry_t *b)
 {
     const trv_candidate_t *candidate = ranking->planner->list.candidate;
-    return trv_planner_is_alike(candidate[a->candidate].name, candidate[b->candidate].name);
+    return trv_planner_same_algorithm(candidate[a->candidate].name, candidate[b->candidate].name);
 }
 
-/* Whether entry i of the best is near the first, with fewer than SETTLE_ALIKE entries of its algorithm before it. */
-static bool is_to_settle(const trv_ranking_t *ranking, int i)
+/* Whether entry i of the best is near the first, with fewer than DATELINE_PER_ALGORITHM entries of its algorithm
+ * before it. */
+static bool is_dateline_candidate(const trv_ranking_t *ranking, int i)
 {
-    int alike = 0;
+    int of_algorithm = 0;
     for (int k = 0; k < i; k++)
-        alike += is_alike(ranking, &ranking->best[k], &ranking->best[i]);
-    return alike < SETTLE_ALIKE && ranking->best[i].time_ns <= SETTLE_NEAR * ranking->best[0].time_ns;
+        of_algorithm += same_algorithm(ranking, &ranking->best[k], &ranking->best[i]);
+    return of_algorithm < DATELINE_PER_ALGORITHM &&
+           ranking->best[i].time_ns <= DATELINE_NEAR * ranking->best[0].time_ns;
 }
 
 /* Simulates the best entries again, with two channels per link, and keeps only these, in their new order. */
-static int settle(trv_ranking_t *ranking)
+static int rank_by_dateline(trv_ranking_t *ranking)
 {
     trv_planner_t *planner = ranking->planner;
-    const trv_span_t all = planner->part;
-    trv_entry_t settled[SETTLE_MAX];
+    const trv_span_t all = planner->progress;
+    trv_entry_t retimed[DATELINE_MAX];
     int count = 0, rc = TRV_OK;
-    for (int i = 0; i < ranking->timed && count < SETTLE_MAX && !rc; i++)
-        if (is_to_settle(ranking, i)) {
-            planner->part = trv_span(all, 0.1 + 0.9 * count / SETTLE_MAX, 0.9 / SETTLE_MAX);
-            settled[count] = ranking->best[i];
-            rc = find_dateline_time(planner, &planner->list.candidate[settled[count].candidate], ranking->vector_bytes,
-                                    &settled[count]);
+    for (int i = 0; i < ranking->timed && count < DATELINE_MAX && !rc; i++)
+        if (is_dateline_candidate(ranking, i)) {
+            planner->progress = trv_span(all, 0.1 + 0.9 * count / DATELINE_MAX, 0.9 / DATELINE_MAX);
+            retimed[count] = ranking->best[i];
+            rc = find_dateline_time(planner, &planner->list.candidate[retimed[count].candidate], ranking->vector_bytes,
+                                    &retimed[count]);
             count++;
         }
-    planner->part = all;
+    planner->progress = all;
     ranking->timed = 0;
     for (int i = 0; i < count && !rc; i++)
-        trv_ranking_insert(ranking, &settled[i]);
+        trv_ranking_insert(ranking, &retimed[i]);
     return rc;
 }
 
-static int rank_even(trv_ranking_t *ranking)
+static int rank_uniform(trv_ranking_t *ranking)
 {
     trv_planner_t *planner = ranking->planner;
     int entries = 0;
     for (int i = 0; i < planner->list.count; i++) {
         const trv_candidate_t *candidate = &planner->list.candidate[i];
-        if (!candidate->guest)
+        if (!candidate->by_name)
             ranking->entry[entries++] = (trv_entry_t){.candidate = i,
                                                       .always = candidate->always,
                                                       .estimate_ns = trv_planner_estimate(planner, &candidate->model,
@@ -256,54 +258,54 @@ static int rank_even(trv_ranking_t *ranking)
     }
     qsort(ranking->entry, (size_t)entries, sizeof *ranking->entry, by_estimate);
     /* The simulations with one queue per link take little time compared with those with two channels. */
-    const trv_span_t all = planner->part;
-    planner->part = trv_span(all, 0, planner->dateline ? 0.1 : 1);
+    const trv_span_t all = planner->progress;
+    planner->progress = trv_span(all, 0, planner->dateline ? 0.1 : 1);
     int rc = examine_all(ranking, entries);
-    planner->part = all;
-    return !rc && ranking->timed > 0 && planner->dateline ? settle(ranking) : rc;
+    planner->progress = all;
+    return !rc && ranking->timed > 0 && planner->dateline ? rank_by_dateline(ranking) : rc;
 }
 
 static int rank_all(trv_ranking_t *ranking)
 {
     const trv_planner_t *planner = ranking->planner;
-    int rc = planner->whole ? trv_uneven_rank(ranking) : rank_even(ranking);
-    if (!rc && ranking->kept > 0 && ranking->timed == 0)
+    int rc = planner->uniform ? trv_nonuniform_rank(ranking) : rank_uniform(ranking);
+    if (!rc && ranking->allowed > 0 && ranking->timed == 0)
         return TRV_ERR_UNSUPPORTED; /* the error message is that of the last candidate that could not be simulated */
     if (!rc && ranking->timed == 0)
-        return trv_constraints_refuse_all(&planner->constraints, &planner->list, ranking->vector_bytes);
+        return trv_constraints_fail_all(&planner->constraints, &planner->list, ranking->vector_bytes);
     return rc;
 }
 
-int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int capacity, trv_planner_choice_t *plan)
+int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int capacity, trv_planner_choice_t *choice)
 {
-    return trv_planner_rank_within(planner, vector_bytes, capacity, INFINITY, plan);
+    return trv_planner_rank_within(planner, vector_bytes, capacity, INFINITY, choice);
 }
 
-int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int capacity, double enough_ns,
-                            trv_planner_choice_t *plan)
+int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int capacity, double cutoff_ns,
+                            trv_planner_choice_t *choice)
 {
     if (capacity < 1)
-        return trv_fail(TRV_ERR_ARGUMENT, "the capacity is %d plans; it must be at least 1", capacity);
-    size_t entries = planner->whole ? TRV_UNEVEN_ENTRIES : (size_t)planner->list.count + 1;
+        return trv_fail(TRV_ERR_ARGUMENT, "capacity of %d choices: expected at least 1", capacity);
+    size_t entries = planner->uniform ? TRV_NONUNIFORM_ENTRIES : (size_t)planner->list.count + 1;
     trv_entry_t *memory = malloc(2 * entries * sizeof *memory);
     if (!memory)
         return trv_fail_memory();
     trv_ranking_t ranking = {.planner = planner,
                              .vector_bytes = vector_bytes,
-                             .enough_ns = enough_ns,
+                             .cutoff_ns = cutoff_ns,
                              .entry = memory,
                              .best = memory + entries};
-    ranking.capacity = planner->dateline && capacity < SETTLE_CAPACITY ? SETTLE_CAPACITY : capacity;
+    ranking.capacity = planner->dateline && capacity < DATELINE_CAPACITY ? DATELINE_CAPACITY : capacity;
     planner_begin_call(planner);
-    int rc = rank_all(&ranking), plans = ranking.timed < capacity ? ranking.timed : capacity;
-    for (int i = 0; i < plans && !rc; i++)
-        rc = trv_planner_make_plan(planner, &planner->list.candidate[ranking.best[i].candidate], &ranking.best[i],
-                                   &plan[i]);
+    int rc = rank_all(&ranking), choices = ranking.timed < capacity ? ranking.timed : capacity;
+    for (int i = 0; i < choices && !rc; i++)
+        rc = trv_planner_make_choice(planner, &planner->list.candidate[ranking.best[i].candidate], &ranking.best[i],
+                                     &choice[i]);
     free(memory);
-    return rc ? rc : plans;
+    return rc ? rc : choices;
 }
 
-/* Finds the candidate with this name, or adds it to the list with `guest` set. */
+/* Finds the candidate with this name, or adds it to the list with `by_name` set. */
 static int find_candidate(trv_planner_t *planner, const char *name, trv_candidate_t **candidate)
 {
     trv_candidates_t *list = &planner->list;
@@ -313,44 +315,44 @@ static int find_candidate(trv_planner_t *planner, const char *name, trv_candidat
             return TRV_OK;
         }
     if (strlen(name) >= TRV_ALGORITHM_NAME_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT, "the name of an algorithm has at most %d letters",
+        return trv_fail(TRV_ERR_ARGUMENT, "the name of an algorithm has at most %d characters",
                         TRV_ALGORITHM_NAME_MAX - 1);
-    trv_candidate_t guest = {.guest = true};
-    strcpy(guest.name, name);
-    int rc = trv_candidate_facts(list, &guest); /* fails if the name is not that of an algorithm */
+    trv_candidate_t added = {.by_name = true};
+    strcpy(added.name, name);
+    int rc = trv_candidate_properties(list, &added); /* fails if the name is not that of an algorithm */
     if (!rc)
-        rc = trv_candidates_add(list, &guest);
+        rc = trv_candidates_add(list, &added);
     *candidate = &list->candidate[list->count - 1];
     return rc;
 }
 
-int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, trv_planner_choice_t *plan)
+int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, trv_planner_choice_t *choice)
 {
-    return trv_planner_time_within(planner, vector_bytes, algorithm, INFINITY, plan);
+    return trv_planner_time_within(planner, vector_bytes, algorithm, INFINITY, choice);
 }
 
-int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, double enough_ns,
-                            trv_planner_choice_t *plan)
+int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, double cutoff_ns,
+                            trv_planner_choice_t *choice)
 {
     trv_candidate_t *candidate = NULL;
     trv_entry_t entry = {.hops = 0};
-    bool keeps;
+    bool allowed;
     planner_begin_call(planner);
-    const trv_span_t all = planner->part;
+    const trv_span_t all = planner->progress;
     int rc = find_candidate(planner, algorithm, &candidate);
     if (!rc)
-        rc = trv_constraints_keep(&planner->constraints, &planner->list, candidate, vector_bytes, &keeps);
-    if (!rc && !keeps)
-        rc = trv_constraints_refuse(&planner->constraints, &planner->list, candidate, vector_bytes);
-    planner->part = trv_span(all, 0, planner->dateline ? 0.1 : 1);
+        rc = trv_constraints_allow(&planner->constraints, &planner->list, candidate, vector_bytes, &allowed);
+    if (!rc && !allowed)
+        rc = trv_constraints_fail(&planner->constraints, &planner->list, candidate, vector_bytes);
+    planner->progress = trv_span(all, 0, planner->dateline ? 0.1 : 1);
     if (!rc)
-        rc = trv_planner_find_time(planner, candidate, vector_bytes, enough_ns, &entry);
+        rc = trv_planner_find_time(planner, candidate, vector_bytes, cutoff_ns, &entry);
     if (!rc && isinf(entry.time_ns)) {
-        *plan = (trv_planner_choice_t){.time_ns = INFINITY};
+        *choice = (trv_planner_choice_t){.time_ns = INFINITY};
         return TRV_OK;
     }
-    planner->part = trv_span(all, 0.1, 0.9);
+    planner->progress = trv_span(all, 0.1, 0.9);
     if (!rc && planner->dateline)
         rc = find_dateline_time(planner, candidate, vector_bytes, &entry);
-    return rc ? rc : trv_planner_make_plan(planner, candidate, &entry, plan);
+    return rc ? rc : trv_planner_make_choice(planner, candidate, &entry, choice);
 }

@@ -9,39 +9,39 @@
 #include "planner/timing.h"
 #include "simulate/simulator.h"
 
-bool trv_planner_is_alike(const char *name, const char *other)
+bool trv_planner_same_algorithm(const char *name, const char *other)
 {
     const size_t length = strcspn(name, ":");
     return strcspn(other, ":") == length && strncmp(other, name, length) == 0;
 }
 
 int trv_candidate_simulate(const trv_candidate_t *candidate, const trv_simulate_options_t *network,
-                           uint64_t vector_bytes, trv_span_t part, double enough_ns, trv_entry_t *entry)
+                           uint64_t vector_bytes, trv_span_t progress, double cutoff_ns, trv_entry_t *entry)
 {
     trv_simulation_t result;
-    int rc = trv_simulate_dropped(candidate->simulator, network, vector_bytes, part, enough_ns, &result);
+    int rc = trv_simulate_until(candidate->simulator, network, vector_bytes, progress, cutoff_ns, &result);
     entry->time_ns = rc ? INFINITY : result.time_ns;
     entry->hops = rc ? 0 : (double)result.simulated_hops;
     return rc;
 }
 
 int trv_planner_find_time(const trv_planner_t *planner, trv_candidate_t *candidate, uint64_t vector_bytes,
-                          double enough_ns, trv_entry_t *entry)
+                          double cutoff_ns, trv_entry_t *entry)
 {
     double bound_ns;
     entry->time_ns = INFINITY;
-    int rc = trv_candidate_facts(&planner->list, candidate);
-    if (rc || candidate->facts.steps * planner->network.alpha_ns > enough_ns)
+    int rc = trv_candidate_properties(&planner->list, candidate);
+    if (rc || candidate->properties.steps * planner->network.alpha_ns > cutoff_ns)
         return rc;
-    rc = trv_candidate_read(&planner->list, candidate);
+    rc = trv_candidate_prepare(&planner->list, candidate);
     if (rc)
         return rc;
     const trv_simulate_options_t network = trv_timing_packets(candidate->simulator, &planner->network, vector_bytes,
                                                               planner->hops_max);
     rc = trv_simulate_bound_ns(candidate->simulator, &network, vector_bytes, &bound_ns);
-    if (rc || bound_ns > enough_ns)
+    if (rc || bound_ns > cutoff_ns)
         return rc;
-    return trv_candidate_simulate(candidate, &network, vector_bytes, planner->part, enough_ns, entry);
+    return trv_candidate_simulate(candidate, &network, vector_bytes, planner->progress, cutoff_ns, entry);
 }
 
 /* The time of a vector of one byte: that of its steps and hops. If simulating it is too much work, the lower bound is
@@ -49,7 +49,7 @@ int trv_planner_find_time(const trv_planner_t *planner, trv_candidate_t *candida
 static int find_empty_time(const trv_planner_t *planner, trv_candidate_t *candidate, double *empty_ns)
 {
     trv_simulate_options_t network = planner->network;
-    int rc = trv_candidate_read(&planner->list, candidate);
+    int rc = trv_candidate_prepare(&planner->list, candidate);
     if (rc)
         return rc;
     (void)trv_simulator_drop_links(candidate->simulator, &network); /* if memory is short, unused links are kept */
@@ -61,43 +61,43 @@ static int find_empty_time(const trv_planner_t *planner, trv_candidate_t *candid
     return rc;
 }
 
-void trv_planner_divide(trv_planner_choice_t *plan, double time_ns, double alpha_ns, double empty_ns)
+void trv_planner_split_time(trv_planner_choice_t *choice, double time_ns, double alpha_ns, double empty_ns)
 {
-    const double least_ns = fmin(empty_ns, time_ns); /* 0 bytes take less time than 1 byte, which is also reduced */
-    plan->time_ns = time_ns;
-    plan->alpha_ns = fmin(alpha_ns, least_ns); /* ranks and streams may be idle in some steps */
-    plan->hops_ns = least_ns - plan->alpha_ns;
-    plan->transmission_ns = time_ns - least_ns;
+    const double latency_ns = fmin(empty_ns, time_ns); /* 0 bytes take less time than 1 byte, which is also reduced */
+    choice->time_ns = time_ns;
+    choice->alpha_ns = fmin(alpha_ns, latency_ns); /* ranks and streams may be idle in some steps */
+    choice->hops_ns = latency_ns - choice->alpha_ns;
+    choice->transmission_ns = time_ns - latency_ns;
 }
 
-int trv_planner_make_plan(const trv_planner_t *planner, trv_candidate_t *candidate, const trv_entry_t *entry,
-                          trv_planner_choice_t *plan)
+int trv_planner_make_choice(const trv_planner_t *planner, trv_candidate_t *candidate, const trv_entry_t *entry,
+                            trv_planner_choice_t *choice)
 {
     double empty_ns = trv_planner_estimate(planner, &candidate->model, 0);
     int rc = entry->modelled ? TRV_OK : find_empty_time(planner, candidate, &empty_ns);
     if (rc)
         return rc;
-    *plan = (trv_planner_choice_t){.steps = candidate->facts.steps,
-                                   .consistent = candidate->facts.consistent,
-                                   .modelled = entry->modelled};
-    memcpy(plan->algorithm, candidate->name, sizeof plan->algorithm);
-    trv_planner_divide(plan, entry->time_ns, candidate->facts.steps * planner->network.alpha_ns, empty_ns);
+    *choice = (trv_planner_choice_t){.steps = candidate->properties.steps,
+                                     .consistent = candidate->properties.consistent,
+                                     .modelled = entry->modelled};
+    memcpy(choice->algorithm, candidate->name, sizeof choice->algorithm);
+    trv_planner_split_time(choice, entry->time_ns, candidate->properties.steps * planner->network.alpha_ns, empty_ns);
     return TRV_OK;
 }
 
 double trv_planner_estimate(const trv_planner_t *planner, const trv_model_t *model, uint64_t vector_bytes)
 {
-    const trv_simulate_options_t *n = &planner->network;
-    const double vector_ns = (double)vector_bytes * 8e9 / trv_timing_payload_bps(n);
-    double router_ns = n->router_in_ns + n->router_out_ns; /* a path of h hops passes h + 1 routers */
-    double network_ns = model->steps * (n->alpha_ns + 2 * n->host_latency_ns + router_ns) +
-                        model->hops * (n->link_latency_ns + router_ns) + model->load * vector_ns;
-    return fmax(fmax(network_ns, model->busy * vector_ns) + model->waits * n->message_overhead_ns,
-                model->messages * n->message_overhead_ns);
+    const trv_simulate_options_t *network = &planner->network;
+    const double vector_ns = (double)vector_bytes * 8e9 / trv_timing_payload_bps(network);
+    double router_ns = network->router_in_ns + network->router_out_ns; /* a path of h hops passes h + 1 routers */
+    double network_ns = model->steps * (network->alpha_ns + 2 * network->host_latency_ns + router_ns) +
+                        model->hops * (network->link_latency_ns + router_ns) + model->load * vector_ns;
+    return fmax(fmax(network_ns, model->busy * vector_ns) + model->waits * network->message_overhead_ns,
+                model->messages * network->message_overhead_ns);
 }
 
 /* Orders entries by time, then by steps, then by their order in the list. The order in the list of
- * candidates with `guest` depends on earlier calls, so these are last and ordered by name. */
+ * candidates with `by_name` set depends on earlier calls, so these are last and ordered by name. */
 static bool is_better(const trv_candidate_t *list, const trv_entry_t *a, const trv_entry_t *b)
 {
     const trv_candidate_t *x = &list[a->candidate], *y = &list[b->candidate];
@@ -105,13 +105,13 @@ static bool is_better(const trv_candidate_t *list, const trv_entry_t *a, const t
         return a->time_ns < b->time_ns;
     if (a->steps != b->steps)
         return a->steps < b->steps;
-    return x->guest && y->guest ? strcmp(x->name, y->name) < 0 : a->candidate < b->candidate;
+    return x->by_name && y->by_name ? strcmp(x->name, y->name) < 0 : a->candidate < b->candidate;
 }
 
-double trv_ranking_enough_ns(const trv_ranking_t *ranking)
+double trv_ranking_cutoff_ns(const trv_ranking_t *ranking)
 {
     const bool full = ranking->timed >= ranking->capacity;
-    return full ? fmin(ranking->enough_ns, ranking->best[ranking->capacity - 1].time_ns) : ranking->enough_ns;
+    return full ? fmin(ranking->cutoff_ns, ranking->best[ranking->capacity - 1].time_ns) : ranking->cutoff_ns;
 }
 
 void trv_ranking_insert(trv_ranking_t *ranking, const trv_entry_t *entry)
@@ -123,11 +123,11 @@ void trv_ranking_insert(trv_ranking_t *ranking, const trv_entry_t *entry)
     ranking->best[at] = *entry;
 }
 
-int trv_ranking_examine(trv_ranking_t *ranking, trv_entry_t *entry, double enough_ns)
+int trv_ranking_examine(trv_ranking_t *ranking, trv_entry_t *entry, double cutoff_ns)
 {
     trv_candidate_t *candidate = &ranking->planner->list.candidate[entry->candidate];
-    int rc = trv_planner_find_time(ranking->planner, candidate, ranking->vector_bytes, enough_ns, entry);
-    entry->steps = candidate->facts.steps;
+    int rc = trv_planner_find_time(ranking->planner, candidate, ranking->vector_bytes, cutoff_ns, entry);
+    entry->steps = candidate->properties.steps;
     if (!rc && !isinf(entry->time_ns))
         trv_ranking_insert(ranking, entry);
     return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;

@@ -12,12 +12,12 @@ struct trv_planner {
     bool dateline; /* two channels per link were asked for; `network` has one queue per link */
     trv_planner_constraints_t constraints;
     trv_candidates_t list;
-    double hops_max;       /* maximum packet-hops in one simulation */
-    trv_slow_link_t *link; /* the planner's copy of the network's links */
-    trv_planner_t *whole;  /* for the even torus (prospects.h), if the network is uneven; otherwise NULL */
-    trv_span_t part;       /* part of the present call's progress that is being simulated */
-    trv_span_t caller;     /* progress of the present call as a whole */
-    double done;           /* fraction of the present call that was reported; never decreases */
+    double hops_max;        /* maximum packet-hops in one simulation */
+    trv_slow_link_t *link;  /* the planner's copy of the network's links */
+    trv_planner_t *uniform; /* for the uniform torus (prospects.h), if the network is not uniform; otherwise NULL */
+    trv_span_t progress;    /* part of the present call's progress that is being simulated */
+    trv_span_t caller;      /* progress of the present call as a whole */
+    double done;            /* fraction of the present call that was reported; never decreases */
 };
 
 typedef struct trv_entry {
@@ -33,57 +33,57 @@ typedef struct trv_ranking {
     trv_planner_t *planner;
     uint64_t vector_bytes;
     int capacity;
-    double enough_ns;   /* candidates that take longer are left out */
+    double cutoff_ns;   /* candidates that take longer are left out */
     trv_entry_t *entry; /* all candidates, in the order of examination */
-    int kept;           /* number of examined candidates that satisfy the constraints */
+    int allowed;        /* number of examined candidates that satisfy the constraints */
     int timed;          /* number of entries in `best` */
     trv_entry_t *best;  /* entries that have a time, fastest first */
 } trv_ranking_t;
 
 /* Whether two names are of the same algorithm, possibly with different parameters. */
-bool trv_planner_is_alike(const char *name, const char *other);
+bool trv_planner_same_algorithm(const char *name, const char *other);
 
 /* Makes later calls on the planner report their progress to the callback of `network`. */
-void trv_planner_report_to(trv_planner_t *planner, const trv_simulate_options_t *network);
+void trv_planner_set_progress(trv_planner_t *planner, const trv_simulate_options_t *network);
 
 /* The time that a model estimates. */
 double trv_planner_estimate(const trv_planner_t *planner, const trv_model_t *model, uint64_t vector_bytes);
 
 /* Simulates the candidate, whose simulator must exist, on a network and fills in the entry's time and hops. The time is
- * INFINITY if it exceeds `enough_ns`. */
+ * INFINITY if it exceeds `cutoff_ns`. */
 int trv_candidate_simulate(const trv_candidate_t *candidate, const trv_simulate_options_t *network,
-                           uint64_t vector_bytes, trv_span_t part, double enough_ns, trv_entry_t *entry);
+                           uint64_t vector_bytes, trv_span_t progress, double cutoff_ns, trv_entry_t *entry);
 
-/* The same on the planner's network, without a simulation if a lower bound shows that the time exceeds `enough_ns`.
+/* The same on the planner's network, without a simulation if a lower bound shows that the time exceeds `cutoff_ns`.
  * Creates the simulator if it does not exist. */
 int trv_planner_find_time(const trv_planner_t *planner, trv_candidate_t *candidate, uint64_t vector_bytes,
-                          double enough_ns, trv_entry_t *entry);
+                          double cutoff_ns, trv_entry_t *entry);
 
-/* Divides a plan's time into its parts: at most `alpha_ns` for the start of steps, `empty_ns` (the time of a vector of
+/* Splits a choice's time into its parts: at most `alpha_ns` for the start of steps, `empty_ns` (the time of a vector of
  * one byte) for these and the hops together, and the rest for transmission. */
-void trv_planner_divide(trv_planner_choice_t *plan, double time_ns, double alpha_ns, double empty_ns);
+void trv_planner_split_time(trv_planner_choice_t *choice, double time_ns, double alpha_ns, double empty_ns);
 
-/* Makes a plan of a candidate whose time is known. */
-int trv_planner_make_plan(const trv_planner_t *planner, trv_candidate_t *candidate, const trv_entry_t *entry,
-                          trv_planner_choice_t *plan);
+/* Makes the choice of a candidate whose time is known. */
+int trv_planner_make_choice(const trv_planner_t *planner, trv_candidate_t *candidate, const trv_entry_t *entry,
+                            trv_planner_choice_t *choice);
 
-/* As trv_planner_time, but sets the time to INFINITY if it exceeds `enough_ns`, which takes less work. */
-int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, double enough_ns,
-                            trv_planner_choice_t *plan);
+/* As trv_planner_time, but sets the time to INFINITY if it exceeds `cutoff_ns`, which takes less work. */
+int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, double cutoff_ns,
+                            trv_planner_choice_t *choice);
 
-/* As trv_planner_rank, without plans that take longer than `enough_ns`. */
-int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int capacity, double enough_ns,
-                            trv_planner_choice_t *plan);
+/* As trv_planner_rank, without choices that take longer than `cutoff_ns`. */
+int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int capacity, double cutoff_ns,
+                            trv_planner_choice_t *choice);
 
-/* The time beyond which a candidate need not be timed: that of the slowest plan if the list is full, otherwise
- * ranking->enough_ns. */
-double trv_ranking_enough_ns(const trv_ranking_t *ranking);
+/* The time beyond which a candidate need not be timed: that of the slowest choice if the list is full, otherwise
+ * ranking->cutoff_ns. */
+double trv_ranking_cutoff_ns(const trv_ranking_t *ranking);
 
 /* Inserts an entry that has a time into `best`. */
 void trv_ranking_insert(trv_ranking_t *ranking, const trv_entry_t *entry);
 
 /* Times an entry and inserts it. An entry that cannot be simulated, because its messages are too long or pass a cut
  * link, is left out without an error. */
-int trv_ranking_examine(trv_ranking_t *ranking, trv_entry_t *entry, double enough_ns);
+int trv_ranking_examine(trv_ranking_t *ranking, trv_entry_t *entry, double cutoff_ns);
 
 #endif

@@ -9,11 +9,11 @@
 #include "simulate/net.h"
 #include "simulate/simulator.h"
 
-#define PACKET_BYTES_MAX (1u << 20)
-#define HOPS_MAX         3e7
-#define UNEVEN_LEAST     6e5
-#define UNEVEN_PER_RANK  400
-#define UNEVEN_MOST      1.6e6
+#define PACKET_BYTES_MAX         (1u << 20)
+#define HOPS_MAX                 3e7
+#define NONUNIFORM_HOPS_MIN      6e5
+#define NONUNIFORM_HOPS_PER_RANK 400
+#define NONUNIFORM_HOPS_MAX      1.6e6
 
 trv_simulate_options_t trv_timing_network(const trv_simulate_options_t *network)
 {
@@ -29,16 +29,16 @@ trv_simulate_options_t trv_timing_network(const trv_simulate_options_t *network)
     return plain;
 }
 
-bool trv_timing_is_uneven(const trv_torus_t *torus, const trv_simulate_options_t *network)
+bool trv_timing_is_nonuniform(const trv_torus_t *torus, const trv_simulate_options_t *network)
 {
     return torus->lines != 0 || network->slow_links > 0;
 }
 
 double trv_timing_hops_max(const trv_torus_t *torus, const trv_simulate_options_t *network)
 {
-    if (!trv_timing_is_uneven(torus, network))
+    if (!trv_timing_is_nonuniform(torus, network))
         return HOPS_MAX;
-    return fmin(fmax(UNEVEN_LEAST, UNEVEN_PER_RANK * torus->ranks), UNEVEN_MOST);
+    return fmin(fmax(NONUNIFORM_HOPS_MIN, NONUNIFORM_HOPS_PER_RANK * torus->ranks), NONUNIFORM_HOPS_MAX);
 }
 
 /* The bytes of the flits that a packet occupies. */
@@ -79,13 +79,13 @@ trv_simulate_options_t trv_timing_packets(const trv_simulator_t *simulator, cons
 static void add_to_step(trv_timing_step_t *step, const trv_route_t *route, double bytes)
 {
     for (int d = 0; d < route->torus->dims; d++)
-        step->passing[trv_port(d, route->sign[d])] += bytes * route->hops[d];
+        step->load[trv_port(d, route->sign[d])] += bytes * route->hops[d];
     const int hops = trv_route_length(route);
-    step->farthest = hops > step->farthest ? hops : step->farthest;
+    step->hops_max = hops > step->hops_max ? hops : step->hops_max;
 }
 
-int trv_timing_sends(const trv_schedule_t *schedule, int rank, const trv_simulate_options_t *network,
-                     uint64_t vector_bytes, trv_timing_sends_t *sends)
+int trv_timing_add_traffic(const trv_schedule_t *schedule, int rank, const trv_simulate_options_t *network,
+                           uint64_t vector_bytes, trv_timing_traffic_t *traffic)
 {
     double by_port[TRV_PORTS_MAX] = {0}; /* bytes that this rank sends by each port */
     const double packet_bytes[2] = {network->packet_bytes, PACKET_BYTES_MAX};
@@ -100,12 +100,12 @@ int trv_timing_sends(const trv_schedule_t *schedule, int rank, const trv_simulat
                 trv_route_begin(&route, trv_schedule_torus(schedule), rank, step.send[i].peer, step.send[i].port,
                                 trv_schedule_mirrored(schedule, stream));
                 for (int size = 0; size < 2; size++)
-                    sends->hops[size] += ceil(bytes / packet_bytes[size]) * trv_route_length(&route);
+                    traffic->hops[size] += ceil(bytes / packet_bytes[size]) * trv_route_length(&route);
                 by_port[step.send[i].port] += bytes;
-                if (sends->step)
-                    add_to_step(&sends->step[k], &route, bytes);
-                sends->port_bytes = fmax(sends->port_bytes, by_port[step.send[i].port]);
-                sends->messages++;
+                if (traffic->step)
+                    add_to_step(&traffic->step[k], &route, bytes);
+                traffic->port_bytes = fmax(traffic->port_bytes, by_port[step.send[i].port]);
+                traffic->messages++;
             }
         }
     trv_step_clear(&step);
@@ -126,7 +126,7 @@ int trv_timing_find(const trv_schedule_t *schedule, const trv_simulate_options_t
                                                               trv_timing_hops_max(trv_schedule_torus(schedule),
                                                                                   &plain));
     const trv_span_t all = {network->progress, network->progress_context, 0, 1};
-    rc = trv_simulate_dropped(simulator, &options, vector_bytes, all, INFINITY, &result);
+    rc = trv_simulate_until(simulator, &options, vector_bytes, all, INFINITY, &result);
     trv_simulator_destroy(simulator);
     if (!rc)
         *time_ns = result.time_ns;

@@ -1,6 +1,6 @@
 /*
- * The simulation by which plans are timed. The links, which may be slow or cut, have one queue each; nothing else makes
- * ranks differ. Packets are enlarged if there would be too many of them.
+ * The simulation that determines the times of choices. The links, which may be slow or cut, have one queue each;
+ * nothing else makes ranks differ. Packets are enlarged if there would be too many of them.
  */
 #ifndef TRIVANCE_PLANNER_TIMING_H
 #define TRIVANCE_PLANNER_TIMING_H
@@ -19,7 +19,7 @@ double trv_timing_hops_max(const trv_torus_t *torus, const trv_simulate_options_
 double trv_timing_payload_bps(const trv_simulate_options_t *network);
 
 /* Whether the network has lines, slow or cut links, which make ranks differ. */
-bool trv_timing_is_uneven(const trv_torus_t *torus, const trv_simulate_options_t *network);
+bool trv_timing_is_nonuniform(const trv_torus_t *torus, const trv_simulate_options_t *network);
 
 /* The network for a simulation of this size: with larger and fewer packets if there would be more than hops_max
  * packet-hops. Messages have many packets in that case, so the time hardly changes. */
@@ -29,21 +29,22 @@ trv_simulate_options_t trv_timing_packets(const trv_simulator_t *simulator, cons
 /* The messages of ranks in a step: for each port of the torus the bytes times the links of that direction that they
  * pass, and the hops of the farthest message. */
 typedef struct trv_timing_step {
-    double passing[TRV_PORTS_MAX];
-    int farthest;
+    double load[TRV_PORTS_MAX];
+    int hops_max;
 } trv_timing_step_t;
 
 /* The messages of ranks: their number, packet-hops with packets of the network's size and of 1 MiB, and the bytes of
  * the busiest port of one rank. The messages of some ranks give an estimate of the work of a simulation. */
-typedef struct trv_timing_sends {
+typedef struct trv_timing_traffic {
     double messages, hops[2], port_bytes;
     trv_timing_step_t *step; /* or NULL */
-} trv_timing_sends_t;
+} trv_timing_traffic_t;
 /* Adds the messages of one rank. */
-int trv_timing_sends(const trv_schedule_t *schedule, int rank, const trv_simulate_options_t *network,
-                     uint64_t vector_bytes, trv_timing_sends_t *sends);
+int trv_timing_add_traffic(const trv_schedule_t *schedule, int rank, const trv_simulate_options_t *network,
+                           uint64_t vector_bytes, trv_timing_traffic_t *traffic);
 
-/* The time of any schedule; for a plan's schedule it is the plan's trv_planner_choice_t.time_ns. Calls network->progress. */
+/* The time of any schedule; for the schedule of a choice it equals trv_planner_choice_t.time_ns. Calls
+ * network->progress. */
 int trv_timing_find(const trv_schedule_t *schedule, const trv_simulate_options_t *network, uint64_t vector_bytes,
                     double *time_ns);
 

@@ -3,7 +3,7 @@
  *
  * Chain: no rank completes step k of a stream earlier than the earliest time at which any rank can complete step k - 1,
  * plus the minimum over all ranks of the time of step k: alpha, and the path of the farthest or the largest message
- * that the rank waits for.
+ * that the rank receives.
  * Link: a link carries all its flits one after another, more slowly if it is slow, and none before the first alpha.
  * Processor: a rank pays the overheads of all its messages one after another, and none before the first alpha.
  */
@@ -34,66 +34,66 @@ static uint64_t flits_of(const bound_t *b, int64_t shares, uint64_t *last)
 }
 
 /* Sums and products that overflow become TRV_NEVER, so that vectors of any size have a bound. */
-static int64_t plus(int64_t a, int64_t b)
+static int64_t add_times(int64_t a, int64_t b)
 {
     int64_t sum;
     return __builtin_add_overflow(a, b, &sum) ? TRV_NEVER : sum;
 }
 
-static int64_t times(uint64_t count, int64_t each)
+static int64_t multiply_time(uint64_t count, int64_t each)
 {
     int64_t time;
     return __builtin_mul_overflow(count, each, &time) ? TRV_NEVER : time;
 }
 
 /* The time from the start of the sender's overhead to the arrival of the last packet's head. */
-static int64_t way_time(const bound_t *b, int hops, int64_t shares)
+static int64_t path_time(const bound_t *b, int hops, int64_t shares)
 {
     uint64_t last, flits = flits_of(b, shares, &last);
-    int64_t way = plus(b->net->entry_delay + b->net->exit_delay, times((uint64_t)hops, b->net->hop));
-    return plus(plus(way, b->overhead), times(flits - last, b->net->flit));
+    int64_t path = add_times(b->net->entry_delay + b->net->exit_delay, multiply_time((uint64_t)hops, b->net->hop));
+    return add_times(add_times(path, b->overhead), multiply_time(flits - last, b->net->flit));
 }
 
 /* The minimum time of a stage: alpha, and the path of the farthest or the largest received message. */
 static int64_t stage_time(const bound_t *b, const stage_t *stage)
 {
-    if (stage->sendings + stage->receives == 0)
+    if (stage->sends + stage->receives == 0)
         return 0;
     if (stage->receives == 0)
         return b->alpha;
-    int64_t way = 0;
+    int64_t path = 0;
     for (int i = 0; i < INCOMING; i++) {
-        const int64_t one = way_time(b, stage->incoming_hops[i], stage->incoming_shares[i]);
-        way = one > way ? one : way;
+        const int64_t time = path_time(b, stage->incoming_hops[i], stage->incoming_shares[i]);
+        path = time > path ? time : path;
     }
-    return plus(b->alpha, way);
+    return add_times(b->alpha, path);
 }
 
-static int64_t chain(const bound_t *b)
+static int64_t chain_bound(const bound_t *b)
 {
     const trv_simulator_t *s = b->simulator;
     int64_t longest = 0;
     for (int stream = 0; stream < s->streams; stream++) {
         int64_t time = 0;
         for (int step = 0; step < s->steps; step++) {
-            int64_t least = TRV_NEVER;
-            for (int r = 0; r < s->fold.ranks && least > 0; r++) {
+            int64_t min = TRV_NEVER;
+            for (int r = 0; r < s->fold.ranks && min > 0; r++) {
                 size_t index = ((size_t)r * (size_t)s->streams + (size_t)stream) * (size_t)s->steps + (size_t)step;
-                int64_t one = stage_time(b, &s->stage[index]);
-                least = one < least ? one : least;
+                int64_t of_stage = stage_time(b, &s->stage[index]);
+                min = of_stage < min ? of_stage : min;
             }
-            time = plus(time, least);
+            time = add_times(time, min);
         }
         longest = time > longest ? time : longest;
     }
     return longest;
 }
 
-static void add_legs(bound_t *b, int rank, const sending_t *sending, uint64_t flits)
+static void add_legs(bound_t *b, int rank, const send_t *send, uint64_t flits)
 {
     const trv_torus_t *fold = &b->simulator->fold;
-    for (int l = 0; l < sending->legs; l++) {
-        trv_leg_t leg = b->simulator->leg[sending->first_leg + (uint32_t)l];
+    for (int l = 0; l < send->legs; l++) {
+        trv_leg_t leg = b->simulator->leg[send->first_leg + (uint32_t)l];
         int d = trv_port_dimension((int)leg.port), size = fold->size[d];
         uint32_t rounds = leg.hops / (uint32_t)size, rest = leg.hops % (uint32_t)size;
         int node = rank, sign = trv_port_sign((int)leg.port);
@@ -122,50 +122,50 @@ static int64_t slow_time(const bound_t *b, const trv_slow_link_t *slow, uint64_t
     return time < (double)TRV_NEVER ? (int64_t)time : TRV_NEVER;
 }
 
-static int64_t busiest_link(bound_t *b)
+static int64_t link_bound(bound_t *b)
 {
     const trv_simulator_t *s = b->simulator;
     size_t stages = (size_t)s->streams * (size_t)s->steps;
-    uint64_t most = 0, last, longest_last = 0;
+    uint64_t max = 0, last, longest_last = 0;
     for (int rank = 0; rank < s->fold.ranks; rank++)
         for (size_t i = 0; i < stages; i++) {
             const stage_t *stage = &s->stage[(size_t)rank * stages + i];
-            for (uint32_t m = 0; m < stage->sendings; m++) {
-                const sending_t *sending = &s->sending[stage->first_sending + m];
-                add_legs(b, rank, sending, flits_of(b, sending->shares, &last));
+            for (uint32_t m = 0; m < stage->sends; m++) {
+                const send_t *send = &s->send[stage->first_send + m];
+                add_legs(b, rank, send, flits_of(b, send->shares, &last));
                 longest_last = last > longest_last ? last : longest_last;
             }
         }
     for (int l = 0; l < s->fold.ranks * 2 * s->fold.dims; l++)
-        most = b->flits[l] > most ? b->flits[l] : most;
-    if (most == 0)
+        max = b->flits[l] > max ? b->flits[l] : max;
+    if (max == 0)
         return 0;
     if (longest_last < b->net->packet_flits) /* any packet may be the last one on the link: exclude a full one */
         longest_last = b->net->packet_flits;
-    int64_t longest = times(most - (most < longest_last ? most : longest_last), b->net->flit);
+    int64_t longest = multiply_time(max - (max < longest_last ? max : longest_last), b->net->flit);
     for (int i = 0; i < b->slow_links; i++) {
         const int64_t time = slow_time(b, &b->slow_link[i], longest_last);
         longest = time > longest ? time : longest;
     }
-    int64_t way = b->net->entry_delay + b->net->exit_delay + b->net->hop;
-    return plus(plus(plus(b->alpha, way), b->overhead), longest);
+    int64_t path = b->net->entry_delay + b->net->exit_delay + b->net->hop;
+    return add_times(add_times(add_times(b->alpha, path), b->overhead), longest);
 }
 
-static int64_t busiest_processor(const bound_t *b)
+static int64_t processor_bound(const bound_t *b)
 {
     const trv_simulator_t *s = b->simulator;
     size_t stages = (size_t)s->streams * (size_t)s->steps;
-    uint64_t most = 0;
+    uint64_t max = 0;
     for (int rank = 0; rank < s->fold.ranks; rank++) {
         uint64_t messages = 0;
         for (size_t i = 0; i < stages; i++)
-            messages += s->stage[(size_t)rank * stages + i].sendings;
-        most = messages > most ? messages : most;
+            messages += s->stage[(size_t)rank * stages + i].sends;
+        max = messages > max ? messages : max;
     }
-    return most > 0 ? plus(b->alpha, times(most, b->overhead)) : 0;
+    return max > 0 ? add_times(b->alpha, multiply_time(max, b->overhead)) : 0;
 }
 
-static int find(bound_t *b, const trv_simulate_options_t *options, double *bound_ns)
+static int bound_find(bound_t *b, const trv_simulate_options_t *options, double *bound_ns)
 {
     size_t links = (size_t)b->simulator->fold.ranks * 2 * (size_t)b->simulator->fold.dims;
     int rc = trv_packets_fs(options->alpha_ns, "alpha", &b->alpha);
@@ -174,7 +174,7 @@ static int find(bound_t *b, const trv_simulate_options_t *options, double *bound
     if (!rc && !b->flits)
         rc = trv_fail_memory();
     if (!rc) {
-        int64_t bound = chain(b), by_link = busiest_link(b), by_processor = busiest_processor(b);
+        int64_t bound = chain_bound(b), by_link = link_bound(b), by_processor = processor_bound(b);
         bound = by_link > bound ? by_link : bound;
         *bound_ns = (double)(by_processor > bound ? by_processor : bound) / 1e6;
     }
@@ -186,16 +186,16 @@ int trv_simulate_bound_ns(const trv_simulator_t *simulator, const trv_simulate_o
                           uint64_t vector_bytes, double *bound_ns)
 {
     trv_torus_t one = {.dims = 1, .size = {1}, .ranks = 1};
-    trv_simulate_options_t plain = *options;
-    trv_driver_t none = {NULL, NULL, NULL, NULL};
+    trv_simulate_options_t equal_links = *options;
+    trv_driver_t no_driver = {NULL, NULL, NULL, NULL};
     trv_packets_t *net;
-    plain.slow_links = 0;   /* their ranks are those of another torus; slow_time accounts for them */
-    plain.shared_paths = 0; /* shared paths only increase the time */
-    plain.link_loads = false;
-    plain.observer = NULL;
+    equal_links.slow_links = 0;   /* their ranks are those of another torus; slow_time accounts for them */
+    equal_links.shared_paths = 0; /* shared paths only increase the time */
+    equal_links.link_loads = false;
+    equal_links.observer = NULL;
     int rc = trv_check_size(options->size, sizeof *options, "TRV_SIMULATE_DEFAULTS");
     if (!rc)
-        rc = trv_packets_create(&net, &one, &plain, &none);
+        rc = trv_packets_create(&net, &one, &equal_links, &no_driver);
     if (rc)
         return rc;
     bound_t bound = {.simulator = simulator,
@@ -203,7 +203,7 @@ int trv_simulate_bound_ns(const trv_simulator_t *simulator, const trv_simulate_o
                      .vector_bytes = vector_bytes,
                      .slow_links = options->slow_links,
                      .slow_link = options->slow_link};
-    rc = find(&bound, options, bound_ns);
+    rc = bound_find(&bound, options, bound_ns);
     trv_packets_destroy(net);
     return rc;
 }

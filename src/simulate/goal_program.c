@@ -12,13 +12,13 @@
 
 /* The requirements of all operations, sorted by operation and without duplicates. */
 typedef struct sorted {
-    trv_goal_need_t *need;
+    trv_goal_dependency_t *dependency;
     uint32_t *first; /* per operation, and one more: index of its first requirement */
 } sorted_t;
 
-static int compare_needs(const void *left, const void *right)
+static int compare_dependencies(const void *left, const void *right)
 {
-    const trv_goal_need_t *a = left, *b = right;
+    const trv_goal_dependency_t *a = left, *b = right;
     if (a->op != b->op)
         return a->op < b->op ? -1 : 1;
     if (a->on != b->on)
@@ -26,35 +26,38 @@ static int compare_needs(const void *left, const void *right)
     return (int)a->start - (int)b->start;
 }
 
-static int sort_needs(const trv_goal_t *goal, sorted_t *sorted)
+static int sort_dependencies(const trv_goal_t *goal, sorted_t *sorted)
 {
     uint32_t count = 0, at = 0;
-    sorted->need = malloc(((size_t)goal->needs + 1) * sizeof *sorted->need);
+    sorted->dependency = malloc(((size_t)goal->dependencies + 1) * sizeof *sorted->dependency);
     sorted->first = malloc(((size_t)goal->ops + 1) * sizeof *sorted->first);
-    if (!sorted->need || !sorted->first)
+    if (!sorted->dependency || !sorted->first)
         return trv_fail_memory();
-    if (goal->needs > 0) {
-        memcpy(sorted->need, goal->need, goal->needs * sizeof *sorted->need);
-        qsort(sorted->need, goal->needs, sizeof *sorted->need, compare_needs);
+    if (goal->dependencies > 0) {
+        memcpy(sorted->dependency, goal->dependency, goal->dependencies * sizeof *sorted->dependency);
+        qsort(sorted->dependency, goal->dependencies, sizeof *sorted->dependency, compare_dependencies);
     }
-    for (uint32_t i = 0; i < goal->needs; i++)
-        if (count == 0 || compare_needs(&sorted->need[i], &sorted->need[count - 1]) != 0)
-            sorted->need[count++] = sorted->need[i];
+    for (uint32_t i = 0; i < goal->dependencies; i++)
+        if (count == 0 || compare_dependencies(&sorted->dependency[i], &sorted->dependency[count - 1]) != 0)
+            sorted->dependency[count++] = sorted->dependency[i];
     for (uint32_t op = 0; op <= goal->ops; op++) {
-        while (at < count && sorted->need[at].op < op)
+        while (at < count && sorted->dependency[at].op < op)
             at++;
         sorted->first[op] = at;
     }
     return TRV_OK;
 }
 
-static uint32_t needs_of(const sorted_t *sorted, uint32_t op) { return sorted->first[op + 1] - sorted->first[op]; }
+static uint32_t dependencies_of(const sorted_t *sorted, uint32_t op)
+{
+    return sorted->first[op + 1] - sorted->first[op];
+}
 
 static bool same_group(const trv_goal_t *goal, const sorted_t *sorted, uint32_t a, uint32_t b)
 {
-    const trv_goal_need_t *x = &sorted->need[sorted->first[a]], *y = &sorted->need[sorted->first[b]];
-    uint32_t count = needs_of(sorted, a);
-    if (goal->op[a].rank != goal->op[b].rank || count != needs_of(sorted, b))
+    const trv_goal_dependency_t *x = &sorted->dependency[sorted->first[a]], *y = &sorted->dependency[sorted->first[b]];
+    uint32_t count = dependencies_of(sorted, a);
+    if (goal->op[a].rank != goal->op[b].rank || count != dependencies_of(sorted, b))
         return false;
     for (uint32_t i = 0; i < count; i++)
         if (x[i].on != y[i].on || x[i].start != y[i].start)
@@ -66,14 +69,15 @@ static uint64_t hash_waits(const trv_goal_t *goal, const sorted_t *sorted, uint3
 {
     uint64_t h = (uint64_t)goal->op[op].rank + 1;
     for (uint32_t i = sorted->first[op]; i < sorted->first[op + 1]; i++)
-        h = (h ^ h >> 29 ^ (2 * (uint64_t)sorted->need[i].on + sorted->need[i].start)) * UINT64_C(0x9e3779b97f4a7c15);
+        h = (h ^ h >> 29 ^ (2 * (uint64_t)sorted->dependency[i].on + sorted->dependency[i].start)) *
+            UINT64_C(0x9e3779b97f4a7c15);
     return h ^ h >> 32;
 }
 
 static bool waits_for_messages(const trv_goal_t *goal, const sorted_t *sorted, uint32_t op)
 {
     for (uint32_t i = sorted->first[op]; i < sorted->first[op + 1]; i++)
-        if (!sorted->need[i].start && goal->op[sorted->need[i].on].kind != TRV_GOAL_CALC)
+        if (!sorted->dependency[i].start && goal->op[sorted->dependency[i].on].kind != TRV_GOAL_CALC)
             return true;
     return false;
 }
@@ -99,7 +103,7 @@ static int make_groups(goal_program_t *program, const sorted_t *sorted)
         bool message = goal->op[op].kind != TRV_GOAL_CALC;
         if (table[at] == TRV_GOAL_NONE) {
             table[at] = program->groups;
-            program->group[program->groups++] = (goal_group_t){op, needs_of(sorted, op), message,
+            program->group[program->groups++] = (goal_group_t){op, dependencies_of(sorted, op), message,
                                                                waits_for_messages(goal, sorted, op)};
         } else {
             program->next_in_group[last[table[at]]] = op;
@@ -122,11 +126,11 @@ static void make_edges(goal_program_t *program, const sorted_t *sorted)
         for (uint32_t g = program->groups; g-- > 0;) {
             uint32_t op = program->group[g].first;
             for (uint32_t i = sorted->first[op]; i < sorted->first[op + 1]; i++) {
-                const trv_goal_need_t *need = &sorted->need[i];
+                const trv_goal_dependency_t *dependency = &sorted->dependency[i];
                 if (pass == 0)
-                    first[need->on]++;
+                    first[dependency->on]++;
                 else
-                    program->edge[--first[need->on]] = (goal_edge_t){g, need->start};
+                    program->edge[--first[dependency->on]] = (goal_edge_t){g, dependency->start};
             }
         }
         for (uint32_t op = 0; op < ops && pass == 0; op++)
@@ -162,8 +166,7 @@ static int unmatched(const trv_goal_t *goal, uint32_t op, uint32_t sends, uint32
     const trv_goal_op_t *o = &goal->op[op];
     bool send = o->kind == TRV_GOAL_SEND;
     return trv_fail(TRV_ERR_INVALID,
-                    "%.200s, line %u: rank %d has %u %s rank %d with tag %u, for which rank %d has "
-                    "%u %s",
+                    "%.200s, line %u: rank %d has %u %s rank %d with tag %u, but rank %d has %u matching %s",
                     goal->name, o->line, o->rank, send ? sends : receives, send ? "send(s) to" : "receive(s) from",
                     o->peer, o->tag, o->peer, send ? receives : sends, send ? "receive(s)" : "send(s)");
 }
@@ -211,18 +214,18 @@ static int make_channels(goal_program_t *program)
 
 static int prepare(goal_program_t *program, sorted_t *sorted)
 {
-    size_t ops = (size_t)program->goal->ops + 1, needs = (size_t)program->goal->needs + 1;
+    size_t ops = (size_t)program->goal->ops + 1, dependencies = (size_t)program->goal->dependencies + 1;
     program->group = malloc(ops * sizeof *program->group);
     program->next_in_group = malloc(ops * sizeof *program->next_in_group);
     program->first_edge = malloc(ops * sizeof *program->first_edge);
-    program->edge = malloc(needs * sizeof *program->edge);
+    program->edge = malloc(dependencies * sizeof *program->edge);
     program->channel = malloc(ops * sizeof *program->channel);
     program->channel_of = malloc(ops * sizeof *program->channel_of);
     if (!program->group || !program->next_in_group || !program->first_edge || !program->edge || !program->channel ||
         !program->channel_of)
         return trv_fail_memory();
     int rc = make_channels(program);
-    rc = rc ? rc : sort_needs(program->goal, sorted);
+    rc = rc ? rc : sort_dependencies(program->goal, sorted);
     rc = rc ? rc : make_groups(program, sorted);
     if (!rc)
         make_edges(program, sorted);
@@ -234,7 +237,7 @@ int trv_goal_program_create(goal_program_t *program, const trv_goal_t *goal)
     sorted_t sorted = {NULL, NULL};
     *program = (goal_program_t){.goal = goal};
     int rc = prepare(program, &sorted);
-    free(sorted.need);
+    free(sorted.dependency);
     free(sorted.first);
     return rc;
 }

@@ -13,7 +13,7 @@
 
 /* ---- Records ----------------------------------------------------------------------------------------------------- */
 
-static uint32_t new_message(trv_packets_t *net)
+static uint32_t message_new(trv_packets_t *net)
 {
     uint32_t index = net->message_free;
     if (index != TRV_NONE) {
@@ -38,26 +38,26 @@ uint32_t trv_packets_record(trv_packets_t *net, uint32_t from, uint32_t number)
     return index;
 }
 
-/* A message whose interface is busy enters later. The delay is not a constant, so the event is kept in the heap. */
-static int park(trv_packets_t *net, const flight_t *flight)
+/* Defers a message whose interface is busy. The delay is not a constant, so the event is kept in the heap. */
+static int defer(trv_packets_t *net, const flight_t *flight)
 {
-    uint32_t index = net->parked_free;
+    uint32_t index = net->deferred_free;
     if (index != TRV_NONE) {
-        net->parked_free = net->parked[index].link;
+        net->deferred_free = net->deferred[index].link;
     } else {
-        if (trv_array_reserve(&net->parked, &net->parked_capacity, net->parked_count, 1, sizeof *net->parked))
+        if (trv_array_reserve(&net->deferred, &net->deferred_capacity, net->deferred_count, 1, sizeof *net->deferred))
             return TRV_ERR_MEMORY;
-        index = net->parked_count++;
+        index = net->deferred_count++;
     }
-    net->parked[index] = *flight;
+    net->deferred[index] = *flight;
     return trv_due_push(&net->heap, flight->time, due_key(DUE_ENTER, index));
 }
 
-flight_t trv_packets_unpark(trv_packets_t *net, uint32_t index)
+flight_t trv_packets_resume(trv_packets_t *net, uint32_t index)
 {
-    flight_t flight = net->parked[index];
-    net->parked[index].link = net->parked_free;
-    net->parked_free = index;
+    flight_t flight = net->deferred[index];
+    net->deferred[index].link = net->deferred_free;
+    net->deferred_free = index;
     return flight;
 }
 
@@ -126,7 +126,7 @@ static int enqueue(trv_packets_t *net, uint32_t n, uint32_t index)
 
 /* The port's own interface or, if that is busy and the other one of its dimension is free sooner, the other one. With
  * finite buffers it is not known when an interface will be free, so the port uses its own. */
-static uint32_t choose_nic(const trv_packets_t *net, int node, int nic, uint32_t port)
+static uint32_t message_choose_nic(const trv_packets_t *net, int node, int nic, uint32_t port)
 {
     uint32_t base = (uint32_t)node << net->shift;
     if (nic >= 0)
@@ -146,8 +146,7 @@ static int check_route(const trv_packets_t *net, int node, const trv_legs_t *leg
         uint32_t port = legs->leg[l].port;
         if (legs->leg[l].hops > INFO_HOPS_MASK)
             return trv_fail(TRV_ERR_UNSUPPORTED,
-                            "a message of rank %d goes %u hops along one dimension; the simulator "
-                            "takes up to %u",
+                            "a message of rank %d takes %u hops along one dimension; the simulator supports at most %u",
                             node, legs->leg[l].hops, INFO_HOPS_MASK);
         for (uint32_t h = 0; net->slow && h < legs->leg[l].hops; h++) {
             int64_t flit = net->link_flit[(uint32_t)at << net->shift | port];
@@ -161,7 +160,7 @@ static int check_route(const trv_packets_t *net, int node, const trv_legs_t *leg
     return TRV_OK;
 }
 
-static void fill_message(const trv_packets_t *net, message_t *m, const trv_legs_t *legs, uint64_t bytes,
+static void message_fill(const trv_packets_t *net, message_t *m, const trv_legs_t *legs, uint64_t bytes,
                          int64_t slowest)
 {
     uint64_t packet = net->options.packet_bytes;
@@ -174,7 +173,7 @@ static void fill_message(const trv_packets_t *net, message_t *m, const trv_legs_
     m->info = legs->leg[0].hops;
 }
 
-static int send_now(trv_packets_t *net, uint32_t index, uint32_t link)
+static int message_inject(trv_packets_t *net, uint32_t index, uint32_t link)
 {
     message_t *m = &net->message[index];
     nic_t *nic = &net->nic[m->nic];
@@ -186,7 +185,7 @@ static int send_now(trv_packets_t *net, uint32_t index, uint32_t link)
     m->first = begin + net->entry_delay;
     m->injected = 0;
     flight_t flight = {m->first, link, index, m->info, 0};
-    int rc = free ? flight_push(&net->entering, &flight) : park(net, &flight);
+    int rc = free ? flight_push(&net->entering, &flight) : defer(net, &flight);
     return rc || !net->driver.sent ? rc : trv_due_push(&net->heap, nic->free_at, due_key(DUE_SENT, m->id));
 }
 
@@ -197,11 +196,11 @@ int trv_packets_send(trv_packets_t *net, int node, int nic, const trv_legs_t *le
     if (rc)
         return rc;
     if (bytes / net->options.packet_bytes >= TRV_PACKETS_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "a message of %llu bytes is more than %u packets of %u bytes, the most it may have; a shorter "
-                        "vector has shorter messages",
-                        (unsigned long long)bytes, TRV_PACKETS_MAX, net->options.packet_bytes);
-    uint32_t index = new_message(net);
+        return trv_fail(
+            TRV_ERR_UNSUPPORTED,
+            "a message of %llu bytes exceeds the maximum of %u packets of %u bytes; choose a shorter vector",
+            (unsigned long long)bytes, TRV_PACKETS_MAX, net->options.packet_bytes);
+    uint32_t index = message_new(net);
     if (index == TRV_NONE)
         return TRV_ERR_MEMORY;
     message_t *m = &net->message[index];
@@ -211,12 +210,12 @@ int trv_packets_send(trv_packets_t *net, int node, int nic, const trv_legs_t *le
         rc = trv_due_push(&net->heap, net->now, due_key(DUE_ARRIVED, index));
         return rc || !net->driver.sent ? rc : trv_due_push(&net->heap, net->now, due_key(DUE_SENT, id));
     }
-    m->nic = choose_nic(net, node, nic, legs->leg[0].port);
-    fill_message(net, m, legs, bytes, slowest);
+    m->nic = message_choose_nic(net, node, nic, legs->leg[0].port);
+    message_fill(net, m, legs, bytes, slowest);
     net->sent_packets += m->packets;
     for (int l = 0; l < legs->count; l++)
         net->hops += (uint64_t)m->packets * legs->leg[l].hops;
     if (net->finite)
         return enqueue(net, m->nic, index);
-    return send_now(net, index, (uint32_t)node << net->shift | legs->leg[0].port);
+    return message_inject(net, index, (uint32_t)node << net->shift | legs->leg[0].port);
 }

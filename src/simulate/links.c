@@ -1,7 +1,7 @@
 /*
  * Moves packets over links: the main loop of the simulator. docs/simulator.md states the rules.
  *
- * At every point in time all arrivals are handled first, then outputs admit packets, then ports choose what to send.
+ * At every point in time all arrivals are handled first, then outputs admit packets, then ports choose packets to send.
  * Therefore the order in which simultaneous events are taken does not matter. A port with nothing to send sleeps, and
  * takes the time of one flit to wake.
  *
@@ -15,13 +15,13 @@
 
 /* ---- Arrivals ---------------------------------------------------------------------------------------------------- */
 
-static int credit_later(trv_packets_t *net, const packet_t *packet, const message_t *m, uint32_t flits)
+static int credit_return_later(trv_packets_t *net, const packet_t *packet, const message_t *m, uint32_t flits)
 {
     uint64_t buffer = packet->from == TRV_NONE ? (uint64_t)1 << 39 | m->nic : packet->from;
     return trv_due_push(&net->heap, net->now + net->credit_delay, due_key(DUE_CREDIT, (uint64_t)flits << 40 | buffer));
 }
 
-static int return_credit(trv_packets_t *net, uint64_t id)
+static int credit_return(trv_packets_t *net, uint64_t id)
 {
     uint32_t flits = (uint32_t)(id >> 40), buffer = (uint32_t)id;
     if (id >> 39 & 1)
@@ -30,20 +30,20 @@ static int return_credit(trv_packets_t *net, uint64_t id)
     link_t *link = &net->link[buffer / 2];
     if (link->blocked) {
         link->blocked = 0;
-        choose_now(net, buffer / 2);
+        port_choose_now(net, buffer / 2);
     }
     return TRV_OK;
 }
 
 /* The packet's head has reached the router of its destination. */
-static int leave(trv_packets_t *net, const flight_t *flight, const bool tracked)
+static int packet_leave(trv_packets_t *net, const flight_t *flight, const bool tracked)
 {
     const message_t *m = &net->message[flight->message];
     bool last = flight->info & INFO_LAST;
     net->input[flight->link].last = net->now;
     if (tracked) {
         packet_t *packet = &net->packet[flight->packet];
-        int rc = net->finite ? credit_later(net, packet, m, last ? m->last_flits : net->packet_flits) : TRV_OK;
+        int rc = net->finite ? credit_return_later(net, packet, m, last ? m->last_flits : net->packet_flits) : TRV_OK;
         packet->number = net->packet_free;
         net->packet_free = flight->packet;
         if (rc)
@@ -56,37 +56,39 @@ static int leave(trv_packets_t *net, const flight_t *flight, const bool tracked)
     return trv_due_push(&net->heap, net->now + net->exit_delay + m->tail, due_key(DUE_ARRIVED, flight->message));
 }
 
-static int turn(trv_packets_t *net, const flight_t *flight, const bool tracked)
+static int packet_turn(trv_packets_t *net, const flight_t *flight, const bool tracked)
 {
     const message_t *m = &net->message[flight->message];
     uint32_t leg = (flight->info >> INFO_LEG & 7) + 1;
     if (leg == m->legs)
-        return leave(net, flight, tracked);
+        return packet_leave(net, flight, tracked);
     uint32_t node = flight->link >> net->shift << net->shift;
     uint32_t info = m->leg[leg].hops | leg << INFO_LEG | (flight->info & INFO_LAST);
-    return come_in(net, flight->link, node | m->leg[leg].port, flight->message, tracked ? flight->packet : 1, info);
+    return input_arrive(net, flight->link, node | m->leg[leg].port, flight->message, tracked ? flight->packet : 1,
+                        info);
 }
 
-INLINE int arrive(trv_packets_t *net, const flight_t *flight, const bool tracked)
+INLINE int packet_arrive(trv_packets_t *net, const flight_t *flight, const bool tracked)
 {
     if (flight->info & INFO_HOPS_MASK)
-        return come_in(net, flight->link, flight->link, flight->message, tracked ? flight->packet : 1, flight->info);
-    return turn(net, flight, tracked);
+        return input_arrive(net, flight->link, flight->link, flight->message, tracked ? flight->packet : 1,
+                            flight->info);
+    return packet_turn(net, flight, tracked);
 }
 
 /* Handles the arrival of a packet from an interface at its router. With trains it is called once per message, for the
- * first packet, which stands for the whole train. */
-static int enter(trv_packets_t *net, const flight_t *flight, const bool tracked)
+ * first packet, which represents the whole train. */
+static int packet_enter(trv_packets_t *net, const flight_t *flight, const bool tracked)
 {
     message_t *m = &net->message[flight->message];
     uint32_t input = net->links + m->nic, packets = 1, info = m->info;
     if (net->trains)
-        return come_in(net, input, flight->link, flight->message, m->packets, info);
+        return input_arrive(net, input, flight->link, flight->message, m->packets, info);
     if (tracked && (packets = trv_packets_record(net, TRV_NONE, flight->packet)) == TRV_NONE)
         return TRV_ERR_MEMORY;
     if (flight->packet + 1 == m->packets)
         info |= INFO_LAST;
-    int rc = come_in(net, input, flight->link, flight->message, packets, info);
+    int rc = input_arrive(net, input, flight->link, flight->message, packets, info);
     if (rc || net->finite || info & INFO_LAST)
         return rc;
     flight_t next = *flight;
@@ -97,14 +99,14 @@ static int enter(trv_packets_t *net, const flight_t *flight, const bool tracked)
 
 /* ---- Ports ------------------------------------------------------------------------------------------------------- */
 
-INLINE bool is_waiting(const trv_packets_t *net, const link_t *link, uint32_t channel)
+INLINE bool port_is_waiting(const trv_packets_t *net, const link_t *link, uint32_t channel)
 {
     return link->queue[channel].head != TRV_NONE ||
            (channel == 0 && has_lone_train(link) && lone_time(net, link) <= net->now);
 }
 
 /* Whether the buffer of the next router can hold the first packet of a channel's queue. */
-static bool next_packet_fits(const trv_packets_t *net, uint32_t l, int channel)
+static bool port_has_space(const trv_packets_t *net, uint32_t l, int channel)
 {
     if (!net->finite)
         return true;
@@ -113,7 +115,7 @@ static bool next_packet_fits(const trv_packets_t *net, uint32_t l, int channel)
     return net->free_bytes[2 * l + (uint32_t)channel] >= (int64_t)flits * TRV_FLIT_BYTES;
 }
 
-INLINE int free_later(trv_packets_t *net, uint32_t l, uint32_t flits, int64_t time)
+INLINE int port_free_later(trv_packets_t *net, uint32_t l, uint32_t flits, int64_t time)
 {
     uint8_t lane = net->lane_of[flits];
     if (lane == LANE_UNKNOWN)
@@ -123,8 +125,9 @@ INLINE int free_later(trv_packets_t *net, uint32_t l, uint32_t flits, int64_t ti
     return tick_push(&net->freeing[lane], time, l);
 }
 
-/* The bookkeeping of a single packet: loads, the observer's callback, and credits. */
-static int track(trv_packets_t *net, uint32_t l, const entry_t *e, uint32_t channel, uint32_t flits, int64_t busy)
+/* Accounts for a single packet: loads, the observer's callback, and credits. */
+static int packet_track(trv_packets_t *net, uint32_t l, const entry_t *e, uint32_t channel, uint32_t flits,
+                        int64_t busy)
 {
     packet_t *packet = &net->packet[e->packets];
     const message_t *m = &net->message[e->message];
@@ -140,28 +143,28 @@ static int track(trv_packets_t *net, uint32_t l, const entry_t *e, uint32_t chan
     if (!net->finite)
         return TRV_OK;
     net->free_bytes[2 * l + channel] -= (int64_t)flits * TRV_FLIT_BYTES;
-    int rc = credit_later(net, packet, m, flits);
+    int rc = credit_return_later(net, packet, m, flits);
     packet->from = 2 * l + channel;
     return rc;
 }
 
-/* A port starts to send the first packet of the channel whose turn it is or, if that has none, of the other one. If
- * neither has a packet that can be sent, the port goes to sleep. */
-INLINE int choose(trv_packets_t *net, uint32_t l, const bool tracked)
+/* Starts to send the first packet of the port's next channel or, if it has none, of the other channel. If neither has a
+ * packet that can be sent, the port sleeps. */
+INLINE int port_choose(trv_packets_t *net, uint32_t l, const bool tracked)
 {
     link_t *link = &net->link[l];
-    uint32_t channel = link->turn;
-    if (!is_waiting(net, link, channel) || (tracked && !next_packet_fits(net, l, (int)channel))) {
+    uint32_t channel = link->next_channel;
+    if (!port_is_waiting(net, link, channel) || (tracked && !port_has_space(net, l, (int)channel))) {
         channel ^= 1;
-        if (!is_waiting(net, link, channel) || (tracked && !next_packet_fits(net, l, (int)channel))) {
-            link->blocked = tracked && (is_waiting(net, link, 0) || is_waiting(net, link, 1));
+        if (!port_is_waiting(net, link, channel) || (tracked && !port_has_space(net, l, (int)channel))) {
+            link->blocked = tracked && (port_is_waiting(net, link, 0) || port_is_waiting(net, link, 1));
             link->awake = link->blocked;
             return TRV_OK;
         }
     }
     queue_t *queue = &link->queue[channel];
     if (queue->head == TRV_NONE) {
-        int rc = catch_up(net, l, net->now + 1);
+        int rc = admit_lone_train(net, l, net->now + 1);
         if (rc)
             return rc;
     }
@@ -177,7 +180,7 @@ INLINE int choose(trv_packets_t *net, uint32_t l, const bool tracked)
     } else {
         packet.info &= ~(uint32_t)INFO_LAST;
     }
-    link->turn = (uint8_t)(channel ^ 1);
+    link->next_channel = (uint8_t)(channel ^ 1);
 
     uint32_t flits = packet.info & INFO_LAST ? net->message[packet.message].last_flits : net->packet_flits;
     int64_t flit = tracked && net->slow ? net->link_flit[l] : net->flit;
@@ -187,17 +190,17 @@ INLINE int choose(trv_packets_t *net, uint32_t l, const bool tracked)
     if (net->dateline)
         channel |= straight >> 31;
     flight.info = hops | (packet.info & (7u << INFO_LEG | INFO_LAST)) | channel << INFO_CHANNEL;
-    int rc = tracked ? track(net, l, &packet, link->turn ^ 1u, flits, busy) : TRV_OK;
+    int rc = tracked ? packet_track(net, l, &packet, link->next_channel ^ 1u, flits, busy) : TRV_OK;
     if (!rc && flit != net->flit)
         rc = trv_due_push(&net->heap, net->now + busy, due_key(DUE_CHOOSE, l));
     else if (!rc)
-        rc = free_later(net, l, flits, net->now + busy);
+        rc = port_free_later(net, l, flits, net->now + busy);
     return rc ? rc : flight_push(&net->flying, &flight);
 }
 
 /* ---- The loop ---------------------------------------------------------------------------------------------------- */
 
-static int arrived(trv_packets_t *net, uint32_t message)
+static int message_arrived(trv_packets_t *net, uint32_t message)
 {
     message_t *m = &net->message[message];
     uint32_t id = m->id;
@@ -213,12 +216,12 @@ static int handle_due(trv_packets_t *net, uint64_t key, const bool tracked)
     uint32_t number = (uint32_t)id;
     flight_t flight;
     switch (key >> 56) {
-    case DUE_ENTER: flight = trv_packets_unpark(net, number); return enter(net, &flight, tracked);
-    case DUE_ADMIT: net->touched[net->touched_count++] = number; return TRV_OK;
-    case DUE_CHOOSE: choose_now(net, number); return TRV_OK;
+    case DUE_ENTER: flight = trv_packets_resume(net, number); return packet_enter(net, &flight, tracked);
+    case DUE_ADMIT: net->admit_list[net->admit_count++] = number; return TRV_OK;
+    case DUE_CHOOSE: port_choose_now(net, number); return TRV_OK;
     case DUE_NIC: return trv_packets_inject(net, number);
-    case DUE_CREDIT: return return_credit(net, id);
-    case DUE_ARRIVED: return arrived(net, number);
+    case DUE_CREDIT: return credit_return(net, id);
+    case DUE_ARRIVED: return message_arrived(net, number);
     case DUE_SENT: return net->driver.sent ? net->driver.sent(net->driver.context, number) : TRV_OK;
     default: return net->driver.timer(net->driver.context, number);
     }
@@ -237,70 +240,70 @@ INLINE int64_t next_time(const trv_packets_t *net)
     return (other = due_next(&net->heap)) < time ? other : time;
 }
 
-INLINE int moment(trv_packets_t *net, const bool tracked)
+INLINE int handle_instant(trv_packets_t *net, const bool tracked)
 {
     int64_t now = net->now;
     int rc = TRV_OK;
     while (!rc && flight_next(&net->flying) == now) {
         flight_t flight = flight_pop(&net->flying);
-        net->moved++;
-        rc = arrive(net, &flight, tracked);
+        net->hops_done++;
+        rc = packet_arrive(net, &flight, tracked);
     }
     while (!rc && flight_next(&net->entering) == now) {
         flight_t flight = flight_pop(&net->entering);
-        rc = enter(net, &flight, tracked);
+        rc = packet_enter(net, &flight, tracked);
     }
     while (!rc && flight_next(&net->injecting) == now) {
         flight_t flight = flight_pop(&net->injecting);
-        rc = enter(net, &flight, tracked);
+        rc = packet_enter(net, &flight, tracked);
     }
     for (int i = 0; i < net->lanes; i++)
         while (tick_next(&net->freeing[i]) == now)
-            choose_now(net, tick_pop(&net->freeing[i]).id);
+            port_choose_now(net, tick_pop(&net->freeing[i]).id);
     while (tick_next(&net->admitting) == now)
-        net->touched[net->touched_count++] = tick_pop(&net->admitting).id;
+        net->admit_list[net->admit_count++] = tick_pop(&net->admitting).id;
     while (tick_next(&net->waking) == now)
-        choose_now(net, tick_pop(&net->waking).id);
+        port_choose_now(net, tick_pop(&net->waking).id);
     while (!rc && tick_next(&net->leaving) == now)
-        rc = arrived(net, tick_pop(&net->leaving).id);
+        rc = message_arrived(net, tick_pop(&net->leaving).id);
     while (!rc && due_next(&net->heap) == now)
         rc = handle_due(net, trv_due_pop(&net->heap).key, tracked);
     if (!rc)
         rc = admit_all(net, tracked);
-    for (uint32_t i = 0; i < net->choosing_count && !rc; i++)
-        rc = choose(net, net->choosing[i], tracked);
-    net->choosing_count = 0;
+    for (uint32_t i = 0; i < net->choose_count && !rc; i++)
+        rc = port_choose(net, net->choose_list[i], tracked);
+    net->choose_count = 0;
     return rc;
 }
 
 static int report_progress(trv_packets_t *net)
 {
-    net->report_at = net->moved + REPORT_HOPS;
-    return trv_span_report(net->watch.part, (double)net->moved / net->watch.hops);
+    net->report_at = net->hops_done + REPORT_HOPS;
+    return trv_span_report(net->watch.progress, (double)net->hops_done / net->watch.hops);
 }
 
 void trv_packets_watch(trv_packets_t *net, const trv_watch_t *watch)
 {
     net->watch = *watch;
     net->report_at = REPORT_HOPS;
-    if (watch->enough_ns > 0 && watch->enough_ns < TRV_HORIZON_FS / 1e6)
-        net->enough = (int64_t)ceil(watch->enough_ns * 1e6);
+    if (watch->cutoff_ns > 0 && watch->cutoff_ns < TRV_HORIZON_FS / 1e6)
+        net->cutoff = (int64_t)ceil(watch->cutoff_ns * 1e6);
 }
 
-bool trv_packets_ended(const trv_packets_t *net) { return net->ended; }
+bool trv_packets_stopped(const trv_packets_t *net) { return net->stopped; }
 
 INLINE int loop(trv_packets_t *net, const bool tracked)
 {
     for (int64_t time; (time = next_time(net)) != TRV_NEVER;) {
-        if (time > net->enough) {
-            net->ended = true;
+        if (time > net->cutoff) {
+            net->stopped = true;
             return TRV_OK;
         }
         if (time > TRV_HORIZON_FS)
             return trv_packets_fail_horizon();
         net->now = time;
-        int rc = moment(net, tracked);
-        if (!rc && net->moved >= net->report_at)
+        int rc = handle_instant(net, tracked);
+        if (!rc && net->hops_done >= net->report_at)
             rc = report_progress(net);
         if (rc)
             return rc;
@@ -314,11 +317,12 @@ static int loop_tracked(trv_packets_t *net) { return loop(net, true); }
 int trv_packets_run(trv_packets_t *net)
 {
     int rc = net->tracked ? loop_tracked(net) : loop_plain(net);
-    if (!rc && !net->ended && net->delivered < net->sent)
-        return trv_fail(TRV_ERR_INVALID,
-                        "after %.3f us packets of %llu messages wait for one another's buffers for ever: routes that "
-                        "turn into a lower dimension are not safe with buffers of %llu bytes; leave --buffer away",
-                        (double)net->now / 1e9, (unsigned long long)(net->sent - net->delivered),
-                        (unsigned long long)net->options.buffer_bytes);
+    if (!rc && !net->stopped && net->delivered < net->sent)
+        return trv_fail(
+            TRV_ERR_INVALID,
+            "after %.3f us packets of %llu messages deadlock, because they wait for each other's buffers: routes "
+            "that turn into a lower dimension are not safe with buffers of %llu bytes; omit --buffer",
+            (double)net->now / 1e9, (unsigned long long)(net->sent - net->delivered),
+            (unsigned long long)net->options.buffer_bytes);
     return rc;
 }

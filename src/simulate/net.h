@@ -3,10 +3,10 @@
  * reads its results.
  *
  * A packet that is in flight is a message number and one word of `info`. In a router it first waits at the *input* by
- * which it arrived, a link's or an interface's, and then in a queue of the output that it leaves by; an output admits
- * one packet at a time. The packets of a message that a fast interface delivers form a *train*: a single entry at their
- * input. While no other input competes with a train for its output, it is admitted in arrears, when the state of the
- * output is needed. That is correct because an output does not send faster than the packets of a train arrive.
+ * which it arrived, a link's or an interface's, and then in a queue of the *output* by which it leaves; an output
+ * admits one packet at a time. The packets of a message that a fast interface delivers form a *train*: a single entry
+ * at their input. While no other input competes with a train for its output, it is admitted in arrears, when the state
+ * of the output is needed. That is correct because an output does not send faster than the packets of a train arrive.
  *
  * Trains exist in the plain case only. With finite buffers, slow links, link loads or an observer (`tracked`) every
  * packet has a record and is queued individually. The functions of links.c are compiled once for each case.
@@ -41,12 +41,12 @@ typedef struct entry {
     uint32_t info;
 } entry_t;
 
-/* The packets that arrived by one link or interface and are not yet admitted. While there are any, the input is in the
- * lobby of the output that its first packet leaves by. */
+/* The packets that arrived by one link or interface and are not yet admitted. While there are any, the input
+ * requests the output by which its first packet leaves. */
 typedef struct input {
     int64_t last; /* time at which its latest packet was admitted */
     uint32_t head, tail;
-    uint32_t next; /* next input in the same lobby */
+    uint32_t next; /* next input that requests the same output */
 } input_t;
 
 typedef struct queue {
@@ -56,12 +56,12 @@ typedef struct queue {
 typedef struct link {
     queue_t queue[2];
     int64_t admits_at; /* time from which the queues can admit the next packet */
-    uint32_t lobby;    /* list of the inputs that wait for admission */
+    uint32_t requests; /* list of the inputs that request admission */
     uint32_t next;     /* next link in the same direction; its highest bit: that link starts at coordinate 0 */
-    uint8_t turn;
+    uint8_t next_channel;
     uint8_t awake; /* it chooses a packet at a future event: when awake, free, or (blocked) given a credit */
     uint8_t blocked;
-    uint8_t admitting; /* an admission is due, by an event or in `touched`; else at most a lone train waits */
+    uint8_t admitting; /* an admission is due, by an event or in `admit_list`; otherwise at most a lone train waits */
 } link_t;
 #define LINK_AT_ZERO (1u << 31)
 
@@ -121,9 +121,9 @@ struct trv_packets {
     packet_t *packet;
     uint32_t packets, packet_free;
     int64_t packet_capacity;
-    flight_t *parked; /* flights in the heap */
-    uint32_t parked_count, parked_free;
-    int64_t parked_capacity;
+    flight_t *deferred; /* flights in the heap */
+    uint32_t deferred_count, deferred_free;
+    int64_t deferred_capacity;
 
     flight_lane_t flying, entering, injecting;
     tick_lane_t leaving;           /* messages between router and destination node */
@@ -133,15 +133,15 @@ struct trv_packets {
     int lanes;
     due_heap_t heap;
     /* Outputs that admit, then ports that choose, after all arrivals of the present moment. */
-    uint32_t *touched, *choosing;
-    uint32_t *following; /* inputs whose next packet joins the lobby of its output after that */
-    uint32_t touched_count, choosing_count, following_count;
+    uint32_t *admit_list, *choose_list;
+    uint32_t *follow_list; /* inputs whose next packet requests its output after that */
+    uint32_t admit_count, choose_count, follow_count;
 
     uint64_t sent, delivered, sent_packets, hops;
-    uint64_t moved, report_at; /* packet-hops so far; value at which progress is reported next */
+    uint64_t hops_done, report_at; /* packet-hops so far; value at which progress is reported next */
     trv_watch_t watch;
-    int64_t enough; /* time after which the run is stopped; TRV_NEVER: not stopped */
-    bool ended;     /* it was stopped */
+    int64_t cutoff; /* time after which the run is stopped; TRV_NEVER: not stopped */
+    bool stopped;   /* it was stopped */
 };
 /* Whether the entries at an input are trains. */
 static inline bool is_train(const trv_packets_t *net, uint32_t input) { return net->trains && input >= net->links; }
@@ -154,8 +154,8 @@ enum { LANE_UNKNOWN = 254, LANE_HEAP = 255 };
 int trv_packets_inject(trv_packets_t *net, uint32_t nic);
 /* A packet has left the buffer behind the interface. */
 int trv_packets_nic_credit(trv_packets_t *net, uint32_t nic, uint32_t flits);
-/* Removes a flight that was parked when its event is due (park in inject.c). */
-flight_t trv_packets_unpark(trv_packets_t *net, uint32_t index);
+/* Removes a flight that was deferred (inject.c), when its event is due. */
+flight_t trv_packets_resume(trv_packets_t *net, uint32_t index);
 /* Makes a new record; TRV_NONE if memory is exhausted. */
 uint32_t trv_packets_record(trv_packets_t *net, uint32_t from, uint32_t number);
 

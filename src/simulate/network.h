@@ -44,15 +44,15 @@ typedef struct trv_driver {
 
 typedef struct trv_packets trv_packets_t;
 
-/* The span to which a run reports its progress, and the time at which it is stopped (trv_packets_ended). */
+/* The progress reports of a run, and the time at which it is stopped (trv_packets_stopped). */
 typedef struct trv_watch {
-    trv_span_t part;
+    trv_span_t progress;
     double hops;      /* estimated packet-hops of the whole run, for the progress */
-    double enough_ns; /* simulated time at which the run is stopped; 0: not stopped */
+    double cutoff_ns; /* simulated time at which the run is stopped; 0: not stopped */
 } trv_watch_t;
 
-/* The time between the last message of a step and the next step of a rank, as measured on the reference simulator. The
- * drivers add it. */
+/* The time between the last message of a step and the next step of a rank, as measured on the reference simulator,
+ * which the drivers add. */
 #define TRV_STEP_GAP_FS 80000
 
 /* The maximum number of packets of a message. */
@@ -87,11 +87,11 @@ int trv_packets_check_shared_paths(const trv_simulate_options_t *options, int di
  * busy, the other one of its dimension. Both callbacks receive `id`. */
 int trv_packets_send(trv_packets_t *net, int node, int nic, const trv_legs_t *legs, uint64_t bytes, uint32_t id);
 
-/* Runs until no events are left, or until watch->enough_ns. TRV_ERR_INVALID if packets are left that wait for each
+/* Runs until no events are left, or until watch->cutoff_ns. TRV_ERR_INVALID if packets are left that wait for each
  * other's buffers. */
 int trv_packets_run(trv_packets_t *net);
-/* Whether the run was stopped at watch->enough_ns. */
-bool trv_packets_ended(const trv_packets_t *net);
+/* Whether the run was stopped at watch->cutoff_ns. */
+bool trv_packets_stopped(const trv_packets_t *net);
 
 /* Writes the totals so far and the loads of the links into `result`; its other members are not changed. */
 int trv_packets_results(const trv_packets_t *net, trv_simulation_t *result);

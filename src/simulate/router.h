@@ -1,9 +1,9 @@
 /*
  * The router: a packet waits at its input until its output admits it into a queue. Included by links.c.
  *
- * An output admits one packet at a time, each for as long as the router's crossbar takes for it. The inputs whose first
- * packet leaves by an output form its *lobby*. Of these, the one that was served longest ago is first; on a tie, links
- * come before interfaces, each in order of their port.
+ * An output admits one packet at a time, each for as long as the router's crossbar takes for it. An input *requests*
+ * the output by which its first packet leaves. Of the requests, the least recently served input has priority; on a tie,
+ * links come before interfaces, each in order of their port.
  */
 #ifndef TRIVANCE_SIMULATE_ROUTER_H
 #define TRIVANCE_SIMULATE_ROUTER_H
@@ -37,14 +37,14 @@ INLINE void entry_drop(trv_packets_t *net, uint32_t e)
 
 /* ---- Waking ------------------------------------------------------------------------------------------------------ */
 
-INLINE void choose_now(trv_packets_t *net, uint32_t l) { net->choosing[net->choosing_count++] = l; }
+INLINE void port_choose_now(trv_packets_t *net, uint32_t l) { net->choose_list[net->choose_count++] = l; }
 
-INLINE int wake(trv_packets_t *net, uint32_t l, const bool tracked)
+INLINE int port_wake(trv_packets_t *net, uint32_t l, const bool tracked)
 {
     link_t *link = &net->link[l];
     if (tracked && link->blocked) { /* the new packet may fit into the next buffer */
         link->blocked = 0;
-        choose_now(net, l);
+        port_choose_now(net, l);
     }
     if (link->awake)
         return TRV_OK;
@@ -56,7 +56,7 @@ INLINE int wake(trv_packets_t *net, uint32_t l, const bool tracked)
 
 /* ---- Admission --------------------------------------------------------------------------------------------------- */
 
-INLINE void append(trv_packets_t *net, queue_t *queue, uint32_t e)
+INLINE void queue_append(trv_packets_t *net, queue_t *queue, uint32_t e)
 {
     net->entry[e].next = TRV_NONE;
     if (queue->tail == TRV_NONE)
@@ -66,7 +66,7 @@ INLINE void append(trv_packets_t *net, queue_t *queue, uint32_t e)
     queue->tail = e;
 }
 
-/* The time at which the first packet that is left of an input's train reaches the router. */
+/* The time at which the first remaining packet of an input's train reaches the router. */
 INLINE int64_t train_time(const trv_packets_t *net, uint32_t input)
 {
     const message_t *m = &net->message[net->entry[net->input[input].head].message];
@@ -74,17 +74,17 @@ INLINE int64_t train_time(const trv_packets_t *net, uint32_t input)
 }
 
 /* Whether the output has a train that is admitted in arrears. */
-INLINE bool has_lone_train(const link_t *link) { return link->lobby != TRV_NONE && !link->admitting; }
+INLINE bool has_lone_train(const link_t *link) { return link->requests != TRV_NONE && !link->admitting; }
 
 /* The time at which that train's next packet is admitted. */
 INLINE int64_t lone_time(const trv_packets_t *net, const link_t *link)
 {
-    int64_t time = train_time(net, link->lobby);
+    int64_t time = train_time(net, link->requests);
     return time > link->admits_at ? time : link->admits_at;
 }
 
-/* Makes the output examine its lobby as soon as it can admit a packet. */
-INLINE int look_at_lobby(trv_packets_t *net, uint32_t l)
+/* Makes the output examine its requests as soon as it can admit a packet. */
+INLINE int output_schedule_admission(trv_packets_t *net, uint32_t l)
 {
     link_t *link = &net->link[l];
     if (link->admitting)
@@ -92,51 +92,51 @@ INLINE int look_at_lobby(trv_packets_t *net, uint32_t l)
     link->admitting = 1;
     if (link->admits_at > net->now)
         return trv_due_push(&net->heap, link->admits_at, due_key(DUE_ADMIT, l));
-    net->touched[net->touched_count++] = l;
+    net->admit_list[net->admit_count++] = l;
     return TRV_OK;
 }
 
 /* Admits those packets of a lone train that are due before `time`, as one entry. */
-static int catch_up(trv_packets_t *net, uint32_t l, int64_t time)
+static int admit_lone_train(trv_packets_t *net, uint32_t l, int64_t time)
 {
     link_t *link = &net->link[l];
-    input_t *input = &net->input[link->lobby];
+    input_t *input = &net->input[link->requests];
     int64_t next = lone_time(net, link);
     if (next >= time)
         return TRV_OK;
     uint32_t e = input->head;
     message_t *m = &net->message[net->entry[e].message];
-    uint32_t left = m->packets - m->injected;
+    uint32_t remaining = m->packets - m->injected;
     int64_t admitted = (time - next - 1) / net->gap + 1;
-    admitted = admitted < left ? admitted : left;
+    admitted = admitted < remaining ? admitted : remaining;
     m->injected += (uint32_t)admitted;
     input->last = next + (admitted - 1) * net->gap;
     link->admits_at = input->last + net->gap;
-    if (admitted == left) { /* reuse the train's entry */
+    if (admitted == remaining) { /* reuse the train's entry */
         link->admits_at = input->last + m->last_flits * net->nic_flit;
         input->head = input->tail = TRV_NONE;
-        link->lobby = TRV_NONE;
+        link->requests = TRV_NONE;
         net->entry[e].info |= INFO_LAST;
     } else if ((e = entry_new(net, net->entry[e].message, 0, m->info)) == TRV_NONE) {
         return TRV_ERR_MEMORY;
     }
     net->entry[e].packets = (uint32_t)admitted;
-    append(net, &link->queue[0], e);
+    queue_append(net, &link->queue[0], e);
     return TRV_OK;
 }
 
-/* Puts an input into the lobby of the output that its first packet leaves by. */
-INLINE int attend(trv_packets_t *net, uint32_t i, uint32_t l)
+/* Adds an input to the requests of the output by which its first packet leaves. */
+INLINE int input_request(trv_packets_t *net, uint32_t i, uint32_t l)
 {
     link_t *link = &net->link[l];
     if (has_lone_train(link)) {
-        int rc = catch_up(net, l, net->now);
+        int rc = admit_lone_train(net, l, net->now);
         if (rc)
             return rc;
     }
-    net->input[i].next = link->lobby;
-    link->lobby = i;
-    return look_at_lobby(net, l);
+    net->input[i].next = link->requests;
+    link->requests = i;
+    return output_schedule_admission(net, l);
 }
 
 /* The output by which the first entry of an input leaves. */
@@ -148,7 +148,7 @@ static uint32_t output_of(const trv_packets_t *net, uint32_t i)
 }
 
 /* A packet, or a train, arrives at input `i` and leaves by output `l`. */
-INLINE int come_in(trv_packets_t *net, uint32_t i, uint32_t l, uint32_t message, uint32_t packets, uint32_t info)
+INLINE int input_arrive(trv_packets_t *net, uint32_t i, uint32_t l, uint32_t message, uint32_t packets, uint32_t info)
 {
     input_t *input = &net->input[i];
     uint32_t e = entry_new(net, message, packets, info);
@@ -156,33 +156,33 @@ INLINE int come_in(trv_packets_t *net, uint32_t i, uint32_t l, uint32_t message,
         return TRV_ERR_MEMORY;
     if (input->head == TRV_NONE) {
         input->head = input->tail = e;
-        return attend(net, i, l);
+        return input_request(net, i, l);
     }
     /* If the entry before it is a train that is admitted in arrears, its output must be examined from now on: otherwise
      * the admission of the train's last packet would not be noticed, and the new entry would never be the first. */
     uint32_t first = output_of(net, i);
     if (has_lone_train(&net->link[first])) {
-        int rc = catch_up(net, first, net->now);
+        int rc = admit_lone_train(net, first, net->now);
         if (!rc && input->head != TRV_NONE)
-            rc = look_at_lobby(net, first);
+            rc = output_schedule_admission(net, first);
         if (rc)
             return rc;
     }
     if (input->head == TRV_NONE) {
         input->head = input->tail = e;
-        return attend(net, i, l);
+        return input_request(net, i, l);
     }
     net->entry[input->tail].next = e;
     input->tail = e;
     return TRV_OK;
 }
 
-/* The input that is served next. TRV_NONE if only trains wait; *later is then the time of their next packet. */
-static uint32_t first_in_lobby(const trv_packets_t *net, uint32_t lobby, int64_t *later)
+/* The input that is served next; TRV_NONE if only trains wait, and *later is then the time of their next packet. */
+static uint32_t output_arbitrate(const trv_packets_t *net, uint32_t requests, int64_t *later)
 {
     uint32_t best = TRV_NONE;
     *later = TRV_NEVER;
-    for (uint32_t i = lobby; i != TRV_NONE; i = net->input[i].next) {
+    for (uint32_t i = requests; i != TRV_NONE; i = net->input[i].next) {
         int64_t time = is_train(net, i) ? train_time(net, i) : net->now;
         if (time > net->now)
             *later = time < *later ? time : *later;
@@ -193,28 +193,28 @@ static uint32_t first_in_lobby(const trv_packets_t *net, uint32_t lobby, int64_t
     return best;
 }
 
-/* Removes the first entry of an input, and the input from the lobby. The entry behind it joins the lobby of its own
- * output only when all outputs have been examined, so that the order of the outputs does not matter. */
-static void advance(trv_packets_t *net, link_t *link, uint32_t i)
+/* Removes the first entry of an input, and its request. The next entry requests its own output only when all outputs
+ * have been examined, so that the order of the outputs does not matter. */
+static void input_advance(trv_packets_t *net, link_t *link, uint32_t i)
 {
     input_t *input = &net->input[i];
-    uint32_t *place = &link->lobby;
-    while (*place != i)
-        place = &net->input[*place].next;
-    *place = input->next;
+    uint32_t *link_to = &link->requests;
+    while (*link_to != i)
+        link_to = &net->input[*link_to].next;
+    *link_to = input->next;
     input->head = net->entry[input->head].next;
     if (input->head != TRV_NONE)
-        net->following[net->following_count++] = i;
+        net->follow_list[net->follow_count++] = i;
     else
         input->tail = TRV_NONE;
 }
 
 /* Moves the first packet of an input into the queue of output `l`. */
-INLINE int take(trv_packets_t *net, uint32_t l, uint32_t i, const bool tracked)
+INLINE int admit_packet(trv_packets_t *net, uint32_t l, uint32_t i, const bool tracked)
 {
     link_t *link = &net->link[l];
     input_t *input = &net->input[i];
-    uint32_t e = input->head, taken = e;
+    uint32_t e = input->head, admitted = e;
     message_t *m = &net->message[net->entry[e].message];
     uint32_t info = net->entry[e].info, flits = net->packet_flits;
     input->last = net->now;
@@ -224,37 +224,37 @@ INLINE int take(trv_packets_t *net, uint32_t l, uint32_t i, const bool tracked)
         flits = m->last_flits;
     link->admits_at = net->now + flits * net->nic_flit;
     if (is_train(net, i) && !(info & INFO_LAST)) {
-        if ((taken = entry_new(net, net->entry[e].message, 1, info)) == TRV_NONE)
+        if ((admitted = entry_new(net, net->entry[e].message, 1, info)) == TRV_NONE)
             return TRV_ERR_MEMORY;
     } else {
-        advance(net, link, i);
-        net->entry[taken].info = info;
+        input_advance(net, link, i);
+        net->entry[admitted].info = info;
         if (is_train(net, i))
-            net->entry[taken].packets = 1;
+            net->entry[admitted].packets = 1;
     }
-    append(net, &link->queue[info >> INFO_CHANNEL & 1], taken);
+    queue_append(net, &link->queue[info >> INFO_CHANNEL & 1], admitted);
     if (tracked && ++net->waiting[l] > net->load[l].queue_max)
         net->load[l].queue_max = net->waiting[l];
-    return wake(net, l, tracked);
+    return port_wake(net, l, tracked);
 }
 
-/* Admits at most one packet from the lobby of an output, and schedules the next admission if one is needed. */
-INLINE int admit(trv_packets_t *net, uint32_t l, const bool tracked)
+/* Admits at most one requested packet at an output, and schedules the next admission if one is needed. */
+INLINE int output_admit(trv_packets_t *net, uint32_t l, const bool tracked)
 {
     link_t *link = &net->link[l];
     int64_t later;
     link->admitting = 0;
-    if (link->lobby != TRV_NONE && link->admits_at <= net->now) {
-        uint32_t i = first_in_lobby(net, link->lobby, &later);
+    if (link->requests != TRV_NONE && link->admits_at <= net->now) {
+        uint32_t i = output_arbitrate(net, link->requests, &later);
         if (i == TRV_NONE) {
             link->admitting = 1;
             return trv_due_push(&net->heap, later, due_key(DUE_ADMIT, l));
         }
-        int rc = take(net, l, i, tracked);
+        int rc = admit_packet(net, l, i, tracked);
         if (rc)
             return rc;
     }
-    uint32_t i = link->lobby;
+    uint32_t i = link->requests;
     bool lone = i == TRV_NONE ||
                 (is_train(net, i) && net->input[i].next == TRV_NONE && net->entry[net->input[i].head].next == TRV_NONE);
     if (lone)
@@ -265,18 +265,18 @@ INLINE int admit(trv_packets_t *net, uint32_t l, const bool tracked)
     return trv_due_push(&net->heap, link->admits_at, due_key(DUE_ADMIT, l));
 }
 
-/* Admits at all outputs that can admit now. */
+/* Admits packets at all outputs that can admit now. */
 INLINE int admit_all(trv_packets_t *net, const bool tracked)
 {
     int rc = TRV_OK;
-    for (uint32_t done = 0; done < net->touched_count && !rc;) {
-        for (uint32_t round = net->touched_count; done < round && !rc; done++)
-            rc = admit(net, net->touched[done], tracked);
-        for (uint32_t i = 0; i < net->following_count && !rc; i++)
-            rc = attend(net, net->following[i], output_of(net, net->following[i]));
-        net->following_count = 0;
+    for (uint32_t done = 0; done < net->admit_count && !rc;) {
+        for (uint32_t round = net->admit_count; done < round && !rc; done++)
+            rc = output_admit(net, net->admit_list[done], tracked);
+        for (uint32_t i = 0; i < net->follow_count && !rc; i++)
+            rc = input_request(net, net->follow_list[i], output_of(net, net->follow_list[i]));
+        net->follow_count = 0;
     }
-    net->touched_count = 0;
+    net->admit_count = 0;
     return rc;
 }
 

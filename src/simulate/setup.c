@@ -13,7 +13,7 @@
 int trv_packets_fs(double ns, const char *what, int64_t *fs)
 {
     if (!(ns >= 0) || ns > TRV_TIME_MAX_NS)
-        return trv_fail(TRV_ERR_ARGUMENT, "%s is %g ns; it is a time from 0 to an hour, for example 100 ns", what, ns);
+        return trv_fail(TRV_ERR_ARGUMENT, "%s is %g ns; expected 0 to 1 hour, for example 100 ns", what, ns);
     *fs = llround(ns * 1e6);
     return TRV_OK;
 }
@@ -21,8 +21,8 @@ int trv_packets_fs(double ns, const char *what, int64_t *fs)
 static int flit_time(double bandwidth_bps, const char *what, int64_t *fs)
 {
     if (!(bandwidth_bps >= TRV_RATE_MIN_BPS) || bandwidth_bps > TRV_RATE_MAX_BPS)
-        return trv_fail(TRV_ERR_ARGUMENT, "%s is %g b/s; it is a rate from 1 Kb/s to 10000 Tb/s, for example 800 Gb/s",
-                        what, bandwidth_bps);
+        return trv_fail(TRV_ERR_ARGUMENT, "%s is %g b/s; expected 1 Kb/s to 10000 Tb/s, for example 800 Gb/s", what,
+                        bandwidth_bps);
     *fs = llround(TRV_FLIT_BYTES * 8e15 / bandwidth_bps);
     return TRV_OK;
 }
@@ -38,8 +38,8 @@ static int check_packet(const trv_packets_t *net, double bandwidth_bps)
     if (net->packet_flits * (TRV_FLIT_BYTES * 8e15 / bandwidth_bps) <= TRV_HORIZON_FS / 4)
         return TRV_OK;
     return trv_fail(TRV_ERR_UNSUPPORTED,
-                    "a packet of %u bytes takes more than a quarter of an hour at %g b/s; the simulator wants smaller "
-                    "packets or faster links",
+                    "a packet of %u bytes takes more than a quarter of an hour at %g b/s; choose smaller packets or "
+                    "faster links",
                     net->options.packet_bytes, bandwidth_bps);
 }
 
@@ -54,7 +54,7 @@ static int set_times(trv_packets_t *net, const trv_simulate_options_t *o)
     rc = rc ? rc : trv_packets_fs(o->router_out_ns, "the router's output latency", &out);
     rc = rc ? rc
             : trv_packets_fs(o->link_latency_ns + 2 * (o->host_latency_ns + o->router_in_ns + o->router_out_ns),
-                             "the latency of the way over one link", &all);
+                             "the latency of the path over one link", &all);
     rc = rc ? rc : check_packet(net, fmin(o->bandwidth_bps, o->nic_bandwidth_bps));
     if (rc)
         return rc;
@@ -70,29 +70,28 @@ static int set_times(trv_packets_t *net, const trv_simulate_options_t *o)
 static int check_options(const trv_simulate_options_t *o)
 {
     if (o->model != TRV_DATELINE && o->model != TRV_FIFO)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no link model %d; there are dateline and fifo", (int)o->model);
+        return trv_fail(TRV_ERR_ARGUMENT, "link model %d does not exist; expected dateline or fifo", (int)o->model);
     if (o->delivery != TRV_DELIVERY_HEAD && o->delivery != TRV_DELIVERY_TAIL)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no delivery rule %d; there are head and tail", (int)o->delivery);
+        return trv_fail(TRV_ERR_ARGUMENT, "delivery rule %d does not exist; expected head or tail", (int)o->delivery);
     if (o->packet_bytes < TRV_FLIT_BYTES || o->packet_bytes > 1u << 20)
-        return trv_fail(TRV_ERR_ARGUMENT, "a packet has %u bytes; it has 256 to 1 MiB, for example 8192",
+        return trv_fail(TRV_ERR_ARGUMENT, "packets of %u bytes: expected 256 to 1 MiB, for example 8192",
                         o->packet_bytes);
     uint64_t whole = (o->packet_bytes + TRV_FLIT_BYTES - 1) / TRV_FLIT_BYTES * (uint64_t)TRV_FLIT_BYTES;
     if (o->buffer_bytes && o->buffer_bytes < whole)
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "a buffer of %llu bytes does not hold a packet of %llu; it takes at least "
-                        "one",
+                        "a buffer of %llu bytes cannot hold a packet of %llu bytes; expected at least one packet",
                         (unsigned long long)o->buffer_bytes, (unsigned long long)whole);
     if (o->buffer_bytes && o->model == TRV_FIFO)
-        return trv_fail(TRV_ERR_ARGUMENT, "with one queue per link (fifo) full buffers of a ring wait for one another "
-                                          "for ever; a finite buffer needs the model dateline");
+        return trv_fail(TRV_ERR_ARGUMENT, "with one queue per link (fifo) the full buffers of a ring deadlock; a "
+                                          "finite buffer requires the model dateline");
     if (o->buffer_bytes > (uint64_t)1 << 50)
-        return trv_fail(TRV_ERR_ARGUMENT, "a buffer has at most 2^50 bytes; 0 is unlimited");
+        return trv_fail(TRV_ERR_ARGUMENT, "a buffer has at most 2^50 bytes; 0 means unlimited");
     return TRV_OK;
 }
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-static void wire_links(trv_packets_t *net)
+static void init_links(trv_packets_t *net)
 {
     const trv_torus_t *torus = &net->torus;
     for (int node = 0; node < torus->ranks; node++)
@@ -102,7 +101,7 @@ static void wire_links(trv_packets_t *net)
             link->next = (uint32_t)ahead << net->shift | (uint32_t)port;
             if (trv_torus_coordinate(torus, ahead, d) == 0)
                 link->next |= LINK_AT_ZERO;
-            link->lobby = TRV_NONE;
+            link->requests = TRV_NONE;
             for (int c = 0; c < 2; c++)
                 link->queue[c] = (queue_t){TRV_NONE, TRV_NONE};
         }
@@ -124,7 +123,8 @@ static int slow_links(trv_packets_t *net, const trv_simulate_options_t *o)
                             "ports",
                             slow->rank, slow->port, net->torus.ranks, net->ports);
         if (!trv_slow_factor_is_valid(slow->factor))
-            return trv_fail(TRV_ERR_ARGUMENT, "a slow link is slower by a factor from 1 to 10^6, or cut, not by %g",
+            return trv_fail(TRV_ERR_ARGUMENT,
+                            "the factor of a slow link is %g; expected 1 to 10^6, or infinity for a cut link",
                             slow->factor);
         int rc = isinf(slow->factor) ? TRV_OK : check_packet(net, o->bandwidth_bps / slow->factor);
         if (rc)
@@ -142,7 +142,7 @@ int trv_packets_check_shared_paths(const trv_simulate_options_t *options, int di
 {
     return options->shared_paths >> dims == 0
                ? TRV_OK
-               : trv_fail(TRV_ERR_ARGUMENT, "shared_paths is %#x; on a torus of %d dimensions there are bits 0 to %d",
+               : trv_fail(TRV_ERR_ARGUMENT, "shared_paths is %#x; a torus of %d dimensions has bits 0 to %d",
                           options->shared_paths, dims, dims - 1);
 }
 
@@ -163,16 +163,17 @@ static int allocate(trv_packets_t *net)
     net->link = aligned_alloc(64, (links * sizeof *net->link + 63) / 64 * 64);
     net->nic = malloc(links * sizeof *net->nic);
     net->input = malloc(2 * links * sizeof *net->input);
-    net->touched = malloc(2 * links * sizeof *net->touched);
-    net->following = malloc(2 * links * sizeof *net->following);
-    net->choosing = malloc(links * sizeof *net->choosing);
+    net->admit_list = malloc(2 * links * sizeof *net->admit_list);
+    net->follow_list = malloc(2 * links * sizeof *net->follow_list);
+    net->choose_list = malloc(links * sizeof *net->choose_list);
     net->lane_of = malloc(net->packet_flits + 1);
     net->link_flit = net->slow ? malloc(links * sizeof *net->link_flit) : NULL;
     net->free_bytes = net->finite ? malloc(2 * links * sizeof *net->free_bytes) : NULL;
     net->load = net->tracked ? calloc(links, sizeof *net->load) : NULL;
     net->waiting = net->tracked ? calloc(links, sizeof *net->waiting) : NULL;
-    bool some = net->link && net->nic && net->input && net->touched && net->following && net->choosing && net->lane_of;
-    if (!some || (net->slow && !net->link_flit) || (net->finite && !net->free_bytes) ||
+    bool allocated = net->link && net->nic && net->input && net->admit_list && net->follow_list && net->choose_list &&
+                     net->lane_of;
+    if (!allocated || (net->slow && !net->link_flit) || (net->finite && !net->free_bytes) ||
         (net->tracked && (!net->load || !net->waiting)))
         return trv_fail_memory();
     memset(net->link, 0, links * sizeof *net->link);
@@ -182,7 +183,7 @@ static int allocate(trv_packets_t *net)
     return TRV_OK;
 }
 
-static int build(trv_packets_t *net, const trv_simulate_options_t *o)
+static int packets_build(trv_packets_t *net, const trv_simulate_options_t *o)
 {
     net->packet_flits = (o->packet_bytes + TRV_FLIT_BYTES - 1) / TRV_FLIT_BYTES;
     net->ports = 2 * net->torus.dims;
@@ -191,7 +192,7 @@ static int build(trv_packets_t *net, const trv_simulate_options_t *o)
     if ((uint64_t)net->torus.ranks << net->shift > (uint64_t)1 << 30)
         return trv_fail(TRV_ERR_UNSUPPORTED,
                         "a torus of %d ranks and %d dimensions is too large to be simulated rank "
-                        "by rank; schedules with a symmetry need not be, with the model fifo",
+                        "by rank; under the model fifo, schedules with a symmetry are not",
                         net->torus.ranks, net->torus.dims);
     net->links = (uint32_t)net->torus.ranks << net->shift;
     int rc = set_times(net, o);
@@ -205,7 +206,7 @@ static int build(trv_packets_t *net, const trv_simulate_options_t *o)
     rc = rc ? rc : allocate(net);
     if (rc)
         return rc;
-    wire_links(net);
+    init_links(net);
     return slow_links(net, o);
 }
 
@@ -223,9 +224,9 @@ int trv_packets_create(trv_packets_t **created, const trv_torus_t *torus, const 
     net->options = *options;
     net->driver = *driver;
     net->report_at = UINT64_MAX;
-    net->enough = TRV_NEVER;
-    net->entry_free = net->message_free = net->packet_free = net->parked_free = TRV_NONE;
-    rc = build(net, options);
+    net->cutoff = TRV_NEVER;
+    net->entry_free = net->message_free = net->packet_free = net->deferred_free = TRV_NONE;
+    rc = packets_build(net, options);
     if (rc)
         trv_packets_destroy(net);
     else
@@ -240,9 +241,9 @@ void trv_packets_destroy(trv_packets_t *net)
     free(net->link);
     free(net->nic);
     free(net->input);
-    free(net->touched);
-    free(net->following);
-    free(net->choosing);
+    free(net->admit_list);
+    free(net->follow_list);
+    free(net->choose_list);
     free(net->lane_of);
     free(net->link_flit);
     free(net->free_bytes);
@@ -251,7 +252,7 @@ void trv_packets_destroy(trv_packets_t *net)
     free(net->entry);
     free(net->message);
     free(net->packet);
-    free(net->parked);
+    free(net->deferred);
     free(net->flying.at);
     free(net->entering.at);
     free(net->injecting.at);
@@ -316,11 +317,9 @@ int trv_packets_slowness(const trv_simulate_options_t *o, int ranks, double **sl
     for (int i = 0; i < o->slow_ranks; i++) {
         const trv_slow_rank_t *slow = &o->slow_rank[i];
         if (slow->rank < 0 || slow->rank >= ranks)
-            return trv_fail(TRV_ERR_ARGUMENT, "there is no rank %d to be slow; ranks are 0 to %d", slow->rank,
-                            ranks - 1);
+            return trv_fail(TRV_ERR_ARGUMENT, "slow rank %d does not exist; ranks are 0 to %d", slow->rank, ranks - 1);
         if (!(slow->factor >= 1 && slow->factor <= 1e6))
-            return trv_fail(TRV_ERR_ARGUMENT, "a slow rank is slower by a factor from 1 to 10^6, not by %g",
-                            slow->factor);
+            return trv_fail(TRV_ERR_ARGUMENT, "the factor of a slow rank is %g; expected 1 to 10^6", slow->factor);
         int rc = trv_packets_fs(o->alpha_ns * (1 + o->jitter) * slow->factor, "alpha of a slow rank", &longest);
         rc = rc ? rc : trv_packets_fs(o->message_overhead_ns * slow->factor, "a slow rank's overhead", &longest);
         if (rc)
@@ -333,6 +332,6 @@ int trv_packets_slowness(const trv_simulate_options_t *o, int ranks, double **sl
 int trv_packets_fail_horizon(void)
 {
     return trv_fail(TRV_ERR_UNSUPPORTED,
-                    "it takes more than an hour on this network, which is as long as the simulator "
-                    "counts in femtoseconds; take a smaller size or a faster network");
+                    "the simulated time exceeds the simulator's limit of one hour; choose a smaller size or a "
+                    "faster network");
 }

@@ -47,16 +47,16 @@ static int read_send(reading_t *reading, int rank, int stream, const trv_message
         return rc;
     trv_legs_t legs = trv_legs(&s->torus, rank, message->peer, message->port,
                                trv_schedule_mirrored(reading->schedule, stream));
-    if (s->sendings >= TRV_ARRAY_MAX - 1 || s->legs >= TRV_ARRAY_MAX - TRV_DIMS_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "the schedule has more than a billion messages, or parts of their routes");
-    if (trv_array_reserve(&s->sending, &reading->sending_capacity, (int64_t)s->sendings, 1, sizeof *s->sending) ||
+    if (s->sends >= TRV_ARRAY_MAX - 1 || s->legs >= TRV_ARRAY_MAX - TRV_DIMS_MAX)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "the schedule has more than a billion messages or legs of their routes");
+    if (trv_array_reserve(&s->send, &reading->sending_capacity, (int64_t)s->sends, 1, sizeof *s->send) ||
         trv_array_reserve(&s->leg, &reading->leg_capacity, (int64_t)s->legs, legs.count, sizeof *s->leg))
         return TRV_ERR_MEMORY;
-    s->sending[s->sendings++] = (sending_t){.shares = trv_message_units(reading->schedule, message) *
-                                                      trv_schedule_weight(reading->schedule, stream),
-                                            .first_leg = (uint32_t)s->legs,
-                                            .legs = (int16_t)legs.count,
-                                            .nic = (int16_t)message->nic};
+    s->send[s->sends++] = (send_t){.shares = trv_message_units(reading->schedule, message) *
+                                             trv_schedule_weight(reading->schedule, stream),
+                                   .first_leg = (uint32_t)s->legs,
+                                   .legs = (int16_t)legs.count,
+                                   .nic = (int16_t)message->nic};
     memcpy(&s->leg[s->legs], legs.leg, (size_t)legs.count * sizeof *s->leg);
     s->legs += (size_t)legs.count;
     return TRV_OK;
@@ -91,8 +91,8 @@ static int read_stage(reading_t *reading, int rank, int stream, int step, stage_
     int rc = trv_schedule_step(reading->schedule, rank, stream, step, in);
     if (!rc && (in->sends > UINT16_MAX || in->receives > UINT16_MAX))
         rc = trv_fail(TRV_ERR_UNSUPPORTED, "rank %d has more than %d messages in a step", rank, UINT16_MAX);
-    *stage = (stage_t){.first_sending = (uint32_t)reading->simulator->sendings,
-                       .sendings = (uint16_t)in->sends,
+    *stage = (stage_t){.first_send = (uint32_t)reading->simulator->sends,
+                       .sends = (uint16_t)in->sends,
                        .receives = (uint16_t)in->receives};
     for (int i = 0; i < in->sends && !rc; i++)
         rc = read_send(reading, rank, stream, &in->send[i]);
@@ -156,11 +156,11 @@ int trv_simulator_create(trv_simulator_t **created, const trv_schedule_t *schedu
 double trv_simulator_hops(const trv_simulator_t *simulator, uint32_t packet_bytes, uint64_t vector_bytes)
 {
     double hops = 0;
-    for (size_t i = 0; i < simulator->sendings; i++) {
-        const sending_t *sending = &simulator->sending[i];
-        const uint64_t bytes = trv_share_bytes(sending->shares, simulator->shares, vector_bytes);
-        for (int l = 0; l < sending->legs; l++)
-            hops += (double)((bytes - 1) / packet_bytes + 1) * simulator->leg[sending->first_leg + (uint32_t)l].hops;
+    for (size_t i = 0; i < simulator->sends; i++) {
+        const send_t *send = &simulator->send[i];
+        const uint64_t bytes = trv_share_bytes(send->shares, simulator->shares, vector_bytes);
+        for (int l = 0; l < send->legs; l++)
+            hops += (double)((bytes - 1) / packet_bytes + 1) * simulator->leg[send->first_leg + (uint32_t)l].hops;
     }
     return hops;
 }
@@ -170,7 +170,7 @@ void trv_simulator_destroy(trv_simulator_t *simulator)
     if (!simulator)
         return;
     free(simulator->stage);
-    free(simulator->sending);
+    free(simulator->send);
     free(simulator->leg);
     free(simulator);
 }

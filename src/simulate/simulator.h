@@ -1,5 +1,5 @@
 /*
- * A schedule as the simulator reads it: the messages of every rank that differs from the others, and what it waits for.
+ * A schedule prepared for the simulator: for every rank that differs from the others, its messages in each step.
  * Sizes are in shares (trv_schedule_shares), so that the schedule is read once for all sizes of the vector.
  */
 #ifndef TRIVANCE_SIMULATE_SIMULATOR_H
@@ -7,20 +7,20 @@
 
 #include "simulate/network.h"
 
-typedef struct sending {
+typedef struct send {
     int64_t shares;
     uint32_t first_leg; /* in trv_simulator.leg */
     int16_t legs;
     int16_t nic;
-} sending_t;
+} send_t;
 
 /* Two received messages of a stage: the one with the longest path and the largest one. Which of them arrives last
  * depends on the network. */
 enum { FARTHEST, LARGEST, INCOMING };
 
 typedef struct stage { /* one rank's step of one stream */
-    uint32_t first_sending;
-    uint16_t sendings, receives;
+    uint32_t first_send;
+    uint16_t sends, receives;
     uint16_t incoming_hops[INCOMING]; /* 65535: 65535 or more */
     int64_t incoming_shares[INCOMING];
     int64_t reduced_shares; /* shares that its reductions read */
@@ -35,9 +35,9 @@ struct trv_simulator {
     int streams, steps;
     uint64_t shares; /* shares of the whole vector, all streams */
     stage_t *stage;  /* (rank of fold * streams + stream) * steps + step */
-    sending_t *sending;
+    send_t *send;
     trv_leg_t *leg;
-    size_t sendings, legs;
+    size_t sends, legs;
 };
 
 /* The rank of the fold that represents a rank of the torus. */
@@ -54,9 +54,10 @@ double trv_simulate_hops(const trv_simulator_t *simulator, const trv_simulate_op
  * remain. */
 int trv_simulator_drop_links(const trv_simulator_t *simulator, trv_simulate_options_t *options);
 
-/* As trv_simulate, for options that trv_simulator_drop_links has been applied to. options->progress is ignored;
- * progress is reported to `part`. A result above `enough_ns`, unless that is 0, is INFINITY. */
-int trv_simulate_dropped(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
-                         trv_span_t part, double enough_ns, trv_simulation_t *result);
+/* As trv_simulate, for options from which trv_simulator_drop_links has removed unused links. options->progress is
+ * ignored; progress is reported to `progress`. A run is stopped at `cutoff_ns`, unless that is 0; its time is then
+ * INFINITY. */
+int trv_simulate_until(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
+                       trv_span_t progress, double cutoff_ns, trv_simulation_t *result);
 
 #endif

@@ -20,19 +20,19 @@
 typedef enum phase { STARTING, SENDING, WAITING, REDUCING, DONE } phase_t;
 
 typedef struct walker {
-    int64_t began; /* time at which it entered its step, fs */
+    int64_t began; /* time at which it entered the present step, fs */
     uint32_t step;
     uint16_t sent;   /* number of messages of this step handed to the network */
     uint16_t unsent; /* number of these that are not injected yet */
     uint8_t phase;
 } walker_t;
 
-typedef struct post {  /* a message in flight */
-    uint32_t from, to; /* walkers */
-    uint32_t step;     /* the step that it belongs to; in a free record, the next free one */
-    uint32_t awaited;  /* number of events that are outstanding: injected, arrived */
-} post_t;
-#define NO_POST UINT32_MAX
+typedef struct transit { /* a message in flight */
+    uint32_t from, to;   /* walkers */
+    uint32_t step;       /* the step that it belongs to; in a free record, the next free one */
+    uint32_t awaited;    /* number of events that are outstanding: injected, arrived */
+} transit_t;
+#define NO_TRANSIT UINT32_MAX
 
 typedef struct run {
     const trv_simulator_t *simulator;
@@ -42,13 +42,13 @@ typedef struct run {
     uint64_t vector_bytes;
     trv_packets_t *net;
     int64_t alpha, overhead;
-    walker_t *walker;  /* rank * streams + stream */
-    uint16_t *arrived; /* walker * steps + step: number of receives that have arrived */
-    double *slowness;  /* per rank, or NULL */
-    int64_t *booked;   /* per rank: the end of the overheads that its processor has booked, fs */
-    post_t *post;
-    uint32_t posts, post_free;
-    int64_t post_capacity;
+    walker_t *walker;     /* rank * streams + stream */
+    uint16_t *arrived;    /* walker * steps + step: number of receives that have arrived */
+    double *slowness;     /* per rank, or NULL */
+    int64_t *cpu_free_at; /* per rank: the end of the overheads that its processor has booked, fs */
+    transit_t *transit;
+    uint32_t transits, transit_free;
+    int64_t transit_capacity;
     uint32_t done; /* number of walkers that have completed all steps */
     int64_t end;
 } run_t;
@@ -91,12 +91,12 @@ static int64_t alpha_of(const run_t *run, uint32_t walker, uint32_t step)
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
 /* Begins the walker's next step, skipping steps in which it neither sends nor receives. */
-static int enter(run_t *run, uint32_t w, int64_t gap)
+static int step_enter(run_t *run, uint32_t w, int64_t gap)
 {
     walker_t *walker = &run->walker[w];
     for (; walker->step < (uint32_t)run->simulator->steps; walker->step++) {
         const stage_t *stage = stage_of(run, w, walker->step);
-        if (stage->sendings + stage->receives == 0)
+        if (stage->sends + stage->receives == 0)
             continue;
         walker->phase = STARTING;
         walker->began = trv_packets_now(run->net) + gap;
@@ -109,7 +109,7 @@ static int enter(run_t *run, uint32_t w, int64_t gap)
     return TRV_OK;
 }
 
-static int leave(run_t *run, uint32_t w)
+static int step_leave(run_t *run, uint32_t w)
 {
     walker_t *walker = &run->walker[w];
     const trv_simulate_observer_t *observer = run->options->observer;
@@ -118,11 +118,11 @@ static int leave(run_t *run, uint32_t w)
         observer->step(observer->context, (int)w / streams, (int)w % streams, (int)walker->step,
                        (double)walker->began / 1e6, (double)trv_packets_now(run->net) / 1e6);
     walker->step++;
-    return enter(run, w, TRV_STEP_GAP_FS);
+    return step_enter(run, w, TRV_STEP_GAP_FS);
 }
 
 /* Continues if everything of the step has been injected and received. */
-static int proceed(run_t *run, uint32_t w)
+static int step_proceed(run_t *run, uint32_t w)
 {
     walker_t *walker = &run->walker[w];
     const stage_t *stage = stage_of(run, w, walker->step);
@@ -130,7 +130,7 @@ static int proceed(run_t *run, uint32_t w)
         run->arrived[(size_t)w * (size_t)run->simulator->steps + walker->step] < stage->receives)
         return TRV_OK;
     if (run->options->gamma_ns <= 0 || stage->reduced_shares == 0)
-        return leave(run, w);
+        return step_leave(run, w);
     uint64_t bytes = trv_share_bytes(stage->reduced_shares, run->simulator->shares, run->vector_bytes);
     const int sharing = run->options->gamma_per_stream ? 1 : run->simulator->streams;
     int64_t time;
@@ -140,49 +140,49 @@ static int proceed(run_t *run, uint32_t w)
     return rc ? rc : trv_packets_timer(run->net, trv_packets_now(run->net) + time, w);
 }
 
-static uint32_t new_post(run_t *run)
+static uint32_t transit_new(run_t *run)
 {
-    uint32_t index = run->post_free;
-    if (index != NO_POST) {
-        run->post_free = run->post[index].step;
+    uint32_t index = run->transit_free;
+    if (index != NO_TRANSIT) {
+        run->transit_free = run->transit[index].step;
         return index;
     }
-    int rc = trv_array_reserve(&run->post, &run->post_capacity, run->posts, 1, sizeof *run->post);
-    return rc ? NO_POST : run->posts++;
+    int rc = trv_array_reserve(&run->transit, &run->transit_capacity, run->transits, 1, sizeof *run->transit);
+    return rc ? NO_TRANSIT : run->transits++;
 }
 
 /* Sends the next message of the walker's step. */
-static int send_one(run_t *run, uint32_t w, const stage_t *stage)
+static int send_message(run_t *run, uint32_t w, const stage_t *stage)
 {
     const trv_simulator_t *s = run->simulator;
-    const sending_t *sending = &s->sending[stage->first_sending + run->walker[w].sent];
-    uint32_t streams = (uint32_t)s->streams, index = new_post(run);
+    const send_t *send = &s->send[stage->first_send + run->walker[w].sent];
+    uint32_t streams = (uint32_t)s->streams, index = transit_new(run);
     int rank = (int)(w / streams), to = rank;
-    trv_legs_t legs = {.count = sending->legs};
-    if (index == NO_POST)
+    trv_legs_t legs = {.count = send->legs};
+    if (index == NO_TRANSIT)
         return TRV_ERR_MEMORY;
     for (int l = 0; l < legs.count; l++) {
-        int port = (int)s->leg[sending->first_leg + (uint32_t)l].port;
-        legs.leg[l] = s->leg[sending->first_leg + (uint32_t)l];
+        int port = (int)s->leg[send->first_leg + (uint32_t)l].port;
+        legs.leg[l] = s->leg[send->first_leg + (uint32_t)l];
         to = trv_torus_shift(run->torus, to, trv_port_dimension(port), trv_port_sign(port) * (int)legs.leg[l].hops);
     }
-    run->post[index] = (post_t){w, (uint32_t)to * streams + w % streams, run->walker[w].step, 2};
+    run->transit[index] = (transit_t){w, (uint32_t)to * streams + w % streams, run->walker[w].step, 2};
     run->walker[w].sent++;
     run->walker[w].unsent++;
-    uint64_t bytes = trv_share_bytes(sending->shares, s->shares, run->vector_bytes);
-    return trv_packets_send(run->net, rank, sending->nic, &legs, bytes, index);
+    uint64_t bytes = trv_share_bytes(send->shares, s->shares, run->vector_bytes);
+    return trv_packets_send(run->net, rank, send->nic, &legs, bytes, index);
 }
 
 /* ---- Callbacks of the network ------------------------------------------------------------------------------------ */
 
 /* Books the walker's processor for `count` overheads of `each`, after those already booked, and returns the time at
- * which the first begins. Times beyond the horizon are cut off: the run ends before them. */
-static int64_t book(run_t *run, uint32_t w, uint32_t count, int64_t each)
+ * which the first begins. Times beyond the horizon are clipped: the run ends before them. */
+static int64_t book_cpu(run_t *run, uint32_t w, uint32_t count, int64_t each)
 {
-    int64_t *booked = &run->booked[w / (uint32_t)run->simulator->streams];
-    int64_t begin = trv_packets_now(run->net) > *booked ? trv_packets_now(run->net) : *booked;
+    int64_t *cpu_free_at = &run->cpu_free_at[w / (uint32_t)run->simulator->streams];
+    int64_t begin = trv_packets_now(run->net) > *cpu_free_at ? trv_packets_now(run->net) : *cpu_free_at;
     bool beyond = (double)begin + (double)count * (double)each > TRV_HORIZON_FS;
-    *booked = beyond ? TRV_HORIZON_FS + 1 : begin + count * each;
+    *cpu_free_at = beyond ? TRV_HORIZON_FS + 1 : begin + count * each;
     return begin;
 }
 
@@ -192,10 +192,10 @@ static int send_next(run_t *run, uint32_t w, const stage_t *stage)
 {
     walker_t *walker = &run->walker[w];
     int64_t each = (int64_t)((double)run->overhead * slowness(run, w) + 0.5);
-    int64_t from = walker->phase == SENDING ? trv_packets_now(run->net) : book(run, w, stage->sendings, each);
-    int rc = walker->phase == SENDING ? send_one(run, w, stage) : TRV_OK;
+    int64_t from = walker->phase == SENDING ? trv_packets_now(run->net) : book_cpu(run, w, stage->sends, each);
+    int rc = walker->phase == SENDING ? send_message(run, w, stage) : TRV_OK;
     walker->phase = SENDING;
-    return rc || walker->sent == stage->sendings ? rc : trv_packets_timer(run->net, from + each, w);
+    return rc || walker->sent == stage->sends ? rc : trv_packets_timer(run->net, from + each, w);
 }
 
 static int on_timer(void *context, uint32_t w)
@@ -204,87 +204,87 @@ static int on_timer(void *context, uint32_t w)
     walker_t *walker = &run->walker[w];
     const stage_t *stage = stage_of(run, w, walker->step);
     if (walker->phase == REDUCING)
-        return leave(run, w);
-    if (run->overhead > 0 && stage->sendings > 0) {
+        return step_leave(run, w);
+    if (run->overhead > 0 && stage->sends > 0) {
         int rc = send_next(run, w, stage);
-        if (rc || walker->sent < stage->sendings)
+        if (rc || walker->sent < stage->sends)
             return rc;
     }
-    while (walker->sent < stage->sendings) {
-        int rc = send_one(run, w, stage);
+    while (walker->sent < stage->sends) {
+        int rc = send_message(run, w, stage);
         if (rc)
             return rc;
     }
     walker->phase = WAITING;
-    return proceed(run, w);
+    return step_proceed(run, w);
 }
 
 /* Frees the record of a message that has been injected and has arrived. */
-static void forget(run_t *run, uint32_t index)
+static void record_release(run_t *run, uint32_t index)
 {
-    if (--run->post[index].awaited > 0)
+    if (--run->transit[index].awaited > 0)
         return;
-    run->post[index].step = run->post_free;
-    run->post_free = index;
+    run->transit[index].step = run->transit_free;
+    run->transit_free = index;
 }
 
 static int on_sent(void *context, uint32_t index)
 {
     run_t *run = context;
-    uint32_t w = run->post[index].from;
-    forget(run, index);
+    uint32_t w = run->transit[index].from;
+    record_release(run, index);
     run->walker[w].unsent--;
-    return proceed(run, w);
+    return step_proceed(run, w);
 }
 
-static int fail_unexpected(const run_t *run, const post_t *post)
+static int fail_unexpected(const run_t *run, const transit_t *transit)
 {
     uint32_t streams = (uint32_t)run->simulator->streams;
     return trv_fail(TRV_ERR_INVALID,
-                    "rank %u sends to rank %u in step %u of stream %u, which receives no such message "
-                    "there (verify the schedule first)",
-                    post->from / streams, post->to / streams, post->step, post->to % streams);
+                    "rank %u sends a message to rank %u in step %u of stream %u, which does not receive it "
+                    "(verify the schedule first)",
+                    transit->from / streams, transit->to / streams, transit->step, transit->to % streams);
 }
 
 static int on_arrived(void *context, uint32_t index)
 {
     run_t *run = context;
-    post_t post = run->post[index];
+    transit_t transit = run->transit[index];
     uint32_t steps = (uint32_t)run->simulator->steps;
-    if (++run->arrived[(size_t)post.to * steps + post.step] > stage_of(run, post.to, post.step)->receives)
-        return fail_unexpected(run, &post);
-    forget(run, index);
-    return run->walker[post.to].step == post.step ? proceed(run, post.to) : TRV_OK;
+    if (++run->arrived[(size_t)transit.to * steps + transit.step] > stage_of(run, transit.to, transit.step)->receives)
+        return fail_unexpected(run, &transit);
+    record_release(run, index);
+    return run->walker[transit.to].step == transit.step ? step_proceed(run, transit.to) : TRV_OK;
 }
 
 /* ---- A run ------------------------------------------------------------------------------------------------------- */
 
-static int check(const trv_simulate_options_t *o, uint64_t vector_bytes, run_t *run)
+static int check_options(const trv_simulate_options_t *o, uint64_t vector_bytes, run_t *run)
 {
     int64_t longest;
     int rc = trv_packets_fs(o->alpha_ns, "alpha", &run->alpha);
     rc = rc ? rc : trv_packets_fs(o->message_overhead_ns, "the overhead of a message", &run->overhead);
     if (!rc && !(o->gamma_ns >= 0 && o->gamma_ns <= 1e6))
-        rc = trv_fail(TRV_ERR_ARGUMENT, "gamma is %g ns per byte; it is a time from 0 to 1 ms, for example 0.01 ns",
+        rc = trv_fail(TRV_ERR_ARGUMENT, "gamma is %g ns per byte; expected 0 to 1 ms, for example 0.01 ns",
                       o->gamma_ns);
     if (!rc && !(o->jitter >= 0 && o->jitter <= 1))
-        rc = trv_fail(TRV_ERR_ARGUMENT, "the jitter is %g; it is a share of alpha from 0 to 1, for example 0.1",
+        rc = trv_fail(TRV_ERR_ARGUMENT, "the jitter is %g; expected a fraction of alpha from 0 to 1, for example 0.1",
                       o->jitter);
     if (!rc)
         rc = trv_packets_fs(o->alpha_ns * (1 + o->jitter), "alpha with its jitter", &longest);
     if (!rc && vector_bytes > (uint64_t)1 << 50)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "the vector has %llu bytes; it has at most 2^50",
+        rc = trv_fail(TRV_ERR_ARGUMENT, "the vector has %llu bytes; the maximum is 2^50",
                       (unsigned long long)vector_bytes);
     return rc;
 }
 
-static int stuck(const run_t *run)
+static int fail_deadlock(const run_t *run)
 {
     uint32_t w = 0, streams = (uint32_t)run->simulator->streams;
     while (run->walker[w].phase == DONE)
         w++;
     return trv_fail(TRV_ERR_INVALID,
-                    "rank %u waits for ever in step %u of stream %u for a message that nobody sends "
+                    "rank %u waits forever in step %u of stream %u for a message that no rank sends "
                     "(verify the schedule first)",
                     w / streams, run->walker[w].step, w % streams);
 }
@@ -294,7 +294,7 @@ static bool is_done(const run_t *run)
     return run->done == (uint32_t)run->torus->ranks * (uint32_t)run->simulator->streams;
 }
 
-static int start(run_t *run)
+static int run_start(run_t *run)
 {
     const trv_simulator_t *s = run->simulator;
     trv_driver_t driver = {run, on_timer, on_sent, on_arrived};
@@ -307,14 +307,14 @@ static int start(run_t *run)
     trv_packets_watch(run->net, &run->watch);
     run->walker = calloc(walkers, sizeof *run->walker);
     run->arrived = calloc(walkers * (size_t)s->steps + 1, sizeof *run->arrived);
-    run->booked = calloc((size_t)run->torus->ranks, sizeof *run->booked);
-    if (!run->walker || !run->arrived || !run->booked)
+    run->cpu_free_at = calloc((size_t)run->torus->ranks, sizeof *run->cpu_free_at);
+    if (!run->walker || !run->arrived || !run->cpu_free_at)
         return trv_fail_memory();
     for (uint32_t w = 0; w < walkers && !rc; w++)
-        rc = enter(run, w, 0);
+        rc = step_enter(run, w, 0);
     if (!rc)
         rc = trv_packets_run(run->net);
-    return rc || is_done(run) || trv_packets_ended(run->net) ? rc : stuck(run);
+    return rc || is_done(run) || trv_packets_stopped(run->net) ? rc : fail_deadlock(run);
 }
 
 /* Whether the fold represents the torus: nothing in the options makes ranks differ. */
@@ -356,39 +356,39 @@ double trv_simulate_hops(const trv_simulator_t *simulator, const trv_simulate_op
 int trv_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
                  trv_simulation_t *result)
 {
-    trv_simulate_options_t needed = *options;
+    trv_simulate_options_t without_links = *options;
     memset(result, 0, sizeof *result);
     int rc = trv_check_size(options->size, sizeof *options, "TRV_SIMULATE_DEFAULTS");
     if (!rc && options->observer)
         rc = trv_check_size(options->observer->size, sizeof *options->observer, "TRV_SIMULATE_OBSERVER");
     if (!rc && !options->full && !options->observer)
-        rc = trv_simulator_drop_links(simulator, &needed);
+        rc = trv_simulator_drop_links(simulator, &without_links);
     if (rc)
         return rc;
     const trv_span_t all = {options->progress, options->progress_context, 0, 1};
-    return trv_simulate_dropped(simulator, &needed, vector_bytes, all, 0, result);
+    return trv_simulate_until(simulator, &without_links, vector_bytes, all, 0, result);
 }
 
-int trv_simulate_dropped(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
-                         trv_span_t part, double enough_ns, trv_simulation_t *result)
+int trv_simulate_until(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
+                       trv_span_t progress, double cutoff_ns, trv_simulation_t *result)
 {
     run_t run = {.simulator = simulator,
                  .options = options,
-                 .watch = {part, 1, enough_ns},
+                 .watch = {progress, 1, cutoff_ns},
                  .vector_bytes = vector_bytes,
-                 .post_free = NO_POST,
+                 .transit_free = NO_TRANSIT,
                  .torus = &simulator->torus};
     memset(result, 0, sizeof *result);
     if (may_fold(options))
         run.torus = &simulator->fold;
-    int rc = check(options, vector_bytes, &run);
-    if (!rc && part.callback)
+    int rc = check_options(options, vector_bytes, &run);
+    if (!rc && progress.callback)
         run.watch.hops = fmax(1, trv_simulate_hops(simulator, options, vector_bytes));
     if (!rc)
-        rc = start(&run);
+        rc = run_start(&run);
     if (!rc) {
         result->time_fs = (uint64_t)run.end;
-        result->time_ns = trv_packets_ended(run.net) && !is_done(&run) ? INFINITY : (double)run.end / 1e6;
+        result->time_ns = trv_packets_stopped(run.net) && !is_done(&run) ? INFINITY : (double)run.end / 1e6;
         result->simulated_ranks = run.torus->ranks;
         rc = trv_packets_results(run.net, result);
     }
@@ -398,8 +398,8 @@ int trv_simulate_dropped(const trv_simulator_t *simulator, const trv_simulate_op
     free(run.walker);
     free(run.arrived);
     free(run.slowness);
-    free(run.booked);
-    free(run.post);
+    free(run.cpu_free_at);
+    free(run.transit);
     if (rc)
         trv_simulation_clear(result);
     return rc;

@@ -7,15 +7,15 @@
 
 #include <trivance/network.h>
 
-/* A place is a torus coordinate as one number, computed by trv_torus_rank. */
+/* A coordinate is one number here, computed by trv_torus_rank. */
 typedef struct trv_topology {
     trv_torus_t torus;
     int slow_links; /* as in trv_network_t */
     trv_slow_link_t *slow_link;
     unsigned shared_port; /* bit d: both directions of dimension d share one port */
     int count;            /* entries of the two lists */
-    int *place;
-    char **host; /* place[i] is that of host[i]; NULL: place[i] is that of rank i */
+    int *coordinate;
+    char **host; /* coordinate[i] is that of host[i]; NULL: coordinate[i] is that of rank i */
 } trv_topology_t;
 
 #endif

@@ -20,7 +20,7 @@
 #define EXAMPLE_MAX (TRV_DIMS_MAX * 3 + 3)
 
 /* An example of a coordinate, for messages. */
-static char *of_each(const trv_torus_t *torus, char text[EXAMPLE_MAX])
+static char *coordinate_example(const trv_torus_t *torus, char text[EXAMPLE_MAX])
 {
     int used = 0;
     for (int d = 0; d < torus->dims; d++)
@@ -29,13 +29,13 @@ static char *of_each(const trv_torus_t *torus, char text[EXAMPLE_MAX])
     return text;
 }
 
-static int read_place(const trv_json_t *file, const trv_torus_t *torus, const json_t *list, int *place)
+static int read_coordinate(const trv_json_t *file, const trv_torus_t *torus, const json_t *list, int *coordinate)
 {
     int at[TRV_DIMS_MAX];
     char text[EXAMPLE_MAX];
     if (!json_is_array(list) || json_array_size(list) != (size_t)torus->dims)
-        return trv_json_fail(file, list, NULL, "a coordinate must be a list of %d number%s, %s for example",
-                             torus->dims, torus->dims == 1 ? "" : "s", of_each(torus, text));
+        return trv_json_fail(file, list, NULL, "a coordinate must be a list of %d number%s, for example %s",
+                             torus->dims, torus->dims == 1 ? "" : "s", coordinate_example(torus, text));
     for (int d = 0; d < torus->dims; d++) {
         char what[] = "the coordinate in dimension 0";
         int64_t value = 0;
@@ -45,13 +45,13 @@ static int read_place(const trv_json_t *file, const trv_torus_t *torus, const js
             return code;
         at[d] = (int)value;
     }
-    *place = trv_torus_rank(torus, at);
+    *coordinate = trv_torus_rank(torus, at);
     return TRV_OK;
 }
 
 /* ---- Links ------------------------------------------------------------------------------------------------------- */
 
-#define SPEED_LEAST (1 / TRV_SLOW_FACTOR_MAX)
+#define SPEED_MIN (1 / TRV_SLOW_FACTOR_MAX)
 
 /* The link in the opposite direction. */
 static trv_slow_link_t reverse(const trv_torus_t *torus, const trv_slow_link_t *link)
@@ -70,12 +70,12 @@ static int read_factor(const trv_json_t *file, const json_t *entry, double *fact
     *factor = down ? INFINITY : 1 / value;
     if (!speed == !down || (down && !json_is_true(down)))
         return trv_json_fail(file, entry, NULL, "a link has either a \"speed\", 0.25 for example, or \"down\": true");
-    return down || (value >= SPEED_LEAST && value <= 1)
+    return down || (value >= SPEED_MIN && value <= 1)
                ? TRV_OK
                : trv_json_fail(file, entry, "speed",
-                               "the speed of a link is a number from %f to 1, its share of the bandwidth that "
-                               "links have; one that carries nothing is \"down\": true",
-                               SPEED_LEAST);
+                               "the speed of a link must be a number from %f to 1, relative to the bandwidth of a "
+                               "regular link; a link that carries nothing has \"down\": true",
+                               SPEED_MIN);
 }
 
 static int check_link_keys(const trv_json_t *file, json_t *entry)
@@ -87,7 +87,8 @@ static int check_link_keys(const trv_json_t *file, json_t *entry)
     {
         if (!trv_json_is_known(key, known))
             return trv_json_fail(file, entry, key,
-                                 "a link has no \"%.40s\"; it has from, port, speed or down, and one_way", key);
+                                 "a link has no key \"%.40s\"; its keys are from, port, speed or down, and one_way",
+                                 key);
     }
     return TRV_OK;
 }
@@ -99,11 +100,11 @@ static int read_link(const trv_json_t *file, json_t *entry, const trv_torus_t *t
     const char *port = json_string_value(json_object_get(entry, "port"));
     if (!from || !port)
         return trv_json_fail(file, entry, NULL,
-                             "a link must be an object with the coordinate that it leaves and the port, {\"from\": "
-                             "[0, 0], \"port\": \"+0\", \"speed\": 0.25} for example");
+                             "a link must be an object with the coordinate and the port that it leaves, for example "
+                             "{\"from\": [0, 0], \"port\": \"+0\", \"speed\": 0.25}");
     int code = check_link_keys(file, entry);
     if (code == TRV_OK)
-        code = read_place(file, torus, from, &link->rank);
+        code = read_coordinate(file, torus, from, &link->rank);
     if (code == TRV_OK)
         code = read_factor(file, entry, &link->factor);
     if (code == TRV_OK && trv_port_parse(port, &link->port) < 0)
@@ -117,14 +118,14 @@ static int read_link(const trv_json_t *file, json_t *entry, const trv_torus_t *t
 }
 
 /* A link and the entry of the list that it is from. */
-typedef struct listed {
+typedef struct indexed_link {
     const trv_slow_link_t *link;
     size_t entry;
-} listed_t;
+} indexed_link_t;
 
 static int compare_links(const void *left, const void *right)
 {
-    const listed_t *a = left, *b = right;
+    const indexed_link_t *a = left, *b = right;
     if (a->link->rank != b->link->rank)
         return a->link->rank < b->link->rank ? -1 : 1;
     if (a->link->port != b->link->port)
@@ -133,18 +134,19 @@ static int compare_links(const void *left, const void *right)
 }
 
 /* Fails at the first entry that repeats the link of an earlier entry. Sorts the links. */
-static int check_twice(const trv_json_t *file, const json_t *list, listed_t *listed, int links)
+static int check_duplicates(const trv_json_t *file, const json_t *list, indexed_link_t *indexed, int links)
 {
-    size_t again = SIZE_MAX;
-    qsort(listed, (size_t)links, sizeof *listed, compare_links);
+    size_t duplicate = SIZE_MAX;
+    qsort(indexed, (size_t)links, sizeof *indexed, compare_links);
     for (int i = 1; i < links; i++)
-        if (listed[i].link->rank == listed[i - 1].link->rank && listed[i].link->port == listed[i - 1].link->port &&
-            listed[i].entry < again)
-            again = listed[i].entry;
-    return again == SIZE_MAX ? TRV_OK
-                             : trv_json_fail(file, json_array_get(list, again), NULL,
-                                             "the link is there twice; it stands for both ways unless it has "
-                                             "\"one_way\": true");
+        if (indexed[i].link->rank == indexed[i - 1].link->rank && indexed[i].link->port == indexed[i - 1].link->port &&
+            indexed[i].entry < duplicate)
+            duplicate = indexed[i].entry;
+    return duplicate == SIZE_MAX
+               ? TRV_OK
+               : trv_json_fail(file, json_array_get(list, duplicate), NULL,
+                               "the link is listed twice; an entry means both directions unless it has "
+                               "\"one_way\": true");
 }
 
 /* Reads the list of links; an entry means both directions of the link unless it has "one_way": true. */
@@ -156,25 +158,25 @@ static int read_links(const trv_json_t *file, trv_topology_t *topology)
     if (!list)
         return TRV_OK;
     if (!json_is_array(list) || json_array_size(list) > 1 << 29)
-        return trv_json_fail(file, file->root, "links", "\"links\" must be a list of those that are slow or down");
+        return trv_json_fail(file, file->root, "links", "\"links\" must be a list of the links that are slow or down");
     topology->slow_link = calloc(2 * json_array_size(list) + 1, sizeof *topology->slow_link);
-    listed_t *listed = calloc(2 * json_array_size(list) + 1, sizeof *listed);
-    int code = topology->slow_link && listed ? TRV_OK : trv_fail_memory();
+    indexed_link_t *indexed = calloc(2 * json_array_size(list) + 1, sizeof *indexed);
+    int code = topology->slow_link && indexed ? TRV_OK : trv_fail_memory();
     json_array_foreach(list, i, entry)
     {
         trv_slow_link_t *link = code == TRV_OK ? &topology->slow_link[topology->slow_links] : NULL;
         code = link ? read_link(file, entry, &topology->torus, link) : code;
         if (code < 0)
             break;
-        listed[topology->slow_links++] = (listed_t){link, i};
+        indexed[topology->slow_links++] = (indexed_link_t){link, i};
         if (!json_is_true(json_object_get(entry, "one_way"))) {
             link[1] = reverse(&topology->torus, link);
-            listed[topology->slow_links++] = (listed_t){link + 1, i};
+            indexed[topology->slow_links++] = (indexed_link_t){link + 1, i};
         }
     }
     if (code == TRV_OK)
-        code = check_twice(file, list, listed, topology->slow_links);
-    free(listed);
+        code = check_duplicates(file, list, indexed, topology->slow_links);
+    free(indexed);
     if (code < 0)
         return code;
     const trv_network_t all = {TRV_NETWORK, .torus = topology->torus, .slow_links = topology->slow_links,
@@ -192,12 +194,12 @@ static int read_ranks(const trv_json_t *file, const json_t *list, trv_topology_t
         return trv_json_fail(file, file->root, "ranks",
                              "\"ranks\" must be a list of coordinates, one for each "
                              "rank of MPI_COMM_WORLD");
-    topology->place = calloc(json_array_size(list), sizeof *topology->place);
-    if (!topology->place)
+    topology->coordinate = calloc(json_array_size(list), sizeof *topology->coordinate);
+    if (!topology->coordinate)
         return trv_fail_memory();
     json_array_foreach(list, i, entry)
     {
-        int code = read_place(file, &topology->torus, entry, &topology->place[i]);
+        int code = read_coordinate(file, &topology->torus, entry, &topology->coordinate[i]);
         if (code < 0)
             return code;
         topology->count++;
@@ -213,15 +215,15 @@ static int read_hosts(const trv_json_t *file, json_t *object, trv_topology_t *to
         return trv_json_fail(file, file->root, "hosts",
                              "\"hosts\" must be an object of names and coordinates, "
                              "{\"node0\": [0, 0], …}");
-    topology->place = calloc(json_object_size(object), sizeof *topology->place);
+    topology->coordinate = calloc(json_object_size(object), sizeof *topology->coordinate);
     topology->host = calloc(json_object_size(object), sizeof *topology->host);
-    if (!topology->place || !topology->host)
+    if (!topology->coordinate || !topology->host)
         return trv_fail_memory();
     json_object_foreach(object, name, entry)
     {
-        int at = topology->count, code = read_place(file, &topology->torus, entry, &topology->place[at]);
+        int at = topology->count, code = read_coordinate(file, &topology->torus, entry, &topology->coordinate[at]);
         if (code == TRV_OK && !*name)
-            code = trv_json_fail(file, entry, NULL, "a host has no name; {\"node0\": [0, 0]} for example");
+            code = trv_json_fail(file, entry, NULL, "a host has no name; expected, for example, {\"node0\": [0, 0]}");
         if (code < 0)
             return code;
         topology->host[at] = strdup(name);
@@ -232,7 +234,7 @@ static int read_hosts(const trv_json_t *file, json_t *object, trv_topology_t *to
     return TRV_OK;
 }
 
-static int read_all(const trv_json_t *file, trv_topology_t *topology)
+static int read_root(const trv_json_t *file, trv_topology_t *topology)
 {
     const char *format = json_string_value(json_object_get(file->root, "format"));
     json_t *ranks = json_object_get(file->root, "ranks"), *hosts = json_object_get(file->root, "hosts");
@@ -246,10 +248,11 @@ static int read_all(const trv_json_t *file, trv_topology_t *topology)
     if (code == TRV_OK)
         code = trv_json_flags(file, file->root, "shared_port", topology->torus.dims, true, &topology->shared_port);
     if (code == TRV_OK && !ranks && !hosts)
-        code = trv_json_fail(file, file->root, NULL,
-                             "nothing says who is where: \"ranks\" is missing, a list of coordinates, or \"hosts\"");
+        code = trv_json_fail(
+            file, file->root, NULL,
+            "the coordinates are missing: expected \"ranks\", a list of coordinates, or \"hosts\", an object");
     if (code == TRV_OK && ranks && hosts)
-        code = trv_json_fail(file, file->root, "hosts", "there must be either \"ranks\" or \"hosts\", and not both");
+        code = trv_json_fail(file, file->root, "hosts", "a topology must have either \"ranks\" or \"hosts\", not both");
     if (code < 0)
         return code;
     return ranks ? read_ranks(file, ranks, topology) : read_hosts(file, hosts, topology);
@@ -290,7 +293,7 @@ static int parse_json(trv_topology_t *topology, trv_json_t *file, const char *na
     static const char *const known[] = {"format", "torus", "wrap", "links", "shared_port", "ranks", "hosts", NULL};
     int code = trv_json_parse(file, name, text, length);
     if (code == TRV_OK)
-        code = read_all(file, topology);
+        code = read_root(file, topology);
     if (code == TRV_OK)
         trv_json_check_keys(file, file->root, known);
     trv_json_close(file);
@@ -300,17 +303,17 @@ static int parse_json(trv_topology_t *topology, trv_json_t *file, const char *na
 int trv_topology_parse(trv_topology_t *topology, const char *name, const char *text, size_t length, trv_warn_t *warn,
                        void *context)
 {
-    static const char mark[] = "\xef\xbb\xbf"; /* byte order mark, with which some editors begin a file */
-    const size_t marked = length >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
+    static const char byte_order_mark[] = "\xef\xbb\xbf"; /* some editors write it */
+    const size_t mark_length = length >= 3 && memcmp(text, byte_order_mark, 3) == 0 ? 3 : 0;
     trv_json_t file = {.warn = warn, .context = context};
     *topology = (trv_topology_t){.count = 0};
-    text += marked;
-    length -= marked;
+    text += mark_length;
+    length -= mark_length;
     const size_t at = skip_blanks(text, length);
     if (at == length)
         return trv_fail(
             TRV_ERR_INVALID,
-            "%.200s:1: it is empty; `mpirun -n 8 trivance topology --dump --torus=2x4 -o torus.json` writes a "
+            "%.200s:1: the file is empty; `mpirun -n 8 trivance topology --dump --torus=2x4 -o torus.json` writes a "
             "topology",
             name);
     /* A JSON file begins with a bracket or brace. */
@@ -326,7 +329,7 @@ void trv_topology_clear(trv_topology_t *topology)
     for (int i = 0; topology->host && i < topology->count; i++)
         free(topology->host[i]);
     free(topology->host);
-    free(topology->place);
+    free(topology->coordinate);
     free(topology->slow_link);
     *topology = (trv_topology_t){.count = 0};
 }
@@ -341,10 +344,10 @@ static int write_flags(const trv_topology_t *topology, const char *key, bool mar
     return code;
 }
 
-static void write_place(const trv_torus_t *torus, int place, FILE *out)
+static void write_coordinate(const trv_torus_t *torus, int coordinate, FILE *out)
 {
     int at[TRV_DIMS_MAX];
-    trv_torus_coordinates(torus, place, at);
+    trv_torus_coordinates(torus, coordinate, at);
     for (int d = 0; d < torus->dims; d++)
         fprintf(out, "%s%d", d ? ", " : "[", at[d]);
     fputc(']', out);
@@ -360,7 +363,7 @@ static void write_links(const trv_topology_t *topology, FILE *out)
                           !(link[1].factor < back.factor) && !(link[1].factor > back.factor);
         char port[TRV_PORT_TEXT_MAX];
         fprintf(out, "%s\n    {\"from\": ", i ? "," : "  \"links\": [");
-        write_place(&topology->torus, link->rank, out);
+        write_coordinate(&topology->torus, link->rank, out);
         fprintf(out, ", \"port\": \"%s\", ", trv_port_format(link->port, port));
         if (isinf(link->factor))
             fputs("\"down\": true", out);
@@ -390,7 +393,7 @@ int trv_topology_write(const trv_topology_t *topology, FILE *out)
             code = trv_json_put(out, json_string(topology->host[i]), JSON_ENCODE_ANY);
             fputs(": ", out);
         }
-        write_place(torus, topology->place[i], out);
+        write_coordinate(torus, topology->coordinate[i], out);
     }
     fprintf(out, "\n  %s\n}\n", topology->host ? "}" : "]");
     return code;
@@ -400,19 +403,19 @@ int trv_topology_write(const trv_topology_t *topology, FILE *out)
 
 static size_t short_length(const char *name) { return strcspn(name, "."); }
 
-int trv_topology_place(const trv_topology_t *topology, int rank, const char *host)
+int trv_topology_coordinate(const trv_topology_t *topology, int rank, const char *host)
 {
     if (!topology->host)
-        return rank < topology->count ? topology->place[rank] : -1;
-    int near = -1;
+        return rank < topology->count ? topology->coordinate[rank] : -1;
+    int short_match = -1;
     size_t length = short_length(host);
     for (int i = 0; i < topology->count; i++) {
         const char *name = topology->host[i];
         if (strcmp(name, host) == 0)
-            return topology->place[i];
+            return topology->coordinate[i];
         bool whole = !name[short_length(name)] || !host[length]; /* two full names must be equal */
-        if (near < 0 && whole && short_length(name) == length && strncmp(name, host, length) == 0)
-            near = topology->place[i];
+        if (short_match < 0 && whole && short_length(name) == length && strncmp(name, host, length) == 0)
+            short_match = topology->coordinate[i];
     }
-    return near;
+    return short_match;
 }

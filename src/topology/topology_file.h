@@ -21,8 +21,8 @@ void trv_topology_clear(trv_topology_t *topology);
 /* Writes a file from which trv_topology_read reads the same topology. Returns TRV_OK or TRV_ERR_MEMORY. */
 int trv_topology_write(const trv_topology_t *topology, FILE *out);
 
-/* The place of a rank that runs on `host`; -1 if the topology does not have it. Host names match in full; a name
+/* The coordinate of a rank that runs on `host`; -1 if the topology does not have it. Host names match in full; a name
  * without a dot also matches a full name up to the first dot. */
-int trv_topology_place(const trv_topology_t *topology, int rank, const char *host);
+int trv_topology_coordinate(const trv_topology_t *topology, int rank, const char *host);
 
 #endif

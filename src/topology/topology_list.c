@@ -32,7 +32,7 @@ typedef struct reader {
     struct host {
         int at[TRV_DIMS_MAX], line;
     } * host;
-    bool of_slurm;
+    bool has_switches;
 } reader_t;
 
 __attribute__((format(printf, 2, 3))) static int fail(const reader_t *reader, const char *format, ...)
@@ -50,7 +50,7 @@ static int add_host(reader_t *reader, const char *host, const int at[TRV_DIMS_MA
     trv_topology_t *topology = reader->topology;
     for (const char *c = host; *c; c++)
         if (*c <= ' ' || *c > '~')
-            return fail(reader, "a host's name has a character that is none of ASCII");
+            return fail(reader, "the name of a host must consist of printable ASCII characters");
     if (topology->count == HOSTS_MAX)
         return fail(reader, "there are more than %d hosts", HOSTS_MAX);
     if (trv_array_reserve(&topology->host, &reader->name_capacity, topology->count, 1, sizeof *topology->host) ||
@@ -74,14 +74,14 @@ static int read_host(reader_t *reader, char *line)
         char *end;
         const long value = strtol(word, &end, 10);
         if (*end || value < 0 || value >= 1 << 30 || dims == TRV_DIMS_MAX)
-            return fail(reader, "behind the host are 1 to %d coordinates from 0 on, and not '%.40s'", TRV_DIMS_MAX,
+            return fail(reader, "expected 1 to %d coordinates from 0 on after the host, not '%.40s'", TRV_DIMS_MAX,
                         word);
         at[dims++] = (int)value;
     }
     if (dims == 0)
-        return fail(reader, "'%.60s' has no coordinates; write them behind it, as: node17 0 3 1", host);
+        return fail(reader, "the host '%.60s' has no coordinates; expected, for example: node17 0 3 1", host);
     if (reader->dims && dims != reader->dims)
-        return fail(reader, "'%.60s' has %d coordinate%s, and the lines before have %d", host, dims,
+        return fail(reader, "the host '%.60s' has %d coordinate%s, and the previous ones have %d", host, dims,
                     dims == 1 ? "" : "s", reader->dims);
     reader->dims = dims;
     return add_host(reader, host, at);
@@ -91,7 +91,7 @@ static int read_torus(reader_t *reader, const char *text)
 {
     trv_torus_t *torus = &reader->topology->torus;
     if (reader->dims)
-        return fail(reader, "the torus is said before the hosts, once");
+        return fail(reader, "the line with the torus must precede the hosts and occur only once");
     if (trv_torus_parse(text, torus))
         return fail(reader, "%s", trv_last_error());
     reader->dims = torus->dims;
@@ -115,7 +115,7 @@ static int add_member(reader_t *reader, const char *host)
 {
     const int at[TRV_DIMS_MAX] = {reader->leaves, reader->members++};
     if (host[strspn(host, NAME)])
-        return fail(reader, "'%.60s' is no name of a node, as node7, or of several, as node[00-07,12]", host);
+        return fail(reader, "'%.60s' is not a name of nodes, such as node7 or node[00-07,12]", host);
     return add_host(reader, host, at);
 }
 
@@ -128,7 +128,7 @@ static int add_numbers(reader_t *reader, const char *prefix, int prefix_length, 
     const long last = *end == '-' ? strtol(end + 1, &end, 10) : first;
     int rc = TRV_OK;
     if (digits == 0 || *end || last < first || last - first >= HOSTS_MAX)
-        return fail(reader, "'%.40s' is no range of nodes, as 00-07", range);
+        return fail(reader, "'%.40s' is not a range of nodes, such as 00-07", range);
     for (long i = 0; i <= last - first && !rc; i++) { /* counts from 0, because `last` may be LONG_MAX */
         snprintf(host, sizeof host, "%.*s%0*ld%s", prefix_length, prefix, digits, first + i, suffix);
         rc = add_member(reader, host);
@@ -144,8 +144,7 @@ static int add_entry(reader_t *reader, char *entry)
     if (!open)
         return add_member(reader, entry);
     if (!close || strchr(close, '[') || close == open + 1)
-        return fail(reader, "the nodes '%.60s' have more than one pair of brackets, half of one, or nothing in it",
-                    entry);
+        return fail(reader, "'%.60s' must have one pair of brackets with numbers in it, such as node[00-07,12]", entry);
     *close = '\0';
     for (char *range = strtok_r(open + 1, ",", &rest); range && !rc; range = strtok_r(NULL, ",", &rest))
         rc = add_numbers(reader, entry, (int)(open - entry), range, close + 1);
@@ -172,14 +171,14 @@ static int read_leaf(reader_t *reader, const char *line)
 {
     char *nodes = value_of(line, "Nodes"), *level = value_of(line, "Level");
     int rc = TRV_OK;
-    reader->of_slurm = true;
+    reader->has_switches = true;
     reader->dims = 2;
     reader->members = 0;
     if (level && (!*level || level[strspn(level, DIGITS)]))
-        rc = fail(reader, "Level is '%.20s', and no number", level);
+        rc = fail(reader, "Level must be a number, not '%.20s'", level);
     else if (!level || strcmp(level, "0") == 0) {
         rc = nodes ? add_entries(reader, nodes)
-                   : fail(reader, "a leaf has no Nodes=; the text is that of `scontrol show topology`");
+                   : fail(reader, "a leaf has no Nodes=; expected the output of `scontrol show topology`");
         reader->leaves++;
     }
     free(nodes);
@@ -196,8 +195,8 @@ static int read_line(reader_t *reader, char *line)
     if (!*text)
         return TRV_OK;
     const bool leaf = strncmp(text, "SwitchName=", 11) == 0 || strncmp(text, "BlockName=", 10) == 0;
-    if (reader->topology->count > 0 && leaf != reader->of_slurm)
-        return fail(reader, "lines of switches and lines of hosts with coordinates do not go together");
+    if (reader->topology->count > 0 && leaf != reader->has_switches)
+        return fail(reader, "the file has lines of switches and lines of hosts with coordinates; use one of the two");
     if (leaf)
         return read_leaf(reader, text);
     if (strncmp(text, "torus", 5) == 0 && strchr(BLANK, text[5])) {
@@ -220,7 +219,7 @@ static int by_name(const void *a, const void *b)
     return order ? order : left->line - right->line;
 }
 
-static int refuse_twins(reader_t *reader)
+static int check_duplicates(reader_t *reader)
 {
     const trv_topology_t *topology = reader->topology;
     named_t *host = malloc((size_t)topology->count * sizeof *host + 1);
@@ -232,22 +231,22 @@ static int refuse_twins(reader_t *reader)
     for (int i = 1; i < topology->count && !rc; i++)
         if (strcmp(host[i - 1].name, host[i].name) == 0) {
             reader->line = host[i].line;
-            rc = fail(reader, "the host '%.60s' is there twice, first in line %d", host[i].name, host[i - 1].line);
+            rc = fail(reader, "the host '%.60s' is listed twice, first in line %d", host[i].name, host[i - 1].line);
         }
     free(host);
     return rc;
 }
 
-/* Determines the torus, if no line has specified it, and the places of the hosts. */
-static int place_all(reader_t *reader)
+/* Determines the torus, if no line has specified it, and the coordinates of the hosts. */
+static int assign_coordinates(reader_t *reader)
 {
     trv_topology_t *topology = reader->topology;
     trv_torus_t *torus = &topology->torus;
     int size[TRV_DIMS_MAX];
     if (topology->count == 0)
         return trv_fail(TRV_ERR_INVALID,
-                        "%.200s: it has no hosts; a topology is JSON, a host and its coordinates per "
-                        "line, or what `scontrol show topology` prints",
+                        "%.200s: the file has no hosts; expected JSON, a host and its coordinates per line, or "
+                        "the output of `scontrol show topology`",
                         reader->name);
     for (int d = 0; d < reader->dims; d++) {
         size[d] = 1;
@@ -256,16 +255,16 @@ static int place_all(reader_t *reader)
             size[d] = at >= size[d] ? at + 1 : size[d];
             reader->line = reader->host[i].line;
             if (torus->dims && at >= torus->size[d])
-                return fail(reader, "there is coordinate %d in dimension %d, whose size is %d", at, d, torus->size[d]);
+                return fail(reader, "coordinate %d is outside dimension %d, whose size is %d", at, d, torus->size[d]);
         }
     }
     if (!torus->dims && trv_torus_init(torus, reader->dims, size))
         return trv_fail(TRV_ERR_INVALID, "%.200s: %s", reader->name, trv_last_error());
-    topology->place = calloc((size_t)topology->count, sizeof *topology->place);
-    if (!topology->place)
+    topology->coordinate = calloc((size_t)topology->count, sizeof *topology->coordinate);
+    if (!topology->coordinate)
         return trv_fail_memory();
     for (int i = 0; i < topology->count; i++)
-        topology->place[i] = trv_torus_rank(torus, reader->host[i].at);
+        topology->coordinate[i] = trv_torus_rank(torus, reader->host[i].at);
     return TRV_OK;
 }
 
@@ -281,9 +280,9 @@ int trv_topology_list_parse(trv_topology_t *topology, const char *name, const ch
         text += length + (text[length] == '\n');
     }
     if (!rc)
-        rc = refuse_twins(&reader);
+        rc = check_duplicates(&reader);
     if (!rc)
-        rc = place_all(&reader);
+        rc = assign_coordinates(&reader);
     free(reader.host);
     return rc;
 }

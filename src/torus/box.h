@@ -19,6 +19,6 @@ typedef struct trv_box {
  * TRV_ERR_MEMORY. A dimension of the box is a ring if its coordinates surround
  * one of the machine (0, 2, 4 and 6 of 8), and a line otherwise (0 to 3 of 8).
  * Ranks of the box are nodes in the order TRV_ORDER_ROWS. The nodes exist and differ. */
-int trv_box_find(trv_box_t *box, const trv_torus_t *machine, int nodes, const int *node);
+TRV_API int trv_box_find(trv_box_t *box, const trv_torus_t *machine, int nodes, const int *node);
 
 #endif

@@ -112,46 +112,46 @@ int trv_run_unordered(const run_t *run, int block, int gpu, int cell, bool write
 
 static int access_fault(run_t *run, int block, int gpu, int cell, bool writes, int other)
 {
-    const trv_threadblock_t *its = &run->program->block[other];
+    const trv_threadblock_t *owner_block = &run->program->block[other];
     const char *verb = writes ? "writes" : "reads";
     int first, readers;
     if (access_is_hidden(run, block, cell))
         return trv_run_fault(run, block,
-                             "it %s what threadblock %d of GPU %d has written, and a relaxed signal or wait between "
-                             "them publishes nothing",
-                             verb, its->number, its->gpu);
+                             "it %s memory that threadblock %d of GPU %d has written, but the signal or wait between "
+                             "them is relaxed and publishes nothing",
+                             verb, owner_block->number, owner_block->gpu);
     if (run->program->plan)
         return trv_run_fault(run, block,
-                             "it %s memory that threadblock %d of GPU %d uses, and nothing says which comes first",
-                             verb, its->number, its->gpu);
+                             "it %s memory that threadblock %d of GPU %d accesses, too, and their order is undefined",
+                             verb, owner_block->number, owner_block->gpu);
     const int32_t *read = access_readers(run, gpu, cell, &first, &readers);
     const bool written = other == run->cell[cell].writer && clock_of(run, block)[other] < run->cell[cell].written;
-    return trv_run_fault(run, block, "it %s what step %d of threadblock %d %s, and nothing says which comes first",
-                         verb, (written ? run->cell[cell].written : read[other - first]) - 1, its->number,
+    return trv_run_fault(run, block, "it %s memory that step %d of threadblock %d %s, and their order is undefined",
+                         verb, (written ? run->cell[cell].written : read[other - first]) - 1, owner_block->number,
                          written ? "writes" : "reads");
 }
 
 int trv_run_touch(run_t *run, int block, int gpu, int cell, bool writes)
 {
     cell_t *at = &run->cell[cell];
-    const int other = trv_run_unordered(run, block, gpu, cell, writes), stretch = run->block[block].stretch;
+    const int other = trv_run_unordered(run, block, gpu, cell, writes), epoch = run->block[block].epoch;
     const int32_t now = clock_of(run, block)[block] + 1;
     int first, readers;
     int32_t *read = access_readers(run, gpu, cell, &first, &readers);
     if (other >= 0)
         return access_fault(run, block, gpu, cell, writes, other);
-    if (stretch && (at->wrote_within == stretch || (writes && at->read_within == stretch)))
-        return trv_run_fault(run, block, "other threads of the threadblock use what it %s: a nop is missing",
+    if (epoch && (at->write_epoch == epoch || (writes && at->read_epoch == epoch)))
+        return trv_run_fault(run, block, "it %s memory that other threads of the threadblock access: a nop is missing",
                              writes ? "writes" : "reads");
     if (writes) {
         memset(read, 0, (size_t)readers * sizeof *read);
         at->writer = block;
         at->written = now;
         at->launched = false;
-        at->wrote_within = stretch;
+        at->write_epoch = epoch;
     } else {
         read[block - first] = now;
-        at->read_within = stretch;
+        at->read_epoch = epoch;
     }
     return 0;
 }
@@ -164,14 +164,14 @@ int trv_run_take(run_t *run, int block, const trv_gpu_span_t *span, int i, int32
         return 1;
     const int32_t *from = row_of(run, cell);
     if (from[0] < 0)
-        return trv_run_fault(run, block, "chunk %d of buffer %c%s has nothing yet", span->at + i, span->buffer,
+        return trv_run_fault(run, block, "chunk %d of buffer %c%s is empty", span->at + i, span->buffer,
                              buffer_owner(run, span, owner));
     if (add && from[0] != row[0])
         return trv_run_fault(run, block, "it adds chunk %d of the vector to chunk %d", from[0], row[0]);
     for (int k = 1; k < run->width; k++) {
         row[k] = from[k] + (add ? row[k] : 0);
         if (row[k] > TIMES_MAX)
-            return trv_run_fault(run, block, "a contribution counts more than a million times");
+            return trv_run_fault(run, block, "a contribution is added more than a million times");
     }
     row[0] = from[0];
     return 0;
@@ -182,7 +182,7 @@ int trv_run_store(run_t *run, int block, const trv_gpu_span_t *span, int i, cons
     const int cell = trv_run_find(run, block, span, i);
     if (cell < 0 || (!touched && trv_run_touch(run, block, span->gpu, cell, true)))
         return 1;
-    run->cell[cell].wrote_within = run->block[block].stretch;
+    run->cell[cell].write_epoch = run->block[block].epoch;
     memcpy(row_of(run, cell), row, (size_t)run->width * sizeof *row);
     run->verdict->messages += i == 0 && span->gpu != run->program->block[block].gpu;
     return 0;

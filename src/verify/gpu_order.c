@@ -20,36 +20,36 @@
 static int queue_post(run_t *run, int block, queue_t *queue, int clocks, int chunks, const int32_t *rows)
 {
     const size_t count = (size_t)clocks, values = (size_t)chunks * (size_t)run->width;
-    news_t *news = malloc(sizeof *news + (count + values) * sizeof news->number[0]);
-    if (!news)
+    pending_t *pending = malloc(sizeof *pending + (count + values) * sizeof pending->value[0]);
+    if (!pending)
         return trv_fail_memory();
-    *news = (news_t){.count = clocks, .chunks = chunks};
-    memcpy(news->number, clock_of(run, block), count * sizeof news->number[0]);
-    clock_tick(run, block, news->number, clocks);
+    *pending = (pending_t){.count = clocks, .chunks = chunks};
+    memcpy(pending->value, clock_of(run, block), count * sizeof pending->value[0]);
+    clock_tick(run, block, pending->value, clocks);
     if (chunks)
-        memcpy(news->number + count, rows, values * sizeof news->number[0]);
-    *queue->last = news;
-    queue->last = &news->next;
+        memcpy(pending->value + count, rows, values * sizeof pending->value[0]);
+    *queue->last = pending;
+    queue->last = &pending->next;
     queue->held++;
     return 0;
 }
 
 /* Removes the first entry of the queue, which must not be empty. */
-static news_t *queue_take(queue_t *queue)
+static pending_t *queue_take(queue_t *queue)
 {
-    news_t *news = queue->first;
-    queue->first = news->next;
+    pending_t *pending = queue->first;
+    queue->first = pending->next;
     if (!queue->first)
         queue->last = &queue->first;
     queue->held--;
-    return news;
+    return pending;
 }
 
-static void queue_free(news_t *news)
+static void queue_free(pending_t *pending)
 {
-    for (news_t *next; news; news = next) {
-        next = news->next;
-        free(news);
+    for (pending_t *next; pending; pending = next) {
+        next = pending->next;
+        free(pending);
     }
 }
 
@@ -88,10 +88,10 @@ static int dependency_check(run_t *run, int block, const trv_gpu_op_t *op)
         return 0;
     if (op->wait_block >= program->first_block[gpu + 1] - first || op->wait_step < 0 ||
         op->wait_step >= program->block[first + op->wait_block].ops)
-        return trv_run_fault(run, block, "it depends on step %d of threadblock %d, which there is not", op->wait_step,
+        return trv_run_fault(run, block, "it depends on step %d of threadblock %d, which does not exist", op->wait_step,
                              op->wait_block);
     if (!program->op[dependency_op(run, block, op)].waited)
-        return trv_run_fault(run, block, "it depends on step %d of threadblock %d, which has not hasdep=\"1\"",
+        return trv_run_fault(run, block, "it depends on step %d of threadblock %d, which lacks hasdep=\"1\"",
                              op->wait_step, op->wait_block);
     return 0;
 }
@@ -128,7 +128,7 @@ int trv_run_connect(run_t *run)
 
 bool trv_run_is_ready(run_t *run, int block, const trv_gpu_op_t *op)
 {
-    const int32_t *known = op->wait_block < 0 ? NULL : run->kept[dependency_op(run, block, op)];
+    const int32_t *known = op->wait_block < 0 ? NULL : run->saved_clock[dependency_op(run, block, op)];
     if ((op->wait_block >= 0 && !known) || (op->actions & TRV_ACT_RECEIVE && !run->queue[block].first) ||
         (op->actions & TRV_ACT_SEND && run->queue[run->block[block].to].held == CONNECTION_MESSAGES))
         return false;
@@ -139,14 +139,14 @@ bool trv_run_is_ready(run_t *run, int block, const trv_gpu_op_t *op)
 
 int trv_run_receive(run_t *run, int block, int chunks)
 {
-    news_t *news = queue_take(&run->queue[block]);
-    const int sent = news->chunks;
+    pending_t *pending = queue_take(&run->queue[block]);
+    const int sent = pending->chunks;
     if (sent == chunks) {
-        memcpy(run->row, news->number + news->count, (size_t)chunks * (size_t)run->width * sizeof *run->row);
-        trv_clock_join(clock_of(run, block), news->number, news->count);
+        memcpy(run->row, pending->value + pending->count, (size_t)chunks * (size_t)run->width * sizeof *run->row);
+        trv_clock_join(clock_of(run, block), pending->value, pending->count);
     }
-    free(news);
-    return sent == chunks ? 0 : trv_run_fault(run, block, "%d chunks are sent to it, and it receives %d", sent, chunks);
+    free(pending);
+    return sent == chunks ? 0 : trv_run_fault(run, block, "it receives %d chunks, but %d are sent to it", chunks, sent);
 }
 
 int trv_run_send(run_t *run, int block, int chunks)
@@ -155,26 +155,26 @@ int trv_run_send(run_t *run, int block, int chunks)
     return queue_post(run, block, &run->queue[run->block[block].to], run->blocks, chunks, run->row);
 }
 
-int trv_run_keep(run_t *run, int block)
+int trv_run_save_clock(run_t *run, int block)
 {
     const int op = run->program->block[block].first_op + run->block[block].at;
     const size_t bytes = (size_t)run->blocks * sizeof(int32_t);
     if (!run->program->op[op].waited)
         return 0;
-    run->kept[op] = malloc(bytes);
-    if (!run->kept[op])
+    run->saved_clock[op] = malloc(bytes);
+    if (!run->saved_clock[op])
         return trv_fail_memory();
-    memcpy(run->kept[op], clock_of(run, block), bytes);
-    clock_tick(run, block, run->kept[op], run->blocks);
+    memcpy(run->saved_clock[op], clock_of(run, block), bytes);
+    clock_tick(run, block, run->saved_clock[op], run->blocks);
     return 0;
 }
 
 /* ---- Plans: signals and waits ------------------------------------------------------------------------------------ */
 
-static int hold_numbers(run_t *run, uint64_t numbers)
+static int count_values(run_t *run, uint64_t values)
 {
-    run->held_numbers += numbers;
-    return trv_run_limit(run, run->held_numbers, "threadblocks, barriers and signals");
+    run->held_values += values;
+    return trv_run_limit(run, run->held_values, "threadblocks, barriers and signals");
 }
 
 /* Checks that a threadblock that signals, or waits, at an end of a channel knows of the previous threadblock that did
@@ -184,7 +184,7 @@ static int channel_use(run_t *run, int block, int end, bool waits)
     queue_t *queue = &run->queue[end];
     const int other = queue->user[waits];
     if (other >= 0 && other != block && clock_of(run, block)[other] < queue->used[waits])
-        return trv_run_fault(run, block, "threadblock %d %s channel, too, and nothing says which comes first",
+        return trv_run_fault(run, block, "threadblock %d %s channel, too, and their order is undefined",
                              run->program->block[other].number, waits ? "waits at the same" : "signals by the same");
     queue->user[waits] = block;
     queue->used[waits] = clock_of(run, block)[block] + 1;
@@ -195,12 +195,12 @@ int trv_run_signal(run_t *run, int block, const trv_gpu_op_t *op)
 {
     const int count = op->relaxed ? run->blocks : run->planes * run->blocks;
     if (run->block[block].moved)
-        return trv_run_fault(run, block, "a nop is missing between what it has moved and the signal");
+        return trv_run_fault(run, block, "a nop is missing between the data that it has moved and the signal");
     for (int i = 0; i < op->count; i++) {
         const int from = run->program->channel[op->first + i];
         queue_t *to = &run->queue[run->program->other[from]];
         int rc = channel_use(run, block, from, false);
-        rc = rc ? rc : hold_numbers(run, (uint64_t)count);
+        rc = rc ? rc : count_values(run, (uint64_t)count);
         rc = rc ? rc : queue_post(run, block, to, count, 0, NULL);
         if (rc)
             return rc;
@@ -216,27 +216,27 @@ int trv_run_wait(run_t *run, int block, const trv_gpu_op_t *op, bool *done)
         *done = run->queue[end[i]].first != NULL;
     for (int i = 0; i < op->count && *done; i++) {
         if (!run->queue[end[i]].first)
-            return trv_run_fault(run, block, "it waits for more signals at once than there are");
+            return trv_run_fault(run, block, "it waits for more signals than were sent");
         if (channel_use(run, block, end[i], true))
             return 1;
-        news_t *news = queue_take(&run->queue[end[i]]);
-        news->relaxed = op->relaxed;
-        news->next = state->waited_for;
-        state->waited_for = news;
+        pending_t *pending = queue_take(&run->queue[end[i]]);
+        pending->relaxed = op->relaxed;
+        pending->next = state->acquired;
+        state->acquired = pending;
         state->waited = true;
     }
     return 0;
 }
 
-void trv_run_begin_stretch(run_t *run, int block)
+void trv_run_begin_epoch(run_t *run, int block)
 {
     block_t *state = &run->block[block];
-    state->stretch = ++run->stretch;
+    state->epoch = ++run->epoch;
     state->moved = state->waited = false;
-    for (news_t *news; (news = state->waited_for) != NULL; free(news)) {
-        trv_clock_join(clock_of(run, block), news->number, news->relaxed ? run->blocks : news->count);
-        run->held_numbers -= (uint64_t)news->count;
-        state->waited_for = news->next;
+    for (pending_t *pending; (pending = state->acquired) != NULL; free(pending)) {
+        trv_clock_join(clock_of(run, block), pending->value, pending->relaxed ? run->blocks : pending->count);
+        run->held_values -= (uint64_t)pending->count;
+        state->acquired = pending->next;
     }
 }
 
@@ -245,29 +245,28 @@ void trv_run_begin_stretch(run_t *run, int block)
 static int barrier_create(run_t *run, barrier_t *barrier)
 {
     const size_t count = (size_t)run->planes * (size_t)run->blocks;
-    int rc = hold_numbers(run, 2 * count);
-    barrier->coming = rc ? NULL : calloc(count, sizeof(int32_t));
-    barrier->gone = rc ? NULL : calloc(count, sizeof(int32_t));
-    return rc || (barrier->coming && barrier->gone) ? rc : trv_fail_memory();
+    int rc = count_values(run, 2 * count);
+    barrier->arriving = rc ? NULL : calloc(count, sizeof(int32_t));
+    barrier->released = rc ? NULL : calloc(count, sizeof(int32_t));
+    return rc || (barrier->arriving && barrier->released) ? rc : trv_fail_memory();
 }
 
 static int barrier_arrive(run_t *run, int block, const trv_gpu_op_t *op, barrier_t *barrier)
 {
     const int count = run->planes * run->blocks;
     int32_t *mine = clock_of(run, block);
-    trv_run_begin_stretch(run, block);
+    trv_run_begin_epoch(run, block);
     if (barrier->arrived > 0 && barrier->blocks != op->blocks)
-        return trv_run_fault(run, block, "the barrier is for %d threadblocks, and for another one for %d", op->blocks,
-                             barrier->blocks);
-    if (!trv_clock_knows(mine, barrier->gone, run->blocks))
-        return trv_run_fault(run, block,
-                             "other threadblocks meet at the same barrier, and nothing says which come first");
+        return trv_run_fault(run, block, "it expects %d threadblocks at the barrier, but another one expects %d",
+                             op->blocks, barrier->blocks);
+    if (!trv_clock_knows(mine, barrier->released, run->blocks))
+        return trv_run_fault(run, block, "other threadblocks meet at the same barrier, and their order is undefined");
     clock_tick(run, block, mine, count);
-    trv_clock_join(barrier->coming, mine, count);
+    trv_clock_join(barrier->arriving, mine, count);
     run->block[block].barrier = barrier->turn;
     barrier->blocks = op->blocks;
     if (++barrier->arrived >= op->blocks) {
-        memcpy(barrier->gone, barrier->coming, (size_t)count * sizeof *mine);
+        memcpy(barrier->released, barrier->arriving, (size_t)count * sizeof *mine);
         barrier->arrived = 0;
         barrier->turn++;
     }
@@ -279,14 +278,14 @@ int trv_run_barrier(run_t *run, int block, const trv_gpu_op_t *op, bool *done)
     block_t *state = &run->block[block];
     barrier_t
         *barrier = &run->barrier[(size_t)run->program->block[block].gpu * TRV_GPU_BARRIERS_MAX + (size_t)op->barrier];
-    int rc = barrier->coming ? 0 : barrier_create(run, barrier);
+    int rc = barrier->arriving ? 0 : barrier_create(run, barrier);
     if (!rc && state->barrier < 0)
         rc = barrier_arrive(run, block, op, barrier);
     *done = !rc && barrier->turn > state->barrier;
     if (*done) {
-        trv_clock_join(clock_of(run, block), barrier->gone, run->planes * run->blocks);
+        trv_clock_join(clock_of(run, block), barrier->released, run->planes * run->blocks);
         state->barrier = -1;
-        trv_run_begin_stretch(run, block);
+        trv_run_begin_epoch(run, block);
     }
     return rc;
 }
@@ -296,11 +295,11 @@ void trv_run_clear_order(run_t *run)
     for (int q = 0; run->queue && q < run->queues; q++)
         queue_free(run->queue[q].first);
     for (int b = 0; run->block && b < run->blocks; b++)
-        queue_free(run->block[b].waited_for);
+        queue_free(run->block[b].acquired);
     for (int b = 0; run->barrier && b < run->barriers; b++) {
-        free(run->barrier[b].coming);
-        free(run->barrier[b].gone);
+        free(run->barrier[b].arriving);
+        free(run->barrier[b].released);
     }
-    for (int i = 0; run->kept && i < run->program->ops; i++)
-        free(run->kept[i]);
+    for (int i = 0; run->saved_clock && i < run->program->ops; i++)
+        free(run->saved_clock[i]);
 }

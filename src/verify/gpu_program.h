@@ -98,7 +98,7 @@ typedef struct trv_gpu_program_verdict {
 
 /* Proves that the program terminates in every order in which threadblocks may run, that all conflicting accesses to
  * memory are ordered, and that every GPU then has every contribution exactly once; or finds the first fault. A plan is
- * launched twice in succession. TRV_ERR_UNSUPPORTED if the program is too large. Progress is reported to `part`. */
-int trv_gpu_program_verify(const trv_gpu_program_t *program, trv_span_t part, trv_gpu_program_verdict_t *verdict);
+ * launched twice in succession. TRV_ERR_UNSUPPORTED if the program is too large. Progress is reported to `progress`. */
+int trv_gpu_program_verify(const trv_gpu_program_t *program, trv_span_t progress, trv_gpu_program_verdict_t *verdict);
 
 #endif

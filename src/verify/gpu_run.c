@@ -36,10 +36,10 @@ int trv_run_fault(run_t *run, int block, const char *format, ...)
     return 1;
 }
 
-int trv_run_limit(const run_t *run, uint64_t numbers, const char *what)
+int trv_run_limit(const run_t *run, uint64_t values, const char *what)
 {
     const bool plan = run->program->plan;
-    return numbers <= (plan ? UINT64_C(100000000) : UINT64_C(1) << 27)
+    return values <= (plan ? UINT64_C(100000000) : UINT64_C(1) << 27)
                ? TRV_OK
                : trv_fail(TRV_ERR_UNSUPPORTED, "the %s has too many %s to be verified", plan ? "plan" : "program",
                           what);
@@ -68,7 +68,7 @@ static int sum_chunk(run_t *run, int block, const trv_gpu_op_t *op, const trv_gp
             const int cell = trv_run_find(run, block, &span[t], i);
             if (cell < 0 || trv_run_touch(run, block, span[t].gpu, cell, true))
                 return 1;
-            run->cell[cell].wrote_within = 0; /* chunks that this operation itself reads may be written */
+            run->cell[cell].write_epoch = 0; /* chunks that this operation itself reads may be written */
         }
     for (int s = 0; s < op->sources; s++)
         if (trv_run_take(run, block, &span[s], i, run->row, s > 0))
@@ -85,7 +85,7 @@ static int move_chunks(run_t *run, int block, const trv_gpu_op_t *op)
     const trv_gpu_span_t *span = &run->program->span[op->first];
     const bool sum = op->kind == TRV_OP_SUM;
     if (run->block[block].waited)
-        return trv_run_fault(run, block, "a nop is missing between a wait and the memory that it is for");
+        return trv_run_fault(run, block, "a nop is missing between a wait and the access to the memory that it guards");
     for (int i = 0; sum && i < span[0].size; i++)
         if (sum_chunk(run, block, op, span, i))
             return 1;
@@ -117,14 +117,14 @@ static int step_perform(run_t *run, int block, const trv_gpu_op_t *op, bool *don
         rc = trv_run_store(run, block, &span[1], i, run_row(run, i), false);
     if (!rc && actions & TRV_ACT_SEND)
         rc = trv_run_send(run, block, chunks);
-    return rc ? rc : trv_run_keep(run, block);
+    return rc ? rc : trv_run_save_clock(run, block);
 }
 
 static int op_perform(run_t *run, int block, const trv_gpu_op_t *op, bool *done)
 {
     *done = true;
     switch (op->kind) {
-    case TRV_OP_NOP: trv_run_begin_stretch(run, block); return 0;
+    case TRV_OP_NOP: trv_run_begin_epoch(run, block); return 0;
     case TRV_OP_BARRIER: return trv_run_barrier(run, block, op, done);
     case TRV_OP_SIGNAL: return trv_run_signal(run, block, op);
     case TRV_OP_WAIT: return trv_run_wait(run, block, op, done);
@@ -165,7 +165,7 @@ static int launch_begin(run_t *run, int gpu)
     const int first = run->program->first_block[gpu], last = run->program->first_block[gpu + 1];
     const int count = run->planes * run->blocks;
     for (int b = first; b < last; b++) {
-        trv_run_begin_stretch(run, b);
+        trv_run_begin_epoch(run, b);
         trv_clock_join(clock_of(run, first), clock_of(run, b), count);
     }
     for (int cell = run->first_cell[gpu]; cell < run->first_cell[gpu + 1] && first < last; cell++) {
@@ -181,14 +181,14 @@ static int launch_begin(run_t *run, int gpu)
         clock_tick(run, first, clock_of(run, first), count);
     for (int b = first; b < last; b++) {
         trv_clock_join(clock_of(run, b), clock_of(run, first), count);
-        trv_run_begin_stretch(run, b);
+        trv_run_begin_epoch(run, b);
     }
     trv_run_fill_inputs(run, gpu);
     return 0;
 }
 
 /* Begins the next launch of the GPU if the previous one has ended. Its result must be correct. */
-static int launch_again(run_t *run, int gpu, bool *moved)
+static int launch_again(run_t *run, int gpu, bool *advanced)
 {
     const trv_gpu_program_t *program = run->program;
     const int first = program->first_block[gpu], last = program->first_block[gpu + 1];
@@ -199,7 +199,7 @@ static int launch_again(run_t *run, int gpu, bool *moved)
         return 0;
     if (trv_run_check_outputs(run, gpu))
         return 1;
-    *moved = true;
+    *advanced = true;
     for (int b = first; b < last; b++)
         run->block[b].at = ++run->block[b].launch == LAUNCHES ? program->block[b].ops : 0;
     return run->block[first].launch == LAUNCHES ? 0 : launch_begin(run, gpu);
@@ -208,7 +208,7 @@ static int launch_again(run_t *run, int gpu, bool *moved)
 /* ---- The run ----------------------------------------------------------------------------------------------------- */
 
 /* Executes operations of a threadblock until one has to wait. *moved is set if any was executed. */
-static int run_block(run_t *run, int block, bool *moved)
+static int run_block(run_t *run, int block, bool *advanced)
 {
     const trv_gpu_program_t *program = run->program;
     block_t *state = &run->block[block];
@@ -219,12 +219,12 @@ static int run_block(run_t *run, int block, bool *moved)
         if (rc || !done)
             return rc;
         run->work += op_work(program, op);
-        rc = trv_span_report(run->part, run->work / run->all_work);
+        rc = trv_span_report(run->progress, run->work / run->all_work);
         if (rc)
             return rc;
         state->at++;
         clock_tick(run, block, clock_of(run, block), run->planes * run->blocks);
-        *moved = true;
+        *advanced = true;
     }
     return 0;
 }
@@ -235,13 +235,12 @@ static int run_check_end(run_t *run)
     const trv_gpu_program_t *program = run->program;
     for (int b = 0; b < run->blocks; b++)
         if (run->block[b].at < program->block[b].ops)
-            return trv_run_fault(run, b, "it waits for ever");
+            return trv_run_fault(run, b, "it waits forever");
     for (int q = 0; q < run->queues; q++)
         if (run->queue[q].first)
             return program->plan
-                       ? trv_run_fault(run, -1,
-                                       "a signal is never waited for, so that a later launch takes it for its own")
-                       : trv_run_fault(run, run->queue[q].user[0], "what it sends last is not received");
+                       ? trv_run_fault(run, -1, "no threadblock waits for a signal, so a later launch would receive it")
+                       : trv_run_fault(run, run->queue[q].user[0], "its last message is never received");
     for (int gpu = 0; gpu < program->gpus; gpu++) {
         if (program->plan && program->first_block[gpu] == program->first_block[gpu + 1])
             return trv_run_fault(run, -1, "GPU %d has no threadblocks", gpu);
@@ -261,26 +260,26 @@ static int run_all(run_t *run)
         else
             trv_run_fill_inputs(run, gpu);
     }
-    for (bool moved = true; moved && !rc;) {
-        moved = false;
+    for (bool advanced = true; advanced && !rc;) {
+        advanced = false;
         for (int b = 0; b < run->blocks && !rc; b++)
-            rc = run_block(run, b, &moved);
+            rc = run_block(run, b, &advanced);
         for (int gpu = 0; gpu < program->gpus && program->plan && !rc; gpu++)
-            rc = launch_again(run, gpu, &moved);
+            rc = launch_again(run, gpu, &advanced);
     }
     return rc ? rc : run_check_end(run);
 }
 
 /* ---- Set-up ------------------------------------------------------------------------------------------------------ */
 
-/* Determines the positions of cells and their readers, and refuses programs that would need too much memory. *chunks
+/* Determines the positions of cells and their readers, and rejects programs that would need too much memory. *chunks
  * becomes the maximum number of chunks of a step. */
 static int run_lay_out(run_t *run, uint64_t *readers, uint64_t *chunks)
 {
     static const char what[] = "GPUs, chunks and threadblocks";
     const trv_gpu_program_t *program = run->program;
     const uint64_t blocks = (uint64_t)run->blocks, width = (uint64_t)run->width;
-    uint64_t cells = 0, kept = 0;
+    uint64_t cells = 0, saved = 0;
     int first, rc = TRV_OK;
     for (int gpu = 0; gpu < program->gpus && !rc; gpu++) {
         const uint64_t own = (uint64_t)trv_run_cells(run, gpu);
@@ -294,11 +293,11 @@ static int run_lay_out(run_t *run, uint64_t *readers, uint64_t *chunks)
     run->first_cell[program->gpus] = (int)cells;
     for (int i = 0; i < program->ops && !program->plan; i++) {
         const trv_gpu_op_t *op = &program->op[i];
-        kept += op->waited;
+        saved += op->waited;
         if (op->actions && (uint64_t)program->span[op->first].size > *chunks)
             *chunks = (uint64_t)program->span[op->first].size;
     }
-    rc = rc ? rc : trv_run_limit(run, (kept + (program->plan ? 2 : 3) * blocks) * blocks, what);
+    rc = rc ? rc : trv_run_limit(run, (saved + (program->plan ? 2 : 3) * blocks) * blocks, what);
     return rc || program->plan ? rc : trv_run_limit(run, *chunks * (2 * blocks + 1) * width, what);
 }
 
@@ -318,11 +317,11 @@ static int run_create(run_t *run)
     run->cell = calloc(cells + 1, sizeof *run->cell);
     run->read = calloc(readers + 1, sizeof *run->read);
     run->clock = calloc((size_t)run->planes * blocks * blocks + 1, sizeof *run->clock);
-    run->kept = calloc((size_t)program->ops + 1, sizeof *run->kept);
+    run->saved_clock = calloc((size_t)program->ops + 1, sizeof *run->saved_clock);
     run->block = calloc(blocks + 1, sizeof *run->block);
     run->barrier = calloc((size_t)run->barriers + 1, sizeof *run->barrier);
     run->queue = calloc((size_t)run->queues + 1, sizeof *run->queue);
-    if (!run->memory || !run->row || !run->cell || !run->read || !run->clock || !run->kept || !run->block ||
+    if (!run->memory || !run->row || !run->cell || !run->read || !run->clock || !run->saved_clock || !run->block ||
         !run->barrier || !run->queue)
         return trv_fail_memory();
     for (size_t c = 0; c < cells; c++)
@@ -338,12 +337,12 @@ static void run_clear(run_t *run)
 {
     trv_run_clear_order(run);
     void *const memory[] = {run->first_cell, run->first_reader, run->memory, run->row,     run->cell, run->read,
-                            run->clock,      run->kept,         run->block,  run->barrier, run->queue};
+                            run->clock,      run->saved_clock,  run->block,  run->barrier, run->queue};
     for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++)
         free(memory[i]);
 }
 
-int trv_gpu_program_verify(const trv_gpu_program_t *program, trv_span_t part, trv_gpu_program_verdict_t *verdict)
+int trv_gpu_program_verify(const trv_gpu_program_t *program, trv_span_t progress, trv_gpu_program_verdict_t *verdict)
 {
     const double begun_ns = trv_now_ns();
     double work = 0;
@@ -352,7 +351,7 @@ int trv_gpu_program_verify(const trv_gpu_program_t *program, trv_span_t part, tr
     for (int mode = 0; mode < 2 && !rc && verdict->valid; mode++) {
         run_t run = {.program = program,
                      .verdict = verdict,
-                     .part = part,
+                     .progress = progress,
                      .in_place = mode == 0,
                      .blocks = program->blocks,
                      .width = 1 + program->gpus,

@@ -14,51 +14,51 @@
 #include "verify/vector_clock.h"
 #include "verify/gpu_program.h"
 
-typedef struct news { /* a message or a signal that was sent and is not received yet */
-    struct news *next;
-    bool relaxed;     /* the wait for it is relaxed; the clock of a relaxed signal has no part for visible data */
-    int count;        /* number of entries of the clock */
-    int chunks;       /* number of chunks, of a message */
-    int32_t number[]; /* the sender's clock, then the message's rows */
-} news_t;
+typedef struct pending { /* a message or a signal that was sent and is not received yet */
+    struct pending *next;
+    bool relaxed;    /* the wait for it is relaxed; the clock of a relaxed signal has no part for visible data */
+    int count;       /* number of entries of the clock */
+    int chunks;      /* number of chunks, of a message */
+    int32_t value[]; /* the sender's clock, then the message's rows */
+} pending_t;
 
 typedef struct queue { /* messages and signals of a connection (MSCCL) or of one end of a channel (MSCCL++) */
-    news_t *first, **last;
+    pending_t *first, **last;
     int held;
     int user[2], used[2]; /* the threadblock that sent, or received, last (-1: none), and its clock at that time */
 } queue_t;
 
 typedef struct block {
     int at, launch;
-    int to;             /* MSCCL: the queue to which it sends, or -1 */
-    int stretch;        /* number of the present stretch between two nops; 0 in MSCCL, which does not need nops */
-    bool moved, waited; /* whether it moved data, or waited, within the stretch */
-    news_t *waited_for; /* entries received within the stretch */
-    int barrier;        /* the turn of the barrier at which it waits, or -1 */
+    int to;    /* MSCCL: the queue to which it sends, or -1 */
+    int epoch; /* number of the present epoch, the interval between two nops; 0 in MSCCL, which needs no nops */
+    bool moved, waited;  /* whether it moved data, or waited, within the epoch */
+    pending_t *acquired; /* entries received within the epoch */
+    int barrier;         /* the turn of the barrier at which it waits, or -1 */
 } block_t;
 
 typedef struct barrier {
     int arrived, blocks, turn;
-    int32_t *coming, *gone; /* joined clocks of the threadblocks that arrived in this turn, and in the last one */
+    int32_t *arriving, *released; /* joined clocks of the threadblocks that arrived in this turn, and in the last one */
 } barrier_t;
 
-typedef struct cell {              /* a chunk of a GPU's memory */
-    int writer;                    /* or -1 */
-    int32_t written;               /* the writer's clock at that time */
-    bool launched;                 /* the last write was a launch */
-    int read_within, wrote_within; /* the stretches of the last accesses */
+typedef struct cell {            /* a chunk of a GPU's memory */
+    int writer;                  /* or -1 */
+    int32_t written;             /* the writer's clock at that time */
+    bool launched;               /* the last write was a launch */
+    int read_epoch, write_epoch; /* the epochs of the last accesses */
 } cell_t;
 
 typedef struct run {
     const trv_gpu_program_t *program;
     trv_gpu_program_verdict_t *verdict;
-    trv_span_t part; /* for progress reports */
+    trv_span_t progress; /* for progress reports */
     bool in_place;
-    int blocks, stretch;
+    int blocks, epoch;
     int width;             /* length of a row: the chunk of the vector (-1: empty), then one count per GPU */
     int planes;            /* number of parts of a clock: known steps and, in a plan, steps whose writes are visible */
-    uint64_t held_numbers; /* values in the clocks of barriers and signals */
-    double work, all_work; /* work done, and in all runs of the program */
+    uint64_t held_values;  /* values in the clocks of barriers and signals */
+    double work, all_work; /* work so far, and of all runs of the program */
     int *first_cell;       /* per GPU, and one more entry */
     size_t *first_reader;  /* per GPU: index of its first cell in `read` */
     int32_t *memory;       /* a row for each cell */
@@ -68,7 +68,7 @@ typedef struct run {
     /* [threadblock][plane][threadblock]: number of steps known to be complete; for the threadblock itself the actual
      * number */
     int32_t *clock;
-    int32_t **kept; /* per operation for which others wait: the clock after it, once it is complete */
+    int32_t **saved_clock; /* per operation for which others wait: the clock after it, once it is complete */
     block_t *block;
     barrier_t *barrier; /* [GPU][TRV_GPU_BARRIERS_MAX], created on first use */
     queue_t *queue;     /* per end of a channel; in MSCCL per threadblock */
@@ -96,7 +96,7 @@ static inline void clock_tick(const run_t *run, int block, int32_t *clock, int c
  * a negative value for an error. */
 __attribute__((format(printf, 3, 4))) int trv_run_fault(run_t *run, int block, const char *format, ...);
 /* Returns TRV_ERR_UNSUPPORTED if a run would need too much memory; `what` names the data. */
-int trv_run_limit(const run_t *run, uint64_t numbers, const char *what);
+int trv_run_limit(const run_t *run, uint64_t values, const char *what);
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
@@ -122,8 +122,8 @@ int trv_run_check_outputs(run_t *run, int gpu);
 
 /* ---- Order ------------------------------------------------------------------------------------------------------- */
 
-/* Begins a stretch: all threads of the threadblock have waited for each other, and earlier waits take effect. */
-void trv_run_begin_stretch(run_t *run, int block);
+/* Begins an epoch: all threads of the threadblock have waited for each other, and earlier waits take effect. */
+void trv_run_begin_epoch(run_t *run, int block);
 
 /* Operations of plans. *done is set to false if the threadblock has to wait. */
 int trv_run_signal(run_t *run, int block, const trv_gpu_op_t *op);
@@ -139,7 +139,7 @@ bool trv_run_is_ready(run_t *run, int block, const trv_gpu_op_t *op);
 int trv_run_receive(run_t *run, int block, int chunks);
 int trv_run_send(run_t *run, int block, int chunks);
 /* Stores the clock after a step for which others wait. */
-int trv_run_keep(run_t *run, int block);
+int trv_run_save_clock(run_t *run, int block);
 
 void trv_run_clear_order(run_t *run);
 

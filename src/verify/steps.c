@@ -53,9 +53,9 @@ static bool step_transfer(trv_verifier_t *v, const trv_follower_t *follower, int
     const uint32_t *target = v->list;
     int64_t shift = (received->reg - sent->reg) * v->count;
     if (sent->slots) {
-        size_t received_cells = trv_part_cells(v, received, v->first, v->count, v->list_too);
+        size_t received_cells = trv_part_cells(v, received, v->first, v->count, v->other_list);
         cells = received_cells < cells ? received_cells : cells;
-        target = v->list_too;
+        target = v->other_list;
         shift = 0;
     }
     return cells == 0 || follower->copy(follower->context, from, v->list, to, target, shift, cells);

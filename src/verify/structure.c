@@ -10,13 +10,13 @@
 
 #include "verify/verifier.h"
 
-/* Position of the check in the schedule, with which the message of every fault begins. */
-typedef struct place {
+/* The location of the check in the schedule, with which the message of every fault begins. */
+typedef struct location {
     trv_verifier_t *v;
     int stream, step, rank;
-} place_t;
+} location_t;
 
-__attribute__((format(printf, 3, 4))) static bool fault(const place_t *at, int64_t unit, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static bool fault(const location_t *at, int64_t unit, const char *format, ...)
 {
     char text[400];
     va_list arguments;
@@ -42,10 +42,10 @@ static int64_t last_slot(const trv_verifier_t *v, const trv_blocks_t *blocks)
     return last;
 }
 
-static bool check_set(const place_t *at, const trv_blocks_t *blocks, int reg, bool slots, const char *what)
+static bool check_set(const location_t *at, const trv_blocks_t *blocks, int reg, bool slots, const char *what)
 {
     const trv_torus_t *space = trv_schedule_space(at->v->schedule);
-    int64_t last = reg + (slots && trv_units_sane(blocks) ? last_slot(at->v, blocks) : 0);
+    int64_t last = reg + (slots && trv_units_valid(blocks) ? last_slot(at->v, blocks) : 0);
     if (reg < 0 || last >= at->v->registers) {
         return fault(at, -1, "%s register %lld, but has registers 0 to %d only", what, (long long)last,
                      at->v->registers - 1);
@@ -54,19 +54,19 @@ static bool check_set(const place_t *at, const trv_blocks_t *blocks, int reg, bo
                    blocks->halves != trv_schedule_halves(at->v->schedule))) {
         return fault(at, -1, "%s units that are not the schedule's own", what);
     }
-    if (!trv_units_sane(blocks) || trv_blocks_count(blocks) > (slots ? at->v->registers : at->v->units)) {
+    if (!trv_units_valid(blocks) || trv_blocks_count(blocks) > (slots ? at->v->registers : at->v->units)) {
         return fault(at, -1, "%s units out of range or out of order", what);
     }
     return true;
 }
 
-static bool check_combines(const place_t *at)
+static bool check_combines(const location_t *at)
 {
     const trv_step_t *step = &at->v->step[at->rank];
     for (int c = 0; c < step->combines; c++) {
         const trv_combine_t *combine = &step->combine[c];
         if (combine->sources < 1)
-            return fault(at, -1, "combines no sources at all");
+            return fault(at, -1, "combines zero sources; expected at least one");
         if (!check_set(at, &combine->blocks, combine->dst, false, "combines into"))
             return false;
         for (int i = 0; i < combine->sources; i++)
@@ -78,8 +78,8 @@ static bool check_combines(const place_t *at)
 
 /* ---- One side of a message ------------------------------------------------------------------------------------- */
 
-/* Along a line there is only one way. */
-static bool leads_away(const place_t *at, const trv_message_t *message, bool send)
+/* Whether the port leads away from the peer along a line, where messages cannot go round. */
+static bool leads_away(const location_t *at, const trv_message_t *message, bool send)
 {
     const trv_torus_t *torus = at->v->torus;
     const int d = trv_port_dimension(message->port), sign = trv_port_sign(message->port);
@@ -89,7 +89,7 @@ static bool leads_away(const place_t *at, const trv_message_t *message, bool sen
 }
 
 /* In both sides of a message `port` is the sender's. */
-static bool check_port(const place_t *at, const trv_message_t *message, bool send)
+static bool check_port(const location_t *at, const trv_message_t *message, bool send)
 {
     char port[TRV_PORT_TEXT_MAX];
     const trv_torus_t *torus = at->v->torus;
@@ -113,7 +113,7 @@ static bool check_port(const place_t *at, const trv_message_t *message, bool sen
 }
 
 /* Checks that the message's route has no link that is cut. Peer and port of the message must be valid. */
-static bool check_route(const place_t *at, const trv_message_t *message)
+static bool check_route(const location_t *at, const trv_message_t *message)
 {
     const trv_torus_t *torus = at->v->torus;
     trv_route_t route;
@@ -129,7 +129,7 @@ static bool check_route(const place_t *at, const trv_message_t *message)
     return true;
 }
 
-static bool check_side(const place_t *at, const trv_message_t *message, bool send)
+static bool check_side(const location_t *at, const trv_message_t *message, bool send)
 {
     int64_t units = 0;
     if (!check_port(at, message, send))
@@ -145,7 +145,7 @@ static bool check_side(const place_t *at, const trv_message_t *message, bool sen
     return true;
 }
 
-static bool check_port_load(const place_t *at)
+static bool check_port_load(const location_t *at)
 {
     const trv_step_t *step = &at->v->step[at->rank];
     int allowed = trv_schedule_messages_per_port(at->v->schedule);
@@ -173,7 +173,7 @@ static int64_t differing_unit(const trv_verifier_t *v, const trv_blocks_t *a, co
 }
 
 /* Compares the units of both sides. `at` is the position of the receiver. */
-static bool check_same_units(const place_t *at, const trv_message_t *receive, const trv_message_t *send)
+static bool check_same_units(const location_t *at, const trv_message_t *receive, const trv_message_t *send)
 {
     char name[TRV_UNIT_NAME_MAX], port[2][TRV_PORT_TEXT_MAX];
     if (receive->port != send->port) {
@@ -199,7 +199,7 @@ static bool check_same_units(const place_t *at, const trv_message_t *receive, co
 }
 
 /* Returns 1 if every side has its other side, 0 after a fault, negative when out of memory. */
-static int check_both_sides(const place_t *at)
+static int check_both_sides(const location_t *at)
 {
     const trv_step_t *step = &at->v->step[at->rank];
     for (int i = 0; i < step->sends + step->receives; i++) {
@@ -221,22 +221,22 @@ static int check_both_sides(const place_t *at)
 
 /* ---- Registers during the step --------------------------------------------------------------------------------- */
 
-/* Stamps the cells of a part or, with `look`, only compares their stamps. Returns the first cell that has the stamp
- * already, or -1. */
-static int64_t stamp_part(trv_verifier_t *v, const trv_part_t *part, bool look)
+/* Stamps the cells of a part or, with `read_only`, only compares their stamps. Returns the first cell that has the
+ * stamp already, or -1. */
+static int64_t stamp_part(trv_verifier_t *v, const trv_part_t *part, bool read_only)
 {
     const size_t cells = trv_part_cells(v, part, 0, v->units, v->list);
     for (size_t i = 0; i < cells; i++) {
         if (v->stamp[v->list[i]] == v->stamp_now)
             return v->list[i];
-        if (!look)
+        if (!read_only)
             v->stamp[v->list[i]] = v->stamp_now;
     }
     return -1;
 }
 
 /* Whether two receives, or a receive and a send, may access the same register. This check is fast and rarely true. */
-static bool registers_meet(const trv_step_t *step)
+static bool registers_overlap(const trv_step_t *step)
 {
     uint64_t seen = 0;
     for (int i = 0; i < step->receives; i++)
@@ -257,26 +257,26 @@ static bool registers_meet(const trv_step_t *step)
 
 /* All messages of a step are in flight at the same time: received data must not overwrite data that is received or sent
  * in the step. */
-static bool check_overlaps(const place_t *at)
+static bool check_overlaps(const location_t *at)
 {
     trv_verifier_t *v = at->v;
     const trv_step_t *step = &v->step[at->rank];
-    if (step->receives == 0 || !registers_meet(step))
+    if (step->receives == 0 || !registers_overlap(step))
         return true;
     if (++v->stamp_now == 0) {
         memset(v->stamp, 0, (size_t)v->registers * (size_t)v->units * sizeof *v->stamp);
         v->stamp_now = 1;
     }
     for (int i = 0; i < step->receives + step->sends; i++) {
-        bool look = i >= step->receives;
-        const trv_message_t *message = look ? &step->send[i - step->receives] : &step->receive[i];
+        bool read_only = i >= step->receives;
+        const trv_message_t *message = read_only ? &step->send[i - step->receives] : &step->receive[i];
         for (int p = 0; p < message->parts; p++) {
-            int64_t cell = stamp_part(v, &message->part[p], look);
+            int64_t cell = stamp_part(v, &message->part[p], read_only);
             if (cell >= 0) {
                 char name[TRV_UNIT_NAME_MAX];
                 return fault(at, cell % v->units, "receives %s of register %lld %s",
                              trv_unit_name(v->schedule, cell % v->units, name), (long long)(cell / v->units),
-                             look ? "while it sends it" : "twice");
+                             read_only ? "while it sends it" : "twice");
             }
         }
     }
@@ -285,7 +285,7 @@ static bool check_overlaps(const place_t *at)
 
 /* ---- Symmetry -------------------------------------------------------------------------------------------------- */
 
-static uint64_t message_signature(const place_t *at, const trv_message_t *message)
+static uint64_t message_signature(const location_t *at, const trv_message_t *message)
 {
     const trv_torus_t *torus = at->v->torus;
     const int *from = at->v->coordinate + at->rank * torus->dims;
@@ -297,12 +297,12 @@ static uint64_t message_signature(const place_t *at, const trv_message_t *messag
     return trv_mix(trv_mix(trv_mix(moved) + (uint64_t)message->port) + (uint64_t)units);
 }
 
-static bool check_symmetry(const place_t *at)
+static bool check_symmetry(const location_t *at)
 {
     trv_verifier_t *v = at->v;
     const trv_step_t *step = &v->step[at->rank];
     uint64_t signature = 0; /* a sum, so that the order of messages does not matter */
-    int class = 0, model = 0;
+    int class = 0, representative = 0;
     if (memcmp(v->period, v->torus->size, (size_t)v->torus->dims * sizeof *v->period) == 0)
         return true;
     for (int i = 0; i < step->sends; i++)
@@ -310,21 +310,23 @@ static bool check_symmetry(const place_t *at)
     for (int d = 0; d < v->torus->dims; d++) {
         int coordinate = v->coordinate[at->rank * v->torus->dims + d] % v->period[d];
         class = class * v->period[d] + coordinate;
-        model = model * v->torus->size[d] + coordinate;
+        representative = representative * v->torus->size[d] + coordinate;
     }
-    if (model == at->rank) { /* the first rank of its class */
+    if (representative == at->rank) { /* the first rank of its class */
         v->signature[class] = signature;
         return true;
     }
     if (v->signature[class] == signature)
         return true;
-    return fault(at, -1, "does not send what rank %d sends, moved: the schedule claims to be the same under %s", model,
+    return fault(at, -1,
+                 "does not send the translated messages of rank %d: the schedule claims to be symmetric under %s",
+                 representative,
                  trv_schedule_symmetry(v->schedule) == TRV_SYMMETRY_PARITY ? "translation by 2" : "every translation");
 }
 
 /* ---- The step -------------------------------------------------------------------------------------------------- */
 
-static bool check_own_side(const place_t *at)
+static bool check_own_side(const location_t *at)
 {
     const trv_step_t *step = &at->v->step[at->rank];
     for (int i = 0; i < step->sends; i++)
@@ -338,7 +340,7 @@ static bool check_own_side(const place_t *at)
 
 int trv_verifier_structure(trv_verifier_t *v, int stream, int step)
 {
-    place_t at = {v, stream, step, 0};
+    location_t at = {v, stream, step, 0};
     /* Each side is checked alone first. The checks of both sides may then assume valid ranks, ports and units. */
     for (at.rank = 0; at.rank < v->ranks; at.rank++)
         if (!check_own_side(&at))

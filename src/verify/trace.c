@@ -2,7 +2,7 @@
  * Explains a wrong result. The stream is replayed twice for the one unit: first with all contributions (values.c, with
  * a second set of those that are present more than once) to find the contributor, then for that contributor alone. The
  * second pass records when and from which rank the contribution arrived in each register, so that the message can name
- * the step in which the damage was done.
+ * the step that added it twice or lost it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +18,11 @@ typedef struct arrival {
 
 /* The contribution of the contributor in a register, for the one unit. */
 typedef struct trail {
-    bool there, doubled;
+    bool present, doubled;
     int origin; /* the rank that computed the sum before it was sent on; -1: the register is empty */
     arrival_t arrival;
-    int damage_rank, damage_step; /* the rank and step in which it was added a second time */
-    arrival_t damage[2];          /* the origins of the two contributions at that rank */
+    int duplicate_rank, duplicate_step; /* the rank and step in which it was added a second time */
+    arrival_t duplicate[2];             /* the origins of the two contributions at that rank */
 } trail_t;
 
 typedef struct trace {
@@ -33,7 +33,7 @@ typedef struct trace {
     int contributor;
     trail_t *trail;
     int last_step, last_rank; /* the last arrival of the contribution at any rank */
-    int *served;              /* per rank: the last step in which it received any data of the unit; -1: none */
+    int *received_in;         /* per rank: the last step in which it received any data of the unit; -1: none */
 } trace_t;
 
 static int trace_replay(trace_t *trace, bool (*step)(trace_t *trace))
@@ -61,10 +61,10 @@ static bool step_values(trace_t *trace) { return trv_values_step(&trace->one, tr
 /* The first contributor whose contribution `rank` has more than once or not at all; -1 if there is none. */
 static int wrong_contributor(const trace_t *trace, int rank)
 {
-    const uint64_t *there = trv_values_at(&trace->one, rank, 0), *twice = there + trace->one.sets;
+    const uint64_t *present = trv_values_at(&trace->one, rank, 0), *twice = present + trace->one.sets;
     bool exact = trv_schedule_exactness(trace->v->schedule) == TRV_EXACT;
     for (int c = 0; c < trace->v->contributors; c++)
-        if ((twice[c / 64] >> c % 64 & 1 && exact) || !(there[c / 64] >> c % 64 & 1))
+        if ((twice[c / 64] >> c % 64 & 1 && exact) || !(present[c / 64] >> c % 64 & 1))
             return c;
     return -1;
 }
@@ -113,12 +113,12 @@ static bool copy_trails(void *context, int from, const uint32_t *source, int to,
         trail_t *trail = trail_at(trace, to, (int)(target[i] + shift));
         *trail = *trail_at(trace, from, (int)source[i]);
         trail->arrival = (arrival_t){trace->step, from};
-        if (trail->there) {
+        if (trail->present) {
             trace->last_step = trace->step;
             trace->last_rank = to;
         }
     }
-    trace->served[to] = trace->step;
+    trace->received_in[to] = trace->step;
     return true;
 }
 
@@ -130,15 +130,15 @@ static bool combine_trails(void *context, int rank, const trv_combine_t *combine
     (void)units; /* there is only one unit */
     for (int i = 0; i < combine->sources; i++) {
         const trail_t *source = trail_at(trace, rank, trv_combine_source(combine, i));
-        if (combine->sources == 1 || (source->there && (!sum.there || (source->doubled && !sum.doubled))))
+        if (combine->sources == 1 || (source->present && (!sum.present || (source->doubled && !sum.doubled))))
             sum = *source;
-        else if (source->there && !sum.doubled)
-            sum = (trail_t){.there = true,
+        else if (source->present && !sum.doubled)
+            sum = (trail_t){.present = true,
                             .doubled = true,
                             .arrival = sum.arrival,
-                            .damage_rank = rank,
-                            .damage_step = trace->step,
-                            .damage = {sum.arrival, source->arrival}};
+                            .duplicate_rank = rank,
+                            .duplicate_step = trace->step,
+                            .duplicate = {sum.arrival, source->arrival}};
     }
     if (combine->sources > 1)
         sum.origin = rank;
@@ -155,15 +155,15 @@ static int follow_contributor(trace_t *trace)
 {
     trv_verifier_t *v = trace->v;
     trace->trail = calloc((size_t)v->ranks * (size_t)v->registers, sizeof *trace->trail);
-    trace->served = calloc((size_t)v->ranks, sizeof *trace->served);
-    if (!trace->trail || !trace->served)
+    trace->received_in = calloc((size_t)v->ranks, sizeof *trace->received_in);
+    if (!trace->trail || !trace->received_in)
         return trv_fail_memory();
     for (int r = 0; r < v->ranks; r++) {
         for (int reg = 0; reg < v->registers; reg++)
             trail_at(trace, r, reg)->origin = reg == 0 && contributes(trace, r) ? r : -1;
-        trail_at(trace, r, 0)->there = r == trace->contributor;
+        trail_at(trace, r, 0)->present = r == trace->contributor;
         trail_at(trace, r, 0)->arrival = (arrival_t){-1, r};
-        trace->served[r] = -1;
+        trace->received_in[r] = -1;
     }
     trace->last_step = -1;
     return trace_replay(trace, step_trails);
@@ -183,51 +183,51 @@ static const char *arrival_text(const arrival_t *arrival, char *text, size_t tex
 static void report_doubled(const trace_t *trace, int rank, const trail_t *trail)
 {
     trv_verifier_t *v = trace->v;
-    const arrival_t *damage = trail->damage;
+    const arrival_t *duplicate = trail->duplicate;
     char name[TRV_UNIT_NAME_MAX], first[64], second[64], both[160];
-    arrival_text(&damage[0], first, sizeof first);
-    arrival_text(&damage[1], second, sizeof second);
-    if (damage[0].step == damage[1].step && damage[0].from == damage[1].from)
+    arrival_text(&duplicate[0], first, sizeof first);
+    arrival_text(&duplicate[1], second, sizeof second);
+    if (duplicate[0].step == duplicate[1].step && duplicate[0].from == duplicate[1].from)
         snprintf(both, sizeof both, "both times %s", first);
     else
         snprintf(both, sizeof both, "once %s, once %s", first, second);
     trv_verifier_fault(
-        v, trail->damage_step, trace->stream, trail->damage_rank, trace->unit,
+        v, trail->duplicate_step, trace->stream, trail->duplicate_rank, trace->unit,
         "after the last step of stream %d, rank %d has the contribution of rank %d twice in %s: rank %d adds "
         "it a second time in step %d (%s)",
-        trace->stream, rank, trace->contributor, trv_unit_name(v->schedule, trace->unit, name), trail->damage_rank,
-        trail->damage_step, both);
+        trace->stream, rank, trace->contributor, trv_unit_name(v->schedule, trace->unit, name), trail->duplicate_rank,
+        trail->duplicate_step, both);
 }
 
 static void report_missing(const trace_t *trace, int rank)
 {
     trv_verifier_t *v = trace->v;
-    char name[TRV_UNIT_NAME_MAX], reached[160], served[96];
+    char name[TRV_UNIT_NAME_MAX], reached[160], received_in[96];
     const bool scatter = !trv_schedule_shape(v->schedule)->all_after;
     const char *what = trv_schedule_units(v->schedule) == 1 ? "slice" : "block";
-    int origin = trail_at(trace, rank, 0)->origin, have = 0;
+    int origin = trail_at(trace, rank, 0)->origin, holders = 0;
     /* A rank that received a sum without the contribution is not the first to report, but the rank that computed the
      * sum. */
-    if (origin >= 0 && !scatter && !trail_at(trace, origin, 0)->there)
+    if (origin >= 0 && !scatter && !trail_at(trace, origin, 0)->present)
         rank = origin;
     for (int r = 0; r < v->ranks; r++)
-        have += trail_at(trace, r, 0)->there;
+        holders += trail_at(trace, r, 0)->present;
     if (trace->last_step < 0)
         snprintf(reached, sizeof reached, "it never leaves rank %d", trace->contributor);
-    else if (have <= 1 || scatter)
-        snprintf(reached, sizeof reached, "it gets no further than rank %d, in step %d", trace->last_rank,
+    else if (holders <= 1 || scatter)
+        snprintf(reached, sizeof reached, "the last rank that receives it is rank %d, in step %d", trace->last_rank,
                  trace->last_step);
     else
-        snprintf(reached, sizeof reached, "%d of %d ranks end with it", have, v->ranks);
-    if (trace->served[rank] < 0)
-        snprintf(served, sizeof served, "nothing for this %s ever comes to rank %d", what, rank);
+        snprintf(reached, sizeof reached, "%d of %d ranks end with it", holders, v->ranks);
+    if (trace->received_in[rank] < 0)
+        snprintf(received_in, sizeof received_in, "rank %d receives no data of this %s", rank, what);
     else
-        snprintf(served, sizeof served, "nothing for this %s comes to rank %d after step %d", what, rank,
-                 trace->served[rank]);
+        snprintf(received_in, sizeof received_in, "rank %d receives no data of this %s after step %d", rank, what,
+                 trace->received_in[rank]);
     trv_verifier_fault(v, -1, trace->stream, rank, trace->unit,
                        "after the last step of stream %d, rank %d lacks the contribution of rank %d in %s (%s; %s)",
                        trace->stream, rank, trace->contributor, trv_unit_name(v->schedule, trace->unit, name), reached,
-                       served);
+                       received_in);
 }
 
 static void report(const trace_t *trace, int rank)
@@ -258,6 +258,6 @@ int trv_verifier_explain(trv_verifier_t *v, int stream, int rank, int64_t unit)
     free(trace.one.sum);
     free(trace.one.expected);
     free(trace.trail);
-    free(trace.served);
+    free(trace.received_in);
     return rc;
 }

@@ -128,7 +128,7 @@ size_t trv_units_list(const trv_blocks_t *blocks, int64_t first, int64_t count, 
     return written;
 }
 
-static bool shifts_sane(const trv_torus_t *space, const trv_product_t *product)
+static bool shifts_valid(const trv_torus_t *space, const trv_product_t *product)
 {
     if (product->shifts < 0 || product->shifts > TRV_SHIFTS_MAX)
         return false;
@@ -139,11 +139,11 @@ static bool shifts_sane(const trv_torus_t *space, const trv_product_t *product)
     return true;
 }
 
-bool trv_units_sane(const trv_blocks_t *blocks)
+bool trv_units_valid(const trv_blocks_t *blocks)
 {
     for (int t = 0; t < blocks->terms; t++) {
         const trv_product_t *product = &blocks->term[t];
-        if (product->halves < 0 || product->halves >> blocks->halves || !shifts_sane(blocks->space, product))
+        if (product->halves < 0 || product->halves >> blocks->halves || !shifts_valid(blocks->space, product))
             return false;
         for (int d = 0; d < blocks->space->dims; d++) {
             const int *value = product->value[d];
@@ -195,10 +195,10 @@ bool trv_units_equal(trv_verifier_t *v, const trv_blocks_t *a, const trv_blocks_
     if (trv_blocks_count(a) != trv_blocks_count(b) || trv_blocks_count(a) > v->units)
         return false;
     size_t count = trv_units_list(a, 0, v->units, v->list);
-    size_t count_too = trv_units_list(b, 0, v->units, v->list_too);
+    size_t other_count = trv_units_list(b, 0, v->units, v->other_list);
     qsort(v->list, count, sizeof *v->list, compare_unit);
-    qsort(v->list_too, count_too, sizeof *v->list_too, compare_unit);
-    return count == count_too && memcmp(v->list, v->list_too, count * sizeof *v->list) == 0;
+    qsort(v->other_list, other_count, sizeof *v->other_list, compare_unit);
+    return count == other_count && memcmp(v->list, v->other_list, count * sizeof *v->list) == 0;
 }
 
 const char *trv_unit_name(const trv_schedule_t *schedule, int64_t unit, char *text)

@@ -26,7 +26,7 @@ static uint64_t own_expression(int rank)
 }
 
 /* Puts the contribution of rank `rank` to one unit of the batch into its register, before the first step. */
-static void put_own(trv_verifier_t *v, int stream, int rank, int64_t unit, int bit)
+static void set_own(trv_verifier_t *v, int stream, int rank, int64_t unit, int bit)
 {
     uint64_t *cell = cell_at(v, rank, 0) + unit * v->stride;
     if (v->random) {
@@ -47,50 +47,50 @@ void trv_values_start(trv_verifier_t *v, int stream)
         for (int64_t u = 0; u < v->count; u++) {
             int owner = trv_schedule_owner(v->schedule, v->first + u);
             if (owner >= 0)
-                put_own(v, stream, owner, u, 0);
+                set_own(v, stream, owner, u, 0);
         }
         return;
     }
     for (int rank = 0; rank < v->ranks; rank++)
         for (int64_t u = 0; u < v->count; u++)
-            put_own(v, stream, rank, u, rank);
+            set_own(v, stream, rank, u, rank);
 }
 
 /* ---- Messages -------------------------------------------------------------------------------------------------- */
 
 /* The context of the follower: the position in the schedule. */
-typedef struct values_place {
+typedef struct location {
     trv_verifier_t *v;
     int stream, step;
-} values_place_t;
+} location_t;
 
 /* Reports an empty cell and returns false, unless empty cells are tolerated. */
-static bool values_empty(const values_place_t *at, int rank, const char *verb, int64_t unit, int reg)
+static bool values_empty(const location_t *at, int rank, const char *verb, int64_t unit, int reg)
 {
     char name[TRV_UNIT_NAME_MAX];
     if (at->v->tolerant)
         return true;
     trv_verifier_fault(at->v, at->step, at->stream, rank, unit,
-                       "step %d of stream %d: rank %d %s %s of register %d, into which nothing has been put", at->step,
-                       at->stream, rank, verb, trv_unit_name(at->v->schedule, unit, name), reg);
+                       "step %d of stream %d: rank %d %s %s of register %d, which is empty", at->step, at->stream, rank,
+                       verb, trv_unit_name(at->v->schedule, unit, name), reg);
     return false;
 }
 
 static bool values_copy(void *context, int from, const uint32_t *source, int to, const uint32_t *target, int64_t shift,
                         size_t cells)
 {
-    const values_place_t *at = context;
+    const location_t *at = context;
     const trv_verifier_t *v = at->v;
     const uint64_t *sent = cell_at(v, from, 0);
     uint64_t *received = cell_at(v, to, 0);
     for (size_t i = 0; i < cells; i++) {
-        const uint64_t *one = sent + (size_t)source[i] * (size_t)v->stride;
-        uint64_t *other = received + ((int64_t)target[i] + shift) * v->stride;
-        if (one[v->words] == 0 &&
+        const uint64_t *from_cell = sent + (size_t)source[i] * (size_t)v->stride;
+        uint64_t *to_cell = received + ((int64_t)target[i] + shift) * v->stride;
+        if (from_cell[v->words] == 0 &&
             !values_empty(at, from, "sends", v->first + source[i] % v->count, (int)(source[i] / v->count)))
             return false;
         for (int w = 0; w < v->stride; w++)
-            other[w] = one[w];
+            to_cell[w] = from_cell[w];
     }
     return true;
 }
@@ -126,7 +126,7 @@ static uint64_t expression_of(const trv_verifier_t *v, const trv_combine_t *comb
     return (trv_mix(hash ^ (uint64_t)combine->sources) & ~(uint64_t)TRV_CELL_FLAGS) | TRV_CELL_FILLED;
 }
 
-static bool combine_is_filled(const values_place_t *at, int rank, const trv_combine_t *combine, int64_t unit,
+static bool combine_is_filled(const location_t *at, int rank, const trv_combine_t *combine, int64_t unit,
                               const uint64_t *base, size_t reg_stride)
 {
     for (int i = 0; i < combine->sources; i++) {
@@ -156,7 +156,7 @@ static void combine_unit(trv_verifier_t *v, const trv_combine_t *combine, uint64
 
 static bool values_combine(void *context, int rank, const trv_combine_t *combine, const uint32_t *unit, size_t units)
 {
-    const values_place_t *at = context;
+    const location_t *at = context;
     trv_verifier_t *v = at->v;
     const size_t reg_stride = (size_t)v->count * (size_t)v->stride;
     for (size_t i = 0; i < units; i++) {
@@ -170,13 +170,13 @@ static bool values_combine(void *context, int rank, const trv_combine_t *combine
 
 bool trv_values_step(trv_verifier_t *v, int stream, int step)
 {
-    values_place_t at = {v, stream, step};
+    location_t at = {v, stream, step};
     return trv_verifier_apply(v, &(trv_follower_t){&at, values_copy, values_combine});
 }
 
 /* ---- The end --------------------------------------------------------------------------------------------------- */
 
-static bool is_right(const trv_verifier_t *v, const uint64_t *cell, uint64_t expected)
+static bool is_correct(const trv_verifier_t *v, const uint64_t *cell, uint64_t expected)
 {
     if (cell[v->words] == 0)
         return false;
@@ -211,13 +211,13 @@ static void compare_expressions(trv_verifier_t *v, int stream, int rank, int64_t
 #define EXPLAINED_PER_RANK 4
 
 /* Checks the results of one rank. *explained counts the wrong results that were explained. */
-static int judge_rank(trv_verifier_t *v, int stream, int rank, int64_t first, int64_t end, int *explained)
+static int check_rank(trv_verifier_t *v, int stream, int rank, int64_t first, int64_t end, int *explained)
 {
     int rc = TRV_OK, of_rank = 0;
     const uint64_t *cell = cell_at(v, rank, 0) + first * v->stride;
     const uint64_t *of_rank_0 = cell_at(v, 0, 0) + first * v->stride;
     for (int64_t u = first; u < end && !rc; u++, cell += v->stride, of_rank_0 += v->stride) {
-        if (!is_right(v, cell, v->expected[u])) {
+        if (!is_correct(v, cell, v->expected[u])) {
             if (*explained == EXPLAINED_MAX || of_rank == EXPLAINED_PER_RANK)
                 break;
             ++*explained;
@@ -230,15 +230,15 @@ static int judge_rank(trv_verifier_t *v, int stream, int rank, int64_t first, in
     return rc;
 }
 
-int trv_values_judge(trv_verifier_t *v, int stream)
+int trv_values_check(trv_verifier_t *v, int stream)
 {
     int explained = 0, rc = TRV_OK;
     if (!trv_schedule_shape(v->schedule)->all_after) {
         for (int64_t u = 0; u < v->count && !rc; u++)
-            rc = judge_rank(v, stream, trv_schedule_owner(v->schedule, v->first + u), u, u + 1, &explained);
+            rc = check_rank(v, stream, trv_schedule_owner(v->schedule, v->first + u), u, u + 1, &explained);
         return rc;
     }
     for (int rank = 0; rank < v->ranks && !rc; rank++)
-        rc = judge_rank(v, stream, rank, 0, v->count, &explained);
+        rc = check_rank(v, stream, rank, 0, v->count, &explained);
     return rc;
 }

@@ -1,16 +1,16 @@
 /*
- * Interface between the files of the verifier, which others that run schedules symbolically use, too.
+ * Interface between the files of the verifier. Other modules that execute schedules symbolically use it, too.
  *
  *     verify.c     chooses the method, walks streams, batches of units and steps, gives the verdict
  *     structure.c  one step of one stream, without values: messages, ports, both sides, registers, claimed symmetry
- *     deadlock.c   only when a message lacks its other side: never, in another step, or ranks that wait in a circle
+ *     deadlock.c   only when a message lacks its other side: never, in another step, or ranks that wait in a cycle
  *     steps.c      a step: both sides of its messages, the cells of their parts, and what follows them
- *     values.c     carries contributions and expressions through the steps, and judges what every rank ends with
- *     trace.c      only when a result is wrong: whose contribution it is, and the step in which the damage was done
+ *     values.c     carries contributions and expressions through the steps, and checks the results of every rank
+ *     trace.c      only when a result is wrong: finds the contribution, and the step that added or lost it
  *     units.c      sets of units: listing, comparing, naming
  *
- * All ranks go through a stream step by step together. That is no restriction: both sides of a message belong to the
- * same step, so by induction every rank gets through every step, and what a rank sends depends on its earlier steps
+ * All ranks execute a stream step by step together. That is no restriction: both sides of a message belong to the same
+ * step, so by induction every rank completes every step, and the data that a rank sends depends on its earlier steps
  * only.
  */
 #ifndef TRIVANCE_VERIFY_VERIFIER_H
@@ -20,9 +20,9 @@
 
 #include "base/span.h"
 
-/* A cell is what one register of one rank holds in one unit: `words` words of contributions (`sets` words with a bit
- * per contributor and, where it matters which one is doubled, as many for that; or one sum of random values), then one
- * word for the expression: 0 when nothing was put there, else a hash above the two flags below. */
+/* A cell is the content of one unit of one register of one rank: `words` words of contributions (`sets` words with a
+ * bit per contributor and, where duplicates are traced, as many words with a bit per duplicate; or one sum of random
+ * values), then one word for the expression: 0 if the cell is empty, otherwise a hash above the two flags below. */
 enum { TRV_CELL_DOUBLED = 1, TRV_CELL_FILLED = 2, TRV_CELL_FLAGS = 3 };
 
 typedef struct trv_verifier {
@@ -32,14 +32,14 @@ typedef struct trv_verifier {
     int64_t units;
     int contributors; /* to one unit: all ranks, or the owner alone in an AllGather */
     bool random;
-    bool tolerant; /* follows all units at once, and copies and combines what is empty, too */
+    bool tolerant; /* processes all units at once, and accepts empty cells in copies and combines */
 
     char *cut; /* rank * ports + port: the link is cut; NULL: none is */
 
-    trv_step_t *step;          /* what every rank does in the present step */
-    int *coordinate;           /* of all ranks */
-    uint32_t *list, *list_too; /* units of a set, or cells of a part */
-    uint32_t *stamp;           /* registers * units: where this rank's receives of the step land */
+    trv_step_t *step;            /* of every rank: the present step */
+    int *coordinate;             /* of all ranks */
+    uint32_t *list, *other_list; /* units of a set, or cells of a part */
+    uint32_t *stamp;             /* registers * units: marks the cells into which this rank receives in the step */
     uint32_t stamp_now;
     int period[TRV_DIMS_MAX]; /* of the claimed symmetry */
     uint64_t *signature;      /* of the ranks of one period */
@@ -53,7 +53,7 @@ typedef struct trv_verifier {
 
     int64_t messages;
     bool consistent;
-    int differing_rank, differing_stream; /* of the first result that is another expression than rank 0's */
+    int differing_rank, differing_stream; /* of the first result that is an expression other than rank 0's */
     int64_t differing_unit;
 
     bool faulty;
@@ -61,7 +61,7 @@ typedef struct trv_verifier {
     int64_t fault_unit;
     char fault[TRV_FAULT_TEXT_MAX];
 
-    trv_span_t part; /* of the caller's work */
+    trv_span_t progress; /* reports to the caller */
 } trv_verifier_t;
 
 /* A verifier for the schedule; then memory for a batch of units, and its release. */
@@ -100,28 +100,28 @@ bool trv_verifier_apply(trv_verifier_t *v, const trv_follower_t *follower);
 /* Checks the fetched step without values: 1 if it is sound, 0 after a fault, negative when out of memory. */
 int trv_verifier_structure(trv_verifier_t *v, int stream, int step);
 
-/* Whether a message with no other side in its step has one in another step or none; writes the end of a sentence that
- * begins "rank R …" to `text`. Overwrites v->step. */
+/* Determines whether a message without an other side in its step has one in another step or none; writes the end of
+ * a sentence that begins "rank R …" to `text`. Overwrites v->step. */
 int trv_verifier_missing_side(trv_verifier_t *v, int stream, int step, int rank, int peer, bool send, char *text,
                               size_t text_size);
 
 /* The values of the batch: at the start, through the fetched step (false after a fault), and at the end. */
 TRV_API void trv_values_start(trv_verifier_t *v, int stream);
 TRV_API bool trv_values_step(trv_verifier_t *v, int stream, int step);
-int trv_values_judge(trv_verifier_t *v, int stream);
+int trv_values_check(trv_verifier_t *v, int stream);
 
 static inline uint64_t *trv_values_at(const trv_verifier_t *v, int rank, int64_t cell)
 {
     return v->cell + ((int64_t)rank * v->registers * v->count + cell) * v->stride;
 }
 
-/* Finds out why `rank` ends with a wrong `unit`, and reports it. */
+/* Finds the cause of a wrong `unit` in the result of `rank`, and reports it. */
 int trv_verifier_explain(trv_verifier_t *v, int stream, int rank, int64_t unit);
 
 /* Units of `blocks` that lie in first … first + count - 1, less `first`, in no particular order. Returns how many. */
 TRV_API size_t trv_units_list(const trv_blocks_t *blocks, int64_t first, int64_t count, uint32_t *list);
 /* Coordinates ascend and lie in the space, halves exist. */
-bool trv_units_sane(const trv_blocks_t *blocks);
+bool trv_units_valid(const trv_blocks_t *blocks);
 bool trv_units_equal(trv_verifier_t *v, const trv_blocks_t *a, const trv_blocks_t *b);
 
 #define TRV_UNIT_NAME_MAX 64

@@ -18,7 +18,7 @@
 #include "verify/verifier.h"
 
 #define BATCH_BYTES     ((int64_t)192 << 20) /* target size of a batch */
-#define BATCH_BYTES_MAX ((int64_t)12 << 30)  /* for one unit; larger schedules are refused */
+#define BATCH_BYTES_MAX ((int64_t)12 << 30)  /* for one unit; larger schedules are rejected */
 /* maximum number of words moved by an exhaustive run that AUTO selects */
 #define EXHAUSTIVE_WORDS_MAX ((double)((int64_t)4 << 30))
 
@@ -96,10 +96,10 @@ int trv_verifier_allocate(trv_verifier_t *v)
     v->step = calloc(ranks, sizeof *v->step);
     v->coordinate = malloc(ranks * dims * sizeof *v->coordinate);
     v->list = malloc(cells * sizeof *v->list);
-    v->list_too = malloc(cells * sizeof *v->list_too);
+    v->other_list = malloc(cells * sizeof *v->other_list);
     v->stamp = calloc(cells, sizeof *v->stamp);
     v->signature = calloc(classes, sizeof *v->signature);
-    if (!v->step || !v->coordinate || !v->list || !v->list_too || !v->stamp || !v->signature)
+    if (!v->step || !v->coordinate || !v->list || !v->other_list || !v->stamp || !v->signature)
         return trv_fail_memory();
     for (size_t rank = 0; rank < ranks; rank++) {
         v->step[rank] = (trv_step_t)TRV_STEP_INIT;
@@ -109,12 +109,12 @@ int trv_verifier_allocate(trv_verifier_t *v)
 }
 
 /* Records the links that are cut. If a link has several entries, the last counts. */
-static int note_cuts(trv_verifier_t *v, const trv_network_t *network)
+static int record_cuts(trv_verifier_t *v, const trv_network_t *network)
 {
     const trv_torus_t *torus = v->torus;
     const int ports = 2 * torus->dims;
     if (!trv_torus_equal(&network->torus, torus))
-        return trv_fail(TRV_ERR_ARGUMENT, "the network is not one of the torus that %s is for",
+        return trv_fail(TRV_ERR_ARGUMENT, "the network has another torus than the schedule %s",
                         trv_schedule_name(v->schedule));
     if (network->slow_links == 0)
         return TRV_OK;
@@ -140,7 +140,7 @@ void trv_verifier_release(trv_verifier_t *v)
     free(v->step);
     free(v->coordinate);
     free(v->list);
-    free(v->list_too);
+    free(v->other_list);
     free(v->stamp);
     free(v->signature);
     free(v->sum);
@@ -154,7 +154,7 @@ static int report_progress(const trv_verifier_t *v, int stream, int step)
 {
     double batches = (double)((v->units + v->count - 1) / v->count);
     double batch = (double)(v->first / v->count);
-    return trv_span_report(v->part, (stream + (batch + (double)step / v->steps) / batches) / v->streams);
+    return trv_span_report(v->progress, (stream + (batch + (double)step / v->steps) / batches) / v->streams);
 }
 
 /* Processes one batch of units through all steps of a stream. *sound: all steps could be executed. */
@@ -178,7 +178,7 @@ static int run_batch(trv_verifier_t *v, int stream, bool *sound)
             return rc;
     }
     *sound = true;
-    return trv_values_judge(v, stream);
+    return trv_values_check(v, stream);
 }
 
 static int run_stream(trv_verifier_t *v, int stream)
@@ -219,7 +219,7 @@ static void report_inconsistency(trv_verifier_t *v)
             v->differing_stream, v->differing_rank, trv_unit_name(v->schedule, v->differing_unit, name));
 }
 
-static void give_verdict(const trv_verifier_t *v, trv_verdict_t *verdict)
+static void fill_verdict(const trv_verifier_t *v, trv_verdict_t *verdict)
 {
     verdict->valid = !v->faulty;
     verdict->consistent = v->consistent;
@@ -262,21 +262,21 @@ int trv_verify_on(const trv_schedule_t *schedule, const trv_network_t *network, 
                   trv_verdict_t *verdict, int (*progress)(void *context, double fraction), void *context)
 {
     const double start_s = trv_now_s();
-    const int known = trv_check_size(verdict->size, sizeof *verdict, "TRV_VERDICT");
-    if (known)
-        return known;
+    const int size_error = trv_check_size(verdict->size, sizeof *verdict, "TRV_VERDICT");
+    if (size_error)
+        return size_error;
     trv_verifier_t v = trv_verifier_describe(schedule, method);
-    v.part = (trv_span_t){progress, context, 0, 1};
+    v.progress = (trv_span_t){progress, context, 0, 1};
     int rc = trv_verifier_allocate(&v);
     if (!rc)
-        rc = note_cuts(&v, network);
+        rc = record_cuts(&v, network);
     if (!rc && check_claims(&v)) {
         for (int stream = 0; stream < v.streams && !rc; stream++)
             rc = run_stream(&v, stream);
         report_inconsistency(&v);
     }
     trv_verifier_release(&v);
-    give_verdict(&v, verdict);
+    fill_verdict(&v, verdict);
     if (v.faulty)
         verdict->consistent = false;
     verdict->seconds = trv_now_s() - start_s;

@@ -6,13 +6,13 @@
 #include <stdarg.h>
 #include <string.h>
 
-const char *format_wrong(const char *format, ...)
+const char *format_error(const char *format, ...)
 {
     static char text[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    va_list test_arguments;
+    va_start(test_arguments, format);
+    vsnprintf(text, sizeof text, format, test_arguments);
+    va_end(test_arguments);
     return text;
 }
 

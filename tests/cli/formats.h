@@ -61,7 +61,7 @@ typedef struct mscclpp_options {
 const char *mscclpp_run(const char *text, int ranks, const mscclpp_options_t *options);
 
 /* For the readers: formats an error sentence into a static buffer and returns it. */
-const char *format_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+const char *format_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Returns the next number of a small pseudo-random generator. */
 unsigned format_random(unsigned *seed);
 

@@ -43,7 +43,7 @@ static const char *read_line(program_t *p, const char *line)
     op_t op = {.rank = p->rank, .peer = -1};
     if (sscanf(line, "%31[a-zA-Z0-9_] requires %31[a-zA-Z0-9_]%n", label, other, &used) == 2 && !line[used]) {
         if (find(p, label) < 0 || find(p, other) < 0 || p->needs == NEEDS_MAX)
-            return format_wrong("unknown labels: %s", line);
+            return format_error("unknown labels: %s", line);
         p->need[p->needs].op = find(p, label);
         p->need[p->needs++].on = find(p, other);
         return NULL;
@@ -54,9 +54,9 @@ static const char *read_line(program_t *p, const char *line)
                       &op.peer, &op.tag, &used) == 6) {
         op.kind = word[0];
         if (strcmp(word, "send") == 0 ? strcmp(to, "to") : strcmp(word, "recv") || strcmp(to, "from"))
-            return format_wrong("neither send nor receive: %s", line);
+            return format_error("neither send nor receive: %s", line);
     } else {
-        return format_wrong("no statement: %s", line);
+        return format_error("no statement: %s", line);
     }
     int more = 0;
     if (sscanf(line + used, " cpu %d%n", &cpu, &more) == 1)
@@ -64,7 +64,7 @@ static const char *read_line(program_t *p, const char *line)
     if (op.kind != 'c' && sscanf(line + used, " nic %d%n", &nic, &more) == 1)
         used += more;
     if (line[used] || strpbrk(op.label, "0123456789_") == op.label || find(p, op.label) >= 0 || p->ops == OPS_MAX)
-        return format_wrong("more than a statement, or a bad label: %s", line);
+        return format_error("more than a statement, or a bad label: %s", line);
     p->op[p->ops++] = op;
     return NULL;
 }
@@ -75,20 +75,20 @@ static const char *read_program(program_t *p, char *text, int ranks)
     bool inside = false;
     p->rank = -1;
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-        const char *wrong = NULL;
+        const char *error = NULL;
         used = 0;
         if (strncmp(line, "//", 2) == 0)
             continue;
         if (sscanf(line, "num_ranks %d%n", &number, &used) == 1 && !line[used] && p->rank < 0 && !inside)
-            wrong = number == ranks ? NULL : "the number of ranks is wrong";
+            error = number == ranks ? NULL : "the number of ranks is wrong";
         else if (sscanf(line, "rank %d {%n", &number, &used) == 1 && used && !line[used] && !inside)
-            wrong = number == ++p->rank && (inside = true) ? NULL : "ranks are not in order";
+            error = number == ++p->rank && (inside = true) ? NULL : "ranks are not in order";
         else if (strcmp(line, "}") == 0 && inside)
             inside = false;
         else
-            wrong = inside ? read_line(p, line) : format_wrong("outside of a rank: %s", line);
-        if (wrong)
-            return wrong;
+            error = inside ? read_line(p, line) : format_error("outside of a rank: %s", line);
+        if (error)
+            return error;
     }
     return p->rank == ranks - 1 && !inside ? NULL : "a rank is missing";
 }
@@ -124,7 +124,7 @@ static const char *run_program(program_t *p, uint64_t *bytes)
             if (ready && op->kind == 'r')
                 ready = (send = message_for(p, op, &matches)) != NULL && send->done && !send->taken;
             if (matches > 1)
-                return format_wrong("two messages from rank %d to rank %d with tag %lu", op->peer, op->rank, op->tag);
+                return format_error("two messages from rank %d to rank %d with tag %lu", op->peer, op->rank, op->tag);
             if (!ready)
                 continue;
             if (send && (send->taken = true) && send->amount != op->amount)
@@ -135,7 +135,7 @@ static const char *run_program(program_t *p, uint64_t *bytes)
     }
     for (int i = 0; i < p->ops; i++)
         if (!p->op[i].done || (p->op[i].kind == 's' && !p->op[i].taken))
-            return format_wrong("operation %s of rank %d is never done", p->op[i].label, p->op[i].rank);
+            return format_error("operation %s of rank %d is never done", p->op[i].label, p->op[i].rank);
     return NULL;
 }
 
@@ -144,12 +144,12 @@ const char *goal_run(const char *text, int ranks, uint64_t bytes)
     program_t *p = calloc(1, sizeof *p);
     char *copy = strdup(text);
     uint64_t moved = 0;
-    const char *wrong = read_program(p, copy, ranks);
-    if (!wrong)
-        wrong = run_program(p, &moved);
-    if (!wrong && moved != bytes)
-        wrong = format_wrong("its messages have %llu bytes", (unsigned long long)moved);
+    const char *error = read_program(p, copy, ranks);
+    if (!error)
+        error = run_program(p, &moved);
+    if (!error && moved != bytes)
+        error = format_error("its messages have %llu bytes", (unsigned long long)moved);
     free(copy);
     free(p);
-    return wrong;
+    return error;
 }

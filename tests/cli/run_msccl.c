@@ -26,7 +26,7 @@ typedef struct tag {
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 
 /* Copies `length` characters; false if there are none or they exceed `size`. */
-static bool take(const char **at, size_t length, char *to, size_t size)
+static bool copy_characters(const char **at, size_t length, char *to, size_t size)
 {
     if (length == 0 || length >= size)
         return false;
@@ -45,13 +45,13 @@ static bool next_tag(const char **at, tag_t *tag)
         return false;
     tag->closing = *c == '/';
     c += tag->closing;
-    if (!take(&c, strspn(c, LETTERS), tag->name, sizeof tag->name))
+    if (!copy_characters(&c, strspn(c, LETTERS), tag->name, sizeof tag->name))
         return false;
     while (*c == ' ' && tag->attributes < TAG_ATTRIBUTES_MAX) {
         int i = tag->attributes++;
         c++;
-        if (!take(&c, strspn(c, LETTERS), tag->key[i], sizeof tag->key[i]) || *c++ != '=' || *c++ != '"' ||
-            !take(&c, strcspn(c, "\"<>\t"), tag->value[i], sizeof tag->value[i]) || *c++ != '"')
+        if (!copy_characters(&c, strspn(c, LETTERS), tag->key[i], sizeof tag->key[i]) || *c++ != '=' || *c++ != '"' ||
+            !copy_characters(&c, strcspn(c, "\"<>\t"), tag->value[i], sizeof tag->value[i]) || *c++ != '"')
             return false;
     }
     tag->empty = *c == '/';
@@ -116,9 +116,9 @@ static const char *read_step(const tag_t *tag, block_t *block)
         return "a step has ten attributes";
     for (int i = 0; i < 10; i++)
         if (strcmp(tag->key[i], key[i]) != 0)
-            return format_wrong("a step's attribute is %s, not %s", tag->key[i], key[i]);
+            return format_error("a step's attribute is %s, not %s", tag->key[i], key[i]);
     if (number_of(tag, "s") != block->steps || block->steps == STEPS_MAX)
-        return format_wrong("step %s follows %d others", text_of(tag, "s"), block->steps);
+        return format_error("step %s follows %d others", text_of(tag, "s"), block->steps);
     step_t *step = &block->step[block->steps++];
     snprintf(step->type, sizeof step->type, "%.7s", text_of(tag, "type"));
     snprintf(step->src, sizeof step->src, "%.3s", text_of(tag, "srcbuf"));
@@ -131,7 +131,7 @@ static const char *read_step(const tag_t *tag, block_t *block)
     step->hasdep = number_of(tag, "hasdep") == 1;
     bool nop = strcmp(step->type, "nop") == 0;
     if (step->count < (nop ? 0 : 1) || step->count > COUNT_MAX || (nop && step->depid < 0))
-        return format_wrong("step %d has a bad count, or is a nop for nothing", block->steps - 1);
+        return format_error("step %d has a bad count, or is a nop for nothing", block->steps - 1);
     return NULL;
 }
 
@@ -147,9 +147,9 @@ static const char *read_gpu(const char **at, gpu_t *gpu)
         block->receive = number_of(&tag, "recv");
         block->channel = number_of(&tag, "chan");
         while (next_tag(at, &tag) && !tag.closing) {
-            const char *wrong = strcmp(tag.name, "step") == 0 ? read_step(&tag, block) : "a tb has steps only";
-            if (wrong)
-                return wrong;
+            const char *error = strcmp(tag.name, "step") == 0 ? read_step(&tag, block) : "a tb has steps only";
+            if (error)
+                return error;
         }
     }
     return strcmp(tag.name, "gpu") == 0 ? NULL : "</gpu> is missing";
@@ -179,9 +179,9 @@ static const char *read_algorithm(const char *text, int ranks, algorithm_t *a)
                                       number_of(&tag, "o_chunks"),
                                       number_of(&tag, "s_chunks"),
                                       NULL};
-        const char *wrong = read_gpu(&text, &a->gpu[g]);
-        if (wrong)
-            return wrong;
+        const char *error = read_gpu(&text, &a->gpu[g]);
+        if (error)
+            return error;
     }
     if (!next_tag(&text, &tag) || !tag.closing || strcmp(tag.name, "algo") != 0 || strcmp(text, "\n") != 0)
         return "</algo> is missing";
@@ -206,16 +206,16 @@ static const char *check_block(const gpu_t *gpu, const block_t *block)
             if (step->depid >= gpu->blocks || step->deps < 0 || step->deps >= gpu->block[step->depid].steps ||
                 !gpu->block[step->depid].step[step->deps].hasdep ||
                 strcmp(gpu->block[step->depid].step[step->deps].type, "nop") == 0)
-                return format_wrong("step %d depends on step %d of threadblock %d, which says nothing", s, step->deps,
+                return format_error("step %d depends on step %d of threadblock %d, which says nothing", s, step->deps,
                                     step->depid);
         } else if (last && strcmp(last->type, "nop") == 0) {
-            return format_wrong("step %d ends a chain of nops and depends on nothing itself", s);
+            return format_error("step %d ends a chain of nops and depends on nothing itself", s);
         }
         /* The interpreter fuses consecutive `re` steps and uses the count of the last one. */
         if (last && strcmp(step->type, "re") == 0 && strcmp(last->type, "re") == 0 && !last->hasdep &&
             step->depid < 0 && step->dstoff == last->dstoff && strcmp(step->dst, last->dst) == 0 &&
             strcmp(step->src, last->src) == 0 && step->count != last->count)
-            return format_wrong("step %d is joined to one of another count", s);
+            return format_error("step %d is joined to one of another count", s);
     }
     return NULL;
 }
@@ -277,15 +277,15 @@ static const char *run_all(algorithm_t *a, const msccl_options_t *options)
         while (block->at < block->steps && (moved = run_step(a, g, b, options->no_dependencies)) != 0) {
             idle = 0;
             if (moved < 0)
-                return format_wrong("GPU %d, threadblock %d, step %d uses what it must not", g, b, block->at - 1);
+                return format_error("GPU %d, threadblock %d, step %d uses what it must not", g, b, block->at - 1);
         }
     }
     for (int g = 0; g < a->gpus; g++) {
         for (int b = 0; b < a->gpu[g].blocks; b++)
             if (a->gpu[g].block[b].at < a->gpu[g].block[b].steps)
-                return format_wrong("GPU %d, threadblock %d waits for ever in step %d", g, b, a->gpu[g].block[b].at);
+                return format_error("GPU %d, threadblock %d waits forever in step %d", g, b, a->gpu[g].block[b].at);
         if (!format_complete(&a->gpu[g].memory, 0))
-            return format_wrong("GPU %d ends with a wrong result", g);
+            return format_error("GPU %d ends with a wrong result", g);
     }
     return NULL;
 }
@@ -293,22 +293,22 @@ static const char *run_all(algorithm_t *a, const msccl_options_t *options)
 const char *msccl_run(const char *text, int ranks, const msccl_options_t *options)
 {
     algorithm_t a = {0};
-    const char *wrong = read_algorithm(text, ranks, &a);
-    for (int g = 0; g < ranks && !wrong; g++) {
+    const char *error = read_algorithm(text, ranks, &a);
+    for (int g = 0; g < ranks && !error; g++) {
         memory_t *m = &a.gpu[g].memory;
-        for (int b = 0; b < a.gpu[g].blocks && !wrong; b++)
-            wrong = check_block(&a.gpu[g], &a.gpu[g].block[b]);
+        for (int b = 0; b < a.gpu[g].blocks && !error; b++)
+            error = check_block(&a.gpu[g], &a.gpu[g].block[b]);
         m->value = calloc((size_t)m->chunks + (size_t)m->scratch, sizeof *m->value);
         for (int s = 0; s < m->scratch; s++)
             m->value[m->chunks + s].chunk = -1;
         format_begin(m, 0);
     }
-    if (!wrong)
-        wrong = run_all(&a, options);
+    if (!error)
+        error = run_all(&a, options);
     for (int g = 0; g < ranks; g++) {
         free(a.gpu[g].block);
         free(a.gpu[g].memory.value);
     }
     free(a.wire);
-    return wrong;
+    return error;
 }

@@ -51,12 +51,12 @@ static const char *read_block(gpu_t *gpu, json_t *object, int id)
                     "channels", "channel_type", &channel_type, "channel_ids", &block->channels, "remote_buffer_refs",
                     "access_channel_type", &access_type, "remote_buffer_ids", &block->buffers) ||
         number != id)
-        return format_wrong("threadblock %d has not the keys it should have", id);
+        return format_error("threadblock %d has not the keys it should have", id);
     if (strcmp(channel_type, "memory") != 0 || strcmp(access_type, "memory") != 0)
         return "a channel is not memory";
     if (json_array_size(block->ops) > OPS_MAX || json_array_size(block->channels) > CHANNELS_MAX ||
         json_array_size(block->buffers) > CHANNELS_MAX)
-        return format_wrong("threadblock %d has too many operations, channels or buffers", id);
+        return format_error("threadblock %d has too many operations, channels or buffers", id);
     block->touched = calloc((size_t)(gpu->memory.chunks + gpu->memory.scratch), 1);
     return NULL;
 }
@@ -72,7 +72,7 @@ static const char *read_gpu(gpu_t *gpu, json_t *object)
                     "channels", "channel_type", &type, "connected_to", &gpu->connected_to, "remote_buffers",
                     &gpu->remote_buffers, "semaphores", &semaphores) ||
         id != m->rank)
-        return format_wrong("GPU %d has not the keys it should have", m->rank);
+        return format_error("GPU %d has not the keys it should have", m->rank);
     m->chunks = m->input > m->output ? m->input : m->output;
     m->value = calloc((size_t)m->chunks + (size_t)m->scratch, sizeof *m->value);
     for (int s = 0; s < m->scratch; s++)
@@ -81,36 +81,36 @@ static const char *read_gpu(gpu_t *gpu, json_t *object)
     gpu->blocks = (int)json_array_size(blocks);
     gpu->block = calloc((size_t)gpu->blocks + 1, sizeof *gpu->block);
     for (int b = 0; b < gpu->blocks; b++) {
-        const char *wrong = read_block(gpu, json_array_get(blocks, (size_t)b), b);
-        if (wrong)
-            return wrong;
+        const char *error = read_block(gpu, json_array_get(blocks, (size_t)b), b);
+        if (error)
+            return error;
     }
     return NULL;
 }
 
 static const char *read_plan(json_t *root, int ranks, plan_t *plan)
 {
-    const char *name, *collective, *protocol, *wrong = NULL;
+    const char *name, *collective, *protocol, *error = NULL;
     json_t *gpus;
     int inplace, reuse, twice, threads, alignment;
-    json_int_t least, most;
+    json_int_t min, most;
     format_collective_t kind;
     if (json_unpack(root, "{s:s, s:s, s:s, s:b, s:b, s:o, s:i, s:b, s:i, s:I, s:I !}", "name", &name, "collective",
                     &collective, "protocol", &protocol, "inplace", &inplace, "reuse_resources", &reuse, "gpus", &gpus,
                     "num_threads_per_block", &threads, "use_double_scratch_buffer", &twice, "buffer_alignment",
-                    &alignment, "min_message_size", &least, "max_message_size", &most))
+                    &alignment, "min_message_size", &min, "max_message_size", &most))
         return "the plan has not the keys it should have";
     if (strcmp(protocol, "Simple") != 0 || !inplace || reuse || twice || json_array_size(gpus) != (size_t)ranks ||
         !format_collective(collective, &kind))
         return "the plan's properties are wrong";
     plan->gpus = ranks;
-    for (int g = 0; g < ranks && !wrong; g++) {
+    for (int g = 0; g < ranks && !error; g++) {
         plan->gpu[g].memory.collective = kind;
         plan->gpu[g].memory.rank = g;
         plan->gpu[g].memory.ranks = ranks;
-        wrong = read_gpu(&plan->gpu[g], json_array_get(gpus, (size_t)g));
+        error = read_gpu(&plan->gpu[g], json_array_get(gpus, (size_t)g));
     }
-    return wrong;
+    return error;
 }
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
@@ -123,7 +123,7 @@ static int entry(json_t *array, int index)
 
 /* Returns the first of `size` values that an operation names, in its own GPU's memory or, with buffer_id, in a
  * peer's. NULL if there is no such memory. */
-static value_t *place(plan_t *plan, int g, const block_t *block, json_t *buffer, int *size)
+static value_t *find_values(plan_t *plan, int g, const block_t *block, json_t *buffer, int *size)
 {
     const char *type;
     int index, id, rank;
@@ -145,7 +145,7 @@ static value_t *place(plan_t *plan, int g, const block_t *block, json_t *buffer,
 }
 
 /* Records an access to values of the GPU's own memory; false if the access requires a nop before it. */
-static bool use(const gpu_t *gpu, block_t *block, const value_t *value, int count, bool write)
+static bool record_access(const gpu_t *gpu, block_t *block, const value_t *value, int count, bool write)
 {
     for (int i = 0; i < count; i++) {
         char *touched = &block->touched[value - gpu->memory.value + i];
@@ -166,11 +166,11 @@ static int run_put(plan_t *plan, int g, block_t *block, json_t *op)
         return -1;
     for (size_t i = 0; i < pairs; i++) {
         int from_size, to_size;
-        value_t *from = place(plan, g, block, json_array_get(src, i), &from_size);
-        value_t *to = place(plan, g, block, json_array_get(dst, i), &to_size);
+        value_t *from = find_values(plan, g, block, json_array_get(src, i), &from_size);
+        value_t *to = find_values(plan, g, block, json_array_get(dst, i), &to_size);
         const char *type = json_string_value(json_object_get(json_array_get(src, i), "type"));
-        if (!from || !to || from_size != to_size || !use(&plan->gpu[g], block, from, from_size, false) || !type ||
-            strcmp(type, json_string_value(json_object_get(json_array_get(src, 0), "type"))) != 0)
+        if (!from || !to || from_size != to_size || !record_access(&plan->gpu[g], block, from, from_size, false) ||
+            !type || strcmp(type, json_string_value(json_object_get(json_array_get(src, 0), "type"))) != 0)
             return -1;
         for (int k = 0; k < from_size; k++) {
             if (from[k].chunk < 0)
@@ -186,16 +186,16 @@ static int run_reduce(plan_t *plan, int g, block_t *block, json_t *op, bool copy
     json_t *src = json_object_get(op, "src_buff"), *dst = json_object_get(op, "dst_buff");
     size_t sources = json_array_size(src);
     int size, other;
-    value_t *to = place(plan, g, block, json_array_get(dst, 0), &size), sum[1024], *from[PER_OP_MAX];
+    value_t *to = find_values(plan, g, block, json_array_get(dst, 0), &size), sum[1024], *from[PER_OP_MAX];
     if (!to || sources < (copy ? 1 : 2) || sources > (copy ? 1 : PER_OP_MAX) || json_array_size(dst) != 1 ||
         size > 1024)
         return -1;
     for (size_t s = 0; s < sources; s++) {
-        from[s] = place(plan, g, block, json_array_get(src, s), &other);
-        if (!from[s] || other != size || (from[s] != to && !use(&plan->gpu[g], block, from[s], size, false)))
+        from[s] = find_values(plan, g, block, json_array_get(src, s), &other);
+        if (!from[s] || other != size || (from[s] != to && !record_access(&plan->gpu[g], block, from[s], size, false)))
             return -1;
     }
-    if (!use(&plan->gpu[g], block, to, size, true))
+    if (!record_access(&plan->gpu[g], block, to, size, true))
         return -1;
     for (int k = 0; k < size; k++) {
         sum[k] = from[0][k];
@@ -333,15 +333,15 @@ static const char *run_all(plan_t *plan, unsigned seed)
         while (gpu->blocks && block->at < json_array_size(block->ops) && (moved = run_op(plan, g, block)) != 0) {
             idle = 0;
             if (moved < 0)
-                return format_wrong("GPU %d, threadblock %d, operation %d of launch %d is wrong", g, b, (int)block->at,
+                return format_error("GPU %d, threadblock %d, operation %d of launch %d is wrong", g, b, (int)block->at,
                                     gpu->launch);
         }
         if (!relaunch(gpu))
-            return format_wrong("GPU %d ends launch %d with a wrong result", g, gpu->launch);
+            return format_error("GPU %d ends launch %d with a wrong result", g, gpu->launch);
     }
     for (int g = 0; g < plan->gpus; g++)
         if (plan->gpu[g].launch < LAUNCHES)
-            return format_wrong("GPU %d waits for ever in launch %d", g, plan->gpu[g].launch);
+            return format_error("GPU %d waits forever in launch %d", g, plan->gpu[g].launch);
     return NULL;
 }
 
@@ -349,11 +349,11 @@ const char *mscclpp_run(const char *text, int ranks, const mscclpp_options_t *op
 {
     plan_t plan = {.no_handshake = options->no_handshake};
     json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-    const char *wrong = root ? read_plan(root, ranks, &plan) : "it is not JSON";
-    for (int g = 0; g < ranks && !wrong; g++)
+    const char *error = root ? read_plan(root, ranks, &plan) : "it is not JSON";
+    for (int g = 0; g < ranks && !error; g++)
         format_begin(&plan.gpu[g].memory, 0);
-    if (!wrong)
-        wrong = run_all(&plan, options->seed);
+    if (!error)
+        error = run_all(&plan, options->seed);
     for (int g = 0; g < ranks; g++) {
         for (int b = 0; b < plan.gpu[g].blocks; b++)
             free(plan.gpu[g].block[b].touched);
@@ -362,5 +362,5 @@ const char *mscclpp_run(const char *text, int ranks, const mscclpp_options_t *op
         free(plan.gpu[g].memory.value);
     }
     json_decref(root);
-    return wrong;
+    return error;
 }

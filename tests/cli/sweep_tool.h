@@ -28,10 +28,10 @@ static inline tool_t sweep(const char *format, ...) __attribute__((format(printf
 static inline tool_t sweep(const char *format, ...)
 {
     char line[1024] = "sweep ";
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(line + 6, sizeof line - 6, format, arguments);
-    va_end(arguments);
+    va_list test_arguments;
+    va_start(test_arguments, format);
+    vsnprintf(line + 6, sizeof line - 6, format, test_arguments);
+    va_end(test_arguments);
     return tool_run(line, NULL);
 }
 

@@ -301,7 +301,7 @@ static void test_injecting_ports(void **state)
     }
 }
 
-static void test_bytes_that_divide_nothing(void **state)
+static void test_indivisible_bytes(void **state)
 {
     static const char text[] =
         "{\"format\": \"trivance-schedule-1\", \"torus\": [3], \"vector_bytes\": 100000007, \"name\": \"x\","
@@ -434,7 +434,7 @@ static void test_warnings(void **state)
 }
 
 /* The format cannot express one-sided messages. */
-static void test_broken_schedules_are_refused(void **state)
+static void test_one_sided_messages(void **state)
 {
     static const int sides[] = {TRV_SEND, TRV_RECEIVE};
     (void)state;
@@ -460,10 +460,10 @@ int main(void)
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_messages_only),
         cmocka_unit_test(test_injecting_ports),
-        cmocka_unit_test(test_bytes_that_divide_nothing),
+        cmocka_unit_test(test_indivisible_bytes),
         cmocka_unit_test(test_bad_files),
         cmocka_unit_test(test_warnings),
-        cmocka_unit_test(test_broken_schedules_are_refused),
+        cmocka_unit_test(test_one_sided_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,38 +91,38 @@ static uint64_t all_bytes(const trv_schedule_t *schedule)
 static const char *check_goal(const trv_schedule_t *schedule)
 {
     int ranks = trv_schedule_torus(schedule)->ranks;
-    const char *wrong = NULL;
-    for (int alpha = 0; alpha < 2 && !wrong; alpha++) {
+    const char *error = NULL;
+    for (int alpha = 0; alpha < 2 && !error; alpha++) {
         char *text = text_of(schedule, alpha ? write_goal : write_goal_without_alpha);
-        wrong = goal_run(text, ranks, all_bytes(schedule));
+        error = goal_run(text, ranks, all_bytes(schedule));
         free(text);
     }
-    return wrong;
+    return error;
 }
 
 static const char *check_msccl(const trv_schedule_t *schedule)
 {
     char *text = text_of(schedule, trv_msccl_write);
-    const char *wrong = text ? NULL : trv_last_error();
-    for (unsigned seed = 0; seed < SEEDS && !wrong; seed++)
-        wrong = msccl_run(text, trv_schedule_torus(schedule)->ranks, &(msccl_options_t){.seed = seed});
+    const char *error = text ? NULL : trv_last_error();
+    for (unsigned seed = 0; seed < SEEDS && !error; seed++)
+        error = msccl_run(text, trv_schedule_torus(schedule)->ranks, &(msccl_options_t){.seed = seed});
     free(text);
-    return wrong;
+    return error;
 }
 
 static const char *check_mscclpp(const trv_schedule_t *schedule)
 {
     char *text = text_of(schedule, trv_mscclpp_write);
-    const char *wrong = text ? NULL : trv_last_error();
-    for (unsigned seed = 0; seed < SEEDS && !wrong; seed++)
-        wrong = mscclpp_run(text, trv_schedule_torus(schedule)->ranks, &(mscclpp_options_t){.seed = seed});
+    const char *error = text ? NULL : trv_last_error();
+    for (unsigned seed = 0; seed < SEEDS && !error; seed++)
+        error = mscclpp_run(text, trv_schedule_torus(schedule)->ranks, &(mscclpp_options_t){.seed = seed});
     free(text);
-    return wrong;
+    return error;
 }
 
 /* Checks all collectives of all algorithms on all tori of the lists above. The quick tier runs a third of the pairs
  * of algorithm and collective on each torus. */
-static void check_all(const char *(*check)(const trv_schedule_t *schedule), int least)
+static void check_all(const char *(*check)(const trv_schedule_t *schedule), int min)
 {
     int checked = 0;
     for (size_t t = 0; t < sizeof tori / sizeof tori[0]; t++)
@@ -133,13 +133,13 @@ static void check_all(const char *(*check)(const trv_schedule_t *schedule), int 
                 trv_schedule_t *schedule = create(tori[t], algorithms[a], collective);
                 if (!schedule)
                     continue;
-                const char *wrong = check(schedule);
-                if (wrong)
-                    fail_msg("%s on %s, collective %d: %s", algorithms[a], tori[t], collective, wrong);
+                const char *error = check(schedule);
+                if (error)
+                    fail_msg("%s on %s, collective %d: %s", algorithms[a], tori[t], collective, error);
                 trv_schedule_destroy(schedule);
                 checked++;
             }
-    assert_true(checked >= (exhaustive() ? least : least / 3));
+    assert_true(checked >= (exhaustive() ? min : min / 3));
 }
 
 static void test_goal(void **state)
@@ -161,7 +161,7 @@ static void test_mscclpp(void **state)
 }
 
 /* The checks can fail: without dependencies, or without the handshake, no program is sound in every order. */
-static void test_the_checks(void **state)
+static void test_checks_can_fail(void **state)
 {
     trv_schedule_t *schedule = create("9", "trivance-b", TRV_ALLREDUCE);
     int failures[2] = {0, 0};
@@ -214,17 +214,17 @@ static void test_joint_reductions(void **state)
 }
 
 /* Schedules that a format cannot express are refused, and no file is left. */
-static void test_refusals(void **state)
+static void test_unsupported_schedules(void **state)
 {
     static const struct {
         const char *line, *words;
     } bad[] = {
-        {"export", "give either a torus"},
-        {"export 9", "give the format"},
-        {"export 9 --format=xml", "no format 'xml'; there are goal, msccl and mscclpp"},
-        {"export 9 3x3 --format=goal", "one torus"},
-        {"export 9 -a ring,swing --format=goal", "one algorithm"},
-        {"export 9 --format=msccl --alpha=1us", "--alpha is for --format=goal"},
+        {"export", "give a torus"},
+        {"export 9", "--format is missing; give --format=goal, msccl or mscclpp"},
+        {"export 9 --format=xml", "no format 'xml'; expected goal, msccl or mscclpp"},
+        {"export 9 3x3 --format=goal", "more than one torus"},
+        {"export 9 -a ring,swing --format=goal", "more than one algorithm"},
+        {"export 9 --format=msccl --alpha=1us", "--alpha is valid only with --format=goal"},
         {"export 9 --format=goal --alpha=1", "is not a time"},
         {"export 9 --format=goal --alpha=3601s", "at most 3600s"},
         {"export 9 --format=goal -b 0", "at least 1"},
@@ -292,9 +292,9 @@ int main(void)
         cmocka_unit_test(test_goal),
         cmocka_unit_test(test_msccl),
         cmocka_unit_test(test_mscclpp),
-        cmocka_unit_test(test_the_checks),
+        cmocka_unit_test(test_checks_can_fail),
         cmocka_unit_test(test_joint_reductions),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_unsupported_schedules),
         cmocka_unit_test(test_tool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

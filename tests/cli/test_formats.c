@@ -41,7 +41,7 @@ static char *drawn(draw_t *draw, const trv_schedule_t *schedule, const trv_draw_
     return NULL;
 }
 
-static void draws_with_the_usual_options(void **state)
+static void test_default_options(void **state)
 {
     (void)state;
     trv_schedule_t *s = make("9", "trivance-l");
@@ -63,7 +63,7 @@ static void draws_with_the_usual_options(void **state)
     trv_schedule_destroy(s);
 }
 
-static void marks_links_and_adds_the_note(void **state)
+static void test_links_and_note(void **state)
 {
     (void)state;
     trv_schedule_t *s = make("9m", "line-l");
@@ -78,26 +78,26 @@ static void marks_links_and_adds_the_note(void **state)
     trv_schedule_destroy(s);
 }
 
-static void refuses_what_does_not_belong_to_the_schedule(void **state)
+static void test_bad_arguments(void **state)
 {
     (void)state;
     trv_schedule_t *s = make("9", "ring"), *large = make("243", "trivance-l");
     const trv_slow_link_t far = {99, 0, 4};
     const trv_network_t network = {TRV_NETWORK, .torus = *trv_schedule_torus(s), .slow_links = 1, .slow_link = &far};
-    trv_draw_options_t wrong[] = {{TRV_DRAW_OPTIONS}, {TRV_DRAW_OPTIONS}, {TRV_DRAW_OPTIONS}, {TRV_DRAW_OPTIONS}};
-    const trv_draw_options_t usual = {TRV_DRAW_OPTIONS};
+    trv_draw_options_t bad[] = {{TRV_DRAW_OPTIONS}, {TRV_DRAW_OPTIONS}, {TRV_DRAW_OPTIONS}, {TRV_DRAW_OPTIONS}};
+    const trv_draw_options_t defaults = {TRV_DRAW_OPTIONS};
     int code;
-    wrong[0].rank = 9;
-    wrong[1].stream = 2;
-    wrong[2].size = 7;
-    wrong[3].network = &network;
+    bad[0].rank = 9;
+    bad[1].stream = 2;
+    bad[2].size = 7;
+    bad[3].network = &network;
     for (int i = 0; i < 4; i++) {
-        assert_null(drawn(trv_draw_svg, s, &wrong[i], &code));
+        assert_null(drawn(trv_draw_svg, s, &bad[i], &code));
         assert_int_equal(code, TRV_ERR_ARGUMENT);
-        assert_null(drawn(trv_draw_text, s, &wrong[i], &code));
+        assert_null(drawn(trv_draw_text, s, &bad[i], &code));
         assert_int_equal(code, TRV_ERR_ARGUMENT);
     }
-    assert_null(drawn(trv_draw_svg, large, &usual, &code));
+    assert_null(drawn(trv_draw_svg, large, &defaults, &code));
     assert_int_equal(code, TRV_ERR_UNSUPPORTED);
     trv_schedule_destroy(s);
     trv_schedule_destroy(large);
@@ -110,7 +110,7 @@ static int stop(void *context, double fraction)
     return 1;
 }
 
-static void writes_and_exports(void **state)
+static void test_write_and_export(void **state)
 {
     (void)state;
     trv_schedule_t *s = make("9", "trivance-b");
@@ -128,10 +128,10 @@ static void writes_and_exports(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(draws_with_the_usual_options),
-        cmocka_unit_test(marks_links_and_adds_the_note),
-        cmocka_unit_test(refuses_what_does_not_belong_to_the_schedule),
-        cmocka_unit_test(writes_and_exports),
+        cmocka_unit_test(test_default_options),
+        cmocka_unit_test(test_links_and_note),
+        cmocka_unit_test(test_bad_arguments),
+        cmocka_unit_test(test_write_and_export),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,34 +56,34 @@ static trv_simulate_options_t without_alpha(void)
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
-static void test_reads_all_forms(void **state)
+static void test_all_statements(void **state)
 {
     (void)state;
     trv_goal_t goal = parse("// a program\nnum_ranks 2\n\n/* two\nranks */ rank 0 {\r\n"
                             "calc 5\n  L_1: calc 1500 cpu 3 // a comment\n\ta: send 10b to 1\n"
                             "b:send 4096 b to 1 tag 4294967295 cpu 255 nic 2\nb requires a\nb irequires L_1\n}\n"
                             "rank 1 { recv 10b from 0\nrecv 4096b from 0 tag 4294967295 nic 1\n}");
-    static const trv_goal_op_t wanted[] = {{TRV_GOAL_CALC, 0, 0, 0, 0, -1, 5, 6},
-                                           {TRV_GOAL_CALC, 0, 0, 0, 3, -1, 1500, 7},
-                                           {TRV_GOAL_SEND, 0, 1, 0, 0, -1, 10, 8},
-                                           {TRV_GOAL_SEND, 0, 1, UINT32_MAX, 255, 2, 4096, 9},
-                                           {TRV_GOAL_RECV, 1, 0, 0, 0, -1, 10, 13},
-                                           {TRV_GOAL_RECV, 1, 0, UINT32_MAX, 0, 1, 4096, 14}};
+    static const trv_goal_op_t expected[] = {{TRV_GOAL_CALC, 0, 0, 0, 0, -1, 5, 6},
+                                             {TRV_GOAL_CALC, 0, 0, 0, 3, -1, 1500, 7},
+                                             {TRV_GOAL_SEND, 0, 1, 0, 0, -1, 10, 8},
+                                             {TRV_GOAL_SEND, 0, 1, UINT32_MAX, 255, 2, 4096, 9},
+                                             {TRV_GOAL_RECV, 1, 0, 0, 0, -1, 10, 13},
+                                             {TRV_GOAL_RECV, 1, 0, UINT32_MAX, 0, 1, 4096, 14}};
     assert_int_equal(goal.ranks, 2);
     assert_int_equal(goal.ops, 6);
     for (uint32_t i = 0; i < goal.ops; i++) {
-        assert_int_equal(goal.op[i].kind, wanted[i].kind);
-        assert_int_equal(goal.op[i].rank, wanted[i].rank);
-        assert_int_equal(goal.op[i].peer, wanted[i].peer);
-        assert_int_equal(goal.op[i].tag, wanted[i].tag);
-        assert_int_equal(goal.op[i].cpu, wanted[i].cpu);
-        assert_int_equal(goal.op[i].nic, wanted[i].nic);
-        assert_int_equal(goal.op[i].amount, wanted[i].amount);
-        assert_int_equal(goal.op[i].line, wanted[i].line);
+        assert_int_equal(goal.op[i].kind, expected[i].kind);
+        assert_int_equal(goal.op[i].rank, expected[i].rank);
+        assert_int_equal(goal.op[i].peer, expected[i].peer);
+        assert_int_equal(goal.op[i].tag, expected[i].tag);
+        assert_int_equal(goal.op[i].cpu, expected[i].cpu);
+        assert_int_equal(goal.op[i].nic, expected[i].nic);
+        assert_int_equal(goal.op[i].amount, expected[i].amount);
+        assert_int_equal(goal.op[i].line, expected[i].line);
     }
-    assert_int_equal(goal.needs, 2);
-    assert_true(goal.need[0].op == 3 && goal.need[0].on == 2 && !goal.need[0].start);
-    assert_true(goal.need[1].op == 3 && goal.need[1].on == 1 && goal.need[1].start);
+    assert_int_equal(goal.dependencies, 2);
+    assert_true(goal.dependency[0].op == 3 && goal.dependency[0].on == 2 && !goal.dependency[0].start);
+    assert_true(goal.dependency[1].op == 3 && goal.dependency[1].on == 1 && goal.dependency[1].start);
     trv_goal_clear(&goal);
 }
 
@@ -107,9 +107,9 @@ static void test_many_labels(void **state)
     fclose(out);
     trv_goal_t goal = parse(text);
     assert_int_equal(goal.ops, 20 * 500);
-    assert_int_equal(goal.needs, 20 * 499);
-    for (uint32_t i = 0; i < goal.needs; i++) {
-        uint64_t later = goal.op[goal.need[i].op].amount, earlier = goal.op[goal.need[i].on].amount;
+    assert_int_equal(goal.dependencies, 20 * 499);
+    for (uint32_t i = 0; i < goal.dependencies; i++) {
+        uint64_t later = goal.op[goal.dependency[i].op].amount, earlier = goal.op[goal.dependency[i].on].amount;
         assert_int_equal(later / 1000, earlier / 1000);
         assert_int_equal(later % 1000 / 2, earlier % 1000);
     }
@@ -172,7 +172,7 @@ static void test_bad_files(void **state)
         if (trv_goal_file_parse(bad[i].text, strlen(bad[i].text), "text", &goal) != TRV_ERR_INVALID)
             fail_msg("accepted:\n%s", bad[i].text);
         if (!strstr(trv_last_error(), bad[i].words) || strncmp(trv_last_error(), "text, line ", 11) != 0)
-            fail_msg("%s\nsays: %s\nnot: %s", bad[i].text, trv_last_error(), bad[i].words);
+            fail_msg("%s\nerror: %s\nwithout: %s", bad[i].text, trv_last_error(), bad[i].words);
     }
 }
 
@@ -232,11 +232,11 @@ static void test_matching(void **state)
 
 /* Routes use dimension 0 first and the shorter direction, and direction + if both are equally short; nic selects
  * only among shortest routes. */
-static void test_ways(void **state)
+static void test_routes(void **state)
 {
     static const struct {
         int to, nic, port;
-    } way[] = {
+    } route[] = {
         {1, -1, 2}, {4, -1, 3}, {5, -1, 0}, {15, -1, 1}, {10, -1, 0}, {10, 1, 1}, {5, 1, 0},
         {6, -1, 0}, {6, 2, 2},  {6, 3, 0},  {6, 7, 0},   {2, -1, 2},  {3, 2, 3},
     };
@@ -244,7 +244,7 @@ static void test_ways(void **state)
     trv_torus_t torus = torus_of("4x5");
     options.link_loads = true;
     (void)state;
-    for (size_t i = 0; i < sizeof way / sizeof way[0]; i++) {
+    for (size_t i = 0; i < sizeof route / sizeof route[0]; i++) {
         char *text = NULL;
         size_t length;
         trv_simulation_t result;
@@ -253,8 +253,9 @@ static void test_ways(void **state)
         for (int rank = 0; rank < 20; rank++) {
             fprintf(out, "rank %d {\n", rank);
             if (rank == 0)
-                fprintf(out, way[i].nic < 0 ? "send 100b to %d\n" : "send 100b to %d nic %d\n", way[i].to, way[i].nic);
-            if (rank == way[i].to)
+                fprintf(out, route[i].nic < 0 ? "send 100b to %d\n" : "send 100b to %d nic %d\n", route[i].to,
+                        route[i].nic);
+            if (rank == route[i].to)
                 fprintf(out, "recv 100b from 0\n");
             fprintf(out, "}\n");
         }
@@ -262,8 +263,8 @@ static void test_ways(void **state)
         trv_goal_t goal = parse(text);
         assert_int_equal(trv_goal_simulate(&goal, &torus, &options, &result), 0);
         for (int port = 0; port < 4; port++)
-            if (result.link[port].packets != (port == way[i].port))
-                fail_msg("to %d with nic %d: %d packets by port %d", way[i].to, way[i].nic,
+            if (result.link[port].packets != (port == route[i].port))
+                fail_msg("to %d with nic %d: %d packets by port %d", route[i].to, route[i].nic,
                          (int)result.link[port].packets, port);
         trv_simulation_clear(&result);
         trv_goal_clear(&goal);
@@ -289,23 +290,23 @@ static void test_alpha(void **state)
     assert_true(slowed > 6000 && slowed < 6000 + without);
 }
 
-static void test_programs_that_never_end(void **state)
+static void test_deadlocks(void **state)
 {
     static const struct {
         const char *text, *words;
     } bad[] = {
         {"num_ranks 2\nrank 0 {\nsend 8b to 1 tag 3\n}\nrank 1 {\n}\n",
-         "line 3: rank 0 has 1 send(s) to rank 1 with tag 3, for which rank 1 has 0 receive(s)"},
+         "line 3: rank 0 has 1 send(s) to rank 1 with tag 3, but rank 1 has 0 matching receive(s)"},
         {"num_ranks 2\nrank 0 {\n}\nrank 1 {\nrecv 8b from 0\n}\n", "line 5: rank 1 has 1 receive(s) from rank 0"},
         {"num_ranks 2\nrank 0 {\na: calc 5\nb: calc 5\na requires b\nb requires a\n}\nrank 1 {\n}\n",
-         "rank 0 in line 3 for that of rank 0 in line 4"},
+         "rank 0 in line 3 for the operation of rank 0 in line 4"},
         {"num_ranks 2\nrank 0 {\nr: recv 8b from 1\ns: send 8b to 1\ns requires r\n}\n"
          "rank 1 {\nr: recv 8b from 0\ns: send 8b to 0\ns requires r\n}\n",
-         "wait for one another"},
+         "wait for each other in a cycle"},
         {"num_ranks 2\nrank 0 {\nsend 9b to 1\n}\nrank 1 {\nrecv 8b from 0\n}\n",
-         "line 6: rank 1 receives 8 bytes, but what rank 0 sends in line 3 has 9"},
+         "line 6: rank 1 receives 8 bytes, but rank 0 sends 9 bytes in line 3"},
         {"num_ranks 2\nrank 0 {\nsend 7b to 1\n}\nrank 1 {\nrecv 8b from 0\n}\n",
-         "line 6: rank 1 receives 8 bytes, but what rank 0 sends in line 3 has 7"},
+         "line 6: rank 1 receives 8 bytes, but rank 0 sends 7 bytes in line 3"},
     };
     trv_simulate_options_t options = without_alpha();
     trv_torus_t torus = torus_of("2"), other = torus_of("3");
@@ -315,7 +316,7 @@ static void test_programs_that_never_end(void **state)
         trv_goal_t goal = parse(bad[i].text);
         assert_int_equal(trv_goal_simulate(&goal, &torus, &options, &result), TRV_ERR_INVALID);
         if (!strstr(trv_last_error(), bad[i].words))
-            fail_msg("%s\nsays: %s", bad[i].text, trv_last_error());
+            fail_msg("%s\nerror: %s", bad[i].text, trv_last_error());
         trv_goal_clear(&goal);
     }
     trv_goal_t goal = parse("num_ranks 2\nrank 0 {\n}\nrank 1 {\n}\n");
@@ -374,7 +375,7 @@ static bool has_mirrored_ties(const trv_schedule_t *schedule)
     return found;
 }
 
-static void test_export_takes_the_same_time(void **state)
+static void test_time_of_exports(void **state)
 {
     static const char *const tori[] = {"2", "5", "8", "9", "2x4", "3x3", "4x4", "2x2x3"};
     static const uint64_t sizes[] = {64, 300000};
@@ -410,15 +411,11 @@ static void test_export_takes_the_same_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads_all_forms),
-        cmocka_unit_test(test_many_labels),
-        cmocka_unit_test(test_bad_files),
-        cmocka_unit_test(test_dependencies),
-        cmocka_unit_test(test_matching),
-        cmocka_unit_test(test_ways),
-        cmocka_unit_test(test_alpha),
-        cmocka_unit_test(test_programs_that_never_end),
-        cmocka_unit_test(test_export_takes_the_same_time),
+        cmocka_unit_test(test_all_statements),  cmocka_unit_test(test_many_labels),
+        cmocka_unit_test(test_bad_files),       cmocka_unit_test(test_dependencies),
+        cmocka_unit_test(test_matching),        cmocka_unit_test(test_routes),
+        cmocka_unit_test(test_alpha),           cmocka_unit_test(test_deadlocks),
+        cmocka_unit_test(test_time_of_exports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

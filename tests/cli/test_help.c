@@ -127,7 +127,7 @@ static void test_completion(void **state)
                                  "'; COMP_WORDS=(trivance \"$@\"); COMP_CWORD=$#; _trivance 2> /dev/null; "
                                  "echo \"${COMPREPLY[*]}\"";
     static const struct {
-        const char *words, *wanted;
+        const char *words, *expected;
     } question[] = {
         {"ver", "verify\n"},
         {"plan --all", "--all-sizes\n"},
@@ -149,7 +149,7 @@ static void test_completion(void **state)
         assert_non_null(bash);
         assert_non_null(fgets(answer, sizeof answer, bash));
         assert_int_equal(pclose(bash), 0);
-        assert_string_equal(answer, question[i].wanted);
+        assert_string_equal(answer, question[i].expected);
     }
     remove("completion.sh");
 }

@@ -45,7 +45,7 @@ static void test_positions(void **state)
 }
 
 /* jansson represents every `true` of a text by the same value, so that value has no position. */
-static void test_truth(void **state)
+static void test_position_of_booleans(void **state)
 {
     trv_json_t json = {.root = NULL};
     int64_t number = 0;
@@ -90,7 +90,7 @@ static void test_many_warnings(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_positions), cmocka_unit_test(test_truth),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_positions), cmocka_unit_test(test_position_of_booleans),
                                        cmocka_unit_test(test_many_warnings)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ static char *changed(const char *text, const char *old, const char *instead, int
     return copy;
 }
 
-static void test_ours(void **state)
+static void test_exported_programs(void **state)
 {
     static const char *const tori[] = {"2", "3", "5", "2x4", "3x3"};
     trv_torus_t torus;
@@ -86,10 +86,10 @@ static void test_broken(void **state)
         {"srcoff='1'", "srcoff='0'", "GPU 1, threadblock 0, step 1: it adds chunk 1 of the vector to chunk 0"},
         {"type='rrcs'", "type='rcs'", "of GPU 0 to chunk 0 0 times"},
         {"send='1'", "send='0'", "exchanges messages with its own GPU"},
-        {"type='r' ", "type='s' ", "GPU 0, threadblock 0, step 2: chunk 1 of buffer o has nothing yet"},
+        {"type='r' ", "type='s' ", "GPU 0, threadblock 0, step 2: chunk 1 of buffer o is empty"},
         {"dstoff='0' cnt='1' depid='-1'", "dstoff='2' cnt='1' depid='-1'", "there is no chunk 2 in buffer o"},
-        {"depid='-1' deps='-1'", "depid='0' deps='2'", "has not hasdep"},
-        {"depid='-1' deps='-1' hasdep='0'", "depid='0' deps='0' hasdep='1'", "it waits for ever"},
+        {"depid='-1' deps='-1'", "depid='0' deps='2'", "lacks hasdep"},
+        {"depid='-1' deps='-1' hasdep='0'", "depid='0' deps='0' hasdep='1'", "it waits forever"},
         {"cnt='1'", "cnt='2'", "there is no chunk 2 in buffer i"},
         {"chan='0'", "chan='1'", "no threadblock receives from it"},
         {"ngpus='2'", "ngpus='3'", "the file has 2 <gpu> elements, but ngpus is 3"},
@@ -106,9 +106,10 @@ static void test_broken(void **state)
     assert_null(verify(text));
     for (size_t i = 0; i < sizeof change / sizeof change[0]; i++) {
         char *other = changed(text, change[i].old, change[i].instead, 0);
-        const char *said = verify(other);
-        if (!said || !strstr(said, change[i].words))
-            fail_msg("%s instead of %s: '%s', and not: %s", change[i].instead, change[i].old, said, change[i].words);
+        const char *error_text = verify(other);
+        if (!error_text || !strstr(error_text, change[i].words))
+            fail_msg("%s instead of %s: '%s', and not: %s", change[i].instead, change[i].old, error_text,
+                     change[i].words);
         free(other);
     }
     for (size_t length = 0; length + 1 < strlen(text); length += 7) { /* no truncated text passes or crashes */
@@ -158,11 +159,12 @@ static void test_wrapping(void **state)
         at += sprintf(at, doubling, s, "re", 's', 's');
     at += sprintf(at, doubling, 33, "re", 's', 'i');
     sprintf(at, "</tb></gpu></algo>");
-    assert_string_equal(verify(text), "GPU 0, threadblock 0, step 20: a contribution counts more than a million times");
+    assert_string_equal(verify(text),
+                        "GPU 0, threadblock 0, step 20: a contribution is added more than a million times");
 }
 
 /* Progress is reported up to the end, and the in-place and the out-of-place form are the same work. */
-static void test_advance(void **state)
+static void test_progress_and_cancellation(void **state)
 {
     char *text = tool_read_file(TRIVANCE_TEST_DATA "/msccl-2.xml");
     (void)state;
@@ -193,7 +195,7 @@ static void test_names(void **state)
     free(other);
     free(name);
     free(text);
-    tool_refuses("verify --schedule=no\033\nfile", "the file 'no??file' cannot be read");
+    tool_expect_error("verify --schedule=no\033\nfile", "the file 'no??file' cannot be read");
 }
 
 static void test_tool(void **state)
@@ -222,8 +224,12 @@ static void test_tool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ours),     cmocka_unit_test(test_broken),  cmocka_unit_test(test_dependencies),
-        cmocka_unit_test(test_wrapping), cmocka_unit_test(test_advance), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_exported_programs),
+        cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_dependencies),
+        cmocka_unit_test(test_wrapping),
+        cmocka_unit_test(test_progress_and_cancellation),
+        cmocka_unit_test(test_names),
         cmocka_unit_test(test_tool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,7 +55,7 @@ static char *exported(const char *torus_text, const char *algorithm, trv_collect
     return NULL;
 }
 
-static void test_ours(void **state)
+static void test_exported_programs(void **state)
 {
     static const char *const tori[] = {"2", "3", "5", "2x4", "3x3"};
     int plans = 0;
@@ -83,7 +83,7 @@ static json_t *ops_of(json_t *root, size_t gpu, size_t block)
 
 /* Every operation is needed, except some nops: those at the end of a threadblock, and those before an operation that
  * itself waits. */
-static void test_removed(void **state)
+static void test_removed_operation(void **state)
 {
     char *text = exported("4", "trivance-b", TRV_ALLREDUCE);
     json_t *root = json_loads(text, 0, NULL);
@@ -96,12 +96,12 @@ static void test_removed(void **state)
             const char *name = json_string_value(json_object_get(json_array_get(ops_of(root, gpu, 0), i), "name"));
             json_array_remove(ops_of(copy, gpu, 0), i);
             char *broken = json_dumps(copy, 0);
-            const char *said = verify(broken);
-            if (strcmp(name, "nop") != 0 && !said)
-                fail_msg("GPU %zu does without operation %zu, %s", gpu, i, name);
-            assert_true(!said || strlen(said) > 10);
+            const char *error_text = verify(broken);
+            if (strcmp(name, "nop") != 0 && !error_text)
+                fail_msg("without operation %zu of GPU %zu, %s, no fault is reported", i, gpu, name);
+            assert_true(!error_text || strlen(error_text) > 10);
             nops += strcmp(name, "nop") == 0;
-            needed += strcmp(name, "nop") == 0 && said;
+            needed += strcmp(name, "nop") == 0 && error_text;
             free(broken);
             json_decref(copy);
         }
@@ -110,7 +110,7 @@ static void test_removed(void **state)
     free(text);
 }
 
-static void test_changed(void **state)
+static void test_changed_text(void **state)
 {
     static const struct {
         const char *old, *instead, *words;
@@ -118,7 +118,7 @@ static void test_changed(void **state)
         {"\"rlxsignal\"", "\"signal\"", NULL},
         {"\"signal\"", "\"rlxsignal\"", "publishes nothing"},
         {"\"name\": \"wait\"", "\"name\": \"rlxwait\"", "publishes nothing"},
-        {"\"name\": \"wait\"", "\"name\": \"signal\"", "has nothing yet"},
+        {"\"name\": \"wait\"", "\"name\": \"signal\"", " is empty"},
         {"\"max_message_size\": 9223372036854775807", "\"max_message_size\": 18446744073709551615", NULL},
         {"\"use_double_scratch_buffer\": false", "\"use_double_scratch_buffer\": true", "scratch buffer"},
         {"\"name\": \"nop\"", "\"name\": \"nop\", \"tbg_info\": {\"tb_id\": 0, \"tbg_size\": 2}", "tbg_info"},
@@ -146,9 +146,10 @@ static void test_changed(void **state)
             fail_msg("there is no %s", change[i].old);
         assert_true(
             asprintf(&other, "%.*s%s%s", (int)(at - text), text, change[i].instead, at + strlen(change[i].old)) > 0);
-        const char *said = verify(other);
-        if (!said != !change[i].words || (said && !strstr(said, change[i].words)))
-            fail_msg("%s instead of %s: '%s', and not: %s", change[i].instead, change[i].old, said, change[i].words);
+        const char *error_text = verify(other);
+        if (!error_text != !change[i].words || (error_text && !strstr(error_text, change[i].words)))
+            fail_msg("%s instead of %s: '%s', and not: %s", change[i].instead, change[i].old, error_text,
+                     change[i].words);
         free(other);
     }
     for (size_t length = 0; length + 2 < strlen(text); length += 11) {
@@ -161,7 +162,7 @@ static void test_changed(void **state)
 
 /* Features that other programs' plans use: a sum that reads a peer's memory. At the end the peer must wait until its
  * memory has been read. */
-static void test_others(void **state)
+static void test_remote_reads(void **state)
 {
     static const char gpu[] =
         "{\"id\": %d, \"input_chunks\": 1, \"output_chunks\": 1, \"scratch_chunks\": 1, \"threadblocks\": [{\"id\": 0, "
@@ -188,11 +189,11 @@ static void test_others(void **state)
             at += sprintf(at, gpu, g, input, scratch, input, input, last[l][0], last[l][1], 1 - g, 1 - g);
             at += sprintf(at, "%s", g ? "]}" : ", ");
         }
-        const char *said = verify(text);
-        if (l < 2 && said)
-            fail_msg("%s: %s", last[l][0], said);
-        if (l == 2 && (!said || !strstr(said, "nothing says which comes first")))
-            fail_msg("a peer is read when its launch may have ended: '%s'", said);
+        const char *error_text = verify(text);
+        if (l < 2 && error_text)
+            fail_msg("%s: %s", last[l][0], error_text);
+        if (l == 2 && (!error_text || !strstr(error_text, "their order is undefined")))
+            fail_msg("a peer is read when its launch may have ended: '%s'", error_text);
     }
 }
 
@@ -265,13 +266,13 @@ static void test_order(void **state)
         {{"S0W0npns0W0n+n"}, "publishes nothing"},
         {{"S0W0npnS0w0n+n"}, "publishes nothing"},
         {{"S0W0npnb2", "b2s1w1n+n"}, NULL},
-        {{"S0W0npnb2", "b2S1w1n+n"}, "publishes nothing"}, /* nothing of another threadblock */
+        {{"S0W0npnb2", "b2S1w1n+n"}, "publishes nothing"}, /* nothing from another threadblock */
         {{"S0W0npns0S1w0W1n+n"}, NULL},                    /* relaxed, beside one that publishes */
         {{"S0W0s1w1npns0w0n+n"}, NULL},                    /* one nop covers both waits */
         {{"S0W0s1npns0w0n+w1"}, NULL},
-        {{"S0W0npns0w0nb2w2s1w1npns0w0", "b2+ns2"}, "which comes first"}, /* w2 and s1 run in different threads */
+        {{"S0W0npns0w0nb2w2s1w1npns0w0", "b2+ns2"}, "order is undefined"}, /* w2 and s1 run in different threads */
         {{"S0W0npns0w0nb2w2ns1w1npns0w0", "b2+ns2"}, NULL},
-        {{"S0W0npnb2", "b1s1w1n+n"}, "the barrier is for"},
+        {{"S0W0npnb2", "b1s1w1n+n"}, "threadblocks at the barrier"},
         {{"S0W0npnb2", "b2s1w1n+nb0"}, "\"num_threadblocks\" of a barrier must be at least 1"},
         {{"S0W0npnb2", "b2s1w1n+n", "b2n"}, ""}, /* ambiguous: which two of the three threadblocks meet? */
         {{"S0W0npns0w0n+n", "s0w0"}, "signals by the same channel"},
@@ -281,15 +282,15 @@ static void test_order(void **state)
     for (size_t i = 0; i < sizeof plan / sizeof plan[0]; i++) {
         const int blocks = plan[i].block[2] ? 3 : plan[i].block[1] ? 2 : 1;
         char *text = two_gpus(plan[i].block, blocks);
-        const char *said = verify(text);
-        if (!said != !plan[i].words || (said && !strstr(said, plan[i].words)))
-            fail_msg("%s | %s: '%s', and not: %s", plan[i].block[0], plan[i].block[1], said, plan[i].words);
+        const char *error_text = verify(text);
+        if (!error_text != !plan[i].words || (error_text && !strstr(error_text, plan[i].words)))
+            fail_msg("%s | %s: '%s', and not: %s", plan[i].block[0], plan[i].block[1], error_text, plan[i].words);
         free(text);
     }
 }
 
 /* Progress is reported up to the end, and verification can be cancelled. */
-static void test_advance(void **state)
+static void test_progress_and_cancellation(void **state)
 {
     char *text = exported("3x3", "bucket", TRV_ALLREDUCE);
     (void)state;
@@ -339,16 +340,21 @@ static void test_tool(void **state)
     char *put = strstr(text, "\"re\"");
     memcpy(put, "\"no\"", 4);
     tool_write_file(path, text, 0600);
-    tool_refuses(line, "unknown operation 'no'");
+    tool_expect_error(line, "unknown operation 'no'");
     free(text);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ours),    cmocka_unit_test(test_removed), cmocka_unit_test(test_changed),
-        cmocka_unit_test(test_others),  cmocka_unit_test(test_order),   cmocka_unit_test(test_many_signals),
-        cmocka_unit_test(test_advance), cmocka_unit_test(test_tool),
+        cmocka_unit_test(test_exported_programs),
+        cmocka_unit_test(test_removed_operation),
+        cmocka_unit_test(test_changed_text),
+        cmocka_unit_test(test_remote_reads),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_many_signals),
+        cmocka_unit_test(test_progress_and_cancellation),
+        cmocka_unit_test(test_tool),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

@@ -51,17 +51,17 @@ static void test_bad_links(void **state)
         const char *options, *words;
     } bad[] = {
         {"9 --cut=9:+0", "--cut: there is no rank 9 on the torus 9, whose ranks are 0 to 8"},
-        {"9 --cut=0:+1", "--cut: no link leaves by port +1 on the torus 9, where dimensions count from 0"},
-        {"9x1 --cut=0:-1", "that dimension has size 1"},
+        {"9 --cut=0:+1", "--cut: there is no port +1 on the torus 9, whose last dimension is 0"},
+        {"9x1 --cut=0:-1", "--cut: no link leaves by port -1 on the torus 9x1, whose dimension 1 has size 1"},
         {"8m --cut=7:+0", "--cut: no link leaves rank 7 by port +0 on 8m: its line ends there"},
         {"3x8m --slow-link=8:-1:2x", "--slow-link: no link leaves rank 8 by port -1 on 3x8m: its line ends there"},
-        {"9 --cut=0", "'0' is not a rank and a port, for example 3:+0"},
-        {"9 --cut=0:+0:both", "for example 3:+0; 3:+0:one-way for one direction only"},
+        {"9 --cut=0", "'0' is not a rank and a port; expected for example 3:+0, or 3:+0:one-way"},
+        {"9 --cut=0:+0:both", "expected for example 3:+0, or 3:+0:one-way for one direction only"},
         {"9 --cut=0:0", "'0' is not a port"},
-        {"9 --cut=-1:+0", "--cut: '-1' is not a rank: ranks count from 0"},
-        {"9 --slow-link=x:+0:2x", "--slow-link: 'x' is not a rank: ranks count from 0"},
+        {"9 --cut=-1:+0", "--cut: '-1' is not a rank; expected a rank, counted from 0"},
+        {"9 --slow-link=x:+0:2x", "--slow-link: 'x' is not a rank; expected a rank, counted from 0"},
         {"9 --cut=0:+0 --cut=1:-0",
-         "--cut: the link 1:-0 is already cut by --cut=0:+0, which cuts both ways; leave one out"},
+         "--cut: the link 1:-0 is already cut by --cut=0:+0, which cuts both directions; leave one out"},
         {"9 --slow-link=1:-0:2x --cut=0:+0", "--cut: the link 1:-0 is already slow by --slow-link=1:-0; leave one out"},
         {"9 --cut=0:+0:one-way --slow-link=0:+0:4x", "--slow-link: the link 0:+0 is already cut by --cut=0:+0; leave"},
         {"9 --slow-link=0:+0:0x", "'0x' is not a factor"},
@@ -82,13 +82,13 @@ static void test_bad_links(void **state)
             if (c > 0 && i % (commands - 1) != c - 1 && !exhaustive())
                 continue;
             snprintf(line, sizeof line, "%s %s", command[c], bad[i].options);
-            tool_refuses(line, bad[i].words);
+            tool_expect_error(line, bad[i].words);
         }
-    tool_refuses("cost 9 3x3 --cut=0:+0", "the links of one torus");
-    tool_refuses("verify 9 3x3 --cut=0:+0", "the links of one torus");
-    tool_refuses("export --schedule=x.json --format=goal --cut=0:+0",
-                 "a file says itself what is sent, and on which torus; leave out --cut, for example");
-    tool_refuses("cost --schedule=x.json --cut=0:+0", "a file says itself what is sent");
+    tool_expect_error("cost 9 3x3 --cut=0:+0", "--cut and --slow-link require a single torus");
+    tool_expect_error("verify 9 3x3 --cut=0:+0", "--cut and --slow-link require a single torus");
+    tool_expect_error("export --schedule=x.json --format=goal --cut=0:+0",
+                      "a schedule file specifies its own torus and messages; leave out --cut, for example");
+    tool_expect_error("cost --schedule=x.json --cut=0:+0", "a schedule file specifies its own torus and messages");
 }
 
 static void test_many_links(void **state)
@@ -99,7 +99,7 @@ static void test_many_links(void **state)
         snprintf(line + strlen(line), sizeof line - strlen(line), " --slow-link=%d:+1:2x", i);
     expect(line, 0, "link 63:+1 2x");
     strcat(line, " --cut=64:+1");
-    tool_refuses(line, "there are more than 64 slow or cut links");
+    tool_expect_error(line, "there are more than 64 slow or cut links");
 }
 
 /* ---- Effects ----------------------------------------------------------------------------------------------------- */
@@ -136,9 +136,9 @@ static void test_verify(void **state)
     expect("verify 4x4 --cut=0:+0", 0, "step 1 of star needs the link 0:+0, which is cut"); /* not selected by name … */
     expect_without("verify 4x4 --cut=0:+0", "WRONG");
     expect("verify 4x4 -a star --cut=0:+0", 1, "WRONG"); /* … and selected */
-    tool_refuses("verify 9x9 -a ring --cut=40:+1",
-                 "not the torus 9x9m; bucket is the same idea for tori (m: a dimension "
-                 "that is used as lines, because a link is cut)");
+    tool_expect_error("verify 9x9 -a ring --cut=40:+1",
+                      "not the torus 9x9m; bucket is the same idea for tori (m: a dimension "
+                      "that is used as lines, because a link is cut)");
     /* A file is verified as written, and on the whole ring it is right. */
     char path[256], line[512];
     snprintf(path, sizeof path, "%s/nine.json", tool_folder());
@@ -149,7 +149,7 @@ static void test_verify(void **state)
     snprintf(line, sizeof line, "verify --schedule=%s --cut=3:+0", path);
     expect(line, 1, "which is cut");
     snprintf(line, sizeof line, "simulate --schedule=%s --cut=3:+0", path);
-    tool_refuses(line, "needs the link 3:+0, which is cut");
+    tool_expect_error(line, "needs the link 3:+0, which is cut");
     expect("verify 9 -a ring -f csv", 0, ",exact,true,9,18,288,exhaustive,");
     expect_without("verify 9 -a ring -f csv", " ms");
 }
@@ -164,7 +164,7 @@ static void test_cost(void **state)
                        4 * (plain_ns - 16 * 1500), 1e-3);
     assert_float_equal(time_of("cost 9 -a trivance-b -b 1M -f json --cut=3:+0"),
                        time_of("cost 9m -a trivance-b -b 1M -f json"), 1e-9);
-    tool_refuses("cost 4x4 -a star -b 1K --cut=1:-0", "needs the link 1:-0, which is cut");
+    tool_expect_error("cost 4x4 -a star -b 1K --cut=1:-0", "needs the link 1:-0, which is cut");
     expect_without("cost 4x4 -b 1K --cut=1:-0", "\nstar ");
     expect("cost 9 -a trivance-b -b 1K --cut=3:+0", 0, "AllReduce on a ring of 9 with a cut (9 ranks)");
     expect("cost 9 -a trivance-b -b 1K --slow-link=0:+0:1000000x", 0, "ns per hop, link 0:+0 1000000x\n");
@@ -187,10 +187,10 @@ static void test_export(void **state)
     tool_clear(&whole);
     tool_clear(&cut);
     expect("export 9 -a planned --format=goal --cut=3:+0", 0, "num_ranks 9");
-    tool_refuses("export 4x4 -a star --format=goal --cut=1:-0",
-                 "needs the link 1:-0, which is cut; --unchecked writes");
-    tool_refuses("export 4x4 -a star --format=msccl --cut=1:-0",
-                 "needs the link 1:-0, which is cut; --unchecked writes");
+    tool_expect_error("export 4x4 -a star --format=goal --cut=1:-0",
+                      "needs the link 1:-0, which is cut; --unchecked writes");
+    tool_expect_error("export 4x4 -a star --format=msccl --cut=1:-0",
+                      "needs the link 1:-0, which is cut; --unchecked writes");
     expect("export 4x4 -a star --format=goal --cut=1:-0 --unchecked", 0, "num_ranks 16");
     tool_t tool = tool_run("plan 4x4 -a star --cut=1:-0", NULL);
     assert_int_equal(tool.code, 0);
@@ -236,9 +236,9 @@ static void test_sweep(void **state)
 static void test_why(void **state)
 {
     (void)state;
-    expect("plan 5 --cut=3:+0 -b 64K --why", 0, "\nlink 3:+0 is cut: its row is a line from 4\n");
+    expect("plan 5 --cut=3:+0 -b 64K --why", 0, "\nlink 3:+0 is cut: its row is a line that begins at rank 4\n");
     expect("plan 3x3 --slow-link=4:-0:10x -b 64K --why", 0,
-           "\nlink 4:-0 is 10 times as slow and left alone: its row is a line from 4\n");
+           "\nlink 4:-0 is 10 times as slow and avoided: its row is a line that begins at rank 4\n");
     expect("plan 9 --slow-link=3:+0:1.1x -b 32 --why", 0, "\nlink 3:+0 is 1.1 times as slow, and used\n");
 }
 
@@ -260,9 +260,9 @@ static void test_limit(void **state)
     assert_float_equal(ring_ns / line_ns, 8 / 9., 1e-6);
     assert_true(json_real_value(json_object_get(json_array_get(rows, 1), "limit_ratio")) > 1);
     json_decref(rows);
-    tool_refuses("plan 9 --limit --why", "--why asks the planner about one size on a torus; leave out --limit");
-    tool_refuses("plan 9 --limit --format=json", "--limit works only with the text output of a single plan");
-    tool_refuses("cost --paper --limit", "leave out --limit, for example `trivance cost --paper --format=csv`");
+    tool_expect_error("plan 9 --limit --why", "--why explains the plan for one size on a torus; leave out --limit");
+    tool_expect_error("plan 9 --limit --format=json", "--limit works only with the text output of a single plan");
+    tool_expect_error("cost --paper --limit", "leave out --limit, for example `trivance cost --paper --format=csv`");
 }
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
@@ -306,9 +306,11 @@ static void test_file(void **state)
     snprintf(line, sizeof line, "simulate --schedule=%s -f csv", path);
     expect(line, 0, ",\"3:+0 down, 4:-0 down, 0:+0 4x\"\n");
     snprintf(line, sizeof line, "simulate --schedule=%s --cut=3:+0", path);
-    tool_refuses(line, "--cut: the link 3:+0 is already cut in the file; leave --cut out");
+    tool_expect_error(line, "--cut: the link 3:+0 is already cut in the file; leave --cut out");
     snprintf(line, sizeof line, "simulate --schedule=%s --routes=fixed", path);
-    tool_refuses(line, "--routes=fixed is for algorithms: a file's messages go by the ports that it names");
+    tool_expect_error(
+        line,
+        "--routes=fixed applies only to algorithms: the messages of a file leave by the ports that the file names");
     snprintf(line, sizeof line, "plan 4x4 -a swing-b --routes=fixed -b 1M -f json -o %s", path);
     expect(line, 0, "");
     snprintf(line, sizeof line, "simulate --schedule=%s --model=fifo -f json", path);
@@ -322,7 +324,8 @@ static void test_bad_file(void **state)
     static const struct {
         const char *network, *words;
     } bad[] = {
-        {"\"links\": [{\"from\": 0, \"port\": \"+0\", \"down\": true}]", "which is cut; --unchecked takes it as it is"},
+        {"\"links\": [{\"from\": 0, \"port\": \"+0\", \"down\": true}]",
+         "which is cut; --unchecked accepts the file unverified"},
         {"\"wrap\": [true, false]",
          "\"wrap\" must be a list of true and false, one for each dimension, of which there is 1"},
         {"\"wrap\": [0]", "\"wrap\" must be a list of true and false"},
@@ -363,7 +366,7 @@ static void test_bad_file(void **state)
 }
 
 /* A schedule's name states the factor from which slow links are avoided, with or without parameters. */
-static void test_left_alone(void **state)
+static void test_avoided_links(void **state)
 {
     static const char *const line = "simulate 9 --slow-link=3:+0:10x -b 1M --model=fifo --format=json -a ";
     char plain[128], alone[128];
@@ -400,8 +403,10 @@ static void test_routes(void **state)
     expect_without("simulate 9 -a ring -b 1K", "routes");
     expect("verify 8 4x4 -a all --routes=fixed", 0, "exhaustive");
     expect("plan 9 --slow-link=0:+0:10x -b 4K --routes=fixed --why", 0, "routes fixed");
-    tool_refuses("export --schedule=x.json --format=goal --routes=fixed", "a file says itself what is sent");
-    tool_refuses("plan 9 --routes=short", "--routes: 'short' is neither chosen nor fixed; for example --routes=fixed");
+    tool_expect_error("export --schedule=x.json --format=goal --routes=fixed",
+                      "a schedule file specifies its own torus and messages");
+    tool_expect_error("plan 9 --routes=short",
+                      "--routes: 'short' is neither chosen nor fixed; for example --routes=fixed");
 }
 
 /* If both directions share a path, traffic in both directions takes up to twice as long; it takes longer if
@@ -420,15 +425,16 @@ static void test_shared_paths(void **state)
     assert_true(time_of("simulate 3x3 -a bucket -b 1M --model=fifo --format=json --shared-paths=one") >
                 1.1 * time_of("simulate 3x3 -a bucket -b 1M --model=fifo --format=json --shared-paths=all"));
     expect("simulate 3x3x3 -a bucket -b 1K --shared-paths=0:2", 0, ", shared paths 0:2");
-    expect("simulate 3x3 -a bucket -b 1K --shared-paths=one", 0, ", shared paths 0:1 joined");
+    expect("simulate 3x3 -a bucket -b 1K --shared-paths=one", 0, ", one shared path");
     expect_without("simulate 9 -a ring -b 1K", "shared_paths");
     expect("plan 9 -b 64K --shared-paths=0 --why", 0, "shared paths 0");
-    tool_refuses("plan 9 --shared-paths=1",
-                 "--shared-paths lists dimensions of the torus, here 0 to 0, for example --shared-paths=0");
-    tool_refuses("plan 9 --shared-paths=0:", "--shared-paths");
-    tool_refuses("plan 9 --shared-paths=x", "'x' is neither all nor one, nor dimensions, for example 0 or 0:1");
-    tool_refuses("plan 9 --shared-paths=8", "neither all nor one");
-    tool_refuses("plan 3x3 --shared-paths=-1", "neither all nor one");
+    tool_expect_error("plan 9 --shared-paths=1",
+                      "--shared-paths lists dimensions of the torus, here 0 to 0, for example --shared-paths=0");
+    tool_expect_error("plan 9 --shared-paths=0:", "--shared-paths");
+    tool_expect_error("plan 9 --shared-paths=x",
+                      "'x' lists no dimensions; expected all, one, or dimensions separated by ':', for example 0:1");
+    tool_expect_error("plan 9 --shared-paths=8", "lists no dimensions; expected all, one, or dimensions");
+    tool_expect_error("plan 3x3 --shared-paths=-1", "lists no dimensions; expected all, one, or dimensions");
 }
 
 int main(void)
@@ -437,7 +443,7 @@ int main(void)
         cmocka_unit_test(test_bad_links), cmocka_unit_test(test_many_links),   cmocka_unit_test(test_cut),
         cmocka_unit_test(test_verify),    cmocka_unit_test(test_cost),         cmocka_unit_test(test_export),
         cmocka_unit_test(test_sweep),     cmocka_unit_test(test_why),          cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_file),      cmocka_unit_test(test_bad_file),     cmocka_unit_test(test_left_alone),
+        cmocka_unit_test(test_file),      cmocka_unit_test(test_bad_file),     cmocka_unit_test(test_avoided_links),
         cmocka_unit_test(test_routes),    cmocka_unit_test(test_shared_paths),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);

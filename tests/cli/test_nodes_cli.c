@@ -76,7 +76,7 @@ static void test_rows(void **state)
     assert_non_null(strstr(tool.out, "as fast\n"));
     tool_clear(&tool);
     tool = tool_run("plan 4x4 --nodes 5", NULL);
-    assert_non_null(strstr(tool.out, "chosen\n\nranks on the machine"));
+    assert_non_null(strstr(tool.out, "chosen\n\nranks on the nodes"));
     tool_clear(&tool);
 }
 
@@ -97,8 +97,8 @@ static void test_bad_lists(void **state)
 {
     static const char *const bad[][2] = {
         {"plan 4x4 --nodes 5,5", "node 5 is listed twice; each node takes one rank"},
-        {"plan 4x4 --nodes 0-15,0", "one is listed twice"},
-        {"plan 4x4 --nodes 0-3 --nodes 8-11", "--nodes is given twice, and only one would count"},
+        {"plan 4x4 --nodes 0-15,0", "--nodes lists more than the 16 nodes of the torus: a node is listed twice"},
+        {"plan 4x4 --nodes 0-3 --nodes 8-11", "--nodes is given twice and may be given only once"},
         {"plan 4x4 --nodes 9-3", "ends before it begins"},
         {"plan 4x4 --nodes 16", "--nodes: '16' is not a node from 0 to 15"},
         {"plan 4x4 --nodes all",
@@ -108,8 +108,8 @@ static void test_bad_lists(void **state)
         {"plan 4x4 --nodes 1-2-3", "'1-2-3' is not a node"},
         {"plan 4x4 --nodes=", "empty entry"},
         {"plan 4x4 --nodes 1,,2", "empty entry"},
-        {"plan 4x4 --nodes 0-3 --why", "--nodes asks the planner about some nodes of a torus; leave out --why"},
-        {"plan 4x4 --nodes 0-3 -a ring", "--nodes asks the planner about some nodes of a torus; leave out "
+        {"plan 4x4 --nodes 0-3 --why", "--nodes selects plans for some nodes of a torus; leave out --why"},
+        {"plan 4x4 --nodes 0-3 -a ring", "--nodes selects plans for some nodes of a torus; leave out "
                                          "--algorithm, for example `trivance plan 8x8 --nodes=0-9`"},
         {"plan --nodes 0-3", "give the torus, for example `trivance plan 8x8 --nodes=0-9`"},
     };

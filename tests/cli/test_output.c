@@ -77,7 +77,7 @@ static void test_full_disk(void **state)
 
 /* bench executes the program built for the MPI whose launcher's variables are set; it looks for that program beside
  * itself and in ../libexec/trivance. */
-static void test_bench_hands_over(void **state)
+static void test_bench_executes_mpi_program(void **state)
 {
     static const char *const openmpi[] = {"OMPI_COMM_WORLD_SIZE=9", "PMI_RANK=0", NULL}, *const mpich[] = {"PMI_RANK=0",
                                                                                                            NULL};
@@ -112,7 +112,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_output_files),
         cmocka_unit_test(test_full_disk),
-        cmocka_unit_test(test_bench_hands_over),
+        cmocka_unit_test(test_bench_executes_mpi_program),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

@@ -222,7 +222,7 @@ static void check_panel_within(const trv_schedule_t *schedule, const trv_cost_t 
     trv_picture_clear(&picture);
 }
 
-static void test_arrows_stay_in_their_panel(void **state)
+static void test_arrows_within_panels(void **state)
 {
     static const char *const more[][2] = {{"4x4", "star:l"}, {"9x9", "trivance-l"}, {"4x4x4", "star:l"}};
     (void)state;
@@ -286,7 +286,7 @@ static void test_text(void **state)
     for_each_schedule(check_text);
 }
 
-static void test_large_pictures_are_refused(void **state)
+static void test_large_pictures(void **state)
 {
     static const struct {
         const char *torus;
@@ -318,9 +318,9 @@ int main(void)
         cmocka_unit_test(test_progress),
         cmocka_unit_test(test_figure_3),
         cmocka_unit_test(test_svg),
-        cmocka_unit_test(test_arrows_stay_in_their_panel),
+        cmocka_unit_test(test_arrows_within_panels),
         cmocka_unit_test(test_text),
-        cmocka_unit_test(test_large_pictures_are_refused),
+        cmocka_unit_test(test_large_pictures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

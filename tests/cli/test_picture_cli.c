@@ -20,21 +20,21 @@
 static void test_plan_svg_ranks(void **state)
 {
     (void)state;
-    tool_t usual = tool_run("plan 4x4 -a trivance-l -f svg", NULL);
+    tool_t defaults = tool_run("plan 4x4 -a trivance-l -f svg", NULL);
     tool_t middle = tool_run("plan 4x4 -a trivance-l -f svg -r 5", NULL);
     tool_t all = tool_run("plan 4x4 -a trivance-l -f svg -r all", NULL);
-    assert_string_equal(usual.out, middle.out);
-    assert_non_null(strstr(usual.out, ">only messages from rank 5; "));
+    assert_string_equal(defaults.out, middle.out);
+    assert_non_null(strstr(defaults.out, ">only messages from rank 5; "));
     assert_int_equal(all.code, 0);
     assert_null(strstr(all.out, "only messages from rank"));
-    assert_true(strlen(all.out) > strlen(usual.out));
-    tool_clear(&usual);
+    assert_true(strlen(all.out) > strlen(defaults.out));
+    tool_clear(&defaults);
     tool_clear(&middle);
     tool_clear(&all);
-    usual = tool_run("plan 9 -f svg", NULL); /* for a ring, all ranks are drawn */
+    defaults = tool_run("plan 9 -f svg", NULL); /* for a ring, all ranks are drawn */
     all = tool_run("plan 9 -f svg --rank=all", NULL);
-    assert_string_equal(usual.out, all.out);
-    tool_clear(&usual);
+    assert_string_equal(defaults.out, all.out);
+    tool_clear(&defaults);
     tool_clear(&all);
 }
 

@@ -80,7 +80,7 @@ static char *text_of(const drawn_t *drawn)
     return text;
 }
 
-static void test_marks_say_what_is_wrong(void **state)
+static void test_marks_of_faults(void **state)
 {
     static const trv_slow_link_t link[] = {{3, 0, INFINITY}, {4, 1, INFINITY}, {6, 1, 4}, {5, 0, 4},
                                            {8, 0, 2.5},      {1, 0, 8},        {2, 1, 3}, {1, 0, 1}};
@@ -118,7 +118,7 @@ static void find_left(const char *svg, double *ranks, double *links)
 
 /* A torus has stubs for its wrap-around links; a mesh ends at its outermost ranks, and a line is not drawn as a
  * circle. */
-static void test_nothing_goes_round_a_mesh(void **state)
+static void test_mesh_without_wraparound(void **state)
 {
     static const char *const shape[] = {"4x4", "4mx4m", "3x4m", "4mx3", "3x2x4m", "9m"};
     static const bool round[] = {true, false, false, true, false, false};
@@ -166,7 +166,7 @@ static void check_routes(const drawn_t *drawn, int rank, int dimension)
 }
 
 /* No message crosses a cut, and both kinds of picture show the cut's position. */
-static void test_cuts_are_seen(void **state)
+static void test_cut_links(void **state)
 {
     static const struct {
         const char *torus;
@@ -203,7 +203,7 @@ static void test_cuts_are_seen(void **state)
 }
 
 /* A slow link is labelled with its factor and with the message that it carries. */
-static void test_slow_links_are_marked(void **state)
+static void test_slow_links(void **state)
 {
     static const trv_slow_link_t row[] = {{5, 0, 4}, {6, 1, 4}}, grid[] = {{4, 0, 4}, {7, 1, 4}, {3, 2, 10}};
     drawn_t drawn;
@@ -255,10 +255,8 @@ static void test_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_marks_say_what_is_wrong),
-        cmocka_unit_test(test_nothing_goes_round_a_mesh),
-        cmocka_unit_test(test_cuts_are_seen),
-        cmocka_unit_test(test_slow_links_are_marked),
+        cmocka_unit_test(test_marks_of_faults), cmocka_unit_test(test_mesh_without_wraparound),
+        cmocka_unit_test(test_cut_links),       cmocka_unit_test(test_slow_links),
         cmocka_unit_test(test_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

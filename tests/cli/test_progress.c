@@ -24,7 +24,7 @@ typedef struct heard {
     double last;
 } heard_t;
 
-static int hear(void *context, double fraction)
+static int report_received(void *context, double fraction)
 {
     heard_t *heard = context;
     assert_true(fraction >= heard->last && fraction < 1 + 1e-9);
@@ -37,7 +37,7 @@ static void test_spans(void **state)
     heard_t heard = {0};
     (void)state;
     assert_int_equal(trv_span_report((trv_span_t){0}, 0.5), TRV_OK);
-    trv_span_t half = trv_span((trv_span_t){hear, &heard, 0, 1}, 0.5, 0.5), quarter = trv_span(half, 0, 0.5);
+    trv_span_t half = trv_span((trv_span_t){report_received, &heard, 0, 1}, 0.5, 0.5), quarter = trv_span(half, 0, 0.5);
     assert_int_equal(trv_span_report(quarter, 0.5), TRV_OK);
     assert_true(heard.last == 0.625);
     assert_int_equal(trv_span_report(quarter, 7), TRV_OK); /* the estimate was wrong */
@@ -67,7 +67,7 @@ static void check_planner(int lines, trv_link_model_t model, int calls)
     trv_planner_choice_t plan, best;
     trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
     network.model = model;
-    network.progress = hear;
+    network.progress = report_received;
     network.progress_context = &heard;
     assert_int_equal(trv_planner_create(&planner, &mesh, TRV_ALLREDUCE, 0, &network, NULL), 0);
     assert_int_equal(trv_planner_rank(planner, 1 << 20, 1, &plan), 1);
@@ -101,7 +101,7 @@ static void test_nodes(void **state)
     trv_planner_node_choice_t plan;
     trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
     (void)state;
-    network.progress = hear;
+    network.progress = report_received;
     network.progress_context = &heard;
     assert_int_equal(trv_planner_nodes(&mesh, 6, node, TRV_ALLREDUCE, 0, 1024, &network, NULL, 1, &plan), 1);
     assert_true(heard.calls > 3);
@@ -119,7 +119,7 @@ static void test_simulator(void **state)
     trv_simulation_t result;
     trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
     (void)state;
-    network.progress = hear;
+    network.progress = report_received;
     network.progress_context = &heard;
     assert_int_equal(trv_schedule_create(&schedule, &torus, "trivance-l", TRV_ALLREDUCE), TRV_OK);
     assert_int_equal(trv_simulator_create(&simulator, schedule), TRV_OK);
@@ -135,7 +135,7 @@ static void test_searches(void **state)
 {
     static const int size[] = {4, 4};
     heard_t heard = {.cancel_at = 2};
-    const trv_span_t span = {hear, &heard, 0, 1};
+    const trv_span_t span = {report_received, &heard, 0, 1};
     trv_distances_t distances;
     trv_star_chain_t *chain = calloc(TRV_STAR_FOUND_MAX, sizeof *chain);
     trv_torus_t torus;

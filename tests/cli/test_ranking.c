@@ -101,9 +101,9 @@ static void test_missing(void **state)
 static void test_bad_input(void **state)
 {
     (void)state;
-    tool_refuses("simulate 9 --ranking --format=json", "--ranking prints a table");
-    tool_refuses("simulate 9 --ranking --bytes=1,2,3,4,5,6,7,8,9", "up to 8 sizes");
-    tool_refuses("simulate 9 --ranking --goal=x.goal", "sizes of its own");
+    tool_expect_error("simulate 9 --ranking --format=json", "--ranking prints a table");
+    tool_expect_error("simulate 9 --ranking --bytes=1,2,3,4,5,6,7,8,9", "up to 8 sizes");
+    tool_expect_error("simulate 9 --ranking --goal=x.goal", "a GOAL program has its own sizes");
 }
 
 int main(void)

@@ -63,59 +63,60 @@ static void expect(const char *text, const char *words)
  * environment has no preload. */
 static void test_openmpi(void **state)
 {
-    char wanted[1024];
+    char expected[1024];
     (void)state;
-    tool_t got = run("run --torus 3x3 --cart %s -n 2 /bin/true : -n 7 /bin/true", openmpi);
-    assert_int_equal(got.code, 7);
+    tool_t result = run("run --torus 3x3 --cart %s -n 2 /bin/true : -n 7 /bin/true", openmpi);
+    assert_int_equal(result.code, 7);
     snprintf(
-        wanted, sizeof wanted,
+        expected, sizeof expected,
         "-x LD_PRELOAD=%s/src/mpi/preload/libtrivance_pmpi_openmpi.so -x TRIVANCE_TORUS=3x3 -x TRIVANCE_CART=1 -n 2 "
         "/bin/true : -x LD_PRELOAD=%s/src/mpi/preload/libtrivance_pmpi_openmpi.so",
         folder, folder);
-    expect(got.out, wanted);
-    expect(got.out, "preload= torus=3x3 cart=1\n");
-    expect(got.err, "trivance run: Open MPI (by ");
-    expect(got.err, "libtrivance_pmpi_openmpi.so, TRIVANCE_TORUS=3x3, TRIVANCE_CART=1\n");
-    tool_clear(&got);
+    expect(result.out, expected);
+    expect(result.out, "preload= torus=3x3 cart=1\n");
+    expect(result.err, "trivance run: Open MPI (by ");
+    expect(result.err, "libtrivance_pmpi_openmpi.so, TRIVANCE_TORUS=3x3, TRIVANCE_CART=1\n");
+    tool_clear(&result);
 }
 
 static void test_mpich(void **state)
 {
     static const char *const before[] = {"LD_PRELOAD=libc.so.6", NULL};
-    char line[600], wanted[1024];
+    char line[600], expected[1024];
     (void)state;
     write_launcher(mpich, sizeof mpich, "mpiexec.two", "HYDRA build details:");
     snprintf(line, sizeof line, "run --debug=info -- %s -n 2 /bin/true", mpich);
-    tool_t got = tool_run_as(tool, line, NULL, before);
-    assert_int_equal(got.code, 7);
-    snprintf(wanted, sizeof wanted,
+    tool_t result = tool_run_as(tool, line, NULL, before);
+    assert_int_equal(result.code, 7);
+    snprintf(expected, sizeof expected,
              "-genv LD_PRELOAD %s/src/mpi/preload/libtrivance_pmpi_mpich.so:libc.so.6 -n 2 /bin/true\n", folder);
-    expect(got.out, wanted);
-    expect(got.err, "MPICH (by ");
-    expect(got.err, ", TRIVANCE_DEBUG=info\n");
-    tool_clear(&got);
+    expect(result.out, expected);
+    expect(result.err, "MPICH (by ");
+    expect(result.err, ", TRIVANCE_DEBUG=info\n");
+    tool_clear(&result);
 }
 
 /* An unknown launcher is not queried, and passes its environment on. */
 static void test_other_launcher(void **state)
 {
-    char wanted[600];
+    char expected[600];
     (void)state;
     write_launcher(other, sizeof other, "srun", "never asked");
-    tool_t got = run("run --mpi=mpich --torus=9 %s -n 9 /bin/true", other);
-    assert_int_equal(got.code, 7);
-    expect(got.out, "-n 9 /bin/true\n");
-    snprintf(wanted, sizeof wanted, "preload=%s/src/mpi/preload/libtrivance_pmpi_mpich.so torus=9", folder);
-    expect(got.out, wanted);
-    tool_clear(&got);
+    tool_t result = run("run --mpi=mpich --torus=9 %s -n 9 /bin/true", other);
+    assert_int_equal(result.code, 7);
+    expect(result.out, "-n 9 /bin/true\n");
+    snprintf(expected, sizeof expected, "preload=%s/src/mpi/preload/libtrivance_pmpi_mpich.so torus=9", folder);
+    expect(result.out, expected);
+    tool_clear(&result);
 }
 
 static void expect_bad(const char *format, const char *launcher, const char *words)
 {
-    tool_t got = run(format, launcher);
-    if (got.code != 2 || !strstr(got.err, words) || got.out[0] || strncmp(got.err, "trivance run: ", 14) != 0)
-        fail_msg("'%s': exit code %d, %s%s, without '%s'", format, got.code, got.out, got.err, words);
-    tool_clear(&got);
+    tool_t result = run(format, launcher);
+    if (result.code != 2 || !strstr(result.err, words) || result.out[0] ||
+        strncmp(result.err, "trivance run: ", 14) != 0)
+        fail_msg("'%s': exit code %d, %s%s, without '%s'", format, result.code, result.out, result.err, words);
+    tool_clear(&result);
 }
 
 static void test_bad_input(void **state)
@@ -127,9 +128,9 @@ static void test_bad_input(void **state)
     expect_bad("run --debug=loud %s -n 3 a", openmpi, "--debug: ");
     expect_bad("run --toros=3 %s -n 3 a", openmpi, "did you mean --torus?");
     expect_bad("run --torus", NULL, "needs a value");
-    expect_bad("run --mpi=lam %s", openmpi, "none of openmpi and mpich");
-    expect_bad("run --torus=3 /bin/true -n 3 /bin/true", NULL, "say --mpi=openmpi or --mpi=mpich");
-    expect_bad("run --torus=3 srun.not.here -n 3 /bin/true", NULL, "there is no program 'srun.not.here'");
+    expect_bad("run --mpi=lam %s", openmpi, "neither openmpi nor mpich");
+    expect_bad("run --torus=3 /bin/true -n 3 /bin/true", NULL, "give --mpi=openmpi or --mpi=mpich");
+    expect_bad("run --torus=3 srun.not.here -n 3 /bin/true", NULL, "there is no executable program 'srun.not.here'");
     expect_bad("run --mpi=mpich %s -n 3 /bin/true", openmpi, "is the launcher of Open MPI");
     expect_bad("run --topology-file=/nonexistent %s -n 3 /bin/true", openmpi,
                "--topology-file: the file '/nonexistent'");
@@ -149,15 +150,15 @@ static void test_no_launcher(void **state)
     snprintf(ldd, sizeof ldd, "%s/bin/ldd", folder);
     snprintf(path, sizeof path, "PATH=%s/bin:/usr/bin:/bin", folder);
     tool_write_file(ldd, "#!/bin/sh\necho libmpich.so.12\n", 0755);
-    tool_t got = tool_run_as(tool, "run --torus 2 /bin/true", NULL, alone);
-    assert_int_equal(got.code, 2);
-    expect(got.err,
+    tool_t result = tool_run_as(tool, "run --torus 2 /bin/true", NULL, alone);
+    assert_int_equal(result.code, 2);
+    expect(result.err,
            "/bin/true is a program of MPICH, and its launcher is missing; for example `trivance run --torus 9 -- "
            "mpirun -n 9 /bin/true`\n");
-    tool_clear(&got);
-    got = tool_run_as(tool, "run --torus 2 /bin/true", NULL, started);
-    expect(got.err, "trivance run: MPICH (by /bin/true), preloading ");
-    tool_clear(&got);
+    tool_clear(&result);
+    result = tool_run_as(tool, "run --torus 2 /bin/true", NULL, started);
+    expect(result.err, "trivance run: MPICH (by /bin/true), preloading ");
+    tool_clear(&result);
     remove(ldd);
 }
 

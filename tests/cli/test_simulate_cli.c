@@ -37,10 +37,10 @@ static const char *text_at(const json_t *array, size_t index, const char *key)
 }
 
 /* Runs simulate with these arguments and this standard input, which must succeed; returns its JSON output. */
-static json_t *simulate(const char *arguments, const char *input)
+static json_t *simulate(const char *test_arguments, const char *input)
 {
     char line[512];
-    snprintf(line, sizeof line, "simulate %s --format=json", arguments);
+    snprintf(line, sizeof line, "simulate %s --format=json", test_arguments);
     tool_t tool = tool_run(line, input);
     json_t *array = json_loads(tool.out, JSON_REJECT_DUPLICATES, NULL);
     if (tool.code != 0 || !json_is_array(array))
@@ -49,20 +49,20 @@ static json_t *simulate(const char *arguments, const char *input)
     return array;
 }
 
-static double time_of(const char *arguments, const char *input)
+static double time_of(const char *test_arguments, const char *input)
 {
-    json_t *array = simulate(arguments, input);
+    json_t *array = simulate(test_arguments, input);
     double time_ns = real_at(array, 0, "time_ns");
     assert_int_equal(json_array_size(array), 1);
     json_decref(array);
     return time_ns;
 }
 
-static void expect_time(const char *arguments, const char *input, double expected_ns)
+static void expect_time(const char *test_arguments, const char *input, double expected_ns)
 {
-    double time_ns = time_of(arguments, input);
+    double time_ns = time_of(test_arguments, input);
     if (fabs(time_ns - expected_ns) > 0.0015)
-        fail_msg("simulate %s: %.3f ns instead of %.3f ns", arguments, time_ns, expected_ns);
+        fail_msg("simulate %s: %.3f ns instead of %.3f ns", test_arguments, time_ns, expected_ns);
 }
 
 /* Without options: 1500 ns of alpha and the 585.04 ns that SST 11.1 with Merlin takes for 16 KiB over one hop
@@ -100,9 +100,9 @@ static void test_every_parameter(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof change / sizeof change[0]; i++) {
-        char arguments[256];
-        snprintf(arguments, sizeof arguments, "--schedule=- %s", change[i].option);
-        expect_time(arguments, one_message, 1500 + 585.04 + change[i].more_ns);
+        char test_arguments[256];
+        snprintf(test_arguments, sizeof test_arguments, "--schedule=- %s", change[i].option);
+        expect_time(test_arguments, one_message, 1500 + 585.04 + change[i].more_ns);
     }
     /* Interfaces as slow as the link delay the second packet; a buffer of one packet makes it wait. */
     assert_true(time_of("--schedule=- --nic-bandwidth=800Gb/s", one_message) > 2085.04);
@@ -199,7 +199,8 @@ static void test_tables(void **state)
     (void)state;
     /* 2.00312 us: alpha and 503.12 ns for one packet over one hop. */
     expect_words("simulate 3 -a trivance -b 32", "trivance  2.003 us l\n", "Trivance's");
-    expect_words("simulate 3 -a trivance,ring -b 32", "\nHow many times as long as Trivance; below 1x: faster\n", NULL);
+    expect_words("simulate 3 -a trivance,ring -b 32",
+                 "\nTime divided by Trivance's time; below 1x: faster than Trivance\n", NULL);
     expect_words("simulate 8x8 -a trivance,bucket -b 32", "\nbucket    6.36x\n", NULL); /* steps relative to L's */
     expect_words("simulate 3 -a swing,ring -b 32", "* fastest", "as long as Trivance");
     expect_words("simulate 3x3 -b 32", "bucket", "\nring");
@@ -208,15 +209,16 @@ static void test_tables(void **state)
                  "fifo, delivery tail, 800 Gb/s, alpha 1.5 us, links 100 ns, hosts 100 ns, routers 50 + 50 ns, "
                  "packets of 8 KiB, link 2:-0 3x\n",
                  NULL);
-    expect_words("simulate 3 -a ring -b 32 --buffer=64K --jitter=5% --seed=7 --slow-rank=1:1.5x --gamma=0.01ns "
-                 "--message-overhead=20ns --nic-bandwidth=1Tb/s",
-                 "interfaces 1000 Gb/s, buffers of 64 KiB, reductions 0.01 ns/B, messages 20 ns, jitter 5 % (seed 7), "
-                 "rank 1 1.5x\n",
-                 NULL);
+    expect_words(
+        "simulate 3 -a ring -b 32 --buffer=64K --jitter=5% --seed=7 --slow-rank=1:1.5x --gamma=0.01ns "
+        "--message-overhead=20ns --nic-bandwidth=1Tb/s",
+        "interfaces 1000 Gb/s, buffers of 64 KiB, reductions 0.01 ns/B, message overhead 20 ns, jitter 5 % (seed 7), "
+        "rank 1 1.5x\n",
+        NULL);
 }
 
 /* Parameters that the planner ignores are reported when a plan is simulated with them. */
-static void test_planned_without(void **state)
+static void test_parameters_ignored_by_planner(void **state)
 {
     static const struct {
         const char *line, *warning;
@@ -251,7 +253,7 @@ static void test_compare(void **state)
     }
     json_decref(cost);
     json_decref(array);
-    expect_words("simulate 8 -a trivance-b,swing-b -b 1M --compare", "simulated time / that", NULL);
+    expect_words("simulate 8 -a trivance-b,swing-b -b 1M --compare", "and the ratio of the simulated time to it", NULL);
 }
 
 /* On four ranks all eight links are shown, so they account for every packet hop, and none is busy longer than the
@@ -285,19 +287,19 @@ static void test_links(void **state)
 
 /* ---- Traces ------------------------------------------------------------------------------------------------------ */
 
-typedef struct seen {
+typedef struct observed {
     int steps, packets, names;
     double end_us;
     double port_end_us[16][32]; /* end time of the latest packet of a thread */
-} seen_t;
+} observed_t;
 
-static void look_at(const json_t *event, seen_t *seen)
+static void observe(const json_t *event, observed_t *observed)
 {
     int rank = (int)json_integer_value(json_object_get(event, "pid"));
     int thread = (int)json_integer_value(json_object_get(event, "tid"));
     const char *phase = json_string_value(json_object_get(event, "ph"));
     if (strcmp(phase, "M") == 0) {
-        seen->names += strcmp(json_string_value(json_object_get(event, "name")), "thread_name") == 0;
+        observed->names += strcmp(json_string_value(json_object_get(event, "name")), "thread_name") == 0;
         return;
     }
     double begin_us = json_number_value(json_object_get(event, "ts"));
@@ -305,13 +307,13 @@ static void look_at(const json_t *event, seen_t *seen)
     assert_string_equal(phase, "X");
     assert_true(rank >= 0 && rank < 9 && thread >= 0 && thread < 6 && end_us > begin_us);
     if (strcmp(json_string_value(json_object_get(event, "cat")), "step") == 0) {
-        seen->steps++;
+        observed->steps++;
         assert_true(thread < 2);
-        seen->end_us = fmax(seen->end_us, end_us);
+        observed->end_us = fmax(observed->end_us, end_us);
     } else {
-        seen->packets++;
-        assert_true(thread >= 2 && begin_us >= seen->port_end_us[rank][thread] - 1e-9);
-        seen->port_end_us[rank][thread] = end_us;
+        observed->packets++;
+        assert_true(thread >= 2 && begin_us >= observed->port_end_us[rank][thread] - 1e-9);
+        observed->port_end_us[rank][thread] = end_us;
     }
 }
 
@@ -319,20 +321,20 @@ static void look_at(const json_t *event, seen_t *seen)
  * simulation. */
 static void test_trace(void **state)
 {
-    char path[300], arguments[400];
-    seen_t seen = {0};
+    char path[300], test_arguments[400];
+    observed_t observed = {0};
     (void)state;
     snprintf(path, sizeof path, "%s/trace.json", tool_folder());
-    snprintf(arguments, sizeof arguments, "3x3 -a trivance-b -b 64K --trace=%s", path);
-    json_t *array = simulate(arguments, NULL), *event;
+    snprintf(test_arguments, sizeof test_arguments, "3x3 -a trivance-b -b 64K --trace=%s", path);
+    json_t *array = simulate(test_arguments, NULL), *event;
     json_t *trace = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
     size_t i;
     assert_non_null(trace);
-    json_array_foreach(json_object_get(trace, "traceEvents"), i, event) look_at(event, &seen);
-    assert_int_equal(seen.names, 9 * (2 + 4));
-    assert_int_equal(seen.steps, 9 * 2 * 4);
-    assert_int_equal(seen.packets, (int)real_at(array, 0, "packet_hops"));
-    assert_true(fabs(1e3 * seen.end_us - real_at(array, 0, "time_ns")) < 0.002);
+    json_array_foreach(json_object_get(trace, "traceEvents"), i, event) observe(event, &observed);
+    assert_int_equal(observed.names, 9 * (2 + 4));
+    assert_int_equal(observed.steps, 9 * 2 * 4);
+    assert_int_equal(observed.packets, (int)real_at(array, 0, "packet_hops"));
+    assert_true(fabs(1e3 * observed.end_us - real_at(array, 0, "time_ns")) < 0.002);
     json_decref(trace);
     json_decref(array);
     remove(path);
@@ -419,13 +421,13 @@ static void test_bad_input(void **state)
     static const struct {
         const char *line, *words;
     } bad[] = {
-        {"", "give either a torus"},
-        {"9 --schedule=x.json", "and on which torus; leave out the torus"},
+        {"", "give a torus"},
+        {"9 --schedule=x.json", "specifies its own torus and messages; leave out the torus"},
         {"--schedule=/nonexistent.json", "/nonexistent.json"},
-        {"--schedule=x.json -a ring", "a file says itself"},
+        {"--schedule=x.json -a ring", "a schedule file specifies its own torus"},
         {"9 --goal=/nonexistent.goal", "/nonexistent.goal"},
-        {"9 3x3 --goal=x.goal", "one torus"},
-        {"9 --goal=x.goal -b 1K --trace=t.json", "sizes of its own and no steps; leave out --bytes and --trace"},
+        {"9 3x3 --goal=x.goal", "--goal requires one torus"},
+        {"9 --goal=x.goal -b 1K --trace=t.json", "its own sizes and no steps; leave out --bytes and --trace"},
         {"9 -b 0", "at least 1"},
         {"9 -b 8,,16", "empty entry"},
         {"9 -a trivanse", "did you mean trivance?"},
@@ -434,7 +436,7 @@ static void test_bad_input(void **state)
         {"4x4 -a star,ring -b 8 --slow-link=1:-0:down", "none of the list can run; star cannot run"},
         {"9 --links --format=csv", "--format=json"},
         {"9m -a trivance-l -b 1T",
-         "is more than 524287 packets of 8192 bytes; take larger ones"}, /* refused immediately, without a warning */
+         "is more than 524287 packets of 8192 bytes; use larger packets"}, /* refused immediately, without a warning */
         {"9 --model=ideal", "--model: 'ideal' is neither dateline nor fifo"},
         {"9 --delivery=body", "neither head nor tail"},
         {"9 --bandwidth=800", "bandwidth: '800' is not a rate"},
@@ -451,7 +453,7 @@ static void test_bad_input(void **state)
         {"9 --packet=100", "from 256 bytes to 1 MiB"},
         {"9 --packet=2M", "from 256 bytes to 1 MiB"},
         {"9 --packet=16K --buffer=8K", "16384 bytes does not fit in a buffer of 8192"},
-        {"9 --buffer=1M --model=fifo", "finite buffers need the model dateline"},
+        {"9 --buffer=1M --model=fifo", "--buffer requires --model=dateline"},
         {"9 --jitter=10", "is not a share"},
         {"9 --jitter=101%", "is not a share"},
         {"9 --seed=-1", "the seed '-1'"},
@@ -461,8 +463,8 @@ static void test_bad_input(void **state)
         {"9 --slow-rank=1:0.5x", "from 1x"},
         {"9 --slow-rank=1:2x --slow-rank=1:3x", "given twice"},
         {"9 --slow-link=9:+0:2x", "no rank 9"},
-        {"9 --slow-link=0:+1:2x", "dimensions count from 0"},
-        {"9x1 --slow-link=0:-1:2x", "that dimension has size 1"},
+        {"9 --slow-link=0:+1:2x", "there is no port +1 on the torus 9, whose last dimension is 0"},
+        {"9x1 --slow-link=0:-1:2x", "whose dimension 1 has size 1"},
         {"9 --slow-link=0:0:2x", "is not a port"},
         {"9 --slow-link=0:+0", "for example 0:+1:4x"},
         {"9 --slow-link=0:+0:up", "is not a factor"},
@@ -472,7 +474,7 @@ static void test_bad_input(void **state)
         {"9 -a ring --trace=-", "name of a file"},
         {"9 -a ring -b 1,2 --trace=/nonexistent/x", "one size"},
         {"9 -a ring --trace=/nonexistent/x", "/nonexistent/x"},
-        {"81 -a trivance-b --trace=/nonexistent/x", "up to 64 ranks"},
+        {"81 -a trivance-b --trace=/nonexistent/x", "at most 64 ranks"},
         {"9 -a trivance-b -b 1G --trace=/nonexistent/x", "events"},
     };
     (void)state;
@@ -505,12 +507,18 @@ static void test_bad_schedule(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_parameter), cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_families),        cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_planned_without), cmocka_unit_test(test_compare),
-        cmocka_unit_test(test_links),           cmocka_unit_test(test_trace),
-        cmocka_unit_test(test_faults),          cmocka_unit_test(test_goal),
-        cmocka_unit_test(test_goal_round_trip), cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_every_parameter),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_families),
+        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_parameters_ignored_by_planner),
+        cmocka_unit_test(test_compare),
+        cmocka_unit_test(test_links),
+        cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_goal),
+        cmocka_unit_test(test_goal_round_trip),
+        cmocka_unit_test(test_bad_input),
         cmocka_unit_test(test_bad_schedule),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);

@@ -26,16 +26,16 @@
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-static void expect_values(const char *list, const char *wanted)
+static void expect_values(const char *list, const char *expected)
 {
     cli_values_t values = {0};
-    char got[512] = "";
+    char result[512] = "";
     assert_int_equal(cli_values_read(&values, "test", list, true), TRV_OK);
     for (int i = 0; i < values.count; i++) {
-        size_t used = strlen(got);
-        snprintf(got + used, sizeof got - used, "%s%s", i ? " " : "", values.text[i]);
+        size_t used = strlen(result);
+        snprintf(result + used, sizeof result - used, "%s%s", i ? " " : "", values.text[i]);
     }
-    assert_string_equal(got, wanted);
+    assert_string_equal(result, expected);
     cli_values_clear(&values);
 }
 
@@ -76,17 +76,17 @@ static void test_no_values(void **state)
 #define SIZES  5
 #define POINTS (3 * 2 * SIZES) /* choices, tori, sizes */
 
-typedef struct seen {
+typedef struct observed {
     int points, stop_after;
     double share, first_share;
-} seen_t;
+} observed_t;
 
 static int count(void *context, const cli_point_t *point)
 {
-    seen_t *seen = context;
-    seen->first_share = seen->points++ ? seen->first_share : point->share;
-    seen->share += point->share;
-    return seen->points == seen->stop_after ? 7 : 0;
+    observed_t *observed = context;
+    observed->first_share = observed->points++ ? observed->first_share : point->share;
+    observed->share += point->share;
+    return observed->points == observed->stop_after ? 7 : 0;
 }
 
 static void fill(cli_point_t *point, const cli_selection_t *selection)
@@ -107,17 +107,17 @@ static void test_grid(void **state)
 {
     static cli_point_t one[POINTS], many[POINTS];
     cli_selection_t selection;
-    seen_t seen = {0};
+    observed_t observed = {0};
     int members[2] = {0};
     (void)state;
     assert_int_equal(cli_select("trivance-l,trivance-b,trivance", &selection), TRV_OK);
     fill(one, &selection);
     fill(many, &selection);
-    assert_int_equal(cli_grid_run(one, POINTS, 1, count, &seen), TRV_OK);
-    assert_int_equal(seen.points, POINTS);
-    assert_true(seen.share > 1 - 1e-9 && seen.share < 1 + 1e-9);
+    assert_int_equal(cli_grid_run(one, POINTS, 1, count, &observed), TRV_OK);
+    assert_int_equal(observed.points, POINTS);
+    assert_true(observed.share > 1 - 1e-9 && observed.share < 1 + 1e-9);
     /* A cheap point is run first, so that results appear early. */
-    assert_true(seen.first_share > 0 && seen.first_share < 0.1 / POINTS);
+    assert_true(observed.first_share > 0 && observed.first_share < 0.1 / POINTS);
     assert_int_equal(cli_grid_run(many, POINTS, 4, NULL, NULL), TRV_OK);
     for (int i = 0; i < POINTS; i++) {
         assert_int_equal(one[i].rc, TRV_OK);
@@ -139,7 +139,7 @@ typedef struct heard {
     double last;
 } heard_t;
 
-static int hear(void *context, double fraction)
+static int report_received(void *context, double fraction)
 {
     heard_t *heard = context;
     assert_true(fraction >= heard->last && fraction < 1 + 1e-9);
@@ -153,7 +153,7 @@ static void test_grid_reports(void **state)
     static cli_point_t point[POINTS], alone[POINTS];
     cli_selection_t selection;
     heard_t heard = {0};
-    const trv_span_t span = {hear, &heard, 0, 1};
+    const trv_span_t span = {report_received, &heard, 0, 1};
     (void)state;
     assert_int_equal(cli_select("trivance-l,ring,trivance", &selection), TRV_OK);
     fill(point, &selection);
@@ -175,12 +175,12 @@ static void test_grid_ends(void **state)
 {
     static cli_point_t point[POINTS];
     cli_selection_t selection;
-    seen_t seen = {.stop_after = 3};
+    observed_t observed = {.stop_after = 3};
     (void)state;
     assert_int_equal(cli_select("trivance-l,ring,bucket", &selection), TRV_OK);
     fill(point, &selection);
-    assert_int_equal(cli_grid_run(point, POINTS, 2, count, &seen), 7);
-    assert_int_equal(seen.points, 3);
+    assert_int_equal(cli_grid_run(point, POINTS, 2, count, &observed), 7);
+    assert_int_equal(observed.points, 3);
     cli_points_clear(point, POINTS);
     assert_int_equal(cli_grid_run(point, POINTS, 2, NULL, NULL), TRV_OK);
     for (int i = 0; i < POINTS; i++) {
@@ -237,8 +237,8 @@ static void test_bad_input(void **state)
     static const struct {
         const char *line, *words;
     } bad[] = {
-        {"", "name at least one torus"},
-        {"8x8", "tori are given as --torus=8x8"},
+        {"", "no torus is given; give at least one"},
+        {"8x8", "a torus is given as --torus=8x8"},
         {"/nonexistent/grid.json", "the file '/nonexistent/grid.json' cannot be read"},
         {"a.json b.json", "two files"},
         {"--tours=8", "did you mean --torus?"},
@@ -246,7 +246,7 @@ static void test_bad_input(void **state)
         {"--torus=8,,9", "empty entry"},
         {"--torus=8 -a trivanse", "did you mean trivance?"},
         {"--torus=8 -b 0", "at least 1 byte"},
-        {"--torus=8 -b 1K:64M:y4", "is no range"},
+        {"--torus=8 -b 1K:64M:y4", "is not a range"},
         {"--torus=8 -c broadcast", "no collective 'broadcast'"},
         {"--torus=8 --bandwidth=800", "bandwidth: '800' is not a rate"},
         {"--torus=8 --bandwidth=0Gb/s", "is not a rate"},
@@ -256,12 +256,12 @@ static void test_bad_input(void **state)
         {"--torus=8 --slow-rank=9:2x", "there is no rank 9"},
         {"--torus=8 -f xml", "no format 'xml'"},
         {"--torus=8 -f csv -o out.csv", "--format is for stdout"},
-        {"--torus=8 --restart", "--restart empties the file"},
-        {"--torus=8 -o out.txt", "neither in .csv nor in .jsonl"},
+        {"--torus=8 --restart", "--restart requires --output"},
+        {"--torus=8 -o out.txt", "must end in .csv or .jsonl"},
         {"--torus=8 -o /nonexistent/out.csv", "'/nonexistent/out.csv' cannot be written: No such file"},
         {"--torus=8 -j 0", "--workers"},
         {"--torus=1:10000:+1 --bytes=1:10000:+1 --seed=0:9999:+1 -a ring",
-         "1,000,000,000,000 points (10000 tori × 10000 sizes × 10000 values of seed); give --yes"},
+         "1,000,000,000,000 points (10000 tori × 10000 sizes × 10000 values of seed); add --yes"},
         {"--torus=1:10000:+1 --bytes=1:10000:+1 --seed=0:9999:+1 --alpha=1ns:9us:+1ns --gamma=1ns:9us:+1ns --yes",
          "more than 2^62 points"},
     };
@@ -338,7 +338,8 @@ static void test_description(void **state)
         {"{\"torus\": 8, \"bandwith\": 1}", "did you mean bandwidth?"},
         {"{\"torus\": 8, \"zzzzzzzz\": 1}", "there is no key 'zzzzzzzz'"},
         {"{\"torus\": []}", "the list of the key torus is empty"},
-        {"{\"torus\": {\"a\": 8}}", "the key torus takes a text"},
+        {"{\"torus\": {\"a\": 8}}", "the key torus takes a string"},
+        {"{\"torus\": 8, \"narrow\": 0}", "the key narrow is now called shared-paths"},
         {"{\"torus\": 8, \"torus\": 9}", "duplicate"},
         {"[8]", "is not a JSON object"},
         {"{\"torus\": 8", "grid.json:1:11: not valid JSON"},
@@ -424,7 +425,7 @@ static void test_dry_run(void **state)
     assert_int_equal(access(path, F_OK), -1);
     expect_code(tool, 0, NULL);
     tool = sweep("%s", grid);
-    assert_non_null(strstr(tool.out, ", less 20 whose algorithm"));
+    assert_non_null(strstr(tool.out, ", minus 20 whose algorithm"));
     expect_code(tool, 0, NULL);
     tool = sweep("%s -a ring,trivance --seed=1:10000:+1", grid);
     assert_non_null(strstr(tool.out, "160000 points"));

@@ -76,7 +76,7 @@ static size_t size_of(const char *file)
 #define POINTS_OF_A_RING (13 * (trv_algorithms_count() - 1))
 
 /* Returns whether the text contains `format`, its number being `points`. */
-static bool says(const char *text, const char *format, int points)
+static bool has_count(const char *text, const char *format, int points)
 {
     char words[128];
     snprintf(words, sizeof words, format, points);
@@ -85,7 +85,7 @@ static bool says(const char *text, const char *format, int points)
 
 static char whole[512]; /* the file of an uninterrupted sweep of GRID */
 
-static int make_whole(void **state)
+static int write_whole_sweep(void **state)
 {
     (void)state;
     snprintf(whole, sizeof whole, "%s", in_folder("whole.csv"));
@@ -118,21 +118,21 @@ static void test_killed(void **state)
     int status = interrupt(file, SIGKILL, stderr);
     assert_true(WIFSIGNALED(status));
     tool_t tool = sweep(GRID " -o %s", file);
-    assert_true(says(tool.out, "has all %d points", POINTS));
-    assert_false(says(tool.out, "%d new", POINTS));
+    assert_true(has_count(tool.out, "has all %d points", POINTS));
+    assert_false(has_count(tool.out, "%d new", POINTS));
     expect_code(tool, 0, NULL);
     expect_same_rows(file, whole);
     tool = sweep(GRID " -o %s", file);
-    assert_true(says(tool.out, "has all %d points, 0 new", POINTS));
+    assert_true(has_count(tool.out, "has all %d points, 0 new", POINTS));
     expect_code(tool, 0, NULL);
     /* A parameter that is given with its default value does not make another sweep. */
     tool = sweep(GRID " --bandwidth=800Gb/s --collective=allreduce --slow-link=none -o %s", file);
-    assert_true(says(tool.out, "has all %d points, 0 new", POINTS));
+    assert_true(has_count(tool.out, "has all %d points, 0 new", POINTS));
     expect_code(tool, 0, NULL);
     /* An extended grid keeps the existing rows. */
     tool = sweep(GRID " --torus=2 -o %s", file);
-    assert_true(says(tool.out, "has all %d points, ", POINTS + POINTS_OF_A_RING));
-    assert_true(says(tool.out, ", %d new", POINTS_OF_A_RING));
+    assert_true(has_count(tool.out, "has all %d points, ", POINTS + POINTS_OF_A_RING));
+    assert_true(has_count(tool.out, ", %d new", POINTS_OF_A_RING));
     expect_code(tool, 0, NULL);
     expect_code(sweep(GRID " --restart -o %s", file), 0, NULL);
     expect_same_rows(file, whole);
@@ -150,7 +150,7 @@ static void test_interrupted(void **state)
     assert_int_equal(WEXITSTATUS(status), 130);
     rewind(err);
     assert_non_null(fgets(text, sizeof text, err));
-    assert_true(says(text, "of %d points; the same command goes on behind the last row of", POINTS));
+    assert_true(has_count(text, "of %d points; the same command continues after the last row of", POINTS));
     assert_null(fgets(text, sizeof text, err));
     fclose(err);
     char *rows = tool_read_file(file);
@@ -162,7 +162,7 @@ static void test_interrupted(void **state)
 
 /* A file that is truncated anywhere is completed: in the header, between rows (the header has 75 bytes) or in a row.
  * The quick tier tests one cut of each kind. */
-static void test_torn(void **state)
+static void test_truncated_file(void **state)
 {
     static const size_t cut[] = {5, 75, 1000, 0, 60, 100};
     const size_t cuts = exhaustive() ? sizeof cut / sizeof cut[0] : 3;
@@ -185,24 +185,25 @@ static void test_torn(void **state)
 }
 
 /* A file that a sweep would not have written is refused and left unchanged. */
-static void test_refused(void **state)
+static void test_other_files(void **state)
 {
     static const char header[] = "torus,algorithm,bytes,alpha_ns,time_ns,packet_hops,wall_s,chosen_for,error\n";
     static const struct {
         const char *name, *text, *words;
     } other[] = {
         {"notes.csv", "my notes", "line 1 is not the beginning of a sweep"},
-        {"notes.csv", "my notes\n", "line 1 has not the columns"},
-        {"less.csv", "torus,algorithm,bytes,time_ns,packet_hops,wall_s,chosen_for,error\n", "has not the columns"},
+        {"notes.csv", "my notes\n", "line 1 does not list the columns"},
+        {"less.csv", "torus,algorithm,bytes,time_ns,packet_hops,wall_s,chosen_for,error\n",
+         "does not list the columns"},
         {"grid.csv", "*8x8,ring,32,1000,1.000,1,1.0,ring,\n9x9,ring,32,1000,1.000,1,1.0,ring,\n",
          "line 3 has torus 9x9"},
         {"bytes.csv", "*8x8,ring,33,1000,1.000,1,1.0,ring,\n", "has bytes 33"},
         {"family.csv", "*8x8,ring,32,1000,1.000,1,1.0,trivance,\n", "has chosen_for trivance"},
-        {"short.csv", "*8x8,ring,32\n", "is no row of this sweep"},
-        {"quote.csv", "*8x8,ring,32,1000,1.000,1,1.0,ring,\"\n", "is no row of this sweep"},
-        {"lines.jsonl", "{\"torus\": \"8x8\"}\n", "is no row of this sweep"},
+        {"short.csv", "*8x8,ring,32\n", "is not a row of this sweep"},
+        {"quote.csv", "*8x8,ring,32,1000,1.000,1,1.0,ring,\"\n", "is not a row of this sweep"},
+        {"lines.jsonl", "{\"torus\": \"8x8\"}\n", "is not a row of this sweep"},
         {"lines.jsonl", "{\"my\": \"notes\"", "not the beginning"},
-        {"lines.jsonl", "[1]\n", "is no row"},
+        {"lines.jsonl", "[1]\n", "is not a row of this sweep"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof other / sizeof other[0]; i++) {
@@ -217,14 +218,14 @@ static void test_refused(void **state)
     }
     /* A sweep with another bandwidth must not reuse rows of the default one. */
     char *before = tool_read_file(whole);
-    expect_code(sweep(GRID " --bandwidth=400Gb/s -o %s", whole), 2, "has not the columns");
+    expect_code(sweep(GRID " --bandwidth=400Gb/s -o %s", whole), 2, "does not list the columns");
     char *after = tool_read_file(whole);
     assert_string_equal(after, before);
     free(before);
     free(after);
     assert_int_equal(mkdir(in_folder("locked"), 0700), 0);
     expect_code(sweep(GRID " -o %s/locked/locked.csv/out.csv", tool_folder()), 2, "cannot be written");
-    expect_code(sweep(GRID " -o %s", tool_folder()), 2, "neither in .csv");
+    expect_code(sweep(GRID " -o %s", tool_folder()), 2, "must end in .csv or .jsonl");
 }
 
 /* A full disk, simulated by a limit on the file size and by /dev/full. */
@@ -240,7 +241,7 @@ static void test_disk_full(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
     tool_t tool = sweep(GRID " -o %s", file);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    expect_code(tool, 2, "could not be written: File too large; the same command goes on behind its last row");
+    expect_code(tool, 2, "could not be written: File too large; the same command continues after its last row");
     char *rows = tool_read_file(file);
     assert_true(strlen(rows) > 2000 && rows[strlen(rows) - 1] == '\n');
     free(rows);
@@ -255,8 +256,8 @@ static void test_disk_full(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_killed),  cmocka_unit_test(test_interrupted), cmocka_unit_test(test_torn),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_disk_full),
+        cmocka_unit_test(test_killed),      cmocka_unit_test(test_interrupted), cmocka_unit_test(test_truncated_file),
+        cmocka_unit_test(test_other_files), cmocka_unit_test(test_disk_full),
     };
-    return cmocka_run_group_tests(tests, make_whole, tool_remove_folder);
+    return cmocka_run_group_tests(tests, write_whole_sweep, tool_remove_folder);
 }

@@ -21,17 +21,17 @@
 #include "tool.h"
 
 /* Reports the first line that differs, which is more useful than two long texts. */
-static void expect_same(const char *what, const char *got, const char *wanted)
+static void expect_same(const char *what, const char *result, const char *expected)
 {
     int line = 1;
-    const char *start_got = got, *start_wanted = wanted;
-    for (; *got && *got == *wanted; got++, wanted++)
-        if (*got == '\n') {
+    const char *start_got = result, *start_wanted = expected;
+    for (; *result && *result == *expected; result++, expected++)
+        if (*result == '\n') {
             line++;
-            start_got = got + 1;
-            start_wanted = wanted + 1;
+            start_got = result + 1;
+            start_wanted = expected + 1;
         }
-    if (*got != *wanted)
+    if (*result != *expected)
         fail_msg("%s: line %d is\n%.*s\nnot\n%.*s", what, line, (int)strcspn(start_got, "\n"), start_got,
                  (int)strcspn(start_wanted, "\n"), start_wanted);
 }
@@ -45,13 +45,13 @@ static void test_distances_table(void **state)
     tool_t tool = tool_run("search 2-48 --format=c", NULL);
     assert_int_equal(tool.code, 0);
     assert_non_null(strstr(checked_in, "trivance search 2-128 --format=c"));
-    char *made = strstr(tool.out, begin), *wanted = strstr(checked_in, begin);
+    char *made = strstr(tool.out, begin), *expected = strstr(checked_in, begin);
     assert_non_null(made);
-    assert_non_null(wanted);
+    assert_non_null(expected);
     size_t length = strlen(made) - strlen(end);
     assert_string_equal(made + length, end);
-    made[length] = wanted[length] = '\0';
-    expect_same("distances_table.c", made, wanted);
+    made[length] = expected[length] = '\0';
+    expect_same("distances_table.c", made, expected);
     tool_clear(&tool);
     free(checked_in);
 }
@@ -228,7 +228,7 @@ static void expect_refused(const char *file, const char *fault)
         snprintf(command, sizeof command, reader[i], tool_folder());
         snprintf(line, sizeof line, "%s --schedule=-", command);
         tool_t tool = tool_run(line, file);
-        char *sentence = strstr(tool.err, ": stdin is not what it claims: ");
+        char *sentence = strstr(tool.err, ": stdin violates its claims: ");
         if (tool.code != 1 || tool.out[0] || !sentence || !strstr(sentence, fault) || access(path, F_OK) == 0)
             fail_msg("%s: exit code %d, '%s' on stdout, on stderr\n%snot: %s", line, tool.code, tool.out, tool.err,
                      fault);
@@ -243,19 +243,19 @@ static void expect_refused(const char *file, const char *fault)
 }
 
 /* A reduction that leaves one source out is found and named, with exit code 1. */
-static void test_verify_finds_a_fault(void **state)
+static void test_verify_fault(void **state)
 {
     (void)state;
     tool_t plan = tool_run("plan 9 -a trivance-l -f json", NULL);
     assert_int_equal(plan.code, 0);
     tool_t good = tool_run("verify --schedule=- --format=json", plan.out);
     assert_int_equal(good.code, 0);
-    char *place = strstr(plan.out, "[4,0,[1,0,2],");
-    assert_non_null(place);
-    memcpy(place, "[4,0,[1,0]  ,", strlen("[4,0,[1,0]  ,"));
-    tool_t wrong = tool_run("verify --schedule=-", plan.out);
-    assert_int_equal(wrong.code, 1);
-    assert_non_null(strstr(wrong.out, "WRONG"));
+    char *find_values = strstr(plan.out, "[4,0,[1,0,2],");
+    assert_non_null(find_values);
+    memcpy(find_values, "[4,0,[1,0]  ,", strlen("[4,0,[1,0]  ,"));
+    tool_t error = tool_run("verify --schedule=-", plan.out);
+    assert_int_equal(error.code, 1);
+    assert_non_null(strstr(error.out, "WRONG"));
     tool_t json = tool_run("verify --schedule=- --format=json", plan.out);
     assert_int_equal(json.code, 1);
     json_t *array = json_loads(json.out, 0, NULL), *entry = json_array_get(array, 0);
@@ -264,7 +264,7 @@ static void test_verify_finds_a_fault(void **state)
     expect_refused(plan.out, json_string_value(json_object_get(entry, "reason")));
     json_decref(array);
     tool_clear(&json);
-    tool_clear(&wrong);
+    tool_clear(&error);
     tool_clear(&good);
     tool_clear(&plan);
 }
@@ -392,7 +392,7 @@ static void test_plan_json(void **state)
     tool_clear(&tool);
 }
 
-static void test_warnings_are_told(void **state)
+static void test_warnings_on_stderr(void **state)
 {
     (void)state;
     tool_t tool = tool_run("cost --schedule=-",
@@ -411,13 +411,13 @@ int main(void)
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_list),
         cmocka_unit_test(test_verify),
-        cmocka_unit_test(test_verify_finds_a_fault),
+        cmocka_unit_test(test_verify_fault),
         cmocka_unit_test(test_cost),
         cmocka_unit_test(test_cost_paper),
         cmocka_unit_test(test_plan_text),
         cmocka_unit_test(test_plan_of_one_rank),
         cmocka_unit_test(test_plan_json),
-        cmocka_unit_test(test_warnings_are_told),
+        cmocka_unit_test(test_warnings_on_stderr),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

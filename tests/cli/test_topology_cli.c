@@ -38,7 +38,7 @@ static void expect_out(const char *text, const char *words)
     tool_clear(&tool);
 }
 
-static void drawings(void **state)
+static void test_drawings(void **state)
 {
     (void)state;
     expect_out(HEAD "\"torus\": [2, 3], \"ranks\": [[0,0],[0,1],[0,2],[1,2],[1,1],[1,0]]}",
@@ -72,7 +72,7 @@ static void drawings(void **state)
 }
 
 /* One host and its coordinates per line, and the host list that Slurm prints. */
-static void lists(void **state)
+static void test_lists(void **state)
 {
     (void)state;
     expect_out("# mine\n n0 0 0\nn1,0,1 # and\n\nn5 1 2\n",
@@ -91,7 +91,7 @@ static void lists(void **state)
 #define MESH  HEAD "\n \"torus\": [2, 3], \"wrap\": [true, false], \"ranks\": [[0,0]], \"links\": ["
 #define AT_01 "{\"from\": [0,1], \"port\": \"+1\""
 
-static void sentences(void **state)
+static void test_bad_files(void **state)
 {
     (void)state;
     static const struct {
@@ -117,56 +117,57 @@ static void sentences(void **state)
         {MESH "\n" AT_01 "}]}", ":3:1: a link has either a \"speed\""},
         {MESH "\n" AT_01 ", \"down\": false}]}", ":3:1: a link has either a \"speed\""},
         {MESH "\n" AT_01 ", \"down\": true, \"speed\": 0.5}]}", ":3:1: a link has either a \"speed\""},
-        {MESH "\n" AT_01 ", \"speed\": 0}]}", ":3:31: the speed of a link is a number from 0.000001 to 1"},
+        {MESH "\n" AT_01 ", \"speed\": 0}]}", ":3:31: the speed of a link must be a number from 0.000001 to 1"},
         {MESH "\n" AT_01 ", \"speed\": -1}]}", ":3:31: the speed of a link"},
         {MESH "\n" AT_01 ", \"speed\": 1.5}]}", ":3:31: the speed of a link"},
         {MESH "\n" AT_01 ", \"speed\": \"half\"}]}", ":3:31: the speed of a link"},
         {MESH "\n" AT_01 ", \"speed\": 0.5, \"one_way\": 1}]}", ":3:45: \"one_way\" must be true or false"},
-        {MESH "\n" AT_01 ", \"speed\": 0.5, \"oneway\": true}]}", ":3:45: a link has no \"oneway\""},
+        {MESH "\n" AT_01 ", \"speed\": 0.5, \"oneway\": true}]}", ":3:45: a link has no key \"oneway\""},
         {MESH "\n{\"from\": [0,2], \"port\": \"+1\", \"down\": true}]}",
          ":3:1: no link leaves rank 2 by port +1: it is the last of its line"},
         {MESH "\n{\"from\": [0,1], \"port\": \"+2\", \"down\": true}]}",
          ":3:1: no link leaves rank 1 by port +2: 2x3m has fewer dimensions"},
         {MESH AT_01 ", \"speed\": 0.5},\n{\"from\": [0,2], \"port\": \"-1\", \"speed\": 0.25}]}",
-         ":3:1: the link is there"},
+         ":3:1: the link is listed twice"},
         {MESH "\n" AT_01 ", \"down\": true}]}",
          ":3:1: the cut splits the row of rank 0 along dimension 1 of 2x3m in two"},
         {HEAD "\n \"torus\": [4], \"ranks\": [[0]],\n \"links\": [{\"from\": [0], \"port\": \"+0\", \"down\": true}, "
               "{\"from\": [2], \"port\": \"+0\", \"down\": true}]}",
          ":3:2: the row of rank 0 along dimension 0 of 4 is cut in two places"},
-        {"", "topology.json:1: it is empty; `mpirun -n 8 trivance topology --dump --torus=2x4 -o torus.json` writes"},
-        {" \n\n", "topology.json:1: it is empty"},
+        {"",
+         "topology.json:1: the file is empty; `mpirun -n 8 trivance topology --dump --torus=2x4 -o torus.json` writes"},
+        {" \n\n", "topology.json:1: the file is empty"},
         {HEAD "\n \"torus\": [2, 2],\n \"wrap\": true}", ":3:2: \"wrap\" must be a list of true and false, one for "
                                                          "each dimension, of which there are 2: [true, true] for "
                                                          "example"},
-        {HEAD "\n \"torus\": [2]}", ":1:1: nothing says who is where: \"ranks\" is missing"},
+        {HEAD "\n \"torus\": [2]}", ":1:1: the coordinates are missing: expected \"ranks\""},
         {HEAD "\n \"torus\": [2], \"hosts\": {\"\": [0]}}", ":2:30: a host has no name"},
-        {HEAD "\n \"torus\": [2], \"ranks\": [[0]], \"hosts\": {\"a\": [0]}}", ":2:32: there must be either"},
+        {HEAD "\n \"torus\": [2], \"ranks\": [[0]], \"hosts\": {\"a\": [0]}}", ":2:32: a topology must have either"},
         {HEAD "\n \"torus\": [2], \"ranks\": []}", ":2:16: \"ranks\" must be a list of coordinates"},
         {HEAD "\n \"torus\": [2], \"hosts\": {}}", ":2:16: \"hosts\" must be an object"},
         {HEAD "\n \"torus\": [2], \"ranks\": [[0], 1]}",
-         ":2:31: a coordinate must be a list of 1 number, [0] for example"},
+         ":2:31: a coordinate must be a list of 1 number, for example [0]"},
         {HEAD "\n \"torus\": [2], \"ranks\": [[0], [2]]}", ":2:32: the coordinate in dimension 0 must be a whole"},
         {HEAD "\n \"torus\": [2], \"hosts\": {\"a\": [0.5]}}", ":2:32: the coordinate in dimension 0 must be a whole"},
         {HEAD "\n \"torus\": [2], \"hosts\": {\"a\": [0], \"a\": [1]}}", ":2:"},
         {HEAD "\n \"torus\": [2], \"ranks\": [[0],", ":2:29: not valid JSON"},
-        {"n0 0 x\n", ":1: behind the host are 1 to 8 coordinates from 0 on, and not 'x'"},
-        {"n0 0\nn1 -1\n", ":2: behind the host are"},
-        {"n0 0\nn1 0 1\n", ":2: 'n1' has 2 coordinates, and the lines before have 1"},
-        {"n0 0\n n1\n", ":2: 'n1' has no coordinates"},
-        {"n0 0\nn1 1\nn0 1\n", ":3: the host 'n0' is there twice, first in line 1"},
-        {"torus 2\nn0 1\nn1 2\n", ":3: there is coordinate 2 in dimension 0, whose size is 2"},
+        {"n0 0 x\n", ":1: expected 1 to 8 coordinates from 0 on after the host, not 'x'"},
+        {"n0 0\nn1 -1\n", ":2: expected 1 to 8 coordinates"},
+        {"n0 0\nn1 0 1\n", ":2: the host 'n1' has 2 coordinates, and the previous ones have 1"},
+        {"n0 0\n n1\n", ":2: the host 'n1' has no coordinates"},
+        {"n0 0\nn1 1\nn0 1\n", ":3: the host 'n0' is listed twice, first in line 1"},
+        {"torus 2\nn0 1\nn1 2\n", ":3: coordinate 2 is outside dimension 0, whose size is 2"},
         {"torus 2x\n", ":1: '2x' is not a torus"},
-        {"n0 0\ntorus 2\n", ":2: the torus is said before the hosts, once"},
-        {"# nothing\n", ": it has no hosts"},
-        {"n0 0\nSwitchName=s Level=0 Nodes=n1\n", ":2: lines of switches and lines of hosts"},
+        {"n0 0\ntorus 2\n", ":2: the line with the torus must precede the hosts"},
+        {"# nothing\n", ": the file has no hosts"},
+        {"n0 0\nSwitchName=s Level=0 Nodes=n1\n", ":2: the file has lines of switches and lines of hosts"},
         {"SwitchName=s Level=0 Switches=a\n", ":1: a leaf has no Nodes="},
-        {"SwitchName=s Level=0 Nodes=n[3-1]\n", ":1: '3-1' is no range of nodes"},
-        {"SwitchName=s Level=0 Nodes=n[1-2]m[1-2]\n", ":1: the nodes 'n[1-2]m[1-2]' have more than one pair"},
-        {"SwitchName=s Level=0 Nodes=n0-3]\n", ":1: 'n0-3]' is no name of a node"},
-        {"SwitchName=s Level=0 Nodes=n1\nSwitchName=t Level=0 Nodes=(null)\n", ":2: '(null)' is no name of a node"},
-        {"SwitchName=s Level=0 Nodes=n1\nSwitchName=t Level=0 Nodes=n[]\n", ":2: the nodes 'n[]' have"},
-        {"SwitchName=s Level=x Nodes=n1\n", ":1: Level is 'x', and no number"},
+        {"SwitchName=s Level=0 Nodes=n[3-1]\n", ":1: '3-1' is not a range of nodes"},
+        {"SwitchName=s Level=0 Nodes=n[1-2]m[1-2]\n", ":1: 'n[1-2]m[1-2]' must have one pair"},
+        {"SwitchName=s Level=0 Nodes=n0-3]\n", ":1: 'n0-3]' is not a name of nodes"},
+        {"SwitchName=s Level=0 Nodes=n1\nSwitchName=t Level=0 Nodes=(null)\n", ":2: '(null)' is not a name of nodes"},
+        {"SwitchName=s Level=0 Nodes=n1\nSwitchName=t Level=0 Nodes=n[]\n", ":2: 'n[]' must have"},
+        {"SwitchName=s Level=x Nodes=n1\n", ":1: Level must be a number, not 'x'"},
         {"SwitchName=s Level=0 Nodes=n1,,n2\n", ":1: the list of nodes has an empty entry"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -178,16 +179,16 @@ static void sentences(void **state)
     }
 }
 
-static void arguments(void **state)
+static void test_arguments(void **state)
 {
     static const struct {
         const char *line, *words;
     } cases[] = {
-        {"topology", "give either a file or --dump or --ports, for example `trivance topology torus.json`"},
-        {"topology --torus=3", "--torus is only for --dump or --ports"},
+        {"topology", "give a file or --dump or --ports, for example `trivance topology torus.json`"},
+        {"topology --torus=3", "--torus is valid only with --dump or --ports"},
         {"topology --dump --torus=2 --bytes=4K", "leave out --bytes, for example `trivance topology --dump"},
         {"topology --dump torus.json", "leave out the file"},
-        {"topology --dump", "no MPI launcher"},
+        {"topology --dump", "an MPI launcher is required"},
         {"topology --dupm", "did you mean --dump?"},
         {"topology /no/such/file", "cannot be read"},
     };
@@ -210,27 +211,28 @@ static void arguments(void **state)
     tool_clear(&tool);
 }
 
-static void hosts(void **state)
+static void test_hosts(void **state)
 {
     static const char text[] = HEAD "\"torus\": [4], \"hosts\": "
                                     "{\"n1.a\": [1], \"n1\": [0], \"n2.a\": [2], \"n3\": [3]}}";
     trv_topology_t topology;
     (void)state;
     assert_int_equal(trv_topology_parse(&topology, "text", text, strlen(text), NULL, NULL), TRV_OK);
-    assert_int_equal(trv_topology_place(&topology, 0, "n1"), 0); /* the full name */
-    assert_int_equal(trv_topology_place(&topology, 0, "n1.a"), 1);
-    assert_int_equal(trv_topology_place(&topology, 0, "n1.b"), 0); /* up to the dot: "n1" matches any n1 */
-    assert_int_equal(trv_topology_place(&topology, 0, "n2"), 2);
-    assert_int_equal(trv_topology_place(&topology, 0, "n2.b"), -1); /* two full names that differ */
-    assert_int_equal(trv_topology_place(&topology, 0, "n3.x.y"), 3);
-    assert_int_equal(trv_topology_place(&topology, 0, "n"), -1);
-    assert_int_equal(trv_topology_place(&topology, 0, "n33"), -1);
+    assert_int_equal(trv_topology_coordinate(&topology, 0, "n1"), 0); /* the full name */
+    assert_int_equal(trv_topology_coordinate(&topology, 0, "n1.a"), 1);
+    assert_int_equal(trv_topology_coordinate(&topology, 0, "n1.b"), 0); /* up to the dot: "n1" matches any n1 */
+    assert_int_equal(trv_topology_coordinate(&topology, 0, "n2"), 2);
+    assert_int_equal(trv_topology_coordinate(&topology, 0, "n2.b"), -1); /* two full names that differ */
+    assert_int_equal(trv_topology_coordinate(&topology, 0, "n3.x.y"), 3);
+    assert_int_equal(trv_topology_coordinate(&topology, 0, "n"), -1);
+    assert_int_equal(trv_topology_coordinate(&topology, 0, "n33"), -1);
     trv_topology_clear(&topology);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(drawings), cmocka_unit_test(lists), cmocka_unit_test(sentences),
-                                       cmocka_unit_test(arguments), cmocka_unit_test(hosts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_drawings), cmocka_unit_test(test_lists),
+                                       cmocka_unit_test(test_bad_files), cmocka_unit_test(test_arguments),
+                                       cmocka_unit_test(test_hosts)};
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

@@ -106,7 +106,7 @@ void tool_clear(tool_t *tool)
     free(tool->err);
 }
 
-void tool_refuses(const char *line, const char *words)
+void tool_expect_error(const char *line, const char *words)
 {
     tool_t tool = tool_run(line, NULL);
     const char *end = strchr(tool.err, '\n');

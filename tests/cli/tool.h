@@ -20,8 +20,8 @@ tool_t tool_run(const char *line, const char *input);
 /* The same for another program and with additional NAME=VALUE settings (terminated by NULL). */
 tool_t tool_run_as(const char *program, const char *line, const char *input, const char *const *setting);
 void tool_clear(tool_t *tool);
-/* Runs a command that must be refused: exit code 2, nothing on stdout, one line on stderr that contains `words`. */
-void tool_refuses(const char *line, const char *words);
+/* Runs a command that must fail: exit code 2, nothing on stdout, one line on stderr that contains `words`. */
+void tool_expect_error(const char *line, const char *words);
 
 /* Starts the tool without input and output, with its messages going to `err`. The caller waits for the process. */
 pid_t tool_start(const char *line, FILE *err);

@@ -35,9 +35,9 @@ static const char *xml_attributes(const char **p)
         if (*p == name || strncmp(*p, "=\"", 2) != 0)
             return "an attribute without name or value";
         for (*p += 2; **p && **p != '"';) {
-            const char *wrong = **p == '<' ? "a < in an attribute" : **p == '&' ? xml_reference(p) : NULL;
-            if (wrong)
-                return wrong;
+            const char *error = **p == '<' ? "a < in an attribute" : **p == '&' ? xml_reference(p) : NULL;
+            if (error)
+                return error;
             if (**p != '&')
                 ++*p;
         }
@@ -54,9 +54,9 @@ static const char *xml_check(const char *text)
     int depth = 0, roots = 0;
     const char *p = text;
     while (*p) {
-        const char *wrong = NULL;
+        const char *error = NULL;
         if (*p == '&') {
-            wrong = xml_reference(&p);
+            error = xml_reference(&p);
         } else if (*p == '>') {
             return "a > outside of a tag";
         } else if (*p != '<') {
@@ -81,17 +81,17 @@ static const char *xml_check(const char *text)
                     return "too deep, or a second root";
                 snprintf(open[depth++], 32, "%.*s", length, p);
                 p += length;
-                wrong = xml_attributes(&p);
-                if (!wrong && *p == '/') {
+                error = xml_attributes(&p);
+                if (!error && *p == '/') {
                     depth--;
                     p++;
                 }
             }
-            if (!wrong && *p++ != '>')
+            if (!error && *p++ != '>')
                 return "a tag without end";
         }
-        if (wrong)
-            return wrong;
+        if (error)
+            return error;
     }
     return depth ? "an element without end" : roots == 1 ? NULL : "no root";
 }

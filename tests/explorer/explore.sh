@@ -27,5 +27,5 @@ grep -q 'is the disk full' err || fail "a full disk: $(cat err)"
 ./trivance explore --output=torus.html > /dev/null && cmp torus.html "$page"
 code=0
 ./trivance explore 9x9 2> err || code=$?
-[ "$code" = 2 ] && grep -q "'9x9' is no option" err || fail "an argument: $code, $(cat err)"
+[ "$code" = 2 ] && grep -q "unexpected argument '9x9'" err || fail "an argument: $code, $(cat err)"
 ! grep -qE '(src|href)="?https?:|@import|url\(http' "$page" || fail "the page wants something from the network"

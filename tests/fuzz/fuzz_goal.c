@@ -46,10 +46,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_expect(strlen(trv_last_error()) > 10);
         return 0;
     }
-    fuzz_expect(goal.ranks >= 1 && goal.ops <= size && goal.needs <= size);
-    for (uint32_t i = 0; i < goal.needs; i++)
-        fuzz_expect(goal.need[i].op < goal.ops && goal.need[i].on < goal.ops &&
-                    goal.op[goal.need[i].op].rank == goal.op[goal.need[i].on].rank);
+    fuzz_expect(goal.ranks >= 1 && goal.ops <= size && goal.dependencies <= size);
+    for (uint32_t i = 0; i < goal.dependencies; i++)
+        fuzz_expect(goal.dependency[i].op < goal.ops && goal.dependency[i].on < goal.ops &&
+                    goal.op[goal.dependency[i].op].rank == goal.op[goal.dependency[i].on].rank);
     if (goal.ranks <= 16 && work_of(&goal) < 10000) {
         simulate(&goal, 0, 0);
         simulate(&goal, 1500, 10);

@@ -43,15 +43,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     trv_topology_t topology;
     if (trv_topology_parse(&topology, "fuzz", (const char *)data, size, warn, NULL) < 0) {
         fuzz_expect(strncmp(trv_last_error(), "fuzz:", 5) == 0 && strlen(trv_last_error()) > 15);
-        fuzz_expect(topology.count == 0 && !topology.place && !topology.host);
+        fuzz_expect(topology.count == 0 && !topology.coordinate && !topology.host);
         return 0;
     }
     fuzz_expect(topology.count > 0);
     for (int i = 0; i < topology.count; i++) {
-        fuzz_expect(topology.place[i] >= 0 && topology.place[i] < topology.torus.ranks);
-        fuzz_expect(trv_topology_place(&topology, i, topology.host ? topology.host[i] : "") == topology.place[i]);
+        fuzz_expect(topology.coordinate[i] >= 0 && topology.coordinate[i] < topology.torus.ranks);
+        fuzz_expect(trv_topology_coordinate(&topology, i, topology.host ? topology.host[i] : "") ==
+                    topology.coordinate[i]);
     }
-    fuzz_expect(trv_topology_place(&topology, topology.count, "") <= topology.torus.ranks);
+    fuzz_expect(trv_topology_coordinate(&topology, topology.count, "") <= topology.torus.ranks);
     check_round_trip(&topology);
     trv_topology_clear(&topology);
     return 0;

@@ -8,15 +8,15 @@
  *
  * Three scenarios with processes 0, 1 and 2, one of which is selected by a macro:
  *
- *   CONTEXT_IDS   X = {0, 1}, Y = {1, 2}, Z = {0, 1}; each member is a thread that initializes the communicator, calls and
- *             frees. The threads are not ordered, so Z is initialized beside X, or after X is freed on one side or on
- *             both. There are fewer context ids than communicators: they are reused, and they run out.
- *   MEMORY    X and Y alone; any member may be out of memory whenever it allocates.
- *   FAILURES  W = {0, 1, 2} is called three times (the first call of a class, of another class, and a later call of the
- *             first), then freed; then V = {0, 1, 2} is initialized, called and freed. Any member may be unable to
- *             execute a class, or fail at any point of any call, but only one of them and once; member 0 may leave a
- *             class to the MPI library. From the failure on the launcher may end the job, so the other members may wait
- *             for ever; until then they continue.
+ *   CONTEXT_IDS   X = {0, 1}, Y = {1, 2}, Z = {0, 1}; each member is a thread that initializes the communicator, calls
+ *                 and frees. The threads are not ordered, so Z is initialized at the same time as X, or after X is freed
+ *                 on one side or on both. There are fewer context ids than communicators: they are reused and run out.
+ *   MEMORY        X and Y alone; any member may be out of memory whenever it allocates.
+ *   FAILURES      W = {0, 1, 2} is called three times (the first call of a class, of another class, and a later call of
+ *                 the first), then freed; then V = {0, 1, 2} is initialized, called and freed. Any member may be unable
+ *                 to execute a class, or fail at any point of any call, but only one of them and once; member 0 may let
+ *                 a class fall back to the MPI library. After a failure the launcher may end the job, so the other
+ *                 members may wait forever; until then they continue.
  *
  * In a call every member sends STEPS messages to the next member and receives as many from the previous one; a step
  * starts when the previous one is complete. A send is complete immediately or, in FAILURES, when its message is taken;
@@ -66,7 +66,7 @@ inline reserve_lowest(p, c, above, n)
     fi
 }
 
-inline return_id(p, c, n)
+inline release_id(p, c, n)
 {
     if
     :: n && n <= LIMIT && OWNER(p, n) == c + 1 -> OWNER(p, n) = FREE
@@ -80,32 +80,32 @@ inline return_id(p, c, n)
 #define CONFIRM 2
 #define DECIDE 3
 #define MPI_CALL 4
-byte exchange_kind[COMMS], entered[COMMS], left[COMMS], maximum[COMMS], minimum[COMMS];
+byte exchange[COMMS], entered[COMMS], departed[COMMS], maximum[COMMS], minimum[COMMS];
 #ifndef FAILURES
-bool differed[COMMS]; /* their first contributions were not the same */
+bool proposals_differ[COMMS]; /* in the current exchange the members did not contribute the same value */
 #endif
 
-inline arrive(c, kind, a, b)
+inline enter(c, kind, a, b)
 {
-    !left[c];
-    assert(!entered[c] || exchange_kind[c] == kind); /* all members are in the same exchange */
+    !departed[c];
+    assert(!entered[c] || exchange[c] == kind); /* all members are in the same exchange */
 #ifndef FAILURES
-    differed[c] = (entered[c] -> differed[c] || maximum[c] != a : 0);
+    proposals_differ[c] = (entered[c] -> proposals_differ[c] || maximum[c] != a : 0);
 #endif
     maximum[c] = (entered[c] && maximum[c] > a -> maximum[c] : a);
     minimum[c] = (entered[c] && minimum[c] < b -> minimum[c] : b);
-    exchange_kind[c] = kind;
+    exchange[c] = kind;
     entered[c]++
 }
 
-inline depart(c, a, b)
+inline leave(c, a, b)
 {
     entered[c] == SIZE(c);
     a = maximum[c];
     b = minimum[c];
-    left[c]++;
+    departed[c]++;
     if
-    :: left[c] == SIZE(c) -> entered[c] = 0; left[c] = 0; maximum[c] = 0; minimum[c] = 0; exchange_kind[c] = 0
+    :: departed[c] == SIZE(c) -> entered[c] = 0; departed[c] = 0; maximum[c] = 0; minimum[c] = 0; exchange[c] = 0
     :: else
     fi
 }
@@ -122,8 +122,8 @@ chan wire[LINKS * LIMIT] = [2 * STEPS] of { byte };
 #define UNKNOWN 0
 #define SCHEDULE 1
 #define MPI 2
-byte context_id[3 * COMMS];               /* context ids of every process's communicators while they exist */
-byte agreed_id[COMMS];            /* + 1 */
+byte context_id[3 * COMMS];           /* context ids of every process's communicators while they exist */
+byte agreed_id[COMMS];                /* + 1 */
 byte decision[COMMS * CLASSES];       /* member 0's, as broadcast */
 byte agreed_status[COMMS * CLASSES];
 
@@ -133,14 +133,14 @@ inline agree(with, value)
     with = value
 }
 
-bool failed; /* a member has */
+bool failed; /* a member has failed */
 
 /* ---- Actions of a member ----------------------------------------------------------------------------------------- */
 
 #ifdef MEMORY
-#define MAY_LACK_MEMORY able = 0
+#define POSSIBLY_NO_MEMORY able = 0
 #else
-#define MAY_LACK_MEMORY skip
+#define POSSIBLY_NO_MEMORY skip
 #endif
 
 #ifdef MUTANT_NOT_REMEMBERED
@@ -154,7 +154,7 @@ inline confirm(p, c, n, proposal)
 {
 #ifndef MUTANT_PROPOSAL_KEPT
     if
-    :: n != proposal -> return_id(p, c, proposal)
+    :: n != proposal -> release_id(p, c, proposal)
     :: else
     fi;
 #endif
@@ -177,26 +177,26 @@ inline initialize(p, c)
            proposal = n;
            if
            :: true
-           :: MAY_LACK_MEMORY
+           :: POSSIBLY_NO_MEMORY
            fi;
-#ifdef MUTANT_LEAVES_ALONE
+#ifdef MUTANT_EXCHANGE_SKIPPED
            if
-           :: !able -> return_id(p, c, proposal); n = 0; break
+           :: !able -> release_id(p, c, proposal); n = 0; break
            :: else
            fi;
 #endif
-           arrive(c, PROPOSE, n, able)
+           enter(c, PROPOSE, n, able)
        }
        atomic {
-           depart(c, n, able);
+           leave(c, n, able);
            assert(n > rejected); /* ascending order, so the loop ends */
            if
-           :: !able || n > LIMIT -> return_id(p, c, proposal); n = 0; break
+           :: !able || n > LIMIT -> release_id(p, c, proposal); n = 0; break
            :: else
            fi;
 #ifndef FAILURES
            if
-           :: !differed[c] -> break /* all have proposed it: for a duplicate this is sufficient */
+           :: !proposals_differ[c] -> break /* all have proposed it: for a duplicate this is sufficient */
            :: else
            fi;
 #endif
@@ -216,13 +216,13 @@ inline initialize(p, c)
            fi;
            break;
 #endif
-           arrive(c, CONFIRM, taken, taken)
+           enter(c, CONFIRM, taken, taken)
        }
        atomic {
-           depart(c, taken, able);
+           leave(c, taken, able);
            if
            :: !taken -> break
-           :: else -> return_id(p, c, n); rejected = n; n = 0
+           :: else -> release_id(p, c, n); rejected = n; n = 0
            fi
        }
     od;
@@ -246,7 +246,7 @@ inline initialize(p, c)
 inline decide(p, c, class)
 {
     if
-    :: p != HEAD(c) -> decision[c * CLASSES + class] /* has been received */
+    :: p != HEAD(c) -> decision[c * CLASSES + class] /* waits for the broadcast */
     :: p == HEAD(c) -> decision[c * CLASSES + class] = SCHEDULE
     :: p == HEAD(c) -> decision[c * CLASSES + class] = MPI
     fi;
@@ -255,14 +255,14 @@ inline decide(p, c, class)
            if
            :: able = VOTE_YES
            :: able = VOTE_NO
-#ifdef MUTANT_MPI_ALONE
+#ifdef MUTANT_FALLBACK_ALONE
            :: status[class] = MPI; break
 #endif
            fi;
-           arrive(c, DECIDE, decision[c * CLASSES + class], able)
+           enter(c, DECIDE, decision[c * CLASSES + class], able)
        }
        atomic {
-           depart(c, status[class], able);
+           leave(c, status[class], able);
            if
            :: able == VOTE_NO -> status[class] = MPI
 #ifdef MUTANT_VOTE_IGNORED
@@ -280,7 +280,7 @@ inline decide(p, c, class)
 /* ---- Calls and freeing ------------------------------------------------------------------------------------------- */
 
 /* A failure may happen at any action of the member. It ends the member's call and breaks the communicator there. */
-inline may_fail()
+inline possible_failure()
 {
     if
     :: true
@@ -290,17 +290,17 @@ inline may_fail()
     fi
 }
 
-/* All messages of this member have been received. */
-#define SENDS_RECEIVED (!waiting || empty(WIRE(p, NEXT(c, p), n)))
+/* No message waits to be taken. */
+#define TAKEN (!waiting || empty(WIRE(p, NEXT(c, p), n)))
 
 inline messages(p, c, call)
 {
 #ifdef FAILURES
-    may_fail();
+    possible_failure();
 #endif
     do
     :: atomic {
-           !broken && sent < STEPS && sent <= received && SENDS_RECEIVED ->
+           !broken && sent < STEPS && sent <= got && TAKEN ->
            assert(nfull(WIRE(p, NEXT(c, p), n)));
            WIRE(p, NEXT(c, p), n) ! MESSAGE(c, call);
            sent++;
@@ -310,17 +310,17 @@ inline messages(p, c, call)
            :: waiting = 1
 #endif
            fi;
-           may_fail()
+           possible_failure()
        }
     :: atomic {
-           !broken && received < STEPS && nempty(WIRE(BEFORE(c, p), p, n)) ->
+           !broken && got < STEPS && nempty(WIRE(BEFORE(c, p), p, n)) ->
            WIRE(BEFORE(c, p), p, n) ? message;
            assert(message == MESSAGE(c, call)); /* not of another communicator or call */
-           received++;
+           got++;
            message = 0;
-           may_fail()
+           possible_failure()
        }
-    :: atomic { broken || (sent == STEPS && received == STEPS && SENDS_RECEIVED) -> sent = 0; received = 0; waiting = 0; break }
+    :: atomic { broken || (sent == STEPS && got == STEPS && TAKEN) -> sent = 0; got = 0; waiting = 0; break }
     od
 }
 
@@ -333,8 +333,8 @@ inline call(p, c, class, call_number)
     if
     :: n && !broken && status[class] == SCHEDULE -> messages(p, c, call_number)
     :: !broken && (!n || status[class] == MPI) ->
-       atomic { arrive(c, MPI_CALL, taken, taken) }
-       atomic { depart(c, taken, taken) }
+       atomic { enter(c, MPI_CALL, taken, taken) }
+       atomic { leave(c, taken, taken) }
     :: else -> assert(broken) /* an error, immediately */
     fi
 }
@@ -360,7 +360,7 @@ inline release(p, c)
     }
 }
 
-#define STATE byte n, proposal, rejected, able, taken, other, sent, received, message, status[CLASSES]; bool broken, waiting
+#define STATE byte n, proposal, rejected, able, taken, other, sent, got, message, status[CLASSES]; bool broken, waiting
 
 #ifndef FAILURES
 proctype member(byte p, c)

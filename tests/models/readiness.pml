@@ -6,7 +6,7 @@
  * sum to both neighbours and reduces the messages received from both. The receives of every stage except a chunk's
  * first may be posted one step ahead; the choice is made anew each time. Messages from one side in one lane keep their
  * order; all others arrive in any order. A send is complete immediately, when MPI has copied it, or only when the
- * message is taken: again any choice.
+ * message is received: again any choice.
  *
  * The model contains no data except its origin: the content of a message or a buffer is chunk * STEPS + step. Each
  * macro MUTANT_… inserts one error, which spin must find.
@@ -26,7 +26,7 @@
 #define LANE(r, l) ((r) * LANES + (l))
 #define PARITY(s) ((s) % 2)
 #define ENTRY(r, l, p) (LANE(r, l) * 2 + (p))
-#define SLOT(r, l, p, d) (ENTRY(r, l, p) * 2 + (d)) /* d is the side from which a message comes: 0 left, 1 right */
+#define SLOT(r, l, p, d) (ENTRY(r, l, p) * 2 + (d)) /* d is the side from which a message arrives: 0 left, 1 right */
 #define BIT(d) (1 << (d))
 #define BOTH 3
 #define NEIGHBOUR(r, d) (((r) + RANKS - 1 + 2 * (d)) % RANKS)
@@ -53,16 +53,14 @@ byte completed[RANKS];              /* chunks, one bit each */
 /* ---- The network ------------------------------------------------------------------------------------------------- */
 
 #ifdef MUTANT_SHARED_TAG
-#define MOST 4
+#define QUEUE_MAX 4
 #else
-#define MOST 2
+#define QUEUE_MAX 2
 #endif
-chan wire[RANKS * LANES * 2] = [MOST] of { byte };   /* messages: 2 * content + (1 if the send waits to be taken) */
-chan posted[RANKS * LANES * 2] = [MOST] of { byte }; /* receives: 2 * lane + the stage's parity */
+chan wire[RANKS * LANES * 2] = [QUEUE_MAX] of { byte };   /* messages: 2 * content + (1 if the send waits to be taken) */
+chan posted[RANKS * LANES * 2] = [QUEUE_MAX] of { byte }; /* receives: 2 * lane + the stage's parity */
 
 hidden byte message, late, lane, parity; /* of a delivery */
-
-
 
 inline deliver(r, l, d)
 {

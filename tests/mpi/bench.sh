@@ -58,7 +58,7 @@ has_ofi() {
 
 # wrong_schedule: a schedule file whose claim is false.
 wrong_schedule() {
-    refused 1 'is not what it claims: after the last step' --schedule="$(dirname "$0")/../data/wrong-4.json"
+    refused 1 'violates its claims: after the last step' --schedule="$(dirname "$0")/../data/wrong-4.json"
 }
 
 finish() {
@@ -75,7 +75,7 @@ if [ -z "$exhaustive" ]; then
     wrong_schedule
     ranks=2
     bad "there is no algorithm 'trivance-q'" -a trivance-q
-    bad "the operation sum is not defined on bool; take land, lor, lxor, band, bor or bxor" --type=bool --op=sum
+    bad "the operation sum is not defined on bool; use land, lor, lxor, band, bor or bxor" --type=bool --op=sum
     bad "--check: '2' is not a whole number from 0 to 1" --check=2
     finish
 fi
@@ -123,7 +123,7 @@ unset TRIVANCE_TRANSPORT
 if "$launcher" -n 1 "$program" bench --transport=ofi --bytes 64 -a ring -i 2 > "$out" 2> "$err"; then
     "$launcher" -n 2 "$program" bench --transport=ofi --bytes 64 -a ring : \
         -n 1 env TRIVANCE_PORTS=eth77 "$program" bench --transport=ofi --bytes 64 -a ring > "$out" 2> "$err"
-    [ $? = 2 ] && grep -q "^trivance bench: TRIVANCE_TRANSPORT=ofi: rank 2: TRIVANCE_PORTS: there is no interface 'eth77'" "$err" ||
+    [ $? = 2 ] && grep -q "^trivance bench: TRIVANCE_TRANSPORT=ofi: rank 2: TRIVANCE_PORTS: there is no active interface 'eth77'" "$err" ||
         fail "the error of another rank is not reported"
 fi
 bad "--transport: 'tcp' is neither mpi nor ofi" --transport=mpi,tcp
@@ -145,8 +145,8 @@ good 1 '^Usage: mpirun' --help
 bad "--turns is for the formats table, csv and json" --turns --format=osu
 bad "exchange is measured with --turns only" -a exchange
 bad "the MPI library has no algorithm 'fast'; there are mpi, mpi:recdoub," -a mpi:fast
-bad "there is no element type 'int9'" -a ring=int9
-bad "the MPI library's algorithms are chosen for AllReduce only" -a mpi:all -c allgather
+bad "element type 'int9' does not exist" -a ring=int9
+bad "the algorithms of the MPI library can be selected for AllReduce only" -a mpi:all -c allgather
 bad "--full is for --format=osu" --full
 bad "--format=matrix checks one run of each algorithm and size" --format=matrix -i 3
 bad "leave --collective out" --schedule="$(dirname "$0")/../data/wrong-4.json" -c allgather
@@ -166,7 +166,7 @@ bad "there is no option '-m'" -m 8:64
 bad "is not defined on" --type double --op band
 bad "is not defined on" -a auto=double:band
 bad "MPI has no type" --type bfloat16
-bad "'extra' is no option" extra
+bad "'extra' is not an option" extra
 bad "there is no collective" --collective broadcast
-bad "not one element" --bytes 1:2 --type double
+bad "hold no element" --bytes 1:2 --type double
 finish

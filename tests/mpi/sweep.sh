@@ -45,7 +45,7 @@ sweep 3 "${grid[@]}" -o three.csv || fail "the sweep on 3 ranks exits $?"
 grep -q "has all $points points" out || fail "the sweep on 3 ranks does not report its points"
 same three.csv
 # The simulator rejects a path of more than an hour, whichever rank simulates the point.
-bad "an hour" 3 "${grid[@]}" --link-latency=100ns,3600s -o hours.csv
+bad "1 hour" 3 "${grid[@]}" --link-latency=100ns,3600s -o hours.csv
 [ "$(tail -c 1 hours.csv | wc -l)" = 1 ] || fail "a failure leaves a torn line"
 # Only errors: exit code 1, from all ranks.
 sweep 3 --torus=3x3 --algorithm=ring -o errors.csv

@@ -334,6 +334,21 @@ static void cut_mesh(void)
     try_split_with_links(test_rank / 3, "3m", test_rank < 3 ? "1:+0 2" : "", "its rows");
     try_split_with_links(test_rank % 3, "3", test_rank % 3 ? "" : "1:+0 inf, 2:-0 inf", "its columns");
     try_split_with_links(test_rank % 3 != 1 && test_rank < 6 ? 0 : -1, "2mx2m", "0:+1 2", "two columns of two rows");
+
+    /* The cut divides column 0 of the rows 1 and 2: a set of nodes, which is planned as the mesh that they form. */
+    MPI_Comm part;
+    MPI_Comm_split(MPI_COMM_WORLD, test_rank >= 3 ? 0 : MPI_UNDEFINED, 0, &part);
+    if (part == MPI_COMM_NULL)
+        return;
+    expect_torus(part, "6", 1, "rows on both sides of a cut: a ring in the order of ranks");
+    try_results(part, "rows on both sides of a cut");
+    TRV_Plan plan;
+    TRV_Plan_info info = {TRV_PLAN_INFO};
+    expect_class(TRV_Allreduce_plan_create(1, MPI_INT, MPI_SUM, part, &plan), MPI_SUCCESS, NULL, "a plan there");
+    expect_class(TRV_Plan_query(plan, &info), MPI_SUCCESS, NULL, "its torus");
+    expect(strcmp(info.torus, "2mx3m") == 0, "rows on both sides of a cut: planned on %s", info.torus);
+    TRV_Plan_free(&plan);
+    MPI_Comm_free(&part);
 }
 
 static void invalid_file(const char *words)

@@ -57,17 +57,17 @@ static void test_allreduce(trv_net_comm_t *comm, size_t count)
         real[i] = (float)value(rank, i);
     expect(trv_net_allreduce(comm, real, real, count, TRV_FLOAT, TRV_MAX) == TRV_OK);
     for (size_t i = 0; i < count; i++) {
-        int64_t most = value(0, i);
+        int64_t max = value(0, i);
         for (int r = 1; r < ranks; r++)
-            most = value(r, i) > most ? value(r, i) : most;
-        expect(real[i] == (float)most);
+            max = value(r, i) > max ? value(r, i) : max;
+        expect(real[i] == (float)max);
     }
     free(input);
     free(output);
     free(real);
 }
 
-static void test_halves(trv_net_comm_t *comm, size_t count)
+static void test_reduce_scatter_allgather(trv_net_comm_t *comm, size_t count)
 {
     const size_t all = count * (size_t)ranks;
     int64_t *input = make(all, rank), *output = malloc((all + 1) * sizeof *output);
@@ -87,13 +87,13 @@ static void test_counts(trv_net_comm_t *comm)
     static const size_t count[] = {0, 1, 2, 3, 5, 17, 100, 1000, 4097, 70001};
     for (size_t i = 0; i < sizeof count / sizeof count[0]; i++) {
         test_allreduce(comm, count[i]);
-        test_halves(comm, count[i]);
+        test_reduce_scatter_allgather(comm, count[i]);
     }
     expect(trv_net_barrier(comm) == TRV_OK);
 }
 
 /* Several requests at a time; ranks with even and odd numbers wait for them in opposite orders. */
-static void test_started(trv_net_comm_t *comm)
+static void test_requests(trv_net_comm_t *comm)
 {
     enum { MANY = 12 };
     const size_t count = 3000;
@@ -118,7 +118,7 @@ static void test_started(trv_net_comm_t *comm)
 }
 
 /* Active requests are not affected when the algorithm of the communicator is changed. */
-static void test_set(trv_net_comm_t *comm)
+static void test_change_algorithm(trv_net_comm_t *comm)
 {
     enum { MANY = 8 };
     static const char *const algorithm[] = {"trivance-b", "trivance-l-grouped", "", "trivance-b"};
@@ -184,7 +184,7 @@ static void test_plans(trv_net_comm_t *comm)
 
 /* ---- Communicators ----------------------------------------------------------------------------------------------- */
 
-static void test_parts(trv_net_comm_t *world)
+static void test_split(trv_net_comm_t *world)
 {
     trv_net_comm_t *part, *back, *none;
     expect(trv_net_split(world, rank % 2, 0, &part) == TRV_OK);
@@ -257,15 +257,15 @@ static void test_messages(trv_net_comm_t *comm)
 }
 
 /* Sends complete before their receive, but only a limited number; messages sent after that can still be received. */
-static void test_flow(trv_net_comm_t *comm)
+static void test_flow_control(trv_net_comm_t *comm)
 {
-    enum { MOST = 1000, BOUND = 64 };
-    static int number[MOST];
+    enum { SENDS_MAX = 1000, BOUND = 64 };
+    static int number[SENDS_MAX];
     trv_net_request_t request, go;
     bool done = true;
     int sends = 0;
     if (rank == 0) {
-        for (; done && sends < MOST; sends++) {
+        for (; done && sends < SENDS_MAX; sends++) {
             number[sends] = sends;
             expect(trv_net_send_start(comm, &number[sends], sizeof(int), 1, 0, &request) == TRV_OK);
             expect(trv_net_wait_for(&request, sends < BOUND / 2 ? 60 : 0.3, &done) == TRV_OK);
@@ -339,7 +339,7 @@ static void *progress(void *context)
 }
 
 /* Another thread makes progress while plans are created, whose requests have no buffers. */
-static void test_plans_meanwhile(trv_net_t *net)
+static void test_plans_with_progress(trv_net_t *net)
 {
     trv_net_comm_t *world = trv_net_world(net);
     const trv_net_plan_options_t options = {TRV_NET_PLAN_OPTIONS, .algorithm = ranks > 1 ? "trivance-b" : NULL};
@@ -396,21 +396,21 @@ int main(int argc, char **argv)
     rank = trv_net_rank(world);
     ranks = trv_net_size(world);
     test_counts(world);
-    test_started(world);
-    test_set(world);
+    test_requests(world);
+    test_change_algorithm(world);
     test_plans(world);
-    test_parts(world);
+    test_split(world);
     test_messages(world);
     if (ranks > 1) {
         trv_net_comm_t *fresh;
         expect(trv_net_split(world, 0, rank, &fresh) == TRV_OK);
-        test_flow(fresh);
+        test_flow_control(fresh);
         trv_net_comm_free(&fresh);
     }
     if (!alone)
         test_threads(world);
     if (ranks <= 4 && !alone) /* its threads poll continuously */
-        test_plans_meanwhile(net);
+        test_plans_with_progress(net);
     test_arguments(net);
     expect(trv_net_finalize(&net) == TRV_OK && !net);
     return 0;

@@ -73,64 +73,64 @@ static void expect_reason(const char *what)
         const char *what, *reason;
     } expected[] = {{"killed", "rank 1 at 127.0.0.1 has died"},
                     {"aborts", "rank 1 has aborted: enough"},
-                    {"count", "bytes are due: the ranks' counts or types differ"},
-                    {"fewer", "bytes are due: the ranks' counts or types differ"},
-                    {"more", "bytes are due: the ranks' counts or types differ"},
+                    {"count", "bytes are expected: the ranks' counts or types differ"},
+                    {"fewer", "bytes are expected: the ranks' counts or types differ"},
+                    {"more", "bytes are expected: the ranks' counts or types differ"},
                     {"length",
-                     "rank 1 sent more than 8 bytes to rank 0 where 8 bytes are due: the ranks' counts or types "
+                     "rank 1 sent more than 8 bytes to rank 0 where 8 bytes are expected: the ranks' counts or types "
                      "differ"},
                     {"leaves", "rank 1 at 127.0.0.1 has died"},
                     {"sleeps", "took longer than 0.5 s"}};
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
         if (strcmp(expected[i].what, what) == 0 && !strstr(trv_last_error(), expected[i].reason))
-            fail("the reason is another");
+            fail("unexpected reason");
     const bool cut = (strcmp(what, "more") == 0 || strcmp(what, "fewer") == 0) && getenv("TRIVANCE_PIECE");
     if (cut && strstr(trv_last_error(), "more than"))
-        fail("the length is not said, which comes with every fragment");
+        fail("the reason lacks the length, which every fragment carries");
 }
 
-static void *wait_in_vain(trv_net_comm_t *world)
+static void *wait_for_abort(trv_net_comm_t *world)
 {
     if (rank != 1 && trv_net_barrier(world) == TRV_OK)
-        fail("a barrier without rank 1");
+        fail("a barrier without rank 1 has succeeded");
     return NULL;
 }
 
-static void leave_pending(trv_net_t *net)
+static void finalize_with_request(trv_net_t *net)
 {
     trv_net_comm_t *world = trv_net_world(net);
     trv_net_request_t request;
     if (trv_net_receive_start(world, data[0], 8, (rank + 1) % ranks, 0, &request) < 0 ||
         trv_net_finalize(&net) != TRV_ERR_STATE || trv_net_send(world, data[1], 8, (rank + ranks - 1) % ranks, 0) < 0 ||
         trv_net_wait(&request) < 0 || trv_net_finalize(&net) < 0)
-        fail("an end with a request that is not complete");
+        fail("trv_net_finalize with a request that is not complete");
 }
 
-static void close_amid_messages(void)
+static void close_with_messages(void)
 {
     for (int job = 0; job < JOBS; job++) {
         trv_net_t *net;
         int rc = trv_net_init(&net, NULL);
         if (rc < 0)
-            fail("no start");
+            fail("trv_net_init");
         trv_net_comm_t *world = trv_net_world(net);
         const size_t count = COUNT / 6 + (trv_net_rank(world) == 1);
         for (int round = 0; rc == 0 && round < 1000; round++)
             rc = trv_net_allreduce(world, data[0], data[1], count, TRV_DOUBLE, TRV_SUM);
         if (rc != TRV_ERR_TRANSPORT || !strstr(trv_last_error(), "the ranks' counts or types differ"))
-            fail("no rank reports it, or the reason is another");
+            fail("no error, or an unexpected reason");
         trv_net_finalize(&net);
     }
 }
 
-static void differ_in_limits(void)
+static void start_with_other_limits(void)
 {
     trv_net_t *net;
     if (strcmp(getenv("RANK"), "1") == 0)
         setenv("FI_OFI_RXM_EAGER_LIMIT", "32768", 1);
     if (trv_net_init(&net, NULL) == TRV_OK ||
         !strstr(trv_last_error(), "FI_OFI_RXM_EAGER_LIMIT=32768 FI_OFI_RXM_USE_RNDV_WRITE=1 on rank 1, and "))
-        fail("a start with limits that differ");
+        fail("a start with different limits has succeeded or has an unexpected reason");
 }
 
 static void fork_children(void)
@@ -138,14 +138,14 @@ static void fork_children(void)
     trv_net_t *net;
     int status = -1;
     if (trv_net_init(&net, NULL) < 0)
-        fail("no start");
+        fail("trv_net_init");
     const pid_t child = fork();
     if (child == 0)
         exit(7);
     if (waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 7)
-        fail("the child ended otherwise");
+        fail("unexpected exit status of the child");
     if (trv_net_barrier(trv_net_world(net)) < 0 || trv_net_finalize(&net) < 0)
-        fail("no end");
+        fail("trv_net_barrier or trv_net_finalize");
 }
 
 int main(int argc, char **argv)
@@ -155,19 +155,19 @@ int main(int argc, char **argv)
     static const struct {
         const char *what;
         void (*job)(void);
-    } whole[] = {{"anew", close_amid_messages}, {"limits", differ_in_limits}, {"forks", fork_children}};
+    } whole[] = {{"anew", close_with_messages}, {"limits", start_with_other_limits}, {"forks", fork_children}};
     for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
         if (strcmp(what, whole[i].what) == 0) {
             whole[i].job();
             return 0;
         }
     if (trv_net_init(&net, NULL) < 0)
-        fail("no start");
+        fail("trv_net_init");
     trv_net_comm_t *world = trv_net_world(net);
     rank = trv_net_rank(world);
     ranks = trv_net_size(world);
     if (strcmp(what, "pending") == 0) {
-        leave_pending(net);
+        finalize_with_request(net);
         return 0;
     }
     const double start = trv_now_s();
@@ -177,22 +177,22 @@ int main(int argc, char **argv)
             usleep(300000);
             trv_net_abort(net, "enough");
         }
-        wait_in_vain(world);
+        wait_for_abort(world);
     }
     for (int round = 0; rc == 0 && trv_now_s() - start < 60; round++)
         rc = use(world, what, round);
     if (rc == 0)
-        fail("no rank reports it");
+        fail("the fault was not reported");
     if (rc != TRV_ERR_TRANSPORT)
-        fail("the code is another");
+        fail("unexpected error code");
     expect_reason(what);
     if (trv_now_s() - start > 30)
-        fail("it took long");
+        fail("the report took too long");
     if (trv_net_barrier(world) != TRV_ERR_TRANSPORT)
-        fail("a broken net that serves");
+        fail("a call on a broken net has succeeded");
     expect_reason(what);
     if (trv_net_finalize(&net) != TRV_ERR_TRANSPORT || net)
-        fail("an end that says nothing");
+        fail("trv_net_finalize of a broken net returned no error");
     fprintf(stderr, "rank %d: %s\n", rank, trv_last_error());
     return 0;
 }

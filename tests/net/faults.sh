@@ -11,4 +11,4 @@ expected=0
 [ "$3" != killed ] || expected=137
 [ $code -eq $expected ] || { echo "faults.sh: the exit status is $code, not $expected"; exit 1; }
 [ "$(sed -n 's/^rank [0-9]*: //p' <<< "$output" | sort -u | wc -l)" -le 1 ] ||
-    { echo "faults.sh: the ranks say different sentences"; exit 1; }
+    { echo "faults.sh: the ranks report different sentences"; exit 1; }

@@ -31,12 +31,12 @@ static void receive_many(trv_net_comm_t *world)
     for (int i = 0; i < RECEIVES; i++)
         check(trv_net_receive_start(world, &number[i], sizeof *number, right, i, &request[i]) == 0,
               "one of many receives");
-    check(trv_net_barrier(world) == 0, "a barrier waits for receives of which nothing comes");
+    check(trv_net_barrier(world) == 0, "a barrier waits for receives without messages");
     for (int i = 0; i < RECEIVES; i++)
         check(trv_net_send(world, &i, sizeof i, left, i) == 0, "one of many sends");
     check(trv_net_wait_all(request, RECEIVES) == 0, "the end of many receives");
     for (int i = 0; i < RECEIVES; i++)
-        check(number[i] == i, "what has come");
+        check(number[i] == i, "a received number");
 }
 
 int main(void)
@@ -56,14 +56,15 @@ int main(void)
     if (rank == 0)
         check(trv_net_send_start(world, data[0], 1, LATE, 0, &request[0]) == 0, "first send");
     if (pair)
-        check(trv_net_barrier(pair) == 0 && trv_now_s() - start < 2, "a barrier waits for a rank that is not in it");
+        check(trv_net_barrier(pair) == 0 && trv_now_s() - start < 2,
+              "a barrier waits for a rank outside its communicator");
     if (rank == LATE)
         check(trv_net_receive(world, data[0], 1, 0, 0) == 0, "first receive");
     check(trv_net_wait(&request[0]) == 0, "end of the first send");
 
     for (int i = 0; i < SENDS && rank == 0; i++)
         check(trv_net_send_start(world, data[i], BYTES, LATE, i, &request[i]) == 0, "send");
-    check(trv_net_barrier(world) == 0, "a barrier waits for messages that nobody asks for");
+    check(trv_net_barrier(world) == 0, "a barrier waits for messages without receives");
     for (int i = 0; i < SENDS && rank == LATE; i++)
         check(trv_net_receive_start(world, data[i], BYTES, 0, i, &request[i]) == 0, "receive");
     check(trv_net_wait_all(request, SENDS) == 0, "the end of the messages");

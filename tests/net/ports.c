@@ -88,34 +88,34 @@ static void read_system(trv_net_t *net, counts_t *counts)
 }
 
 /* The sum over the ports that use an interface. */
-static uint64_t sum_of_ways(const char *ways, const uint64_t *bytes)
+static uint64_t sum_over_ports(const char *ports, const uint64_t *bytes)
 {
     uint64_t sum = 0;
-    for (const char *at = ways; *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
+    for (const char *at = ports; *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
         char name[8];
-        int way;
+        int port;
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
-        if (trv_port_parse(name, &way) < 0)
-            fail("no way");
-        sum += bytes[way];
+        if (trv_port_parse(name, &port) < 0)
+            fail("invalid port");
+        sum += bytes[port];
     }
     return sum;
 }
 
 /* Compares the system's counters with the payload. They also include headers, acknowledgements and connection setup, a
  * few percent. The last packets may still be in flight. */
-static void check_kernel(const counts_t *before, const uint64_t wanted[2])
+static void check_kernel(const counts_t *before, const uint64_t expected[2])
 {
     const char *interface = before->port.interface;
     for (int in = 0; in < 2; in++) {
         uint64_t got = 0;
-        for (int tries = 0; tries < 500 && got < wanted[in]; tries++) {
+        for (int tries = 0; tries < 500 && got < expected[in]; tries++) {
             got = read_kernel(interface, in ? "rx" : "tx") - before->kernel[in];
             nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
         }
-        if (got < wanted[in] || got > wanted[in] + wanted[in] / 20 + wanted[!in] / 50 + 20000) {
+        if (got < expected[in] || got > expected[in] + expected[in] / 20 + expected[!in] / 50 + 20000) {
             fprintf(stderr, "rank %d: %s has %s %llu bytes for %llu\n", rank, interface, in ? "received" : "sent",
-                    (unsigned long long)got, (unsigned long long)wanted[in]);
+                    (unsigned long long)got, (unsigned long long)expected[in]);
             exit(1);
         }
     }
@@ -125,16 +125,16 @@ static void check(const counts_t *before, const counts_t *after, const uint64_t 
 {
     for (int p = 0; p < interfaces; p++) {
         const trv_net_port_t *was = &before[p].port, *is = &after[p].port;
-        const uint64_t wanted[2] = {sum_of_ways(is->ports, sent), sum_of_ways(is->ports, received)};
+        const uint64_t expected[2] = {sum_over_ports(is->ports, sent), sum_over_ports(is->ports, received)};
         const uint64_t out = is->bytes_sent - was->bytes_sent, in = is->bytes_received - was->bytes_received;
-        if (out != wanted[0] || in != wanted[1]) {
+        if (out != expected[0] || in != expected[1]) {
             fprintf(stderr, "rank %d: %s (%s): %llu bytes sent for %llu, %llu received for %llu\n", rank, is->interface,
-                    is->ports, (unsigned long long)out, (unsigned long long)wanted[0], (unsigned long long)in,
-                    (unsigned long long)wanted[1]);
+                    is->ports, (unsigned long long)out, (unsigned long long)expected[0], (unsigned long long)in,
+                    (unsigned long long)expected[1]);
             exit(1);
         }
         if (kernel)
-            check_kernel(&before[p], wanted);
+            check_kernel(&before[p], expected);
     }
 }
 
@@ -146,7 +146,7 @@ static void check_names(const trv_net_t *net)
             fail("no port");
         const bool up = strncmp(port.interface, "up", 2) == 0;
         if (port.ports[0] != (up ? '+' : '-') || strcmp(port.ports + 1, port.interface + (up ? 2 : 4)) != 0) {
-            fprintf(stderr, "rank %d: %s leads %s\n", rank, port.interface, port.ports);
+            fprintf(stderr, "rank %d: %s is assigned to %s\n", rank, port.interface, port.ports);
             exit(1);
         }
     }

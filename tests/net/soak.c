@@ -45,8 +45,8 @@ static int below(uint64_t *state, int limit) { return (int)(next(state) % (uint6
 /* Draws a count: mostly small, sometimes large. */
 static size_t draw_count(uint64_t *state)
 {
-    const int most = below(state, 8) == 0 ? COUNT_MAX : below(state, 2) ? 600 : 16;
-    return (size_t)below(state, most + 1);
+    const int max = below(state, 8) == 0 ? COUNT_MAX : below(state, 2) ? 600 : 16;
+    return (size_t)below(state, max + 1);
 }
 
 /* ---- Contributions and expected results -------------------------------------------------------------------------- */
@@ -126,14 +126,14 @@ static void start(call_t *call)
     trv_net_comm_t *comm = call->comm;
     const int size = trv_net_size(comm), rank = trv_net_rank(comm), next_rank = (rank + 1) % size;
     const size_t one = trv_type_size(call->type), all = call->count * (size_t)size;
-    const size_t have = call->kind == REDUCE_SCATTER ? all : call->count;
+    const size_t inputs = call->kind == REDUCE_SCATTER ? all : call->count;
     call->input = malloc((all + 1) * one);
     call->output = call->in_place ? call->input : malloc((all + 1) * one);
     char *input = call->input;
     if (call->kind == ALLGATHER && call->in_place)
         input += (size_t)rank * call->count * one;
     const bool empty = call->kind == BROADCAST && rank != call->root;
-    for (size_t i = 0; i < have; i++)
+    for (size_t i = 0; i < inputs; i++)
         put(input, call->type, i, empty ? 1000 : value(call->key, world_rank, i));
     switch (call->kind) {
     case ALLREDUCE:
@@ -167,7 +167,7 @@ static void start(call_t *call)
     }
 }
 
-static int64_t wanted(const call_t *call, size_t i)
+static int64_t expected(const call_t *call, size_t i)
 {
     const trv_net_comm_t *comm = call->comm;
     const int size = trv_net_size(comm), rank = trv_net_rank(comm);
@@ -193,8 +193,8 @@ static void finish(call_t *call)
                                                  : call->count;
     const void *got = call->kind == BROADCAST ? call->input : call->output;
     for (size_t i = 0; i < count; i++)
-        if (!is(got, call->type, i, wanted(call, i))) {
-            fprintf(stderr, "rank %d: a wrong result: %s of %zu elements, place %zu, seed %llu\n", world_rank,
+        if (!is(got, call->type, i, expected(call, i))) {
+            fprintf(stderr, "rank %d: a wrong result: %s of %zu elements, index %zu, seed %llu\n", world_rank,
                     name[call->kind], call->count, i, (unsigned long long)seed);
             atomic_fetch_add(&differ, 1);
             break;

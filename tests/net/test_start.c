@@ -81,7 +81,7 @@ static void test_hmac(void **state)
 
 /* ---- Bootstrap --------------------------------------------------------------------------------------------------- */
 
-typedef struct place {
+typedef struct member {
     int rank, ranks, port;
     const char *secret;
     double timeout_s;
@@ -90,243 +90,244 @@ typedef struct place {
     char reason[TRV_REASON_MAX];
     int logged;
     pthread_t thread;
-} place_t;
+} member_t;
 
 static void count_log(void *context, const char *sentence)
 {
-    place_t *place = context;
+    member_t *member = context;
     (void)sentence;
-    place->logged++;
+    member->logged++;
 }
 
-static int meet(place_t *place, trv_bootstrap_t *bootstrap)
+static int member_exchange(member_t *member, trv_bootstrap_t *bootstrap)
 {
-    char said[64], expected[64];
+    char text[64], expected[64];
     size_t bytes;
     int rc = trv_bootstrap_join(bootstrap, "welcome", 8);
     if (rc < 0)
         return rc;
     assert_string_equal(trv_bootstrap_welcome(bootstrap, &bytes), "welcome");
-    if (place->fails)
-        trv_bootstrap_fail(bootstrap, "this rank does not want to");
-    snprintf(said, sizeof said, "I am rank %d", place->rank);
-    rc = trv_bootstrap_exchange(bootstrap, said, strlen(said) + 1);
-    for (int r = 0; rc == TRV_OK && r < place->ranks; r++) {
+    if (member->fails)
+        trv_bootstrap_fail(bootstrap, "a failure of this rank");
+    snprintf(text, sizeof text, "I am rank %d", member->rank);
+    rc = trv_bootstrap_exchange(bootstrap, text, strlen(text) + 1);
+    for (int r = 0; rc == TRV_OK && r < member->ranks; r++) {
         snprintf(expected, sizeof expected, "I am rank %d", r);
         assert_string_equal(trv_bootstrap_record(bootstrap, r, &bytes), expected);
         assert_int_equal(bytes, strlen(expected) + 1);
     }
-    return rc == TRV_OK && !place->dies ? trv_bootstrap_leave(bootstrap, NULL, NULL) : rc;
+    return rc == TRV_OK && !member->dies ? trv_bootstrap_leave(bootstrap, NULL, NULL) : rc;
 }
 
-static trv_bootstrap_options_t options_of(place_t *place)
+static trv_bootstrap_options_t member_options(member_t *member)
 {
-    trv_bootstrap_options_t options = {.rank = place->rank,
-                                       .ranks = place->ranks,
+    trv_bootstrap_options_t options = {.rank = member->rank,
+                                       .ranks = member->ranks,
                                        .address = "127.0.0.1",
-                                       .port = place->port,
-                                       .timeout_ns = 1e9 * place->timeout_s,
+                                       .port = member->port,
+                                       .timeout_ns = 1e9 * member->timeout_s,
                                        .log = count_log,
-                                       .context = place};
-    snprintf((char *)options.secret, sizeof options.secret, "%s", place->secret);
+                                       .context = member};
+    snprintf((char *)options.secret, sizeof options.secret, "%s", member->secret);
     return options;
 }
 
-static void run(place_t *place, trv_bootstrap_t *bootstrap)
+static void member_run(member_t *member, trv_bootstrap_t *bootstrap)
 {
-    const trv_bootstrap_options_t options = options_of(place);
-    place->code = bootstrap ? TRV_OK : trv_bootstrap_open(&bootstrap, &options);
-    if (place->code == TRV_OK)
-        place->code = meet(place, bootstrap);
-    snprintf(place->reason, sizeof place->reason, "%s", place->code < 0 ? trv_last_error() : "");
+    const trv_bootstrap_options_t options = member_options(member);
+    member->code = bootstrap ? TRV_OK : trv_bootstrap_open(&bootstrap, &options);
+    if (member->code == TRV_OK)
+        member->code = member_exchange(member, bootstrap);
+    snprintf(member->reason, sizeof member->reason, "%s", member->code < 0 ? trv_last_error() : "");
     trv_bootstrap_close(bootstrap);
 }
 
-static void *run_thread(void *context)
+static void *member_thread(void *context)
 {
-    run(context, NULL);
+    member_run(context, NULL);
     return NULL;
 }
 
 /* Creates the bootstrap on rank 0, which determines the port, and starts the threads of the other ranks. */
-static void start(place_t *place, int ranks, trv_bootstrap_t **bootstrap)
+static void members_start(member_t *member, int ranks, trv_bootstrap_t **bootstrap)
 {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, 1 << 18);
-    const trv_bootstrap_options_t options = options_of(&place[0]);
+    const trv_bootstrap_options_t options = member_options(&member[0]);
     assert_int_equal(trv_bootstrap_open(bootstrap, &options), TRV_OK);
     for (int r = 1; r < ranks; r++) {
-        place[r].port = trv_bootstrap_port(*bootstrap);
-        assert_int_equal(pthread_create(&place[r].thread, &attributes, run_thread, &place[r]), 0);
+        member[r].port = trv_bootstrap_port(*bootstrap);
+        assert_int_equal(pthread_create(&member[r].thread, &attributes, member_thread, &member[r]), 0);
     }
     pthread_attr_destroy(&attributes);
 }
 
-static place_t *make_places(int ranks, double timeout_s)
+static member_t *members_create(int ranks, double timeout_s)
 {
-    place_t *place = calloc((size_t)ranks, sizeof *place);
+    member_t *member = calloc((size_t)ranks, sizeof *member);
     for (int r = 0; r < ranks; r++)
-        place[r] = (place_t){.rank = r, .ranks = ranks, .secret = "pssst", .timeout_s = timeout_s};
-    return place;
+        member[r] = (member_t){.rank = r, .ranks = ranks, .secret = "pssst", .timeout_s = timeout_s};
+    return member;
 }
 
-static void finish(place_t *place, int ranks, trv_bootstrap_t *bootstrap)
+static void members_finish(member_t *member, int ranks, trv_bootstrap_t *bootstrap)
 {
-    run(&place[0], bootstrap);
+    member_run(&member[0], bootstrap);
     for (int r = 1; r < ranks; r++)
-        pthread_join(place[r].thread, NULL);
+        pthread_join(member[r].thread, NULL);
 }
 
-static void meet_all(int ranks)
+static void members_meet(int ranks)
 {
     trv_bootstrap_t *bootstrap;
-    place_t *place = make_places(ranks, 60);
-    start(place, ranks, &bootstrap);
-    finish(place, ranks, bootstrap);
+    member_t *member = members_create(ranks, 60);
+    members_start(member, ranks, &bootstrap);
+    members_finish(member, ranks, bootstrap);
     for (int r = 0; r < ranks; r++)
-        assert_string_equal(place[r].reason, "");
-    free(place);
+        assert_string_equal(member[r].reason, "");
+    free(member);
 }
 
-static void test_few(void **state)
+static void test_small_jobs(void **state)
 {
     (void)state;
     for (int ranks = 1; ranks <= 5; ranks++)
-        meet_all(ranks);
+        members_meet(ranks);
 }
 
 /* Prints the processor time that a thousand ranks take together. */
-static void test_thousand(void **state)
+static void test_thousand_ranks(void **state)
 {
     (void)state;
     const double before_ns = trv_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    meet_all(1000);
+    members_meet(1000);
     const double took_s = (trv_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before_ns) / 1e9;
     print_message("1,000 ranks: %.2f s of processor time in all\n", took_s);
 }
 
-static void expect_all(place_t *place, int ranks, const char *part)
+static void expect_all(member_t *member, int ranks, const char *part)
 {
     for (int r = 0; r < ranks; r++) {
-        assert_int_not_equal(place[r].code, TRV_OK);
-        const bool late = r > 0 && strstr(place[r].reason, "does not listen there"); /* the job had already ended */
-        if (!strstr(place[r].reason, part) && !late)
-            fail_msg("rank %d says '%s', and not '%s'", r, place[r].reason, part);
+        assert_int_not_equal(member[r].code, TRV_OK);
+        const bool late = r > 0 &&
+                          strstr(member[r].reason, "does not accept connections"); /* the job had already ended */
+        if (!strstr(member[r].reason, part) && !late)
+            fail_msg("rank %d reports '%s', not '%s'", r, member[r].reason, part);
     }
 }
 
-static void test_missing(void **state)
+static void test_missing_rank(void **state)
 {
     trv_bootstrap_t *bootstrap;
-    place_t *place = make_places(4, 0.3);
+    member_t *member = members_create(4, 0.3);
     (void)state;
-    start(place, 3, &bootstrap);
-    finish(place, 3, bootstrap);
-    expect_all(place, 3, "in vain for all ranks to come; missing: 3");
-    free(place);
+    members_start(member, 3, &bootstrap);
+    members_finish(member, 3, bootstrap);
+    expect_all(member, 3, "while it waited for all ranks to connect; missing: 3");
+    free(member);
 }
 
 static void test_other_secret(void **state)
 {
     trv_bootstrap_t *bootstrap;
-    place_t *place = make_places(3, 0.5);
+    member_t *member = members_create(3, 0.5);
     (void)state;
-    place[2].secret = "other";
-    start(place, 3, &bootstrap);
-    finish(place, 3, bootstrap);
-    expect_all(place, 2, "missing: 2; 1 connection was refused");
-    assert_non_null(strstr(place[2].reason, "TRIVANCE_SECRET must be the same"));
-    assert_non_null(strstr(place[2].reason, "without one WORLD_SIZE"));
-    assert_int_equal(place[0].logged, 1);
-    free(place);
+    member[2].secret = "other";
+    members_start(member, 3, &bootstrap);
+    members_finish(member, 3, bootstrap);
+    expect_all(member, 2, "missing: 2; 1 connection was refused");
+    assert_non_null(strstr(member[2].reason, "TRIVANCE_SECRET must be the same"));
+    assert_non_null(strstr(member[2].reason, "without it, WORLD_SIZE"));
+    assert_int_equal(member[0].logged, 1);
+    free(member);
 }
 
 static void test_other_size(void **state)
 {
     trv_bootstrap_t *bootstrap;
-    place_t *place = make_places(3, 2);
+    member_t *member = members_create(3, 2);
     (void)state;
-    place[1].ranks = 5;
-    start(place, 3, &bootstrap);
-    finish(place, 3, bootstrap);
-    expect_all(place, 3, "counts 5 ranks (WORLD_SIZE), and rank 0 counts 3");
-    free(place);
+    member[1].ranks = 5;
+    members_start(member, 3, &bootstrap);
+    members_finish(member, 3, bootstrap);
+    expect_all(member, 3, "expects 5 ranks (WORLD_SIZE), and rank 0 expects 3");
+    free(member);
 }
 
-static void test_twice(void **state)
+static void test_duplicate_rank(void **state)
 {
     trv_bootstrap_t *bootstrap;
-    place_t *place = make_places(3, 2);
+    member_t *member = members_create(3, 2);
     (void)state;
-    place[2].rank = 1;
-    start(place, 3, &bootstrap);
-    finish(place, 3, bootstrap);
-    expect_all(place, 3, "two processes are rank 1");
-    free(place);
+    member[2].rank = 1;
+    members_start(member, 3, &bootstrap);
+    members_finish(member, 3, bootstrap);
+    expect_all(member, 3, "two processes have rank 1");
+    free(member);
 }
 
-static void test_one_dies(void **state)
+static void test_rank_dies(void **state)
 {
     trv_bootstrap_t *bootstrap;
-    place_t *place = make_places(4, 10);
+    member_t *member = members_create(4, 10);
     (void)state;
-    place[2].dies = true; /* it closes its connection without trv_bootstrap_leave */
-    start(place, 4, &bootstrap);
-    finish(place, 4, bootstrap);
+    member[2].dies = true; /* it closes its connection without trv_bootstrap_leave */
+    members_start(member, 4, &bootstrap);
+    members_finish(member, 4, bootstrap);
     for (int r = 0; r < 4; r++)
         if (r != 2)
-            assert_non_null(strstr(place[r].reason, "rank 2 at 127.0.0.1 has died"));
-    free(place);
+            assert_non_null(strstr(member[r].reason, "rank 2 at 127.0.0.1 has died"));
+    free(member);
 }
 
 static void test_rank_0_dies(void **state)
 {
     trv_bootstrap_t *bootstrap;
-    place_t *place = make_places(3, 10);
+    member_t *member = members_create(3, 10);
     (void)state;
-    place[0].dies = true;
-    start(place, 3, &bootstrap);
-    finish(place, 3, bootstrap);
+    member[0].dies = true;
+    members_start(member, 3, &bootstrap);
+    members_finish(member, 3, bootstrap);
     for (int r = 1; r < 3; r++)
-        assert_non_null(strstr(place[r].reason, "has died"));
-    free(place);
+        assert_non_null(strstr(member[r].reason, "has died"));
+    free(member);
 }
 
-static void test_one_fails(void **state)
+static void test_rank_fails(void **state)
 {
     (void)state;
-    for (int who = 0; who < 3; who++) {
+    for (int failing_rank = 0; failing_rank < 3; failing_rank++) {
         trv_bootstrap_t *bootstrap;
-        place_t *place = make_places(3, 10);
-        place[who].fails = true;
-        start(place, 3, &bootstrap);
-        finish(place, 3, bootstrap);
-        expect_all(place, 3, "this rank does not want to");
-        free(place);
+        member_t *member = members_create(3, 10);
+        member[failing_rank].fails = true;
+        members_start(member, 3, &bootstrap);
+        members_finish(member, 3, bootstrap);
+        expect_all(member, 3, "a failure of this rank");
+        free(member);
     }
 }
 
 static void test_port_in_use(void **state)
 {
     trv_bootstrap_t *bootstrap, *second;
-    place_t *place = make_places(2, 1);
+    member_t *member = members_create(2, 1);
     (void)state;
-    trv_bootstrap_options_t options = options_of(&place[0]);
+    trv_bootstrap_options_t options = member_options(&member[0]);
     assert_int_equal(trv_bootstrap_open(&bootstrap, &options), TRV_OK);
     options.port = trv_bootstrap_port(bootstrap);
     assert_int_equal(trv_bootstrap_open(&second, &options), TRV_ERR_TRANSPORT);
     assert_non_null(strstr(trv_last_error(), "Address already in use"));
     options.address = "192.0.2.77"; /* reserved for documentation (RFC 5737) */
     assert_true(trv_bootstrap_open(&second, &options) < 0);
-    assert_non_null(strstr(trv_last_error(), "MASTER_ADDR is to be an address of rank 0's host"));
+    assert_non_null(strstr(trv_last_error(), "MASTER_ADDR must be an address of rank 0's host"));
     trv_bootstrap_close(bootstrap);
-    free(place);
+    free(member);
 }
 
 /* ---- Unauthenticated peers --------------------------------------------------------------------------------------- */
 
-static int call(int port)
+static int connect_raw(int port)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -339,36 +340,36 @@ static int call(int port)
  * 0 keeps. The job starts nevertheless. */
 static void test_unauthenticated(void **state)
 {
-    enum { STRANGERS = 150 };
+    enum { PEERS = 150 };
     trv_bootstrap_t *bootstrap;
-    place_t *place = make_places(3, 20);
-    int fd[STRANGERS];
+    member_t *member = members_create(3, 20);
+    int fd[PEERS];
     char garbage[4096];
     (void)state;
-    const trv_bootstrap_options_t options = options_of(&place[0]);
+    const trv_bootstrap_options_t options = member_options(&member[0]);
     assert_int_equal(trv_bootstrap_open(&bootstrap, &options), TRV_OK);
     srand(1);
     for (size_t i = 0; i < sizeof garbage; i++)
         garbage[i] = (char)rand();
-    for (int i = 0; i < STRANGERS; i++) {
-        fd[i] = call(trv_bootstrap_port(bootstrap));
+    for (int i = 0; i < PEERS; i++) {
+        fd[i] = connect_raw(trv_bootstrap_port(bootstrap));
         if (i % 3 == 0)
             assert_true(send(fd[i], garbage, sizeof garbage, MSG_NOSIGNAL) > 0);
         if (i % 3 == 1)
             close(fd[i]);
     }
     for (int r = 1; r < 3; r++) {
-        place[r].port = trv_bootstrap_port(bootstrap);
-        pthread_create(&place[r].thread, NULL, run_thread, &place[r]);
+        member[r].port = trv_bootstrap_port(bootstrap);
+        pthread_create(&member[r].thread, NULL, member_thread, &member[r]);
     }
-    finish(place, 3, bootstrap);
+    members_finish(member, 3, bootstrap);
     for (int r = 0; r < 3; r++)
-        assert_string_equal(place[r].reason, "");
-    assert_int_equal(place[0].logged, STRANGERS / 3);
-    for (int i = 0; i < STRANGERS; i++)
+        assert_string_equal(member[r].reason, "");
+    assert_int_equal(member[0].logged, PEERS / 3);
+    for (int i = 0; i < PEERS; i++)
         if (i % 3 != 1)
             close(fd[i]);
-    free(place);
+    free(member);
 }
 
 /* Another program listens on the port of rank 0. */
@@ -381,11 +382,11 @@ static void *answer(void *context)
     return NULL;
 }
 
-static void test_something_else(void **state)
+static void test_other_program(void **state)
 {
     struct sockaddr_in at = {.sin_family = AF_INET};
     socklen_t length = sizeof at;
-    place_t place = {.rank = 1, .ranks = 2, .secret = "pssst", .timeout_s = 10};
+    member_t member = {.rank = 1, .ranks = 2, .secret = "pssst", .timeout_s = 10};
     pthread_t thread;
     (void)state;
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -393,31 +394,24 @@ static void test_something_else(void **state)
     assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
     assert_int_equal(listen(fd, 4), 0);
     getsockname(fd, (struct sockaddr *)&at, &length);
-    place.port = ntohs(at.sin_port);
+    member.port = ntohs(at.sin_port);
     pthread_create(&thread, NULL, answer, &fd);
-    run(&place, NULL);
+    member_run(&member, NULL);
     pthread_join(thread, NULL);
-    assert_non_null(strstr(place.reason, "is no rank 0 of Trivance"));
+    assert_non_null(strstr(member.reason, "is not rank 0 of Trivance"));
     close(fd);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sha256),
-        cmocka_unit_test(test_hmac),
-        cmocka_unit_test(test_few),
-        cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_other_secret),
-        cmocka_unit_test(test_other_size),
-        cmocka_unit_test(test_twice),
-        cmocka_unit_test(test_one_dies),
-        cmocka_unit_test(test_rank_0_dies),
-        cmocka_unit_test(test_one_fails),
-        cmocka_unit_test(test_port_in_use),
-        cmocka_unit_test(test_unauthenticated),
-        cmocka_unit_test(test_something_else),
-        cmocka_unit_test(test_thousand),
+        cmocka_unit_test(test_sha256),         cmocka_unit_test(test_hmac),
+        cmocka_unit_test(test_small_jobs),     cmocka_unit_test(test_missing_rank),
+        cmocka_unit_test(test_other_secret),   cmocka_unit_test(test_other_size),
+        cmocka_unit_test(test_duplicate_rank), cmocka_unit_test(test_rank_dies),
+        cmocka_unit_test(test_rank_0_dies),    cmocka_unit_test(test_rank_fails),
+        cmocka_unit_test(test_port_in_use),    cmocka_unit_test(test_unauthenticated),
+        cmocka_unit_test(test_other_program),  cmocka_unit_test(test_thousand_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,12 +116,12 @@ static void send_hello(int fd, const trv_bootstrap_options_t *options)
 }
 
 /* An unauthenticated peer connects by another address after a rank has connected and before it is authenticated. */
-static void test_everywhere(void **state)
+static void test_listen_everywhere(void **state)
 {
     trv_bootstrap_options_t options = options_of(0, 2, 0, 10);
     trv_bootstrap_t *bootstrap;
     (void)state;
-    options.everywhere = true;
+    options.listen_everywhere = true;
     assert_int_equal(trv_bootstrap_open(&bootstrap, &options), TRV_OK);
     const int port = trv_bootstrap_port(bootstrap), rank = call_from("127.0.0.1", port);
     const int peer = call_from("127.0.0.2", port);
@@ -199,10 +199,10 @@ static int join_by_own_port(void)
     if (trv_bootstrap_join(bootstrap, NULL, 0) == TRV_OK)
         return 1;
     fprintf(stderr, "%s\n", trv_last_error());
-    return strstr(trv_last_error(), "does not listen there") ? 0 : 2;
+    return strstr(trv_last_error(), "does not accept connections") ? 0 : 2;
 }
 
-static void test_own_port(void **state)
+static void test_self_connection(void **state)
 {
     int status;
     (void)state;
@@ -225,7 +225,7 @@ static int option_of(int fd, int name)
 }
 
 /* The loss of a host is detected within a minute. */
-static void test_silence(void **state)
+static void test_keepalive(void **state)
 {
     trv_bootstrap_t *bootstrap[2] = {open_bootstrap(0, 2, 0, 10)};
     int found = 0;
@@ -323,8 +323,12 @@ static void test_signals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_everywhere), cmocka_unit_test(test_no_files), cmocka_unit_test(test_own_port),
-        cmocka_unit_test(test_silence),    cmocka_unit_test(test_fork),     cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_listen_everywhere),
+        cmocka_unit_test(test_no_files),
+        cmocka_unit_test(test_self_connection),
+        cmocka_unit_test(test_keepalive),
+        cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_signals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,25 +13,25 @@ refuse() {
     code=$?
     output=${output%%$'\n'trivance launch: rank ? ended with exit status 2}
     [ $code = 2 ] || fail "exit code $code, not 2: $*"
-    [[ $output == *"$words"* && $output != *$'\n'* ]] || fail "not said '$words': $output"
+    [[ $output == *"$words"* && $output != *$'\n'* ]] || fail "no '$words' in: $output"
 }
 
-refuse "no launcher has started this process" "$tool" topology --ports
+refuse "--ports requires a launcher" "$tool" topology --ports
 refuse "leave out --ports" "$tool" topology --ports --dump
 refuse "leave out --output and the file" "$tool" topology --ports -o x y
-refuse "--bytes is only for --ports" "$tool" topology --bytes=1K
+refuse "--bytes is valid only with --ports" "$tool" topology --bytes=1K
 refuse "--bytes: a measured message has at most 1 GiB, for example 1M" "$tool" topology --ports --bytes=1T
-refuse "does not have 2 ranks" "$tool" launch -n 2 "$tool" topology --ports --torus=7
-refuse "no interface 'eth77'" "$tool" launch -n 1 env TRIVANCE_PORTS=eth77 "$tool" topology --ports
+refuse "does not have the job's 2 ranks" "$tool" launch -n 2 "$tool" topology --ports --torus=7
+refuse "no active interface 'eth77'" "$tool" launch -n 1 env TRIVANCE_PORTS=eth77 "$tool" topology --ports
 
 # A rank that cannot reach rank 0 reports the error itself.
-for place in RANK=zero RANK=-1 RANK=2; do
-    refuse "${place#*=}" env $place WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500 "$tool" topology --ports
+for variable in RANK=zero RANK=-1 RANK=2; do
+    refuse "${variable#*=}" env $variable WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500 "$tool" topology --ports
 done
-refuse "rank 1 waited 0.1 s" env RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=9 TRIVANCE_START_TIMEOUT=0.1s \
+refuse "rank 1 timed out after 0.1 s" env RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=9 TRIVANCE_START_TIMEOUT=0.1s \
     "$tool" topology --ports
 
-"$tool" topology --help | grep -q "^       trivance launch -n N trivance topology --ports" || fail "--help does not say how to call it"
+"$tool" topology --help | grep -q "^       trivance launch -n N trivance topology --ports" || fail "--help has no usage line for --ports"
 refuse "has no torus of 2 ranks" "$tool" launch -n 2 env TRIVANCE_TORUS=7,3x3 "$tool" topology --ports
 # All ranks report an invalid setting of one rank, instead of a timeout.
 while read -r setting; do
@@ -46,7 +46,7 @@ for ports in 'eth1;eth2' , +0 10.1.0.0/33 127.0.0/8 +0= lo,+0=lo; do
     refuse "expected the interface of each port, for example +0=eth1" "$tool" launch -n 1 \
         env "TRIVANCE_PORTS=$ports" "$tool" topology --ports
 done
-output=$("$tool" launch -n 1 "$tool" topology --ports) && [ "$output" = "one rank: it has no links, and nothing to measure" ] ||
+output=$("$tool" launch -n 1 "$tool" topology --ports) && [ "$output" = "a job of one rank has no links to measure" ] ||
     fail "one rank: $output"
 [ "$("$tool" launch -n 1 "$tool" topology --ports --format=json | tr -d ' \n')" = "[]" ] || fail "one rank as JSON"
 
@@ -54,7 +54,7 @@ rows=$("$tool" launch -n 4 "$tool" topology --ports --torus=2x2 --bytes=64K --fo
 [ $? -le 1 ] || fail "topology --ports fails"
 awk -F, 'NR == 1 { if ($3 != "port" || $10 != "paths") exit 1; next }
     $8 > 0 && $9 > 0 && ($10 == "two" || $10 == "interface" || $10 == "unclear") { rows[$1]++ }
-    END { exit !(rows[0] == 4 && rows[1] == 4 && rows[2] == 4 && rows[3] == 4) }' <<< "$rows" || fail "not the rows: $rows"
+    END { exit !(rows[0] == 4 && rows[1] == 4 && rows[2] == 4 && rows[3] == 4) }' <<< "$rows" || fail "unexpected rows: $rows"
 "$tool" launch -n 2 "$tool" topology --ports --bytes=4K 2> /dev/null | grep -q "^        0 .*\(two separate paths\|shared interface\|not clear\)" ||
     fail "no table"
 
@@ -68,26 +68,27 @@ awk -F, 'NR > 1 { ports[$1] = ports[$1] $3; wrong = wrong || $10 == "interface" 
 # Measured paths are written to a rules file, whose other contents are kept, and are used by later jobs.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-refuse "--rules is only for --ports" "$tool" topology "--rules=$work/rules.json"
+refuse "--rules is valid only with --ports" "$tool" topology "--rules=$work/rules.json"
 cat > "$work/rules.json" << 'RULES'
 {"rule_file_version": 1, "network": {"alpha": "7us"},
  "collectives": {"allreduce": [{"rules": [{"alg": "ring"}]}]}}
 RULES
-# paths FILE TORUS RULES…: the file then has these rules and the torus's paths; where that was not clear it is as before.
+# paths FILE TORUS TEXT…: expects these texts and the paths of the torus in the file, or, if the measurement was not clear,
+# an unchanged file.
 paths() {
     local file=$work/$1 torus=$2 before
     shift 2
     before=$(cat "$file" 2> /dev/null)
-    "$tool" launch -n 4 "$tool" topology --ports --bytes=64K "--torus=$torus" "--rules=$file" > /dev/null 2> "$work/said"
+    "$tool" launch -n 4 "$tool" topology --ports --bytes=64K "--torus=$torus" "--rules=$file" > /dev/null 2> "$work/err"
     case $? in
-        0) grep -q "$file says: " "$work/said" && ! grep -q "not clear" "$work/said" || fail "$file: $(cat "$work/said")" ;;
-        1) grep -q "is not clear, so $file is left as it is" "$work/said" && [ "$(cat "$file" 2> /dev/null)" = "$before" ] ||
-            fail "$file: $(cat "$work/said")"
+        0) grep -q "written to $file: " "$work/err" && ! grep -q "not clear" "$work/err" || fail "$file: $(cat "$work/err")" ;;
+        1) grep -q "is not clear, so $file is left as it is" "$work/err" && [ "$(cat "$file" 2> /dev/null)" = "$before" ] ||
+            fail "$file: $(cat "$work/err")"
             return ;;
-        *) fail "no $file: $(cat "$work/said")" ;;
+        *) fail "$file was not written: $(cat "$work/err")" ;;
     esac
     for words in "$@" '"paths":{"torus":"'"$torus"'","shared_paths":['; do
-        [[ $(tr -d ' \n' < "$file") == *"$words"* ]] || fail "not $words: $(cat "$file")"
+        [[ $(tr -d ' \n' < "$file") == *"$words"* ]] || fail "no '$words' in: $(cat "$file")"
     done
 }
 paths rules.json 2x2 '"alpha":"7us"' '"alg":"ring"'
@@ -112,7 +113,7 @@ write_paths() {
 write_paths true
 write_paths false
 [[ $(shared_paths_log "TRIVANCE_RULES_FILE=$work/true.json") == *"dimension 0 has a shared path (measured)"* ]] || fail "the file is not read"
-[ -z "$(shared_paths_log "TRIVANCE_RULES_FILE=$work/false.json" TRIVANCE_PORTS=+0=lo,-0=lo)" ] || fail "the map goes before measurement"
+[ -z "$(shared_paths_log "TRIVANCE_RULES_FILE=$work/false.json" TRIVANCE_PORTS=+0=lo,-0=lo)" ] || fail "the map takes precedence over the measurement"
 [[ $(shared_paths_log TRIVANCE_PORTS=+0=lo,-0=lo) == *"dimension 0 has a shared path; "* ]] || fail "one interface for both is not a shared path"
 output=$(TRIVANCE_DEBUG=info TRIVANCE_RULES_FILE=$work/true.json "$tool" launch -n 3 "$tool" topology --ports --bytes=4K 2>&1)
 [[ $output == *"trivance: the measured paths are those of the torus 4"* ]] || fail "paths of another torus are ignored: $output"

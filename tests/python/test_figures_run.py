@@ -63,7 +63,7 @@ def test_without_python(tmp_path):
     broken.write_text("#!/bin/sh\nexit 1\n")
     broken.chmod(0o755)
     done = call("--quick", "--only", "6", PATH=str(tmp_path), PYTHONHOME="/nonexistent")
-    assert done.returncode == 2 and done.stderr.splitlines()[-1].startswith("trivance figures: no python3 with numpy")
+    assert done.returncode == 2 and done.stderr.splitlines()[-1].startswith("trivance figures: there is no python3 with numpy")
 
 
 def test_files(folder):

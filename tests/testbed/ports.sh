@@ -50,9 +50,9 @@ for TRIVANCE_PORTS in "" 10.80.0.0/16 down0,up0; do
 done
 echo "== bad input"
 export TRIVANCE_PORTS=+0=up0,-0=up7
-job 1 "no interface 'up7'" "$program" 3 2 kernel trivance-b
+job 1 "no active interface 'up7'" "$program" 3 2 kernel trivance-b
 export TRIVANCE_PORTS=10.99.0.0/16
-job 1 "no interface '10.99.0.0/16'" "$program" 3 2 kernel trivance-b
+job 1 "no active interface '10.99.0.0/16'" "$program" 3 2 kernel trivance-b
 "$tool" testbed run --mpi=none --drop-in -- "$program" > "$work/out" 2>&1
 [ $? = 2 ] && grep -q "cannot be combined with --mpi=none" "$work/out" || fail "--drop-in without MPI"
 down
@@ -81,6 +81,6 @@ for node in 0 1 2; do
         10.80.0.0/16 dev up0 && ip -n trv-$node route flush table main dev down0
 done 2> /dev/null
 TRIVANCE_PORTS=+0=up0,-0=down0 measured 1 "shared route" 0.9 1.2
-grep -q "sends by another device" "$work/out" || fail "no warning that messages use another device"
+grep -q "sends through another device" "$work/out" || fail "no warning about another device"
 down
 echo "passed"

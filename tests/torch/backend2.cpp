@@ -1,6 +1,6 @@
 /*
- * The extension as PyTorch 2 sees it, a c10d::Backend, in three processes without Python: what that calls and 1.13 does
- * not, beside some of what both do. The tests of 1.13 have all the rest, of the same code.
+ * The extension as a c10d::Backend, as PyTorch 2 uses it, in three processes without Python: the functions that only
+ * PyTorch 2 calls, and some that both versions call. The tests with PyTorch 1.13 cover the rest of the same code.
  */
 #include "collectives.cpp"
 #include "engine.cpp"
@@ -15,7 +15,7 @@
 
 using trivance::Tensors;
 
-// There is no Python here, whose lock would have to be let go.
+// Stubs: without Python there is no GIL to release.
 int Py_IsInitialized() { return 0; }
 int PyGILState_Check() { return 0; }
 PyThreadState *PyEval_SaveThread() { return nullptr; }
@@ -24,7 +24,7 @@ void PyEval_RestoreThread(PyThreadState *) {}
 static constexpr int RANKS = 3;
 static int failures;
 
-static void hold(bool holds, const char *what)
+static void expect(bool holds, const char *what)
 {
     if (holds)
         return;
@@ -41,7 +41,7 @@ template <typename Call> static bool fails(const std::string &words, Call call)
     } catch (const std::exception &error) {
         if (std::string(error.what()).find(words) != std::string::npos)
             return true;
-        std::cerr << "another sentence: " << error.what() << "\n";
+        std::cerr << "unexpected error message: " << error.what() << "\n";
     }
     return false;
 }
@@ -53,22 +53,25 @@ static void coalesced_forms(c10d::Backend &group, int rank)
     at::Tensor strided = at::zeros({3, 2, 2});
     Tensors wholes = {strided.select(2, 0), at::zeros({3}, at::kLong), at::empty({0})};
     group.allgather_into_tensor_coalesced(wholes, parts)->wait();
-    hold(wholes[0].equal(of({0, 10, 1, 11, 2, 12}).view({3, 2})),
-         "the first output of all_gather_into_tensor_coalesced");
-    hold(strided.select(2, 1).eq(0).all().item<bool>(), "what lies between a strided output's elements has changed");
-    hold(wholes[1].equal(at::arange(3)), "the second output of all_gather_into_tensor_coalesced");
+    expect(wholes[0].equal(of({0, 10, 1, 11, 2, 12}).view({3, 2})),
+           "the first output of all_gather_into_tensor_coalesced");
+    expect(strided.select(2, 1).eq(0).all().item<bool>(),
+           "the memory between the elements of a strided output has changed");
+    expect(wholes[1].equal(at::arange(3)), "the second output of all_gather_into_tensor_coalesced");
 
     Tensors inputs = {at::arange(6, at::kFloat) * (r + 1), at::full({3}, r)},
             outputs = {at::empty({2}), at::empty({1})};
     c10d::ReduceScatterOptions options;
     options.reduceOp = c10d::ReduceOp::AVG;
     group.reduce_scatter_tensor_coalesced(outputs, inputs, options)->wait();
-    hold(outputs[0].equal(of({4 * r, 4 * r + 2})), "the first output of reduce_scatter_tensor_coalesced");
-    hold(outputs[1].equal(of({1})), "the second output of reduce_scatter_tensor_coalesced");
+    expect(outputs[0].equal(of({4 * r, 4 * r + 2})), "the first output of reduce_scatter_tensor_coalesced");
+    expect(outputs[1].equal(of({1})), "the second output of reduce_scatter_tensor_coalesced");
 
     Tensors small = {at::empty({1})}, none;
-    hold(fails("3 times its elements", [&] { group.allgather_into_tensor_coalesced(small, small); }), "a wrong length");
-    hold(fails("0 outputs", [&] { group.reduce_scatter_tensor_coalesced(none, small); }), "another number of outputs");
+    expect(fails("3 times its elements", [&] { group.allgather_into_tensor_coalesced(small, small); }),
+           "a wrong length");
+    expect(fails("0 outputs", [&] { group.reduce_scatter_tensor_coalesced(none, small); }),
+           "another number of outputs");
 }
 
 static void coalescing(c10d::Backend &group, int rank)
@@ -89,11 +92,11 @@ static void coalescing(c10d::Backend &group, int rank)
         else
             while (!work->isCompleted())
                 ;
-        hold(work->isSuccess() && sum[0].item<float>() == RANKS && got[0].item<float>() == (rank + 1) % RANKS,
-             "coalesced operations");
+        expect(work->isSuccess() && sum[0].item<float>() == RANKS && got[0].item<float>() == (rank + 1) % RANKS,
+               "coalesced operations");
     }
     group.startCoalescing();
-    group.endCoalescing()->wait(); // of nothing
+    group.endCoalescing()->wait(); // without operations
 }
 
 static void rank_main(const std::string &path, int rank)
@@ -106,30 +109,30 @@ static void rank_main(const std::string &path, int rank)
     auto group = start();
     Tensors sum = {of({1, 2})};
     group->allreduce(sum)->wait();
-    hold(sum[0].equal(of({3, 6})), "all_reduce");
+    expect(sum[0].equal(of({3, 6})), "all_reduce");
     coalesced_forms(*group, rank);
     coalescing(*group, rank);
     group->barrier()->wait();
     group->shutdown();
-    hold(fails("shut down", [&] { group->allreduce(sum); }), "a call after the end");
+    expect(fails("shut down", [&] { group->allreduce(sum); }), "a call after the end");
 
     group = start();
-    Tensors word = {at::zeros({1})};
-    if (rank == 1) { // once the others are ready for it
-        group->recv(word, 0, 0)->wait();
-        group->recv(word, 2, 0)->wait();
+    Tensors message = {at::zeros({1})};
+    if (rank == 1) { // aborts when the others are ready
+        group->recv(message, 0, 0)->wait();
+        group->recv(message, 2, 0)->wait();
         group->abort();
         return;
     }
-    const auto wait_for_it = [&] {
+    const auto wait_for_abort = [&] {
         Tensors got = {at::zeros({1})};
         group->startCoalescing();
         group->recv(got, 1, 0);
         const auto work = group->endCoalescing();
-        group->send(word, 1, 0);
+        group->send(message, 1, 0);
         work->wait();
     };
-    hold(fails("rank 1 has aborted", wait_for_it), "an abort");
+    expect(fails("rank 1 has aborted", wait_for_abort), "an abort");
 }
 
 int main()
@@ -142,7 +145,7 @@ int main()
             try {
                 rank_main(path, rank);
             } catch (const std::exception &error) {
-                hold(false, error.what());
+                expect(false, error.what());
             }
             _exit(failures > 0);
         }

@@ -1,11 +1,11 @@
-"""Random cases of every collective: type, operation, shape (strided, empty, without dimensions), waited for or not.
+"""Random cases of every collective: type, operation, shape (strided, empty, without dimensions), synchronous or not.
 
-The reference is PyTorch's own: what gloo brings of all ranks' inputs, reduced here in a wider type; and gloo's own result,
-where it has the operation on the type. Integers are equal, floating point lies within the sum's bound, and the results of
-all ranks are the same bits.
+The reference is computed with gloo: it gathers the inputs of all ranks, which are reduced here in a wider type; gloo's own
+result is compared, too, if gloo supports the operation on the type. Integers must be equal, floating-point results must be
+within the error bound of the sum, and the results of all ranks must be bitwise identical.
 
-The 9 ranks make jobs of 1 and 8 at the same time, 2 and 7, …, then one of 9, in which groups of other sizes, and
-overlapping ones, have collectives under way at once."""
+The 9 ranks form jobs of 1 and 8 ranks at the same time, then of 2 and 7, …, then one of 9, in which groups of other sizes,
+and overlapping ones, run collectives concurrently."""
 
 import datetime
 import os
@@ -35,13 +35,13 @@ SHAPES = ((), (0,), (1,), (7,), (3, 4), (2, 0, 5), (33, 9), (5, 2, 3), (1000,), 
 
 
 class World:
-    """A group of ours, and gloo's of the same ranks."""
+    """A group of the backend trivance, and a gloo group of the same ranks."""
 
     def __init__(self, ours, gloo, rank, size):
         self.ours, self.gloo, self.rank, self.size = ours, gloo, rank, size
 
-    def bring(self, tensor):
-        """Everybody's tensor, by gloo, as bytes."""
+    def gather_inputs(self, tensor):
+        """Returns the tensors of all ranks, gathered by gloo as bytes."""
         flat = torch.empty(tensor.numel(), dtype=tensor.dtype).copy_(tensor.detach().reshape(-1))
         if flat.numel() == 0:
             return [tensor.clone() for _ in range(self.size)]
@@ -53,7 +53,8 @@ class World:
 
 
 def values(draw, dtype, shape):
-    """Another in each rank, in a random layout. Few bits, so that products of 9 remain."""
+    """Returns a tensor with other values on each rank, in a random layout. The values are small, so that a product of 9 does
+    not overflow."""
     layout = draw.choice(("plain", "plain", "transposed", "strided", "offset"))
     wide = list(shape)
     if layout == "strided" and wide:
@@ -104,7 +105,7 @@ def compare(what, name, inputs, got, expected, bound=1):
         return
     expected = expected.to(torch.complex128 if dtype in COMPLEX else torch.float64)
     scale = sum(at.abs().to(torch.float64) for at in inputs) if name in ("SUM", "AVG") else expected.abs()
-    steps = 1 if dtype in HALVES else len(inputs)  # the halves are summed in float, and rounded once
+    steps = 1 if dtype in HALVES else len(inputs)  # half and bfloat16 are summed in float and rounded once
     smallest = {torch.float16: 2 ** -24}.get(dtype, 0)
     error = (got.to(expected.dtype) - expected).abs()
     if dtype in HALVES:
@@ -114,13 +115,13 @@ def compare(what, name, inputs, got, expected, bound=1):
 
 
 def same_bits(what, world, got):
-    every = world.bring(got)
+    every = world.gather_inputs(got)
     assert len({bytes(at.reshape(-1).view(torch.uint8).numpy()) if at.dtype != torch.bool else bytes(at.numpy())
-                for at in every if at.numel() > 1}) < 2, f"{what}: the ranks have different bits"
+                for at in every if at.numel() > 1}) < 2, f"{what}: the results of the ranks differ"
 
 
 def run(draw, call):
-    """Starts it; waits, by one of the ways to wait."""
+    """Starts the call and waits in one of the possible ways."""
     work = call(True)
     way = draw.randrange(4)
     if not hasattr(work, "get_future"):  # all_reduce_coalesced returns the future itself
@@ -144,7 +145,7 @@ def pick(draw):
 
 
 def raw(world, call, tensors, name):
-    """all_reduce refuses what it does not know of complex numbers; the group itself serves it."""
+    """Calls the group directly, because all_reduce rejects some operations on complex numbers that the group supports."""
     options = dist.AllreduceOptions()
     options.reduceOp = getattr(OP, name)
     return call(tensors, options)
@@ -154,7 +155,7 @@ def all_reduce(draw, world):
     name, dtype, shape = pick(draw)
     tensor = values(draw, dtype, shape)
     what = f"all_reduce {name} {dtype} {shape} of {world.size}"
-    inputs = world.bring(tensor)
+    inputs = world.gather_inputs(tensor)
     ours = tensor
     run(draw, lambda later: dist.all_reduce(ours, getattr(OP, name), group=world.ours, async_op=later))
     compare(what, name, inputs, ours, reduce_here(name, inputs))
@@ -168,7 +169,7 @@ def all_reduce(draw, world):
 def all_reduce_coalesced(draw, world):
     name, dtype, _ = pick(draw)
     tensors = [values(draw, dtype, draw.choice(SHAPES)) for _ in range(draw.randrange(1, 5))]
-    every = [world.bring(tensor) for tensor in tensors]
+    every = [world.gather_inputs(tensor) for tensor in tensors]
     run(draw, lambda later: dist.all_reduce_coalesced(tensors, getattr(OP, name), group=world.ours, async_op=later))
     for tensor, inputs in zip(tensors, every):
         compare(f"all_reduce_coalesced {name} {dtype}", name, inputs, tensor, reduce_here(name, inputs))
@@ -177,7 +178,7 @@ def all_reduce_coalesced(draw, world):
 def reduce(draw, world):
     name, dtype, shape = pick(draw)
     tensor, root = values(draw, dtype, shape), draw.randrange(world.size)
-    inputs, ours = world.bring(tensor), tensor
+    inputs, ours = world.gather_inputs(tensor), tensor
     run(draw, lambda later: dist.reduce(ours, ranks_of(world)[root], getattr(OP, name), world.ours, async_op=later))
     expected = reduce_here(name, inputs) if world.rank == root else inputs[world.rank]
     compare(f"reduce {name} {dtype} {shape}", name, inputs, ours, expected)
@@ -186,7 +187,7 @@ def reduce(draw, world):
 def reduce_scatter(draw, world):
     name, dtype, shape = pick(draw)
     parts = [values(draw, dtype, shape) for _ in range(world.size)]
-    every = [world.bring(part) for part in parts]
+    every = [world.gather_inputs(part) for part in parts]
     output = torch.empty_like(parts[0])
     what = f"reduce_scatter {name} {dtype} {shape} of {world.size}"
     op = getattr(OP, name)
@@ -195,7 +196,7 @@ def reduce_scatter(draw, world):
     else:
         whole = torch.stack([part.contiguous() for part in parts])
         if draw.random() < 0.3 and whole.numel():
-            output = whole[world.rank]  # where sharded models have it
+            output = whole[world.rank]  # as in sharded models
         run(draw, lambda later: dist.reduce_scatter_tensor(output, whole, op, group=world.ours, async_op=later))
     compare(what, name, every[world.rank], output, reduce_here(name, every[world.rank]))
 
@@ -203,7 +204,7 @@ def reduce_scatter(draw, world):
 def all_gather(draw, world):
     dtype, shape = draw.choice(ALL), draw.choice(SHAPES)
     tensor = values(draw, dtype, shape)
-    inputs = world.bring(tensor)
+    inputs = world.gather_inputs(tensor)
     got = [values(draw, dtype, shape) for _ in inputs]
     form = draw.randrange(3)
     if form == 0:
@@ -217,7 +218,7 @@ def all_gather(draw, world):
     else:
         other = values(draw, dtype, (3,))
         others = [torch.empty(3, dtype=dtype) for _ in inputs]
-        expected = world.bring(other)
+        expected = world.gather_inputs(other)
         lists = [[at, more] for at, more in zip(got, others)]
         run(draw, lambda later: dist.all_gather_coalesced(lists, [tensor, other], group=world.ours, async_op=later))
         assert all(map(torch.equal, others, expected)), "all_gather_coalesced: the second tensor"
@@ -227,7 +228,7 @@ def all_gather(draw, world):
 def broadcast(draw, world):
     dtype, shape, root = draw.choice(ALL), draw.choice(SHAPES), draw.randrange(world.size)
     tensor = values(draw, dtype, shape)
-    inputs = world.bring(tensor)
+    inputs = world.gather_inputs(tensor)
     run(draw, lambda later: dist.broadcast(tensor, ranks_of(world)[root], group=world.ours, async_op=later))
     assert torch.equal(tensor, inputs[root]), f"broadcast {dtype} {shape}"
 
@@ -235,8 +236,8 @@ def broadcast(draw, world):
 def gather_and_scatter(draw, world):
     dtype, shape, root = draw.choice(ALL), draw.choice(SHAPES), draw.randrange(world.size)
     tensor = values(draw, dtype, shape)
-    inputs, there = world.bring(tensor), ranks_of(world)[root]
-    places = [values(draw, dtype, shape) for _ in inputs]  # on all ranks, so that they draw alike
+    inputs, there = world.gather_inputs(tensor), ranks_of(world)[root]
+    places = [values(draw, dtype, shape) for _ in inputs]  # on all ranks, so that all draw the same random numbers
     got = places if world.rank == root else None
     run(draw, lambda later: dist.gather(tensor, got, there, group=world.ours, async_op=later))
     assert got is None or all(map(torch.equal, got, inputs)), f"gather {dtype} {shape}"
@@ -260,14 +261,14 @@ def all_to_all(draw, world):
     padded = torch.zeros((4 * world.size, 4), dtype=dtype)
     padded[:sum(mine), :width] = tensor
     starts = [sum(row[:world.rank]) for row in sizes]
-    expected = [at[start:start + size, :width] for at, start, size in zip(world.bring(padded), starts, theirs)]
+    expected = [at[start:start + size, :width] for at, start, size in zip(world.gather_inputs(padded), starts, theirs)]
     assert torch.equal(got, torch.cat(expected)), f"all_to_all {dtype}"
 
 
 def send_and_receive(draw, world):
     dtype, shape, tag = draw.choice(ALL), draw.choice(SHAPES), draw.randrange(5)
     tensor = values(draw, dtype, shape)
-    inputs, ranks = world.bring(tensor), ranks_of(world)
+    inputs, ranks = world.gather_inputs(tensor), ranks_of(world)
     after, before = (world.rank + 1) % world.size, (world.rank - 1) % world.size
     got, second = values(draw, dtype, shape), torch.empty(3)
     work = [dist.isend(tensor, ranks[after], group=world.ours, tag=tag),
@@ -281,9 +282,9 @@ def send_and_receive(draw, world):
 
 
 def at_once(draw, world):
-    """Many under way, waited for in another order."""
+    """Many active operations, which are waited for in another order."""
     tensors = [torch.full((draw.randrange(5000),), float(RANK + i)) for i in range(12)]
-    inputs = [world.bring(tensor) for tensor in tensors]
+    inputs = [world.gather_inputs(tensor) for tensor in tensors]
     work = [dist.all_reduce(tensor, group=world.ours, async_op=True) for tensor in tensors]
     order = list(range(12))
     random.shuffle(order)
@@ -326,7 +327,7 @@ def job(store, name, rank, size, count, with_groups):
 
 
 def groups(rank, size, count):
-    """Parts that do not know of each other, each in its own order of calls; then two groups of each rank at once."""
+    """Disjoint groups, each with its own order of calls; then two groups per rank at the same time."""
     parts = [range(0, size, 2), range(1, size, 2)]
     made = [(dist.new_group(part), dist.new_group(part, backend="gloo")) for part in parts]
     ours, gloo = made[rank % 2]

@@ -1,26 +1,27 @@
-"""Faults: `faults.py WHAT…` in a job of 3. All ranks get an exception, of one sentence that says what happened, within
-seconds; none hangs, and no thread of ours is left once the group is destroyed.
+"""Faults: `faults.py FAULT…` in a job of 3 ranks. All ranks must raise an exception within seconds, with one sentence that
+describes the fault; none may hang, and no thread of the backend may be left after the group is destroyed.
 
-    bad       what cannot be served is refused before anything is sent, and the group goes on
-    options   options that are wrong, or a torus of another size
-    shapes    the ranks' tensors differ
-    types     they are as long, but of another type; then of the same, for another operation
-    absent    rank 2 does not call for longer than the timeout
-    first     likewise, the first call of its kind, of which rank 0 tells the others
-    limit     a shorter timeout of one wait
-    missing   monitored_barrier names who did not come
-    left      a group is destroyed while something is under way
-    callback  a future's callback calls collectives, another waits for a future, another lets go of its own group
-    inference tensors of torch.inference_mode, and results that are made there
-    longest   the longest timeout that Python knows
-    half      ranks with other options of half: rank 0's hold
-    crossed   groups are destroyed in another order on each rank
-    forked    a child of each rank uses the group, and ends
-    unmet     rank 2 does not make the group, after which its PyTorch counts groups otherwise: the last of a job
-    raises    rank 2 dies of an exception
-    killed    rank 2 is killed amid collectives
-    late      a program that ends without destroying its group, ranks one after another
-    amid      a program that ends while a callback destroys its group"""
+    bad           invalid calls are rejected before anything is sent, and the group remains usable
+    options       invalid options, or a torus of another size
+    shapes        the ranks' tensors have different sizes
+    types         the tensors have the same length but another type; then the same type but another operation
+    absent        rank 2 makes no call for longer than the timeout
+    first         likewise, in the first call with a signature, whose decision rank 0 broadcasts
+    limit         a shorter timeout of one wait
+    missing       monitored_barrier reports the missing ranks
+    left          a group is destroyed while an operation is active
+    callback      a future's callback calls collectives, another waits for a future, another releases its own group
+    inference     tensors of torch.inference_mode, and results that are created there
+    longest       the longest timeout that Python can express
+    half          ranks with different values of the option half: that of rank 0 applies
+    crossed       groups are destroyed in another order on each rank
+    forked        a child of each rank uses the group, and exits
+    not_connected rank 2 does not create the group, after which its PyTorch counts groups differently: the last of a job
+    raises        rank 2 exits with an exception
+    killed        rank 2 is killed during collectives
+    late          a program that exits without destroying its group, one rank after another
+    exit_in_callback
+                  a program that exits while a callback destroys its group"""
 
 import datetime
 import os
@@ -39,22 +40,22 @@ store = dist.TCPStore("127.0.0.1", int(os.environ["MASTER_PORT"]), RANKS, RANK =
 begun = []
 
 
-def ours():
+def backend_threads():
     return [at for at in os.listdir("/proc/self/task") if "trivance" in open(f"/proc/self/task/{at}/comm").read()]
 
 
-def meet():
-    """Timeouts begin when all are there."""
+def synchronize():
+    """Waits for all ranks, so that timeouts begin at the same time."""
     begun.append(len(begun))
-    store.add(f"met {begun}", 1)
-    while store.add(f"met {begun}", 0) < RANKS:
+    store.add(f"begun {begun}", 1)
+    while store.add(f"begun {begun}", 0) < RANKS:
         time.sleep(0.01)
 
 
 def begin(seconds=TIMEOUT, **more):
-    meet()
+    synchronize()
     init(seconds, **more)
-    assert ours()
+    assert backend_threads()
 
 
 def init(seconds, **more):
@@ -63,21 +64,21 @@ def init(seconds, **more):
 
 
 def fails(call, *words, kind=RuntimeError, within=TIMEOUT + 5):
-    """The call ends in time, in an exception of one sentence with one of the words."""
+    """Expects an exception in time, with one sentence that contains one of the words."""
     start = time.monotonic()
     try:
         call()
     except kind as error:
         sentence = str(error)
-        assert "\n" not in sentence and any(word in sentence for word in words), f"another sentence: {sentence}"
+        assert "\n" not in sentence and any(word in sentence for word in words), f"unexpected message: {sentence}"
         assert time.monotonic() - start < within, f"it took {time.monotonic() - start:.1f} s"
         print(f"rank {RANK}: {sentence}", file=sys.stderr)
         return
     raise AssertionError(f"rank {RANK} did not fail")
 
 
-def again(tensor, rounds=1000000):
-    """AllReduces until one fails."""
+def reduce_repeatedly(tensor, rounds=1000000):
+    """Calls AllReduce until a call fails."""
     end = time.monotonic() + 20
     for _ in range(rounds):
         dist.all_reduce(tensor)
@@ -85,25 +86,25 @@ def again(tensor, rounds=1000000):
             return
 
 
-def unmet():
-    meet()
+def not_connected():
+    synchronize()
     if RANK < 2:
-        fails(lambda: init(1), "rank 2 did not come to the store within 1 s")
+        fails(lambda: init(1), "rank 2 did not connect to the store within 1 s")
     if RANK == 0:
-        time.sleep(2)  # it is the store's host, and rank 1 may have begun to wait a moment later
+        time.sleep(2)  # it hosts the store, and rank 1 may have begun to wait later
 
 
 def bad():
     begin()
     one = torch.ones(4)
-    fails(lambda: dist.all_reduce(one.to_sparse()), "sparse tensors are not served", kind=ValueError)
+    fails(lambda: dist.all_reduce(one.to_sparse()), "sparse tensors are not supported", kind=ValueError)
     fails(lambda: dist.all_reduce(one, dist.ReduceOp.BAND), "BAND is not defined on Float", kind=ValueError)
     fails(lambda: dist.broadcast(torch.quantize_per_tensor(one, 1, 0, torch.qint8), 0), "quantized", kind=ValueError)
     fails(lambda: dist.all_gather([one], one), "a list of 3 tensors", kind=ValueError)
     fails(lambda: dist.reduce_scatter_tensor(one, one), "3 times its elements", kind=ValueError)
     fails(lambda: dist.all_to_all_single(one, one), "not a multiple of the 3 ranks", kind=ValueError)
-    fails(lambda: dist.send(one, (RANK + 1) % 3, tag=1 << 30), "tags are 0 … ", kind=ValueError)
-    fails(lambda: dist.recv(one), "say the source", kind=ValueError)
+    fails(lambda: dist.send(one, (RANK + 1) % 3, tag=1 << 30), "expected a tag of 0 … ", kind=ValueError)
+    fails(lambda: dist.recv(one), "specify the source", kind=ValueError)
     dist.all_reduce(one)
     assert one.tolist() == [3] * 4
 
@@ -112,16 +113,16 @@ def options():
     def start(**more):
         begin(pg_options=trivance.torch.Options(**more))
 
-    fails(lambda: begin(pg_options=7), "takes trivance.torch.Options", kind=TypeError)
+    fails(lambda: begin(pg_options=7), "must be trivance.torch.Options", kind=TypeError)
     fails(lambda: start(half="quarter"), '"wide" or "narrow"', kind=ValueError)
-    fails(lambda: start(torus=3), "is a text", kind=TypeError)
+    fails(lambda: start(torus=3), "must be a string", kind=TypeError)
     fails(lambda: start(torus="2x2"), "2x2", kind=(ValueError, RuntimeError))
     fails(lambda: start(provider="pigeons"), "pigeons", kind=(ValueError, RuntimeError))
 
 
 def shapes():
     begin()
-    fails(lambda: again(torch.ones(30001 if RANK == 2 else 30000)), "rank", "took longer than")
+    fails(lambda: reduce_repeatedly(torch.ones(30001 if RANK == 2 else 30000)), "rank", "took longer than")
 
 
 def types():
@@ -146,7 +147,7 @@ def first():
     if RANK == 2:
         time.sleep(TIMEOUT + 1)
     fails(lambda: dist.all_reduce(torch.ones(3)), "it waits for rank 2", "waits for ranks 0, 2", "waits for ranks 2",
-          "it waits for rank 0")  # which began so much later that this rank's time was over first
+          "it waits for rank 0")  # if that rank began so late that this rank timed out first
 
 
 def limit():
@@ -167,7 +168,7 @@ def missing():
     if RANK > 0:
         time.sleep(2)
     fails(lambda: trivance.torch.monitored_barrier(timeout=seconds, wait_all_ranks=True),
-          "rank 1, 2 did not come within 1 s")
+          "rank 1, 2 did not enter the barrier within 1 s")
 
 
 def left():
@@ -179,9 +180,9 @@ def left():
     while store.add("begun", 0) < RANKS:
         time.sleep(0.01)
     dist.destroy_process_group()
-    fails(work.wait, "left while", "rank")
+    fails(work.wait, "destroyed the group while", "rank")
     if future is not None:
-        fails(future.wait, "left while", "rank")
+        fails(future.wait, "destroyed the group while", "rank")
 
 
 def callback():
@@ -209,7 +210,7 @@ def callback():
 
         assert dist.all_reduce(torch.ones(5), group=other, async_op=True).get_future().then(wait_again).wait() == [RANKS] * 7
         assert begun_in_callback[0].wait()[0].tolist() == [RANKS] * 2
-    # Of two groups, since a callback's call is in no order with those of the main thread.
+    # In two groups, because the calls of a callback and of the main thread are not ordered.
     waiting = [dist.all_reduce(torch.ones(1), async_op=True).get_future().then(
         lambda future: dist.all_reduce(future.value()[0], group=other, async_op=True).get_future().wait()[0]) for _ in range(80)]
     assert all(future.wait().tolist() == [RANKS ** 2] for future in waiting)
@@ -265,7 +266,7 @@ def forked():
             fails(call, "this process was forked")
         trivance.torch._close()
         os._exit(7)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7, "the child ended otherwise"
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7, "unexpected exit status of the child"
     dist.send(torch.ones(3), (RANK - 1) % 3)
     work.wait()
 
@@ -273,24 +274,24 @@ def forked():
 def raises():
     begin(60)
     if RANK == 2:
-        again(torch.ones(3), 20)
-        print("rank 2: what follows is meant", file=sys.stderr)
-        raise KeyError("rank 2 dies of this")
-    fails(lambda: again(torch.ones(3)), "rank 2")
+        reduce_repeatedly(torch.ones(3), 20)
+        print("rank 2: the following exception is intended", file=sys.stderr)
+        raise KeyError("intended exception of rank 2")
+    fails(lambda: reduce_repeatedly(torch.ones(3)), "rank 2")
 
 
 def killed():
     begin(60)
     if RANK == 2:
-        again(torch.ones(100000), 20)
+        reduce_repeatedly(torch.ones(100000), 20)
         os.kill(os.getpid(), signal.SIGKILL)
     work = dist.irecv(torch.ones(3), 2, tag=1)
-    fails(lambda: again(torch.ones(100000)), "rank 2")
+    fails(lambda: reduce_repeatedly(torch.ones(100000)), "rank 2")
     fails(work.wait, "rank 2")
     fails(lambda: dist.barrier(), "rank 2")
 
 
-def amid():
+def exit_in_callback():
     begin(60)
     work = dist.all_reduce(torch.ones(5), async_op=True)
     if RANK > 0:
@@ -310,13 +311,13 @@ def late():
     sys.exit(0)
 
 
-for what in sys.argv[1:]:
+for fault in sys.argv[1:]:
     start = time.monotonic()
-    globals()[what]()
+    globals()[fault]()
     if dist.is_initialized():
         dist.destroy_process_group()
     end = time.monotonic() + 5
-    while ours() and time.monotonic() < end:  # a thread that a callback has left by ends on its own
+    while backend_threads() and time.monotonic() < end:  # a thread from which a callback closed its group ends by itself
         time.sleep(0.01)
-    assert not ours(), f"{what}: {len(ours())} threads are left"
-    print(f"rank {RANK}: {what} took {time.monotonic() - start:.1f} s", file=sys.stderr)
+    assert not backend_threads(), f"{fault}: {len(backend_threads())} threads are left"
+    print(f"rank {RANK}: {fault} took {time.monotonic() - start:.1f} s", file=sys.stderr)

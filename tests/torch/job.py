@@ -1,7 +1,9 @@
-"""Starts the ranks of a job here, as torchrun does: job.py [--seconds=60] [--expect=RANK:CODE] RANKS PROGRAM [ARGUMENT…].
+"""Starts the ranks of a job on this host, as torchrun does:
+job.py [--seconds=60] [--expect=RANK:CODE] RANKS PROGRAM [ARGUMENT…].
 
-The ranks are children of this process, which imports torch once for all: that takes a second of each core.
-Fails if a rank ends otherwise than with 0, or, of --expect, with CODE (a signal is negative), or if it takes longer."""
+The ranks are children of this process, which imports torch once for all of them, because an import takes about a second.
+Fails if a rank ends with a status other than 0, or than CODE for the rank of --expect (a signal is negative), or if the
+job takes longer than --seconds."""
 
 import os
 import runpy
@@ -19,7 +21,7 @@ def free_port() -> int:
 
 
 def wait_for(ran: Dict[int, int], seconds: float, expected: Dict[int, int]) -> int:
-    """0 if all end in time and as they should; `ran`: ranks by process."""
+    """Returns 0 if all ranks end in time with the expected status; ran: ranks by process id."""
     code = 0
     end = time.monotonic() + seconds
     while ran:

@@ -4,8 +4,8 @@
     import trivance.torch                    # registers the backend
     dist.init_process_group("trivance")      # under torchrun or mpirun
 
-The environment says how the processes are wired (TRIVANCE_TORUS, TRIVANCE_PORTS, …), as everywhere in Trivance; `Options`
-says it for one group. docs/pytorch.md has all of it.
+The environment defines the torus of the processes and their interfaces (TRIVANCE_TORUS, TRIVANCE_PORTS, …), as everywhere
+in Trivance; `Options` defines them for one group. docs/pytorch.md describes the backend.
 """
 
 import atexit
@@ -24,18 +24,18 @@ dist: Any = torch.distributed  # whose functions have no types, and differ betwe
 
 __all__ = ["Options", "monitored_barrier", "ports"]
 __version__: str = _C.version
-_LONGEST = timedelta(days=36500)  # PyTorch counts nanoseconds, which overflow for longer times
+_TIMEOUT_MAX = timedelta(days=36500)  # PyTorch counts nanoseconds, which overflow for longer times
 
 
 @dataclass(frozen=True)
 class Options:
-    """Settings of one process group, in place of those of the environment: the `pg_options` of init_process_group and
+    """Options of one process group, which take precedence over the environment: the `pg_options` of init_process_group and
     new_group. Those of rank 0 apply.
 
     Parameters
     ----------
     torus : str
-        How the group's ranks are wired, ``"3x3"``; by default TRIVANCE_TORUS if that has as many ranks, otherwise a ring.
+        The torus of the group's ranks, ``"3x3"``; by default TRIVANCE_TORUS if it has as many ranks, otherwise a ring.
     algorithm : str
         A name of `trivance list`; by default the planner's choice.
     provider : str
@@ -43,13 +43,13 @@ class Options:
     ports : str
         The interface of each port, ``"+0=eth1,-0=eth2"``.
     half : {"wide", "narrow"}
-        Sums, means and products of half and bfloat16 are made in float and rounded once, at twice the bytes; or they are
-        rounded in every step.
+        Sums, means and products of half and bfloat16 are computed in float and rounded once, which sends twice the bytes;
+        or they are rounded in every step.
 
     Raises
     ------
     TypeError, ValueError
-        A setting is no string; half is another word.
+        An option is not a string; half has another value.
     """
 
     torus: str = ""
@@ -62,28 +62,28 @@ class Options:
         for name in ("torus", "algorithm", "provider", "ports", "half"):
             value = getattr(self, name)
             if not isinstance(value, str):
-                raise TypeError(f"trivance.torch.Options: {name} is a text, and {value!r} is none")
+                raise TypeError(f"trivance.torch.Options: {name} must be a string, not {value!r}")
         if self.half not in ("wide", "narrow"):
-            raise ValueError(f'trivance.torch.Options: half is "wide" or "narrow", and not {self.half!r}')
+            raise ValueError(f'trivance.torch.Options: half must be "wide" or "narrow", not {self.half!r}')
 
 
-def _make(where: Any, options: Optional[Options]) -> Any:
+def _create_group(settings: Any, options: Optional[Options]) -> Any:
     """Creates a process group; called by torch.distributed."""
     if options is None:
         options = Options()
     if not isinstance(options, Options):
-        raise TypeError(f"the backend trivance takes trivance.torch.Options as pg_options, and not {options!r}")
-    timeout = where.timeout
+        raise TypeError(f"pg_options of the backend trivance must be trivance.torch.Options, not {options!r}")
+    timeout = settings.timeout
     if not isinstance(timeout, timedelta):
         timeout = timedelta(seconds=timeout)
     _close_at_exit()
-    if not timedelta(0) < timeout < _LONGEST:
-        timeout = _LONGEST
-    return _C.make_group(where.store, where.group_rank, where.group_size, timeout, options.torus, options.algorithm,
+    if not timedelta(0) < timeout < _TIMEOUT_MAX:
+        timeout = _TIMEOUT_MAX
+    return _C.make_group(settings.store, settings.group_rank, settings.group_size, timeout, options.torus, options.algorithm,
                          options.provider, options.ports, options.half == "narrow")
 
 
-def _of(group: Optional[Any]) -> Any:
+def _backend_of(group: Optional[Any]) -> Any:
     """The C++ object of a group: the group itself, in PyTorch 2 its backend."""
     group = group if group is not None else dist.distributed_c10d._get_default_group()
     if hasattr(group, "_get_backend"):
@@ -93,7 +93,7 @@ def _of(group: Optional[Any]) -> Any:
 
 def monitored_barrier(group: Optional[Any] = None, timeout: Optional[timedelta] = None,
                       wait_all_ranks: bool = False) -> None:
-    """The barrier torch.distributed.monitored_barrier, which PyTorch 1.13 has for gloo only.
+    """Like torch.distributed.monitored_barrier, which PyTorch 1.13 limits to gloo.
 
     Parameters
     ----------
@@ -110,11 +110,11 @@ def monitored_barrier(group: Optional[Any] = None, timeout: Optional[timedelta] 
         A rank did not arrive.
     """
     timeout = timeout if timeout is not None else timedelta(seconds=30)
-    _of(group).monitored_barrier(min(timeout, _LONGEST), wait_all_ranks)
+    _backend_of(group).monitored_barrier(min(timeout, _TIMEOUT_MAX), wait_all_ranks)
 
 
 def ports(group: Optional[Any] = None) -> List[Dict[str, Any]]:
-    """The network interfaces by which the group's messages leave, with the traffic so far.
+    """The network interfaces that the group's messages use, with the traffic so far.
 
     Parameters
     ----------
@@ -124,10 +124,10 @@ def ports(group: Optional[Any] = None) -> List[Dict[str, Any]]:
     Returns
     -------
     list of dict
-        ``interface``, ``provider``, ``address``, ``ways``, ``bytes_sent``, ``bytes_received``, ``messages_sent`` and
+        ``interface``, ``provider``, ``address``, ``ports``, ``bytes_sent``, ``bytes_received``, ``messages_sent`` and
         ``messages_received``.
     """
-    return _C.ports_of(_of(group))
+    return _C.ports_of(_backend_of(group))
 
 
 def _close() -> None:
@@ -151,7 +151,7 @@ _closing: Set[int] = set()
 _launch.fill_environment()
 if hasattr(dist, "is_available") and dist.is_available():
     try:
-        dist.Backend.register_backend("trivance", _make, extended_api=True, devices=["cpu", "cuda"])
+        dist.Backend.register_backend("trivance", _create_group, extended_api=True, devices=["cpu", "cuda"])
     except TypeError:  # before PyTorch 2, backends had no devices
-        dist.Backend.register_backend("trivance", _make, extended_api=True)
+        dist.Backend.register_backend("trivance", _create_group, extended_api=True)
     atexit.register(_close)

@@ -21,38 +21,39 @@
 
 #include <pmix.h>
 
-bool trv_launcher_is_here(void) { return getenv("PMIX_NAMESPACE") && getenv("PMIX_RANK"); }
+bool trv_launcher_available(void) { return getenv("PMIX_NAMESPACE") && getenv("PMIX_RANK"); }
 
-static int fail(const char *what, pmix_status_t code)
+static int pmix_fail(const char *action, pmix_status_t code)
 {
-    return trv_fail(TRV_ERR_TRANSPORT,
-                    "the launcher's PMIx %s (%s); without it, or in a program that a rank has started, set RANK, "
-                    "WORLD_SIZE, MASTER_ADDR and MASTER_PORT for each process",
-                    what, PMIx_Error_string(code));
+    return trv_fail(
+        TRV_ERR_TRANSPORT,
+        "the launcher's PMIx failed to %s (%s); without PMIx, or in a program that a rank has started, set RANK, "
+        "WORLD_SIZE, MASTER_ADDR and MASTER_PORT for each process",
+        action, PMIx_Error_string(code));
 }
 
 static pid_t connected;
 
-static void disconnect(void)
+static void pmix_disconnect(void)
 {
     if (getpid() == connected) /* a forked child has neither the connection nor the thread of PMIx */
         PMIx_Finalize(NULL, 0);
 }
 
-static int connect(pmix_proc_t *own)
+static int pmix_connect(pmix_proc_t *own)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static pmix_status_t code = PMIX_ERR_INIT;
-    static pmix_proc_t known;
+    static pmix_proc_t cached;
     pthread_mutex_lock(&lock);
-    if (code != PMIX_SUCCESS && (code = PMIx_Init(&known, NULL, 0)) == PMIX_SUCCESS) {
+    if (code != PMIX_SUCCESS && (code = PMIx_Init(&cached, NULL, 0)) == PMIX_SUCCESS) {
         connected = getpid();
-        atexit(disconnect);
+        atexit(pmix_disconnect);
     }
-    *own = known;
-    const pmix_status_t said = code;
+    *own = cached;
+    const pmix_status_t result = code;
     pthread_mutex_unlock(&lock);
-    return said == PMIX_SUCCESS ? TRV_OK : fail("does not answer", said);
+    return result == PMIX_SUCCESS ? TRV_OK : pmix_fail("initialize", result);
 }
 
 int trv_launcher_ranks(int *rank, int *ranks)
@@ -60,7 +61,7 @@ int trv_launcher_ranks(int *rank, int *ranks)
     pmix_proc_t own, all;
     pmix_value_t *size = NULL;
     uint32_t count = 0;
-    int rc = connect(&own);
+    int rc = pmix_connect(&own);
     if (rc < 0)
         return rc;
     PMIX_LOAD_PROCID(&all, own.nspace, PMIX_RANK_WILDCARD);
@@ -71,10 +72,10 @@ int trv_launcher_ranks(int *rank, int *ranks)
         PMIX_VALUE_RELEASE(size);
     *rank = (int)own.rank;
     *ranks = (int)count;
-    return code == PMIX_SUCCESS ? TRV_OK : fail("does not say how many ranks there are", code);
+    return code == PMIX_SUCCESS ? TRV_OK : pmix_fail("report the number of ranks", code);
 }
 
-static pmix_status_t put(const char *key, void *data, size_t bytes)
+static pmix_status_t pmix_put(const char *key, void *data, size_t bytes)
 {
     pmix_value_t value = {.type = PMIX_BYTE_OBJECT, .data.bo = {.bytes = data, .size = bytes}};
     const pmix_status_t code = PMIx_Put(PMIX_GLOBAL, key, &value);
@@ -83,17 +84,17 @@ static pmix_status_t put(const char *key, void *data, size_t bytes)
 
 /* A fence with all ranks. PMIx_Get alone does not suffice: the server requests the data of another rank only once, and
  * a job may have several nets. */
-static pmix_status_t exchange(const pmix_proc_t *all, double seconds)
+static pmix_status_t pmix_fence(const pmix_proc_t *all, double seconds)
 {
-    const int until = seconds < 1 ? 1 : seconds < 1e6 ? (int)seconds : 1000000;
+    const int timeout_s = seconds < 1 ? 1 : seconds < 1e6 ? (int)seconds : 1000000;
     const bool yes = true;
-    pmix_info_t how[2];
-    PMIX_INFO_LOAD(&how[0], PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
-    PMIX_INFO_LOAD(&how[1], PMIX_TIMEOUT, &until, PMIX_INT);
-    return PMIx_Fence(all, 1, how, 2);
+    pmix_info_t options[2];
+    PMIX_INFO_LOAD(&options[0], PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&options[1], PMIX_TIMEOUT, &timeout_s, PMIX_INT);
+    return PMIx_Fence(all, 1, options, 2);
 }
 
-static pmix_status_t get(const pmix_proc_t *first, const char *key, void *data, size_t bytes)
+static pmix_status_t pmix_get(const pmix_proc_t *first, const char *key, void *data, size_t bytes)
 {
     pmix_value_t *value = NULL;
     pmix_status_t code = PMIx_Get(first, key, NULL, 0, &value);
@@ -106,43 +107,43 @@ static pmix_status_t get(const pmix_proc_t *first, const char *key, void *data, 
     return code;
 }
 
-int trv_launcher_meet(void *context, void *data, size_t bytes)
+int trv_launcher_broadcast(void *context, void *data, size_t bytes)
 {
-    static atomic_uint meetings;
+    static atomic_uint broadcasts;
     char key[32];
     pmix_proc_t own, all, first;
-    snprintf(key, sizeof key, "trivance.%u", atomic_fetch_add(&meetings, 1));
-    int rc = connect(&own);
+    snprintf(key, sizeof key, "trivance.%u", atomic_fetch_add(&broadcasts, 1));
+    int rc = pmix_connect(&own);
     if (rc < 0)
         return rc;
     PMIX_LOAD_PROCID(&all, own.nspace, PMIX_RANK_WILDCARD);
     PMIX_LOAD_PROCID(&first, own.nspace, 0);
-    pmix_status_t code = own.rank == 0 ? put(key, data, bytes) : PMIX_SUCCESS;
+    pmix_status_t code = own.rank == 0 ? pmix_put(key, data, bytes) : PMIX_SUCCESS;
     if (code == PMIX_SUCCESS)
-        code = exchange(&all, *(const double *)context);
+        code = pmix_fence(&all, *(const double *)context);
     if (code == PMIX_SUCCESS && own.rank != 0)
-        code = get(&first, key, data, bytes);
-    return code == PMIX_SUCCESS ? TRV_OK : fail("does not bring the ranks together", code);
+        code = pmix_get(&first, key, data, bytes);
+    return code == PMIX_SUCCESS ? TRV_OK : pmix_fail("broadcast the address of rank 0", code);
 }
 
 #else
 
-bool trv_launcher_is_here(void) { return false; }
+bool trv_launcher_available(void) { return false; }
 
-static int fail(void) { return trv_fail(TRV_ERR_UNSUPPORTED, "this build of Trivance has no PMIx"); }
+static int pmix_fail(void) { return trv_fail(TRV_ERR_UNSUPPORTED, "this Trivance was built without PMIx"); }
 
 int trv_launcher_ranks(int *rank, int *ranks)
 {
     *rank = *ranks = 0;
-    return fail();
+    return pmix_fail();
 }
 
-int trv_launcher_meet(void *context, void *data, size_t bytes)
+int trv_launcher_broadcast(void *context, void *data, size_t bytes)
 {
     (void)context;
     (void)data;
     (void)bytes;
-    return fail();
+    return pmix_fail();
 }
 
 #endif

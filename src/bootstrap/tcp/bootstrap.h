@@ -25,9 +25,9 @@ typedef struct trv_bootstrap trv_bootstrap_t;
 
 typedef struct trv_bootstrap_options {
     int rank, ranks;
-    const char *address; /* of rank 0: a host name or a numeric address */
-    int port;            /* of rank 0; there 0 selects a free port */
-    bool everywhere;     /* rank 0 listens on all addresses of its host, not only on `address` */
+    const char *address;    /* of rank 0: a host name or a numeric address */
+    int port;               /* of rank 0; there 0 selects a free port */
+    bool listen_everywhere; /* rank 0 listens on all addresses of its host, not only on `address` */
     uint8_t secret[TRV_SHA256_BYTES];
     double timeout_ns; /* for each call below */
     void (*log)(void *context, const char *sentence);
@@ -58,9 +58,9 @@ int trv_bootstrap_state(const trv_bootstrap_t *bootstrap);
 bool trv_bootstrap_has_failed(const trv_bootstrap_t *bootstrap);
 /* Makes the bootstrap fail on all ranks. Returns when it has failed, possibly with the sentence of another failure. */
 void trv_bootstrap_fail(trv_bootstrap_t *bootstrap, const char *sentence);
-/* Does the same without waiting. follows: this failure is likely to be the consequence of another one, and takes effect
+/* Does the same without waiting. consequence: this failure is likely to be the consequence of another one, and takes effect
  * only if no other one does within a short time. */
-void trv_bootstrap_report(trv_bootstrap_t *bootstrap, const char *sentence, bool follows);
+void trv_bootstrap_report(trv_bootstrap_t *bootstrap, const char *sentence, bool consequence);
 /* Returns when all ranks have called it; until then calls `meanwhile` (if not NULL) repeatedly. */
 int trv_bootstrap_leave(trv_bootstrap_t *bootstrap, void (*meanwhile)(void *context), void *context);
 /* Closes the connections and frees the bootstrap. Unless it has failed, trv_bootstrap_leave must be called before;

@@ -1,6 +1,6 @@
 /*
- * Internal declarations of the TCP bootstrap: its thread (thread.c), the protocol of rank 0 (serve.c), and the protocol
- * of the other ranks (join.c).
+ * Internal declarations of the TCP bootstrap: its thread (thread.c), the protocol of rank 0, the server
+ * (server.c), and the protocol of the other ranks, the clients (client.c).
  */
 #ifndef TRIVANCE_BOOTSTRAP_TCP_INSIDE_H
 #define TRIVANCE_BOOTSTRAP_TCP_INSIDE_H
@@ -11,25 +11,25 @@
 #include "bootstrap/tcp/link.h"
 #include "bootstrap/tcp/bootstrap.h"
 
-enum { TRV_NUMERIC_MAX = 80, TRV_NOBODY = -1 };
+enum { TRV_NUMERIC_MAX = 80, TRV_RANK_UNKNOWN = -1 };
 
 /* A connection to a peer: of rank 0 to another rank, or of another rank to rank 0. */
-typedef struct trv_end {
+typedef struct trv_connection {
     int fd;
-    int rank;                   /* of the peer; TRV_NOBODY until it has sent HELLO */
-    bool writes, leaves;        /* output is pending; BYE was received from the peer or sent to it */
+    int rank; /* of the peer; TRV_RANK_UNKNOWN until it has sent HELLO */
+    bool output_pending;
+    bool leaving;               /* BYE was received from the peer or sent to it */
     bool closing;               /* the connection is shut down for writing once all output is written */
     int records;                /* received from the peer */
     double since_ns;            /* time at which the connection was created */
     char from[TRV_NUMERIC_MAX]; /* address of the peer */
     trv_link_t link;
-    struct trv_end *next; /* the next connection that has not authenticated itself */
-} trv_end_t;
+    struct trv_connection *next; /* the next connection that has not authenticated itself */
+} trv_connection_t;
 
 typedef struct trv_payload {
     uint8_t *data;
     size_t bytes;
-    bool there;
 } trv_payload_t;
 
 struct trv_bootstrap {
@@ -44,60 +44,62 @@ struct trv_bootstrap {
     bool stop;
     atomic_bool failed;
     char reason[TRV_REASON_MAX];
-    bool told; /* the failure was sent to the connected peers, or was received from rank 0 */
-    /* The reported failure (trv_bootstrap_report). It takes effect at propose_ns unless another failure takes effect
-     * before. */
-    char proposal[TRV_REASON_MAX];
-    double propose_ns; /* 0: no failure was reported */
-    bool proposed;     /* the report was sent to rank 0, which decides */
-    /* Progress of the protocol: the call has begun (joins, leaves), the step is complete (joined, exchanged, gone). */
-    bool joins, joined, exchanged, leaves, gone;
-    int round, sent;                   /* exchanges begun by this rank; exchanges whose record or table it has sent */
-    int come, spoken, left;            /* rank 0: number of ranks connected; with a record in this exchange; leaving */
+    bool failure_shared; /* the failure was sent to the connected peers, or was received from rank 0 */
+    /* The failure that this process has reported (trv_bootstrap_report). It takes effect at failure_due_ns unless another
+     * failure takes effect before. */
+    char reported_failure[TRV_REASON_MAX];
+    double failure_due_ns; /* 0: no failure was reported */
+    bool failure_reported; /* other ranks: the report was sent to rank 0, which selects the sentence of the failure */
+    /* Progress of the protocol: this rank has begun a step (joining, leaving), all ranks have completed it (joined,
+     * exchanged, all_left). */
+    bool joining, joined, exchanged, leaving, all_left;
+    int round, sent; /* exchanges begun by this rank; exchanges whose record or table it has sent */
+    int connected, recorded,
+        leaving_ranks;                 /* rank 0: number of ranks connected; with a record in this exchange; leaving */
     trv_payload_t welcome, *record[2]; /* records by rank, of the current and of the previous exchange */
     trv_writer_t table;                /* rank 0: content of TABLE */
-    trv_end_t **end;                   /* rank 0: connections by rank */
-    trv_end_t *unauthenticated;        /* rank 0: connections of unauthenticated peers, newest first */
+    trv_connection_t **connection;     /* rank 0: connections by rank */
+    trv_connection_t *unauthenticated; /* rank 0: connections of unauthenticated peers, newest first */
     int unauthenticated_count;
-    trv_end_t *up;          /* other ranks: connection to rank 0 */
-    double next_try_ns;     /* earliest time of the next attempt to connect */
-    const char *why_not;    /* why the last attempt failed, a predicate whose subject is rank 0 */
-    int refused;            /* number of unauthenticated peers that were refused */
-    bool full;              /* the last connection could not be accepted */
-    double accept_again_ns; /* no connection is accepted before this time; 0: accepting is not suspended */
+    trv_connection_t *to_rank_0; /* other ranks */
+    double connect_ns;           /* earliest time of the next attempt to connect */
+    const char *connect_error;   /* why the last attempt failed, a predicate whose subject is rank 0 */
+    int refused_count;           /* number of unauthenticated peers that were refused */
+    bool accept_failed;          /* the last connection could not be accepted */
+    double accept_ns;            /* no connection is accepted before this time; 0: accepting is not suspended */
 };
 
 /* thread.c: the caller holds the lock. */
 void trv_bootstrap_fail_locked(trv_bootstrap_t *bootstrap, const char *sentence);
 void trv_bootstrap_log(trv_bootstrap_t *bootstrap, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Sets the options of a connection's socket. */
-void trv_end_prepare(int fd);
-trv_end_t *trv_end_make(trv_bootstrap_t *bootstrap, int fd, bool serves);
-void trv_end_free(trv_bootstrap_t *bootstrap, trv_end_t *end);
+void trv_connection_set_options(int fd);
+trv_connection_t *trv_connection_create(trv_bootstrap_t *bootstrap, int fd, bool is_server);
+void trv_connection_free(trv_bootstrap_t *bootstrap, trv_connection_t *connection);
 /* Writes as much pending output as the socket accepts; false if the connection has failed. */
-bool trv_end_write(trv_bootstrap_t *bootstrap, trv_end_t *end);
+bool trv_connection_write(trv_bootstrap_t *bootstrap, trv_connection_t *connection);
 bool trv_payload_set(trv_payload_t *payload, const void *data, size_t bytes);
 /* True if a reported failure takes effect by now_ns. */
-bool trv_bootstrap_proposes(const trv_bootstrap_t *bootstrap, double now_ns);
+bool trv_bootstrap_failure_is_due(const trv_bootstrap_t *bootstrap, double now_ns);
 /* The record of a rank in the current exchange. */
 trv_payload_t *trv_bootstrap_payload(const trv_bootstrap_t *bootstrap, int rank);
 /* Stores the records of a table; false if the table is malformed or memory is exhausted. */
 bool trv_bootstrap_read_table(trv_bootstrap_t *bootstrap, const void *table, size_t bytes);
 
-/* serve.c: rank 0. */
-int trv_serve_listen(trv_bootstrap_t *bootstrap);
-void trv_serve_accept(trv_bootstrap_t *bootstrap);
-void trv_serve_frame(trv_bootstrap_t *bootstrap, trv_end_t *end, const trv_frame_t *frame);
+/* server.c: rank 0. */
+int trv_server_listen(trv_bootstrap_t *bootstrap);
+void trv_server_accept(trv_bootstrap_t *bootstrap);
+void trv_server_frame(trv_bootstrap_t *bootstrap, trv_connection_t *connection, const trv_frame_t *frame);
 /* Handles the end of a connection. wrong: the peer violated the protocol, and the last error describes how. */
-void trv_serve_over(trv_bootstrap_t *bootstrap, trv_end_t *end, bool wrong);
+void trv_server_closed(trv_bootstrap_t *bootstrap, trv_connection_t *connection, bool wrong);
 /* Takes the steps of the protocol that are possible at this time. */
-void trv_serve_step(trv_bootstrap_t *bootstrap, double now_ns);
+void trv_server_step(trv_bootstrap_t *bootstrap, double now_ns);
 /* Describes the ranks that the current call waits for, as the continuation of a sentence. */
-void trv_serve_missing(const trv_bootstrap_t *bootstrap, char *text, size_t size);
+void trv_server_missing(const trv_bootstrap_t *bootstrap, char *text, size_t size);
 
-/* join.c: the other ranks; the functions correspond to those of rank 0. */
-void trv_join_frame(trv_bootstrap_t *bootstrap, const trv_frame_t *frame);
-void trv_join_over(trv_bootstrap_t *bootstrap, bool wrong);
-void trv_join_step(trv_bootstrap_t *bootstrap, double now_ns);
+/* client.c: the other ranks; the functions correspond to those of rank 0. */
+void trv_client_frame(trv_bootstrap_t *bootstrap, const trv_frame_t *frame);
+void trv_client_closed(trv_bootstrap_t *bootstrap, bool wrong);
+void trv_client_step(trv_bootstrap_t *bootstrap, double now_ns);
 
 #endif

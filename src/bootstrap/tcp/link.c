@@ -14,13 +14,13 @@
 #define MAGIC "TRVNET01"
 enum { MAGIC_BYTES = 8, HEAD_BYTES = 8, READ_BYTES = 4096 };
 
-void trv_link_begin(trv_link_t *link, bool serves, const uint8_t secret[TRV_SHA256_BYTES],
+void trv_link_begin(trv_link_t *link, bool is_server, const uint8_t secret[TRV_SHA256_BYTES],
                     const uint8_t nonce[TRV_NONCE_BYTES])
 {
-    *link = (trv_link_t){.serves = serves, .frame_bytes_max = TRV_HELLO_BYTES_MAX};
+    *link = (trv_link_t){.is_server = is_server, .frame_bytes_max = TRV_HELLO_BYTES_MAX};
     memcpy(link->secret, secret, sizeof link->secret);
-    memcpy(link->nonce[!serves], nonce, TRV_NONCE_BYTES);
-    if (serves)
+    memcpy(link->nonce[!is_server], nonce, TRV_NONCE_BYTES);
+    if (is_server)
         trv_write_bytes(&link->out, MAGIC, MAGIC_BYTES);
     trv_write_bytes(&link->out, nonce, TRV_NONCE_BYTES);
 }
@@ -29,7 +29,7 @@ void trv_link_clear(trv_link_t *link)
 {
     free(link->in);
     trv_writer_clear(&link->out);
-    *link = (trv_link_t){.serves = link->serves};
+    *link = (trv_link_t){.is_server = link->is_server};
 }
 
 /* ---- In ---------------------------------------------------------------------------------------------------------- */
@@ -59,44 +59,44 @@ int trv_link_feed(trv_link_t *link, const void *data, size_t bytes)
 }
 
 /* Derives the key of the connection from both nonces. */
-static void greet(trv_link_t *link, const uint8_t *nonce)
+static void derive_key(trv_link_t *link, const uint8_t *nonce)
 {
     trv_hmac_t hmac;
-    memcpy(link->nonce[link->serves], nonce, TRV_NONCE_BYTES);
+    memcpy(link->nonce[link->is_server], nonce, TRV_NONCE_BYTES);
     trv_hmac_begin(&hmac, link->secret, sizeof link->secret);
     trv_hmac_add(&hmac, link->nonce, sizeof link->nonce);
     trv_hmac_end(&hmac, link->key);
     link->greeted = true;
 }
 
-static int take_greeting(trv_link_t *link)
+static int greeting_decode(trv_link_t *link)
 {
-    const size_t magic = link->serves ? 0 : MAGIC_BYTES, there = link->in_used - link->in_done;
+    const size_t magic = link->is_server ? 0 : MAGIC_BYTES, there = link->in_used - link->in_done;
     const uint8_t *at = link->in ? link->in + link->in_done : NULL;
     if (magic > 0 && there > 0 && memcmp(at, MAGIC, there < magic ? there : magic) != 0)
-        return trv_fail(TRV_ERR_INVALID, "is no rank 0 of Trivance, or of another version");
+        return trv_fail(TRV_ERR_INVALID, "is not rank 0 of Trivance, or has another version");
     if (there < magic + TRV_NONCE_BYTES)
         return 0;
-    greet(link, at + magic);
+    derive_key(link, at + magic);
     link->in_done += magic + TRV_NONCE_BYTES;
     return 1;
 }
 
-static void sign(const trv_link_t *link, bool from_server, uint64_t number, const uint8_t head[HEAD_BYTES],
-                 const uint8_t digest[TRV_SHA256_BYTES], uint8_t code[TRV_SHA256_BYTES])
+static void frame_sign(const trv_link_t *link, bool from_server, uint64_t number, const uint8_t head[HEAD_BYTES],
+                       const uint8_t digest[TRV_SHA256_BYTES], uint8_t code[TRV_SHA256_BYTES])
 {
     trv_hmac_t hmac;
-    uint8_t place[9] = {from_server};
+    uint8_t position[9] = {from_server}; /* direction and sequence number */
     for (int i = 0; i < 8; i++)
-        place[1 + i] = (uint8_t)(number >> (8 * i));
+        position[1 + i] = (uint8_t)(number >> (8 * i));
     trv_hmac_begin(&hmac, link->key, sizeof link->key);
-    trv_hmac_add(&hmac, place, sizeof place);
+    trv_hmac_add(&hmac, position, sizeof position);
     trv_hmac_add(&hmac, head, HEAD_BYTES);
     trv_hmac_add(&hmac, digest, TRV_SHA256_BYTES);
     trv_hmac_end(&hmac, code);
 }
 
-static void digest_of(const void *content, size_t bytes, uint8_t digest[TRV_SHA256_BYTES])
+static void content_digest(const void *content, size_t bytes, uint8_t digest[TRV_SHA256_BYTES])
 {
     trv_sha256_t hash;
     trv_sha256_begin(&hash);
@@ -108,7 +108,7 @@ int trv_link_next(trv_link_t *link, trv_frame_t *frame)
 {
     uint8_t digest[TRV_SHA256_BYTES], code[TRV_SHA256_BYTES];
     if (!link->greeted) {
-        const int greeted = take_greeting(link);
+        const int greeted = greeting_decode(link);
         if (greeted <= 0)
             return greeted;
     }
@@ -120,23 +120,23 @@ int trv_link_next(trv_link_t *link, trv_frame_t *frame)
     *frame = (trv_frame_t){.type = trv_read_number(&head), .content = at + HEAD_BYTES};
     frame->bytes = trv_read_number(&head);
     if (frame->type < TRV_FRAME_HELLO || frame->type > TRV_FRAME_GONE || frame->bytes > link->frame_bytes_max)
-        return trv_fail(TRV_ERR_INVALID, "sent something that is no message of the protocol");
+        return trv_fail(TRV_ERR_INVALID, "sent data that are not a frame of the protocol");
     if (there < HEAD_BYTES + frame->bytes + TRV_SHA256_BYTES)
         return 0;
-    digest_of(frame->content, frame->bytes, digest);
-    sign(link, !link->serves, link->taken, at, digest, code);
+    content_digest(frame->content, frame->bytes, digest);
+    frame_sign(link, !link->is_server, link->received, at, digest, code);
     const bool right = trv_hmac_equal(code, frame->content + frame->bytes);
-    const bool refusal = !link->serves && link->taken == 0 && frame->type == TRV_FRAME_REFUSED;
+    const bool refusal = !link->is_server && link->received == 0 && frame->type == TRV_FRAME_REFUSED;
     if (!right && !refusal)
-        return trv_fail(TRV_ERR_INVALID, "does not know this job's secret");
-    link->taken++;
+        return trv_fail(TRV_ERR_INVALID, "does not have the secret of this job");
+    link->received++;
     link->in_done += HEAD_BYTES + frame->bytes + TRV_SHA256_BYTES;
     return 1;
 }
 
 /* ---- Out --------------------------------------------------------------------------------------------------------- */
 
-static void write_head(trv_writer_t *out, trv_frame_type_t type, size_t bytes, uint8_t head[HEAD_BYTES])
+static void frame_write_head(trv_writer_t *out, trv_frame_type_t type, size_t bytes, uint8_t head[HEAD_BYTES])
 {
     trv_write_number(out, type);
     trv_write_number(out, (uint32_t)bytes);
@@ -147,9 +147,9 @@ static void write_head(trv_writer_t *out, trv_frame_type_t type, size_t bytes, u
 int trv_link_send(trv_link_t *link, trv_frame_type_t type, const void *content, size_t bytes)
 {
     uint8_t head[HEAD_BYTES] = {0}, digest[TRV_SHA256_BYTES], code[TRV_SHA256_BYTES];
-    write_head(&link->out, type, bytes, head);
-    digest_of(content, bytes, digest);
-    sign(link, link->serves, link->sent++, head, digest, code);
+    frame_write_head(&link->out, type, bytes, head);
+    content_digest(content, bytes, digest);
+    frame_sign(link, link->is_server, link->sent++, head, digest, code);
     trv_write_bytes(&link->out, content, bytes);
     trv_write_bytes(&link->out, code, sizeof code);
     return link->out.failed ? trv_fail_memory() : TRV_OK;
@@ -159,8 +159,8 @@ int trv_link_share(trv_link_t *link, trv_frame_type_t type, const void *content,
                    const uint8_t digest[TRV_SHA256_BYTES])
 {
     uint8_t head[HEAD_BYTES] = {0}, code[TRV_SHA256_BYTES];
-    write_head(&link->out, type, bytes, head);
-    sign(link, link->serves, link->sent++, head, digest, code);
+    frame_write_head(&link->out, type, bytes, head);
+    frame_sign(link, link->is_server, link->sent++, head, digest, code);
     link->shared = content;
     link->shared_at = link->out.used;
     link->shared_bytes = bytes;
@@ -171,11 +171,11 @@ int trv_link_share(trv_link_t *link, trv_frame_type_t type, const void *content,
 
 int trv_link_refuse(trv_link_t *link, const char *why)
 {
-    static const uint8_t nobodys[TRV_SHA256_BYTES];
+    static const uint8_t no_code[TRV_SHA256_BYTES];
     uint8_t head[HEAD_BYTES];
-    write_head(&link->out, TRV_FRAME_REFUSED, strlen(why), head);
+    frame_write_head(&link->out, TRV_FRAME_REFUSED, strlen(why), head);
     trv_write_bytes(&link->out, why, strlen(why));
-    trv_write_bytes(&link->out, nobodys, sizeof nobodys);
+    trv_write_bytes(&link->out, no_code, sizeof no_code);
     return link->out.failed ? trv_fail_memory() : TRV_OK;
 }
 

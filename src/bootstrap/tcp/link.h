@@ -41,11 +41,11 @@ typedef struct trv_frame {
 } trv_frame_t;
 
 typedef struct trv_link {
-    bool serves;  /* this is the end of rank 0 */
-    bool greeted; /* the nonce of the other end has arrived */
+    bool is_server; /* this is the end of rank 0 */
+    bool greeted;   /* the nonce of the other end has arrived */
     uint8_t secret[TRV_SHA256_BYTES], key[TRV_SHA256_BYTES], nonce[2][TRV_NONCE_BYTES];
-    uint64_t sent, taken;   /* number of frames sent and received */
-    size_t frame_bytes_max; /* maximum length of the content of the next frame received */
+    uint64_t sent, received; /* number of frames */
+    size_t frame_bytes_max;  /* maximum length of the content of the next frame received */
     uint8_t *in;
     size_t in_used, in_done, in_capacity;
     trv_writer_t out;
@@ -56,14 +56,14 @@ typedef struct trv_link {
 } trv_link_t;
 
 /* nonce: the nonce of this end; it must be unpredictable. */
-void trv_link_begin(trv_link_t *link, bool serves, const uint8_t secret[TRV_SHA256_BYTES],
+void trv_link_begin(trv_link_t *link, bool is_server, const uint8_t secret[TRV_SHA256_BYTES],
                     const uint8_t nonce[TRV_NONCE_BYTES]);
 void trv_link_clear(trv_link_t *link);
 
 /* Appends received bytes to the input. Returns TRV_OK or TRV_ERR_MEMORY. */
 int trv_link_feed(trv_link_t *link, const void *data, size_t bytes);
 /* Decodes the next frame. Returns 1; 0 if it has not arrived completely; TRV_ERR_INVALID if it is not valid. The last
- * error is then a predicate whose subject is the peer, such as "does not know this job's secret". */
+ * error is then a predicate whose subject is the peer, such as "does not have the secret of this job". */
 int trv_link_next(trv_link_t *link, trv_frame_t *frame);
 
 /* Append a frame to the output. trv_link_send copies the content. trv_link_share does not: the content must stay valid

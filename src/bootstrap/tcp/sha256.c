@@ -18,7 +18,7 @@ static const uint32_t constant[64] = {0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5
                                       0x5b9cca4f, 0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208,
                                       0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-static uint32_t turn(uint32_t word, int by) { return word >> by | word << (32 - by); }
+static uint32_t rotate_right(uint32_t word, int by) { return word >> by | word << (32 - by); }
 
 static void add_block(uint32_t state[8], const uint8_t *block)
 {
@@ -28,14 +28,16 @@ static void add_block(uint32_t state[8], const uint8_t *block)
                   block[4 * i + 3];
     for (int i = 16; i < 64; i++) {
         const uint32_t a = word[i - 15], b = word[i - 2];
-        word[i] = word[i - 16] + (turn(a, 7) ^ turn(a, 18) ^ a >> 3) + word[i - 7] +
-                  (turn(b, 17) ^ turn(b, 19) ^ b >> 10);
+        word[i] = word[i - 16] + (rotate_right(a, 7) ^ rotate_right(a, 18) ^ a >> 3) + word[i - 7] +
+                  (rotate_right(b, 17) ^ rotate_right(b, 19) ^ b >> 10);
     }
     memcpy(v, state, sizeof v);
     for (int i = 0; i < 64; i++) {
-        const uint32_t choice = (v[4] & v[5]) ^ (~v[4] & v[6]), most = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
-        const uint32_t one = v[7] + (turn(v[4], 6) ^ turn(v[4], 11) ^ turn(v[4], 25)) + choice + constant[i] + word[i];
-        const uint32_t two = (turn(v[0], 2) ^ turn(v[0], 13) ^ turn(v[0], 22)) + most;
+        const uint32_t choice = (v[4] & v[5]) ^ (~v[4] & v[6]),
+                       majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
+        const uint32_t one = v[7] + (rotate_right(v[4], 6) ^ rotate_right(v[4], 11) ^ rotate_right(v[4], 25)) + choice +
+                             constant[i] + word[i];
+        const uint32_t two = (rotate_right(v[0], 2) ^ rotate_right(v[0], 13) ^ rotate_right(v[0], 22)) + majority;
         memmove(v + 1, v, 7 * sizeof *v);
         v[4] += one;
         v[0] = one + two;

@@ -21,10 +21,10 @@
 #include "bootstrap/tcp/files.h"
 #include "bootstrap/tcp/inside.h"
 
-#define GRACE_NS     1e9
-#define FOLLOWS_NS   300e6
-#define MEANWHILE_NS 1e6
-enum { READ_BYTES = 1 << 16, TICK_MS = 20, QUIET_S = 20, ASK_AGAIN_S = 10, ASKED_TIMES = 4 };
+#define GRACE_NS       1e9
+#define CONSEQUENCE_NS 300e6
+#define PROGRESS_NS    1e6
+enum { READ_BYTES = 1 << 16, TICK_MS = 20, KEEPALIVE_IDLE_S = 20, KEEPALIVE_INTERVAL_S = 10, KEEPALIVE_PROBES = 4 };
 
 static void wake(const trv_bootstrap_t *bootstrap)
 {
@@ -59,10 +59,9 @@ bool trv_payload_set(trv_payload_t *payload, const void *data, size_t bytes)
 {
     free(payload->data);
     *payload = (trv_payload_t){.data = malloc(bytes + 1), .bytes = bytes};
-    payload->there = payload->data;
-    if (payload->there && bytes > 0)
+    if (payload->data && bytes > 0)
         memcpy(payload->data, data, bytes);
-    return payload->there;
+    return payload->data != NULL;
 }
 
 trv_payload_t *trv_bootstrap_payload(const trv_bootstrap_t *bootstrap, int rank)
@@ -84,115 +83,117 @@ bool trv_bootstrap_read_table(trv_bootstrap_t *bootstrap, const void *table, siz
 
 /* ---- Connections ------------------------------------------------------------------------------------------------- */
 
-static void watch(const trv_bootstrap_t *bootstrap, trv_end_t *end, int operation)
+static void connection_watch(const trv_bootstrap_t *bootstrap, trv_connection_t *connection, int operation)
 {
-    struct epoll_event event = {.events = EPOLLIN | (end->writes ? EPOLLOUT : 0u), .data.ptr = end};
-    epoll_ctl(bootstrap->epoll, operation, end->fd, &event);
+    struct epoll_event event = {.events = EPOLLIN | (connection->output_pending ? EPOLLOUT : 0u),
+                                .data.ptr = connection};
+    epoll_ctl(bootstrap->epoll, operation, connection->fd, &event);
 }
 
 /* Detects within a minute that a host is gone, whether or not data are in flight to it. */
-void trv_end_prepare(int fd)
+void trv_connection_set_options(int fd)
 {
     const struct {
         int level, name, value;
     } option[] = {{IPPROTO_TCP, TCP_NODELAY, 1},
                   {SOL_SOCKET, SO_KEEPALIVE, 1},
-                  {IPPROTO_TCP, TCP_KEEPIDLE, QUIET_S},
-                  {IPPROTO_TCP, TCP_KEEPINTVL, ASK_AGAIN_S},
-                  {IPPROTO_TCP, TCP_KEEPCNT, ASKED_TIMES},
-                  {IPPROTO_TCP, TCP_USER_TIMEOUT, 1000 * (QUIET_S + ASK_AGAIN_S * ASKED_TIMES)}};
+                  {IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S},
+                  {IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S},
+                  {IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_PROBES},
+                  {IPPROTO_TCP, TCP_USER_TIMEOUT, 1000 * (KEEPALIVE_IDLE_S + KEEPALIVE_INTERVAL_S * KEEPALIVE_PROBES)}};
     for (size_t i = 0; i < sizeof option / sizeof option[0]; i++)
         setsockopt(fd, option[i].level, option[i].name, &option[i].value, sizeof option[i].value);
 }
 
-trv_end_t *trv_end_make(trv_bootstrap_t *bootstrap, int fd, bool serves)
+trv_connection_t *trv_connection_create(trv_bootstrap_t *bootstrap, int fd, bool is_server)
 {
     uint8_t nonce[TRV_NONCE_BYTES];
-    trv_end_t *end = calloc(1, sizeof *end);
-    if (!end || getrandom(nonce, sizeof nonce, 0) != sizeof nonce) {
-        free(end);
+    trv_connection_t *connection = calloc(1, sizeof *connection);
+    if (!connection || getrandom(nonce, sizeof nonce, 0) != sizeof nonce) {
+        free(connection);
         trv_file_close(fd);
         return NULL;
     }
-    end->fd = fd;
-    end->rank = TRV_NOBODY;
-    end->writes = true;
-    end->since_ns = trv_now_ns();
-    trv_link_begin(&end->link, serves, bootstrap->options.secret, nonce);
-    watch(bootstrap, end, EPOLL_CTL_ADD);
-    return end;
+    connection->fd = fd;
+    connection->rank = TRV_RANK_UNKNOWN;
+    connection->output_pending = true;
+    connection->since_ns = trv_now_ns();
+    trv_link_begin(&connection->link, is_server, bootstrap->options.secret, nonce);
+    connection_watch(bootstrap, connection, EPOLL_CTL_ADD);
+    return connection;
 }
 
-void trv_end_free(trv_bootstrap_t *bootstrap, trv_end_t *end)
+void trv_connection_free(trv_bootstrap_t *bootstrap, trv_connection_t *connection)
 {
-    if (!end)
+    if (!connection)
         return;
-    epoll_ctl(bootstrap->epoll, EPOLL_CTL_DEL, end->fd, NULL);
-    trv_file_close(end->fd);
-    trv_link_clear(&end->link);
-    free(end);
+    epoll_ctl(bootstrap->epoll, EPOLL_CTL_DEL, connection->fd, NULL);
+    trv_file_close(connection->fd);
+    trv_link_clear(&connection->link);
+    free(connection);
 }
 
-bool trv_end_write(trv_bootstrap_t *bootstrap, trv_end_t *end)
+bool trv_connection_write(trv_bootstrap_t *bootstrap, trv_connection_t *connection)
 {
     size_t bytes;
     const void *out;
     ssize_t written = 0;
-    while ((out = trv_link_out(&end->link, &bytes)) && (written = send(end->fd, out, bytes, MSG_NOSIGNAL)) > 0)
-        trv_link_wrote(&end->link, (size_t)written);
-    const bool waits = out && written < 0 && (errno == EAGAIN || errno == EINTR || errno == ENOTCONN);
-    if (end->writes != waits) {
-        end->writes = waits;
-        watch(bootstrap, end, EPOLL_CTL_MOD);
+    while ((out = trv_link_out(&connection->link, &bytes)) &&
+           (written = send(connection->fd, out, bytes, MSG_NOSIGNAL)) > 0)
+        trv_link_wrote(&connection->link, (size_t)written);
+    const bool blocked = out && written < 0 && (errno == EAGAIN || errno == EINTR || errno == ENOTCONN);
+    if (connection->output_pending != blocked) {
+        connection->output_pending = blocked;
+        connection_watch(bootstrap, connection, EPOLL_CTL_MOD);
     }
-    if (!out && end->closing) {
-        end->closing = false;
-        shutdown(end->fd, SHUT_WR);
+    if (!out && connection->closing) {
+        connection->closing = false;
+        shutdown(connection->fd, SHUT_WR);
     }
-    return !out || waits;
+    return !out || blocked;
 }
 
 /* Reads the available bytes and processes their frames; false if the connection is closed or has failed. */
-static bool read_end(trv_bootstrap_t *bootstrap, trv_end_t *end, bool *wrong)
+static bool connection_read(trv_bootstrap_t *bootstrap, trv_connection_t *connection, bool *wrong)
 {
     static _Thread_local uint8_t buffer[READ_BYTES];
-    ssize_t got = recv(end->fd, buffer, sizeof buffer, 0);
+    ssize_t got = recv(connection->fd, buffer, sizeof buffer, 0);
     *wrong = false;
     if (got <= 0)
         return got < 0 && (errno == EAGAIN || errno == EINTR);
-    int rc = trv_link_feed(&end->link, buffer, (size_t)got);
+    int rc = trv_link_feed(&connection->link, buffer, (size_t)got);
     trv_frame_t frame;
-    while (rc >= 0 && (rc = trv_link_next(&end->link, &frame)) > 0) {
-        if (end->link.serves)
-            trv_serve_frame(bootstrap, end, &frame);
+    while (rc >= 0 && (rc = trv_link_next(&connection->link, &frame)) > 0) {
+        if (connection->link.is_server)
+            trv_server_frame(bootstrap, connection, &frame);
         else
-            trv_join_frame(bootstrap, &frame);
+            trv_client_frame(bootstrap, &frame);
     }
     *wrong = rc < 0;
     return rc >= 0;
 }
 
-static void serve_event(trv_bootstrap_t *bootstrap, const struct epoll_event *event)
+static void connection_event(trv_bootstrap_t *bootstrap, const struct epoll_event *event)
 {
-    trv_end_t *end = event->data.ptr;
-    bool wrong = false, lives = true;
+    trv_connection_t *connection = event->data.ptr;
+    bool wrong = false, open = true;
     if (event->events & EPOLLIN)
-        lives = read_end(bootstrap, end, &wrong);
-    if (lives && (event->events & EPOLLOUT))
-        lives = trv_end_write(bootstrap, end);
-    if (lives && !(event->events & EPOLLIN) && (event->events & (EPOLLERR | EPOLLHUP)))
-        lives = false;
-    if (lives)
+        open = connection_read(bootstrap, connection, &wrong);
+    if (open && (event->events & EPOLLOUT))
+        open = trv_connection_write(bootstrap, connection);
+    if (open && !(event->events & EPOLLIN) && (event->events & (EPOLLERR | EPOLLHUP)))
+        open = false;
+    if (open)
         return;
-    if (end->link.serves)
-        trv_serve_over(bootstrap, end, wrong);
+    if (connection->link.is_server)
+        trv_server_closed(bootstrap, connection, wrong);
     else
-        trv_join_over(bootstrap, wrong);
+        trv_client_closed(bootstrap, wrong);
 }
 
 /* ---- The thread -------------------------------------------------------------------------------------------------- */
 
-static void drain(const trv_bootstrap_t *bootstrap)
+static void wake_drain(const trv_bootstrap_t *bootstrap)
 {
     uint64_t count;
     ssize_t got = read(bootstrap->wake, &count, sizeof count);
@@ -200,7 +201,7 @@ static void drain(const trv_bootstrap_t *bootstrap)
 }
 
 /* Processes one event per iteration, since an event may free the connection of another event. */
-static void *run(void *context)
+static void *thread_run(void *context)
 {
     trv_bootstrap_t *bootstrap = context;
     struct epoll_event event;
@@ -208,42 +209,42 @@ static void *run(void *context)
     while (!bootstrap->stop) {
         const double now_ns = trv_now_ns();
         if (bootstrap->options.rank == 0)
-            trv_serve_step(bootstrap, now_ns);
+            trv_server_step(bootstrap, now_ns);
         else
-            trv_join_step(bootstrap, now_ns);
-        const bool settled = bootstrap->joined && !bootstrap->unauthenticated_count &&
-                             (bootstrap->propose_ns == 0 || atomic_load(&bootstrap->failed));
+            trv_client_step(bootstrap, now_ns);
+        const bool quiet = bootstrap->joined && !bootstrap->unauthenticated_count &&
+                           (bootstrap->failure_due_ns == 0 || atomic_load(&bootstrap->failed));
         pthread_mutex_unlock(&bootstrap->lock);
-        const bool any = epoll_wait(bootstrap->epoll, &event, 1, settled ? -1 : TICK_MS) == 1;
+        const bool any = epoll_wait(bootstrap->epoll, &event, 1, quiet ? -1 : TICK_MS) == 1;
         pthread_mutex_lock(&bootstrap->lock);
         if (any && event.data.ptr == &bootstrap->wake)
-            drain(bootstrap);
+            wake_drain(bootstrap);
         else if (any && event.data.ptr == &bootstrap->listener)
-            trv_serve_accept(bootstrap);
+            trv_server_accept(bootstrap);
         else if (any)
-            serve_event(bootstrap, &event);
+            connection_event(bootstrap, &event);
     }
     pthread_mutex_unlock(&bootstrap->lock);
     return NULL;
 }
 
-static int start_thread(trv_bootstrap_t *bootstrap)
+static int thread_start(trv_bootstrap_t *bootstrap)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = &bootstrap->wake};
     bootstrap->epoll = trv_file_epoll();
     bootstrap->wake = trv_file_event();
     if (bootstrap->epoll < 0 || bootstrap->wake < 0 ||
         epoll_ctl(bootstrap->epoll, EPOLL_CTL_ADD, bootstrap->wake, &event) != 0)
-        return trv_fail(TRV_ERR_TRANSPORT, "no file descriptors are left to wait for connections with: %s",
+        return trv_fail(TRV_ERR_TRANSPORT, "no file descriptor is available for the connections of the job: %s",
                         strerror(errno));
-    int rc = bootstrap->options.rank == 0 ? trv_serve_listen(bootstrap) : TRV_OK;
+    int rc = bootstrap->options.rank == 0 ? trv_server_listen(bootstrap) : TRV_OK;
     if (rc < 0)
         return rc;
     /* Signals are to be delivered to the program's own threads. */
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    rc = pthread_create(&bootstrap->thread, NULL, run, bootstrap);
+    rc = pthread_create(&bootstrap->thread, NULL, thread_run, bootstrap);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     bootstrap->threaded = rc == 0;
     return rc == 0 ? TRV_OK : trv_fail(TRV_ERR_MEMORY, "the system cannot create a thread: %s", strerror(rc));
@@ -269,10 +270,10 @@ int trv_bootstrap_open(trv_bootstrap_t **opened, const trv_bootstrap_options_t *
     pthread_condattr_destroy(&clock);
     for (int i = 0; i < 2; i++)
         bootstrap->record[i] = calloc((size_t)options->ranks, sizeof *bootstrap->record[i]);
-    bootstrap->end = calloc((size_t)options->ranks, sizeof(trv_end_t *));
-    int rc = bootstrap->record[0] && bootstrap->record[1] && bootstrap->end ? TRV_OK : trv_fail_memory();
+    bootstrap->connection = calloc((size_t)options->ranks, sizeof(trv_connection_t *));
+    int rc = bootstrap->record[0] && bootstrap->record[1] && bootstrap->connection ? TRV_OK : trv_fail_memory();
     if (rc == TRV_OK && options->ranks > 1)
-        rc = start_thread(bootstrap);
+        rc = thread_start(bootstrap);
     if (rc < 0)
         trv_bootstrap_close(bootstrap);
     else
@@ -289,21 +290,22 @@ int trv_bootstrap_state(const trv_bootstrap_t *bootstrap)
     return atomic_load(&bootstrap->failed) ? trv_fail(TRV_ERR_TRANSPORT, "%s", bootstrap->reason) : TRV_OK;
 }
 
-static struct timespec as_time(double ns)
+static struct timespec timespec_of(double ns)
 {
     const time_t seconds = (time_t)(ns / 1e9);
     return (struct timespec){seconds, (long)(ns - 1e9 * (double)seconds)};
 }
 
-static int too_late(trv_bootstrap_t *bootstrap, const char *what)
+static int timeout_fail(trv_bootstrap_t *bootstrap, const char *what)
 {
     char missing[512] = "", sentence[TRV_REASON_MAX];
     if (bootstrap->options.rank == 0)
-        trv_serve_missing(bootstrap, missing, sizeof missing);
+        trv_server_missing(bootstrap, missing, sizeof missing);
     else if (!bootstrap->joined)
         snprintf(missing, sizeof missing, ": rank 0 at %s, port %d, %s", bootstrap->address, bootstrap->port,
-                 bootstrap->why_not ? bootstrap->why_not : "does not answer, or not all ranks have come");
-    snprintf(sentence, sizeof sentence, "rank %d waited %.3g s in vain %s%s", bootstrap->options.rank,
+                 bootstrap->connect_error ? bootstrap->connect_error
+                                          : "does not answer, or not all ranks are connected");
+    snprintf(sentence, sizeof sentence, "rank %d timed out after %.3g s while it waited %s%s", bootstrap->options.rank,
              bootstrap->options.timeout_ns / 1e9, what, missing);
     trv_bootstrap_fail_locked(bootstrap, sentence);
     wake(bootstrap);
@@ -312,16 +314,16 @@ static int too_late(trv_bootstrap_t *bootstrap, const char *what)
 
 /* Waits until *reached is set; the caller holds the lock. Rank 0 times out first, because it knows which ranks are
  * missing. */
-static int wait_for(trv_bootstrap_t *bootstrap, const bool *reached, const char *what, void (*meanwhile)(void *),
-                    void *context)
+static int step_wait(trv_bootstrap_t *bootstrap, const bool *reached, const char *what, void (*meanwhile)(void *),
+                     void *context)
 {
     const double end_ns = trv_now_ns() + bootstrap->options.timeout_ns + (bootstrap->options.rank == 0 ? 0 : GRACE_NS);
     wake(bootstrap);
     while (!*reached && !atomic_load(&bootstrap->failed)) {
-        const double now_ns = trv_now_ns(), next_ns = meanwhile ? now_ns + MEANWHILE_NS : end_ns;
-        const struct timespec next = as_time(next_ns < end_ns ? next_ns : end_ns);
+        const double now_ns = trv_now_ns(), next_ns = meanwhile ? now_ns + PROGRESS_NS : end_ns;
+        const struct timespec next = timespec_of(next_ns < end_ns ? next_ns : end_ns);
         if (now_ns >= end_ns)
-            return too_late(bootstrap, what);
+            return timeout_fail(bootstrap, what);
         pthread_cond_timedwait(&bootstrap->changed, &bootstrap->lock, &next);
         if (!meanwhile)
             continue;
@@ -338,10 +340,10 @@ int trv_bootstrap_join(trv_bootstrap_t *bootstrap, const void *welcome, size_t b
     int rc = TRV_OK;
     if (bootstrap->options.rank == 0 && !trv_payload_set(&bootstrap->welcome, welcome, bytes))
         rc = trv_fail_memory();
-    bootstrap->joins = true;
+    bootstrap->joining = true;
     bootstrap->joined = bootstrap->options.ranks == 1;
     if (rc == TRV_OK && !bootstrap->joined)
-        rc = wait_for(bootstrap, &bootstrap->joined, "for all ranks to come", NULL, NULL);
+        rc = step_wait(bootstrap, &bootstrap->joined, "for all ranks to connect", NULL, NULL);
     pthread_mutex_unlock(&bootstrap->lock);
     return rc;
 }
@@ -363,7 +365,7 @@ int trv_bootstrap_exchange(trv_bootstrap_t *bootstrap, const void *record, size_
                  : trv_fail_memory();
     bootstrap->exchanged = bootstrap->options.ranks == 1;
     if (rc == TRV_OK && !bootstrap->exchanged)
-        rc = wait_for(bootstrap, &bootstrap->exchanged, "for the addresses of all ranks", NULL, NULL);
+        rc = step_wait(bootstrap, &bootstrap->exchanged, "for the records of all ranks", NULL, NULL);
     pthread_mutex_unlock(&bootstrap->lock);
     return rc;
 }
@@ -375,23 +377,23 @@ const void *trv_bootstrap_record(const trv_bootstrap_t *bootstrap, int rank, siz
     return payload->data;
 }
 
-static void propose(trv_bootstrap_t *bootstrap, const char *sentence, double when_ns)
+static void failure_report(trv_bootstrap_t *bootstrap, const char *sentence, double when_ns)
 {
-    if (bootstrap->propose_ns > 0 && bootstrap->propose_ns <= when_ns)
+    if (bootstrap->failure_due_ns > 0 && bootstrap->failure_due_ns <= when_ns)
         return; /* an earlier failure takes precedence */
-    snprintf(bootstrap->proposal, sizeof bootstrap->proposal, "%s", sentence);
-    bootstrap->propose_ns = when_ns;
+    snprintf(bootstrap->reported_failure, sizeof bootstrap->reported_failure, "%s", sentence);
+    bootstrap->failure_due_ns = when_ns;
 }
 
-bool trv_bootstrap_proposes(const trv_bootstrap_t *bootstrap, double now_ns)
+bool trv_bootstrap_failure_is_due(const trv_bootstrap_t *bootstrap, double now_ns)
 {
-    return bootstrap->propose_ns > 0 && now_ns >= bootstrap->propose_ns;
+    return bootstrap->failure_due_ns > 0 && now_ns >= bootstrap->failure_due_ns;
 }
 
-void trv_bootstrap_report(trv_bootstrap_t *bootstrap, const char *sentence, bool follows)
+void trv_bootstrap_report(trv_bootstrap_t *bootstrap, const char *sentence, bool consequence)
 {
     pthread_mutex_lock(&bootstrap->lock);
-    propose(bootstrap, sentence, trv_now_ns() + (follows ? FOLLOWS_NS : 0));
+    failure_report(bootstrap, sentence, trv_now_ns() + (consequence ? CONSEQUENCE_NS : 0));
     pthread_mutex_unlock(&bootstrap->lock);
     wake(bootstrap);
 }
@@ -400,12 +402,12 @@ void trv_bootstrap_fail(trv_bootstrap_t *bootstrap, const char *sentence)
 {
     pthread_mutex_lock(&bootstrap->lock);
     const double end_ns = trv_now_ns() + GRACE_NS;
-    const struct timespec end = as_time(end_ns);
-    propose(bootstrap, sentence, trv_now_ns());
+    const struct timespec end = timespec_of(end_ns);
+    failure_report(bootstrap, sentence, trv_now_ns());
     wake(bootstrap);
     while (bootstrap->threaded && !atomic_load(&bootstrap->failed) && trv_now_ns() < end_ns)
         pthread_cond_timedwait(&bootstrap->changed, &bootstrap->lock, &end);
-    trv_bootstrap_fail_locked(bootstrap, bootstrap->proposal);
+    trv_bootstrap_fail_locked(bootstrap, bootstrap->reported_failure);
     pthread_mutex_unlock(&bootstrap->lock);
     wake(bootstrap);
 }
@@ -413,31 +415,31 @@ void trv_bootstrap_fail(trv_bootstrap_t *bootstrap, const char *sentence)
 int trv_bootstrap_leave(trv_bootstrap_t *bootstrap, void (*meanwhile)(void *context), void *context)
 {
     pthread_mutex_lock(&bootstrap->lock);
-    bootstrap->leaves = true;
+    bootstrap->leaving = true;
     int rc = trv_bootstrap_state(bootstrap);
     if (rc == TRV_OK && bootstrap->options.ranks > 1)
-        rc = wait_for(bootstrap, &bootstrap->gone, "for all ranks to leave", meanwhile, context);
+        rc = step_wait(bootstrap, &bootstrap->all_left, "for all ranks to end the job", meanwhile, context);
     pthread_mutex_unlock(&bootstrap->lock);
     return rc;
 }
 
 /* True while a connection is open: output may be pending, or the peer has not closed its end yet. */
-static bool is_busy(const trv_bootstrap_t *bootstrap)
+static bool has_connections(const trv_bootstrap_t *bootstrap)
 {
     for (int r = 0; r < bootstrap->options.ranks; r++)
-        if (bootstrap->end[r])
+        if (bootstrap->connection[r])
             return true;
-    return bootstrap->up;
+    return bootstrap->to_rank_0;
 }
 
 /* After a failure, waits until the peers have received it and closed their connections; closing a connection earlier
  * could discard frames in flight. */
-static void part(trv_bootstrap_t *bootstrap)
+static void connections_drain(trv_bootstrap_t *bootstrap)
 {
     enum { PARTING_MS = 1000, PAUSE_MS = 2 };
     for (int ms = 0; ms < PARTING_MS; ms += PAUSE_MS) {
         pthread_mutex_lock(&bootstrap->lock);
-        const bool busy = atomic_load(&bootstrap->failed) && is_busy(bootstrap);
+        const bool busy = atomic_load(&bootstrap->failed) && has_connections(bootstrap);
         pthread_mutex_unlock(&bootstrap->lock);
         if (!busy)
             return;
@@ -450,7 +452,7 @@ void trv_bootstrap_close(trv_bootstrap_t *bootstrap)
     if (!bootstrap)
         return;
     if (bootstrap->threaded) {
-        part(bootstrap);
+        connections_drain(bootstrap);
         pthread_mutex_lock(&bootstrap->lock);
         bootstrap->stop = true;
         pthread_mutex_unlock(&bootstrap->lock);
@@ -458,18 +460,18 @@ void trv_bootstrap_close(trv_bootstrap_t *bootstrap)
         pthread_join(bootstrap->thread, NULL);
     }
     for (int r = 0; r < bootstrap->options.ranks; r++) {
-        if (bootstrap->end)
-            trv_end_free(bootstrap, bootstrap->end[r]);
+        if (bootstrap->connection)
+            trv_connection_free(bootstrap, bootstrap->connection[r]);
         for (int i = 0; i < 2; i++)
             if (bootstrap->record[i])
                 free(bootstrap->record[i][r].data);
     }
     while (bootstrap->unauthenticated) {
-        trv_end_t *next = bootstrap->unauthenticated->next;
-        trv_end_free(bootstrap, bootstrap->unauthenticated);
+        trv_connection_t *next = bootstrap->unauthenticated->next;
+        trv_connection_free(bootstrap, bootstrap->unauthenticated);
         bootstrap->unauthenticated = next;
     }
-    trv_end_free(bootstrap, bootstrap->up);
+    trv_connection_free(bootstrap, bootstrap->to_rank_0);
     const int file[] = {bootstrap->listener, bootstrap->epoll, bootstrap->wake};
     for (int i = 0; i < 3; i++)
         trv_file_close(file[i]);
@@ -477,7 +479,7 @@ void trv_bootstrap_close(trv_bootstrap_t *bootstrap)
     free(bootstrap->welcome.data);
     free(bootstrap->record[0]);
     free(bootstrap->record[1]);
-    free(bootstrap->end);
+    free(bootstrap->connection);
     pthread_cond_destroy(&bootstrap->changed);
     pthread_mutex_destroy(&bootstrap->lock);
     free(bootstrap);

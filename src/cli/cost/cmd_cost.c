@@ -29,20 +29,20 @@ enum { OPTION_BANDWIDTH = CLI_NO_LETTER, OPTION_ALPHA, OPTION_HOP, OPTION_UNCHEC
 
 static const cli_option_t option[] =
     {{"algorithm", 'a', "LIST",
-      "names, with parameters where they take any, families or planned, separated by commas, or all (default); a "
-      "family's time is that of its fastest member, planned is what `trivance plan` chooses",
+      "algorithms, with parameters if they have any, families or planned, separated by commas, or all (default); a "
+      "family's time is that of its fastest member, planned is the choice of `trivance plan`",
       "ALGORITHM all"},
      {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
      {"bytes", 'b', "LIST",
-      "sizes of the vector, or ranges, as 1K:64M:x4 (default 32,1K,32K,1M,32M,128M); K, M, G, T are powers of 1024",
+      "sizes of the vector, or ranges such as 1K:64M:x4 (default 32,1K,32K,1M,32M,128M); K, M, G, T are powers of 1024",
       NULL},
-     {"bandwidth", OPTION_BANDWIDTH, "RATE", "of a link in each direction (default 800Gb/s; a capital B is bytes)",
-      NULL},
-     {"alpha", OPTION_ALPHA, "TIME", "paid at the start of every step (default 1.5us)", NULL},
-     {"hop", OPTION_HOP, "TIME", "per hop of a step's longest message (default 0ns)", NULL},
-     {"schedule", 's', "FILE", "a schedule in the format trivance-schedule-1 instead (- is stdin)", "FILE"},
+     {"bandwidth", OPTION_BANDWIDTH, "RATE",
+      "bandwidth of a link in each direction (default 800Gb/s; a capital B is bytes)", NULL},
+     {"alpha", OPTION_ALPHA, "TIME", "start-up time of every step (default 1.5us)", NULL},
+     {"hop", OPTION_HOP, "TIME", "latency per hop of a step's longest message (default 0ns)", NULL},
+     {"schedule", 's', "FILE", "use a schedule in the format trivance-schedule-1 instead (- is stdin)", "FILE"},
      {"unchecked", OPTION_UNCHECKED, NULL, CLI_UNCHECKED_HELP, NULL},
-     {"paper", OPTION_PAPER, NULL, "the paper's tables 1 and 2, recomputed from schedules", NULL},
+     {"paper", OPTION_PAPER, NULL, "print the paper's tables 1 and 2, recomputed from schedules", NULL},
      {"limit", OPTION_LIMIT, NULL, CLI_LIMIT_HELP, NULL},
      {"format", 'f', "F", "table (default), json or csv: one row per torus, algorithm and size", "table json csv"},
      CLI_OPTIONS_END};
@@ -61,8 +61,8 @@ const cli_command_t cli_cost_command = {
     .usage = "TORUS… [OPTIONS]\n"
              "--schedule=FILE [OPTIONS]\n"
              "--paper",
-    .about = "Steps, Lambda, Delta and Theta (the optimality factors of the paper's tables 1 and 2), measured by "
-             "routing every message over the torus, beside the paper's closed forms where it has them; and the "
+    .about = "Prints steps, Lambda, Delta and Theta (the optimality factors of the paper's tables 1 and 2), measured "
+             "by routing every message over the torus, beside the paper's closed forms if it has them; and the "
              "completion time per size by the congestion-aware Hockney model: steps * alpha + sum over the steps of "
              "the busiest link's bytes / bandwidth.",
     .option = option,
@@ -136,11 +136,11 @@ static int measure_plans(const cli_cost_options_t *options, const trv_torus_t *t
         cli_set_hop(&network, options->network.hop_ns);
     for (int size = 0; size < options->sizes && !rc; size++) {
         trv_span_t span = trv_span(options->span, (double)size / options->sizes, 1.0 / options->sizes);
-        trv_planner_choice_t plan;
+        trv_planner_choice_t best;
         const trv_simulate_options_t reporting = cli_network_reporting(&network, &span);
-        rc = trv_planner_best(torus, options->collective, 0, options->bytes[size], &reporting, NULL, &plan);
+        rc = trv_planner_best(torus, options->collective, 0, options->bytes[size], &reporting, NULL, &best);
         if (!rc)
-            rc = find_entry(options, torus, plan.algorithm, first, result, &column->entry[size]);
+            rc = find_entry(options, torus, best.algorithm, first, result, &column->entry[size]);
     }
     return rc;
 }
@@ -179,7 +179,7 @@ static int cost_of_torus(cli_cost_options_t *options, const trv_torus_t *torus, 
     }
     if (!rc && result->columns == 0)
         rc = trv_fail(TRV_ERR_UNSUPPORTED,
-                      "no algorithm of the list can serve the torus; `trivance list` says what each takes");
+                      "no algorithm of the list supports the torus; `trivance list` shows which tori each supports");
     return rc;
 }
 
@@ -265,7 +265,7 @@ int cli_cost(int argc, char **argv)
     options.command = argv[0];
     options.network = (trv_hockney_t)TRV_HOCKNEY_PAPER;
     cli_network_init(&options.links);
-    options.links.options = cli_usual_network();
+    options.links.options = cli_default_network();
     if (!rc)
         rc = trv_parse_bytes_list("32,1K,32K,1M,32M,128M", options.bytes, CLI_COST_SIZES_MAX, &options.sizes);
     if (!rc) {
@@ -280,7 +280,7 @@ int cli_cost(int argc, char **argv)
     if (options.paper)
         return cli_cost_paper(stdout, options.format) ? cli_bad_last(options.command) : CLI_OK;
     if (options.links.links.count && options.tori.count > 1)
-        return cli_bad(argv[0], "--cut and --slow-link are about the links of one torus, for example "
+        return cli_bad(argv[0], "--cut and --slow-link require a single torus, for example "
                                 "`trivance cost 9 --cut=3:+0`");
     if (options.tori.count == 1 && cli_network_finish(&options.links, &options.tori.torus[0]))
         return cli_bad_last(argv[0]);

@@ -26,7 +26,7 @@ typedef struct cli_cost_options {
     cli_network_t links; /* only its links are used */
     cli_format_t format;
     cli_tori_t tori;
-    trv_span_t span; /* the part of the progress that the present schedule is */
+    trv_span_t span; /* the part of the progress bar for the current work */
 } cli_cost_options_t;
 
 typedef struct cli_cost_entry { /* one schedule of a torus */
@@ -48,7 +48,7 @@ typedef struct cli_cost_result {
     int entries, columns;
 } cli_cost_result_t;
 
-/* Prints two tables, and the lower bounds if they were asked for. */
+/* Prints two tables, and the lower bounds with --limit. */
 void cli_cost_print(const cli_cost_options_t *options, const trv_torus_t *torus, const cli_cost_result_t *result);
 
 /* JSON and CSV: one row per torus, algorithm and size. */

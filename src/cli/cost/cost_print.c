@@ -13,12 +13,12 @@
 #include "cli/shared/tool.h"
 #include "schedule/collective.h"
 
-static double least_time(const cli_cost_result_t *result, int size)
+static double time_min(const cli_cost_result_t *result, int size)
 {
-    double least = INFINITY;
+    double shortest = INFINITY;
     for (int c = 0; c < result->columns; c++)
-        least = fmin(least, result->entry[result->column[c].entry[size]].time_ns[size]);
-    return least;
+        shortest = fmin(shortest, result->entry[result->column[c].entry[size]].time_ns[size]);
+    return shortest;
 }
 
 /* ---- Tables: two per torus --------------------------------------------------------------------------------------- */
@@ -89,7 +89,7 @@ static void print_times(const cli_cost_options_t *options, const cli_cost_result
         for (int i = 0; i < options->sizes; i++) {
             char cell[64];
             const cli_cost_entry_t *e = &result->entry[line->entry[i]];
-            bool best = e->time_ns[i] <= least_time(result, i);
+            bool best = e->time_ns[i] <= time_min(result, i);
             snprintf(cell, sizeof cell, "%.2f%s%.1s", e->time_ns[i] / 1e3, best ? "*" : " ",
                      family ? cli_member_letter(trv_schedule_name(e->schedule)) : " ");
             cli_cell_text(&table, cell);
@@ -110,14 +110,14 @@ static int find_limit(const cli_cost_options_t *options, const trv_schedule_t *s
 
 static void print_limits(const cli_cost_options_t *options, const cli_cost_result_t *result)
 {
-    puts("\nA lower bound on the time of any schedule, and the fastest against it");
+    puts("\nA lower bound on the time of any schedule, and the ratio of the fastest time to it");
     for (int size = 0; size < options->sizes; size++) {
         char bytes[TRV_BYTES_TEXT_MAX];
         trv_limit_t limit;
         if (find_limit(options, result->entry[0].schedule, size, &limit))
             continue;
         printf("%s: ", trv_format_bytes(options->bytes[size], bytes));
-        cli_limit_print(&limit, "the fastest", least_time(result, size), stdout);
+        cli_limit_print(&limit, "the fastest", time_min(result, size), stdout);
     }
 }
 
@@ -190,7 +190,7 @@ void cli_cost_add_rows(const cli_cost_options_t *options, const cli_cost_result_
             cli_cell_real(table, e->paper.theta_limit, 6);
             cli_cell_int(table, (int64_t)options->bytes[i]);
             cli_cell_real(table, e->time_ns[i], 3);
-            cli_cell_bool(table, e->time_ns[i] <= least_time(result, i));
+            cli_cell_bool(table, e->time_ns[i] <= time_min(result, i));
             if (options->limit) {
                 trv_limit_t limit = {.time_ns = NAN};
                 (void)find_limit(options, e->schedule, i, &limit);

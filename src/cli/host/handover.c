@@ -1,5 +1,5 @@
 /*
- * Finds and executes trivance-mpi.openmpi or trivance-mpi.mpich, because the tool itself links no MPI. They are
+ * Finds and executes trivance-mpi.openmpi or trivance-mpi.mpich; the tool itself is not linked with MPI. They are
  * searched for beside the executable, in ../libexec/trivance and in PATH.
  */
 #include "cli/host/handover.h"
@@ -52,7 +52,7 @@ void cli_silence(bool silent)
     }
 }
 
-bool cli_find_beside(const char *const *place, const char *file, int access_mode, char *path, size_t size)
+bool cli_find_beside(const char *const *folder, const char *file, int access_mode, char *path, size_t size)
 {
     char self[4096];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -63,18 +63,18 @@ bool cli_find_beside(const char *const *place, const char *file, int access_mode
     if (!slash)
         return false;
     slash[1] = '\0';
-    for (; *place; place++)
-        if (snprintf(path, size, "%s%s%s", self, *place, file) < (int)size && access(path, access_mode) == 0)
+    for (; *folder; folder++)
+        if (snprintf(path, size, "%s%s%s", self, *folder, file) < (int)size && access(path, access_mode) == 0)
             return true;
     return false;
 }
 
 bool cli_find_program(const char *mpi, char *path, size_t size)
 {
-    static const char *const place[] = {"", "../libexec/trivance/", NULL};
+    static const char *const folder[] = {"", "../libexec/trivance/", NULL};
     char file[64];
     snprintf(file, sizeof file, "trivance-mpi.%s", mpi);
-    return cli_find_beside(place, file, X_OK, path, size);
+    return cli_find_beside(folder, file, X_OK, path, size);
 }
 
 int cli_hand_over(const char *mpi, char **argv)
@@ -87,11 +87,11 @@ int cli_hand_over(const char *mpi, char **argv)
     execvp(path, argv - 1);
     return cli_bad(argv[0],
                    "trivance-mpi.%s cannot be started (%s); it belongs beside the trivance executable, in "
-                   "../libexec/trivance or in PATH, and is built where %s is installed",
+                   "../libexec/trivance or in PATH, and is built if %s is installed",
                    mpi, strerror(errno), strcmp(mpi, "openmpi") == 0 ? "Open MPI" : "MPICH");
 }
 
-static bool wants_help(int argc, char **argv)
+static bool has_help_option(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
@@ -104,9 +104,9 @@ int cli_run_under_mpi(int argc, char **argv, const cli_command_t *command, const
     const char *mpi = cli_launcher();
     if (mpi)
         return cli_hand_over(mpi, argv);
-    if (wants_help(argc, argv)) {
+    if (has_help_option(argc, argv)) {
         cli_print_help(command, stdout);
         return CLI_OK;
     }
-    return cli_bad(argv[0], "no MPI launcher has started this process; start it with one, for example `%s`", example);
+    return cli_bad(argv[0], "an MPI launcher is required, for example `%s`", example);
 }

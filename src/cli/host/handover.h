@@ -22,7 +22,7 @@ void cli_silence(bool silent);
 
 /* Searches folders relative to this executable's folder ("", "../lib/"; NULL at the end) for a file to which
  * access() grants `access_mode`. Writes its path to `path` (`size` bytes). */
-bool cli_find_beside(const char *const *place, const char *file, int access_mode, char *path, size_t size);
+bool cli_find_beside(const char *const *folder, const char *file, int access_mode, char *path, size_t size);
 
 /* Writes the path of trivance-mpi.<mpi> to `path` (`size` bytes) if the program is in one of the folders relative to
  * this executable. */

@@ -37,14 +37,14 @@ static void watch_signals(void)
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGXFSZ};
     static bool watched;
     for (size_t i = 0; !watched && i < sizeof ends / sizeof *ends; i++) {
-        struct sigaction now, mine = {.sa_handler = on_signal};
+        struct sigaction now, action = {.sa_handler = on_signal};
         if (sigaction(ends[i], NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL)
-            sigaction(ends[i], &mine, NULL);
+            sigaction(ends[i], &action, NULL);
     }
     watched = true;
 }
 
-static void remember(char *name, char *instead)
+static void replace_temporary(char *name, char *instead)
 {
     for (int i = 0; i < TEMPORARIES_MAX; i++)
         if (temporary[i] == name) {
@@ -103,11 +103,11 @@ static int open_beside(cli_output_t *output, const struct stat *old)
         free(output->temporary);
         return fail_to_write(output->path);
     }
-    remember(NULL, output->temporary);
+    replace_temporary(NULL, output->temporary);
     const mode_t mask = umask(0); /* mkstemp creates a private file; a new file gets the usual mode */
     umask(mask);
-    bool kept = !old || fchown(descriptor, old->st_uid, old->st_gid) == 0 || old->st_uid != geteuid();
-    fchmod(descriptor, old ? old->st_mode & (kept ? 07777 : 0700) : 0666 & ~mask);
+    bool owner_kept = !old || fchown(descriptor, old->st_uid, old->st_gid) == 0 || old->st_uid != geteuid();
+    fchmod(descriptor, old ? old->st_mode & (owner_kept ? 07777 : 0700) : 0666 & ~mask);
     output->stream = fdopen(descriptor, "w");
     return output->stream ? TRV_OK : trv_fail_memory();
 }
@@ -127,11 +127,10 @@ int cli_output_check(const char *path)
     if (stat(path, &file) || fstat(STDOUT_FILENO, &out) || !S_ISREG(file.st_mode) || file.st_dev != out.st_dev ||
         file.st_ino != out.st_ino)
         return TRV_OK;
-    return trv_fail(
-        TRV_ERR_ARGUMENT,
-        "the file '%.200s' is where stdout goes, too, and one would overwrite the other; redirect stdout to "
-        "another file, for example >output.txt",
-        path);
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "stdout is redirected to the file '%.200s', too, and one output would overwrite the other; "
+                    "redirect stdout to another file, for example >output.txt",
+                    path);
 }
 
 static int open_output(cli_output_t *output, const char *path)
@@ -141,21 +140,21 @@ static int open_output(cli_output_t *output, const char *path)
         return TRV_OK;
     if (cli_output_check(path))
         return TRV_ERR_ARGUMENT;
-    const bool is_there = stat(path, &status) == 0;
-    if (!is_there && (errno != ENOENT || !*path)) /* for example a cycle of links */
+    const bool exists = stat(path, &status) == 0;
+    if (!exists && (errno != ENOENT || !*path)) /* for example a cycle of links */
         return fail_to_write(path);
     output->path = follow(path);
     if (!output->path)
         return trv_fail_memory();
     int rc = TRV_OK;
-    if (is_there && !S_ISREG(status.st_mode))
+    if (exists && !S_ISREG(status.st_mode))
         rc = open_in_place(output, path);
-    else if (is_there && !(status.st_mode & 0222))
+    else if (exists && !(status.st_mode & 0222))
         rc = trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' cannot be written: it is read-only", path);
-    else if (is_there && access(path, W_OK))
+    else if (exists && access(path, W_OK))
         rc = fail_to_write(path);
     else
-        rc = open_beside(output, is_there ? &status : NULL);
+        rc = open_beside(output, exists ? &status : NULL);
     if (rc)
         free(output->path);
     return rc;
@@ -179,14 +178,14 @@ int cli_output_end(cli_output_t *output, int code)
             rc = trv_fail(TRV_ERR_ARGUMENT, "the output could not be written: %s", strerror(errno));
         return rc;
     }
-    bool good = !ferror(output->stream);
-    good = fclose(output->stream) == 0 && good;
-    if (!code && (!good || (output->temporary && rename(output->temporary, output->path))))
+    bool written = !ferror(output->stream);
+    written = fclose(output->stream) == 0 && written;
+    if (!code && (!written || (output->temporary && rename(output->temporary, output->path))))
         rc = trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' could not be written: %s", output->path, strerror(errno));
     if (output->temporary && rc)
         unlink(output->temporary);
     if (output->temporary)
-        remember(output->temporary, NULL);
+        replace_temporary(output->temporary, NULL);
     free(output->temporary);
     free(output->path);
     return rc;

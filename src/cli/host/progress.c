@@ -24,14 +24,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all bars */
 
 static volatile sig_atomic_t interrupted;
 static int bars; /* number in use: the first installs the signal handler, the last restores the previous one */
-static struct sigaction before;
+static struct sigaction previous;
 
 /* The first signal cancels the work. A second signal means that the work has not reported since, and invokes the
  * previous handler. */
 static void on_interrupt(int number)
 {
     if (interrupted) {
-        sigaction(number, &before, NULL);
+        sigaction(number, &previous, NULL);
         raise(number);
     }
     interrupted = 1;
@@ -43,15 +43,15 @@ static void catch_interrupt(cli_progress_t *progress)
     if (progress->catching || !progress->running)
         return;
     progress->catching = true;
-    const struct sigaction mine = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
-    if (bars++ == 0 && sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-        sigaction(SIGINT, &mine, NULL);
+    const struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
+    if (bars++ == 0 && sigaction(SIGINT, NULL, &previous) == 0 && previous.sa_handler != SIG_IGN)
+        sigaction(SIGINT, &action, NULL);
 }
 
 static void release_interrupt(cli_progress_t *progress)
 {
     if (progress->catching && --bars == 0)
-        sigaction(SIGINT, &before, NULL);
+        sigaction(SIGINT, &previous, NULL);
     progress->catching = false;
 }
 
@@ -59,11 +59,11 @@ bool cli_interrupted(void) { return interrupted; }
 
 /* ---- The bar ----------------------------------------------------------------------------------------------------- */
 
-static double seconds_since(const struct timespec *begun)
+static double seconds_since(const struct timespec *start)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - begun->tv_sec) + 1e-9 * (double)(now.tv_nsec - begun->tv_nsec);
+    return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
 }
 
 static int terminal_columns(void)
@@ -127,7 +127,7 @@ static void bar_update(cli_progress_t *progress, double done)
     progress->done = done > progress->done ? done : progress->done;
     if (!progress->running || !progress->terminal || progress->paused)
         return;
-    const double elapsed_s = seconds_since(&progress->begun);
+    const double elapsed_s = seconds_since(&progress->start);
     if (elapsed_s >= QUIET_S && elapsed_s - progress->drawn_s >= PERIOD_S)
         bar_draw(progress, elapsed_s);
 }
@@ -146,7 +146,7 @@ trv_span_t cli_progress_begin(cli_progress_t *progress, const char *what, double
 {
     *progress = (cli_progress_t){.total = total, .running = true, .terminal = cli_stderr_is_terminal()};
     snprintf(progress->what, sizeof progress->what, "%s", what);
-    clock_gettime(CLOCK_MONOTONIC, &progress->begun);
+    clock_gettime(CLOCK_MONOTONIC, &progress->start);
     return (trv_span_t){bar_report, progress, 0, 1};
 }
 

@@ -13,7 +13,7 @@
 
 #include "cli/host/handover.h"
 
-static bool python_suits(const char *python)
+static bool python_has_packages(const char *python)
 {
     static const char code[] = "import importlib.util as u, sys\n"
                                "sys.exit(None in map(u.find_spec, ('numpy', 'matplotlib', 'trivance')))";
@@ -27,11 +27,11 @@ static bool python_suits(const char *python)
 
 static void set_path(void)
 {
-    static const char *const place[] = {"../python/", TRIVANCE_PYTHON_PLACE "/", NULL};
+    static const char *const folder[] = {"../python/", TRIVANCE_PYTHON_PLACE "/", NULL};
     static const char file[] = "trivance/figures/__main__.py";
     char path[4096], both[8192];
     const char *others = getenv("PYTHONPATH");
-    if (!cli_find_beside(place, file, R_OK, path, sizeof path))
+    if (!cli_find_beside(folder, file, R_OK, path, sizeof path))
         return;
     path[strlen(path) - strlen(file)] = '\0';
     snprintf(both, sizeof both, "%s%s%s", path, others ? ":" : "", others ? others : "");
@@ -43,7 +43,7 @@ const char *cli_find_python(void)
     static const char *const python[] = {"python3", "/usr/bin/python3"};
     set_path();
     for (size_t p = 0; p < sizeof python / sizeof python[0]; p++)
-        if (python_suits(python[p]))
+        if (python_has_packages(python[p]))
             return python[p];
     return NULL;
 }

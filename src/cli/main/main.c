@@ -35,10 +35,10 @@ static void print_help(void)
                    "  trivance simulate 8x8              how long it takes, packet by packet\n"
                    "  mpirun -n 9 trivance bench --torus 3x3\n\n"
                    "A torus is written 9 (a ring), 8x8, 4x4x4 …; sizes may differ, and an m marks a line: 8x8m.\n"
-                   "Exit status: 0 success, 1 a schedule is not what it claims, 2 bad input, 130 interrupted.\n");
+                   "Exit status: 0 success, 1 a schedule violates its claims, 2 bad input, 130 interrupted.\n");
 }
 
-/* Returns "list, plan, … and bench". */
+/* Returns "list, plan, … or info"; `last` separates the last two names. */
 static const char *all_names(const char *last)
 {
     static char text[256];
@@ -58,11 +58,11 @@ static int unknown(const char *text)
     for (int i = 0; i < trv_subcommands; i++)
         name[i] = trv_subcommand[i].command->name;
     if (text[0] == '-')
-        return cli_bad(NULL, "there is no option '%.40s'; `trivance --help` shows what there is", text);
+        return cli_bad(NULL, "there is no option '%.40s'; `trivance --help` lists the options", text);
     const char *nearest = trv_nearest(text, name, trv_subcommands);
     if (nearest)
         return cli_bad(NULL, "there is no subcommand '%.40s'; did you mean %s?", text, nearest);
-    return cli_bad(NULL, "there is no subcommand '%.40s'; there are %s", text, all_names(" and "));
+    return cli_bad(NULL, "there is no subcommand '%.40s'; expected %s", text, all_names(" or "));
 }
 
 /* Checks that all output was written, because a full disk is an error. Cancelled work ends the process as SIGINT
@@ -92,7 +92,7 @@ int main(int argc, char **argv)
     const bool is_version = strcmp(name, "-V") == 0 || strcmp(name, "--version") == 0;
     const int words = is_help ? 3 : 2;
     if ((is_help || is_version) && argc > words)
-        return cli_bad(NULL, "'%.40s' is one word too many behind %s; leave it out", argv[words], argv[words - 1]);
+        return cli_bad(NULL, "unexpected argument '%.40s' after %s; leave it out", argv[words], argv[words - 1]);
     if (is_version) {
         printf("trivance %s\n", trv_version());
         return finish(CLI_OK);

@@ -150,7 +150,7 @@ static void print_values(const cli_command_t *command)
 
 static int print_bash(void)
 {
-    puts("# What bash completes for trivance, made from its table of options.\n"
+    puts("# Completion of bash for trivance, generated from its tables of options.\n"
          "_trivance() {\n"
          "    local current=${COMP_WORDS[COMP_CWORD]} option='' subcommand=${COMP_WORDS[1]} words='' i");
     printf("    local algorithms='");
@@ -165,12 +165,12 @@ static int print_bash(void)
     puts("help --help --version' -- \"$current\"))\n"
          "        return\n"
          "    fi\n"
-         "    # What a launcher, and behind -- another program, takes is not ours.\n"
+         "    # Arguments of a launcher, and of another program after --, are not completed here.\n"
          "    for ((i = 2; i < COMP_CWORD; i++)); do\n"
          "        [ \"${COMP_WORDS[i]}\" = -- ] && { compopt -o default; return; }\n"
          "    done\n"
          "    [ \"$subcommand\" = testbed ] && [ \"$COMP_CWORD\" -gt 2 ] && subcommand=\"testbed ${COMP_WORDS[2]}\"\n"
-         "    # --option=value comes as three words where = breaks words, as it does by default.\n"
+         "    # --option=value is three words if = breaks words, as it does by default.\n"
          "    if [ \"$current\" = = ]; then\n"
          "        option=${COMP_WORDS[COMP_CWORD - 1]} current=''\n"
          "    elif [ \"${COMP_WORDS[COMP_CWORD - 1]}\" = = ]; then\n"
@@ -185,7 +185,7 @@ static int print_bash(void)
          "    FILE) compopt -o filenames; COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n"
          "    DIR) compopt -o filenames; COMPREPLY=($(compgen -d -- \"$current\")); return ;;\n"
          "    ?*)\n"
-         "        # Of a list the last entry is completed.\n"
+         "        # The last entry of a list is completed.\n"
          "        local before=''\n"
          "        [[ $current == *,* ]] && before=${current%,*},\n"
          "        COMPREPLY=($(compgen -P \"$before\" -W \"$words\" -- \"${current##*,}\"))\n"

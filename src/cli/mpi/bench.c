@@ -14,14 +14,14 @@
 #include "cli/shared/tool.h"
 #include "base/error.h"
 #include "cli/mpi/samples.h"
-#include "cli/mpi/together.h"
+#include "cli/mpi/polled.h"
 
 typedef struct bench {
     bench_options_t options;
     bench_team_t team;
     bench_output_t output;
     bool progress;
-    crowd_t crowd;
+    machine_load_t machine_load;
     double spreads; /* sum over the rows */
     int rows;
     bool begun; /* the output */
@@ -46,7 +46,7 @@ static int measure_entry(bench_t *bench, bench_task_t *task, bench_row_t *best)
     if (entry->kind != BENCH_ALGORITHM)
         return bench_measure(&bench->team, task, best);
     for (int i = 0; i < entry->choice.members && code == TRV_OK; i++) {
-        if (bench_serves(&bench->options, entry, i, task->torus) < 0)
+        if (bench_supports(&bench->options, entry, i, task->torus) < 0)
             continue;
         bench_row_t row;
         task->member = i;
@@ -65,12 +65,12 @@ static int measure_entry(bench_t *bench, bench_task_t *task, bench_row_t *best)
 static void begin_output(bench_t *bench)
 {
     if (bench->team.rank == 0 && !bench->begun)
-        bench_output_begin(&bench->output, &bench->options, &bench->crowd, bench->team.ranks);
+        bench_output_begin(&bench->output, &bench->options, &bench->machine_load, bench->team.ranks);
     bench->begun = true;
 }
 
 /* Prints a row. `second`: the row of the in-place run, or NULL. */
-static void take_row(bench_t *bench, const bench_row_t *row, const bench_row_t *second, bool first)
+static void row_add(bench_t *bench, const bench_row_t *row, const bench_row_t *second, bool first)
 {
     bench->spreads += row->spread;
     bench->rows++;
@@ -87,7 +87,7 @@ static void take_row(bench_t *bench, const bench_row_t *row, const bench_row_t *
 }
 
 /* Measures and prints an entry over one of the transports. `first`: whether this is the first row of the algorithm. */
-static int run_row(bench_t *bench, bench_task_t task, bool first)
+static int row_run(bench_t *bench, bench_task_t task, bool first)
 {
     bench_row_t row, second;
     const bool pair = bench->options.format == BENCH_NCCL;
@@ -98,19 +98,19 @@ static int run_row(bench_t *bench, bench_task_t task, bool first)
     if (code == TRV_OK && pair)
         code = bench_measure(&bench->team, &task, &second);
     if (code == TRV_OK)
-        take_row(bench, &row, pair ? &second : NULL, first);
+        row_add(bench, &row, pair ? &second : NULL, first);
     return code == TRV_ERR_UNSUPPORTED ? TRV_OK : code; /* the algorithm does not support the torus */
 }
 
-static bool takes(const bench_t *bench, const bench_entry_t *entry, const trv_torus_t *torus)
+static bool entry_supports(const bench_t *bench, const bench_entry_t *entry, const trv_torus_t *torus)
 {
     bool any = entry->kind != BENCH_ALGORITHM;
     for (int i = 0; i < entry->choice.members && !any; i++)
-        any = bench_serves(&bench->options, entry, i, torus) == TRV_OK;
+        any = bench_supports(&bench->options, entry, i, torus) == TRV_OK;
     return any;
 }
 
-static int run_torus(bench_t *bench, const trv_torus_t *torus)
+static int torus_run(bench_t *bench, const trv_torus_t *torus)
 {
     const bench_options_t *options = &bench->options;
     bool by_algorithm = options->format == BENCH_OSU || options->format == BENCH_NCCL;
@@ -123,31 +123,31 @@ static int run_torus(bench_t *bench, const trv_torus_t *torus)
             const bench_entry_t *entry = &options->entry[line / options->transports];
             if (transport > 0 && entry->kind == BENCH_LIBRARY)
                 continue;
-            if (!takes(bench, entry, torus)) {
+            if (!entry_supports(bench, entry, torus)) {
                 bench->done++;
                 if (entry->required && bench->team.rank == 0 && transport == 0 && (by_algorithm ? b : a) == 0)
-                    fprintf(stderr, "trivance bench: left out: %s\n", trv_last_error());
+                    fprintf(stderr, "trivance bench: skipped: %s\n", trv_last_error());
                 continue;
             }
             const bench_task_t task = {torus, entry, 0, transport, options->bytes[by_algorithm ? b : a], false};
-            code = run_row(bench, task, by_algorithm && b == 0);
+            code = row_run(bench, task, by_algorithm && b == 0);
         }
     return code;
 }
 
 /* ---- In turns ---------------------------------------------------------------------------------------------------- */
 
-static void take_rows(bench_t *bench, const bench_row_t *row, int rows)
+static void rows_add(bench_t *bench, const bench_row_t *row, int rows)
 {
     for (int i = 0; i < rows; i++)
-        take_row(bench, &row[i], NULL, false);
+        row_add(bench, &row[i], NULL, false);
 }
 
 _Static_assert(BENCH_ENTRIES_MAX *BENCH_TRANSPORTS_MAX <= SAMPLES_KINDS_MAX, "every line is a kind of sample");
-_Static_assert(BENCH_EXCHANGES_MAX <= SAMPLES_KINDS_MAX, "so is every exchange");
+_Static_assert(BENCH_EXCHANGES_MAX <= SAMPLES_KINDS_MAX, "every exchange is a kind of sample");
 
 /* Lists the measurements of one size, for all entries that support the torus. */
-static int gather_tasks(const bench_t *bench, const trv_torus_t *torus, uint64_t bytes, bench_task_t *task)
+static int tasks_list(const bench_t *bench, const trv_torus_t *torus, uint64_t bytes, bench_task_t *task)
 {
     const bench_options_t *options = &bench->options;
     int tasks = 0;
@@ -155,13 +155,13 @@ static int gather_tasks(const bench_t *bench, const trv_torus_t *torus, uint64_t
         const bench_entry_t *entry = &options->entry[line / options->transports];
         const int transport = line % options->transports;
         if (entry->kind != BENCH_EXCHANGE && (transport == 0 || entry->kind != BENCH_LIBRARY) &&
-            takes(bench, entry, torus))
+            entry_supports(bench, entry, torus))
             task[tasks++] = (bench_task_t){torus, entry, 0, transport, bytes, options->in_place};
     }
     return tasks;
 }
 
-static int run_torus_turns(bench_t *bench, const trv_torus_t *torus)
+static int torus_run_turns(bench_t *bench, const trv_torus_t *torus)
 {
     static bench_row_t row[SAMPLES_KINDS_MAX];
     bench_task_t task[SAMPLES_KINDS_MAX];
@@ -170,13 +170,13 @@ static int run_torus_turns(bench_t *bench, const trv_torus_t *torus)
         if (bench->options.entry[e].kind == BENCH_EXCHANGE) {
             task[0] = (bench_task_t){.torus = torus, .entry = &bench->options.entry[e]};
             code = bench_measure_exchange(&bench->team, task, row, &rows);
-            take_rows(bench, row, code == TRV_OK ? rows : 0);
+            rows_add(bench, row, code == TRV_OK ? rows : 0);
         }
     for (int s = 0; s < bench->options.sizes && code == TRV_OK; s++) {
         show_progress(bench, "in turns", bench->options.bytes[s]);
-        rows = gather_tasks(bench, torus, bench->options.bytes[s], task);
+        rows = tasks_list(bench, torus, bench->options.bytes[s], task);
         code = rows > 0 ? bench_measure_turns(&bench->team, task, rows, row) : TRV_OK;
-        take_rows(bench, row, code == TRV_OK ? rows : 0);
+        rows_add(bench, row, code == TRV_OK ? rows : 0);
     }
     return code;
 }
@@ -185,30 +185,30 @@ static int run_torus_turns(bench_t *bench, const trv_torus_t *torus)
 
 /* Allocates two buffers that hold the largest vector. All ranks agree on the result, so that a rank without enough
  * memory does not leave the others waiting. */
-static int get_buffers(bench_t *bench)
+static int buffers_allocate(bench_t *bench)
 {
     bench_team_t *team = &bench->team;
-    uint64_t most = 0;
+    uint64_t bytes_max = 0;
     for (int i = 0; i < bench->options.sizes; i++)
-        most = bench->options.bytes[i] > most ? bench->options.bytes[i] : most;
-    team->send = aligned_alloc(64, (most + 63) / 64 * 64);
-    team->receive = aligned_alloc(64, (most + 63) / 64 * 64);
+        bytes_max = bench->options.bytes[i] > bytes_max ? bench->options.bytes[i] : bytes_max;
+    team->send = aligned_alloc(64, (bytes_max + 63) / 64 * 64);
+    team->receive = aligned_alloc(64, (bytes_max + 63) / 64 * 64);
     bool mine = team->send && team->receive;
     for (int i = 0; i < bench->options.entries; i++)
         mine = mine && bench_data_init(&bench->options.entry[i].data, team->rank, team->ranks) == TRV_OK;
-    return together_agree(team->comm, mine)
+    return polled_all_true(team->comm, mine)
                ? TRV_OK
                : trv_fail(TRV_ERR_MEMORY,
-                          "there is no memory for two vectors of %llu bytes on every rank; take a "
+                          "there is no memory for two vectors of %llu bytes on every rank; use a "
                           "smaller --bytes",
-                          (unsigned long long)most);
+                          (unsigned long long)bytes_max);
 }
 
-static int run_all(bench_t *bench)
+static int bench_run(bench_t *bench)
 {
-    int code = get_buffers(bench);
+    int code = buffers_allocate(bench);
     if (code == TRV_OK)
-        code = crowd_find(bench->team.comm, &bench->crowd);
+        code = machine_load_measure(bench->team.comm, &bench->machine_load);
     if (code < 0)
         return code;
     bench->all = bench->options.tori * bench->options.sizes *
@@ -216,7 +216,7 @@ static int run_all(bench_t *bench)
     bench->progress = bench->team.rank == 0 && cli_stderr_is_terminal() &&
                       (!cli_stdout_is_terminal() || bench->options.format == BENCH_MATRIX);
     for (int t = 0; t < bench->options.tori && code == TRV_OK; t++)
-        code = (bench->options.turns ? run_torus_turns : run_torus)(bench, &bench->options.torus[t]);
+        code = (bench->options.turns ? torus_run_turns : torus_run)(bench, &bench->options.torus[t]);
     if (bench->progress)
         fprintf(stderr, "\r\033[K");
     if (code == TRV_OK)
@@ -224,9 +224,9 @@ static int run_all(bench_t *bench)
     if (bench->team.rank == 0 && bench->begun && bench_output_end(&bench->output) < 0 && code == TRV_OK)
         code = TRV_ERR_MEMORY;
     if (bench->rows > 0)
-        crowd_add_spread(&bench->crowd, bench->spreads / bench->rows);
+        machine_load_add_spread(&bench->machine_load, bench->spreads / bench->rows);
     if (bench->team.rank == 0 && code == TRV_OK && bench->options.format != BENCH_MATRIX)
-        crowd_warn("bench", &bench->crowd);
+        machine_load_warn("bench", &bench->machine_load);
     return code;
 }
 
@@ -240,7 +240,7 @@ int bench_main(int argc, char **argv)
     PMPI_Comm_size(team->comm, &team->ranks);
     int result = bench_options(argc, argv, team->comm, &bench.options);
     if (result == 0) {
-        int code = run_all(&bench);
+        int code = bench_run(&bench);
         if (code < 0 && team->rank == 0)
             cli_bad_last("bench");
         result = code < 0 ? CLI_BAD : bench.wrong ? CLI_WRONG : CLI_OK;

@@ -24,7 +24,7 @@
 #include <trivance/schedule.h>
 
 #include "cli/mpi/call.h"
-#include "cli/mpi/crowd.h"
+#include "cli/mpi/machine_load.h"
 #include "cli/shared/select.h"
 #include "cli/shared/table.h"
 
@@ -108,7 +108,7 @@ int bench_add_entry(bench_options_t *options, const bench_entry_t *entry);
 int bench_check_elements(const bench_options_t *options, trv_type_t type, trv_op_t op);
 /* Returns 0 if a member of the entry, with the parameters that were typed, supports the collective and the operation
  * on the torus; otherwise an error code, with the reason as the error message. */
-int bench_serves(const bench_options_t *options, const bench_entry_t *entry, int member, const trv_torus_t *torus);
+int bench_supports(const bench_options_t *options, const bench_entry_t *entry, int member, const trv_torus_t *torus);
 
 /* The transport of an entry's i-th row: "mpi" or "ofi"; NULL for the MPI library's own collective. */
 const char *bench_transport(const bench_options_t *options, const bench_entry_t *entry, int i);
@@ -135,13 +135,13 @@ typedef struct bench_row {
     uint64_t bytes, count; /* of the whole vector, in bytes and elements */
     bool in_place;
     int steps, iterations;
-    uint64_t bytes_sent;                  /* maximum over the ranks */
-    double average_us, least_us, most_us; /* average, minimum and maximum over the ranks of each rank's average;
+    uint64_t bytes_sent;               /* maximum over the ranks */
+    double average_us, min_us, max_us; /* average, minimum and maximum over the ranks of each rank's average;
                                            * in turns the median and the bounds over the runs, each until the last
                                            * rank has finished … */
-    double core_us;                       /* … and the time for which a run occupies each core */
-    double spread;                        /* ratio of the average to the shortest run */
-    uint64_t wrong;                       /* wrong elements on all ranks */
+    double core_us;                    /* … and the time for which a run occupies each core */
+    double spread;                     /* ratio of the average to the shortest run */
+    uint64_t wrong;                    /* wrong elements on all ranks */
     bool checked, identical;
 } bench_row_t;
 
@@ -172,7 +172,7 @@ double bench_bus_bandwidth(const bench_row_t *row);
 
 typedef struct bench_output {
     const bench_options_t *options;
-    const crowd_t *crowd;
+    const machine_load_t *machine_load;
     cli_table_t table;
     uint64_t wrong;
     double bandwidth; /* sum of the bus bandwidths */
@@ -180,7 +180,8 @@ typedef struct bench_output {
     unsigned char *mark; /* for --format=matrix: one per torus, entry and size */
 } bench_output_t;
 
-void bench_output_begin(bench_output_t *output, const bench_options_t *options, const crowd_t *crowd, int ranks);
+void bench_output_begin(bench_output_t *output, const bench_options_t *options, const machine_load_t *machine_load,
+                        int ranks);
 /* Called before the rows of an algorithm on a torus, for layouts with one section per algorithm. `transport`: NULL:
  * not printed. */
 void bench_output_section(bench_output_t *output, const trv_torus_t *torus, const bench_entry_t *entry,

@@ -142,16 +142,16 @@ static uint64_t differing(trv_type_t type, const char *result, const char *patte
     for (uint64_t done = 0; done < count;) {
         uint64_t at = (first + done) % BENCH_PERIOD;
         uint64_t run = BENCH_PERIOD - at < count - done ? BENCH_PERIOD - at : count - done;
-        const char *got = result + done * size, *want = pattern + at * size;
-        if (memcmp(got, want, run * size) != 0)
+        const char *got = result + done * size, *reference = pattern + at * size;
+        if (memcmp(got, reference, run * size) != 0)
             for (uint64_t i = 0; i < run; i++)
-                wrong += !equal(type, got + i * size, want + i * size);
+                wrong += !equal(type, got + i * size, reference + i * size);
         done += run;
     }
     return wrong;
 }
 
-static void spread(trv_type_t type, char *buffer, const char *pattern, uint64_t count)
+static void fill_periodic(trv_type_t type, char *buffer, const char *pattern, uint64_t count)
 {
     size_t size = trv_type_size(type);
     for (uint64_t done = 0; done < count; done += BENCH_PERIOD) {
@@ -197,7 +197,7 @@ void bench_data_clear(bench_data_t *data)
 void bench_data_fill(const bench_data_t *data, char *buffer, uint64_t count)
 {
     uint64_t blocks = data->collective == TRV_REDUCE_SCATTER ? (uint64_t)data->ranks : 1;
-    spread(data->type, buffer, data->input, blocks * count);
+    fill_periodic(data->type, buffer, data->input, blocks * count);
 }
 
 uint64_t bench_data_wrong(const bench_data_t *data, const char *result, uint64_t count)

@@ -39,14 +39,14 @@ static int fail_undefined(trv_op_t op, trv_type_t type)
         const size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : i < count - 1 ? ", " : " or ", name[i]);
     }
-    return trv_fail(TRV_ERR_UNSUPPORTED, "the operation %s is not defined on %s; take %s", trv_op_name(op),
+    return trv_fail(TRV_ERR_UNSUPPORTED, "the operation %s is not defined on %s; use %s", trv_op_name(op),
                     trv_type_name(type), list);
 }
 
 int bench_check_elements(const bench_options_t *options, trv_type_t type, trv_op_t op)
 {
     if (call_mpi_type(type) == MPI_DATATYPE_NULL)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "MPI has no type %s; take float or double, for example",
+        return trv_fail(TRV_ERR_UNSUPPORTED, "MPI has no type %s; use float or double, for example",
                         trv_type_name(type));
     if (trv_collective_shape(options->collective)->reduces && !trv_op_supports(op, type))
         return fail_undefined(op, type);
@@ -82,7 +82,8 @@ static int add_library(bench_options_t *options, bench_entry_t *entry, const cha
     int code = TRV_OK, found = 0;
     entry->kind = BENCH_LIBRARY;
     if (name[3] == ':' && options->collective != TRV_ALLREDUCE)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "the MPI library's algorithms are chosen for AllReduce only; take mpi");
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "the algorithms of the MPI library can be selected for AllReduce only; use mpi");
     for (int i = 0; code == TRV_OK && (known = call_library_name(i, &entry->setting)); i++) {
         if (strcmp(sought, "all") != 0 && strcmp(sought, known) != 0)
             continue;
@@ -138,17 +139,18 @@ static int add_item(bench_options_t *options, char *item, MPI_Comm comm)
 
 /* ---- Supported entries ------------------------------------------------------------------------------------------- */
 
-int bench_serves(const bench_options_t *options, const bench_entry_t *entry, int member, const trv_torus_t *torus)
+int bench_supports(const bench_options_t *options, const bench_entry_t *entry, int member, const trv_torus_t *torus)
 {
     const char *name = cli_member_name(&entry->choice, member);
     const trv_network_t alone = {TRV_NETWORK, .torus = *torus};
-    const bool surrounded = options->network.torus.ranks > 0;
+    const bool has_network = options->network.torus.ranks > 0;
     trv_schedule_t *schedule = NULL;
-    int code = trv_schedule_create_on(&schedule, surrounded ? &options->network : &alone, name, options->collective, 0);
+    int code = trv_schedule_create_on(&schedule, has_network ? &options->network : &alone, name, options->collective,
+                                      0);
     if (code == TRV_OK && trv_collective_shape(options->collective)->reduces &&
         trv_schedule_exactness(schedule) == TRV_COVERS && !trv_op_idempotent(entry->data.op))
         code = trv_fail(TRV_ERR_UNSUPPORTED,
-                        "%s adds some contributions twice, so it takes max, min, land, lor, band and bor, "
+                        "%s adds some contributions twice, so it supports max, min, land, lor, band and bor, "
                         "not %s",
                         name, trv_op_name(entry->data.op));
     trv_schedule_destroy(schedule);
@@ -157,7 +159,7 @@ int bench_serves(const bench_options_t *options, const bench_entry_t *entry, int
 
 /* Drops the members that support none of the tori. An entry without remaining members is dropped, or is an error if
  * the user named it. */
-static int keep_what_serves(bench_options_t *options)
+static int keep_supported(bench_options_t *options)
 {
     int kept = 0;
     for (int e = 0; e < options->entries; e++) {
@@ -166,7 +168,7 @@ static int keep_what_serves(bench_options_t *options)
         for (int i = 0; i < entry.choice.members; i++) {
             bool any = false;
             for (int t = 0; t < options->tori && !any; t++)
-                any = bench_serves(options, &entry, i, &options->torus[t]) == TRV_OK;
+                any = bench_supports(options, &entry, i, &options->torus[t]) == TRV_OK;
             if (any)
                 entry.choice.member[members++] = entry.choice.member[i];
         }
@@ -216,5 +218,5 @@ int bench_read_entries(bench_options_t *options, const char *list, MPI_Comm comm
         code = more < 0 ? more : add_item(options, item, comm);
     if (code == TRV_OK && (options->format == BENCH_MATRIX || options->turns))
         code = split_families(options);
-    return code == TRV_OK ? keep_what_serves(options) : code;
+    return code == TRV_OK ? keep_supported(options) : code;
 }

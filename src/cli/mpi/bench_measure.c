@@ -15,7 +15,7 @@
 #include "mpi/communicator/job_fabric.h"
 #include "cli/mpi/bench.h"
 #include "cli/mpi/samples.h"
-#include "cli/mpi/together.h"
+#include "cli/mpi/polled.h"
 #include "schedule/collective.h"
 #include "settings/settings.h"
 #include "torus/torus.h"
@@ -28,7 +28,7 @@
 
 /* Measurements of one rank. */
 typedef struct figures {
-    double average_us, least_us; /* average and minimum over the runs */
+    double average_us, min_us; /* average and minimum over the runs */
     uint64_t wrong, hash, bytes_sent;
 } figures_t;
 
@@ -41,7 +41,7 @@ typedef struct job {
 
 /* ---- The call ---------------------------------------------------------------------------------------------------- */
 
-static int create_call(job_t *job, bench_row_t *row)
+static int job_create_call(job_t *job, bench_row_t *row)
 {
     const bench_options_t *options = job->team->options;
     const bench_task_t *task = job->task;
@@ -63,18 +63,18 @@ static int create_call(job_t *job, bench_row_t *row)
     return code;
 }
 
-static uint64_t blocks(const job_t *job, trv_collective_t with_blocks)
+static uint64_t job_blocks(const job_t *job, trv_collective_t with_blocks)
 {
     return job->call.collective == with_blocks ? (uint64_t)job->team->ranks : 1;
 }
 
 /* Fills in the input, and overwrites the output with data that every correct run changes. */
-static void prepare(const job_t *job)
+static void buffers_prepare(const job_t *job)
 {
     const bench_data_t *data = &job->task->entry->data;
     const uint64_t count = job->call.count, bytes = count * trv_type_size(data->type);
     char *receive = job->team->receive;
-    memset(receive, 0xa5, blocks(job, TRV_ALLGATHER) * bytes);
+    memset(receive, 0xa5, job_blocks(job, TRV_ALLGATHER) * bytes);
     if (!job->task->in_place)
         bench_data_fill(data, job->team->send, count);
     else if (data->collective == TRV_ALLGATHER)
@@ -84,7 +84,7 @@ static void prepare(const job_t *job)
 }
 
 /* Executes runs that are not measured, and checks the result of the last. */
-static int warm_up(job_t *job, double *seconds)
+static int job_warm_up(job_t *job, double *seconds)
 {
     const bench_options_t *options = job->team->options;
     const bench_data_t *data = &job->task->entry->data;
@@ -93,9 +93,9 @@ static int warm_up(job_t *job, double *seconds)
         runs = 2;
     for (int i = 0; i < runs && code == TRV_OK; i++) {
         if (i == 0 || i == runs - 1 || job->task->in_place) /* a run in place overwrites the input */
-            prepare(job);
+            buffers_prepare(job);
         double start = PMPI_Wtime();
-        code = together_barrier(job->team->comm);
+        code = polled_barrier(job->team->comm);
         if (code == TRV_OK)
             code = call_run(&job->call);
         *seconds = PMPI_Wtime() - start;
@@ -128,45 +128,45 @@ static int job_begin(job_t *job, const bench_team_t *team, const bench_task_t *t
                          .count = count,
                          .in_place = task->in_place,
                          .checked = team->options->check};
-    int code = create_call(job, row);
-    return code == TRV_OK ? warm_up(job, seconds) : code;
+    int code = job_create_call(job, row);
+    return code == TRV_OK ? job_warm_up(job, seconds) : code;
 }
 
 /* Collects the figures of all ranks into the row, on all ranks. */
-static int collect(const job_t *job, bench_row_t *row)
+static int figures_collect(const job_t *job, bench_row_t *row)
 {
     const int ranks = job->team->ranks;
     figures_t *all = malloc((size_t)ranks * sizeof *all);
-    double least_us = 0;
-    int code = together_agree(job->team->comm, all != NULL)
-                   ? together_gather(job->team->comm, &job->figures, all, sizeof *all)
+    double min_us = 0;
+    int code = polled_all_true(job->team->comm, all != NULL)
+                   ? polled_allgather(job->team->comm, &job->figures, all, sizeof *all)
                    : trv_fail_memory();
     row->identical = true;
-    row->least_us = row->most_us = code == TRV_OK ? all[0].average_us : 0;
+    row->min_us = row->max_us = code == TRV_OK ? all[0].average_us : 0;
     for (int r = 0; code == TRV_OK && r < ranks; r++) {
         row->average_us += all[r].average_us / ranks;
-        least_us += all[r].least_us / ranks;
-        row->least_us = fmin(row->least_us, all[r].average_us);
-        row->most_us = fmax(row->most_us, all[r].average_us);
+        min_us += all[r].min_us / ranks;
+        row->min_us = fmin(row->min_us, all[r].average_us);
+        row->max_us = fmax(row->max_us, all[r].average_us);
         row->wrong += all[r].wrong;
         row->bytes_sent = all[r].bytes_sent > row->bytes_sent ? all[r].bytes_sent : row->bytes_sent;
         row->identical = row->identical && all[r].hash == all[0].hash;
     }
     if (job->call.collective == TRV_REDUCE_SCATTER)
         row->identical = true; /* results differ between ranks by definition */
-    row->spread = least_us > 0 ? row->average_us / least_us : 1;
+    row->spread = min_us > 0 ? row->average_us / min_us : 1;
     free(all);
     return code;
 }
 
 /* ---- In sequence ------------------------------------------------------------------------------------------------- */
 
-static int iterations(const job_t *job, double seconds, int *result)
+static int iterations_choose(const job_t *job, double seconds, int *result)
 {
     *result = job->team->options->iterations;
     if (*result >= 0)
         return TRV_OK;
-    int code = together_reduce(job->team->comm, &seconds, 1, MPI_MAX);
+    int code = polled_reduce(job->team->comm, &seconds, 1, MPI_MAX);
     double fit = seconds > 0 ? BUDGET_SECONDS / seconds : ITERATIONS_MAX;
     *result = fit < ITERATIONS_MIN ? ITERATIONS_MIN : fit > ITERATIONS_MAX ? ITERATIONS_MAX : (int)fit;
     return code;
@@ -178,18 +178,18 @@ static int run_job(void *context, int kind)
     return call_run(&job[kind].call);
 }
 
-static int time_runs(job_t *job, int runs)
+static int job_time_runs(job_t *job, int runs)
 {
     samples_t samples = {.comm = job->team->comm, .run = run_job, .context = job, .kinds = 1, .batch = 1};
-    double sum_us = 0, least_us = INFINITY;
+    double sum_us = 0, min_us = INFINITY;
     int code = TRV_OK;
     for (int i = 0; i < runs && code == TRV_OK; i++) {
         code = samples_round(&samples, i);
         sum_us += samples.us[0];
-        least_us = fmin(least_us, samples.us[0]);
+        min_us = fmin(min_us, samples.us[0]);
     }
     job->figures.average_us = runs > 0 ? sum_us / runs : 0;
-    job->figures.least_us = runs > 0 ? least_us : 0;
+    job->figures.min_us = runs > 0 ? min_us : 0;
     if (code == TRV_OK && runs > 0 && job->team->options->check && !job->task->in_place)
         job->figures.wrong += bench_data_wrong(&job->task->entry->data, job->team->receive, job->call.count);
     return code;
@@ -201,11 +201,11 @@ int bench_measure(const bench_team_t *team, const bench_task_t *task, bench_row_
     double seconds = 0;
     int code = job_begin(&job, team, task, row, &seconds);
     if (code == TRV_OK)
-        code = iterations(&job, seconds, &row->iterations);
+        code = iterations_choose(&job, seconds, &row->iterations);
     if (code == TRV_OK)
-        code = time_runs(&job, row->iterations);
+        code = job_time_runs(&job, row->iterations);
     if (code == TRV_OK)
-        code = collect(&job, row);
+        code = figures_collect(&job, row);
     call_free(&job.call);
     return code;
 }
@@ -215,8 +215,8 @@ int bench_measure(const bench_team_t *team, const bench_task_t *task, bench_row_
 static void row_set_times(bench_row_t *row, const samples_times_t *times)
 {
     row->average_us = times->median_us;
-    row->least_us = times->min_us;
-    row->most_us = times->max_us;
+    row->min_us = times->min_us;
+    row->max_us = times->max_us;
     row->core_us = times->core_us;
     row->spread = times->min_us > 0 ? times->median_us / times->min_us : 1;
 }
@@ -241,7 +241,7 @@ int bench_measure_turns(const bench_team_t *team, const bench_task_t *task, int 
     if (code == TRV_OK)
         code = samples_turns(&samples, runs, times);
     for (int i = 0; i < tasks && code == TRV_OK; i++) {
-        code = collect(&job[i], &row[i]);
+        code = figures_collect(&job[i], &row[i]);
         row_set_times(&row[i], &times[i]);
         row[i].iterations = runs;
     }

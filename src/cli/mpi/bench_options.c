@@ -11,7 +11,7 @@
 #include "base/text/parse.h"
 #include "base/error.h"
 #include "cli/mpi/bench.h"
-#include "cli/mpi/together.h"
+#include "cli/mpi/polled.h"
 #include "mpi/communicator/attribute.h"
 #include "mpi/settings/job_settings.h"
 #include "schedule/collective.h"
@@ -25,7 +25,7 @@ typedef struct draft {
     const char *bytes, *algorithms; /* NULL: the default */
     const char *schedule;           /* a file, or NULL */
     const char *transports;         /* NULL: according to the environment */
-    uint64_t least, most;           /* of -b and -e; 0: not given */
+    uint64_t min_bytes, max_bytes;  /* of -b and -e; 0: not given */
     int factor;
     bool with_collective, with_op;
 } draft_t;
@@ -60,8 +60,7 @@ static int add_tori(bench_options_t *options, const char *list, int ranks)
         if (has_torus(options, &torus))
             continue;
         if (options->tori == BENCH_TORI_MAX)
-            return trv_fail(TRV_ERR_ARGUMENT, "more than %d tori; start bench once more for the others",
-                            BENCH_TORI_MAX);
+            return trv_fail(TRV_ERR_ARGUMENT, "more than %d tori; measure the others in another run", BENCH_TORI_MAX);
         options->torus[options->tori++] = torus;
     }
     return more;
@@ -88,14 +87,14 @@ static int parse_check(const char *text, int max, bool *check)
 }
 
 /* Applies a letter of the OSU benchmarks or of nccl-tests. */
-static int apply_letter(int letter, draft_t *draft)
+static int letter_apply(int letter, draft_t *draft)
 {
     bench_options_t *options = draft->options;
     const bool osu = options->format == BENCH_OSU;
     switch (letter) {
     case 'm': draft->bytes = optarg; return TRV_OK;
-    case 'b': return trv_parse_bytes(optarg, &draft->least);
-    case 'e': return trv_parse_bytes(optarg, &draft->most);
+    case 'b': return trv_parse_bytes(optarg, &draft->min_bytes);
+    case 'e': return trv_parse_bytes(optarg, &draft->max_bytes);
     case 'd': return trv_type_parse(optarg, &options->type);
     case 'o': return trv_op_parse(optarg, &options->op);
     case 'i':
@@ -107,12 +106,12 @@ static int apply_letter(int letter, draft_t *draft)
     }
 }
 
-static int apply(void *context, int key)
+static int option_apply(void *context, int key)
 {
     draft_t *draft = context;
     bench_options_t *options = draft->options;
     if (key >= CLI_LETTER(0))
-        return apply_letter(key - CLI_LETTER(0), draft);
+        return letter_apply(key - CLI_LETTER(0), draft);
     switch (key) {
     case BENCH_TORUS: return add_tori(options, optarg, draft->ranks);
     case 'a': draft->algorithms = optarg; return TRV_OK;
@@ -163,26 +162,27 @@ static int add_size(bench_options_t *options, uint64_t bytes)
     if (options->sizes > 0 && options->bytes[options->sizes - 1] == bytes)
         return TRV_OK;
     if (options->sizes == BENCH_SIZES_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT, "more than %d sizes; take a larger factor", BENCH_SIZES_MAX);
+        return trv_fail(TRV_ERR_ARGUMENT, "more than %d sizes; use a larger factor", BENCH_SIZES_MAX);
     options->bytes[options->sizes++] = bytes;
     return TRV_OK;
 }
 
-/* Adds least, least * factor, …, and most, rounded down to whole elements (of every rank's block). */
-static int add_range(draft_t *draft, uint64_t least, uint64_t most, int factor)
+/* Adds min_bytes, min_bytes * factor, …, and max_bytes, rounded down to whole elements (of every rank's block). */
+static int add_range(draft_t *draft, uint64_t min_bytes, uint64_t max_bytes, int factor)
 {
     uint64_t unit = granule(draft);
-    if (least > most)
+    if (min_bytes > max_bytes)
         return trv_fail(TRV_ERR_ARGUMENT, "the sizes go from %llu to %llu bytes; the first must not be the larger one",
-                        (unsigned long long)least, (unsigned long long)most);
-    if (most < unit)
-        return trv_fail(TRV_ERR_ARGUMENT, "%llu bytes hold not one element here; the least is %llu",
-                        (unsigned long long)most, (unsigned long long)unit);
+                        (unsigned long long)min_bytes, (unsigned long long)max_bytes);
+    if (max_bytes < unit)
+        return trv_fail(TRV_ERR_ARGUMENT, "%llu bytes hold no element; the minimum is %llu",
+                        (unsigned long long)max_bytes, (unsigned long long)unit);
     int code = TRV_OK;
-    for (uint64_t bytes = least > 0 ? least : unit; bytes < most && code == TRV_OK; bytes *= (uint64_t)factor)
+    for (uint64_t bytes = min_bytes > 0 ? min_bytes : unit; bytes < max_bytes && code == TRV_OK;
+         bytes *= (uint64_t)factor)
         if (bytes >= unit)
             code = add_size(draft->options, bytes / unit * unit);
-    return code == TRV_OK ? add_size(draft->options, most / unit * unit) : code;
+    return code == TRV_OK ? add_size(draft->options, max_bytes / unit * unit) : code;
 }
 
 /* Adds a size that the user named, which must be a multiple of the element size; sizes of a range are rounded down. */
@@ -208,7 +208,7 @@ static int parse_sizes(draft_t *draft, const char *text)
         const bool range = strchr(item, ':') != NULL;
         code = more < 0 ? more : trv_parse_bytes_list(item, bytes, BENCH_SIZES_MAX, &count);
         if (code == TRV_OK && range && bytes[count - 1] < unit)
-            code = trv_fail(TRV_ERR_ARGUMENT, "%llu bytes hold not one element here; the least is %llu",
+            code = trv_fail(TRV_ERR_ARGUMENT, "%llu bytes hold no element; the minimum is %llu",
                             (unsigned long long)bytes[count - 1], (unsigned long long)unit);
         for (int i = 0; code == TRV_OK && i < count; i++)
             if (!range || bytes[i] >= unit)
@@ -217,11 +217,11 @@ static int parse_sizes(draft_t *draft, const char *text)
     return code;
 }
 
-static int sizes(draft_t *draft)
+static int sizes_read(draft_t *draft)
 {
-    if (draft->least || draft->most) {
-        uint64_t least = draft->least ? draft->least : 8;
-        return add_range(draft, least, draft->most ? draft->most : least, draft->factor);
+    if (draft->min_bytes || draft->max_bytes) {
+        uint64_t min_bytes = draft->min_bytes ? draft->min_bytes : 8;
+        return add_range(draft, min_bytes, draft->max_bytes ? draft->max_bytes : min_bytes, draft->factor);
     }
     if (draft->bytes)
         return parse_sizes(draft, draft->bytes);
@@ -271,19 +271,19 @@ const char *bench_transport(const bench_options_t *options, const bench_entry_t 
 
 static int add_transport(bench_options_t *options, const char *name)
 {
-    int way = 0;
-    while (way < BENCH_TRANSPORTS_MAX && strcmp(name, transport_name[way]) != 0)
-        way++;
-    if (way == BENCH_TRANSPORTS_MAX)
+    int transport = 0;
+    while (transport < BENCH_TRANSPORTS_MAX && strcmp(name, transport_name[transport]) != 0)
+        transport++;
+    if (transport == BENCH_TRANSPORTS_MAX)
         return trv_fail(TRV_ERR_ARGUMENT, "--transport: '%.20s' is neither mpi nor ofi", name);
     for (int i = 0; i < options->transports; i++)
-        if (options->transport[i] == way)
+        if (options->transport[i] == transport)
             return TRV_OK;
-    options->transport[options->transports++] = way;
+    options->transport[options->transports++] = transport;
     return TRV_OK;
 }
 
-static int read_transports(draft_t *draft)
+static int transports_parse(draft_t *draft)
 {
     const char *rest = draft->transports;
     char item[64];
@@ -296,20 +296,20 @@ static int read_transports(draft_t *draft)
 
 /* Sets the environment so that libfabric is opened with the first plan if any row uses it, also where the first rows
  * use MPI. */
-static int set_transports(const bench_options_t *options)
+static int transports_set(const bench_options_t *options)
 {
-    int way = TRV_TRANSPORT_MPI;
+    int transport = TRV_TRANSPORT_MPI;
     for (int i = 0; i < options->transports; i++)
-        way = options->transport[i] == TRV_TRANSPORT_OFI ? TRV_TRANSPORT_OFI : way;
-    return setenv("TRIVANCE_TRANSPORT", transport_name[way], 1) == 0 ? TRV_OK : trv_fail_memory();
+        transport = options->transport[i] == TRV_TRANSPORT_OFI ? TRV_TRANSPORT_OFI : transport;
+    return setenv("TRIVANCE_TRANSPORT", transport_name[transport], 1) == 0 ? TRV_OK : trv_fail_memory();
 }
 
-static int transports(draft_t *draft)
+static int transports_read(draft_t *draft)
 {
     bench_options_t *options = draft->options;
     if (draft->transports) {
-        const int code = read_transports(draft);
-        return code < 0 ? code : set_transports(options);
+        const int code = transports_parse(draft);
+        return code < 0 ? code : transports_set(options);
     }
     options->transport[options->transports++] = trv_mpi_settings()->transport;
     return TRV_OK;
@@ -331,7 +331,7 @@ static int find_network(draft_t *draft)
 }
 
 /* Reads TRIVANCE_TORUS of rank 0, and keeps the tori with this number of ranks. */
-static int take_environment(draft_t *draft)
+static int torus_from_environment(draft_t *draft)
 {
     char text[1024] = "", item[TRV_TORUS_TEXT_MAX];
     const char *value = getenv("TRIVANCE_TORUS"), *rest = text;
@@ -356,9 +356,10 @@ static int find_conflict(const draft_t *draft)
 {
     const bench_options_t *options = draft->options;
     if (options->full && options->format != BENCH_OSU)
-        return trv_fail(TRV_ERR_ARGUMENT, "--full is for --format=osu; the other formats show all there is");
+        return trv_fail(TRV_ERR_ARGUMENT, "--full is for --format=osu; the other formats always show all columns");
     if (options->in_place && options->format == BENCH_NCCL)
-        return trv_fail(TRV_ERR_ARGUMENT, "--format=nccl shows both, in place and not; leave --in-place out");
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "--format=nccl shows both in-place and out-of-place runs; leave --in-place out");
     if (options->format == BENCH_MATRIX && (options->iterations >= 0 || options->warmup >= 0 || !options->check))
         return trv_fail(TRV_ERR_ARGUMENT,
                         "--format=matrix checks one run of each algorithm and size and measures nothing; leave "
@@ -366,13 +367,13 @@ static int find_conflict(const draft_t *draft)
     if (options->turns && options->format > BENCH_JSON)
         return trv_fail(TRV_ERR_ARGUMENT, "--turns is for the formats table, csv and json");
     if (draft->schedule && draft->with_collective)
-        return trv_fail(TRV_ERR_ARGUMENT, "the file of --schedule says the collective; leave --collective out");
+        return trv_fail(TRV_ERR_ARGUMENT, "the file of --schedule defines the collective; leave --collective out");
     if (draft->with_op && !trv_collective_shape(options->collective)->reduces)
-        return trv_fail(TRV_ERR_ARGUMENT, "AllGather reduces nothing; leave --op out");
+        return trv_fail(TRV_ERR_ARGUMENT, "AllGather has no reduction; leave --op out");
     return TRV_OK;
 }
 
-static int complete(draft_t *draft)
+static int options_complete(draft_t *draft)
 {
     bench_options_t *options = draft->options;
     int code = find_conflict(draft);
@@ -381,34 +382,35 @@ static int complete(draft_t *draft)
         options->iterations = 0;
     }
     if (code == TRV_OK)
-        code = transports(draft); /* before the library reads the environment */
+        code = transports_read(draft); /* before the library reads the environment */
     if (code == TRV_OK && draft->schedule)
         code = add_schedule(draft);
     if (code == TRV_OK && options->tori == 0)
-        code = take_environment(draft);
+        code = torus_from_environment(draft);
     if (code == TRV_OK && options->tori == 0)
         code = trv_torus_init(&options->torus[options->tori++], 1, &draft->ranks);
-    if (code == TRV_OK && options->turns && !together_on_one_machine(draft->comm))
-        code = trv_fail(TRV_ERR_UNSUPPORTED, "--turns is for ranks of one machine, since they start by its clock");
+    if (code == TRV_OK && options->turns && !polled_on_one_machine(draft->comm))
+        code = trv_fail(TRV_ERR_UNSUPPORTED,
+                        "--turns requires all ranks on one machine, because they start by its clock");
     if (code == TRV_OK)
         code = bench_check_elements(options, options->type, options->op);
     if (code == TRV_OK && (draft->algorithms || !draft->schedule))
         code = bench_read_entries(options, draft->algorithms ? draft->algorithms : TRV_RULE_AUTO, draft->comm);
-    return code == TRV_OK ? sizes(draft) : code;
+    return code == TRV_OK ? sizes_read(draft) : code;
 }
 
-static int parse(int argc, char **argv, draft_t *draft)
+static int options_parse(int argc, char **argv, draft_t *draft)
 {
     const char *format = find_format(argc, argv);
     const cli_command_t command = cli_bench_command_as(format);
     (void)parse_format(format, &draft->options->format); /* an error in it is reported when the options are read */
     optind = 1;
-    int code = cli_read_options(&command, argc, argv, apply, draft);
+    int code = cli_read_options(&command, argc, argv, option_apply, draft);
     if (code >= 0)
         return code == CLI_OK ? -1 : code;
     if (optind < argc)
-        return cli_bad("bench", "'%.40s' is no option; `trivance bench --help` lists them", argv[optind]);
-    return cli_finish("bench", complete(draft));
+        return cli_bad("bench", "'%.40s' is not an option; `trivance bench --help` lists them", argv[optind]);
+    return cli_finish("bench", options_complete(draft));
 }
 
 int bench_options(int argc, char **argv, MPI_Comm comm, bench_options_t *options)
@@ -420,7 +422,7 @@ int bench_options(int argc, char **argv, MPI_Comm comm, bench_options_t *options
     PMPI_Comm_size(comm, &draft.ranks);
     if (rank != 0)
         cli_silence(true);
-    int result = parse(argc, argv, &draft);
+    int result = options_parse(argc, argv, &draft);
     if (rank != 0)
         cli_silence(false);
     return result;

@@ -74,7 +74,7 @@ static void begin_table(bench_output_t *output, int ranks)
     if (options->format == BENCH_TABLE)
         printf("%s of %s on %d MPI ranks%s; sizes are of the whole vector%s\n\n",
                trv_collective_shape(options->collective)->title, elements_text(options, elements), ranks,
-               options->in_place ? ", in place" : "", output->crowd->busy ? "; measured on a busy machine" : "");
+               options->in_place ? ", in place" : "", output->machine_load->busy ? "; measured on a busy machine" : "");
     cli_table_begin(&output->table, stdout, format[options->format], column, COLUMNS + options->turns,
                     false); /* Open MPI gives its processes a terminal even if the launcher's output is a file */
     cli_table_stream(&output->table);
@@ -90,9 +90,10 @@ static void begin_matrix(bench_output_t *output, int ranks)
     bench_matrix_begin(output);
 }
 
-void bench_output_begin(bench_output_t *output, const bench_options_t *options, const crowd_t *crowd, int ranks)
+void bench_output_begin(bench_output_t *output, const bench_options_t *options, const machine_load_t *machine_load,
+                        int ranks)
 {
-    *output = (bench_output_t){.options = options, .crowd = crowd};
+    *output = (bench_output_t){.options = options, .machine_load = machine_load};
     if (options->format == BENCH_MATRIX)
         begin_matrix(output, ranks);
     else if (options->format <= BENCH_JSON)
@@ -131,7 +132,7 @@ static void osu_row(const bench_options_t *options, const bench_row_t *row)
 {
     printf("%-10llu%18.2f", (unsigned long long)row->bytes, row->average_us);
     if (options->full)
-        printf("%18.2f%18.2f%12d", row->least_us, row->most_us, row->iterations);
+        printf("%18.2f%18.2f%12d", row->min_us, row->max_us, row->iterations);
     printf("\n");
 }
 
@@ -192,8 +193,8 @@ static void table_row(bench_output_t *output, const bench_row_t *row)
     }
     int digits = options->format == BENCH_TABLE ? 2 : 6;
     cli_cell_real(table, row->average_us, digits);
-    cli_cell_real(table, row->least_us, digits);
-    cli_cell_real(table, row->most_us, digits);
+    cli_cell_real(table, row->min_us, digits);
+    cli_cell_real(table, row->max_us, digits);
     digits = options->format == BENCH_TABLE ? 3 : 6;
     cli_cell_real(table, bench_algorithm_bandwidth(row), digits);
     cli_cell_real(table, bench_bus_bandwidth(row), digits);
@@ -206,8 +207,8 @@ static void table_row(bench_output_t *output, const bench_row_t *row)
     else
         cli_cell_none(table);
     cli_cell_int(table, row->iterations);
-    cli_cell_real(table, output->crowd->ranks_per_core, 3);
-    cli_cell_bool(table, output->crowd->busy || row->spread > CROWD_SPREAD_MAX);
+    cli_cell_real(table, output->machine_load->ranks_per_core, 3);
+    cli_cell_bool(table, output->machine_load->busy || row->spread > MACHINE_LOAD_SPREAD_MAX);
     if (options->turns)
         cli_cell_real(table, row->core_us, 3);
     cli_row_end(table);

@@ -10,11 +10,11 @@
 #include "base/text/whole_file.h"
 #include "formats/schedule_file.h"
 #include "cli/mpi/bench.h"
-#include "cli/mpi/together.h"
+#include "cli/mpi/polled.h"
 #include "cli/shared/input.h"
 
 /* Reads the file's text. Returns its length, or -1 after trv_fail. */
-static int read_text(const char *path, char **text)
+static int file_read(const char *path, char **text)
 {
     const char *name;
     size_t length = 0;
@@ -28,7 +28,7 @@ static int read_text(const char *path, char **text)
     return -1;
 }
 
-static void warn(void *context, const char *sentence)
+static void schedule_warn(void *context, const char *sentence)
 {
     (void)context;
     fprintf(stderr, "trivance bench: warning: %s\n", sentence);
@@ -41,25 +41,25 @@ int bench_schedule_load(const char *path, MPI_Comm comm, trv_schedule_t **schedu
     *schedule = NULL;
     PMPI_Comm_rank(comm, &rank);
     if (rank == 0)
-        length = read_text(path, &text);
-    if (together_share(comm, &length, sizeof length) < 0)
+        length = file_read(path, &text);
+    if (polled_broadcast(comm, &length, sizeof length) < 0)
         length = -1;
     if (length < 0)
         return TRV_ERR_ARGUMENT; /* rank 0 has the error message, and only rank 0 prints */
     if (rank != 0)
         text = malloc((size_t)length + 1);
-    if (!together_agree(comm, text != NULL)) {
+    if (!polled_all_true(comm, text != NULL)) {
         free(text);
         return trv_fail_memory();
     }
     PMPI_Bcast(text, length, MPI_BYTE, 0, comm);
     trv_schedule_file_t file = {0};
-    int code = trv_schedule_file_parse(text, (size_t)length, path, &file, warn, NULL);
+    int code = trv_schedule_file_parse(text, (size_t)length, path, &file, schedule_warn, NULL);
     free(text);
     if (code == TRV_OK && !file.has_blocks)
         code = trv_fail(TRV_ERR_INVALID,
-                        "%.200s says which bytes go where, but not which blocks; only files with blocks "
-                        "can move data",
+                        "%.200s specifies the bytes of messages, but not their blocks; only files with blocks "
+                        "can be executed",
                         path);
     if (code == TRV_OK) {
         const trv_network_t network = trv_schedule_file_network(&file, trv_schedule_torus(file.schedule));

@@ -64,7 +64,7 @@ MPI_Comm call_library_comm(MPI_Comm comm, int setting)
 {
     int i = 0;
     if (!library_open()) {
-        trv_fail(TRV_ERR_UNSUPPORTED, "this MPI library has no control variable %s; take mpi, its own choice",
+        trv_fail(TRV_ERR_UNSUPPORTED, "this MPI library has no control variable %s; use mpi, its own selection",
                  variable);
         return MPI_COMM_NULL;
     }
@@ -76,7 +76,7 @@ MPI_Comm call_library_comm(MPI_Comm comm, int setting)
             PMPI_Comm_dup(comm, &algorithm[i].comm);
         MPI_T_cvar_write(handle, &(int){0});
         if (!set)
-            trv_fail(TRV_ERR_UNSUPPORTED, "this MPI library does not let %s be set; take mpi, its own choice",
+            trv_fail(TRV_ERR_UNSUPPORTED, "this MPI library does not permit setting %s; use mpi, its own selection",
                      variable);
     }
     return algorithm[i].comm;

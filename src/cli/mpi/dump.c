@@ -25,7 +25,7 @@
 typedef cli_topology_options_t options_t;
 
 /* Merges the entries into one per host, in the order of their first ranks; `name` has the host name of every rank. */
-static int by_host(trv_topology_t *topology, const char (*name)[MPI_MAX_PROCESSOR_NAME])
+static int group_by_host(trv_topology_t *topology, const char (*name)[MPI_MAX_PROCESSOR_NAME])
 {
     int ranks = topology->count;
     topology->host = calloc((size_t)ranks, sizeof *topology->host);
@@ -36,14 +36,14 @@ static int by_host(trv_topology_t *topology, const char (*name)[MPI_MAX_PROCESSO
         int at = 0;
         while (at < topology->count && strcmp(topology->host[at], name[r]) != 0)
             at++;
-        if (at < topology->count && topology->place[at] != topology->place[r])
+        if (at < topology->count && topology->coordinate[at] != topology->coordinate[r])
             return trv_fail(TRV_ERR_UNSUPPORTED,
                             "the host %s has ranks at several coordinates, so they cannot be "
                             "written by host; leave --hosts out",
                             name[r]);
         if (at < topology->count)
             continue;
-        topology->place[at] = topology->place[r];
+        topology->coordinate[at] = topology->coordinate[r];
         topology->host[at] = strdup(name[r]);
         if (!topology->host[at])
             return trv_fail_memory();
@@ -62,7 +62,7 @@ static int write_file(const trv_topology_t *topology, const char *path)
 }
 
 /* Returns the lowest code of all ranks. A rank with an error of its own returns that error's code and message. */
-static int worst_of(int code, const char *fault, const char *of_another)
+static int code_min(int code, const char *fault, const char *of_another)
 {
     int worst = code;
     PMPI_Allreduce(&code, &worst, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -72,31 +72,31 @@ static int worst_of(int code, const char *fault, const char *of_another)
 }
 
 /* Returns TRV_OK, or TRV_ERR_ARGUMENT if the settings of any rank are invalid; the same on all ranks. */
-static int settings_fault(void)
+static int settings_check(void)
 {
     const char *fault = trv_mpi_settings()->fault;
-    return worst_of(fault ? TRV_ERR_ARGUMENT : TRV_OK, fault ? fault : "", "the settings of another rank are wrong");
+    return code_min(fault ? TRV_ERR_ARGUMENT : TRV_OK, fault ? fault : "", "the settings of another rank are invalid");
 }
 
 /* Writes the file on rank 0, with the coordinates and host names of all ranks. */
 static int write_topology(const options_t *options, const trv_mpi_world_t *world, int rank, int ranks)
 {
-    char mine[MPI_MAX_PROCESSOR_NAME] = "", (*name)[MPI_MAX_PROCESSOR_NAME] = NULL;
-    int length = 0, code = TRV_OK, *place = NULL;
-    PMPI_Get_processor_name(mine, &length);
+    char own[MPI_MAX_PROCESSOR_NAME] = "", (*name)[MPI_MAX_PROCESSOR_NAME] = NULL;
+    int length = 0, code = TRV_OK, *coordinate = NULL;
+    PMPI_Get_processor_name(own, &length);
     if (rank == 0) {
         name = calloc((size_t)ranks, sizeof *name);
-        place = calloc((size_t)ranks, sizeof *place);
-        code = name && place ? TRV_OK : trv_fail_memory();
+        coordinate = calloc((size_t)ranks, sizeof *coordinate);
+        code = name && coordinate ? TRV_OK : trv_fail_memory();
     }
     PMPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (code < 0) {
         free(name);
-        free(place);
+        free(coordinate);
         return code;
     }
-    PMPI_Gather(&world->coordinate, 1, MPI_INT, place, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    PMPI_Gather(mine, sizeof mine, MPI_CHAR, name, sizeof mine, MPI_CHAR, 0, MPI_COMM_WORLD);
+    PMPI_Gather(&world->coordinate, 1, MPI_INT, coordinate, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    PMPI_Gather(own, sizeof own, MPI_CHAR, name, sizeof own, MPI_CHAR, 0, MPI_COMM_WORLD);
     if (rank > 0)
         return TRV_OK;
     trv_topology_t topology = {.torus = world->network.torus,
@@ -104,9 +104,9 @@ static int write_topology(const options_t *options, const trv_mpi_world_t *world
                                .slow_link = world->slow_link,
                                .shared_port = world->shared_port,
                                .count = ranks,
-                               .place = place};
+                               .coordinate = coordinate};
     if (options->hosts)
-        code = by_host(&topology, (const char(*)[MPI_MAX_PROCESSOR_NAME])name);
+        code = group_by_host(&topology, (const char(*)[MPI_MAX_PROCESSOR_NAME])name);
     if (code == TRV_OK)
         code = write_file(&topology, options->output);
     topology.slow_link = NULL;     /* belongs to `world` */
@@ -118,20 +118,20 @@ static int write_topology(const options_t *options, const trv_mpi_world_t *world
 /* ---- --ports ----------------------------------------------------------------------------------------------------- */
 
 #ifdef TRIVANCE_LIBFABRIC
-static int meet(void *context, void *data, size_t bytes)
+static int broadcast_by_mpi(void *context, void *data, size_t bytes)
 {
     (void)context;
     return PMPI_Bcast(data, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD) == MPI_SUCCESS
                ? TRV_OK
-               : trv_fail(TRV_ERR_TRANSPORT, "MPI_Bcast fails");
+               : trv_fail(TRV_ERR_TRANSPORT, "MPI_Bcast failed");
 }
 
 /* Finds the torus of MPI_COMM_WORLD, if each rank's number is that of its coordinate; otherwise stores "" (unknown). */
-static void find_torus(int rank, char torus[TRV_TORUS_TEXT_MAX])
+static void torus_find(int rank, char torus[TRV_TORUS_TEXT_MAX])
 {
     const trv_mpi_world_t *world = NULL;
     int here = 0, everywhere = 0;
-    if (settings_fault() == TRV_OK && trv_mpi_world_discover(MPI_COMM_WORLD) == MPI_SUCCESS)
+    if (settings_check() == TRV_OK && trv_mpi_world_discover(MPI_COMM_WORLD) == MPI_SUCCESS)
         world = trv_mpi_world();
     here = world && world->code == 1 && world->coordinate == rank;
     PMPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -143,12 +143,12 @@ static void find_torus(int rank, char torus[TRV_TORUS_TEXT_MAX])
 static int ports_main(int argc, char **argv, int rank, int ranks)
 {
     char torus[TRV_TORUS_TEXT_MAX];
-    find_torus(rank, torus);
+    torus_find(rank, torus);
     const trv_net_options_t options = {.size = sizeof(trv_net_options_t),
                                        .rank = rank,
                                        .ranks = ranks,
                                        .torus = torus,
-                                       .bootstrap_broadcast = meet};
+                                       .bootstrap_broadcast = broadcast_by_mpi};
     return trv_probe_main(argc, argv, &options);
 }
 #else
@@ -160,7 +160,7 @@ static int ports_main(int argc, char **argv, int rank, int ranks)
 #endif
 
 /* Prints the last error message, in which a torus is attributed to the option that specified it. */
-static void report(const options_t *options)
+static void error_print(const options_t *options)
 {
     static const char variable[] = "TRIVANCE_TORUS";
     const size_t length = options->torus && strncmp(trv_last_error(), variable, sizeof variable - 1) == 0
@@ -185,21 +185,21 @@ int dump_main(int argc, char **argv)
         setenv("TRIVANCE_TORUS", options.torus, 1);
         unsetenv("TRIVANCE_TOPOLOGY_FILE");
     }
-    int code = settings_fault();
+    int code = settings_check();
     if (code == TRV_OK && trv_mpi_world_discover(MPI_COMM_WORLD) != MPI_SUCCESS)
         code = TRV_ERR_MEMORY;
     const trv_mpi_world_t *world = code == TRV_OK ? trv_mpi_world() : NULL;
     if (world)
-        code = worst_of(world->code, world->fault, "another rank has no place in the topology");
+        code = code_min(world->code, world->fault, "another rank has no coordinate in the topology");
     if (world && code == 0)
         code = trv_fail(TRV_ERR_ARGUMENT,
-                        "nothing says how the ranks are wired; add --torus, whose sizes multiply to "
+                        "the torus of the ranks is unknown; add --torus, the product of whose sizes is "
                         "the number of ranks (%d) or of nodes",
                         ranks);
     if (world && code > 0)
         code = write_topology(&options, world, rank, ranks);
     if (code < 0 && rank == 0)
-        report(&options);
+        error_print(&options);
     PMPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return code < 0 ? CLI_BAD : CLI_OK;
 }

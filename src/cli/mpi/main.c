@@ -11,9 +11,9 @@
 #include "cli/mpi/mpi_sweep.h"
 #include "cli/mpi/tune.h"
 
-static int complain(int rank, const char *command)
+static int command_error(int rank, const char *command)
 {
-    static const char commands[] = "there are bench, sweep, topology and tune (trivance-mpi bench --help)";
+    static const char commands[] = "expected bench, sweep, topology or tune (trivance-mpi bench --help)";
     if (rank == 0 && command)
         fprintf(stderr, "trivance-mpi: there is no command '%.40s'; %s\n", command, commands);
     else if (rank == 0)
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
             printf("trivance-mpi %s\n", trv_version());
         result = CLI_OK;
     } else {
-        result = complain(rank, command);
+        result = command_error(rank, command);
     }
     PMPI_Finalize();
     return result;

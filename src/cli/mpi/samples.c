@@ -11,7 +11,7 @@
 #include "base/ascending.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "cli/mpi/together.h"
+#include "cli/mpi/polled.h"
 
 #define LEAD_NS     30e6 /* from rank 0's broadcast to the first start, in addition to the time of the broadcast */
 #define SPARE_NS    10e6 /* between two calls, so that the traffic of the previous call ends */
@@ -41,7 +41,7 @@ static int samples_sample(samples_t *samples, int kind, double *start_ns)
     if (clock)
         sleep_until(*start_ns);
     else
-        code = together_barrier(samples->comm);
+        code = polled_barrier(samples->comm);
     const double begin_ns = trv_now_ns(), core_ns = clock ? trv_clock_ns(CLOCK_PROCESS_CPUTIME_ID) : 0;
     for (int i = 0; i < samples->batch && code == TRV_OK; i++)
         code = samples->run(samples->context, kind);
@@ -57,10 +57,10 @@ static int samples_sample(samples_t *samples, int kind, double *start_ns)
 int samples_round(samples_t *samples, int round)
 {
     double start_ns = samples->clock ? trv_now_ns() + samples->clock->lead_ns : 0;
-    int code = samples->clock ? together_share(samples->comm, &start_ns, sizeof start_ns) : TRV_OK;
+    int code = samples->clock ? polled_broadcast(samples->comm, &start_ns, sizeof start_ns) : TRV_OK;
     for (int i = 0; i < samples->kinds && code == TRV_OK; i++) {
         const int kind = (i + round) % samples->kinds;
-        if (!samples->left_out[kind])
+        if (!samples->excluded[kind])
             code = samples_sample(samples, kind, &start_ns);
     }
     return code;
@@ -82,13 +82,13 @@ static int find_lead(const samples_t *samples, samples_clock_t *clock)
     int code = TRV_OK;
     for (int i = 0; i < 3 && code == TRV_OK; i++) {
         double begin_ns = trv_now_ns();
-        code = together_share(samples->comm, &begin_ns, sizeof begin_ns);
+        code = polled_broadcast(samples->comm, &begin_ns, sizeof begin_ns);
         travel_ns = fmax(travel_ns, trv_now_ns() - begin_ns);
         if (code == TRV_OK)
-            code = together_barrier(samples->comm);
+            code = polled_barrier(samples->comm);
     }
     if (code == TRV_OK)
-        code = together_reduce(samples->comm, &travel_ns, 1, MPI_MAX);
+        code = polled_reduce(samples->comm, &travel_ns, 1, MPI_MAX);
     clock->lead_ns = travel_ns + LEAD_NS;
     return code;
 }
@@ -101,7 +101,7 @@ static int find_slots(samples_t *samples, samples_clock_t *clock)
         code = samples_round(samples, 0);
     for (int kind = 0; kind < samples->kinds; kind++)
         clock->slot_ns[kind] = 1e3 * samples->us[kind];
-    return code == TRV_OK ? together_reduce(samples->comm, clock->slot_ns, samples->kinds, MPI_MAX) : code;
+    return code == TRV_OK ? polled_reduce(samples->comm, clock->slot_ns, samples->kinds, MPI_MAX) : code;
 }
 
 typedef struct turns {
@@ -135,11 +135,11 @@ static int run_turns(samples_t *samples, const turns_t *turns)
     for (int round = 0, more = 1; more && code == TRV_OK; round++) {
         code = samples_round(samples, round);
         if (code == TRV_OK)
-            code = together_reduce(samples->comm, samples->us, kinds, MPI_MAX);
+            code = polled_reduce(samples->comm, samples->us, kinds, MPI_MAX);
         if (code == TRV_OK)
-            code = together_reduce(samples->comm, clock->late_ns, kinds, MPI_MAX);
+            code = polled_reduce(samples->comm, clock->late_ns, kinds, MPI_MAX);
         if (code == TRV_OK)
-            code = together_reduce(samples->comm, clock->core_ns, kinds, MPI_SUM);
+            code = polled_reduce(samples->comm, clock->core_ns, kinds, MPI_SUM);
         more = keep_round(samples, turns, round >= turns->rounds * ROUNDS_MORE);
     }
     return code;
@@ -151,7 +151,7 @@ int samples_turns(samples_t *samples, int rounds, samples_times_t *times)
     const int kinds = samples->kinds;
     turns_t turns = {rounds, shared_cores(), calloc((size_t)kinds, sizeof(int)),
                      calloc((size_t)kinds * (size_t)rounds, sizeof(double)), times};
-    int code = together_agree(samples->comm, turns.kept && turns.time_us) ? TRV_OK : trv_fail_memory();
+    int code = polled_all_true(samples->comm, turns.kept && turns.time_us) ? TRV_OK : trv_fail_memory();
     if (code == TRV_OK)
         code = find_lead(samples, &clock);
     if (code == TRV_OK)

@@ -20,7 +20,7 @@ typedef struct samples {
     samples_run_t *run;
     void *context;
     int kinds, batch;                 /* batch: calls in a sample */
-    bool left_out[SAMPLES_KINDS_MAX]; /* excluded from further rounds */
+    bool excluded[SAMPLES_KINDS_MAX]; /* from further rounds */
     double us[SAMPLES_KINDS_MAX];     /* of the last round: this rank's time per call */
     struct samples_clock *clock;      /* NULL: each sample starts after a barrier */
 } samples_t;

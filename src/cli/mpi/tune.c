@@ -3,7 +3,7 @@
  * and writes files.
  */
 #include "cli/mpi/tune.h"
-#include "cli/mpi/together.h"
+#include "cli/mpi/polled.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static int read_bytes(const char *list, tune_options_t *options)
         return code;
     qsort(options->bytes, (size_t)sizes, sizeof options->bytes[0], trv_compare_uint64);
     if (options->bytes[sizes - 1] > BYTES_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT, "a size is larger than 1 GiB; take smaller ones, for example 8,4K,1M");
+        return trv_fail(TRV_ERR_ARGUMENT, "a size is larger than 1 GiB; use smaller ones, for example 8,4K,1M");
     options->sizes = 0;
     for (int i = 0; i < sizes; i++)
         if (i == 0 || options->bytes[i] != options->bytes[i - 1])
@@ -73,12 +73,12 @@ static int read_time(const char *text, double *seconds)
     double time_ns;
     int code = trv_parse_time_ns(text, &time_ns);
     if (code == TRV_OK && (time_ns < 1e8 || time_ns > 86400e9))
-        code = trv_fail(TRV_ERR_ARGUMENT, "--time=%.40s: it is from 100ms to 86400s, for example 5s", text);
+        code = trv_fail(TRV_ERR_ARGUMENT, "--time=%.40s: expected a time from 100ms to 86400s, for example 5s", text);
     *seconds = code == TRV_OK ? time_ns / 1e9 : 0;
     return code;
 }
 
-static int apply(void *context, int key)
+static int option_apply(void *context, int key)
 {
     tune_t *tune = context;
     tune_options_t *options = &tune->options;
@@ -93,26 +93,27 @@ static int apply(void *context, int key)
 }
 
 /* On rank 0: returns CLI_OK, CLI_BAD, or -1 if --help was printed. */
-static int read_options(int argc, char **argv, tune_t *tune)
+static int options_read(int argc, char **argv, tune_t *tune)
 {
     tune_options_t *options = &tune->options;
     options->seconds = 5;
     options->collectives = 1; /* AllReduce has the value 0 */
     read_bytes("8:2M:x8", options);
-    int code = cli_read_options(&cli_tune_command, argc, argv, apply, tune);
+    int code = cli_read_options(&cli_tune_command, argc, argv, option_apply, tune);
     if (code >= 0)
         return code == CLI_OK ? -1 : code;
     if (optind < argc)
-        return cli_bad(argv[0], "'%.40s' is no option; tune takes options only, for example --torus=3x3", argv[optind]);
+        return cli_bad(argv[0], "'%.40s' is not an option; tune has options only, for example --torus=3x3",
+                       argv[optind]);
     return CLI_OK;
 }
 
 /* Reads the options on rank 0 and broadcasts them; the result is the same on all ranks. */
-static int share_options(int argc, char **argv, tune_t *tune)
+static int options_broadcast(int argc, char **argv, tune_t *tune)
 {
-    int result = tune->rank == 0 ? read_options(argc, argv, tune) : CLI_OK;
-    if (together_share(tune->comm, &result, sizeof result) < 0 ||
-        together_share(tune->comm, &tune->options, sizeof tune->options) < 0)
+    int result = tune->rank == 0 ? options_read(argc, argv, tune) : CLI_OK;
+    if (polled_broadcast(tune->comm, &result, sizeof result) < 0 ||
+        polled_broadcast(tune->comm, &tune->options, sizeof tune->options) < 0)
         return cli_bad_last(argv[0]);
     tune->options.output = tune->rank == 0 ? tune->options.output : NULL; /* a pointer that is valid on rank 0 only */
     return result;
@@ -122,24 +123,24 @@ static int share_options(int argc, char **argv, tune_t *tune)
 
 /* Allocates the buffers. All ranks agree on the result, so that a rank without enough memory does not leave the
  * others waiting. */
-static int get_memory(tune_t *tune)
+static int buffers_allocate(tune_t *tune)
 {
     const tune_options_t *options = &tune->options;
     /* The larger of the largest vector and one element per rank; filled with zeros. */
-    size_t most = options->bytes[options->sizes - 1] + (size_t)tune->ranks * sizeof(float);
-    tune->send = calloc(1, most);
-    tune->receive = calloc(1, most);
+    size_t bytes = options->bytes[options->sizes - 1] + (size_t)tune->ranks * sizeof(float);
+    tune->send = calloc(1, bytes);
+    tune->receive = calloc(1, bytes);
     tune->cell = calloc((size_t)options->collectives * (size_t)options->sizes, sizeof *tune->cell);
-    if (together_agree(tune->comm, tune->send && tune->receive && tune->cell))
+    if (polled_all_true(tune->comm, tune->send && tune->receive && tune->cell))
         return TRV_OK;
     return trv_fail(TRV_ERR_MEMORY,
-                    "there is no memory for two vectors of %zu bytes on every rank; take a smaller "
+                    "there is no memory for two vectors of %zu bytes on every rank; use a smaller "
                     "--bytes",
-                    most);
+                    bytes);
 }
 
 /* Finds the torus that the collectives will use: that of the options, that of the environment, or a ring. */
-static int find_torus(tune_t *tune)
+static int torus_find(tune_t *tune)
 {
     char text[TRV_TORUS_TEXT_MAX];
     trv_mpi_state_t *state = NULL;
@@ -162,7 +163,7 @@ static int measure_cells(tune_t *tune)
     int code = TRV_OK;
     for (int i = 0; i < all && code == TRV_OK; i++) {
         double seconds = (options->seconds - (PMPI_Wtime() - tune->begun)) / (all - i);
-        code = together_share(tune->comm, &seconds, sizeof seconds);
+        code = polled_broadcast(tune->comm, &seconds, sizeof seconds);
         if (seconds <= 0 && i > 0)
             break;
         if (code == TRV_OK)
@@ -173,51 +174,51 @@ static int measure_cells(tune_t *tune)
 }
 
 /* Computes the spread: the median, over the cells, of the ratio of the library's quartiles. */
-static void judge_spread(tune_t *tune)
+static void spread_measure(tune_t *tune)
 {
     double *ratio = malloc((size_t)tune->cells * sizeof *ratio);
     for (int i = 0; ratio && i < tune->cells; i++)
         ratio[i] = tune->cell[i].times[0].high_us / fmax(tune->cell[i].times[0].low_us, 1e-3);
     if (ratio && tune->cells > 0)
-        crowd_add_spread(&tune->crowd, trv_median(ratio, tune->cells));
+        machine_load_add_spread(&tune->machine_load, trv_median(ratio, tune->cells));
     free(ratio);
 }
 
 static int measure_all(tune_t *tune)
 {
-    int code = find_torus(tune);
+    int code = torus_find(tune);
     if (code == TRV_OK)
-        code = crowd_find(tune->comm, &tune->crowd);
+        code = machine_load_measure(tune->comm, &tune->machine_load);
     if (code == TRV_OK)
         code = tune_network(tune);
     if (code == TRV_OK)
         code = measure_cells(tune);
-    judge_spread(tune);
+    spread_measure(tune);
     return code;
 }
 
 /* On rank 0: prints warnings about the reliability of the results. */
-static void warn(const tune_t *tune)
+static void warnings_print(const tune_t *tune)
 {
     const int all = tune->options.collectives * tune->options.sizes;
-    crowd_warn("tune", &tune->crowd);
+    machine_load_warn("tune", &tune->machine_load);
     if (tune->cells < all)
         cli_warn("tune",
-                 "the time was over after %d of %d sizes, and the others are left to the MPI library; give more "
-                 "with --time, or fewer with --bytes",
+                 "the time was over after %d of %d sizes, and the others fall back to the MPI library; increase "
+                 "--time or reduce --bytes",
                  tune->cells, all);
 }
 
 /* Runs all measurements. The rules file is opened before them, so that an unwritable path is reported at the start. */
-static int run(tune_t *tune)
+static int tune_run(tune_t *tune)
 {
     cli_output_t output = {.stream = NULL};
     const char *path = tune->options.output;
     int code = path ? cli_output_begin(&output, path) : TRV_OK;
     bool open = path && code == TRV_OK;
-    if (together_share(tune->comm, &code, sizeof code) < 0 || code < 0)
+    if (polled_broadcast(tune->comm, &code, sizeof code) < 0 || code < 0)
         return TRV_ERR_ARGUMENT; /* rank 0 has the error message */
-    code = get_memory(tune);
+    code = buffers_allocate(tune);
     if (code == TRV_OK)
         code = measure_all(tune);
     if (code == TRV_OK && open)
@@ -226,7 +227,7 @@ static int run(tune_t *tune)
         code = cli_output_end(&output, code);
     if (code == TRV_OK && tune->rank == 0) {
         code = tune_print(tune, stdout);
-        warn(tune);
+        warnings_print(tune);
     }
     return code;
 }
@@ -238,8 +239,8 @@ int tune_main(int argc, char **argv)
     PMPI_Comm_rank(tune.comm, &tune.rank);
     PMPI_Comm_size(tune.comm, &tune.ranks);
     tune.begun = PMPI_Wtime();
-    int result = share_options(argc, argv, &tune);
-    if (result == CLI_OK && run(&tune) < 0)
+    int result = options_broadcast(argc, argv, &tune);
+    if (result == CLI_OK && tune_run(&tune) < 0)
         result = tune.rank == 0 ? cli_bad_last(argv[0]) : CLI_BAD;
     free(tune.send);
     free(tune.receive);

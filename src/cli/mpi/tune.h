@@ -22,13 +22,13 @@
 #include <trivance/trivance_mpi.h>
 
 #include "cli/mpi/call.h"
-#include "cli/mpi/crowd.h"
+#include "cli/mpi/machine_load.h"
 #include "cli/shared/table.h"
 #include "schedule/collective.h"
 
 #define TUNE_SIZES_MAX      64
-#define TUNE_CANDIDATES_MAX 40 /* the MPI library, our algorithms, and plans */
-#define TUNE_PLANS_MAX      4  /* maximum number of plans among them */
+#define TUNE_CANDIDATES_MAX 40 /* the MPI library, our algorithms, and the choices of the planner */
+#define TUNE_CHOICES_MAX    4  /* maximum number of these choices */
 #define TUNE_RUNS_MAX       101
 
 typedef struct tune_options {
@@ -74,7 +74,7 @@ typedef struct tune {
     float *send, *receive;
     trv_hockney_t network;
     double overhead_ns; /* of a message */
-    crowd_t crowd;
+    machine_load_t machine_load;
     double begun; /* by MPI_Wtime; rank 0's value is used */
     int cells;    /* number measured; there was no time for the others */
     tune_cell_t *cell;

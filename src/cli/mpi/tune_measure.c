@@ -14,7 +14,7 @@
 
 #include "base/ascending.h"
 #include "cli/mpi/samples.h"
-#include "cli/mpi/together.h"
+#include "cli/mpi/polled.h"
 #include "collective/model.h"
 #include "cli/mpi/tune.h"
 #include "schedule/collective.h"
@@ -40,7 +40,7 @@ typedef struct job {
 
 /* ---- Times ------------------------------------------------------------------------------------------------------- */
 
-static void summarise(tune_candidate_t *candidate)
+static void candidate_summarize(tune_candidate_t *candidate)
 {
     const int runs = candidate->runs;
     double *run_us = candidate->run_us;
@@ -49,10 +49,10 @@ static void summarise(tune_candidate_t *candidate)
 }
 
 /* Whether `ours` is significantly faster than `library`. */
-static bool wins(const tune_times_t *ours, const tune_times_t *library)
+static bool is_faster(const tune_times_t *ours, const tune_times_t *library)
 {
-    const double least_us = ours->runs < ROUNDS_MIN ? library->low_us : library->median_us;
-    return ours->runs >= ROUNDS_TO_PRUNE && ours->high_us < least_us && ours->median_us < MARGIN * library->median_us;
+    const double limit_us = ours->runs < ROUNDS_MIN ? library->low_us : library->median_us;
+    return ours->runs >= ROUNDS_TO_PRUNE && ours->high_us < limit_us && ours->median_us < MARGIN * library->median_us;
 }
 
 /* ---- Runs -------------------------------------------------------------------------------------------------------- */
@@ -69,108 +69,108 @@ static int run_round(job_t *job, int round)
     samples_t *samples = &job->samples;
     int code = samples_round(samples, round);
     if (code == TRV_OK)
-        code = together_reduce(job->tune->comm, samples->us, samples->kinds, MPI_MAX);
+        code = polled_reduce(job->tune->comm, samples->us, samples->kinds, MPI_MAX);
     for (int i = 0; i < samples->kinds; i++)
-        if (!samples->left_out[i])
+        if (!samples->excluded[i])
             job->candidate[i].run_us[job->candidate[i].runs++] = samples->us[i];
     return code;
 }
 
-static void prune(job_t *job)
+static void candidates_prune(job_t *job)
 {
     double best = job->candidate[LIBRARY].times.median_us;
     for (int i = 0; i < job->samples.kinds; i++)
-        if (!job->samples.left_out[i] && job->candidate[i].times.median_us < best)
+        if (!job->samples.excluded[i] && job->candidate[i].times.median_us < best)
             best = job->candidate[i].times.median_us;
     for (int i = 0; i < job->samples.kinds; i++)
-        job->samples.left_out[i] |= i != LIBRARY && job->candidate[i].times.median_us > SLOW * best;
+        job->samples.excluded[i] |= i != LIBRARY && job->candidate[i].times.median_us > SLOW * best;
 }
 
-static void summarise_all(job_t *job)
+static void candidates_summarize(job_t *job)
 {
     for (int i = 0; i < job->samples.kinds; i++)
-        if (!job->samples.left_out[i])
-            summarise(&job->candidate[i]);
+        if (!job->samples.excluded[i])
+            candidate_summarize(&job->candidate[i]);
 }
 
 /* Broadcasts the remaining time of the cell, by rank 0's clock. */
-static int share_left(const job_t *job, double *seconds)
+static int time_left_broadcast(const job_t *job, double *seconds)
 {
     *seconds = job->end - PMPI_Wtime();
-    return together_share(job->tune->comm, seconds, sizeof *seconds);
+    return polled_broadcast(job->tune->comm, seconds, sizeof *seconds);
 }
 
 /* Runs rounds for `seconds`, but at least a few rounds. */
 static int run_rounds(job_t *job, double seconds)
 {
     double left, until = 0;
-    int code = share_left(job, &left), more = 1;
+    int code = time_left_broadcast(job, &left), more = 1;
     until = left - seconds;
     for (int i = 0; i < job->samples.kinds; i++)
         job->candidate[i].runs = 0;
     for (int round = 0; more && code == TRV_OK; round++) {
         code = run_round(job, round);
         if (code == TRV_OK && round + 1 == ROUNDS_TO_PRUNE) {
-            summarise_all(job);
-            prune(job);
+            candidates_summarize(job);
+            candidates_prune(job);
         }
         if (code == TRV_OK)
-            code = share_left(job, &left);
+            code = time_left_broadcast(job, &left);
         more = round + 1 < ROUNDS_TO_PRUNE || (round + 1 < TUNE_RUNS_MAX && left > until);
     }
-    summarise_all(job);
+    candidates_summarize(job);
     return code;
 }
 
 /* Excludes the slowest of our candidates until rounds of the others fit into the time, or one is left. */
-static void keep_what_fits(job_t *job, double seconds)
+static void keep_fitting(job_t *job, double seconds)
 {
     const double *us = job->samples.us;
     double round_s = 0;
     int kept = 0;
     for (int i = 0; i < job->samples.kinds; i++)
-        if (!job->samples.left_out[i]) {
+        if (!job->samples.excluded[i]) {
             round_s += 1e-6 * us[i] * job->samples.batch;
             kept++;
         }
     for (; kept > 2 && round_s * ROUNDS_MIN > seconds; kept--) {
         int slowest = LIBRARY;
         for (int i = LIBRARY + 1; i < job->samples.kinds; i++)
-            if (!job->samples.left_out[i] && (slowest == LIBRARY || us[i] > us[slowest]))
+            if (!job->samples.excluded[i] && (slowest == LIBRARY || us[i] > us[slowest]))
                 slowest = i;
-        job->samples.left_out[slowest] = true;
+        job->samples.excluded[slowest] = true;
         round_s -= 1e-6 * us[slowest] * job->samples.batch;
     }
 }
 
 /* Runs each candidate twice, while there is time, and determines from the library's time how many calls form a run. */
-static int warm_up(job_t *job, double seconds)
+static int candidates_warm_up(job_t *job, double seconds)
 {
     samples_t *samples = &job->samples;
     const int kinds = samples->kinds;
     double left;
-    int code = share_left(job, &left);
+    int code = time_left_broadcast(job, &left);
     const double until = left - WARM_UP * seconds;
     samples->batch = 1;
     for (int i = 0; i < kinds; i++)
-        samples->left_out[i] = true;
+        samples->excluded[i] = true;
     for (int i = 0; i < kinds && code == TRV_OK; i++) {
         const bool late = i > LIBRARY + 1 && left < until;
-        samples->left_out[i] = false; /* alone */
+        samples->excluded[i] = false; /* alone */
         for (int twice = 0; twice < 2 && !late && code == TRV_OK; twice++)
             code = samples_round(samples, 0);
-        samples->left_out[i] = true;
+        samples->excluded[i] = true;
         job->candidate[i].runs = !late;
         if (code == TRV_OK)
-            code = share_left(job, &left);
+            code = time_left_broadcast(job, &left);
     }
     for (int i = 0; i < kinds; i++)
-        samples->left_out[i] = job->candidate[i].runs == 0;
+        samples->excluded[i] = job->candidate[i].runs == 0;
     if (code == TRV_OK)
-        code = together_reduce(job->tune->comm, samples->us, kinds, MPI_MAX);
+        code = polled_reduce(job->tune->comm, samples->us, kinds, MPI_MAX);
     double fit = samples->us[LIBRARY] > 0 ? 1e6 * BATCH_SECONDS / samples->us[LIBRARY] : BATCH_MAX;
     samples->batch = fit < 1 ? 1 : fit > BATCH_MAX ? BATCH_MAX : (int)fit;
-    keep_what_fits(job, (1 - CONFIRM) * left);
+    keep_fitting(job, (1 - CONFIRM) * left);
     return code;
 }
 
@@ -209,8 +209,8 @@ static int add_candidate(job_t *job, const char *name)
     return code;
 }
 
-/* Adds the plans that the planner predicts to be the fastest on the measured network. */
-static int add_plans(job_t *job, uint64_t bytes)
+/* Adds the choices of the planner that it predicts to be the fastest on the measured network. */
+static int add_choices(job_t *job, uint64_t bytes)
 {
     const trv_hockney_t *measured = &job->tune->network;
     trv_simulate_options_t network = trv_model_network(measured->alpha_ns, measured->bandwidth_bps, measured->hop_ns,
@@ -218,20 +218,20 @@ static int add_plans(job_t *job, uint64_t bytes)
     const trv_planner_constraints_t constraints = {TRV_PLANNER_CONSTRAINTS,
                                                    .consistent = trv_collective_shape(job->collective)->reduces};
     trv_planner_t *planner = NULL;
-    trv_planner_choice_t plan[TUNE_PLANS_MAX];
+    trv_planner_choice_t choice[TUNE_CHOICES_MAX];
     int code = trv_planner_create(&planner, &job->tune->options.torus, job->collective, 0, &network, &constraints);
-    int plans = code < 0 ? code : trv_planner_rank(planner, bytes, TUNE_PLANS_MAX, plan);
+    int choices = code < 0 ? code : trv_planner_rank(planner, bytes, TUNE_CHOICES_MAX, choice);
     trv_planner_destroy(planner);
-    for (int i = 0; i < plans && code == TRV_OK; i++)
-        code = add_candidate(job, plan[i].algorithm);
-    return plans < 0 ? plans : code;
+    for (int i = 0; i < choices && code == TRV_OK; i++)
+        code = add_candidate(job, choice[i].algorithm);
+    return choices < 0 ? choices : code;
 }
 
 static int make_candidates(job_t *job, uint64_t bytes)
 {
     int code = add_candidate(job, CALL_LIBRARY);
     if (code == TRV_OK)
-        code = add_plans(job, bytes); /* first, where there is no time for all */
+        code = add_choices(job, bytes); /* first, where there is no time for all */
     for (int i = 0; i < trv_algorithms_count() && code == TRV_OK; i++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
         if (is_candidate(algorithm, &job->tune->options.torus, job->collective) &&
@@ -241,7 +241,7 @@ static int make_candidates(job_t *job, uint64_t bytes)
     return code;
 }
 
-static void free_plans(job_t *job)
+static void candidates_free(job_t *job)
 {
     for (int i = 0; i < job->samples.kinds; i++)
         call_free(&job->candidate[i].call);
@@ -249,30 +249,30 @@ static void free_plans(job_t *job)
 
 /* ---- A cell ------------------------------------------------------------------------------------------------------ */
 
-static void fill_cell(const job_t *job, tune_cell_t *cell)
+static void cell_fill(const job_t *job, tune_cell_t *cell)
 {
     cell->candidates = job->samples.kinds;
     for (int i = 0; i < job->samples.kinds; i++) {
         memcpy(cell->name[i], job->candidate[i].call.algorithm, sizeof cell->name[i]);
         cell->times[i] = job->candidate[i].times;
-        if (i != LIBRARY && !job->samples.left_out[i] &&
+        if (i != LIBRARY && !job->samples.excluded[i] &&
             (cell->best == 0 || cell->times[i].median_us < cell->times[cell->best].median_us))
             cell->best = i;
     }
-    cell->wins = cell->best > 0 && wins(&cell->times[cell->best], &cell->times[LIBRARY]);
+    cell->wins = cell->best > 0 && is_faster(&cell->times[cell->best], &cell->times[LIBRARY]);
 }
 
 /* Measures only the winner and the library for the rest of the time. */
-static int confirm(job_t *job, tune_cell_t *cell)
+static int cell_confirm(job_t *job, tune_cell_t *cell)
 {
     double left;
     for (int i = 0; i < job->samples.kinds; i++)
-        job->samples.left_out[i] = i != LIBRARY && i != cell->best;
-    int code = share_left(job, &left);
+        job->samples.excluded[i] = i != LIBRARY && i != cell->best;
+    int code = time_left_broadcast(job, &left);
     if (code == TRV_OK)
         code = run_rounds(job, left);
-    cell->wins = code == TRV_OK && !job->samples.left_out[cell->best] &&
-                 wins(&job->candidate[cell->best].times, &job->candidate[LIBRARY].times);
+    cell->wins = code == TRV_OK && !job->samples.excluded[cell->best] &&
+                 is_faster(&job->candidate[cell->best].times, &job->candidate[LIBRARY].times);
     return code;
 }
 
@@ -289,16 +289,16 @@ int tune_measure(tune_t *tune, trv_collective_t collective, uint64_t bytes, doub
     *cell = (tune_cell_t){.collective = collective, .bytes = count * unit};
     int code = make_candidates(&job, cell->bytes);
     if (code == TRV_OK)
-        code = warm_up(&job, seconds);
+        code = candidates_warm_up(&job, seconds);
     if (code == TRV_OK)
-        code = share_left(&job, &left);
+        code = time_left_broadcast(&job, &left);
     if (code == TRV_OK)
         code = run_rounds(&job, (1 - CONFIRM) * left);
     if (code == TRV_OK) {
-        fill_cell(&job, cell);
+        cell_fill(&job, cell);
         if (cell->wins)
-            code = confirm(&job, cell);
+            code = cell_confirm(&job, cell);
     }
-    free_plans(&job);
+    candidates_free(&job);
     return code;
 }

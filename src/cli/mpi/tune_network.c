@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "collective/model.h"
 #include "transport/mpi/mpi_error.h"
-#include "cli/mpi/together.h"
+#include "cli/mpi/polled.h"
 #include "cli/mpi/tune.h"
 #include "transport/mpi/waiting.h"
 #include "torus/torus.h"
@@ -27,7 +27,7 @@
 #define TAG    0
 
 /* Sends or receives a message, by polling. */
-static int pass(const tune_t *tune, void *data, int bytes, int peer, bool sends)
+static int message_transfer(const tune_t *tune, void *data, int bytes, int peer, bool sends)
 {
     MPI_Request request;
     int code = sends ? PMPI_Isend(data, bytes, MPI_BYTE, peer, TAG, tune->comm, &request)
@@ -39,37 +39,37 @@ static int pass(const tune_t *tune, void *data, int bytes, int peer, bool sends)
  * only make round trips longer. */
 static int ping_pong(const tune_t *tune, int peer, bool first, char *data, int bytes, double *one_way_ns)
 {
-    double least = INFINITY;
+    double min_s = INFINITY;
     int code = MPI_SUCCESS;
     for (int i = -WARMUP; i < ROUNDS && code == MPI_SUCCESS; i++) {
         double start = PMPI_Wtime();
-        code = pass(tune, data, bytes, peer, first);
+        code = message_transfer(tune, data, bytes, peer, first);
         if (code == MPI_SUCCESS)
-            code = pass(tune, data, bytes, peer, !first);
+            code = message_transfer(tune, data, bytes, peer, !first);
         if (i >= 0)
-            least = fmin(least, PMPI_Wtime() - start);
+            min_s = fmin(min_s, PMPI_Wtime() - start);
     }
     if (code != MPI_SUCCESS)
         return trv_mpi_transport_error("ping-pong", code);
-    *one_way_ns = 1e9 * least / 2;
+    *one_way_ns = 1e9 * min_s / 2;
     return TRV_OK;
 }
 
-static int rank_at(const tune_t *tune, int place) { return tune->member ? tune->member[place] : place; }
+static int rank_at(const tune_t *tune, int coordinate) { return tune->member ? tune->member[coordinate] : coordinate; }
 
-/* Measures the times between the first coordinate and `place`; the result is the same on all ranks. */
-static int measure_pair(const tune_t *tune, int place, char *data, double *small_ns, double *large_ns)
+/* Measures the times between the first coordinate and `coordinate`; the result is the same on all ranks. */
+static int measure_pair(const tune_t *tune, int coordinate, char *data, double *small_ns, double *large_ns)
 {
-    int code = TRV_OK, from = rank_at(tune, 0), to = rank_at(tune, place);
+    int code = TRV_OK, from = rank_at(tune, 0), to = rank_at(tune, coordinate);
     double time_ns[2] = {0};
-    if (place != 0 && (tune->rank == from || tune->rank == to)) {
+    if (coordinate != 0 && (tune->rank == from || tune->rank == to)) {
         bool first = tune->rank == from;
         code = ping_pong(tune, first ? to : from, first, data, SMALL, &time_ns[0]);
         if (code == TRV_OK)
             code = ping_pong(tune, first ? to : from, first, data, LARGE, &time_ns[1]);
     }
     if (code == TRV_OK)
-        code = together_reduce(tune->comm, time_ns, 2, MPI_MAX);
+        code = polled_reduce(tune->comm, time_ns, 2, MPI_MAX);
     *small_ns = time_ns[0];
     *large_ns = time_ns[1];
     return code;
@@ -78,11 +78,11 @@ static int measure_pair(const tune_t *tune, int place, char *data, double *small
 /* Returns the coordinate halfway around every dimension, and stores its distance in hops. */
 static int farthest(const trv_torus_t *torus, int *hops)
 {
-    int place[TRV_DIMS_MAX] = {0};
+    int coordinate[TRV_DIMS_MAX] = {0};
     *hops = 0;
     for (int d = 0; d < torus->dims; d++)
-        *hops += place[d] = torus->size[d] / 2;
-    return trv_torus_rank(torus, place);
+        *hops += coordinate[d] = torus->size[d] / 2;
+    return trv_torus_rank(torus, coordinate);
 }
 
 /* ---- Several neighbours concurrently ----------------------------------------------------------------------------- */
@@ -105,22 +105,22 @@ static int exchange(const tune_t *tune, const int *peer, int peers, char *data)
 static int measure_exchange(const tune_t *tune, const int *peer, int peers, char *data, double *round_ns)
 {
     int code = MPI_SUCCESS;
-    double least = INFINITY, ignored;
+    double min_s = INFINITY, ignored;
     *round_ns = 0;
     if (tune->rank == rank_at(tune, 0)) {
         for (int i = -WARMUP; i < ROUNDS && code == MPI_SUCCESS; i++) {
             double start = PMPI_Wtime();
             code = exchange(tune, peer, peers, data);
             if (i >= 0)
-                least = fmin(least, PMPI_Wtime() - start);
+                min_s = fmin(min_s, PMPI_Wtime() - start);
         }
-        *round_ns = 1e9 * least;
+        *round_ns = 1e9 * min_s;
     }
     int failed = code == MPI_SUCCESS ? TRV_OK : trv_mpi_transport_error("ping-pong", code);
     for (int i = 0; i < peers && failed == TRV_OK; i++)
         if (tune->rank == peer[i])
             failed = ping_pong(tune, rank_at(tune, 0), false, data, SMALL, &ignored);
-    return failed == TRV_OK ? together_reduce(tune->comm, round_ns, 1, MPI_MAX) : failed;
+    return failed == TRV_OK ? polled_reduce(tune->comm, round_ns, 1, MPI_MAX) : failed;
 }
 
 /* Lists the neighbours of the first coordinate, each once. */
@@ -155,22 +155,22 @@ static int measure_overhead(tune_t *tune, char *data)
 /* ---- All parameters ---------------------------------------------------------------------------------------------- */
 
 /* The time from a node to its neighbour without alpha: the message overhead, both hosts, two routers and a link. */
-static double beside_alpha_ns(double hop_ns, double overhead_ns)
+static double without_alpha_ns(double hop_ns, double overhead_ns)
 {
     trv_simulate_options_t network = trv_model_network(0, 1e9, hop_ns, overhead_ns);
     return network.message_overhead_ns + 2 * network.host_latency_ns +
            2 * (network.router_in_ns + network.router_out_ns) + network.link_latency_ns;
 }
 
-static int measure_all(tune_t *tune, char *data)
+static int parameters_measure(tune_t *tune, char *data)
 {
     const trv_torus_t *torus = &tune->options.torus;
     double near = 0, slowest = 0, near_ns = 0, far_ns = 0, large_ns = 0;
     int hops, code = TRV_OK;
     for (int d = 0; d < torus->dims && code == TRV_OK; d++) {
-        int place[TRV_DIMS_MAX] = {0};
-        place[d] = 1 % torus->size[d];
-        code = measure_pair(tune, trv_torus_rank(torus, place), data, &near_ns, &large_ns);
+        int coordinate[TRV_DIMS_MAX] = {0};
+        coordinate[d] = 1 % torus->size[d];
+        code = measure_pair(tune, trv_torus_rank(torus, coordinate), data, &near_ns, &large_ns);
         near = near_ns > near ? near_ns : near;
         slowest = large_ns - near_ns > slowest ? large_ns - near_ns : slowest;
     }
@@ -184,7 +184,7 @@ static int measure_all(tune_t *tune, char *data)
     if (far_ns > near)
         tune->network.hop_ns = (far_ns - near) / (hops - 1);
     if (near > 0)
-        tune->network.alpha_ns = fmax(near - beside_alpha_ns(tune->network.hop_ns, tune->overhead_ns), 0);
+        tune->network.alpha_ns = fmax(near - without_alpha_ns(tune->network.hop_ns, tune->overhead_ns), 0);
     return code;
 }
 
@@ -195,7 +195,7 @@ int tune_network(tune_t *tune)
     char *data = calloc(1, LARGE);
     if (!data)
         return trv_fail_memory();
-    int code = measure_all(tune, data);
+    int code = parameters_measure(tune, data);
     free(data);
     return code;
 }

@@ -90,7 +90,8 @@ void tune_write_rules(const tune_t *tune, FILE *out)
             "\"measured\": {\"ranks_per_core\": %.4g, \"load\": %.2f, \"spread\": %.2f, \"busy\": %s},\n "
             "\"collectives\": {",
             tune->network.alpha_ns / 1e3, tune->network.bandwidth_bps / 1e9, tune->network.hop_ns, tune->overhead_ns,
-            tune->crowd.ranks_per_core, tune->crowd.load, tune->crowd.spread, tune->crowd.busy ? "true" : "false");
+            tune->machine_load.ranks_per_core, tune->machine_load.load, tune->machine_load.spread,
+            tune->machine_load.busy ? "true" : "false");
     for (int i = 0; i < tune->options.collectives; i++) {
         trv_collective_t collective = tune->options.collective[i];
         fprintf(out, "%s\n  \"%s\": [{\"comm_size_min\": %d, \"comm_size_max\": %d, \"torus\": \"%s\", \"rules\": [",
@@ -118,8 +119,8 @@ static void print_candidate(const tune_t *tune, const tune_cell_t *cell, int at,
     cli_cell_int(table, times->runs);
     cli_cell_real(table, times->median_us > 0 ? cell->times[0].median_us / times->median_us : NAN, 2);
     cli_cell_bool(table, cell->wins ? at == cell->best : at == 0);
-    cli_cell_real(table, tune->crowd.ranks_per_core, 3);
-    cli_cell_bool(table, tune->crowd.busy);
+    cli_cell_real(table, tune->machine_load.ranks_per_core, 3);
+    cli_cell_bool(table, tune->machine_load.busy);
     cli_row_end(table);
 }
 
@@ -149,7 +150,7 @@ int tune_print(const tune_t *tune, FILE *out)
                 "%d ranks, torus %s; alpha %.2f us, bandwidth %.2f Gb/s, hop latency %.0f ns, message overhead "
                 "%.0f ns%s\n\n",
                 tune->ranks, torus, tune->network.alpha_ns / 1e3, tune->network.bandwidth_bps / 1e9,
-                tune->network.hop_ns, tune->overhead_ns, tune->crowd.busy ? "; measured on a busy machine" : "");
+                tune->network.hop_ns, tune->overhead_ns, tune->machine_load.busy ? "; measured on a busy machine" : "");
     cli_table_begin(&table, out, tune->options.format, column, sizeof column / sizeof column[0], false);
     for (int i = 0; i < tune->cells; i++)
         for (int at = 0; at < tune->cell[i].candidates; at++)

@@ -10,6 +10,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "topology") == 0)
         return trv_probe_main(argc - 1, argv + 1, NULL);
-    fprintf(stderr, "trivance-net: `trivance topology --ports` starts it\n");
+    fprintf(stderr,
+            "trivance-net: expected the subcommand topology; `trivance topology --ports` starts this program\n");
     return 2;
 }

@@ -13,7 +13,7 @@
 #include "formats/ranges.h"
 
 #define BLOCKS_WIDTH 28
-#define ROWS_ENOUGH  100  /* of the table without --rank: no step begins after this many rows */
+#define ROWS_MAX     100  /* of the table without --rank: no step begins after this many rows */
 #define WIDTH        110  /* of pictures, if the number of columns is unknown */
 #define LISTED_MAX   4096 /* blocks; longer lists are shown as a count */
 
@@ -44,11 +44,11 @@ static char *describe_list(const trv_blocks_t *blocks, int64_t first, int64_t li
 }
 
 /* Formats the blocks of all parts of a message: "all", "0-2", or "registers 3-5" for parts that are whole registers. */
-static void describe_parts(const cli_shown_t *plan, const trv_message_t *message, char *text, size_t size)
+static void describe_parts(const cli_shown_t *shown, const trv_message_t *message, char *text, size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
-    if (!plan->has_blocks)
+    if (!shown->has_blocks)
         return;
     for (int p = 0; p < message->parts && used < size; p++) {
         const trv_part_t *part = &message->part[p];
@@ -58,17 +58,17 @@ static void describe_parts(const cli_shown_t *plan, const trv_message_t *message
                                      count == 1 ? "" : "s");
             continue;
         }
-        char *list = describe_list(&part->blocks, 0, trv_schedule_units(plan->schedule), BLOCKS_WIDTH);
+        char *list = describe_list(&part->blocks, 0, trv_schedule_units(shown->schedule), BLOCKS_WIDTH);
         used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " + " : "", list ? list : "?");
         free(list);
     }
 }
 
-static int route_hops(const cli_shown_t *plan, int rank, int stream, const trv_message_t *message)
+static int route_hops(const cli_shown_t *shown, int rank, int stream, const trv_message_t *message)
 {
     trv_route_t route;
-    trv_route_begin(&route, trv_schedule_torus(plan->schedule), rank, message->peer, message->port,
-                    trv_schedule_mirrored(plan->schedule, stream));
+    trv_route_begin(&route, trv_schedule_torus(shown->schedule), rank, message->peer, message->port,
+                    trv_schedule_mirrored(shown->schedule, stream));
     return trv_route_length(&route);
 }
 
@@ -78,25 +78,25 @@ typedef struct row_head { /* printed once for the rows of a step, and of a strea
     bool step, stream;
 } row_head_t;
 
-static void add_message(cli_table_t *table, const cli_shown_t *plan, int rank, int stream, int step,
+static void add_message(cli_table_t *table, const cli_shown_t *shown, int rank, int stream, int step,
                         const trv_step_t *out, const trv_message_t *message, row_head_t *head)
 {
     char port[16], blocks[160];
-    const trv_step_cost_t *cost = &plan->cost.step[step];
+    const trv_step_cost_t *cost = &shown->cost.step[step];
     snprintf(port, sizeof port, "%c%d", trv_port_sign(message->port) > 0 ? '+' : '-',
              trv_port_dimension(message->port));
-    describe_parts(plan, message, blocks, sizeof blocks);
+    describe_parts(shown, message, blocks, sizeof blocks);
     head->step ? cli_cell_int(table, step) : cli_cell_none(table);
     head->stream ? cli_cell_int(table, stream) : cli_cell_none(table);
     head->stream && out->dimension >= 0 ? cli_cell_int(table, out->dimension) : cli_cell_none(table);
     cli_cell_int(table, message->peer);
     cli_cell_text(table, port);
-    cli_cell_int(table, route_hops(plan, rank, stream, message));
-    cli_cell_int(table, (int64_t)trv_message_bytes(plan->schedule, stream, message, plan->vector_bytes));
+    cli_cell_int(table, route_hops(shown, rank, stream, message));
+    cli_cell_int(table, (int64_t)trv_message_bytes(shown->schedule, stream, message, shown->vector_bytes));
     cli_cell_text(table, blocks);
     if (head->step) {
         cli_cell_int(table, cost->messages);
-        cli_cell_real(table, ceil(cost->link_fraction * (double)plan->vector_bytes - 1e-6), 0);
+        cli_cell_real(table, ceil(cost->link_fraction * (double)shown->vector_bytes - 1e-6), 0);
     } else {
         cli_cell_none(table);
         cli_cell_none(table);
@@ -105,7 +105,7 @@ static void add_message(cli_table_t *table, const cli_shown_t *plan, int rank, i
     *head = (row_head_t){false, false};
 }
 
-static int print_messages(const cli_shown_t *plan, int rank, FILE *out)
+static int print_messages(const cli_shown_t *shown, int rank, FILE *out)
 {
     static const cli_column_t column[] = {{NULL, "step", true, 0},       {NULL, "stream", true, 0},
                                           {NULL, "dim", true, 0},        {NULL, "sends to", true, 0},
@@ -114,19 +114,19 @@ static int print_messages(const cli_shown_t *plan, int rank, FILE *out)
                                           {NULL, "congestion", true, 0}, {NULL, "busiest link", true, 0}};
     cli_table_t table;
     trv_step_t step = TRV_STEP_INIT;
-    int rc = TRV_OK, messages = 0, steps = trv_schedule_steps(plan->schedule), k;
+    int rc = TRV_OK, messages = 0, steps = trv_schedule_steps(shown->schedule), k;
     fprintf(out, "rank %d\n", rank);
     cli_table_begin(&table, out, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0],
                     out == stdout && cli_stdout_is_terminal());
-    for (k = 0; k < steps && !rc && (plan->rank >= 0 || messages < ROWS_ENOUGH); k++) {
+    for (k = 0; k < steps && !rc && (shown->rank >= 0 || messages < ROWS_MAX); k++) {
         row_head_t head = {true, true};
-        for (int stream = 0; stream < trv_schedule_streams(plan->schedule) && !rc; stream++) {
-            if (plan->stream >= 0 && stream != plan->stream)
+        for (int stream = 0; stream < trv_schedule_streams(shown->schedule) && !rc; stream++) {
+            if (shown->stream >= 0 && stream != shown->stream)
                 continue;
             head.stream = true;
-            rc = trv_schedule_step(plan->schedule, rank, stream, k, &step);
+            rc = trv_schedule_step(shown->schedule, rank, stream, k, &step);
             for (int i = 0; i < step.sends && !rc; i++, messages++)
-                add_message(&table, plan, rank, stream, k, &step, &step.send[i], &head);
+                add_message(&table, shown, rank, stream, k, &step, &step.send[i], &head);
         }
     }
     trv_step_clear(&step);
@@ -141,14 +141,14 @@ static int print_messages(const cli_shown_t *plan, int rank, FILE *out)
 
 /* ---- The program of one rank ------------------------------------------------------------------------------------- */
 
-static void print_program_message(const cli_shown_t *plan, const trv_message_t *message, bool send, FILE *out)
+static void print_program_message(const cli_shown_t *shown, const trv_message_t *message, bool send, FILE *out)
 {
     char port[TRV_PORT_TEXT_MAX];
     fprintf(out, "    %s %4d  by %s port %s", send ? "send    to  " : "receive from", message->peer,
             send ? "own" : "its", trv_port_format(message->port, port));
     for (int p = 0; p < message->parts; p++) {
         const trv_part_t *part = &message->part[p];
-        int64_t limit = part->slots ? 0 : trv_schedule_units(plan->schedule);
+        int64_t limit = part->slots ? 0 : trv_schedule_units(shown->schedule);
         char *list = describe_list(&part->blocks, part->slots ? part->reg : 0, limit, 0);
         if (part->slots)
             fprintf(out, "  registers %s", list ? list : "?");
@@ -159,9 +159,9 @@ static void print_program_message(const cli_shown_t *plan, const trv_message_t *
     fputc('\n', out);
 }
 
-static void print_program_combine(const cli_shown_t *plan, const trv_combine_t *combine, FILE *out)
+static void print_program_combine(const cli_shown_t *shown, const trv_combine_t *combine, FILE *out)
 {
-    char *list = describe_list(&combine->blocks, 0, trv_schedule_units(plan->schedule), 0);
+    char *list = describe_list(&combine->blocks, 0, trv_schedule_units(shown->schedule), 0);
     fprintf(out, "    reduce   register %d =", combine->dst);
     for (int i = 0; i < combine->sources; i++)
         fprintf(out, "%s %d", i ? " +" : "", combine->source ? combine->source[i] : combine->first + i);
@@ -169,52 +169,52 @@ static void print_program_combine(const cli_shown_t *plan, const trv_combine_t *
     free(list);
 }
 
-static int print_program(const cli_shown_t *plan, FILE *out)
+static int print_program(const cli_shown_t *shown, FILE *out)
 {
     trv_step_t step = TRV_STEP_INIT;
     int rc = TRV_OK;
     fprintf(out, "\nprogram of rank %d (register 0 holds the contribution at the start, the result at the end)\n",
-            plan->rank);
-    for (int stream = 0; stream < trv_schedule_streams(plan->schedule) && !rc; stream++) {
-        if (plan->stream >= 0 && stream != plan->stream)
+            shown->rank);
+    for (int stream = 0; stream < trv_schedule_streams(shown->schedule) && !rc; stream++) {
+        if (shown->stream >= 0 && stream != shown->stream)
             continue;
-        for (int k = 0; k < trv_schedule_steps(plan->schedule) && !rc; k++) {
-            rc = trv_schedule_step(plan->schedule, plan->rank, stream, k, &step);
+        for (int k = 0; k < trv_schedule_steps(shown->schedule) && !rc; k++) {
+            rc = trv_schedule_step(shown->schedule, shown->rank, stream, k, &step);
             if (rc || step.sends + step.receives + step.combines == 0)
                 continue;
             fprintf(out, "  stream %d step %d\n", stream, k);
             for (int i = 0; i < step.sends; i++)
-                print_program_message(plan, &step.send[i], true, out);
+                print_program_message(shown, &step.send[i], true, out);
             for (int i = 0; i < step.receives; i++)
-                print_program_message(plan, &step.receive[i], false, out);
+                print_program_message(shown, &step.receive[i], false, out);
             for (int i = 0; i < step.combines; i++)
-                print_program_combine(plan, &step.combine[i], out);
+                print_program_combine(shown, &step.combine[i], out);
         }
     }
     trv_step_clear(&step);
     return rc;
 }
 
-int cli_plan_text(const cli_shown_t *plan, FILE *out)
+int cli_plan_text(const cli_shown_t *shown, FILE *out)
 {
     char text[TRV_CAPTION_MAX], note[TRV_CAPTION_MAX];
-    int rank = plan->rank >= 0 ? plan->rank : 0;
-    const trv_network_t network = cli_network_on(trv_schedule_torus(plan->schedule), plan->network);
-    trv_draw_options_t drawn = cli_plan_drawn(plan, &network, note);
+    int rank = shown->rank >= 0 ? shown->rank : 0;
+    const trv_network_t network = cli_network_on(trv_schedule_torus(shown->schedule), shown->network);
+    trv_draw_options_t drawn = cli_plan_drawn(shown, &network, note);
     drawn.ascii = !cli_utf8();
     drawn.columns = out == stdout ? cli_stdout_columns(WIDTH) : WIDTH;
-    fputs(trv_draw_title(plan->schedule, &drawn, text), out);
-    if (plan->chosen_for && strcmp(plan->chosen_for, "planned") == 0)
+    fputs(trv_draw_title(shown->schedule, &drawn, text), out);
+    if (shown->chosen_for && strcmp(shown->chosen_for, "planned") == 0)
         fputs(" (planned: the fastest at this size)", out);
-    else if (plan->chosen_for)
-        fprintf(out, " (the fastest of %s at this size)", plan->chosen_for);
+    else if (shown->chosen_for)
+        fprintf(out, " (the fastest of %s at this size)", shown->chosen_for);
     fprintf(out, "\n%s\nLambda %.3f, Delta %.3f, Theta %.3f; %llu messages in all\n\n",
-            trv_draw_subtitle(plan->schedule, &drawn, text), plan->cost.lambda, plan->cost.delta, plan->cost.theta,
-            (unsigned long long)plan->cost.messages);
-    int rc = print_messages(plan, rank, out);
-    if (!rc && plan->rank >= 0 && plan->has_blocks)
-        rc = print_program(plan, out);
+            trv_draw_subtitle(shown->schedule, &drawn, text), shown->cost.lambda, shown->cost.delta, shown->cost.theta,
+            (unsigned long long)shown->cost.messages);
+    int rc = print_messages(shown, rank, out);
+    if (!rc && shown->rank >= 0 && shown->has_blocks)
+        rc = print_program(shown, out);
     if (!rc)
-        rc = trv_draw_text(plan->schedule, &drawn, out);
+        rc = trv_draw_text(shown->schedule, &drawn, out);
     return rc;
 }

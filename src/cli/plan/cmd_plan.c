@@ -12,7 +12,7 @@
 #include "cli/shared/input.h"
 #include "base/text/parse.h"
 #include "cli/plan/plan.h"
-#include "cli/plan/ask.h"
+#include "cli/plan/query.h"
 #include "cli/shared/choose.h"
 #include "base/error.h"
 #include "cost/measure.h"
@@ -32,54 +32,56 @@ enum {
     OPTION_MESSAGES
 };
 
-static const cli_option_t option[] = {
-    {"algorithm", 'a', "A",
-     "planned (default), a name, with parameters where it takes any (hybrid:4x8), or a family: the member that is "
-     "fastest for the size",
-     "ALGORITHM"},
-    {"chain", OPTION_CHAIN, "CHAIN",
-     "use this chain for star:l, or for the star that -a names: coordinates separated by ., vectors of a step by /, "
-     "steps by "
-     "_ (1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4)",
-     NULL},
-    {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
-    {"bytes", 'b', "M",
-     "size of the vector, for reduce-scatter and allgather of all blocks together (default 64K, or that of the file); "
-     "K, M, G, T are powers of 1024",
-     NULL},
-    {"rank", 'r', "R",
-     "one rank's messages, with its program: sends, receives, reductions, registers; all draws those of all ranks of a "
-     "torus as svg (default: of the rank in the middle)",
-     "all"},
-    {"stream", OPTION_STREAM, "S", "one stream only", NULL},
-    {"schedule", 's', "FILE", "a schedule in the format trivance-schedule-1 instead (- is stdin)", "FILE"},
-    {"unchecked", OPTION_UNCHECKED, NULL, CLI_UNCHECKED_HELP, NULL},
-    {"all-sizes", OPTION_ALL_SIZES, NULL, "the plan for every size from 32 B to 1 GiB, and its gains", NULL},
-    {"why", OPTION_WHY, NULL,
-     "the plans that came close, what their times are made of, and on which network they would have won", NULL},
-    {"nodes", OPTION_NODES, "LIST",
-     "the best orders and plans for a job on these nodes of the torus or mesh only (0-9,16-25,32-40)", NULL},
-    {"limit", OPTION_LIMIT, NULL, CLI_LIMIT_HELP, NULL},
-    {"format", 'f', "F",
-     "text (default), svg (a picture) or json (the format trivance-schedule-1); of --all-sizes, --why and --nodes "
-     "table, json or csv",
-     "text svg json table csv"},
-    {"output", 'o', "FILE", "write there instead of to stdout; the file appears when it is complete", "FILE"},
-    {NULL, 0, NULL, "What a plan must satisfy", NULL},
-    {"consistent", OPTION_CONSISTENT, NULL, "the same bits on every rank for floating point", NULL},
-    {"idempotent", OPTION_IDEMPOTENT, NULL, "contributions may count twice: for max, min, and, or", NULL},
-    {"memory", OPTION_MEMORY, "BYTES", "maximum scratch memory per rank", NULL},
-    {"messages-per-port", OPTION_MESSAGES, "N", "maximum messages of a stream that leave a rank by one port in a step",
-     NULL},
-    CLI_OPTIONS_END};
+static const cli_option_t option[] =
+    {{"algorithm", 'a', "A",
+      "planned (default), an algorithm, with parameters if it has any (hybrid:4x8), or a family: the member that is "
+      "fastest for the size",
+      "ALGORITHM"},
+     {"chain", OPTION_CHAIN, "CHAIN",
+      "use this chain for star:l, or for the star that -a names: coordinates separated by ., vectors of a step by /, "
+      "steps by "
+      "_ (1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4)",
+      NULL},
+     {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
+     {"bytes", 'b', "M",
+      "size of the vector, for reduce-scatter and allgather of all blocks together (default 64K, or that of the file); "
+      "K, M, G, T are powers of 1024",
+      NULL},
+     {"rank", 'r', "R",
+      "print the messages of rank R and its program: sends, receives, reductions, registers; all: with --format=svg, "
+      "draw the messages of all ranks of a torus (default: of the rank in the middle)",
+      "all"},
+     {"stream", OPTION_STREAM, "S", "show only this stream", NULL},
+     {"schedule", 's', "FILE", "use a schedule in the format trivance-schedule-1 instead (- is stdin)", "FILE"},
+     {"unchecked", OPTION_UNCHECKED, NULL, CLI_UNCHECKED_HELP, NULL},
+     {"all-sizes", OPTION_ALL_SIZES, NULL,
+      "print the plan for every size from 32 B to 1 GiB, and how much slower other algorithms are", NULL},
+     {"why", OPTION_WHY, NULL,
+      "print the plans with the best times, the parts of their times, and the networks on which each would be selected",
+      NULL},
+     {"nodes", OPTION_NODES, "LIST",
+      "print the best plans for a job on these nodes only (0-9,16-25,32-40), and the order of its ranks on them", NULL},
+     {"limit", OPTION_LIMIT, NULL, CLI_LIMIT_HELP, NULL},
+     {"format", 'f', "F",
+      "text (default), svg (a picture) or json (the format trivance-schedule-1); of --all-sizes, --why and --nodes "
+      "table, json or csv",
+      "text svg json table csv"},
+     {"output", 'o', "FILE", "write there instead of to stdout; the file appears when it is complete", "FILE"},
+     {NULL, 0, NULL, "Constraints on plans", NULL},
+     {"consistent", OPTION_CONSISTENT, NULL, "identical bits on all ranks for floating point", NULL},
+     {"idempotent", OPTION_IDEMPOTENT, NULL, "contributions may count twice, as for max, min, and, or", NULL},
+     {"memory", OPTION_MEMORY, "BYTES", "maximum scratch memory per rank", NULL},
+     {"messages-per-port", OPTION_MESSAGES, "N",
+      "maximum number of messages of a stream that leave a rank by one port in a step", NULL},
+     CLI_OPTIONS_END};
 
 #define PLANNER_READS "TORUS MORE collective consistent idempotent memory messages-per-port format output"
 #define SHOWN_READS   "bytes rank stream limit format output MORE"
 
 static const cli_mode_t mode[] = {
-    {"nodes", "--nodes asks the planner about some nodes of a torus", PLANNER_READS " bytes", "8x8 --nodes=0-9"},
-    {"all-sizes", "--all-sizes asks the planner about all sizes on a torus", PLANNER_READS, "8x8 --all-sizes"},
-    {"why", "--why asks the planner about one size on a torus", PLANNER_READS " bytes", "8x8 --why --bytes=1K"},
+    {"nodes", "--nodes selects plans for some nodes of a torus", PLANNER_READS " bytes", "8x8 --nodes=0-9"},
+    {"all-sizes", "--all-sizes selects the plans for all sizes on a torus", PLANNER_READS, "8x8 --all-sizes"},
+    {"why", "--why explains the plan for one size on a torus", PLANNER_READS " bytes", "8x8 --why --bytes=1K"},
     {"schedule", CLI_FILE_ABOUT, SHOWN_READS " unchecked", "--schedule=nine.json"},
     {NULL, NULL, SHOWN_READS " TORUS algorithm chain collective consistent idempotent memory messages-per-port", "9"},
 };
@@ -90,12 +92,13 @@ const cli_command_t cli_plan_command = {
     .usage = "TORUS [OPTIONS]\n"
              "--schedule=FILE [OPTIONS]\n"
              "TORUS --all-sizes | --why | --nodes=LIST [OPTIONS]",
-    .about =
-        "Shows a schedule: per step who sends what to whom, by which port, how far, and how many messages share the "
-        "busiest link; and draws it. Text shows the messages of one rank, of a long schedule those of the first "
-        "steps, and a picture. The schedule is the fastest for the torus, the size and the network (planned), or that "
-        "of the named algorithm.\n\n"
-        "Can also show what would be planned for every size, or why this plan was chosen.",
+    .about = "Prints and draws a schedule: for each step the messages with their source, destination, port, distance "
+             "and blocks, and how many of them share the busiest link. Text shows the messages of one rank (of a long "
+             "schedule, those of the first steps) and a picture. The schedule is the fastest for the torus, the size "
+             "and the network (planned), or that "
+             "of the named algorithm.\n\n"
+             "With --all-sizes it prints the plan for every size, with --why the reasons for a plan, with --nodes the "
+             "plans for a part of the torus.",
     .option = option,
     .mode = mode,
     .more = cli_network_plan_options,
@@ -124,29 +127,29 @@ typedef struct options {
     cli_tori_t tori;
 } options_t;
 
-#define USUAL_BYTES (64 << 10)
+#define DEFAULT_BYTES (64 << 10)
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
 
-static int write_json(const cli_shown_t *plan, trv_span_t span, FILE *out)
+static int write_json(const cli_shown_t *shown, trv_span_t span, FILE *out)
 {
-    const trv_network_t network = cli_network_on(trv_schedule_torus(plan->schedule), plan->network);
-    return trv_schedule_write(plan->schedule, &network, plan->vector_bytes, trv_span_callback, &span, out);
+    const trv_network_t network = cli_network_on(trv_schedule_torus(shown->schedule), shown->network);
+    return trv_schedule_write(shown->schedule, &network, shown->vector_bytes, trv_span_callback, &span, out);
 }
 
-static int write_limit(const cli_shown_t *plan, FILE *out)
+static int write_limit(const cli_shown_t *shown, FILE *out)
 {
     trv_limit_t limit;
-    int rc = cli_limit_find(trv_schedule_torus(plan->schedule), plan->network, trv_schedule_collective(plan->schedule),
-                            plan->vector_bytes, &limit);
+    int rc = cli_limit_find(trv_schedule_torus(shown->schedule), shown->network,
+                            trv_schedule_collective(shown->schedule), shown->vector_bytes, &limit);
     if (rc)
         return rc;
     fputc('\n', out);
-    cli_limit_print(&limit, "this plan", plan->time.ns, out);
+    cli_limit_print(&limit, "this plan", shown->time.ns, out);
     return TRV_OK;
 }
 
-static int write_plan(const options_t *options, const cli_shown_t *plan)
+static int write_plan(const options_t *options, const cli_shown_t *shown)
 {
     cli_output_t output;
     int rc = cli_output_begin(&output, options->output);
@@ -154,124 +157,127 @@ static int write_plan(const options_t *options, const cli_shown_t *plan)
         return rc;
     switch (options->format) {
     case TEXT:
-        rc = cli_plan_text(plan, output.stream);
+        rc = cli_plan_text(shown, output.stream);
         if (!rc && options->limit)
-            rc = write_limit(plan, output.stream);
+            rc = write_limit(shown, output.stream);
         break;
-    case SVG: rc = cli_plan_svg(plan, output.stream); break;
-    case JSON: rc = write_json(plan, output.all, output.stream); break;
+    case SVG: rc = cli_plan_svg(shown, output.stream); break;
+    case JSON: rc = write_json(shown, output.all, output.stream); break;
     }
     return cli_output_end(&output, rc);
 }
 
 /* Writes the JSON to /dev/null first if the output is stdout, so that an error leaves no incomplete output. The
  * checks of text and SVG precede their first byte; those of the JSON writer do not all. */
-static int try_json(const options_t *options, const cli_shown_t *plan)
+static int check_json(const options_t *options, const cli_shown_t *shown)
 {
     if (options->format != JSON || !cli_output_is_stdout(options->output))
         return TRV_OK;
     FILE *nowhere = fopen("/dev/null", "w");
     if (!nowhere)
         return TRV_OK;
-    int rc = write_json(plan, (trv_span_t){0}, nowhere);
+    int rc = write_json(shown, (trv_span_t){0}, nowhere);
     fclose(nowhere);
     return rc;
 }
 
-static int plan_measure(const options_t *options, cli_shown_t *plan)
+static int plan_measure(const options_t *options, cli_shown_t *shown)
 {
     int rc = TRV_OK;
-    plan->stream = -1;
+    shown->stream = -1;
     if (options->stream)
-        rc = trv_parse_int(options->stream, "--stream", 0, trv_schedule_streams(plan->schedule) - 1, &plan->stream);
+        rc = trv_parse_int(options->stream, "--stream", 0, trv_schedule_streams(shown->schedule) - 1, &shown->stream);
     if (rc)
         return rc;
-    if (cli_check_routes(plan->schedule, plan->network) == TRV_ERR_UNSUPPORTED)
-        cli_warn(plan->command, "%s; it is shown as it is", trv_last_error());
+    if (cli_check_routes(shown->schedule, shown->network) == TRV_ERR_UNSUPPORTED)
+        cli_warn(shown->command, "%s; the schedule is shown nevertheless", trv_last_error());
     cli_progress_t progress;
     trv_span_t all = cli_progress_begin(&progress, "measuring", 1);
     trv_span_t timing = trv_span(all, 0, 0.5);
     /* The text of one rank's messages does not require a simulation. */
-    const bool is_timed = options->format == SVG || (options->format == TEXT && plan->rank < 0);
-    if (is_timed && isnan(plan->time.ns)) {
-        const trv_simulate_options_t network = cli_network_reporting(plan->network, &timing);
-        rc = trv_timing_find(plan->schedule, &network, plan->vector_bytes, &plan->time.ns);
+    const bool is_timed = options->format == SVG || (options->format == TEXT && shown->rank < 0);
+    if (is_timed && isnan(shown->time.ns)) {
+        const trv_simulate_options_t network = cli_network_reporting(shown->network, &timing);
+        rc = trv_timing_find(shown->schedule, &network, shown->vector_bytes, &shown->time.ns);
     }
     if (rc != TRV_ERR_CANCELLED) /* a time that cannot be simulated is omitted */
-        rc = trv_cost_sizes(plan->schedule, NULL, NULL, NULL, 0, trv_span(all, 0.5, 0.5), &plan->cost, NULL);
+        rc = trv_cost_sizes(shown->schedule, NULL, NULL, NULL, 0, trv_span(all, 0.5, 0.5), &shown->cost, NULL);
     cli_progress_end(&progress);
     return rc;
 }
 
 /* Checks that are possible before anything is planned or simulated. */
-static int plan_check(const options_t *options, const trv_torus_t *torus, cli_shown_t *plan)
+static int plan_check(const options_t *options, const trv_torus_t *torus, cli_shown_t *shown)
 {
     int rc = TRV_OK;
-    plan->rank = -1;
-    plan->all_ranks = options->rank && strcmp(options->rank, "all") == 0;
-    if (plan->all_ranks && options->format == TEXT)
-        return trv_fail(TRV_ERR_ARGUMENT, "--rank=all is for --format=svg; text takes the number of a rank, 0 to %d",
+    shown->rank = -1;
+    shown->all_ranks = options->rank && strcmp(options->rank, "all") == 0;
+    if (shown->all_ranks && options->format == TEXT)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "--rank=all requires --format=svg; text shows a single rank from 0 to %d, for example --rank=0",
                         torus->ranks - 1);
-    if (options->rank && !plan->all_ranks)
-        rc = trv_parse_int(options->rank, "--rank", 0, torus->ranks - 1, &plan->rank);
+    if (options->rank && !shown->all_ranks)
+        rc = trv_parse_int(options->rank, "--rank", 0, torus->ranks - 1, &shown->rank);
     if (rc)
         return rc;
     if (options->format != TEXT && options->limit)
         return trv_fail(TRV_ERR_ARGUMENT, "--limit works only with the text output of a single plan, for example "
                                           "`trivance plan 8x64 --limit`");
     if (options->format == JSON && (options->rank || options->stream))
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "a JSON schedule has all ranks and streams; --rank and --stream are for text and svg");
-    return options->format == SVG ? cli_plan_svg_check(plan, torus) : TRV_OK;
+        return trv_fail(TRV_ERR_ARGUMENT, "--rank and --stream are for text and svg, because a JSON schedule has all "
+                                          "ranks and streams; leave them out");
+    return options->format == SVG ? cli_plan_svg_check(shown, torus) : TRV_OK;
 }
 
-static int plan_file(options_t *options, cli_shown_t *plan)
+static int plan_file(options_t *options, cli_shown_t *shown)
 {
     trv_schedule_file_t file;
     int rc = cli_read_schedule(options->command, options->schedule, options->unchecked, &file);
     if (rc)
         return rc;
-    plan->schedule = file.schedule;
-    plan->has_blocks = file.has_blocks;
-    plan->vector_bytes = options->bytes ? options->bytes : file.vector_bytes;
+    shown->schedule = file.schedule;
+    shown->has_blocks = file.has_blocks;
+    shown->vector_bytes = options->bytes ? options->bytes : file.vector_bytes;
     if (options->format == JSON && !file.has_blocks)
-        return trv_fail(TRV_ERR_INVALID, "%.200s has messages but no blocks, so there is nothing to add to it as JSON",
-                        options->schedule);
+        return trv_fail(
+            TRV_ERR_INVALID,
+            "%.200s has messages but no blocks, so it cannot be written as a JSON schedule; use --format=text or svg",
+            options->schedule);
     rc = cli_network_finish_file(&options->network, &file);
-    return rc ? rc : plan_check(options, trv_schedule_torus(file.schedule), plan);
+    return rc ? rc : plan_check(options, trv_schedule_torus(file.schedule), shown);
 }
 
-static int plan_torus(options_t *options, cli_shown_t *plan)
+static int plan_torus(options_t *options, cli_shown_t *shown)
 {
     const trv_torus_t *torus = &options->tori.torus[0];
     const cli_choice_t *choice = &options->selection.choice[0];
     int rc = cli_network_finish(&options->network, torus);
-    plan->vector_bytes = options->bytes ? options->bytes : USUAL_BYTES;
+    shown->vector_bytes = options->bytes ? options->bytes : DEFAULT_BYTES;
     if (!rc)
-        rc = plan_check(options, torus, plan);
+        rc = plan_check(options, torus, shown);
     if (!rc)
-        rc = cli_choose(choice, torus, options->collective, plan->network, &options->constraints, plan->vector_bytes,
-                        &plan->schedule, &plan->time);
+        rc = cli_choose(choice, torus, options->collective, shown->network, &options->constraints, shown->vector_bytes,
+                        &shown->schedule, &shown->time);
     if (cli_is_several(choice))
-        plan->chosen_for = choice->label;
+        shown->chosen_for = choice->label;
     return rc;
 }
 
 static int plan_show(options_t *options)
 {
-    cli_shown_t plan = {.command = options->command,
-                        .has_blocks = true,
-                        .network = &options->network.options,
-                        .time = {.ns = NAN}};
-    int rc = options->schedule ? plan_file(options, &plan) : plan_torus(options, &plan);
+    cli_shown_t shown = {.command = options->command,
+                         .has_blocks = true,
+                         .network = &options->network.options,
+                         .time = {.ns = NAN}};
+    int rc = options->schedule ? plan_file(options, &shown) : plan_torus(options, &shown);
     if (!rc)
-        rc = plan_measure(options, &plan);
+        rc = plan_measure(options, &shown);
     if (!rc)
-        rc = try_json(options, &plan);
+        rc = check_json(options, &shown);
     if (!rc)
-        rc = write_plan(options, &plan);
-    trv_cost_clear(&plan.cost);
-    trv_schedule_destroy(plan.schedule);
+        rc = write_plan(options, &shown);
+    trv_cost_clear(&shown.cost);
+    trv_schedule_destroy(shown.schedule);
     return rc;
 }
 
@@ -284,8 +290,8 @@ static int read_format(const char *text, plan_format_t *format)
             return TRV_OK;
         }
     return trv_fail(TRV_ERR_ARGUMENT,
-                    "--format: there is no format '%.40s' for a schedule; there are text, svg and json, for example "
-                    "--format=json, and for the tables of --all-sizes, --why and --nodes csv",
+                    "--format: there is no format '%.40s' for a schedule; expected text, svg or json, for example "
+                    "--format=json (csv is for --all-sizes, --why and --nodes)",
                     text);
 }
 
@@ -300,54 +306,54 @@ static bool is_divided(const options_t *options)
 }
 
 /* Runs --all-sizes, --why or --nodes, or plans the nodes of a network of which a row is cut in two. */
-static int plan_ask(const options_t *options)
+static int plan_query(const options_t *options)
 {
-    cli_plan_ask_t ask = {.command = options->command,
-                          .torus = options->tori.torus[0],
-                          .collective = options->collective,
-                          .network = options->network,
-                          .constraints = options->constraints,
-                          .output = options->output};
-    int rc = options->format_name ? cli_parse_format(options->format_name, &ask.format) : TRV_OK;
-    rc = rc ? trv_fail(rc, "--format: %s", trv_last_error()) : cli_network_finish(&ask.network, &ask.torus);
+    cli_plan_query_t query = {.command = options->command,
+                              .torus = options->tori.torus[0],
+                              .collective = options->collective,
+                              .network = options->network,
+                              .constraints = options->constraints,
+                              .output = options->output};
+    int rc = options->format_name ? cli_parse_format(options->format_name, &query.format) : TRV_OK;
+    rc = rc ? trv_fail(rc, "--format: %s", trv_last_error()) : cli_network_finish(&query.network, &query.torus);
     if (rc == TRV_ERR_UNSUPPORTED && !options->all_sizes && !options->why)
         rc = TRV_OK; /* a row is cut in two: only the nodes can be planned */
     if (!rc && !options->all_sizes)
-        ask.bytes = options->bytes ? options->bytes : USUAL_BYTES;
+        query.bytes = options->bytes ? options->bytes : DEFAULT_BYTES;
     if (rc)
         return rc;
     if (options->nodes || !(options->all_sizes || options->why))
-        return cli_plan_nodes(&ask, options->nodes);
-    return options->why ? cli_plan_why(&ask) : cli_plan_sizes(&ask);
+        return cli_plan_nodes(&query, options->nodes);
+    return options->why ? cli_plan_explain(&query) : cli_plan_sizes(&query);
 }
 
 /* Returns the error message for unsupported values, or NULL. */
-static const char *refuse_values(const options_t *options)
+static const char *check_values(const options_t *options)
 {
     if (options->tori.count > 1)
-        return "one torus at a time, for example `trivance plan 9`";
+        return "more than one torus is given; give one, for example `trivance plan 9`";
     if (!options->selection.single)
-        return "one algorithm at a time, for example --algorithm=trivance-b";
+        return "more than one algorithm is given; give one, for example --algorithm=trivance-b";
     if (options->constrained && !options->selection.choice[0].planned)
-        return "--consistent, --idempotent, --memory and --messages-per-port say what a plan must meet; a named "
-               "algorithm is what it is";
+        return "--consistent, --idempotent, --memory and --messages-per-port constrain the planner; leave them out for "
+               "a named algorithm";
     return NULL;
 }
 
 /* Applies --chain: replaces the algorithm by the star with that chain, and keeps the algorithm's STEPS. */
-static int take_chain(options_t *options)
+static int apply_chain(options_t *options)
 {
     const char *star = options->named ? options->selection.choice[0].label : "star:l";
     const char *steps = strchr(star, ':');
     char name[2 * TRV_ALGORITHM_NAME_MAX];
     if (!options->selection.single || strncmp(star, "star", 4) != 0 || (star[4] && star[4] != ':') ||
         (steps && strchr(steps + 1, ':')))
-        return trv_fail(TRV_ERR_ARGUMENT, "--chain is about stars: leave --algorithm out or say star, star:l or which "
-                                          "steps send whole vectors, for example star:1");
+        return trv_fail(TRV_ERR_ARGUMENT, "--chain is for stars: leave out --algorithm, or give star, star:l or the "
+                                          "steps that send whole vectors, for example star:1");
     if (!options->chain[0] || strpbrk(options->chain, ",: "))
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "'%.60s' is no chain: coordinates are separated by ., vectors of a step by /, "
-                        "steps by _, for example 1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4",
+                        "'%.60s' is not a chain: coordinates are separated by ., vectors of a step by /, steps by _, "
+                        "for example 1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4",
                         options->chain);
     int length = snprintf(name, sizeof name, "%s%s:%s", star, steps ? "" : ":", options->chain);
     if (length >= TRV_ALGORITHM_NAME_MAX)
@@ -364,7 +370,7 @@ static int read_memory(const char *text, uint64_t *bytes)
     uint64_t value = 0;
     int rc = trv_parse_bytes(text, &value);
     if (!rc && value == 0)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "a rank has at least 1 byte of memory for a schedule, for example 64M");
+        rc = trv_fail(TRV_ERR_ARGUMENT, "the scratch memory of a rank must be at least 1 byte, for example 64M");
     if (!rc)
         *bytes = value;
     return rc;
@@ -414,7 +420,7 @@ static int read_options(int argc, char **argv, options_t *options)
     int code = cli_read_options(&cli_plan_command, argc, argv, read_option, options);
     if (code >= 0)
         return code;
-    int rc = options->chain ? take_chain(options) : TRV_OK;
+    int rc = options->chain ? apply_chain(options) : TRV_OK;
     if (!rc)
         rc = cli_read_tori(argc, argv, optind, &options->tori);
     return rc ? cli_bad_last(argv[0]) : -1;
@@ -426,15 +432,15 @@ int cli_plan(int argc, char **argv)
     options.command = argv[0];
     options.constraints = (trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS};
     cli_network_init(&options.network);
-    options.network.options = cli_usual_network();
+    options.network.options = cli_default_network();
     int rc = TRV_OK, code = read_options(argc, argv, &options);
     if (code >= 0)
         return code;
-    const char *refusal = refuse_values(&options);
-    if (refusal)
-        return cli_bad(argv[0], "%s", refusal);
+    const char *fault = check_values(&options);
+    if (fault)
+        return cli_bad(argv[0], "%s", fault);
     if (options.all_sizes || options.why || options.nodes || is_divided(&options)) {
-        rc = plan_ask(&options);
+        rc = plan_query(&options);
     } else {
         rc = options.format_name ? read_format(options.format_name, &options.format) : TRV_OK;
         if (!rc)

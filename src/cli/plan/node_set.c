@@ -1,7 +1,7 @@
 /*
  * trivance plan --nodes: the plans for any set of nodes, and the mapping of ranks to nodes.
  */
-#include "cli/plan/ask.h"
+#include "cli/plan/query.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,15 +12,15 @@
 #include "cli/shared/progress.h"
 #include "cli/shared/tool.h"
 
-#define PLANS_MAX   12
+#define CHOICES_MAX 12
 #define MAP_COLUMNS 24 /* machines with longer rows are not drawn as a map */
 
 typedef struct nodes {
-    const cli_plan_ask_t *ask;
-    trv_network_t machine;
-    int count, *node; /* in the order that was needed last */
-    int plans;
-    trv_planner_node_choice_t plan[PLANS_MAX];
+    const cli_plan_query_t *query;
+    trv_network_t machine; /* the torus with the links of the query */
+    int count, *node;      /* in the order that was needed last */
+    int choices;
+    trv_planner_node_choice_t choice[CHOICES_MAX];
 } nodes_t;
 
 /* ---- The list ---------------------------------------------------------------------------------------------------- */
@@ -42,14 +42,16 @@ static int read_range(const char *item, int last, int *from, int *to)
                         "--nodes the plan is for all",
                         item, last, last / 2);
     if (*to < *from)
-        return trv_fail(TRV_ERR_ARGUMENT, "--nodes: %.40s ends before it begins; for example 0-9,16-25", item);
+        return trv_fail(
+            TRV_ERR_ARGUMENT,
+            "--nodes: the range %.40s ends before it begins; expected ascending ranges, for example 0-9,16-25", item);
     return TRV_OK;
 }
 
 static int read_nodes(nodes_t *nodes, const char *list)
 {
     char item[64];
-    const int ranks = nodes->ask->torus.ranks;
+    const int ranks = nodes->query->torus.ranks;
     int more, rc = TRV_OK;
     while (!rc && (more = trv_next_item(&list, "--nodes", item, sizeof item)) != 0) {
         int from = 0, to = -1;
@@ -57,7 +59,7 @@ static int read_nodes(nodes_t *nodes, const char *list)
         for (int n = from; !rc && n <= to; n++) {
             if (nodes->count == ranks)
                 return trv_fail(TRV_ERR_ARGUMENT,
-                                "--nodes lists more than the %d nodes that there are: one is listed twice", ranks);
+                                "--nodes lists more than the %d nodes of the torus: a node is listed twice", ranks);
             nodes->node[nodes->count++] = n;
         }
     }
@@ -72,11 +74,11 @@ static void add_time(cli_table_t *table, double time_ns)
     cli_cell_both(table, trv_format_time(time_ns, trv_time_unit(time_ns), text), json_real(time_ns));
 }
 
-static void add_slower(cli_table_t *table, int row, double ratio)
+static void add_slower(cli_table_t *table, int index, double ratio)
 {
     char text[32];
     snprintf(text, sizeof text, "%.2fx", ratio);
-    cli_cell_both(table, row == 0 ? "chosen" : ratio > 1 ? text : "as fast", json_real(ratio));
+    cli_cell_both(table, index == 0 ? "chosen" : ratio > 1 ? text : "as fast", json_real(ratio));
 }
 
 /* Adds the list of nodes in the plan's order: node i of the list is rank i. */
@@ -96,7 +98,7 @@ static int add_nodes(cli_table_t *table, const nodes_t *nodes, trv_order_t order
     return rc;
 }
 
-static int print_plans(const nodes_t *nodes, FILE *out)
+static int print_choices(const nodes_t *nodes, FILE *out)
 {
     static const cli_column_t column[] =
         {{"plan", "plan", false, 0},           {"shape", "shape", false, 0},
@@ -106,24 +108,24 @@ static int print_plans(const nodes_t *nodes, FILE *out)
          {"slower", "times as long", true, 0}, {"nodes", NULL, false, 0}};
     cli_table_t table;
     int rc = TRV_OK;
-    cli_table_begin(&table, out, nodes->ask->format, column, sizeof column / sizeof column[0],
-                    nodes->ask->format == CLI_FORMAT_TABLE && out == stdout && cli_stdout_is_terminal());
-    for (int i = 0; i < nodes->plans && !rc; i++) {
-        const trv_planner_node_choice_t *plan = &nodes->plan[i];
-        cli_cell_text(&table, plan->choice.algorithm);
+    cli_table_begin(&table, out, nodes->query->format, column, sizeof column / sizeof column[0],
+                    nodes->query->format == CLI_FORMAT_TABLE && out == stdout && cli_stdout_is_terminal());
+    for (int i = 0; i < nodes->choices && !rc; i++) {
+        const trv_planner_node_choice_t *row = &nodes->choice[i];
+        cli_cell_text(&table, row->choice.algorithm);
         char torus[TRV_TORUS_TEXT_MAX];
-        cli_cell_text(&table, plan->torus.dims > 1 ? trv_torus_format(&plan->torus, torus, sizeof torus)
-                              : plan->torus.lines  ? "line"
-                                                   : "ring");
-        cli_cell_text(&table, trv_order_name(plan->order));
-        cli_cell_int(&table, plan->choice.steps);
-        add_time(&table, plan->choice.time_ns);
-        add_time(&table, plan->choice.alpha_ns);
-        add_time(&table, plan->choice.hops_ns);
-        add_time(&table, plan->choice.transmission_ns);
-        const double best_ns = nodes->plan[0].choice.time_ns; /* 0 for a single node */
-        add_slower(&table, i, best_ns > 0 ? plan->choice.time_ns / best_ns : 1);
-        rc = add_nodes(&table, nodes, plan->order);
+        cli_cell_text(&table, row->torus.dims > 1 ? trv_torus_format(&row->torus, torus, sizeof torus)
+                              : row->torus.lines  ? "line"
+                                                  : "ring");
+        cli_cell_text(&table, trv_order_name(row->order));
+        cli_cell_int(&table, row->choice.steps);
+        add_time(&table, row->choice.time_ns);
+        add_time(&table, row->choice.alpha_ns);
+        add_time(&table, row->choice.hops_ns);
+        add_time(&table, row->choice.transmission_ns);
+        const double best_ns = nodes->choice[0].choice.time_ns; /* 0 for a single node */
+        add_slower(&table, i, best_ns > 0 ? row->choice.time_ns / best_ns : 1);
+        rc = add_nodes(&table, nodes, row->order);
         cli_row_end(&table);
     }
     const int ended = cli_table_end(&table);
@@ -133,12 +135,12 @@ static int print_plans(const nodes_t *nodes, FILE *out)
 /* Prints the ranks on a map of the machine: a row of its last dimension per line, "." for a node without a rank. */
 static int print_map(const nodes_t *nodes, FILE *out)
 {
-    const trv_torus_t *torus = &nodes->ask->torus;
-    int rc = trv_order_nodes(&nodes->machine, nodes->plan[0].order, nodes->count, nodes->node);
+    const trv_torus_t *torus = &nodes->query->torus;
+    int rc = trv_order_nodes(&nodes->machine, nodes->choice[0].order, nodes->count, nodes->node);
     if (rc)
         return rc;
     const int columns = torus->size[torus->dims - 1];
-    fprintf(out, "\nranks on the machine, in the order of the plan\n");
+    fprintf(out, "\nranks on the nodes, in the order of the plan\n");
     if (columns > MAP_COLUMNS || torus->dims > 2) {
         for (int i = 0; i < nodes->count; i++)
             fprintf(out, "%s%d", i == 0 ? "nodes " : ", ", nodes->node[i]);
@@ -164,49 +166,49 @@ static int print_map(const nodes_t *nodes, FILE *out)
     return TRV_OK;
 }
 
-static int print(const nodes_t *nodes, FILE *out)
+static int print_nodes(const nodes_t *nodes, FILE *out)
 {
-    const bool text = nodes->ask->format == CLI_FORMAT_TABLE;
+    const bool text = nodes->query->format == CLI_FORMAT_TABLE;
     if (text) {
-        cli_plan_ask_header(nodes->ask, out);
+        cli_plan_query_header(nodes->query, out);
         fprintf(out, "a job on %d of its nodes\n\n", nodes->count);
     }
-    int rc = print_plans(nodes, out);
+    int rc = print_choices(nodes, out);
     return rc || !text ? rc : print_map(nodes, out);
 }
 
-static int plan(nodes_t *nodes)
+static int plan_nodes(nodes_t *nodes)
 {
-    const cli_plan_ask_t *ask = nodes->ask;
+    const cli_plan_query_t *query = nodes->query;
     cli_progress_t progress;
     trv_span_t all = cli_progress_begin(&progress, "planning", 1);
-    const trv_simulate_options_t network = cli_network_reporting(&ask->network.options, &all);
-    nodes->plans = trv_planner_nodes(&ask->torus, nodes->count, nodes->node, ask->collective, 0, ask->bytes, &network,
-                                     &ask->constraints, PLANS_MAX, nodes->plan);
+    const trv_simulate_options_t network = cli_network_reporting(&query->network.options, &all);
+    nodes->choices = trv_planner_nodes(&query->torus, nodes->count, nodes->node, query->collective, 0, query->bytes,
+                                       &network, &query->constraints, CHOICES_MAX, nodes->choice);
     cli_progress_end(&progress);
-    if (nodes->plans < 0)
-        return nodes->plans;
+    if (nodes->choices < 0)
+        return nodes->choices;
     if (nodes->count == 1)
-        nodes->plans = 1; /* nothing is sent, so all plans are equal */
+        nodes->choices = 1; /* nothing is sent, so all plans are equal */
     cli_output_t output;
-    int rc = cli_output_begin(&output, ask->output);
+    int rc = cli_output_begin(&output, query->output);
     if (rc)
         return rc;
-    rc = print(nodes, output.stream);
+    rc = print_nodes(nodes, output.stream);
     return cli_output_end(&output, rc);
 }
 
-int cli_plan_nodes(const cli_plan_ask_t *ask, const char *list)
+int cli_plan_nodes(const cli_plan_query_t *query, const char *list)
 {
-    nodes_t nodes = {.ask = ask, .machine = cli_network_on(&ask->torus, &ask->network.options)};
-    nodes.node = malloc((size_t)ask->torus.ranks * sizeof *nodes.node);
+    nodes_t nodes = {.query = query, .machine = cli_network_on(&query->torus, &query->network.options)};
+    nodes.node = malloc((size_t)query->torus.ranks * sizeof *nodes.node);
     if (!nodes.node)
         return trv_fail_memory();
-    for (int n = 0; !list && n < ask->torus.ranks; n++)
+    for (int n = 0; !list && n < query->torus.ranks; n++)
         nodes.node[nodes.count++] = n;
     int rc = list ? read_nodes(&nodes, list) : TRV_OK;
     if (!rc)
-        rc = plan(&nodes);
+        rc = plan_nodes(&nodes);
     free(nodes.node);
     return rc;
 }

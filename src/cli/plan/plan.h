@@ -28,15 +28,15 @@ typedef struct cli_shown {
 } cli_shown_t;
 
 /* Returns the options of the schedule's drawings. `network` and `note` must outlive the options. */
-trv_draw_options_t cli_plan_drawn(const cli_shown_t *plan, const trv_network_t *network, char note[TRV_CAPTION_MAX]);
+trv_draw_options_t cli_plan_drawn(const cli_shown_t *shown, const trv_network_t *network, char note[TRV_CAPTION_MAX]);
 
 /* Prints the schedule as text: summary, table of one rank's messages, its program (if a rank was requested),
  * pictures. */
-int cli_plan_text(const cli_shown_t *plan, FILE *out);
+int cli_plan_text(const cli_shown_t *shown, FILE *out);
 
 /* Checks whether ranks of the torus can be drawn, before the schedule is created. */
-int cli_plan_svg_check(const cli_shown_t *plan, const trv_torus_t *torus);
+int cli_plan_svg_check(const cli_shown_t *shown, const trv_torus_t *torus);
 /* Writes the schedule as an SVG picture. */
-int cli_plan_svg(const cli_shown_t *plan, FILE *out);
+int cli_plan_svg(const cli_shown_t *shown, FILE *out);
 
 #endif

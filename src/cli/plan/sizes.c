@@ -1,9 +1,8 @@
 /*
- * trivance plan --all-sizes: the crossover table. The planner is asked for a plan at every power of two. Where two
- * successive plans differ, bisection finds the sizes between them at which the plan changes, to a sixteenth of the
- * smaller one.
+ * trivance plan --all-sizes: the crossover table. The planner runs for every power of two. If two successive choices
+ * differ, bisection finds the sizes between them at which the choice changes, to a sixteenth of the smaller one.
  */
-#include "cli/plan/ask.h"
+#include "cli/plan/query.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,79 +18,80 @@
 #include "planner/timing.h"
 #include "schedule/collective.h"
 
-#define FIRST   UINT64_C(32)
-#define LAST    (UINT64_C(1) << 30)
-#define OCTAVES 25
-#define PARTS   16 /* resolution: steps per octave */
-#define MOST    20 /* where ranks differ, simulations are expensive: algorithms this many times slower are not timed */
+#define BYTES_MIN UINT64_C(32)
+#define BYTES_MAX (UINT64_C(1) << 30)
+#define OCTAVES   25
+#define PARTS     16 /* resolution: steps per octave */
+/* Without symmetry simulations are expensive, and algorithms that are this many times slower are not timed. */
+#define SLOWDOWN_MAX 20
 
 typedef struct range {
     uint64_t from, to; /* up to, but not including `to`; the last range includes it */
-    uint64_t at;       /* the size that is measured: the power of two nearest to the middle, else `from` */
-    trv_planner_choice_t plan;
-    double
-        gain[CLI_CHOICES_MAX]; /* time of each algorithm / time of the plan; INFINITY: above MOST; NAN: unsupported */
+    uint64_t at;       /* the size for which times are compared: the power of two nearest to the middle, else `from` */
+    trv_planner_choice_t choice;
+    /* Time of each algorithm / time of the choice; INFINITY: above SLOWDOWN_MAX; NAN: unsupported. */
+    double gain[CLI_CHOICES_MAX];
 } range_t;
 
 typedef struct sizes {
-    const cli_plan_ask_t *ask;
+    const cli_plan_query_t *query;
     trv_planner_t *planner;
-    trv_span_t span; /* the part of the progress that the present work is */
+    trv_span_t span; /* the part of the progress bar for the current work */
     int ranges;
     range_t range[OCTAVES * PARTS + 1];
 } sizes_t;
 
 /* ---- Ranges ------------------------------------------------------------------------------------------------------ */
 
-static int plan_at(const sizes_t *sizes, uint64_t bytes, trv_planner_choice_t *plan)
+static int choose_at(const sizes_t *sizes, uint64_t bytes, trv_planner_choice_t *choice)
 {
-    int plans = trv_planner_rank(sizes->planner, bytes, 1, plan);
-    return plans < 0 ? plans : TRV_OK;
+    int found = trv_planner_rank(sizes->planner, bytes, 1, choice);
+    return found < 0 ? found : TRV_OK;
 }
 
-static bool is_same(const trv_planner_choice_t *a, const trv_planner_choice_t *b)
+static bool choice_equal(const trv_planner_choice_t *a, const trv_planner_choice_t *b)
 {
     return strcmp(a->algorithm, b->algorithm) == 0;
 }
 
-static void begin_range(sizes_t *sizes, uint64_t from, const trv_planner_choice_t *plan)
+static void range_begin(sizes_t *sizes, uint64_t from, const trv_planner_choice_t *choice)
 {
     if (sizes->ranges > 0)
         sizes->range[sizes->ranges - 1].to = from;
-    sizes->range[sizes->ranges++] = (range_t){.from = from, .to = LAST, .plan = *plan};
+    sizes->range[sizes->ranges++] = (range_t){.from = from, .to = BYTES_MAX, .choice = *choice};
 }
 
-/* Appends the ranges that begin above `low` and up to `high`. The last range so far has the plan of `low`. */
-static int refine(sizes_t *sizes, uint64_t low, const trv_planner_choice_t *low_plan, uint64_t high,
-                  const trv_planner_choice_t *high_plan, uint64_t step)
+/* Appends the ranges that begin above `low` and up to `high`. The last range so far has the choice of `low`. */
+static int ranges_refine(sizes_t *sizes, uint64_t low, const trv_planner_choice_t *low_choice, uint64_t high,
+                         const trv_planner_choice_t *high_choice, uint64_t step)
 {
-    trv_planner_choice_t plan;
+    trv_planner_choice_t choice;
     uint64_t middle = low + (high - low) / 2;
-    if (is_same(low_plan, high_plan))
+    if (choice_equal(low_choice, high_choice))
         return TRV_OK;
     if (high - low <= step) {
-        begin_range(sizes, high, high_plan);
+        range_begin(sizes, high, high_choice);
         return TRV_OK;
     }
-    int rc = plan_at(sizes, middle, &plan);
+    int rc = choose_at(sizes, middle, &choice);
     if (!rc)
-        rc = refine(sizes, low, low_plan, middle, &plan, step);
-    return rc ? rc : refine(sizes, middle, &plan, high, high_plan, step);
+        rc = ranges_refine(sizes, low, low_choice, middle, &choice, step);
+    return rc ? rc : ranges_refine(sizes, middle, &choice, high, high_choice, step);
 }
 
-static int find_ranges(sizes_t *sizes)
+static int ranges_find(sizes_t *sizes)
 {
     const trv_span_t all = sizes->span;
     double octave = 0;
     trv_planner_choice_t low, high;
-    int rc = plan_at(sizes, FIRST, &low);
+    int rc = choose_at(sizes, BYTES_MIN, &low);
     if (!rc)
-        begin_range(sizes, FIRST, &low);
-    for (uint64_t bytes = FIRST; bytes < LAST && !rc; bytes *= 2) {
+        range_begin(sizes, BYTES_MIN, &low);
+    for (uint64_t bytes = BYTES_MIN; bytes < BYTES_MAX && !rc; bytes *= 2) {
         sizes->span = trv_span(all, octave++ / OCTAVES, 1.0 / OCTAVES);
-        rc = plan_at(sizes, 2 * bytes, &high);
+        rc = choose_at(sizes, 2 * bytes, &high);
         if (!rc)
-            rc = refine(sizes, bytes, &low, 2 * bytes, &high, bytes / PARTS);
+            rc = ranges_refine(sizes, bytes, &low, 2 * bytes, &high, bytes / PARTS);
         low = high;
     }
     return rc;
@@ -99,36 +99,37 @@ static int find_ranges(sizes_t *sizes)
 
 /* ---- Gains ------------------------------------------------------------------------------------------------------- */
 
-static uint64_t middle_of(const range_t *range)
+static uint64_t range_middle(const range_t *range)
 {
     double middle = (log2((double)range->from) + log2((double)range->to)) / 2;
     uint64_t best = range->from;
-    for (uint64_t bytes = FIRST; bytes < range->to; bytes *= 2)
+    for (uint64_t bytes = BYTES_MIN; bytes < range->to; bytes *= 2)
         if (bytes > range->from && fabs(log2((double)bytes) - middle) < fabs(log2((double)best) - middle))
             best = bytes;
     return best;
 }
 
-static int measure(sizes_t *sizes, range_t *range)
+static int range_measure(sizes_t *sizes, range_t *range)
 {
-    range->at = middle_of(range);
+    range->at = range_middle(range);
     const trv_span_t all = sizes->span;
-    int rc = range->plan.modelled ? plan_at(sizes, range->at, &range->plan)
-                                  : trv_planner_time(sizes->planner, range->at, range->plan.algorithm, &range->plan);
-    const bool dear = trv_timing_is_uneven(&sizes->ask->torus, &sizes->ask->network.options);
-    const double enough_ns = dear ? MOST * range->plan.time_ns : INFINITY;
+    int rc = range->choice.modelled
+                 ? choose_at(sizes, range->at, &range->choice)
+                 : trv_planner_time(sizes->planner, range->at, range->choice.algorithm, &range->choice);
+    const bool expensive = trv_timing_is_nonuniform(&sizes->query->torus, &sizes->query->network.options);
+    const double time_max_ns = expensive ? SLOWDOWN_MAX * range->choice.time_ns : INFINITY;
     for (int i = 0; i < trv_algorithms_count() && i < CLI_CHOICES_MAX && !rc; i++) {
         trv_planner_choice_t named;
         sizes->span = trv_span(all, (double)i / trv_algorithms_count(), 1.0 / trv_algorithms_count());
-        rc = trv_planner_time_within(sizes->planner, range->at, trv_algorithm_name(trv_algorithm_at(i)), enough_ns,
+        rc = trv_planner_time_within(sizes->planner, range->at, trv_algorithm_name(trv_algorithm_at(i)), time_max_ns,
                                      &named);
-        range->gain[i] = rc ? NAN : named.time_ns / range->plan.time_ns;
+        range->gain[i] = rc ? NAN : named.time_ns / range->choice.time_ns;
         rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     }
     return rc;
 }
 
-static int number_of(const trv_algorithm_t *algorithm)
+static int algorithm_index(const trv_algorithm_t *algorithm)
 {
     int i = 0;
     while (trv_algorithm_at(i) != algorithm)
@@ -136,12 +137,12 @@ static int number_of(const trv_algorithm_t *algorithm)
     return i;
 }
 
-/* The gain over the family's fastest member; NAN if none is supported. */
-static double gain_over(const range_t *range, const cli_choice_t *family)
+/* The gain over the fastest member of a family; NAN if no member is supported. */
+static double range_gain(const range_t *range, const cli_choice_t *family)
 {
     double gain = NAN;
     for (int i = 0; i < family->members; i++)
-        gain = fmin(gain, range->gain[number_of(family->member[i])]);
+        gain = fmin(gain, range->gain[algorithm_index(family->member[i])]);
     return gain;
 }
 
@@ -160,10 +161,10 @@ static int list_families(const sizes_t *sizes, int capacity, cli_selection_t *fa
     int rc = cli_select_compared(&all);
     families->choices = 0;
     for (int i = 0; i < all.choices && !rc && families->choices < capacity; i++) {
-        bool serves = false;
+        bool is_supported = false;
         for (int r = 0; r < sizes->ranges && !all.choice[i].planned; r++)
-            serves |= !isnan(gain_over(&sizes->range[r], &all.choice[i]));
-        if (serves)
+            is_supported |= !isnan(range_gain(&sizes->range[r], &all.choice[i]));
+        if (is_supported)
             families->choice[families->choices++] = all.choice[i];
     }
     return rc;
@@ -182,21 +183,21 @@ static int print_text(const sizes_t *sizes, FILE *out)
         return rc;
     for (int i = 0; i < families.choices; i++)
         column[columns++] = (cli_column_t){NULL, families.choice[i].label, true, 0};
-    cli_plan_ask_header(sizes->ask, out);
+    cli_plan_query_header(sizes->query, out);
     cli_table_begin(&table, out, CLI_FORMAT_TABLE, column, columns, out == stdout && cli_stdout_is_terminal());
     for (int r = 0; r < sizes->ranges; r++) {
         const range_t *range = &sizes->range[r];
         char text[TRV_TIME_TEXT_MAX];
         add_size(&table, range->from);
         add_size(&table, range->to);
-        cli_cell_text(&table, range->plan.algorithm);
-        cli_cell_int(&table, range->plan.steps);
-        cli_cell_text(&table, trv_format_time(range->plan.time_ns, trv_time_unit(range->plan.time_ns), text));
+        cli_cell_text(&table, range->choice.algorithm);
+        cli_cell_int(&table, range->choice.steps);
+        cli_cell_text(&table, trv_format_time(range->choice.time_ns, trv_time_unit(range->choice.time_ns), text));
         add_size(&table, range->at);
         for (int i = 0; i < families.choices; i++) {
-            double gain = gain_over(range, &families.choice[i]);
+            double gain = range_gain(range, &families.choice[i]);
             if (isinf(gain))
-                snprintf(text, sizeof text, ">%dx", MOST);
+                snprintf(text, sizeof text, ">%dx", SLOWDOWN_MAX);
             else
                 snprintf(text, sizeof text, isnan(gain) ? "-" : "%.2fx", gain);
             cli_cell_text(&table, text);
@@ -204,7 +205,7 @@ static int print_text(const sizes_t *sizes, FILE *out)
         cli_row_end(&table);
     }
     rc = cli_table_end(&table);
-    fputs("\nx: how many times as long the algorithm takes, of a family its fastest member\n", out);
+    fputs("\nx: time of the algorithm (of a family's fastest member) divided by the time of the plan\n", out);
     return rc;
 }
 
@@ -227,22 +228,22 @@ static int print_rows(const sizes_t *sizes, FILE *out)
             *p = *p == '-' ? '_' : *p;
         column[own + i] = (cli_column_t){key[i], NULL, true, 0};
     }
-    trv_torus_format(&sizes->ask->torus, torus, sizeof torus);
-    cli_links_format(&sizes->ask->network.links, "", links);
+    trv_torus_format(&sizes->query->torus, torus, sizeof torus);
+    cli_links_format(&sizes->query->network.links, "", links);
     if (links[0])
         column[own + algorithms] = (cli_column_t){"slow_links", NULL, false, 0};
-    cli_table_begin(&table, out, sizes->ask->format, column, own + algorithms + (links[0] != '\0'), false);
+    cli_table_begin(&table, out, sizes->query->format, column, own + algorithms + (links[0] != '\0'), false);
     for (int r = 0; r < sizes->ranges; r++) {
         const range_t *range = &sizes->range[r];
         cli_cell_text(&table, torus);
-        cli_cell_text(&table, trv_collective_shape(sizes->ask->collective)->name);
+        cli_cell_text(&table, trv_collective_shape(sizes->query->collective)->name);
         cli_cell_int(&table, (int64_t)range->from);
         cli_cell_int(&table, (int64_t)range->to);
-        cli_cell_text(&table, range->plan.algorithm);
-        cli_cell_int(&table, range->plan.steps);
-        cli_cell_bool(&table, range->plan.consistent);
+        cli_cell_text(&table, range->choice.algorithm);
+        cli_cell_int(&table, range->choice.steps);
+        cli_cell_bool(&table, range->choice.consistent);
         cli_cell_int(&table, (int64_t)range->at);
-        cli_cell_real(&table, range->plan.time_ns, 3);
+        cli_cell_real(&table, range->choice.time_ns, 3);
         for (int i = 0; i < algorithms; i++)
             cli_cell_real(&table, range->gain[i], 4);
         if (links[0])
@@ -252,28 +253,28 @@ static int print_rows(const sizes_t *sizes, FILE *out)
     return cli_table_end(&table);
 }
 
-int cli_plan_sizes(const cli_plan_ask_t *ask)
+int cli_plan_sizes(const cli_plan_query_t *query)
 {
     cli_output_t output;
     sizes_t *sizes = calloc(1, sizeof *sizes);
     if (!sizes)
         return trv_fail_memory();
-    sizes->ask = ask;
+    sizes->query = query;
     cli_progress_t progress;
     const trv_span_t all = cli_progress_begin(&progress, "planning", 1);
-    const trv_simulate_options_t network = cli_network_reporting(&ask->network.options, &sizes->span);
+    const trv_simulate_options_t network = cli_network_reporting(&query->network.options, &sizes->span);
     sizes->span = trv_span(all, 0, 0.5);
-    int rc = trv_planner_create(&sizes->planner, &ask->torus, ask->collective, 0, &network, &ask->constraints);
+    int rc = trv_planner_create(&sizes->planner, &query->torus, query->collective, 0, &network, &query->constraints);
     if (!rc)
-        rc = find_ranges(sizes);
+        rc = ranges_find(sizes);
     for (int r = 0; r < sizes->ranges && !rc; r++) {
         sizes->span = trv_span(all, 0.5 + 0.5 * r / sizes->ranges, 0.5 / sizes->ranges);
-        rc = measure(sizes, &sizes->range[r]);
+        rc = range_measure(sizes, &sizes->range[r]);
     }
     cli_progress_end(&progress);
     trv_planner_destroy(sizes->planner);
-    if (!rc && !(rc = cli_output_begin(&output, ask->output))) {
-        rc = ask->format == CLI_FORMAT_TABLE ? print_text(sizes, output.stream) : print_rows(sizes, output.stream);
+    if (!rc && !(rc = cli_output_begin(&output, query->output))) {
+        rc = query->format == CLI_FORMAT_TABLE ? print_text(sizes, output.stream) : print_rows(sizes, output.stream);
         rc = cli_output_end(&output, rc);
     }
     free(sizes);

@@ -12,21 +12,21 @@
 #include "cli/ports/verdict.h"
 
 enum { UP = 1, DOWN = 2, BOTH = UP | DOWN, ROUNDS_MAX = 11 };
-#define SPENT_MAX_NS 20e9 /* no round begins after this time */
+#define ROUNDS_TIME_MAX_NS 20e9 /* no round begins after this time */
 
-typedef struct flow {
+typedef struct measurement {
     trv_net_t *net;
     int dimension;
     size_t bytes;
     char *out[2], *in[2]; /* by sign */
     trv_fabric_op_t op[4];
-    const bool *remote;
-} flow_t;
+    const bool *remote; /* whether the + and - neighbours are on other hosts */
+} measurement_t;
 
-int trv_probe_neighbour(const trv_net_t *net, int way)
+int trv_probe_neighbour(const trv_net_t *net, int port)
 {
     const trv_torus_t *torus = &net->world->torus;
-    const int d = trv_port_dimension(way), sign = trv_port_sign(way);
+    const int d = trv_port_dimension(port), sign = trv_port_sign(port);
     int at[TRV_DIMS_MAX];
     trv_torus_coordinates(torus, net->rank, at);
     if ((torus->lines >> d & 1) && at[d] == (sign > 0 ? torus->size[d] - 1 : 0))
@@ -35,26 +35,26 @@ int trv_probe_neighbour(const trv_net_t *net, int way)
     return trv_torus_rank(torus, at);
 }
 
-static int post(flow_t *flow, trv_fabric_op_t *op, bool sends, int way, int peer)
+static int measurement_post(measurement_t *measurement, trv_fabric_op_t *op, bool sends, int port, int peer)
 {
-    const uint64_t inner = trv_collective_tag(true, TRV_NUMBERS - 1) | (uint64_t)way << TRV_LANE_BITS;
+    const uint64_t inner = trv_collective_tag(true, TRV_SEQUENCES - 1) | (uint64_t)port << TRV_LANE_BITS;
     *op = (trv_fabric_op_t){.sends = sends,
-                            .way = way,
+                            .port = port,
                             .peer = peer,
-                            .tag = trv_peer_tag(flow->net->world, peer, sends, inner),
-                            .data = sends ? flow->out[way % 2] : flow->in[way % 2],
-                            .bytes = flow->bytes};
-    return trv_fabric_post(flow->net->fabric, op);
+                            .tag = trv_peer_tag(measurement->net->world, peer, sends, inner),
+                            .data = sends ? measurement->out[port % 2] : measurement->in[port % 2],
+                            .bytes = measurement->bytes};
+    return trv_fabric_post(measurement->net->fabric, op);
 }
 
-static int wait_for(flow_t *flow, int ops)
+static int measurement_wait(measurement_t *measurement, int ops)
 {
-    trv_fabric_t *fabric = flow->net->fabric;
+    trv_fabric_t *fabric = measurement->net->fabric;
     int done = 0, rc = TRV_OK;
     for (unsigned polls = 1; rc >= 0 && done < ops; polls++) {
         const uint64_t seen = trv_fabric_poll(fabric);
         const int before = done;
-        while (done < ops && (rc = trv_fabric_test(fabric, &flow->op[done])) == 1)
+        while (done < ops && (rc = trv_fabric_test(fabric, &measurement->op[done])) == 1)
             done++;
         polls = done > before ? 0 : polls;
         if (rc == 0)
@@ -65,27 +65,28 @@ static int wait_for(flow_t *flow, int ops)
 
 /* Exchanges messages with the neighbours through the ports in `signs`. A message sent to the + neighbour is received
  * there from the - neighbour. */
-static int exchange(flow_t *flow, int signs)
+static int measurement_exchange(measurement_t *measurement, int signs)
 {
     int ops = 0, rc = TRV_OK;
     for (int sends = 0; sends < 2; sends++)
         for (int down = 0; down < 2; down++) {
-            const int way = 2 * flow->dimension + down, peer = trv_probe_neighbour(flow->net, sends ? way : way ^ 1);
+            const int port = 2 * measurement->dimension + down,
+                      peer = trv_probe_neighbour(measurement->net, sends ? port : port ^ 1);
             if (rc == TRV_OK && signs >> down & 1 && peer >= 0)
-                rc = post(flow, &flow->op[ops++], sends, way, peer);
+                rc = measurement_post(measurement, &measurement->op[ops++], sends, port, peer);
         }
-    return rc < 0 ? rc : wait_for(flow, ops);
+    return rc < 0 ? rc : measurement_wait(measurement, ops);
 }
 
 /* Returns the bytes that the interface has sent according to the system's counter; 0: it has no counter. */
-static double sent_by(const flow_t *flow, int way)
+static double interface_bytes_sent(const measurement_t *measurement, int port)
 {
-    trv_fabric_port_info_t port;
+    trv_fabric_interface_info_t info;
     char path[160];
     double bytes = 0;
-    trv_fabric_port_info(flow->net->fabric, trv_fabric_departure(flow->net->fabric, way), &port);
-    snprintf(path, sizeof path, "/sys/class/net/%.64s/statistics/tx_bytes", port.device.name);
-    FILE *file = *port.device.name ? fopen(path, "re") : NULL;
+    trv_fabric_interface_info(measurement->net->fabric, trv_fabric_departure(measurement->net->fabric, port), &info);
+    snprintf(path, sizeof path, "/sys/class/net/%.64s/statistics/tx_bytes", info.device.name);
+    FILE *file = *info.device.name ? fopen(path, "re") : NULL;
     if (file && fscanf(file, "%lf", &bytes) != 1)
         bytes = 0;
     if (file)
@@ -94,15 +95,15 @@ static double sent_by(const flow_t *flow, int way)
 }
 
 /* Measures an exchange of all ranks at the same time. The result is the time of the slowest rank, on all ranks. */
-static int measure(flow_t *flow, int signs, double *most_ns)
+static int measurement_run(measurement_t *measurement, int signs, double *max_ns)
 {
-    trv_net_comm_t *world = flow->net->world;
+    trv_net_comm_t *world = measurement->net->world;
     int rc = trv_net_barrier(world);
     const double start_ns = trv_now_ns();
     if (rc == TRV_OK)
-        rc = exchange(flow, signs);
+        rc = measurement_exchange(measurement, signs);
     const double time_ns = trv_now_ns() - start_ns;
-    return rc == TRV_OK ? trv_net_allreduce(world, &time_ns, most_ns, 1, TRV_DOUBLE, TRV_MAX) : rc;
+    return rc == TRV_OK ? trv_net_allreduce(world, &time_ns, max_ns, 1, TRV_DOUBLE, TRV_MAX) : rc;
 }
 
 /* ---- Rounds ------------------------------------------------------------------------------------------------------ */
@@ -114,14 +115,14 @@ typedef struct rounds {
     double time_ns[3][ROUNDS_MAX], gain[ROUNDS_MAX], spent_ns;
 } rounds_t;
 
-static int add_round(flow_t *flow, rounds_t *rounds)
+static int rounds_add(measurement_t *measurement, rounds_t *rounds)
 {
     static const int signs[] = {UP, DOWN, BOTH};
     double time_ns[3];
     int rc = TRV_OK;
     for (int i = 0; i < 3 && rc == TRV_OK; i++) {
         const int kind = (rounds->done + i) % 3;
-        rc = measure(flow, signs[kind], &time_ns[kind]);
+        rc = measurement_run(measurement, signs[kind], &time_ns[kind]);
         rounds->spent_ns += rc == TRV_OK ? time_ns[kind] : 0;
     }
     if (rc < 0)
@@ -132,39 +133,39 @@ static int add_round(flow_t *flow, rounds_t *rounds)
     return rc;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static bool is_clear(rounds_t *rounds)
+static bool rounds_are_clear(rounds_t *rounds)
 {
-    qsort(rounds->gain, (size_t)rounds->done, sizeof *rounds->gain, compare);
+    qsort(rounds->gain, (size_t)rounds->done, sizeof *rounds->gain, compare_doubles);
     return trv_verdict_is_clear(rounds->gain, rounds->done);
 }
 
 /* Runs the rounds; the first round, which connects, is not measured. Sorts the times and gains. */
-static int run_rounds(flow_t *flow, rounds_t *rounds)
+static int rounds_run(measurement_t *measurement, rounds_t *rounds)
 {
     bool clear = false;
-    int rc = add_round(flow, rounds);
+    int rc = rounds_add(measurement, rounds);
     *rounds = (rounds_t){.done = 0};
-    for (int i = 1; rc == TRV_OK && !clear && i <= ROUNDS_MAX && rounds->spent_ns < SPENT_MAX_NS; i++) {
-        rc = add_round(flow, rounds);
-        clear = rc == TRV_OK && i % 4 == 3 && is_clear(rounds);
+    for (int i = 1; rc == TRV_OK && !clear && i <= ROUNDS_MAX && rounds->spent_ns < ROUNDS_TIME_MAX_NS; i++) {
+        rc = rounds_add(measurement, rounds);
+        clear = rc == TRV_OK && i % 4 == 3 && rounds_are_clear(rounds);
     }
-    qsort(rounds->gain, (size_t)rounds->done, sizeof *rounds->gain, compare);
+    qsort(rounds->gain, (size_t)rounds->done, sizeof *rounds->gain, compare_doubles);
     for (int kind = 0; kind < 3; kind++)
-        qsort(rounds->time_ns[kind], (size_t)rounds->done, sizeof(double), compare);
+        qsort(rounds->time_ns[kind], (size_t)rounds->done, sizeof(double), compare_doubles);
     return rc;
 }
 
 /* Whether less than half of the bytes sent through the port left through its interface. */
-static bool strays(const flow_t *flow, int way, double before, int rounds)
+static bool port_strays(const measurement_t *measurement, int port, double before, int rounds)
 {
-    const double after = sent_by(flow, way), sent = 2 * (double)flow->bytes * (rounds + 1);
-    return flow->remote[way % 2] && before > 0 && after - before < sent / 2;
+    const double after = interface_bytes_sent(measurement, port), sent = 2 * (double)measurement->bytes * (rounds + 1);
+    return measurement->remote[port % 2] && before > 0 && after - before < sent / 2;
 }
 
 /* Whether this rank sends through one interface in both directions, or receives so. A rank at the end of a line has
@@ -176,17 +177,18 @@ static bool is_one_interface(const trv_net_t *net, int up, int down)
             trv_fabric_arrival(net->fabric, net->rank, up) == trv_fabric_arrival(net->fabric, net->rank, down));
 }
 
-static int run(flow_t *flow, trv_probe_t *probe)
+static int dimension_run(measurement_t *measurement, trv_probe_t *probe)
 {
-    const int up = 2 * flow->dimension, down = up + 1;
-    const double before[] = {sent_by(flow, up), sent_by(flow, down)};
+    const int up = 2 * measurement->dimension, down = up + 1;
+    const double before[] = {interface_bytes_sent(measurement, up), interface_bytes_sent(measurement, down)};
     int32_t found[2] = {0}, any[2] = {0}; /* here and on any rank: traffic strays; both ports use one interface */
     rounds_t rounds = {.done = 0};
-    int rc = run_rounds(flow, &rounds);
-    found[0] = strays(flow, up, before[0], rounds.done) || strays(flow, down, before[1], rounds.done);
-    found[1] = is_one_interface(flow->net, up, down);
+    int rc = rounds_run(measurement, &rounds);
+    found[0] = port_strays(measurement, up, before[0], rounds.done) ||
+               port_strays(measurement, down, before[1], rounds.done);
+    found[1] = is_one_interface(measurement->net, up, down);
     if (rc == TRV_OK)
-        rc = trv_net_allreduce(flow->net->world, found, any, 2, TRV_INT32, TRV_MAX);
+        rc = trv_net_allreduce(measurement->net->world, found, any, 2, TRV_INT32, TRV_MAX);
     if (rc < 0)
         return rc;
     const int middle = rounds.done / 2;
@@ -201,15 +203,15 @@ static int run(flow_t *flow, trv_probe_t *probe)
 
 int trv_probe_dimension(trv_net_t *net, int dimension, size_t bytes, const bool remote[2], trv_probe_t *probe)
 {
-    flow_t flow = {.net = net, .dimension = dimension, .bytes = bytes, .remote = remote};
+    measurement_t measurement = {.net = net, .dimension = dimension, .bytes = bytes, .remote = remote};
     char *buffer = calloc(4, bytes);
     if (!buffer)
         return trv_net_break(net, trv_fail_memory());
     for (int i = 0; i < 2; i++) {
-        flow.out[i] = buffer + (size_t)i * bytes;
-        flow.in[i] = buffer + (size_t)(2 + i) * bytes;
+        measurement.out[i] = buffer + (size_t)i * bytes;
+        measurement.in[i] = buffer + (size_t)(2 + i) * bytes;
     }
-    int rc = run(&flow, probe);
+    int rc = dimension_run(&measurement, probe);
     free(buffer);
     return rc < 0 ? trv_net_break(net, rc) : rc;
 }

@@ -22,22 +22,22 @@ enum { HOST_MAX = 64, BYTES = 1 << 20 };
 /* The data of a rank's port that rank 0 prints. */
 typedef struct port {
     char host[HOST_MAX], interface[64], address[64];
-    int32_t there; /* whether there is a neighbour */
+    int32_t has_neighbour;
     int32_t speed_mbps, node;
 } port_t;
 
-static void describe(const trv_net_t *net, port_t *port)
+static void ports_describe(const trv_net_t *net, port_t *port)
 {
     const trv_torus_t *torus = &net->world->torus;
     for (int w = 0; w < 2 * torus->dims; w++) {
-        trv_fabric_port_info_t info;
-        trv_fabric_port_info(net->fabric, trv_fabric_departure(net->fabric, w), &info);
-        port[w] = (port_t){.there = torus->size[trv_port_dimension(w)] > 1 && trv_probe_neighbour(net, w) >= 0,
+        trv_fabric_interface_info_t info;
+        trv_fabric_interface_info(net->fabric, trv_fabric_departure(net->fabric, w), &info);
+        port[w] = (port_t){.has_neighbour = torus->size[trv_port_dimension(w)] > 1 && trv_probe_neighbour(net, w) >= 0,
                            .speed_mbps = (int32_t)info.device.speed_mbps,
                            .node = info.device.node};
         gethostname(port[w].host, sizeof port[w].host - 1);
-        snprintf(port[w].interface, sizeof port[w].interface, "%s", info.interface);
-        snprintf(port[w].address, sizeof port[w].address, "%.63s", info.number);
+        snprintf(port[w].interface, sizeof port[w].interface, "%s", info.name);
+        snprintf(port[w].address, sizeof port[w].address, "%.63s", info.ip_address);
     }
 }
 
@@ -48,8 +48,8 @@ static double mbytes_per_s(double bytes, double time_ns) { return 1e3 * bytes / 
 
 /* Prints the results: as text, the map and the dimensions in separate tables; for programs, one row with all data
  * for each port of each rank. */
-static int print_ports(const trv_net_t *net, const port_t *port, const trv_probe_t *probe, size_t bytes,
-                       cli_format_t format)
+static int table_print_ports(const trv_net_t *net, const port_t *port, const trv_probe_t *probe, size_t bytes,
+                             cli_format_t format)
 {
     static const cli_column_t column[] = {{"rank", "rank", true, 0},
                                           {"host", "host", false, 0},
@@ -62,18 +62,18 @@ static int print_ports(const trv_net_t *net, const port_t *port, const trv_probe
                                           {"both_mbytes_per_s", NULL, true, 0},
                                           {"paths", NULL, false, 0},
                                           {"strays", NULL, false, 0}};
-    const int ways = 2 * net->world->torus.dims;
+    const int ports = 2 * net->world->torus.dims;
     cli_table_t table;
     char name[TRV_PORT_TEXT_MAX];
     cli_table_begin(&table, stdout, format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
-    for (int i = 0; i < net->ranks * ways; i++) {
-        const int way = i % ways;
-        const trv_probe_t *of = &probe[trv_port_dimension(way)];
-        if (!port[i].there)
+    for (int i = 0; i < net->ranks * ports; i++) {
+        const int index = i % ports;
+        const trv_probe_t *of = &probe[trv_port_dimension(index)];
+        if (!port[i].has_neighbour)
             continue;
-        cli_cell_int(&table, i / ways);
+        cli_cell_int(&table, i / ports);
         cli_cell_text(&table, port[i].host);
-        cli_cell_text(&table, trv_port_format(way, name));
+        cli_cell_text(&table, trv_port_format(index, name));
         cli_cell_text(&table, port[i].interface);
         cli_cell_text(&table, port[i].address);
         if (port[i].speed_mbps > 0)
@@ -84,7 +84,7 @@ static int print_ports(const trv_net_t *net, const port_t *port, const trv_probe
             cli_cell_int(&table, port[i].node);
         else
             cli_cell_none(&table);
-        cli_cell_real(&table, mbytes_per_s((double)bytes, of->alone_ns[way % 2]), 3);
+        cli_cell_real(&table, mbytes_per_s((double)bytes, of->alone_ns[index % 2]), 3);
         cli_cell_real(&table, mbytes_per_s(2 * (double)bytes, of->both_ns), 3);
         cli_cell_text(&table, paths_key[of->paths]);
         cli_cell_bool(&table, of->strays);
@@ -93,7 +93,7 @@ static int print_ports(const trv_net_t *net, const port_t *port, const trv_probe
     return cli_table_end(&table);
 }
 
-static int print_dimensions(const trv_torus_t *torus, const trv_probe_t *probe, size_t bytes)
+static int table_print_dimensions(const trv_torus_t *torus, const trv_probe_t *probe, size_t bytes)
 {
     static const cli_column_t column[] = {{"dimension", "dimension", true, 0}, {"up", "+ alone MB/s", true, 0},
                                           {"down", "- alone MB/s", true, 0},   {"both", "both MB/s", true, 0},
@@ -117,7 +117,7 @@ static int print_dimensions(const trv_torus_t *torus, const trv_probe_t *probe, 
 }
 
 /* Reports contradictions to the map on stderr. Returns whether there is any. */
-static bool complain(const trv_torus_t *torus, const trv_probe_t *probe)
+static bool warn_contradictions(const trv_torus_t *torus, const trv_probe_t *probe)
 {
     bool any = false;
     for (int d = 0; d < torus->dims; d++) {
@@ -125,17 +125,17 @@ static bool complain(const trv_torus_t *torus, const trv_probe_t *probe)
             continue;
         if (probe[d].strays)
             cli_warn("topology",
-                     "dimension %d: on some rank the system sends by another device than the interface that "
-                     "the map names; its routes go by the destination alone (see ip rule)",
+                     "dimension %d: on some rank the system sends through another device than the interface in "
+                     "the map; its routes depend on the destination only (see ip rule)",
                      d);
         else if (probe[d].paths == TRV_PATHS_ROUTE)
             cli_warn("topology",
-                     "dimension %d: the map has an interface for each way, and they share a path: together "
-                     "they take as long as one after the other",
+                     "dimension %d: the map has an interface for each port, but they share a path: both concurrently "
+                     "take as long as one after the other",
                      d);
         else if (probe[d].paths == TRV_PATHS_UNCLEAR)
             cli_warn("topology",
-                     "dimension %d: it is not clear whether its ways have two paths, for they gain now more, now less; "
+                     "dimension %d: it is not clear whether its ports have two paths, because the rounds disagree; "
                      "measure again with a larger --bytes, or when the machine is not busy",
                      d);
         any = any || probe[d].strays || probe[d].paths == TRV_PATHS_ROUTE;
@@ -146,13 +146,16 @@ static bool complain(const trv_torus_t *torus, const trv_probe_t *probe)
 /* ---- The rules file ---------------------------------------------------------------------------------------------- */
 
 /* Checks before the measurement that the rules file can be written. */
-static int check_rules(const trv_net_t *net, const char *path)
+static int rules_check(const trv_net_t *net, const char *path)
 {
     const trv_rules_t rules = {.paths = net->world->torus};
     cli_output_t output;
     char *text = NULL;
     if (net->ranks == 1)
-        return trv_fail(TRV_ERR_ARGUMENT, "one rank has no links: nothing is measured for %s", path);
+        return trv_fail(
+            TRV_ERR_ARGUMENT,
+            "a job of one rank has no links to measure for %s; start more, for example with trivance launch -n 4",
+            path);
     int rc = trv_rules_with_paths(path, &rules, &text);
     free(text);
     if (rc == TRV_OK)
@@ -162,10 +165,10 @@ static int check_rules(const trv_net_t *net, const char *path)
     return rc;
 }
 
-static int put_text(void *text, FILE *out) { return fputs(text, out) < 0 ? TRV_ERR_ARGUMENT : TRV_OK; }
+static int rules_put_text(void *text, FILE *out) { return fputs(text, out) < 0 ? TRV_ERR_ARGUMENT : TRV_OK; }
 
 /* Returns the first dimension whose measurement is unclear, or -1. */
-static int find_unclear(const trv_torus_t *torus, const trv_probe_t *probe)
+static int dimension_unclear(const trv_torus_t *torus, const trv_probe_t *probe)
 {
     for (int d = 0; d < torus->dims; d++)
         if (torus->size[d] > 1 && probe[d].paths == TRV_PATHS_UNCLEAR)
@@ -175,121 +178,122 @@ static int find_unclear(const trv_torus_t *torus, const trv_probe_t *probe)
 
 /* Writes the measurement into the rules file, for the planner. The file has an entry for each dimension, so it is
  * left as it is (CLI_WRONG) unless all dimensions are clear. */
-static int write_paths(const trv_net_t *net, const trv_probe_t *probe, const char *path)
+static int rules_write_paths(const trv_net_t *net, const trv_probe_t *probe, const char *path)
 {
     const trv_torus_t *torus = &net->world->torus;
-    const int unclear = find_unclear(torus, probe);
+    const int unclear = dimension_unclear(torus, probe);
     if (unclear >= 0) {
-        cli_warn("topology", "dimension %d is not clear, so %s is left as it is, and the map holds", unclear, path);
+        cli_warn("topology", "dimension %d is not clear, so %s is left as it is, and the map applies", unclear, path);
         return CLI_WRONG;
     }
     trv_rules_t rules = {.paths = *torus};
-    char said[TRV_MODEL_SHARED_PATHS_MAX], *text = NULL;
+    char text_of_paths[TRV_MODEL_SHARED_PATHS_MAX], *text = NULL;
     trv_fabric_shared_paths(net->fabric, &rules.one_path);
     for (int d = 0; d < torus->dims; d++)
         rules.shared_paths |= (unsigned)(torus->size[d] > 1 && probe[d].paths != TRV_PATHS_TWO) << d;
     rules.one_path = rules.one_path && (rules.shared_paths & (rules.shared_paths - 1)) != 0;
     int rc = trv_rules_with_paths(path, &rules, &text);
     if (rc == TRV_OK)
-        rc = cli_output_write(path, put_text, text);
+        rc = cli_output_write(path, rules_put_text, text);
     free(text);
     const trv_simulate_options_t network = {.shared_paths = rules.shared_paths, .one_path = rules.one_path};
     if (rc == TRV_OK)
-        fprintf(stderr, "trivance topology: %s says: %s\n", path,
-                rules.shared_paths ? trv_model_shared_paths_text(&network, torus, &rules, said)
+        fprintf(stderr, "trivance topology: written to %s: %s\n", path,
+                rules.shared_paths ? trv_model_shared_paths_text(&network, torus, &rules, text_of_paths)
                                    : "no dimension has a shared path");
     return rc;
 }
 
-static int print(const trv_net_t *net, const port_t *port, const trv_probe_t *probe,
-                 const cli_topology_options_t *options)
+static int results_print(const trv_net_t *net, const port_t *port, const trv_probe_t *probe,
+                         const cli_topology_options_t *options)
 {
     const trv_torus_t *torus = &net->world->torus;
     if (net->ranks == 1 && options->format == CLI_FORMAT_TABLE)
-        return puts("one rank: it has no links, and nothing to measure"), CLI_OK;
-    int rc = print_ports(net, port, probe, options->bytes, options->format);
+        return puts("a job of one rank has no links to measure"), CLI_OK;
+    int rc = table_print_ports(net, port, probe, options->bytes, options->format);
     if (rc == TRV_OK && options->format == CLI_FORMAT_TABLE)
-        rc = print_dimensions(torus, probe, options->bytes);
+        rc = table_print_dimensions(torus, probe, options->bytes);
     fflush(stdout);
-    const bool wrong = rc == TRV_OK && complain(torus, probe);
+    const bool wrong = rc == TRV_OK && warn_contradictions(torus, probe);
     if (rc == TRV_OK && options->rules)
-        rc = write_paths(net, probe, options->rules);
+        rc = rules_write_paths(net, probe, options->rules);
     return rc == TRV_OK && wrong ? CLI_WRONG : rc;
 }
 
 /* Broadcasts rank 0's exit code, after rank 0 has printed its error message. */
-static int share_code(trv_net_t *net, int *code)
+static int exit_code_broadcast(trv_net_t *net, int *code)
 {
     if (net->rank == 0 && *code < 0)
         *code = cli_bad_last("topology");
     return trv_net_broadcast(net->world, code, sizeof *code, 0);
 }
 
-static int run(trv_net_t *net, const cli_topology_options_t *options)
+static int probe_run(trv_net_t *net, const cli_topology_options_t *options)
 {
     const trv_torus_t *torus = &net->world->torus;
-    const size_t ways = 2 * (size_t)torus->dims;
-    port_t own[TRV_WAYS] = {0}, *port = calloc((size_t)net->ranks * ways, sizeof *port);
+    const size_t ports = 2 * (size_t)torus->dims;
+    port_t own[TRV_PORTS_MAX] = {0}, *port = calloc((size_t)net->ranks * ports, sizeof *port);
     trv_probe_t probe[TRV_DIMS_MAX] = {0};
     int rc = port ? TRV_OK : trv_net_break(net, trv_fail_memory()), code = CLI_OK;
-    describe(net, own);
+    ports_describe(net, own);
     if (rc == TRV_OK && net->rank == 0 && options->rules)
-        code = check_rules(net, options->rules);
+        code = rules_check(net, options->rules);
     if (rc == TRV_OK)
-        rc = share_code(net, &code);
-    const bool goes_on = rc == TRV_OK && code == CLI_OK;
-    if (goes_on)
-        rc = trv_net_allgather(net->world, own, port, ways * sizeof *port, TRV_UINT8);
-    for (int d = 0; d < torus->dims && goes_on && rc == TRV_OK; d++) {
+        rc = exit_code_broadcast(net, &code);
+    const bool proceeds = rc == TRV_OK && code == CLI_OK;
+    if (proceeds)
+        rc = trv_net_allgather(net->world, own, port, ports * sizeof *port, TRV_UINT8);
+    for (int d = 0; d < torus->dims && proceeds && rc == TRV_OK; d++) {
         bool remote[2];
         for (int down = 0; down < 2; down++) {
             const int there = trv_probe_neighbour(net, 2 * d + down);
-            remote[down] = there >= 0 && strcmp(port[(size_t)there * ways].host, own->host) != 0;
+            remote[down] = there >= 0 && strcmp(port[(size_t)there * ports].host, own->host) != 0;
         }
         if (torus->size[d] > 1)
             rc = trv_probe_dimension(net, d, options->bytes, remote, &probe[d]);
     }
-    if (goes_on && rc == TRV_OK && net->rank == 0)
-        code = print(net, port, probe, options);
-    if (goes_on && rc == TRV_OK)
-        rc = share_code(net, &code);
+    if (proceeds && rc == TRV_OK && net->rank == 0)
+        code = results_print(net, port, probe, options);
+    if (proceeds && rc == TRV_OK)
+        rc = exit_code_broadcast(net, &code);
     free(port);
     return rc < 0 ? rc : code;
 }
 
 /* Whether a rank that cannot start reports this itself. Rank 0 reports for all ranks, unless it has no information:
  * from a rank whose number is unknown, or that cannot connect to rank 0. */
-static bool speaks(const trv_net_options_t *with, const char *sentence)
+static bool reports_start_error(const trv_net_options_t *net_options, const char *sentence)
 {
     const char *text = getenv("RANK"), *ranks = getenv("WORLD_SIZE");
-    char waited[40];
-    int own = with->rank, count = 0;
+    char timed_out[40];
+    int own = net_options->rank, count = 0;
     if (own < 0 && text && trv_parse_int(text, "RANK", 0, INT_MAX, &own) < 0)
         return true;
     if (own <= 0)
         return true;
-    if (with->rank < 0 && ranks && trv_parse_int(ranks, "WORLD_SIZE", 1, INT_MAX, &count) == TRV_OK && own >= count)
+    if (net_options->rank < 0 && ranks && trv_parse_int(ranks, "WORLD_SIZE", 1, INT_MAX, &count) == TRV_OK &&
+        own >= count)
         return true;
-    snprintf(waited, sizeof waited, "rank %d waited ", own);
-    return strncmp(sentence, waited, strlen(waited)) == 0 || strncmp(sentence, "rank 0 at ", 10) == 0;
+    snprintf(timed_out, sizeof timed_out, "rank %d timed out ", own);
+    return strncmp(sentence, timed_out, strlen(timed_out)) == 0 || strncmp(sentence, "rank 0 at ", 10) == 0;
 }
 
 int trv_probe_main(int argc, char **argv, const trv_net_options_t *options)
 {
-    cli_topology_options_t said = {.dump = false};
+    cli_topology_options_t topology_options = {.dump = false};
     trv_net_t *net = NULL;
-    int code = cli_read_options(&cli_topology_command, argc, argv, cli_topology_option, &said);
+    int code = cli_read_options(&cli_topology_command, argc, argv, cli_topology_option, &topology_options);
     if (code >= 0)
         return code;
-    said.bytes = said.bytes ? said.bytes : BYTES;
-    trv_net_options_t with = options ? *options : (trv_net_options_t){TRV_NET_OPTIONS};
-    with.torus = said.torus ? said.torus : with.torus;
-    int rc = trv_net_init(&net, &with);
+    topology_options.bytes = topology_options.bytes ? topology_options.bytes : BYTES;
+    trv_net_options_t net_options = options ? *options : (trv_net_options_t){TRV_NET_OPTIONS};
+    net_options.torus = topology_options.torus ? topology_options.torus : net_options.torus;
+    int rc = trv_net_init(&net, &net_options);
     if (rc == TRV_OK)
-        rc = run(net, &said);
+        rc = probe_run(net, &topology_options);
     char sentence[TRV_REASON_MAX];
     snprintf(sentence, sizeof sentence, "%s", trv_last_error());
-    if (rc < 0 && (net ? net->rank == 0 : speaks(&with, sentence)))
+    if (rc < 0 && (net ? net->rank == 0 : reports_start_error(&net_options, sentence)))
         cli_bad("topology", "%s", sentence);
     if (net)
         trv_net_finalize(&net);

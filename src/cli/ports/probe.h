@@ -10,18 +10,18 @@
 
 #include <trivance/net.h>
 
-typedef enum trv_paths {
+typedef enum trv_path_verdict {
     TRV_PATHS_TWO,       /* both ports concurrently take about as long as one alone */
     TRV_PATHS_INTERFACE, /* the ports share a path, and on some rank an interface */
     TRV_PATHS_ROUTE,     /* the ports share a path although they have separate interfaces */
     TRV_PATHS_UNCLEAR    /* the rounds disagree */
-} trv_paths_t;
+} trv_path_verdict_t;
 
 typedef struct trv_probe {
     double alone_ns[2], both_ns; /* times of the slowest rank in the median round: +, -, both */
     double gain;                 /* ratio of the sum of the separate times to the concurrent time, median */
     bool one_interface;          /* both ports use one interface on some rank */
-    trv_paths_t paths;
+    trv_path_verdict_t paths;
     bool strays; /* on some rank the system sent through another device than the interface in the map */
 } trv_probe_t;
 
@@ -31,7 +31,7 @@ typedef struct trv_probe {
  * requires. remote: whether the neighbours (+, -) are on other hosts. */
 int trv_probe_dimension(trv_net_t *net, int dimension, size_t bytes, const bool remote[2], trv_probe_t *probe);
 /* Returns the neighbour of this rank in a direction; -1: a line ends here. */
-int trv_probe_neighbour(const trv_net_t *net, int way);
+int trv_probe_neighbour(const trv_net_t *net, int port);
 
 /* Runs the whole of `trivance topology --ports`: joins the job, measures, and prints on rank 0. Returns the exit
  * code: CLI_WRONG if the measurement contradicts the map. */

@@ -6,11 +6,11 @@
 
 bool trv_verdict_is_clear(const double *gain, int rounds)
 {
-    const int spare = rounds / 4;
-    return rounds > 0 && (gain[spare] >= TRV_PROBE_TWO) == (gain[rounds - 1 - spare] >= TRV_PROBE_TWO);
+    const int ignored = rounds / 4;
+    return rounds > 0 && (gain[ignored] >= TRV_PROBE_TWO) == (gain[rounds - 1 - ignored] >= TRV_PROBE_TWO);
 }
 
-trv_paths_t trv_verdict_paths(const double *gain, int rounds, bool one_interface)
+trv_path_verdict_t trv_verdict_paths(const double *gain, int rounds, bool one_interface)
 {
     if (!trv_verdict_is_clear(gain, rounds))
         return TRV_PATHS_UNCLEAR;

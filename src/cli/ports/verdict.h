@@ -13,6 +13,6 @@
 bool trv_verdict_is_clear(const double *gain, int rounds);
 /* Returns the result. gain: of each round, sorted; at least one. one_interface: some rank has one interface for both
  * ports. */
-trv_paths_t trv_verdict_paths(const double *gain, int rounds, bool one_interface);
+trv_path_verdict_t trv_verdict_paths(const double *gain, int rounds, bool one_interface);
 
 #endif

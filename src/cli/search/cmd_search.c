@@ -13,7 +13,7 @@
 enum { OPTION_STEPS = CLI_NO_LETTER };
 
 static const cli_option_t option[] =
-    {{"steps", OPTION_STEPS, "K", "rings: distances of K steps per phase only", NULL},
+    {{"steps", OPTION_STEPS, "K", "for rings: only distances of K steps per phase", NULL},
      {"format", 'f', "F",
       "table (default), json, csv, or c (the source of a built-in table: of stars, of tori, or of the rings 2-128)",
       "table json csv c"},
@@ -29,7 +29,7 @@ const cli_command_t cli_search_command = {
     .about =
         "Searches a ring, or every ring of a range, for the distances with which bandwidth-optimal phases send the "
         "fewest bytes: a line for each number of steps that improves on the one before. Searches tori for the vectors "
-        "of star schedules, which use all ports of a rank at once; stars searches all tori of the built-in table.",
+        "of star schedules, which use all ports of a rank at once; `stars` searches all tori of the built-in table.",
     .option = option,
     .examples = "trivance search 30-32\n"
                 "trivance search 32 --steps=4\n"
@@ -85,7 +85,8 @@ int cli_search(int argc, char **argv)
     const size_t digits = strspn(search.what, "0123456789");
     const bool ring = digits > 0 && !search.what[digits + strspn(search.what + digits, "-0123456789")];
     if (!ring && !strpbrk(search.what, "xX") && strcmp(search.what, "stars") != 0)
-        return cli_bad(argv[0], "'%.40s' is no ring (32), range of rings (2-64), list of tori (4x4,8x8) or stars",
+        return cli_bad(argv[0],
+                       "'%.40s' is not a ring (32), a range of rings (2-64), a list of tori (4x4,8x8) or stars",
                        search.what);
     return cli_finish(argv[0], ring ? cli_search_rings(&search) : cli_search_stars(&search));
 }

@@ -39,8 +39,8 @@ static int parse_rings(const char *text, int *first, int *last)
     if (!rc)
         rc = trv_parse_int(high, "the ring", 2, TRV_DISTANCES_SEARCH_MAX, last);
     if (!rc && *first > *last)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "%d-%d is no range of rings: the smaller one comes first, as in 2-64", *first,
-                      *last);
+        rc = trv_fail(TRV_ERR_ARGUMENT,
+                      "%d-%d is not a range of rings: the smaller ring must be first, for example 2-64", *first, *last);
     return rc;
 }
 
@@ -75,18 +75,18 @@ static double ring_work(const found_t *found, int size)
 static int search_ring(found_t *found, int size, trv_span_t span)
 {
     int first, last, rc = TRV_OK;
-    int64_t least = INT64_MAX;
+    int64_t hops_min = INT64_MAX;
     find_steps(found, size, &first, &last);
     const double part = 1.0 / (last - first + 1);
     for (int steps = first; steps <= last && !rc; steps++) {
         trv_distances_t distances, at_once;
         rc = trv_distances_search(size, steps, SEARCH_WORK, trv_span(span, (steps - first) * part, part), &distances,
                                   &at_once);
-        if (!rc && distances.hops < least) {
-            least = distances.hops;
+        if (!rc && distances.hops < hops_min) {
+            hops_min = distances.hops;
             rc = add(found, &distances);
         }
-        if (!rc && found->at_once && at_once.hops > least)
+        if (!rc && found->at_once && at_once.hops > hops_min)
             rc = add(found, &at_once);
     }
     return rc;

@@ -50,14 +50,14 @@ static int add(found_t *found, const trv_star_chain_t *chain)
     return TRV_OK;
 }
 
-/* Finds the direct sums of a torus, if `wanted`, and a covering if that has fewer steps. */
-static int search_torus(found_t *found, const trv_torus_t *torus, bool wanted, trv_span_t span)
+/* Finds the direct sums of a torus, if `direct_sums`, and a covering if that has fewer steps. */
+static int search_torus(found_t *found, const trv_torus_t *torus, bool direct_sums, trv_span_t span)
 {
     trv_star_chain_t *chain = malloc((TRV_STAR_FOUND_MAX + 1) * sizeof *chain), *cover = chain + TRV_STAR_FOUND_MAX;
     /* Most of the time is spent on coverings, if these are searched. */
     int count = chain ? trv_star_search(torus, SEARCH_WORK, trv_span(span, 0, 0.1), chain) : trv_fail_memory();
     int rc = count < 0 && count != TRV_ERR_UNSUPPORTED ? count : TRV_OK;
-    for (int i = 0; wanted && i < count && !rc; i++)
+    for (int i = 0; direct_sums && i < count && !rc; i++)
         rc = add(found, &chain[i]);
     if (!rc && (count < 0 || chain[0].steps > trv_star_steps_least(torus)))
         rc = trv_star_cover_search(torus, count > 0 ? chain : NULL, COVER_WORK, trv_span(span, 0.1, 0.9), cover);
@@ -74,15 +74,13 @@ static int parse_torus(const char *text, trv_torus_t *torus)
     int rc = trv_torus_parse(text, torus);
     if (!rc && torus->lines)
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "chains are for tori, and on a mesh those of its torus are used; leave out the m of "
-                        "%.40s",
-                        text);
+                        "chains are for tori, and a mesh uses those of its torus; leave out the m of %.40s", text);
     if (!rc && torus->ranks > TRV_STAR_SEARCH_MAX)
         return trv_fail(TRV_ERR_ARGUMENT, "%.40s has %d ranks; chains are searched for at most %d", text, torus->ranks,
                         TRV_STAR_SEARCH_MAX);
     for (int d = 0; !rc && d < torus->dims; d++)
         if (torus->size[d] == 1)
-            rc = trv_fail(TRV_ERR_ARGUMENT, "leave out the dimensions of 1 of %.40s", text);
+            rc = trv_fail(TRV_ERR_ARGUMENT, "leave out the dimensions of size 1 of %.40s", text);
     return rc;
 }
 

@@ -1,6 +1,6 @@
 /*
- * Creates the schedule that the user named: that of the only member, of the member that is fastest in simulation, or
- * the planner's.
+ * Creates the schedule of the user's choice: that of the only member, of the member that is fastest in simulation, or
+ * of the planner's choice.
  */
 #include "cli/shared/choose.h"
 
@@ -41,13 +41,13 @@ static int schedule_fastest(const cli_choice_t *choice, const trv_torus_t *torus
     return *schedule ? TRV_OK : failure;
 }
 
-int cli_plan_best(const trv_torus_t *torus, trv_collective_t collective, const trv_simulate_options_t *network,
-                  const trv_planner_constraints_t *constraints, uint64_t vector_bytes, trv_planner_choice_t *plan)
+int cli_planner_best(const trv_torus_t *torus, trv_collective_t collective, const trv_simulate_options_t *network,
+                     const trv_planner_constraints_t *constraints, uint64_t vector_bytes, trv_planner_choice_t *best)
 {
     cli_progress_t progress;
     trv_span_t all = cli_progress_begin(&progress, "planning", 1);
     const trv_simulate_options_t reporting = cli_network_reporting(network, &all);
-    int rc = trv_planner_best(torus, collective, 0, vector_bytes, &reporting, constraints, plan);
+    int rc = trv_planner_best(torus, collective, 0, vector_bytes, &reporting, constraints, best);
     cli_progress_end(&progress);
     return rc;
 }
@@ -57,14 +57,14 @@ int cli_choose(const cli_choice_t *choice, const trv_torus_t *torus, trv_collect
                uint64_t vector_bytes, trv_schedule_t **schedule, cli_time_t *time)
 {
     const trv_network_t on = cli_network_on(torus, network);
-    trv_planner_choice_t plan;
+    trv_planner_choice_t best;
     *schedule = NULL;
     *time = (cli_time_t){.ns = NAN};
     if (!choice->planned)
         return schedule_fastest(choice, torus, collective, network, vector_bytes, schedule, &time->ns);
-    int rc = cli_plan_best(torus, collective, network, constraints, vector_bytes, &plan);
+    int rc = cli_planner_best(torus, collective, network, constraints, vector_bytes, &best);
     if (rc)
         return rc;
-    *time = (cli_time_t){.ns = plan.time_ns, .modelled = plan.modelled};
-    return trv_schedule_create_on(schedule, &on, plan.algorithm, collective, 0);
+    *time = (cli_time_t){.ns = best.time_ns, .modelled = best.modelled};
+    return trv_schedule_create_on(schedule, &on, best.algorithm, collective, 0);
 }

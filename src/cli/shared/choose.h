@@ -16,8 +16,8 @@ typedef struct cli_time {
 } cli_time_t;
 
 /* Calls trv_planner_best with a progress bar. */
-int cli_plan_best(const trv_torus_t *torus, trv_collective_t collective, const trv_simulate_options_t *network,
-                  const trv_planner_constraints_t *constraints, uint64_t vector_bytes, trv_planner_choice_t *plan);
+int cli_planner_best(const trv_torus_t *torus, trv_collective_t collective, const trv_simulate_options_t *network,
+                     const trv_planner_constraints_t *constraints, uint64_t vector_bytes, trv_planner_choice_t *best);
 
 /* Creates the schedule of the choice: of its only member, of the member that is fastest for the vector, or the plan
  * that satisfies the constraints (NULL: exact). The latter two are compared by simulation on this network with one

@@ -14,7 +14,7 @@
 #define OPTIONS_MAX 64
 #define HELP_WIDTH  100
 #define LABEL_MAX   28 /* columns; the text of a longer label begins after the label */
-#define LONG        0x10000
+#define LONG_OPTION 0x10000
 
 static const cli_option_t help_option = {"help", 'h', NULL, "print this text", NULL};
 
@@ -59,21 +59,42 @@ static void parser_add(void *context, const cli_option_t *option)
                  has_value == required_argument ? ":" : "");
     }
     if (*option->name)
-        parser->longs[parser->names++] = (struct option){option->name, has_value, NULL, LONG + parser->options};
+        parser->longs[parser->names++] = (struct option){option->name, has_value, NULL, LONG_OPTION + parser->options};
     parser->option[parser->options++] = option;
 }
 
 static const cli_option_t *parser_find(const parser_t *parser, int result)
 {
-    if (result >= LONG)
-        return parser->option[result - LONG];
+    if (result >= LONG_OPTION)
+        return parser->option[result - LONG_OPTION];
     for (int i = 0; i < parser->options; i++)
         if (letter_of(parser->option[i]) == result)
             return parser->option[i];
     return NULL;
 }
 
-static void refuse_unknown(const char *command, const char *text, const parser_t *parser)
+/* Options whose names have changed. */
+static const struct renamed {
+    const char *before, *now;
+} renamed[] = {{"narrow", "shared-paths"}};
+
+const char *cli_option_renamed(const char *name)
+{
+    for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++)
+        if (strcmp(renamed[i].before, name) == 0)
+            return renamed[i].now;
+    return NULL;
+}
+
+static bool parser_has(const parser_t *parser, const char *name)
+{
+    for (int i = 0; i < parser->names; i++)
+        if (strcmp(parser->longs[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void report_unknown(const char *command, const char *text, const parser_t *parser)
 {
     const char *name[OPTIONS_MAX];
     char bare[64];
@@ -81,8 +102,12 @@ static void refuse_unknown(const char *command, const char *text, const parser_t
         name[i] = parser->longs[i].name;
     snprintf(bare, sizeof bare, "%s", text);
     bare[strcspn(bare, "=")] = '\0';
-    const char *nearest = strncmp(text, "--", 2) == 0 ? trv_nearest(bare + 2, name, parser->names) : NULL;
-    if (nearest)
+    const bool is_name = strncmp(text, "--", 2) == 0;
+    const char *nearest = is_name ? trv_nearest(bare + 2, name, parser->names) : NULL;
+    const char *now = is_name ? cli_option_renamed(bare + 2) : NULL;
+    if (now && parser_has(parser, now))
+        cli_bad(command, "the option %.40s is now called --%s", bare, now);
+    else if (nearest)
         cli_bad(command, "there is no option '%.40s'; did you mean --%s?", bare, nearest);
     else
         cli_bad(command, "there is no option '%.40s'; `trivance %s --help` lists them", bare, command);
@@ -90,7 +115,7 @@ static void refuse_unknown(const char *command, const char *text, const parser_t
 
 /* Reports an option that getopt_long rejected: `result` is ':' or '?'; `before` is the value of optind
  * before the call. */
-static int refuse_syntax(const char *command, char **argv, int result, int before, const parser_t *parser)
+static int report_syntax(const char *command, char **argv, int result, int before, const parser_t *parser)
 {
     const char *text = argv[optind > before ? optind - 1 : optind];
     const char short_text[3] = {'-', (char)optopt, '\0'};
@@ -102,11 +127,11 @@ static int refuse_syntax(const char *command, char **argv, int result, int befor
         return cli_bad(command, "the option %.40s needs a value; `trivance %s --help` shows an example", text, command);
     if (known && is_name)
         return cli_bad(command, "the option --%s takes no value", known->name);
-    refuse_unknown(command, is_name || !optopt ? text : short_text, parser);
+    report_unknown(command, is_name || !optopt ? text : short_text, parser);
     return CLI_BAD;
 }
 
-static void name_option(const cli_option_t *option, char name[64])
+static void format_name(const cli_option_t *option, char name[64])
 {
     if (*option->name)
         snprintf(name, 64, "--%s", option->name);
@@ -114,18 +139,18 @@ static void name_option(const cli_option_t *option, char name[64])
         snprintf(name, 64, "-%c", letter_of(option));
 }
 
-static int refuse_twice(const char *command, const cli_option_t *option)
+static int report_duplicate(const char *command, const cli_option_t *option)
 {
     char name[64];
-    name_option(option, name);
-    return cli_bad(command, "%s is given twice, and only one would count; leave one out", name);
+    format_name(option, name);
+    return cli_bad(command, "%s is given twice and may be given only once; leave one out", name);
 }
 
 /* Prints the last error message, prefixed with the option's name unless the message contains it. */
-static int refuse_value(const char *command, const cli_option_t *option)
+static int report_value(const char *command, const cli_option_t *option)
 {
     char name[64];
-    name_option(option, name);
+    format_name(option, name);
     const char *sentence = trv_last_error();
     return strstr(sentence, name) ? cli_bad_last(command) : cli_bad(command, "%s: %s", name, sentence);
 }
@@ -134,7 +159,7 @@ static int refuse_value(const char *command, const cli_option_t *option)
 
 #define MODE_TEXT_MAX 512
 
-static bool has_word(const char *words, const char *word)
+static bool list_has_word(const char *words, const char *word)
 {
     const size_t length = strlen(word);
     for (const char *at = words; (at = strstr(at, word)); at += length)
@@ -145,7 +170,7 @@ static bool has_word(const char *words, const char *word)
 
 static bool mode_takes_arguments(const cli_mode_t *mode)
 {
-    return has_word(mode->reads, "TORUS") || has_word(mode->reads, "FILE");
+    return list_has_word(mode->reads, "TORUS") || list_has_word(mode->reads, "FILE");
 }
 
 /* The name of a subcommand's arguments (TORUS or FILE), the same for all modes that accept arguments. */
@@ -153,7 +178,7 @@ static const char *argument_noun(const cli_command_t *command)
 {
     bool files = false;
     for (const cli_mode_t *mode = command->mode; !files; mode++) {
-        files = has_word(mode->reads, "FILE");
+        files = list_has_word(mode->reads, "FILE");
         if (!mode->option)
             break;
     }
@@ -161,11 +186,11 @@ static const char *argument_noun(const cli_command_t *command)
 }
 
 /* Whether an option is among these names, where MORE stands for all options of the command's `more`. */
-static bool is_among(const char *names, const cli_command_t *command, const cli_option_t *option)
+static bool list_has_option(const char *names, const cli_command_t *command, const cli_option_t *option)
 {
-    if (has_word(names, option->name))
+    if (list_has_word(names, option->name))
         return true;
-    const cli_option_t *more = has_word(names, "MORE") ? command->more() : NULL;
+    const cli_option_t *more = list_has_word(names, "MORE") ? command->more() : NULL;
     while (more && more->text && more != option)
         more++;
     return more && more->text;
@@ -173,16 +198,16 @@ static bool is_among(const char *names, const cli_command_t *command, const cli_
 
 static bool mode_reads(const cli_mode_t *mode, const cli_command_t *command, const cli_option_t *option)
 {
-    return (mode->option && strcmp(mode->option, option->name) == 0) || is_among(mode->reads, command, option);
+    return (mode->option && strcmp(mode->option, option->name) == 0) || list_has_option(mode->reads, command, option);
 }
 
 /* The index of an option in the parser's table. */
-static int parser_place(const parser_t *parser, const char *name)
+static int parser_index(const parser_t *parser, const char *name)
 {
-    int place = 0;
-    while (strcmp(parser->option[place]->name, name) != 0)
-        place++;
-    return place;
+    int index = 0;
+    while (strcmp(parser->option[index]->name, name) != 0)
+        index++;
+    return index;
 }
 
 static void append_name(char text[MODE_TEXT_MAX], const char *before, const char *name, const char *value)
@@ -206,7 +231,7 @@ static void list_modes(const cli_command_t *command, const parser_t *parser, con
 {
     for (const cli_mode_t *mode = command->mode; mode->option; mode++)
         if (option ? mode_reads(mode, command, option) : !mode_takes_arguments(mode))
-            append_option(text, " or ", parser->option[parser_place(parser, mode->option)], true);
+            append_option(text, " or ", parser->option[parser_index(parser, mode->option)], true);
 }
 
 /* Checks that the selected mode reads every option given and has the arguments that it requires. Returns -1, or the
@@ -217,7 +242,7 @@ static int check_mode(const cli_command_t *command, const parser_t *parser, bool
     const char *noun = argument_noun(command);
     const cli_option_t *unread = NULL;
     char given[MODE_TEXT_MAX] = "", modes[MODE_TEXT_MAX] = "";
-    while (mode->option && !parser->given[parser_place(parser, mode->option)])
+    while (mode->option && !parser->given[parser_index(parser, mode->option)])
         mode++;
     for (int i = 0; i < parser->options; i++)
         if (parser->given[i] && !mode_reads(mode, command, parser->option[i])) {
@@ -234,19 +259,19 @@ static int check_mode(const cli_command_t *command, const parser_t *parser, bool
                        command->name, mode->example);
     list_modes(command, parser, unread, modes);
     if (unread)
-        return cli_bad(command->name, "%s is only for %s; leave it out or give that", given, modes);
+        return cli_bad(command->name, "%s is valid only with %s; leave it out or add that", given, modes);
     if (has_arguments || !mode_takes_arguments(mode))
         return -1;
     return mode->option ? cli_bad(command->name, "%s; give the %s, for example `trivance %s %s`", mode->about, noun,
                                   command->name, mode->example)
-                        : cli_bad(command->name, "give either a %s or %s, for example `trivance %s %s`", noun, modes,
+                        : cli_bad(command->name, "give a %s or %s, for example `trivance %s %s`", noun, modes,
                                   command->name, mode->example);
 }
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 /* Records that an option was given. Returns false if it was given before and may be given only once. */
-static bool take_once(parser_t *parser, const cli_command_t *command, const cli_option_t *option)
+static bool parser_mark_given(parser_t *parser, const cli_command_t *command, const cli_option_t *option)
 {
     bool before = false;
     for (int i = 0; i < parser->options; i++)
@@ -254,7 +279,7 @@ static bool take_once(parser_t *parser, const cli_command_t *command, const cli_
             before = parser->given[i];
             parser->given[i] = true;
         }
-    return !before || (command->repeated && is_among(command->repeated, command, option));
+    return !before || (command->repeated && list_has_option(command->repeated, command, option));
 }
 
 int cli_read_options(const cli_command_t *command, int argc, char **argv, int (*read)(void *options, int key),
@@ -267,16 +292,16 @@ int cli_read_options(const cli_command_t *command, int argc, char **argv, int (*
     opterr = 0;
     while (before = optind, (result = getopt_long(argc, argv, parser.shorts, parser.longs, NULL)) != -1) {
         if (result == '?' || result == ':')
-            return refuse_syntax(command->name, argv, result, before, &parser);
+            return report_syntax(command->name, argv, result, before, &parser);
         const cli_option_t *option = parser_find(&parser, result);
         if (option == &help_option) {
             cli_print_help(command, stdout);
             return CLI_OK;
         }
-        if (!take_once(&parser, command, option))
-            return refuse_twice(command->name, option);
+        if (!parser_mark_given(&parser, command, option))
+            return report_duplicate(command->name, option);
         if (read(options, option->key) < 0)
-            return refuse_value(command->name, option);
+            return report_value(command->name, option);
     }
     return command->mode ? check_mode(command, &parser, optind < argc) : -1;
 }
@@ -291,7 +316,7 @@ int cli_read_format_option(const cli_command_t *command, int argc, char **argv, 
 {
     int code = cli_read_options(command, argc, argv, read_format, format);
     if (code == -1 && optind < argc)
-        return cli_bad(command->name, "'%.40s' is not needed: %s takes options only, for example --format=json",
+        return cli_bad(command->name, "unexpected argument '%.40s': %s takes only options, for example --format=json",
                        argv[optind], command->name);
     return code;
 }
@@ -331,7 +356,7 @@ static void print_wrapped(FILE *out, const char *text, int column, int indent)
 }
 
 /* Writes "  -b, --bytes=M"; returns its length. */
-static int label_of(const cli_option_t *option, char label[80])
+static int format_label(const cli_option_t *option, char label[80])
 {
     const int letter = letter_of(option);
     const char *value = option->value ? option->value : "", *joint = *value == '[' ? "[=" : *value ? "=" : "";
@@ -341,10 +366,10 @@ static int label_of(const cli_option_t *option, char label[80])
                     option->name, joint, *value == '[' ? value + 1 : value);
 }
 
-static void measure(void *context, const cli_option_t *option)
+static void measure_label(void *context, const cli_option_t *option)
 {
     char label[80];
-    int *column = context, length = option->name ? label_of(option, label) + 2 : 0;
+    int *column = context, length = option->name ? format_label(option, label) + 2 : 0;
     if (length > *column && length <= LABEL_MAX)
         *column = length;
 }
@@ -365,7 +390,7 @@ static void print_option(void *context, const cli_option_t *option)
         fprintf(printer->out, "%s%s:\n", printer->rows++ ? "\n" : "", option->text);
         return;
     }
-    int length = label_of(option, label);
+    int length = format_label(option, label);
     printer->rows++;
     if (length + 1 > printer->column)
         fprintf(printer->out, "%s\n%*s", label, printer->column, "");
@@ -377,7 +402,7 @@ static void print_option(void *context, const cli_option_t *option)
 static void print_options(const cli_command_t *command, FILE *out)
 {
     printer_t printer = {.out = out};
-    cli_each_option(command, measure, &printer.column);
+    cli_each_option(command, measure_label, &printer.column);
     cli_each_option(command, print_option, &printer);
 }
 

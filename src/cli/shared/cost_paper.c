@@ -105,11 +105,11 @@ int cli_cost_paper(FILE *out, cli_format_t format)
     if (!text && cli_table_end(&table))
         rc = TRV_ERR_MEMORY;
     if (!rc && text)
-        fputs("\nMeasured: every message routed over the torus, the load of all streams together. paper: the\n"
-              "exact sums of its appendix B; for Ring and Bucket, which it leaves out, the minimum that must\n"
-              "move. limit: its tables (table 2 for n to infinity). They agree except where routing does better\n"
-              "or worse than the closed form assumes: Bruck is routed the shorter way, and the mirrored streams\n"
-              "of Recursive Doubling meet on the same links.\n",
+        fputs("\nMeasured: every message is routed over the torus, and the loads of all streams are added. paper: the\n"
+              "exact sums of its appendix B; for Ring and Bucket, which it omits, the minimum that any schedule\n"
+              "sends. limit: its tables (table 2 for n to infinity). They agree except where routes differ from\n"
+              "those that the closed form assumes: Bruck takes the shorter way, and the mirrored streams of\n"
+              "Recursive Doubling share links.\n",
               out);
     return rc;
 }

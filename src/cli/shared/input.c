@@ -54,8 +54,7 @@ int cli_check_schedule(const char *path, const trv_schedule_t *schedule, const t
     int rc = cli_verify_schedule(schedule, network, TRV_VERIFY_AUTO, &verdict);
     if (rc || verdict.valid)
         return rc;
-    trv_fail(TRV_ERR_INVALID, "%.200s is not what it claims: %s", strcmp(path, "-") == 0 ? "stdin" : path,
-             verdict.fault);
+    trv_fail(TRV_ERR_INVALID, "%.200s violates its claims: %s", strcmp(path, "-") == 0 ? "stdin" : path, verdict.fault);
     return CLI_WRONG;
 }
 
@@ -86,6 +85,6 @@ int cli_read_schedule(const char *command, const char *path, bool unchecked, trv
         file->schedule = NULL;
     }
     if (rc == CLI_WRONG)
-        trv_fail(TRV_ERR_INVALID, "%s; --unchecked takes it as it is", trv_last_error());
+        trv_fail(TRV_ERR_INVALID, "%s; --unchecked accepts the file unverified", trv_last_error());
     return rc;
 }

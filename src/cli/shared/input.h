@@ -28,8 +28,9 @@ int cli_read_schedule(const char *command, const char *path, bool unchecked, trv
 
 /* Help texts for --unchecked, and for the rule that a file excludes TORUS and --algorithm. */
 #define CLI_UNCHECKED_HELP                                                                                             \
-    "accept the file unverified; otherwise a schedule that violates its claims is refused with exit status 1"
-#define CLI_FILE_ABOUT "a file says itself what is sent, and on which torus"
+    "accept the file without verifying it; otherwise a schedule that violates its claims is an error with exit "       \
+    "status 1"
+#define CLI_FILE_ABOUT "a schedule file specifies its own torus and messages"
 
 /* Returns CLI_WRONG, with the fault as the error message, if a schedule read from `path` does not have the
  * properties that it claims. */

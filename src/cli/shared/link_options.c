@@ -30,13 +30,12 @@ int cli_split(const char *text, char copy[64], int capacity, const char **part)
     return found;
 }
 
-static int read_place(const char *const part[2], trv_slow_link_t *slow)
+static int parse_rank_port(const char *const part[2], trv_slow_link_t *slow)
 {
     slow->factor = INFINITY;
     if (trv_parse_int(part[0], "the rank", 0, INT_MAX, &slow->rank))
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "'%.40s' is not a rank: ranks count from 0, and what they send leaves by a port, for example "
-                        "3:+0",
+                        "'%.40s' is not a rank; expected a rank, counted from 0, and a port, for example 3:+0",
                         part[0]);
     return trv_port_parse(part[1], &slow->port);
 }
@@ -49,7 +48,7 @@ static int parse_slow_link(const char *text, trv_slow_link_t *slow)
     if (cli_split(text, copy, 3, part) != 3)
         return trv_fail(TRV_ERR_ARGUMENT,
                         "'%.60s' is not a rank, a port and a factor (or down), for example 0:+1:4x or 0:+1:down", text);
-    int rc = read_place(part, slow);
+    int rc = parse_rank_port(part, slow);
     return rc || strcmp(part[2], "down") == 0 ? rc : trv_parse_factor(part[2], &slow->factor);
 }
 
@@ -59,14 +58,15 @@ static int parse_cut(const char *text, cli_link_t *link)
     const char *part[3];
     const int parts = cli_split(text, copy, 3, part);
     if (parts < 2 || (parts == 3 && strcmp(part[2], "one-way") != 0))
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "'%.60s' is not a rank and a port, for example 3:+0; 3:+0:one-way for one direction only",
-                        text);
+        return trv_fail(
+            TRV_ERR_ARGUMENT,
+            "'%.60s' is not a rank and a port; expected for example 3:+0, or 3:+0:one-way for one direction only",
+            text);
     link->both_ways = parts == 2;
-    return read_place(part, &link->slow);
+    return parse_rank_port(part, &link->slow);
 }
 
-static int add(cli_links_t *links, const cli_link_t *link)
+static int links_add(cli_links_t *links, const cli_link_t *link)
 {
     if (links->count == CLI_LINKS_MAX)
         return trv_fail(TRV_ERR_ARGUMENT, "there are more than %d slow or cut links", CLI_LINKS_MAX);
@@ -78,30 +78,30 @@ int cli_links_add_slow(cli_links_t *links, const char *text)
 {
     cli_link_t link = {.option = "--slow-link"};
     int rc = parse_slow_link(text, &link.slow);
-    return rc ? rc : add(links, &link);
+    return rc ? rc : links_add(links, &link);
 }
 
 int cli_links_add_cut(cli_links_t *links, const char *text)
 {
     cli_link_t link = {.option = "--cut"};
     int rc = parse_cut(text, &link);
-    return rc ? rc : add(links, &link);
+    return rc ? rc : links_add(links, &link);
 }
 
-static const char of_file[] = "links";
+static const char from_file[] = "links";
 
 int cli_links_add_file(cli_links_t *links, const trv_slow_link_t *link, int count)
 {
     if (count > 2 * CLI_LINKS_MAX)
         return trv_fail(TRV_ERR_ARGUMENT, "the file has more than %d slow or cut links", 2 * CLI_LINKS_MAX);
     for (int i = 0; i < count; i++)
-        links->link[links->count++] = (cli_link_t){.option = of_file, .slow = link[i]};
+        links->link[links->count++] = (cli_link_t){.option = from_file, .slow = link[i]};
     return TRV_OK;
 }
 
 /* ---- On a torus -------------------------------------------------------------------------------------------------- */
 
-static int check_place(const cli_link_t *link, const trv_torus_t *torus)
+static int link_check(const cli_link_t *link, const trv_torus_t *torus)
 {
     char text[TRV_TORUS_TEXT_MAX], port[TRV_PORT_TEXT_MAX];
     const int d = trv_port_dimension(link->slow.port), rank = link->slow.rank;
@@ -110,9 +110,13 @@ static int check_place(const cli_link_t *link, const trv_torus_t *torus)
     if (rank >= torus->ranks)
         return trv_fail(TRV_ERR_ARGUMENT, "%s: there is no rank %d on the torus %s, whose ranks are 0 to %d",
                         link->option, rank, text, torus->ranks - 1);
-    if (d >= torus->dims || torus->size[d] == 1)
-        return trv_fail(TRV_ERR_ARGUMENT, "%s: no link leaves by port %s on the torus %s, where %s", link->option, port,
-                        text, d < torus->dims ? "that dimension has size 1" : "dimensions count from 0");
+    if (d >= torus->dims)
+        return trv_fail(TRV_ERR_ARGUMENT, "%s: there is no port %s on the torus %s, whose last dimension is %d",
+                        link->option, port, text, torus->dims - 1);
+    if (torus->size[d] == 1)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "%s: no link leaves by port %s on the torus %s, whose dimension %d has size 1", link->option,
+                        port, text, d);
     const int end = trv_port_sign(link->slow.port) > 0 ? torus->size[d] - 1 : 0;
     if (trv_torus_is_line(torus, d) && trv_torus_coordinate(torus, rank, d) == end)
         return trv_fail(TRV_ERR_ARGUMENT, "%s: no link leaves rank %d by port %s on %s: its line ends there",
@@ -129,17 +133,18 @@ static trv_slow_link_t opposite(const trv_slow_link_t *link, const trv_torus_t *
 
 /* Reports a link that is given twice, and where it was given before: on the command line, or in a schedule's file,
  * whose links are added last. */
-static int refuse_twice(const cli_link_t *before, const cli_link_t *link, const trv_slow_link_t *twice)
+static int report_duplicate(const cli_link_t *before, const cli_link_t *link, const trv_slow_link_t *twice)
 {
     char port[TRV_PORT_TEXT_MAX], port_before[TRV_PORT_TEXT_MAX];
     const char *is = isinf(before->slow.factor) ? "cut" : "slow";
     trv_port_format(twice->port, port);
-    if (link->option == of_file)
+    if (link->option == from_file)
         return trv_fail(TRV_ERR_ARGUMENT, "%s: the link %d:%s is already %s in the file; leave %s out", before->option,
                         twice->rank, port, isinf(link->slow.factor) ? "cut" : "slow", before->option);
     return trv_fail(TRV_ERR_ARGUMENT, "%s: the link %d:%s is already %s by %s=%d:%s%s; leave one out", link->option,
                     twice->rank, port, is, before->option, before->slow.rank,
-                    trv_port_format(before->slow.port, port_before), before->both_ways ? ", which cuts both ways" : "");
+                    trv_port_format(before->slow.port, port_before),
+                    before->both_ways ? ", which cuts both directions" : "");
 }
 
 /* from[i] is the index of the link, as typed, that directed link i was made from. */
@@ -147,7 +152,7 @@ static int add_directed(cli_links_t *links, int *count, int *from, int index, tr
 {
     for (int i = 0; i < *count; i++)
         if (links->directed[i].rank == link.rank && links->directed[i].port == link.port)
-            return refuse_twice(&links->link[from[i]], &links->link[index], &link);
+            return report_duplicate(&links->link[from[i]], &links->link[index], &link);
     from[*count] = index;
     links->directed[(*count)++] = link;
     return TRV_OK;
@@ -158,7 +163,7 @@ int cli_links_finish(cli_links_t *links, const trv_torus_t *torus, int *count)
     int rc = TRV_OK, n = 0, from[4 * CLI_LINKS_MAX];
     for (int i = 0; i < links->count && !rc; i++) {
         const cli_link_t *link = &links->link[i];
-        rc = check_place(link, torus);
+        rc = link_check(link, torus);
         if (!rc)
             rc = add_directed(links, &n, from, i, link->slow);
         if (!rc && link->both_ways)
@@ -187,7 +192,7 @@ char *cli_links_format(const cli_links_t *links, const char *before, char text[C
 }
 
 /* The first rank of the open row that results from cutting this link. */
-static int find_start(const trv_slow_link_t *link, const trv_torus_t *torus)
+static int row_start(const trv_slow_link_t *link, const trv_torus_t *torus)
 {
     return trv_port_sign(link->port) > 0 ? opposite(link, torus).rank : link->rank;
 }
@@ -200,11 +205,11 @@ void cli_links_explain(const cli_links_t *links, const trv_torus_t *torus, trv_r
         char port[TRV_PORT_TEXT_MAX];
         fprintf(out, "link %d:%s ", link->rank, trv_port_format(link->port, port));
         if (isinf(link->factor))
-            fprintf(out, "is cut: its row is a line from %d\n", find_start(link, torus));
+            fprintf(out, "is cut: its row is a line that begins at rank %d\n", row_start(link, torus));
         else if (link->factor >= avoided)
-            fprintf(out, "is %.10g times as slow and left alone%s: its row is a line from %d\n", link->factor,
-                    routes == TRV_ROUTES_FIXED ? " but for messages whose shorter way it is" : "",
-                    find_start(link, torus));
+            fprintf(out, "is %.10g times as slow and avoided%s: its row is a line that begins at rank %d\n",
+                    link->factor, routes == TRV_ROUTES_FIXED ? " except by messages whose shorter way it is" : "",
+                    row_start(link, torus));
         else
             fprintf(out, "is %.10g times as slow, and used\n", link->factor);
     }

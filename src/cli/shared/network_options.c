@@ -63,61 +63,70 @@ const char *const cli_network_names[CLI_NETWORK_COUNT + 1] = {
     [SHARED_PATHS] = "shared-paths",
 };
 
-#define ROW(parameter) CLI_NETWORK_OPTION + (parameter)
+#define KEY(parameter) CLI_NETWORK_OPTION + (parameter)
 
-static const cli_option_t network_option[] = {
-    {NULL, 0, NULL, "Network (the paper's by default)", NULL},
-    {"model", ROW(MODEL), "M",
-     "queues of a link: dateline, two channels that take turns, where a packet changes to the second as it passes "
-     "coordinate 0, as torus routers do to avoid deadlock (default); or fifo, a single queue, as in an ideal router",
-     "dateline fifo"},
-    {"delivery", ROW(DELIVERY), "D",
-     "when a packet counts as arrived: with its head, as in SST/Merlin (default), or with its tail, as on a "
-     "real link",
-     "head tail"},
-    {"bandwidth", ROW(BANDWIDTH), "RATE", "of a link in each direction (default 800Gb/s; a capital B is bytes)", NULL},
-    {"nic-bandwidth", ROW(NIC_BANDWIDTH), "RATE",
-     "of a network interface, of which a node has one per port, and of the router's crossbar (default 12.8Tb/s)", NULL},
-    {"alpha", ROW(ALPHA), "TIME", "paid at the start of every step (default 1.5us)", NULL},
-    {"link-latency", ROW(LINK_LATENCY), "TIME", "along a link (default 100ns)", NULL},
-    {"host-latency", ROW(HOST_LATENCY), "TIME", "between a node and its router, each way (default 100ns)", NULL},
-    {"router-in", ROW(ROUTER_IN), "TIME", "at the input of a router (default 50ns)", NULL},
-    {"router-out", ROW(ROUTER_OUT), "TIME", "at the output of a router (default 50ns)", NULL},
-    {"packet", ROW(PACKET), "BYTES", "payload of a packet, 256 to 1M (default 8192)", NULL},
-    {"buffer", ROW(BUFFER), "BYTES",
-     "of a router's input, per link and channel, at least one packet (default: unlimited); requires --model=dateline; "
-     "planned ignores it",
-     NULL},
-    {"gamma", ROW(GAMMA), "TIME",
-     "per byte that a reduction reads, for example 0.01ns; a joint reduction of three sources reads three times the "
-     "bytes of its result; the streams of a rank share this rate; with 0.01ns/stream each has it (default 0ns)",
-     NULL},
-    {"message-overhead", ROW(MESSAGE_OVERHEAD), "TIME",
-     "for which a rank's processor is busy before it sends a message (default 0ns)", NULL},
-    {"jitter", ROW(JITTER), "SHARE",
-     "stretch every alpha by a random share of up to this, for example 10% (default 0%); planned ignores it", NULL},
-    {"seed", ROW(SEED), "N", "of the random numbers; the same seed gives the same times (default 1)", NULL},
-    {"slow-rank", ROW(SLOW_RANK), "R:Fx",
-     "the work of rank R itself (alpha, message overhead, reductions) takes F times as long, for example 5:2x; up to "
-     "64 times; planned ignores it",
-     NULL},
-    {"slow-link", ROW(SLOW_LINK), "R:P:Fx",
-     "the link that leaves rank R by port P (+0, -1 …) has 1/F of the bandwidth, for example 0:+1:4x; 0:+1:down cuts "
-     "it; up to 64 times with --cut",
-     NULL},
-    {"cut", ROW(CUT), "R:P",
-     "the link between rank R and its neighbour at port P is down, both ways; R:P:one-way: only the one that leaves R; "
-     "may be repeated",
-     NULL},
-    {"routes", ROW(ROUTES), "WHO",
-     "what determines the route of a message: chosen, the port that the schedule names (default); or fixed, the "
-     "network, which takes the shorter way unless it is cut, as between IP addresses and under MPI",
-     "chosen fixed"},
-    {"shared-paths", ROW(SHARED_PATHS), "DIMS",
-     "dimensions whose two directions share one path, as fast as a link, out of a node: 0, 0:2, or all of them; one: "
-     "all dimensions share a single one, as where a node has one interface",
-     NULL},
-    CLI_OPTIONS_END};
+static const cli_option_t network_option[] =
+    {{NULL, 0, NULL, "Network (the paper's by default)", NULL},
+     {"model", KEY(MODEL), "M",
+      "queues of a link: dateline, two channels that take turns, where a packet changes to the second as it passes "
+      "coordinate 0, as torus routers do to avoid deadlock (default); or fifo, a single queue, as in an ideal router",
+      "dateline fifo"},
+     {"delivery", KEY(DELIVERY), "D",
+      "when a packet counts as arrived: with its head, as in SST/Merlin (default), or with its tail, as on a "
+      "real link",
+      "head tail"},
+     {"bandwidth", KEY(BANDWIDTH), "RATE",
+      "bandwidth of a link in each direction (default 800Gb/s; a capital B is bytes)", NULL},
+     {"nic-bandwidth", KEY(NIC_BANDWIDTH), "RATE",
+      "bandwidth of a network interface, of which a node has one per port, and of the router's crossbar (default "
+      "12.8Tb/s)",
+      NULL},
+     {"alpha", KEY(ALPHA), "TIME", "start-up time of every step (default 1.5us)", NULL},
+     {"link-latency", KEY(LINK_LATENCY), "TIME", "latency of a link (default 100ns)", NULL},
+     {"host-latency", KEY(HOST_LATENCY), "TIME",
+      "latency between a node and its router, in each direction (default 100ns)", NULL},
+     {"router-in", KEY(ROUTER_IN), "TIME", "latency of the input of a router (default 50ns)", NULL},
+     {"router-out", KEY(ROUTER_OUT), "TIME", "latency of the output of a router (default 50ns)", NULL},
+     {"packet", KEY(PACKET), "BYTES", "payload of a packet, 256 to 1M (default 8192)", NULL},
+     {"buffer", KEY(BUFFER), "BYTES",
+      "buffer of a router's input, per link and channel, at least one packet (default: unlimited); requires "
+      "--model=dateline; the planner ignores it",
+      NULL},
+     {"gamma", KEY(GAMMA), "TIME",
+      "reduction time per byte that is read, for example 0.01ns; a joint reduction of three sources reads three times "
+      "the "
+      "bytes of its result; the streams of a rank share this rate; 0.01ns/stream gives each stream its own (default "
+      "0ns)",
+      NULL},
+     {"message-overhead", KEY(MESSAGE_OVERHEAD), "TIME",
+      "time for which a rank's processor is busy before it sends a message (default 0ns)", NULL},
+     {"jitter", KEY(JITTER), "SHARE",
+      "extend every alpha by a random fraction of up to this value, for example 10% (default 0%); the planner ignores "
+      "it",
+      NULL},
+     {"seed", KEY(SEED), "N", "seed of the random numbers; the same seed gives the same times (default 1)", NULL},
+     {"slow-rank", KEY(SLOW_RANK), "R:Fx",
+      "the work of rank R itself (alpha, message overhead, reductions) takes F times as long, for example 5:2x; up to "
+      "64 times; the planner ignores it",
+      NULL},
+     {"slow-link", KEY(SLOW_LINK), "R:P:Fx",
+      "the link that leaves rank R by port P (+0, -1 …) has 1/F of the bandwidth, for example 0:+1:4x; 0:+1:down cuts "
+      "it; up to 64 times with --cut",
+      NULL},
+     {"cut", KEY(CUT), "R:P",
+      "the link between rank R and its neighbour at port P is down, in both directions; R:P:one-way: only in the "
+      "direction that leaves R; "
+      "may be repeated",
+      NULL},
+     {"routes", KEY(ROUTES), "ROUTES",
+      "chosen: a message leaves by the port that the schedule names (default); fixed: the network takes the shorter "
+      "way unless it is cut, as between IP addresses and under MPI",
+      "chosen fixed"},
+     {"shared-paths", KEY(SHARED_PATHS), "DIMS",
+      "dimensions whose two directions share one path out of a node, as fast as a link: 0, 0:2 or all; one: all "
+      "dimensions share a single path, as on a node with one interface",
+      NULL},
+     CLI_OPTIONS_END};
 
 static bool is_link(enum parameter parameter)
 {
@@ -125,7 +134,7 @@ static bool is_link(enum parameter parameter)
 }
 
 /* Whether plans depend on the parameter. */
-static bool is_planned(enum parameter parameter)
+static bool affects_plans(enum parameter parameter)
 {
     return parameter == DELIVERY || (parameter >= BANDWIDTH && parameter <= PACKET) || parameter == GAMMA ||
            parameter == MESSAGE_OVERHEAD || parameter == SHARED_PATHS || is_link(parameter);
@@ -140,7 +149,7 @@ const char *cli_delivery_name(trv_delivery_t delivery) { return delivery_name[de
 
 void cli_network_init(cli_network_t *network) { *network = (cli_network_t){.options = TRV_SIMULATE_DEFAULTS}; }
 
-trv_simulate_options_t cli_usual_network(void)
+trv_simulate_options_t cli_default_network(void)
 {
     trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
     network.model = TRV_FIFO;
@@ -150,7 +159,7 @@ trv_simulate_options_t cli_usual_network(void)
 const cli_option_t *cli_network_options(void) { return network_option; }
 
 /* Fills in a heading and the options that is_chosen accepts. */
-static const cli_option_t *choose_options(const char *heading, bool (*is_chosen)(enum parameter), cli_option_t *chosen)
+static const cli_option_t *options_select(const char *heading, bool (*is_chosen)(enum parameter), cli_option_t *chosen)
 {
     int rows = 0;
     chosen[rows++] = (cli_option_t){.text = heading};
@@ -163,14 +172,14 @@ static const cli_option_t *choose_options(const char *heading, bool (*is_chosen)
 const cli_option_t *cli_network_plan_options(void)
 {
     static cli_option_t chosen[CLI_NETWORK_COUNT + 2];
-    return choose_options("Network that is planned for (the paper's by default; one queue per link)", is_planned,
-                          chosen);
+    return options_select("Network for which plans are made (the paper's by default; one queue per link)",
+                          affects_plans, chosen);
 }
 
 const cli_option_t *cli_network_link_options(void)
 {
     static cli_option_t chosen[CLI_NETWORK_COUNT + 2];
-    return choose_options("Links of the network", is_link, chosen);
+    return options_select("Links of the network", is_link, chosen);
 }
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
@@ -219,14 +228,21 @@ static int read_shared_paths(const char *text, trv_simulate_options_t *options)
     const int parts = cli_split(text, copy, TRV_DIMS_MAX, part);
     for (int i = 0, d; i < parts; i++) {
         if (trv_parse_int(part[i], "a dimension", 0, TRV_DIMS_MAX - 1, &d))
-            return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is neither all nor one, nor dimensions, for example 0 or 0:1",
-                            text);
+            return trv_fail(
+                TRV_ERR_ARGUMENT,
+                "'%.40s' lists no dimensions; expected all, one, or dimensions separated by ':', for example 0:1",
+                text);
         options->shared_paths |= 1u << d;
     }
-    return parts > 0 ? TRV_OK : trv_fail(TRV_ERR_ARGUMENT, "'%.40s' are no dimensions, for example 0 or 0:1", text);
+    return parts > 0
+               ? TRV_OK
+               : trv_fail(
+                     TRV_ERR_ARGUMENT,
+                     "'%.40s' lists no dimensions; expected all, one, or dimensions separated by ':', for example 0:1",
+                     text);
 }
 
-static int add_slow_rank(cli_network_t *network, const char *text)
+static int slow_rank_add(cli_network_t *network, const char *text)
 {
     char copy[64];
     const char *part[2];
@@ -255,14 +271,14 @@ static int set_gamma(const char *value, trv_simulate_options_t *options)
 }
 
 /* Adds a slow or cut link; cli_network_finish checks that the torus has it. */
-static int add_link(cli_network_t *network, const char *text, int (*add)(cli_links_t *, const char *))
+static int link_add(cli_network_t *network, const char *text, int (*add)(cli_links_t *, const char *))
 {
     int rc = add(&network->links, text);
     network->options.slow_links = network->links.count;
     return rc;
 }
 
-static int set(cli_network_t *network, enum parameter parameter, const char *value)
+static int parameter_set(cli_network_t *network, enum parameter parameter, const char *value)
 {
     trv_simulate_options_t *options = &network->options;
     int rc, word = 0;
@@ -288,9 +304,9 @@ static int set(cli_network_t *network, enum parameter parameter, const char *val
     case MESSAGE_OVERHEAD: return trv_parse_latency_ns(value, &options->message_overhead_ns);
     case JITTER: return trv_parse_percent(value, &options->jitter);
     case SEED: return read_seed(value, &options->seed);
-    case SLOW_RANK: return add_slow_rank(network, value);
-    case SLOW_LINK: return add_link(network, value, cli_links_add_slow);
-    case CUT: return add_link(network, value, cli_links_add_cut);
+    case SLOW_RANK: return slow_rank_add(network, value);
+    case SLOW_LINK: return link_add(network, value, cli_links_add_slow);
+    case CUT: return link_add(network, value, cli_links_add_cut);
     case ROUTES:
         rc = read_word(value, "--routes", routes_name, &word);
         options->routes = rc ? options->routes : (trv_routes_t)word;
@@ -305,7 +321,7 @@ int cli_network_set(cli_network_t *network, const char *name, const char *value)
     for (int i = 0; i < CLI_NETWORK_COUNT; i++)
         if (strcmp(name, cli_network_names[i]) == 0) {
             char reason[512];
-            int rc = set(network, (enum parameter)i, value);
+            int rc = parameter_set(network, (enum parameter)i, value);
             if (!rc)
                 return TRV_OK;
             snprintf(reason, sizeof reason, "%s", trv_last_error());
@@ -317,7 +333,7 @@ int cli_network_set(cli_network_t *network, const char *name, const char *value)
 
 /* ---- Checking ---------------------------------------------------------------------------------------------------- */
 
-static int check_slow_ranks(const cli_network_t *network, const trv_torus_t *torus)
+static int slow_ranks_check(const cli_network_t *network, const trv_torus_t *torus)
 {
     char text[TRV_TORUS_TEXT_MAX];
     for (int i = 0; i < network->options.slow_ranks; i++) {
@@ -328,7 +344,7 @@ static int check_slow_ranks(const cli_network_t *network, const trv_torus_t *tor
                             trv_torus_format(torus, text, sizeof text), torus->ranks - 1);
         for (int j = 0; j < i; j++)
             if (network->slow_rank[j].rank == rank)
-                return trv_fail(TRV_ERR_ARGUMENT, "--slow-rank: rank %d is given twice", rank);
+                return trv_fail(TRV_ERR_ARGUMENT, "--slow-rank: rank %d is given twice; leave one out", rank);
     }
     return TRV_OK;
 }
@@ -346,20 +362,19 @@ int cli_network_finish(cli_network_t *network, const trv_torus_t *torus)
                         torus->dims - 1);
     if (options->buffer_bytes && options->model == TRV_FIFO)
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "--buffer: a ring with one queue per link and full buffers deadlocks; finite buffers need the "
-                        "model dateline");
+                        "--buffer requires --model=dateline: with one queue per link, full buffers deadlock a ring");
     if (options->buffer_bytes && options->buffer_bytes < options->packet_bytes)
         return trv_fail(TRV_ERR_ARGUMENT, "--buffer: a packet of %u bytes does not fit in a buffer of %llu bytes",
                         (unsigned)options->packet_bytes, (unsigned long long)options->buffer_bytes);
-    int rc = check_slow_ranks(network, torus);
+    int rc = slow_ranks_check(network, torus);
     return rc ? rc : cli_links_finish(&network->links, torus, &options->slow_links);
 }
 
 int cli_network_finish_file(cli_network_t *network, const trv_schedule_file_t *file)
 {
     if (network->options.routes == TRV_ROUTES_FIXED)
-        return trv_fail(TRV_ERR_ARGUMENT, "--routes=fixed is for algorithms: a file's messages go by the ports that it "
-                                          "names; leave it out");
+        return trv_fail(TRV_ERR_ARGUMENT, "--routes=fixed applies only to algorithms: the messages of a file leave by "
+                                          "the ports that the file names; leave it out");
     int rc = cli_links_add_file(&network->links, file->slow_link, file->slow_links);
     return rc ? rc : cli_network_finish(network, trv_schedule_torus(file->schedule));
 }
@@ -378,14 +393,14 @@ trv_simulate_options_t cli_network_reporting(const trv_simulate_options_t *optio
     return reporting;
 }
 
-int cli_network_served(const trv_torus_t *torus, const trv_simulate_options_t *options, trv_torus_t *served)
+int cli_network_open_rings(const trv_torus_t *torus, const trv_simulate_options_t *options, trv_torus_t *opened)
 {
     const trv_network_t on = cli_network_on(torus, options);
     trv_rows_t *rows;
     int rc = trv_rows_create(&rows, &on, INFINITY);
-    *served = *torus;
+    *opened = *torus;
     if (!rc)
-        served->lines = rows->lines;
+        opened->lines = rows->lines;
     trv_rows_destroy(rows);
     return rc;
 }
@@ -453,31 +468,34 @@ static void append_slow(const cli_network_t *network, char text[CLI_NETWORK_TEXT
 
 static void append_shared_paths(const trv_simulate_options_t *options, char text[CLI_NETWORK_TEXT_MAX])
 {
+    if (options->one_path) {
+        append(text, ", one shared path");
+        return;
+    }
     for (int d = 0; d < TRV_DIMS_MAX && options->shared_paths != ALL_DIMENSIONS; d++)
         if (options->shared_paths >> d & 1)
             append(text, "%s%d", options->shared_paths & ((1u << d) - 1) ? ":" : ", shared paths ", d);
-    append(text, "%s", options->shared_paths && options->one_path ? " joined" : "");
 }
 
 char *cli_network_unplanned(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX])
 {
     const trv_simulate_options_t *options = &network->options;
     const struct {
-        bool there;
+        bool present;
         const char *name;
     } part[] = {{options->slow_ranks > 0, "slow ranks"},
                 {options->jitter > 0, "jitter"},
                 {options->buffer_bytes > 0, "finite buffers"}};
     text[0] = '\0';
     for (size_t i = 0; i < sizeof part / sizeof part[0]; i++)
-        if (part[i].there)
+        if (part[i].present)
             append(text, "%s%s", text[0] ? ", " : "", part[i].name);
     return text;
 }
 
 char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX])
 {
-    static const trv_simulate_options_t usual = TRV_SIMULATE_DEFAULTS;
+    static const trv_simulate_options_t defaults = TRV_SIMULATE_DEFAULTS;
     const trv_simulate_options_t *options = &network->options;
     char bytes[TRV_BYTES_TEXT_MAX];
     text[0] = '\0';
@@ -485,18 +503,19 @@ char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEX
            cli_model_name(options->model), cli_delivery_name(options->delivery), options->bandwidth_bps / 1e9,
            options->alpha_ns / 1e3, options->link_latency_ns, options->host_latency_ns, options->router_in_ns,
            options->router_out_ns, trv_format_bytes(options->packet_bytes, bytes));
-    if (options->nic_bandwidth_bps < usual.nic_bandwidth_bps || options->nic_bandwidth_bps > usual.nic_bandwidth_bps)
+    if (options->nic_bandwidth_bps < defaults.nic_bandwidth_bps ||
+        options->nic_bandwidth_bps > defaults.nic_bandwidth_bps)
         append(text, ", interfaces %g Gb/s", options->nic_bandwidth_bps / 1e9);
     if (options->buffer_bytes)
         append(text, ", buffers of %s", trv_format_bytes(options->buffer_bytes, bytes));
     if (options->gamma_ns > 0)
         append(text, ", reductions %g ns/B%s", options->gamma_ns, options->gamma_per_stream ? " per stream" : "");
     if (options->message_overhead_ns > 0)
-        append(text, ", messages %g ns", options->message_overhead_ns);
+        append(text, ", message overhead %g ns", options->message_overhead_ns);
     if (options->jitter > 0)
         append(text, ", jitter %g %% (seed %llu)", 100 * options->jitter, (unsigned long long)options->seed);
     append_slow(network, text);
-    if (options->routes != usual.routes)
+    if (options->routes != defaults.routes)
         append(text, ", routes %s", routes_name[options->routes]);
     append_shared_paths(options, text);
     return text;

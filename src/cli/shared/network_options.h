@@ -34,7 +34,7 @@ extern const char *const cli_network_names[];
 void cli_network_init(cli_network_t *network);
 /* The network for which `planned` selects when no network is described: the paper's, with one queue per link, as in
  * the paper's times. */
-trv_simulate_options_t cli_usual_network(void);
+trv_simulate_options_t cli_default_network(void);
 /* Sets a parameter by its name from text as typed ("800Gb/s"); slow-rank, slow-link and cut add one more ("5:2x",
  * "0:+1:4x", "0:+1:down"; "3:+0", "3:+0:one-way"). TRV_ERR_ARGUMENT with a message for an unknown name or an invalid
  * value. */
@@ -54,7 +54,7 @@ trv_network_t cli_network_on(const trv_torus_t *torus, const trv_simulate_option
 trv_simulate_options_t cli_network_reporting(const trv_simulate_options_t *options, trv_span_t *span);
 
 /* Stores the torus on which algorithms run: rings that cuts have opened are lines. */
-int cli_network_served(const trv_torus_t *torus, const trv_simulate_options_t *options, trv_torus_t *served);
+int cli_network_open_rings(const trv_torus_t *torus, const trv_simulate_options_t *options, trv_torus_t *opened);
 
 /* Parameters as options of subcommands, with the key CLI_NETWORK_OPTION + the index of the name: all, those that a
  * plan depends on, and slow-link, cut and routes alone. */
@@ -80,7 +80,7 @@ char *cli_network_unplanned(const cli_network_t *network, char text[CLI_NETWORK_
 int cli_limit_find(const trv_torus_t *torus, const trv_simulate_options_t *network, trv_collective_t collective,
                    uint64_t vector_bytes, trv_limit_t *limit);
 void cli_limit_print(const trv_limit_t *limit, const char *what, double time_ns, FILE *out);
-#define CLI_LIMIT_HELP "a lower bound on the time of any schedule, and how many times as long this one takes"
+#define CLI_LIMIT_HELP "print a lower bound on the time of any schedule, and the ratio of this schedule's time to it"
 
 /* The time of a hop: along a link and through both sides of a router. The setter keeps the proportions of the three. */
 double cli_hop_ns(const trv_simulate_options_t *network);

@@ -22,19 +22,19 @@ int cli_cores(void)
     return online > 0 ? (int)online : 1;
 }
 
-static void *help(void *context)
+static void *thread_main(void *context)
 {
     const team_t *team = context;
     team->work(team->context, false);
     return NULL;
 }
 
-void cli_work_together(size_t threads, void (*work)(void *context, bool first), void *context)
+void cli_parallel_run(size_t threads, void (*work)(void *context, bool first), void *context)
 {
     team_t team = {work, context};
     pthread_t *thread = threads > 1 ? malloc((threads - 1) * sizeof *thread) : NULL;
     size_t helpers = 0;
-    while (thread && helpers < threads - 1 && pthread_create(&thread[helpers], NULL, help, &team) == 0)
+    while (thread && helpers < threads - 1 && pthread_create(&thread[helpers], NULL, thread_main, &team) == 0)
         helpers++;
     work(context, true);
     for (size_t i = 0; i < helpers; i++)

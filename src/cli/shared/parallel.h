@@ -12,6 +12,6 @@ int cli_cores(void);
 
 /* Calls work(context, first) in `threads` threads and returns when all calls have returned. The calling thread is
  * the first of them; if a further thread cannot be created, the existing ones do the work. */
-void cli_work_together(size_t threads, void (*work)(void *context, bool first), void *context);
+void cli_parallel_run(size_t threads, void (*work)(void *context, bool first), void *context);
 
 #endif

@@ -17,7 +17,7 @@
 typedef struct cli_progress {
     char what[CLI_PROGRESS_NAME_MAX];
     double total, done;
-    struct timespec begun;
+    struct timespec start;
     double drawn_s; /* when it was drawn last, in seconds since its beginning */
     bool running, terminal, paused, shown, catching;
 } cli_progress_t;

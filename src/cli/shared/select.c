@@ -42,7 +42,7 @@ static int selection_add(cli_selection_t *selection, const cli_choice_t *choice)
     return TRV_OK;
 }
 
-static int choice_unknown(const char *text)
+static int report_unknown(const char *text)
 {
     const char *name[2 * CLI_CHOICES_MAX + 2] = {planned.label, "all"};
     int count = 2;
@@ -52,8 +52,10 @@ static int choice_unknown(const char *text)
     }
     for (int i = 0; i < count; i++)
         if (strcmp(text, name[i]) == 0) /* which has parameters after it */
-            return trv_fail(TRV_ERR_ARGUMENT, "%.40s takes no parameters; only names of `trivance list` may have some",
-                            text);
+            return trv_fail(
+                TRV_ERR_ARGUMENT,
+                "%.40s takes no parameters; only algorithms of `trivance list` have parameters, for example hybrid:9",
+                text);
     const char *nearest = trv_nearest(text, name, count);
     if (nearest)
         return trv_fail(TRV_ERR_ARGUMENT, "there is no algorithm '%.40s'; did you mean %s? `trivance list` shows all",
@@ -63,7 +65,7 @@ static int choice_unknown(const char *text)
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s, ", trv_algorithm_name(trv_algorithm_at(i)));
     }
-    return trv_fail(TRV_ERR_ARGUMENT, "there is no algorithm '%.40s'; there are %s%s", text, names, planned.label);
+    return trv_fail(TRV_ERR_ARGUMENT, "there is no algorithm '%.40s'; expected %s%s", text, names, planned.label);
 }
 
 static void choice_set_single(cli_choice_t *choice, const char *label, const trv_algorithm_t *algorithm)
@@ -80,7 +82,7 @@ static int choice_find_with_parameters(const char *text, cli_choice_t *choice)
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ":@"), text);
     const trv_algorithm_t *algorithm = trv_algorithm_find(name);
     if (!algorithm)
-        return choice_unknown(name);
+        return report_unknown(name);
     algorithm = trv_algorithm_find(text);
     if (!algorithm)
         return TRV_ERR_ARGUMENT;
@@ -110,7 +112,7 @@ static int choice_find(const char *text, cli_choice_t *choice)
             choice->member[choice->members++] = algorithm;
         }
     }
-    return choice->members ? TRV_OK : choice_unknown(text);
+    return choice->members ? TRV_OK : report_unknown(text);
 }
 
 static int selection_add_all(cli_selection_t *selection)
@@ -164,6 +166,6 @@ int cli_parse_collective(const char *text, trv_collective_t *collective)
             *collective = (trv_collective_t)i;
             return TRV_OK;
         }
-    return trv_fail(TRV_ERR_ARGUMENT,
-                    "there is no collective '%.40s'; there are allreduce, reduce-scatter and allgather", text);
+    return trv_fail(TRV_ERR_ARGUMENT, "there is no collective '%.40s'; expected allreduce, reduce-scatter or allgather",
+                    text);
 }

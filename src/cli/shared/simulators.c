@@ -109,9 +109,10 @@ int cli_simulator_check(const cli_simulator_t *entry, uint64_t vector_bytes, uin
     const double bytes = entry->largest * (double)vector_bytes;
     if (bytes / packet_bytes < TRV_PACKETS_MAX)
         return TRV_OK;
-    return trv_fail(TRV_ERR_UNSUPPORTED,
-                    "a message of %.0f bytes is more than %u packets of %u bytes; take larger ones, up to --packet=1M",
-                    bytes, TRV_PACKETS_MAX, packet_bytes);
+    return trv_fail(
+        TRV_ERR_UNSUPPORTED,
+        "a message of %.0f bytes is more than %u packets of %u bytes; use larger packets, up to --packet=1M", bytes,
+        TRV_PACKETS_MAX, packet_bytes);
 }
 
 int cli_simulator_acquire(cli_simulator_t *entry)

@@ -21,9 +21,9 @@ int cli_parse_format(const char *text, cli_format_t *format)
             *format = (cli_format_t)i;
             return TRV_OK;
         }
-    return trv_fail(
-        TRV_ERR_ARGUMENT,
-        "there is no format '%.40s' for this table; there are table, json and csv, for example --format=json", text);
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "there is no format '%.40s' for this table; expected table, json or csv, for example --format=json",
+                    text);
 }
 
 int cli_text_width(const char *text)

@@ -14,20 +14,20 @@
 
 #include "base/error.h"
 
-static void say(const char *command, const char *kind, const char *format, va_list arguments)
+static void print_message(const char *command, const char *prefix, const char *format, va_list arguments)
 {
     char text[4096];
     vsnprintf(text, sizeof text, format, arguments);
     trv_make_printable(text);
     fflush(stdout);
-    fprintf(stderr, "trivance%s%s: %s%s\n", command ? " " : "", command ? command : "", kind, text);
+    fprintf(stderr, "trivance%s%s: %s%s\n", command ? " " : "", command ? command : "", prefix, text);
 }
 
 int cli_bad(const char *command, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say(command, "", format, arguments);
+    print_message(command, "", format, arguments);
     va_end(arguments);
     return CLI_BAD;
 }
@@ -36,7 +36,7 @@ void cli_warn(const char *command, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say(command, "warning: ", format, arguments);
+    print_message(command, "warning: ", format, arguments);
     va_end(arguments);
 }
 
@@ -61,7 +61,7 @@ int cli_make_folder(const char *path)
         if (path[i] == '/' || path[i] == '\0') {
             snprintf(part, sizeof part, "%.*s", (int)i, path);
             if (mkdir(part, 0777) && errno != EEXIST)
-                return trv_fail(TRV_ERR_ARGUMENT, "the folder '%.200s' cannot be made: %s", part, strerror(errno));
+                return trv_fail(TRV_ERR_ARGUMENT, "the folder '%.200s' cannot be created: %s", part, strerror(errno));
         }
     return TRV_OK;
 }
@@ -81,9 +81,9 @@ int cli_stdout_columns(int otherwise)
 {
     const char *columns = getenv("COLUMNS");
     struct winsize size;
-    int wanted = columns ? atoi(columns) : 0;
-    if (wanted > 0)
-        return wanted;
+    int columns_set = columns ? atoi(columns) : 0;
+    if (columns_set > 0)
+        return columns_set;
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : otherwise;
 }
 
@@ -97,12 +97,12 @@ void cli_print_text(FILE *out, const char *text)
     fputs(text, out);
 }
 
-int cli_memory_for(int rc, const char *what)
+int cli_memory_for(int rc, const char *purpose)
 {
     if (rc != TRV_ERR_MEMORY)
         return rc;
     return trv_fail(rc,
-                    "there is not enough memory for %s; a smaller torus takes less, and so do fewer chunks or streams "
-                    "where the algorithm's name has their number",
-                    what);
+                    "there is not enough memory for %s; a smaller torus needs less, and so do fewer chunks or streams "
+                    "if the algorithm's name specifies them",
+                    purpose);
 }

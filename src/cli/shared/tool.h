@@ -17,7 +17,7 @@ enum {
     CLI_INTERRUPTED = 130 /* SIGINT ended the work */
 };
 
-/* Prints "trivance <command>: <sentence>" to stderr and returns CLI_BAD. */
+/* Prints an error message, "trivance <command>: <sentence>", to stderr and returns CLI_BAD. */
 int cli_bad(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same with the last error message (trv_last_error). */
 int cli_bad_last(const char *command);

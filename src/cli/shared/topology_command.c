@@ -8,31 +8,31 @@
 
 #define BYTES_MAX (UINT64_C(1) << 30)
 
-static const cli_option_t option[] = {
-    {"dump", TOPOLOGY_DUMP, NULL,
-     "write the topology of the ranks that are started: of TRIVANCE_TOPOLOGY_FILE, else of TRIVANCE_TORUS", NULL},
-    {"ports", TOPOLOGY_PORTS, NULL,
-     "print which network interface leads which way for the ranks that are started (trivance launch, torchrun, "
-     "mpirun), and measure each dimension's ways alone and both together",
-     NULL},
-    {"torus", TOPOLOGY_TORUS, "T", "this torus instead, with as many coordinates as there are ranks, or nodes", NULL},
-    {"hosts", TOPOLOGY_HOSTS, NULL, "a coordinate per host rather than per rank", NULL},
-    {"bytes", 'b', "SIZE", "with --ports: size of the measured messages (default 1M)", NULL},
-    {"rules", TOPOLOGY_RULES, "FILE",
-     "with --ports: write into this rules file (TRIVANCE_RULES_FILE), made if need be, which dimensions have a shared "
-     "path, "
-     "that is, have one path for both ways; what else it says stays, and so does the file where the measurement is not "
-     "clear",
-     "FILE"},
-    {"format", 'f', "F", "with --ports: table (default), json or csv", "table json csv"},
-    {"output", 'o', "FILE", "write there instead of to stdout; the file appears when it is complete", "FILE"},
-    CLI_OPTIONS_END};
+static const cli_option_t option[] =
+    {{"dump", TOPOLOGY_DUMP, NULL,
+      "write the topology of the ranks of a job, from TRIVANCE_TOPOLOGY_FILE or else TRIVANCE_TORUS", NULL},
+     {"ports", TOPOLOGY_PORTS, NULL,
+      "print the network interface of each port for the ranks of a job (trivance launch, torchrun, mpirun), and "
+      "measure the two directions of each dimension alone and together",
+      NULL},
+     {"torus", TOPOLOGY_TORUS, "T", "use this torus instead, with as many coordinates as there are ranks, or nodes",
+      NULL},
+     {"hosts", TOPOLOGY_HOSTS, NULL, "write a coordinate per host rather than per rank", NULL},
+     {"bytes", 'b', "SIZE", "with --ports: size of the measured messages (default 1M)", NULL},
+     {"rules", TOPOLOGY_RULES, "FILE",
+      "with --ports: record in this rules file (TRIVANCE_RULES_FILE), created if missing, which dimensions have a "
+      "shared path, that is, one path for both directions; other entries are kept, and an inconclusive measurement "
+      "leaves the file unchanged",
+      "FILE"},
+     {"format", 'f', "F", "with --ports: table (default), json or csv", "table json csv"},
+     {"output", 'o', "FILE", "write there instead of to stdout; the file appears when it is complete", "FILE"},
+     CLI_OPTIONS_END};
 
 static const cli_mode_t mode[] = {
-    {"dump", "--dump writes the topology of the ranks that are started, and reads no file", "torus hosts output",
+    {"dump", "--dump writes the topology of the ranks of a job and reads no file", "torus hosts output",
      "--dump --torus=2x4 -o torus.json"},
-    {"ports", "--ports prints and measures a map, and of files writes --rules=FILE alone", "torus bytes rules format",
-     "--ports --torus=2x4"},
+    {"ports", "--ports measures and prints the map of interfaces and writes no file but --rules=FILE",
+     "torus bytes rules format", "--ports --torus=2x4"},
     {NULL, NULL, "FILE", "torus.json"},
 };
 
@@ -41,15 +41,13 @@ const cli_command_t cli_topology_command = {
     .summary = "check and draw topology files, or write one (under mpirun)",
     .usage = "FILE…\n"
              "mpirun -n N trivance topology --dump [--torus=T] [--hosts] [-o FILE]\n"
-             "trivance launch -n N trivance topology --ports [--torus=T] [--bytes=SIZE]\n"
-             "                                       [--rules=FILE] [--format=F]",
+             "trivance launch -n N trivance topology --ports [OPTIONS]",
     .about = "Checks topology files (TRIVANCE_TOPOLOGY_FILE): which coordinate of the torus each rank, or each host, "
              "has. Draws the ranks at their coordinates, the last dimension across, the one before it down.",
     .option = option,
     .mode = mode,
-    .notes = "Exit status: 0 success, 1 --ports: the measurement contradicts the map, or is not clear and the file of "
-             "--rules is "
-             "left as it is, 2 bad input.",
+    .notes = "Exit status: 0 success, 1 --ports: the measurement contradicts the map, or is inconclusive and the file "
+             "of --rules is unchanged, 2 bad input.",
     .examples = "mpirun -n 64 trivance topology --dump --torus=4x4x4 -o torus.json\n"
                 "trivance topology torus.json\n"
                 "mpirun -n 9 trivance topology --ports --torus=3x3\n"

@@ -5,13 +5,14 @@
 
 static const cli_option_t option[] =
     {{"torus", TUNE_TORUS, "T",
-      "the torus of the N ranks (default: what TRIVANCE_TOPOLOGY_FILE or TRIVANCE_TORUS says, else a ring of N)", NULL},
+      "the torus of the N ranks (default: that of TRIVANCE_TOPOLOGY_FILE or TRIVANCE_TORUS, else a ring of N)", NULL},
      {"collective", 'c', "LIST", "allreduce (default), reduce-scatter, allgather",
       "allreduce reduce-scatter allgather"},
-     {"bytes", 'b', "LIST", "sizes of the whole vector, or ranges, as 1K:64M:x4 (default 8:2M:x8)", NULL},
-     {"time", TUNE_TIME, "T", "about how long all of it may take (default 5s)", NULL},
-     {"output", 'o', "FILE", "the rules, for TRIVANCE_RULES_FILE; the file appears when all is measured", "FILE"},
-     {"format", 'f', "F", "of the measurements: table (default; the library and the best), json or csv (all)",
+     {"bytes", 'b', "LIST", "sizes of the whole vector, or ranges such as 1K:64M:x4 (default 8:2M:x8)", NULL},
+     {"time", TUNE_TIME, "T", "approximate limit on the total time (default 5s)", NULL},
+     {"output", 'o', "FILE",
+      "write the rules there, for TRIVANCE_RULES_FILE; the file appears when the measurement is complete", "FILE"},
+     {"format", 'f', "F", "format of the measurements: table (default; the library and the best), json or csv (all)",
       "table json csv"},
      CLI_OPTIONS_END};
 
@@ -21,7 +22,8 @@ const cli_command_t cli_tune_command = {
     .usage = "mpirun -n N trivance tune [OPTIONS]",
     .about =
         "Measures, on N MPI ranks, the network between them and, for every size, the MPI library's own collective, "
-        "every algorithm of Trivance that gives all ranks the same bits, and the four most promising plans, in "
+        "every algorithm of Trivance whose results are bitwise identical on all ranks, and the four most promising "
+        "plans, in "
         "alternation; then writes rules that name an algorithm only where it was faster than the library by more than "
         "noise, twice.",
     .option = option,

@@ -11,8 +11,8 @@
 #include "cli/simulate/simulate.h"
 #include "base/error.h"
 
-#define SIZES            "32,1K,32K,1M,32M,128M"
-#define SIZE_LOOKED_INTO "1M" /* default size for --links and --trace */
+#define DEFAULT_SIZES "32,1K,32K,1M,32M,128M"
+#define DETAIL_SIZE   "1M" /* default size for --links and --trace */
 
 enum {
     OPTION_UNCHECKED = CLI_NO_LETTER,
@@ -27,40 +27,42 @@ enum {
 
 static const cli_option_t option[] =
     {{"algorithm", 'a', "LIST",
-      "names, with parameters where they take any, families or planned, separated by commas, or all; a family's time "
+      "algorithms, with parameters if they have any, families or planned, separated by commas, or all; a family's time "
       "is that of its fastest member, planned means the fastest for the size and the network; default: "
-      "Trivance, the baselines of the paper and planned, as far as they support the torus",
+      "those of Trivance, the paper's baselines and planned that support the torus",
       "ALGORITHM all"},
      {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
      {"bytes", 'b', "LIST",
-      "sizes of the vector (default " SIZES "; with --links or --trace " SIZE_LOOKED_INTO
-      "), or ranges, as 1K:64M:x4; K, M, G, T are powers of 1024",
+      "sizes of the vector (default " DEFAULT_SIZES "; with --links or --trace " DETAIL_SIZE
+      "), or ranges such as 1K:64M:x4; K, M, G, T are powers of 1024",
       NULL},
      {"schedule", 's', "FILE",
-      "a schedule in the format trivance-schedule-1 instead (- is stdin), for the size in the file unless --bytes is "
-      "given; with or without blocks",
+      "use a schedule in the format trivance-schedule-1 instead (- is stdin), with or without blocks, for the size in "
+      "the file unless --bytes is given",
       "FILE"},
      {"unchecked", OPTION_UNCHECKED, NULL, CLI_UNCHECKED_HELP, NULL},
      {"goal", OPTION_GOAL, "FILE",
-      "a program in LogGOPSim's text format (- is stdin), of as many ranks as the torus has, sends and receives of "
-      "equal sizes; alpha is then 0 unless given",
+      "simulate a program in LogGOPSim's text format (- is stdin), with as many ranks as the torus and with matching "
+      "sizes of sends and receives; alpha is then 0 unless given",
       "FILE"},
      {"compare", OPTION_COMPARE, NULL,
-      "the time by the cost model of `trivance cost` beside the simulated one, which is given as a multiple of it; a "
-      "hop "
+      "print also the time by the cost model of `trivance cost`, and the ratio of the simulated time to it; a hop "
       "costs the latencies of a link and of a router's input and output",
       NULL},
      {"limit", OPTION_LIMIT, NULL, CLI_LIMIT_HELP, NULL},
      {"ranking", OPTION_RANKING, NULL,
-      "for each size the algorithms from the fastest to the slowest, with the ratio of each time to the lower bound of "
-      "--limit",
+      "print for each size the algorithms from the fastest to the slowest, with the ratio of each time to the lower "
+      "bound of --limit",
       NULL},
      {"links", OPTION_LINKS, NULL,
-      "for each algorithm and size the ten busiest links: the share of the time in which they carry packets, payload, "
+      "print for each algorithm and size the ten busiest links: the share of the time in which they carry packets, "
+      "payload, "
       "packets, and the longest queue in packets",
       NULL},
      {"trace", OPTION_TRACE, "FILE",
-      "steps and packets for ui.perfetto.dev or chrome://tracing, of one algorithm and size on up to 64 ranks", "FILE"},
+      "write the steps and packets of one algorithm and size, on up to 64 ranks, for ui.perfetto.dev or "
+      "chrome://tracing",
+      "FILE"},
      {"full", OPTION_FULL, NULL,
       "simulate every rank, even where symmetry lets a few represent all; the times are the same", NULL},
      {"format", 'f', "F", "table (default), json or csv: one row per torus, algorithm and size", "table json csv"},
@@ -69,7 +71,7 @@ static const cli_option_t option[] =
 #define SIMULATED_READS "bytes compare limit ranking links trace full format MORE"
 
 static const cli_mode_t mode[] = {
-    {"goal", "a GOAL program has sizes of its own and no steps", "TORUS links full format MORE", "3x3 --goal=FILE"},
+    {"goal", "a GOAL program has its own sizes and no steps", "TORUS links full format MORE", "3x3 --goal=FILE"},
     {"schedule", CLI_FILE_ABOUT, SIMULATED_READS " unchecked", "--schedule=nine.json"},
     {NULL, NULL, SIMULATED_READS " TORUS algorithm collective", "8x8"},
 };
@@ -80,8 +82,8 @@ const cli_command_t cli_simulate_command = {
     .usage = "TORUS… [OPTIONS]\n"
              "--schedule=FILE [OPTIONS]\n"
              "TORUS --goal=FILE [OPTIONS]",
-    .about = "The completion time on a torus, simulated packet by packet, per algorithm and size; and relative to "
-             "Trivance, as the paper plots it.",
+    .about = "Simulates the completion time on a torus packet by packet, for each algorithm and size, and relates it "
+             "to Trivance's, as the paper's plots do.",
     .option = option,
     .mode = mode,
     .more = cli_network_options,
@@ -138,21 +140,21 @@ static int read_option(void *context, int key)
 }
 
 /* The error message for unsupported combinations of values, or NULL. */
-static const char *refuse_values(const cli_simulate_t *job)
+static const char *check_values(const cli_simulate_t *job)
 {
     if (job->goal && job->tori.count != 1)
-        return "--goal takes one torus, for example `trivance simulate 3x3 --goal=FILE`";
+        return "--goal requires one torus, for example `trivance simulate 3x3 --goal=FILE`";
     if (job->ranking && job->format != CLI_FORMAT_TABLE)
         return "--ranking prints a table; for --format=json or csv use --limit, which adds the column limit_ratio";
     if (job->ranking && job->sizes > CLI_RANKING_SIZES_MAX)
         return "--ranking shows up to 8 sizes side by side, for example --bytes=1K,64K,4M";
     if (job->trace && (job->tori.count > 1 || job->sizes > 1 || (!job->schedule && !job->selection.single)))
-        return "--trace is of one torus, one algorithm and one size, for example "
+        return "--trace requires one torus, one algorithm and one size, for example "
                "`trivance simulate 9 --algorithm=trivance-b --bytes=64K --trace=trace.json`";
     if (job->trace && cli_output_is_stdout(job->trace))
         return "--trace needs the name of a file, for example --trace=trace.json";
     if (job->links && job->format == CLI_FORMAT_CSV)
-        return "--links has a list per result, which is no CSV; take --format=json";
+        return "--links adds a list to each result, which CSV cannot hold; use --format=json";
     return NULL;
 }
 
@@ -193,11 +195,11 @@ int cli_simulate(int argc, char **argv)
         rc = cli_select_compared(&job.selection);
         job.selection.all = true;
     }
-    const char *refusal = refuse_values(&job);
-    if (!rc && refusal)
-        return cli_bad(argv[0], "%s", refusal);
+    const char *fault = check_values(&job);
+    if (!rc && fault)
+        return cli_bad(argv[0], "%s", fault);
     if (!rc && !job.sizes && !job.schedule)
-        rc = read_bytes(&job, job.links || job.trace ? SIZE_LOOKED_INTO : SIZES);
+        rc = read_bytes(&job, job.links || job.trace ? DETAIL_SIZE : DEFAULT_SIZES);
     if (job.goal && !options.given.alpha)
         job.network.options.alpha_ns = 0;
     return rc ? cli_bad_last(argv[0]) : simulate(&job);

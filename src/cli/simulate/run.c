@@ -62,13 +62,13 @@ double cli_group_relative(const cli_group_t *group, int line, int size)
 /* ---- Points ------------------------------------------------------------------------------------------------------ */
 
 /* With `all`, algorithms that do not support the torus are left out; a named one stays and has a reason. */
-static bool takes(const cli_simulate_t *job, const trv_torus_t *torus, const cli_choice_t *choice)
+static bool is_supported(const cli_simulate_t *job, const trv_torus_t *torus, const cli_choice_t *choice)
 {
-    trv_torus_t served;
-    if (choice->planned || !job->selection.all || cli_network_served(torus, &job->network.options, &served))
+    trv_torus_t opened;
+    if (choice->planned || !job->selection.all || cli_network_open_rings(torus, &job->network.options, &opened))
         return true;
     for (int i = 0; i < choice->members; i++)
-        if (trv_algorithm_supports(choice->member[i], &served, job->collective) == 0)
+        if (trv_algorithm_supports(choice->member[i], &opened, job->collective) == 0)
             return true;
     return false;
 }
@@ -112,24 +112,25 @@ static void add_line(const cli_simulate_t *job, cli_outcome_t *outcome, cli_grou
     group->lines++;
 }
 
-/* The fraction of all the work that the points are; --links and --trace simulate the schedule once more. */
+/* The fraction of all work for the points; --links and --trace simulate the schedule once more. */
 static double points_part(const cli_simulate_t *job) { return job->links || job->trace ? 0.5 : 1; }
 
 static int run_algorithms(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_t span)
 {
-    size_t most = (size_t)job->tori.count * (size_t)job->selection.choices * (size_t)job->sizes;
-    int rc = allocate(outcome, job->tori.count, most);
+    size_t points = (size_t)job->tori.count * (size_t)job->selection.choices * (size_t)job->sizes;
+    int rc = allocate(outcome, job->tori.count, points);
     for (int t = 0; t < job->tori.count && !rc; t++) {
         rc = check_torus(job, &job->tori.torus[t]);
         if (rc)
             break;
         cli_group_t *group = add_group(outcome, &job->tori.torus[t], job->collective, job->sizes);
         for (int i = 0; i < job->selection.choices; i++)
-            if (takes(job, &group->torus, &job->selection.choice[i]))
+            if (is_supported(job, &group->torus, &job->selection.choice[i]))
                 add_line(job, outcome, group, &job->selection.choice[i]);
         if (group->lines == 0)
-            rc = trv_fail(TRV_ERR_UNSUPPORTED,
-                          "no algorithm of the list can serve the torus; `trivance list` says what each takes");
+            rc =
+                trv_fail(TRV_ERR_UNSUPPORTED,
+                         "no algorithm of the list supports the torus; `trivance list` shows which tori each supports");
     }
     return rc ? rc : cli_grid_run_reporting(outcome->point, outcome->points, 0, span);
 }
@@ -142,13 +143,13 @@ static void set_label(cli_outcome_t *outcome, const char *name)
     snprintf(outcome->choice.label, sizeof outcome->choice.label, "%s", name);
 }
 
-/* Takes over the result of a simulation that ended with `rc`. If it was unsupported, the point has the reason, and this
- * is not an error. */
-static int settle(cli_point_t *point, int rc, const trv_simulation_t *result, double begun_s)
+/* Stores the result of a simulation that returned `rc`. An unsupported simulation is not an error: the point has the
+ * reason. */
+static int point_set_result(cli_point_t *point, int rc, const trv_simulation_t *result, double start_s)
 {
     point->rc = rc;
     memcpy(point->algorithm, point->choice->label, sizeof point->algorithm);
-    point->wall_s = trv_now_s() - begun_s;
+    point->wall_s = trv_now_s() - start_s;
     if (rc == TRV_ERR_UNSUPPORTED) {
         point->reason = strdup(trv_last_error());
         return point->reason ? TRV_OK : trv_fail_memory();
@@ -173,12 +174,12 @@ static int run_sizes(const trv_simulator_t *simulator, cli_outcome_t *outcome, t
     for (size_t i = 0; i < outcome->points && !rc; i++) {
         cli_point_t *point = &outcome->point[i];
         trv_simulation_t result = {0};
-        double begun_s = trv_now_s();
+        double start_s = trv_now_s();
         point->share /= hops;
         trv_span_t mine = trv_span(span, done, point->share);
         const trv_simulate_options_t options = cli_network_reporting(&point->options, &mine);
         rc = trv_simulate(simulator, &options, point->bytes, &result);
-        rc = settle(point, rc, &result, begun_s);
+        rc = point_set_result(point, rc, &result, start_s);
         trv_simulation_clear(&result);
         done += point->share;
     }
@@ -267,11 +268,11 @@ static int run_goal(cli_simulate_t *job, cli_outcome_t *outcome)
     job->sizes = 1;
     rc = allocate(outcome, 1, 1);
     if (!rc) {
-        double begun_s = trv_now_s();
+        double start_s = trv_now_s();
         cli_group_t *group = add_group(outcome, torus, TRV_ALLREDUCE, 1);
         add_line(job, outcome, group, &outcome->choice);
         rc = trv_goal_simulate(&goal, torus, &job->network.options, &result);
-        rc = settle(outcome->point, rc, &result, begun_s);
+        rc = point_set_result(outcome->point, rc, &result, start_s);
     }
     if (!rc && job->links && !outcome->point->rc)
         sum_up_links(torus, &result, outcome->detail);
@@ -314,11 +315,11 @@ static int add_detail(const cli_simulate_t *job, cli_outcome_t *outcome, size_t 
 {
     const cli_point_t *point = &outcome->point[index];
     const trv_network_t network = cli_network_on(&point->torus, &point->options);
-    trv_schedule_t *made = NULL;
+    trv_schedule_t *created = NULL;
     int rc = TRV_OK;
     if (!outcome->schedule)
-        rc = trv_schedule_create_on(&made, &network, point->algorithm, point->collective, 0);
-    const trv_schedule_t *schedule = outcome->schedule ? outcome->schedule : made;
+        rc = trv_schedule_create_on(&created, &network, point->algorithm, point->collective, 0);
+    const trv_schedule_t *schedule = outcome->schedule ? outcome->schedule : created;
     if (!rc && job->compare)
         rc = add_cost(schedule, point, &outcome->detail[index]);
     if (!rc && job->links)
@@ -326,7 +327,7 @@ static int add_detail(const cli_simulate_t *job, cli_outcome_t *outcome, size_t 
     if (!rc && job->trace)
         rc = cli_trace_write(job->trace, schedule, &point->options, point->bytes, point->packet_hops,
                              &outcome->trace_events);
-    trv_schedule_destroy(made);
+    trv_schedule_destroy(created);
     return rc;
 }
 

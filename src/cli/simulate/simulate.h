@@ -57,7 +57,7 @@ typedef struct cli_outcome {
     size_t points;
     cli_choice_t choice;      /* represents a schedule or program from a file */
     trv_schedule_t *schedule; /* the schedule from a file, or NULL */
-    uint64_t trace_events;    /* number of events written, if a trace was asked for */
+    uint64_t trace_events;    /* number of events written with --trace */
 } cli_outcome_t;
 
 /* Runs all simulations and writes the trace. If some points cannot run, these have the reason; if none can, that is an

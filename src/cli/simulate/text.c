@@ -146,20 +146,20 @@ static int print_relative(const cli_simulate_t *job, const cli_group_t *group)
         known |= !isnan(cli_group_trivance_ns(group, size));
     if (!known || group->lines < 2)
         return TRV_OK;
-    puts("\nHow many times as long as Trivance; below 1x: faster");
+    puts("\nTime divided by Trivance's time; below 1x: faster than Trivance");
     return print_table(job, group, "", 0, relative_cell);
 }
 
 static int print_costs(const cli_simulate_t *job, const cli_group_t *group)
 {
-    puts("\nTime by the cost model (`trivance cost`), and simulated time / that");
+    puts("\nTime by the cost model (`trivance cost`), and the ratio of the simulated time to it");
     return print_table(job, group, "", 0, cost_cell);
 }
 
 /* Prints the lower bound for each size, and the ratio of the fastest time to it. */
 static int print_limits(const cli_group_t *group)
 {
-    puts("\nA lower bound on the time of any schedule, and the fastest against it");
+    puts("\nA lower bound on the time of any schedule, and the ratio of the fastest time to it");
     for (int size = 0; size < group->sizes; size++) {
         const cli_point_t *point = point_at(group, 0, size);
         char bytes[TRV_BYTES_TEXT_MAX];

@@ -44,12 +44,12 @@ static void write_packet(void *context, int rank, int port, uint64_t message, ui
 
 /* Names a process or a thread, and sets its position among the others. */
 static void write_name(trace_t *trace, const char *separator, const char *what, int rank, int thread, const char *name,
-                       int place)
+                       int index)
 {
     fprintf(trace->out,
             "%s{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"%s_name\",\"args\":{\"name\":\"%s\"}},\n"
             "{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"%s_sort_index\",\"args\":{\"sort_index\":%d}}",
-            separator, rank, thread, what, name, rank, thread, what, place);
+            separator, rank, thread, what, name, rank, thread, what, index);
 }
 
 static void write_names(trace_t *trace, int rank)
@@ -74,8 +74,9 @@ static void write_names(trace_t *trace, int rank)
 int cli_trace_check(const trv_torus_t *torus)
 {
     if (torus->ranks > CLI_TRACE_RANKS_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "a trace of %d ranks cannot be looked at; up to %d ranks are written",
-                        torus->ranks, CLI_TRACE_RANKS_MAX);
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "a trace of %d ranks is too large for viewers; at most %d ranks are written", torus->ranks,
+                        CLI_TRACE_RANKS_MAX);
     return TRV_OK;
 }
 
@@ -84,10 +85,11 @@ static int check_events(const trv_schedule_t *schedule, uint64_t packet_hops)
     uint64_t steps = (uint64_t)trv_schedule_streams(schedule) * (uint64_t)trv_schedule_steps(schedule);
     uint64_t events = packet_hops + steps * (uint64_t)trv_schedule_torus(schedule)->ranks;
     if (events > CLI_TRACE_EVENTS_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "the trace would have up to %" PRIu64 " events, of which viewers take 2^20; take fewer --bytes "
-                        "or larger packets, for example --packet=64K",
-                        events);
+        return trv_fail(
+            TRV_ERR_UNSUPPORTED,
+            "the trace would have up to %" PRIu64
+            " events, and viewers accept 2^20; use smaller --bytes or larger packets, for example --packet=64K",
+            events);
     return TRV_OK;
 }
 

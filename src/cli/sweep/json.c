@@ -34,7 +34,8 @@ static int append_value(const trv_json_t *json, char **list, const json_t *value
         snprintf(number, sizeof number, "%.15g", json_real_value(value));
     else
         return trv_json_fail(json, json->root, key,
-                             "the key %s takes a text, a number or a list of these, for example [\"8\", \"8x8\"]", key);
+                             "the key %s takes a string, a number or a list of these, for example [\"8\", \"8x8\"]",
+                             key);
     return cli_sweep_append(list, number);
 }
 
@@ -43,6 +44,9 @@ static int unknown_key(const trv_json_t *json, const char *key)
     const char *name[CLI_AXES];
     for (int i = 0; i < CLI_AXES; i++)
         name[i] = cli_axis_name(i);
+    const char *now = cli_option_renamed(key);
+    if (now)
+        return trv_json_fail(json, json->root, key, "the key %.40s is now called %s", key, now);
     const char *nearest = trv_nearest(key, name, CLI_AXES);
     if (nearest)
         return trv_json_fail(json, json->root, key, "there is no key '%.40s'; did you mean %s?", key, nearest);

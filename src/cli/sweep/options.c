@@ -12,27 +12,27 @@
 #include "cli/sweep/sweep.h"
 #include "base/error.h"
 
-#define POINTS_UNASKED 100000 /* a grid with more points needs --yes */
+#define CONFIRM_POINTS 100000 /* a grid with more points needs --yes */
 
 enum { OPTION_TORUS = CLI_NO_LETTER, OPTION_RESTART, OPTION_YES, OPTION_DRY_RUN };
 
 static const cli_option_t option[] =
-    {{NULL, 0, NULL, "What is simulated; every option takes a list separated by commas", NULL},
-     {"torus", OPTION_TORUS, "LIST", "tori, as 8,8x8,4x4x4", NULL},
+    {{NULL, 0, NULL, "Grid (every option takes a list separated by commas)", NULL},
+     {"torus", OPTION_TORUS, "LIST", "tori, for example 8,8x8,4x4x4", NULL},
      {"algorithm", 'a', "LIST",
-      "names or families of `trivance list`, planned, or all (default: those that serve the torus); a family means its "
-      "fastest member, planned the fastest of all for the size and the network",
+      "algorithms or families of `trivance list`, planned, or all (default: those that support the torus); a family "
+      "means its fastest member, planned the fastest of all for the size and the network",
       "ALGORITHM all"},
      {"bytes", 'b', "LIST", "sizes of the vector (default 32:128M:x4)", NULL},
      {"collective", 'c', "LIST", "allreduce (default), reduce-scatter, allgather",
       "allreduce reduce-scatter allgather"},
-     {NULL, 0, NULL, "How", NULL},
-     {"output", 'o', "FILE", "rows go to FILE.csv or FILE.jsonl instead of to stdout", "FILE"},
+     {NULL, 0, NULL, "Execution and output", NULL},
+     {"output", 'o', "FILE", "write rows to FILE.csv or FILE.jsonl instead of to stdout", "FILE"},
      {"restart", OPTION_RESTART, NULL, "empty the file first", NULL},
-     {"format", 'f', "F", "of stdout: table (default), json or csv", "table json csv"},
+     {"format", 'f', "F", "format of stdout: table (default), json or csv", "table json csv"},
      {"workers", 'j', "N", "simulations at a time (default: one per core; under mpirun 1 per rank)", NULL},
      {"dry-run", OPTION_DRY_RUN, NULL, "simulate nothing; print how many points there are", NULL},
-     {"yes", OPTION_YES, NULL, "for more than 100,000 points", NULL},
+     {"yes", OPTION_YES, NULL, "confirm a grid of more than 100,000 points", NULL},
      CLI_OPTIONS_END};
 
 const cli_command_t cli_sweep_command = {
@@ -41,15 +41,15 @@ const cli_command_t cli_sweep_command = {
     .usage = "[FILE.json] [OPTIONS]\n"
              "mpirun -n N trivance sweep [FILE.json] [OPTIONS]",
     .about = "Simulates every combination of tori, algorithms, sizes and parameters of the network, on all cores or on "
-             "all ranks of mpirun. Results are rows of a CSV or JSON lines file, appended as they come; the same "
-             "command resumes a sweep that was killed.",
+             "all ranks of mpirun. Results are rows of a CSV or JSON lines file, appended when their points finish; "
+             "the same command resumes a sweep that was interrupted.",
     .option = option,
     .more = cli_network_options,
     .repeated = "torus algorithm bytes collective MORE",
     .notes = "Entries of numbers may be ranges: 1K:64M is 1K, 2K, 4K … 64M; 1K:64M:x4 multiplies by 4, and "
-             "1us:3us:+500ns adds 500 ns. FILE.json has the same names as keys, with texts, numbers or lists of these; "
-             "an option takes the place of its key, and one that is given again makes its list longer. slow-rank, "
-             "slow-link and cut may be none.",
+             "1us:3us:+500ns adds 500 ns. FILE.json is an object with the names of these options as keys, and strings, "
+             "numbers or lists of these as values; an option replaces its key, and an option that is given again "
+             "extends its list. slow-rank, slow-link and cut may be none.",
     .examples = "trivance sweep --torus=8,8x8 --bytes=1K:64M:x4 --bandwidth=200Gb/s,800Gb/s -o out.csv\n"
                 "trivance sweep grid.json --model=fifo -o out.jsonl\n"
                 "mpirun -n 64 trivance sweep grid.json -o grid.csv\n",
@@ -79,7 +79,7 @@ static int read_description(cli_sweep_grid_t *grid, const char *path)
     trv_torus_t torus;
     trv_json_t json = {.root = NULL};
     int rc = access(path, F_OK) && trv_torus_parse(path, &torus) == TRV_OK
-                 ? trv_fail(TRV_ERR_ARGUMENT, "'%.60s' is no file; tori are given as --torus=%.60s", path, path)
+                 ? trv_fail(TRV_ERR_ARGUMENT, "there is no file '%.60s'; a torus is given as --torus=%.60s", path, path)
                  : trv_json_read(&json, path);
     if (!rc)
         rc = cli_sweep_grid_load(grid, &json);
@@ -108,7 +108,7 @@ static int check_points(const cli_sweep_grid_t *grid)
     cli_network_t network;
     cli_point_t point;
     int rc = TRV_OK;
-    for (uint64_t i = 0; i < grid->points && i < POINTS_UNASKED; i++)
+    for (uint64_t i = 0; i < grid->points && i < CONFIRM_POINTS; i++)
         if ((rc = cli_sweep_point(grid, i, &network, &point)) == TRV_OK)
             return TRV_OK;
     return rc;
@@ -119,15 +119,17 @@ static int check(cli_sweep_t *sweep)
     char count[32], axes[512];
     int rc = cli_sweep_grid_finish(&sweep->grid);
     if (!rc && sweep->path && sweep->with_format)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "--format is for stdout; the name of the file of --output says what it has");
+        rc = trv_fail(
+            TRV_ERR_ARGUMENT,
+            "--format is for stdout; the format of --output is that of the name, for example out.csv or out.jsonl");
     if (!rc && !sweep->path && sweep->restart)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "--restart empties the file of --output, which is missing");
+        rc = trv_fail(TRV_ERR_ARGUMENT, "--restart requires --output, whose file it empties, for example -o out.csv");
     if (!rc && sweep->path)
         rc = cli_sweep_format_of(sweep->path, &sweep->format);
     if (!rc && sweep->path)
         rc = cli_output_check(sweep->path);
-    if (!rc && cli_sweep_points(&sweep->grid) > POINTS_UNASKED && !sweep->yes && !sweep->dry)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "the grid has %s points (%s); give --yes if you mean all of them",
+    if (!rc && cli_sweep_points(&sweep->grid) > CONFIRM_POINTS && !sweep->yes && !sweep->dry)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "the grid has %s points (%s); add --yes to simulate all of them",
                       format_count(cli_sweep_points(&sweep->grid), count),
                       cli_sweep_grid_format(&sweep->grid, axes, sizeof axes));
     return rc ? rc : check_points(&sweep->grid);

@@ -109,26 +109,26 @@ static void name_column(int axis, cli_axis_t *into)
 
 /* Drops an axis whose only value is the default. A file of results then belongs to the same sweep whether or not the
  * default was given. */
-static void forget_usual(int axis, cli_values_t *values)
+static void drop_default(int axis, cli_values_t *values)
 {
-    cli_network_t network, usual;
+    cli_network_t network, defaults;
     if (values->count != 1 || (axis < CLI_AXIS_NETWORK && axis != CLI_AXIS_COLLECTIVE))
         return;
     cli_network_init(&network);
-    cli_network_init(&usual);
-    bool forgotten = axis == CLI_AXIS_COLLECTIVE
-                         ? strcmp(values->text[0], trv_collective_shape(TRV_ALLREDUCE)->name) == 0
-                         : set_parameter(&network, axis, values->text[0]) == TRV_OK &&
-                               /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): intended */
-                               memcmp(&network.options, &usual.options, sizeof usual.options) == 0;
-    if (forgotten)
+    cli_network_init(&defaults);
+    bool is_default = axis == CLI_AXIS_COLLECTIVE
+                          ? strcmp(values->text[0], trv_collective_shape(TRV_ALLREDUCE)->name) == 0
+                          : set_parameter(&network, axis, values->text[0]) == TRV_OK &&
+                                /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): intended */
+                                memcmp(&network.options, &defaults.options, sizeof defaults.options) == 0;
+    if (is_default)
         cli_values_clear(values);
 }
 
 /* ---- Supported points -------------------------------------------------------------------------------------------- */
 
-/* The i-th axis on which it depends whether an algorithm is supported; -1 behind the last. */
-static int serving_axis(int i)
+/* The i-th of the axes that determine whether an algorithm is supported; -1 after the last. */
+static int support_axis(int i)
 {
     static const char *const name[] = {"torus", "algorithm", "collective", "slow-link", "cut"};
     return i < (int)(sizeof name / sizeof name[0]) ? cli_axis_find(name[i]) : -1;
@@ -136,15 +136,15 @@ static int serving_axis(int i)
 
 /* Finds the torus for these values, with the dimensions that cuts open as lines, and the collective. On an error the
  * point is not left out, so that its row reports the error. */
-static int find_served(const cli_sweep_grid_t *grid, const int *digit, trv_collective_t *collective,
-                       trv_torus_t *served)
+static int find_opened(const cli_sweep_grid_t *grid, const int *digit, trv_collective_t *collective,
+                       trv_torus_t *opened)
 {
     cli_network_t network;
     trv_torus_t torus;
     int rc = TRV_OK;
     cli_network_init(&network);
     *collective = TRV_ALLREDUCE;
-    for (int i = 0, axis; (axis = serving_axis(i)) >= 0 && !rc; i++) {
+    for (int i = 0, axis; (axis = support_axis(i)) >= 0 && !rc; i++) {
         const cli_values_t *values = &grid->axis[axis].values;
         const char *text = values->count > 0 ? values->text[digit[axis]] : NULL;
         if (axis == CLI_AXIS_TORUS)
@@ -156,18 +156,18 @@ static int find_served(const cli_sweep_grid_t *grid, const int *digit, trv_colle
     }
     if (!rc)
         rc = cli_network_finish(&network, &torus);
-    return rc ? rc : cli_network_served(&torus, &network.options, served);
+    return rc ? rc : cli_network_open_rings(&torus, &network.options, opened);
 }
 
-static bool serves(const cli_sweep_grid_t *grid, const int *digit)
+static bool point_is_supported(const cli_sweep_grid_t *grid, const int *digit)
 {
     const cli_choice_t *choice = &grid->selection.choice[digit[CLI_AXIS_ALGORITHM]];
     trv_collective_t collective;
-    trv_torus_t served;
-    if (!grid->selection.all || choice->planned || find_served(grid, digit, &collective, &served))
+    trv_torus_t opened;
+    if (!grid->selection.all || choice->planned || find_opened(grid, digit, &collective, &opened))
         return true;
     for (int i = 0; i < choice->members; i++)
-        if (trv_algorithm_supports(choice->member[i], &served, collective) == TRV_OK)
+        if (trv_algorithm_supports(choice->member[i], &opened, collective) == TRV_OK)
             return true;
     return false;
 }
@@ -175,26 +175,26 @@ static bool serves(const cli_sweep_grid_t *grid, const int *digit)
 bool cli_sweep_has(const cli_sweep_grid_t *grid, uint64_t index)
 {
     int digit[CLI_AXES];
-    for (int i = 0, axis; (axis = serving_axis(i)) >= 0; i++)
+    for (int i = 0, axis; (axis = support_axis(i)) >= 0; i++)
         digit[axis] = cli_sweep_digit(grid, index, axis);
-    return serves(grid, digit);
+    return point_is_supported(grid, digit);
 }
 
-/* Counts the unsupported combinations over the axes of serving_axis. */
+/* Counts the unsupported combinations over the axes of support_axis. */
 static uint64_t count_left_out(const cli_sweep_grid_t *grid)
 {
     int digit[CLI_AXES] = {0}, carry = 0;
     uint64_t count = 0, combinations = 0;
     while (carry >= 0) {
         combinations++;
-        count += !serves(grid, digit);
-        for (carry = 0; carry >= 0 && serving_axis(carry) >= 0; carry++) {
-            const int axis = serving_axis(carry);
+        count += !point_is_supported(grid, digit);
+        for (carry = 0; carry >= 0 && support_axis(carry) >= 0; carry++) {
+            const int axis = support_axis(carry);
             if (++digit[axis] < grid->axis[axis].values.count)
                 break;
             digit[axis] = 0;
         }
-        carry = serving_axis(carry) >= 0 ? carry : -1;
+        carry = support_axis(carry) >= 0 ? carry : -1;
     }
     return count * (grid->points / combinations);
 }
@@ -203,21 +203,21 @@ uint64_t cli_sweep_points(const cli_sweep_grid_t *grid) { return grid->points - 
 
 int cli_sweep_grid_finish(cli_sweep_grid_t *grid)
 {
-    static const char *const usual[CLI_AXES] = {[CLI_AXIS_ALGORITHM] = "all", [CLI_AXIS_BYTES] = "32:128M:x4"};
+    static const char *const defaults[CLI_AXES] = {[CLI_AXIS_ALGORITHM] = "all", [CLI_AXIS_BYTES] = "32:128M:x4"};
     if (!grid->list[CLI_AXIS_TORUS])
-        return trv_fail(TRV_ERR_ARGUMENT, "name at least one torus, for example --torus=8,8x8");
+        return trv_fail(TRV_ERR_ARGUMENT, "no torus is given; give at least one, for example --torus=8,8x8");
     grid->points = 1;
     for (int i = 0; i < CLI_AXES; i++) {
-        if (!grid->list[i] && usual[i] && !(grid->list[i] = strdup(usual[i])))
+        if (!grid->list[i] && defaults[i] && !(grid->list[i] = strdup(defaults[i])))
             return trv_fail_memory();
         int rc = grid->list[i] ? read_axis(grid, i) : TRV_OK;
         if (rc)
             return rc;
-        forget_usual(i, &grid->axis[i].values);
+        drop_default(i, &grid->axis[i].values);
         name_column(i, &grid->axis[i]);
         uint64_t count = grid->axis[i].values.count > 0 ? (uint64_t)grid->axis[i].values.count : 1;
         if (grid->points > POINTS_MAX / count)
-            return trv_fail(TRV_ERR_ARGUMENT, "the grid has more than 2^62 points; take shorter lists");
+            return trv_fail(TRV_ERR_ARGUMENT, "the grid has more than 2^62 points; use shorter lists");
         grid->points *= count;
     }
     grid->left_out = count_left_out(grid);

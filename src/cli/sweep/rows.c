@@ -1,5 +1,5 @@
 /*
- * The file of results. Every row is written by one write, and a later sweep continues behind the last whole line, so
+ * The file of results. Every row is written by one write, and a later sweep continues after the last whole line, so
  * the file is valid whenever a sweep ends. The columns of the axes identify the points that a file has; no other record
  * is kept.
  */
@@ -29,17 +29,17 @@ int cli_sweep_format_of(const char *path, cli_format_t *format)
     else if (dot && strcmp(dot, ".jsonl") == 0)
         *format = CLI_FORMAT_LINES;
     else
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "the name '%.200s' ends neither in .csv nor in .jsonl (JSON lines), which "
-                        "says what to write",
-                        path);
+        return trv_fail(
+            TRV_ERR_ARGUMENT,
+            "the name '%.200s' must end in .csv or .jsonl (JSON lines), which selects the format; for example out.csv",
+            path);
     return TRV_OK;
 }
 
 /* ---- Columns ----------------------------------------------------------------------------------------------------- */
 
 /* Fills in the columns of the given axes, then those of the results; returns their number. As in the other subcommands
- * `algorithm` is the one that was simulated, and `chosen_for` the name or family that was asked for. */
+ * `algorithm` is the one that was simulated, and `chosen_for` the name or family that was given. */
 static int list_columns(const cli_sweep_grid_t *grid, cli_column_t *column)
 {
     static const cli_column_t result[] = {
@@ -81,19 +81,19 @@ static void add_cells(cli_sweep_rows_t *rows, const cli_sweep_result_t *result)
     const cli_sweep_grid_t *grid = rows->grid;
     cli_table_t *table = &rows->table;
     for (int i = 0; i < CLI_AXES; i++)
-        if (i == CLI_AXIS_ALGORITHM && result->good)
+        if (i == CLI_AXIS_ALGORITHM && result->valid)
             cli_cell_text(table, result->algorithm);
         else if (grid->axis[i].values.count > 0)
             add_value(table, &grid->axis[i].values, cli_sweep_digit(grid, result->index, i));
-    if (result->good) {
+    if (result->valid) {
         cli_cell_real(table, result->time_ns, 3);
         cli_cell_int(table, (int64_t)result->packet_hops);
         cli_cell_real(table, result->wall_s, 6);
     }
-    for (int i = 0; !result->good && i < 3; i++)
+    for (int i = 0; !result->valid && i < 3; i++)
         cli_cell_none(table);
     add_value(table, &grid->axis[CLI_AXIS_ALGORITHM].values, cli_sweep_digit(grid, result->index, CLI_AXIS_ALGORITHM));
-    if (result->good)
+    if (result->valid)
         cli_cell_none(table);
     else
         cli_cell_text(table, result->error);
@@ -176,8 +176,8 @@ static int find_point(const cli_sweep_rows_t *rows, const cells_t *cells, uint64
         while (i < values->count && !is_cell(values, i, cells->text[column]))
             i++;
         if (i == values->count)
-            return trv_fail(TRV_ERR_ARGUMENT, "has %s %.60s, which this sweep has not", rows->table.column[column].key,
-                            cells->text[column]);
+            return trv_fail(TRV_ERR_ARGUMENT, "has %s %.60s, which is not in this sweep",
+                            rows->table.column[column].key, cells->text[column]);
         *index = *index * (uint64_t)values->count + (uint64_t)i;
     }
     return TRV_OK;
@@ -189,25 +189,26 @@ static int read_row(cli_sweep_rows_t *rows, const char *line)
     uint64_t index;
     bool good = rows->format == CLI_FORMAT_CSV ? split_csv(line, &cells) : split_json(line, rows, &cells);
     if (!good || cells.count != rows->table.columns)
-        return trv_fail(TRV_ERR_ARGUMENT, "is no row of this sweep, whose columns are others");
+        return trv_fail(TRV_ERR_ARGUMENT, "is not a row of this sweep, because its columns differ");
     int rc = find_point(rows, &cells, &index);
     if (rc || !cli_sweep_has(rows->grid, index))
         return rc;
     rows->numbers |= cells.text[cells.count - 1][0] == '\0';
-    if (trv_array_reserve(&rows->done, &rows->done_capacity, (int64_t)rows->dones, 1, sizeof *rows->done))
+    if (trv_array_reserve(&rows->done, &rows->done_capacity, (int64_t)rows->done_count, 1, sizeof *rows->done))
         return TRV_ERR_MEMORY;
-    rows->done[rows->dones++] = index;
+    rows->done[rows->done_count++] = index;
     return TRV_OK;
 }
 
 /* Checks a line without a line end, which an interrupted write left. It must begin like a row, because it will be
  * truncated: text of other origin must not be lost. */
-static int check_torn(const char *line, const char *header)
+static int check_incomplete(const char *line, const char *header)
 {
-    const char *wanted = header[0] ? header : LINE_BEGINNING;
-    size_t length = strlen(line) < strlen(wanted) ? strlen(line) : strlen(wanted);
-    return memcmp(line, wanted, length) == 0 ? TRV_OK
-                                             : trv_fail(TRV_ERR_ARGUMENT, "is not the beginning of a sweep's results");
+    const char *expected = header[0] ? header : LINE_BEGINNING;
+    size_t length = strlen(line) < strlen(expected) ? strlen(line) : strlen(expected);
+    return memcmp(line, expected, length) == 0
+               ? TRV_OK
+               : trv_fail(TRV_ERR_ARGUMENT, "is not the beginning of a sweep's results");
 }
 
 /* Reads one whole line with its line end; `header` is the first line of a CSV file, or empty. */
@@ -219,7 +220,7 @@ static int read_line(cli_sweep_rows_t *rows, char *line, size_t length, const ch
         line[length - 1] = '\0';
         return read_row(rows, line);
     }
-    return strcmp(line, header) == 0 ? TRV_OK : trv_fail(TRV_ERR_ARGUMENT, "has not the columns of this sweep");
+    return strcmp(line, header) == 0 ? TRV_OK : trv_fail(TRV_ERR_ARGUMENT, "does not list the columns of this sweep");
 }
 
 static int read_lines(cli_sweep_rows_t *rows, FILE *file, const char *header)
@@ -234,13 +235,14 @@ static int read_lines(cli_sweep_rows_t *rows, FILE *file, const char *header)
         if (whole)
             rc = read_line(rows, line, (size_t)length, header);
         else if (rows->end == 0)
-            rc = check_torn(line, header);
+            rc = check_incomplete(line, header);
         rows->end += whole && !rc ? length : 0;
     }
     free(line);
     if (!rc)
         return ferror(file) ? trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' cannot be read", rows->path) : TRV_OK;
-    return trv_fail(rc, "'%.200s' is left as it is: its line %zu %s; give another file, or --restart to begin afresh",
+    return trv_fail(rc,
+                    "'%.200s' is left unchanged: its line %zu %s; use another file, or --restart to overwrite this one",
                     rows->path, number, trv_last_error());
 }
 
@@ -248,12 +250,12 @@ static int read_lines(cli_sweep_rows_t *rows, FILE *file, const char *header)
 static void sort_done(cli_sweep_rows_t *rows)
 {
     size_t kept = 0;
-    if (rows->dones > 0)
-        qsort(rows->done, rows->dones, sizeof *rows->done, trv_compare_uint64);
-    for (size_t i = 0; i < rows->dones; i++)
+    if (rows->done_count > 0)
+        qsort(rows->done, rows->done_count, sizeof *rows->done, trv_compare_uint64);
+    for (size_t i = 0; i < rows->done_count; i++)
         if (kept == 0 || rows->done[kept - 1] != rows->done[i])
             rows->done[kept++] = rows->done[i];
-    rows->dones = kept;
+    rows->done_count = kept;
 }
 
 static int resume(cli_sweep_rows_t *rows, const char *header)
@@ -283,7 +285,7 @@ static int append(cli_sweep_rows_t *rows, const char *text, size_t size)
             /* If truncating fails, the next sweep truncates the file. */
             bool cut = rows->regular && ftruncate(rows->descriptor, rows->end) == 0;
             return trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' could not be written: %s%s", rows->path,
-                            strerror(reason), cut ? "; the same command goes on behind its last row" : "");
+                            strerror(reason), cut ? "; the same command continues after its last row" : "");
         }
         written += (size_t)count;
     }
@@ -345,7 +347,7 @@ int cli_sweep_rows_add(cli_sweep_rows_t *rows, const cli_sweep_result_t *result)
 {
     char *text = NULL;
     size_t size = 0;
-    rows->numbers |= result->good;
+    rows->numbers |= result->valid;
     if (!rows->path) {
         add_cells(rows, result);
         return fflush(stdout) == 0 ? TRV_OK
@@ -369,7 +371,7 @@ int cli_sweep_rows_close(cli_sweep_rows_t *rows)
         rc = trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' could not be written: %s", rows->path, strerror(errno));
     free(rows->done);
     rows->done = NULL;
-    rows->dones = 0;
+    rows->done_count = 0;
     rows->descriptor = -1;
     return rc;
 }

@@ -16,7 +16,7 @@ static void sweep_print_points(const cli_sweep_grid_t *grid)
     cli_sweep_grid_format(grid, axes, sizeof axes);
     printf("%" PRIu64 " point%s", cli_sweep_points(grid), cli_sweep_points(grid) == 1 ? "" : "s");
     if (axes[0] && grid->left_out > 0)
-        printf(" (%s, less %" PRIu64 " whose algorithm does not serve the torus or the collective)", axes,
+        printf(" (%s, minus %" PRIu64 " whose algorithm does not support the torus or the collective)", axes,
                grid->left_out);
     else if (axes[0])
         printf(" (%s)", axes);
@@ -40,7 +40,7 @@ int cli_sweep_begin(cli_sweep_t *sweep, int argc, char **argv)
     /* Rows that appear one by one on the terminal would collide with the bar; a table is printed only when complete. */
     if (sweep->path || sweep->format == CLI_FORMAT_TABLE || !cli_stdout_is_terminal())
         cli_progress_begin(&sweep->progress, "sweep", (double)cli_sweep_pending(sweep));
-    sweep->begun = true;
+    sweep->started = true;
     return 0;
 }
 
@@ -53,17 +53,16 @@ int cli_sweep_end(cli_sweep_t *sweep, int rc)
         snprintf(failed, sizeof failed, "%" PRIu64, sweep->failed);
     if (cli_sweep_rows_close(&sweep->rows) < 0 && code == CLI_OK)
         code = cli_bad_last(sweep->command);
-    if (sweep->begun && sweep->path && code == CLI_OK)
+    if (sweep->started && sweep->path && code == CLI_OK)
         printf("%s has all %" PRIu64 " points, %" PRIu64 " new, %s with an error\n", sweep->path,
                cli_sweep_points(&sweep->grid), sweep->added, failed);
-    if (sweep->begun && code == CLI_OK && sweep->grid.left_out > 0)
+    if (sweep->started && code == CLI_OK && sweep->grid.left_out > 0)
         fprintf(stderr,
                 "trivance %s: %" PRIu64 " of %" PRIu64
-                " points left out: their algorithm does not serve the torus or the "
-                "collective\n",
+                " points left out: their algorithm does not support the torus or the collective\n",
                 sweep->command, sweep->grid.left_out, sweep->grid.points);
-    if (sweep->begun && code == CLI_OK && (code = cli_sweep_verdict(sweep)) != CLI_OK)
-        cli_bad(sweep->command, "no point has a result; the column error says why");
+    if (sweep->started && code == CLI_OK && (code = cli_sweep_verdict(sweep)) != CLI_OK)
+        cli_bad(sweep->command, "no point has a result; the column error has the reasons");
     cli_sweep_grid_clear(&sweep->grid);
     return code;
 }
@@ -72,18 +71,18 @@ int cli_sweep_verdict(const cli_sweep_t *sweep) { return sweep->rows.numbers ? C
 
 uint64_t cli_sweep_pending(const cli_sweep_t *sweep)
 {
-    return cli_sweep_points(&sweep->grid) - sweep->rows.dones - sweep->added;
+    return cli_sweep_points(&sweep->grid) - sweep->rows.done_count - sweep->added;
 }
 
-size_t cli_sweep_take(cli_sweep_t *sweep, uint64_t *index, size_t most, unsigned shares)
+size_t cli_sweep_take(cli_sweep_t *sweep, uint64_t *index, size_t max, unsigned shares)
 {
     size_t count = 0;
     pthread_mutex_lock(&sweep->lock);
-    uint64_t left = sweep->grid.points - sweep->next - (sweep->rows.dones - sweep->skipped);
-    most = left / shares < most ? (size_t)(left / shares) : most;
-    most = most > 0 ? most : 1;
-    for (; count < most && sweep->next < sweep->grid.points; sweep->next++)
-        if (sweep->skipped < sweep->rows.dones && sweep->rows.done[sweep->skipped] == sweep->next)
+    uint64_t left = sweep->grid.points - sweep->next - (sweep->rows.done_count - sweep->skipped);
+    max = left / shares < max ? (size_t)(left / shares) : max;
+    max = max > 0 ? max : 1;
+    for (; count < max && sweep->next < sweep->grid.points; sweep->next++)
+        if (sweep->skipped < sweep->rows.done_count && sweep->rows.done[sweep->skipped] == sweep->next)
             sweep->skipped++;
         else if (cli_sweep_has(&sweep->grid, sweep->next))
             index[count++] = sweep->next;
@@ -96,7 +95,7 @@ int cli_sweep_add(cli_sweep_t *sweep, const cli_sweep_result_t *result)
     pthread_mutex_lock(&sweep->lock);
     int rc = cli_sweep_rows_add(&sweep->rows, result);
     sweep->added += !rc;
-    sweep->failed += !rc && !result->good;
+    sweep->failed += !rc && !result->valid;
     pthread_mutex_unlock(&sweep->lock);
     return rc;
 }
@@ -107,7 +106,7 @@ int cli_sweep_add(cli_sweep_t *sweep, const cli_sweep_result_t *result)
 typedef struct batch {
     cli_point_t *point;
     cli_network_t *network;
-    size_t *place, points;
+    size_t *position, points;
     const uint64_t *index;
     cli_sweep_done_t *done;
     void *context;
@@ -118,29 +117,29 @@ static void set_text(char *into, size_t size, const char *text) { snprintf(into,
 static int report(void *context, const cli_point_t *point)
 {
     const batch_t *batch = context;
-    size_t place = batch->place[point - batch->point];
+    size_t position = batch->position[point - batch->point];
     cli_sweep_result_t result = {
-        .index = batch->index[place],
+        .index = batch->index[position],
         .packet_hops = point->packet_hops,
         .time_ns = point->time_ns,
         .wall_s = point->wall_s,
         .share = point->share * (double)batch->points,
-        .good = !point->rc,
+        .valid = !point->rc,
     };
     set_text(result.algorithm, sizeof result.algorithm, point->algorithm);
     set_text(result.error, sizeof result.error, point->reason);
-    return batch->done(batch->context, place, &result);
+    return batch->done(batch->context, position, &result);
 }
 
 /* Reports a point with incompatible parameters; trv_last_error has the reason. */
-static int report_bad(const batch_t *batch, size_t place)
+static int report_incompatible(const batch_t *batch, size_t position)
 {
-    cli_sweep_result_t result = {.index = batch->index[place], .share = 1};
+    cli_sweep_result_t result = {.index = batch->index[position], .share = 1};
     set_text(result.error, sizeof result.error, trv_last_error());
-    return batch->done(batch->context, place, &result);
+    return batch->done(batch->context, position, &result);
 }
 
-/* Simulates those points that ask for plans, or the others. */
+/* Simulates the points whose algorithm is `planned`, or the others. */
 static int simulate_some(const cli_sweep_grid_t *grid, batch_t *batch, size_t points, bool planned, int workers)
 {
     int rc = TRV_OK;
@@ -151,9 +150,9 @@ static int simulate_some(const cli_sweep_grid_t *grid, batch_t *batch, size_t po
         if (point->choice->planned != planned)
             continue;
         if (fits)
-            batch->place[batch->points++] = i;
+            batch->position[batch->points++] = i;
         else
-            rc = report_bad(batch, i);
+            rc = report_incompatible(batch, i);
     }
     if (!rc)
         rc = cli_grid_run(batch->point, batch->points, workers, report, batch);
@@ -161,7 +160,7 @@ static int simulate_some(const cli_sweep_grid_t *grid, batch_t *batch, size_t po
     return rc;
 }
 
-/* Points that need no plans are simulated first, because the grid makes all its plans, which takes long, before it
+/* Points without `planned` are simulated first, because cli_grid_run makes all plans, which takes long, before it
  * simulates the first point. */
 int cli_sweep_simulate(const cli_sweep_grid_t *grid, const uint64_t *index, size_t points, int workers,
                        cli_sweep_done_t *done, void *context)
@@ -169,14 +168,14 @@ int cli_sweep_simulate(const cli_sweep_grid_t *grid, const uint64_t *index, size
     batch_t batch = {.index = index, .done = done, .context = context};
     batch.point = calloc(points, sizeof *batch.point);
     batch.network = calloc(points, sizeof *batch.network);
-    batch.place = calloc(points, sizeof *batch.place);
-    int rc = batch.point && batch.network && batch.place ? TRV_OK : trv_fail_memory();
+    batch.position = calloc(points, sizeof *batch.position);
+    int rc = batch.point && batch.network && batch.position ? TRV_OK : trv_fail_memory();
     if (!rc)
         rc = simulate_some(grid, &batch, points, false, workers);
     if (!rc)
         rc = simulate_some(grid, &batch, points, true, workers);
     free(batch.point);
     free(batch.network);
-    free(batch.place);
+    free(batch.position);
     return rc;
 }

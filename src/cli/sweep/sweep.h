@@ -99,7 +99,7 @@ typedef struct cli_sweep_result {
     uint64_t index, packet_hops;
     double time_ns, wall_s;
     double share;                           /* its fraction of its batch's work, times the points of the batch */
-    bool good;                              /* false: `error` has the reason, and there are no numbers */
+    bool valid;                             /* false: `error` has the reason, and there are no numbers */
     char algorithm[TRV_ALGORITHM_NAME_MAX]; /* the named algorithm, the fastest of the family, or the plan */
     char error[400];
 } cli_sweep_result_t;
@@ -110,10 +110,10 @@ typedef struct cli_sweep_rows {
     const cli_sweep_grid_t *grid;
     cli_table_t table;
     int descriptor; /* of the file */
-    bool regular;   /* a regular file, not a device or pipe: it is read, and truncated behind its last whole row */
-    off_t end;      /* offset behind its last whole row */
+    bool regular;   /* a regular file, not a device or pipe: it is read, and truncated after its last whole row */
+    off_t end;      /* offset of the end of its last whole row */
     uint64_t *done; /* the points that the file had at the start, ascending */
-    size_t dones;
+    size_t done_count;
     int64_t done_capacity;
     bool numbers; /* at least one of its rows is not an error */
 } cli_sweep_rows_t;
@@ -133,7 +133,7 @@ int cli_sweep_rows_close(cli_sweep_rows_t *rows);
 typedef struct cli_sweep {
     const char *command, *path; /* path of the results; NULL: stdout */
     cli_format_t format;
-    bool restart, yes, dry, with_format, begun;
+    bool restart, yes, dry, with_format, started;
     int workers; /* 0: one per core */
     cli_sweep_grid_t grid;
     cli_sweep_rows_t rows;
@@ -160,9 +160,9 @@ int cli_sweep_verdict(const cli_sweep_t *sweep);
  * cli_sweep_pending holds the lock or is the only thread. */
 uint64_t cli_sweep_points(const cli_sweep_grid_t *grid);
 uint64_t cli_sweep_pending(const cli_sweep_t *sweep);
-/* Writes the next points to `index` and returns their number: at most `most`, and at most 1 / `shares` of the remaining
+/* Writes the next points to `index` and returns their number: at most `max`, and at most 1 / `shares` of the remaining
  * ones. 0: none are left. Any thread may call it. */
-size_t cli_sweep_take(cli_sweep_t *sweep, uint64_t *index, size_t most, unsigned shares);
+size_t cli_sweep_take(cli_sweep_t *sweep, uint64_t *index, size_t max, unsigned shares);
 /* Appends a row; any thread may call it. */
 int cli_sweep_add(cli_sweep_t *sweep, const cli_sweep_result_t *result);
 

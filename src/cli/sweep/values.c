@@ -83,7 +83,7 @@ static int add_quantity(cli_values_t *values, const char *what, const struct kin
 /* ---- Ranges ------------------------------------------------------------------------------------------------------ */
 
 typedef struct range {
-    quantity_t least, most;
+    quantity_t min, max;
     double factor, step; /* one of them is 0 */
 } range_t;
 
@@ -94,7 +94,7 @@ static bool parse_stride(const char *text, range_t *range)
         quantity_t step = parse_quantity(text + 1);
         range->step = step.value;
         range->factor = 0;
-        return step.kind == range->least.kind && step.value > 0;
+        return step.kind == range->min.kind && step.value > 0;
     }
     char *end;
     const char *number = text + (text[0] == 'x');
@@ -104,16 +104,16 @@ static bool parse_stride(const char *text, range_t *range)
 
 static bool parse_range(char *text, range_t *range)
 {
-    char *most = strchr(text, ':'), *stride;
-    *most++ = '\0';
-    stride = strchr(most, ':');
+    char *max = strchr(text, ':'), *stride;
+    *max++ = '\0';
+    stride = strchr(max, ':');
     if (stride)
         *stride++ = '\0';
-    *range = (range_t){parse_quantity(text), parse_quantity(most), 2, 0};
-    if (!range->least.kind || range->least.kind != range->most.kind || range->least.value > range->most.value ||
+    *range = (range_t){parse_quantity(text), parse_quantity(max), 2, 0};
+    if (!range->min.kind || range->min.kind != range->max.kind || range->min.value > range->max.value ||
         (stride && !parse_stride(stride, range)))
         return false;
-    return range->step > 0 || range->least.value > 0;
+    return range->step > 0 || range->min.value > 0;
 }
 
 static int add_range(cli_values_t *values, const char *what, const char *item)
@@ -122,18 +122,19 @@ static int add_range(cli_values_t *values, const char *what, const char *item)
     range_t range;
     snprintf(copy, sizeof copy, "%s", item);
     if (!parse_range(copy, &range))
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "%s: '%.60s' is no range; it is MIN:MAX (doubling), MIN:MAX:xFACTOR or MIN:MAX:+STEP, for "
-                        "example 1K:64M:x4 or 1us:5us:+500ns",
-                        what, item);
-    const struct kind *kind = range.least.kind;
-    double value = range.least.value, most = range.most.value;
+        return trv_fail(
+            TRV_ERR_ARGUMENT,
+            "%s: '%.60s' is not a range; expected MIN:MAX (doubling), MIN:MAX:xFACTOR or MIN:MAX:+STEP, for "
+            "example 1K:64M:x4 or 1us:5us:+500ns",
+            what, item);
+    const struct kind *kind = range.min.kind;
+    double value = range.min.value, max = range.max.value;
     int rc = TRV_OK;
-    for (double i = 1; value < most * (1 - 1e-9) && !rc; i++) {
+    for (double i = 1; value < max * (1 - 1e-9) && !rc; i++) {
         rc = add_quantity(values, what, kind, kind->parse == parse_bytes ? floor(value) : value);
-        value = range.step > 0 ? range.least.value + i * range.step : value * range.factor;
+        value = range.step > 0 ? range.min.value + i * range.step : value * range.factor;
     }
-    return rc ? rc : add_quantity(values, what, kind, most);
+    return rc ? rc : add_quantity(values, what, kind, max);
 }
 
 int cli_values_read(cli_values_t *values, const char *what, const char *list, bool ranges)

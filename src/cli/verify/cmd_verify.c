@@ -24,24 +24,24 @@
 
 enum { OPTION_METHOD = CLI_NO_LETTER };
 
-static const cli_option_t option[] =
-    {{"algorithm", 'a', "LIST",
-      "names, with parameters where they take any, families or planned, separated by commas, or all (default); of a "
-      "family every member is verified",
-      "ALGORITHM all"},
-     {"bytes", 'b', "M", "size of the vector that planned is for (default 64K)", NULL},
-     {"collective", 'c', "C", "allreduce (default), reduce-scatter, allgather or all",
-      "allreduce reduce-scatter allgather all"},
-     {"schedule", 's', "FILE",
-      "a schedule in the format trivance-schedule-1, which must state the blocks each message carries, a program in "
-      "MSCCL's XML or an execution plan of MSCCL++ instead (- is stdin)",
-      "FILE"},
-     {"method", OPTION_METHOD, "M",
-      "exhaustive: every contribution is counted, a proof; random: random 64-bit values are added, wrong with a "
-      "probability below 2^-60; auto (default): exhaustive while that is affordable",
-      "auto exhaustive random"},
-     {"format", 'f', "F", "table (default), json or csv", "table json csv"},
-     CLI_OPTIONS_END};
+static const cli_option_t option[] = {
+    {"algorithm", 'a', "LIST",
+     "algorithms, with parameters if they have any, families or planned, separated by commas, or all (default); of a "
+     "family every member is verified",
+     "ALGORITHM all"},
+    {"bytes", 'b', "M", "size of the vector for planned (default 64K)", NULL},
+    {"collective", 'c', "C", "allreduce (default), reduce-scatter, allgather or all",
+     "allreduce reduce-scatter allgather all"},
+    {"schedule", 's', "FILE",
+     "use a schedule in the format trivance-schedule-1, which must state the blocks each message carries, a program in "
+     "MSCCL's XML or an execution plan of MSCCL++ instead (- is stdin)",
+     "FILE"},
+    {"method", OPTION_METHOD, "M",
+     "exhaustive: every contribution is counted, a proof; random: random 64-bit values are added, wrong with a "
+     "probability below 2^-60; auto (default): exhaustive while that is affordable",
+     "auto exhaustive random"},
+    {"format", 'f', "F", "table (default), json or csv", "table json csv"},
+    CLI_OPTIONS_END};
 
 static const cli_mode_t mode[] = {
     {"schedule", CLI_FILE_ABOUT, "method format MORE", "--schedule=nine.json"},
@@ -55,14 +55,14 @@ const cli_command_t cli_verify_command = {
              "--schedule=FILE [OPTIONS]",
     .about = "Runs schedules symbolically for every rank and block and proves, or disproves, that every rank ends with "
              "every contribution exactly once, that sends and receives match, that nothing deadlocks, that no more "
-             "messages leave a port than declared, that none passes a link that is cut, and whether all ranks get the "
-             "same bits for floating point (consistent).",
+             "messages leave a port than declared, that none passes a link that is cut, and whether all ranks receive "
+             "identical bits for floating point (consistent).",
     .option = option,
     .mode = mode,
     .more = cli_network_link_options,
     .repeated = CLI_NETWORK_REPEATED,
-    .notes = "Exit status: 0 all is as claimed, 1 a schedule is wrong, 2 bad input. Algorithms that cannot serve a "
-             "torus are shown as skipped, with the reason; a single one that was asked for by name is bad input.",
+    .notes = "Exit status: 0 all claims hold, 1 a schedule is wrong, 2 bad input. Algorithms that do not support a "
+             "torus are shown as skipped, with the reason; if a single algorithm is given by name, that is bad input.",
     .examples = "trivance verify 9 3x3 8x8\n"
                 "trivance verify 27x27 --algorithm=trivance --method=random\n"
                 "trivance verify 3x9 --cut=4:+1\n"
@@ -83,9 +83,9 @@ typedef struct options {
 
 /* Finds the planner's selection for `planned`. */
 static int find_plan(const options_t *options, const trv_torus_t *torus, trv_collective_t collective,
-                     trv_planner_choice_t *plan)
+                     trv_planner_choice_t *best)
 {
-    return cli_plan_best(torus, collective, &options->network.options, NULL, options->bytes, plan);
+    return cli_planner_best(torus, collective, &options->network.options, NULL, options->bytes, best);
 }
 
 typedef struct tally {
@@ -186,7 +186,7 @@ static int verify_program(cli_table_t *table, const trv_gpu_program_t *program, 
         cli_cell_int(table, verdict.gpu);
     else
         cli_cell_none(table);
-    for (int i = 0; i < TRV_COLLECTIVES; i++) /* threadblocks and their steps are not streams */
+    for (int i = 0; i < 3; i++) /* threadblocks and their steps are not streams */
         cli_cell_none(table);
     if (verdict.valid)
         cli_cell_none(table);
@@ -215,14 +215,14 @@ static int verify_one(cli_table_t *table, const options_t *options, const trv_sc
 }
 
 /* Creates the schedule of a member of the choice, or its plan. */
-static int make_member(const options_t *options, const trv_torus_t *torus, const cli_choice_t *choice, int member,
-                       trv_collective_t collective, trv_schedule_t **schedule)
+static int create_member(const options_t *options, const trv_torus_t *torus, const cli_choice_t *choice, int member,
+                         trv_collective_t collective, trv_schedule_t **schedule)
 {
     const trv_network_t network = cli_network_on(torus, &options->network.options);
-    trv_planner_choice_t plan;
-    const char *name = choice->planned ? plan.algorithm : cli_member_name(choice, member);
+    trv_planner_choice_t best;
+    const char *name = choice->planned ? best.algorithm : cli_member_name(choice, member);
     *schedule = NULL;
-    int rc = choice->planned ? find_plan(options, torus, collective, &plan) : TRV_OK;
+    int rc = choice->planned ? find_plan(options, torus, collective, &best) : TRV_OK;
     return rc ? rc : trv_schedule_create_on(schedule, &network, name, collective, 0);
 }
 
@@ -230,7 +230,7 @@ static int verify_member(cli_table_t *table, const options_t *options, const trv
                          const cli_choice_t *choice, int member, trv_collective_t collective, tally_t *tally)
 {
     trv_schedule_t *schedule;
-    int rc = make_member(options, torus, choice, member, collective, &schedule);
+    int rc = create_member(options, torus, choice, member, collective, &schedule);
     if (!rc && options->selection.all) /* with `all`, those that use a cut link are skipped */
         rc = cli_check_routes(schedule, &options->network.options);
     if (rc == TRV_ERR_UNSUPPORTED && (!options->selection.single || options->all_collectives)) {
@@ -271,7 +271,7 @@ static int read_file(const options_t *options, trv_schedule_file_t *file, trv_gp
         return rc;
     if (text[strspn(text, " \t\r\n")] == '<') {
         rc = strlen(text) == length ? trv_msccl_read(text, name, program)
-                                    : trv_fail(TRV_ERR_INVALID, "%.200s has a zero byte, and is no text", name);
+                                    : trv_fail(TRV_ERR_INVALID, "%.200s has a zero byte and is not text", name);
         free(text);
         return rc;
     }
@@ -287,7 +287,7 @@ static int read_file(const options_t *options, trv_schedule_file_t *file, trv_gp
         file->schedule = NULL;
         rc = trv_fail(TRV_ERR_INVALID,
                       "%.200s has messages but no blocks: what is in a message is not known, so nothing can "
-                      "be proved (plan, cost, simulate and export take such a file)",
+                      "be proved (plan, cost, simulate and export accept such a file)",
                       options->path);
     }
     return rc;
@@ -297,20 +297,20 @@ static int read_file(const options_t *options, trv_schedule_file_t *file, trv_gp
 static int name_width(const options_t *options, const cli_choice_t *choice)
 {
     char text[SHOWN_MAX];
-    int most = 0;
+    int width_max = 0;
     for (int m = 0; m < choice->members; m++) {
         int width = (int)strlen(cli_member_name(choice, m));
-        most = width > most ? width : most;
+        width_max = width > width_max ? width : width_max;
     }
     for (int t = 0; choice->planned && t < options->tori.count; t++)
         for (int c = 0; c < TRV_COLLECTIVES; c++) {
-            trv_planner_choice_t plan;
-            if (!options->collective[c] || find_plan(options, &options->tori.torus[t], (trv_collective_t)c, &plan))
+            trv_planner_choice_t best;
+            if (!options->collective[c] || find_plan(options, &options->tori.torus[t], (trv_collective_t)c, &best))
                 continue;
-            format_name(plan.algorithm, choice->label, text);
-            most = (int)strlen(text) > most ? (int)strlen(text) : most;
+            format_name(best.algorithm, choice->label, text);
+            width_max = (int)strlen(text) > width_max ? (int)strlen(text) : width_max;
         }
-    return most;
+    return width_max;
 }
 
 /* Sets widths that fit every later row, so that rows can be printed immediately. */
@@ -339,18 +339,18 @@ static int check_single(const options_t *options)
     for (int t = 0; options->selection.single && choice->members == 1 && t < options->tori.count; t++) {
         const trv_network_t network = cli_network_on(&options->tori.torus[t], &options->network.options);
         int rc = TRV_OK;
-        bool serves = false;
+        bool supported = false;
         for (int c = 0; c < TRV_COLLECTIVES && (!rc || options->all_collectives); c++) {
             trv_schedule_t *schedule = NULL;
             if (!options->collective[c])
                 continue;
             rc = trv_schedule_create_on(&schedule, &network, cli_member_name(choice, 0), (trv_collective_t)c, 0);
             trv_schedule_destroy(schedule);
-            serves = serves || !rc;
+            supported = supported || !rc;
             if (rc && rc != TRV_ERR_UNSUPPORTED)
                 return rc;
         }
-        if (!serves)
+        if (!supported)
             return rc;
     }
     return TRV_OK;
@@ -361,7 +361,7 @@ static int check_links(options_t *options, const trv_schedule_file_t *file)
 {
     int rc = file->schedule ? cli_network_finish_file(&options->network, file) : TRV_OK;
     if (options->network.links.count && options->tori.count > 1)
-        return trv_fail(TRV_ERR_ARGUMENT, "--cut and --slow-link are about the links of one torus, for example "
+        return trv_fail(TRV_ERR_ARGUMENT, "--cut and --slow-link require a single torus, for example "
                                           "`trivance verify 9 --cut=3:+0`");
     for (int t = 0; t < options->tori.count && !rc; t++)
         rc = cli_network_finish(&options->network, &options->tori.torus[t]);
@@ -397,7 +397,7 @@ static int print_table(const options_t *options, const trv_schedule_t *schedule,
                            : verify_tori(&table, options, &tally);
     int end = cli_table_end(&table);
     if (!rc && !end && tally.proved + tally.wrong == 0)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "no algorithm of the list can serve the torus, so nothing was verified");
+        rc = trv_fail(TRV_ERR_ARGUMENT, "no algorithm of the list supports the torus, so nothing was verified");
     *code = tally.wrong ? CLI_WRONG : CLI_OK;
     return rc ? rc : end;
 }
@@ -408,7 +408,8 @@ static int run(options_t *options)
     trv_gpu_program_t program = {.gpus = 0};
     int code = CLI_BAD, rc = options->path ? read_file(options, &file, &program) : TRV_OK;
     if (!rc && program.gpus && options->network.links.count)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "--cut and --slow-link are about links, which a program of GPUs does not know");
+        rc = trv_fail(TRV_ERR_ARGUMENT,
+                      "--cut and --slow-link do not apply to a program of GPUs, which has no links; leave them out");
     else if (!rc && !program.gpus)
         rc = check_links(options, &file);
     if (!rc && !options->path)
@@ -436,12 +437,12 @@ static int read_collective(options_t *options, const char *text)
 static int read_method(options_t *options, const char *text)
 {
     static const char *const name[] = {"auto", "exhaustive", "random"};
-    for (int i = 0; i < TRV_COLLECTIVES; i++)
+    for (int i = 0; i < 3; i++)
         if (strcmp(text, name[i]) == 0) {
             options->method = (trv_verify_method_t)i;
             return TRV_OK;
         }
-    return trv_fail(TRV_ERR_ARGUMENT, "there is no method '%.40s'; there are auto, exhaustive and random", text);
+    return trv_fail(TRV_ERR_ARGUMENT, "there is no method '%.40s'; expected auto, exhaustive or random", text);
 }
 
 static int read_option(void *context, int key)
@@ -474,7 +475,7 @@ int cli_verify(int argc, char **argv)
     options.collective[TRV_ALLREDUCE] = true;
     options.bytes = 64 << 10;
     cli_network_init(&options.network);
-    options.network.options = cli_usual_network();
+    options.network.options = cli_default_network();
     if (cli_select("all", &options.selection))
         return cli_bad_last(argv[0]);
     int code = cli_read_options(&cli_verify_command, argc, argv, read_option, &options);
@@ -483,6 +484,7 @@ int cli_verify(int argc, char **argv)
     if (cli_read_tori(argc, argv, optind, &options.tori))
         return cli_bad_last(argv[0]);
     if (options.with_bytes && !has_planned(&options.selection))
-        return cli_bad(argv[0], "--bytes is the size that planned is for; what is named is verified for all sizes");
+        return cli_bad(argv[0],
+                       "--bytes is only for planned; named algorithms are verified for all sizes; leave it out");
     return run(&options);
 }

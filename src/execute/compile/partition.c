@@ -1,5 +1,5 @@
 /*
- * The partition of a slice into atoms, see space.h. It is refined by splitting: a set that contains only a part of a
+ * The partition of a slice into classes, see space.h. It is refined by splitting: a set that contains only a part of a
  * leaf splits it into the common part and at most one product per axis for the rest. A set remains the union of its
  * nodes when leaves are split further, because a node is the union of its parts.
  */
@@ -21,7 +21,7 @@ static const int *sets_of(const trv_partition_t *p, int product)
 
 /* ---- Splitting --------------------------------------------------------------------------------------------------- */
 
-static int add_node(trv_partition_t *p, int product)
+static int node_create(trv_partition_t *p, int product)
 {
     if (product < 0 || trv_array_reserve(&p->node, &p->node_capacity, p->nodes, 1, sizeof *p->node))
         return TRV_ERR_MEMORY;
@@ -29,7 +29,7 @@ static int add_node(trv_partition_t *p, int product)
     return p->nodes++;
 }
 
-static int append(trv_partition_t *p, int node)
+static int list_append(trv_partition_t *p, int node)
 {
     if (trv_array_reserve(&p->list, &p->list_capacity, p->listed, 1, sizeof *p->list))
         return TRV_ERR_MEMORY;
@@ -37,23 +37,23 @@ static int append(trv_partition_t *p, int node)
     return 0;
 }
 
-/* Splits a leaf into `both`, which is a part of it, and the rest. */
-static int split(trv_partition_t *p, int node, const int *both)
+/* Splits a leaf into `shared`, which is a part of it, and the rest. */
+static int node_split(trv_partition_t *p, int node, const int *shared)
 {
     const int axes = p->space->axes;
     int whole[TRV_SPACE_AXES_MAX], piece[TRV_SPACE_AXES_MAX];
     memcpy(whole, sets_of(p, p->node[node].product), (size_t)axes * sizeof *whole);
     memcpy(piece, whole, sizeof piece);
-    int first = add_node(p, trv_space_add(p->space, both));
+    int first = node_create(p, trv_space_add(p->space, shared));
     for (int i = 0; first >= 0 && i < axes; i++) {
-        if (whole[i] == both[i])
+        if (whole[i] == shared[i])
             continue;
-        piece[i] = trv_sets_minus(&p->space->sets, whole[i], both[i]);
-        int added = piece[i] < 0 ? piece[i] : add_node(p, trv_space_add(p->space, piece));
+        piece[i] = trv_sets_difference(&p->space->sets, whole[i], shared[i]);
+        int added = piece[i] < 0 ? piece[i] : node_create(p, trv_space_add(p->space, piece));
         if (added < 0)
             return added;
-        p->hot = added;
-        piece[i] = both[i];
+        p->last_rest = added;
+        piece[i] = shared[i];
     }
     if (first < 0)
         return first;
@@ -64,16 +64,16 @@ static int split(trv_partition_t *p, int node, const int *both)
 
 /* Computes the intersection of a node and the product `id`. Returns 0 if it is empty, 1 if it is a part of the node, 2
  * if it is the whole node, or an error. */
-static int common(trv_partition_t *p, int node, const int *id, int *both)
+static int intersect(trv_partition_t *p, int node, const int *id, int *shared)
 {
     const int product = p->node[node].product;
     bool inside = true;
     for (int i = 0; i < p->space->axes; i++) {
         const int mine = sets_of(p, product)[i];
-        both[i] = trv_sets_both(&p->space->sets, mine, id[i]);
-        if (both[i] <= 0)
-            return both[i]; /* empty, or an error */
-        inside = inside && both[i] == mine;
+        shared[i] = trv_sets_intersection(&p->space->sets, mine, id[i]);
+        if (shared[i] <= 0)
+            return shared[i]; /* empty, or an error */
+        inside = inside && shared[i] == mine;
     }
     return inside ? 2 : 1;
 }
@@ -83,16 +83,16 @@ static int common(trv_partition_t *p, int node, const int *id, int *both)
  * without recursion. */
 static int cover_under(trv_partition_t *p, int node, const int *id)
 {
-    int both[TRV_SPACE_AXES_MAX];
+    int shared[TRV_SPACE_AXES_MAX];
     for (;;) {
-        int rc = common(p, node, id, both);
+        int rc = intersect(p, node, id, shared);
         if (rc <= 0)
             return rc;
         if (rc == 2)
-            return append(p, node);
+            return list_append(p, node);
         if (!p->node[node].children) {
-            rc = split(p, node, both);
-            return rc < 0 ? rc : append(p, p->node[node].child);
+            rc = node_split(p, node, shared);
+            return rc < 0 ? rc : list_append(p, p->node[node].child);
         }
         const int child = p->node[node].child, last = child + p->node[node].children - 1;
         for (int c = child; c < last; c++)
@@ -105,13 +105,13 @@ static int cover_under(trv_partition_t *p, int node, const int *id)
 /* Lists the nodes of a product. Most products are in the rest of the last split, so that is tried first. */
 static int cover_product(trv_partition_t *p, int product)
 {
-    int id[TRV_SPACE_AXES_MAX], from = p->hot;
+    int id[TRV_SPACE_AXES_MAX], from = p->last_rest;
     memcpy(id, sets_of(p, product), (size_t)p->space->axes * sizeof *id);
     for (int i = 0; from && i < p->space->axes; i++) {
-        int both = trv_sets_both(&p->space->sets, sets_of(p, p->node[p->hot].product)[i], id[i]);
-        if (both < 0)
-            return both;
-        if (both != id[i])
+        int shared = trv_sets_intersection(&p->space->sets, sets_of(p, p->node[p->last_rest].product)[i], id[i]);
+        if (shared < 0)
+            return shared;
+        if (shared != id[i])
             from = 0;
     }
     return cover_under(p, from, id);
@@ -126,18 +126,18 @@ static unsigned hash_of(const trv_partition_t *p, int product, int products)
 }
 
 /* Doubles the number of buckets. */
-static int grow_seen(trv_partition_t *p)
+static int grow_buckets(trv_partition_t *p)
 {
     const int buckets = p->buckets ? 2 * p->buckets : 256;
-    int *seen = malloc((size_t)buckets * sizeof *seen);
-    if (!seen)
+    int *bucket = malloc((size_t)buckets * sizeof *bucket);
+    if (!bucket)
         return trv_fail_memory();
-    memset(seen, 0xff, (size_t)buckets * sizeof *seen);
-    free(p->seen);
-    p->seen = seen;
+    memset(bucket, 0xff, (size_t)buckets * sizeof *bucket);
+    free(p->bucket);
+    p->bucket = bucket;
     p->buckets = buckets;
     for (int i = 0; i < p->covers; i++) {
-        int *head = &seen[hash_of(p, p->cover[i].product, p->cover[i].products) % (unsigned)buckets];
+        int *head = &bucket[hash_of(p, p->cover[i].product, p->cover[i].products) % (unsigned)buckets];
         p->cover[i].next = *head;
         *head = i;
     }
@@ -149,9 +149,9 @@ static int find_cover(trv_partition_t *p, int product)
 {
     const int products = p->space->products - product;
     const size_t bytes = (size_t)products * (size_t)p->space->axes * sizeof(int);
-    if (p->covers >= p->buckets && grow_seen(p))
+    if (p->covers >= p->buckets && grow_buckets(p))
         return TRV_ERR_MEMORY;
-    int *head = &p->seen[hash_of(p, product, products) % (unsigned)p->buckets];
+    int *head = &p->bucket[hash_of(p, product, products) % (unsigned)p->buckets];
     for (int i = *head; i >= 0; i = p->cover[i].next)
         if (p->cover[i].products == products &&
             (bytes == 0 || memcmp(sets_of(p, p->cover[i].product), sets_of(p, product), bytes) == 0)) {
@@ -183,7 +183,7 @@ static int add_flat(trv_partition_t *p, const trv_blocks_t *blocks)
     int ranges = 0;
     for (int64_t i = 0; i < count; i++) {
         if (p->unit[i] >= p->space->units)
-            return trv_fail(TRV_ERR_INVALID, "'%s' names unit %lld of %lld", trv_schedule_name(p->schedule),
+            return trv_fail(TRV_ERR_INVALID, "'%s' names unit %lld, but has %lld units", trv_schedule_name(p->schedule),
                             (long long)p->unit[i], (long long)p->space->units);
         if (p->position)
             p->unit[i] = p->position[p->unit[i]];
@@ -234,18 +234,18 @@ static int axis_set(trv_partition_t *p, int i, const int *value, int count)
     return trv_sets_range(&p->space->sets, digit, digit + 1);
 }
 
-static int add_product(trv_partition_t *p, const trv_product_t *product, int halves, bool *again)
+static int add_product(trv_partition_t *p, const trv_product_t *product, int halves, bool *needs_flat)
 {
     int id[TRV_SPACE_AXES_MAX];
-    *again = product->shifts > 0;
-    for (int i = 0; i < p->schedule_axes && !*again; i++) {
+    *needs_flat = product->shifts > 0;
+    for (int i = 0; i < p->schedule_axes && !*needs_flat; i++) {
         const int d = p->axis[i].dimension;
         if (product->count[d] == 0)
             return 0;
         id[i] = axis_set(p, i, product->value[d], product->count[d]);
-        *again = id[i] < 0;
+        *needs_flat = id[i] < 0;
     }
-    if (*again)
+    if (*needs_flat)
         return 0;
     if (p->space->axes > p->schedule_axes) {
         const int first = product->halves & 1 ? 0 : 1, last = product->halves & 2 && halves > 1 ? 2 : 1;
@@ -254,25 +254,25 @@ static int add_product(trv_partition_t *p, const trv_product_t *product, int hal
     return trv_space_add(p->space, id);
 }
 
-int trv_partition_cover(trv_partition_t *p, const trv_blocks_t *blocks, bool *again)
+int trv_partition_cover(trv_partition_t *p, const trv_blocks_t *blocks, bool *needs_flat)
 {
     const int product = p->space->products;
     int rc = 0;
-    *again = false;
+    *needs_flat = false;
     if (p->flat)
         rc = add_flat(p, blocks);
-    for (int t = 0; !p->flat && rc >= 0 && t < blocks->terms && !*again; t++)
-        rc = add_product(p, &blocks->term[t], blocks->halves, again);
-    if (rc >= 0 && !*again)
+    for (int t = 0; !p->flat && rc >= 0 && t < blocks->terms && !*needs_flat; t++)
+        rc = add_product(p, &blocks->term[t], blocks->halves, needs_flat);
+    if (rc >= 0 && !*needs_flat)
         rc = trv_space_join(p->space, product);
-    return rc < 0 || *again ? rc : find_cover(p, product);
+    return rc < 0 || *needs_flat ? rc : find_cover(p, product);
 }
 
-int trv_partition_run(trv_partition_t *p, int64_t first, int64_t units, bool *again)
+int trv_partition_run(trv_partition_t *p, int64_t first, int64_t units, bool *needs_flat)
 {
     int id[TRV_SPACE_AXES_MAX];
     const int product = p->space->products;
-    *again = false;
+    *needs_flat = false;
     for (int i = 0; i < p->space->axes; i++) {
         const int64_t weight = p->space->weight[i], at = first / weight % p->space->size[i];
         const int64_t end = units >= weight ? at + units / weight : at + 1;
@@ -280,8 +280,8 @@ int trv_partition_run(trv_partition_t *p, int64_t first, int64_t units, bool *ag
             id[i] = p->space->full[i];
             continue;
         }
-        *again = end > p->space->size[i] || (units >= weight && (units % weight || first % weight));
-        if (*again)
+        *needs_flat = end > p->space->size[i] || (units >= weight && (units % weight || first % weight));
+        if (*needs_flat)
             return 0;
         id[i] = trv_sets_range(&p->space->sets, (int)at, (int)end);
     }
@@ -303,7 +303,7 @@ static int list_positions(trv_partition_t *p)
     for (int64_t u = 0; u < units; u++) {
         int64_t at = trv_schedule_position(p->schedule, p->stream, u);
         if (at < 0 || at >= units || p->order[at] >= 0)
-            return trv_fail(TRV_ERR_INVALID, "the positions of '%s' are no permutation: unit %lld has position %lld",
+            return trv_fail(TRV_ERR_INVALID, "the positions of '%s' are not a permutation: unit %lld has position %lld",
                             trv_schedule_name(p->schedule), (long long)u, (long long)at);
         p->order[at] = u;
         p->position[u] = at;
@@ -317,8 +317,8 @@ int trv_partition_begin(trv_partition_t *p, trv_space_t *space, const trv_schedu
     memset(space, 0, sizeof *space);
     space->units = trv_schedule_units(schedule);
     if (space->units > INT32_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "'%s' has %lld units; a plan can hold %d", trv_schedule_name(schedule),
-                        (long long)space->units, INT32_MAX);
+        return trv_fail(TRV_ERR_UNSUPPORTED, "'%s' has %lld units; a plan supports at most %d",
+                        trv_schedule_name(schedule), (long long)space->units, INT32_MAX);
     p->schedule_axes = flat ? 0 : trv_schedule_axes(schedule, stream, p->axis);
     p->flat = p->schedule_axes == 0;
     for (int i = 0; i < p->schedule_axes; i++)
@@ -335,7 +335,7 @@ int trv_partition_begin(trv_partition_t *p, trv_space_t *space, const trv_schedu
         rc = space->full[i] = trv_sets_range(&space->sets, 0, space->size[i]);
     }
     if (rc >= 0)
-        rc = add_node(p, trv_space_add(space, space->full));
+        rc = node_create(p, trv_space_add(space, space->full));
     if (rc >= 0 && p->flat && !trv_collective_has_owners(trv_schedule_collective(schedule)))
         rc = list_positions(p);
     return rc < 0 ? rc : 0;
@@ -347,21 +347,21 @@ int trv_partition_end(trv_partition_t *p)
 {
     for (int i = p->nodes - 1; i >= 0; i--) {
         trv_node_t *node = &p->node[i];
-        node->atoms = !node->children;
+        node->eqclasses = !node->children;
         for (int c = 0; c < node->children; c++)
-            node->atoms += p->node[node->child + c].atoms;
+            node->eqclasses += p->node[node->child + c].eqclasses;
     }
-    p->atoms = p->node[0].atoms;
-    p->leaf = malloc((size_t)p->atoms * sizeof *p->leaf);
+    p->eqclasses = p->node[0].eqclasses;
+    p->leaf = malloc((size_t)p->eqclasses * sizeof *p->leaf);
     if (!p->leaf)
         return trv_fail_memory();
     for (int i = 0; i < p->nodes; i++) {
-        int atom = p->node[i].atom;
+        int eqclass = p->node[i].eqclass;
         if (!p->node[i].children)
-            p->leaf[atom] = i;
+            p->leaf[eqclass] = i;
         for (int c = 0; c < p->node[i].children; c++) {
-            p->node[p->node[i].child + c].atom = atom;
-            atom += p->node[p->node[i].child + c].atoms;
+            p->node[p->node[i].child + c].eqclass = eqclass;
+            eqclass += p->node[p->node[i].child + c].eqclasses;
         }
     }
     return 0;
@@ -387,7 +387,7 @@ void trv_partition_clear(trv_partition_t *p)
     free(p->node);
     free(p->list);
     free(p->leaf);
-    free(p->seen);
+    free(p->bucket);
     free(p->cover);
     free(p->unit);
     free(p->bound);

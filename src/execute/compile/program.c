@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int most(int a, int b) { return a > b ? a : b; }
+static int max_int(int a, int b) { return a > b ? a : b; }
 
 /* The bounds of the ranges of products, on all axes together. */
 static int count_bounds(const trv_space_t *space, int product, int products)
@@ -32,16 +32,17 @@ static int work_bounds(const trv_program_t *program, const trv_work_t *work)
 void trv_program_measure(trv_program_t *program)
 {
     for (int k = 0; k < program->stages; k++) {
-        program->stage_sends = most(program->stage_sends, program->stage[k].sends);
-        program->stage_receives = most(program->stage_receives, program->stage[k].receives);
+        program->stage_sends = max_int(program->stage_sends, program->stage[k].sends);
+        program->stage_receives = max_int(program->stage_receives, program->stage[k].receives);
     }
     for (int i = 0; i < program->pieces; i++)
-        program->sources_most = most(program->sources_most, program->piece[i].sources);
+        program->sources_max = max_int(program->sources_max, program->piece[i].sources);
     for (int i = 0; i < program->works; i++)
-        program->walk_bounds = most(program->walk_bounds, work_bounds(program, &program->work[i]));
+        program->walk_bounds = max_int(program->walk_bounds, work_bounds(program, &program->work[i]));
     for (int i = 0; i < program->containers; i++)
-        program->walk_bounds = most(program->walk_bounds, count_bounds(&program->space, program->container[i].product,
-                                                                       program->container[i].products));
+        program->walk_bounds = max_int(program->walk_bounds,
+                                       count_bounds(&program->space, program->container[i].product,
+                                                    program->container[i].products));
 }
 
 size_t trv_program_memory_bytes(const trv_program_t *program)

@@ -1,11 +1,11 @@
 /*
  * The program of a plan: the work descriptors of one rank for one stream, for any count. It is compiled in passes:
  *
- *     partition.c   groups units with the same history into atoms, products along the axes of the positions
- *     flow.c        determines which value each register holds at any time: messages and combines create new values,
- *                   copies do not
- *     place.c       determines where every value is stored, in the user's buffers or packed in scratch, and writes the
- *                   descriptors
+ *     partition.c  groups units with the same history into equivalence classes: products along the axes of positions
+ *     dataflow.c   determines which value each register holds at any time: messages and combines create new values,
+ *                  copies do not
+ *     placement.c  determines where every value is stored, in the user's buffers or packed in scratch, and writes the
+ *                  descriptors
  *
  * A program does not depend on the count: places are positions of units, or packed sets of units. size.c computes sizes
  * and offsets for a count, walk.c visits the runs of sets.
@@ -24,10 +24,10 @@
 typedef enum trv_base { TRV_AT_INPUT, TRV_AT_OUTPUT, TRV_AT_SCRATCH, TRV_BASES } trv_base_t;
 
 /* The place of a value. The user's buffers contain units at their positions; scratch contains them in containers. */
-typedef struct trv_place {
+typedef struct trv_location {
     trv_base_t base;
     int container; /* in scratch; otherwise -1 */
-} trv_place_t;
+} trv_location_t;
 
 /* A set of units, packed in the order of their positions in an area of scratch. The containers of an area are
  * contiguous. */
@@ -49,7 +49,7 @@ typedef struct trv_area {
  * from the place's container on. A send may need work that packs the data first. */
 typedef struct trv_extent {
     int peer, port; /* the sender's port */
-    trv_place_t place;
+    trv_location_t location;
     int containers;
     int64_t first, units;
     int work, works;
@@ -59,7 +59,7 @@ typedef struct trv_extent {
 typedef struct trv_piece {
     int product, products;
     int64_t first, units; /* if the set is one run; otherwise units is 0 */
-    trv_place_t to;
+    trv_location_t to;
     int source, sources; /* range of program->source */
 } trv_piece_t;
 
@@ -96,7 +96,7 @@ typedef struct trv_program {
     trv_extent_t *send, *receive;
     trv_work_t *work;
     trv_piece_t *piece;
-    trv_place_t *source;
+    trv_location_t *source;
     trv_container_t *container;
     trv_area_t *area;
     int *walked;
@@ -104,7 +104,7 @@ typedef struct trv_program {
     int stages, sends, receives, works, pieces, sources, containers, areas, walks, stretches;
     int tail, tails;                 /* work after all stages */
     int stage_sends, stage_receives; /* maximum of one stage */
-    int sources_most;                /* maximum of one piece */
+    int sources_max;                 /* maximum of one piece */
     int64_t block;                   /* units of a rank's block in Reduce-Scatter and AllGather; otherwise all units */
     int weight;                      /* weight of the stream */
     int64_t weights, weights_before; /* sums of the weights of all streams, and of the streams before it */
@@ -124,58 +124,59 @@ size_t trv_program_memory_bytes(const trv_program_t *program);
 
 /* ---- Dataflow ---------------------------------------------------------------------------------------------------- */
 
-/* The content of one atom of one register, from its creation to its last use. Times are ticks: the communication of a
+/* The content of one class of one register, from its creation to its last use. Times are ticks: the communication of a
  * step is one tick, each of its combines another. */
 typedef struct trv_value {
-    int atom;
-    int last;   /* tick of the last use; -1: never used */
-    bool home;  /* created in register 0, for an atom with a result; stored in the output if possible */
-    bool final; /* the result of its atom */
-    int area;   /* during placement: its area in scratch, or -1 */
-    trv_place_t place;
+    int eqclass;
+    int last;            /* tick of the last use; -1: never used */
+    bool prefers_output; /* created in register 0, for a class with a result; stored in the output if possible */
+    bool final;          /* the result of its class */
+    int area;            /* during placement: its area in scratch, or -1 */
+    trv_location_t location;
 } trv_value_t;
 
 /* A set of units of one register. */
-typedef struct trv_flow_part {
+typedef struct trv_dataflow_part {
     int reg, cover;    /* cover of the partition */
-    int value, values; /* flow->list[value …]: the values that it carries, one per atom */
-} trv_flow_part_t;
+    int value, values; /* dataflow->list[value …]: the values that it carries, one per class */
+} trv_dataflow_part_t;
 
-typedef struct trv_flow_message {
+typedef struct trv_dataflow_message {
     int peer, port;
-    int part, parts; /* range of flow->part, in the order in the message */
-} trv_flow_message_t;
+    int part, parts; /* range of dataflow->part, in the order in the message */
+} trv_dataflow_message_t;
 
-/* For i < atoms: list[result + i] := list[source + i] op list[source + atoms + i] op … */
-typedef struct trv_flow_combine {
-    int dst, cover, sources, reg; /* registers: flow->reg[reg …] */
-    int tick, atoms, result, source;
-} trv_flow_combine_t;
+/* For i < classes: list[result + i] := list[source + i] op list[source + classes + i] op … */
+typedef struct trv_dataflow_combine {
+    int dst, cover, sources, reg; /* registers: dataflow->reg[reg …] */
+    int tick, eqclasses, result, source;
+} trv_dataflow_combine_t;
 
-typedef struct trv_flow_step {
+typedef struct trv_dataflow_step {
     int step, tick;
     int send, sends, receive, receives, combine, combines;
-} trv_flow_step_t;
+} trv_dataflow_step_t;
 
-typedef struct trv_flow {
+typedef struct trv_dataflow {
     trv_partition_t partition;
     trv_value_t *value; /* the first `contributions` of them are the rank's contributions */
-    trv_flow_step_t *step;
-    trv_flow_message_t *send, *receive;
-    trv_flow_part_t *part;
-    trv_flow_combine_t *combine;
+    trv_dataflow_step_t *step;
+    trv_dataflow_message_t *send, *receive;
+    trv_dataflow_part_t *part;
+    trv_dataflow_combine_t *combine;
     int *list, *reg;
     int contributions, values, steps, sends, receives, parts, combines, listed, regs;
     int64_t value_capacity, step_capacity, send_capacity, receive_capacity, part_capacity, combine_capacity,
         list_capacity, reg_capacity;
     int end;        /* the tick after all steps */
-    int *result;    /* per atom: the final value, or -1 if the atom has no result */
-    bool *in, *out; /* per atom: whether the rank contributes it; whether it has a result */
+    int *result;    /* per class: the final value, or -1 if the class has no result */
+    bool *in, *out; /* per class: whether the rank contributes it; whether it has a result */
     int64_t block;  /* as in the program */
-    int everything; /* the cover of all units */
-} trv_flow_t;
+    int all_units;  /* the cover of all units */
+} trv_dataflow_t;
 
-int trv_flow_make(trv_flow_t *flow, trv_space_t *space, const trv_schedule_t *schedule, int rank, int stream);
-void trv_flow_clear(trv_flow_t *flow);
+int trv_dataflow_create(trv_dataflow_t *dataflow, trv_space_t *space, const trv_schedule_t *schedule, int rank,
+                        int stream);
+void trv_dataflow_clear(trv_dataflow_t *dataflow);
 
 #endif

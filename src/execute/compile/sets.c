@@ -11,11 +11,11 @@
 #include "base/hash.h"
 #include "base/array.h"
 
-enum { KNOWN = 1024, BUCKETS_FIRST = 256 };
+enum { CACHE_SIZE = 1024, BUCKETS_FIRST = 256 };
 
-typedef enum op { BOTH, MINUS, EITHER } op_t;
+typedef enum op { INTERSECTION, DIFFERENCE, UNION } op_t;
 
-struct trv_known {
+struct trv_cached {
     int a, b, result;
     op_t op;
 };
@@ -27,7 +27,7 @@ static unsigned hash_of(const int *bound, int bounds)
 }
 
 /* Doubles the number of buckets. */
-static int spread(trv_sets_t *sets)
+static int grow_buckets(trv_sets_t *sets)
 {
     const int buckets = sets->buckets ? 2 * sets->buckets : BUCKETS_FIRST;
     int *bucket = malloc((size_t)buckets * sizeof *bucket);
@@ -49,16 +49,16 @@ static int spread(trv_sets_t *sets)
 int trv_sets_begin(trv_sets_t *sets)
 {
     memset(sets, 0, sizeof *sets);
-    sets->known = malloc(KNOWN * sizeof *sets->known);
-    if (!sets->known)
+    sets->cached = malloc(CACHE_SIZE * sizeof *sets->cached);
+    if (!sets->cached)
         return trv_fail_memory();
-    memset(sets->known, 0xff, KNOWN * sizeof *sets->known);
+    memset(sets->cached, 0xff, CACHE_SIZE * sizeof *sets->cached);
     return trv_sets_add(sets, NULL, 0);
 }
 
 int trv_sets_add(trv_sets_t *sets, const int *bound, int ranges)
 {
-    if (sets->sets >= sets->buckets && spread(sets))
+    if (sets->sets >= sets->buckets && grow_buckets(sets))
         return TRV_ERR_MEMORY;
     const size_t bytes = 2 * (size_t)ranges * sizeof *bound;
     int *head = &sets->bucket[hash_of(bound, 2 * ranges) % (unsigned)sets->buckets];
@@ -86,64 +86,64 @@ int trv_sets_range(trv_sets_t *sets, int begin, int end)
 
 int trv_sets_values(trv_sets_t *sets, const int *value, int count)
 {
-    if (trv_array_reserve(&sets->made, &sets->made_capacity, 0, 2 * count, sizeof *sets->made))
+    if (trv_array_reserve(&sets->scratch, &sets->scratch_capacity, 0, 2 * count, sizeof *sets->scratch))
         return TRV_ERR_MEMORY;
-    int ranges = 0, *made = sets->made;
+    int ranges = 0, *scratch = sets->scratch;
     for (int i = 0; i < count; i++)
-        if (ranges && made[2 * ranges - 1] == value[i]) {
-            made[2 * ranges - 1]++;
+        if (ranges && scratch[2 * ranges - 1] == value[i]) {
+            scratch[2 * ranges - 1]++;
         } else {
-            made[2 * ranges] = value[i];
-            made[2 * ranges++ + 1] = value[i] + 1;
+            scratch[2 * ranges] = value[i];
+            scratch[2 * ranges++ + 1] = value[i] + 1;
         }
-    return trv_sets_add(sets, made, ranges);
+    return trv_sets_add(sets, scratch, ranges);
 }
 
-/* Visits the bounds of both sets in ascending order. Whether the range between two bounds is kept depends on the sets
- * that contain it. */
-static int make(trv_sets_t *sets, op_t op, int a, int b)
+/* Visits the bounds of both sets in ascending order. Whether the range between two bounds is in the result depends
+ * on the sets that contain it. */
+static int compute(trv_sets_t *sets, op_t op, int a, int b)
 {
     const trv_set_t x = sets->set[a], y = sets->set[b];
-    if (trv_array_reserve(&sets->made, &sets->made_capacity, 0, 2 * (x.ranges + y.ranges), sizeof *sets->made))
+    if (trv_array_reserve(&sets->scratch, &sets->scratch_capacity, 0, 2 * (x.ranges + y.ranges), sizeof *sets->scratch))
         return TRV_ERR_MEMORY;
     const int *p = sets->bound + x.first, *q = sets->bound + y.first;
-    int i = 0, j = 0, bounds = 0, *made = sets->made;
+    int i = 0, j = 0, bounds = 0, *scratch = sets->scratch;
     while (i < 2 * x.ranges || j < 2 * y.ranges) {
         const int at = j == 2 * y.ranges || (i < 2 * x.ranges && p[i] < q[j]) ? p[i] : q[j];
         i += i < 2 * x.ranges && p[i] == at;
         j += j < 2 * y.ranges && q[j] == at;
         const bool in_x = i % 2, in_y = j % 2;
-        const bool kept = op == BOTH ? in_x && in_y : op == MINUS ? in_x && !in_y : in_x || in_y;
-        if (kept != bounds % 2)
-            made[bounds++] = at;
+        const bool is_member = op == INTERSECTION ? in_x && in_y : op == DIFFERENCE ? in_x && !in_y : in_x || in_y;
+        if (is_member != bounds % 2)
+            scratch[bounds++] = at;
     }
-    return trv_sets_add(sets, made, bounds / 2);
+    return trv_sets_add(sets, scratch, bounds / 2);
 }
 
-static int known(trv_sets_t *sets, op_t op, int a, int b)
+static int cached(trv_sets_t *sets, op_t op, int a, int b)
 {
-    trv_known_t *k = &sets->known[((unsigned)a * 31u + (unsigned)b * 7919u + (unsigned)op) % KNOWN];
+    trv_cached_t *k = &sets->cached[((unsigned)a * 31u + (unsigned)b * 7919u + (unsigned)op) % CACHE_SIZE];
     if (k->a != a || k->b != b || k->op != op) {
-        int result = make(sets, op, a, b);
+        int result = compute(sets, op, a, b);
         if (result < 0)
             return result;
-        *k = (trv_known_t){a, b, result, op};
+        *k = (trv_cached_t){a, b, result, op};
     }
     return k->result;
 }
 
-int trv_sets_both(trv_sets_t *sets, int a, int b) { return a == b ? a : known(sets, BOTH, a, b); }
-int trv_sets_minus(trv_sets_t *sets, int a, int b) { return a == b ? 0 : known(sets, MINUS, a, b); }
-int trv_sets_either(trv_sets_t *sets, int a, int b) { return a == b ? a : known(sets, EITHER, a, b); }
+int trv_sets_intersection(trv_sets_t *sets, int a, int b) { return a == b ? a : cached(sets, INTERSECTION, a, b); }
+int trv_sets_difference(trv_sets_t *sets, int a, int b) { return a == b ? 0 : cached(sets, DIFFERENCE, a, b); }
+int trv_sets_union(trv_sets_t *sets, int a, int b) { return a == b ? a : cached(sets, UNION, a, b); }
 
 void trv_sets_end(trv_sets_t *sets)
 {
     free(sets->bucket);
-    free(sets->known);
-    free(sets->made);
-    sets->bucket = sets->made = NULL;
-    sets->known = NULL;
-    sets->buckets = sets->made_capacity = 0;
+    free(sets->cached);
+    free(sets->scratch);
+    sets->bucket = sets->scratch = NULL;
+    sets->cached = NULL;
+    sets->buckets = sets->scratch_capacity = 0;
 }
 
 void trv_sets_clear(trv_sets_t *sets)

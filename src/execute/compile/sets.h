@@ -14,7 +14,7 @@ typedef struct trv_set {
     int next; /* the next set with the same hash */
 } trv_set_t;
 
-typedef struct trv_known trv_known_t;
+typedef struct trv_cached trv_cached_t;
 
 typedef struct trv_sets {
     trv_set_t *set; /* set 0 is the empty set */
@@ -22,9 +22,9 @@ typedef struct trv_sets {
     int sets, bounds;
     int64_t set_capacity, bound_capacity;
     int *bucket, buckets; /* by hash; exists during compilation only */
-    trv_known_t *known;   /* cached results of operations; exist during compilation only */
-    int *made;            /* the set under construction */
-    int64_t made_capacity;
+    trv_cached_t *cached; /* cached results of operations; exist during compilation only */
+    int *scratch;         /* the set under construction */
+    int64_t scratch_capacity;
 } trv_sets_t;
 
 /* These functions return a set's number, or a negative TRV_ERR_*. */
@@ -33,9 +33,9 @@ int trv_sets_begin(trv_sets_t *sets);
 int trv_sets_add(trv_sets_t *sets, const int *bound, int ranges);
 int trv_sets_range(trv_sets_t *sets, int begin, int end);
 int trv_sets_values(trv_sets_t *sets, const int *value, int count);
-int trv_sets_both(trv_sets_t *sets, int a, int b);
-int trv_sets_minus(trv_sets_t *sets, int a, int b);
-int trv_sets_either(trv_sets_t *sets, int a, int b);
+int trv_sets_intersection(trv_sets_t *sets, int a, int b);
+int trv_sets_difference(trv_sets_t *sets, int a, int b);
+int trv_sets_union(trv_sets_t *sets, int a, int b);
 /* Frees the memory that is needed only to create sets. */
 void trv_sets_end(trv_sets_t *sets);
 void trv_sets_clear(trv_sets_t *sets);

@@ -12,9 +12,9 @@
 
 enum { ALIGNMENT = 64 };
 
-size_t trv_cut(size_t count, size_t parts, size_t i) { return count / parts * i + count % parts * i / parts; }
+size_t trv_part_begin(size_t count, size_t parts, size_t i) { return count / parts * i + count % parts * i / parts; }
 
-int trv_sized_make(trv_sized_t *sized, const trv_program_t *program)
+int trv_sized_create(trv_sized_t *sized, const trv_program_t *program)
 {
     const size_t containers = (size_t)program->containers + 1, areas = (size_t)program->areas + 1;
     *sized = (trv_sized_t){.program = program, .blocks = program->block < program->space.units};
@@ -91,25 +91,25 @@ static size_t set_elements(const trv_sized_t *sized, int axis, size_t length, co
     return elements;
 }
 
-/* The elements of a product. An index of axis k has one of two lengths, least[k] or one more. From the last axis to the
- * first, `sum` has the elements of the product within an index of either length. */
+/* The elements of a product. An index of axis k has one of two lengths, length_min[k] or one more. From the last
+ * axis to the first, `sum` has the elements of the product within an index of either length. */
 static size_t product_elements(const trv_sized_t *sized, int product)
 {
     const trv_space_t *space = &sized->program->space;
     const int *id = space->id + (size_t)product * (size_t)space->axes;
-    size_t least[TRV_SPACE_AXES_MAX + 1] = {sized->total}, sum[2];
+    size_t length_min[TRV_SPACE_AXES_MAX + 1] = {sized->total}, sum[2];
     if (space->axes == 1)
         return set_elements(sized, 0, sized->total, &space->sets.set[id[0]]);
     for (int axis = 0; axis < space->axes; axis++)
-        least[axis + 1] = least[axis] / (size_t)space->size[axis];
-    sum[0] = least[space->axes];
+        length_min[axis + 1] = length_min[axis] / (size_t)space->size[axis];
+    sum[0] = length_min[space->axes];
     sum[1] = sum[0] + 1;
     for (int axis = space->axes - 1; axis >= 0; axis--) {
         const trv_set_t *set = &space->sets.set[id[axis]];
         size_t next[2];
         for (int more = 0; more < 2; more++) {
-            const size_t length = least[axis] + (size_t)more, members = (size_t)set->members;
-            const size_t longer = set_elements(sized, axis, length, set) - members * least[axis + 1];
+            const size_t length = length_min[axis] + (size_t)more, members = (size_t)set->members;
+            const size_t longer = set_elements(sized, axis, length, set) - members * length_min[axis + 1];
             next[more] = (members - longer) * sum[0] + longer * sum[1];
         }
         memcpy(sum, next, sizeof sum);
@@ -154,22 +154,22 @@ static void fill_table(trv_sized_t *sized, int axis, int64_t position, size_t be
 static void place_areas(trv_sized_t *sized)
 {
     const trv_program_t *program = sized->program;
-    int *live = sized->live, lives = 0;
+    int *live = sized->live, live_count = 0;
     sized->scratch_bytes = 0;
     for (int a = 0; a < program->areas; a++) {
         size_t offset = 0;
-        int kept = 0, at = 0;
-        for (int i = 0; i < lives; i++)
+        int still_live = 0, at = 0;
+        for (int i = 0; i < live_count; i++)
             if (program->area[live[i]].end >= program->area[a].begin)
-                live[kept++] = live[i];
-        for (lives = kept; at < lives; at++) {
+                live[still_live++] = live[i];
+        for (live_count = still_live; at < live_count; at++) {
             if (sized->area_offset[live[at]] - offset >= sized->area_bytes[a])
                 break;
             offset = sized->area_offset[live[at]] + sized->area_bytes[live[at]];
         }
-        memmove(live + at + 1, live + at, (size_t)(lives - at) * sizeof *live);
+        memmove(live + at + 1, live + at, (size_t)(live_count - at) * sizeof *live);
         live[at] = a;
-        lives++;
+        live_count++;
         sized->area_offset[a] = offset;
         if (offset + sized->area_bytes[a] > sized->scratch_bytes)
             sized->scratch_bytes = offset + sized->area_bytes[a];
@@ -183,7 +183,7 @@ static size_t message_bytes(const trv_sized_t *sized, const trv_extent_t *messag
         return (trv_elements_before(sized, message->first + message->units) -
                 trv_elements_before(sized, message->first)) *
                sized->element_size;
-    for (int c = message->place.container; c < message->place.container + message->containers; c++)
+    for (int c = message->location.container; c < message->location.container + message->containers; c++)
         bytes += sized->bytes[c];
     return bytes;
 }
@@ -192,8 +192,8 @@ void trv_size(trv_sized_t *sized, size_t elements, size_t count, size_t element_
 {
     const trv_program_t *program = sized->program;
     const size_t weights = (size_t)program->weights, before = (size_t)program->weights_before;
-    sized->begin = trv_cut(elements, weights, before);
-    sized->length = trv_cut(elements, weights, before + (size_t)program->weight) - sized->begin;
+    sized->begin = trv_part_begin(elements, weights, before);
+    sized->length = trv_part_begin(elements, weights, before + (size_t)program->weight) - sized->begin;
     sized->total = sized->length * (size_t)(program->space.units / program->block);
     sized->gap = count - sized->length;
     sized->element_size = element_size;

@@ -18,7 +18,7 @@
 
 /* The begin of part i when `count` elements are cut into `parts` nearly equal parts: floor(i * count / parts), without
  * overflow. */
-size_t trv_cut(size_t count, size_t parts, size_t i);
+size_t trv_part_begin(size_t count, size_t parts, size_t i);
 
 /* A copy of `amount` bytes between offsets from bases or, if sources > 1, a reduction of `amount` elements. The other
  * sources of a reduction are the `from` of the next sources - 1 moves. */
@@ -56,7 +56,7 @@ typedef struct trv_sized {
 } trv_sized_t;
 
 /* Allocates the arrays that trv_size fills. */
-int trv_sized_make(trv_sized_t *sized, const trv_program_t *program);
+int trv_sized_create(trv_sized_t *sized, const trv_program_t *program);
 /* Sizes with one element per unit, so that elements are positions; without the sizes of containers. */
 trv_sized_t trv_sized_units(const trv_program_t *program);
 void trv_sized_clear(trv_sized_t *sized);
@@ -72,8 +72,8 @@ static inline size_t trv_before_index(const trv_sized_t *sized, int axis, size_t
     /* the axis consists of whole blocks, each of which is cut separately */
     if (sized->blocks && program->space.axes == 1)
         return (size_t)(i / program->block) * sized->length +
-               trv_cut(sized->length, (size_t)program->block, (size_t)(i % program->block));
-    return trv_cut(length, (size_t)program->space.size[axis], (size_t)i);
+               trv_part_begin(sized->length, (size_t)program->block, (size_t)(i % program->block));
+    return trv_part_begin(length, (size_t)program->space.size[axis], (size_t)i);
 }
 
 size_t trv_find_elements(const trv_sized_t *sized, int64_t position);

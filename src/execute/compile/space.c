@@ -92,7 +92,7 @@ int trv_space_join(trv_space_t *space, int product)
             const int axis = only_difference(x, y, space->axes);
             if (axis < 0)
                 continue;
-            int joined = trv_sets_either(&space->sets, x[axis], y[axis]);
+            int joined = trv_sets_union(&space->sets, x[axis], y[axis]);
             if (joined < 0)
                 return joined;
             x[axis] = joined;

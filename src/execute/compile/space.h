@@ -1,6 +1,6 @@
 /*
  * The positions of a slice as a space of axes, products of sets of their indices, and the partition of the space into
- * *atoms*: equivalence classes of units that have the same history in every message and combine. An atom is a product.
+ * *equivalence classes*: units that have the same history in every message and combine. A class is a product.
  *
  * The sets of a schedule are products of coordinates; along the axes of its positions (trv_schedule_axes) they usually
  * are products, too. Otherwise the space is flat: one axis of all positions.
@@ -42,13 +42,13 @@ int trv_space_add(trv_space_t *space, const int *id);
 int trv_space_join(trv_space_t *space, int product);
 void trv_space_clear(trv_space_t *space);
 
-/* ---- Atoms ------------------------------------------------------------------------------------------------------- */
+/* ---- Classes ----------------------------------------------------------------------------------------------------- */
 
 /* A product and, after it was split, its parts. */
 typedef struct trv_node {
     int product;
     int child, children;
-    int atom, atoms; /* range of the leaves under it, set by trv_partition_end */
+    int eqclass, eqclasses; /* range of the leaves under it, set by trv_partition_end */
 } trv_node_t;
 
 /* A set of the schedule: its products, and the nodes whose union it is. */
@@ -67,13 +67,13 @@ typedef struct trv_partition {
     int schedule_axes;
     int64_t *position, *order; /* in a flat space, if positions are not the identity */
     trv_node_t *node;
-    int nodes, atoms;
+    int nodes, eqclasses;
     int64_t node_capacity;
     int *list, listed;
     int64_t list_capacity;
-    int *leaf;          /* per atom: its node, set by trv_partition_end */
-    int hot;            /* the node that is likely to contain the next set */
-    int *seen, buckets; /* hash table of the covers */
+    int *leaf;            /* per class: its node, set by trv_partition_end */
+    int last_rest;        /* the rest of the last split, which is likely to contain the next set */
+    int *bucket, buckets; /* hash table of the covers */
     trv_cover_t *cover;
     int covers;
     int64_t cover_capacity;
@@ -85,12 +85,12 @@ typedef struct trv_partition {
 
 int trv_partition_begin(trv_partition_t *partition, trv_space_t *space, const trv_schedule_t *schedule, int stream,
                         bool flat);
-/* The number of the cover of a set, or an error. *again is set if the set is not a product along the axes, so that a
- * flat partition is needed. */
-int trv_partition_cover(trv_partition_t *partition, const trv_blocks_t *blocks, bool *again);
+/* The number of the cover of a set, or an error. *needs_flat is set if the set is not a product along the axes, so
+ * that a flat partition is needed. */
+int trv_partition_cover(trv_partition_t *partition, const trv_blocks_t *blocks, bool *needs_flat);
 /* The same for the `units` positions from `first` on. */
-int trv_partition_run(trv_partition_t *partition, int64_t first, int64_t units, bool *again);
-/* Numbers the atoms. */
+int trv_partition_run(trv_partition_t *partition, int64_t first, int64_t units, bool *needs_flat);
+/* Numbers the classes. */
 int trv_partition_end(trv_partition_t *partition);
 /* The unit at a position. */
 int64_t trv_partition_unit(const trv_partition_t *partition, int64_t position);

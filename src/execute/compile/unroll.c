@@ -9,16 +9,16 @@
 #include "base/array.h"
 #include "execute/compile/walk.h"
 
-typedef struct unrolling {
+typedef struct unroll {
     trv_program_t *program;
     int64_t capacity;
-} unrolling_t;
+} unroll_t;
 
 enum { TOO_MANY = 1 };
 
 static int add_stretch(void *context, int piece, trv_mask_t in, size_t first, size_t units)
 {
-    unrolling_t *u = context;
+    unroll_t *u = context;
     trv_program_t *program = u->program;
     if (program->stretches == TRV_STRETCHES_MAX || in >> 32)
         return TOO_MANY;
@@ -30,7 +30,7 @@ static int add_stretch(void *context, int piece, trv_mask_t in, size_t first, si
 
 static int add_run(void *context, trv_mask_t mask, size_t first, size_t units)
 {
-    unrolling_t *u = context;
+    unroll_t *u = context;
     trv_program_t *program = u->program;
     (void)mask;
     if (program->stretches > 0) {
@@ -44,7 +44,7 @@ static int add_run(void *context, trv_mask_t mask, size_t first, size_t units)
 }
 
 /* Sets the range of a list to the entries added since `before`, or removes these if there were too many. */
-static int list(trv_program_t *program, int rc, int before, int *first, int *count)
+static int list_range(trv_program_t *program, int rc, int before, int *first, int *count)
 {
     if (rc == TOO_MANY)
         program->stretches = before;
@@ -53,12 +53,12 @@ static int list(trv_program_t *program, int rc, int before, int *first, int *cou
     return rc < 0 ? rc : 0;
 }
 
-static int unroll_container(unrolling_t *u, trv_walk_t *walk, trv_container_t *container)
+static int unroll_container(unroll_t *u, trv_walk_t *walk, trv_container_t *container)
 {
     const int before = u->program->stretches;
     if (container->run)
         return 0;
-    walk->tell = add_run;
+    walk->visit = add_run;
     walk->context = u;
     walk->products = container->products;
     for (int i = 0; i < container->products; i++)
@@ -67,13 +67,13 @@ static int unroll_container(unrolling_t *u, trv_walk_t *walk, trv_container_t *c
     int rc = add_stretch(u, -1, 0, 0, 0);
     if (!rc)
         rc = trv_walk(walk);
-    return list(u->program, rc, before, &container->stretch, &container->stretches);
+    return list_range(u->program, rc, before, &container->stretch, &container->stretches);
 }
 
 int trv_program_unroll(trv_program_t *program)
 {
     const trv_sized_t sized = trv_sized_units(program);
-    unrolling_t u = {program, 0};
+    unroll_t u = {program, 0};
     if (program->space.units > TRV_SMALL_UNITS)
         return 0;
     trv_walk_t *walk = calloc(1, sizeof *walk);
@@ -91,7 +91,7 @@ int trv_program_unroll(trv_program_t *program)
         const int before = program->stretches;
         if (work->pieces == 1 && work->walks == 0 && program->piece[work->piece].units > 0)
             continue;
-        rc = list(program, trv_walk_work(walk, work, add_stretch, &u), before, &work->stretch, &work->stretches);
+        rc = list_range(program, trv_walk_work(walk, work, add_stretch, &u), before, &work->stretch, &work->stretches);
     }
     if (walk) {
         free(walk->segment);

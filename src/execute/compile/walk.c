@@ -17,7 +17,7 @@ static const trv_set_t *set_of(const trv_walk_t *walk, int product, int axis)
 /* The bounds of all sets on an axis, ascending, without duplicates. Returns their number. */
 static int find_bounds(trv_walk_t *walk, int axis)
 {
-    int *bound = walk->bound, bounds = 0, kept = 0;
+    int *bound = walk->bound, bounds = 0, unique = 0;
     for (int p = 0; p < walk->products; p++) {
         const trv_set_t *set = set_of(walk, p, axis);
         if (p > 0 && set == set_of(walk, p - 1, axis))
@@ -31,9 +31,9 @@ static int find_bounds(trv_walk_t *walk, int axis)
     if (!sorted)
         qsort(bound, (size_t)bounds, sizeof *bound, trv_compare_int);
     for (int i = 0; i < bounds; i++)
-        if (kept == 0 || bound[kept - 1] != bound[i])
-            bound[kept++] = bound[i];
-    return kept;
+        if (unique == 0 || bound[unique - 1] != bound[i])
+            bound[unique++] = bound[i];
+    return unique;
 }
 
 /* Cuts an axis into segments, which are stored from index `at` on. */
@@ -52,13 +52,13 @@ static int cut_axis(trv_walk_t *walk, int axis, int at)
             r += segment[i].end == range[2 * r + 1];
         }
     }
-    int kept = 0;
+    int unique = 0;
     for (int i = 0; i + 1 < bounds; i++)
         if (segment[i].mask)
-            segment[kept++] = segment[i];
+            segment[unique++] = segment[i];
     walk->first[axis] = at;
-    walk->segments[axis] = kept;
-    return at + kept;
+    walk->segments[axis] = unique;
+    return at + unique;
 }
 
 /* Visits the cells of an axis and those after it, within `length` elements from `before` on. */
@@ -73,7 +73,7 @@ static int visit_axis(const trv_walk_t *walk, int axis, size_t before, size_t le
         size_t at = trv_before_index(walk->sized, axis, length, segment[i].begin);
         if (axis == walk->last) {
             const size_t end = trv_before_index(walk->sized, axis, length, segment[i].end);
-            rc = end > at ? walk->tell(walk->context, inside, before + at, end - at) : 0;
+            rc = end > at ? walk->visit(walk->context, inside, before + at, end - at) : 0;
             continue;
         }
         for (int index = segment[i].begin; !rc && index < segment[i].end; index++) {
@@ -102,43 +102,44 @@ int trv_walk(trv_walk_t *walk)
 
 /* ---- Works ------------------------------------------------------------------------------------------------------- */
 
-typedef struct going {
+typedef struct stretch_builder {
     const trv_work_t *work;
-    trv_pass_t pass;
+    trv_visit_stretch_t visit;
     void *context;
     trv_mask_t piece[128], walked[128]; /* per piece and per walked container: its products */
     /* The stretch under construction: its piece (-1: none) and the containers that contain it. */
-    int at;
+    int index;
     trv_mask_t in;
     size_t first, elements;
-} going_t;
+} stretch_builder_t;
 
-static int pass(going_t *going)
+static int emit_stretch(stretch_builder_t *builder)
 {
-    const bool empty = going->elements == 0 || (going->at < 0 && !going->in);
-    int rc = empty ? 0 : going->pass(going->context, going->at, going->in, going->first, going->elements);
-    going->elements = 0;
+    const bool empty = builder->elements == 0 || (builder->index < 0 && !builder->in);
+    int rc = empty ? 0
+                   : builder->visit(builder->context, builder->index, builder->in, builder->first, builder->elements);
+    builder->elements = 0;
     return rc;
 }
 
-static int tell(void *context, trv_mask_t mask, size_t first, size_t elements)
+static int add_elements(void *context, trv_mask_t mask, size_t first, size_t elements)
 {
-    going_t *going = context;
+    stretch_builder_t *builder = context;
     trv_mask_t in = 0;
-    int at = -1;
-    for (int i = 0; i < going->work->walks; i++)
-        in |= (trv_mask_t)((mask & going->walked[i]) != 0) << i;
-    for (int i = 0; at < 0 && i < going->work->pieces; i++)
-        at = mask & going->piece[i] ? i : -1;
-    if (at == going->at && in == going->in && first == going->first + going->elements) {
-        going->elements += elements;
+    int index = -1;
+    for (int i = 0; i < builder->work->walks; i++)
+        in |= (trv_mask_t)((mask & builder->walked[i]) != 0) << i;
+    for (int i = 0; index < 0 && i < builder->work->pieces; i++)
+        index = mask & builder->piece[i] ? i : -1;
+    if (index == builder->index && in == builder->in && first == builder->first + builder->elements) {
+        builder->elements += elements;
         return 0;
     }
-    int rc = pass(going);
-    going->at = at;
-    going->in = in;
-    going->first = first;
-    going->elements = elements;
+    int rc = emit_stretch(builder);
+    builder->index = index;
+    builder->in = in;
+    builder->first = first;
+    builder->elements = elements;
     return rc;
 }
 
@@ -152,27 +153,27 @@ static trv_mask_t add_products(trv_walk_t *walk, int product, int products)
     return mask;
 }
 
-int trv_walk_work(trv_walk_t *walk, const trv_work_t *work, trv_pass_t tell_stretch, void *context)
+int trv_walk_work(trv_walk_t *walk, const trv_work_t *work, trv_visit_stretch_t visit, void *context)
 {
     const trv_program_t *program = walk->sized->program;
-    going_t going;
-    going.work = work;
-    going.pass = tell_stretch;
-    going.context = context;
-    going.at = -1;
-    going.in = 0;
-    going.first = going.elements = 0;
+    stretch_builder_t builder;
+    builder.work = work;
+    builder.visit = visit;
+    builder.context = context;
+    builder.index = -1;
+    builder.in = 0;
+    builder.first = builder.elements = 0;
     walk->products = 0;
-    walk->tell = tell;
-    walk->context = &going;
+    walk->visit = add_elements;
+    walk->context = &builder;
     for (int i = 0; i < work->pieces; i++) {
         const trv_piece_t *piece = &program->piece[work->piece + i];
-        going.piece[i] = add_products(walk, piece->product, piece->products);
+        builder.piece[i] = add_products(walk, piece->product, piece->products);
     }
     for (int i = 0; i < work->walks; i++) {
         const trv_container_t *container = &program->container[program->walked[work->walk + i]];
-        going.walked[i] = add_products(walk, container->product, container->products);
+        builder.walked[i] = add_products(walk, container->product, container->products);
     }
     int rc = trv_walk(walk);
-    return rc ? rc : pass(&going);
+    return rc ? rc : emit_stretch(&builder);
 }

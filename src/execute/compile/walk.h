@@ -23,18 +23,18 @@ typedef struct trv_walk {
     int *bound; /* scratch buffer */
     /* per axis: its first segment, number of segments; last: the last axis that must be visited segment by segment */
     int first[TRV_SPACE_AXES_MAX], segments[TRV_SPACE_AXES_MAX], last;
-    int (*tell)(void *context, trv_mask_t mask, size_t first, size_t elements);
+    int (*visit)(void *context, trv_mask_t mask, size_t first, size_t elements);
     void *context;
 } trv_walk_t;
 
 /* Called for every stretch of elements of a work, with its piece (-1: none) and a bit for each of the work's walked
  * containers that contain it. */
-typedef int (*trv_pass_t)(void *context, int piece, trv_mask_t in, size_t first, size_t elements);
+typedef int (*trv_visit_stretch_t)(void *context, int piece, trv_mask_t in, size_t first, size_t elements);
 
 /* Visits the elements of a work. The arrays of `walk` must be allocated; its other members are set. */
-int trv_walk_work(trv_walk_t *walk, const trv_work_t *work, trv_pass_t pass, void *context);
+int trv_walk_work(trv_walk_t *walk, const trv_work_t *work, trv_visit_stretch_t visit, void *context);
 
-/* Visits the elements of walk->product[0 … products - 1] and calls walk->tell for every stretch. Stops when that
+/* Visits the elements of walk->product[0 … products - 1] and calls walk->visit for every stretch. Stops when that
  * returns a value other than 0, and returns it. */
 int trv_walk(trv_walk_t *walk);
 

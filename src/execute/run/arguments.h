@@ -23,11 +23,11 @@ static inline int trv_elements_check(trv_collective_t collective, const trv_elem
         return elements->element_size > 0 ? TRV_OK
                                           : trv_fail(TRV_ERR_ARGUMENT, "elements of 0 bytes cannot be reduced");
     if (trv_type_size(elements->type) == 0)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no element type %d", (int)elements->type);
+        return trv_fail(TRV_ERR_ARGUMENT, "element type %d does not exist", (int)elements->type);
     if (!trv_collective_shape(collective)->reduces)
         return TRV_OK;
     if (elements->op < 0 || elements->op >= TRV_OPS)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no operation %d", (int)elements->op);
+        return trv_fail(TRV_ERR_ARGUMENT, "operation %d does not exist", (int)elements->op);
     if (!trv_op_supports(elements->op, elements->type))
         return trv_fail(TRV_ERR_UNSUPPORTED, "the operation %s is not defined on elements of type %s",
                         trv_op_name(elements->op), trv_type_name(elements->type));
@@ -38,7 +38,7 @@ static inline int trv_count_check(trv_collective_t collective, const trv_element
 {
     const size_t size = trv_elements_size(elements);
     if (count > SIZE_MAX / 4 / size / trv_collective_blocks(collective, ranks))
-        return trv_fail(TRV_ERR_ARGUMENT, "%zu elements of %zu bytes are more than memory can address", count, size);
+        return trv_fail(TRV_ERR_ARGUMENT, "%zu elements of %zu bytes exceed the address space", count, size);
     return TRV_OK;
 }
 
@@ -67,10 +67,11 @@ static inline int trv_buffers_check(trv_collective_t collective, size_t part, in
                                     const void *output)
 {
     if (part > 0 && (!input || !output))
-        return trv_fail(TRV_ERR_ARGUMENT, "the %s buffer is NULL, and the count is not 0", input ? "output" : "input");
+        return trv_fail(TRV_ERR_ARGUMENT, "the %s buffer is NULL, but the count is not 0", input ? "output" : "input");
     if (input != output && trv_buffers_overlap(collective, part, ranks, input, output))
-        return trv_fail(TRV_ERR_ARGUMENT, "input and output overlap; they must lie apart, or be the same address for a "
-                                          "call in place");
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "input and output overlap; they must be disjoint, or the same address for a call "
+                        "in place");
     return TRV_OK;
 }
 

@@ -13,7 +13,7 @@
 #include "execute/run/plan.h"
 #include "schedule/collective.h"
 
-enum { FIELD_COUNT, FIELD_SIZE, FIELD_KIND, FIELD_COLLECTIVE, FIELD_SCHEDULE, FIELD_CHUNK };
+enum { FIELD_COUNT, FIELD_SIZE, FIELD_SIGNATURE, FIELD_COLLECTIVE, FIELD_SCHEDULE, FIELD_CHUNK };
 
 static uint64_t hash(const char *text, uint64_t seed) { return trv_hash(seed ^ TRV_HASH_SEED, text, strlen(text)); }
 
@@ -29,14 +29,14 @@ static uint64_t schedule_hash(const trv_schedule_t *schedule)
     return h ^ (uint64_t)trv_schedule_steps(schedule);
 }
 
-static int send_round(trv_plan_t *plan)
+static int round_post(trv_plan_t *plan)
 {
     trv_check_t *check = &plan->check;
     const trv_transport_t *t = &plan->transport;
     const int to = (plan->rank + check->distance) % plan->ranks;
     const int from = (plan->rank + plan->ranks - check->distance) % plan->ranks;
     memcpy(check->sent, check->mine, sizeof check->sent);
-    int rc = t->receive(t->context, plan->handle, 1, from, 0, check->theirs, sizeof check->theirs);
+    int rc = t->receive(t->context, plan->handle, 1, from, 0, check->received, sizeof check->received);
     check->receiving = !rc;
     if (!rc) {
         rc = t->send(t->context, plan->handle, 0, to, 0, check->sent, sizeof check->sent);
@@ -49,22 +49,22 @@ int trv_check_start(trv_plan_t *plan)
 {
     trv_check_t *check = &plan->check;
     const trv_elements_t *e = &plan->elements;
-    uint64_t kind = !trv_collective_shape(plan->collective)->reduces ? 0
-                    : e->reduce                                      ? 1
-                                                                     : 2 + (uint64_t)e->op * TRV_TYPES + e->type;
+    uint64_t signature = !trv_collective_shape(plan->collective)->reduces ? 0
+                         : e->reduce                                      ? 1
+                                                                          : 2 + (uint64_t)e->op * TRV_TYPES + e->type;
     check->mine[0][FIELD_COUNT] = plan->count;
     check->mine[0][FIELD_SIZE] = plan->element_size;
-    check->mine[0][FIELD_KIND] = kind;
+    check->mine[0][FIELD_SIGNATURE] = signature;
     check->mine[0][FIELD_COLLECTIVE] = plan->collective;
     check->mine[0][FIELD_SCHEDULE] = schedule_hash(plan->schedule);
     check->mine[0][FIELD_CHUNK] = plan->chunk_elements;
     memcpy(check->mine[1], check->mine[0], sizeof check->mine[1]);
     check->distance = 1;
     check->sending = check->receiving = false;
-    return plan->ranks > 1 ? send_round(plan) : 0;
+    return plan->ranks > 1 ? round_post(plan) : 0;
 }
 
-static int verdict(const trv_check_t *check)
+static int compare_fields(const trv_check_t *check)
 {
     static const char *const what[TRV_CHECK_FIELDS] = {"the number of elements",
                                                        "the size of an element",
@@ -73,18 +73,19 @@ static int verdict(const trv_check_t *check)
                                                        "the schedule (algorithm or torus)",
                                                        "the size of chunks"};
     for (int f = 0; f < TRV_CHECK_FIELDS; f++) {
-        unsigned long long least = check->mine[0][f], most = check->mine[1][f];
-        if (least == most)
+        unsigned long long min = check->mine[0][f], max = check->mine[1][f];
+        if (min == max)
             continue;
         if (f == FIELD_COUNT || f == FIELD_SIZE)
-            return trv_fail(TRV_ERR_INVALID, "the ranks differ in %s (from %llu to %llu); it must be the same on all",
-                            what[f], least, most);
-        return trv_fail(TRV_ERR_INVALID, "the ranks differ in %s; it must be the same on all", what[f]);
+            return trv_fail(TRV_ERR_INVALID,
+                            "the ranks differ in %s (from %llu to %llu); it must be the same on all ranks", what[f],
+                            min, max);
+        return trv_fail(TRV_ERR_INVALID, "the ranks differ in %s; it must be the same on all ranks", what[f]);
     }
     return 1;
 }
 
-int trv_check_progress(trv_plan_t *plan, bool *moved)
+int trv_check_progress(trv_plan_t *plan, bool *progressed)
 {
     trv_check_t *check = &plan->check;
     const trv_transport_t *t = &plan->transport;
@@ -99,27 +100,27 @@ int trv_check_progress(trv_plan_t *plan, bool *moved)
             return rc;
         if (check->receiving || check->sending)
             return 0;
-        *moved = true;
+        *progressed = true;
         for (int f = 0; f < TRV_CHECK_FIELDS; f++) {
-            if (check->theirs[0][f] < check->mine[0][f])
-                check->mine[0][f] = check->theirs[0][f];
-            if (check->theirs[1][f] > check->mine[1][f])
-                check->mine[1][f] = check->theirs[1][f];
+            if (check->received[0][f] < check->mine[0][f])
+                check->mine[0][f] = check->received[0][f];
+            if (check->received[1][f] > check->mine[1][f])
+                check->mine[1][f] = check->received[1][f];
         }
         check->distance *= 2;
-        rc = check->distance < plan->ranks ? send_round(plan) : 0;
+        rc = check->distance < plan->ranks ? round_post(plan) : 0;
         if (rc)
             return rc;
     }
-    return verdict(check);
+    return compare_fields(check);
 }
 
 bool trv_check_cancel(trv_plan_t *plan)
 {
     const trv_transport_t *t = &plan->transport;
-    const bool left = plan->check.sending && t->cancel(t->context, plan->handle, 0) > 0;
+    const bool still_read = plan->check.sending && t->cancel(t->context, plan->handle, 0) > 0;
     if (plan->check.receiving)
         t->cancel(t->context, plan->handle, 1);
     plan->check.sending = plan->check.receiving = false;
-    return left;
+    return still_read;
 }

@@ -22,23 +22,23 @@ enum {
 };
 
 /* The bytes of a chunk of the whole vector, which has `vector` bytes. */
-static size_t choose(const trv_schedule_t *schedule, size_t vector)
+static size_t choose_bytes(const trv_schedule_t *schedule, size_t vector)
 {
     const size_t blocks = (size_t)trv_schedule_space(schedule)->ranks;
     const size_t streams = (size_t)trv_schedule_streams(schedule), steps = (size_t)trv_schedule_steps(schedule);
-    const size_t most = streams * BLOCK_BYTES * blocks;
+    const size_t chunk_max = streams * BLOCK_BYTES * blocks;
     if (blocks == 1)
         return streams * WHOLE_BYTES;
     if (vector <= OVERLAP_BYTES || trv_schedule_collective(schedule) != TRV_ALLREDUCE)
-        return most;
+        return chunk_max;
     /* A rank sends about twice the vector in all, so that the mean message of a chunk has 2 * chunk / (streams * steps)
      * bytes. That shall be MESSAGE_BYTES times the number of streams (with more ports messages must be larger). */
-    const size_t least = streams * steps * streams * MESSAGE_BYTES / 2;
-    size_t chunks = (vector + least / 2) / least;
+    const size_t chunk_min = streams * steps * streams * MESSAGE_BYTES / 2;
+    size_t chunks = (vector + chunk_min / 2) / chunk_min;
     chunks = chunks < vector / CHUNK_BYTES ? chunks : vector / CHUNK_BYTES;
     chunks = chunks < TRV_PLAN_WINDOW ? chunks : TRV_PLAN_WINDOW;
     const size_t chunk = chunks ? (vector + chunks - 1) / chunks : vector;
-    return chunk < most ? chunk : most;
+    return chunk < chunk_max ? chunk : chunk_max;
 }
 
 size_t trv_chunk_elements(const trv_schedule_t *schedule, size_t count, size_t element_size, size_t chunk_bytes)
@@ -47,8 +47,8 @@ size_t trv_chunk_elements(const trv_schedule_t *schedule, size_t count, size_t e
     const size_t unit = element_size * trv_collective_blocks(trv_schedule_collective(schedule), (int)ranks);
     if (count == 0)
         return 0;
-    const size_t bytes = chunk_bytes ? chunk_bytes : choose(schedule, count * unit);
-    const size_t wanted = bytes < unit ? 1 : bytes / unit + (chunk_bytes == 0 && bytes % unit != 0);
-    const size_t chunks = (count - 1) / wanted + 1;
+    const size_t bytes = chunk_bytes ? chunk_bytes : choose_bytes(schedule, count * unit);
+    const size_t target = bytes < unit ? 1 : bytes / unit + (chunk_bytes == 0 && bytes % unit != 0);
+    const size_t chunks = (count - 1) / target + 1;
     return (count + chunks - 1) / chunks; /* equal chunks, except that the last one may be smaller */
 }

@@ -17,19 +17,19 @@ void trv_compiled_release(trv_compiled_t *compiled)
 }
 
 /* Compiles the programs of all streams, with one reference. */
-int trv_compiled_make(trv_compiled_t **compiled, const trv_schedule_t *schedule, int rank)
+int trv_compiled_create(trv_compiled_t **compiled, const trv_schedule_t *schedule, int rank)
 {
-    trv_compiled_t *made = calloc(1, sizeof *made);
+    trv_compiled_t *created = calloc(1, sizeof *created);
     int rc = 0;
-    *compiled = made;
-    if (!made)
+    *compiled = created;
+    if (!created)
         return trv_fail_memory();
-    atomic_init(&made->references, 1);
-    made->streams = trv_schedule_streams(schedule);
-    made->program = calloc((size_t)made->streams, sizeof *made->program);
-    if (!made->program)
+    atomic_init(&created->references, 1);
+    created->streams = trv_schedule_streams(schedule);
+    created->program = calloc((size_t)created->streams, sizeof *created->program);
+    if (!created->program)
         return trv_fail_memory();
-    for (int s = 0; !rc && s < made->streams; s++)
-        rc = trv_program_compile(&made->program[s], schedule, rank, s);
+    for (int s = 0; !rc && s < created->streams; s++)
+        rc = trv_program_compile(&created->program[s], schedule, rank, s);
     return rc;
 }

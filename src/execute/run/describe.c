@@ -6,7 +6,7 @@
 
 #include "execute/run/plan.h"
 
-#define LANES_TOLD 4
+#define LANES_SHOWN 4
 
 /* Text that grows to at most `size` bytes; `used` may exceed it. `name` maps ranks to the numbers that are printed. */
 typedef struct text {
@@ -15,7 +15,7 @@ typedef struct text {
     const int *name;
 } text_t;
 
-static void add(text_t *text, const char *format, ...)
+static void text_append(text_t *text, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -33,7 +33,7 @@ static void add_peers(text_t *text, const char *before, const trv_extent_t *mess
 {
     for (int i = 0; i < messages; i++)
         if (pending[i / 64] >> (i % 64) & 1) {
-            add(text, "%s%d", before, name_of(text, message[i].peer));
+            text_append(text, "%s%d", before, name_of(text, message[i].peer));
             before = ", ";
         }
 }
@@ -42,22 +42,22 @@ static void add_lane(text_t *text, const trv_plan_t *plan, const trv_lane_t *lan
 {
     const trv_program_t *program = lane->sized->program;
     if (lane->waits_for_input) {
-        add(text, "lane %d of %d, chunk %zu of %zu, waits for its input", lane->number, plan->lanes, lane->chunk,
-            plan->chunks);
+        text_append(text, "lane %d of %d, chunk %zu of %zu, waits for its input", lane->number, plan->lanes,
+                    lane->chunk, plan->chunks);
         return;
     }
     const trv_stage_t *stage = &program->stage[lane->stage];
     const trv_ready_t *ready = &lane->ready[lane->stage % 2];
-    add(text, "lane %d of %d, ", lane->number, plan->lanes);
+    text_append(text, "lane %d of %d, ", lane->number, plan->lanes);
     if (plan->chunks > 1)
-        add(text, "chunk %zu of %zu, ", lane->chunk, plan->chunks);
-    add(text, "step %d of %d, waits for ", stage->step, trv_schedule_steps(plan->schedule));
+        text_append(text, "chunk %zu of %zu, ", lane->chunk, plan->chunks);
+    text_append(text, "step %d of %d, waits for ", stage->step, trv_schedule_steps(plan->schedule));
     if (ready->missing)
         add_peers(text, "ranks ", program->receive + stage->receive, stage->receives, ready->pending);
     if (lane->sending) {
         add_peers(text, ready->missing ? " and for " : "", program->send + stage->send, stage->sends,
                   lane->pending_send);
-        add(text, " to take its data");
+        text_append(text, " to receive its data");
     }
 }
 
@@ -67,24 +67,24 @@ void trv_plan_describe_as(const trv_plan_t *plan, const int *name, char *at, siz
                                          "complete", "failed"};
     text_t text = {.at = at, .size = size, .name = name};
     const bool is_running = plan->state == TRV_PLAN_RUNNING && !plan->failure;
-    int told = 0, more = 0;
+    int shown = 0, more = 0;
     if (!size)
         return;
-    add(&text, "rank %d: %s", name_of(&text, plan->rank),
-        is_running ? "" : states[plan->state == TRV_PLAN_RUNNING ? TRV_PLAN_FAILED : plan->state]);
+    text_append(&text, "rank %d: %s", name_of(&text, plan->rank),
+                is_running ? "" : states[plan->state == TRV_PLAN_RUNNING ? TRV_PLAN_FAILED : plan->state]);
     for (int i = 0; is_running && i < plan->lanes; i++) {
         if (plan->lane[i].done)
             continue;
-        if (told++ >= LANES_TOLD) {
+        if (shown++ >= LANES_SHOWN) {
             more++;
             continue;
         }
-        if (told > 1)
-            add(&text, "; ");
+        if (shown > 1)
+            text_append(&text, "; ");
         add_lane(&text, plan, &plan->lane[i]);
     }
     if (more)
-        add(&text, "; and %d more lane%s", more, more == 1 ? "" : "s");
+        text_append(&text, "; and %d more lane%s", more, more == 1 ? "" : "s");
 }
 
 void trv_plan_describe(const trv_plan_t *plan, char *text, size_t size)

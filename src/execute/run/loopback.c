@@ -22,7 +22,7 @@
 
 enum { BUCKETS = 64 };
 
-enum state { FREE, WAITING, MATCHED, COMPLETE, OTHER_LENGTH };
+enum state { FREE, WAITING, MATCHED, COMPLETE, LENGTH_MISMATCH };
 
 typedef struct request {
     atomic_int state;
@@ -77,7 +77,7 @@ static opened_t *find_opened(endpoint_t *endpoint, int handle)
     return NULL;
 }
 
-static int hub_open(void *context, int requests, int tags, int *base)
+static int loopback_open(void *context, int requests, int tags, int *base)
 {
     endpoint_t *endpoint = context;
     (void)tags;
@@ -96,7 +96,7 @@ static int hub_open(void *context, int requests, int tags, int *base)
     return 0;
 }
 
-static void hub_close(void *context, int base)
+static void loopback_close(void *context, int base)
 {
     endpoint_t *endpoint = context;
     opened_t *opened = find_opened(endpoint, base);
@@ -114,7 +114,7 @@ static struct queue *queue_of(mailbox_t *mailbox, int handle, int sender, int ta
 }
 
 /* Removes the first request that is the other side of `request`. */
-static request_t *take_partner(struct queue *queue, const request_t *request)
+static request_t *partner_take(struct queue *queue, const request_t *request)
 {
     for (request_t **at = &queue->first; *at; at = &(*at)->next) {
         request_t *found = *at;
@@ -129,9 +129,9 @@ static request_t *take_partner(struct queue *queue, const request_t *request)
     return NULL;
 }
 
-static void deliver(request_t *send, request_t *receive)
+static void request_deliver(request_t *send, request_t *receive)
 {
-    const int state = send->bytes == receive->bytes ? COMPLETE : OTHER_LENGTH;
+    const int state = send->bytes == receive->bytes ? COMPLETE : LENGTH_MISMATCH;
     send->other_bytes = receive->bytes;
     receive->other_bytes = send->bytes;
     if (state == COMPLETE)
@@ -140,13 +140,13 @@ static void deliver(request_t *send, request_t *receive)
     atomic_store_explicit(&send->state, state, memory_order_release);
 }
 
-/* Adds a request to the receiver's mailbox, or completes it at once if its partner is there. */
-static void request_file(trv_loopback_t *loopback, request_t *request)
+/* Adds a request to the receiver's mailbox, or completes it at once if its partner is waiting. */
+static void request_enqueue(trv_loopback_t *loopback, request_t *request)
 {
     mailbox_t *mailbox = &loopback->mailbox[request->mailbox];
     pthread_mutex_lock(&mailbox->lock);
     struct queue *queue = queue_of(mailbox, request->handle, request->peer, request->tag);
-    request_t *partner = take_partner(queue, request);
+    request_t *partner = partner_take(queue, request);
     if (partner) {
         atomic_store_explicit(&partner->state, MATCHED, memory_order_relaxed);
         atomic_store_explicit(&request->state, MATCHED, memory_order_relaxed);
@@ -158,10 +158,11 @@ static void request_file(trv_loopback_t *loopback, request_t *request)
     }
     pthread_mutex_unlock(&mailbox->lock);
     if (partner)
-        deliver(request->is_send ? request : partner, request->is_send ? partner : request);
+        request_deliver(request->is_send ? request : partner, request->is_send ? partner : request);
 }
 
-static int post(endpoint_t *endpoint, int base, int slot, bool is_send, int peer, int tag, void *data, size_t bytes)
+static int request_post(endpoint_t *endpoint, int base, int slot, bool is_send, int peer, int tag, void *data,
+                        size_t bytes)
 {
     opened_t *opened = find_opened(endpoint, base);
     if (!opened || peer < 0 || peer >= endpoint->loopback->ranks)
@@ -175,37 +176,37 @@ static int post(endpoint_t *endpoint, int base, int slot, bool is_send, int peer
     request->bytes = bytes;
     request->peer = is_send ? endpoint->rank : peer;
     request->mailbox = is_send ? peer : endpoint->rank;
-    request_file(endpoint->loopback, request);
+    request_enqueue(endpoint->loopback, request);
     return 0;
 }
 
-static int hub_send(void *context, int base, int slot, int peer, int tag, const void *data, size_t bytes)
+static int loopback_send(void *context, int base, int slot, int peer, int tag, const void *data, size_t bytes)
 {
-    return post(context, base, slot, true, peer, tag, (void *)data, bytes);
+    return request_post(context, base, slot, true, peer, tag, (void *)data, bytes);
 }
 
-static int hub_receive(void *context, int base, int slot, int peer, int tag, void *data, size_t bytes)
+static int loopback_receive(void *context, int base, int slot, int peer, int tag, void *data, size_t bytes)
 {
-    return post(context, base, slot, false, peer, tag, data, bytes);
+    return request_post(context, base, slot, false, peer, tag, data, bytes);
 }
 
-static int hub_test(void *context, int base, int slot)
+static int loopback_test(void *context, int base, int slot)
 {
     endpoint_t *endpoint = context;
     request_t *request = &find_opened(endpoint, base)->request[slot];
     int state = atomic_load_explicit(&request->state, memory_order_acquire);
-    if (state == OTHER_LENGTH) {
+    if (state == LENGTH_MISMATCH) {
         size_t sent = request->is_send ? request->bytes : request->other_bytes;
         size_t capacity = request->is_send ? request->other_bytes : request->bytes;
         return trv_fail(TRV_ERR_TRANSPORT,
-                        "rank %d sent %zu bytes to rank %d, which expected %zu; do all ranks have "
-                        "the same count and schedule?",
+                        "rank %d sent %zu bytes to rank %d, which expected %zu; all ranks must use the same count and "
+                        "schedule",
                         request->peer, sent, request->mailbox, capacity);
     }
     return state == COMPLETE;
 }
 
-static int hub_cancel(void *context, int base, int slot)
+static int loopback_cancel(void *context, int base, int slot)
 {
     endpoint_t *endpoint = context;
     request_t *request = &find_opened(endpoint, base)->request[slot];
@@ -232,28 +233,29 @@ int trv_loopback_create(trv_loopback_t **loopback, int ranks)
 {
     *loopback = NULL;
     if (ranks < 1)
-        return trv_fail(TRV_ERR_ARGUMENT, "a loopback needs at least one rank, not %d", ranks);
-    trv_loopback_t *made = calloc(1, sizeof *made);
-    if (made) {
-        made->endpoint = calloc((size_t)ranks, sizeof *made->endpoint);
-        made->mailbox = calloc((size_t)ranks, sizeof *made->mailbox);
+        return trv_fail(TRV_ERR_ARGUMENT, "a loopback of %d ranks: expected at least 1", ranks);
+    trv_loopback_t *created = calloc(1, sizeof *created);
+    if (created) {
+        created->endpoint = calloc((size_t)ranks, sizeof *created->endpoint);
+        created->mailbox = calloc((size_t)ranks, sizeof *created->mailbox);
     }
-    if (!made || !made->endpoint || !made->mailbox) {
-        trv_loopback_destroy(made);
+    if (!created || !created->endpoint || !created->mailbox) {
+        trv_loopback_destroy(created);
         return trv_fail_memory();
     }
-    for (; made->ranks < ranks; made->ranks++) {
-        endpoint_t *endpoint = &made->endpoint[made->ranks];
-        mailbox_t *mailbox = &made->mailbox[made->ranks];
-        endpoint->loopback = made;
-        endpoint->rank = made->ranks;
-        endpoint->transport = (trv_transport_t){TRV_TRANSPORT, endpoint, hub_open,   hub_close, hub_send,
-                                                hub_receive,   hub_test, hub_cancel, NULL};
+    for (; created->ranks < ranks; created->ranks++) {
+        endpoint_t *endpoint = &created->endpoint[created->ranks];
+        mailbox_t *mailbox = &created->mailbox[created->ranks];
+        endpoint->loopback = created;
+        endpoint->rank = created->ranks;
+        endpoint->transport = (trv_transport_t){TRV_TRANSPORT,  endpoint,        loopback_open,
+                                                loopback_close, loopback_send,   loopback_receive,
+                                                loopback_test,  loopback_cancel, NULL};
         pthread_mutex_init(&mailbox->lock, NULL);
         for (int b = 0; b < BUCKETS; b++)
             mailbox->bucket[b].end = &mailbox->bucket[b].first;
     }
-    *loopback = made;
+    *loopback = created;
     return 0;
 }
 
@@ -263,7 +265,7 @@ void trv_loopback_destroy(trv_loopback_t *loopback)
         return;
     for (int r = 0; r < loopback->ranks; r++) {
         while (loopback->endpoint[r].opened)
-            hub_close(&loopback->endpoint[r], loopback->endpoint[r].opened->handle);
+            loopback_close(&loopback->endpoint[r], loopback->endpoint[r].opened->handle);
         pthread_mutex_destroy(&loopback->mailbox[r].lock);
     }
     free(loopback->endpoint);

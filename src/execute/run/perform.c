@@ -12,27 +12,29 @@
 
 #include "execute/run/plan.h"
 
-typedef struct going {
+typedef struct walk_context {
     trv_plan_t *plan;
     const trv_lane_t *lane;
     const trv_work_t *work;
-} going_t;
+} walk_context_t;
 
-/* The address of element e of a place. In a container of several runs it is `passed` bytes after the cursor. */
-static inline char *address(const trv_plan_t *plan, const trv_lane_t *lane, trv_place_t place, size_t e, size_t passed)
+/* The address of element e of a place. In a container of several runs it is `cursor_offset` bytes after the cursor. */
+static inline char *address(const trv_plan_t *plan, const trv_lane_t *lane, trv_location_t location, size_t e,
+                            size_t cursor_offset)
 {
     const trv_sized_t *sized = lane->sized;
-    if (place.base != TRV_AT_SCRATCH)
-        return lane->base[place.base] + (trv_user_elements(sized, e) - plan->origin[place.base]) * sized->element_size;
-    char *begin = lane->base[TRV_AT_SCRATCH] + sized->offset[place.container];
-    if (sized->program->container[place.container].run)
-        return begin + (e - sized->first[place.container]) * sized->element_size;
-    return begin + plan->cursor[place.container] + passed;
+    if (location.base != TRV_AT_SCRATCH)
+        return lane->base[location.base] +
+               (trv_user_elements(sized, e) - plan->origin[location.base]) * sized->element_size;
+    char *begin = lane->base[TRV_AT_SCRATCH] + sized->offset[location.container];
+    if (sized->program->container[location.container].run)
+        return begin + (e - sized->first[location.container]) * sized->element_size;
+    return begin + plan->cursor[location.container] + cursor_offset;
 }
 
-char *trv_place_address(const trv_plan_t *plan, const trv_lane_t *lane, trv_place_t place, int64_t position)
+char *trv_location_address(const trv_plan_t *plan, const trv_lane_t *lane, trv_location_t location, int64_t position)
 {
-    return address(plan, lane, place, trv_elements_before(lane->sized, position), 0);
+    return address(plan, lane, location, trv_elements_before(lane->sized, position), 0);
 }
 
 static bool touches_user(const trv_program_t *program, const trv_piece_t *piece)
@@ -46,16 +48,16 @@ static bool touches_user(const trv_program_t *program, const trv_piece_t *piece)
 /* ---- Lists ------------------------------------------------------------------------------------------------------- */
 
 /* An address as an offset from the base of its place. */
-static size_t offset_of(const trv_lane_t *lane, trv_place_t place, const char *address)
+static size_t offset_of(const trv_lane_t *lane, trv_location_t location, const char *address)
 {
-    return (size_t)(address - lane->base[place.base]);
+    return (size_t)(address - lane->base[location.base]);
 }
 
 /* Lists a copy or a reduction. When the list is full, listing ends. */
 static void list_move(trv_plan_t *plan, const trv_lane_t *lane, const trv_piece_t *piece, size_t amount, const char *to)
 {
     trv_sized_t *sized = lane->sized;
-    const trv_place_t *source = sized->program->source + piece->source;
+    const trv_location_t *source = sized->program->source + piece->source;
     if (sized->moves + piece->sources > sized->moves_max) {
         plan->listing = false;
         return;
@@ -69,7 +71,7 @@ static void list_move(trv_plan_t *plan, const trv_lane_t *lane, const trv_piece_
                                                    .from_base = (unsigned char)source[s].base};
 }
 
-static int reduce(trv_plan_t *plan, char *to, int sources, size_t count)
+static int perform_reduce(trv_plan_t *plan, char *to, int sources, size_t count)
 {
     const trv_elements_t *elements = &plan->elements;
     if (!elements->reduce)
@@ -91,7 +93,7 @@ static int perform_list(trv_plan_t *plan, const trv_lane_t *lane, const trv_list
         } else {
             for (int s = 0; s < sources; s++)
                 plan->source[s] = lane->base[move[s].from_base] + move[s].from;
-            rc = reduce(plan, to, sources, move->amount);
+            rc = perform_reduce(plan, to, sources, move->amount);
         }
         move += sources;
     }
@@ -102,16 +104,16 @@ static int perform_list(trv_plan_t *plan, const trv_lane_t *lane, const trv_list
 
 /* Executes one piece on elements that are contiguous in all of its places. */
 static int perform_stretch(trv_plan_t *plan, const trv_lane_t *lane, const trv_piece_t *piece, size_t first,
-                           size_t count, size_t passed)
+                           size_t count, size_t cursor_offset)
 {
-    const trv_place_t *source = lane->sized->program->source + piece->source;
-    char *to = address(plan, lane, piece->to, first, passed);
+    const trv_location_t *source = lane->sized->program->source + piece->source;
+    char *to = address(plan, lane, piece->to, first, cursor_offset);
     for (int s = 0; s < piece->sources; s++)
-        plan->source[s] = address(plan, lane, source[s], first, passed);
+        plan->source[s] = address(plan, lane, source[s], first, cursor_offset);
     if (plan->listing)
         list_move(plan, lane, piece, piece->sources == 1 ? count * plan->element_size : count, to);
     if (piece->sources > 1)
-        return reduce(plan, to, piece->sources, count);
+        return perform_reduce(plan, to, piece->sources, count);
     if (to != plan->source[0]) /* in place, a result may already be at its destination */
         memcpy(to, plan->source[0], count * plan->element_size);
     return 0;
@@ -129,7 +131,7 @@ static int perform_run(trv_plan_t *plan, const trv_lane_t *lane, const trv_piece
     if (!sized->blocks || first / block == (end - 1) / block || !touches_user(sized->program, piece))
         return perform_stretch(plan, lane, piece, first, count, 0);
     for (size_t at = first; !rc && at < end;) {
-        const size_t left = end - at, whole = block - at % block, step = left < whole ? left : whole;
+        const size_t remaining = end - at, whole = block - at % block, step = remaining < whole ? remaining : whole;
         rc = perform_stretch(plan, lane, piece, at, step, (at - first) * sized->element_size);
         at += step;
     }
@@ -139,16 +141,15 @@ static int perform_run(trv_plan_t *plan, const trv_lane_t *lane, const trv_piece
 /* ---- Walks ------------------------------------------------------------------------------------------------------- */
 
 /* Executes the piece of a stretch, and advances the cursors. */
-static int pass(void *context, int at, trv_mask_t in, size_t first, size_t elements)
+static int visit_stretch(void *context, int at, trv_mask_t in, size_t first, size_t elements)
 {
-    const going_t *going = context;
-    const trv_sized_t *sized = going->lane->sized;
+    const walk_context_t *walk = context;
+    const trv_sized_t *sized = walk->lane->sized;
     const trv_program_t *program = sized->program;
-    int rc = at < 0 ? 0
-                    : perform_run(going->plan, going->lane, &program->piece[going->work->piece + at], first, elements);
+    int rc = at < 0 ? 0 : perform_run(walk->plan, walk->lane, &program->piece[walk->work->piece + at], first, elements);
     for (int i = 0; in; i++, in >>= 1)
         if (in & 1)
-            going->plan->cursor[program->walked[going->work->walk + i]] += elements * sized->element_size;
+            walk->plan->cursor[program->walked[walk->work->walk + i]] += elements * sized->element_size;
     return rc;
 }
 
@@ -156,13 +157,13 @@ static int perform_walk(trv_plan_t *plan, const trv_lane_t *lane, const trv_work
 {
     const trv_sized_t *sized = lane->sized;
     const trv_stretch_t *stretch = sized->program->stretch;
-    going_t going = {plan, lane, work};
+    walk_context_t context = {plan, lane, work};
     int rc = 0;
     for (int i = 0; i < work->walks; i++)
         plan->cursor[sized->program->walked[work->walk + i]] = 0;
     if (work->stretches == 0) {
         plan->walk.sized = sized;
-        return trv_walk_work(&plan->walk, work, pass, &going);
+        return trv_walk_work(&plan->walk, work, visit_stretch, &context);
     }
     const trv_piece_t *piece = sized->program->piece + work->piece;
     const int *walked = sized->program->walked;
@@ -199,13 +200,13 @@ int trv_perform(trv_plan_t *plan, const trv_lane_t *lane, int first, int works)
             continue;
         }
         const int before = sized->moves;
-        const bool wanted = plan->listing = plan->starts > 1 && listed->moves == 0;
+        const bool tried = plan->listing = plan->starts > 1 && listed->moves == 0;
         rc = perform_work(plan, lane, &sized->program->work[i]);
         if (plan->listing && !rc)
             *listed = (trv_listed_t){before, sized->moves - before};
         else
             sized->moves = before;
-        if (wanted && !plan->listing)
+        if (tried && !plan->listing)
             listed->moves = -1;
     }
     return rc;

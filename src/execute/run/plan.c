@@ -1,8 +1,8 @@
 /*
- * Plans: creation, destruction, and the functions that start a run and make progress.
+ * Plans: creation, destruction, and the functions that start a run and make plan_progress.
  *
  * The number of chunks and lanes depends on the schedule, the count and the options alone, so that all ranks compute
- * the same. A stream has at most TRV_PLAN_WINDOW lanes: chunk c is executed by lane c mod WINDOW, whose scratch it
+ * the same. A stream has at max_int TRV_PLAN_WINDOW lanes: chunk c is executed by lane c mod WINDOW, whose scratch it
  * reuses.
  */
 #include <pthread.h>
@@ -45,12 +45,12 @@ static void quarantine(trv_plan_t *plan) { free(plan); }
 int trv_plan_check(const trv_plan_t *plan)
 {
     if (!plan)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no plan (NULL); make one with trv_plan_create");
+        return trv_fail(TRV_ERR_ARGUMENT, "the plan is NULL; create one with trv_plan_create");
 #ifndef NDEBUG
     if (plan->magic == TRV_PLAN_DEAD)
         return trv_fail(TRV_ERR_STATE, "the plan was destroyed; it cannot be used any more");
     if (plan->magic != TRV_PLAN_ALIVE)
-        return trv_fail(TRV_ERR_STATE, "this is no plan, or one that was destroyed");
+        return trv_fail(TRV_ERR_STATE, "the pointer is not a plan, or the plan was destroyed");
 #endif
     return 0;
 }
@@ -71,13 +71,13 @@ static int check_arguments(const trv_schedule_t *schedule, int rank, size_t coun
     if (trv_collective_shape(collective)->reduces && trv_schedule_exactness(schedule) == TRV_COVERS &&
         !trv_op_idempotent(elements->op))
         return trv_fail(TRV_ERR_INVALID,
-                        "'%s' may add a contribution twice, which is right for min, max, land, lor, "
-                        "band and bor only, not for %s",
+                        "'%s' may add a contribution twice, which is correct for min, max, land, lor, band and bor, "
+                        "but not for %s",
                         trv_schedule_name(schedule), trv_op_name(elements->op));
     return 0;
 }
 
-static void cut_chunks(trv_plan_t *plan)
+static void set_chunks(trv_plan_t *plan)
 {
     const size_t window = (size_t)(plan->lanes_max / plan->streams);
     plan->chunk_elements = trv_chunk_elements(plan->schedule, plan->count, plan->element_size,
@@ -87,7 +87,7 @@ static void cut_chunks(trv_plan_t *plan)
     plan->lanes = plan->window * plan->streams;
 }
 
-static int most(int a, int b) { return a > b ? a : b; }
+static int max_int(int a, int b) { return a > b ? a : b; }
 
 /* Allocates the sizes of all programs, and the arrays for walks. */
 static int allocate_sizes(trv_plan_t *plan)
@@ -96,13 +96,13 @@ static int allocate_sizes(trv_plan_t *plan)
     plan->sized = calloc(2 * (size_t)plan->streams, sizeof *plan->sized);
     for (int s = 0; plan->sized && !rc && s < plan->streams; s++) {
         const trv_program_t *program = &plan->compiled->program[s];
-        plan->lane_sends = most(plan->lane_sends, program->stage_sends);
-        plan->lane_receives = most(plan->lane_receives, program->stage_receives);
-        sources = most(sources, program->sources_most);
-        bounds = most(bounds, program->walk_bounds);
-        containers = most(containers, program->containers);
+        plan->lane_sends = max_int(plan->lane_sends, program->stage_sends);
+        plan->lane_receives = max_int(plan->lane_receives, program->stage_receives);
+        sources = max_int(sources, program->sources_max);
+        bounds = max_int(bounds, program->walk_bounds);
+        containers = max_int(containers, program->containers);
         for (int last = 0; !rc && last < 2; last++)
-            rc = trv_sized_make(&plan->sized[2 * s + last], program);
+            rc = trv_sized_create(&plan->sized[2 * s + last], program);
     }
     if (rc)
         return rc;
@@ -115,7 +115,7 @@ static int allocate_sizes(trv_plan_t *plan)
 }
 
 /* Allocates all memory of a run except scratch. */
-static int allocate(trv_plan_t *plan)
+static int plan_allocate(trv_plan_t *plan)
 {
     int rc = allocate_sizes(plan);
     if (rc)
@@ -164,7 +164,7 @@ static void set_count(trv_plan_t *plan, size_t count)
 {
     plan->count = count;
     plan->starts = 0;
-    cut_chunks(plan);
+    set_chunks(plan);
     plan->lane_scratch_bytes = 0;
     for (int i = 0; i < 2 * plan->streams; i++) {
         const bool last = i % 2;
@@ -182,78 +182,79 @@ static void set_count(trv_plan_t *plan, size_t count)
 }
 
 /* Creates a plan of the schedule. `compiled` is the compiled part of a plan of the same schedule and rank, or NULL. */
-static int create(trv_plan_t **plan, const trv_schedule_t *schedule, int rank, size_t count,
-                  const trv_elements_t *elements, const trv_transport_t *transport, const trv_plan_options_t *options,
-                  trv_compiled_t *compiled)
+static int plan_create(trv_plan_t **plan, const trv_schedule_t *schedule, int rank, size_t count,
+                       const trv_elements_t *elements, const trv_transport_t *transport,
+                       const trv_plan_options_t *options, trv_compiled_t *compiled)
 {
     int rc = trv_check_size(transport->size, sizeof *transport, "TRV_TRANSPORT");
     if (!rc)
         rc = check_arguments(schedule, rank, count, elements);
     if (rc)
         return rc;
-    trv_plan_t *made = calloc(1, sizeof *made);
-    if (!made)
+    trv_plan_t *created = calloc(1, sizeof *created);
+    if (!created)
         return trv_fail_memory();
-    made->magic = TRV_PLAN_ALIVE;
-    made->schedule = schedule;
-    made->rank = rank;
-    made->ranks = trv_schedule_torus(schedule)->ranks;
-    made->collective = trv_schedule_collective(schedule);
-    made->streams = trv_schedule_streams(schedule);
-    made->elements = *elements;
-    made->element_size = trv_elements_size(elements);
-    made->transport = *transport;
-    made->options = *options;
-    made->check_slots = made->options.check ? TRV_CHECK_SLOTS : 0;
-    made->check_tags = made->options.check ? TRV_CHECK_TAGS : 0;
-    made->compiled = compiled;
+    created->magic = TRV_PLAN_ALIVE;
+    created->schedule = schedule;
+    created->rank = rank;
+    created->ranks = trv_schedule_torus(schedule)->ranks;
+    created->collective = trv_schedule_collective(schedule);
+    created->streams = trv_schedule_streams(schedule);
+    created->elements = *elements;
+    created->element_size = trv_elements_size(elements);
+    created->transport = *transport;
+    created->options = *options;
+    created->check_slots = created->options.check ? TRV_CHECK_SLOTS : 0;
+    created->check_tags = created->options.check ? TRV_CHECK_TAGS : 0;
+    created->compiled = compiled;
     if (compiled)
         atomic_fetch_add(&compiled->references, 1);
-    rc = count_lanes(made);
+    rc = count_lanes(created);
     if (!rc && !compiled)
-        rc = trv_compiled_make(&made->compiled, schedule, rank);
+        rc = trv_compiled_create(&created->compiled, schedule, rank);
     if (!rc)
-        rc = allocate(made);
+        rc = plan_allocate(created);
     if (!rc) {
-        set_count(made, count);
-        rc = open_transport(made);
+        set_count(created, count);
+        rc = open_transport(created);
     }
     if (rc)
-        trv_plan_destroy(made);
+        trv_plan_destroy(created);
     else
-        *plan = made;
+        *plan = created;
     return rc;
 }
 
 int trv_plan_create(trv_plan_t **plan, const trv_schedule_t *schedule, int rank, size_t count,
                     const trv_elements_t *elements, const trv_transport_t *transport, const trv_plan_options_t *options)
 {
-    const trv_plan_options_t none = {TRV_PLAN_OPTIONS};
+    const trv_plan_options_t defaults = {TRV_PLAN_OPTIONS};
     *plan = NULL;
     if (!schedule || !elements || !transport)
         return trv_fail(TRV_ERR_ARGUMENT, "a plan needs a schedule, elements and a transport; one of them is NULL");
     int rc = options ? trv_check_size(options->size, sizeof *options, "TRV_PLAN_OPTIONS") : TRV_OK;
-    return rc ? rc : create(plan, schedule, rank, count, elements, transport, options ? options : &none, NULL);
+    return rc ? rc : plan_create(plan, schedule, rank, count, elements, transport, options ? options : &defaults, NULL);
 }
 
-int trv_plan_create_like(trv_plan_t **made, const trv_plan_t *plan, const trv_elements_t *elements,
+int trv_plan_create_like(trv_plan_t **created, const trv_plan_t *plan, const trv_elements_t *elements,
                          const trv_transport_t *transport)
 {
-    *made = NULL;
+    *created = NULL;
     int rc = trv_plan_check(plan);
     if (rc)
         return rc;
     if (!elements || !transport)
         return trv_fail(TRV_ERR_ARGUMENT, "a plan needs elements and a transport; one of them is NULL");
-    return create(made, plan->schedule, plan->rank, plan->count, elements, transport, &plan->options, plan->compiled);
+    return plan_create(created, plan->schedule, plan->rank, plan->count, elements, transport, &plan->options,
+                       plan->compiled);
 }
 
 /* ---- Scratch ----------------------------------------------------------------------------------------------------- */
 
 enum { ALIGNMENT = 64 };
 
-/* Obtains the scratch of the run. TRV_ERR_MEMORY if there is none. */
-static int take_scratch(trv_plan_t *plan)
+/* Obtains the scratch of the run. TRV_ERR_MEMORY if there is defaults. */
+static int scratch_acquire(trv_plan_t *plan)
 {
     const trv_plan_options_t *o = &plan->options;
     plan->scratch = NULL;
@@ -274,7 +275,7 @@ static int take_scratch(trv_plan_t *plan)
     return 0;
 }
 
-static void give_scratch(trv_plan_t *plan)
+static void scratch_release(trv_plan_t *plan)
 {
     const trv_plan_options_t *o = &plan->options;
     if (plan->scratch && o->scratch_allocate && o->scratch_free)
@@ -282,7 +283,7 @@ static void give_scratch(trv_plan_t *plan)
     plan->scratch = NULL;
 }
 
-static void cancel(trv_plan_t *plan)
+static void plan_cancel(trv_plan_t *plan)
 {
     if (plan->state == TRV_PLAN_CHECKING)
         plan->lost = trv_check_cancel(plan) || plan->lost;
@@ -292,14 +293,14 @@ static void cancel(trv_plan_t *plan)
         plan->scratch_memory = NULL;
         plan->scratch_capacity = 0;
     }
-    give_scratch(plan);
+    scratch_release(plan);
 }
 
 void trv_plan_destroy(trv_plan_t *plan)
 {
     if (!plan || trv_plan_check(plan))
         return;
-    cancel(plan);
+    plan_cancel(plan);
     if (plan->opened)
         plan->transport.close(plan->transport.context, plan->handle);
     for (int i = 0; plan->sized && i < 2 * plan->streams; i++)
@@ -318,11 +319,11 @@ void trv_plan_destroy(trv_plan_t *plan)
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-static int fail_plan(trv_plan_t *plan, int code)
+static int plan_fail(trv_plan_t *plan, int code)
 {
     char reason[sizeof plan->reason];
     snprintf(reason, sizeof reason, "%s", trv_last_error());
-    cancel(plan); /* the transport may make progress on other runs here */
+    plan_cancel(plan); /* the transport may make plan_progress on other runs here */
     plan->state = TRV_PLAN_FAILED;
     return trv_fail(code, "%s", reason);
 }
@@ -342,7 +343,7 @@ static int set_buffers(trv_plan_t *plan, const void *input, void *output)
 
 static int start_lanes(trv_plan_t *plan)
 {
-    int rc = take_scratch(plan);
+    int rc = scratch_acquire(plan);
     if (rc)
         return rc;
     plan->state = TRV_PLAN_RUNNING;
@@ -366,7 +367,7 @@ static int prepare_start(trv_plan_t *plan, size_t count)
     if (plan->state == TRV_PLAN_RUNNING || plan->state == TRV_PLAN_CHECKING)
         return trv_fail(TRV_ERR_STATE, "the plan is running; wait for it before starting it again");
     if (plan->state == TRV_PLAN_FAILED)
-        return trv_fail(TRV_ERR_STATE, "the plan failed earlier; destroy it and make a new one");
+        return trv_fail(TRV_ERR_STATE, "the plan failed earlier; destroy it and create a new one");
     if (count != plan->count)
         rc = trv_count_check(plan->collective, &plan->elements, count, plan->ranks);
     if (!rc && count != plan->count)
@@ -381,40 +382,40 @@ int trv_plan_start_count(trv_plan_t *plan, size_t count, const void *input, void
         rc = set_buffers(plan, input, output);
     if (rc)
         return rc;
-    plan->fed = plan->feeding ? 0 : SIZE_MAX;
+    plan->input_ready = plan->streamed ? 0 : SIZE_MAX;
     if (!plan->options.check)
         return start_lanes(plan);
     plan->state = TRV_PLAN_CHECKING;
     rc = trv_check_start(plan);
-    return rc ? fail_plan(plan, rc) : 0;
+    return rc ? plan_fail(plan, rc) : 0;
 }
 
 void trv_plan_cancel(trv_plan_t *plan)
 {
     if (trv_plan_check(plan) == 0 && (plan->state == TRV_PLAN_RUNNING || plan->state == TRV_PLAN_CHECKING))
-        fail_plan(plan, trv_fail(TRV_ERR_STATE, "the run was cancelled"));
+        plan_fail(plan, trv_fail(TRV_ERR_STATE, "the run was cancelled"));
 }
 
-static int progress(trv_plan_t *plan, bool *moved)
+static int plan_progress(trv_plan_t *plan, bool *progressed)
 {
     int rc = 1;
     if (plan->state == TRV_PLAN_CHECKING) {
-        rc = trv_check_progress(plan, moved);
+        rc = trv_check_progress(plan, progressed);
         if (rc == TRV_ERR_INVALID) {
-            plan->state = TRV_PLAN_IDLE; /* all ranks have found that they differ; none has started */
+            plan->state = TRV_PLAN_IDLE; /* all ranks have found that they differ; defaults has started */
             return rc;
         }
         if (rc > 0)
             rc = start_lanes(plan);
     }
     if (rc >= 0 && plan->state == TRV_PLAN_RUNNING) {
-        rc = trv_run_progress(plan, moved);
+        rc = trv_run_progress(plan, progressed);
         if (rc > 0) {
-            give_scratch(plan);
+            scratch_release(plan);
             plan->state = TRV_PLAN_IDLE;
         }
     }
-    return rc < 0 ? fail_plan(plan, rc) : rc;
+    return rc < 0 ? plan_fail(plan, rc) : rc;
 }
 
 static int check_started(const trv_plan_t *plan)
@@ -423,15 +424,15 @@ static int check_started(const trv_plan_t *plan)
     if (!rc && plan->state == TRV_PLAN_NEW)
         rc = trv_fail(TRV_ERR_STATE, "the plan was not started; call trv_plan_start first");
     if (!rc && plan->state == TRV_PLAN_FAILED)
-        rc = trv_fail(TRV_ERR_STATE, "the plan failed earlier; destroy it and make a new one");
+        rc = trv_fail(TRV_ERR_STATE, "the plan failed earlier; destroy it and create a new one");
     return rc;
 }
 
 int trv_plan_test(trv_plan_t *plan)
 {
-    bool moved = false;
+    bool progressed = false;
     int rc = check_started(plan);
-    return rc ? rc : progress(plan, &moved);
+    return rc ? rc : plan_progress(plan, &progressed);
 }
 
 int trv_plan_wait(trv_plan_t *plan)
@@ -440,9 +441,9 @@ int trv_plan_wait(trv_plan_t *plan)
     if (rc)
         return rc;
     do {
-        bool moved = false;
-        rc = progress(plan, &moved);
-        empty = moved ? 0 : empty + 1;
+        bool progressed = false;
+        rc = plan_progress(plan, &progressed);
+        empty = progressed ? 0 : empty + 1;
         if (empty > EMPTY_POLLS_MAX)
             sched_yield();
     } while (rc == 0);

@@ -49,7 +49,7 @@ typedef enum trv_plan_state {
 enum { TRV_CHECK_FIELDS = 6 };
 typedef struct trv_check {
     uint64_t mine[2][TRV_CHECK_FIELDS]; /* minimum and maximum of every field so far */
-    uint64_t theirs[2][TRV_CHECK_FIELDS], sent[2][TRV_CHECK_FIELDS];
+    uint64_t received[2][TRV_CHECK_FIELDS], sent[2][TRV_CHECK_FIELDS];
     int distance; /* to the peer of the present round */
     bool sending, receiving;
 } trv_check_t;
@@ -101,9 +101,9 @@ struct trv_plan {
     size_t origin[TRV_BASES]; /* elements of the blocks before the block with which the user's buffer begins */
     const char *input;
     char *output;
-    bool lost;    /* a send of the check may still read `check` */
-    bool feeding; /* the next start is that of trv_plan_start_streamed */
-    size_t fed;   /* elements of the input that are available; SIZE_MAX: all */
+    bool lost;          /* a send of the check may still read `check` */
+    bool streamed;      /* the next start has streamed input (trv_plan_start_streamed) */
+    size_t input_ready; /* number of input elements that are available; SIZE_MAX: all */
 };
 
 /* With the check, slots 0 and 1 and tag 0 belong to it, the others to the lanes. */
@@ -120,31 +120,34 @@ static inline size_t trv_chunk_end(const trv_plan_t *plan, size_t chunk)
     return chunk + 1 >= plan->chunks ? plan->count : (chunk + 1) * plan->chunk_elements;
 }
 
-/* Whether all of the chunk's input is available (feed.c). */
-static inline bool trv_run_fed(const trv_plan_t *plan, size_t chunk) { return plan->fed >= trv_chunk_end(plan, chunk); }
+/* Whether all input of the chunk is available (streamed.c). */
+static inline bool trv_chunk_input_ready(const trv_plan_t *plan, size_t chunk)
+{
+    return plan->input_ready >= trv_chunk_end(plan, chunk);
+}
 
 /* compiled.c: creates it with one reference. On failure *compiled must also be released. */
-int trv_compiled_make(trv_compiled_t **compiled, const trv_schedule_t *schedule, int rank);
+int trv_compiled_create(trv_compiled_t **compiled, const trv_schedule_t *schedule, int rank);
 void trv_compiled_release(trv_compiled_t *compiled);
 
 /* plan.c: an error unless the plan exists and was not destroyed (detected in debug builds). */
 int trv_plan_check(const trv_plan_t *plan);
 
 /* run.c: trv_run_start starts all lanes. trv_run_progress returns 1 if the run is complete, 0 if it is not, or a
- * negative error; *moved is set when any progress was made. */
+ * negative error; *progressed is set when any progress was made. */
 void trv_run_start(trv_plan_t *plan);
-int trv_run_progress(trv_plan_t *plan, bool *moved);
+int trv_run_progress(trv_plan_t *plan, bool *progressed);
 /* Cancels all pending operations. Returns whether a send may still read its buffer. */
 bool trv_run_cancel(trv_plan_t *plan);
 
 /* perform.c: executes `works` works of the lane's program; and the address of a position in the user's buffers or in a
  * container of one run. */
 int trv_perform(trv_plan_t *plan, const trv_lane_t *lane, int first, int works);
-char *trv_place_address(const trv_plan_t *plan, const trv_lane_t *lane, trv_place_t place, int64_t position);
+char *trv_location_address(const trv_plan_t *plan, const trv_lane_t *lane, trv_location_t location, int64_t position);
 
 /* check.c: the same functions for the comparison of the ranks; progress returns 1 when all agree. */
 int trv_check_start(trv_plan_t *plan);
-int trv_check_progress(trv_plan_t *plan, bool *moved);
+int trv_check_progress(trv_plan_t *plan, bool *progressed);
 bool trv_check_cancel(trv_plan_t *plan);
 
 #endif

@@ -23,8 +23,8 @@ enum { STREAM_BYTES_MIN = 32 << 20, STREAM_BLOCK_BYTES = 8192, STREAM_SOURCES_MA
 static const trv_kernels_t *best_kernels(void)
 {
 #ifdef TRIVANCE_KERNELS_X86
-    const char *wish = getenv("TRIVANCE_KERNELS");
-    bool plain = wish && !strcasecmp(wish, "plain"), avx2 = wish && !strcasecmp(wish, "avx2");
+    const char *setting = getenv("TRIVANCE_KERNELS");
+    bool plain = setting && !strcasecmp(setting, "plain"), avx2 = setting && !strcasecmp(setting, "avx2");
     __builtin_cpu_init();
     /* clang 14 cannot test for F16C; every processor with AVX2 has it. */
     bool has_avx2 = __builtin_cpu_supports("avx2");
@@ -39,7 +39,7 @@ static const trv_kernels_t *best_kernels(void)
 }
 
 /* Selected at the first call; threads that race here select the same. */
-static const trv_kernels_t *chosen_kernels(void)
+static const trv_kernels_t *selected_kernels(void)
 {
     static const trv_kernels_t *chosen;
     const trv_kernels_t *kernels = __atomic_load_n(&chosen, __ATOMIC_ACQUIRE);
@@ -50,7 +50,7 @@ static const trv_kernels_t *chosen_kernels(void)
     return kernels;
 }
 
-const char *trv_reduce_kernels(void) { return chosen_kernels()->name; }
+const char *trv_reduce_kernels(void) { return selected_kernels()->name; }
 
 static bool is_source(const void *destination, const void *const *source, int sources)
 {
@@ -90,7 +90,7 @@ static int reduce_with(const trv_kernels_t *kernels, trv_op_t op, trv_type_t typ
         return trv_fail(TRV_ERR_UNSUPPORTED, "the operation %s is not defined on elements of type %s", trv_op_name(op),
                         trv_type_name(type));
     if (sources < 1)
-        return trv_fail(TRV_ERR_ARGUMENT, "a reduction needs at least one source, not %d", sources);
+        return trv_fail(TRV_ERR_ARGUMENT, "a reduction of %d sources: expected at least 1", sources);
     if (count == 0)
         return 0;
     size_t size = trv_type_size(type);
@@ -110,7 +110,7 @@ static int reduce_with(const trv_kernels_t *kernels, trv_op_t op, trv_type_t typ
 
 int trv_reduce(trv_op_t op, trv_type_t type, void *destination, const void *const *source, int sources, size_t count)
 {
-    return reduce_with(chosen_kernels(), op, type, destination, source, sources, count);
+    return reduce_with(selected_kernels(), op, type, destination, source, sources, count);
 }
 
 int trv_reduce_plain(trv_op_t op, trv_type_t type, void *destination, const void *const *source, int sources,

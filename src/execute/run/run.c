@@ -49,8 +49,8 @@ static void run_fail(trv_plan_t *plan, int code)
 static char *address(const trv_plan_t *plan, const trv_lane_t *lane, const trv_extent_t *extent)
 {
     if (extent->containers)
-        return lane->base[TRV_AT_SCRATCH] + lane->sized->offset[extent->place.container];
-    return trv_place_address(plan, lane, extent->place, extent->first);
+        return lane->base[TRV_AT_SCRATCH] + lane->sized->offset[extent->location.container];
+    return trv_location_address(plan, lane, extent->location, extent->first);
 }
 
 /* Executes works of the lane's program. Only a reduction callback of the caller can fail. */
@@ -143,7 +143,7 @@ static void begin_chunk(trv_plan_t *plan, trv_lane_t *lane, size_t chunk)
 {
     for (; chunk < plan->chunks; chunk += (size_t)plan->window) {
         load_chunk(plan, lane, chunk);
-        lane->waits_for_input = !trv_run_fed(plan, chunk);
+        lane->waits_for_input = !trv_chunk_input_ready(plan, chunk);
         if (lane->waits_for_input)
             return;
         if (program_of(lane)->stages) {
@@ -175,8 +175,8 @@ static void poll_bits(trv_plan_t *plan, uint64_t *bits, int *missing, int slot, 
 {
     const trv_transport_t *t = &plan->transport;
     for (int word = 0; *missing > 0 && word < (count + 63) / 64; word++)
-        for (uint64_t left = bits[word]; left; left &= left - 1) {
-            const int bit = __builtin_ctzll(left);
+        for (uint64_t remaining = bits[word]; remaining; remaining &= remaining - 1) {
+            const int bit = __builtin_ctzll(remaining);
             int rc = t->test(t->context, plan->handle, slot + 64 * word + bit);
             if (rc == 0)
                 continue;
@@ -188,7 +188,7 @@ static void poll_bits(trv_plan_t *plan, uint64_t *bits, int *missing, int slot, 
 }
 
 /* Whether the stage's messages are complete. */
-static bool poll_stage(trv_plan_t *plan, trv_lane_t *lane, bool *moved)
+static bool poll_stage(trv_plan_t *plan, trv_lane_t *lane, bool *progressed)
 {
     trv_ready_t *ready = &lane->ready[lane->stage % 2];
     const int before = ready->missing + lane->sending;
@@ -197,7 +197,7 @@ static bool poll_stage(trv_plan_t *plan, trv_lane_t *lane, bool *moved)
         poll_bits(plan, ready->pending, &ready->missing, receive_slot(plan, lane, lane->stage, 0), plan->lane_receives);
     if (lane->sending)
         poll_bits(plan, lane->pending_send, &lane->sending, slot_of(plan, lane, 0), plan->lane_sends);
-    *moved = *moved || ready->missing + lane->sending < before;
+    *progressed = *progressed || ready->missing + lane->sending < before;
     return ready->missing == 0 && lane->sending == 0;
 }
 
@@ -214,17 +214,17 @@ static void finish_stage(trv_plan_t *plan, trv_lane_t *lane)
     begin_chunk(plan, lane, lane->chunk + (size_t)plan->window);
 }
 
-int trv_run_progress(trv_plan_t *plan, bool *moved)
+int trv_run_progress(trv_plan_t *plan, bool *progressed)
 {
     for (int i = 0; i < plan->lanes && !plan->failure; i++) {
         trv_lane_t *lane = &plan->lane[i];
-        if (!lane->done && lane->waits_for_input && trv_run_fed(plan, lane->chunk)) {
+        if (!lane->done && lane->waits_for_input && trv_chunk_input_ready(plan, lane->chunk)) {
             begin_chunk(plan, lane, lane->chunk);
-            *moved = true;
+            *progressed = true;
         }
-        while (!plan->failure && !lane->done && !lane->waits_for_input && poll_stage(plan, lane, moved)) {
+        while (!plan->failure && !lane->done && !lane->waits_for_input && poll_stage(plan, lane, progressed)) {
             finish_stage(plan, lane);
-            *moved = true;
+            *progressed = true;
         }
     }
     if (plan->failure)
@@ -235,19 +235,19 @@ int trv_run_progress(trv_plan_t *plan, bool *moved)
 bool trv_run_cancel(trv_plan_t *plan)
 {
     const trv_transport_t *t = &plan->transport;
-    bool left = false;
+    bool remaining = false;
     for (int i = 0; i < plan->lanes; i++) {
         trv_lane_t *lane = &plan->lane[i];
         if (lane->done || !lane->sized)
             continue;
         for (int s = 0; s < plan->lane_sends; s++)
             if (lane->sending && lane->pending_send[s / 64] >> (s % 64) & 1)
-                left = t->cancel(t->context, plan->handle, slot_of(plan, lane, s)) > 0 || left;
+                remaining = t->cancel(t->context, plan->handle, slot_of(plan, lane, s)) > 0 || remaining;
         for (int half = 0; half < 2; half++)
             for (int r = 0; r < plan->lane_receives; r++)
                 if (lane->ready[half].missing && lane->ready[half].pending[r / 64] >> (r % 64) & 1)
                     t->cancel(t->context, plan->handle, receive_slot(plan, lane, half, r));
         lane->done = true;
     }
-    return left;
+    return remaining;
 }

@@ -70,7 +70,7 @@ int trv_type_parse(const char *name, trv_type_t *type)
         }
     char list[400];
     list_names(list, sizeof list, TRV_TYPES, type_at);
-    return trv_fail(TRV_ERR_ARGUMENT, "there is no element type '%.40s'; the types are %s", name ? name : "", list);
+    return trv_fail(TRV_ERR_ARGUMENT, "element type '%.40s' does not exist; the types are %s", name ? name : "", list);
 }
 
 int trv_op_parse(const char *name, trv_op_t *op)
@@ -82,7 +82,8 @@ int trv_op_parse(const char *name, trv_op_t *op)
         }
     char list[200];
     list_names(list, sizeof list, TRV_OPS, op_at);
-    return trv_fail(TRV_ERR_ARGUMENT, "there is no operation '%.40s'; the operations are %s", name ? name : "", list);
+    return trv_fail(TRV_ERR_ARGUMENT, "operation '%.40s' does not exist; the operations are %s", name ? name : "",
+                    list);
 }
 
 static bool is_integer(trv_type_t type) { return type <= TRV_UINT64; }

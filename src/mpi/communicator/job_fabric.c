@@ -119,7 +119,7 @@ static int open_fabric(job_fabric_t *job, const trv_oob_t *oob)
     const bool has_coordinate = world && world->code == 1;
     const trv_fabric_options_t options = {.oob = *oob,
                                           .torus = has_coordinate ? world->network.torus : (trv_torus_t){0},
-                                          .place = has_coordinate ? world->coordinate : -1,
+                                          .coordinate = has_coordinate ? world->coordinate : -1,
                                           .provider = settings->provider && *settings->provider ? settings->provider
                                                                                                 : NULL,
                                           .ports = settings->ports && *settings->ports ? settings->ports : NULL,
@@ -129,7 +129,7 @@ static int open_fabric(job_fabric_t *job, const trv_oob_t *oob)
     int rc = trv_fabric_open(&job->fabric, &options);
     if (rc == TRV_OK && trv_mpi_log_enabled(TRV_DEBUG_INFO, oob->rank)) {
         char map[400];
-        trv_fabric_tell(job->fabric, map, sizeof map);
+        trv_fabric_describe(job->fabric, map, sizeof map);
         trv_mpi_log_line("TRIVANCE_TRANSPORT=ofi: rank %d sends %s (%s)", oob->rank, map,
                          trv_fabric_provider(job->fabric));
     }

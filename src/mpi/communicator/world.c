@@ -171,7 +171,7 @@ static int send_coordinates(MPI_Comm comm, int rank, int ranks, const trv_topolo
     if (posted == MPI_SUCCESS)
         posted = trv_mpi_watch_all(ranks, 1, &request, READ_FILES);
     for (int r = 0; rank == 0 && posted == MPI_SUCCESS && r < ranks; r++)
-        coordinate[r] = trv_topology_place(file, rank_host[r].rank, rank_host[r].host);
+        coordinate[r] = trv_topology_coordinate(file, rank_host[r].rank, rank_host[r].host);
     if (posted == MPI_SUCCESS)
         posted = PMPI_Iscatter(coordinate, 1, MPI_INT, &world->coordinate, 1, MPI_INT, 0, comm, &request);
     if (posted == MPI_SUCCESS)

@@ -10,10 +10,12 @@
 #include "collective/memory.h"
 #include "base/error.h"
 #include "mpi/communicator/exchange.h"
+#include "mpi/communicator/world.h"
 #include "mpi/reports/log.h"
 #include "mpi/settings/job_settings.h"
 #include "mpi/selection/choose.h"
 #include "schedule/collective.h"
+#include "torus/box.h"
 #include "transport/mpi/mpi_error.h"
 
 static const char SAME_CALL[] = "make the same call";
@@ -40,6 +42,21 @@ static void choose(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
 
 /* ---- Preparing --------------------------------------------------------------------------------------------------- */
 
+/* The torus of a decision on a set of nodes. Every rank knows the nodes, and so the box that they form. */
+static int find_shape(const trv_mpi_config_t *config, const trv_decision_t *decision, trv_torus_t *torus)
+{
+    if (!decision->in_box)
+        return trv_torus_set_lines(torus, decision->lines ? 1 : 0);
+    trv_box_t box;
+    int found = trv_box_find(&box, &trv_mpi_world()->network.torus, torus->ranks, config->machine_node);
+    if (found > 0)
+        *torus = box.torus;
+    return found > 0 ? TRV_OK
+           : found == 0
+               ? trv_fail(TRV_ERR_STATE, "the communicator's nodes form no torus, although rank 0 decided for one")
+               : found;
+}
+
 /* Creates the schedule, and fills in the rank at each of its torus coordinates. TRV_OK or a code of the core. */
 static int make_spec(trv_mpi_decision_t *prepared, const trv_mpi_state_t *state, const broadcast_t *broadcast)
 {
@@ -58,7 +75,7 @@ static int make_spec(trv_mpi_decision_t *prepared, const trv_mpi_state_t *state,
         trv_mpi_layout_t *layout = &prepared->layout;
         int code = trv_mpi_layout_init(layout, state, (trv_order_t)decision->order);
         if (code == TRV_OK)
-            code = trv_torus_set_lines(&network.torus, decision->lines ? 1 : 0);
+            code = find_shape(config, decision, &network.torus);
         if (code < 0)
             return code;
         spec->coordinate = layout->coordinate;

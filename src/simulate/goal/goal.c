@@ -8,7 +8,7 @@
 void trv_goal_clear(trv_goal_t *goal)
 {
     free(goal->op);
-    free(goal->need);
+    free(goal->dependency);
     free(goal->name);
     *goal = (trv_goal_t){0};
 }

@@ -21,18 +21,18 @@ typedef struct trv_goal_op {
 } trv_goal_op_t;
 
 /* Operation `op` waits until `on` is complete or, with `start` (irequires), has started. Both are of the same rank. */
-typedef struct trv_goal_need {
+typedef struct trv_goal_dependency {
     uint32_t op, on;
     bool start;
-} trv_goal_need_t;
+} trv_goal_dependency_t;
 
 /* A program. Operations are in the order of the text, rank after rank. */
 typedef struct trv_goal {
     int ranks;
     uint32_t ops;
     trv_goal_op_t *op;
-    uint32_t needs;
-    trv_goal_need_t *need;
+    uint32_t dependencies;
+    trv_goal_dependency_t *dependency;
     char *name; /* file name, for messages */
 } trv_goal_t;
 

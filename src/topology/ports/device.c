@@ -17,7 +17,7 @@ static uint32_t bridge_of(hwloc_obj_t at)
     return at ? 1 + (at->attr->bridge.downstream.pci.domain << 8 | at->attr->bridge.downstream.pci.secondary_bus) : 0;
 }
 
-static void place(hwloc_topology_t topology, hwloc_const_bitmap_t cores, hwloc_obj_t at, trv_device_t *device)
+static void device_locate(hwloc_topology_t topology, hwloc_const_bitmap_t cores, hwloc_obj_t at, trv_device_t *device)
 {
     hwloc_obj_t where = hwloc_get_non_io_ancestor_obj(topology, at);
     device->bridge = bridge_of(at);
@@ -27,7 +27,7 @@ static void place(hwloc_topology_t topology, hwloc_const_bitmap_t cores, hwloc_o
     device->node = hwloc_bitmap_first(where->nodeset);
 }
 
-static void place_all(trv_device_t *device, int devices)
+static void devices_locate(trv_device_t *device, int devices)
 {
     hwloc_topology_t topology;
     hwloc_bitmap_t cores = hwloc_bitmap_alloc();
@@ -41,13 +41,13 @@ static void place_all(trv_device_t *device, int devices)
         for (hwloc_obj_t at = NULL; (at = hwloc_get_next_osdev(topology, at));)
             for (int i = 0; i < devices; i++)
                 if (at->name && strcmp(at->name, device[i].name) == 0)
-                    place(topology, cores, at, &device[i]);
+                    device_locate(topology, cores, at, &device[i]);
     }
     hwloc_topology_destroy(topology);
     hwloc_bitmap_free(cores);
 }
 #else
-static void place_all(trv_device_t *device, int devices) { (void)device, (void)devices; }
+static void devices_locate(trv_device_t *device, int devices) { (void)device, (void)devices; }
 #endif
 
 static uint32_t speed_of(const char *name)
@@ -68,5 +68,5 @@ void trv_devices_find(trv_device_t *device, int devices)
     for (int i = 0; i < devices; i++)
         device[i] = (trv_device_t){device[i].name, speed_of(device[i].name), 0, -1, true};
     if (devices > 1) /* one device needs no comparison, and hwloc takes a while */
-        place_all(device, devices);
+        devices_locate(device, devices);
 }

@@ -10,120 +10,122 @@
 
 /* ---- Encoding ---------------------------------------------------------------------------------------------------- */
 
-static void write_ways(const trv_seat_t *seat, trv_writer_t *writer)
+static void write_routes(const trv_topology_record_t *record, trv_writer_t *writer)
 {
-    for (int w = 0; w < TRV_WAYS; w++) {
+    for (int p = 0; p < TRV_PORTS_MAX; p++) {
         uint8_t word[3 * TRV_INTERFACES_MAX];
         int there = TRV_INTERFACES_MAX;
-        while (there > 0 && seat->able[w][there - 1] == 0)
+        while (there > 0 && record->reachable[p][there - 1] == 0)
             there--;
         for (int j = 0; j < there; j++) {
-            word[3 * j] = seat->usual[w][j];
-            word[3 * j + 1] = (uint8_t)seat->able[w][j];
-            word[3 * j + 2] = (uint8_t)(seat->able[w][j] >> 8);
+            word[3 * j] = record->routed[p][j];
+            word[3 * j + 1] = (uint8_t)record->reachable[p][j];
+            word[3 * j + 2] = (uint8_t)(record->reachable[p][j] >> 8);
         }
         trv_write_block(writer, word, 3 * (size_t)there);
     }
 }
 
-void trv_seat_write(const trv_seat_t *seat, trv_writer_t *writer)
+void trv_topology_record_write(const trv_topology_record_t *record, trv_writer_t *writer)
 {
-    trv_write_number(writer, seat->told);
-    trv_write_block(writer, seat->leave, seat->told ? sizeof seat->leave : 0);
-    trv_write_number(writer, (uint32_t)seat->interfaces);
-    for (int i = 0; i < seat->interfaces; i++) {
-        trv_write_number(writer, seat->interface[i].speed_mbps);
-        trv_write_number(writer, seat->interface[i].bridge);
-        trv_write_number(writer, seat->interface[i].near);
+    trv_write_number(writer, record->assigned);
+    trv_write_block(writer, record->leave, record->assigned ? sizeof record->leave : 0);
+    trv_write_number(writer, (uint32_t)record->interfaces);
+    for (int i = 0; i < record->interfaces; i++) {
+        trv_write_number(writer, record->interface[i].speed_mbps);
+        trv_write_number(writer, record->interface[i].bridge);
+        trv_write_number(writer, record->interface[i].near);
     }
-    write_ways(seat, writer);
+    write_routes(record, writer);
 }
 
-static bool read_ways(trv_seat_t *seat, trv_reader_t *reader)
+static bool read_routes(trv_topology_record_t *record, trv_reader_t *reader)
 {
     bool right = true;
-    memset(seat->usual, TRV_NO_INTERFACE, sizeof seat->usual);
-    memset(seat->able, 0, sizeof seat->able);
-    for (int w = 0; w < TRV_WAYS; w++) {
+    memset(record->routed, TRV_NO_INTERFACE, sizeof record->routed);
+    memset(record->reachable, 0, sizeof record->reachable);
+    for (int p = 0; p < TRV_PORTS_MAX; p++) {
         size_t bytes;
         const uint8_t *word = trv_read_block(reader, 3 * TRV_INTERFACES_MAX, &bytes);
         for (size_t j = 0; word && j < bytes / 3; j++) {
-            seat->usual[w][j] = word[3 * j];
-            seat->able[w][j] = (uint16_t)(word[3 * j + 1] | word[3 * j + 2] << 8);
-            right = right && (seat->usual[w][j] == TRV_NO_INTERFACE || seat->usual[w][j] < seat->interfaces) &&
-                    seat->able[w][j] >> seat->interfaces == 0;
+            record->routed[p][j] = word[3 * j];
+            record->reachable[p][j] = (uint16_t)(word[3 * j + 1] | word[3 * j + 2] << 8);
+            right = right && (record->routed[p][j] == TRV_NO_INTERFACE || record->routed[p][j] < record->interfaces) &&
+                    record->reachable[p][j] >> record->interfaces == 0;
         }
     }
     return right;
 }
 
-bool trv_seat_read(trv_seat_t *seat, trv_reader_t *reader)
+bool trv_topology_record_read(trv_topology_record_t *record, trv_reader_t *reader)
 {
     size_t bytes;
-    seat->told = trv_read_number(reader) != 0;
-    const uint8_t *leave = trv_read_block(reader, sizeof seat->leave, &bytes);
+    record->assigned = trv_read_number(reader) != 0;
+    const uint8_t *leave = trv_read_block(reader, sizeof record->leave, &bytes);
     const uint32_t interfaces = trv_read_number(reader);
-    if (reader->bad || interfaces < 1 || interfaces > TRV_INTERFACES_MAX || bytes != seat->told * sizeof seat->leave)
+    if (reader->bad || interfaces < 1 || interfaces > TRV_INTERFACES_MAX ||
+        bytes != record->assigned * sizeof record->leave)
         return false;
-    seat->interfaces = (int)interfaces;
-    for (size_t w = 0; w < bytes; w++) {
-        seat->leave[w] = leave[w];
-        if (leave[w] >= interfaces)
+    record->interfaces = (int)interfaces;
+    for (size_t p = 0; p < bytes; p++) {
+        record->leave[p] = leave[p];
+        if (leave[p] >= interfaces)
             return false;
     }
-    for (int i = 0; i < seat->interfaces; i++) {
-        seat->interface[i].speed_mbps = trv_read_number(reader);
-        seat->interface[i].bridge = trv_read_number(reader);
-        seat->interface[i].near = trv_read_number(reader) != 0;
+    for (int i = 0; i < record->interfaces; i++) {
+        record->interface[i].speed_mbps = trv_read_number(reader);
+        record->interface[i].bridge = trv_read_number(reader);
+        record->interface[i].near = trv_read_number(reader) != 0;
     }
-    return read_ways(seat, reader) && !reader->bad;
+    return read_routes(record, reader) && !reader->bad;
 }
 
-unsigned trv_seat_open(const trv_seat_t *seat)
+unsigned trv_topology_record_usable(const trv_topology_record_t *record)
 {
-    unsigned bits = seat->told ? (1u << seat->interfaces) - 1 : 0;
-    for (int w = 0; w < TRV_WAYS; w++)
+    unsigned bits = record->assigned ? (1u << record->interfaces) - 1 : 0;
+    for (int p = 0; p < TRV_PORTS_MAX; p++)
         for (int j = 0; j < TRV_INTERFACES_MAX; j++)
-            bits |= seat->able[w][j];
+            bits |= record->reachable[p][j];
     return bits ? bits : 1;
 }
 
 /* ---- Neighbours -------------------------------------------------------------------------------------------------- */
 
-int trv_seats_init(trv_seats_t *seats, const trv_torus_t *torus, const trv_seat_t *seat, int ranks)
+int trv_topology_records_init(trv_topology_records_t *records, const trv_torus_t *torus,
+                              const trv_topology_record_t *record, int ranks)
 {
-    *seats = (trv_seats_t){*torus, ranks, seat, malloc((size_t)torus->ranks * sizeof(int))};
-    if (!seats->rank_at)
+    *records = (trv_topology_records_t){*torus, ranks, record, malloc((size_t)torus->ranks * sizeof(int))};
+    if (!records->rank_at)
         return trv_fail_memory();
     for (int p = 0; p < torus->ranks; p++)
-        seats->rank_at[p] = -1;
+        records->rank_at[p] = -1;
     for (int r = ranks - 1; r >= 0; r--)
-        if (seat[r].place >= 0 && seat[r].place < torus->ranks)
-            seats->rank_at[seat[r].place] = r;
+        if (record[r].coordinate >= 0 && record[r].coordinate < torus->ranks)
+            records->rank_at[record[r].coordinate] = r;
     return TRV_OK;
 }
 
-void trv_seats_clear(trv_seats_t *seats)
+void trv_topology_records_clear(trv_topology_records_t *records)
 {
-    free(seats->rank_at);
-    seats->rank_at = NULL;
+    free(records->rank_at);
+    records->rank_at = NULL;
 }
 
-int trv_seats_next(const trv_seats_t *seats, int rank, int way)
+int trv_topology_records_neighbour(const trv_topology_records_t *records, int rank, int port)
 {
-    const trv_torus_t *torus = &seats->torus;
-    const int d = trv_port_dimension(way), sign = trv_port_sign(way);
-    int place = seats->seat[rank].place, at[TRV_DIMS_MAX];
-    if (d >= torus->dims || place < 0 || place >= torus->ranks)
+    const trv_torus_t *torus = &records->torus;
+    const int d = trv_port_dimension(port), sign = trv_port_sign(port);
+    int coordinate = records->record[rank].coordinate, at[TRV_DIMS_MAX];
+    if (d >= torus->dims || coordinate < 0 || coordinate >= torus->ranks)
         return -1;
-    trv_torus_coordinates(torus, place, at);
+    trv_torus_coordinates(torus, coordinate, at);
     for (int steps = 1; steps < torus->size[d]; steps++) {
         const int end = sign > 0 ? torus->size[d] - 1 : 0;
         if ((torus->lines >> d & 1) && at[d] == end)
             return -1;
         at[d] = (at[d] + sign + torus->size[d]) % torus->size[d];
-        const int there = seats->rank_at[trv_torus_rank(torus, at)];
-        if (there >= 0 && seats->seat[there].host != seats->seat[rank].host)
+        const int there = records->rank_at[trv_torus_rank(torus, at)];
+        if (there >= 0 && records->record[there].host != records->record[rank].host)
             return there;
     }
     return -1;
@@ -136,75 +138,75 @@ typedef struct pair {
 } pair_t;
 
 /* Bit mask of the interfaces by which bound sockets reach the neighbour. */
-static unsigned able_that_way(const trv_seat_t *seat, int way)
+static unsigned reachable_by_port(const trv_topology_record_t *record, int port)
 {
     unsigned bits = 0;
     for (int j = 0; j < TRV_INTERFACES_MAX; j++)
-        bits |= seat->able[way][j];
+        bits |= record->reachable[port][j];
     return bits;
 }
 
-static bool is_usual(const trv_seat_t *seat, int way, int own, int there)
+static bool is_routed(const trv_topology_record_t *record, int port, int own, int there)
 {
-    return seat->usual[way][there] == own && seat->able[way][there] >> own & 1;
+    return record->routed[port][there] == own && record->reachable[port][there] >> own & 1;
 }
 
-/* Bit mask of the interfaces among them that the routes use. */
-static unsigned usual_that_way(const trv_seat_t *seat, int way)
+/* Bit mask of those of these interfaces that the routes use. */
+static unsigned routed_by_port(const trv_topology_record_t *record, int port)
 {
     unsigned bits = 0;
-    for (int i = 0; i < seat->interfaces; i++)
+    for (int i = 0; i < record->interfaces; i++)
         for (int j = 0; j < TRV_INTERFACES_MAX; j++)
-            bits |= (unsigned)is_usual(seat, way, i, j) << i;
+            bits |= (unsigned)is_routed(record, port, i, j) << i;
     return bits;
 }
 
 /* Bit mask of the interfaces that are more than half as fast as the fastest one that reaches any neighbour. An
  * interface of unknown speed counts as fast. */
-static unsigned fast_ones(const trv_seat_t *seat)
+static unsigned fast_interfaces(const trv_topology_record_t *record)
 {
-    unsigned able = 0, fast = 0;
-    uint32_t most = 0;
-    for (int w = 0; w < TRV_WAYS; w++)
-        able |= able_that_way(seat, w);
-    for (int i = 0; i < seat->interfaces; i++)
-        if (able >> i & 1 && seat->interface[i].speed_mbps > most)
-            most = seat->interface[i].speed_mbps;
-    for (int i = 0; i < seat->interfaces; i++) {
-        const uint32_t speed = seat->interface[i].speed_mbps;
-        fast |= (unsigned)(speed == 0 || 2 * (uint64_t)speed > most) << i;
+    unsigned reachable = 0, fast = 0;
+    uint32_t fastest_mbps = 0;
+    for (int p = 0; p < TRV_PORTS_MAX; p++)
+        reachable |= reachable_by_port(record, p);
+    for (int i = 0; i < record->interfaces; i++)
+        if (reachable >> i & 1 && record->interface[i].speed_mbps > fastest_mbps)
+            fastest_mbps = record->interface[i].speed_mbps;
+    for (int i = 0; i < record->interfaces; i++) {
+        const uint32_t speed = record->interface[i].speed_mbps;
+        fast |= (unsigned)(speed == 0 || 2 * (uint64_t)speed > fastest_mbps) << i;
     }
     return fast;
 }
 
-/* Number of interfaces with a lower index at the same bridge. Interfaces with a lower number are ordered first, so that
- * consecutive ones are at different bridges. */
-static int turn_at_bridge(const trv_seat_t *seat, int interface)
+/* Number of interfaces with a lower index at the same bridge. Interfaces with a smaller such number are preferred, so that
+ * consecutive ones in the order of preference are at different bridges. */
+static int order_at_bridge(const trv_topology_record_t *record, int interface)
 {
     int before = 0;
     for (int i = 0; i < interface; i++)
-        before += seat->interface[i].bridge && seat->interface[i].bridge == seat->interface[interface].bridge;
+        before += record->interface[i].bridge && record->interface[i].bridge == record->interface[interface].bridge;
     return before;
 }
 
-static bool comes_before(const trv_seat_t *seat, int a, int b)
+static bool is_preferred(const trv_topology_record_t *record, int a, int b)
 {
-    const uint32_t fast = seat->interface[a].speed_mbps, other = seat->interface[b].speed_mbps;
-    const int turn = turn_at_bridge(seat, a), other_turn = turn_at_bridge(seat, b);
+    const uint32_t fast = record->interface[a].speed_mbps, other = record->interface[b].speed_mbps;
+    const int turn = order_at_bridge(record, a), other_turn = order_at_bridge(record, b);
     if (fast != other)
         return fast > other;
-    if (seat->interface[a].near != seat->interface[b].near)
-        return seat->interface[a].near;
+    if (record->interface[a].near != record->interface[b].near)
+        return record->interface[a].near;
     return turn != other_turn ? turn < other_turn : a < b;
 }
 
-/* The interface at position `number` of the set in this order. */
-static int in_order(const trv_seat_t *seat, unsigned set, int number)
+/* The interface at position `number` of the set in the order of preference. */
+static int nth_preferred(const trv_topology_record_t *record, unsigned set, int number)
 {
-    for (int i = 0; i < seat->interfaces; i++) {
+    for (int i = 0; i < record->interfaces; i++) {
         int before = 0;
-        for (int k = 0; k < seat->interfaces; k++)
-            before += (set >> k & 1) && k != i && comes_before(seat, k, i);
+        for (int k = 0; k < record->interfaces; k++)
+            before += (set >> k & 1) && k != i && is_preferred(record, k, i);
         if ((set >> i & 1) && before == number)
             return i;
     }
@@ -213,105 +215,108 @@ static int in_order(const trv_seat_t *seat, unsigned set, int number)
 
 /* Bit mask of the interfaces of the peer that `own` can reach, reduced to the best class that is not empty: routes in
  * both directions, a route to the peer, or reachable by a bound socket. */
-static unsigned reached_by(const trv_seats_t *seats, int rank, int peer, int way, int own)
+static unsigned reachable_peer_interfaces(const trv_topology_records_t *records, int rank, int peer, int port, int own)
 {
-    const trv_seat_t *seat = &seats->seat[rank], *there = &seats->seat[peer];
-    const int back = trv_seats_next(seats, peer, way ^ 1);
-    const bool knows_us = back >= 0 && seats->seat[back].list == seat->list && seats->seat[back].host == seat->host;
-    const unsigned open = trv_seat_open(there);
-    unsigned both = 0, usual = 0, possible = 0;
+    const trv_topology_record_t *record = &records->record[rank], *there = &records->record[peer];
+    const int back = trv_topology_records_neighbour(records, peer, port ^ 1);
+    const bool routes_back = back >= 0 && records->record[back].interfaces_hash == record->interfaces_hash &&
+                             records->record[back].host == record->host;
+    const unsigned open = trv_topology_record_usable(there);
+    unsigned both = 0, routed = 0, possible = 0;
     for (int j = 0; j < there->interfaces; j++) {
-        if (!(seat->able[way][j] >> own & 1) || !(open >> j & 1) || (there->told && there->leave[way ^ 1] != j))
+        if (!(record->reachable[port][j] >> own & 1) || !(open >> j & 1) ||
+            (there->assigned && there->leave[port ^ 1] != j))
             continue;
         possible |= 1u << j;
-        usual |= (unsigned)is_usual(seat, way, own, j) << j;
-        both |= (unsigned)(is_usual(seat, way, own, j) && knows_us && is_usual(there, way ^ 1, j, own)) << j;
+        routed |= (unsigned)is_routed(record, port, own, j) << j;
+        both |= (unsigned)(is_routed(record, port, own, j) && routes_back && is_routed(there, port ^ 1, j, own)) << j;
     }
-    return both ? both : usual ? usual : possible;
+    return both ? both : routed ? routed : possible;
 }
 
-static pair_t choose(const trv_seats_t *seats, int rank, int way)
+static pair_t choose_pair(const trv_topology_records_t *records, int rank, int port)
 {
-    const trv_seat_t *seat = &seats->seat[rank];
-    const int peer = trv_seats_next(seats, rank, way);
+    const trv_topology_record_t *record = &records->record[rank];
+    const int peer = trv_topology_records_neighbour(records, rank, port);
     pair_t none = {TRV_NO_INTERFACE, TRV_NO_INTERFACE};
     if (peer < 0)
         return none;
-    const unsigned fast = fast_ones(seat), usual = usual_that_way(seat, way) & fast;
-    const unsigned other = usual_that_way(seat, way ^ 1) & fast, able = able_that_way(seat, way) & fast;
-    const bool alone = trv_seats_next(seats, rank, way ^ 1) < 0;
-    const bool apart = (usual & ~other) && (alone || (other & ~usual));
-    const unsigned set = apart ? usual & ~other : able;
+    const unsigned fast = fast_interfaces(record), routed = routed_by_port(record, port) & fast;
+    const unsigned other = routed_by_port(record, port ^ 1) & fast, reachable = reachable_by_port(record, port) & fast;
+    const bool alone = trv_topology_records_neighbour(records, rank, port ^ 1) < 0;
+    const bool apart = (routed & ~other) && (alone || (other & ~routed));
+    const unsigned set = apart ? routed & ~other : reachable;
     if (!set)
         return none;
-    const int own = in_order(seat, set, apart ? 0 : way % __builtin_popcount(set));
-    unsigned there = reached_by(seats, rank, peer, way, own);
-    for (int left = there ? way % __builtin_popcount(there) : 0; left > 0; left--)
+    const int own = nth_preferred(record, set, apart ? 0 : port % __builtin_popcount(set));
+    unsigned there = reachable_peer_interfaces(records, rank, peer, port, own);
+    for (int left = there ? port % __builtin_popcount(there) : 0; left > 0; left--)
         there &= there - 1;
     return (pair_t){(uint8_t)own, there ? (uint8_t)__builtin_ctz(there) : TRV_NO_INTERFACE};
 }
 
 /* ---- Assignment -------------------------------------------------------------------------------------------------- */
 
-static void leave(const trv_seats_t *seats, int rank, trv_map_t *map)
+static void assign_departures(const trv_topology_records_t *records, int rank, trv_map_t *map)
 {
-    const trv_seat_t *seat = &seats->seat[rank];
-    uint8_t spare = 0;
-    for (int w = TRV_WAYS - 1; w >= 0; w--) {
-        map->leave[w] = seat->told ? seat->leave[w] : choose(seats, rank, w).own;
-        spare = map->leave[w] != TRV_NO_INTERFACE ? map->leave[w] : spare;
+    const trv_topology_record_t *record = &records->record[rank];
+    uint8_t fallback = 0;
+    for (int p = TRV_PORTS_MAX - 1; p >= 0; p--) {
+        map->leave[p] = record->assigned ? record->leave[p] : choose_pair(records, rank, p).own;
+        fallback = map->leave[p] != TRV_NO_INTERFACE ? map->leave[p] : fallback;
     }
-    for (int w = 0; w < TRV_WAYS; w++)
-        if (map->leave[w] == TRV_NO_INTERFACE)
-            map->leave[w] = map->leave[w ^ 1] != TRV_NO_INTERFACE ? map->leave[w ^ 1] : spare;
+    for (int p = 0; p < TRV_PORTS_MAX; p++)
+        if (map->leave[p] == TRV_NO_INTERFACE)
+            map->leave[p] = map->leave[p ^ 1] != TRV_NO_INTERFACE ? map->leave[p ^ 1] : fallback;
 }
 
 /* The interface at which messages through that port of the neighbour arrive: the one that the neighbour selects,
  * otherwise the one by which this rank sends to that neighbour. */
-static uint8_t arrive(const trv_seats_t *seats, int rank, int way, const trv_map_t *map)
+static uint8_t assigned_arrival(const trv_topology_records_t *records, int rank, int port, const trv_map_t *map)
 {
-    const trv_seat_t *seat = &seats->seat[rank];
-    const int from = trv_seats_next(seats, rank, way ^ 1);
-    if (seat->told || from < 0 || seats->seat[from].told)
-        return map->leave[way ^ 1];
-    const uint8_t aim = choose(seats, from, way).there;
-    return aim < seat->interfaces ? aim : map->leave[way ^ 1];
+    const trv_topology_record_t *record = &records->record[rank];
+    const int from = trv_topology_records_neighbour(records, rank, port ^ 1);
+    if (record->assigned || from < 0 || records->record[from].assigned)
+        return map->leave[port ^ 1];
+    const uint8_t selected = choose_pair(records, from, port).there;
+    return selected < record->interfaces ? selected : map->leave[port ^ 1];
 }
 
-void trv_seats_map(const trv_seats_t *seats, trv_map_t *map)
+void trv_topology_records_assign(const trv_topology_records_t *records, trv_map_t *map)
 {
-    for (int r = 0; r < seats->ranks; r++) {
-        leave(seats, r, &map[r]);
-        for (int w = 0; w < TRV_WAYS; w++)
-            map[r].arrive[w] = arrive(seats, r, w, &map[r]);
+    for (int r = 0; r < records->ranks; r++) {
+        assign_departures(records, r, &map[r]);
+        for (int p = 0; p < TRV_PORTS_MAX; p++)
+            map[r].arrive[p] = assigned_arrival(records, r, p, &map[r]);
     }
 }
 
-/* ---- Paths that are shared --------------------------------------------------------------------------------------- */
+/* ---- Shared paths ------------------------------------------------------------------------------------------------ */
 
 /* True if messages of the rank use both ports of the dimension; otherwise it does not matter whether these share an
  * interface. */
-static bool goes_both_ways(const trv_seats_t *seats, int rank, int dimension)
+static bool uses_both_ports(const trv_topology_records_t *records, int rank, int dimension)
 {
     bool any = false;
-    if (seats->seat[rank].told)
+    if (records->record[rank].assigned)
         return true;
-    if (dimension < seats->torus.dims)
-        return trv_seats_next(seats, rank, 2 * dimension) >= 0 && trv_seats_next(seats, rank, 2 * dimension + 1) >= 0;
-    for (int w = 0; w < 2 * seats->torus.dims && !any; w++)
-        any = trv_seats_next(seats, rank, w) >= 0;
+    if (dimension < records->torus.dims)
+        return trv_topology_records_neighbour(records, rank, 2 * dimension) >= 0 &&
+               trv_topology_records_neighbour(records, rank, 2 * dimension + 1) >= 0;
+    for (int p = 0; p < 2 * records->torus.dims && !any; p++)
+        any = trv_topology_records_neighbour(records, rank, p) >= 0;
     return any;
 }
 
-unsigned trv_seats_shared_paths(const trv_seats_t *seats, const trv_map_t *map, bool *one)
+unsigned trv_topology_records_shared_paths(const trv_topology_records_t *records, const trv_map_t *map, bool *one)
 {
     unsigned all = 0;
     *one = false;
-    for (int r = 0; r < seats->ranks; r++) {
+    for (int r = 0; r < records->ranks; r++) {
         unsigned interfaces[TRV_INTERFACES_MAX] = {0};
         for (int d = 0; d < TRV_DIMS_MAX; d++) {
             const uint8_t *leave = &map[r].leave[2 * d], *arrive = &map[r].arrive[2 * d];
-            if ((leave[0] != leave[1] && arrive[0] != arrive[1]) || !goes_both_ways(seats, r, d))
+            if ((leave[0] != leave[1] && arrive[0] != arrive[1]) || !uses_both_ports(records, r, d))
                 continue;
             all |= 1u << d;
             if (leave[0] < TRV_INTERFACES_MAX)

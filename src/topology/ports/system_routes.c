@@ -15,14 +15,14 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { ANSWER_BYTES = 4096, PATIENCE_S = 2 };
+enum { REPLY_BYTES = 4096, TIMEOUT_S = 2 };
 
 int trv_routes_open(void)
 {
-    const struct timeval patience = {.tv_sec = PATIENCE_S};
+    const struct timeval timeout = {.tv_sec = TIMEOUT_S};
     int routes = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
     if (routes >= 0)
-        setsockopt(routes, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        setsockopt(routes, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
     return routes;
 }
 
@@ -32,32 +32,32 @@ void trv_routes_close(int routes)
         close(routes);
 }
 
-typedef struct question {
+typedef struct route_request {
     struct nlmsghdr head;
     struct rtmsg route;
     char attributes[128];
-} question_t;
+} route_request_t;
 
-static void add_address(question_t *question, unsigned short kind, const void *address, size_t bytes)
+static void request_add_address(route_request_t *request, unsigned short kind, const void *address, size_t bytes)
 {
-    struct rtattr *at = (struct rtattr *)(void *)((char *)question + NLMSG_ALIGN(question->head.nlmsg_len));
+    struct rtattr *at = (struct rtattr *)(void *)((char *)request + NLMSG_ALIGN(request->head.nlmsg_len));
     at->rta_type = kind;
     at->rta_len = (unsigned short)RTA_LENGTH(bytes);
     memcpy(RTA_DATA(at), address, bytes);
-    question->head.nlmsg_len = NLMSG_ALIGN(question->head.nlmsg_len) + (unsigned)RTA_LENGTH(bytes);
+    request->head.nlmsg_len = NLMSG_ALIGN(request->head.nlmsg_len) + (unsigned)RTA_LENGTH(bytes);
 }
 
 /* Parses a numeric address. Returns its family; 0 if the text is not an address. */
-static int read_number(const char *text, unsigned char number[16])
+static int address_parse(const char *text, unsigned char number[16])
 {
     return inet_pton(AF_INET, text, number) == 1 ? AF_INET : inet_pton(AF_INET6, text, number) == 1 ? AF_INET6 : 0;
 }
 
-static int device_of(const struct nlmsghdr *answer)
+static int reply_device(const struct nlmsghdr *reply)
 {
-    const struct rtmsg *route = NLMSG_DATA(answer);
-    int left = (int)RTM_PAYLOAD(answer), device = 0;
-    if (answer->nlmsg_type != RTM_NEWROUTE || route->rtm_type != RTN_UNICAST)
+    const struct rtmsg *route = NLMSG_DATA(reply);
+    int left = (int)RTM_PAYLOAD(reply), device = 0;
+    if (reply->nlmsg_type != RTM_NEWROUTE || route->rtm_type != RTN_UNICAST)
         return 0;
     for (const struct rtattr *at = RTM_RTA(route); RTA_OK(at, left); at = RTA_NEXT(at, left))
         if (at->rta_type == RTA_OIF)
@@ -69,46 +69,47 @@ int trv_route_device(int routes, const char *to, const char *from)
 {
     static _Thread_local unsigned number;
     unsigned char there[16], here[16];
-    const int family = read_number(to, there);
+    const int family = address_parse(to, there);
     const size_t bytes = family == AF_INET ? 4 : 16;
-    if (routes < 0 || !family || (from && read_number(from, here) != family))
+    if (routes < 0 || !family || (from && address_parse(from, here) != family))
         return 0;
-    question_t question = {.head = {.nlmsg_len = NLMSG_LENGTH(sizeof(struct rtmsg)),
-                                    .nlmsg_type = RTM_GETROUTE,
-                                    .nlmsg_flags = NLM_F_REQUEST,
-                                    .nlmsg_seq = ++number},
-                           .route = {.rtm_family = (unsigned char)family, .rtm_dst_len = (unsigned char)(8 * bytes)}};
-    add_address(&question, RTA_DST, there, bytes);
+    route_request_t request = {.head = {.nlmsg_len = NLMSG_LENGTH(sizeof(struct rtmsg)),
+                                        .nlmsg_type = RTM_GETROUTE,
+                                        .nlmsg_flags = NLM_F_REQUEST,
+                                        .nlmsg_seq = ++number},
+                               .route = {.rtm_family = (unsigned char)family,
+                                         .rtm_dst_len = (unsigned char)(8 * bytes)}};
+    request_add_address(&request, RTA_DST, there, bytes);
     if (from) {
-        question.route.rtm_src_len = (unsigned char)(8 * bytes);
-        add_address(&question, RTA_SRC, here, bytes);
+        request.route.rtm_src_len = (unsigned char)(8 * bytes);
+        request_add_address(&request, RTA_SRC, here, bytes);
     }
-    if (send(routes, &question, question.head.nlmsg_len, 0) < 0)
+    if (send(routes, &request, request.head.nlmsg_len, 0) < 0)
         return 0;
     union {
         struct nlmsghdr head;
-        char buffer[ANSWER_BYTES];
-    } answer;
+        char buffer[REPLY_BYTES];
+    } reply;
     ssize_t got;
     do
-        got = recv(routes, &answer, sizeof answer, 0);
-    while (got >= (ssize_t)sizeof answer.head && answer.head.nlmsg_seq != number);
-    return got > 0 && NLMSG_OK(&answer.head, (size_t)got) ? device_of(&answer.head) : 0;
+        got = recv(routes, &reply, sizeof reply, 0);
+    while (got >= (ssize_t)sizeof reply.head && reply.head.nlmsg_seq != number);
+    return got > 0 && NLMSG_OK(&reply.head, (size_t)got) ? reply_device(&reply.head) : 0;
 }
 
 static bool has_address(const struct ifaddrs *at, int family, const unsigned char *number)
 {
     if (!at->ifa_addr || at->ifa_addr->sa_family != family)
         return false;
-    const void *its = family == AF_INET ? (const void *)&((struct sockaddr_in *)(void *)at->ifa_addr)->sin_addr
-                                        : (const void *)&((struct sockaddr_in6 *)(void *)at->ifa_addr)->sin6_addr;
-    return memcmp(its, number, family == AF_INET ? 4 : 16) == 0;
+    const void *other = family == AF_INET ? (const void *)&((struct sockaddr_in *)(void *)at->ifa_addr)->sin_addr
+                                          : (const void *)&((struct sockaddr_in6 *)(void *)at->ifa_addr)->sin6_addr;
+    return memcmp(other, number, family == AF_INET ? 4 : 16) == 0;
 }
 
 int trv_address_device(const char *address, char name[64])
 {
     unsigned char number[16];
-    const int family = read_number(address, number);
+    const int family = address_parse(address, number);
     struct ifaddrs *list = NULL;
     int device = 0;
     if (!family || getifaddrs(&list) != 0)

@@ -55,25 +55,25 @@ static int read_interfaces(trv_fabric_t *fabric, const char *own_host, const rec
 {
     const trv_oob_t *oob = &fabric->options.oob;
     int here = 0, rc = TRV_OK;
-    bool placed = true;
+    bool known = true;
     for (int r = 0; rc == TRV_OK && r < oob->ranks; r++) {
         char host[HOST_MAX];
         trv_reader_t reader = records_of(records, r);
         trv_read_text(&reader, host, sizeof host);
-        const int place = (int)trv_read_number(&reader) - 1;
+        const int coordinate = (int)trv_read_number(&reader) - 1;
         const bool same = strcmp(host, own_host) == 0;
-        placed = placed && place >= 0;
+        known = known && coordinate >= 0;
         here += same;
         if (fabric->local && !same)
             return trv_fail(TRV_ERR_UNSUPPORTED,
-                            "libfabric's provider %s serves one host only, and rank %d is on %s; set "
-                            "TRIVANCE_PROVIDER=tcp",
+                            "libfabric's provider %s connects ranks of one host only, and rank %d is on %s; select "
+                            "another one, for example TRIVANCE_PROVIDER=tcp",
                             trv_fabric_provider(fabric), r, host);
-        rc = trv_fabric_hear(fabric, r, host, place < 0 ? r : place, &reader);
+        rc = trv_fabric_collect_interfaces(fabric, r, host, coordinate < 0 ? r : coordinate, &reader);
     }
-    fabric->crowded = here > sysconf(_SC_NPROCESSORS_ONLN);
+    fabric->oversubscribed = here > sysconf(_SC_NPROCESSORS_ONLN);
     fabric->torus = fabric->options.torus;
-    if (rc == TRV_OK && (!placed || fabric->torus.dims == 0))
+    if (rc == TRV_OK && (!known || fabric->torus.dims == 0))
         rc = trv_torus_init(&fabric->torus, 1, &oob->ranks);
     return rc;
 }
@@ -85,14 +85,14 @@ static int exchange_interfaces(trv_fabric_t *fabric)
     char host[HOST_MAX] = "";
     gethostname(host, sizeof host - 1);
     trv_write_text(&writer, host);
-    trv_write_number(&writer, fabric->options.place < 0 ? 0 : (uint32_t)fabric->options.place + 1);
-    trv_fabric_offer(fabric, &writer);
+    trv_write_number(&writer, fabric->options.coordinate < 0 ? 0 : (uint32_t)fabric->options.coordinate + 1);
+    trv_fabric_publish_interfaces(fabric, &writer);
     int rc = records_exchange(&fabric->options.oob, &writer, &records);
     const bool exchanged = rc == TRV_OK;
     if (exchanged)
         rc = read_interfaces(fabric, host, &records);
     if (rc == TRV_OK)
-        rc = trv_fabric_survey(fabric);
+        rc = trv_fabric_query_routes(fabric);
     free(records.data);
     return exchanged ? trv_oob_agree(&fabric->options.oob, rc) : rc;
 }
@@ -103,16 +103,16 @@ static int exchange_addresses(trv_fabric_t *fabric)
 {
     trv_writer_t writer = {.data = NULL};
     records_t records;
-    trv_fabric_describe(fabric, &writer);
+    trv_fabric_publish_addresses(fabric, &writer);
     int rc = records_exchange(&fabric->options.oob, &writer, &records);
     const bool exchanged = rc == TRV_OK;
-    fabric->records = records.data; /* the peers' addresses point into it */
+    fabric->addresses = records.data; /* the peers' addresses point into it */
     for (int r = 0; rc == TRV_OK && r < fabric->options.oob.ranks; r++) {
         trv_reader_t reader = records_of(&records, r);
-        rc = trv_fabric_learn(fabric, r, &reader);
+        rc = trv_fabric_collect_addresses(fabric, r, &reader);
     }
     if (rc == TRV_OK)
-        rc = trv_fabric_settle(fabric);
+        rc = trv_fabric_assign(fabric);
     return exchanged ? trv_oob_agree(&fabric->options.oob, rc) : rc;
 }
 
@@ -132,9 +132,9 @@ static int create_all(trv_fabric_t **fabric, const trv_fabric_options_t *options
         snprintf(first.provider, sizeof first.provider, "%s", trv_fabric_provider(*fabric));
         snprintf(first.parameters, sizeof first.parameters, "%s", trv_fabric_parameters(NULL));
     }
-    const int heard = oob->broadcast(oob->context, &first, sizeof first, 0);
-    if (heard < 0)
-        return heard;
+    const int received = oob->broadcast(oob->context, &first, sizeof first, 0);
+    if (received < 0)
+        return received;
     if (oob->rank != 0 && *first.provider)
         rc = trv_fabric_create(fabric, options, first.provider, first.parameters);
     return trv_oob_agree(oob, rc);

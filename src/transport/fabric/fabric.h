@@ -12,8 +12,8 @@
  * own fragment if the lengths agree. If they differ, the first fragment reveals it, the receive ends with an error, and
  * its owner must not use the tag again, because the remaining fragments would match wrong receives.
  *
- * Thread-safe by one lock; providers need not be thread-safe. In this module a `way` is a port of the torus, and a
- * `port` is an interface.
+ * Thread-safe by one lock; providers need not be thread-safe. A *port* is a dimension and a direction of the torus, and an
+ * *interface* is the network interface that an endpoint uses. Several ports may use one interface.
  */
 #ifndef TRIVANCE_TRANSPORT_FABRIC_FABRIC_H
 #define TRIVANCE_TRANSPORT_FABRIC_FABRIC_H
@@ -33,7 +33,7 @@
 #include "bootstrap/wire.h"
 
 enum {
-    TRV_NO_WAY = -1,     /* for messages that belong to no schedule: they use the first interface */
+    TRV_NO_PORT = -1,    /* for messages that belong to no schedule: they use the first interface */
     TRV_RANKS_BITS = 20, /* the upper bits of a tag are the sender, if the provider's tags are long enough */
     TRV_TAG_BITS = 64 - TRV_RANKS_BITS
 };
@@ -43,7 +43,7 @@ typedef struct trv_fabric trv_fabric_t;
 typedef struct trv_fabric_options {
     trv_oob_t oob;        /* used only by trv_fabric_open */
     trv_torus_t torus;    /* the network, the same on all ranks; all 0: a ring of the ranks */
-    int place;            /* position of this rank on the torus; if it is negative on any rank, the torus is a ring */
+    int coordinate;       /* of this rank on the torus; if it is negative on any rank, the torus is a ring */
     const char *provider; /* rank 0's applies to all ranks; NULL: the first suitable one */
     const char *ports;    /* "+0=eth1,-0=eth2"; or "eth1,10.1.0.0/16": detected among these; NULL: among all */
     const char *local;    /* numeric address of this host by which it reaches the others; NULL: any */
@@ -51,7 +51,7 @@ typedef struct trv_fabric_options {
      * of trv_fabric_break; until then the failed operations stay pending. */
     void (*fail)(void *context, const char *sentence);
     /* Called when a message has another length than its receive; NULL: only trv_fabric_test reports it. */
-    void (*wrong)(void *context, const char *sentence);
+    void (*wrong_length)(void *context, const char *sentence);
     int (*reason)(void *context); /* after trv_fabric_break: sets the reason as the last error, and returns its code */
     void *context;
 } trv_fabric_options_t;
@@ -67,7 +67,7 @@ int trv_fabric_open(trv_fabric_t **fabric, const trv_fabric_options_t *options);
  * *one if several dimensions share the same interface. All ranks return the same. */
 unsigned trv_fabric_shared_paths(const trv_fabric_t *fabric, bool *one);
 /* Describes the interface of each port of this rank: "+0 by eth1, -0 by eth2". */
-void trv_fabric_tell(const trv_fabric_t *fabric, char *text, size_t size);
+void trv_fabric_describe(const trv_fabric_t *fabric, char *text, size_t size);
 
 /* Closes the endpoints: pending operations have ended, and the provider no longer accesses their buffers. No operation
  * may be posted afterwards. */
@@ -77,49 +77,49 @@ const char *trv_fabric_provider(const trv_fabric_t *fabric);
 
 /* Memory that is registered with the provider, on every interface. */
 typedef struct trv_region {
-    struct fid_mr *on[TRV_WAYS];
+    struct fid_mr *on[TRV_PORTS_MAX];
 } trv_region_t;
 
 typedef enum trv_op_state { TRV_OP_FREE, TRV_OP_PENDING, TRV_OP_DONE, TRV_OP_WRONG } trv_op_state_t;
 
-/* A unit handed to the provider: a whole operation, or a fragment of it. */
+/* A unit posted to the provider: a whole operation, or a fragment of it. */
 typedef struct trv_fragment {
     struct fi_context2 context; /* used by the provider */
     struct trv_fabric_op *op;
-    bool pending; /* handed to the provider and not completed */
+    bool pending; /* posted to the provider and not completed */
 } trv_fragment_t;
 
 typedef struct trv_fabric_op {
     bool sends;
-    int way;  /* port of the sender */
+    int port; /* of the sender; TRV_NO_PORT: the first interface */
     int peer; /* rank in the job */
     uint64_t tag;
     void *data;
     size_t bytes;
-    size_t fragment;            /* maximum bytes of a fragment; 0: the message is not fragmented */
+    size_t fragment_bytes;      /* maximum length of a fragment; 0: the message is not fragmented */
     const trv_region_t *region; /* contains the data; NULL: they are registered for this operation if necessary */
-    bool patient;               /* the user may start any number of these, so they leave queue entries to others */
+    bool limited; /* such operations use at most half of the provider's queue, because a user may start any number */
     /* Members of the implementation, all 0 before the first post: */
     atomic_int state;
-    int port;           /* interface of this rank */
-    struct fid_mr *own; /* registration for this operation only */
-    size_t got;         /* length of the message received */
-    bool longer;        /* the message is longer than `got` by an unknown number of bytes */
-    int end;            /* the state in which it ends */
-    trv_fragment_t whole, *cut;
-    size_t capacity, fragments; /* entries of `cut`; fragments of this message */
-    size_t handed, pending;     /* fragments handed to the provider; those of them that are not complete */
+    int interface;             /* of this rank */
+    struct fid_mr *own_region; /* registration for this operation only */
+    size_t bytes_received;     /* length of the message received */
+    bool longer;               /* the message is longer than `bytes_received` by an unknown number of bytes */
+    int final_state;           /* the state in which it ends */
+    trv_fragment_t single_fragment, *fragment_list;
+    size_t capacity, fragments; /* entries of `fragment_list`; fragments of this message; if 1, it is single_fragment */
+    size_t fragments_posted, fragments_pending; /* posted to the provider; those of them that are not complete */
     struct trv_fabric_op *next;
 } trv_fabric_op_t;
 
-/* Posts an operation whose first members, up to `patient`, are set. trv_fabric_test reports later errors. */
+/* Posts an operation whose first members, up to `limited`, are set. trv_fabric_test reports later errors. */
 int trv_fabric_post(trv_fabric_t *fabric, trv_fabric_op_t *op);
 /* Returns 1 if the operation is complete, 0 if it is not, a negative code if it has failed. Makes no progress. */
 int trv_fabric_test(trv_fabric_t *fabric, trv_fabric_op_t *op);
 /* Returns when the operation has ended, whether or not it is complete. If that takes seconds because its peer is gone,
  * the whole fabric fails. */
 void trv_fabric_cancel(trv_fabric_t *fabric, trv_fabric_op_t *op);
-/* Cancels without waiting: fragments that were not handed to the provider are dropped, the others end later. */
+/* Cancels without waiting: fragments that were not posted to the provider are dropped, the others end later. */
 void trv_fabric_abandon(trv_fabric_t *fabric, trv_fabric_op_t *op);
 /* Frees the memory of fragments, which an operation keeps for its next post. */
 void trv_fabric_op_clear(trv_fabric_op_t *op);
@@ -143,21 +143,21 @@ void trv_fabric_wake(trv_fabric_t *fabric);
  * buffers. Any thread may call it at any time. */
 void trv_fabric_break(trv_fabric_t *fabric);
 /* True if the fabric is not broken, or if it is and the provider no longer accesses any buffers. */
-bool trv_fabric_settled(const trv_fabric_t *fabric);
+bool trv_fabric_buffers_released(const trv_fabric_t *fabric);
 
-/* The first function returns the peer's interface at which messages arrive that their sender sends through port `way`.
+/* The first function returns the peer's interface at which messages arrive that their sender sends through `port`.
  * The second one returns the interface of this rank by which its own messages through that port leave. */
-int trv_fabric_arrival(const trv_fabric_t *fabric, int peer, int way);
-int trv_fabric_departure(const trv_fabric_t *fabric, int way);
+int trv_fabric_arrival(const trv_fabric_t *fabric, int peer, int port);
+int trv_fabric_departure(const trv_fabric_t *fabric, int port);
 
-typedef struct trv_fabric_port_info {
-    const char *interface, *provider, *number; /* number: its IP address; "" if the address has another format */
+typedef struct trv_fabric_interface_info {
+    const char *name, *provider, *ip_address; /* ip_address: "" if the address has another format */
     char address[128];
-    unsigned ways, arrivals; /* bit w: messages through port w leave, or arrive, by this interface */
+    unsigned departures, arrivals; /* bit p: messages through port p leave, or arrive, by this interface */
     trv_device_t device;
     uint64_t bytes[2], messages[2]; /* received, sent */
-} trv_fabric_port_info_t;
-int trv_fabric_ports(const trv_fabric_t *fabric);
-void trv_fabric_port_info(trv_fabric_t *fabric, int index, trv_fabric_port_info_t *info);
+} trv_fabric_interface_info_t;
+int trv_fabric_interfaces(const trv_fabric_t *fabric);
+void trv_fabric_interface_info(trv_fabric_t *fabric, int index, trv_fabric_interface_info_t *info);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * Declarations shared by the files of the fabric: bring_up.c (collective initialization), parameters.c (parameters of
- * libfabric), ports.c (candidate interfaces), settle.c (assignment of interfaces to ports), port.c (one interface),
- * open.c (creation and closing), post.c (operations), wait.c (progress).
+ * libfabric), interfaces.c (candidate interfaces), assign.c (assignment of interfaces to ports), interface.c (one
+ * interface), open.c (creation and closing), post.c (operations), wait.c (progress).
  */
 #ifndef TRIVANCE_TRANSPORT_FABRIC_INSIDE_H
 #define TRIVANCE_TRANSPORT_FABRIC_INSIDE_H
@@ -18,19 +18,20 @@
 #include "settings/ports_text.h"
 #include "transport/fabric/fabric.h"
 
-enum { TRV_ADDRESS_BYTES_MAX = 512, TRV_NUMBER_MAX = 80, TRV_PARAMETERS_MAX = 256 };
+enum { TRV_ADDRESS_BYTES_MAX = 512, TRV_IP_ADDRESS_MAX = 80, TRV_PARAMETERS_MAX = 256 };
 
-#define TRV_BEYOND_BYTES ((size_t)1 << 32) /* of address space; only the part that a message overwrites takes memory */
+#define TRV_EXCESS_BYTES ((size_t)1 << 32) /* of address space; only the part that a message overwrites takes memory */
 
-/* Bits of the kind of an operation that is deferred while the provider's queue is full or there is no connection.
- * Operations of one kind to the same peer keep their order; other operations do not wait for them. */
-enum { TRV_LATE_SENDS = 1, TRV_LATE_PATIENT = 2, TRV_LATE_KINDS = 4 };
+/* An operation is deferred while the provider's queue is full or there is no connection. The index of its list of deferred
+ * operations consists of these bits: it is a send; it is limited. Operations of one list to the same peer keep their
+ * order; other operations do not wait for them. */
+enum { TRV_DEFERRED_SENDS = 1, TRV_DEFERRED_LIMITED = 2, TRV_DEFERRED_LISTS = 4 };
 
-/* An interface. */
-typedef struct trv_port_end {
-    char interface[TRV_INTERFACE_MAX];
-    unsigned ways, arrivals;
-    char number[TRV_NUMBER_MAX]; /* its IP address; "" if the address has another format */
+/* A network interface of this rank, with its endpoint. */
+typedef struct trv_interface {
+    char name[TRV_INTERFACE_MAX];
+    unsigned departures, arrivals;       /* as in trv_fabric_interface_info_t */
+    char ip_address[TRV_IP_ADDRESS_MAX]; /* "" if the address has another format */
     char device_name[TRV_INTERFACE_MAX];
     int device_index; /* 0: unknown */
     trv_device_t device;
@@ -43,110 +44,113 @@ typedef struct trv_port_end {
     int wait_fd; /* to wait for completions; -1: not supported */
     uint8_t address[TRV_ADDRESS_BYTES_MAX];
     size_t address_bytes;
-    uint64_t bytes[2], messages[2];                                /* received, sent */
-    trv_fabric_op_t *first[TRV_LATE_KINDS], **end[TRV_LATE_KINDS]; /* lists of deferred operations */
-    size_t patient[2], patient_most[2]; /* patient receives and sends that the provider has, and their maximum */
-    void *beyond;                       /* receives the excess bytes of a message that is too long; NULL: no memory */
-} trv_port_end_t;
+    uint64_t bytes[2], messages[2];                                                    /* received, sent */
+    trv_fabric_op_t *deferred[TRV_DEFERRED_LISTS], **deferred_end[TRV_DEFERRED_LISTS]; /* linked lists */
+    size_t limited[2], limited_max[2]; /* limited receives and sends posted to the provider, and their maximum */
+    void *excess;                      /* receives the excess bytes of a message that is too long; NULL: no memory */
+} trv_interface_t;
 
 /* Interfaces of a rank (other or own): addresses, and assignment to ports. */
 typedef struct trv_peer {
-    int ports;
+    int interfaces;
     trv_map_t map;
     const uint8_t **address;
     size_t *address_bytes;
-    fi_addr_t *known;            /* [own interface * ports + interface of the peer] */
-    size_t late[TRV_LATE_KINDS]; /* number of deferred operations */
-    uint64_t stuck;              /* latest pass over deferred operations in which a send to this peer was rejected */
+    fi_addr_t *av_address; /* in the address vectors: [own interface * interfaces + interface of the peer] */
+    size_t deferred[TRV_DEFERRED_LISTS]; /* number of deferred operations */
+    uint64_t rejected_in_pass; /* the latest pass over deferred operations that the provider rejected for this peer */
 } trv_peer_t;
 
 /* Properties of addresses that must be equal on all ranks. */
-typedef struct trv_peer_kind {
+typedef struct trv_address_format {
     char provider[64];
     uint32_t format;
     size_t bytes; /* of an address */
-} trv_peer_kind_t;
+} trv_address_format_t;
 
 struct trv_fabric {
     trv_fabric_options_t options;
-    int ports;
-    trv_port_end_t port[TRV_WAYS];
+    int interfaces;
+    trv_interface_t interface[TRV_PORTS_MAX];
     trv_map_t map;
-    bool told;           /* the user has assigned interfaces to ports */
-    trv_seat_t *seat;    /* topology records by rank, until trv_fabric_settle */
-    trv_reader_t *offer; /* published interfaces by rank, until trv_fabric_survey */
-    void *records;       /* of the second exchange: the addresses of all ranks */
+    bool assigned;                 /* the user has assigned interfaces to ports */
+    trv_topology_record_t *record; /* topology records by rank, until trv_fabric_assign */
+    trv_reader_t *published;       /* published interfaces by rank, until trv_fabric_query_routes */
+    void *addresses;               /* records of the second exchange: the addresses of all ranks */
     trv_torus_t torus;
     unsigned shared_paths; /* result of trv_fabric_shared_paths */
     bool one_path;
     trv_peer_t *peer;
-    trv_peer_kind_t kind;             /* of rank 0 */
-    bool needs_regions, names_sender; /* memory is registered; receives specify the source address */
-    bool selects;                     /* no provider was named: the fabric selects one that reaches other hosts */
-    bool local;                       /* the provider reaches only ranks of this host */
-    bool crowded;                     /* this host has more ranks than cores: waiting threads poll only briefly */
+    trv_address_format_t address_format;      /* of rank 0 */
+    bool registers_memory, directed_receives; /* memory is registered; receives specify the source address */
+    bool selects_provider; /* no provider was named: the fabric selects one that reaches other hosts */
+    bool local;            /* the provider reaches only ranks of this host */
+    bool oversubscribed;   /* this host has more ranks than cores: waiting threads poll only briefly */
     uint64_t next_key;
     uint64_t passes;                     /* number of passes over deferred operations */
     char parameters[TRV_PARAMETERS_MAX]; /* of rank 0 */
-    uint64_t cut_most;                   /* maximum length of a message that can be sent in fragments */
+    uint64_t fragmented_bytes_max;       /* maximum length of a message that can be sent in fragments */
     pthread_mutex_t lock;                /* protects the objects of the provider, and deferred operations */
     atomic_bool broken;
-    bool shut;            /* the endpoints are closed */
-    atomic_bool shut_too; /* copy of `shut` for readers without the lock */
+    bool shut;             /* the endpoints are closed */
+    atomic_bool shut_copy; /* copy of `shut` for readers without the lock */
     atomic_ullong events;
     int wake;                /* an eventfd */
-    pthread_mutex_t waiting; /* protects `leads` and `changed` */
+    pthread_mutex_t waiting; /* protects `has_leader` and `changed` */
     pthread_cond_t changed;
-    bool leads;         /* a thread waits for the file descriptors */
+    bool has_leader;    /* a thread, the leader, sleeps on the file descriptors */
     atomic_int waiters; /* number of threads that may have to be woken */
 };
 
 /* Initialization takes two exchanges of records among all ranks (bring_up.c), so that all ranks compute the same
  * assignment of interfaces to ports:
  *
- *     create     finds interfaces; provider: on rank 0 its setting (NULL: the first suitable one), on other ranks the
- *                one that rank 0 selected; parameters: those of rank 0, NULL on rank 0
- *     offer      writes a record of the interfaces; `hear` reads the record of each rank
- *     survey     queries the system's routes to the neighbours, and opens the interfaces that may be used
- *     describe   writes a record of the addresses; `learn` reads the record of each rank, rank 0's first
- *     settle     assigns interfaces to ports
+ *     create               finds interfaces; provider: on rank 0 its setting (NULL: the first suitable one), on other
+ *                          ranks the one that rank 0 selected; parameters: those of rank 0, NULL on rank 0
+ *     publish_interfaces   writes a record of the interfaces
+ *     collect_interfaces   reads the record of one rank; called for every rank
+ *     query_routes         queries the system's routes to the neighbours, and opens the interfaces that may be used
+ *     publish_addresses    writes a record of the addresses
+ *     collect_addresses    reads the record of one rank; called for every rank, for rank 0 first
+ *     assign               assigns interfaces to ports
  *
- * The caller keeps the records in memory: those of `hear` until `survey` returns, those of `learn` until the fabric is
- * closed. */
+ * The caller keeps the records in memory: those of the interfaces until query_routes returns, those of the addresses until
+ * the fabric is closed. */
 int trv_fabric_create(trv_fabric_t **fabric, const trv_fabric_options_t *options, const char *provider,
                       const char *parameters);
-void trv_fabric_offer(const trv_fabric_t *fabric, trv_writer_t *writer);
-/* host: the same text for all ranks of a host; place: position on the torus. */
-int trv_fabric_hear(trv_fabric_t *fabric, int rank, const char *host, int place, trv_reader_t *reader);
-int trv_fabric_survey(trv_fabric_t *fabric);
-void trv_fabric_describe(const trv_fabric_t *fabric, trv_writer_t *writer);
-int trv_fabric_learn(trv_fabric_t *fabric, int rank, trv_reader_t *reader);
-int trv_fabric_settle(trv_fabric_t *fabric);
+void trv_fabric_publish_interfaces(const trv_fabric_t *fabric, trv_writer_t *writer);
+/* host: the same text for all ranks of a host; coordinate: on the torus. */
+int trv_fabric_collect_interfaces(trv_fabric_t *fabric, int rank, const char *host, int coordinate,
+                                  trv_reader_t *reader);
+int trv_fabric_query_routes(trv_fabric_t *fabric);
+void trv_fabric_publish_addresses(const trv_fabric_t *fabric, trv_writer_t *writer);
+int trv_fabric_collect_addresses(trv_fabric_t *fabric, int rank, trv_reader_t *reader);
+int trv_fabric_assign(trv_fabric_t *fabric);
 /* parameters.c: returns the parameters of libfabric that must be equal at both ends of a connection, as "NAME=VALUE
- * NAME=VALUE". The first call in a process determines them. told: those of rank 0; NULL on rank 0. */
-const char *trv_fabric_parameters(const char *told);
-/* ports.c: selects the provider and the candidate interfaces; fills in port[i].info. */
-int trv_fabric_choose(trv_fabric_t *fabric, const char *provider);
+ * NAME=VALUE". The first call in a process determines them. first: those of rank 0; NULL on rank 0. */
+const char *trv_fabric_parameters(const char *first);
+/* interfaces.c: selects the provider and the candidate interfaces; fills in interface[i].info. */
+int trv_fabric_select_interfaces(trv_fabric_t *fabric, const char *provider);
 /* open.c: opens the interfaces in the bit mask. */
-int trv_fabric_open_ports(trv_fabric_t *fabric, unsigned which);
-/* port.c */
-int trv_port_open(trv_fabric_t *fabric, trv_port_end_t *port);
-/* trv_port_shut closes the endpoint and its completion queue: no operation is pending afterwards. trv_port_close closes
- * the other objects; no memory may be registered. */
-void trv_port_shut(trv_port_end_t *port);
-void trv_port_close(trv_port_end_t *port);
+int trv_fabric_open_interfaces(trv_fabric_t *fabric, unsigned which);
+/* interface.c */
+int trv_interface_open(trv_fabric_t *fabric, trv_interface_t *interface);
+/* trv_interface_shut closes the endpoint and its completion queue: no operation is pending afterwards.
+ * trv_interface_close closes the other objects; no memory may be registered then. */
+void trv_interface_shut(trv_interface_t *interface);
+void trv_interface_close(trv_interface_t *interface);
 /* post.c: the caller holds the lock. Retries deferred operations. */
-void trv_fabric_retry(trv_fabric_t *fabric, trv_port_end_t *port);
+void trv_fabric_retry(trv_fabric_t *fabric, trv_interface_t *interface);
 /* True if a retry may succeed even if no operation has completed since the last one. */
-bool trv_port_retries(const trv_port_end_t *port);
+bool trv_interface_retries(const trv_interface_t *interface);
 /* The error message for a message whose length differs from that of its receive. */
 const char *trv_fabric_wrong_length(const trv_fabric_t *fabric, const trv_fabric_op_t *op, char sentence[256]);
-/* Ends the operation unless fragments are pending or not yet handed over. */
-void trv_fabric_settle_op(trv_fabric_op_t *op);
-/* Stops the operation: it ends in `state` as soon as the provider has completed or cancelled its fragments. */
-void trv_fabric_stop(trv_fabric_t *fabric, trv_fabric_op_t *op, trv_op_state_t state);
-/* Reports that the peer of the operation is lost, a failure of the whole fabric. */
-void trv_fabric_lose(trv_fabric_t *fabric, const trv_fabric_op_t *op, const char *why);
+/* Ends the operation unless fragments are pending or not yet posted. */
+void trv_fabric_op_end(trv_fabric_op_t *op);
+/* Stops the operation: it ends in `state` when the provider has completed or cancelled its fragments. */
+void trv_fabric_op_stop(trv_fabric_t *fabric, trv_fabric_op_t *op, trv_op_state_t state);
+/* Fails the whole fabric, because the peer of the operation is lost. */
+void trv_fabric_fail_peer(trv_fabric_t *fabric, const trv_fabric_op_t *op, const char *why);
 size_t trv_fragment_bytes(const trv_fabric_op_t *op, size_t index);
 /* open.c: the caller holds the lock. Closes the endpoints. */
 void trv_fabric_shut(trv_fabric_t *fabric);

@@ -13,18 +13,22 @@
 static int open_all(trv_fabric_t *fabric, const char *provider, const char *parameters)
 {
     trv_fabric_parameters(parameters); /* before libfabric reads them */
-    int rc = trv_fabric_choose(fabric, provider);
+    int rc = trv_fabric_select_interfaces(fabric, provider);
     /* Shared memory has no rendezvous that fragments could avoid, and shm buffers at most 1024 unreceived messages. */
-    fabric->cut_most = fabric->local ? 0 : UINT64_MAX;
+    fabric->fragmented_bytes_max = fabric->local ? 0 : UINT64_MAX;
     fabric->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return rc == TRV_OK && fabric->wake < 0 ? trv_fail(TRV_ERR_TRANSPORT, "no files are left to wait with") : rc;
+    return rc == TRV_OK && fabric->wake < 0
+               ? trv_fail(
+                     TRV_ERR_TRANSPORT,
+                     "no file descriptor is available for events; raise the limit, for example with ulimit -n 4096")
+               : rc;
 }
 
-int trv_fabric_open_ports(trv_fabric_t *fabric, unsigned which)
+int trv_fabric_open_interfaces(trv_fabric_t *fabric, unsigned which)
 {
     int rc = TRV_OK;
-    for (int p = 0; rc == TRV_OK && p < fabric->ports; p++)
-        rc = which >> p & 1 ? trv_port_open(fabric, &fabric->port[p]) : TRV_OK;
+    for (int i = 0; rc == TRV_OK && i < fabric->interfaces; i++)
+        rc = which >> i & 1 ? trv_interface_open(fabric, &fabric->interface[i]) : TRV_OK;
     return rc;
 }
 
@@ -40,7 +44,7 @@ int trv_fabric_create(trv_fabric_t **created, const trv_fabric_options_t *option
     if (!fabric)
         return trv_fail_memory();
     fabric->options = *options;
-    fabric->selects = !provider;
+    fabric->selects_provider = !provider;
     fabric->wake = -1;
     pthread_mutex_init(&fabric->lock, NULL);
     pthread_mutex_init(&fabric->waiting, NULL);
@@ -49,9 +53,10 @@ int trv_fabric_create(trv_fabric_t **created, const trv_fabric_options_t *option
     pthread_cond_init(&fabric->changed, &clock);
     pthread_condattr_destroy(&clock);
     fabric->peer = calloc(ranks, sizeof *fabric->peer);
-    fabric->seat = calloc(ranks, sizeof *fabric->seat);
-    fabric->offer = calloc(ranks, sizeof *fabric->offer);
-    int rc = fabric->peer && fabric->seat && fabric->offer ? open_all(fabric, provider, parameters) : trv_fail_memory();
+    fabric->record = calloc(ranks, sizeof *fabric->record);
+    fabric->published = calloc(ranks, sizeof *fabric->published);
+    int rc = fabric->peer && fabric->record && fabric->published ? open_all(fabric, provider, parameters)
+                                                                 : trv_fail_memory();
     fabric->options.provider = fabric->options.ports = fabric->options.local = NULL; /* the caller may free them */
     if (rc < 0)
         trv_fabric_close(fabric);
@@ -64,10 +69,10 @@ void trv_fabric_shut(trv_fabric_t *fabric)
 {
     if (fabric->shut)
         return;
-    for (int p = 0; p < fabric->ports; p++)
-        trv_port_shut(&fabric->port[p]);
+    for (int i = 0; i < fabric->interfaces; i++)
+        trv_interface_shut(&fabric->interface[i]);
     fabric->shut = true;
-    atomic_store(&fabric->shut_too, true);
+    atomic_store(&fabric->shut_copy, true);
 }
 
 void trv_fabric_end(trv_fabric_t *fabric)
@@ -82,14 +87,14 @@ void trv_fabric_close(trv_fabric_t *fabric)
     if (!fabric)
         return;
     trv_fabric_end(fabric);
-    for (int p = 0; p < TRV_WAYS; p++) {
-        trv_port_close(&fabric->port[p]);
-        fi_freeinfo(fabric->port[p].info);
+    for (int i = 0; i < TRV_PORTS_MAX; i++) {
+        trv_interface_close(&fabric->interface[i]);
+        fi_freeinfo(fabric->interface[i].info);
     }
     for (int r = 0; fabric->peer && r < fabric->options.oob.ranks; r++) {
         free(fabric->peer[r].address);
         free(fabric->peer[r].address_bytes);
-        free(fabric->peer[r].known);
+        free(fabric->peer[r].av_address);
     }
     if (fabric->wake >= 0)
         close(fabric->wake);
@@ -97,42 +102,45 @@ void trv_fabric_close(trv_fabric_t *fabric)
     pthread_mutex_destroy(&fabric->waiting);
     pthread_mutex_destroy(&fabric->lock);
     free(fabric->peer);
-    free(fabric->seat);
-    free(fabric->offer);
-    free(fabric->records);
+    free(fabric->record);
+    free(fabric->published);
+    free(fabric->addresses);
     free(fabric);
 }
 
-bool trv_fabric_settled(const trv_fabric_t *fabric)
+bool trv_fabric_buffers_released(const trv_fabric_t *fabric)
 {
-    return !atomic_load(&fabric->broken) || atomic_load(&fabric->shut_too);
+    return !atomic_load(&fabric->broken) || atomic_load(&fabric->shut_copy);
 }
 
-const char *trv_fabric_provider(const trv_fabric_t *fabric) { return fabric->port[0].info->fabric_attr->prov_name; }
+const char *trv_fabric_provider(const trv_fabric_t *fabric)
+{
+    return fabric->interface[0].info->fabric_attr->prov_name;
+}
 
-int trv_fabric_arrival(const trv_fabric_t *fabric, int peer, int way) { return fabric->peer[peer].map.arrive[way]; }
+int trv_fabric_arrival(const trv_fabric_t *fabric, int peer, int port) { return fabric->peer[peer].map.arrive[port]; }
 
-int trv_fabric_departure(const trv_fabric_t *fabric, int way) { return fabric->map.leave[way]; }
+int trv_fabric_departure(const trv_fabric_t *fabric, int port) { return fabric->map.leave[port]; }
 
-int trv_fabric_ports(const trv_fabric_t *fabric) { return fabric->ports; }
+int trv_fabric_interfaces(const trv_fabric_t *fabric) { return fabric->interfaces; }
 
-void trv_fabric_port_info(trv_fabric_t *fabric, int index, trv_fabric_port_info_t *info)
+void trv_fabric_interface_info(trv_fabric_t *fabric, int index, trv_fabric_interface_info_t *info)
 {
     pthread_mutex_lock(&fabric->lock);
-    const trv_port_end_t *port = &fabric->port[index];
-    *info = (trv_fabric_port_info_t){.interface = port->interface,
-                                     .provider = port->info->fabric_attr->prov_name,
-                                     .number = port->number,
-                                     .ways = port->ways,
-                                     .arrivals = port->arrivals,
-                                     .device = port->device};
+    const trv_interface_t *interface = &fabric->interface[index];
+    *info = (trv_fabric_interface_info_t){.name = interface->name,
+                                          .provider = interface->info->fabric_attr->prov_name,
+                                          .ip_address = interface->ip_address,
+                                          .departures = interface->departures,
+                                          .arrivals = interface->arrivals,
+                                          .device = interface->device};
     for (int sends = 0; sends < 2; sends++) {
-        info->bytes[sends] = port->bytes[sends];
-        info->messages[sends] = port->messages[sends];
+        info->bytes[sends] = interface->bytes[sends];
+        info->messages[sends] = interface->messages[sends];
     }
     size_t size = sizeof info->address;
-    if (port->av)
-        fi_av_straddr(port->av, port->address, info->address, &size);
+    if (interface->av)
+        fi_av_straddr(interface->av, interface->address, info->address, &size);
     info->address[sizeof info->address - 1] = '\0';
     pthread_mutex_unlock(&fabric->lock);
 }

@@ -77,17 +77,17 @@ static void find_value(const char *text, const char *name, char value[VALUE_MAX]
             snprintf(value, VALUE_MAX, "%.*s", (int)strcspn(at + length + 1, " "), at + length + 1);
 }
 
-/* Sets the parameters in the environment. Values that the user of this process has set are kept; if they differ from
- * those of rank 0, trv_fabric_learn returns an error. */
-static void adopt(const char *told)
+/* Sets the parameters in the environment. Values that the environment already has are kept; if they differ from
+ * those of rank 0, trv_fabric_collect_addresses returns an error. */
+static void parameters_set(const char *first)
 {
-    const bool verbs = has_verbs(), ours = !told && !any_set() && !verbs;
+    const bool verbs = has_verbs(), ours = !first && !any_set() && !verbs;
     if (!verbs)
         setenv(BUFFERS_NAME, BUFFERS_VALUE, 0);
     for (int i = 0; i < PARAMETERS; i++) {
         char value[VALUE_MAX] = "";
-        if (told)
-            find_value(told, PARAMETER[i].name, value);
+        if (first)
+            find_value(first, PARAMETER[i].name, value);
         else if (ours && PARAMETER[i].value)
             snprintf(value, sizeof value, "%s", PARAMETER[i].value);
         if (*value && !value_of(i))
@@ -95,7 +95,7 @@ static void adopt(const char *told)
     }
 }
 
-static void format(char text[TRV_PARAMETERS_MAX])
+static void parameters_format(char text[TRV_PARAMETERS_MAX])
 {
     size_t used = 0;
     for (int i = 0; i < PARAMETERS; i++) {
@@ -107,15 +107,15 @@ static void format(char text[TRV_PARAMETERS_MAX])
     }
 }
 
-const char *trv_fabric_parameters(const char *told)
+const char *trv_fabric_parameters(const char *first)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static bool known;
     static char text[TRV_PARAMETERS_MAX];
     pthread_mutex_lock(&lock);
     if (!known) {
-        adopt(told);
-        format(text);
+        parameters_set(first);
+        parameters_format(text);
         known = true;
     }
     pthread_mutex_unlock(&lock);

@@ -67,12 +67,12 @@ static int fabric_channel_post(trv_mpi_channel_t *channel, int at, bool sends, i
     struct trv_mpi_fabric_channel *by_fabric = channel->fabric_channel;
     trv_fabric_op_t *op = &by_fabric->op[at];
     op->sends = sends;
-    op->way = by_fabric->port;
+    op->port = by_fabric->port;
     op->peer = channel->member ? channel->member[peer] : peer;
     op->tag = (uint64_t)channel->first_tag + (uint64_t)lane;
     op->data = data;
     op->bytes = bytes;
-    op->fragment = channel->fragment_bytes;
+    op->fragment_bytes = channel->fragment_bytes;
     channel->cancel_polls = 0;
     return trv_fabric_post(by_fabric->fabric, op);
 }

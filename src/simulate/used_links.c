@@ -1,5 +1,5 @@
 /*
- * Finds out whether any message passes a slow or cut link. If none does, the simulation can ignore these links. It is
+ * Determines whether any message passes a slow or cut link. If none does, the simulation can ignore these links. It is
  * then as fast as on a network without them, because the symmetry of the schedule holds.
  */
 #include <stdlib.h>
@@ -61,11 +61,11 @@ static bool some_passes(const passing_t *p)
     for (int rank = 0; rank < s->fold.ranks; rank++)
         for (size_t i = 0; i < stages; i++) {
             const stage_t *stage = &s->stage[(size_t)rank * stages + i];
-            for (uint32_t m = 0; m < stage->sendings; m++) {
-                const sending_t *sending = &s->sending[stage->first_sending + m];
+            for (uint32_t m = 0; m < stage->sends; m++) {
+                const send_t *send = &s->send[stage->first_send + m];
                 int class = rank;
-                for (int l = 0; l < sending->legs; l++)
-                    if (leg_passes(p, &class, &s->leg[sending->first_leg + (uint32_t)l]))
+                for (int l = 0; l < send->legs; l++)
+                    if (leg_passes(p, &class, &s->leg[send->first_leg + (uint32_t)l]))
                         return true;
             }
         }

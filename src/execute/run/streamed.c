@@ -1,8 +1,8 @@
 /*
- * Runs whose input becomes available in parts, as on the leader of a node: a lane begins a chunk when all of its input
- * is available, and the number of final results can be queried. The order of the chunks, and with it every message and
- * every bit of the result, is that of any other run; only the times at which chunks begin differ, and only on this
- * rank.
+ * Runs with streamed input, which becomes available in parts, as on the leader of a node: a lane begins a chunk when
+ * all input of the chunk is available, and the number of final results can be queried. The order of the chunks, and
+ * with it every message and every bit of the result, is that of any other run; only the times at which chunks begin
+ * differ, and only on this rank.
  */
 #include "base/error.h"
 #include "execute/run/plan.h"
@@ -10,19 +10,19 @@
 int trv_plan_start_streamed(trv_plan_t *plan, size_t count, const void *input, void *output)
 {
     if (plan && plan->collective != TRV_ALLREDUCE)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "only AllReduce can begin before all of its input is there");
+        return trv_fail(TRV_ERR_UNSUPPORTED, "only AllReduce supports streamed input (trv_plan_start_streamed)");
     if (plan)
-        plan->feeding = true;
+        plan->streamed = true;
     int rc = trv_plan_start_count(plan, count, input, output);
     if (plan)
-        plan->feeding = false;
+        plan->streamed = false;
     return rc;
 }
 
 void trv_plan_input_ready(trv_plan_t *plan, size_t elements)
 {
-    if (plan->fed < elements)
-        plan->fed = elements;
+    if (plan->input_ready < elements)
+        plan->input_ready = elements;
 }
 
 size_t trv_plan_output_ready(const trv_plan_t *plan)

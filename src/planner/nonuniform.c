@@ -1,20 +1,21 @@
 /*
- * Plans for networks whose ranks differ. Where a slow link is used no rank represents others, and the ranks along a
+ * Choices for networks whose ranks differ. Where a slow link is used no rank represents others, and the ranks along a
  * line differ from each other, so simulations are expensive.
  *
- * Prospects (prospects.c) are simulated in the order of their likely times, until none that is left can win or the work
- * that one plan may take is done. Each is simulated as it is and, for some of the factors by which links are slow, in a
- * form that avoids all links with this or a larger factor (NAME@F). Schedules that pass a cut link are dropped.
+ * Prospects (prospects.c) are simulated in the order of their likely times, until none of the remaining ones can win or
+ * the work that one choice may take is done. Each is simulated as it is and, for some of the factors by which links are
+ * slow, in a form that avoids all links with this or a larger factor (NAME@F). Schedules that pass a cut link are
+ * dropped.
  *
- * The plan for the even torus (prospects.h) is among them, so no plan is slower than that one. On some hundreds of
- * nodes no plan is slower than an algorithm of the table either: there an algorithm is left out only if a lower bound
- * shows that it cannot win.
+ * The choice for the uniform torus (prospects.h) is among them, so no choice is slower than that one. On some hundreds
+ * of nodes no choice is slower than an algorithm of the table either: there an algorithm is left out only if a lower
+ * bound shows that it cannot win.
  *
  * A prospect whose simulation alone would be too much work is ranked by its model's time. That time is increased by the
  * smallest ratio of simulated to modelled time among the simulated schedules of the same form, and the prospect is
  * accepted only if the result is better by a margin than everything simulated.
  */
-#include "planner/uneven.h"
+#include "planner/nonuniform.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,12 +28,12 @@
 #include "planner/prospects.h"
 #include "simulate/simulator.h"
 
-#define WORK           10   /* work of one plan, reading included, in simulations of the planner's hops_max */
-#define PROSPECTS_PART 0.25 /* fraction of the time that finding the prospects takes, for the progress report */
-#define MARGIN         1.25 /* a modelled time must beat the best simulated one by this factor, … */
-#define MARGIN_KNOWN   1.15 /* … or by this one if other schedules of its form were simulated */
-#define PASSED_MAX     1e9  /* maximum links that the messages of one schedule pass: half a minute's simulation */
-#define KEPT_MAX       2e5  /* maximum messages of a simulator that is kept for the next size */
+#define WORK               10   /* work of one choice, reading included, in simulations of the planner's hops_max */
+#define PROSPECTS_FRACTION 0.25 /* fraction of the time that finding the prospects takes, for the progress report */
+#define MARGIN             1.25 /* a modelled time must beat the best simulated one by this factor, … */
+#define MARGIN_KNOWN       1.15 /* … or by this one if other schedules of its form were simulated */
+#define LINKS_PASSED_MAX   1e9  /* maximum links that the messages of one schedule pass: half a minute's simulation */
+#define KEEP_MESSAGES_MAX  2e5  /* maximum messages of a simulator that is kept for the next size */
 
 typedef struct examination {
     trv_ranking_t *ranking;
@@ -51,7 +52,7 @@ static unsigned find_lines(const trv_network_t *network)
 {
     unsigned lines = network->torus.lines;
     for (int i = 0; i < network->slow_links; i++)
-        if (network->slow_link[i].factor >= TRV_FACTOR_LEAST)
+        if (network->slow_link[i].factor >= TRV_FACTOR_MIN)
             lines |= 1u << trv_port_dimension(network->slow_link[i].port);
     return lines;
 }
@@ -73,30 +74,32 @@ static int check_work(const trv_torus_t *torus)
     for (int d = 0; d < torus->dims; d++)
         hops += (double)torus->ranks * (torus->size[d] - 1);
     char text[TRV_TORUS_TEXT_MAX];
-    return hops <= PASSED_MAX
+    return hops <= LINKS_PASSED_MAX
                ? TRV_OK
                : trv_fail(TRV_ERR_UNSUPPORTED,
-                          "%s is too large for a plan: where lines or links make ranks differ all are simulated, and "
-                          "the messages of one schedule pass about %.2g links there, of at most %.2g",
-                          trv_torus_format(torus, text, sizeof text), hops, PASSED_MAX);
+                          "%s is too large for the planner: its lines, slow or cut links make ranks differ, so all are "
+                          "simulated, "
+                          "and the messages of one schedule pass about %.2g links; the limit is %.2g",
+                          trv_torus_format(torus, text, sizeof text), hops, LINKS_PASSED_MAX);
 }
 
-int trv_uneven_create(trv_planner_t *planner, const trv_simulate_options_t *asked)
+int trv_nonuniform_create(trv_planner_t *planner, const trv_simulate_options_t *asked)
 {
     trv_torus_t torus = planner->list.network.torus;
-    trv_simulate_options_t plain = planner->network;
+    trv_simulate_options_t uniform = planner->network;
     planner->network.model = asked->model;
     planner->dateline = false; /* all simulations use the model that was asked for */
     torus.lines = 0;
-    plain.slow_links = 0;
-    plain.slow_link = NULL;
-    plain.progress = trv_span_callback;
-    plain.progress_context = &planner->part;
+    uniform.slow_links = 0;
+    uniform.slow_link = NULL;
+    uniform.progress = trv_span_callback;
+    uniform.progress_context = &planner->progress;
     int rc = check_links(&planner->list.network);
     if (!rc)
         rc = check_work(&planner->list.network.torus);
     if (!rc)
-        rc = trv_planner_create(&planner->whole, &torus, planner->list.collective, 0, &plain, &planner->constraints);
+        rc = trv_planner_create(&planner->uniform, &torus, planner->list.collective, 0, &uniform,
+                                &planner->constraints);
     return rc ? rc
               : trv_candidates_collect_lines(&planner->list, find_lines(&planner->list.network),
                                              planner->constraints.consistent);
@@ -108,12 +111,12 @@ int trv_uneven_create(trv_planner_t *planner, const trv_simulate_options_t *aske
  * network. */
 static int find_candidate(trv_candidates_t *list, const char *name, int *index)
 {
-    trv_candidate_t candidate = {.guest = true};
+    trv_candidate_t candidate = {.by_name = true};
     for (*index = 0; *index < list->count; ++*index)
         if (strcmp(list->candidate[*index].name, name) == 0)
             return TRV_OK;
     snprintf(candidate.name, sizeof candidate.name, "%s", name);
-    int rc = trv_candidate_facts(list, &candidate);
+    int rc = trv_candidate_properties(list, &candidate);
     if (rc) {
         *index = -1;
         return rc == TRV_ERR_MEMORY ? rc : TRV_OK;
@@ -122,11 +125,12 @@ static int find_candidate(trv_candidates_t *list, const char *name, int *index)
 }
 
 /* The part of the planner's progress that the next work of this amount represents. */
-static trv_span_t part_of_work(const examination_t *e, double work)
+static trv_span_t progress_of_work(const examination_t *e, double work)
 {
     const double limit = e->ranking->planner->hops_max * WORK;
-    return trv_span(e->ranking->planner->part, PROSPECTS_PART + (1 - PROSPECTS_PART) * (1 - e->work / limit),
-                    (1 - PROSPECTS_PART) * fmin(work / limit, 1));
+    return trv_span(e->ranking->planner->progress,
+                    PROSPECTS_FRACTION + (1 - PROSPECTS_FRACTION) * (1 - e->work / limit),
+                    (1 - PROSPECTS_FRACTION) * fmin(work / limit, 1));
 }
 
 /* The model's time; 0 if the algorithm has no model. */
@@ -143,89 +147,90 @@ static bool keep_model(examination_t *e, const trv_prospect_t *prospect, const c
     const trv_candidates_t *list = &e->ranking->planner->list;
     const trv_simulate_options_t *network = &e->ranking->planner->network;
     const bool unknown = network->gamma_ns > 0 || network->shared_paths != 0 ||
-                         trv_look_uses_slow(&list->network, name);
+                         trv_sample_uses_slow(&list->network, name);
     const double time_ns = unknown ? 0 : model_ns(e, prospect->name);
     if (time_ns <= 0 || e->modelled == TRV_PROSPECTS_MAX)
         return false;
     e->model[e->modelled++] = (trv_entry_t){.candidate = index,
-                                            .steps = list->candidate[index].facts.steps,
+                                            .steps = list->candidate[index].properties.steps,
                                             .time_ns = time_ns,
                                             .modelled = true};
     return true;
 }
 
-/* Simulates one form of a prospect, unless a bound shows that it is slower than the slowest plan of a full list; the
- * simulation is stopped when it becomes slower. `must`: simulate even if it is too much work. A listed prospect that is
- * cheap is simulated even when no work is left. */
-static int examine(examination_t *e, trv_prospect_t *prospect, const char *name, bool must, double *time_ns)
+/* Simulates one form of a prospect, unless a bound shows that it is slower than the slowest choice of a full list;
+ * the simulation is stopped when it becomes slower. `forced`: simulate even if it is too much work. A listed
+ * prospect that is cheap is simulated even when no work is left. */
+static int examine(examination_t *e, trv_prospect_t *prospect, const char *name, bool forced, double *time_ns)
 {
     trv_ranking_t *ranking = e->ranking;
     trv_planner_t *planner = ranking->planner;
-    const bool own = strcmp(name, prospect->name) == 0; /* not a form that avoids slow links */
-    bool keeps;
+    const bool is_plain = strcmp(name, prospect->name) == 0; /* not a form that avoids slow links */
+    bool allowed;
     int index;
-    trv_look_t look = {0};
+    trv_sample_t sample = {0};
     *time_ns = INFINITY;
     int rc = find_candidate(&planner->list, name, &index);
-    if (rc || index < 0 || ranking->timed == TRV_UNEVEN_ENTRIES)
+    if (rc || index < 0 || ranking->timed == TRV_NONUNIFORM_ENTRIES)
         return rc;
-    rc = trv_constraints_keep(&planner->constraints, &planner->list, &planner->list.candidate[index],
-                              ranking->vector_bytes, &keeps);
-    if (rc || !keeps)
+    rc = trv_constraints_allow(&planner->constraints, &planner->list, &planner->list.candidate[index],
+                               ranking->vector_bytes, &allowed);
+    if (rc || !allowed)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
-    ranking->kept++;
-    const double enough_ns = trv_ranking_enough_ns(ranking);
-    if (prospect->dear && own && keep_model(e, prospect, name, index))
+    ranking->allowed++;
+    const double cutoff_ns = trv_ranking_cutoff_ns(ranking);
+    if (prospect->costly && is_plain && keep_model(e, prospect, name, index))
         return TRV_OK;
-    if (own) {
-        rc = trv_prospect_look(planner, ranking->vector_bytes, prospect);
-        look = prospect->look;
+    if (is_plain) {
+        rc = trv_prospect_sample(planner, ranking->vector_bytes, prospect);
+        sample = prospect->sample;
     } else
-        rc = trv_look_at(planner, name, ranking->vector_bytes, &look);
-    const double work = look.reading + look.simulating;
-    if (rc || look.least_ns > enough_ns)
+        rc = trv_sample_schedule(planner, name, ranking->vector_bytes, &sample);
+    const double work = sample.reading + sample.simulating;
+    if (rc || sample.bound_ns > cutoff_ns)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
-    if (work > e->work - e->reserved && !(own && prospect->listed && trv_prospect_is_cheap(planner, &look)) &&
-        (keep_model(e, prospect, name, index) || !must))
+    if (work > e->work - e->reserved && !(is_plain && prospect->listed && trv_prospect_is_cheap(planner, &sample)) &&
+        (keep_model(e, prospect, name, index) || !forced))
         return TRV_OK;
-    const trv_span_t all = planner->part;
-    planner->part = part_of_work(e, work);
+    const trv_span_t all = planner->progress;
+    planner->progress = progress_of_work(e, work);
     trv_entry_t entry = {.candidate = index};
-    rc = trv_ranking_examine(ranking, &entry, enough_ns);
+    rc = trv_ranking_examine(ranking, &entry, cutoff_ns);
     if (!rc)
-        rc = trv_span_report(planner->part, 1);
-    planner->part = all;
-    *time_ns = entry.hops > 0 ? fmin(entry.time_ns, enough_ns) : INFINITY;
+        rc = trv_span_report(planner->progress, 1);
+    planner->progress = all;
+    *time_ns = entry.hops > 0 ? fmin(entry.time_ns, cutoff_ns) : INFINITY;
     /* A schedule that passes a cut link or cannot win was read, but simulated only until that was known. */
-    e->work = fmax(0, e->work - look.reading - look.simulating * fmin(1, entry.hops / fmax(1, look.hops)));
+    e->work = fmax(0, e->work - sample.reading - sample.simulating * fmin(1, entry.hops / fmax(1, sample.hops)));
     trv_candidate_t *candidate = &planner->list.candidate[index];
     const bool best = ranking->timed > 0 && ranking->best[0].candidate == index;
-    if (!best && candidate->simulator && (double)candidate->simulator->sendings > KEPT_MAX) {
+    if (!best && candidate->simulator && (double)candidate->simulator->sends > KEEP_MESSAGES_MAX) {
         trv_simulator_destroy(candidate->simulator);
         candidate->simulator = NULL;
     }
     return rc;
 }
 
-/* If a plan for the even torus took longer than was likely, the likely times of the other such plans of the same
- * algorithm are increased by the same factor. */
+/* If the simulation of a choice for the uniform torus took longer than expected, the likely times of the other such
+ * choices of the same algorithm are increased by the same factor. */
 static void raise_likely_times(examination_t *e, const trv_prospect_t *examined, double time_ns)
 {
     const double slower_by = time_ns / examined->likely_ns;
-    for (int i = 0; i < e->prospects.count && examined->near && slower_by > 1; i++)
-        if (e->prospects.prospect[i].near && trv_planner_is_alike(e->prospects.prospect[i].name, examined->name))
+    for (int i = 0; i < e->prospects.count && examined->from_uniform && slower_by > 1; i++)
+        if (e->prospects.prospect[i].from_uniform &&
+            trv_planner_same_algorithm(e->prospects.prospect[i].name, examined->name))
             e->prospects.prospect[i].likely_ns *= slower_by;
 }
 
-static int examine_forms(examination_t *e, trv_prospect_t *prospect, bool must)
+static int examine_forms(examination_t *e, trv_prospect_t *prospect, bool forced)
 {
     double best_ns, time_ns = INFINITY;
-    int rc = examine(e, prospect, prospect->name, must, &best_ns);
+    int rc = examine(e, prospect, prospect->name, forced, &best_ns);
     for (int i = 0; i < e->factors && !rc; i++) {
         char name[TRV_ALGORITHM_NAME_MAX];
         int length = snprintf(name, sizeof name, "%s@%.10g", prospect->name, e->factor[i]);
         if (length < (int)sizeof name)
-            rc = examine(e, prospect, name, must, &time_ns);
+            rc = examine(e, prospect, name, forced, &time_ns);
         best_ns = fmin(best_ns, time_ns);
     }
     if (!rc && isfinite(best_ns)) {
@@ -235,60 +240,60 @@ static int examine_forms(examination_t *e, trv_prospect_t *prospect, bool must)
     return rc;
 }
 
-/* The prospect with the smallest likely time that was not examined, among those with `dear` set or those without;
+/* The prospect with the smallest likely time that was not examined, among those with or without `costly` set;
  * NULL if all were examined. */
-static trv_prospect_t *find_next(examination_t *e, bool dear)
+static trv_prospect_t *find_next(examination_t *e, bool costly)
 {
     trv_prospect_t *next = NULL;
     for (int i = 0; i < e->prospects.count; i++) {
         trv_prospect_t *prospect = &e->prospects.prospect[i];
-        if (!prospect->examined && prospect->dear == dear && (!next || trv_prospect_order(prospect, next) < 0))
+        if (!prospect->examined && prospect->costly == costly && (!next || trv_prospect_order(prospect, next) < 0))
             next = prospect;
     }
     return next;
 }
 
-/* Sets prospect->dear: simulating it takes more work than is allowed for a whole plan. */
-static int find_dear(const examination_t *e, trv_prospect_t *prospect)
+/* Sets prospect->costly: simulating it takes more work than a whole choice may take. */
+static int mark_costly(const examination_t *e, trv_prospect_t *prospect)
 {
     const trv_torus_t *torus = &e->ranking->planner->list.network.torus;
     const trv_model_t *model = trv_prospect_model(e->ranking->planner, prospect->name);
     double messages = model ? model->messages : 0;
     for (int d = 0; d < torus->dims; d++) /* ranks along a line differ */
         messages *= torus->lines >> d & 1 ? torus->size[d] : 1;
-    prospect->dear = TRV_LOOK_MESSAGE * messages > WORK * e->ranking->planner->hops_max;
-    if (prospect->dear)
+    prospect->costly = TRV_SAMPLE_MESSAGE_WORK * messages > WORK * e->ranking->planner->hops_max;
+    if (prospect->costly)
         return TRV_OK;
-    int rc = trv_prospect_look(e->ranking->planner, e->ranking->vector_bytes, prospect);
-    const trv_look_t *look = &prospect->look;
-    prospect->dear = !rc && look->reading + look->simulating > WORK * e->ranking->planner->hops_max;
+    int rc = trv_prospect_sample(e->ranking->planner, e->ranking->vector_bytes, prospect);
+    const trv_sample_t *sample = &prospect->sample;
+    prospect->costly = !rc && sample->reading + sample->simulating > WORK * e->ranking->planner->hops_max;
     return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
 }
 
-/* Examines the prospects in the order of their likely times; those with `dear` set come last. */
+/* Examines the prospects in the order of their likely times; those with `costly` set come last. */
 static int examine_all(examination_t *e)
 {
     trv_ranking_t *ranking = e->ranking;
     int rc = TRV_OK;
-    for (int dear = 0; dear < 2; dear++)
-        for (trv_prospect_t *next; !rc && (next = find_next(e, dear)) != NULL;) {
+    for (int costly = 0; costly < 2; costly++)
+        for (trv_prospect_t *next; !rc && (next = find_next(e, costly)) != NULL;) {
             const bool first = next == e->prospects.prospect;
-            const bool loses = next->least_ns > trv_ranking_enough_ns(ranking);
-            if (!dear && !loses)
-                rc = find_dear(e, next);
-            if (rc || (next->dear && !dear))
+            const bool loses = next->bound_ns > trv_ranking_cutoff_ns(ranking);
+            if (!costly && !loses)
+                rc = mark_costly(e, next);
+            if (rc || (next->costly && !costly))
                 continue;
             next->examined = true;
             if (first)
                 e->reserved = 0;
             if (!loses)
-                rc = examine_forms(e, next, first || (dear && ranking->timed + e->modelled == 0));
+                rc = examine_forms(e, next, first || (costly && ranking->timed + e->modelled == 0));
         }
     return rc;
 }
 
 /* Whether two names differ only in their numbers. */
-static bool is_akin(const char *name, const char *other)
+static bool same_form(const char *name, const char *other)
 {
     static const char numbers[] = "0123456789/x";
     for (;;) {
@@ -308,7 +313,7 @@ static double find_excess(const examination_t *e, const char *name)
     double excess = INFINITY;
     for (int i = 0; i < e->prospects.count; i++) {
         const trv_prospect_t *prospect = &e->prospects.prospect[i];
-        const bool known = prospect->simulated_ns > 0 && is_akin(prospect->name, name);
+        const bool known = prospect->simulated_ns > 0 && same_form(prospect->name, name);
         const double time_ns = known ? model_ns(e, prospect->name) : 0;
         excess = time_ns > 0 ? fmin(excess, prospect->simulated_ns / time_ns) : excess;
     }
@@ -325,12 +330,12 @@ static void add_modelled(examination_t *e)
     char best[TRV_ALGORITHM_NAME_MAX] = "";
     if (ranking->timed > 0)
         memcpy(best, list->candidate[ranking->best[0].candidate].name, sizeof best);
-    for (int i = 0; i < e->modelled && ranking->timed < TRV_UNEVEN_ENTRIES; i++) {
+    for (int i = 0; i < e->modelled && ranking->timed < TRV_NONUNIFORM_ENTRIES; i++) {
         trv_entry_t *entry = &e->model[i];
         const char *name = list->candidate[entry->candidate].name;
         const double excess = find_excess(e, name);
         entry->time_ns *= isfinite(excess) ? fmax(excess, 1) : 1;
-        const double margin = is_akin(name, best) ? 1 : isfinite(excess) ? MARGIN_KNOWN : MARGIN;
+        const double margin = same_form(name, best) ? 1 : isfinite(excess) ? MARGIN_KNOWN : MARGIN;
         if (margin * entry->time_ns < best_ns)
             trv_ranking_insert(ranking, entry);
     }
@@ -342,13 +347,13 @@ static int reserve_first(examination_t *e)
     trv_prospect_t *first = e->prospects.prospect;
     if (e->prospects.count == 0)
         return TRV_OK;
-    int rc = trv_prospect_look(e->ranking->planner, e->ranking->vector_bytes, first);
-    const double work = first->look.reading + first->look.simulating;
+    int rc = trv_prospect_sample(e->ranking->planner, e->ranking->vector_bytes, first);
+    const double work = first->sample.reading + first->sample.simulating;
     e->reserved = !rc && work < e->work ? work : 0;
     return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
 }
 
-int trv_uneven_rank(trv_ranking_t *ranking)
+int trv_nonuniform_rank(trv_ranking_t *ranking)
 {
     examination_t *e = calloc(1, sizeof *e);
     if (!e)
@@ -356,11 +361,11 @@ int trv_uneven_rank(trv_ranking_t *ranking)
     e->ranking = ranking;
     e->work = ranking->planner->hops_max * WORK;
     int rc = trv_factors_find(&ranking->planner->list.network, e->factor, &e->factors);
-    const trv_span_t all = ranking->planner->part;
-    ranking->planner->part = trv_span(all, 0, PROSPECTS_PART);
+    const trv_span_t all = ranking->planner->progress;
+    ranking->planner->progress = trv_span(all, 0, PROSPECTS_FRACTION);
     if (!rc)
         rc = trv_prospects_find(ranking->planner, ranking->vector_bytes, &e->prospects);
-    ranking->planner->part = all;
+    ranking->planner->progress = all;
     if (!rc)
         rc = reserve_first(e);
     if (!rc)

@@ -1,16 +1,16 @@
 /*
- * trivance plan --all-sizes, --why and --nodes: what the planner selects at which size, why it selects nothing else,
- * and plans for a set of nodes.
+ * trivance plan --all-sizes, --why and --nodes: the planner's choice for every size, an explanation of a choice, and
+ * plans for a set of nodes.
  */
-#ifndef TRIVANCE_CLI_PLAN_ASK_H
-#define TRIVANCE_CLI_PLAN_ASK_H
+#ifndef TRIVANCE_CLI_PLAN_QUERY_H
+#define TRIVANCE_CLI_PLAN_QUERY_H
 
 #include <trivance/planner.h>
 
 #include "cli/shared/network_options.h"
 #include "cli/shared/table.h"
 
-typedef struct cli_plan_ask {
+typedef struct cli_plan_query {
     trv_torus_t torus;
     trv_collective_t collective;
     uint64_t bytes;        /* size of the vector, for --why and --nodes */
@@ -18,18 +18,18 @@ typedef struct cli_plan_ask {
     trv_planner_constraints_t constraints;
     cli_format_t format;
     const char *command, *output; /* output: a path; NULL: stdout */
-} cli_plan_ask_t;
+} cli_plan_query_t;
 
 /* Prints the ranges of sizes from 32 B to 1 GiB, with the plan of each and how many times as long the named algorithms
  * take. */
-int cli_plan_sizes(const cli_plan_ask_t *ask);
+int cli_plan_sizes(const cli_plan_query_t *query);
 /* Prints the plans with the best times, the parts of these times, and the networks on which each would be selected. */
-int cli_plan_why(const cli_plan_ask_t *ask);
+int cli_plan_explain(const cli_plan_query_t *query);
 
 /* Prints the plans for the nodes of a list ("0-9,16-25"; NULL: all), and the mapping of ranks to nodes. */
-int cli_plan_nodes(const cli_plan_ask_t *ask, const char *list);
+int cli_plan_nodes(const cli_plan_query_t *query, const char *list);
 
 /* Prints "AllReduce on the torus 8x8 (64 ranks)", a second line with the network, and one with the constraints. */
-void cli_plan_ask_header(const cli_plan_ask_t *ask, FILE *out);
+void cli_plan_query_header(const cli_plan_query_t *query, FILE *out);
 
 #endif

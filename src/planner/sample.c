@@ -1,7 +1,7 @@
 /*
  * Estimates the work and the time of a schedule from the messages of a few sampled ranks.
  */
-#include "planner/look.h"
+#include "planner/sample.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #define SAMPLED      4 /* number of sampled ranks */
 #define MESSAGE_WORK 2 /* work of reading a message, and of simulating one in addition to its hops, in packet-hops */
 
-bool trv_look_uses_slow(const trv_network_t *network, const char *name)
+bool trv_sample_uses_slow(const trv_network_t *network, const char *name)
 {
     const char *at = strchr(name, '@');
     const double avoid = at && network->routes == TRV_ROUTES_CHOSEN ? strtod(at + 1, NULL) : INFINITY;
@@ -26,12 +26,12 @@ bool trv_look_uses_slow(const trv_network_t *network, const char *name)
 /* The i-th sampled rank. The sampled ranks lie along the diagonal of the torus, at even and odd coordinates. */
 static int sampled_rank(const trv_torus_t *torus, int i)
 {
-    int place[TRV_DIMS_MAX];
+    int coordinate[TRV_DIMS_MAX];
     for (int d = 0; d < torus->dims; d++) {
         const int at = (int)((int64_t)torus->size[d] * i / SAMPLED) + i % 2;
-        place[d] = at < torus->size[d] ? at : torus->size[d] - 1;
+        coordinate[d] = at < torus->size[d] ? at : torus->size[d] - 1;
     }
-    return trv_torus_rank(torus, place);
+    return trv_torus_rank(torus, coordinate);
 }
 
 /* A model of the schedule. It assumes that all ranks send what the sampled ranks send, and that each step takes as long
@@ -40,17 +40,17 @@ static trv_model_t likely_model(const trv_schedule_t *schedule, const trv_timing
 {
     trv_model_t model = {.steps = trv_schedule_steps(schedule)};
     for (int k = 0; k < trv_schedule_steps(schedule); k++) {
-        double most = 0;
+        double load_max = 0;
         for (int port = 0; port < 2 * trv_schedule_torus(schedule)->dims; port++)
-            most = fmax(most, step[k].passing[port]);
-        model.load += most / SAMPLED / fmax(1, (double)vector_bytes);
-        model.hops += step[k].farthest;
+            load_max = fmax(load_max, step[k].load[port]);
+        model.load += load_max / SAMPLED / fmax(1, (double)vector_bytes);
+        model.hops += step[k].hops_max;
     }
     return model;
 }
 
-static void fill_look(const trv_planner_t *planner, const char *name, uint64_t vector_bytes,
-                      const trv_schedule_t *schedule, const trv_timing_sends_t *sends, trv_look_t *look)
+static void fill_sample(const trv_planner_t *planner, const char *name, uint64_t vector_bytes,
+                        const trv_schedule_t *schedule, const trv_timing_traffic_t *traffic, trv_sample_t *sample)
 {
     const trv_simulate_options_t *network = &planner->network;
     const trv_torus_t *torus = &planner->list.network.torus;
@@ -59,33 +59,34 @@ static void fill_look(const trv_planner_t *planner, const char *name, uint64_t v
     for (int d = 0; d < torus->dims; d++)
         classes *= trv_schedule_period(schedule, d);
     /* If the schedule uses slow links, all ranks must be simulated. Cut links do not matter: no message passes them. */
-    const double ranks = trv_look_uses_slow(&planner->list.network, name) ? torus->ranks : classes;
-    look->hops = fmax(ranks * sends->hops[1] / SAMPLED, fmin(ranks * sends->hops[0] / SAMPLED, planner->hops_max));
-    look->messages = classes * sends->messages / SAMPLED;
-    look->reading = MESSAGE_WORK * look->messages;
-    look->simulating = look->hops + MESSAGE_WORK * ranks * sends->messages / SAMPLED;
+    const double ranks = trv_sample_uses_slow(&planner->list.network, name) ? torus->ranks : classes;
+    sample->hops = fmax(ranks * traffic->hops[1] / SAMPLED,
+                        fmin(ranks * traffic->hops[0] / SAMPLED, planner->hops_max));
+    sample->messages = classes * traffic->messages / SAMPLED;
+    sample->reading = MESSAGE_WORK * sample->messages;
+    sample->simulating = sample->hops + MESSAGE_WORK * ranks * traffic->messages / SAMPLED;
     /* When the head of the last packet has arrived, the packet may still occupy its first link: it is not counted. */
-    look->least_ns = fmax(start_ns, byte_ns * (sends->port_bytes - network->packet_bytes));
-    const trv_model_t likely = likely_model(schedule, sends->step, vector_bytes);
-    look->likely_ns = trv_planner_estimate(planner, &likely, vector_bytes);
+    sample->bound_ns = fmax(start_ns, byte_ns * (traffic->port_bytes - network->packet_bytes));
+    const trv_model_t likely = likely_model(schedule, traffic->step, vector_bytes);
+    sample->likely_ns = trv_planner_estimate(planner, &likely, vector_bytes);
 }
 
-int trv_look_at(const trv_planner_t *planner, const char *name, uint64_t vector_bytes, trv_look_t *look)
+int trv_sample_schedule(const trv_planner_t *planner, const char *name, uint64_t vector_bytes, trv_sample_t *sample)
 {
     const trv_torus_t *torus = &planner->list.network.torus;
-    trv_timing_sends_t sends = {0};
+    trv_timing_traffic_t traffic = {0};
     trv_schedule_t *schedule;
     int rc = trv_schedule_create_on(&schedule, &planner->list.network, name, planner->list.collective, 0);
     if (rc)
         return rc;
-    sends.step = calloc((size_t)trv_schedule_steps(schedule) + 1, sizeof *sends.step);
-    if (!sends.step)
+    traffic.step = calloc((size_t)trv_schedule_steps(schedule) + 1, sizeof *traffic.step);
+    if (!traffic.step)
         rc = trv_fail_memory();
     for (int i = 0; i < SAMPLED && !rc; i++)
-        rc = trv_timing_sends(schedule, sampled_rank(torus, i), &planner->network, vector_bytes, &sends);
+        rc = trv_timing_add_traffic(schedule, sampled_rank(torus, i), &planner->network, vector_bytes, &traffic);
     if (!rc)
-        fill_look(planner, name, vector_bytes, schedule, &sends, look);
-    free(sends.step);
+        fill_sample(planner, name, vector_bytes, schedule, &traffic, sample);
+    free(traffic.step);
     trv_schedule_destroy(schedule);
     return rc;
 }

@@ -21,29 +21,29 @@
 /* ---- TRIVANCE_PORTS ---------------------------------------------------------------------------------------------- */
 
 /* Assigns an interface to a port of the torus. An interface that several ports use becomes one candidate. */
-static void add_way(trv_fabric_t *fabric, int way, const char *name, size_t length)
+static void assign_interface(trv_fabric_t *fabric, int port, const char *name, size_t length)
 {
     int at = 0;
-    while (at < fabric->ports &&
-           (strlen(fabric->port[at].interface) != length || strncmp(fabric->port[at].interface, name, length) != 0))
+    while (at < fabric->interfaces &&
+           (strlen(fabric->interface[at].name) != length || strncmp(fabric->interface[at].name, name, length) != 0))
         at++;
-    if (at == fabric->ports)
-        snprintf(fabric->port[fabric->ports++].interface, TRV_INTERFACE_MAX, "%.*s", (int)length, name);
-    fabric->map.leave[way] = (uint8_t)at;
+    if (at == fabric->interfaces)
+        snprintf(fabric->interface[fabric->interfaces++].name, TRV_INTERFACE_MAX, "%.*s", (int)length, name);
+    fabric->map.leave[port] = (uint8_t)at;
 }
 
 static int read_ports(trv_fabric_t *fabric, const char *text)
 {
     const char *rest = text, *name;
     size_t length;
-    int way;
+    int port;
     if (!text)
         return TRV_OK;
     if (trv_ports_check(text) < 0)
         return trv_fail(TRV_ERR_ARGUMENT, "TRIVANCE_PORTS: %s", trv_last_error());
-    fabric->told = trv_ports_assign(text);
-    while (fabric->told && trv_ports_next(&rest, &way, &name, &length))
-        add_way(fabric, way, name, length);
+    fabric->assigned = trv_ports_assign(text);
+    while (fabric->assigned && trv_ports_next(&rest, &port, &name, &length))
+        assign_interface(fabric, port, name, length);
     return TRV_OK;
 }
 
@@ -67,15 +67,16 @@ static bool is_interface(const struct fi_info *info, const char *name)
            (device && device->name && strcmp(device->name, name) == 0);
 }
 
-static bool is_same_kind(const struct fi_info *a, const struct fi_info *b)
+static bool has_same_format(const struct fi_info *a, const struct fi_info *b)
 {
     return a->fabric_attr->prov_name && b->fabric_attr->prov_name &&
            strcmp(a->fabric_attr->prov_name, b->fabric_attr->prov_name) == 0 && a->addr_format == b->addr_format;
 }
 
-static bool may_serve(const trv_fabric_t *fabric, const struct fi_info *info)
+static bool is_suitable(const trv_fabric_t *fabric, const struct fi_info *info)
 {
-    return !fabric->selects || (info->caps & FI_REMOTE_COMM) || !(info->caps & (FI_REMOTE_COMM | FI_LOCAL_COMM));
+    return !fabric->selects_provider || (info->caps & FI_REMOTE_COMM) ||
+           !(info->caps & (FI_REMOTE_COMM | FI_LOCAL_COMM));
 }
 
 /* The first suitable interface, or the one of the same provider that has the local address, if there is one. */
@@ -84,7 +85,7 @@ static const struct fi_info *find_local(const trv_fabric_t *fabric, const struct
     const struct fi_info *first = NULL;
     for (const struct fi_info *info = list; info; info = info->next) {
         char address[128];
-        if (!may_serve(fabric, info))
+        if (!is_suitable(fabric, info))
             continue;
         first = first ? first : info;
         address_text(info, address, sizeof address);
@@ -101,9 +102,9 @@ static const struct fi_info *find_named(const trv_fabric_t *fabric, const struct
 {
     const struct fi_info *first = NULL;
     for (const struct fi_info *info = list; info; info = info->next) {
-        if (!may_serve(fabric, info) || !is_interface(info, name))
+        if (!is_suitable(fabric, info) || !is_interface(info, name))
             continue;
-        if (is_same_kind(info, like))
+        if (has_same_format(info, like))
             return info;
         if (!first && strcmp(info->fabric_attr->prov_name, like->fabric_attr->prov_name) == 0)
             first = info;
@@ -117,16 +118,16 @@ static int no_interface(const struct fi_info *list, const char *name)
     size_t used = 0;
     const char *before = "";
     for (const struct fi_info *info = list; info; info = info->next) {
-        const char *interface = info->domain_attr->name;
-        if (!interface || strcmp(interface, before) == 0 || strstr(known, interface) || used >= sizeof known ||
+        const char *found = info->domain_attr->name;
+        if (!found || strcmp(found, before) == 0 || strstr(known, found) || used >= sizeof known ||
             strcmp(info->fabric_attr->prov_name, list->fabric_attr->prov_name) != 0)
             continue;
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", interface);
-        before = interface;
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", found);
+        before = found;
     }
     return trv_fail(TRV_ERR_ARGUMENT,
-                    "TRIVANCE_PORTS: there is no interface '%s' that is up, with an address, for "
-                    "libfabric's provider %s; there are %s",
+                    "TRIVANCE_PORTS: there is no active interface '%s' with an address for libfabric's provider %s; "
+                    "there are %s",
                     name, list->fabric_attr->prov_name, known);
 }
 
@@ -177,12 +178,14 @@ static int list_infos(const char *provider, uint64_t more, struct fi_info **list
     if (code == 0)
         return TRV_OK;
     *list = NULL;
-    return provider ? trv_fail(TRV_ERR_UNSUPPORTED,
-                               "libfabric has no provider '%s' for tagged messages here (%s); `fi_info -c FI_TAGGED -t "
-                               "FI_EP_RDM` lists those it has, for TRIVANCE_PROVIDER",
-                               provider, fi_strerror(-code))
-                    : trv_fail(TRV_ERR_UNSUPPORTED, "libfabric has no provider for tagged messages here: %s",
-                               fi_strerror(-code));
+    return provider
+               ? trv_fail(
+                     TRV_ERR_UNSUPPORTED,
+                     "libfabric has no provider '%s' for tagged messages on this host (%s); `fi_info -c FI_TAGGED -t "
+                     "FI_EP_RDM` lists the available ones, for TRIVANCE_PROVIDER",
+                     provider, fi_strerror(-code))
+               : trv_fail(TRV_ERR_UNSUPPORTED, "libfabric has no provider for tagged messages on this host: %s",
+                          fi_strerror(-code));
 }
 
 /* True if the provider reaches other hosts. Requests the capability explicitly, because a provider may report neither
@@ -213,100 +216,103 @@ static bool is_in(const char *address, const char *network, size_t length)
 }
 
 /* True if the list contains the interface. NULL is the list of all interfaces. */
-static bool is_wanted(const char *list, const struct fi_info *info)
+static bool is_listed_by_user(const char *list, const struct fi_info *info)
 {
-    char address[TRV_NUMBER_MAX];
-    bool wanted = !list;
+    char address[TRV_IP_ADDRESS_MAX];
+    bool listed = !list;
     address_text(info, address, sizeof address);
-    for (const char *at = list; at && *at && !wanted; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
+    for (const char *at = list; at && *at && !listed; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
         const size_t length = strcspn(at, ",");
         char name[TRV_INTERFACE_MAX];
         snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), at);
-        wanted = is_interface(info, name) || is_in(address, at, length);
+        listed = is_interface(info, name) || is_in(address, at, length);
     }
-    return wanted;
+    return listed;
 }
 
 /* True for loopback and link-local addresses. */
-static bool is_own(const char *address)
+static bool is_local_address(const char *address)
 {
     return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0 || strncmp(address, "fe80:", 5) == 0;
 }
 
-static bool is_listed(const trv_fabric_t *fabric, const struct fi_info *info)
+static bool is_candidate(const trv_fabric_t *fabric, const struct fi_info *info)
 {
-    for (int p = 0; p < fabric->ports; p++)
-        if (is_interface(info, fabric->port[p].interface))
+    for (int i = 0; i < fabric->interfaces; i++)
+        if (is_interface(info, fabric->interface[i].name))
             return true;
     return false;
 }
 
 static int add_info(trv_fabric_t *fabric, const struct fi_info *info)
 {
-    trv_port_end_t *port = &fabric->port[fabric->ports];
-    snprintf(port->interface, TRV_INTERFACE_MAX, "%s", info->domain_attr->name ? info->domain_attr->name : "");
-    port->info = fi_dupinfo(info);
-    fabric->ports += port->info != NULL;
-    return port->info ? TRV_OK : trv_fail_memory();
+    trv_interface_t *interface = &fabric->interface[fabric->interfaces];
+    snprintf(interface->name, TRV_INTERFACE_MAX, "%s", info->domain_attr->name ? info->domain_attr->name : "");
+    interface->info = fi_dupinfo(info);
+    fabric->interfaces += interface->info != NULL;
+    return interface->info ? TRV_OK : trv_fail_memory();
 }
 
-/* Adds all interfaces in the list `wanted`. The interface that reaches rank 0 is the first, if it is in the list. */
-static int take_all(trv_fabric_t *fabric, const struct fi_info *list, const struct fi_info *local, const char *wanted)
+/* Adds all interfaces in the user's list. The interface that reaches rank 0 is the first, if it is in the list. */
+static int select_all(trv_fabric_t *fabric, const struct fi_info *list, const struct fi_info *local, const char *listed)
 {
-    char address[TRV_NUMBER_MAX];
-    int rc = is_wanted(wanted, local) ? add_info(fabric, local) : TRV_OK;
+    char address[TRV_IP_ADDRESS_MAX];
+    int rc = is_listed_by_user(listed, local) ? add_info(fabric, local) : TRV_OK;
     address_text(local, address, sizeof address);
-    if (is_own(address) && fabric->ports > 0)
+    if (is_local_address(address) && fabric->interfaces > 0)
         return rc; /* rank 0 is reached by loopback: all ranks are on this host */
-    for (const struct fi_info *info = list; rc == TRV_OK && info && fabric->ports < TRV_INTERFACES_MAX;
+    for (const struct fi_info *info = list; rc == TRV_OK && info && fabric->interfaces < TRV_INTERFACES_MAX;
          info = info->next) {
         address_text(info, address, sizeof address);
-        if (may_serve(fabric, info) && is_same_kind(info, local) && is_wanted(wanted, info) &&
-            (wanted || !is_own(address)) && !is_listed(fabric, info))
+        if (is_suitable(fabric, info) && has_same_format(info, local) && is_listed_by_user(listed, info) &&
+            (listed || !is_local_address(address)) && !is_candidate(fabric, info))
             rc = add_info(fabric, info);
     }
-    return rc == TRV_OK && fabric->ports == 0 ? no_interface(list, wanted) : rc;
+    return rc == TRV_OK && fabric->interfaces == 0 ? no_interface(list, listed) : rc;
 }
 
-static int take_named(trv_fabric_t *fabric, const struct fi_info *list, const struct fi_info *local, uint64_t more)
+static int select_named(trv_fabric_t *fabric, const struct fi_info *list, const struct fi_info *local, uint64_t more)
 {
-    for (int p = 0; p < fabric->ports; p++) {
-        trv_port_end_t *port = &fabric->port[p];
-        const struct fi_info *named = find_named(fabric, list, port->interface, local);
-        port->info = named ? fi_dupinfo(named) : find_address(local, port->interface, more);
-        if (!port->info)
-            return named ? trv_fail_memory() : no_interface(list, port->interface);
+    for (int i = 0; i < fabric->interfaces; i++) {
+        trv_interface_t *interface = &fabric->interface[i];
+        const struct fi_info *named = find_named(fabric, list, interface->name, local);
+        interface->info = named ? fi_dupinfo(named) : find_address(local, interface->name, more);
+        if (!interface->info)
+            return named ? trv_fail_memory() : no_interface(list, interface->name);
     }
     return TRV_OK;
 }
 
-static void find_numbers(trv_fabric_t *fabric)
+static void find_ip_addresses(trv_fabric_t *fabric)
 {
-    for (int p = 0; p < fabric->ports; p++) {
-        trv_port_end_t *port = &fabric->port[p];
-        address_text(port->info, port->number, sizeof port->number);
-        port->device_index = *port->number ? trv_address_device(port->number, port->device_name) : 0;
-        if (!*port->device_name && port->info->nic && port->info->nic->device_attr &&
-            port->info->nic->device_attr->name)
-            snprintf(port->device_name, sizeof port->device_name, "%s", port->info->nic->device_attr->name);
+    for (int i = 0; i < fabric->interfaces; i++) {
+        trv_interface_t *interface = &fabric->interface[i];
+        address_text(interface->info, interface->ip_address, sizeof interface->ip_address);
+        interface->device_index = *interface->ip_address
+                                      ? trv_address_device(interface->ip_address, interface->device_name)
+                                      : 0;
+        if (!*interface->device_name && interface->info->nic && interface->info->nic->device_attr &&
+            interface->info->nic->device_attr->name)
+            snprintf(interface->device_name, sizeof interface->device_name, "%s",
+                     interface->info->nic->device_attr->name);
     }
 }
 
-static int take_infos(trv_fabric_t *fabric, const struct fi_info *list, uint64_t more)
+static int select_infos(trv_fabric_t *fabric, const struct fi_info *list, uint64_t more)
 {
-    const char *said = fabric->options.ports;
+    const char *listed = fabric->options.ports;
     const struct fi_info *local = find_local(fabric, list);
     if (!local)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "no provider of libfabric reaches other hosts");
-    for (int p = 0; p < fabric->ports; p++) {
-        fi_freeinfo(fabric->port[p].info);
-        fabric->port[p].info = NULL;
+        return trv_fail(TRV_ERR_UNSUPPORTED, "no provider of libfabric on this host reaches other hosts");
+    for (int i = 0; i < fabric->interfaces; i++) {
+        fi_freeinfo(fabric->interface[i].info);
+        fabric->interface[i].info = NULL;
     }
-    if (!fabric->told)
-        fabric->ports = 0;
-    int rc = fabric->told ? take_named(fabric, list, local, more) : take_all(fabric, list, local, said);
+    if (!fabric->assigned)
+        fabric->interfaces = 0;
+    int rc = fabric->assigned ? select_named(fabric, list, local, more) : select_all(fabric, list, local, listed);
     if (rc == TRV_OK)
-        find_numbers(fabric);
+        find_ip_addresses(fabric);
     return rc;
 }
 
@@ -316,7 +322,7 @@ static int tag_bits(const struct fi_info *info)
     return format ? 64 - __builtin_clzll(format) : 64;
 }
 
-int trv_fabric_choose(trv_fabric_t *fabric, const char *provider)
+int trv_fabric_select_interfaces(trv_fabric_t *fabric, const char *provider)
 {
     const trv_fabric_options_t *options = &fabric->options;
     struct fi_info *list = NULL;
@@ -324,19 +330,19 @@ int trv_fabric_choose(trv_fabric_t *fabric, const char *provider)
     if (rc == TRV_OK)
         rc = list_infos(provider, 0, &list);
     if (rc == TRV_OK)
-        rc = take_infos(fabric, list, 0);
+        rc = select_infos(fabric, list, 0);
     /* If the tags are too short to contain the sender, the provider must match receives by source address. */
-    if (rc == TRV_OK && tag_bits(fabric->port[0].info) < 64) {
+    if (rc == TRV_OK && tag_bits(fabric->interface[0].info) < 64) {
         char chosen[128];
-        snprintf(chosen, sizeof chosen, "%s", fabric->port[0].info->fabric_attr->prov_name);
+        snprintf(chosen, sizeof chosen, "%s", fabric->interface[0].info->fabric_attr->prov_name);
         fi_freeinfo(list);
-        fabric->names_sender = true;
+        fabric->directed_receives = true;
         rc = list_infos(chosen, FI_DIRECTED_RECV, &list);
         if (rc == TRV_OK)
-            rc = take_infos(fabric, list, FI_DIRECTED_RECV);
-        if (rc == TRV_OK && tag_bits(fabric->port[0].info) < TRV_TAG_BITS)
+            rc = select_infos(fabric, list, FI_DIRECTED_RECV);
+        if (rc == TRV_OK && tag_bits(fabric->interface[0].info) < TRV_TAG_BITS)
             rc = trv_fail(TRV_ERR_UNSUPPORTED, "the tags of libfabric's provider %s have %d bits, and %d are needed",
-                          chosen, tag_bits(fabric->port[0].info), TRV_TAG_BITS);
+                          chosen, tag_bits(fabric->interface[0].info), TRV_TAG_BITS);
     }
     fabric->local = rc == TRV_OK && !reaches_hosts(trv_fabric_provider(fabric));
     fi_freeinfo(list);

@@ -1,6 +1,6 @@
 /*
- * Runs whose input arrives piece by piece: they access only input that is available, report how far the result is
- * final, and end with exactly the bits of a run that had all input from the start.
+ * Runs with streamed input: they access only input that is available, report how many elements of the result are final,
+ * and return exactly the bits of a run that has all input from the start.
  */
 #include "test_execute_world.h"
 
@@ -40,39 +40,40 @@ static float *reference(world_t *world)
     return result;
 }
 
-typedef struct fed {
-    size_t there, ready;
-} fed_t;
+typedef struct stream {
+    size_t available, ready; /* elements of the input; final elements of the result */
+} stream_t;
 
 /* Makes some more of rank r's input available. */
-static void feed(world_t *world, int r, bool in_place, fed_t *fed, size_t limit)
+static void provide_input(world_t *world, int r, bool in_place, stream_t *stream, size_t limit)
 {
-    size_t to = fed->there + random_up_to(CHUNK_BYTES / 2);
+    size_t to = stream->available + random_up_to(CHUNK_BYTES / 2);
     to = to < limit ? to : limit;
-    for (size_t i = fed->there; i < to; i++)
+    for (size_t i = stream->available; i < to; i++)
         input_of(world, r, in_place)[i] = value(r, i);
-    fed->there = to > fed->there ? to : fed->there;
-    trv_plan_input_ready(world->plan[r], fed->there);
+    stream->available = to > stream->available ? to : stream->available;
+    trv_plan_input_ready(world->plan[r], stream->available);
 }
 
 /* Checks that elements reported as final are correct and do not change. */
-static void look(world_t *world, int r, fed_t *fed, const float *right)
+static void check_ready(world_t *world, int r, stream_t *stream, const float *right)
 {
     size_t ready = trv_plan_output_ready(world->plan[r]);
     const float *mine = right + (size_t)r * world->count;
-    assert_true(ready >= fed->ready && ready <= world->count && ready <= fed->there);
-    for (size_t i = fed->ready; i < ready; i++)
+    assert_true(ready >= stream->ready && ready <= world->count && ready <= stream->available);
+    for (size_t i = stream->ready; i < ready; i++)
         if (memcmp((const float *)(const void *)world->output[r] + i, mine + i, sizeof *mine) != 0)
             fail_msg("%s, count %zu: element %zu of rank %d is not final", trv_schedule_name(world->schedule),
                      world->count, i, r);
-    fed->ready = ready;
+    stream->ready = ready;
 }
 
-/* The ranks whose bit in `slow` is set get their input piece by piece, the others have all of it at the start. */
-static void run_fed(world_t *world, unsigned slow, bool in_place, const float *right)
+/* The input of the ranks whose bit in `slow` is set becomes available in parts; the others have all of it at the
+ * start. */
+static void run_streamed(world_t *world, unsigned slow, bool in_place, const float *right)
 {
-    fed_t fed[16] = {{0, 0}};
-    int left = world->ranks;
+    stream_t stream[16] = {{0, 0}};
+    int running = world->ranks;
     for (int r = 0; r < world->ranks; r++) {
         bool is_slow = slow >> r & 1;
         float *input = input_of(world, r, in_place);
@@ -80,25 +81,25 @@ static void run_fed(world_t *world, unsigned slow, bool in_place, const float *r
         memset(input, 0xff, world->count * sizeof(float)); /* NaN */
         for (size_t i = 0; !is_slow && i < world->count; i++)
             input[i] = value(r, i);
-        fed[r].there = is_slow ? 0 : world->count;
+        stream[r].available = is_slow ? 0 : world->count;
         assert_int_equal((is_slow ? trv_plan_start_streamed : trv_plan_start_count)(world->plan[r], world->count, input,
                                                                                     world->output[r]),
                          0);
     }
-    for (long turn = 0; left > 0; turn++) {
+    for (long turn = 0; running > 0; turn++) {
         assert_true(turn < 1000000);
-        left = 0;
+        running = 0;
         for (int r = 0; r < world->ranks; r++) {
             if (slow >> r & 1)
-                feed(world, r, in_place, &fed[r], world->count);
+                provide_input(world, r, in_place, &stream[r], world->count);
             int rc = trv_plan_test(world->plan[r]);
-            assert_true(rc >= 0 && (rc == 0 || fed[r].there == world->count));
-            left += rc == 0;
-            look(world, r, &fed[r], right);
+            assert_true(rc >= 0 && (rc == 0 || stream[r].available == world->count));
+            running += rc == 0;
+            check_ready(world, r, &stream[r], right);
         }
     }
     for (int r = 0; r < world->ranks; r++) {
-        assert_int_equal(fed[r].ready, world->count);
+        assert_int_equal(stream[r].ready, world->count);
         if (world->count)
             assert_memory_equal(world->output[r], right + (size_t)r * world->count, world->count * sizeof(float));
     }
@@ -113,16 +114,16 @@ static void try_schedule(const trv_schedule_t *schedule)
     for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
         world_t world = world_make(schedule, counts[c], &elements, &options);
         float *right = reference(&world);
-        run_fed(&world, ~0u, false, right);
-        run_fed(&world, 1, true, right);
-        run_fed(&world, 0xaaaaaaaau, true, right);
-        run_fed(&world, 0, false, right);
+        run_streamed(&world, ~0u, false, right);
+        run_streamed(&world, 1, true, right);
+        run_streamed(&world, 0xaaaaaaaau, true, right);
+        run_streamed(&world, 0, false, right);
         free(right);
         world_destroy(&world);
     }
 }
 
-static void every_algorithm(void **state)
+static void test_every_algorithm(void **state)
 {
     static const char *const tori[] = {"1", "2", "4", "9", "2x3", "2x2x2"};
     (void)state;
@@ -134,7 +135,7 @@ static void every_algorithm(void **state)
 }
 
 /* With half of the input on every rank, exactly half of the result becomes final. */
-static void comes_as_fed(void **state)
+static void test_output_follows_input(void **state)
 {
     trv_torus_t torus;
     trv_schedule_t *schedule;
@@ -148,9 +149,9 @@ static void comes_as_fed(void **state)
     for (int r = 0; r < 4; r++)
         assert_int_equal(trv_plan_start_streamed(world.plan[r], world.count, world.input[r], world.output[r]), 0);
     for (int half = 0; half < 2; half++) {
-        size_t there = half ? world.count : world.count / 2 + 5;
+        size_t available = half ? world.count : world.count / 2 + 5;
         for (int r = 0; r < 4; r++)
-            trv_plan_input_ready(world.plan[r], there);
+            trv_plan_input_ready(world.plan[r], available);
         for (int turn = 0; turn < 1000; turn++)
             for (int r = 0; r < 4; r++)
                 assert_true(trv_plan_test(world.plan[r]) >= 0);
@@ -165,7 +166,7 @@ static void comes_as_fed(void **state)
     trv_schedule_destroy(schedule);
 }
 
-static void for_all_reduce_only(void **state)
+static void test_other_collectives(void **state)
 {
     static const trv_collective_t others[] = {TRV_REDUCE_SCATTER, TRV_ALLGATHER};
     trv_torus_t torus;
@@ -188,9 +189,9 @@ static void for_all_reduce_only(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_algorithm),
-        cmocka_unit_test(comes_as_fed),
-        cmocka_unit_test(for_all_reduce_only),
+        cmocka_unit_test(test_every_algorithm),
+        cmocka_unit_test(test_output_follows_input),
+        cmocka_unit_test(test_other_collectives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,384 @@
+/*
+ * Bootstrap protocol of rank 0. A peer that has not yet proved that it knows the secret is unauthenticated: it may
+ * connect, and must send one short frame within UNAUTHENTICATED_NS. The number of such connections is limited to
+ * UNAUTHENTICATED_MORE more than the number of ranks; beyond that a new connection replaces the oldest one.
+ */
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "bootstrap/tcp/files.h"
+#include "bootstrap/tcp/inside.h"
+
+#define UNAUTHENTICATED_NS 10e9
+#define ACCEPT_AGAIN_NS    100e6
+enum { UNAUTHENTICATED_MORE = 64, BACKLOG = 4096, FILES_MORE = 256, LOGGED_MAX = 100 };
+
+/* ---- Listening --------------------------------------------------------------------------------------------------- */
+
+/* Raises the limit on open files to what the connections to all ranks and the rest of the process need. */
+static void file_limit_raise(int ranks)
+{
+    struct rlimit limit;
+    const rlim_t needed = 2 * (rlim_t)ranks + UNAUTHENTICATED_MORE + FILES_MORE;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
+        return;
+    limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int listener_open(const struct addrinfo *at)
+{
+    const int one = 1;
+    int fd = trv_file_socket(at->ai_family, SOCK_STREAM);
+    if (fd < 0)
+        return -1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (bind(fd, at->ai_addr, at->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
+        return fd;
+    trv_file_close(fd);
+    return -1;
+}
+
+static void local_address_find(trv_bootstrap_t *bootstrap, int fd)
+{
+    struct sockaddr_storage local;
+    socklen_t length = sizeof local;
+    char port[16];
+    if (getsockname(fd, (struct sockaddr *)&local, &length) == 0 &&
+        getnameinfo((struct sockaddr *)&local, length, bootstrap->local, sizeof bootstrap->local, port, sizeof port,
+                    NI_NUMERICHOST | NI_NUMERICSERV) == 0)
+        bootstrap->port = atoi(port);
+}
+
+static void listener_watch(trv_bootstrap_t *bootstrap, bool watched)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &bootstrap->listener};
+    epoll_ctl(bootstrap->epoll, watched ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, bootstrap->listener, &event);
+}
+
+int trv_server_listen(trv_bootstrap_t *bootstrap)
+{
+    const trv_bootstrap_options_t *options = &bootstrap->options;
+    const struct addrinfo hints = {.ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    char port[16];
+    snprintf(port, sizeof port, "%d", options->port);
+    int code = getaddrinfo(options->listen_everywhere ? NULL : bootstrap->address, port, &hints, &found);
+    if (code != 0)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "rank 0 cannot resolve the address '%s' (%s); expected an address of its host, "
+                        "for example MASTER_ADDR=10.0.0.1",
+                        bootstrap->address, gai_strerror(code));
+    for (const struct addrinfo *at = found; at && bootstrap->listener < 0; at = at->ai_next)
+        bootstrap->listener = listener_open(at);
+    const int error = errno;
+    freeaddrinfo(found);
+    if (bootstrap->listener < 0)
+        return trv_fail(TRV_ERR_TRANSPORT, "rank 0 cannot listen on %s, port %d: %s%s", bootstrap->address,
+                        options->port, strerror(error),
+                        error == EADDRINUSE      ? "; select another port, for example MASTER_PORT=29501"
+                        : error == EADDRNOTAVAIL ? "; MASTER_ADDR must be an address of rank 0's host"
+                                                 : "");
+    file_limit_raise(options->ranks);
+    local_address_find(bootstrap, bootstrap->listener);
+    listener_watch(bootstrap, true);
+    return TRV_OK;
+}
+
+static void unauthenticated_drop(trv_bootstrap_t *bootstrap, trv_connection_t *connection, bool kept)
+{
+    for (trv_connection_t **at = &bootstrap->unauthenticated; *at; at = &(*at)->next)
+        if (*at == connection) {
+            *at = connection->next;
+            bootstrap->unauthenticated_count--;
+            if (!kept)
+                trv_connection_free(bootstrap, connection);
+            return;
+        }
+}
+
+static trv_connection_t *unauthenticated_oldest(const trv_bootstrap_t *bootstrap)
+{
+    trv_connection_t *connection = bootstrap->unauthenticated; /* the newest is first */
+    while (connection && connection->next)
+        connection = connection->next;
+    return connection;
+}
+
+/* If file descriptors are exhausted, the oldest unauthenticated connection is closed, so that the pending one can be
+ * accepted. If there is none, or after another error, the listener is not watched for ACCEPT_AGAIN_NS, because epoll
+ * would report the pending connection continuously. */
+static void accept_error(trv_bootstrap_t *bootstrap, int error)
+{
+    const bool files = error == EMFILE || error == ENFILE;
+    if (error == EAGAIN || error == EINTR || error == ECONNABORTED)
+        return;
+    if (files && bootstrap->unauthenticated) {
+        unauthenticated_drop(bootstrap, unauthenticated_oldest(bootstrap), false);
+        return;
+    }
+    if (!bootstrap->accept_failed)
+        trv_bootstrap_log(bootstrap, "rank 0 cannot accept another connection: %s%s", strerror(error),
+                          files ? "; raise the limit on open files (ulimit -n)" : "");
+    bootstrap->accept_failed = true;
+    bootstrap->accept_ns = trv_now_ns() + ACCEPT_AGAIN_NS;
+    listener_watch(bootstrap, false);
+}
+
+void trv_server_accept(trv_bootstrap_t *bootstrap)
+{
+    struct sockaddr_storage from;
+    socklen_t length = sizeof from;
+    int fd = trv_file_accept(bootstrap->listener, &from, &length);
+    if (fd < 0) {
+        accept_error(bootstrap, errno);
+        return;
+    }
+    bootstrap->accept_failed = false;
+    trv_connection_set_options(fd);
+    trv_connection_t *connection = trv_connection_create(bootstrap, fd, true);
+    if (!connection)
+        return;
+    getnameinfo((struct sockaddr *)&from, length, connection->from, sizeof connection->from, NULL, 0, NI_NUMERICHOST);
+    if (bootstrap->unauthenticated_count >= bootstrap->options.ranks + UNAUTHENTICATED_MORE)
+        unauthenticated_drop(bootstrap, unauthenticated_oldest(bootstrap), false);
+    connection->next = bootstrap->unauthenticated;
+    bootstrap->unauthenticated = connection;
+    bootstrap->unauthenticated_count++;
+}
+
+/* ---- Frames ------------------------------------------------------------------------------------------------------ */
+
+static void server_fail(trv_bootstrap_t *bootstrap, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void server_fail(trv_bootstrap_t *bootstrap, const char *format, ...)
+{
+    char sentence[TRV_REASON_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    trv_bootstrap_fail_locked(bootstrap, sentence);
+}
+
+static bool is_loopback(const char *address) { return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0; }
+
+/* If rank 0 listens on all addresses, its own address is one by which a rank has connected, preferably not a loopback
+ * address, because other hosts cannot reach those. */
+static void local_address_update(trv_bootstrap_t *bootstrap, const trv_connection_t *connection)
+{
+    if (bootstrap->options.listen_everywhere && (bootstrap->connected == 0 || is_loopback(bootstrap->local)))
+        local_address_find(bootstrap, connection->fd);
+}
+
+static void hello_handle(trv_bootstrap_t *bootstrap, trv_connection_t *connection, const trv_frame_t *frame)
+{
+    char version[32];
+    trv_reader_t reader = trv_reader(frame->content, frame->bytes);
+    trv_read_text(&reader, version, sizeof version);
+    const uint32_t rank = trv_read_number(&reader), ranks = trv_read_number(&reader);
+    if (!trv_reader_ends(&reader) || strcmp(version, TRV_VERSION) != 0) {
+        server_fail(bootstrap, "rank %u at %s has version %s of Trivance, and rank 0 has version %s", rank,
+                    connection->from, version, TRV_VERSION);
+    } else if (ranks != (uint32_t)bootstrap->options.ranks) {
+        server_fail(bootstrap, "rank %u at %s expects %u ranks (WORLD_SIZE), and rank 0 expects %d", rank,
+                    connection->from, ranks, bootstrap->options.ranks);
+    } else if (rank == 0 || rank >= ranks || bootstrap->connection[rank]) {
+        server_fail(bootstrap, "two processes have rank %u (RANK); the second one is at %s", rank, connection->from);
+    } else {
+        unauthenticated_drop(bootstrap, connection, true);
+        local_address_update(bootstrap, connection);
+        connection->rank = (int)rank;
+        connection->link.frame_bytes_max = TRV_RECORD_BYTES_MAX;
+        bootstrap->connection[rank] = connection;
+        bootstrap->connected++;
+        return;
+    }
+    trv_link_send(&connection->link, TRV_FRAME_FAIL, bootstrap->reason, strlen(bootstrap->reason));
+    trv_connection_write(bootstrap, connection);
+}
+
+static void failure_handle(trv_bootstrap_t *bootstrap, const trv_frame_t *frame)
+{
+    server_fail(bootstrap, "%.*s", (int)(frame->bytes < TRV_REASON_MAX ? frame->bytes : TRV_REASON_MAX),
+                (const char *)frame->content);
+}
+
+void trv_server_frame(trv_bootstrap_t *bootstrap, trv_connection_t *connection, const trv_frame_t *frame)
+{
+    const bool authenticated = connection->rank != TRV_RANK_UNKNOWN;
+    if (!authenticated && frame->type == TRV_FRAME_HELLO) {
+        hello_handle(bootstrap, connection, frame);
+    } else if (authenticated && frame->type == TRV_FRAME_RECORD && connection->records == bootstrap->sent) {
+        connection->records++; /* may now exceed bootstrap->round: rank 0 may not have begun this exchange yet */
+        if (trv_payload_set(&bootstrap->record[connection->records % 2][connection->rank], frame->content,
+                            frame->bytes))
+            bootstrap->recorded++;
+        else
+            server_fail(bootstrap, "rank 0 is out of memory for the record of rank %d", connection->rank);
+    } else if (authenticated && frame->type == TRV_FRAME_FAIL) {
+        failure_handle(bootstrap, frame);
+    } else if (authenticated && frame->type == TRV_FRAME_BYE && !connection->leaving) {
+        connection->leaving = true;
+        bootstrap->leaving_ranks++;
+    } else {
+        server_fail(bootstrap, "rank %d sent an unexpected frame", connection->rank);
+    }
+}
+
+static void unauthenticated_closed(trv_bootstrap_t *bootstrap, trv_connection_t *connection, bool wrong)
+{
+    if (wrong) {
+        if (bootstrap->refused_count++ < LOGGED_MAX)
+            trv_bootstrap_log(bootstrap, "a connection from %s was refused: it %s", connection->from, trv_last_error());
+        trv_link_refuse(&connection->link, trv_last_error());
+        trv_connection_write(bootstrap, connection);
+    }
+    unauthenticated_drop(bootstrap, connection, false);
+}
+
+void trv_server_closed(trv_bootstrap_t *bootstrap, trv_connection_t *connection, bool wrong)
+{
+    if (connection->rank == TRV_RANK_UNKNOWN) {
+        unauthenticated_closed(bootstrap, connection, wrong);
+        return;
+    }
+    if (wrong)
+        server_fail(bootstrap, "rank %d at %s %s", connection->rank, connection->from, trv_last_error());
+    else if (!bootstrap->all_left)
+        server_fail(
+            bootstrap,
+            "rank %d at %s has died or has exited before the end of the job: its connection to rank 0 was closed",
+            connection->rank, connection->from);
+    bootstrap->connection[connection->rank] = NULL;
+    trv_connection_free(bootstrap, connection);
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------------------- */
+
+static void frame_broadcast(trv_bootstrap_t *bootstrap, trv_frame_type_t type, const void *content, size_t bytes)
+{
+    for (int r = 1; r < bootstrap->options.ranks; r++) {
+        trv_connection_t *connection = bootstrap->connection[r];
+        if (!connection)
+            continue;
+        if (trv_link_send(&connection->link, type, content, bytes) < 0)
+            trv_bootstrap_fail_locked(bootstrap, "rank 0 is out of memory");
+        connection->closing = type == TRV_FRAME_FAIL;
+        trv_connection_write(bootstrap, connection); /* an error is detected by the next read */
+    }
+}
+
+static void welcome_send(trv_bootstrap_t *bootstrap)
+{
+    while (bootstrap->unauthenticated)
+        unauthenticated_drop(bootstrap, bootstrap->unauthenticated, false);
+    listener_watch(bootstrap, false);
+    trv_file_close(bootstrap->listener);
+    bootstrap->listener = -1;
+    bootstrap->accept_ns = 0;
+    bootstrap->joined = true;
+    frame_broadcast(bootstrap, TRV_FRAME_WELCOME, bootstrap->welcome.data, bootstrap->welcome.bytes);
+}
+
+static void table_send(trv_bootstrap_t *bootstrap)
+{
+    uint8_t digest[TRV_SHA256_BYTES];
+    trv_sha256_t hash;
+    bootstrap->table.used = 0; /* all ranks have read the previous table, since they have sent a new record */
+    for (int r = 0; r < bootstrap->options.ranks; r++)
+        trv_write_block(&bootstrap->table, trv_bootstrap_payload(bootstrap, r)->data,
+                        trv_bootstrap_payload(bootstrap, r)->bytes);
+    bootstrap->exchanged = true;
+    bootstrap->recorded = 0;
+    bootstrap->sent = bootstrap->round;
+    if (bootstrap->table.failed || bootstrap->table.used > UINT32_MAX) {
+        trv_bootstrap_fail_locked(bootstrap, "rank 0 is out of memory for the records of all ranks");
+        return;
+    }
+    trv_sha256_begin(&hash);
+    trv_sha256_add(&hash, bootstrap->table.data, bootstrap->table.used);
+    trv_sha256_end(&hash, digest);
+    for (int r = 1; r < bootstrap->options.ranks; r++) {
+        trv_connection_t *connection = bootstrap->connection[r];
+        if (!connection)
+            continue;
+        if (trv_link_share(&connection->link, TRV_FRAME_TABLE, bootstrap->table.data, bootstrap->table.used, digest) <
+            0)
+            trv_bootstrap_fail_locked(bootstrap, "rank 0 is out of memory");
+        trv_connection_write(bootstrap, connection);
+    }
+}
+
+static void unauthenticated_expire(trv_bootstrap_t *bootstrap, double now_ns)
+{
+    trv_connection_t *connection = unauthenticated_oldest(bootstrap);
+    if (!connection || now_ns - connection->since_ns < UNAUTHENTICATED_NS)
+        return;
+    if (bootstrap->refused_count++ < LOGGED_MAX)
+        trv_bootstrap_log(bootstrap, "a connection from %s was closed: it was not authenticated within %g s",
+                          connection->from, UNAUTHENTICATED_NS / 1e9);
+    unauthenticated_drop(bootstrap, connection, false);
+}
+
+void trv_server_step(trv_bootstrap_t *bootstrap, double now_ns)
+{
+    const int others = bootstrap->options.ranks - 1;
+    if (bootstrap->unauthenticated)
+        unauthenticated_expire(bootstrap, now_ns);
+    if (bootstrap->accept_ns > 0 && now_ns >= bootstrap->accept_ns) {
+        bootstrap->accept_ns = 0;
+        listener_watch(bootstrap, true);
+    }
+    if (trv_bootstrap_failure_is_due(bootstrap, now_ns))
+        trv_bootstrap_fail_locked(bootstrap, bootstrap->reported_failure);
+    if (atomic_load(&bootstrap->failed)) {
+        if (!bootstrap->failure_shared)
+            frame_broadcast(bootstrap, TRV_FRAME_FAIL, bootstrap->reason, strlen(bootstrap->reason));
+        bootstrap->failure_shared = true;
+        return;
+    }
+    const int before = bootstrap->joined + bootstrap->exchanged + bootstrap->all_left;
+    if (bootstrap->joining && !bootstrap->joined && bootstrap->connected == others)
+        welcome_send(bootstrap);
+    if (bootstrap->joined && bootstrap->sent < bootstrap->round && bootstrap->recorded == others)
+        table_send(bootstrap);
+    if (bootstrap->leaving && !bootstrap->all_left && bootstrap->leaving_ranks == others) {
+        bootstrap->all_left = true;
+        frame_broadcast(bootstrap, TRV_FRAME_GONE, NULL, 0);
+    }
+    if (bootstrap->joined + bootstrap->exchanged + bootstrap->all_left > before)
+        pthread_cond_broadcast(&bootstrap->changed);
+}
+
+void trv_server_missing(const trv_bootstrap_t *bootstrap, char *text, size_t size)
+{
+    enum { NAMED = 8 };
+    int missing = 0;
+    size_t used = 0;
+    for (int r = 1; r < bootstrap->options.ranks; r++) {
+        const trv_connection_t *connection = bootstrap->connection[r];
+        if (connection &&
+            (!bootstrap->joined || (bootstrap->leaving ? connection->leaving : connection->records > bootstrap->sent)))
+            continue;
+        if (missing++ < NAMED && used < size)
+            used += (size_t)snprintf(text + used, size - used, "%s%d", missing == 1 ? "; missing: " : ", ", r);
+    }
+    if (missing > NAMED && used < size)
+        used += (size_t)snprintf(text + used, size - used, " and %d more", missing - NAMED);
+    if (bootstrap->refused_count > 0 && used < size)
+        used += (size_t)snprintf(text + used, size - used, "; %d connection%s refused", bootstrap->refused_count,
+                                 bootstrap->refused_count == 1 ? " was" : "s were");
+    if (bootstrap->accept_failed && used < size)
+        snprintf(text + used, size - used,
+                 "; rank 0 cannot accept more connections; raise the limit on open files (ulimit -n)");
+}
