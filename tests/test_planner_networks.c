@@ -345,7 +345,7 @@ static void refused(void **state)
         const char *words;
     } bad[] = {
         {{"9", 2, {{0, 0, INFINITY}, {4, 0, INFINITY}}}, "is cut in two places"},
-        {{"9m", 1, {{0, 0, INFINITY}}}, "splits the row of rank 0 along dimension 0 of 9m in two"},
+        {{"9m", 1, {{0, 0, INFINITY}}}, "divides the row of rank 0 along dimension 0 of 9m into two parts"},
         {{"9", 1, {{9, 0, 2}}}, "no link leaves rank 9"},
         {{"9", 1, {{0, 2, 2}}}, "9 has fewer dimensions"},
         {{"9m", 1, {{8, 0, 2}}}, "the last of its line"},

@@ -234,7 +234,7 @@ static void two_sides_that_disagree(void **state)
                               "block 3 is received only"}});
 }
 
-static void a_rank_that_is_not_there(void **state)
+static void a_nonexistent_rank(void **state)
 {
     (void)state;
     expect_on_9((edit_t){.step = 2, .from = 2, .to = 5, .new_peer = 9},
@@ -282,7 +282,7 @@ int main(void)
         cmocka_unit_test(a_message_sent_twice),
         cmocka_unit_test(a_port_that_leads_nowhere),
         cmocka_unit_test(two_sides_that_disagree),
-        cmocka_unit_test(a_rank_that_is_not_there),
+        cmocka_unit_test(a_nonexistent_rank),
         cmocka_unit_test(a_contribution_added_twice),
         cmocka_unit_test(a_wrong_register),
     };

@@ -85,7 +85,7 @@ static void prove_chain(const trv_star_chain_t *chain, int number)
     assert_true(prove(&chain->torus, name, TRV_ALLREDUCE, chain->steps));
     const int mixtures = prove_mixtures(chain, number);
     assert_true(mixtures >= 1);
-    if (trv_star_tails(chain)) {
+    if (trv_star_has_subgroup_tails(chain)) {
         assert_true(consistent);
         assert_true(mixtures >= chain->steps);
     }
@@ -161,7 +161,7 @@ static void coverings(void **state)
 }
 
 /* A simulation with the symmetry reduction takes as long as the full one, also if routes turn. */
-static void one_rank_stands_for_all(void **state)
+static void one_rank_represents_all(void **state)
 {
     static const char *const star[][2] = {{"4x4", "star:l"},
                                           {"4x4x4", "star:12"},
@@ -190,7 +190,7 @@ static void one_rank_stands_for_all(void **state)
 }
 
 /* Names are parsed as they are printed; the shortest name of a star is "star". */
-static void names_are_read_as_they_are_written(void **state)
+static void names_round_trip(void **state)
 {
     static const char *const names[] = {"star", "star:l", "star:0", "star:b:1", "star:12:3", "star:l::1", "star:b::2"};
     static trv_star_t star;
@@ -209,7 +209,7 @@ static void names_are_read_as_they_are_written(void **state)
     }
 }
 
-static void what_is_refused(void **state)
+static void rejected_names(void **state)
 {
     static const struct {
         const char *torus, *name;
@@ -234,16 +234,16 @@ static void what_is_refused(void **state)
         trv_schedule_t *schedule;
         int rc = trv_schedule_create(&schedule, &torus, bad[i].name, TRV_ALLREDUCE);
         if (rc != bad[i].error || !strstr(trv_last_error(), bad[i].words))
-            fail_msg("%s on %s: %d, '%s' does not say '%s'", bad[i].name, bad[i].torus, rc, trv_last_error(),
+            fail_msg("%s on %s: %d, '%s' does not contain '%s'", bad[i].name, bad[i].torus, rc, trv_last_error(),
                      bad[i].words);
     }
     trv_torus_t torus = torus_of("4x4");
     trv_schedule_t *schedule;
     assert_int_equal(trv_schedule_create(&schedule, &torus, "star:l", TRV_ALLGATHER), TRV_ERR_UNSUPPORTED);
-    assert_non_null(strstr(trv_last_error(), "AllReduce only"));
+    assert_non_null(strstr(trv_last_error(), "supports only AllReduce"));
 }
 
-static void one_rank_does_nothing(void **state)
+static void single_rank(void **state)
 {
     (void)state;
     static const char *const names[] = {"star", "star:b", "star:l", "star:overlap", "star:gathered", "star::0:1"};
@@ -258,10 +258,10 @@ int main(void)
         cmocka_unit_test(every_chain_in_every_form),
         cmocka_unit_test(chains_and_streams_by_name),
         cmocka_unit_test(coverings),
-        cmocka_unit_test(one_rank_stands_for_all),
-        cmocka_unit_test(names_are_read_as_they_are_written),
-        cmocka_unit_test(what_is_refused),
-        cmocka_unit_test(one_rank_does_nothing),
+        cmocka_unit_test(one_rank_represents_all),
+        cmocka_unit_test(names_round_trip),
+        cmocka_unit_test(rejected_names),
+        cmocka_unit_test(single_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -171,7 +171,7 @@ static double limit_ns(const trv_torus_t *torus, double bytes, double bandwidth_
     return 2 * bytes * 8e9 * (n - 1) / (2 * torus->dims * n * bandwidth_bps);
 }
 
-static void long_vectors_come_near_the_limit(void **state)
+static void long_vectors_approach_the_limit(void **state)
 {
     (void)state;
     static const char *const tori[] = {"8x64", "4x4x16", "16x64"};
@@ -193,7 +193,7 @@ static void long_vectors_come_near_the_limit(void **state)
     }
 }
 
-static void wrong_weights_are_refused(void **state)
+static void rejects_bad_weights(void **state)
 {
     (void)state;
     static const struct {
@@ -205,15 +205,15 @@ static void wrong_weights_are_refused(void **state)
         {"4x8", "bucket:9/0", "from 1 to 1024, not 0"},
         {"4x8", "bucket:9/1025", "from 1 to 1024, not 1025"},
         {"4x8", "bucket:9/99999", "whole numbers from 1 to 1024"},
-        {"4x8", "bucket:9", "2 dimensions larger than 1, not 1"},
-        {"4x8", "bucket:1/2/3", "2 dimensions larger than 1, not 3"},
-        {"4x8", "hybrid:4x8:weights", "'weights' says nothing of a hybrid"},
-        {"4x8", "hybrid:4x8:weights1/2/3", "2 dimensions larger than 1, not 3"},
+        {"4x8", "bucket:9", "expected 2 weights (one for each dimension larger than 1), not 1"},
+        {"4x8", "bucket:1/2/3", "expected 2 weights (one for each dimension larger than 1), not 3"},
+        {"4x8", "hybrid:4x8:weights", "'weights' is not a parameter of a hybrid"},
+        {"4x8", "hybrid:4x8:weights1/2/3", "expected 2 weights (one for each dimension larger than 1), not 3"},
         {"4x8", "hybrid:4x8:streams0", "1 to 16 streams"},
         {"4x8", "hybrid:4x8:streams17", "1 to 16 streams"},
-        {"4x8", "hybrid:4x8/4/9", "not in 9"},
-        {"2x128", "hybrid:2x128/40", "not in 40"},
-        {"2x128", "hybrid:2x128/64", "not in 64"},
+        {"4x8", "hybrid:4x8/4/9", "lists, not 9"},
+        {"2x128", "hybrid:2x128/40", "lists, not 40"},
+        {"2x128", "hybrid:2x128/64", "lists, not 64"},
         {"4x8", "hybrid:4x8/4/", "factors of a hybrid are whole numbers"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -242,8 +242,8 @@ int main(void)
         cmocka_unit_test(slices_follow_weights),
         cmocka_unit_test(equal_weights_change_nothing),
         cmocka_unit_test(reduction_is_exact),
-        cmocka_unit_test(long_vectors_come_near_the_limit),
-        cmocka_unit_test(wrong_weights_are_refused),
+        cmocka_unit_test(long_vectors_approach_the_limit),
+        cmocka_unit_test(rejects_bad_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

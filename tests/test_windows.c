@@ -154,7 +154,7 @@ static void one_rank_needs_no_step(void **state)
     }
 }
 
-static void powers_of_three_are_the_paper(void **state)
+static void powers_of_three_equal_the_paper(void **state)
 {
     (void)state;
     for (int size = 3, steps = 1; steps <= 12; size *= 3, steps++) {
@@ -176,7 +176,7 @@ static void powers_of_three_are_the_paper(void **state)
     }
 }
 
-static void twice_a_power_of_three_stays_whole(void **state)
+static void whole_windows_on_twice_a_power_of_three(void **state)
 {
     (void)state;
     for (int size = 2; size <= 2 * 531441; size *= 3) {
@@ -325,7 +325,7 @@ static void next_to_powers_of_three(void **state)
 }
 
 /* The search's last resort: two vectors per message suffice on every size. */
-static void the_paper_needs_two_vectors_at_most(void **state)
+static void paper_growths_need_at_most_two_vectors(void **state)
 {
     (void)state;
     trv_growth_t growth[TRV_WINDOW_STEPS_MAX];
@@ -339,7 +339,7 @@ static void the_paper_needs_two_vectors_at_most(void **state)
     }
 }
 
-static void growths_beyond_two_vectors_are_refused(void **state)
+static void rejects_growths_beyond_two_vectors(void **state)
 {
     (void)state;
     const trv_growth_t growth[] = {{1, 1}, {3, 3}, {9, 9}, {23, 19}, {65, 65}}; /* 199 */
@@ -376,7 +376,7 @@ static void assert_order(const char *algorithm, const char *text, const char *ex
     trv_schedule_destroy(schedule);
 }
 
-static void streams_take_turns_where_windows_are_whole(void **state)
+static void streams_interleave_with_whole_windows(void **state)
 {
     (void)state;
     assert_order("trivance-l", "9x9", "0101 1010 ");
@@ -391,7 +391,7 @@ static void streams_take_turns_where_windows_are_whole(void **state)
 }
 
 /* The routed cost is that of the plan: longest distance times its vectors, summed; a ring of two uses one link. */
-static void routes_cost_what_plans_say(void **state)
+static void routed_cost_equals_growths(void **state)
 {
     (void)state;
     for (int size = 2; size <= 81; size++) {
@@ -440,8 +440,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_rank_needs_no_step),
-        cmocka_unit_test(powers_of_three_are_the_paper),
-        cmocka_unit_test(twice_a_power_of_three_stays_whole),
+        cmocka_unit_test(powers_of_three_equal_the_paper),
+        cmocka_unit_test(whole_windows_on_twice_a_power_of_three),
         cmocka_unit_test(as_cheap_as_the_reference),
         cmocka_unit_test(exceptions_as_in_the_reference),
         cmocka_unit_test(up_to_243_near_the_paper),
@@ -449,10 +449,10 @@ int main(void)
         cmocka_unit_test(overlap_covers),
         cmocka_unit_test(any_size_in_bounded_work),
         cmocka_unit_test(next_to_powers_of_three),
-        cmocka_unit_test(the_paper_needs_two_vectors_at_most),
-        cmocka_unit_test(growths_beyond_two_vectors_are_refused),
-        cmocka_unit_test(streams_take_turns_where_windows_are_whole),
-        cmocka_unit_test(routes_cost_what_plans_say),
+        cmocka_unit_test(paper_growths_need_at_most_two_vectors),
+        cmocka_unit_test(rejects_growths_beyond_two_vectors),
+        cmocka_unit_test(streams_interleave_with_whole_windows),
+        cmocka_unit_test(routed_cost_equals_growths),
         cmocka_unit_test(mixed_tori_are_exact),
     };
     return cmocka_run_group_tests_name("windows", tests, NULL, NULL);

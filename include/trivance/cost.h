@@ -69,10 +69,10 @@ typedef struct trv_limit {
 } trv_limit_t;
 
 /* The limit of a collective on a network, where a step takes `times->alpha_ns` without any bytes and a hop
- * `times->hop_ns`. The last `unpaid_bytes` that a link carries need not have passed it at the end: one packet in a
+ * `times->hop_ns`. The last `in_flight_bytes` that a link carries need not have passed it at the end: one packet in a
  * simulation with TRV_DELIVERY_HEAD (trivance/simulate.h), else 0. TRV_ERR_ARGUMENT for links that do not exist. */
 TRV_API int trv_limit_find(const trv_network_t *network, const trv_hockney_t *times, trv_collective_t collective,
-                           int root, uint64_t vector_bytes, uint64_t unpaid_bytes, trv_limit_t *limit);
+                           int root, uint64_t vector_bytes, uint64_t in_flight_bytes, trv_limit_t *limit);
 
 #ifdef __cplusplus
 }

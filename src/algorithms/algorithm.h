@@ -41,8 +41,8 @@ struct trv_algorithm {
     /* Writes the name with all its parameters, as trv_schedule_full_name does; `parameters` is NULL if the name has none.
      * Returns the length, which may be `size` or more, as with snprintf, or an error. NULL: the algorithm has no
      * parameters. */
-    int (*spell)(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
-                 size_t size);
+    int (*full_name)(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
+                     size_t size);
     /* Adds the names that the planner should consider; it is also called for tori that `supports` refuses. NULL: the
      * algorithm's own name is the only candidate, where it is supported. */
     int (*candidates)(const trv_collector_t *collector);

@@ -18,17 +18,17 @@
 #include "algorithms/registry.h"
 #include "algorithms/builders/windows.h"
 
-static int create(trv_schedule_t *schedule)
+static int bruck_l_create(trv_schedule_t *schedule)
 {
-    const trv_lattice_t lattice = trv_lattice_whole(&schedule->torus);
+    const trv_stage_lattice_t lattice = trv_stage_lattice_whole(&schedule->torus);
     return trv_stage_create(schedule, trv_windows_stage(&lattice, trv_window_steps_bruck, 2));
 }
 
-static double congestion(int step) { return 3 * pow(3, step); }
+static double bruck_l_congestion(int step) { return 3 * pow(3, step); }
 
-static void paper_cost(int side, int dims, trv_paper_cost_t *paper)
+static void bruck_l_paper_cost(int side, int dims, trv_paper_cost_t *paper)
 {
-    trv_paper_whole(side, dims, 3, congestion, paper);
+    trv_paper_whole(side, dims, 3, bruck_l_congestion, paper);
     paper->theta_limit = 1.5 * side * dims;
 }
 
@@ -40,13 +40,13 @@ const trv_algorithm_t trv_bruck_l = {
     .source = "Bruck and Ho, radix 3 with two ports; Trivance paper, section 2.4",
     .sizes = "any torus",
     .steps_formula = "sum of ceil(log3 a)",
-    .bytes_formula = "2m per step; up to 3m off 3^s",
+    .bytes_formula = "2m per step; up to 3m on sizes other than 3^s",
     .latency_optimal = true,
     .symmetry = TRV_SYMMETRY_TRANSLATION,
     .exactness = TRV_EXACT,
     .consistent = false,
     .baseline = true,
     .colour = 1,
-    .paper_cost = paper_cost,
-    .create = create,
+    .paper_cost = bruck_l_paper_cost,
+    .create = bruck_l_create,
 };

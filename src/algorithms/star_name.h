@@ -31,9 +31,9 @@ int trv_star_choose(const char *parameters, const trv_torus_t *torus, trv_star_t
 /* Writes the shortest name of a star of sums whose chain has the number `chain`. */
 void trv_star_name(const trv_star_t *star, int chain, char *name, size_t size);
 
-/* Writes the name in full, with the chain as text and the number of streams (trv_algorithm.spell). */
-int trv_star_spell(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
-                   size_t size);
+/* Writes the name in full, with the chain as text and the number of streams (trv_algorithm.full_name). */
+int trv_star_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
+                       size_t size);
 
 /* Adds the stars that the planner should consider (trv_algorithm.candidates). */
 int trv_star_candidates(const trv_collector_t *collector);

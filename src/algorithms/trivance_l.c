@@ -20,17 +20,17 @@
 #include "algorithms/registry.h"
 #include "algorithms/builders/windows.h"
 
-static int create(trv_schedule_t *schedule)
+static int trivance_l_create(trv_schedule_t *schedule)
 {
-    const trv_lattice_t lattice = trv_lattice_whole(&schedule->torus);
+    const trv_stage_lattice_t lattice = trv_stage_lattice_whole(&schedule->torus);
     return trv_stage_create(schedule, trv_windows_stage(&lattice, trv_window_steps_trivance, 1));
 }
 
-static double congestion(int step) { return pow(3, step); }
+static double trivance_l_congestion(int step) { return pow(3, step); }
 
-static void paper_cost(int side, int dims, trv_paper_cost_t *paper)
+static void trivance_l_paper_cost(int side, int dims, trv_paper_cost_t *paper)
 {
-    trv_paper_whole(side, dims, 3, congestion, paper);
+    trv_paper_whole(side, dims, 3, trivance_l_congestion, paper);
     paper->theta_limit = 0.5 * side * dims;
 }
 
@@ -48,6 +48,6 @@ const trv_algorithm_t trv_trivance_l = {
     .exactness = TRV_EXACT,
     .consistent = false,
     .colour = 5,
-    .paper_cost = paper_cost,
-    .create = create,
+    .paper_cost = trivance_l_paper_cost,
+    .create = trivance_l_create,
 };

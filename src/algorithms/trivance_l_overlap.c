@@ -17,9 +17,9 @@
 #include "algorithms/registry.h"
 #include "algorithms/builders/windows.h"
 
-static int create(trv_schedule_t *schedule)
+static int overlap_create(trv_schedule_t *schedule)
 {
-    const trv_lattice_t lattice = trv_lattice_whole(&schedule->torus);
+    const trv_stage_lattice_t lattice = trv_stage_lattice_whole(&schedule->torus);
     return trv_stage_create(schedule, trv_windows_stage(&lattice, trv_window_steps_overlap, 1));
 }
 
@@ -36,5 +36,5 @@ const trv_algorithm_t trv_trivance_l_overlap = {
     .symmetry = TRV_SYMMETRY_TRANSLATION,
     .exactness = TRV_COVERS,
     .consistent = false,
-    .create = create,
+    .create = overlap_create,
 };

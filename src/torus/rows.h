@@ -38,12 +38,12 @@ int trv_row_start(const trv_rows_t *rows, int rank, int dimension);
 
 /* The position of `rank` on its row, counted from the row's beginning; and the rank at a position of the row of
  * `rank`. */
-int trv_row_place(const trv_rows_t *rows, int rank, int dimension);
-int trv_row_rank(const trv_rows_t *rows, int rank, int dimension, int place);
+int trv_row_position(const trv_rows_t *rows, int rank, int dimension);
+int trv_row_rank(const trv_rows_t *rows, int rank, int dimension, int position);
 
 /* The port through which a message to `to` leaves `from` where routes are fixed (trivance/network.h). `rows` must have
  * been created from the links that are down, without a factor to avoid. */
-int trv_row_way(const trv_rows_t *rows, int from, int to);
+int trv_row_first_port(const trv_rows_t *rows, int from, int to);
 
 static inline bool trv_rows_are_lines(const trv_rows_t *rows, int dimension)
 {

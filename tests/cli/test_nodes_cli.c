@@ -83,7 +83,7 @@ static void test_rows(void **state)
 static void test_bad_lists(void **state)
 {
     static const char *const bad[][2] = {
-        {"plan 4x4 --nodes 5,5", "node 5 is listed twice; each node takes one rank"},
+        {"plan 4x4 --nodes 5,5", "node 5 is listed twice; a node can have only one rank"},
         {"plan 4x4 --nodes 0-15,0", "one is listed twice"},
         {"plan 4x4 --nodes 0-3 --nodes 8-11", "--nodes is given twice, and only one would count"},
         {"plan 4x4 --nodes 9-3", "ends before it begins"},

@@ -115,7 +115,7 @@ good "a wrong torus"
 lines 1 "^trivance: warning: TRIVANCE_TORUS: '3x' is not a torus"
 run TRIVANCE_TORUS=2x2 TRIVANCE_ALGORITHM=ring TRIVANCE_FALLBACK=print -- "$program" calls
 good "an algorithm that does not serve the torus"
-lines 1 '^trivance: warning: TRIVANCE_ALGORITHM: ring serves rings only, .* The MPI library serves$'
+lines 1 '^trivance: warning: TRIVANCE_ALGORITHM: ring supports only rings, .* The MPI library serves$'
 run TRIVANCE_TORUS=3x3 TRIVANCE_ALGORITHM=trivance TRIVANCE_FALLBACK=print -- "$program" calls
 good "a torus that does not fit"
 lines 1 '^trivance: warning: .*TRIVANCE_TORUS=3x3'

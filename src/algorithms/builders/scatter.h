@@ -63,7 +63,7 @@ typedef struct trv_scatter_options {
     /* creates a dimension's pattern; returns NULL if out of memory */
     trv_pattern_t *(*pattern)(int size, trv_collective_t collective);
     /* if `pattern` is NULL: the patterns of the dimensions larger than 1; owned by the schedule */
-    trv_pattern_t **made;
+    trv_pattern_t **patterns;
     trv_pattern_t **later; /* patterns for the streams that do not begin in the dimension; NULL: the same; owned */
     trv_stage_t **stage;   /* the stage after each stream's reduce-scatter; NULL: there are none; owned */
     /* streams that begin in each dimension larger than 1, without mirrored ones; 0: one. Every second of them visits
@@ -75,8 +75,8 @@ typedef struct trv_scatter_options {
 } trv_scatter_options_t;
 
 /* Completes a schedule that consists of the patterns' reduce-scatter, their allgather, or both with the stages in
- * between. Takes ownership of `made`, `later` and `stage`, also on failure. TRV_ERR_MEMORY if one of the patterns in
- * `made` is NULL. */
+ * between. Takes ownership of `patterns`, `later` and `stage`, also on failure. TRV_ERR_MEMORY if one of the patterns in
+ * `patterns` is NULL. */
 int trv_scatter_create(trv_schedule_t *schedule, const trv_scatter_options_t *options);
 
 #endif

@@ -45,7 +45,7 @@ typedef struct trv_star_layout {
     int image[TRV_STAR_STREAMS_MAX][TRV_DIMS_MAX]; /* per stream: the dimension to which it maps each dimension */
 } trv_star_layout_t;
 
-void trv_star_lay_out(const trv_star_t *star, trv_star_layout_t *layout);
+void trv_star_layout_make(const trv_star_t *star, trv_star_layout_t *layout);
 
 /* The number of messages, of all streams, on the busiest link in a step of the chain, if every rank sends one message
  * per vector. */

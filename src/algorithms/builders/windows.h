@@ -63,7 +63,7 @@ trv_window_maker_t trv_window_steps_trivance; /* windows grow in both directions
 trv_window_maker_t trv_window_steps_overlap;
 /* windows grow in one direction, by sums from ranks - 3^k and - 2 * 3^k */
 trv_window_maker_t trv_window_steps_bruck;
-void trv_window_steps_destroy(trv_window_steps_t *plan);
+void trv_window_steps_destroy(trv_window_steps_t *windows);
 
 /* ---- Growths (windows_search.c) ---------------------------------------------------------------------------------- */
 
@@ -92,6 +92,6 @@ trv_window_steps_t *trv_window_steps_grow(int size, const trv_growth_t *growth);
 /* The stage in which every stream runs the plans of all dimensions of the lattice. If all plans are `whole`, stream i
  * works on dimension (i + t) mod D in step t, and completed dimensions are skipped; otherwise it completes dimension i
  * before it continues with i + 1. `messages_per_port` is that of the schedule. NULL when out of memory. */
-trv_stage_t *trv_windows_stage(const trv_lattice_t *lattice, trv_window_maker_t *maker, int messages_per_port);
+trv_stage_t *trv_windows_stage(const trv_stage_lattice_t *lattice, trv_window_maker_t *maker, int messages_per_port);
 
 #endif

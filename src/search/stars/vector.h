@@ -19,6 +19,6 @@ unsigned trv_star_vector_ports(const trv_torus_t *torus, const int *at);
 
 /* Assigns one of its ports to vector i, and reassigns the ports of other vectors if necessary. `ports` has the possible
  * ports of every vector so far; `owner` has the vector of each port, or -1. Returns false if no assignment exists. */
-bool trv_star_vector_place(const unsigned *ports, int owner[TRV_PORTS_MAX], int i);
+bool trv_star_vector_assign(const unsigned *ports, int owner[TRV_PORTS_MAX], int i);
 
 #endif
