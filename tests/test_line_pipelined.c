@@ -272,7 +272,7 @@ static void test_bad_names(void **state)
     trv_schedule_t *schedule; /* a stream of 4mx8m has twice as many chunks */
     assert_int_equal(trv_schedule_create(&schedule, &torus, "line-pipelined:33554432", TRV_ALLREDUCE),
                      TRV_ERR_ARGUMENT);
-    assert_non_null(strstr(trv_last_error(), "take fewer"));
+    assert_non_null(strstr(trv_last_error(), "use fewer chunks"));
 }
 
 int main(void)

@@ -35,7 +35,7 @@ static trv_schedule_t *make(const trv_torus_t *torus, const char *name, trv_coll
     return schedule;
 }
 
-/* Proves what the schedule claims, and returns whether every rank gets the same bits. */
+/* Proves what the schedule claims, and returns whether all ranks compute identical results. */
 static bool prove(const trv_torus_t *torus, const char *name, trv_collective_t collective, int steps)
 {
     trv_schedule_t *schedule = make(torus, name, collective);
@@ -60,12 +60,12 @@ static int prove_mixtures(const trv_star_chain_t *chain, int number)
             if (whole >> k & 1)
                 digits[count++] = (char)('0' + k);
         snprintf(name, sizeof name, "star:%s:%d", digits, number);
-        trv_schedule_t *refused;
+        trv_schedule_t *rejected;
         if (trv_star_is_subgroup(chain, whole)) {
             prove(&chain->torus, name, TRV_ALLREDUCE, 2 * chain->steps - count);
             mixtures++;
         } else {
-            assert_int_equal(trv_schedule_create(&refused, &chain->torus, name, TRV_ALLREDUCE), TRV_ERR_UNSUPPORTED);
+            assert_int_equal(trv_schedule_create(&rejected, &chain->torus, name, TRV_ALLREDUCE), TRV_ERR_UNSUPPORTED);
             assert_non_null(strstr(trv_last_error(), "not a subgroup"));
         }
     }
@@ -107,7 +107,7 @@ static void every_chain_in_every_form(void **state)
     }
 }
 
-/* Chains in names, streams that are fewer than usual or more than differ; `steps` are those of each. */
+/* Chains in names, and numbers of streams that differ from the default; `steps` are those of each. */
 static void chains_and_streams_by_name(void **state)
 {
     static const struct {
@@ -160,7 +160,7 @@ static void coverings(void **state)
     }
 }
 
-/* A simulation with the symmetry reduction takes as long as the full one, also if routes turn. */
+/* A simulation with the symmetry reduction takes as long as the full one, also if routes bend. */
 static void one_rank_represents_all(void **state)
 {
     static const char *const star[][2] = {{"4x4", "star:l"},

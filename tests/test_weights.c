@@ -33,7 +33,7 @@ static trv_schedule_t *make(int i, trv_collective_t collective)
 }
 
 /* Whether the case supports the collective: a hybrid that is not entirely B supports only AllReduce. */
-static bool serves(int i, int collective)
+static bool supports(int i, int collective)
 {
     return collective == TRV_ALLREDUCE || strncmp(cases[i].name, "hybrid:2x6", 10) != 0;
 }
@@ -42,7 +42,7 @@ static void every_case(void (*work)(const trv_schedule_t *schedule))
 {
     for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++)
         for (int collective = TRV_ALLREDUCE; collective <= TRV_ALLGATHER; collective++)
-            if (serves(i, collective)) {
+            if (supports(i, collective)) {
                 trv_schedule_t *schedule = make(i, (trv_collective_t)collective);
                 work(schedule);
                 trv_schedule_destroy(schedule);
@@ -102,13 +102,13 @@ static void nothing_is_sent_twice(void **state)
 static void slices_follow_weights(void **state)
 {
     (void)state;
-    trv_schedule_t *schedule = make(0, TRV_ALLREDUCE), *copy, *placed;
+    trv_schedule_t *schedule = make(0, TRV_ALLREDUCE), *copy, *embedded;
     const int node[] = {5, 4, 3, 2, 1, 0};
     const trv_network_t network = {TRV_NETWORK, .torus = *trv_schedule_torus(schedule)};
     assert_int_equal(trv_schedule_streams(schedule), 4); /* 9, 7, and their mirrors */
     assert_int_equal(trv_explicit_copy(&copy, schedule), TRV_OK);
-    assert_int_equal(trv_schedule_embed(&placed, schedule, &network, node), TRV_OK);
-    const trv_schedule_t *form[] = {placed, copy};
+    assert_int_equal(trv_schedule_embed(&embedded, schedule, &network, node), TRV_OK);
+    const trv_schedule_t *form[] = {embedded, copy};
     for (int i = 0; i < 2; i++) {
         const int64_t units = trv_schedule_units(form[i]);
         assert_int_equal(trv_schedule_shares(form[i]), 32 * units);
@@ -118,7 +118,7 @@ static void slices_follow_weights(void **state)
         }
     }
     trv_schedule_destroy(copy);
-    trv_schedule_destroy(placed); /* also destroys the schedule that it places */
+    trv_schedule_destroy(embedded); /* also destroys the embedded schedule */
 }
 
 static void equal_weights_change_nothing(void **state)

@@ -10,6 +10,7 @@
  *
  * Sizes: any; a displacement that both offsets can reach is reached over the shorter one.
  * Streams: D, stream i starting in dimension i.   Steps: 2 * sum of ceil(log3 a).   Exact: yes.   Consistent: yes.
+ * Symmetry: translation.
  */
 #include "base/radix.h"
 #include "algorithms/paper.h"

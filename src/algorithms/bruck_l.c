@@ -5,14 +5,14 @@
  * r + 3^k and r + 2 * 3^k, each message the shorter way around the ring (direction + if both ways are equally long).
  * Windows thus grow threefold, always backwards:
  *
- *   step 0   rank 8 of 9 gets 7 from 7 (distance 1) and 6 from 6 (distance 2)               [6 7 8]
+ *   step 0   rank 8 of 9 receives 7 from 7 (distance 1) and 6 from 6 (distance 2)           [6 7 8]
  *   step 1   ... and 3 4 5 from 5 (distance 3), 0 1 2 from 2 (distance 6, or 3 the other way) [0 … 8]
  *
  * On sizes other than 3^s the last messages carry only the missing parts of windows. This makes one cut in every
  * earlier window (windows.h), which adds a second vector to at most one message per step.
  *
- * L: ceil(log3 a) steps per dimension, whole vector, two messages that may share a port, D streams.   B: bruck_b.c.
- * Sizes: any.          Exact: yes.          Consistent: no.          Symmetry: translation.
+ * Whole vectors; the two messages of a step may share a port. The bandwidth-optimal variant is in bruck_b.c.
+ * Sizes: any.   Streams: D.   Steps: sum of ceil(log3 a).   Exact: yes.   Consistent: no.   Symmetry: translation.
  */
 #include "algorithms/paper.h"
 #include "algorithms/registry.h"

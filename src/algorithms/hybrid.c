@@ -10,16 +10,16 @@
  *                      step 1    … 6 <-3-> 0 <-3-> 3 …      windows over 0 3 6, whole pieces, m/3 bytes each way
  *                      step 2    … 8 <-1-> 0 <-1-> 1 …      the blocks return
  *
- * The distances of the reduce-scatter are those that transmit least in its number of steps (docs/distances.md). Every
- * rank's contribution is sent to one rank of the class, so the sum over the class contains it once: hybrids are exact
- * for any g and h. On a torus the reduce-scatters of all dimensions are interleaved, then follow the stage of all
- * dimensions and the allgathers in reverse order. Alternatively stream i scatters over its own dimension i only (or
- * over i and i + 1, …) and treats the other dimensions in its stage, with whole pieces: fewer steps, and no two streams
- * in one dimension.
+ * The distances of the reduce-scatter are those with the lowest transmission in its number of steps
+ * (docs/distances.md). In the reduce-scatter every rank's contribution reaches one rank of each class, so the sum over
+ * the class contains it once: hybrids are exact for any g and h. On a torus the reduce-scatters of all dimensions are
+ * interleaved, then follow the stage of all dimensions and the allgathers in reverse order. Alternatively stream i
+ * scatters over its own dimension i only (or over i and i + 1, …) and treats the other dimensions in its stage, with
+ * whole pieces: fewer steps, and no two streams in one dimension.
  * Sizes: any.   Streams: D.   Steps: sum of 2 * steps(g) + ceil(log3 h).   Exact: yes.   Symmetry: translation.
  * Consistent: if the stage is, that is, if h = 1 in every dimension, in groups, or along lines. Along lines (line.h) a
  * hybrid uses the levels of a line instead of a ring's distances, and the line's exchange of whole vectors instead of
- * windows, in intervals of g places. With `folded` it uses the distances of a ring that is folded onto the line
+ * windows, in intervals of g ranks. With `folded` it uses the distances of a ring that is folded onto the line
  * (folded.c). If the rows of a dimension begin at different coordinates, g must be 1 or a, because otherwise neighbours
  * would hold sums over different intervals.
  */

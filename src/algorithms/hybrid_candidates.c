@@ -144,8 +144,8 @@ static int side_add_option(const source_t *source, side_t *side, int g, int step
 /* Whether the distances of a ring of `g` are searched for. */
 static bool is_searched(int g) { return g > TRV_DISTANCES_TABLE_MAX && g <= TRV_DISTANCES_SEARCH_MAX; }
 
-/* Limits the factors whose distances are searched for to SEARCHED_MAX, evenly spaced. Only sizes of thousands of ranks
- * have more. */
+/* Whether factor `g` is skipped: of the factors whose distances are searched for, SEARCHED_MAX are kept, evenly spaced.
+ * Only sizes of thousands of ranks have more. */
 static bool is_skipped(int size, int g)
 {
     int all = 0, before = 0;
@@ -413,7 +413,7 @@ static int later_steps(int size, int row)
 
 /* Adds forms of B for the longest vectors, on uneven sides and on tori with lines. Streams use distance 1 in the
  * dimension where they begin, because they move most data there, and few steps in the others, because in each of these
- * steps they would wait for other streams' messages. Several streams begin in each dimension: while one pays for the
+ * steps they would wait for other streams' messages. Several streams begin in each dimension: while one waits for the
  * start of a step, the others use the link. */
 static int hybrid_add_uneven(const trv_collector_t *collector)
 {

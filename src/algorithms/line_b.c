@@ -1,14 +1,13 @@
 /*
  * Lines, bandwidth-optimal: reduce-scatter and allgather on a line, with messages that are as short as those on a ring.
  *
- * The allgather divides the line down to single positions (line.h; a position is a rank's position on the line): a position
- * sends all blocks that it holds to each position that it serves in the other two intervals, so that every interval holds
- * every block once. The reduce-scatter is the reversal, from the smallest intervals up: in level k it sends m / 3^(k+1)
- * bytes over distances 3^k and 2 * 3^k, which loads every link with 2/3 of the vector, and adds the data from both
- * sides jointly.
+ * The allgather divides the line, from the whole line down to single ranks (line.h): a rank sends all blocks that it
+ * holds to its partner in each of the other two intervals, so that every interval holds every block once. The
+ * reduce-scatter is the reversal, from the smallest intervals up: in level k it sends m / 3^(k+1) bytes over distances
+ * 3^k and 2 * 3^k, which loads every link with 2/3 of the vector, and adds the data from both sides jointly.
  *
- *   9 positions   level 0   (0 1 2)        0 keeps the blocks 0 3 6, sends 1 4 7 to position 1 and 2 5 8 to position 2
- *              level 1   (0 … 3 … 6)    0 keeps block 0, sends block 3 to position 3 and block 6 to position 6
+ *   line of 9   level 0   (0 1 2)        0 keeps the blocks 0 3 6, sends 1 4 7 to rank 1 and 2 5 8 to rank 2
+ *               level 1   (0 … 3 … 6)    0 keeps block 0, sends block 3 to rank 3 and block 6 to rank 6
  *
  * Sizes: any.   On a torus or mesh: rings as in Trivance B.   Streams: D, stream i starting in dimension i.
  * Steps: 2 * sum of ceil(log3 a).   Exact: yes.   Consistent: yes.   Symmetry: none.
@@ -21,8 +20,8 @@
 #include "base/ascending.h"
 #include "base/radix.h"
 
-/* Counts the blocks of which a position holds a partial sum before `level`, and lists them if `block` is not NULL: those
- * that it holds in the next level, and those of all positions that it serves. */
+/* Counts the blocks of which a position holds a partial sum before `level`, and lists them if `block` is not NULL:
+ * those that it holds in the next level, and those of all its receivers. */
 static int line_collect(int size, int level, int position, int *block)
 {
     if (level == trv_log_ceil(3, size)) {
@@ -62,8 +61,7 @@ static int line_edge(const trv_pattern_t *pattern, int level, int from, int to, 
     return line_held(pattern, to, level + 1, 0, &edge->blocks[0], memory);
 }
 
-/* A position sends to the positions that it serves, which return the blocks in the allgather, and receives from its
- * partners. */
+/* A position sends to its receivers, which return the blocks in the allgather, and receives from its partners. */
 static int line_edges(const trv_pattern_t *pattern, int position, int level, bool outgoing, trv_edge_t *edge,
                       trv_step_t *memory)
 {

@@ -1,15 +1,15 @@
 /*
  * Lines, latency-optimal: whole vectors in as few steps as on a ring.
  *
- * A position is a rank's position on the line. Before each step, from the smallest intervals up (line.h), every position of
- * an interval holds the sum of exactly that interval. In the step it receives the sums of the two other intervals from
- * one partner each. All ranks add from left to right, so their results are bitwise identical:
+ * Before each step, from the smallest intervals up (line.h), every rank of an interval holds the sum of exactly that
+ * interval. In the step it receives the sums of the two other intervals from one partner each. All ranks add from left
+ * to right, so their results are bitwise identical:
  *
- *   9 positions   step 0   0 <-1-> 1 <-1-> 2,  0 <-2-> 2      0, 1 and 2 hold 0 + 1 + 2
- *              step 1   0 <-3-> 3 <-3-> 6,  0 <-6-> 6      all add (012) + (345) + (678), in this order
+ *   line of 9   step 0   0 <-1-> 1 <-1-> 2,  0 <-2-> 2      0, 1 and 2 hold 0 + 1 + 2
+ *               step 1   0 <-3-> 3 <-3-> 6,  0 <-6-> 6      all add (012) + (345) + (678), in this order
  *
- * On 3^s positions a link carries 2 * 3^k vectors in step k, where it would carry 3^k on a ring. Where sizes differ, a
- * position serves two of another interval.
+ * On 3^s ranks a link carries 2 * 3^k vectors in step k, where it would carry 3^k on a ring. Where the sizes of
+ * intervals differ, a rank may have two receivers in another interval.
  *
  * On a mesh K dimensions can execute their levels together (line-l:K): intervals become boxes, and a rank receives the
  * sums of the 3^K - 1 other boxes of its level from one partner each. This takes as few steps as the longest line
@@ -37,7 +37,8 @@ typedef struct line {
     trv_stage_lattice_t lattice;
 } line_t;
 
-/* The data of one rank's step: per dimension its position, in units of strides, and the three intervals of the level. */
+/* The data of one rank's step: per dimension its position, in units of strides, and the three intervals of the
+ * level. */
 typedef struct view {
     const line_t *line;
     const trv_schedule_t *schedule;
@@ -79,8 +80,7 @@ static int view_add_message(const view_t *view, bool send, const int *position, 
     return TRV_OK;
 }
 
-/* Sends the rank's sum to all ranks that it serves in a box: to every combination of the served positions of the
- * dimensions. */
+/* Sends the rank's sum to all its receivers in a box: to every combination of the receivers of the dimensions. */
 static int view_send_to_box(const view_t *view, const int *interval)
 {
     const int active = view->line->lattice.active;
@@ -176,8 +176,8 @@ trv_stage_t *trv_line_stage(const trv_stage_lattice_t *lattice)
     for (int i = 0; i < lattice->active; i++) {
         const int levels = trv_log_ceil(3, lattice->size[i]);
         steps = levels > steps ? levels : steps;
-        /* An upper bound: the messages that leave through this port, for every combination of positions in the dimensions
-         * after it. */
+        /* An upper bound: the messages that leave through this port, for every combination of positions in the
+         * dimensions after it. */
         const int others = trv_power(1 + TRV_LINE_PARTNERS_MAX, lattice->active - 1 - i);
         const int leave = trv_line_messages_per_port(lattice->size[i]) * others;
         messages = leave > messages ? leave : messages;

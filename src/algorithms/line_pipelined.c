@@ -2,10 +2,10 @@
  * Pipelined lines, for long vectors: chunks follow each other so closely that every link carries a block in every step.
  *
  * A reduction along a line followed by a broadcast puts one vector on every directed link, whatever its root, and no
- * AllReduce can do with less. A chunk therefore has a block per position (the position of a rank on its row). Each block
- * travels to its owner from both sides, the farthest blocks first, so that all arrive in the same step, and from there
- * outwards again. A link that the reduction does not need any more is available for sums, and then for the next chunk,
- * marked with an apostrophe:
+ * AllReduce needs less. A chunk therefore has one block for each rank of the line. Each block travels to its owner from
+ * both sides, the farthest blocks first, so that all arrive in the same step, and from there outwards again. A link
+ * that the reduction does not need any more is available for sums, and then for the next chunk, marked with an
+ * apostrophe:
  *
  *   line of 4    step    0   1   2   3   4   5   6   7   8   9     the block that travels to the right;
  *                0 -> 1  3   2   1  (0)  3'  2'  1' (0')           in brackets it is a sum, else a part of one;
@@ -15,9 +15,9 @@
  * A chunk takes a steps, and the last one a - 2 more: with many chunks the time approaches that of one vector on a
  * link. On a ring the blocks travel half way around from each side, and a chunk takes a - 1 steps. On a mesh or torus a
  * chunk is scattered along one dimension, its blocks along the next one, …, and then gathered in reverse order;
- * meanwhile the links of the first dimension carry the next chunks. Sums wait until their links are free. D streams
- * begin in different dimensions, D more visit the other dimensions in reverse order: while the messages of one stream
- * are on the links, others pay their latencies.
+ * meanwhile the links of the first dimension carry the next chunks. Sums wait until the links that they need are free.
+ * D streams begin in different dimensions, and D more visit the other dimensions in reverse order: while the links
+ * carry the messages of one stream, others wait for their latencies.
  *
  * Sizes: any.   Streams: 2D.   Steps: (S-1) a + 2 * sum of (a-1) for S chunks, and those for which sums wait.
  * Exact: yes.   Consistent: yes, each block is summed up once.   Symmetry: none; on rings alone translation.
@@ -52,9 +52,9 @@ typedef struct carried {
     bool sum;
 } carried_t;
 
-/* Lists the blocks that leave `position` in direction `sign`: parts of sums, then sums. The allgather is the reversal of
- * the reduce-scatter: its step k moves the blocks that came from the opposite direction in step depth - 1 - k,
- * with k + 1 positions left to their owner. */
+/* Lists the blocks that leave `position` in direction `sign`: parts of sums, then sums. The allgather is the reversal
+ * of the reduce-scatter: its step k moves the blocks that came from the opposite direction in step depth - 1 - k, with
+ * k + 1 positions left to their owner. */
 static int link_list_carried(const trv_pipeline_t *pipeline, const trv_pipeline_level_t *level, int position, int sign,
                              int step, carried_t *carried)
 {
@@ -146,7 +146,7 @@ static int view_add_sum(const view_t *view, int l, int chunk, int owner, const i
     return rc ? rc : trv_step_combine(view->out, OWN, sources, source, 0, &blocks);
 }
 
-/* Adds the parts that have arrived, those from both sides in one pass if the rank owns the block. */
+/* Adds the received parts to sums; if the rank owns the block, those from both sides in one pass. */
 static int view_add_sums(const view_t *view, int l, int position)
 {
     static const int source[] = {FROM_LEFT, OWN, FROM_RIGHT};

@@ -14,7 +14,8 @@
 #define SPAN_CHUNKS 8   /* chunks per phase in the model; if more are in flight, each represents several */
 #define MODEL_WORK  4e6 /* comparisons of spans; if all steps would take more, only a sample of the steps is modelled */
 
-/* A block that loads the links of a dimension from position `first` to position `last`. A position is a position on a row. */
+/* A block that loads the links of a dimension from position `first` to position `last`. Positions are those on a
+ * row. */
 typedef struct span {
     int first, last, stream;
     double share; /* of the vector; list_spans sets it in blocks */
@@ -81,9 +82,9 @@ static int dimension_list_spans(const trv_pipelines_t *pipelines, int dimension,
     return spans;
 }
 
-/* Computes the model step by step: a stream pays its latencies and its message while the messages of the others are on
- * the links. In several dimensions the streams get out of step while the pipeline fills and empties; the factor `fill`
- * is fitted to simulations. */
+/* Computes the model step by step: a stream waits for its latencies and its own message while the links carry the
+ * messages of the others. In several dimensions the streams get out of step while the pipeline fills and empties; the
+ * factor `fill` is fitted to simulations. */
 static int pipelines_model(const trv_pipelines_t *pipelines, const trv_collector_t *collector, int steps,
                            trv_model_t *model)
 {

@@ -11,7 +11,8 @@
  * 2D streams: stream i starts in dimension i, stream D + i is the same with every coordinate negated. Messages over
  * half of the ring travel in direction + in all streams, as in the reference simulator; in the variant recdoub-b-split
  * they travel in direction - in the mirrored streams, which distributes the longest step over both directions.
- * Sizes: powers of two; others are folded (pairs.h).   Exact: yes.   Consistent: yes.   Symmetry: none.
+ * Sizes: powers of two; others are folded (pairs.h).   Steps: 2 * sum of log2 a, and 2 where folded.
+ * Exact: yes.   Consistent: yes.   Symmetry: none.
  */
 #include "algorithms/builders/pairs.h"
 #include "algorithms/paper.h"

@@ -1,6 +1,6 @@
 /*
- * The table of algorithms. A new algorithm is one new file and one line of lines.h; every reader, test and figure picks
- * it up by itself.
+ * The table of algorithms. A new algorithm is one new file and one line of lines.h; readers, tests and figures iterate
+ * over the table.
  */
 #include <stdio.h>
 #include <string.h>

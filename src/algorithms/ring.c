@@ -8,7 +8,7 @@
  *
  * No link carries two messages in a step: Delta = Theta = 1, but there are 2(n-1) steps.
  * Sizes: rings; on a torus of several dimensions Bucket is the better variant.
- * Exact: yes.   Consistent: yes.   Symmetry: translation.
+ * Streams: 2.   Steps: 2(n-1).   Exact: yes.   Consistent: yes.   Symmetry: translation.
  */
 #include "algorithms/paper.h"
 #include "algorithms/builders/neighbour.h"

@@ -32,7 +32,7 @@ static trv_model_t star_model(const trv_star_t *star, const trv_star_layout_t *l
     return model;
 }
 
-/* Adds one form of a star with the streams that differ, and with the maximum number of streams if these are fewer.
+/* Adds one form of a star with its distinct streams, and with the maximum number of streams if these are fewer.
  * `always`: it is the choice of the name star alone. */
 static int star_add(const trv_collector_t *collector, const trv_star_t *form, int number, bool always)
 {

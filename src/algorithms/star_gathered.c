@@ -10,7 +10,8 @@
  * rank and for every shape of the torus. The chain need not be a direct sum: if several of its sums lead to the same
  * rank, the vector is sent only once, so that ceil(log_(2D+1) n) steps suffice on many more tori.
  * Registers: one per rank, register 1 + r for the vector of rank r.
- * Exact: yes.   Consistent: yes.   Symmetry: translation (of the messages).
+ * Streams: 1.   Steps: those of the chain.   Exact: yes.   Consistent: yes.
+ * Symmetry: translation (of the messages).
  */
 #include <stdlib.h>
 #include <string.h>

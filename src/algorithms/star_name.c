@@ -47,7 +47,7 @@ static int words_split(const char *parameters, words_t *words)
                     parameters);
 }
 
-/* Reads "3of6": the number of streams that differ, among the maximum number `most`. */
+/* Reads "3of6": the number of distinct streams among the maximum number `max`. */
 static bool read_distinct(const char *text, int max, int *distinct)
 {
     const size_t first = strspn(text, digits);
@@ -142,7 +142,7 @@ static int star_read_steps(const char *steps, trv_star_t *star)
     return TRV_OK;
 }
 
-/* Checks that the number of differing streams in the name is that of the star. */
+/* Checks that the number of distinct streams in the name is that of the star. */
 static int check_distinct(const char *text, const trv_star_t *star)
 {
     trv_star_layout_t layout;

@@ -9,8 +9,8 @@
  *   step 2   0<->3 …   m/8, distance 3
  *
  * 2D streams: stream i starts in dimension i, stream D + i is the same with every coordinate negated.
- * Sizes: powers of two; others are folded (pairs.h).   Exact: yes.   Consistent: yes.
- * Symmetry: translation by 2 on powers of two.
+ * Sizes: powers of two; others are folded (pairs.h).   Steps: 2 * sum of log2 a, and 2 where folded.
+ * Exact: yes.   Consistent: yes.   Symmetry: translation by 2 on powers of two.
  */
 #include "algorithms/builders/pairs.h"
 #include "algorithms/paper.h"

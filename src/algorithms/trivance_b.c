@@ -13,6 +13,7 @@
  * per rank and phase: a - 1 blocks. Messages are contiguous if every dimension is 3^s (blocks are numbered by their
  * digits in the order of the steps).
  * Streams: D, stream i starting in dimension i.   Steps: 2 * sum of ceil(log3 a).   Exact: yes.   Consistent: yes.
+ * Symmetry: translation.
  */
 #include "base/radix.h"
 #include "algorithms/paper.h"

@@ -11,8 +11,9 @@
  * MAX, MIN, AND and OR allow this. There is one vector per message on any size, minimum congestion, and dimensions
  * alternate on every torus, as in the paper.
  *
- * L: ceil(log3 a) steps per dimension, whole vector, both ports, D streams.
- * Sizes: any.          Exact: covers (on 3^s exact).          Consistent: no.          Symmetry: translation.
+ * Whole vectors through both ports of a dimension.
+ * Sizes: any.   Streams: D.   Steps: sum of ceil(log3 a).   Exact: covers (on 3^s exact).   Consistent: no.
+ * Symmetry: translation.
  */
 #include "algorithms/registry.h"
 #include "algorithms/builders/windows.h"

@@ -71,8 +71,8 @@ static int measure_rings(measure_t *m, const trv_collector_t *collector, const c
 }
 
 /* Adapts the measurement to lines. A line has half of the links of a ring, and its messages travel up to twice as far.
- * If a ring is folded onto the line, all links are loaded equally, and while a stream pays its latencies they carry the
- * messages of the other streams that begin in its dimension, half of which travel in its direction. */
+ * If a ring is folded onto the line, all links are loaded equally, and while a stream waits for its latencies they
+ * carry the messages of the other streams that begin in its dimension, half of which travel in its direction. */
 static void measure_adapt_to_lines(measure_t *m, const trv_torus_t *torus, bool folded)
 {
     for (int i = 0; i < m->active; i++)

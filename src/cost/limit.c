@@ -1,17 +1,17 @@
 /*
  * Lower bounds on the time of any schedule on a network (docs/networks.md):
  *
- *   start-up   one step, and the path between the farthest pair of ranks, which one message or several successive ones
- *              take. A rank that sends one message by each of its p ports in a step reaches at most (p + 1)^s ranks in s
- *              steps. A rank may send several messages per port, so this number of steps is reported (steps_ns), but is
- *              not part of the bound
+ *   start-up   one step, and the hops between the farthest pair of ranks, which one message or several successive ones
+ *              travel. A rank that sends one message by each of its p ports in a step reaches at most (p + 1)^s ranks
+ *              in s steps. A rank may send several messages per port, so this number of steps is reported (steps_ns),
+ *              but is not part of the bound
  *   sets       the data that other ranks need from a set of ranks must leave the set: for an AllReduce the whole vector,
  *              and as much must enter. The sets considered are all single ranks and, in every dimension, all slices
  *              between two gaps
  *   links      a byte crosses n - 1 links to be reduced from n ranks, and n - 1 to be distributed to them
  *
- * A link that is slow by a factor F has 1/F of the capacity, a cut link has none. If a packet has arrived when its head
- * has, every link may still carry its last packet at the end: the bytes of that packet need not cross it in time.
+ * A link that is slow by a factor F has 1/F of the capacity, a cut link has none. If a packet counts as delivered when
+ * its head arrives, every link may still carry its last packet at the end, so these bytes in flight are not counted.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -30,9 +30,9 @@ typedef struct limits {
     int ports;
     double *capacity; /* rank * ports + port, as a fraction of a regular link; 0: no link */
     double *forward,
-        *backward;            /* capacity across each gap of a dimension, from coordinate g to g + 1, and the reverse */
+        *backward; /* capacity across gap g of a dimension, from coordinate g to g + 1, and in the other direction */
     int *queue, *hops;        /* for a breadth-first search over all ranks */
-    double vector, in_flight; /* bytes; unpaid: bytes that a link may still carry at the end */
+    double vector, in_flight; /* bytes; in_flight: bytes that a link may still carry at the end */
     double bytes_per_link;    /* maximum over the sets considered so far */
 } limits_t;
 
@@ -117,8 +117,8 @@ static int limits_steps_min(const limits_t *l)
 
 /* ---- Sets -------------------------------------------------------------------------------------------------------- */
 
-/* Considers a set of this many ranks. out, in: the capacities of the links that leave and enter it, at most `links`
- * each. */
+/* Adds the bound of a set of this many ranks. out, in: the capacities of the links that leave and enter it, at most
+ * `links` links each. */
 static void limits_add_set(limits_t *l, double ranks, double links, double out, double in)
 {
     const double share = ranks / l->torus->ranks;
@@ -145,7 +145,7 @@ static void limits_add_ranks(limits_t *l)
     }
 }
 
-/* Considers the slices of a dimension: between any two gaps; of a line, those before each gap. */
+/* Adds the bounds of the slices of a dimension: those between any two gaps; of a line, those before each gap. */
 static void limits_add_slices(limits_t *l, int d)
 {
     const int size = l->torus->size[d], port = trv_port(d, +1);

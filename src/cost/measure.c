@@ -185,7 +185,7 @@ static int meter_rank(meter_t *meter, int stream, int step, int class)
     return rc;
 }
 
-/* The whole is all ranks of one period, for all steps and streams. */
+/* The whole work consists of all ranks of one period, in all steps of all streams. */
 static int meter_report(const meter_t *meter)
 {
     double parts = (double)trv_schedule_steps(meter->schedule) * trv_schedule_streams(meter->schedule);

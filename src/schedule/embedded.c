@@ -1,5 +1,6 @@
 /*
- * Schedules on a set of nodes: the steps of another schedule whose ranks are mapped to some nodes of a machine.
+ * Schedules on a set of nodes of a machine: the steps of another schedule, whose ranks are mapped to these nodes. A
+ * message leaves through the port that trivance/network.h describes (trv_schedule_embed); all other nodes are idle.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -117,7 +118,7 @@ static int embedded_copy_cuts(embedded_t *embedded, const trv_network_t *network
     return TRV_OK;
 }
 
-/* Copies the properties that both schedules share. Positions are left out, because a placed schedule is not
+/* Copies the properties that both schedules share. Positions are left out, because an embedded schedule is not
  * executed. */
 static void embedded_copy_properties(trv_schedule_t *s, const trv_schedule_t *schedule)
 {

@@ -1,7 +1,7 @@
 /*
- * Explicit schedules: every message and every combine is stored. They serve for schedules supplied by a user, for
- * files, and for tests that break a schedule on purpose. Each (stream, step, rank) has a list of sends, of receives and
- * of combines, in the order in which they were added.
+ * Explicit schedules: every message and every combine is stored. They are used for schedules of users, for schedules in
+ * files, and in tests with deliberate faults. Each (stream, step, rank) has a list of sends, of receives and of
+ * combines, in the order in which they were added.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * The interface through which readers see schedules: accessors and the sizes of messages.
+ * Accessors of schedules and the sizes of messages: the part of trivance/schedule.h that does not concern single steps.
  */
 #include "schedule/schedule.h"
 

@@ -32,12 +32,12 @@ struct trv_schedule {
     trv_exactness_t exactness;
     bool consistent;
     trv_rows_t *rows; /* rows that are lines; NULL: there are none. Owned by the schedule */
-    /* rows that a cut has opened, where routes are fixed; NULL: routes follow the steps' ports. Owned by the
-     * schedule */
+    /* where routes are fixed: the rows that cuts have opened. NULL: the schedule chooses the routes by its ports. Owned
+     * by the schedule */
     trv_rows_t *fixed_rows;
     bool owned; /* unit u belongs to rank u / (units / ranks) */
 
-    /* Fills `out`, which is empty. The arguments are in range. */
+    /* Writes a step to `out`, which is empty. The caller has checked the ranges of the arguments. */
     int (*step)(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out);
     /* The axes of positions (trv_schedule_axes). NULL: `position` defines where units are. */
     int (*axes)(const trv_schedule_t *schedule, int stream, trv_axis_t *axis);

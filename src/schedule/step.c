@@ -26,8 +26,8 @@ void trv_step_clear(trv_step_t *step)
     *step = (trv_step_t)TRV_STEP_INIT;
 }
 
-/* The sender's port for a message along a row. On a line there is only one way from `from` to `to`, whichever way
- * around a ring the algorithm intended. */
+/* The sender's port for a message along a row. On a line there is only one direction from `from` to `to`, whatever
+ * direction around a ring the algorithm intended. */
 static int row_port(const trv_rows_t *rows, int from, int to, int port)
 {
     const int d = trv_port_dimension(port);

@@ -9,7 +9,7 @@
 
 #include <trivance/network.h>
 
-/* A node and its coordinates, counted from the origin of the set (behind_gap). */
+/* A node and its coordinates, counted from the origin of the set (start_after_gap). */
 typedef struct position {
     int node, coordinate[TRV_DIMS_MAX];
 } node_position_t;
@@ -18,8 +18,8 @@ const char *trv_order_name(trv_order_t order) { return order == TRV_ORDER_SNAKE 
 
 /* ---- The origin of a set ----------------------------------------------------------------------------------------- */
 
-/* The coordinate that follows the longest run of coordinates without a node, around the ring. Of runs of equal length
- * the one with the lowest first coordinate decides. */
+/* The coordinate that follows the longest run of coordinates without a node, around the ring; if several runs are
+ * equally long, the run with the lowest first coordinate. */
 static int start_after_gap(const bool *occupied, int size)
 {
     int first = 0, begin = 0, longest = 0, longest_from = 0, run = 0;

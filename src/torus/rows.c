@@ -210,8 +210,8 @@ int trv_row_rank(const trv_rows_t *rows, int rank, int dimension, int position)
     return trv_torus_move(&rows->torus, rank, dimension, (position + start) % rows->torus.size[dimension]);
 }
 
-/* The direction that the row's cuts leave for a message that would travel in direction `sign`; it may be `sign`
- * itself. */
+/* The direction of a message on its row: `sign`, unless a link of the row is cut in that direction; then the direction
+ * that does not pass the cut, which may be `sign`, too. */
 static int row_sign(const trv_rows_t *rows, int from, int to, int dimension, int sign)
 {
     const trv_row_t *opened = rows->lines >> dimension & 1 ? row_find_opened(rows, from, dimension) : NULL;

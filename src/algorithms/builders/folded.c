@@ -1,13 +1,13 @@
 /*
- * A ring's pattern on a line: the ring is folded onto the line, outwards over every second place and back over the
- * others. A place is a rank's position on the line.
+ * A ring's pattern on a line: the ring is folded onto the line, outwards over every second position and back over the
+ * others.
  *
- *   places of the line      0 ─ 1 ─ 2 ─ 3 ─ 4 ─ 5 ─ 6 ─ 7
+ *   position on the line    0 ─ 1 ─ 2 ─ 3 ─ 4 ─ 5 ─ 6 ─ 7
  *   position on the ring    0   7   1   6   2   5   3   4
  *
- * Neighbours on the ring are at most two places apart. Every link of the line carries the traffic of two links of the
- * ring, and messages travel twice as far. In return all numbers of steps and distances of a ring are available on a
- * line (docs/distances.md).
+ * Neighbours on the ring are at most two positions of the line apart. Every link of the line carries the traffic of two
+ * links of the ring, and messages travel twice as far. In return all numbers of steps and distances of a ring are
+ * available on a line (docs/distances.md).
  */
 #include <stdlib.h>
 
@@ -24,8 +24,8 @@ static int line_position_of(int on_ring, int size)
 }
 static int ring_position_of(int on_line, int size) { return on_line % 2 ? size - (on_line + 1) / 2 : on_line / 2; }
 
-/* Maps an ascending set of ring positions to an ascending set of places. In the order of the positions, even places
- * ascend and then odd places descend, so the set is merged from its two ends. */
+/* Maps an ascending set of positions on the ring to an ascending set of positions on the line. In the order of the
+ * ring, even positions on the line ascend and then odd positions descend, so the set is merged from its two ends. */
 static int residues_fold(trv_residues_t *set, int size, trv_step_t *memory)
 {
     int *value = trv_step_alloc(memory, (size_t)set->count * sizeof *value);

@@ -1,5 +1,5 @@
 /*
- * The division of a line into intervals, see line.h.
+ * The division of a line into intervals (line.h), and the costs of its levels.
  */
 #include "algorithms/builders/line.h"
 

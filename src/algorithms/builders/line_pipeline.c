@@ -1,5 +1,5 @@
 /*
- * The times at which the chunks of line-pipelined pass through the dimensions.
+ * Computes in which steps the chunks of line-pipelined pass through the dimensions.
  */
 #include "algorithms/builders/line_pipeline.h"
 
@@ -82,7 +82,7 @@ static int64_t common_multiple(int64_t a, int64_t b)
 
 /* Chooses the chunks of every stream such that the steps of all streams take about equally long and no stream waits for
  * another: a stream that begins in a short dimension has more chunks, because its chunks have fewer blocks. The number
- * is limited, because along a long line all of them are in one message. */
+ * is limited, because on a long line all chunks of a stream may be in one message. */
 static int pipelines_divide(trv_pipelines_t *pipelines, int chunks, int ranks)
 {
     int longest = 1;

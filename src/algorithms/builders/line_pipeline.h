@@ -1,6 +1,6 @@
 /*
- * The flow of chunks in line-pipelined: for each stream the order of its dimensions, its number of chunks, and the
- * first steps of its phases.
+ * The pipelines of line-pipelined (line_pipelined.c), one for each stream: the order of its dimensions, its number of
+ * chunks, and the first steps of its phases.
  */
 #ifndef TRIVANCE_ALGORITHMS_BUILDERS_LINE_PIPELINE_H
 #define TRIVANCE_ALGORITHMS_BUILDERS_LINE_PIPELINE_H
@@ -13,8 +13,7 @@
 
 #define TRV_PIPELINE_BLOCKS_MAX (1 << 30) /* maximum number of blocks of a slice */
 
-/* The work of a stream in one dimension, which may be a line or a ring. Positions are positions on a row, counted from its
- * beginning. */
+/* The work of a stream in one dimension, which may be a line or a ring. */
 typedef struct trv_pipeline_level {
     int dimension, size;
     bool line;
@@ -36,8 +35,8 @@ typedef struct trv_pipelines {
     trv_pipeline_t pipeline[2 * TRV_DIMS_MAX]; /* per stream */
 } trv_pipelines_t;
 
-/* Computes the flows on a torus; the dimensions in the mask `lines` are lines. Sets *steps to the steps of the longest
- * stream. */
+/* Computes the pipelines on a torus; the dimensions in the mask `lines` are lines. Sets *steps to the steps of the
+ * longest stream. */
 int trv_pipelines_make(trv_pipelines_t *pipelines, const trv_torus_t *torus, unsigned lines,
                        trv_collective_t collective, int chunks, int *steps);
 

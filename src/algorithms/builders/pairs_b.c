@@ -19,7 +19,8 @@ typedef struct pattern {
 
 enum { FOLD, EXCHANGE, UNFOLD };
 
-/* The kind of a level of the pattern. *level is changed to the corresponding level of the pairs. */
+/* Whether a level of the pattern folds, exchanges or unfolds. *level is changed to the corresponding level of the
+ * pairs. */
 static int level_phase(const pattern_t *p, int *level)
 {
     if (p->pairs.extra > 0 && (*level)-- == 0)

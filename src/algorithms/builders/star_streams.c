@@ -2,14 +2,14 @@
  * Derives the streams of a schedule from a star chain, see star_streams.h.
  *
  * A stream may apply any symmetry of the torus to the chain. Half of the streams are mirrored (v becomes -v), so that
- * both directions of a dimension carry the same load. Dimensions of the same size are permuted cyclically (*turned*),
- * so that they carry the same load, too:
+ * both directions of a dimension carry the same load. Dimensions of the same size are permuted cyclically (a
+ * *rotation*), so that they carry the same load, too:
  *
  *     4x4x8    stream 0: x y z    1: y x z    2: -x -y -z    3: -y -x -z
  *
  * Of streams that turn out to be identical one suffices (Trivance's steps, +-3^k, are their own mirror image). If a
- * number of streams is requested, identical ones are kept: each works on its own part of the vector, and while one pays
- * the alpha of a step, the messages of another use the links.
+ * number of streams is requested, identical ones are kept: each works on its own part of the vector, and while one
+ * waits for the alpha of a step, the messages of another use the links.
  */
 #include "algorithms/builders/star_streams.h"
 
@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "torus/torus.h"
 
-/* ---- Turns ------------------------------------------------------------------------------------------------------- */
+/* ---- Rotations --------------------------------------------------------------------------------------------------- */
 
 /* The dimensions that have the size of `d`, ascending (up to TRV_DIMS_MAX); returns their number. */
 static int dimensions_of_size(const trv_torus_t *torus, int d, int *list)
@@ -42,8 +42,8 @@ int trv_star_streams_max(const trv_torus_t *torus)
     return 2 * max;
 }
 
-/* The dimension to which the turn maps every dimension. A size whose number of dimensions does not divide the number of
- * turns is not turned, because its dimensions could not all be used equally often. */
+/* The dimension to which the rotation maps every dimension. The dimensions of a size are not rotated if their number
+ * does not divide the number of rotations, because they could not all be used equally often. */
 static void rotation_image(const trv_torus_t *torus, int rotations, int rotation, int *image)
 {
     int list[TRV_DIMS_MAX];
@@ -228,7 +228,7 @@ static trv_quotient_t group_whole(const trv_star_streams_t *streams, const trv_t
 }
 
 /* Numbers the blocks of all streams like those of the first stream: a rank x of a stream has the blocks of that rank of
- * the first stream that the turn maps to x. Without L steps every rank has its own block, in every stream. */
+ * the first stream that the rotation maps to x. Without L steps every rank has its own block, in every stream. */
 static void number_blocks(const trv_star_streams_t *streams, int number)
 {
     const trv_quotient_t *first = &streams->stream[0].blocks;

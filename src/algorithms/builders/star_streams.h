@@ -15,7 +15,7 @@ typedef enum trv_star_form { TRV_STAR_SUMS, TRV_STAR_OVERLAP, TRV_STAR_GATHERED 
 typedef struct trv_star {
     trv_star_form_t form;
     unsigned whole; /* bit k: step k of the chain sends whole vectors */
-    int streams;    /* 1, 2, trv_star_streams_max(torus), or 0: of the maximum, those that differ */
+    int streams;    /* 1, 2, trv_star_streams_max(torus), or 0: the distinct ones of that maximum */
     trv_star_chain_t chain;
 } trv_star_t;
 
@@ -32,7 +32,7 @@ typedef struct trv_star_stream {
 #define TRV_STAR_STREAMS_MAX (2 * TRV_DIMS_MAX)
 
 /* A number of streams that balances the links for every chain: a stream and its mirror for each of the dimensions of
- * the commonest size. */
+ * the most frequent size. */
 int trv_star_streams_max(const trv_torus_t *torus);
 
 /* The arrangement of a chain's steps and streams in a schedule. */

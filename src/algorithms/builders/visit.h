@@ -18,9 +18,9 @@ static inline int trv_visit_next(trv_visit_t visit, int active, int index)
     return (index + (visit & TRV_BACKWARDS ? active - 1 : 1)) % active;
 }
 
-/* The position of a stream before a step: it is about to execute level `level` of dimension `index`, after done[d]
- * levels of dimension d. Dimensions are counted among the `active` ones (those with more than one rank), of which
- * dimension d has levels[d] levels. */
+/* The progress of a stream before a step: it executes level `level` of dimension `index` next, and has executed done[d]
+ * levels of every dimension d. Dimensions are numbered among the `active` ones (those with more than one rank), of
+ * which dimension d has levels[d] levels. */
 typedef struct trv_turn {
     int index, level;
     int done[TRV_DIMS_MAX];

@@ -1,5 +1,5 @@
 /*
- * Computes window plans (windows.h): from the growths of the windows to cuts, runs and registers. docs/windows.md
+ * Computes window steps (windows.h): from the growths of the windows to cuts, runs and registers. docs/windows.md
  * explains the method.
  *
  * 1. Cuts, backwards in time. A cut p lies between displacements p - 1 and p. After the last step a rank holds the ring
@@ -154,7 +154,7 @@ static void runs_hold(trv_window_steps_t *windows, runs_t *held, run_t run, int 
 }
 
 /* Fills in the messages of a step, whose vectors are in `held`. Then removes from `held` the runs that were only sent,
- * and adds the received ones. Returns false if a message would need more vectors than the plan can hold. */
+ * and adds the received ones. Returns false if a message would need more than TRV_WINDOW_VECTORS_MAX vectors. */
 static bool step_exchange(trv_window_steps_t *windows, trv_window_step_t *step, const cuts_t *after, runs_t *held)
 {
     runs_t own = {0}, sent = *held;
@@ -273,7 +273,7 @@ static int step_combine_runs(trv_window_steps_t *windows, trv_window_step_t *ste
     return TRV_OK;
 }
 
-/* ---- Plans ------------------------------------------------------------------------------------------------------- */
+/* ---- Window steps ------------------------------------------------------------------------------------------------ */
 
 static trv_window_steps_t *windows_allocate(int size)
 {
@@ -296,7 +296,7 @@ void trv_window_steps_destroy(trv_window_steps_t *windows)
     free(windows);
 }
 
-/* Completes a plan whose steps have their windows and the peers, directions and runs of their messages. */
+/* Completes window steps in which the windows and the peers, directions and runs of the messages are set. */
 static trv_window_steps_t *windows_complete(trv_window_steps_t *windows)
 {
     cuts_t cuts[STEPS_MAX + 1] = {{0}}; /* before each step, and after the last one */

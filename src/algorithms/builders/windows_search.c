@@ -1,10 +1,10 @@
 /*
  * Chooses the growths of Trivance's windows on a ring of any size (docs/windows.md).
  *
- * A plan is a list of growths right:left whose sum is size - 1, each at most the window. Any such list is exact, but
- * cuts (windows.h) may make messages carry more than one vector. The cost of a plan is the sum over its steps of
- * max(v_r * right, v_l * left), where v_r and v_l are the vectors of the messages. It is at least half of size - 1, so
- * the search tries increasing values of the *slack*
+ * The search is for a list of growths right:left whose sum is size - 1, each at most the window. Any such list is
+ * exact, but cuts (windows.h) may make messages carry more than one vector. The cost of a list is the sum over its
+ * steps of max(v_r * right, v_l * left), where v_r and v_l are the vectors of the messages. It is at least half of size
+ * - 1, so the search tries increasing values of the *slack*
  *
  *     slack = 2 * cost - (size - 1) = sum of 2 * max(v_r * right, v_l * left) - right - left  >= 0
  *
@@ -15,13 +15,13 @@
  * 1. One vector per message, forwards in time: growths must then consist of whole pieces that a rank holds already, of
  *    which there are at most two more per step. The choices do not depend on the size, and up to about 1000 ranks the
  *    search is exhaustive within its bound.
- * 2. If step 1 finds no plan: at most two vectors per message, backwards in time from the whole ring, where the cuts
+ * 2. If step 1 finds no list: at most two vectors per message, backwards in time from the whole ring, where the cuts
  *    are known. Window lengths and skews are tried in units of 3^step / 3^resolution, so that the work does not grow
  *    with the ring; resolution 4 is exhaustive up to 3^5.
  * 3. If that fails: the paper's growths, 3^k and in the last step half of the rest on each side. Two vectors are always
  *    sufficient for them, see trv_window_growths_paper.
  *
- * Up to 81 ranks a plan with one vector per message is preferred at any congestion; above, the congestion sum is at
+ * Up to 81 ranks a list with one vector per message is preferred at any congestion; above, the congestion sum is at
  * most 1.1 times that of the paper's growths.
  */
 #include <stdint.h>
@@ -37,7 +37,7 @@
 #define RESOLUTION_LAST       2
 #define SMALL_SIZE            81
 
-/* Positions at which a window is cut, counted from its left end (0). A plan of s steps has at most 2s + 2 of them:
+/* Positions at which a window is cut, counted from its left end (0). A list of s growths has at most 2s + 2 of them:
  * forwards, a step with one vector per message adds two; backwards, it keeps the number or merges some, and adds
  * two. */
 #define POSITIONS_MAX (2 * TRV_WINDOW_STEPS_MAX + 4)
@@ -145,14 +145,14 @@ static void copy_growths(const search_t *search, trv_growth_t *to, const trv_gro
     memcpy(to, from, (size_t)search->steps * sizeof *to);
 }
 
-/* Finds a plan with the smallest skew, which is the slack if messages are single vectors. The bound doubles until a
- * plan is found, and is then lowered to just below the best plan until none is better. */
+/* Finds growths with the smallest skew, which is the slack if messages are single vectors. The bound doubles until
+ * growths are found, and is then lowered to just below the best ones until none are better. */
 static bool search_single_vectors(search_t *search, int skew_max)
 {
     const positions_t own = {2, {0, 1}};
     trv_growth_t best[TRV_WINDOW_STEPS_MAX];
     bool found = false;
-    int impossible = -1; /* there is no plan with this skew or less */
+    int impossible = -1; /* there are no growths with this skew or less */
     search->operations_max = search->operations + SINGLE_OPERATIONS_MAX;
     for (int skew = (search->size - 1) % 2; skew > impossible;) {
         const outcome_t outcome = search_grow(search, 0, &own, skew);
@@ -265,7 +265,7 @@ static outcome_t search_shrink(search_t *search, int steps, int size, const posi
     return NONE;
 }
 
-/* Finds the cheapest plan at this resolution and, among the cheapest, one with the fewest extra vectors. */
+/* Finds the cheapest growths at this resolution and, among the cheapest, those with the fewest extra vectors. */
 static bool search_double_vectors(search_t *search, int resolution, int skew_max)
 {
     const positions_t none = {0};
@@ -314,7 +314,7 @@ int trv_window_growths_paper(int size, trv_growth_t growth[TRV_WINDOW_STEPS_MAX]
 }
 
 /* Growths for 3^s and 2 * 3^(s-1) ranks: always the full window, except that the first growth of the latter is 1:0. No
- * other plan is cheaper, and windows that are never cut allow the dimensions of a torus to alternate. */
+ * other growths are cheaper, and windows that are never cut allow the dimensions of a torus to alternate. */
 static bool search_full_growths(search_t *search)
 {
     const int last = search->steps - 1;

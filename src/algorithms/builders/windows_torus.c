@@ -1,7 +1,7 @@
 /*
- * Window plans on a torus, as a stage: every stream, on its own slice of the vector, runs the plans of all dimensions,
- * one after the other or alternating (docs/windows.md). Every step works on the same blocks, so a plan's registers are
- * those of the stage.
+ * Growing windows on a torus, as a stage: every stream, on its own slice of the vector, executes the window steps of
+ * all dimensions, one dimension after the other or alternating (docs/windows.md). Every step works on the same blocks,
+ * so the registers of the window steps are those of the stage.
  */
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ typedef struct windows {
     trv_stage_lattice_t lattice;
     int levels[TRV_DIMS_MAX];
     trv_visit_t visit;
-    trv_window_steps_t *steps[TRV_DIMS_MAX]; /* the plan of dimension[i]; equal sizes share one */
+    trv_window_steps_t *steps[TRV_DIMS_MAX]; /* the window steps of dimension[i]; equal sizes share them */
 } windows_t;
 
 static void windows_destroy(trv_stage_t *stage)
@@ -73,7 +73,7 @@ static int windows_step(const trv_stage_t *stage, const trv_schedule_t *schedule
     return rc;
 }
 
-/* Creates the plan of every dimension; equal sizes share one. */
+/* Creates the window steps of every dimension; equal sizes share them. */
 static bool make_steps(windows_t *windows, trv_window_maker_t *maker)
 {
     const trv_stage_lattice_t *lattice = &windows->lattice;
@@ -102,7 +102,7 @@ trv_stage_t *trv_windows_stage(const trv_stage_lattice_t *lattice, trv_window_ma
                                   .step = windows_step,
                                   .destroy = windows_destroy};
     if (!make_steps(windows, maker)) {
-        windows_destroy(&windows->base); /* accepts NULL for plans that were not created */
+        windows_destroy(&windows->base); /* accepts NULL for window steps that were not created */
         return NULL;
     }
     bool whole = true;

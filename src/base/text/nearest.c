@@ -35,7 +35,7 @@ const char *trv_nearest(const char *text, const char *const *name, int count)
     int min = 0;
     for (int i = 0; i < count; i++) {
         int distance = edit_distance(text, name[i]);
-        /* A prefix of a name counts as near to it. */
+        /* A prefix of a name has distance 1 from it. */
         if (strlen(text) >= 2 && strncmp(text, name[i], strlen(text)) == 0)
             distance = 1;
         if (!best || distance < min) {

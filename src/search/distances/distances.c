@@ -50,7 +50,7 @@ int trv_distances_paper(int size, trv_distances_t *paper)
 
 /* ---- Fronts ------------------------------------------------------------------------------------------------------ */
 
-/* The front in the table or, with `at_once`, the front of trees that defer nothing. */
+/* The front in the table or, with `undeferred`, the front of trees that defer nothing. */
 static int front_from_table(int size, bool undeferred, trv_distances_t *front)
 {
     const unsigned short *entry = trv_distances_table;

@@ -66,10 +66,10 @@ int trv_distances_paper(int size, trv_distances_t *paper);
  * steps_max steps; hops is 0 if there are none. Nothing is deferred. */
 void trv_distances_compose(int size, int steps_max, trv_distances_t *best);
 
-/* Searches for the distances with the least transmission in `steps` steps, and stops when it has done the work `limit`,
- * counted in 64-bit words of sets. `at_once` (may be NULL) is set to the best distances that defer nothing. Returns 0,
- * TRV_ERR_ARGUMENT (no such size or step count), TRV_ERR_MEMORY, or TRV_ERR_CANCELLED if the part to which progress is
- * reported requests it. */
+/* Searches for the distances with the lowest transmission in `steps` steps, and stops when it has done the work
+ * `limit`, counted in 64-bit words of sets. `undeferred` (may be NULL) is set to the best distances that defer nothing.
+ * Returns 0, TRV_ERR_ARGUMENT (no such size or step count), TRV_ERR_MEMORY, or TRV_ERR_CANCELLED if the part to which
+ * progress is reported requests it. */
 int trv_distances_search(int size, int steps, int64_t limit, trv_span_t part, trv_distances_t *found,
                          trv_distances_t *undeferred);
 

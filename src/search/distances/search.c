@@ -1,5 +1,6 @@
 /*
- * The search for distances: descent first, then branch and bound over sequences that never increase.
+ * The search for distances (docs/distances.md): descent first, then branch and bound over sequences that never
+ * increase.
  *
  * (Sequences in another order are not better: tests try all orders.) A node is a set C of displacements with `left`
  * remaining steps. It is abandoned if even its best continuation is not sufficient or not better:

@@ -1,5 +1,5 @@
 /*
- * Properties of a chain: ports, direct sum or covering, subgroups, hops and loads.
+ * Checks of a chain, and its properties: ports, direct sum or covering, subgroups, hops and loads (docs/stars.md).
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -118,8 +118,8 @@ static int add_vector(const trv_torus_t *torus, int element, const int *at)
     return trv_torus_rank(torus, c);
 }
 
-/* Adds the vectors of step k to all sums so far. `place` is the product of the q of the previous steps. With `stop` it
- * returns false at the first sum that is already present. */
+/* Adds the vectors of step k to all sums so far. `digit_value` is the product of the q of the previous steps. With
+ * `stop` it returns false at the first sum that is already present. */
 static bool sums_add_step(sums_t *sums, int k, int digit_value, bool stop)
 {
     const trv_star_step_t *step = &sums->chain->step[k];

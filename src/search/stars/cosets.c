@@ -46,8 +46,8 @@ typedef struct sum {
 
 /* ---- Choosing ---------------------------------------------------------------------------------------------------- */
 
-/* Groups the dimensions that streams permute. There are as many turns as dimensions of the commonest size; the
- * dimensions of a size are permuted if their number divides that of the turns. */
+/* Groups the dimensions that streams permute. There are as many rotations as dimensions of the most frequent size; the
+ * dimensions of a size are permuted if their number divides the number of rotations. */
 static void choice_find_groups(choice_t *choice)
 {
     const trv_torus_t *torus = &choice->all->torus;

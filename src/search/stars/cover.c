@@ -3,9 +3,9 @@
  * missing ones.
  *
  * An attempt distributes fewer hops than the best covering has over the steps. For each port a step draws some vectors
- * at random and takes the one that reaches most new displacements; every second attempt also takes the opposite vector
- * through the opposite port. The last step is searched with backtracking: a missing displacement has to be reached by
- * one of as many vectors as there are sums, and each vector reaches at most that many displacements.
+ * at random and takes the one that reaches the largest number of new displacements; every second attempt also takes the
+ * opposite vector through the opposite port. The last step is searched with backtracking: a missing displacement has to
+ * be reached by one of as many vectors as there are sums, and each vector reaches at most that many displacements.
  */
 #include "search/stars/cover.h"
 
@@ -101,8 +101,8 @@ static int cover_opposite(const cover_t *cover, int displacement)
             return i;
 }
 
-/* Draws vectors that leave through the port, and returns the one that reaches most new displacements; -1 if there is
- * none. */
+/* Draws vectors that leave through the port, and returns the one that reaches the largest number of new displacements;
+ * -1 if there is none. */
 static int cover_draw_vector(cover_t *cover, int port, int within, int before)
 {
     int best = -1, max = 0;
@@ -168,7 +168,8 @@ static int cover_missing_count(const cover_t *cover, const uint64_t *missing)
     return count;
 }
 
-/* Lists the vectors that reach `target` and most of the missing displacements, best first. Returns their number. */
+/* Lists the vectors that reach `target` and the largest numbers of missing displacements, best first. Returns their
+ * number. */
 static int cover_best_vectors(cover_t *cover, const uint64_t *missing, int target, int vector[BREADTH],
                               int reached[BREADTH])
 {

@@ -19,8 +19,8 @@ static int displacement_hops(const trv_torus_t *torus, int rank, int *at)
     return hops;
 }
 
-/* Sorts the displacements by their hops; those with equal hops keep the order of the ranks. `place` has one entry per
- * number of hops. */
+/* Sorts the displacements by their hops; those with equal hops keep the order of the ranks. `position` has one entry
+ * per number of hops. */
 static void displacements_sort(trv_star_displacements_t *all, int longest, int *position)
 {
     const trv_torus_t *torus = &all->torus;

@@ -12,7 +12,8 @@
 #include "search/stars/stars.h"
 #include "search/stars/store.h"
 
-/* The work of a search while a plan is created: up to 0.7 s on 65536 ranks, and 0.1 s per number of steps. */
+/* The limit of the work of a search that runs when a schedule is created: up to 0.7 s on 65536 ranks, and 0.1 s per
+ * number of steps. */
 #define FIND_WORK  12000000
 #define COVER_WORK 4000000
 

@@ -1,6 +1,6 @@
 /*
- * Known chains: a text (chains in the form of trv_star_parse, one per line) for a key, "8x8" or "8x8-cover", with the
- * sizes ascending.
+ * Known chains, of the table and of a cache of this process: a text (chains in the form of trv_star_parse, one per
+ * line) for a key, "8x8" or "8x8-cover", with the sizes ascending.
  */
 #ifndef TRIVANCE_SEARCH_STARS_STORE_H
 #define TRIVANCE_SEARCH_STARS_STORE_H

@@ -246,7 +246,8 @@ static int graph_add_edge(builder_t *builder, int from, const trv_star_edge_t *e
     return TRV_OK;
 }
 
-/* Adds the steps from one subgroup to those `factor` times smaller. If the work is done it still adds one. */
+/* Adds the steps from one subgroup to those `factor` times smaller. If the limit of the work has been reached, it still
+ * adds one. */
 static int expand_by_factor(builder_t *builder, int from, int factor)
 {
     trv_star_graph_t *graph = builder->graph;

@@ -13,8 +13,8 @@
 /* Writes a vector, such as "2.-1", and returns `text`. */
 const char *trv_star_vector_text(const trv_torus_t *torus, const int *at, char text[VECTOR_TEXT_MAX]);
 
-/* The set of ports, as bits, through which a message from `at` may leave: those of the shorter way in each dimension,
- * or both if the ways are equally long (at[d] is never -size / 2). */
+/* The set of ports, as bits, through which a message from displacement `at` may leave: those of the shorter way in each
+ * dimension, or both if the ways are equally long (at[d] is never -size / 2). */
 unsigned trv_star_vector_ports(const trv_torus_t *torus, const int *at);
 
 /* Assigns one of its ports to vector i, and reassigns the ports of other vectors if necessary. `ports` has the possible
