@@ -1,17 +1,16 @@
 /*
- * trivance figures: executes the Python package (python/trivance/figures), which reads the options. The table here is
- * for the help text, the man page and the completion of the shell.
+ * trivance figures: executes the Python package (python/trivance/figures), which reads the values of the options.
  */
-#include <spawn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include <trivance/common.h>
+
 #include "cli/subcommands.h"
-#include "cli/host/handover.h"
+#include "cli/host/python.h"
 #include "cli/shared/tool.h"
+#include "base/text/parse.h"
 
 enum { OPTION_ONLY = CLI_NO_LETTER, OPTION_QUICK, OPTION_MODEL, OPTION_DELIVERY, OPTION_COMBINATIONS };
 
@@ -19,7 +18,9 @@ static const cli_option_t option[] =
     {{"output", 'o', "DIR", "the folder (default: evaluation); made where it is missing", "DIR"},
      {"only", OPTION_ONLY, "LIST", "these figures only, numbers from 6 to 35 separated by commas", NULL},
      {"quick", OPTION_QUICK, NULL,
-      "every second size and, without --only, tori of at most 64 ranks only: seconds instead of minutes", NULL},
+      "every second size, tables of at most 1024 ranks and, without --only, figures of at most 64 ranks: seconds "
+      "instead of minutes",
+      NULL},
      {"model", OPTION_MODEL, "M",
       "queues of a link: dateline (two channels that take turns, as in SST/Merlin; default) or fifo (one queue, the "
       "ideal router; quicker)",
@@ -49,54 +50,29 @@ const cli_command_t cli_figures_command = {
                 "trivance figures --model=fifo --output ideal-router\n",
 };
 
-/* Whether a Python interpreter finds the package and its dependencies. */
-static bool python_suits(const char *python)
+/* The package reads the values. */
+static int take_option(void *context, int key)
 {
-    static const char code[] = "import importlib.util as u, sys\n"
-                               "sys.exit(None in map(u.find_spec, ('numpy', 'matplotlib', 'trivance')))";
-    char *const command[] = {(char *)(size_t)python, "-c", (char *)(size_t)code, NULL};
-    pid_t child;
-    int status = 0;
-    if (posix_spawnp(&child, python, NULL, NULL, command, environ))
-        return false;
-    return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-/* If the package is installed beside the tool, puts its folder first in Python's path; otherwise Python searches for
- * it in its default path. */
-static void set_path(void)
-{
-    static const char *const place[] = {"../python/", TRIVANCE_PYTHON_PLACE "/", NULL};
-    static const char file[] = "trivance/figures/__main__.py";
-    char path[4096], both[8192];
-    const char *others = getenv("PYTHONPATH");
-    if (!cli_find_beside(place, file, R_OK, path, sizeof path))
-        return;
-    path[strlen(path) - strlen(file)] = '\0';
-    snprintf(both, sizeof both, "%s%s%s", path, others ? ":" : "", others ? others : "");
-    setenv("PYTHONPATH", both, 1);
+    int workers;
+    (void)context;
+    return key == 'j' ? trv_parse_int(optarg, "--workers", 1, 1024, &workers) : TRV_OK;
 }
 
 int cli_figures(int argc, char **argv)
 {
-    static const char *const python[] = {"python3", "/usr/bin/python3"};
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            cli_print_help(&cli_figures_command, stdout);
-            return CLI_OK;
-        }
-    set_path();
-    for (size_t p = 0; p < sizeof python / sizeof python[0]; p++) {
-        char **command = calloc((size_t)argc + 3, sizeof *command);
-        if (!command || !python_suits(python[p])) {
-            free(command);
-            continue;
-        }
-        command[0] = (char *)(size_t)python[p];
+    int code = cli_read_options(&cli_figures_command, argc, argv, take_option, NULL);
+    if (code >= 0)
+        return code;
+    if (optind < argc)
+        return cli_bad(argv[0], "it takes options only, not '%.40s'; --only=6,8 chooses figures", argv[optind]);
+    const char *python = cli_find_python();
+    char **command = python ? calloc((size_t)argc + 3, sizeof *command) : NULL;
+    if (command) {
+        command[0] = (char *)(size_t)python;
         command[1] = "-m";
         command[2] = "trivance.figures";
         memcpy(command + 3, argv + 1, (size_t)(argc - 1) * sizeof *command);
-        execvp(python[p], command);
+        execvp(python, command);
         free(command);
     }
     return cli_bad(argv[0], "no python3 with numpy, matplotlib and the package trivance is there; install "

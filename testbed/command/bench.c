@@ -55,7 +55,8 @@ const cli_command_t cli_testbed_bench_command = {
     .about =
         "Makes a testbed for every torus, checks it, and measures AllReduce on it by the algorithms of both MPI "
         "libraries and by Trivance, as trivance bench --turns does: in one job, in turns, from a common start to the "
-        "end of the last rank. Prints tables; writes rows (testbed.csv), scripts of gnuplot and plots. Needs "
+        "end of the last rank. Prints tables; writes rows (testbed.csv) and, where python3 has the package "
+        "trivance and matplotlib, plots. Needs "
         "root and, with the defaults, three hours of an otherwise idle machine.\n\n"
         "Does your own program gain? With a PROGRAM, which is any that uses MPI, unchanged, it starts that instead, "
         "in turns without the drop-in and with it, and reports the time from MPI_Init to MPI_Finalize, how much of "
@@ -208,7 +209,7 @@ static int run_job(const options_t *options, results_t *results, cli_bench_job_t
     if (job->word)
         return CLI_OK;
     if ((options->compare && cli_bench_predict(job) < 0) || cli_bench_print(job, options->compare) < 0 ||
-        cli_bench_write_csv(results->job, results->jobs, path) < 0 || cli_bench_plot(job, options->folder) < 0)
+        cli_bench_write_csv(results->job, results->jobs, path) < 0 || cli_bench_draw(path) < 0)
         return cli_bad_last(options->command);
     return CLI_OK;
 }

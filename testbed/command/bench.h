@@ -5,8 +5,7 @@
  * bench_job.c      the algorithms compared, the job (trivance bench), and its output
  * bench_predict.c  times predicted by the packet simulator
  * bench_program.c  a user's program instead: without the drop-in and with it
- * bench_output.c   tables, CSV
- * bench_plot.c     plots
+ * bench_output.c   tables, CSV, plots
  * bench_progress.c the progress bar
  */
 #ifndef TRIVANCE_TESTBED_COMMAND_BENCH_H
@@ -118,7 +117,7 @@ int cli_bench_predict(cli_bench_job_t *job);
 
 /* The index of the MPI library's fastest algorithm for a size; -1 if none was measured. */
 int cli_bench_best_own(const cli_bench_job_t *job, int size);
-/* "MPICH, torus 9 of 50 Mb/s and 2 ms, rendezvous off": the title of the job's table and plot. Returns `text`. */
+/* "MPICH, torus 9 of 50 Mb/s and 2 ms, rendezvous off": the title of the job's table. Returns `text`. */
 #define CLI_BENCH_TITLE_MAX (TRV_TORUS_TEXT_MAX + CLI_LINKS_TEXT_MAX + 200)
 char *cli_bench_title(const cli_bench_job_t *job, char text[CLI_BENCH_TITLE_MAX]);
 
@@ -141,8 +140,8 @@ int cli_bench_write_rows(const cli_bench_job_t *job, int jobs, const char *const
                          cli_bench_rows_t *write_rows, const char *path);
 void cli_bench_row_begin(cli_table_t *table, const cli_bench_job_t *job);
 void cli_bench_row_end(cli_table_t *table, const cli_bench_job_t *job);
-/* Writes a gnuplot script for the job to `folder`, and its plot if gnuplot is installed. */
-int cli_bench_plot(const cli_bench_job_t *job, const char *folder);
+/* Draws the jobs of a CSV file as plots beside it, if there is a Python with matplotlib and the package trivance. */
+int cli_bench_draw(const char *path);
 
 /* "9-openmpi-eager": the base name of the job's files. Returns `text`. */
 #define CLI_BENCH_LABEL_MAX (TRV_TORUS_TEXT_MAX + 32)

@@ -1,14 +1,20 @@
 /*
- * The output of `trivance testbed bench`: a table for every job, and one CSV file for all.
+ * The output of `trivance testbed bench`: a table for every job, one CSV file for all, and its plots, which the Python
+ * package draws (trivance.figures.testbed).
  */
 #include <math.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"
 #include "cli/host/mpi_start.h"
+#include "cli/host/python.h"
+#include "base/error.h"
 #include "base/text/parse.h"
 #include "cli/shared/table.h"
 #include "testbed/command/bench.h"
@@ -307,4 +313,19 @@ int cli_bench_write_csv(const cli_bench_job_t *job, int jobs, const char *path)
                                       "message_us",
                                       "start_us"};
     return cli_bench_write_rows(job, jobs, key, sizeof key / sizeof *key, write_cells, path);
+}
+
+/* ---- Plots ------------------------------------------------------------------------------------------------------- */
+
+int cli_bench_draw(const char *path)
+{
+    const char *python = cli_find_python();
+    char *const word[] = {(char *)(size_t)python, "-m", "trivance.figures.testbed", (char *)(size_t)path, NULL};
+    pid_t child;
+    int status = 0;
+    if (!python)
+        return TRV_OK;
+    if (posix_spawnp(&child, python, NULL, NULL, word, environ) != 0 || waitpid(child, &status, 0) < 0 || status != 0)
+        return trv_fail(TRV_ERR_ARGUMENT, "python3 could not draw '%.200s'", path);
+    return TRV_OK;
 }

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("matplotlib")
 
 import trivance  # noqa: E402
-from trivance.figures import catalogue, counted, draw, message_rules, rules, write  # noqa: E402
+from trivance.figures import catalogue, counted, draw, message_rules, report, rules, testbed, write  # noqa: E402
 from trivance.figures.claims import CLAIMS, Claim  # noqa: E402
 from trivance.figures.cuts import CUTS, history  # noqa: E402
 from trivance.figures.measures import (BreakEven, Curve, Figure, about, break_even, exactly, own_switch,  # noqa: E402
@@ -151,6 +151,37 @@ def test_beyond():
     assert "Planned" in svg.getvalue() and "Figure 32: Planned schedules" in svg.getvalue()
 
 
+def test_testbed(tmp_path):
+    """A plot for each job of a testbed.csv: an MPI library, with and without rendezvous."""
+    rows = ["torus,bandwidth_mbps,hop_latency_ms,mpi,rendezvous,slow_link,bytes,whose,algorithm,type,median_ms,min_ms,max_ms"]
+    for rendezvous, link in (("true", ""), ("false", "0:+0:2x")):
+        for whose, algorithm, kind in (("library", "ring", "double"), ("library", "default", "double"),
+                                       ("trivance", "trivance-b", "int"), ("trivance", "auto", "double")):
+            rows += [f"3x3,50.000,2.000,mpich,{rendezvous},{link},{size},{whose},{algorithm},{kind},4,3,{size}"
+                     for size in (8, 8192)]
+    (tmp_path / "testbed.csv").write_text("\n".join(rows), encoding="utf-8")
+    testbed.main(str(tmp_path / "testbed.csv"))
+    plot = (tmp_path / "3x3-mpich-eager.svg").read_text(encoding="utf-8")
+    for words in ("MPICH, torus 3x3 of 50 Mb/s and 2 ms, rendezvous off, links 0:+0:2x", "MPICH, each of its own",
+                  "MPICH, the best of its own", "Trivance, each form", "Trivance, auto, doubles", "8 KiB"):
+        assert plot.count(f"{words}</text>") == 1, words
+    assert "auto, integers" not in plot and (tmp_path / "3x3-mpich-rendezvous.svg").exists()
+
+
+def test_chunk_orders(tmp_path):
+    """The report includes what the benchmark and --combinations have written to the folder."""
+    (tmp_path / "chunk-order.csv").write_text(
+        "torus,algorithm,bytes,chunks,aligned_us,opposite_us,opposite_by_aligned,limit_us,aligned_arrived,opposite_arrived\n"
+        "9,trivance-b,648,2,10.00,11.00,1.100,9.00,0.500,0.750\n9,trivance-b,648,3,10.00,12.00,1.200,9.00,0.333,0.667\n",
+        encoding="utf-8")
+    (tmp_path / "combinations.csv").write_text("queues,delivery,message rule,agree,differ\nfifo,tail,m/3^(k+1),3,4\n")
+    text = io.StringIO()
+    report.write(Result([], True), CLAIMS, [], str(tmp_path), text)
+    assert "trivance-b 1.150, the median of 2 runs, from 1.100 to 1.200.\n" in text.getvalue()
+    assert "| 9 | trivance-b | 3 | 10.00 us | 12.00 us | 1.200 | 9.00 us | 33 % | 67 % |\n" in text.getvalue()
+    assert "| fifo | tail | m/3^(k+1) | 3 | 4 |\n" in text.getvalue()
+
+
 def test_volumes():
     """Theta of powers of three is the exact sum of the paper's appendix B; reductions read its volume (section 7)."""
     assert counted.theta("9x9") == pytest.approx(2 * (1 / 3 + 1 / 9 + 1 / 9 + 1 / 27))
@@ -176,9 +207,10 @@ def test_histories():
     torus = trivance.Torus("8x8")
     for network in range(1, 4):
         links = history(torus, network)
-        rows = {(dimension, torus.coordinates(rank)[1 - dimension]) for rank, dimension in links}
+        ports = [tuple(map(int, link.split(":+"))) for link in links]
+        rows = {(dimension, torus.coordinates(rank)[1 - dimension]) for rank, dimension in ports}
         assert len(rows) == len(links) == CUTS[-1]
-        trivance.Network("8x8", cuts=[f"{rank}:+{dimension}" for rank, dimension in links])
+        trivance.Network("8x8", cuts=links)
     with pytest.raises(trivance.ArgumentError, match="fewer than 16 rows"):
         history(trivance.Torus("4x4"), 1)
 

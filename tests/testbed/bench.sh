@@ -33,6 +33,9 @@ for mpi in "$@"; do
         NR > 1 && $4 == mpi && $8 == "trivance" && $11 != "" && $16 > 0 && $18 > 0 { ours++ }
         END { exit !(rows >= 13 * sizes && ours == 9 * sizes) }' "$work/results/testbed.csv" ||
         { cat "$work/results/testbed.csv"; fail "rows"; }
+    if /usr/bin/python3 -c "import numpy, matplotlib" 2> /dev/null; then
+        grep -q "Trivance, auto, doubles" "$work/results/3-$mpi-eager.svg" || fail "no plot"
+    fi
     bytes=8
 done
 

@@ -9,4 +9,7 @@
 - ``claims``     the paper's claims, one table; ``rules`` compare them with the measurements
 - ``counted``    numbers derived from schedules: tables 1 and 2, volumes, message rules
 - ``write``      CSV files; ``draw`` SVG; ``page`` and ``report`` fill the templates page.html and report.md
+- ``combinations``  a table of its own, which a later report includes
+
+``python3 -m trivance.figures.testbed`` draws the measurements of `trivance testbed bench`.
 """

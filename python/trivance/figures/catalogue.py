@@ -26,22 +26,22 @@ class Spec(NamedTuple):
     values: tuple[str, ...] = ()
 
     @property
-    def beyond(self):
+    def beyond(self) -> bool:
         """Whether it is not in the paper."""
         return self.number > PAPER_LAST
 
     @property
-    def planned(self):
+    def planned(self) -> bool:
         """Whether it shows the advantage of planned schedules instead of Trivance's."""
         return PAPER_LAST < self.number <= PLANNED_LAST
 
     @property
-    def about_cuts(self):
+    def about_cuts(self) -> bool:
         """Whether the axis shows numbers of cut links instead of sizes."""
         return self.parameter == "cut"
 
     @property
-    def mesh(self):
+    def mesh(self) -> bool:
         return "m" in self.torus
 
 
@@ -62,18 +62,8 @@ SPECS = (
     Spec(18, "8x16", "8x16 torus"),
     Spec(19, "16x64", "16x64 torus"),
     Spec(20, "8x8x8", "8x8x8 torus"),
-    Spec(21, "32x32", "Planned schedules on 32x32"),
-    Spec(22, "27x27", "Planned schedules on 27x27"),
-    Spec(23, "16x16x16", "Planned schedules on 16x16x16"),
-    Spec(24, "8x8x8", "Planned schedules on 8x8x8"),
-    Spec(25, "8x8", "Planned schedules on 8x8"),
-    Spec(26, "12x12", "Planned schedules on 12x12"),
-    Spec(27, "16x16", "Planned schedules on 16x16"),
-    Spec(28, "4x4x4", "Planned schedules on 4x4x4"),
-    Spec(29, "4x4x8", "Planned schedules on 4x4x8"),
-    Spec(30, "8mx8m", "Planned schedules on the mesh 8mx8m"),
-    Spec(31, "27mx27m", "Planned schedules on the mesh 27mx27m"),
-    Spec(32, "8mx8mx8m", "Planned schedules on the mesh 8mx8mx8m"),
+    *(Spec(number, torus, f"Planned schedules on {'the mesh ' if 'm' in torus else ''}{torus}") for number, torus in enumerate(
+        ("32x32", "27x27", "16x16x16", "8x8x8", "8x8", "12x12", "16x16", "4x4x4", "4x4x8", "8mx8m", "27mx27m", "8mx8mx8m"), 21)),
     Spec(33, "32x32", "Links of 32x32 fail one after another", "cut", tuple(CUT_SIZES)),
     Spec(34, "4x4x4x4", "4x4x4x4 torus"),
     Spec(35, "8x8x8x8", "8x8x8x8 torus"),
@@ -156,7 +146,7 @@ PLANNED = Family("planned", "Planned", 0)
 
 
 @functools.cache
-def family(name):
+def family(name: str) -> Family:
     """The family of that name (the exact members only), or the algorithm of that name as a family of one."""
     known = trivance.algorithms()
     every = [a for a in known if a.family == name]
@@ -168,24 +158,24 @@ def family(name):
 
 
 @functools.cache
-def baselines():
+def baselines() -> tuple[Family, ...]:
     """The families with which Trivance is compared, in the order of the colours."""
     return tuple(sorted((family(a.family) for a in trivance.algorithms() if a.baseline and a.colour),
                         key=lambda one: one.colour))
 
 
 @functools.cache
-def latency_optimal(member):
+def latency_optimal(member: str) -> bool:
     """Whether an algorithm, by its name with or without parameters, sends whole vectors."""
     name = re.split("[:@#]", member)[0]
     return any(a.latency_optimal for a in trivance.algorithms() if a.name == name)
 
 
-def omits(torus, algorithm):
+def omits(torus: str, algorithm: str) -> bool:
     """Whether the paper omits an algorithm on a torus: Recursive Doubling on powers of three."""
     return torus == "27x27" and algorithm.startswith("recdoub")
 
 
-def own_of(spec):
+def own_of(spec: Spec) -> Family:
     """The algorithm whose advantage a figure shows."""
     return PLANNED if spec.planned else family("trivance")

@@ -1,43 +1,39 @@
 """Counts the claims that hold under every combination of queues per link, delivery rule and message rule."""
 import csv
 import os
+from typing import Any, Sequence
 
 from . import message_rules, rules, write
+from .catalogue import Spec
+from .points import Kept
 from .run import Result, run
 
 NAME = "combinations.csv"
-COLUMNS = ("model", "delivery", "message_rule", "agree", "differ")
+COLUMNS = ("queues", "delivery", "message rule", "agree", "differ")
 
 
-def count(specs, quick, claims, kept, workers, folder):
+def count(specs: list[Spec], quick: bool, claims: Sequence[Any], kept: Kept, workers: int,
+          folder: str) -> list[dict[str, Any]]:
     """Simulates the paper's figures under twelve combinations, writes the table and returns its rows."""
     rows = []
     for model in ("dateline", "fifo"):
         for delivery in ("head", "tail"):
-            for rule in ("",) + message_rules.RULES:
+            for rule, title in message_rules.TITLES.items():
                 result = Result([s for s in specs if not s.planned], quick, (("delivery", delivery), ("model", model)),
                                 studied=False)
                 if rule:
                     result.trivance = ("trivance-l", f"trivance-b#{rule}")
-                title = f"{model}, {delivery}, {message_rules.TITLES[rule]}"
-                verdicts = [rules.check(run(title, result, kept, workers), claim).verdict for claim in claims]
-                rows.append((model, delivery, message_rules.TITLES[rule], verdicts.count(rules.AGREES),
-                             verdicts.count(rules.DIFFERS)))
+                run(f"{model}, {delivery}, {title}", result, kept, workers)
+                verdicts = [rules.check(result, claim).verdict for claim in claims]
+                rows.append(dict(zip(COLUMNS, (model, delivery, title, verdicts.count(rules.AGREES),
+                                               verdicts.count(rules.DIFFERS)))))
     with write.output(os.path.join(folder, NAME)) as stream:
-        csv.writer(stream, lineterminator="\n").writerows([COLUMNS, *rows])
+        writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
     return rows
 
 
-def read(folder):
-    """The rows of an earlier call, or none."""
-    try:
-        with open(os.path.join(folder, NAME), encoding="utf-8", newline="") as stream:
-            return list(csv.reader(stream))[1:]
-    except FileNotFoundError:
-        return []
-
-
-def lines(rows):
-    """The table as readable text."""
-    return ("| queues | delivery | message rule | agree | differ |\n|---|---|---|---|---|\n"
-            + "".join(f"| {' | '.join(map(str, row))} |\n" for row in rows))
+def table(rows: Sequence[dict[str, Any]]) -> str:
+    """Rows as a table of Markdown, with their keys as headings."""
+    return write.markdown(list(rows[0]), [row.values() for row in rows])

@@ -1,86 +1,53 @@
 """The command ``trivance figures``: options, output folder, interruption, summary."""
 import argparse
-import difflib
+import math
 import os
-import re
 import signal
 import sys
 import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import trivance
 
 from . import combinations, page, report, rules, write
-from .catalogue import SPECS
+from .catalogue import SPECS, Spec
 from .claims import CLAIMS
 from .counted import tables
 from .draw import draw
-from .points import Kept, beside
+from .points import Kept
 from .run import Result, run, variants
 
-QUICK_RANKS_MAX = 64
+QUICK_RANKS_MAX, QUICK_TABLES_RANKS_MAX = 64, 1024
+FIRST, LAST = SPECS[0].number, SPECS[-1].number
 BAD = 2
 
 
-class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one sentence."""
-
-    def error(self, message):
-        sys.stderr.write(f"{self.prog}: {message.removeprefix('argument ')}\n")
-        sys.exit(BAD)
-
-    def parse_args(self, args=None, namespace=None):
-        options, others = super().parse_known_args(args, namespace)
-        for word in others:
-            if word.startswith("-"):
-                known = [name for action in self._actions for name in action.option_strings]
-                near = difflib.get_close_matches(word.split("=")[0], known, 1)
-                self.error(f"there is no option '{word[:40]}'" + (f"; did you mean {near[0]}?" if near else
-                                                                  "; --help lists all"))
-            self.error(f"figures takes options only, not '{word[:40]}'; --only=6,8 chooses figures")
-        return options
-
-
-def _numbers(text):
-    first, last = SPECS[0].number, SPECS[-1].number
-    numbers = set()
-    for item in text.split(","):
-        if not item:
-            raise argparse.ArgumentTypeError(f"the list of figures '{text[:40]}' has an empty entry; for example 6,8")
-        if not re.fullmatch(r"[0-9]+", item) or not first <= int(item) <= last:
-            raise argparse.ArgumentTypeError(f"a figure is a number from {first} to {last}, not '{item[:40]}'")
-        numbers.add(int(item))
+def _numbers(text: str) -> set[int]:
+    try:
+        numbers = set(map(int, text.split(",")))
+    except ValueError:
+        numbers = {0}
+    if not numbers <= set(range(FIRST, LAST + 1)):
+        raise argparse.ArgumentTypeError(f"'{text[:40]}' is no list of numbers from {FIRST} to {LAST}; for example 6,8")
     return numbers
 
 
-def _one_of(what, *names):
-    def check(text):
-        if text not in names:
-            raise argparse.ArgumentTypeError(f"{what} '{text[:40]}' is neither {' nor '.join(names)}")
-        return text
-    return check
-
-
-def _workers(text):
-    if not re.fullmatch(r"[0-9]+", text) or not 1 <= int(text) <= 1024:
-        raise argparse.ArgumentTypeError(f"the number of workers is a number from 1 to 1024, not '{text[:40]}'")
-    return int(text)
-
-
-def parser():
+def _options(arguments: list[str]) -> argparse.Namespace:
     """The options, which `trivance figures --help` explains."""
-    made = Parser(prog="trivance figures", description="The figures and tables of the paper's evaluation, recomputed. "
-                  "`trivance figures --help` explains the options.")
+    made = argparse.ArgumentParser("trivance figures", usage=argparse.SUPPRESS)
     made.add_argument("-o", "--output", metavar="DIR", default="evaluation")
     made.add_argument("--only", metavar="LIST", type=_numbers)
     made.add_argument("--quick", action="store_true")
-    made.add_argument("--model", metavar="M", default="dateline", type=_one_of("the model", "dateline", "fifo"))
-    made.add_argument("--delivery", metavar="D", default="head", type=_one_of("the delivery", "head", "tail"))
-    made.add_argument("-j", "--workers", metavar="N", type=_workers, default=len(os.sched_getaffinity(0)))
+    made.add_argument("--model", default="dateline", choices=("dateline", "fifo"))
+    made.add_argument("--delivery", default="head", choices=("head", "tail"))
+    made.add_argument("-j", "--workers", metavar="N", type=int, default=len(os.sched_getaffinity(0)))
     made.add_argument("--combinations", action="store_true")
-    return made
+    return made.parse_args(arguments)
 
 
-def command_text(options):
+def command_text(options: argparse.Namespace) -> str:
     """The command without the output folder, which does not affect the results."""
     text = "trivance figures" + (" --quick" if options.quick else "")
     if options.only:
@@ -89,28 +56,24 @@ def command_text(options):
     return text + (f" --delivery={options.delivery}" if options.delivery != "head" else "")
 
 
-def chosen(options):
+def chosen(options: argparse.Namespace) -> list[Spec]:
     return [spec for spec in SPECS if (spec.number in options.only if options.only else
                                        not options.quick or trivance.Torus(spec.torus).size <= QUICK_RANKS_MAX)]
 
 
 # ---- The folder ------------------------------------------------------------------------------------------------------
 
-def prepare_folder(folder):
-    """Checks before the first simulation that files can be written."""
+def prepare_folder(folder: str) -> None:
     if not folder:
         raise trivance.ArgumentError("the folder has no name; for example --output=evaluation")
-    for path in (folder, os.path.join(folder, "figures")):
-        try:
-            os.makedirs(path, exist_ok=True)
-            with open(os.path.join(path, f".{os.getpid()}"), "w", encoding="utf-8") as file:
-                os.unlink(file.name)
-        except OSError as error:
-            raise trivance.ArgumentError(f"the folder '{path}' cannot be made or written: {error.strerror}") from error
+    try:
+        os.makedirs(os.path.join(folder, "figures"), exist_ok=True)
+    except OSError as error:
+        raise trivance.ArgumentError(f"the folder '{folder}' cannot be made or written: {error.strerror}") from error
 
 
-def write_all(result, rows, folder):
-    def path(*names):
+def write_all(result: Result, rows: list[dict[str, Any]], folder: str) -> None:
+    def path(*names: str) -> str:
         return os.path.join(folder, *names)
 
     for figure in result.figures:
@@ -122,7 +85,7 @@ def write_all(result, rows, folder):
     with write.output(path("tables.csv")) as stream:
         write.tables_csv(rows, stream)
     with write.output(path("evaluation.md")) as stream:
-        report.write(result, CLAIMS, rows, combinations.read(folder), stream)
+        report.write(result, CLAIMS, rows, folder, stream)
     with write.output(path("index.html")) as stream:
         page.write(result, CLAIMS, rows, stream)
 
@@ -133,33 +96,37 @@ class Interrupted(BaseException):
     """A signal that ends the command."""
 
 
-def _interrupt(number, _frame):
+def _interrupt(number: int, _frame: Any) -> None:
     raise Interrupted(number)
 
 
-def main(arguments):
-    options = parser().parse_args(arguments)
-    begun = time.monotonic()
+def _run(options: argparse.Namespace, kept: Kept) -> None:
+    begun, specs = time.monotonic(), chosen(options)
+    if options.combinations:
+        rows = combinations.count(specs, options.quick, CLAIMS, kept, options.workers, options.output)
+        print(combinations.table(rows), end="")
+        return
+    result = Result(specs, options.quick, (("delivery", options.delivery), ("model", options.model)),
+                    command=command_text(options))
+    counted = ThreadPoolExecutor(1).submit(tables, QUICK_TABLES_RANKS_MAX if options.quick else math.inf)
+    run("figures", result, kept, options.workers)
+    variants(result, kept, options.workers)
+    write_all(result, counted.result(), options.output)
+    print_summary(result, options.output, time.monotonic() - begun)
+
+
+def main(arguments: list[str]) -> int:
+    options = _options(arguments)
     kept_path = os.path.join(options.output, "unfinished.jsonl")
+    warnings.filterwarnings("ignore", ".*are rounded to")  # bytes of message rules, by less than a thousandth
     try:
         prepare_folder(options.output)
         kept = Kept(kept_path)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, _interrupt)
-        if options.combinations:
-            rows = combinations.count(chosen(options), options.quick, CLAIMS, kept, options.workers, options.output)
-            kept.close(False)
-            print(combinations.lines(rows), end="")
-            return 0
-        result = Result(chosen(options), options.quick, (("delivery", options.delivery), ("model", options.model)),
-                        command=command_text(options))
-        rows = beside(tables)
-        run("figures", result, kept, options.workers)
-        variants(result, kept, options.workers)
-        write_all(result, rows(), options.output)
+        _run(options, kept)
         kept.close(False)
-        print_summary(result, options.output, time.monotonic() - begun)
         return 0
     except (trivance.TrivanceError, OSError) as error:
         sys.stderr.write(f"trivance figures: {error}\n")
@@ -172,7 +139,7 @@ def main(arguments):
             os._exit(128 + signal_number.args[0])  # threads are still simulating
 
 
-def print_summary(result, folder, seconds):
+def print_summary(result: Result, folder: str, seconds: float) -> None:
     verdicts = [rules.check(result, claim).verdict for claim in CLAIMS]
     simulations = result.all_simulations + sum(v.all_simulations for v in result.variants.values())
     count = len(result.figures)

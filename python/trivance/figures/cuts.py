@@ -13,18 +13,14 @@ import numpy as np
 
 import trivance
 
-from .catalogue import CUT_SIZES
+from .catalogue import CUT_SIZES, Spec
 from .measures import Curve, Figure, exactly
-from .points import Answer, Bar, in_threads
+from .points import Answer, Kept, Options, in_threads, network_of
 
 CUTS = (0, 1, 2, 4, 8, 16)
 
 
-def networks(quick):
-    return 5 if quick else 20
-
-
-def _hash(data):
+def _hash(data: bytes) -> int:
     """FNV-1a, 64 bits."""
     value = 14695981039346656037
     for byte in data:
@@ -32,91 +28,74 @@ def _hash(data):
     return value
 
 
-def history(torus, network):
-    """The links that fail, in order, as (rank, dimension) of the port +."""
+def history(torus: trivance.Torus, network: int) -> list[str]:
+    """The links that fail, in order: the port + of a rank in a dimension."""
     dims, ranks = torus.dims, torus.size
     if sum(ranks // side for side in dims) < CUTS[-1]:
         raise trivance.ArgumentError(f"{torus} has fewer than {CUTS[-1]} rows, one for each cut; take a larger torus")
-    links, rows = [], set()
+    links: dict[tuple[int, ...], str] = {}  # by row
     for attempt in itertools.count():
         if len(links) == CUTS[-1]:
-            return links
+            break
         number = _hash(network.to_bytes(4, "little") + attempt.to_bytes(4, "little")) >> 24
         rank, dimension = number % ranks, number // ranks % len(dims)
-        coordinates = list(np.unravel_index(rank, dims))
-        coordinates[dimension] = -1
-        row = tuple(map(int, coordinates))
-        if row not in rows:
-            rows.add(row)
-            links.append((rank, dimension))
-    return []
+        row = [int(at) for at in np.unravel_index(rank, dims)]
+        row[dimension] = -1
+        links.setdefault(tuple(row), f"{rank}:+{dimension}")
+    return list(links.values())
 
 
-def run(spec, result, kept, workers):
+def run(spec: Spec, quick: bool, options: Options, kept: Kept, workers: int) -> tuple[Figure, int]:
     """Returns the figure and the number of plans."""
-    torus = trivance.Torus(spec.torus)
-    count = networks(result.quick)
-    histories = [history(torus, n + 1) for n in range(count)]
-    options = dict(result.options) | {"model": "fifo"}
+    count = 5 if quick else 20
+    histories = [history(trivance.Torus(spec.torus), n + 1) for n in range(count)]
+    options = tuple((dict(options) | {"model": "fifo"}).items())
     jobs = [(0, 0)] + [(point, n) for point in range(1, len(CUTS)) for n in range(count)]
-    sizes = CUT_SIZES
 
-    def network(point, n):
-        links = tuple(f"{rank}:+{dimension}" for rank, dimension in histories[n][:CUTS[point]])
-        return trivance.Network(spec.torus, cuts=links, **options)
+    def network(point: int, n: int) -> trivance.Network:
+        return network_of(spec.torus, options, cuts=histories[n][:CUTS[point]])
 
-    def key(point, n, value):
-        links = ",".join(f"{rank}:+{dimension}" for rank, dimension in histories[n][:CUTS[point]])
-        return f"{trivance.__version__} {spec.torus} {value} {sorted(options.items())}: planned, cuts {links}"
+    def key(job: tuple[int, int], value: str) -> str:
+        links = ",".join(histories[job[1]][:CUTS[job[0]]])
+        return f"{trivance.__version__} {spec.torus} {value} {sorted(options)}: planned, cuts {links}"
 
-    def plan(job):
-        missing = [value for value in spec.values if key(*job, value) not in kept.answers]
-        if not missing:
-            return
+    def plan(job: tuple[int, int]) -> None:
         planner = trivance.Planner(network(*job))
-        for value in missing:
-            choice = planner.best(sizes[value])
-            kept.add(key(*job, value), Answer(choice.time * 1e9, choice.name, 0))
-            with kept.lock:
-                bar.step(1 + sizes[value] / (8 << 20))
+        for value in spec.values:
+            if key(job, value) not in kept.answers:
+                choice = planner.best(CUT_SIZES[value])
+                kept.add(key(job, value), Answer(choice.time * 1e9, choice.name, 0))
 
-    bar = Bar("links that fail", len(jobs) * sum(1 + size / (8 << 20) for size in sizes.values()))
-    try:
-        in_threads(jobs, plan, workers)
-    finally:
-        bar.end()
+    in_threads("links that fail", [job for job in jobs if any(key(job, value) not in kept.answers for value in spec.values)],
+               plan, lambda job: 1, workers)
     figure = Figure(spec, np.array(CUTS, dtype=float), networks=count)
     for value in spec.values:
-        answers = {job: kept.answers[key(*job, value)] for job in jobs}
-        figure.curves.append(_curve(value, sizes[value], answers, count))
-        whole = answers[0, 0].member
-        figure.curves[-1].served = _served(whole, spec.torus, [[network(point, n) for point in range(len(CUTS))]
-                                                               for n in range(count)])
+        answers = {job: kept.answers[key(job, value)] for job in jobs}
+        figure.curves.append(_curve(value, answers, count))
+        figure.curves[-1].served = _served(answers[0, 0].member, spec.torus, [[network(point, n) for point in range(len(CUTS))]
+                                                                              for n in range(count)])
     return figure, len(jobs) * len(spec.values)
 
 
-def _curve(value, size, answers, count):
+def _curve(value: str, answers: dict[tuple[int, int], Answer], count: int) -> Curve:
     """The median and the worst network at every number of cuts."""
-    curve = Curve(value, exactly(size))
     ranked = [sorted((answers[point, n] for n in range(count if point else 1)), key=lambda one: one.time_ns)
               for point in range(len(CUTS))]
     median, worst = [one[len(one) // 2] for one in ranked], [one[-1] for one in ranked]
-    curve.other = np.full(len(CUTS), answers[0, 0].time_ns)
-    curve.member = [answers[0, 0].member] * len(CUTS)
-    curve.own, curve.own_member = np.array([one.time_ns for one in median]), [one.member for one in median]
-    curve.worst, curve.worst_member = np.array([one.time_ns for one in worst]), [one.member for one in worst]
-    return curve
+    whole = [answers[0, 0]] * len(CUTS)
+    (other, member), (own, own_member), (slowest, slowest_member) = (
+        (np.array([one.time_ns for one in line]), [one.member for one in line]) for line in (whole, median, worst))
+    return Curve(value, exactly(CUT_SIZES[value]), 0, other, own, member, own_member, slowest, slowest_member)
 
 
-def _served(name, torus, histories):
+def _served(name: str, torus: str, histories: list[list[trivance.Network]]) -> list[int]:
     """The number of networks on which the whole torus's plan still works, at every number of cuts.
 
     The simulator refuses a message that uses a cut link; a plan that fails also fails with more cuts.
     """
-    schedule = trivance.Schedule(name, torus)
-    counts = [0] * len(CUTS)
-    for networks_of_one in histories:
-        for point, network in enumerate(networks_of_one):
+    schedule, counts = trivance.Schedule(name, torus), [0] * len(CUTS)
+    for networks in histories:
+        for point, network in enumerate(networks):
             try:
                 trivance.Simulator(schedule, network).time(32)
             except trivance.UnsupportedError:

@@ -1,11 +1,19 @@
 """Measures of a figure's curves: advantages, break-even sizes, switches from L to B; and sizes and shares in words."""
 import math
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple, Sequence
 
 import numpy as np
 
+from trivance._units import bytes_text
+
 from . import catalogue
+
+Array = np.ndarray[Any, Any]
+
+
+def _none() -> Any:
+    return field(default_factory=lambda: np.empty(0))
 
 
 @dataclass
@@ -14,34 +22,34 @@ class Curve:
     key: str
     title: str
     colour: int = 0
-    other: np.ndarray = field(default_factory=lambda: np.empty(0))
-    own: np.ndarray = field(default_factory=lambda: np.empty(0))
+    other: Array = _none()
+    own: Array = _none()
     member: list[str] = field(default_factory=list)      # the fastest algorithm of the family
     own_member: list[str] = field(default_factory=list)
-    worst: np.ndarray | None = None                      # of cuts: the slowest network; ``own`` is the median
-    worst_member: list[str] | None = None
-    served: list[int] | None = None                      # networks on which the whole torus's plan works
+    worst: Array = _none()                               # of cuts: the slowest network; ``own`` is the median
+    worst_member: list[str] = field(default_factory=list)
+    served: list[int] = field(default_factory=list)      # networks on which the whole torus's plan works
 
     @property
-    def advantage(self):
+    def advantage(self) -> Array:
         """(T_A - T_own) / T_A in percent, at every point."""
-        return advantage(self.other, self.own)
+        return np.asarray(advantage(self.other, self.own))
 
 
 @dataclass
 class Figure:
     spec: catalogue.Spec
-    axis: np.ndarray  # bytes, or numbers of cuts
+    axis: Array  # bytes, or numbers of cuts
     curves: list[Curve] = field(default_factory=list)
     networks: int = 0  # of cuts
 
-    def curve(self, key):
+    def curve(self, key: Any) -> Curve | None:
         return next((c for c in self.curves if c.key == key), None)
 
     @property
-    def best(self):
+    def best(self) -> Array:
         """The advantage over the fastest of the figure's curves, at every point."""
-        return np.min([c.advantage for c in self.curves], axis=0)
+        return np.asarray(np.min([c.advantage for c in self.curves], axis=0))
 
 
 class BreakEven(NamedTuple):
@@ -52,16 +60,16 @@ class BreakEven(NamedTuple):
     first: float
     last: float
 
-    def __str__(self):
+    def __str__(self) -> str:
         both = ["none" if math.isinf(size) else about(size) for size in self]
         return both[0] if self.first == self.last else "/".join(both)
 
 
-def advantage(other, own):
+def advantage(other: Any, own: Any) -> Any:
     return (other - own) / other * 100
 
 
-def break_even(sizes, gains):
+def break_even(sizes: Array, gains: Array) -> BreakEven:
     first = last = math.inf
     before = 0.0
     for i, gain in enumerate(gains):
@@ -76,18 +84,18 @@ def break_even(sizes, gains):
     return BreakEven(first, last)
 
 
-def switch(members):
+def switch(members: Sequence[str]) -> int:
     """The first point at which a bandwidth-optimal member follows a latency-optimal one, or -1."""
     optimal = [catalogue.latency_optimal(name) for name in members]
     return next((i for i in range(1, len(optimal)) if optimal[i - 1] and not optimal[i]), -1)
 
 
-def own_switch(figure, curve):
+def own_switch(figure: Figure, curve: Curve) -> int:
     """The same for the figure's own algorithm; plans have no such point."""
     return -1 if figure.spec.planned else switch(curve.own_member)
 
 
-def frame(figure):
+def frame(figure: Figure) -> tuple[float, float]:
     """The range of the axis: advantages within -60 to 60 %; for cuts, times relative to the whole torus's."""
     if figure.spec.about_cuts:
         worst = max(float(np.max(c.worst / c.other)) for c in figure.curves)
@@ -99,30 +107,19 @@ def frame(figure):
 
 # ---- In words --------------------------------------------------------------------------------------------------------
 
-def _scaled(size):
-    for unit in ("B", "KiB", "MiB"):
-        if size < 1024:
-            return size, unit
-        size /= 1024
-    return size, "GiB"
+exactly = bytes_text
 
 
-def about(size):
+def about(size: float) -> str:
     """"5.7 MiB": a size that need not be whole, to two digits."""
-    number, unit = _scaled(size)
-    return f"{number:.1f} {unit}" if number < 9.95 and number != math.floor(number) else f"{number:.0f} {unit}"
-
-
-def exactly(size):
-    """"512 KiB", "100 B": a whole number of the largest unit."""
     for unit in ("B", "KiB", "MiB", "GiB"):
-        if size == 0 or size % 1024 or unit == "GiB":
-            return f"{size} {unit}"
-        size //= 1024
-    return ""
+        if size < 1024 or unit == "GiB":
+            break
+        size /= 1024
+    return f"{size:.1f} {unit}" if size < 9.95 and size != math.floor(size) else f"{size:.0f} {unit}"
 
 
-def percent(value):
+def percent(value: float) -> str:
     """"12.5 %"; beyond 100 a ratio: of more time "2.1x", of an advantage that is none "2.5x as long"."""
     if value < -100:
         return f"{1 - value / 100:.1f}x as long"

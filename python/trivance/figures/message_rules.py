@@ -12,6 +12,7 @@ and costed, but contributions would arrive twice, or not at all.
 import json
 import math
 import tempfile
+from typing import Iterator
 
 import trivance
 
@@ -20,7 +21,7 @@ TITLES = {"": "blocks that must move", "algorithm-1": "Algorithm 1 literally", "
 TORI = ("7", "8", "32", "64", "81", "8x8", "8x64", "27x27", "32x32", "8x8x8", "16x16x16")
 
 
-def distances(side):
+def distances(side: int) -> list[int]:
     """Distances of the steps on a ring: 3^k, and for the last step the remaining distance."""
     steps, power = [], 1
     while power < side:
@@ -29,7 +30,7 @@ def distances(side):
     return steps
 
 
-def reached(side):
+def reached(side: int) -> list[int]:
     """For each step, the number of ranks reachable by it and the later steps, including the rank itself."""
     counts, ranks = [1], {0}
     for distance in reversed(distances(side)):
@@ -38,7 +39,7 @@ def reached(side):
     return counts[::-1]
 
 
-def shares(dims, order, rule):
+def shares(dims: tuple[int, ...], order: list[int], rule: str) -> list[tuple[int, int]]:
     """(numerator, denominator) of the slice that is sent in each reduce-scatter step, for the dimensions in order."""
     level, sent = [0] * len(dims), []
     for done, dimension in enumerate(order):
@@ -50,7 +51,7 @@ def shares(dims, order, rule):
     return sent
 
 
-def _orders(model):
+def _orders(model: trivance.Schedule) -> list[list[int]]:
     """The dimension of every reduce-scatter step, for each stream."""
     own = model.messages
     own = own[own["src"] == 0]
@@ -58,12 +59,12 @@ def _orders(model):
              for step in range(model.steps // 2)] for stream in range(model.streams)]
 
 
-def schedule(torus, rule):
+def schedule(torus: str, rule: str) -> trivance.Schedule:
     """Trivance B under a rule, as a schedule without blocks."""
     model = trivance.Schedule("trivance-b", torus)
     dims, messages = model.torus.dims, model.messages
     sent = [shares(dims, order, rule) for order in _orders(model)]
-    streams = [{"steps": [[] for _ in range(model.steps)]} for _ in sent]
+    streams: list[dict[str, list[list[object]]]] = [{"steps": [[] for _ in range(model.steps)]} for _ in sent]
     for stream, step, src, dst, port in zip(*(messages[name].tolist() for name in
                                               ("stream", "step", "src", "dst", "port"))):
         size = sent[stream][min(step, model.steps - 1 - step)][0]  # the allgather reverses the reduce-scatter
@@ -76,10 +77,11 @@ def schedule(torus, rule):
         return trivance.Schedule.from_file(stream.name)
 
 
-def cost(torus, rule):
+def cost(torus: str, rule: str) -> tuple[float, float]:
     """(Delta, Theta) of Trivance B under a rule, from the shares and distances of its steps."""
     model = trivance.Schedule("trivance-b", torus)
-    dims, sent, load = model.torus.dims, 0.0, {}
+    dims, sent = model.torus.dims, 0.0
+    load: dict[int, list[float]] = {}
     for order in _orders(model):
         level = [0] * len(dims)
         for step, (dimension, (numerator, denominator)) in enumerate(zip(order, shares(dims, order, rule))):
@@ -91,7 +93,7 @@ def cost(torus, rule):
     return sent, 2 * len(dims) * sum(max(here) for here in load.values())
 
 
-def table():
+def table() -> Iterator[tuple[str, list[tuple[float, float]]]]:
     """(torus, [(Delta, Theta) of the blocks that must move, and of each rule])."""
     for torus in TORI:
         model = trivance.Schedule("trivance-b", torus).cost()

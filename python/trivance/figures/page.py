@@ -2,23 +2,24 @@
 page.js draws."""
 import importlib.resources
 import json
+from typing import Any, Iterable, Sequence, TextIO
 
 import trivance
 
 from . import catalogue, rules
-from .measures import advantage, frame, own_switch, switch
-from .run import network_text
+from .measures import Figure, advantage, frame, own_switch, switch
+from .run import Result, StudyRow, network_text
 
 
-def _text(name):
+def _text(name: str) -> str:
     return importlib.resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _numbers(values):
+def _numbers(values: Iterable[float]) -> list[float]:
     return [float(f"{value:.12g}") for value in values]
 
 
-def _figure(figure):
+def _figure(figure: Figure) -> dict[str, Any]:
     own = catalogue.own_of(figure.spec)
     curves = []
     for curve in figure.curves:
@@ -35,21 +36,21 @@ def _figure(figure):
             "curves": curves}
 
 
-def _claim(result, claim):
+def _claim(result: Result, claim: Any) -> dict[str, Any]:
     finding = rules.check(result, claim)
     why = rules.reason(result, claim) if finding.verdict == rules.DIFFERS else ""
     return {"where": claim.section, "text": claim.text, "figures": claim.figures, "rule": finding.rule,
             "measured": finding.measured, "verdict": finding.verdict, "why": why}
 
 
-def _study(study, rows):
+def _study(study: catalogue.Study, rows: list[StudyRow]) -> dict[str, Any]:
     return {"title": study.title, "text": study.text, "option": study.option, "value": study.values,
             "threshold": study.threshold,
             "rows": [{"torus": row.torus, "algorithm": row.algorithm, "bytes": row.size, "time": row.other,
                       "advantage": [advantage(*both) for both in zip(row.other, row.trivance)]} for row in rows]}
 
 
-def write(result, claims, tables, stream):
+def write(result: Result, claims: Sequence[Any], tables: list[dict[str, Any]], stream: TextIO) -> None:
     axes = [figure.axis for figure in result.figures if not figure.spec.about_cuts]
     data = {"version": trivance.__version__, "command": result.command, "network": network_text(result.options),
             "simulations": result.all_simulations, "packetHops": result.all_packet_hops, "seconds": result.seconds,

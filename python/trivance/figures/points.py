@@ -2,34 +2,37 @@
 
 Threads take the most expensive points first; ctypes releases the GIL while the library simulates.
 """
-import functools
 import json
 import os
-import sys
 import threading
-import time
-from typing import NamedTuple
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import Any, Callable, Iterable, NamedTuple, Sequence, TypeVar
 
 import trivance
+from trivance._progress import meter
 
 from . import message_rules
 
+Options = tuple[tuple[str, str], ...]
+Job = TypeVar("Job")
+PLANNED = ("planned",)
+
 
 class Point(NamedTuple):
-    """One simulation: the fastest of the members, or the plan ("planned")."""
+    """One simulation: the fastest of the members, or the plan (`PLANNED`)."""
     torus: str
     members: tuple[str, ...]
     size: int
-    options: tuple[tuple[str, str], ...]  # sorted
+    options: Options  # sorted
 
     @property
-    def key(self):
+    def key(self) -> str:
         """All inputs of the result, including the version, because another version may yield another result."""
         options = " ".join(f"{name}={value}" for name, value in self.options)
         return f"{trivance.__version__} {self.torus} {self.size} {options}: {' '.join(self.members)}"
 
     @property
-    def work(self):
+    def work(self) -> float:
         """Estimated work: proportional to the packets, with a small constant for each point."""
         return trivance.Torus(self.torus).size * (1e5 + self.size)
 
@@ -40,18 +43,16 @@ class Answer(NamedTuple):
     packet_hops: int
 
 
-# ---- Results on disk -------------------------------------------------------------------------------------------------
-
 class Kept:
     """Results in a file, one JSON object per line, so that an interrupted run can be resumed.
 
     Each line is written with its line break first, so that a torn line does not damage the next.
     """
 
-    def __init__(self, path):
+    def __init__(self, path: str) -> None:
         self.path = path
-        self.lock = threading.Lock()  # protects the file and the bar
-        self.answers = {}
+        self.lock = threading.Lock()  # protects the file
+        self.answers: dict[str, Answer] = {}
         self.file = open(path, "a+", encoding="utf-8")  # pylint: disable=consider-using-with
         self.file.seek(0)
         for line in self.file:
@@ -61,7 +62,7 @@ class Kept:
             except (ValueError, KeyError, TypeError):
                 continue
 
-    def add(self, key, answer):
+    def add(self, key: str, answer: Answer) -> None:
         with self.lock:
             self.answers[key] = answer
             row = {"point": key, "algorithm": answer.member, "time_ns": answer.time_ns,
@@ -69,149 +70,75 @@ class Kept:
             self.file.write("\n" + json.dumps(row))
             self.file.flush()
 
-    def close(self, needed):
+    def close(self, needed: bool) -> None:
         self.file.close()
         if not needed:
             os.unlink(self.path)
 
 
-class Bar:
-    """A progress bar on a terminal, shown after two seconds."""
+def in_threads(what: str, jobs: Iterable[Job], work: Callable[[Job], None], size_of: Callable[[Job], float],
+               workers: int) -> None:
+    """Calls work(job) for every job on ``workers`` threads, the largest first; raises the first exception.
 
-    def __init__(self, what, total):
-        self.what, self.total, self.done = what, total, 0.0
-        self.begun = self.drawn = time.monotonic()
-        self.shown = False
-
-    def step(self, work):
-        self.done += work
-        now = time.monotonic()
-        if now - self.begun < 2 or now - self.drawn < 0.25 or not sys.stderr.isatty():
-            return
-        share = min(1.0, self.done / self.total)
-        left = round((now - self.begun) * (1 - share) / share) if share else 0
-        left_text = f"{left} s" if left < 60 else f"{left // 60} min {left % 60:02d} s"
-        sys.stderr.write(f"\r{self.what} [{'#' * round(30 * share):.<30}] {int(100 * share):3d} %, {left_text} left\033[K")
-        sys.stderr.flush()
-        self.drawn, self.shown = now, True
-
-    def end(self):
-        if self.shown:
-            sys.stderr.write("\r\033[K")
-            sys.stderr.flush()
-            self.shown = False
-
-
-# ---- Threads ---------------------------------------------------------------------------------------------------------
-
-def in_threads(jobs, work, workers):
-    """Calls work(job) for every job on ``workers`` threads; re-raises the first exception.
-
-    The main thread only waits, so that signals are handled at once; the threads are daemons, so that they do not keep
-    an interrupted process alive.
+    The main thread only waits, so that signals are handled at once.
     """
-    jobs, failures, lock = iter(jobs), [], threading.Lock()
-
-    def take():
-        while not failures:
-            with lock:
-                job = next(jobs, None)
-            if job is None:
-                return
-            try:
-                work(job)
-            except BaseException as failure:  # pylint: disable=broad-except
-                failures.append(failure)
-
-    threads = [threading.Thread(target=take, daemon=True) for _ in range(workers)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        while thread.is_alive():
-            thread.join(0.2)
-    if failures:
-        raise failures[0]
-
-
-def beside(work):
-    """Starts work on a new thread; returns a function that waits for its result."""
-    results = []
-    thread = threading.Thread(target=in_threads, args=([work], lambda job: results.append(job()), 1), daemon=True)
-    thread.start()
-
-    def wait():
-        thread.join()
-        if not results:
-            raise trivance.TrivanceError("the tables could not be computed")
-        return results[0]
-    return wait
+    ordered = sorted(jobs, key=size_of, reverse=True)
+    total, done = sum(map(size_of, ordered)), 0.0
+    pool = ThreadPoolExecutor(workers)
+    futures = {pool.submit(work, job): size_of(job) for job in ordered}
+    try:
+        with meter(None, what) as report:
+            for future in as_completed(futures):
+                future.result()
+                done += futures[future]
+                if report:
+                    report(done / total)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 # ---- Simulating ------------------------------------------------------------------------------------------------------
 
-class Simulators:
-    """Simulators that points share, each created for the first point that needs it and released after the last."""
-
-    def __init__(self, points):
-        self.lock = threading.Lock()
-        self.made = {}
-        self.users = {}
-        for point in points:
-            for member in point.members:
-                key = (point.torus, member, point.options)
-                self.users[key] = self.users.get(key, 0) + 1
-
-    def get(self, point, member):
-        """The simulator, or None if the algorithm does not support the torus."""
-        key = (point.torus, member, point.options)
-        with self.lock:
-            maker = self.made.setdefault(key, functools.cache(functools.partial(self._make, *key)))
-        return maker()
-
-    @staticmethod
-    def _make(torus, member, options):
-        try:
-            return trivance.Simulator(schedule_of(member, torus), network_of(torus, options))
-        except trivance.UnsupportedError:
-            return None
-
-    def release(self, point):
-        with self.lock:
-            for member in point.members:
-                key = (point.torus, member, point.options)
-                self.users[key] -= 1
-                if self.users[key] == 0:
-                    self.made.pop(key, None)
-
-
-def schedule_of(member, torus):
+def schedule_of(member: str, torus: str) -> trivance.Schedule:
     """The schedule of an algorithm, or of Trivance B under another message rule (trivance-b#RULE)."""
     rule = member.partition("#")[2]
     return message_rules.schedule(torus, rule) if rule else trivance.Schedule(member, torus)
 
 
-def network_of(torus, options):
+def network_of(torus: str, options: Options, cuts: Sequence[str] = ()) -> trivance.Network:
     """The network of options as the tool writes them."""
-    named = {name.replace("-", "_"): value for name, value in options}
-    if named.get("gamma", "").endswith("/stream"):
-        named |= {"gamma": named["gamma"].removesuffix("/stream"), "gamma_per_stream": True}
-    if "jitter" in named:
-        named["jitter"] = float(named["jitter"])
-    if "slow_link" in named:
-        link, factor = named.pop("slow_link").rsplit(":", 1)
-        named["slow"] = {link: float(factor.removesuffix("x"))}
+    named: dict[str, Any] = {name.replace("-", "_"): value for name, value in options} | {"cuts": cuts}
+    for name, value in options:
+        if value.endswith("/stream"):
+            named |= {"gamma": value.removesuffix("/stream"), "gamma_per_stream": True}
+        elif name == "jitter":
+            named["jitter"] = float(value)
+        elif name == "slow-link":
+            link, factor = value.rsplit(":", 1)
+            del named["slow_link"]
+            named["slow"] = {link: float(factor.removesuffix("x"))}
     return trivance.Network(torus, **named)
 
 
-def simulate(point, simulators):
+def _simulators(point: Point) -> dict[str, trivance.Simulator]:
+    """Those of the point's members that support its torus."""
+    made, network = {}, network_of(point.torus, point.options)
+    for member in point.members:
+        try:
+            made[member] = trivance.Simulator(schedule_of(member, point.torus), network)
+        except trivance.UnsupportedError:
+            continue
+    return made
+
+
+def _fastest(point: Point, simulators: dict[str, trivance.Simulator]) -> Answer:
     """Simulates the fastest member; members that a lower bound excludes are not simulated."""
-    candidates = [(simulator.bound(point.size), i, member, simulator) for i, member in enumerate(point.members)
-                  if (simulator := simulators.get(point, member))]
+    bounds = {member: simulator.bound(point.size) for member, simulator in simulators.items()}
     best = None
-    for bound, _, member, simulator in sorted(candidates, key=lambda one: one[:2]):
-        if best and bound * 1e9 >= best.time_ns:
+    for member in sorted(bounds, key=bounds.__getitem__):
+        if best and bounds[member] * 1e9 >= best.time_ns:
             break
-        result = simulator.run(point.size)
+        result = simulators[member].run(point.size)
         if not best or result.time_ns < best.time_ns:
             best = Answer(result.time_ns, member, result.packet_hops)
     if not best:
@@ -219,34 +146,21 @@ def simulate(point, simulators):
     return best
 
 
-def answer_planned(point):
-    plan = network_of(point.torus, point.options).plan(point.size)
-    planned = point._replace(members=(plan.name,))
-    return simulate(planned, Simulators([planned]))
+def simulate_all(what: str, points: Iterable[Point], kept: Kept, workers: int) -> None:
+    """Fills ``kept`` with the answers of all points. Points that differ in size only share their simulators."""
+    groups: dict[tuple[object, ...], list[Point]] = {}
+    for point in dict.fromkeys(points):
+        if point.key not in kept.answers:
+            alone = point.size if point.members == PLANNED else None
+            groups.setdefault((point.torus, point.members, point.options, alone), []).append(point)
 
-
-def simulate_all(what, points, kept, workers):
-    """Fills ``kept`` with the answers of all points."""
-    todo = [p for p in dict.fromkeys(points) if p.key not in kept.answers]
-    dearest = {}
-    for point in todo:
-        group = point.torus, point.members
-        dearest[group] = max(dearest.get(group, 0), point.work)
-    todo.sort(key=lambda p: (-dearest[p.torus, p.members], p.torus, p.members, -p.work))
-    simulators = Simulators(p for p in todo if p.members != ("planned",))
-    bar = Bar(what, sum(p.work for p in todo))
-
-    def work(point):
-        if point.members == ("planned",):
-            answer = answer_planned(point)
+    def simulate(group: list[Point]) -> None:
+        if group[0].members == PLANNED:
+            plan = network_of(group[0].torus, group[0].options).plan(group[0].size)
+            simulators = _simulators(group[0]._replace(members=(plan.name,)))
         else:
-            answer = simulate(point, simulators)
-            simulators.release(point)
-        kept.add(point.key, answer)
-        with kept.lock:
-            bar.step(point.work)
+            simulators = _simulators(group[0])
+        for point in group:
+            kept.add(point.key, _fastest(point, simulators))
 
-    try:
-        in_threads(todo, work, workers)
-    finally:
-        bar.end()
+    in_threads(what, groups.values(), simulate, lambda group: sum(point.work for point in group), workers)

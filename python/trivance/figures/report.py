@@ -2,17 +2,23 @@
 import importlib.resources
 import string
 from collections import Counter
+from statistics import median
+from typing import Any, Sequence, TextIO
 
 from . import catalogue, combinations, counted, message_rules, rules
-from .measures import advantage, break_even, exactly, percent
-from .run import network_text
+from .measures import Figure, advantage, break_even, exactly, percent
+from .run import Result, StudyRow, network_text
+from .write import markdown, read_csv
 
 SHOWN = (6, 8, 11, 12)  # the other figures are on the page
-HEAD = "| section | the paper | figure | rule | measured | verdict |\n|---|---|---|---|---|---|\n"
+HEAD = ("section", "the paper", "figure", "rule", "measured", "verdict")
 SMALL = 64 << 10
+ORDERS = "chunk-order.csv"
+Findings = list[tuple[Any, rules.Finding]]
 
 
-def write(result, claims, tables, combined, stream):
+def write(result: Result, claims: Sequence[Any], tables: list[dict[str, Any]], folder: str, stream: TextIO) -> None:
+    """Writes the report, with the tables that other commands wrote to the folder."""
     template = importlib.resources.files(__package__).joinpath("report.md").read_text(encoding="utf-8")
     findings = [(claim, rules.check(result, claim)) for claim in claims]
     stream.write(string.Template(template).substitute(
@@ -21,30 +27,30 @@ def write(result, claims, tables, combined, stream):
         baselines=_list([family.title for family in catalogue.baselines()]), assumptions=rules.ASSUMPTIONS,
         figures="".join(f"![Figure {number}: advantage of Trivance on a {figure.spec.title}]"
                         f"(figures/figure-{number:02d}.svg)\n\n" for number in SHOWN if (figure := result.find(number))),
-        largest="".join(_largest(result, figure) for figure in result.figures
-                        if not figure.spec.parameter and not figure.spec.beyond),
-        message_rules=_message_rules(result), combinations=_combinations(combined),
+        largest=_largest(result), message_rules="" if result.quick else _message_rules(),
+        combinations=_combinations(read_csv(folder, combinations.NAME)), orders=_orders(read_csv(folder, ORDERS)),
         studies="".join(_study(result, study, rows) for study, rows in result.studies),
         **_summary(result, findings), **_claims(result, findings), **_tables(tables)))
 
 
-def _list(words):
+def _list(words: list[str]) -> str:
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
 
 
 # ---- Summary ---------------------------------------------------------------------------------------------------------
 
-def _summary(result, findings):
+def _summary(result: Result, findings: Findings) -> dict[str, Any]:
     verdicts = Counter(finding.verdict for _, finding in findings)
     reasons = Counter(_kind(result, claim) for claim, finding in findings if finding.verdict == rules.DIFFERS)
     difference = [f"{count} hold{'s' if count == 1 else ''} with {kind[3:]}" if kind.startswith("in ") else
                   f"{count} {kind}" for kind, count in reasons.most_common()]
+    text = _list(difference) if difference else ""
     return {"agree": verdicts[rules.AGREES], "differ": verdicts[rules.DIFFERS],
             "measured": verdicts[rules.AGREES] + verdicts[rules.DIFFERS], "agreement": _agreement(result),
-            "difference": f"{_sentence(_list(difference))}." if difference else ""}
+            "difference": f"{text[:1].upper()}{text[1:]}." if text else ""}
 
 
-def _kind(result, claim):
+def _kind(result: Result, claim: Any) -> str:
     for assumption, variant in result.variants.items():
         if rules.check(variant, claim).verdict == rules.AGREES:
             return f"in {assumption}"
@@ -52,11 +58,7 @@ def _kind(result, claim):
             if claim.why else "are unexplained")
 
 
-def _sentence(text):
-    return text[:1].upper() + text[1:]
-
-
-def _agreement(result):
+def _agreement(result: Result) -> str:
     """A sentence on the tori on which Trivance is the fastest for small vectors, and beyond 1 MiB."""
     paper = [f for f in result.figures if not f.spec.parameter and not f.spec.beyond]
     if not paper:
@@ -77,19 +79,19 @@ def _agreement(result):
 
 # ---- Claims ----------------------------------------------------------------------------------------------------------
 
-def _row(claim, finding):
-    verdict = "**differs**" if finding.verdict == rules.DIFFERS else finding.verdict
-    figures = ", ".join(map(str, claim.figures))
-    return f"| {claim.section} | {claim.text} | {figures} | {finding.rule} | {finding.measured} | {verdict} |\n"
+def _rows(findings: Findings) -> str:
+    return markdown(HEAD, [(claim.section, claim.text, ", ".join(map(str, claim.figures)), finding.rule, finding.measured,
+                            "**differs**" if finding.verdict == rules.DIFFERS else finding.verdict)
+                           for claim, finding in findings])
 
 
-def _claims(result, findings):
+def _claims(result: Result, findings: Findings) -> dict[str, str]:
     verdicts = Counter(finding.verdict for _, finding in findings)
-    others = verdicts[rules.NOT_MEASURED]
-    text = HEAD + "".join(_row(*one) for one in findings if one[1].verdict != rules.NOT_MEASURED)
+    others = [one for one in findings if one[1].verdict == rules.NOT_MEASURED]
+    text = _rows([one for one in findings if one not in others])
     if others:
-        text += (f"\n<details><summary>{others} claims about figures that this run does not include</summary>\n\n{HEAD}"
-                 + "".join(_row(*one) for one in findings if one[1].verdict == rules.NOT_MEASURED) + "\n</details>\n")
+        text += (f"\n<details><summary>{len(others)} claims about figures that this run does not include</summary>\n\n"
+                 f"{_rows(others)}\n</details>\n")
     reasons, before = "", ""
     for claim, finding in findings:
         if finding.verdict == rules.DIFFERS:
@@ -99,55 +101,69 @@ def _claims(result, findings):
             before = why
     count = f"{len(findings)} claims: {verdicts[rules.AGREES]} agree, {verdicts[rules.DIFFERS]} differ"
     return {"claims": text, "reasons": reasons,
-            "count": count + (f", {others} were not measured in this run" if others else "")}
+            "count": count + (f", {len(others)} were not measured in this run" if others else "")}
 
 
 # ---- Vectors, studies, tables ----------------------------------------------------------------------------------------
 
-def _largest(result, figure):
+def _largest(result: Result) -> str:
     """The advantage over the fastest at the largest size and the break-even, as run and with one queue per link."""
-    one_queue = result.variants.get("one queue per link")
-    cells = ""
-    for run in (result, one_queue):
+    def cells(run: Result | None, figure: Figure) -> list[object]:
         same = run and run.find(figure.spec.number)
-        cells += f"| {percent(same.best[-1])} | {break_even(same.axis, same.best)} " if same else "| | "
-    return f"| {figure.spec.number} | {figure.spec.torus} | {counted.theta(figure.spec.torus):.3f} {cells}|\n"
+        return [percent(same.best[-1]), break_even(same.axis, same.best)] if same else ["", ""]
+
+    return markdown(("figure", "torus", "Theta", "as run", "", "one queue", ""), [
+        (figure.spec.number, figure.spec.torus, f"{counted.theta(figure.spec.torus):.3f}", *cells(result, figure),
+         *cells(result.variants.get("one queue per link"), figure))
+        for figure in result.figures if not figure.spec.parameter and not figure.spec.beyond])
 
 
-def _message_rules(result):
-    if result.quick:
-        return ""
-    text = ("## Three message rules\n\nWhere a side is no power of three, section 4 has three answers to how much the "
+def _message_rules() -> str:
+    return ("## Three message rules\n\nWhere a side is no power of three, section 4 has three answers to how much the "
             "bandwidth-optimal Trivance sends. Those simulated here are the blocks that must move: each crosses one edge per phase, as in section 4.4 "
             "(any size, 2m per rank at most). Algorithm 1, taken literally, also marks blocks that another way brings, and "
             "m/3^(k+1) of section 4.1 (reduce-scatter) holds for powers of three. Steps, peers and routes are the same. Delta is what a rank "
             "sends / 2m, Theta the busiest link's bytes / (m/D).\n\n"
-            "| torus | Delta | Algorithm 1 | m/3^(k+1) | Theta | Algorithm 1 | m/3^(k+1) |\n|---|---|---|---|---|---|---|\n")
-    for torus, costs in message_rules.table():
-        cells = [f"{value:.3f}" for values in zip(*costs) for value in values]
-        text += f"| {torus} | {' | '.join(cells)} |\n"
-    return text + "\n"
+            + markdown(("torus", "Delta", "Algorithm 1", "m/3^(k+1)", "Theta", "Algorithm 1", "m/3^(k+1)"), [
+                [torus] + [f"{value:.3f}" for values in zip(*costs) for value in values]
+                for torus, costs in message_rules.table()]) + "\n")
 
 
-def _combinations(rows):
+def _combinations(rows: list[dict[str, str]]) -> str:
     if not rows:
         return ""
     return ("Claims that hold under every combination of queues, delivery and message rule "
-            f"(`trivance figures --combinations`):\n\n{combinations.lines(rows)}\n")
+            f"(`trivance figures --combinations`):\n\n{combinations.table(rows)}\n")
 
 
-def _study(result, study, rows):
+def _orders(rows: list[dict[str, str]]) -> str:
+    if not rows:
+        return f"Not measured in this run; it would be with the program's output in {ORDERS} in the folder.\n"
+
+    text = "The time in opposite order by that in aligned order:"
+    for name in dict.fromkeys(row["algorithm"] for row in rows):
+        ratios = [float(row["opposite_by_aligned"]) for row in rows if row["algorithm"] == name]
+        text += (f" {name} {median(ratios):.3f}, the median of {len(ratios)} runs, from {min(ratios):.3f} to "
+                 f"{max(ratios):.3f};")
+    return (text[:-1] + ".\n\n"
+            + markdown(("torus", "algorithm", "chunks", "aligned", "opposite", "opposite / aligned", "limit", "arrived, aligned",
+                        "arrived, opposite"),
+                       [(row["torus"], row["algorithm"], row["chunks"], f"{row['aligned_us']} us", f"{row['opposite_us']} us",
+                         row["opposite_by_aligned"], f"{row['limit_us']} us",
+                         *(f"{100 * float(row[name]):.0f} %" for name in ("aligned_arrived", "opposite_arrived")))
+                        for row in rows]))
+
+
+def _study(result: Result, study: catalogue.Study, rows: list[StudyRow]) -> str:
     if not rows:
         return ""
     first, second = study.values
-    text = (f"## {study.title}\n\n{study.text}\n\n| torus | algorithm | size | {first} | {second} | change | advantage of "
-            f"Trivance, {first} | advantage, {second} |\n|---|---|---|---|---|---|---|---|\n")
     shown = [row for row in rows if abs(row.change) >= study.threshold]
-    for row in shown:
-        plus = "+" if 0 <= row.change <= 100 else ""
-        gains = [percent(advantage(*both)) for both in zip(row.other, row.trivance)]
-        text += (f"| {row.torus} | {row.algorithm} | {exactly(row.size)} | {row.other[0] / 1e3:.2f} us | "
-                 f"{row.other[1] / 1e3:.2f} us | {plus}{percent(row.change)} | {gains[0]} | {gains[1]} |\n")
+    text = f"## {study.title}\n\n{study.text}\n\n" + markdown(
+        ("torus", "algorithm", "size", first, second, "change", f"advantage of Trivance, {first}", f"advantage, {second}"),
+        [(row.torus, row.algorithm, exactly(row.size), *(f"{time / 1e3:.2f} us" for time in row.other),
+          f"{'+' if 0 <= row.change <= 100 else ''}{percent(row.change)}",
+          *(percent(advantage(*both)) for both in zip(row.other, row.trivance))) for row in shown])
     if study.threshold > 0:
         text += (f"\nThe other {len(rows) - len(shown)} of the {len(rows)} that were compared differ by less than "
                  f"{study.threshold:g} %.\n")
@@ -160,18 +176,16 @@ VOLUMES = (("27x27", "trivance-b", "1.5 m"), ("32x32", "trivance-b", "1.5 m"), (
            ("32x32", "swing-b", "2 m"), ("32x32", "recdoub-b", "2 m"), ("32x32", "bucket", "2 m"))
 
 
-def _volumes():
-    text = ("Operands that a rank's reductions read and results that they write, in vectors, counted from the schedules. "
+def _volumes() -> str:
+    return ("Operands that a rank's reductions read and results that they write, in vectors, counted from the schedules. "
             "The paper's 1.5 m and 2 m are operands: a joint reduction reads three, two plain ones read four. A joint "
             "reduction writes half as much: one result instead of two.\n\n"
-            "| torus | algorithm | operands | results | by the paper |\n|---|---|---|---|---|\n")
-    for torus, algorithm, paper in VOLUMES:
-        operands, results = counted.reduced(torus, algorithm)
-        text += f"| {torus} | {algorithm} | {operands:.3f} m | {results:.3f} m | {paper} |\n"
-    return text
+            + markdown(("torus", "algorithm", "operands", "results", "by the paper"), [
+                (torus, algorithm, *(f"{volume:.3f} m" for volume in counted.reduced(torus, algorithm)), paper)
+                for torus, algorithm, paper in VOLUMES]))
 
 
-def _tables(rows):
+def _tables(rows: list[dict[str, Any]]) -> dict[str, str]:
     share = {}
     for number in (1, 2):
         mine = [row for row in rows if row["table"] == number]

@@ -6,11 +6,11 @@ if it holds in each of them that is part of the run.
 """
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, Callable, ClassVar, NamedTuple
 
 import numpy as np
 
-from .measures import about, break_even, percent, switch
+from .measures import Array, Curve, Figure, about, break_even, percent, switch
 
 AGREES, DIFFERS, NOT_MEASURED = "agrees", "differs", "not measured"
 ANY = math.inf
@@ -28,7 +28,11 @@ class Reading(NamedTuple):
     figure: int
 
 
-def _place(first, last):
+def _value(reading: Reading) -> float:
+    return reading.value
+
+
+def _place(first: float, last: float) -> str:
     if first and first == last:
         return f"at {about(first)}"
     if not last:
@@ -36,128 +40,119 @@ def _place(first, last):
     return f"between {about(first)} and {about(last)}" if first else f"at {about(last)} or earlier"
 
 
-def _share(low, high):
+def _share(low: float, high: float) -> str:
     if math.isinf(high):
         return "more than 0 %" if low < 1 else f"at least {low:g} %"
     return f"at most {high:g} %" if math.isinf(low) else f"{low:g} to {high:g} %"
 
 
-def _in_figure(several, reading):
+def _in_figure(several: bool, reading: Reading) -> str:
     return f" (figure {reading.figure})" if several else ""
 
 
+class Rule:
+    """``phrase`` is the rule in words, with the places {share}, {place} and those of its fields."""
+    phrase: ClassVar[str]
+
+    def words(self) -> str:
+        fields = vars(self)
+        place = _place(fields["first"], fields["last"]) if "first" in fields else ""
+        share = _share(fields["low"], fields["high"]) if "low" in fields else ""
+        return self.phrase.format(place=place, share=share, **fields)
+
+
 @dataclass(frozen=True)
-class Percent:
+class Percent(Rule):
     """Percentages, within bounds, at the sizes from ``first`` to ``last``."""
     low: float
     high: float
     first: int
     last: int
     curve: str | tuple[str, ...] | None = None  # None: the fastest of all, in a figure over a parameter every curve
-    largest_only = False
+    largest_only: ClassVar[bool] = True         # the reading that is reported
 
-    def lines(self, figure):
+    def value_text(self, value: float) -> str:
+        return percent(value)
+
+    def lines(self, figure: Figure) -> list[Array]:
         """The advantages that count, one array per curve; none if a curve is missing."""
         if self.curve is None:
             return [c.advantage for c in figure.curves] if figure.spec.parameter else [figure.best]
         curves = [figure.curve(key) for key in ((self.curve,) if isinstance(self.curve, str) else self.curve)]
-        return [c.advantage for c in curves] if all(curves) else []
+        return [c.advantage for c in curves if c] if all(curves) else []
 
-    def readings(self, figure, result):
+    def readings(self, figure: Figure) -> list[Reading]:
         lines = self.lines(figure)
         return [Reading(float(line[i]), float(size), figure.spec.number) for i, size in enumerate(figure.axis)
                 if size >= self.first and (not self.last or size <= self.last) for line in lines]
 
-    def holds(self, least, most):
+    def holds(self, least: Reading, most: Reading) -> bool:
         return least.value >= self.low and most.value <= self.high
 
-    def most(self, most):
-        return percent(most.value)
-
-    def measured(self, least, most, several):
-        if self.largest_only:
-            return f"{self.most(most)} at {about(most.at)}{_in_figure(several, most)}"
-        if (least.at, least.figure) == (most.at, most.figure):
-            return percent(least.value)
-        ends = [f"{percent(r.value)} at {about(r.at)}{_in_figure(several, r)}" for r in (least, most)]
-        return " to ".join(ends)
+    def measured(self, least: Reading, most: Reading, several: bool) -> str:
+        one = (least.at, least.figure) == (most.at, most.figure)
+        if one and not self.largest_only:
+            return self.value_text(least.value)
+        return " to ".join(f"{self.value_text(r.value)} at {about(r.at)}{_in_figure(several, r)}"
+                           for r in ([most] if self.largest_only else [least, most]))
 
 
-@dataclass(frozen=True)
 class Within(Percent):
     """The advantage lies within the bounds at every size."""
-    def words(self):
-        return f"{_share(self.low, self.high)} {_place(self.first, self.last)}"
+    phrase, largest_only = "{share} {place}", False
 
 
-@dataclass(frozen=True)
 class Peak(Percent):
     """The largest advantage over these sizes lies within the bounds."""
-    largest_only = True
+    phrase = "largest: {share}, {place}"
 
-    def words(self):
-        return f"largest: {_share(self.low, self.high)}, {_place(self.first, self.last)}"
-
-    def readings(self, figure, result):
-        readings = super().readings(figure, result)
-        return [max(readings, key=lambda r: r.value)] if readings else []
+    def readings(self, figure: Figure) -> list[Reading]:
+        return sorted(super().readings(figure), key=lambda r: -r.value)[:1]
 
 
-@dataclass(frozen=True)
 class Spread(Percent):
     """The curves differ by at most ``high`` points at every size."""
-    largest_only = True
+    phrase = "curves within {high:g} points"
 
-    def words(self):
-        return f"curves within {self.high:g} points"
+    def value_text(self, value: float) -> str:
+        return f"{value:.1f} points"
 
-    def lines(self, figure):
-        every = [c.advantage for c in figure.curves]
-        return [np.max(every, axis=0) - np.min(every, axis=0)]
-
-    def most(self, most):
-        return f"{most.value:.1f} points"
+    def lines(self, figure: Figure) -> list[Array]:
+        return [np.ptp([c.advantage for c in figure.curves], axis=0)]
 
 
 @dataclass(frozen=True)
 class Slower(Percent):
     """The curve's algorithm takes at most ``high`` % longer than ``than`` at every size."""
     than: str = ""
-    largest_only = True
+    phrase = "at most {high:g} % longer"
 
-    def words(self):
-        return f"at most {self.high:g} % longer"
-
-    def lines(self, figure):
+    def lines(self, figure: Figure) -> list[Array]:
         curve, than = figure.curve(self.curve), figure.curve(self.than)
         return [100 * (curve.other / than.other - 1)] if curve and than else []
 
 
 @dataclass(frozen=True)
-class Size:
+class Size(Rule):
     """A size that lies in ``first`` to ``last``."""
     first: int
     last: int
     curve: str | None = None
-    phrase = "{}"
 
-    def words(self):
-        return self.phrase.format(_place(self.first, self.last))
-
-    def sizes(self, figure, curve):
+    def sizes(self, figure: Figure, curve: Curve | None) -> list[float]:
         """The sizes of one figure that are compared."""
         raise NotImplementedError
 
-    def readings(self, figure, result):
+    def readings(self, figure: Figure) -> list[Reading]:
         curve = figure.curve(self.curve)
         if self.curve and not curve:
             return []
         return [Reading(float(size), 0, figure.spec.number) for size in self.sizes(figure, curve)]
 
-    def holds(self, least, most):
+    def holds(self, least: Reading, most: Reading) -> bool:
         return least.value >= self.first and (not self.last or most.value <= self.last)
 
-    def measured(self, least, most, several):
+    def measured(self, least: Reading, most: Reading, several: bool) -> str:
         low, high = ["no size up to 128 MiB" if math.isinf(r.value) else about(r.value) for r in (least, most)]
         if least.value == most.value:
             return low
@@ -168,97 +163,88 @@ class Size:
         return f"first {low}, last {high}{_in_figure(several, most)}"
 
 
-@dataclass(frozen=True)
+def _gains(figure: Figure, curve: Curve | None) -> Array:
+    return curve.advantage if curve else figure.best
+
+
 class PeakAt(Size):
     """The size of the largest advantage."""
-    phrase = "largest {}"
+    phrase = "largest {place}"
 
-    def sizes(self, figure, curve):
-        gains = [figure.best] if not curve else [curve.advantage]
-        return [figure.axis[int(np.argmax(line))] for line in gains]
+    def sizes(self, figure: Figure, curve: Curve | None) -> list[float]:
+        return [figure.axis[int(np.argmax(_gains(figure, curve)))]]
 
 
-@dataclass(frozen=True)
 class BreaksEven(Size):
     """The first and the last break-even size."""
-    phrase = "break-even {}"
+    phrase = "break-even {place}"
 
-    def sizes(self, figure, curve):
-        return break_even(figure.axis, curve.advantage if curve else figure.best)
+    def sizes(self, figure: Figure, curve: Curve | None) -> list[float]:
+        return list(break_even(figure.axis, _gains(figure, curve)))
 
 
-@dataclass(frozen=True)
 class FastestFrom(Size):
     """The size from which on the curve's algorithm is the fastest of all."""
-    phrase = "fastest of all from a size on, {}"
+    phrase = "fastest of all from a size on, {place}"
 
-    def sizes(self, figure, curve):
+    def sizes(self, figure: Figure, curve: Curve | None) -> list[float]:
+        assert curve
         fastest = np.min([curve.own] + [c.other for c in figure.curves], axis=0)
-        slower = np.flatnonzero(curve.other > fastest)
-        start = int(slower[-1]) + 1 if slower.size else 0
+        start = int(np.max(np.flatnonzero(curve.other > fastest), initial=-1)) + 1
         return [figure.axis[start] if start < len(figure.axis) else math.inf]
 
 
-@dataclass(frozen=True)
 class SwitchesAt(Size):
     """The size at which the curve's algorithm (none: Trivance) switches from L to B."""
-    phrase = "L to B {}"
+    phrase = "L to B {place}"
 
-    def sizes(self, figure, curve):
+    def sizes(self, figure: Figure, curve: Curve | None) -> list[float]:
         at = switch(curve.member if curve else figure.curves[0].own_member)
         return [math.inf if at < 0 else figure.axis[at]]
 
 
-@dataclass(frozen=True)
 class FallsFrom(Size):
     """The last size before the advantage over the fastest other algorithm first falls by more than a point."""
-    phrase = "first falls by more than a point {}"
+    phrase = "first falls by more than a point {place}"
 
-    def sizes(self, figure, curve):
-        best = figure.best
-        return [next((figure.axis[i - 1] for i in range(1, len(best)) if best[i] < best[i - 1] - 1), math.inf)]
+    def sizes(self, figure: Figure, curve: Curve | None) -> list[float]:
+        return [*figure.axis[:-1][np.diff(figure.best) < -1], math.inf][:1]
 
 
-@dataclass(frozen=True)
-class Series:
+class Series(Rule):
     """A rule on the curves of one figure over a parameter, from one value to the next."""
-    def decide(self, figure, result):
+
+    def decide(self, figure: Figure, result: Any) -> tuple[str, str]:
         """The verdict and the measured values."""
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
 class Rising(Series):
     """Neither the first nor the last break-even size falls from one curve to the next."""
-    def words(self):
-        return "first and last break-even never earlier than at the value before"
+    phrase = "first and last break-even never earlier than at the value before"
 
-    def decide(self, figure, result):
+    def decide(self, figure: Figure, result: Any) -> tuple[str, str]:
         evens = [break_even(figure.axis, c.advantage) for c in figure.curves]
         rises = all(b.first >= a.first and b.last >= a.last for a, b in zip(evens, evens[1:]))
-        return AGREES if rises else DIFFERS, ", ".join(str(even) for even in evens)
+        return AGREES if rises else DIFFERS, ", ".join(map(str, evens))
 
 
-@dataclass(frozen=True)
 class PeakRising(Series):
     """The size of the largest advantage never falls from one curve to the next, and rises from the first to the last."""
-    def words(self):
-        return "size of the largest advantage never smaller than at the value before, larger at the last"
+    phrase = "size of the largest advantage never smaller than at the value before, larger at the last"
 
-    def decide(self, figure, result):
+    def decide(self, figure: Figure, result: Any) -> tuple[str, str]:
         at = [float(figure.axis[int(np.argmax(c.advantage))]) for c in figure.curves]
-        return AGREES if at == sorted(at) and at[-1] > at[0] else DIFFERS, ", ".join(about(size) for size in at)
+        return AGREES if at == sorted(at) and at[-1] > at[0] else DIFFERS, ", ".join(map(about, at))
 
 
 @dataclass(frozen=True)
 class Weaker(Series):
     """The first break-even size moves less per doubling of the parameter, a time, than in another figure."""
     than: int
+    phrase = "first break-even: fewer octaves of size per octave of time than in figure {than}"
 
-    def words(self):
-        return f"first break-even: fewer octaves of size per octave of time than in figure {self.than}"
-
-    def decide(self, figure, result):
+    def decide(self, figure: Figure, result: Any) -> tuple[str, str]:
         other = result.find(self.than)
         if other is None:
             return NOT_MEASURED, ""
@@ -268,7 +254,7 @@ class Weaker(Series):
         return AGREES if here < there else DIFFERS, f"{here:.2f} octaves, there {there:.2f}"
 
 
-def _octaves(figure):
+def _octaves(figure: Figure) -> float | None:
     """Octaves of size per octave of time, from the first to the last curve that has a break-even."""
     unit = {"us": 1e3, "ns": 1.0}
     found = [(even, float(c.key[:-2]) * unit[c.key[-2:]]) for c in figure.curves
@@ -280,37 +266,29 @@ def _octaves(figure):
 
 
 @dataclass(frozen=True)
-class Counted:
+class Counted(Rule):
     """A rule on numbers that need no simulation: the result of ``count`` lies within the bounds."""
     low: float
     high: float
-    count: object  # () -> (least, most, words)
-    phrase: str = ""
-
-    def words(self):
-        return f"{_share(self.low, self.high)} {self.phrase}".strip()
-
-    def decide(self):
-        least, most, words = self.count()
-        return AGREES if least >= self.low and most <= self.high else DIFFERS, words
+    count: Callable[[], tuple[float, float, str]]  # least, most, words
+    phrase = "{share}"
 
 
-def check(result, claim):
+def check(result: Any, claim: Any) -> Finding:
     """The result of checking a claim in a run."""
     rule = claim.rule
-    if isinstance(rule, Counted):
-        verdict, measured = rule.decide()
-        return Finding(verdict, rule.words(), measured)
     figures = [f for f in map(result.find, claim.figures) if f]
+    if isinstance(rule, Counted):
+        least, most, measured = rule.count()
+        return Finding(AGREES if least >= rule.low and most <= rule.high else DIFFERS, rule.words(), measured)
     if isinstance(rule, Series):
         verdict, measured = rule.decide(figures[-1], result) if figures else (NOT_MEASURED, "")
         return Finding(verdict, rule.words(), measured)
-    readings = [r for f in figures for r in rule.readings(f, result)]
+    readings = [r for f in figures for r in rule.readings(f)]
     if not readings:
         return Finding(NOT_MEASURED, rule.words(), "")
-    least, most = min(readings, key=lambda r: r.value), max(readings, key=lambda r: r.value)
-    verdict = AGREES if rule.holds(least, most) else DIFFERS
-    return Finding(verdict, rule.words(), rule.measured(least, most, len(claim.figures) > 1))
+    ends = min(readings, key=_value), max(readings, key=_value)
+    return Finding(AGREES if rule.holds(*ends) else DIFFERS, rule.words(), rule.measured(*ends, len(claim.figures) > 1))
 
 
 # ---- Reasons ---------------------------------------------------------------------------------------------------------
@@ -326,10 +304,10 @@ ASSUMPTIONS = (
 UNEXPLAINED = "Unexplained."
 
 
-def reason(result, claim):
+def reason(result: Any, claim: Any) -> str:
     """Why a claim differs: the first variant in which it holds, or the claim's own reason."""
     for assumption, variant in result.variants.items():
         finding = check(variant, claim)
         if finding.verdict == AGREES:
             return f"It holds with {assumption}: {finding.measured}."
-    return claim.why or UNEXPLAINED
+    return str(claim.why or UNEXPLAINED)

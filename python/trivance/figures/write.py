@@ -2,25 +2,20 @@
 import contextlib
 import csv
 import os
-import tempfile
+from typing import Any, Iterable, Iterator, Sequence, TextIO
 
-import numpy as np
-
-from . import catalogue, counted, cuts
-from .measures import advantage
+from . import catalogue
+from .counted import TABLE_COLUMNS
+from .measures import Figure, advantage
 
 
 @contextlib.contextmanager
-def output(path, mode="w"):
+def output(path: str) -> Iterator[TextIO]:
     """A stream whose file is renamed to its final name at the end, and removed if an error occurs before."""
-    folder, name = os.path.split(path)
-    descriptor, temporary = tempfile.mkstemp(prefix=name + ".", dir=folder or ".")
+    temporary = f"{path}.{os.getpid()}"
     try:
-        with os.fdopen(descriptor, mode, **({} if "b" in mode else {"encoding": "utf-8", "newline": ""})) as stream:
+        with open(temporary, "w", encoding="utf-8", newline="") as stream:
             yield stream
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
         os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
@@ -28,7 +23,22 @@ def output(path, mode="w"):
         raise
 
 
-def figure_csv(figure, stream):
+def read_csv(folder: str, name: str) -> list[dict[str, str]]:
+    """The rows of a CSV file that another command wrote to the folder, or none."""
+    try:
+        with open(os.path.join(folder, name), encoding="utf-8", newline="") as stream:
+            return list(csv.DictReader(stream))
+    except FileNotFoundError:
+        return []
+
+
+def markdown(head: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
+    """A table of Markdown."""
+    lines = [f"| {' | '.join(map(str, cells))} |\n" for cells in (head, *rows)]
+    return lines[0] + "|---" * len(head) + "|\n" + "".join(lines[1:])
+
+
+def figure_csv(figure: Figure, stream: TextIO) -> None:
     """Absolute times, one row per curve and point, those of the figure's own algorithm first."""
     write = csv.writer(stream, lineterminator="\n").writerow
     if figure.spec.about_cuts:
@@ -47,26 +57,20 @@ def figure_csv(figure, stream):
                                f"{advantage(time, own_time):.4f}"])
 
 
-def _cuts_csv(figure, write):
+def _cuts_csv(figure: Figure, write: Any) -> None:
     write(["figure", "torus", "bytes", "cuts", "networks", "whole_torus_time_ns", "median_time_ns", "worst_time_ns",
            "median_times", "worst_times", "whole_torus_served", "whole_torus_plan", "median_plan", "worst_plan"])
     for curve in figure.curves:
         size = catalogue.CUT_SIZES[curve.key]
-        for i, links in enumerate(cuts.CUTS):
+        for i, links in enumerate(figure.axis):
             whole, median, worst = curve.other[i], curve.own[i], curve.worst[i]
-            write([figure.spec.number, figure.spec.torus, size, links, figure.networks, f"{whole:.3f}",
+            write([figure.spec.number, figure.spec.torus, size, int(links), figure.networks, f"{whole:.3f}",
                    f"{median:.3f}", f"{worst:.3f}", f"{median / whole:.4f}", f"{worst / whole:.4f}", curve.served[i],
                    curve.member[i], curve.own_member[i], curve.worst_member[i]])
 
 
-def _cell(value):
-    if isinstance(value, (bool, np.bool_)):
-        return str(bool(value)).lower()
-    return f"{value:.4f}" if isinstance(value, float) else value
-
-
-def tables_csv(rows, stream):
+def tables_csv(rows: list[dict[str, Any]], stream: TextIO) -> None:
     write = csv.writer(stream, lineterminator="\n").writerow
-    write(counted.TABLE_COLUMNS)
+    write(TABLE_COLUMNS)
     for row in rows:
-        write([_cell(value) for value in row.values()])
+        write([f"{value:.4f}" if isinstance(value, float) else str(value).lower() for value in row.values()])
