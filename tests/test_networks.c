@@ -10,6 +10,7 @@
 
 enum { LINKS_MAX = 256, LINE_MAX = 243, CUT_SETS = 1000, CUT_SETS_QUICK = 80 };
 
+#define trv_order_nodes(on, ...) trv_order_nodes(&(trv_network_t){TRV_NETWORK, .torus = *(on)}, __VA_ARGS__)
 static trv_torus_t torus_of(const char *text)
 {
     trv_torus_t torus;
@@ -65,13 +66,7 @@ static trv_schedule_t *verify_on(const trv_network_t *network, const char *name,
 
 /* ---- Lines and meshes -------------------------------------------------------------------------------------------- */
 
-static int log3_ceil(int value)
-{
-    int steps = 0;
-    for (int power = 1; power < value; power *= 3)
-        steps++;
-    return steps;
-}
+static int log3_ceil(int value) { return value == 1 ? 0 : 1 + log3_ceil((value + 2) / 3); }
 
 static void lines_of_every_size(void **state)
 {
@@ -438,7 +433,7 @@ static void times_on_a_set_of_nodes(void **state)
     assert_true(other_ns > ns);
 
     /* From 0 to 4 by a corner whose second link is cut, with fixed routes: the time without cuts is the lower bound. */
-    const int corner[] = {0, 4};
+    const int corner[] = {0, 4}, bent[] = {0, 1, 8192};
     const trv_slow_link_t turn[] = {{3, trv_port(1, 1), INFINITY}};
     network.routes = TRV_ROUTES_FIXED;
     network.slow_links = 0;
@@ -451,7 +446,7 @@ static void times_on_a_set_of_nodes(void **state)
     /* The work is limited: on this machine a single step of all nodes exceeds the limit. */
     const trv_torus_t larger = torus_of("8192x8192");
     network.slow_links = 0;
-    assert_int_equal(trv_planner_nodes(&larger, 3, node, TRV_ALLREDUCE, 0, 32, &network, NULL, 1, &plan),
+    assert_int_equal(trv_planner_nodes(&larger, 3, bent, TRV_ALLREDUCE, 0, 32, &network, NULL, 1, &plan),
                      TRV_ERR_UNSUPPORTED);
     assert_non_null(strstr(trv_last_error(), "3 nodes of 8192x8192 are too many to simulate"));
 }
@@ -496,9 +491,9 @@ static void rejects_invalid_networks(void **state)
                           slug = {0, 0, 1e18}, two_slow[] = {{0, 0, 4}, {4, 0, 8}};
     trv_torus_t torus;
     (void)state;
-    expect_error("9", "line-l", two_cuts, 2, "is cut in two places; a ring can have one cut, in one direction or both");
+    expect_error("9", "line-l", two_cuts, 2, "is cut in two places; a ring can have one cut");
     expect_error("9m", "line-l", &in_line, 1, "divides the row of rank 0 along dimension 0 of 9m into two parts");
-    expect_error("9", "trivance-b@4", two_slow, 2, "links that are 4 times as slow or slower cannot all be avoided");
+    expect_error("9", "trivance-b@4", two_slow, 2, "4 times as slow or slower cannot all be avoided");
     expect_error("9m", "line-l", &end_of_line, 1, "last of its line");
     expect_error("9", "trivance-b", &no_rank, 1, "the ranks of 9 are 0 to 8");
     expect_error("9", "trivance-b", &no_port, 1, "9 has fewer dimensions");
@@ -511,8 +506,7 @@ static void rejects_invalid_networks(void **state)
     expect_error("9", "trivance-b@2y", NULL, 0, "expected a number greater than 1 after @");
     expect_error("8mx8m", "line-l:3", NULL, 0, "line-l treats 1 to 2 dimensions together");
     expect_error("8m", "hybrid:4/4", NULL, 0, "reduce-scatter of 4 blocks takes 2 steps, not 4");
-    expect_error("8m", "hybrid:4:folded", NULL, 0,
-                 "a folded hybrid uses a ring of all 8 ranks: its factor there is 1 or 8, not 4");
+    expect_error("8m", "hybrid:4:folded", NULL, 0, "its factor there is 1 or 8, not 4");
     assert_int_equal(trv_torus_parse("1m", &torus), TRV_ERR_ARGUMENT);
     assert_int_equal(trv_torus_parse("8mm", &torus), TRV_ERR_ARGUMENT);
     assert_int_equal(trv_torus_parse("m8", &torus), TRV_ERR_ARGUMENT);

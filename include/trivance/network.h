@@ -59,8 +59,8 @@ typedef struct trv_network {
 } trv_network_t;
 #define TRV_NETWORK .size = sizeof(trv_network_t)
 
-/* TRV_ERR_ARGUMENT if the network has links that do not exist, factors out of range, or a row that is cut in
- * two. */
+/* TRV_ERR_ARGUMENT if the network has links that do not exist, or factors out of range. TRV_ERR_UNSUPPORTED if a row is
+ * cut in two: such a network has only the schedules of a set of nodes (trv_planner_nodes, trv_schedule_embed). */
 TRV_API int trv_network_check(const trv_network_t *network);
 
 /* As trv_schedule_create (trivance/algorithms.h), for a network. An algorithm's name may end with @F, as in
@@ -77,21 +77,24 @@ TRV_API int trv_schedule_full_name_on(const trv_network_t *network, const char *
 
 /* ---- Any set of nodes ------------------------------------------------------------------------------------------ */
 
-/* A job's nodes need not be a box. Its schedules are then those of a line or ring with one rank per node, embedded
- * along the nodes in some order; every message takes the machine's route between two of them. */
+/* The ranks of a schedule are mapped to a job's nodes in some order; every message takes the machine's route between two
+ * nodes. Any set of nodes has the schedules of a line or ring with one rank per node. A box (every combination of some
+ * coordinates of each dimension) also has those of its own torus or mesh. */
 typedef enum trv_order {
-    TRV_ORDER_SNAKE, /* row by row, every other row backwards: neighbours are near, for algorithms with few peers */
-    TRV_ORDER_THIRDS /* thirds across the longest side, each divided again: for algorithms that divide the line into
-                        thirds */
+    TRV_ORDER_SNAKE,  /* row by row, every other row backwards: neighbours are near, for algorithms with few peers */
+    TRV_ORDER_THIRDS, /* thirds across the longest side, each divided again: for algorithms that divide the line into
+                         thirds */
+    TRV_ORDER_ROWS    /* row-major, the last dimension fastest: for schedules of the torus or mesh that a box forms */
 } trv_order_t;
 
-/* "snake", "thirds" */
+/* "snake", "thirds", "rows" */
 TRV_API const char *trv_order_name(trv_order_t order);
 
-/* Reorders `node`, which has different nodes of the torus or mesh. In a dimension that wraps around, the order begins
- * behind the longest run of coordinates without a node. TRV_ERR_ARGUMENT for a node that does not exist or occurs
+/* Reorders `node`, which has different nodes of the network's torus or mesh. In a dimension that wraps around, the order
+ * begins behind the longest run of coordinates without a node. A snake runs along other dimensions, or backwards, if
+ * fewer of its links are then cut. TRV_ERR_ARGUMENT for a node that does not exist or occurs
  * twice. */
-TRV_API int trv_order_nodes(const trv_torus_t *torus, trv_order_t order, int nodes, int *node);
+TRV_API int trv_order_nodes(const trv_network_t *network, trv_order_t order, int nodes, int *node);
 
 /* The schedule on the whole machine in which rank i of `schedule` runs on node[i] and all other nodes are idle, for the
  * cost model and the simulator. (The verifier takes `schedule` itself: here most nodes contribute nothing.) A message

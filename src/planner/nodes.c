@@ -4,6 +4,8 @@
  *
  * The prospects come from two lists, from which they are taken alternately: the plans that the planner finds for a ring
  * of this many ranks without the machine around it, and the candidates of algorithms made for lines, best model first.
+ * Nodes that form a torus or mesh also have the planner's choices for that (box_choices.h), which need no simulation where the
+ * machine's routes are those of the box.
  * The baselines come last. Prospects are simulated until the work that one answer may take is done. A schedule with as
  * many steps as nodes sends a number of messages that grows with the square of the nodes; with some hundreds of nodes
  * it exceeds that work and is left out.
@@ -19,11 +21,14 @@
 
 #include "algorithms/algorithm.h"
 #include "base/error.h"
+#include "planner/box_choices.h"
 #include "planner/constraints.h"
 #include "planner/ranking.h"
 #include "planner/timing.h"
 #include "schedule/collective.h"
 #include "simulate/simulator.h"
+#include "torus/reach.h"
+#include "torus/torus.h"
 
 #define PROSPECTS_MAX 64
 #define BEST          8     /* number of plans for the ring */
@@ -38,9 +43,12 @@
 #define TIMES_WORK    10    /* a schedule whose sampled work exceeds this many times WORK is left out */
 #define ALONE_WORK    5e5   /* maximum work of the simulation of a named algorithm */
 
+/* The shape of the schedule: a ring or a line along the nodes, or the torus or mesh that they form. */
+typedef enum shape { SHAPE_RING, SHAPE_LINE, SHAPE_BOX } shape_t;
+
 typedef struct prospect {
     char name[TRV_ALGORITHM_NAME_MAX];
-    bool line;
+    shape_t shape;
     int turn; /* prospects are tried in ascending order of this number; each is different */
 } prospect_t;
 
@@ -52,6 +60,7 @@ typedef struct question {
     trv_simulate_options_t network;
     trv_span_t part;       /* part of the caller's progress */
     trv_planner_t *ring;   /* for a ring of this many ranks, without the machine */
+    trv_box_choices_t box; /* for the torus or mesh that the nodes form, if they do */
     trv_candidates_t line; /* for a line of this many ranks; has no ranks if there is only one node */
     double work;           /* remaining work */
     bool too_much;         /* some prospect exceeded the remaining work */
@@ -64,16 +73,16 @@ typedef struct question {
 
 /* ---- Prospects --------------------------------------------------------------------------------------------------- */
 
-static void add_prospect(question_t *question, const char *name, bool line, int turn)
+static void add_prospect(question_t *question, const char *name, shape_t shape, int turn)
 {
     for (int i = 0; i < question->prospects; i++)
-        if (question->prospect[i].line == line && strcmp(question->prospect[i].name, name) == 0)
+        if (question->prospect[i].shape == shape && strcmp(question->prospect[i].name, name) == 0)
             return;
     if (question->prospects == PROSPECTS_MAX)
         return;
     prospect_t *prospect = &question->prospect[question->prospects++];
     snprintf(prospect->name, sizeof prospect->name, "%s", name);
-    prospect->line = line;
+    prospect->shape = shape;
     prospect->turn = turn;
 }
 
@@ -89,10 +98,10 @@ static int add_ring(question_t *question)
     question->ring->hops_max = NEAR_HOPS_MAX;
     const int found = trv_planner_rank(question->ring, question->vector_bytes, BEST, best);
     for (int i = 0; i < found; i++)
-        add_prospect(question, best[i].algorithm, false, TURNS * i);
+        add_prospect(question, best[i].algorithm, SHAPE_RING, TURNS * i);
     for (int i = 0; i < trv_algorithms_count(); i++)
         if (trv_algorithm_baseline(trv_algorithm_at(i)))
-            add_prospect(question, trv_algorithm_name(trv_algorithm_at(i)), false, TURNS * PROSPECTS_MAX + i);
+            add_prospect(question, trv_algorithm_name(trv_algorithm_at(i)), SHAPE_RING, TURNS * PROSPECTS_MAX + i);
     return found < 0 && found != TRV_ERR_UNSUPPORTED ? found : TRV_OK;
 }
 
@@ -123,7 +132,7 @@ static int add_lines(question_t *question)
         return trv_fail_memory();
     for (int i = 0; i < trv_algorithms_count(); i++)
         if (trv_algorithm_at(i)->lines)
-            add_prospect(question, trv_algorithm_name(trv_algorithm_at(i)), true, TURNS - 1 - i);
+            add_prospect(question, trv_algorithm_name(trv_algorithm_at(i)), SHAPE_LINE, TURNS - 1 - i);
     for (int i = 0; i < list->count; i++)
         if (list->candidate[i].model.steps > 0)
             made[count++] = (estimate_t){&list->candidate[i],
@@ -131,9 +140,38 @@ static int add_lines(question_t *question)
                                                               question->vector_bytes)};
     qsort(made, (size_t)count, sizeof *made, by_estimate);
     for (int i = 0; i < count && i < LINES_MAX; i++)
-        add_prospect(question, made[i].candidate->name, true, TURNS * i + 1);
+        add_prospect(question, made[i].candidate->name, SHAPE_LINE, TURNS * i + 1);
     free(made);
     return TRV_OK;
+}
+
+static double enough_ns(const question_t *question)
+{
+    return question->plans < question->capacity ? INFINITY : question->plan[question->plans - 1].choice.time_ns;
+}
+
+/* Adds a plan that is fast enough, unless the list contains it: a box of one dimension is also a line or a ring. */
+static void insert(question_t *question, const trv_planner_node_choice_t *plan)
+{
+    for (int i = 0; i < question->plans; i++)
+        if (question->plan[i].order == plan->order && trv_torus_equal(&question->plan[i].torus, &plan->torus) &&
+            strcmp(question->plan[i].choice.algorithm, plan->choice.algorithm) == 0)
+            return;
+    int at = question->plans < question->capacity ? question->plans++ : question->plans - 1;
+    for (; at > 0 && question->plan[at - 1].choice.time_ns > plan->choice.time_ns; at--)
+        question->plan[at] = question->plan[at - 1];
+    question->plan[at] = *plan;
+}
+
+/* Adds choice `i` for the box: as a plan if its time is known, else as a prospect that precedes the others of its turn. */
+static void add_box(question_t *question, int i)
+{
+    const trv_box_choices_t *box = &question->box;
+    const trv_planner_node_choice_t plan = {.order = box->order, .torus = box->torus, .choice = box->choice[i]};
+    if (!box->exact)
+        add_prospect(question, box->choice[i].algorithm, SHAPE_BOX, TURNS * i - 1);
+    else if (plan.choice.time_ns < enough_ns(question))
+        insert(question, &plan);
 }
 
 /* Slow and cut links and shared paths belong to the machine; the line or ring for which candidates are found has equal links. */
@@ -156,6 +194,11 @@ static int find_prospects(question_t *question, const trv_planner_constraints_t 
         rc = add_ring(question);
     if (!rc && question->nodes > 1)
         rc = add_lines(question);
+    if (!rc)
+        rc = trv_box_choices_find(&question->box, question->machine, question->nodes, question->node,
+                                  question->collective, question->vector_bytes, &question->network, constraints);
+    for (int i = 0; i < question->box.count && !rc; i++)
+        add_box(question, i);
     qsort(question->prospect, (size_t)question->prospects, sizeof *question->prospect, by_turn);
     return rc;
 }
@@ -165,11 +208,16 @@ static int find_prospects(question_t *question, const trv_planner_constraints_t 
 /* The work of a step in which no node of the machine sends. Placing a schedule on the machine takes the same work. */
 static double idle_work(const question_t *question) { return IDLE_STEP * question->machine->ranks; }
 
+static trv_network_t machine_network(const question_t *question)
+{
+    return (trv_network_t){TRV_NETWORK, .torus = *question->machine, .slow_links = question->network.slow_links,
+                           .slow_link = question->network.slow_link, .routes = question->network.routes};
+}
+
 static int place(const question_t *question, const trv_torus_t *torus, const char *name, trv_schedule_t **placed)
 {
     trv_schedule_t *schedule;
-    const trv_network_t network = {TRV_NETWORK, .torus = *question->machine, .slow_links = question->network.slow_links,
-                                   .slow_link = question->network.slow_link, .routes = question->network.routes};
+    const trv_network_t network = machine_network(question);
     *placed = NULL;
     int rc = trv_schedule_create(&schedule, torus, name, question->collective);
     return rc ? rc : trv_schedule_embed(placed, schedule, &network, question->node);
@@ -207,19 +255,6 @@ static int look_at_others(const question_t *question, const trv_schedule_t *plac
     return rc;
 }
 
-static double enough_ns(const question_t *question)
-{
-    return question->plans < question->capacity ? INFINITY : question->plan[question->plans - 1].choice.time_ns;
-}
-
-static void insert(question_t *question, const trv_planner_node_choice_t *plan)
-{
-    int at = question->plans < question->capacity ? question->plans++ : question->plans - 1;
-    for (; at > 0 && question->plan[at - 1].choice.time_ns > plan->choice.time_ns; at--)
-        question->plan[at] = question->plan[at - 1];
-    question->plan[at] = *plan;
-}
-
 /* Simulates a placed schedule and keeps it if it is fast enough. One whose messages pass a cut link is left out, and
  * its error becomes question->refusal if it is the first. */
 static int time_placed(question_t *question, const trv_schedule_t *placed, trv_planner_node_choice_t *plan)
@@ -252,7 +287,9 @@ static int time_placed(question_t *question, const trv_schedule_t *placed, trv_p
 /* Tries one prospect on the nodes in their present order, if enough work is left. */
 static int try_plan(question_t *question, trv_order_t order, const prospect_t *prospect)
 {
-    const trv_candidates_t *list = prospect->line ? &question->line : &question->ring->list;
+    const trv_candidates_t *list = prospect->shape == SHAPE_BOX    ? &question->box.planner->list
+                                   : prospect->shape == SHAPE_LINE ? &question->line
+                                                                   : &question->ring->list;
     const trv_torus_t *torus = &list->network.torus;
     trv_candidate_t guest = {.guest = true};
     trv_schedule_t *placed;
@@ -307,28 +344,45 @@ static int begin(question_t *question, const trv_torus_t *machine, int nodes, co
 
 static int try_orders(question_t *question)
 {
-    int rc = TRV_OK, *ordered[2] = {question->node, malloc((size_t)question->nodes * sizeof **ordered)};
-    if (!ordered[1])
-        return trv_fail_memory();
-    memcpy(ordered[1], ordered[0], (size_t)question->nodes * sizeof **ordered);
-    for (int order = TRV_ORDER_SNAKE; order <= TRV_ORDER_THIRDS && !rc; order++)
-        rc = trv_order_nodes(question->machine, (trv_order_t)order, question->nodes, ordered[order]);
+    const trv_network_t network = machine_network(question);
+    int rc = TRV_OK, *given = question->node, *ordered[TRV_ORDER_ROWS + 1] = {NULL};
+    for (int order = 0; order <= TRV_ORDER_ROWS && !rc; order++) {
+        ordered[order] = malloc((size_t)question->nodes * sizeof **ordered);
+        if (!ordered[order])
+            rc = trv_fail_memory();
+        else
+            rc = trv_order_nodes(&network, (trv_order_t)order, question->nodes,
+                                 memcpy(ordered[order], given, (size_t)question->nodes * sizeof **ordered));
+    }
     for (int i = 0; i < question->prospects && !rc; i++)
-        for (int order = TRV_ORDER_SNAKE; order <= TRV_ORDER_THIRDS && !rc; order++) {
+        for (int order = 0; order <= TRV_ORDER_ROWS && !rc; order++) {
+            const bool in_box = question->prospect[i].shape == SHAPE_BOX;
+            if (in_box ? order != (int)question->box.order : order == TRV_ORDER_ROWS)
+                continue;
             question->node = ordered[order];
-            rc = trv_span_report(question->part, (2.0 * i + order) / (2.0 * question->prospects));
+            rc = trv_span_report(question->part, (2.0 * i + order % 2) / (2.0 * question->prospects));
             if (!rc)
                 rc = try_plan(question, (trv_order_t)order, &question->prospect[i]);
         }
-    question->node = ordered[0];
-    free(ordered[1]);
+    question->node = given;
+    for (int order = 0; order <= TRV_ORDER_ROWS; order++)
+        free(ordered[order]);
     return rc;
 }
 
 static int refuse(const question_t *question)
 {
     char text[TRV_TORUS_TEXT_MAX];
+    const trv_network_t network = machine_network(question);
+    int other;
     trv_torus_format(question->machine, text, sizeof text);
+    const int divided = *question->refusal ? trv_network_divided(&network, question->node[0], &other) : 0;
+    if (divided < 0)
+        return divided;
+    for (int i = 0; divided && i < question->nodes; i++)
+        if (question->node[i] == other)
+            return trv_fail(TRV_ERR_UNSUPPORTED, "the cut links of %s leave no route between the nodes %d and %d", text,
+                            question->node[0], other);
     if (*question->refusal)
         return trv_fail(TRV_ERR_UNSUPPORTED, "none of the schedules that were tried serves the %d nodes of %s: %s",
                         question->nodes, text, question->refusal);
@@ -356,8 +410,10 @@ int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *node, tr
     question->capacity = capacity;
     question->plan = plan;
     int rc = begin(question, machine, nodes, node, network);
-    if (!rc)
-        rc = trv_order_nodes(machine, TRV_ORDER_SNAKE, nodes, question->node);
+    if (!rc) {
+        const trv_network_t on = machine_network(question);
+        rc = trv_order_nodes(&on, TRV_ORDER_SNAKE, nodes, question->node);
+    }
     if (!rc)
         rc = find_prospects(question, constraints);
     if (!rc)
@@ -365,6 +421,7 @@ int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *node, tr
     if (!rc)
         rc = question->plans > 0 ? question->plans : refuse(question);
     trv_candidates_clear(&question->line);
+    trv_box_choices_clear(&question->box);
     trv_planner_destroy(question->ring);
     free(question->node);
     free(question);

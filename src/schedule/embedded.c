@@ -10,10 +10,13 @@
 
 #include "base/error.h"
 #include "schedule/schedule.h"
+#include "torus/box.h"
 #include "torus/torus.h"
 
 typedef struct embedded {
     trv_schedule_t *schedule;
+    bool in_box; /* the nodes are a box, with the schedule's torus, in the order of its ranks */
+    trv_box_t box;
     int *node; /* node of each rank */
     int *rank; /* rank of each node of the machine; -1 if there is none */
     int cuts;
@@ -45,19 +48,36 @@ static int port_along(const trv_rows_t *rows, int from, int to, int d, bool mirr
     return trv_port(d, 2 * forward < size || (2 * forward == size && !mirrored) ? 1 : -1);
 }
 
-static int port_between(const trv_schedule_t *schedule, int from, int to, bool mirrored)
+/* The machine's port of a message that leaves by `port` in the schedule: the same direction of the same dimension in a
+ * box, if no link of that route is cut. Otherwise the first dimension in which the nodes differ and behind which no link
+ * is cut, the shorter way. */
+static int port_between(const trv_schedule_t *schedule, int from, int to, int port, bool mirrored)
 {
     const trv_torus_t *torus = &schedule->torus;
+    const embedded_t *embedded = schedule->tables;
     int first = -1;
+    if (embedded->in_box) {
+        first = trv_port(embedded->box.dimension[trv_port_dimension(port)], trv_port_sign(port));
+        if (!passes_cut(embedded, torus, from, to, first, mirrored))
+            return first;
+        first = -1;
+    }
     for (int d = 0; d < torus->dims; d++) {
         if (trv_torus_coordinate(torus, from, d) == trv_torus_coordinate(torus, to, d))
             continue;
-        const int port = port_along(schedule->rows, from, to, d, mirrored);
-        if (!passes_cut(schedule->tables, torus, from, to, port, mirrored))
-            return port;
-        first = first < 0 ? port : first;
+        const int along = port_along(schedule->rows, from, to, d, mirrored);
+        if (!passes_cut(embedded, torus, from, to, along, mirrored))
+            return along;
+        first = first < 0 ? along : first;
     }
     return first;
+}
+
+/* The machine's port of the interface that injects a message, which a schedule may name; -1 for any. */
+static int interface_of(const embedded_t *embedded, int nic)
+{
+    return embedded->in_box && nic >= 0 ? trv_port(embedded->box.dimension[trv_port_dimension(nic)], trv_port_sign(nic))
+                                        : -1;
 }
 
 /* Where routes are fixed, the ports are left at 0; trv_schedule_step sets them. */
@@ -67,18 +87,18 @@ static int embedded_step(const trv_schedule_t *schedule, int node, int stream, i
     const bool mirrored = trv_schedule_mirrored(schedule, stream);
     if (embedded->rank[node] < 0)
         return TRV_OK;
-    int rc = embedded->schedule->step(embedded->schedule, embedded->rank[node], stream, step, out);
+    int rc = trv_schedule_step(embedded->schedule, embedded->rank[node], stream, step, out);
     for (int i = 0; i < out->sends && !rc; i++) {
         trv_message_t *message = (trv_message_t *)&out->send[i];
         message->peer = embedded->node[message->peer];
-        message->port = schedule->fixed_rows ? 0 : port_between(schedule, node, message->peer, mirrored);
-        message->nic = -1;
+        message->port = schedule->fixed_rows ? 0 : port_between(schedule, node, message->peer, message->port, mirrored);
+        message->nic = interface_of(embedded, message->nic);
     }
     for (int i = 0; i < out->receives && !rc; i++) {
         trv_message_t *message = (trv_message_t *)&out->receive[i];
         message->peer = embedded->node[message->peer];
-        message->port = schedule->fixed_rows ? 0 : port_between(schedule, message->peer, node, mirrored);
-        message->nic = -1;
+        message->port = schedule->fixed_rows ? 0 : port_between(schedule, message->peer, node, message->port, mirrored);
+        message->nic = interface_of(embedded, message->nic);
     }
     out->dimension = -1;
     return rc;
@@ -105,6 +125,24 @@ static int embedded_check_nodes(const trv_torus_t *torus, int nodes, const int *
         rank[node[i]] = i;
     }
     return TRV_OK;
+}
+
+/* Whether the nodes form the schedule's torus or mesh, in the order of its ranks. */
+static int embedded_find_box(embedded_t *embedded, const trv_torus_t *machine)
+{
+    const trv_torus_t *torus = &embedded->schedule->torus;
+    const size_t bytes = (size_t)torus->ranks * sizeof *embedded->node;
+    int rc = trv_box_find(&embedded->box, machine, torus->ranks, embedded->node);
+    if (rc <= 0 || !trv_torus_equal(&embedded->box.torus, torus))
+        return rc < 0 ? rc : TRV_OK;
+    int *ordered = malloc(bytes);
+    if (!ordered)
+        return trv_fail_memory();
+    memcpy(ordered, embedded->node, bytes);
+    rc = trv_order_nodes(&(trv_network_t){TRV_NETWORK, .torus = *machine}, TRV_ORDER_ROWS, torus->ranks, ordered);
+    embedded->in_box = !rc && memcmp(ordered, embedded->node, bytes) == 0;
+    free(ordered);
+    return rc;
 }
 
 static int embedded_copy_cuts(embedded_t *embedded, const trv_network_t *network)
@@ -148,25 +186,30 @@ int trv_schedule_embed(trv_schedule_t **out, trv_schedule_t *schedule, const trv
         trv_schedule_destroy(schedule);
         return trv_fail_memory();
     }
-    *embedded = (embedded_t){schedule, malloc(nodes * sizeof(int)), malloc(all * sizeof(int)), 0, NULL};
+    *embedded = (embedded_t){.schedule = schedule,
+                             .node = malloc(nodes * sizeof(int)),
+                             .rank = malloc(all * sizeof(int))};
     s->tables = embedded;
     s->destroy = embedded_destroy;
     embedded_copy_properties(s, schedule);
     int rc = embedded->node && embedded->rank ? embedded_check_nodes(&network->torus, (int)nodes, node, embedded->rank)
                                               : trv_fail_memory();
+    if (!rc) {
+        memcpy(embedded->node, node, nodes * sizeof *node);
+        rc = embedded_find_box(embedded, &network->torus);
+    }
     if (!rc)
         rc = embedded_copy_cuts(embedded, network);
     if (!rc)
-        rc = trv_rows_create(&s->rows, network, INFINITY);
+        rc = trv_rows_create_any(&s->rows, network);
     if (!rc && network->routes == TRV_ROUTES_FIXED)
-        rc = trv_rows_create(&s->fixed_rows, network, INFINITY);
+        rc = trv_rows_create_any(&s->fixed_rows, network);
     if (!rc && schedule->weight)
         rc = trv_schedule_set_weights(s, schedule->weight);
     if (rc) {
         trv_schedule_destroy(s);
         return rc;
     }
-    memcpy(embedded->node, node, nodes * sizeof *node);
     *out = s;
     return TRV_OK;
 }

@@ -1,6 +1,7 @@
 /*
  * Orders of a set of nodes: a line or ring of ranks is embedded in the torus along such an order.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,12 @@ typedef struct position {
     int node, coordinate[TRV_DIMS_MAX];
 } node_position_t;
 
-const char *trv_order_name(trv_order_t order) { return order == TRV_ORDER_SNAKE ? "snake" : "thirds"; }
+const char *trv_order_name(trv_order_t order)
+{
+    static const char *const name[] =
+        {[TRV_ORDER_SNAKE] = "snake", [TRV_ORDER_THIRDS] = "thirds", [TRV_ORDER_ROWS] = "rows"};
+    return name[order];
+}
 
 /* ---- The origin of a set ----------------------------------------------------------------------------------------- */
 
@@ -137,8 +143,68 @@ static int positions_read(const trv_torus_t *torus, int nodes, const int *node, 
     return TRV_OK;
 }
 
-int trv_order_nodes(const trv_torus_t *torus, trv_order_t order, int nodes, int *node)
+/* ---- Cut links --------------------------------------------------------------------------------------------------- */
+
+static bool joins(const trv_torus_t *torus, const trv_slow_link_t *link, int a, int b)
 {
+    const int to = trv_torus_shift(torus, link->rank, trv_port_dimension(link->port), trv_port_sign(link->port));
+    return (link->rank == a && to == b) || (link->rank == b && to == a);
+}
+
+/* The number of successive nodes between which a link is cut. */
+static int cuts_passed(const trv_network_t *network, int nodes, const node_position_t *position)
+{
+    int passed = 0;
+    for (int l = 0; l < network->slow_links; l++)
+        for (int i = 1; i < nodes && isinf(network->slow_link[l].factor); i++)
+            passed += joins(&network->torus, &network->slow_link[l], position[i - 1].node, position[i].node);
+    return passed;
+}
+
+/* Turns a snake: rotates its dimensions by `first`, and reverses those of the mask `back`. */
+static void turn(const trv_torus_t *torus, int first, unsigned back, int nodes, node_position_t *position)
+{
+    for (int i = 0; i < nodes; i++) {
+        node_position_t turned = {.node = position[i].node};
+        for (int d = 0; d < torus->dims; d++) {
+            const int from = (d + first) % torus->dims;
+            turned.coordinate[d] = back >> from & 1 ? torus->size[from] - 1 - position[i].coordinate[from]
+                                                    : position[i].coordinate[from];
+        }
+        position[i] = turned;
+    }
+    qsort(position, (size_t)nodes, sizeof *position, compare_snake);
+}
+
+/* Replaces a snake that passes cut links by the one, of all its turns, that passes the fewest. */
+static int avoid_cuts(const trv_network_t *network, int nodes, node_position_t *position)
+{
+    const trv_torus_t *torus = &network->torus;
+    const size_t bytes = (size_t)nodes * sizeof *position;
+    int fewest = cuts_passed(network, nodes, position);
+    if (fewest == 0)
+        return TRV_OK;
+    node_position_t *given = malloc(bytes), *turned = malloc(bytes);
+    int rc = given && turned ? TRV_OK : trv_fail_memory();
+    if (!rc)
+        memcpy(given, position, bytes);
+    for (int v = 1; v < torus->dims << torus->dims && fewest > 0 && !rc; v++) {
+        memcpy(turned, given, bytes);
+        turn(torus, v >> torus->dims, (unsigned)v & ((1u << torus->dims) - 1), nodes, turned);
+        const int passed = cuts_passed(network, nodes, turned);
+        if (passed < fewest) {
+            fewest = passed;
+            memcpy(position, turned, bytes);
+        }
+    }
+    free(given);
+    free(turned);
+    return rc;
+}
+
+int trv_order_nodes(const trv_network_t *network, trv_order_t order, int nodes, int *node)
+{
+    const trv_torus_t *torus = &network->torus;
     if (nodes < 1)
         return trv_fail(TRV_ERR_ARGUMENT, "a set of nodes has at least 1 node, not %d", nodes);
     node_position_t *position = malloc((size_t)nodes * sizeof *position);
@@ -152,8 +218,12 @@ int trv_order_nodes(const trv_torus_t *torus, trv_order_t order, int nodes, int 
                 rc = trv_fail(TRV_ERR_ARGUMENT, "node %d is listed twice; a node can have only one rank",
                               position[i].node);
     }
+    if (!rc && order == TRV_ORDER_SNAKE)
+        rc = avoid_cuts(network, nodes, position);
     if (!rc && order == TRV_ORDER_THIRDS)
         divide_in_thirds(position, nodes);
+    if (!rc && order == TRV_ORDER_ROWS)
+        qsort(position, (size_t)nodes, sizeof *position, compare_rows);
     for (int i = 0; i < nodes && !rc; i++)
         node[i] = position[i].node;
     free(position);

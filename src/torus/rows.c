@@ -67,26 +67,30 @@ static int rows_fail_two_cuts(const trv_torus_t *torus, const trv_row_t *row, do
                         "dimension %d of %s would be in two parts",
                         avoid, row->row, row->dimension, text);
     if (trv_torus_is_line(torus, row->dimension))
-        return trv_fail(TRV_ERR_ARGUMENT,
+        return trv_fail(TRV_ERR_UNSUPPORTED,
                         "the cut divides the row of rank %d along dimension %d of %s into two parts: a row without a "
                         "link between its ends cannot have a cut",
                         row->row, row->dimension, text);
-    return trv_fail(TRV_ERR_ARGUMENT,
+    return trv_fail(TRV_ERR_UNSUPPORTED,
                     "the row of rank %d along dimension %d of %s is cut in two places; a ring can have one cut, in one "
                     "direction or both",
                     row->row, row->dimension, text);
 }
 
-/* Sorts the opened rows and merges duplicates: a row is listed twice if both directions of one link are cut. */
-static int rows_merge(trv_rows_t *rows, double avoid)
+/* Sorts the opened rows and merges duplicates: a row is listed twice if both directions of one link are cut. Rows in two
+ * parts are left closed if they are `allowed`. */
+static int rows_merge(trv_rows_t *rows, double avoid, bool allowed)
 {
     int kept = 0;
     qsort(rows->opened, (size_t)rows->open, sizeof *rows->opened, row_compare);
     for (int i = 0; i < rows->open; i++) {
         const trv_row_t *row = &rows->opened[i];
         const bool again = kept > 0 && row_compare(row, &rows->opened[kept - 1]) == 0;
-        if (trv_torus_is_line(&rows->torus, row->dimension) || (again && rows->opened[kept - 1].start != row->start))
+        const bool line = trv_torus_is_line(&rows->torus, row->dimension);
+        if ((line || (again && rows->opened[kept - 1].start != row->start)) && !allowed)
             return rows_fail_two_cuts(&rows->torus, row, avoid);
+        if (line)
+            continue;
         if (again)
             rows->opened[kept - 1].cut |= row->cut;
         else
@@ -142,7 +146,7 @@ static int rows_open(trv_rows_t *rows, const trv_network_t *network, double avoi
     return TRV_OK;
 }
 
-int trv_rows_create(trv_rows_t **out, const trv_network_t *network, double avoid)
+static int rows_create(trv_rows_t **out, const trv_network_t *network, double avoid, bool allowed)
 {
     *out = NULL;
     int rc = trv_check_size(network->size, sizeof *network, "TRV_NETWORK");
@@ -160,7 +164,7 @@ int trv_rows_create(trv_rows_t **out, const trv_network_t *network, double avoid
     if (!rc && network->slow_links > 0)
         rc = rows_open(rows, network, avoid);
     if (!rc)
-        rc = rows_merge(rows, avoid);
+        rc = rows_merge(rows, avoid, allowed);
     if (rc) {
         trv_rows_destroy(rows);
         return rc;
@@ -168,6 +172,16 @@ int trv_rows_create(trv_rows_t **out, const trv_network_t *network, double avoid
     rows_find_starts(rows);
     *out = rows;
     return TRV_OK;
+}
+
+int trv_rows_create(trv_rows_t **out, const trv_network_t *network, double avoid)
+{
+    return rows_create(out, network, avoid, false);
+}
+
+int trv_rows_create_any(trv_rows_t **out, const trv_network_t *network)
+{
+    return rows_create(out, network, INFINITY, true);
 }
 
 void trv_rows_destroy(trv_rows_t *rows)

@@ -28,9 +28,11 @@ typedef struct trv_rows {
 } trv_rows_t;
 
 /* Links that are slower than normal by a factor of `avoid` or more count as cut (with INFINITY: only links that are
- * down). Returns TRV_ERR_ARGUMENT, with a message, for links that do not exist, factors below 1 and a row with two
- * cuts. */
+ * down). Returns TRV_ERR_ARGUMENT, with a message, for links that do not exist and factors below 1, and
+ * TRV_ERR_UNSUPPORTED for a row that is cut in two. */
 int trv_rows_create(trv_rows_t **rows, const trv_network_t *network, double avoid);
+/* The same for any network: in a row that is cut in two, routes ignore the cuts, and their messages may pass one. */
+int trv_rows_create_any(trv_rows_t **rows, const trv_network_t *network);
 void trv_rows_destroy(trv_rows_t *rows); /* may be NULL */
 
 /* The coordinate at which the row of `rank` along `dimension` begins. */

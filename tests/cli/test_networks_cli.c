@@ -69,12 +69,9 @@ static void test_bad_links(void **state)
         {"9 --cut=0:+0 --cut=4:+0", "the row of rank 0 along dimension 0 of 9 is cut in two places"},
         {"3x8m --cut=9:+1", "the cut divides the row of rank 8 along dimension 1 of 3x8m into two parts"},
     };
-    static const char *const command[] = {"plan",
-                                          "plan --why",
-                                          "cost -a trivance-b",
-                                          "simulate -a trivance-b -b 1K",
-                                          "verify -a trivance-b",
-                                          "export --format=goal"};
+    static const char *const command[] = {"plan -a trivance-b",   "plan --why",
+                                          "cost -a trivance-b",   "simulate -a trivance-b -b 1K",
+                                          "verify -a trivance-b", "export --format=goal"};
     (void)state;
     /* All subcommands share one parser: the first one is run with every line; the others alternate in the quick
      * tier. */

@@ -66,7 +66,7 @@ static void test_rows(void **state)
     tool_t tool = tool_run("plan 4x4 --nodes 0-1,4-5 --bytes 32 --format=csv", NULL);
     assert_int_equal(tool.code, 0);
     assert_non_null(strstr(tool.out, ",slower,nodes\n"));
-    assert_non_null(strstr(tool.out, ",1.0,0 1 5 4\n"));
+    assert_non_null(strstr(tool.out, ",rows,1,2208.4,1500.0,708.4,0.0,1.0,0 1 4 5\n"));
     assert_null(strstr(tool.out, "us,"));
     tool_clear(&tool);
     tool = tool_run("plan 4x4 --nodes 5,6", NULL);
@@ -78,6 +78,19 @@ static void test_rows(void **state)
     tool = tool_run("plan 4x4 --nodes 5", NULL);
     assert_non_null(strstr(tool.out, "chosen\n\nranks on the machine"));
     tool_clear(&tool);
+}
+
+/* A mesh of which a link is cut has no schedules for its rows, but is planned along its nodes, if it is connected. */
+static void test_divided_rows(void **state)
+{
+    (void)state;
+    expect("plan 8mx8m --cut 0:+0 --bytes 64K", 0, "line   snake");
+    expect("plan 8mx8m --nodes 0-63 --cut 0:+0 --bytes 64K", 0, "line   snake");
+    expect("plan 4mx4m --cut 3:+0", 0, "chosen");
+    expect("plan 4mx4m --cut 0:+0 --cut 0:+1", 2, "the cut links of 4mx4m leave no route between the nodes 0 and 1");
+    expect("plan 9 --cut=0:+0 --cut=4:+0", 2, "the cut links of 9 leave no route between the nodes 0 and 1");
+    expect("plan 8mx8m --cut 0:+0 -a line-l", 2, "divides the row of rank 0");
+    expect("plan 8mx8m --cut 0:+0 --why", 2, "divides the row of rank 0");
 }
 
 static void test_bad_lists(void **state)
@@ -102,7 +115,7 @@ static void test_bad_lists(void **state)
     };
     (void)state;
     /* The middle node of the line sends little, but others send along half of it; simulating this took minutes. */
-    expect("plan 30000 --nodes 0-29999", 2, "30000 nodes of 30000 are too many to simulate");
+    expect("plan 30000 --nodes 0-29997,29999", 2, "29999 nodes of 30000 are too many to simulate");
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         expect(bad[i][0], 2, bad[i][1]);
 }
@@ -110,6 +123,7 @@ static void test_bad_lists(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans), cmocka_unit_test(test_map),
-                                       cmocka_unit_test(test_rows), cmocka_unit_test(test_bad_lists)};
+                                       cmocka_unit_test(test_rows), cmocka_unit_test(test_bad_lists),
+                                       cmocka_unit_test(test_divided_rows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

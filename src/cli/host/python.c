@@ -1,3 +1,6 @@
+/*
+ * Searches for a Python interpreter that can execute the package trivance.
+ */
 #include "cli/host/python.h"
 
 #include <spawn.h>

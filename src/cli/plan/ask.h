@@ -26,7 +26,7 @@ int cli_plan_sizes(const cli_plan_ask_t *ask);
 /* Prints the plans with the best times, the parts of these times, and the networks on which each would be selected. */
 int cli_plan_why(const cli_plan_ask_t *ask);
 
-/* Prints the plans for the nodes of a list ("0-9,16-25"), and the mapping of ranks to nodes. */
+/* Prints the plans for the nodes of a list ("0-9,16-25"; NULL: all), and the mapping of ranks to nodes. */
 int cli_plan_nodes(const cli_plan_ask_t *ask, const char *list);
 
 /* Prints "AllReduce on the torus 8x8 (64 ranks)", a second line with the network, and one with the constraints. */

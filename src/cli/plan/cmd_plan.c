@@ -289,7 +289,17 @@ static int read_format(const char *text, plan_format_t *format)
                     text);
 }
 
-/* Runs --all-sizes, --why or --nodes. */
+/* Whether a row of the network is cut in two and no algorithm is named: then the nodes are planned as a set. */
+static bool is_divided(const options_t *options)
+{
+    static cli_network_t network;
+    if (options->schedule || options->named || options->tori.count != 1)
+        return false;
+    network = options->network;
+    return cli_network_finish(&network, &options->tori.torus[0]) == TRV_ERR_UNSUPPORTED;
+}
+
+/* Runs --all-sizes, --why or --nodes, or plans the nodes of a network of which a row is cut in two. */
 static int plan_ask(const options_t *options)
 {
     cli_plan_ask_t ask = {.command = options->command,
@@ -300,11 +310,13 @@ static int plan_ask(const options_t *options)
                           .output = options->output};
     int rc = options->format_name ? cli_parse_format(options->format_name, &ask.format) : TRV_OK;
     rc = rc ? trv_fail(rc, "--format: %s", trv_last_error()) : cli_network_finish(&ask.network, &ask.torus);
+    if (rc == TRV_ERR_UNSUPPORTED && !options->all_sizes && !options->why)
+        rc = TRV_OK; /* a row is cut in two: only the nodes can be planned */
     if (!rc && !options->all_sizes)
         ask.bytes = options->bytes ? options->bytes : USUAL_BYTES;
     if (rc)
         return rc;
-    if (options->nodes)
+    if (options->nodes || !(options->all_sizes || options->why))
         return cli_plan_nodes(&ask, options->nodes);
     return options->why ? cli_plan_why(&ask) : cli_plan_sizes(&ask);
 }
@@ -421,7 +433,7 @@ int cli_plan(int argc, char **argv)
     const char *refusal = refuse_values(&options);
     if (refusal)
         return cli_bad(argv[0], "%s", refusal);
-    if (options.all_sizes || options.why || options.nodes) {
+    if (options.all_sizes || options.why || options.nodes || is_divided(&options)) {
         rc = plan_ask(&options);
     } else {
         rc = options.format_name ? read_format(options.format_name, &options.format) : TRV_OK;

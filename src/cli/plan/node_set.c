@@ -17,6 +17,7 @@
 
 typedef struct nodes {
     const cli_plan_ask_t *ask;
+    trv_network_t machine;
     int count, *node; /* in the order that was needed last */
     int plans;
     trv_planner_node_choice_t plan[PLANS_MAX];
@@ -60,7 +61,7 @@ static int read_nodes(nodes_t *nodes, const char *list)
             nodes->node[nodes->count++] = n;
         }
     }
-    return rc ? rc : trv_order_nodes(&nodes->ask->torus, TRV_ORDER_SNAKE, nodes->count, nodes->node);
+    return rc ? rc : trv_order_nodes(&nodes->machine, TRV_ORDER_SNAKE, nodes->count, nodes->node);
 }
 
 /* ---- Printing ---------------------------------------------------------------------------------------------------- */
@@ -81,7 +82,7 @@ static void add_slower(cli_table_t *table, int row, double ratio)
 /* Adds the list of nodes in the plan's order: node i of the list is rank i. */
 static int add_nodes(cli_table_t *table, const nodes_t *nodes, trv_order_t order)
 {
-    int rc = trv_order_nodes(&nodes->ask->torus, order, nodes->count, nodes->node);
+    int rc = trv_order_nodes(&nodes->machine, order, nodes->count, nodes->node);
     json_t *list = rc ? NULL : json_array();
     char *text = malloc((size_t)nodes->count * 12 + 1), *end = text;
     for (int i = 0; !rc && text && i < nodes->count; i++) {
@@ -110,7 +111,10 @@ static int print_plans(const nodes_t *nodes, FILE *out)
     for (int i = 0; i < nodes->plans && !rc; i++) {
         const trv_planner_node_choice_t *plan = &nodes->plan[i];
         cli_cell_text(&table, plan->choice.algorithm);
-        cli_cell_text(&table, plan->torus.lines ? "line" : "ring");
+        char torus[TRV_TORUS_TEXT_MAX];
+        cli_cell_text(&table, plan->torus.dims > 1 ? trv_torus_format(&plan->torus, torus, sizeof torus)
+                              : plan->torus.lines  ? "line"
+                                                   : "ring");
         cli_cell_text(&table, trv_order_name(plan->order));
         cli_cell_int(&table, plan->choice.steps);
         add_time(&table, plan->choice.time_ns);
@@ -130,7 +134,7 @@ static int print_plans(const nodes_t *nodes, FILE *out)
 static int print_map(const nodes_t *nodes, FILE *out)
 {
     const trv_torus_t *torus = &nodes->ask->torus;
-    int rc = trv_order_nodes(torus, nodes->plan[0].order, nodes->count, nodes->node);
+    int rc = trv_order_nodes(&nodes->machine, nodes->plan[0].order, nodes->count, nodes->node);
     if (rc)
         return rc;
     const int columns = torus->size[torus->dims - 1];
@@ -194,11 +198,13 @@ static int plan(nodes_t *nodes)
 
 int cli_plan_nodes(const cli_plan_ask_t *ask, const char *list)
 {
-    nodes_t nodes = {.ask = ask};
+    nodes_t nodes = {.ask = ask, .machine = cli_network_on(&ask->torus, &ask->network.options)};
     nodes.node = malloc((size_t)ask->torus.ranks * sizeof *nodes.node);
     if (!nodes.node)
         return trv_fail_memory();
-    int rc = read_nodes(&nodes, list);
+    for (int n = 0; !list && n < ask->torus.ranks; n++)
+        nodes.node[nodes.count++] = n;
+    int rc = list ? read_nodes(&nodes, list) : TRV_OK;
     if (!rc)
         rc = plan(&nodes);
     free(nodes.node);

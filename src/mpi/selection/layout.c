@@ -49,7 +49,7 @@ int trv_mpi_layout_init(trv_mpi_layout_t *layout, const trv_mpi_state_t *state, 
     int code = location && place && layout->member && layout->name ? TRV_OK : trv_fail_memory();
     if (code == TRV_OK) {
         memcpy(place, state->config.machine_node, (size_t)places * sizeof *place);
-        code = trv_order_nodes(&world->network.torus, order, places, place);
+        code = trv_order_nodes(&world->network, order, places, place);
     }
     if (code == TRV_OK)
         find_places(state->config.machine_node, places, location, place);

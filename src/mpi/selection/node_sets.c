@@ -132,7 +132,7 @@ static void leave(const trv_mpi_state_t *state, const answer_t *answer, trv_choi
 
 static void take(const trv_mpi_state_t *state, const question_t *question, const answer_t *answer, trv_choice_t *choice)
 {
-    char machine[TRV_TORUS_TEXT_MAX];
+    char machine[TRV_TORUS_TEXT_MAX], torus[TRV_TORUS_TEXT_MAX];
     const trv_planner_node_choice_t *best = &answer->best;
     choice->on_nodes = true;
     choice->order = best->order;
@@ -142,9 +142,14 @@ static void take(const trv_mpi_state_t *state, const question_t *question, const
     if (answer->rival >= 0)
         trv_choice_append(choice, "; %s would take %s%.4g %s", rivals[answer->rival], answer->least ? "at least " : "",
                           answer->rival_ns / unit->ns, unit->name);
-    trv_choice_append(choice, "; a %s along %d nodes of %s, order %s: %s", best->torus.lines ? "line" : "ring",
-                      question->nodes, trv_torus_format(question->machine, machine, sizeof machine),
-                      trv_order_name(best->order), state->config.why);
+    trv_torus_format(question->machine, machine, sizeof machine);
+    if (best->torus.dims > 1)
+        trv_choice_append(choice, "; the %s %s of %d nodes of %s: %s", best->torus.lines ? "mesh" : "torus",
+                          trv_torus_format(&best->torus, torus, sizeof torus), question->nodes, machine,
+                          state->config.why);
+    else
+        trv_choice_append(choice, "; a %s along %d nodes of %s, order %s: %s", best->torus.lines ? "line" : "ring",
+                          question->nodes, machine, trv_order_name(best->order), state->config.why);
 }
 
 int trv_mpi_planned_on_nodes(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool must_win,

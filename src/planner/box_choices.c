@@ -1,0 +1,58 @@
+/*
+ * Choices for a set of nodes that forms a torus or mesh: those of the planner for that torus, whose links are all alike.
+ *
+ * If the machine's routes between the nodes stay in the box, and no link of its nodes is slow or cut, the simulated times
+ * are also those on the machine. Otherwise the caller simulates the choices there.
+ */
+#include "planner/box_choices.h"
+
+#include "base/error.h"
+#include "planner/ranking.h"
+#include "torus/box.h"
+
+/* The bits of the machine's dimensions, for the dimensions of the box. */
+static unsigned box_dimensions(const trv_box_t *box, unsigned machine_bits)
+{
+    unsigned bits = 0;
+    for (int d = 0; d < box->torus.dims; d++)
+        bits |= (machine_bits >> box->dimension[d] & 1) << d;
+    return bits;
+}
+
+static bool has_different_link(const trv_simulate_options_t *network, int nodes, const int *node)
+{
+    for (int l = 0; l < network->slow_links; l++)
+        for (int i = 0; i < nodes; i++)
+            if (network->slow_link[l].rank == node[i])
+                return true;
+    return false;
+}
+
+int trv_box_choices_find(trv_box_choices_t *choices, const trv_torus_t *machine, int nodes, const int *node,
+                         trv_collective_t collective, uint64_t vector_bytes, const trv_simulate_options_t *network,
+                         const trv_planner_constraints_t *constraints)
+{
+    trv_box_t box;
+    *choices = (trv_box_choices_t){.planner = NULL};
+    const int found = nodes > 1 ? trv_box_find(&box, machine, nodes, node) : 0;
+    if (found <= 0)
+        return found;
+    trv_simulate_options_t alone = *network;
+    alone.slow_links = 0;
+    alone.slow_link = NULL;
+    alone.shared_paths = box_dimensions(&box, network->shared_paths);
+    choices->torus = box.torus;
+    choices->order = box.torus.dims == 1 ? TRV_ORDER_SNAKE : TRV_ORDER_ROWS; /* the same in one dimension */
+    choices->exact = box.enclosed && !has_different_link(network, nodes, node);
+    int rc = trv_planner_create(&choices->planner, &box.torus, collective, 0, &alone, constraints);
+    if (!rc)
+        rc = trv_planner_rank(choices->planner, vector_bytes, TRV_BOX_CHOICES_MAX, choices->choice);
+    choices->count = rc > 0 ? rc : 0;
+    return rc >= 0 || rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+}
+
+void trv_box_choices_clear(trv_box_choices_t *choices)
+{
+    trv_planner_destroy(choices->planner);
+    *choices = (trv_box_choices_t){.planner = NULL};
+}

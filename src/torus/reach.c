@@ -1,0 +1,76 @@
+/*
+ * Finds the nodes that are reachable over links that are not cut: a breadth-first search along the links, and one
+ * against them.
+ */
+#include "torus/reach.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "torus/torus.h"
+
+typedef struct search {
+    const trv_network_t *network;
+    bool against; /* along the links that lead to a node instead of those that leave it */
+    bool *cut;    /* ranks * ports */
+    bool *reached;
+    int *queue, queued;
+} search_t;
+
+/* The node behind a port of `node`; -1 if no link is there, or if it is cut in the direction of the search. */
+static int search_neighbour(const search_t *search, int node, int port)
+{
+    const trv_torus_t *torus = &search->network->torus;
+    const int d = trv_port_dimension(port), sign = trv_port_sign(port), ports = 2 * torus->dims;
+    const int last = sign > 0 ? torus->size[d] - 1 : 0;
+    if (torus->size[d] == 1 || (trv_torus_is_line(torus, d) && trv_torus_coordinate(torus, node, d) == last))
+        return -1;
+    const int other = trv_torus_shift(torus, node, d, sign);
+    const bool cut = search->against ? search->cut[(size_t)other * ports + trv_port(d, -sign)]
+                                     : search->cut[(size_t)node * ports + port];
+    return cut ? -1 : other;
+}
+
+static void search_run(search_t *search, int from)
+{
+    const trv_torus_t *torus = &search->network->torus;
+    for (int n = 0; n < torus->ranks; n++)
+        search->reached[n] = n == from;
+    search->queue[0] = from;
+    search->queued = 1;
+    for (int i = 0; i < search->queued; i++)
+        for (int port = 0; port < 2 * torus->dims; port++) {
+            const int other = search_neighbour(search, search->queue[i], port);
+            if (other >= 0 && !search->reached[other]) {
+                search->reached[other] = true;
+                search->queue[search->queued++] = other;
+            }
+        }
+}
+
+int trv_network_divided(const trv_network_t *network, int from, int *node)
+{
+    const size_t ranks = (size_t)network->torus.ranks, ports = 2 * (size_t)network->torus.dims;
+    search_t search = {.network = network,
+                       .cut = calloc(ranks * ports, sizeof(bool)),
+                       .reached = malloc(ranks * sizeof(bool)),
+                       .queue = malloc(ranks * sizeof(int))};
+    int found = search.cut && search.reached && search.queue ? 0 : trv_fail_memory();
+    for (int l = 0; l < network->slow_links && !found; l++)
+        search.cut[(size_t)network->slow_link[l].rank * ports + (size_t)network->slow_link[l].port] = isinf(
+            network->slow_link[l].factor);
+    for (int against = 0; against < 2 && !found; against++) {
+        search.against = against;
+        search_run(&search, from);
+        for (int n = 0; n < network->torus.ranks && !found; n++)
+            if (!search.reached[n]) {
+                *node = n;
+                found = 1;
+            }
+    }
+    free(search.cut);
+    free(search.reached);
+    free(search.queue);
+    return found;
+}

@@ -1,0 +1,170 @@
+/*
+ * Sets of nodes that form a torus or mesh: they are recognised, and planned as such.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <trivance/network.h>
+#include <trivance/planner.h>
+#include <trivance/simulate.h>
+
+#include "torus/box.h"
+
+#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
+
+static trv_torus_t torus_of(const char *text)
+{
+    trv_torus_t torus;
+    assert_int_equal(trv_torus_parse(text, &torus), TRV_OK);
+    return torus;
+}
+
+/* Lists the nodes whose coordinate in each dimension is one of `size` from `begin` on, around the ring. */
+static int list_nodes(const trv_torus_t *machine, const int *begin, const int *size, int *node)
+{
+    int nodes = 0;
+    for (int n = 0; n < machine->ranks; n++) {
+        int at[TRV_DIMS_MAX];
+        bool inside = true;
+        trv_torus_coordinates(machine, n, at);
+        for (int d = 0; d < machine->dims; d++)
+            inside = inside && (at[d] - begin[d] + machine->size[d]) % machine->size[d] < size[d];
+        if (inside)
+            node[nodes++] = n;
+    }
+    return nodes;
+}
+
+static void boxes_are_found(void **state)
+{
+    static const struct {
+        const char *machine;
+        int begin[3], size[3];
+        const char *box;
+        bool enclosed;
+    } row[] = {
+        {"16x16", {0, 0}, {4, 4}, "4mx4m", true},         {"16x16", {14, 3}, {4, 4}, "4mx4m", true},
+        {"16x16", {0, 0}, {4, 16}, "4mx16", true},        {"16x16", {0, 5}, {16, 1}, "16", true},
+        {"16x16", {2, 2}, {9, 2}, "9mx2m", false},        {"16x16", {2, 2}, {8, 2}, "8mx2m", true},
+        {"8mx8m", {0, 0}, {8, 8}, "8mx8m", true},         {"8mx8m", {1, 2}, {7, 5}, "7mx5m", true},
+        {"4x2x8", {1, 0, 4}, {2, 2, 3}, "2mx2x3m", true}, {"4x2x8", {1, 1, 4}, {1, 1, 1}, "1", true},
+    };
+    int node[256];
+    (void)state;
+    for (int i = 0; i < COUNT(row); i++) {
+        const trv_torus_t machine = torus_of(row[i].machine);
+        const int nodes = list_nodes(&machine, row[i].begin, row[i].size, node);
+        char text[TRV_TORUS_TEXT_MAX];
+        trv_box_t box;
+        assert_int_equal(trv_box_find(&box, &machine, nodes, node), 1);
+        assert_string_equal(trv_torus_format(&box.torus, text, sizeof text), row[i].box);
+        assert_int_equal(box.enclosed, row[i].enclosed);
+    }
+}
+
+static void other_sets_are_not(void **state)
+{
+    const trv_torus_t machine = torus_of("4x4");
+    const int corner[] = {0, 1, 4}, diagonal[] = {0, 5, 10, 15},
+              gap[] = {0, 2, 8, 10}; /* opposite in both dimensions */
+    trv_box_t box;
+    (void)state;
+    assert_int_equal(trv_box_find(&box, &machine, COUNT(corner), corner), 0);
+    assert_int_equal(trv_box_find(&box, &machine, COUNT(diagonal), diagonal), 0);
+    assert_int_equal(trv_box_find(&box, &machine, COUNT(gap), gap), 1);
+    assert_true(box.torus.lines == 0 && box.torus.ranks == 4 && !box.enclosed);
+}
+
+static double time_embedded(const trv_network_t *machine, const trv_planner_node_choice_t *choice, int nodes,
+                            const int *node, const trv_simulate_options_t *options, uint64_t bytes)
+{
+    int *ordered = malloc((size_t)nodes * sizeof *ordered);
+    trv_schedule_t *schedule, *embedded;
+    trv_simulator_t *simulator;
+    trv_simulation_t result;
+    assert_non_null(ordered);
+    memcpy(ordered, node, (size_t)nodes * sizeof *ordered);
+    assert_int_equal(trv_order_nodes(machine, choice->order, nodes, ordered), TRV_OK);
+    assert_int_equal(trv_schedule_create(&schedule, &choice->torus, choice->choice.algorithm, TRV_ALLREDUCE), TRV_OK);
+    assert_int_equal(trv_schedule_embed(&embedded, schedule, machine, ordered), TRV_OK);
+    assert_int_equal(trv_simulator_create(&simulator, embedded), TRV_OK);
+    assert_int_equal(trv_simulate(simulator, options, bytes, &result), TRV_OK);
+    trv_simulator_destroy(simulator);
+    trv_schedule_destroy(embedded);
+    free(ordered);
+    return result.time_ns;
+}
+
+/* The best choice for a box is not slower than the planner's for its torus or mesh, and its time is that of the embedded
+ * schedule on the whole machine: a message takes the same route there. */
+static void planned_as_their_torus(void **state)
+{
+    static const struct {
+        const char *machine;
+        int begin[3], size[3];
+    } row[] = {{"8x8", {6, 1}, {4, 3}},         {"8mx8m", {0, 0}, {8, 8}}, {"6x6", {1, 0}, {3, 6}},
+               {"5x4x6", {3, 0, 1}, {3, 4, 3}}, {"9", {2}, {4}},           {"12x3", {0, 0}, {12, 3}}};
+    static const uint64_t sizes[] = {8, 4096, 65536, 1 << 20};
+    int node[64];
+    (void)state;
+    for (int i = 0; i < COUNT(row); i++)
+        for (int s = 0; s < COUNT(sizes); s++) {
+            const trv_network_t machine = {TRV_NETWORK, .torus = torus_of(row[i].machine)};
+            const int nodes = list_nodes(&machine.torus, row[i].begin, row[i].size, node);
+            trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+            trv_planner_node_choice_t choice;
+            trv_planner_choice_t alone;
+            trv_box_t box;
+            options.model = TRV_FIFO;
+            assert_int_equal(trv_box_find(&box, &machine.torus, nodes, node), 1);
+            assert_int_equal(trv_planner_nodes(&machine.torus, nodes, node, TRV_ALLREDUCE, 0, sizes[s], &options, NULL,
+                                               1, &choice),
+                             1);
+            assert_int_equal(trv_planner_best(&box.torus, TRV_ALLREDUCE, 0, sizes[s], &options, NULL, &alone), TRV_OK);
+            assert_true(choice.choice.time_ns <= alone.time_ns);
+            assert_float_equal(time_embedded(&machine, &choice, nodes, node, &options, sizes[s]), choice.choice.time_ns,
+                               1e-6);
+        }
+}
+
+/* Where routes leave the box, or a link in it is slow, the time is that of a simulation on the machine. */
+static void simulated_where_links_differ(void **state)
+{
+    const trv_slow_link_t slow[] = {{0, trv_port(1, 1), 4}};
+    const int begin[] = {0, 0}, size[] = {3, 3}, wide[] = {5, 5};
+    int node[64];
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        trv_network_t machine = {TRV_NETWORK, .torus = torus_of("8x8")};
+        trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+        trv_planner_node_choice_t choice;
+        options.model = TRV_FIFO;
+        if (i == 0) {
+            machine.slow_links = options.slow_links = 1;
+            machine.slow_link = options.slow_link = slow;
+        }
+        const int nodes = list_nodes(&machine.torus, begin, i == 0 ? size : wide, node);
+        assert_int_equal(trv_planner_nodes(&machine.torus, nodes, node, TRV_ALLREDUCE, 0, 65536, &options, NULL, 1,
+                                           &choice),
+                         1);
+        assert_int_equal(choice.torus.dims, 2);
+        assert_float_equal(time_embedded(&machine, &choice, nodes, node, &options, 65536), choice.choice.time_ns, 1e-6);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(boxes_are_found),
+        cmocka_unit_test(other_sets_are_not),
+        cmocka_unit_test(planned_as_their_torus),
+        cmocka_unit_test(simulated_where_links_differ),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
