@@ -239,7 +239,7 @@ static int meter_check_cuts(const meter_t *meter, int step)
     char port[TRV_PORT_TEXT_MAX];
     for (size_t l = 0; meter->slowness && l < meter->links; l++)
         if (isinf(meter->slowness[l]) && meter->link[l].messages > 0)
-            return trv_fail(TRV_ERR_UNSUPPORTED, "a message of step %d of %s passes the link %d:%s, which is cut", step,
+            return trv_fail(TRV_ERR_UNSUPPORTED, "a message of step %d of %s needs the link %d:%s, which is cut", step,
                             trv_schedule_name(meter->schedule), (int)l / ports, trv_port_format((int)l % ports, port));
     return TRV_OK;
 }
