@@ -175,7 +175,7 @@ static void warm_begin(warm_t *warm)
     MPI_Comm_set_attr(warm->hand.comm, warm->keyval, warm);
     for (int c = 0; c < 2; c++) {
         warm_check(trv_mpi_channel_create(&warm->channel[c], warm->comm, 0), "a channel");
-        trv_mpi_channel_place(warm->channel[c], c * TRV_MPI_POSITION_TAGS);
+        trv_mpi_channel_set_tag(warm->channel[c], c * TRV_MPI_POSITION_TAGS);
     }
     warm->transport = trv_mpi_channel_transport(warm->channel[0]);
     warm_check(warm->transport->open(warm->transport->context, 2 * RANKS_MAX, 2, &warm->base), "open");

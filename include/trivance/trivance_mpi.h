@@ -6,8 +6,8 @@
  * Return values: MPI_SUCCESS or an MPI error class (MPI_ERR_BUFFER, MPI_ERR_ARG, …), with the reason as a sentence in
  * trv_last_error(). The communicator's error handler is not called, and no error aborts the program.
  *
- * What is served: intracommunicators; every predefined type and operation of MPI, and commutative user-defined
- * operations on types without gaps; non-commutative ones while the vector is small. All other calls go to the MPI
+ * Supported are intracommunicators; every predefined type and operation of MPI, and commutative user-defined operations
+ * on types without gaps; and non-commutative operations on small vectors. All other calls fall back to the MPI
  * library's own function; TRIVANCE_DEBUG=info logs this, with the reason, once per decision.
  *
  * Results: bitwise identical on all ranks, whatever the type, unless TRV_Comm_set or TRIVANCE_ALGORITHM names an
@@ -37,11 +37,11 @@ extern "C" {
 
 /* ---- Collectives ------------------------------------------------------------------------------------------------- */
 
-/* As MPI_Allreduce, MPI_Reduce_scatter_block and MPI_Allgather, MPI_IN_PLACE included. In the first call of a kind
- * (collective, type, operation) and class of sizes on a communicator, rank 0 decides how it is served and all ranks
- * create the plan; later calls of any count in the class neither decide nor allocate.
+/* As MPI_Allreduce, MPI_Reduce_scatter_block and MPI_Allgather, MPI_IN_PLACE included. In the first call with an
+ * operation signature (collective, type, operation) and a size class on a communicator, rank 0 selects the schedule and
+ * all ranks create a plan of it. Later calls with any count in the class reuse this decision and allocate nothing.
  *
- * If buffers overlap without MPI_IN_PLACE, which MPI forbids, the call is served from a copy; it then returns
+ * If buffers overlap without MPI_IN_PLACE, which MPI forbids, the call runs on copies and then returns
  * MPI_ERR_BUFFER if the underlying MPI library also reports that error (MPICH, if both begin at the same address), or
  * with TRIVANCE_CHECK=1. A call that fails after messages were sent (MPI_ERR_OTHER, MPI_ERR_NO_MEM) leaves the
  * communicator broken: this rank's later calls on it fail. Other ranks are not notified, and may wait. */
@@ -63,15 +63,15 @@ TRV_API int TRV_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dataty
 /* ---- Non-blocking and persistent calls --------------------------------------------------------------------------- */
 
 /* As MPI_Iallreduce, MPI_Allreduce_init and their relatives, with large counts. None of these calls waits for another
- * rank: they are served if a blocking call or a plan of the same kind and class of sizes on the communicator has been
- * decided before, and otherwise go to the MPI library.
+ * rank: they run a schedule if a blocking call or a plan with the same operation signature and size class on the
+ * communicator has been decided before, and otherwise fall back to the MPI library.
  *
  * Any number may be outstanding on a communicator. All ranks must issue them in the same order (blocking calls
  * included); persistent requests are created in the same order, and started and freed in any order. The library owns
  * the buffers until the end of the run, and unlike MPI it needs the types and operations until then: free them after
- * TRV_Wait (of persistent requests and plans: after these are freed), because MPI has no way to keep a handle alive. A freed communicator remains valid for Trivance's requests outstanding on it
- * (Open MPI 4.1 crashes in its own). A communicator holds 8 or more persistent requests; further ones go to the MPI
- * library.
+ * TRV_Wait (of persistent requests and plans: after these are freed), because MPI has no way to keep a handle alive. A
+ * freed communicator remains valid for Trivance's requests outstanding on it (Open MPI 4.1 crashes in its own). A
+ * communicator holds 8 or more persistent requests; further ones fall back to the MPI library.
  *
  * TRV_ functions that wait or test make progress for all requests of the process: call TRV_Test periodically in a long
  * computation, and let no rank wait inside MPI for something that another rank does only after TRV_Wait. TRIVANCE_CHECK
@@ -111,13 +111,15 @@ TRV_API int TRV_Request_free(TRV_Request *request);
 /* Sets both for all later calls and plans on `comm`. Collective: the same values on all ranks.
  *
  * torus: "3x3", with as many ranks as the communicator, numbered row-major with the last dimension fastest. NULL:
- * TRIVANCE_TORUS, else the communicator's topology if it is Cartesian (what is not periodic is a line), else a ring.
+ * TRIVANCE_TORUS, else the communicator's topology if it is Cartesian (a dimension that is not periodic is a line),
+ * else a ring.
  *
- * algorithm: a name or a family of `trivance list` ("trivance-b", "hybrid:4x8/3", "swing"); "planned", the planner's
- * (trivance/planner.h) fastest that is correct for the type and the operation; or "auto", the same unless a rules file
- * overrides it, for example because the MPI library is faster. NULL: TRIVANCE_ALGORITHM, else auto. If no torus is
- * known, planned and auto plan for a ring. A named algorithm must support AllReduce on the torus; a collective that it
- * does not support (for example Reduce-Scatter by trivance-l) is planned. */
+ * algorithm: a name or a family of `trivance list` ("trivance-b", "hybrid:4x8/3", "swing"); "planned", the algorithm
+ * that the planner (trivance/planner.h) expects to be fastest among those that are correct for the type and the
+ * operation; or "auto", the same unless a rules file overrides it, for example because the MPI library is faster. NULL:
+ * TRIVANCE_ALGORITHM, else auto. If no torus is known, planned and auto plan for a ring. A named algorithm must support
+ * AllReduce on the torus; a collective that it does not support (for example Reduce-Scatter by trivance-l) is
+ * planned. */
 TRV_API int TRV_Comm_set(MPI_Comm comm, const char *torus, const char *algorithm);
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */
@@ -135,7 +137,7 @@ TRV_API int TRV_Allgather_plan_create(MPI_Count count, MPI_Datatype datatype, MP
 
 /* A plan of a given schedule (trv_schedule_create, trv_explicit_create, …), the same one on all ranks. The schedule
  * determines the collective; count is the vector for AllReduce, one rank's block for the others. The schedule must
- * outlive the plan and should have passed trv_verify: an incorrect one gives wrong results or waits for ever.
+ * outlive the plan and should have passed trv_verify: an incorrect one causes wrong results or a run that never ends.
  * MPI_ERR_ARG: its torus has another number of ranks. MPI_ERR_OP: the operation does not commute, or is not idempotent
  * and the schedule adds contributions twice. MPI_ERR_TYPE: the type has gaps. */
 TRV_API int TRV_Plan_create(const trv_schedule_t *schedule, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
@@ -153,8 +155,8 @@ TRV_API int TRV_Plan_run(TRV_Plan plan, const void *sendbuf, void *recvbuf);
 TRV_API int TRV_Plan_free(TRV_Plan *plan);
 
 typedef struct TRV_Plan_info {
-    size_t size;           /* of this struct, as the caller knows it: begin with {TRV_PLAN_INFO} */
-    const char *algorithm; /* its name; "mpi" if the MPI library's own function serves. Valid as long as the plan */
+    size_t size;           /* of this struct, set by the initializer {TRV_PLAN_INFO} */
+    const char *algorithm; /* its name; "mpi": the MPI library's function is used. Valid as long as the plan */
     char torus[96];        /* "3x3" */
     int steps;             /* of the schedule; 0 for "mpi" */
     size_t bytes_sent;     /* payload sent by this rank in a run; 0 for "mpi" */

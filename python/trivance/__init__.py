@@ -21,11 +21,11 @@ from ._units import to_bytes as parse_bytes, to_sizes as parse_sizes
 from .network import Network, Torus
 from .planner import Algorithm, Choice, Limit, PaperCost, Planner, algorithms, find_algorithm, plan
 from .schedule import Cost, Proof, Schedule
-from .simulation import COLOURS, Comparison, Simulation, Simulator, compare, family_members, simulate
+from .simulation import Comparison, Simulation, Simulator, compare
 
 __all__ = [
-    "Algorithm", "ArgumentError", "COLOURS", "CancelledError", "Choice", "Comparison", "Cost", "InvalidScheduleError",
-    "LibraryError", "Limit", "Network", "OutOfMemoryError", "PaperCost", "Planner", "Proof", "Schedule", "Simulation",
-    "Simulator", "Torus", "TrivanceError", "UnsupportedError", "__version__", "algorithms", "compare", "family_members",
-    "find_algorithm", "parse_bytes", "parse_sizes", "plan", "simulate",
+    "Algorithm", "ArgumentError", "CancelledError", "Choice", "Comparison", "Cost", "InvalidScheduleError", "LibraryError",
+    "Limit", "Network", "OutOfMemoryError", "PaperCost", "Planner", "Proof", "Schedule", "Simulation", "Simulator", "Torus",
+    "TrivanceError", "UnsupportedError", "__version__", "algorithms", "compare", "find_algorithm", "parse_bytes",
+    "parse_sizes", "plan",
 ]

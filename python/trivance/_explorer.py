@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 import os
+import pathlib
 import shutil
 from typing import Any, Union
 
@@ -13,15 +14,11 @@ PAGE = "trivance-explorer.html"
 
 
 def _find() -> str:
-    here = os.path.dirname(os.path.abspath(__file__))
-    places = [os.path.join(here, "explorer.html"), os.path.join(here, "..", "..", "bin", "explorer.html")]
-    up = here
-    for _ in range(5): # lib/python3.11/site-packages below the prefix, or fewer
-        up = os.path.dirname(up)
-        places.append(os.path.join(up, "share", "trivance", "explorer.html"))
-    for place in places:
-        if os.path.exists(place):
-            return place
+    here = pathlib.Path(os.path.abspath(__file__)).parent
+    for place in (here / "explorer.html", here.parents[1] / "bin/explorer.html",
+                  *(prefix / "share/trivance/explorer.html" for prefix in here.parents)):
+        if place.exists():
+            return str(place)
     raise L.UnsupportedError("the explorer's page is not installed; it is built with clang for WebAssembly and esbuild, by "
                              "`make explorer`, and is in Debian's package trivance")
 
@@ -43,10 +40,10 @@ def address(network: Network, size: int) -> str:
 
 def frame(network: Network, size: int, width: Union[int, str], height: int) -> Any:
     """See `Network.explore`."""
+    display = L.need("IPython.display", "Network.explore, which is for Jupyter,")
     try:
-        from IPython.display import IFrame  # type: ignore[import]
-    except ImportError:
-        raise L.UnsupportedError("explore() is for Jupyter; `trivance explore` writes the page for a browser") from None
-    if not os.path.exists(PAGE):
-        shutil.copyfile(_find(), PAGE)
-    return IFrame(f"{PAGE}#{address(network, size)}", width, height)
+        if not os.path.exists(PAGE):
+            shutil.copyfile(_find(), PAGE)
+    except OSError as error:
+        raise L.ArgumentError(f"the file {PAGE!r} cannot be written here: {error.strerror}") from error
+    return display.IFrame(f"{PAGE}#{address(network, size)}", width, height)

@@ -5,99 +5,86 @@ import math
 from typing import Any, Dict, List, Tuple
 
 from . import _library as L
+from ._units import to_bps
 from .network import Network, Torus, port_text
 
 
 def to_networkx(network: Network) -> Any:
     """See `Network.to_networkx`."""
-    import networkx  # type: ignore[import]
     torus, options = network.torus, network._options
-    factor = {(rank, port): factor for rank, port, factor in network.links}
-    graph = networkx.MultiDiGraph(torus=str(torus))
+    factors = {(rank, port): factor for rank, port, factor in network.links}
+    graph = L.need("networkx", "to_networkx").MultiDiGraph(torus=str(torus))
     for rank in torus.ranks if network.nodes is None else network.nodes:
         graph.add_node(rank, pos=torus.coordinates(rank))
     for rank in list(graph):
         for port in range(2 * len(torus.dims)):
-            other, slower = torus.neighbour(rank, port), factor.get((rank, port), 1.0)
-            if other is not None and other in graph and slower != math.inf:
-                graph.add_edge(rank, other, port, port=port_text(port), factor=slower,
-                               bandwidth=options.bandwidth_bps / slower, latency=options.link_latency_ns / 1e9)
+            other, factor = torus.neighbour(rank, port), factors.get((rank, port), 1.0)
+            if other in graph and factor != math.inf:
+                graph.add_edge(rank, other, port, port=port_text(port), factor=factor,
+                               bandwidth=options.bandwidth_bps / factor, latency=options.link_latency_ns / 1e9)
     return graph
 
 
 def _positions(graph: Any) -> Dict[Any, Tuple[int, ...]]:
     """The coordinates of all nodes: the nodes themselves (tuples or numbers), or their attribute ``pos``."""
     positions = {}
-    for node, attributes in graph.nodes(data=True):
-        at = attributes.get("pos", node)
+    for node, at in graph.nodes(data="pos"):
+        at = node if at is None else at
         at = (at,) if isinstance(at, int) else at
         if not isinstance(at, tuple) or not at or not all(isinstance(x, int) and x >= 0 for x in at):
-            raise L.fail(f"the node {node!r} is no coordinates; nodes are tuples of whole numbers from 0, as those of "
-                         "networkx.grid_graph, or have them as the attribute 'pos'")
+            raise L.ArgumentError(f"the node {node!r} has no coordinates; nodes are tuples of whole numbers from 0, as those "
+                                  "of networkx.grid_graph, or have them as the attribute 'pos'")
         positions[node] = at
     if len({len(at) for at in positions.values()}) != 1 or len(set(positions.values())) != len(positions):
-        raise L.fail("the nodes are no grid; all have as many coordinates, and no two have the same")
+        raise L.ArgumentError("the nodes are no grid; all have as many coordinates, and no two have the same")
     return positions
 
 
-def _edges(graph: Any) -> List[Tuple[Any, Any, Dict[str, Any]]]:
-    edges = list(graph.edges(data=True))
-    return edges if graph.is_directed() else edges + [(b, a, data) for a, b, data in edges]
-
-
-def _dimension(dims: List[int], a: Tuple[int, ...], b: Tuple[int, ...]) -> Tuple[int, int]:
-    """The dimension and the direction of a link."""
+def _port(dims: List[int], a: Tuple[int, ...], b: Tuple[int, ...], name: Any) -> Tuple[int, int]:
+    """The dimension of a link, and the port by which it leaves."""
     differ = [d for d in range(len(dims)) if a[d] != b[d]]
-    if len(differ) == 1:
-        d = differ[0]
-        if b[d] - a[d] in (1, -1):
-            return d, b[d] - a[d]
-        if abs(b[d] - a[d]) == dims[d] - 1:
-            return d, 1 if b[d] == 0 else -1
-    raise L.fail(f"the edge from {a} to {b} is no link of a torus; links join nodes that are 1 apart in one coordinate, or "
-                 "the ends of a row")
+    d = differ[0] if differ else 0
+    step = b[d] - a[d]
+    if len(differ) != 1 or abs(step) not in (1, dims[d] - 1):
+        raise L.ArgumentError(f"the edge from {a} to {b} is no link of a torus; links join nodes that are 1 apart in one "
+                              "coordinate, or the ends of a row")
+    if dims[d] == 2 and name in (f"+{d}", f"-{d}"):  # both ports lead to the same rank
+        return d, 2 * d + (name[0] == "-")
+    return d, 2 * d + (step < 0 if abs(step) == 1 else step > 0)
 
 
 def from_networkx(graph: Any, options: Dict[str, Any]) -> Dict[str, Any]:
     """The arguments of `Network` for a graph."""
-    if not hasattr(graph, "is_directed") or len(graph) == 0:
-        raise L.fail("from_networkx takes a graph of networkx with at least one node, for example networkx.grid_graph([4, 4])")
+    if not hasattr(graph, "to_directed") or len(graph) == 0:
+        raise L.ArgumentError("from_networkx takes a graph of networkx with at least one node, for example "
+                              "networkx.grid_graph([4, 4])")
     at = _positions(graph)
-    dims = [1 + max(place[d] for place in at.values()) for d in range(len(next(iter(at.values()))))]
-    links: Dict[Tuple[Tuple[int, ...], int], List[Dict[str, Any]]] = {}
+    dims = [1 + max(column) for column in zip(*at.values())]
+    links: Dict[Tuple[Any, int], Dict[str, Any]] = {}
     rings = set()
-    for a, b, data in _edges(graph):
-        d, sign = _dimension(dims, at[a], at[b])
-        ends = {at[a][d], at[b][d]} == {0, dims[d] - 1}
-        port = 2 * d + (sign < 0)
-        named = data.get("port")
-        if dims[d] == 2 and named in (f"+{d}", f"-{d}"):
-            port = 2 * d + (named[0] == "-")
-        if ends and (dims[d] > 2 or (at[a][d] == 1 and port == 2 * d)):
+    for a, b, data in graph.to_directed().edges(data=True):
+        d, port = _port(dims, at[a], at[b], data.get("port"))
+        if at[b][d] - at[a][d] != (-1 if port % 2 else 1):
             rings.add(d)
-        links.setdefault((at[a], port), []).append(data)
-    torus = Torus(dims, [d for d in range(len(dims)) if dims[d] > 1 and d not in rings])
+        links.setdefault((at[a], port), data)
+    rates = {link: to_bps(data["bandwidth"], "the bandwidth of an edge")
+             for link, data in links.items() if "bandwidth" in data}
+    fastest = max(rates.values(), default=0.0)
+    torus = Torus(dims, [d for d, size in enumerate(dims) if size > 1 and d not in rings])
     rank = {place: torus.rank(place) for place in at.values()}
-    rates = [data["bandwidth"] for listed in links.values() for data in listed if "bandwidth" in data]
-    fastest = max(rates, default=None)
-    cuts: List[Tuple[int, int, str]] = []
-    slow: Dict[Tuple[int, int], float] = {}
-    for place, number in rank.items():
-        for port in range(2 * len(dims)):
-            other = torus.neighbour(number, port)
-            if other is None or torus.coordinates(other) not in rank:
-                continue
-            if (place, port) not in links:
-                cuts.append((number, port, "one-way"))
-                continue
-            data = links[place, port][0]
-            factor = data.get("factor", fastest / data["bandwidth"] if "bandwidth" in data else 1)
-            if factor != 1:
-                slow[number, port] = factor
-    found: Dict[str, Any] = {"torus": torus, "cuts": cuts, "slow": slow}
+    found: Dict[str, Any] = {"torus": torus, "cuts": [], "slow": {}}
+    for link in ((place, port) for place in rank for port in range(2 * len(dims))):
+        to, name = torus.neighbour(rank[link[0]], link[1]), (rank[link[0]], port_text(link[1]))
+        if to is not None and torus.coordinates(to) in rank:
+            if link not in links:
+                found["cuts"].append((*name, "one-way"))
+            else:
+                rate = rates.get(link, fastest)
+                slower = 1.0 if rate == fastest else fastest / rate if rate else math.inf
+                found["slow"][name] = links[link].get("factor", slower)
+    found["slow"] = {name: factor for name, factor in found["slow"].items() if factor != 1}
     if len(rank) < torus.size:
         found["nodes"] = sorted(rank.values())
-    if fastest is not None:
+    if fastest:
         found["bandwidth"] = fastest
     return {**found, **options}
-

@@ -6,45 +6,42 @@ folder in the environment variable TRIVANCE_LIBRARY; else the first that the dyn
 from __future__ import annotations
 
 import ctypes as c
+import importlib
 import os
-from typing import Any, Callable, List, Optional, Tuple
+import re
+from types import SimpleNamespace
+from typing import Any, Callable, ClassVar, Dict, List, NoReturn, Optional, Sequence, Tuple
 
 from ._progress import CALLBACK, run
 
 #: Of this package, and so of the libraries that it works with. The release sets it with that of the project.
 __version__ = "0.3.0"
 
-DIMS_MAX = 8
-NAME_MAX = 128
 COLLECTIVES = ("allreduce", "reduce-scatter", "allgather")
 SYMMETRIES = ("none", "parity", "translation")
+ORDERS = ("snake", "thirds", "rows")
 
 
 class TrivanceError(Exception):
-    """An operation failed; the text is the library's sentence.
+    """An operation failed; the text is one sentence, which states what is allowed.
 
     Attributes
     ----------
     code : int
-        The library's code, one of the negative ``TRV_ERR_*``.
+        The library's code of such errors, one of the negative ``TRV_ERR_*``; 0 if there is none.
     """
 
     code = 0
 
-    def __init__(self, sentence: str, code: Optional[int] = None) -> None:
-        super().__init__(sentence)
-        if code is not None:
-            self.code = code
-
 
 class ArgumentError(TrivanceError, ValueError):
-    """A value that is never valid."""
+    """An argument has a value that is never valid."""
 
     code = -1
 
 
 class UnsupportedError(TrivanceError):
-    """Valid in itself, but not supported: a torus that an algorithm does not take, a drawing that is too large."""
+    """A request is valid but not supported: a torus that an algorithm does not take, a package that is not installed."""
 
     code = -2
 
@@ -56,7 +53,7 @@ class OutOfMemoryError(TrivanceError, MemoryError):
 
 
 class InvalidScheduleError(TrivanceError):
-    """A schedule or a file that is not what it claims to be."""
+    """A schedule or a file is not what it claims to be."""
 
     code = -5
 
@@ -74,216 +71,199 @@ class LibraryError(TrivanceError, ImportError):
 _ERRORS = {kind.code: kind for kind in (ArgumentError, UnsupportedError, OutOfMemoryError, InvalidScheduleError,
                                         CancelledError)}
 
-# ---- Structures, as in the headers ---------------------------------------------------------------------------------
+# ---- Structures: trv_slow_link_t of the headers is SlowLink here, with the same declarations (`lambda_` is lambda) -----
+
+WARN = c.CFUNCTYPE(None, c.c_void_p, c.c_char_p)
+_TYPES: Dict[str, Any] = {
+    "int": c.c_int, "unsigned": c.c_uint, "uint32_t": c.c_uint32, "int64_t": c.c_int64, "uint64_t": c.c_uint64,
+    "size_t": c.c_size_t, "double": c.c_double, "bool": c.c_bool, "char": c.c_char, "char *": c.c_char_p,
+    "void *": c.c_void_p, "trv_progress_t": CALLBACK}
 
 
-class TorusStruct(c.Structure):
-    _fields_ = [("dims", c.c_int), ("size", c.c_int * DIMS_MAX), ("ranks", c.c_int), ("lines", c.c_uint)]
+def _declared(declarations: str) -> List[Tuple[str, Any]]:
+    """The fields of a structure from declarations in C: "int dims, size[8]; slow_link *link"."""
+    fields = []
+    for declaration in declarations.split(";"):
+        kind, names = declaration.split(maxsplit=1)
+        for stars, name, length in re.findall(r"(\**)(\w+)(?:\[(\d+)\])?", names):
+            found = _TYPES.get(f"{kind} {stars}".strip())
+            if found is None:
+                found = _TYPES.get(kind) or globals()[kind]
+                found = c.POINTER(found) if stars else found
+            fields.append((name, found * int(length) if length else found))
+    return fields
+
+
+class Torus(c.Structure):
+    _fields_ = _declared("int dims, size[8], ranks; unsigned lines")
 
 
 class SlowLink(c.Structure):
-    _fields_ = [("rank", c.c_int), ("port", c.c_int), ("factor", c.c_double)]
+    _fields_ = _declared("int rank, port; double factor")
 
 
 class SlowRank(c.Structure):
-    _fields_ = [("rank", c.c_int), ("factor", c.c_double)]
+    _fields_ = _declared("int rank; double factor")
 
 
-class NetworkStruct(c.Structure):
-    _fields_ = [("size", c.c_size_t), ("torus", TorusStruct), ("slow_links", c.c_int),
-                ("slow_link", c.POINTER(SlowLink)), ("routes", c.c_int)]
+class Network(c.Structure):
+    _fields_ = _declared("size_t size; Torus torus; int slow_links; SlowLink *slow_link; int routes")
 
 
 class Hockney(c.Structure):
-    _fields_ = [("bandwidth_bps", c.c_double), ("alpha_ns", c.c_double), ("hop_ns", c.c_double)]
+    _fields_ = _declared("double bandwidth_bps, alpha_ns, hop_ns")
 
 
 class StepCost(c.Structure):
-    _fields_ = [("messages", c.c_int), ("link_fraction", c.c_double), ("port_fraction", c.c_double), ("hops", c.c_int)]
+    _fields_ = _declared("int messages; double link_fraction, port_fraction; int hops")
 
 
-class CostStruct(c.Structure):
-    _fields_ = [("steps", c.c_int), ("lambda_", c.c_double), ("delta", c.c_double), ("theta", c.c_double),
-                ("messages", c.c_uint64), ("step", c.POINTER(StepCost))]
+class Cost(c.Structure):
+    _fields_ = _declared("int steps; double lambda_, delta, theta; uint64_t messages; StepCost *step")
 
 
 class PaperCost(c.Structure):
-    _fields_ = [(name, c.c_double) for name in ("lambda_", "delta", "theta", "theta_limit")]
+    _fields_ = _declared("double lambda_, delta, theta, theta_limit")
 
 
-class LimitStruct(c.Structure):
-    _fields_ = [(name, c.c_double) for name in ("startup_ns", "sets_ns", "links_ns", "time_ns", "steps_ns")]
+class Limit(c.Structure):
+    _fields_ = _declared("double startup_ns, sets_ns, links_ns, time_ns, steps_ns")
 
 
 class Verdict(c.Structure):
-    _fields_ = [("size", c.c_size_t), ("valid", c.c_bool), ("consistent", c.c_bool), ("method", c.c_int),
-                ("ranks", c.c_int64), ("units", c.c_int64), ("messages", c.c_int64), ("seconds", c.c_double),
-                ("fault_rank", c.c_int), ("fault_stream", c.c_int), ("fault_step", c.c_int), ("fault_unit", c.c_int64),
-                ("fault", c.c_char * 512)]
+    _fields_ = _declared("size_t size; bool valid, consistent; int method; int64_t ranks, units, messages; double seconds; "
+                         "int fault_rank, fault_stream, fault_step; int64_t fault_unit; char fault[512]")
 
 
 class SimulateOptions(c.Structure):
-    _fields_ = [("size", c.c_size_t), ("model", c.c_int), ("delivery", c.c_int), ("bandwidth_bps", c.c_double),
-                ("nic_bandwidth_bps", c.c_double), ("alpha_ns", c.c_double), ("link_latency_ns", c.c_double),
-                ("host_latency_ns", c.c_double), ("router_in_ns", c.c_double), ("router_out_ns", c.c_double),
-                ("packet_bytes", c.c_uint32), ("buffer_bytes", c.c_uint64), ("message_overhead_ns", c.c_double),
-                ("gamma_ns", c.c_double), ("jitter", c.c_double), ("seed", c.c_uint64), ("full", c.c_bool),
-                ("link_loads", c.c_bool), ("slow_ranks", c.c_int), ("slow_links", c.c_int),
-                ("slow_rank", c.POINTER(SlowRank)), ("slow_link", c.POINTER(SlowLink)), ("observer", c.c_void_p),
-                ("routes", c.c_int), ("shared_paths", c.c_uint), ("one_path", c.c_bool), ("gamma_per_stream", c.c_bool), ("progress", CALLBACK),
-                ("progress_context", c.c_void_p)]
+    _fields_ = _declared(
+        "size_t size; int model, delivery; double bandwidth_bps, nic_bandwidth_bps, alpha_ns, link_latency_ns, "
+        "host_latency_ns, router_in_ns, router_out_ns; uint32_t packet_bytes; uint64_t buffer_bytes; "
+        "double message_overhead_ns, gamma_ns, jitter; uint64_t seed; bool full, link_loads; int slow_ranks, slow_links; "
+        "SlowRank *slow_rank; SlowLink *slow_link; void *observer; int routes; unsigned shared_paths; "
+        "bool one_path, gamma_per_stream; trv_progress_t progress; void *progress_context")
 
 
 class LinkLoad(c.Structure):
-    _fields_ = [("packets", c.c_uint64), ("bytes", c.c_uint64), ("busy_ns", c.c_double), ("queue_max", c.c_uint32)]
+    _fields_ = _declared("uint64_t packets, bytes; double busy_ns; uint32_t queue_max")
 
 
 class Simulation(c.Structure):
-    _fields_ = [("time_ns", c.c_double), ("time_fs", c.c_uint64), ("messages", c.c_uint64), ("packets", c.c_uint64),
-                ("packet_hops", c.c_uint64), ("simulated_hops", c.c_uint64), ("simulated_ranks", c.c_int),
-                ("link", c.POINTER(LinkLoad))]
+    _fields_ = _declared("double time_ns; uint64_t time_fs, messages, packets, packet_hops, simulated_hops; "
+                         "int simulated_ranks; LinkLoad *link")
 
 
-class Constraints(c.Structure):
-    _fields_ = [("size", c.c_size_t), ("consistent", c.c_bool), ("idempotent", c.c_bool), ("memory_bytes", c.c_uint64),
-                ("messages_per_port", c.c_int)]
+class PlannerConstraints(c.Structure):
+    _fields_ = _declared("size_t size; bool consistent, idempotent; uint64_t memory_bytes; int messages_per_port")
 
 
-class Planned(c.Structure):
-    _fields_ = [("algorithm", c.c_char * NAME_MAX), ("steps", c.c_int), ("consistent", c.c_bool),
-                ("time_ns", c.c_double), ("alpha_ns", c.c_double), ("hops_ns", c.c_double),
-                ("transmission_ns", c.c_double), ("modelled", c.c_bool)]
+class PlannerChoice(c.Structure):
+    _fields_ = _declared("char algorithm[128]; int steps; bool consistent; "
+                         "double time_ns, alpha_ns, hops_ns, transmission_ns; bool modelled")
 
 
-class NodePlan(c.Structure):
-    _fields_ = [("order", c.c_int), ("torus", TorusStruct), ("plan", Planned)]
+class PlannerNodeChoice(c.Structure):
+    _fields_ = _declared("int order; Torus torus; PlannerChoice choice")
 
 
 class Shifts(c.Structure):
-    _fields_ = [("count", c.c_int), ("vector", c.POINTER(c.c_int))]
+    _fields_ = _declared("int count, *vector")
 
 
 class Product(c.Structure):
-    _fields_ = [("halves", c.c_int), ("count", c.c_int * DIMS_MAX), ("value", c.POINTER(c.c_int) * DIMS_MAX),
-                ("shifts", c.c_int), ("shift", c.POINTER(Shifts))]
+    _fields_ = _declared("int halves, count[8], *value[8], shifts; Shifts *shift")
 
 
 class Blocks(c.Structure):
-    _fields_ = [("space", c.POINTER(TorusStruct)), ("halves", c.c_int), ("terms", c.c_int), ("term", Product * 2)]
+    _fields_ = _declared("Torus *space; int halves, terms; Product term[2]")
 
 
 class Part(c.Structure):
-    _fields_ = [("reg", c.c_int), ("slots", c.c_bool), ("blocks", Blocks)]
+    _fields_ = _declared("int reg; bool slots; Blocks blocks")
 
 
 class Message(c.Structure):
-    _fields_ = [("peer", c.c_int), ("port", c.c_int), ("nic", c.c_int), ("parts", c.c_int), ("part", c.POINTER(Part))]
+    _fields_ = _declared("int peer, port, nic, parts; Part *part")
 
 
 class Combine(c.Structure):
-    _fields_ = [("dst", c.c_int), ("sources", c.c_int), ("source", c.POINTER(c.c_int)), ("first", c.c_int),
-                ("blocks", Blocks)]
+    _fields_ = _declared("int dst, sources, *source, first; Blocks blocks")
 
 
 class Step(c.Structure):
-    _fields_ = [("dimension", c.c_int), ("sends", c.c_int), ("send", c.POINTER(Message)), ("receives", c.c_int),
-                ("receive", c.POINTER(Message)), ("combines", c.c_int), ("combine", c.POINTER(Combine)),
-                ("arena", c.c_void_p)]
+    _fields_ = _declared("int dimension, sends; Message *send; int receives; Message *receive; int combines; "
+                         "Combine *combine; void *arena")
 
 
 class SentMessage(c.Structure):
-    _fields_ = [(name, c.c_int) for name in ("stream", "step", "from_", "to", "port", "nic")] + \
-               [("units", c.c_int64), ("bytes", c.c_uint64)]
+    _fields_ = _declared("int stream, step, from_, to, port, nic; int64_t units; uint64_t bytes")
 
 
 class Messages(c.Structure):
-    _fields_ = [("count", c.c_int64), ("message", c.POINTER(SentMessage))]
+    _fields_ = _declared("int64_t count; SentMessage *message")
 
 
 class ExplicitOptions(c.Structure):
-    _fields_ = [("size", c.c_size_t), ("collective", c.c_int), ("streams", c.c_int), ("steps", c.c_int),
-                ("registers", c.c_int), ("units", c.c_int64), ("symmetry", c.c_int), ("exactness", c.c_int),
-                ("consistent", c.c_bool), ("messages_per_port", c.c_int), ("mirrored_streams", c.c_int),
-                ("position", c.POINTER(c.c_int64)), ("weight", c.POINTER(c.c_int))]
+    _fields_ = _declared(
+        "size_t size; int collective, streams, steps, registers; int64_t units; int symmetry, exactness; bool consistent; "
+        "int messages_per_port, mirrored_streams; int64_t *position; int *weight")
 
 
 class ExplicitPart(c.Structure):
-    _fields_ = [("from_reg", c.c_int), ("to_reg", c.c_int), ("slots", c.c_bool), ("count", c.c_int64),
-                ("unit", c.POINTER(c.c_int64))]
+    _fields_ = _declared("int from_reg, to_reg; bool slots; int64_t count, *unit")
 
 
 class DrawOptions(c.Structure):
-    _fields_ = [("size", c.c_size_t), ("network", c.POINTER(NetworkStruct)), ("cost", c.POINTER(CostStruct)),
-                ("vector_bytes", c.c_uint64), ("rank", c.c_int), ("all_ranks", c.c_bool), ("stream", c.c_int),
-                ("no_blocks", c.c_bool), ("note", c.c_char_p), ("ascii", c.c_bool), ("columns", c.c_int)]
+    _fields_ = _declared("size_t size; Network *network; Cost *cost; uint64_t vector_bytes; int rank; bool all_ranks; "
+                         "int stream; bool no_blocks; char *note; bool ascii; int columns")
 
 
 class ScheduleFile(c.Structure):
-    _fields_ = [("schedule", c.c_void_p), ("vector_bytes", c.c_uint64), ("has_blocks", c.c_bool),
-                ("slow_links", c.c_int), ("slow_link", SlowLink * 128)]
+    _fields_ = _declared("void *schedule; uint64_t vector_bytes; bool has_blocks; int slow_links; SlowLink slow_link[128]")
 
 
-WARN = c.CFUNCTYPE(None, c.c_void_p, c.c_char_p)
+# ---- Functions by their results: names without trv_, and a letter for each argument ----------------------------------
 
-# ---- Functions: name, result ("code": 0 or an error), arguments ------------------------------------------------------
-
-_P, _I, _L, _U, _D, _S, _B = c.c_void_p, c.c_int, c.c_int64, c.c_uint64, c.c_double, c.c_char_p, c.c_bool
-_CORE: List[Tuple[str, Any, Tuple[Any, ...]]] = [
-    ("last_error", _S, ()), ("version", _S, ()),
-    ("torus_parse", _I, (_S, _P)), ("torus_init", _I, (_P, _I, _P)), ("torus_set_lines", _I, (_P, c.c_uint)),
-    ("torus_format", _S, (_P, _P, c.c_size_t)), ("port_parse", _I, (_S, _P)),
-    ("algorithms_count", _I, ()), ("algorithm_at", _P, (_I,)), ("algorithm_find", _P, (_S,)),
-    ("algorithm_supports", _I, (_P, _P, _I)), ("algorithm_paper_cost", None, (_P, _P, _P)),
-    ("network_check", _I, (_P,)), ("order_nodes", _I, (_P, _I, _I, _P)), ("order_name", _S, (_I,)),
-    ("schedule_create_on", _I, (_P, _P, _S, _I, _I)), ("schedule_embed", _I, (_P, _P, _P, _P)),
-    ("schedule_destroy", None, (_P,)), ("schedule_name", _S, (_P,)), ("schedule_torus", c.POINTER(TorusStruct), (_P,)),
-    ("schedule_collective", _I, (_P,)), ("schedule_streams", _I, (_P,)), ("schedule_steps", _I, (_P,)),
-    ("schedule_registers", _I, (_P,)), ("schedule_units", _L, (_P,)), ("schedule_symmetry", _I, (_P,)),
-    ("schedule_exactness", _I, (_P,)), ("schedule_consistent", _B, (_P,)), ("schedule_mirrored", _B, (_P, _I)),
-    ("schedule_weight", _I, (_P, _I)), ("schedule_messages_per_port", _I, (_P,)),
-    ("schedule_position", _L, (_P, _I, _L)), ("schedule_step", _I, (_P, _I, _I, _I, _P)), ("step_clear", None, (_P,)),
-    ("blocks_count", _L, (_P,)), ("blocks_list", None, (_P, _P)),
-    ("schedule_messages", _I, (_P, _U, _P, CALLBACK, _P)), ("messages_clear", None, (_P,)),
-    ("explicit_create", _I, (_P, _P, _S, _P)),
-    ("explicit_message", _I, (_P, _I, _I, _I, _I, _I, _I, _I, _I, _P)),
-    ("explicit_combine", _I, (_P, _I, _I, _I, _I, _I, _P, _L, _P)),
-    ("verify_on", _I, (_P, _P, _I, _P, CALLBACK, _P)),
-    ("cost_measure", _I, (_P, _P)), ("cost_clear", None, (_P,)), ("cost_time_ns", _I, (_P, _P, _U, _P)),
-    ("limit_find", _I, (_P, _P, _I, _I, _U, _U, _P)),
-    ("simulator_create", _I, (_P, _P)), ("simulator_destroy", None, (_P,)), ("simulate", _I, (_P, _P, _U, _P)),
-    ("simulate_bound_ns", _I, (_P, _P, _U, _P)), ("simulation_clear", None, (_P,)),
-    ("planner_best", _I, (_P, _I, _I, _U, _P, _P, _P)), ("planner_create", _I, (_P, _P, _I, _I, _P, _P)),
-    ("planner_destroy", None, (_P,)), ("planner_rank", _I, (_P, _U, _I, _P)), ("planner_time", _I, (_P, _U, _S, _P)),
-    ("planner_nodes", _I, (_P, _I, _P, _I, _I, _U, _P, _P, _I, _P)),
-] + [("algorithm_" + name, kind, (_P,)) for name, kind in
-     [(text, _S) for text in ("name", "family", "title", "source", "sizes", "use", "steps_formula", "bytes_formula",
-                              "parameters")] +
-     [("symmetry", _I), ("exactness", _I), ("colour", _I), ("consistent", _B), ("in_rank_order", _B),
-      ("latency_optimal", _B), ("baseline", _B)]]
-_FORMATS: List[Tuple[str, Any, Tuple[Any, ...]]] = [
-    ("draw_svg", _I, (_P, _P, _P)), ("draw_text", _I, (_P, _P, _P)), ("schedule_read", _I, (_S, _P, WARN, _P)),
-    ("schedule_write", _I, (_P, _P, _U, CALLBACK, _P, _P)), ("export", _I, (_P, _I, _U, _D, CALLBACK, _P, _P)),
-]
+_LETTERS = {"P": c.c_void_p, "s": c.c_char_p, "i": c.c_int, "I": c.c_uint, "q": c.c_int64, "Q": c.c_uint64,
+            "d": c.c_double, "F": CALLBACK, "W": WARN}
+CORE: Dict[Any, str] = {
+    c.c_int: """torus_parse sP, torus_init PiP, torus_set_lines PI, torus_rank PP, algorithms_count, algorithm_symmetry P,
+        algorithm_exactness P, algorithm_colour P, algorithm_supports PPi, network_check P, order_nodes PiiP,
+        schedule_create_on PPsii, schedule_embed PPPP, schedule_collective P, schedule_streams P, schedule_steps P,
+        schedule_registers P, schedule_symmetry P, schedule_exactness P, schedule_weight Pi, schedule_step PiiiP,
+        schedule_messages PQPFP, explicit_create PPsP, explicit_message PiiiiiiiiP, explicit_combine PiiiiiPqP,
+        verify_on PPiPFP, cost_measure PP, cost_time_ns PPQP, limit_find PPiiQQP, simulator_create PP, simulate PPQP,
+        simulate_bound_ns PPQP, planner_best PiiQPPP, planner_create PPiiPP, planner_rank PQiP, planner_time PQsP,
+        planner_nodes PiPiiQPPiP""",
+    c.c_bool: """algorithm_consistent P, algorithm_in_rank_order P, algorithm_latency_optimal P, algorithm_baseline P,
+        schedule_consistent P, schedule_mirrored Pi""",
+    c.c_int64: "schedule_units P, blocks_count P",
+    c.c_char_p: """last_error, version, schedule_name P, algorithm_name P, algorithm_family P, algorithm_title P,
+        algorithm_source P, algorithm_sizes P, algorithm_use P, algorithm_steps_formula P, algorithm_bytes_formula P,
+        algorithm_parameters P""",
+    c.c_void_p: "algorithm_at i, algorithm_find s",
+    c.POINTER(Torus): "schedule_torus P",
+    None: """torus_coordinates PiP, algorithm_paper_cost PPP, schedule_destroy P, step_clear P, blocks_list PP,
+        messages_clear P, cost_clear P, simulator_destroy P, simulation_clear P, planner_destroy P"""}
+FORMATS: Dict[Any, str] = {
+    c.c_int: """draw_svg PPP, draw_text PPP, schedule_read sPWP, schedule_write PPQFPP, export PiQdFPP"""}
 
 
-class Functions:
-    """The functions of a library by their names without ``trv_``."""
-
-    def __init__(self, library: c.CDLL, table: List[Tuple[str, Any, Tuple[Any, ...]]]) -> None:
-        for name, result, arguments in table:
+def _functions(library: c.CDLL, table: Dict[Any, str]) -> Any:
+    """The functions of a library, as attributes without ``trv_``."""
+    found = SimpleNamespace()
+    for result, functions in table.items():
+        for name, letters in re.findall(r"(\w+)(?: (\w+))?", functions):
             function = getattr(library, "trv_" + name)
-            function.restype, function.argtypes = result, arguments
-            setattr(self, name, function)
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        raise AttributeError(f"the library has no function trv_{name}")
+            function.restype, function.argtypes = result, [_LETTERS[letter] for letter in letters]
+            setattr(found, name, function)
+    return found
 
 
 def _load(stem: str) -> c.CDLL:
     name = f"lib{stem}.so.0"
     bundled = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
-    folder = os.environ.get("TRIVANCE_LIBRARY")
-    path = bundled if os.path.exists(bundled) else os.path.join(folder, name) if folder else name
+    path = bundled if os.path.exists(bundled) else os.path.join(os.environ.get("TRIVANCE_LIBRARY", ""), name)
     try:
         return c.CDLL(path)
     except OSError as error:
@@ -291,7 +271,7 @@ def _load(stem: str) -> c.CDLL:
                            "TRIVANCE_LIBRARY to the folder that has it") from None
 
 
-def _open() -> Tuple[Functions, Functions]:
+def _open() -> Tuple[Any, Any]:
     core = _load("trivance")
     try:
         core.trv_version.restype = c.c_char_p
@@ -299,7 +279,7 @@ def _open() -> Tuple[Functions, Functions]:
         if version != __version__:
             raise LibraryError(f"libtrivance.so.0 is version {version}; this package works with version {__version__} "
                                "only, install both from one source")
-        return Functions(core, _CORE), Functions(_load("trivance_formats"), _FORMATS)
+        return _functions(core, CORE), _functions(_load("trivance_formats"), FORMATS)
     except AttributeError as error:
         raise LibraryError(f"libtrivance.so.0 is not of version {__version__}: {error}") from None
 
@@ -307,17 +287,14 @@ def _open() -> Tuple[Functions, Functions]:
 lib, formats = _open()
 
 
-def fail(sentence: str) -> ArgumentError:
-    """An error about an argument that the Python code detects."""
-    return ArgumentError(sentence)
-
+# ---- Calls -----------------------------------------------------------------------------------------------------------
 
 def check(code: int) -> int:
     """Returns a code that is not an error; raises the exception of an error code."""
     if code >= 0:
         return code
     sentence = lib.last_error().decode(errors="replace")
-    raise _ERRORS.get(code, TrivanceError)(sentence, code)
+    raise _ERRORS.get(code, TrivanceError)(sentence)
 
 
 def call(function: Callable[..., int], *arguments: Any) -> int:
@@ -325,49 +302,85 @@ def call(function: Callable[..., int], *arguments: Any) -> int:
     return check(run(function, arguments))
 
 
-def text(value: Any) -> bytes:
+class Handle:
+    """The owner of an object of the library, which is destroyed with it."""
+
+    __slots__ = ("_pointer", "__weakref__")
+    _pointer: Optional[int]
+    _destroy: ClassVar[str]
+
+    def __del__(self) -> None:
+        pointer = getattr(self, "_pointer", None)
+        if pointer is not None:
+            self._pointer = None
+            getattr(lib, self._destroy)(pointer)
+
+    def __reduce_ex__(self, _protocol: Any) -> NoReturn:
+        raise UnsupportedError(f"a {type(self).__name__} belongs to this process and cannot be copied or pickled; make it "
+                               "where it is used, for example from its name and its network")
+
+
+def array(kind: Any, values: Sequence[Any]) -> Any:
+    """An array of the library."""
+    return (kind * len(values))(*values)
+
+
+def table(pointer: Any, count: int) -> Any:
+    """A structured array with a copy of `count` structures of the library."""
+    import numpy as np
+    return np.frombuffer(bytearray(c.string_at(pointer, count * c.sizeof(pointer._type_))), dtype=pointer._type_)
+
+
+def text(value: Any, what: str) -> bytes:
     """A name or path for the library."""
-    encoded = os.fsencode(value) if isinstance(value, os.PathLike) else str(value).encode(errors="surrogateescape")
+    try:
+        encoded = os.fsencode(value) if isinstance(value, (str, os.PathLike)) else b"\0"
+    except UnicodeEncodeError:
+        encoded = b"\0"
     if b"\0" in encoded:
-        raise fail(f"{value!r} has a zero byte, which no name has")
+        raise ArgumentError(f"{what} is {value!r}; it is a string without zero bytes and lone surrogates")
     return encoded
-
-
-def collective_code(name: str) -> int:
-    """The number of a collective."""
-    if name in COLLECTIVES:
-        return COLLECTIVES.index(name)
-    raise fail(f"there is no collective {name!r}; there are {', '.join(COLLECTIVES)}")
 
 
 def choose(what: str, value: Any, words: Tuple[str, ...]) -> int:
     """The index of one of some words."""
-    if value in words:
+    if isinstance(value, str) and value in words:
         return words.index(value)
-    raise fail(f"{what} is {value!r}; it is one of {', '.join(words)}")
+    raise ArgumentError(f"{what} is {value!r}; it is one of {', '.join(words)}")
+
+
+def collective_code(name: str) -> int:
+    """The number of a collective."""
+    return choose("collective", name, COLLECTIVES)
+
+
+def need(module: str, user: str) -> Any:
+    """An optional package."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise UnsupportedError(f"{user} needs {module.split('.')[0]}, which cannot be imported ({error}); install it") \
+            from None
 
 
 # ---- Text that the library writes to a stream ------------------------------------------------------------------------
 
 _libc = c.CDLL(None)
-_libc.open_memstream.restype, _libc.open_memstream.argtypes = _P, (_P, _P)
-_libc.fclose.argtypes = (_P,)
-_libc.free.argtypes = (_P,)
+_libc.open_memstream.restype, _libc.open_memstream.argtypes = c.c_void_p, (c.c_void_p, c.c_void_p)
+_libc.fclose.argtypes = _libc.free.argtypes = (c.c_void_p,)
 
 
 def capture(write: Callable[[c.c_void_p], Any]) -> str:
     """The text that a function of the library writes to its stream argument."""
-    text, length = c.c_void_p(), c.c_size_t()
-    stream = _libc.open_memstream(c.byref(text), c.byref(length))
+    written, length = c.c_void_p(), c.c_size_t()
+    stream = _libc.open_memstream(c.byref(written), c.byref(length))
     if not stream:
         raise OutOfMemoryError("there is not enough memory for a text")
     try:
         code = write(stream)
     finally:
         _libc.fclose(stream)
-        try:
-            written = c.string_at(text, length.value)
-        finally:
-            _libc.free(text)
+        found = c.string_at(written, length.value)
+        _libc.free(written)
     check(code)
-    return written.decode(errors="replace")
+    return found.decode(errors="replace")

@@ -12,16 +12,17 @@ import _signal  # type: ignore[import]  # signal's own functions convert to enum
 import ctypes
 import sys
 import threading
-from typing import Any, Callable, Iterator, Optional, Union
+from typing import Any, Callable, Iterator, List, Optional, Union
 
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_double)
 
 #: What ``progress=`` takes: a function of the fraction that is done, False for none, None for a bar on a terminal.
 Progress = Union[None, bool, Callable[[float], Any]]
+Report = Optional[Callable[[float], Any]]
 
 
 class _Thread(threading.local):
-    report: Optional[Callable[[float], Any]] = None
+    report: Report = None
     error: Optional[BaseException] = None
 
 
@@ -67,6 +68,9 @@ def run(function: Callable[..., int], arguments: Any) -> int:
 def watch(progress: Progress, title: str) -> Iterator[None]:
     """Reports the progress of the calls within the context as that of one operation."""
     before = _thread.report
+    if progress is None and before is not None:  # part of another operation
+        yield
+        return
     with meter(progress, title) as report:
         _thread.report = report
         try:
@@ -76,19 +80,27 @@ def watch(progress: Progress, title: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def meter(progress: Progress, title: str) -> Iterator[Optional[Callable[[float], Any]]]:
+def meter(progress: Progress, title: str) -> Iterator[Report]:
     """A function that receives fractions: the caller's, that of a progress bar (tqdm, if it is installed), or None."""
-    if callable(progress):
-        yield progress
+    if not callable(progress) and progress not in (None, True, False):
+        from ._library import ArgumentError
+        raise ArgumentError(f"progress is {progress!r}; it is a function of a fraction, True, False or None")
+    if callable(progress) or progress is False or (progress is None and not sys.stderr.isatty()):
+        yield progress or None
         return
-    bar = _bar(title) if progress or (progress is None and sys.stderr.isatty()) else None
-    if bar is None:
-        yield None
-        return
+    bars: List[Any] = []
+
+    def report(fraction: float) -> None:
+        if not bars:  # the first report comes after 10 ms, so that short calls need not import tqdm
+            bars.append(_bar(title))
+        if bars[0] is not None:
+            bars[0].update(fraction - bars[0].n)
+
     try:
-        yield lambda fraction: bar.update(fraction - bar.n)
+        yield report
     finally:
-        bar.close()
+        if bars and bars[0] is not None:
+            bars[0].close()
 
 
 def _bar(title: str) -> Any:

@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 import ctypes as c
+import math
 import os
 import warnings
-from typing import TYPE_CHECKING, Any, Iterator, List, NamedTuple, Optional, Tuple, Union
+import weakref
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _library as L
-from ._progress import Progress, callback, watch
+from ._progress import Progress, callback, run, watch
 from ._units import Bytes, Rate, Time, to_bps, to_bytes, to_int, to_ns
 from .network import Network, Torus, TorusLike, as_network
 
@@ -92,21 +94,7 @@ class Cost(NamedTuple):
                 f"messages={self.messages})")
 
 
-class _Messages:
-    """Messages in the library's memory, as the base of an array; freed with the array."""
-
-    def __init__(self, messages: L.Messages) -> None:
-        self._messages = messages
-        self.__array_interface__ = {
-            "version": 3, "shape": (messages.count,), "typestr": f"|V{c.sizeof(L.SentMessage)}",
-            "descr": [(name, "<" + kind) for name, kind in _MESSAGE_DTYPE],
-            "data": (c.cast(messages.message, c.c_void_p).value or 0, False)}
-
-    def __del__(self) -> None:
-        L.lib.messages_clear(c.byref(self._messages))
-
-
-class Schedule:
+class Schedule(L.Handle):
     """A schedule: the messages of every rank in every step, and their reductions.
 
     Parameters
@@ -117,8 +105,34 @@ class Schedule:
         What it is made for. Links of a network that are cut are avoided.
     collective : {"allreduce", "reduce-scatter", "allgather"}
 
+    Attributes
+    ----------
+    name, collective : str
+    network : Network
+        What it was made for.
+    torus : Torus
+        That of the network.
+    steps, streams : int
+        Steps of each stream; concurrent streams, each of which has its own slice of the vector.
+    weights : tuple of int
+        Of each stream: its slice is the weight's share of the vector.
+    mirrored : int
+        Streams, the last ones, whose routes break ties the other way.
+    units, registers : int
+        Units of a slice; registers of a rank: 0 is the vector, the others are scratch.
+    exact : bool
+        It claims that every contribution arrives exactly once; otherwise contributions arrive at least once.
+    consistent : bool
+        It claims that all ranks end with the same bits, also for floating point.
+    symmetry : {"none", "parity", "translation"}
+        The translations that map it onto itself: none, those by 2, or all.
+    has_blocks : bool
+        False for a file that has only the bytes of messages, which is enough for costs, simulations and drawings.
+
     Raises
     ------
+    ArgumentError
+        There is no such algorithm.
     UnsupportedError
         The algorithm does not support the torus or the collective.
 
@@ -129,45 +143,52 @@ class Schedule:
     (12, 34992)
     """
 
-    __slots__ = ("_pointer", "_network", "_torus", "_vector_bytes", "has_blocks", "__weakref__")
+    __slots__ = ("name", "collective", "network", "torus", "steps", "streams", "weights", "mirrored", "units", "registers",
+                 "exact", "consistent", "symmetry", "has_blocks", "_vector_bytes")
+    _destroy = "schedule_destroy"
 
     def __init__(self, name: str, network: Union[Network, TorusLike], collective: str = "allreduce") -> None:
-        self._pointer: Optional[int] = None
-        net = as_network(network)
-        pointer = c.c_void_p()
-        L.check(L.lib.schedule_create_on(c.byref(pointer), c.byref(net._network), L.text(name),
+        net, pointer = as_network(network), c.c_void_p()
+        L.check(L.lib.schedule_create_on(c.byref(pointer), c.byref(net._network), L.text(name, "the name of an algorithm"),
                                          L.collective_code(collective), 0))
         self._take(pointer.value, net)
 
-    def _take(self, pointer: Optional[int], network: Optional[Network]) -> None:
-        self._pointer = pointer
-        self._torus = Torus._of(L.lib.schedule_torus(pointer).contents)
-        self._network = network if network is not None else Network(self._torus)
-        self._vector_bytes = _USUAL_BYTES
-        self.has_blocks = True
+    def _take(self, pointer: Optional[int], network: Optional[Network], has_blocks: bool = True,
+              vector_bytes: int = _USUAL_BYTES) -> None:
+        self._pointer, self.has_blocks, self._vector_bytes = pointer, has_blocks, vector_bytes
+        self.name: str = L.lib.schedule_name(pointer).decode(errors="replace")
+        self.collective: str = L.COLLECTIVES[L.lib.schedule_collective(pointer)]
+        self.torus = Torus._of(L.lib.schedule_torus(pointer).contents)
+        self.network: Network = network or Network(self.torus)
+        self.steps: int = L.lib.schedule_steps(pointer)
+        self.streams: int = L.lib.schedule_streams(pointer)
+        self.weights: Tuple[int, ...] = tuple(L.lib.schedule_weight(pointer, i) for i in range(self.streams))
+        self.mirrored: int = sum(L.lib.schedule_mirrored(pointer, i) for i in range(self.streams))
+        self.units: int = L.lib.schedule_units(pointer)
+        self.registers: int = L.lib.schedule_registers(pointer)
+        self.exact: bool = L.lib.schedule_exactness(pointer) == 0
+        self.consistent: bool = L.lib.schedule_consistent(pointer)
+        self.symmetry: str = L.SYMMETRIES[L.lib.schedule_symmetry(pointer)]
 
     @classmethod
-    def _of(cls, pointer: Optional[int], network: Optional[Network] = None) -> "Schedule":
+    def _of(cls, pointer: Optional[int], network: Optional[Network] = None, *more: Any) -> "Schedule":
         schedule = cls.__new__(cls)
-        schedule._take(pointer, network)
+        schedule._take(pointer, network, *more)
         return schedule
 
-    def __del__(self) -> None:
-        if getattr(self, "_pointer", None) is not None:
-            L.lib.schedule_destroy(self._pointer)
-            self._pointer = None
-
-    def _placed(self, network: Network, order: int) -> "Schedule":
+    def _placed(self, network: Network, order: str) -> "Schedule":
         """Returns the schedule on a network's nodes; this object must not be used afterwards."""
-        nodes = (c.c_int * len(network.nodes or ()))(*(network.nodes or ()))
-        L.check(L.lib.order_nodes(c.byref(network.torus._struct), order, len(nodes), nodes))
+        nodes = L.array(c.c_int, network.nodes or ())
+        L.check(L.lib.order_nodes(c.byref(network._network), L.ORDERS.index(order), len(nodes), nodes))
         pointer, own, self._pointer = c.c_void_p(), self._pointer, None
         L.check(L.lib.schedule_embed(c.byref(pointer), own, c.byref(network._network), nodes))
         return Schedule._of(pointer.value, network)
 
     @classmethod
-    def from_messages(cls, torus: Union[Network, TorusLike], messages: Any, combines: Any = None,
-                      **claims: Any) -> "Schedule":
+    def from_messages(cls, torus: Union[Network, TorusLike], messages: Any, combines: Any = None, *,
+                      name: str = "custom", collective: str = "allreduce", units: Optional[int] = None,
+                      exact: bool = True, consistent: bool = False, weights: Optional[Sequence[int]] = None,
+                      mirrored: int = 0) -> "Schedule":
         """A schedule of your own, from a table of what is sent.
 
         Parameters
@@ -196,16 +217,31 @@ class Schedule:
             one joint reduction; a list, or a row of a 2-D column with -1 for none), ``dst`` (0), ``unit`` (-1: all),
             ``stream`` (0). None: what arrives in other registers than 0 is added to register 0 after each step; for an
             allgather and where ``to_reg`` is 0 there is nothing to add.
-        **claims
-            ``name`` ("custom"), ``collective`` ("allreduce"), ``units`` of a slice (1 more than the largest unit; for
-            reduce-scatter and allgather a multiple of the ranks, unit u belonging to rank u // (units // ranks)),
-            ``exact`` (True; False: contributions arrive at least once), ``consistent`` (False), ``weights`` of the streams,
-            ``mirrored`` (0): how many streams, the last ones, break ties of routes the other way.
+        name : str
+        collective : {"allreduce", "reduce-scatter", "allgather"}
+        units : int
+            Of a slice; by default 1 more than the largest unit. For reduce-scatter and allgather a multiple of the ranks:
+            unit u belongs to rank u // (units // ranks).
+        exact : bool
+            The claim that contributions arrive exactly once; otherwise at least once.
+        consistent : bool
+            The claim that all ranks end with the same bits, also for floating point.
+        weights : sequence of int
+            Of the streams: a slice is the weight's share of the vector.
+        mirrored : int
+            Streams, the last ones, whose routes break ties the other way.
 
         Returns
         -------
         Schedule
             As it is described; `verify` proves it.
+
+        Raises
+        ------
+        ArgumentError
+            A table lacks a column, or a value is out of its range.
+        UnsupportedError
+            The schedule is too large: 2^22 rank-steps, 2^24 units, or 2^27 units in all rows.
 
         Examples
         --------
@@ -218,94 +254,34 @@ class Schedule:
         """
         from ._explicit import create
         network = as_network(torus)
-        return cls._of(create(network.torus, messages, combines, **claims), network)
+        return cls._of(create(network.torus, messages, combines, name, collective, units, exact, consistent, weights,
+                              mirrored), network)
 
     @classmethod
     def from_file(cls, path: Union[str, "os.PathLike[str]"]) -> "Schedule":
         """Reads a file of the format trivance-schedule-1 (JSON), as `export` and the tool write it.
 
-        What is odd but harmless becomes a warning. Its claims are not verified.
+        Content that is ignored causes a warning. The claims of the file are not verified.
+
+        Raises
+        ------
+        ArgumentError
+            The file cannot be read.
+        InvalidScheduleError
+            It is no such file; the sentence has the line and the column.
         """
         file = L.ScheduleFile()
         sentences: List[str] = []
         warn = L.WARN(lambda _context, sentence: sentences.append(sentence.decode(errors="replace")))
-        L.check(L.formats.schedule_read(L.text(path), c.byref(file), warn, None))
-        schedule = cls._of(file.schedule)
-        schedule.has_blocks, schedule._vector_bytes = file.has_blocks, file.vector_bytes
-        links = [file.slow_link[i] for i in range(file.slow_links)]
-        schedule._network = Network(
-            schedule._torus, cuts=[(link.rank, link.port, "one-way") for link in links if link.factor == float("inf")],
-            slow={(link.rank, link.port): link.factor for link in links if link.factor != float("inf")})
+        L.check(L.formats.schedule_read(L.text(path, "the path of a file"), c.byref(file), warn, None))
+        schedule = cls._of(file.schedule, None, file.has_blocks, file.vector_bytes)
+        links = [((link.rank, link.port), link.factor) for link in file.slow_link[:file.slow_links]]
+        schedule.network = Network(
+            schedule.torus, cuts=[(*link, "one-way") for link, factor in links if factor == math.inf],
+            slow={link: factor for link, factor in links if factor != math.inf})
         for sentence in sentences:
             warnings.warn(sentence, stacklevel=2)
         return schedule
-
-    # ---- Properties ------------------------------------------------------------------------------------------------
-
-    @property
-    def name(self) -> str:
-        """Of the algorithm, with its parameters."""
-        return str(L.lib.schedule_name(self._pointer).decode(errors="replace"))
-
-    @property
-    def torus(self) -> Torus:
-        """The torus whose ranks it is for."""
-        return self._torus
-
-    @property
-    def network(self) -> Network:
-        """The network that it was made for."""
-        return self._network
-
-    @property
-    def collective(self) -> str:
-        """"allreduce", "reduce-scatter" or "allgather"."""
-        return L.COLLECTIVES[L.lib.schedule_collective(self._pointer)]
-
-    @property
-    def steps(self) -> int:
-        """Steps of each stream."""
-        return int(L.lib.schedule_steps(self._pointer))
-
-    @property
-    def streams(self) -> int:
-        """Concurrent streams, each of which has its own slice of the vector."""
-        return int(L.lib.schedule_streams(self._pointer))
-
-    @property
-    def weights(self) -> Tuple[int, ...]:
-        """A stream's slice is its weight's share of the vector."""
-        return tuple(L.lib.schedule_weight(self._pointer, stream) for stream in range(self.streams))
-
-    @property
-    def mirrored(self) -> int:
-        """Streams, the last ones, whose routes break ties the other way."""
-        return sum(bool(L.lib.schedule_mirrored(self._pointer, stream)) for stream in range(self.streams))
-
-    @property
-    def units(self) -> int:
-        """Units of a slice."""
-        return int(L.lib.schedule_units(self._pointer))
-
-    @property
-    def registers(self) -> int:
-        """Registers of a rank: 0 is the vector, the others are scratch."""
-        return int(L.lib.schedule_registers(self._pointer))
-
-    @property
-    def exact(self) -> bool:
-        """Whether it claims that every contribution arrives exactly once; else it may arrive more often."""
-        return bool(L.lib.schedule_exactness(self._pointer) == 0)
-
-    @property
-    def consistent(self) -> bool:
-        """Whether it claims that all ranks end with the same bits, also for floating point."""
-        return bool(L.lib.schedule_consistent(self._pointer))
-
-    @property
-    def symmetry(self) -> str:
-        """The relabelling that maps it onto itself: "none", "parity" (translation by 2) or "translation"."""
-        return L.SYMMETRIES[L.lib.schedule_symmetry(self._pointer)]
 
     # ---- Messages --------------------------------------------------------------------------------------------------
 
@@ -314,7 +290,7 @@ class Schedule:
         """All messages, as `list_messages` has them for a vector of 64 KiB (of a file: for that of the file)."""
         return self.list_messages(self._vector_bytes)
 
-    def list_messages(self, size: Bytes, progress: Progress = False) -> "np.ndarray[Any, Any]":
+    def list_messages(self, size: Bytes, progress: Progress = None) -> "np.ndarray[Any, Any]":
         """All messages of all ranks, by stream, step and sender.
 
         Parameters
@@ -332,17 +308,17 @@ class Schedule:
         listed = L.Messages()
         with watch(progress, f"messages of {self.name}"):
             L.call(L.lib.schedule_messages, self._pointer, to_bytes(size), c.byref(listed), callback, None)
-        rows: np.ndarray[Any, Any] = np.zeros(0, dtype=_MESSAGE_DTYPE)  # numpy rejects NULL as memory
-        if listed.count:
-            rows = np.asarray(_Messages(listed))
+        block = (L.SentMessage * listed.count).from_address(c.cast(listed.message, c.c_void_p).value or 0)
+        weakref.finalize(block, L.lib.messages_clear, c.byref(listed)).atexit = False  # with the last array on the block
+        rows = np.frombuffer(block, dtype=_MESSAGE_DTYPE)
         return rows[["stream", "step", "src", "dst", "port", "units", "bytes"]]
 
-    def _each_step(self) -> Iterator[Tuple[int, int, int, L.Step]]:
+    def _each_step(self, ranks: Iterable[int]) -> Iterator[Tuple[int, int, int, L.Step]]:
         out = L.Step(dimension=-1)
         try:
             for stream in range(self.streams):
                 for step in range(self.steps):
-                    for rank in range(self._torus.size):
+                    for rank in ranks:
                         L.check(L.lib.schedule_step(self._pointer, rank, stream, step, c.byref(out)))
                         yield stream, step, rank, out
         finally:
@@ -375,26 +351,22 @@ class Schedule:
     def reduction_volume(self, rank: int = 0) -> Tuple[float, float]:
         """Operands that a rank's reductions read and results that they write, in vectors (copies are free)."""
         read = written = 0.0
-        whole, weights, out = sum(self.weights) * self.units, self.weights, L.Step(dimension=-1)
-        try:
-            for stream in range(self.streams):
-                for step in range(self.steps):
-                    L.check(L.lib.schedule_step(self._pointer, to_int(rank, "a rank", 0, self._torus.size - 1), stream,
-                                                step, c.byref(out)))
-                    for combine in out.combine[:out.combines]:
-                        if combine.sources > 1:
-                            share = L.lib.blocks_count(c.byref(combine.blocks)) * weights[stream] / whole
-                            read, written = read + share * combine.sources, written + share
-        finally:
-            L.lib.step_clear(c.byref(out))
+        whole = sum(self.weights) * self.units
+        for stream, _, _, out in self._each_step([to_int(rank, "a rank", 0, self.torus.size - 1)]):
+            for combine in out.combine[:out.combines]:
+                if combine.sources > 1:
+                    share = L.lib.blocks_count(c.byref(combine.blocks)) * self.weights[stream] / whole
+                    read, written = read + share * combine.sources, written + share
         return read, written
 
     # ---- Readers ---------------------------------------------------------------------------------------------------
 
     def _network_for(self, network: Optional[Union[Network, TorusLike]]) -> Network:
-        net = self._network if network is None else as_network(network)
-        if net.torus != self._torus:
-            raise L.fail(f"the schedule is for {self._torus} and the network is {net.torus}; both must be of one torus")
+        net = self.network if network is None else as_network(network)
+        if net.torus != self.torus:
+            raise L.ArgumentError(f"the schedule is for {self.torus} and the network is {net.torus}; give a network of "
+                                  f"{self.torus}, or make the schedule for this network, for example "
+                                  "network.plan('1MiB').schedule()")
         return net
 
     def verify(self, network: Optional[Union[Network, TorusLike]] = None, method: str = "auto",
@@ -429,13 +401,10 @@ class Schedule:
 
     def cost(self) -> Cost:
         """Steps, bytes and congestion; see `Cost`."""
-        import numpy as np
-        cost = L.CostStruct()
+        cost = L.Cost()
         L.check(L.lib.cost_measure(self._pointer, c.byref(cost)))
-        dtype = [("messages", "i4"), ("link_fraction", "f8"), ("port_fraction", "f8"), ("hops", "i4")]
         try:
-            rows = [(one.messages, one.link_fraction, one.port_fraction, one.hops) for one in cost.step[:cost.steps]]
-            return Cost(cost.lambda_, cost.delta, cost.theta, cost.steps, cost.messages, np.array(rows, dtype=dtype))
+            return Cost(cost.lambda_, cost.delta, cost.theta, cost.steps, cost.messages, L.table(cost.step, cost.steps))
         finally:
             L.lib.cost_clear(c.byref(cost))
 
@@ -448,9 +417,24 @@ class Schedule:
 
     def simulate(self, network: Optional[Union[Network, TorusLike]] = None, sizes: Any = "32:128M",
                  progress: Progress = None) -> Any:
-        """Simulates several sizes, packet by packet; see `simulate`."""
+        """Simulates several sizes, packet by packet, on all cores.
+
+        Parameters
+        ----------
+        network : Network, optional
+            Of the schedule's torus; by default the one that the schedule was made for.
+        sizes : str, int, or sequence of them
+            In bytes: ``["32KiB", "1MiB"]``, or text with ranges: ``"32:128M"`` (doubling), ``"1K:9K:+2K"``, ``"1K:1M:x4"``.
+        progress : callable, bool or None
+            See `verify`.
+
+        Returns
+        -------
+        pandas.DataFrame, or numpy.ndarray of shape (sizes,) without pandas
+            ``bytes``, ``time`` (s), ``messages``, ``packets``, ``packet_hops``.
+        """
         from .simulation import simulate
-        return simulate(self, self._network_for(network), sizes, progress)
+        return simulate(self, network, sizes, progress)
 
     def draw(self, format: str = "svg", *, size: Optional[Bytes] = None, rank: Optional[int] = None,
              stream: Optional[int] = None, network: Optional[Union[Network, TorusLike]] = None,
@@ -479,7 +463,7 @@ class Schedule:
         options = L.DrawOptions(
             size=c.sizeof(L.DrawOptions), network=c.pointer(net._network),
             vector_bytes=self._vector_bytes if size is None else to_bytes(size),
-            rank=-1 if rank is None else to_int(rank, "rank", 0, self._torus.size - 1), all_ranks=bool(all_ranks),
+            rank=-1 if rank is None else to_int(rank, "rank", 0, self.torus.size - 1), all_ranks=bool(all_ranks),
             stream=-1 if stream is None else to_int(stream, "stream", 0, self.streams - 1),
             no_blocks=not self.has_blocks, ascii=bool(ascii), columns=to_int(columns, "columns", 20, 1 << 16))
         function = L.formats.draw_text if kind else L.formats.draw_svg
@@ -507,15 +491,18 @@ class Schedule:
         alpha_ns = to_ns(alpha, "alpha")
         with watch(progress, f"exporting {self.name}"):
             if format == "json":
-                text = L.capture(lambda out: L.call(L.formats.schedule_write, self._pointer,
-                                                    c.byref(self._network._network), count, callback, None, out))
+                text = L.capture(lambda out: run(L.formats.schedule_write, (
+                    self._pointer, c.byref(self.network._network), count, callback, None, out)))
             else:
-                text = L.capture(lambda out: L.call(L.formats.export, self._pointer, kind, count, alpha_ns, callback, None,
-                                                    out))
+                text = L.capture(lambda out: run(L.formats.export, (
+                    self._pointer, kind, count, alpha_ns, callback, None, out)))
         if path is None:
             return text
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+        try:
+            with open(L.text(path, "the path of a file"), "w", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            raise L.ArgumentError(f"the file {os.fspath(path)!r} cannot be written: {error.strerror}") from error
         return None
 
     def _repr_svg_(self) -> Optional[str]:
@@ -526,4 +513,4 @@ class Schedule:
 
     def __repr__(self) -> str:
         collective = "" if self.collective == "allreduce" else f", {self.collective!r}"
-        return f"Schedule({self.name!r}, {str(self._torus)!r}{collective})"
+        return f"Schedule({self.name!r}, {str(self.torus)!r}{collective})"

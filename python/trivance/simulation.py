@@ -2,23 +2,25 @@
 from __future__ import annotations
 
 import ctypes as c
+import functools
+import math
 import os
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, TypeVar, \
+from typing import TYPE_CHECKING, Any, Callable, Iterable, List, NamedTuple, Optional, Sequence, Tuple, TypeVar, \
     Union
 
 from . import _library as L
 from ._progress import Progress, meter, watch
-from ._units import Bytes, bytes_text, to_bytes, to_sizes
+from ._units import Bytes, bytes_text, to_bytes, to_list, to_sizes
 from .network import Network, TorusLike, as_network
-from .planner import Algorithm, algorithms, find_algorithm, find_limit, plan
+from .planner import algorithms as list_algorithms, find_algorithm, plan
 from .schedule import Schedule
 
 if TYPE_CHECKING:
     import numpy as np
 
-#: Colours of the explorer and of the figures, by `Algorithm.colour`.
-COLOURS = ("#1f2933", "#7a3db8", "#1f6fd1", "#d9730d", "#c2255c", "#0f7a52", "#0891a5", "#7a8b00", "#8c5a3c")
+#: The explorer's colours, by `Algorithm.colour`.
+_COLOURS = ("#1f2933", "#7a3db8", "#1f6fd1", "#d9730d", "#c2255c", "#0f7a52", "#0891a5", "#7a8b00", "#8c5a3c")
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
@@ -29,10 +31,10 @@ class Simulation(NamedTuple):
     Attributes
     ----------
     time_ns : float
-        From the start to the end of the last step of the last rank; `time` is the same in seconds.
+        From the start to the end of the last step of the last rank, in nanoseconds; `time` is the same in seconds.
     messages, packets, packet_hops : int
         Of the whole torus.
-    links : numpy.ndarray or None
+    links : numpy.ndarray, shape (ranks * ports,), or None
         The traffic of every directed link, if it was asked for: ``rank``, ``port``, ``packets``, ``bytes``, ``busy`` (s)
         and ``queue_max`` (packets).
     """
@@ -49,7 +51,7 @@ class Simulation(NamedTuple):
         return self.time_ns / 1e9
 
 
-class Simulator:
+class Simulator(L.Handle):
     """A schedule prepared for simulation on a network: for many sizes. Any number of threads may use it at once.
 
     Parameters
@@ -57,31 +59,29 @@ class Simulator:
     schedule : Schedule
         It is not needed any more afterwards.
     network : Network, optional
-        The one that the schedule was made for, if none is given.
+        Of the schedule's torus; by default the one that the schedule was made for.
     """
 
-    __slots__ = ("network", "_pointer", "__weakref__")
+    __slots__ = ("network",)
+    _destroy = "simulator_destroy"
 
     def __init__(self, schedule: Schedule, network: Optional[Union[Network, TorusLike]] = None) -> None:
-        self._pointer = c.c_void_p()
+        if not isinstance(schedule, Schedule):
+            raise L.ArgumentError(f"schedule is {schedule!r}; it is a Schedule, for example Schedule('trivance-b', '9')")
+        pointer = c.c_void_p()
         self.network = schedule._network_for(network)
-        L.check(L.lib.simulator_create(c.byref(self._pointer), schedule._pointer))
-
-    def __del__(self) -> None:
-        if self._pointer:
-            L.lib.simulator_destroy(self._pointer)
+        L.check(L.lib.simulator_create(c.byref(pointer), schedule._pointer))
+        self._pointer = pointer.value
 
     def time(self, size: Bytes) -> float:
         """The completion time for a vector of `size` bytes, in seconds."""
-        return self.run(size).time_ns / 1e9
+        return self.run(size).time
 
     def run(self, size: Bytes, links: bool = False) -> Simulation:
         """The time with counts of messages and packets and, if `links`, the traffic of every link."""
-        count, result, options = to_bytes(size), L.Simulation(), self.network._options
-        if links:
-            options = L.SimulateOptions.from_buffer_copy(options)
-            options.link_loads = True
-        L.call(L.lib.simulate, self._pointer, c.byref(options), count, c.byref(result))
+        result, options = L.Simulation(), L.SimulateOptions.from_buffer_copy(self.network._options)
+        options.link_loads = links
+        L.call(L.lib.simulate, self._pointer, c.byref(options), to_bytes(size), c.byref(result))
         try:
             return Simulation(result.time_ns, result.messages, result.packets, result.packet_hops,
                               _link_loads(self.network, result) if links else None)
@@ -98,82 +98,57 @@ class Simulator:
 def _link_loads(network: Network, result: L.Simulation) -> Any:
     import numpy as np
     ports = 2 * len(network.torus.dims)
-    rows = [(i // ports, i % ports, load.packets, load.bytes, load.busy_ns / 1e9, load.queue_max)
-            for i, load in enumerate(result.link[:network.torus.size * ports])]
-    return np.array(rows, dtype=[("rank", "i4"), ("port", "i4"), ("packets", "u8"), ("bytes", "u8"), ("busy", "f8"),
-                                 ("queue_max", "u4")])
+    loads = L.table(result.link, network.torus.size * ports)
+    rows = np.zeros(len(loads), dtype=[("rank", "i4"), ("port", "i4"), ("packets", "u8"), ("bytes", "u8"), ("busy", "f8"),
+                                       ("queue_max", "u4")])
+    rows["rank"], rows["port"] = np.divmod(np.arange(len(loads)), ports)
+    for name in ("packets", "bytes", "queue_max"):
+        rows[name] = loads[name]
+    rows["busy"] = loads["busy_ns"] / 1e9
+    return rows
 
 
 # ---- Work on all cores -----------------------------------------------------------------------------------------------
 
 def spread(jobs: Sequence[Job], work: Callable[[Job], Result], progress: Progress, title: str) -> List[Result]:
     """The results of all jobs, in their order, from one thread per core; the library's calls run in parallel."""
-    from concurrent.futures import ThreadPoolExecutor, as_completed
-    stop = threading.Event()
-    results: Dict[int, Result] = {}
+    from concurrent.futures import ThreadPoolExecutor
+    stop, results = threading.Event(), []
 
     def report(_fraction: float) -> None:
         if stop.is_set():
             raise L.CancelledError("the operation was cancelled before its end")
 
     def run(job: Job) -> Result:
-        report(0)
         with watch(report, title):
             return work(job)
 
-    with meter(progress, title) as done, \
-            ThreadPoolExecutor(max(1, min(len(jobs), len(os.sched_getaffinity(0))))) as pool:
-        futures = {pool.submit(run, job): index for index, job in enumerate(jobs)}
+    with meter(progress, title) as done, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         try:
-            for future in as_completed(futures):
-                results[futures[future]] = future.result()
+            for result in pool.map(run, jobs):
+                results.append(result)
                 if done is not None:
                     done(len(results) / len(jobs))
         except BaseException:
             stop.set()
-            for future in futures:
-                future.cancel()
             raise
-    return [results[index] for index in range(len(jobs))]
+    return results
 
 
 # ---- One schedule ----------------------------------------------------------------------------------------------------
 
-def simulate(schedule: Schedule, network: Optional[Union[Network, TorusLike]] = None, sizes: Any = "32:128M",
-             progress: Progress = None) -> Any:
-    """Simulates a schedule at several sizes.
-
-    Parameters
-    ----------
-    schedule : Schedule
-    network : Network, optional
-        The one that the schedule was made for, if none is given.
-    sizes : str, int, or sequence of them
-        In bytes: ``["32KiB", "1MiB"]``, or text with ranges: ``"32:128M"`` (doubling), ``"1K:9K:+2K"``, ``"1K:1M:x4"``.
-    progress : callable, bool or None
-        See `Schedule.verify`.
-
-    Returns
-    -------
-    pandas.DataFrame, or numpy.ndarray of shape (sizes,) without pandas
-        ``bytes``, ``time`` (s), ``messages``, ``packets``, ``packet_hops``.
-    """
+def simulate(schedule: Schedule, network: Optional[Union[Network, TorusLike]], sizes: Any, progress: Progress) -> Any:
+    """See `Schedule.simulate`."""
     import numpy as np
     simulator, counts = Simulator(schedule, network), to_sizes(sizes)
     results = spread(counts, simulator.run, progress, f"simulating {schedule.name}")
-    table = np.array([(size, one.time, one.messages, one.packets, one.packet_hops)
-                      for size, one in zip(counts, results)],
-                     dtype=[("bytes", "i8"), ("time", "f8"), ("messages", "i8"), ("packets", "i8"),
-                            ("packet_hops", "i8")])
-    return _frame(table)
-
-
-def _frame(table: Any) -> Any:
+    table = np.array([(size, one.time, *one[1:4]) for size, one in zip(counts, results)],
+                     dtype=[("bytes", "i8"), ("time", "f8"), ("messages", "i8"), ("packets", "i8"), ("packet_hops", "i8")])
     try:
         import pandas  # type: ignore[import]
     except ImportError:
         return table
-    return pandas.DataFrame({name: table[name] for name in table.dtype.names})
+    return pandas.DataFrame(table)
 
 
 # ---- Several algorithms ----------------------------------------------------------------------------------------------
@@ -183,8 +158,11 @@ class Comparison:
 
     Attributes
     ----------
-    network, collective, algorithms, sizes
-        What was compared; sizes in bytes.
+    network : Network
+    collective : str
+    algorithms : tuple of str
+    sizes : tuple of int
+        In bytes.
     table : numpy.ndarray, shape (algorithms * sizes,)
         ``algorithm`` as it was asked for, ``bytes``, ``time`` (s), ``name`` of the member or plan, and ``limit`` (s), a
         lower bound on the time of any schedule.
@@ -195,19 +173,19 @@ class Comparison:
         self.network, self.collective, self.algorithms, self.sizes = network, collective, tuple(names), tuple(sizes)
         self.table = table
 
-    def __array__(self, dtype: Any = None) -> Any:
-        return self.table if dtype is None else self.table.astype(dtype)
-
     def __len__(self) -> int:
         return len(self.table)
 
-    def __getitem__(self, key: Any) -> Any:
-        """Rows or columns of the table; of an algorithm its rows."""
-        return self.table[self.table["algorithm"] == key] if key in self.algorithms else self.table[key]
+    def __getitem__(self, key: str) -> Any:
+        """The rows of an algorithm, or a column of the table."""
+        if key in self.algorithms:
+            return self.table[self.table["algorithm"] == key]
+        L.choose("the algorithm or column", key, self.algorithms + (self.table.dtype.names or ()))
+        return self.table[key]
 
     def frame(self) -> Any:
         """The times as a ``pandas.DataFrame``: a row for each size, a column for each algorithm."""
-        import pandas
+        pandas = L.need("pandas", "Comparison.frame")
         return pandas.DataFrame({name: self[name]["time"] for name in self.algorithms},
                                 index=pandas.Index(self.sizes, name="bytes"))
 
@@ -217,33 +195,33 @@ class Comparison:
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
-            Drawn there; else in a new figure.
+            Drawn there; by default in a new figure.
         relative : str, optional
-            An algorithm of the comparison, or ``"limit"``: times as multiples of its.
+            An algorithm of the comparison, or ``"limit"``: times as multiples of its time.
 
         Returns
         -------
         matplotlib.axes.Axes
+
+        Raises
+        ------
+        UnsupportedError
+            matplotlib is not installed.
         """
-        if ax is None:
-            from matplotlib import pyplot  # type: ignore[import]
-            ax = pyplot.subplots()[1]
-        if relative is not None and relative != "limit" and relative not in self.algorithms:
-            raise L.fail(f"there is no algorithm {relative!r} to compare with; there are {', '.join(self.algorithms)} and "
-                         "limit")
+        if relative is not None:
+            L.choose("relative", relative, (*self.algorithms, "limit"))
+        ax = ax or L.need("matplotlib.pyplot", "Comparison.plot").subplots()[1]
         used = {name: _colour(name) for name in self.algorithms}
-        spare = [colour for colour in COLOURS if colour not in used.values()]
+        spare = [colour for colour in _COLOURS if colour not in used.values()]
         for name in self.algorithms:
             rows = self[name]
-            times = rows["time"] * 1e6
-            if relative is not None:
-                times = rows["time"] / (rows["limit"] if relative == "limit" else self[relative]["time"])
-            ax.plot(self.sizes, times, label=name, marker=".", color=used[name] or (spare.pop(0) if spare else None))
+            unit = 1e-6 if relative is None else rows["limit"] if relative == "limit" else self[relative]["time"]
+            ax.plot(self.sizes, rows["time"] / unit, label=name, marker=".",
+                    color=used[name] or (spare.pop(0) if spare else None))
         ax.set_xscale("log", base=2)
+        ax.set_yscale("log" if relative is None else "linear")
         ax.set_xlabel("size in bytes")
         ax.set_ylabel("time in us" if relative is None else f"time / {relative}")
-        if relative is None:
-            ax.set_yscale("log")
         ax.set_title(f"{self.collective} on {self.network.torus}")
         ax.grid(alpha=0.3)
         ax.legend()
@@ -252,7 +230,7 @@ class Comparison:
     def _repr_html_(self) -> Optional[str]:
         try:
             return str(self.frame()._repr_html_())
-        except ImportError:
+        except L.UnsupportedError:
             return None
 
     def __repr__(self) -> str:
@@ -261,75 +239,35 @@ class Comparison:
 
 
 def _colour(name: str) -> Optional[str]:
-    """The colour of the algorithm's family, or of the family with this name."""
-    family = name if name in {one.family for one in algorithms()} else None
-    if family is None and L.lib.algorithm_find(L.text(name)):
-        family = find_algorithm(name).family
-    number = max([one.colour for one in algorithms() if one.family == family], default=0)
-    return COLOURS[number] if number else None
+    """The colour of the algorithm's family, or of the family with this name; None if it has no colour."""
+    table = list_algorithms()
+    family = {one.name: one.family for one in table}.get(name.split(":")[0], name)
+    number = max((one.colour for one in table if one.family == family), default=0)
+    return _COLOURS[number] if number else None
 
 
-def family_members(name: str) -> List[str]:
+def _members(name: str) -> List[str]:
     """The algorithms that a name stands for: itself with its parameters, or the exact members of a family."""
-    known: Dict[str, Algorithm] = {one.name: one for one in algorithms()}
-    members = [one.name for one in known.values() if one.family == name and one.exact]
-    if name in known or not members:
-        find_algorithm(name)
-        return [name]
-    return members
+    table = list_algorithms()
+    members = [one.name for one in table if one.family == name and one.exact]
+    if members and name not in [one.name for one in table]:
+        return members
+    find_algorithm(name)
+    return [name]
 
 
-class _Once:
-    """Simulators by name, each created by the first thread that needs it; None if the torus is not supported."""
-
-    def __init__(self, network: Network, collective: str) -> None:
-        self.network, self.collective = network, collective
-        self.lock = threading.Lock()
-        self.locks: Dict[str, threading.Lock] = {}
-        self.made: Dict[str, Union[Simulator, L.UnsupportedError]] = {}
-
-    def get(self, name: str) -> Union[Simulator, L.UnsupportedError]:
-        with self.lock:
-            lock = self.locks.setdefault(name, threading.Lock())
-        with lock:
-            if name not in self.made:
-                try:
-                    self.made[name] = Simulator(Schedule(name, self.network, self.collective))
-                except L.UnsupportedError as error:
-                    self.made[name] = error
-            return self.made[name]
-
-
-def _fastest(once: _Once, members: Iterable[str], size: int) -> Tuple[float, str]:
-    """The minimum time over the members and its member; members that a lower bound excludes are not simulated."""
-    made = [(name, once.get(name)) for name in members]
-    able = [(one.bound(size), name, one) for name, one in made if isinstance(one, Simulator)]
-    reasons = [one for _, one in made if isinstance(one, L.UnsupportedError)]
-    if not able:
-        raise reasons[-1]
-    best: Optional[Tuple[float, str]] = None
-    for bound, name, simulator in sorted(able, key=lambda one: one[:2]):
-        if best is not None and bound >= best[0]:
-            break
-        time = simulator.time(size)
-        if best is None or time < best[0]:
-            best = time, name
-    assert best is not None
-    return best
-
-
-def compare(network: Union[Network, TorusLike], algorithms: Union[str, Iterable[str]], sizes: Any = "32:128M", *,
-            collective: str = "allreduce", progress: Progress = None) -> Comparison:
+def compare(network: Union[Network, TorusLike], algorithms: Union[str, Iterable[str]], sizes: Any = "32:128M",
+            collective: str = "allreduce", *, progress: Progress = None) -> Comparison:
     """Simulates several algorithms at several sizes, on all cores.
 
     Parameters
     ----------
-    network : Network, or torus
+    network : Network, Torus, str, int or sequence of int
     algorithms : str or iterable of str
         Names (``"trivance-b"``, ``"hybrid:4x8"``), families (``"trivance"``, ``"swing"``, ``"bruck"``: their fastest member
         at each size), and ``"planned"``, the planner's choice at each size.
     sizes : str, int, or sequence of them
-        In bytes, as those of `simulate`.
+        In bytes, as those of `Schedule.simulate`.
     collective : {"allreduce", "reduce-scatter", "allgather"}
     progress : callable, bool or None
         See `Schedule.verify`.
@@ -341,28 +279,43 @@ def compare(network: Union[Network, TorusLike], algorithms: Union[str, Iterable[
     Raises
     ------
     UnsupportedError
-        An algorithm, or all members of a family, do not support the torus or the collective.
+        An algorithm, or all members of a family, do not support the torus or the collective; or the network has `nodes`.
     """
     import numpy as np
     net, counts = as_network(network), to_sizes(sizes)
     if net.nodes is not None:
         raise L.UnsupportedError("algorithms are compared on whole networks; for a set of nodes use Network.plan")
-    names = [algorithms] if isinstance(algorithms, str) else [str(name) for name in algorithms]
+    L.collective_code(collective)
+    listed = [algorithms] if isinstance(algorithms, str) else to_list(algorithms, "algorithms", "['trivance', 'swing']")
+    names = list(dict.fromkeys(map(str, listed)))
     if not names:
-        raise L.fail("there are no algorithms to compare; name at least one, for example 'trivance'")
-    names = list(dict.fromkeys(names))
-    code = L.collective_code(collective)
-    members = {name: [] if name == "planned" else family_members(name) for name in names}
-    once = _Once(net, L.COLLECTIVES[code])
+        raise L.ArgumentError("there are no algorithms to compare; name at least one, for example 'trivance'")
+    members = {name: [] if name == "planned" else _members(name) for name in names}
+
+    @functools.lru_cache(maxsize=None)
+    def simulator(name: str) -> Union[Simulator, L.UnsupportedError]:
+        try:
+            return Simulator(Schedule(name, net, collective))
+        except L.UnsupportedError as error:
+            return error
 
     def work(job: Tuple[str, int]) -> Tuple[float, str]:
+        """The minimum time of a size, and its algorithm; algorithms that a lower bound excludes are not simulated."""
         name, size = job
-        return _fastest(once, members[name] or [plan(net, size, collective).name], size)
+        made = {one: simulator(one) for one in members[name] or [plan(net, size, collective).name]}
+        able = sorted((one.bound(size), member, one) for member, one in made.items() if isinstance(one, Simulator))
+        if not able:
+            raise [one for one in made.values() if isinstance(one, L.UnsupportedError)][-1]
+        best = (math.inf, "")
+        for bound, member, one in able:
+            if bound < best[0]:
+                time = one.time(size)
+                best = (time, member) if time < best[0] else best
+        return best
 
-    jobs = sorted(((name, size) for name in names for size in dict.fromkeys(counts)), key=lambda job: -job[1])
+    jobs = sorted(((name, size) for name in names for size in set(counts)), key=lambda job: -job[1])
     found = dict(zip(jobs, spread(jobs, work, progress, f"comparing on {net.torus}")))
-    limits = {size: find_limit(net, size, collective).time for size in dict.fromkeys(counts)}
-    table = np.array([(name, size, *found[name, size], limits[size]) for name in names for size in counts],
-                     dtype=[("algorithm", f"U{max(map(len, names))}"), ("bytes", "i8"), ("time", "f8"),
-                            ("name", f"U{max(len(name) for _, name in found.values())}"), ("limit", "f8")])
+    rows = [(name, size, *found[name, size], net.limit(size, collective).time) for name in names for size in counts]
+    table = np.array(rows, dtype=[("algorithm", f"U{max(map(len, names))}"), ("bytes", "i8"), ("time", "f8"),
+                                  ("name", f"U{max(len(row[3]) for row in rows)}"), ("limit", "f8")])
     return Comparison(net, collective, names, counts, table)

@@ -117,7 +117,7 @@ static int print_variable(const variable_t *variable)
     if (variable->fault[0])
         printf("    WRONG: %s\n", variable->fault);
     snprintf(text, sizeof text, "%s Takes %s; default %s; example %s", setting->meaning, setting->allowed,
-             setting->standard, setting->example);
+             setting->default_value, setting->example);
     print_paragraph(text);
     return TRV_OK;
 }
@@ -151,7 +151,7 @@ static void add_row(cli_table_t *table, const char *kind, const char *name, cons
     cli_cell_text(table, kind);
     cli_cell_text(table, name);
     text_or_none(table, value);
-    text_or_none(table, setting ? setting->standard : NULL);
+    text_or_none(table, setting ? setting->default_value : NULL);
     text_or_none(table, setting ? setting->allowed : NULL);
     text_or_none(table, setting ? setting->example : NULL);
     cli_cell_text(table, meaning);

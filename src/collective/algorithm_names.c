@@ -24,7 +24,7 @@ int trv_algorithm_check(const char *name)
         return trv_fail(TRV_ERR_ARGUMENT, "%s%s", trv_last_error(),
                         strchr(name, ':') ? "" : "; families, planned and auto");
     if (strlen(name) >= TRV_ALGORITHM_NAME_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s…' is longer than the %d letters that a name may have", name,
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s…' is too long: a name has at most %d characters", name,
                         TRV_ALGORITHM_NAME_MAX - 1);
     return TRV_OK;
 }

@@ -19,24 +19,24 @@ void trv_cached_release(trv_cached_t *object)
         object->destroy(object);
 }
 
-/* Drops the entries from `place` on. */
-static void cache_drop(trv_cache_entry_t **place)
+/* Drops the entries from `link` on. */
+static void cache_drop(trv_cache_entry_t **link)
 {
-    while (*place) {
-        trv_cache_entry_t *entry = *place;
-        *place = entry->next;
+    while (*link) {
+        trv_cache_entry_t *entry = *link;
+        *link = entry->next;
         trv_cached_release(entry->object);
     }
 }
 
 void trv_cache_add(trv_cache_t *cache, trv_cached_t *object, int objects_max)
 {
-    trv_cache_entry_t *entry = &object->entry[cache->index], **place = &cache->first;
+    trv_cache_entry_t *entry = &object->entry[cache->index], **link = &cache->first;
     *entry = (trv_cache_entry_t){object, cache->first};
     cache->first = entry;
-    for (int i = 0; *place && i < objects_max; i++)
-        place = &(*place)->next;
-    cache_drop(place);
+    for (int i = 0; *link && i < objects_max; i++)
+        link = &(*link)->next;
+    cache_drop(link);
 }
 
 void trv_cache_clear(trv_cache_t *cache)

@@ -49,12 +49,12 @@ void trv_cache_clear(trv_cache_t *cache);
 void trv_cache_share(trv_cache_t *cache, const trv_cache_t *other, int index);
 bool trv_cache_copy(trv_cache_t *cache, const trv_cache_t *other);
 
-/* Returns the object at `place`, and makes it the most recently used. place: &cache->first, or &next of an entry. */
-static inline trv_cached_t *trv_cache_use(trv_cache_t *cache, trv_cache_entry_t **place)
+/* Returns the object at `link`, and makes it the most recently used. link: &cache->first, or &next of an entry. */
+static inline trv_cached_t *trv_cache_use(trv_cache_t *cache, trv_cache_entry_t **link)
 {
-    trv_cache_entry_t *entry = *place;
-    if (place != &cache->first) {
-        *place = entry->next;
+    trv_cache_entry_t *entry = *link;
+    if (link != &cache->first) {
+        *link = entry->next;
         entry->next = cache->first;
         cache->first = entry;
     }

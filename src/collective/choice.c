@@ -1,6 +1,6 @@
 /*
- * Choices by name and by the planner, and the reasons for them. The planner keeps its plans for the whole process, so
- * that the choice for a second communicator of the same shape takes no time.
+ * Choices by name and by the planner, and the reasons for them. The planner caches its choices for the whole process,
+ * so that the choice for a second communicator of the same shape takes no time.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-enum { LONG_MS = 1 }; /* planning that takes longer is logged */
+enum { REPORTED_MS = 1 }; /* planning that takes longer is logged */
 
 trv_simulate_options_t trv_chooser_simulation(const trv_settings_t *settings, const trv_network_t *network,
                                               const trv_model_paths_t *paths)
@@ -34,19 +34,20 @@ void trv_choice_append(trv_choice_t *choice, const char *format, ...)
     va_end(arguments);
 }
 
-const trv_time_unit_t *trv_choice_append_plan(trv_choice_t *choice, const char *how, const trv_planner_choice_t *plan)
+const trv_time_unit_t *trv_choice_append_times(trv_choice_t *choice, const char *how,
+                                               const trv_planner_choice_t *planned)
 {
-    const trv_time_unit_t *unit = trv_time_unit(plan->time_ns);
+    const trv_time_unit_t *unit = trv_time_unit(planned->time_ns);
     trv_choice_append(choice, "%s%s: %.4g %s expected, of which %d step%s %.3g, hops %.3g, bytes %.3g",
-                      *choice->reason ? "; " : "", how, plan->time_ns / unit->ns, unit->name, plan->steps,
-                      plan->steps == 1 ? "" : "s", plan->alpha_ns / unit->ns, plan->hops_ns / unit->ns,
-                      plan->transmission_ns / unit->ns);
+                      *choice->reason ? "; " : "", how, planned->time_ns / unit->ns, unit->name, planned->steps,
+                      planned->steps == 1 ? "" : "s", planned->alpha_ns / unit->ns, planned->hops_ns / unit->ns,
+                      planned->transmission_ns / unit->ns);
     return unit;
 }
 
 void trv_choice_append_duration(trv_choice_t *choice, double took_s)
 {
-    if (1e3 * took_s >= LONG_MS)
+    if (1e3 * took_s >= REPORTED_MS)
         trv_choice_append(choice, "; planning took %.0f ms", 1e3 * took_s);
 }
 
@@ -81,35 +82,35 @@ int trv_choose_named(const trv_chooser_t *chooser, const trv_signature_t *signat
 /* ---- By the planner ---------------------------------------------------------------------------------------------- */
 
 /* Arguments of a query to the planner, for vectors of a class of sizes. */
-typedef struct question {
+typedef struct query {
     const trv_chooser_t *chooser;
     trv_collective_t collective;
     uint64_t bytes;
     trv_planner_constraints_t constraints;
-} question_t;
+} query_t;
 
-static int question_planner(const question_t *question, trv_planner_t **planner)
+static int query_planner(const query_t *query, trv_planner_t **planner)
 {
-    return trv_planner_create(planner, &question->chooser->network->torus, question->collective, 0,
-                              &question->chooser->simulation, &question->constraints);
+    return trv_planner_create(planner, &query->chooser->network->torus, query->collective, 0,
+                              &query->chooser->simulation, &query->constraints);
 }
 
-/* Finds the plan of the fastest algorithm in the family; TRV_ERR_UNSUPPORTED if none is suitable, with the reason for
+/* Finds the fastest algorithm of the family; TRV_ERR_UNSUPPORTED if none is suitable, with the reason for
  * the last one as the last error. */
-static int find_in_family(const question_t *question, const char *family, trv_planner_choice_t *best)
+static int find_in_family(const query_t *query, const char *family, trv_planner_choice_t *best)
 {
     trv_planner_t *planner;
-    int found = TRV_ERR_UNSUPPORTED, code = question_planner(question, &planner);
+    int found = TRV_ERR_UNSUPPORTED, code = query_planner(query, &planner);
     for (int i = 0; code == TRV_OK && i < trv_algorithms_count(); i++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
-        trv_planner_choice_t plan;
+        trv_planner_choice_t candidate;
         if (strcmp(trv_algorithm_family(algorithm), family) != 0)
             continue;
-        const int timed = trv_planner_time(planner, question->bytes, trv_algorithm_name(algorithm), &plan);
+        const int timed = trv_planner_time(planner, query->bytes, trv_algorithm_name(algorithm), &candidate);
         if (timed < 0 && timed != TRV_ERR_UNSUPPORTED)
             code = timed;
-        if (timed == TRV_OK && (found < 0 || plan.time_ns < best->time_ns)) {
-            *best = plan;
+        if (timed == TRV_OK && (found < 0 || candidate.time_ns < best->time_ns)) {
+            *best = candidate;
             found = TRV_OK;
         }
     }
@@ -118,29 +119,30 @@ static int find_in_family(const question_t *question, const char *family, trv_pl
 }
 
 /* Appends the second best algorithm, such as "; trivance-b would take 25 us". */
-static void append_second(const question_t *question, const trv_time_unit_t *unit, trv_choice_t *choice)
+static void append_runner_up(const query_t *query, const trv_time_unit_t *unit, trv_choice_t *choice)
 {
     trv_planner_t *planner;
-    trv_planner_choice_t plan[2];
-    if (question_planner(question, &planner) < 0)
+    trv_planner_choice_t ranked[2];
+    if (query_planner(query, &planner) < 0)
         return;
-    if (trv_planner_rank(planner, question->bytes, 2, plan) == 2)
-        trv_choice_append(choice, "; %s would take %.4g %s", plan[1].algorithm, plan[1].time_ns / unit->ns, unit->name);
+    if (trv_planner_rank(planner, query->bytes, 2, ranked) == 2)
+        trv_choice_append(choice, "; %s would take %.4g %s", ranked[1].algorithm, ranked[1].time_ns / unit->ns,
+                          unit->name);
     trv_planner_destroy(planner);
 }
 
 int trv_choose_planned(const trv_chooser_t *chooser, const trv_signature_t *signature, uint64_t bytes,
                        const char *family, trv_choice_t *choice)
 {
-    const question_t question = {chooser, signature->collective, bytes,
-                                 trv_signature_constraints(signature, chooser->allow_inconsistent)};
+    const query_t query = {chooser, signature->collective, bytes,
+                           trv_signature_constraints(signature, chooser->allow_inconsistent)};
     const trv_torus_t *torus = &chooser->network->torus;
     const double began_s = trv_now_s();
     char paths[TRV_MODEL_SHARED_PATHS_MAX];
     trv_planner_choice_t best;
-    int code = family ? find_in_family(&question, family, &best)
-                      : trv_planner_best(torus, question.collective, 0, question.bytes, &chooser->simulation,
-                                         &question.constraints, &best);
+    int code = family ? find_in_family(&query, family, &best)
+                      : trv_planner_best(torus, query.collective, 0, query.bytes, &chooser->simulation,
+                                         &query.constraints, &best);
     if (code == TRV_ERR_UNSUPPORTED) {
         trv_choice_append(choice, "%s%.300s", *choice->reason ? "; " : "", trv_last_error());
         return TRV_OK;
@@ -148,14 +150,14 @@ int trv_choose_planned(const trv_chooser_t *chooser, const trv_signature_t *sign
     if (code < 0)
         return code;
     snprintf(choice->algorithm, sizeof choice->algorithm, "%s", best.algorithm);
-    const trv_time_unit_t *unit = trv_choice_append_plan(choice, family ? "the fastest of its family" : "planned",
-                                                         &best);
+    const trv_time_unit_t *unit = trv_choice_append_times(choice, family ? "the fastest of its family" : "planned",
+                                                          &best);
     trv_model_shared_paths_text(&chooser->simulation, torus, chooser->measured, paths);
     if (*paths)
         trv_choice_append(choice, "; %s", paths);
     const double ended_s = trv_now_s();
     if (!family && chooser->explains)
-        append_second(&question, unit, choice);
+        append_runner_up(&query, unit, choice);
     trv_choice_append_duration(choice, ended_s - began_s);
     return TRV_OK;
 }

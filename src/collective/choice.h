@@ -61,8 +61,10 @@ int trv_choose_planned(const trv_chooser_t *chooser, const trv_signature_t *sign
 /* ---- Reasons ----------------------------------------------------------------------------------------------------- */
 
 void trv_choice_append(trv_choice_t *choice, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Appends HOW and the plan's times, such as "planned: 4.473 us expected, of which …"; returns the unit of the times. */
-const trv_time_unit_t *trv_choice_append_plan(trv_choice_t *choice, const char *how, const trv_planner_choice_t *plan);
+/* Appends HOW and the times of the planner's choice, such as "planned: 4.473 us expected, of which …"; returns the unit
+ * of the times. */
+const trv_time_unit_t *trv_choice_append_times(trv_choice_t *choice, const char *how,
+                                               const trv_planner_choice_t *planned);
 /* Appends "; planning took 12 ms" if it took long. */
 void trv_choice_append_duration(trv_choice_t *choice, double took_s);
 

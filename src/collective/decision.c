@@ -18,7 +18,7 @@ void trv_decision_make(trv_decision_t *decision, int code, const trv_choice_t *c
                                  .bytes_max = choice->bytes_max};
     if (code == TRV_OK && *choice->algorithm)
         code = trv_schedule_full_name_on(choice->on_nodes ? &on_nodes : network, choice->algorithm, collective, 0,
-                                         decision->spelled, sizeof decision->spelled);
+                                         decision->full_name, sizeof decision->full_name);
     decision->code = code;
     memcpy(decision->algorithm, choice->algorithm, sizeof decision->algorithm);
     snprintf(decision->reason, sizeof decision->reason, "%s", code < 0 ? trv_last_error() : choice->reason);

@@ -17,7 +17,7 @@ typedef struct trv_decision {
     int32_t on_nodes, order, lines; /* on a set of machine nodes, in this order, as a line (otherwise a ring) */
     int32_t unused;
     char algorithm[TRV_ALGORITHM_NAME_MAX]; /* name for users; "": none */
-    char spelled[TRV_FULL_NAME_MAX];        /* name for trv_schedule_create_on on every rank */
+    char full_name[TRV_FULL_NAME_MAX];      /* name for trv_schedule_create_on on every rank */
     char reason[TRV_CHOICE_REASON_MAX];
 } trv_decision_t;
 

@@ -12,9 +12,10 @@
 void trv_memory_limit(uint64_t bytes);
 bool trv_memory_exceeds_limit(void);
 
-/* Bytes of scratch memory and programs that the library keeps for plans in this process, and their maximum so far. */
+/* Bytes of scratch memory and programs that the library keeps for plans in this process, and their maximum so far (the
+ * peak). */
 uint64_t trv_memory_kept(void);
-uint64_t trv_memory_most(void);
+uint64_t trv_memory_peak(void);
 /* Counts bytes that are kept from now on; a negative number counts released bytes. */
 void trv_memory_count(int64_t bytes);
 

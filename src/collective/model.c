@@ -37,7 +37,7 @@ void trv_model_shared_paths(trv_simulate_options_t *network, const trv_torus_t *
     const bool measured = is_measured(torus, rules);
     const unsigned found = measured ? rules->shared_paths : paths->found;
     network->shared_paths = (paths->declared | found) & ((1u << torus->dims) - 1);
-    network->one_path = measured ? rules->one_path : paths->one_found && paths->found;
+    network->one_path = measured ? rules->one_path : paths->found_one_path && paths->found;
 }
 
 char *trv_model_shared_paths_text(const trv_simulate_options_t *network, const trv_torus_t *torus,

@@ -13,11 +13,12 @@
 
 trv_simulate_options_t trv_model_network(double alpha_ns, double bandwidth_bps, double hop_ns, double overhead_ns);
 
-/* Dimensions whose two directions share one path out of a node (a *shared path*), as bit masks: declared in the topology file, and
- * found by the fabric from its interfaces. The masks may have bits beyond the dimensions of the torus. */
+/* Dimensions whose two directions share one path out of a node (a *shared path*), as bit masks: declared in the
+ * topology file, and found by the fabric from its interfaces. The masks may have bits beyond the dimensions of the
+ * torus. */
 typedef struct trv_model_paths {
     unsigned declared, found;
-    bool one_found; /* the dimensions found share one path with each other */
+    bool found_one_path; /* the dimensions found share one path with each other */
 } trv_model_paths_t;
 /* Sets the shared paths of `torus` in the model: paths->declared, and the dimensions that the rules contain as
  * measured for this torus or, if they contain no such measurement, paths->found. */

@@ -16,7 +16,7 @@ typedef struct trv_pooled {
 
 typedef struct trv_pool {
     _Atomic(trv_pooled_t *) first;
-    pthread_mutex_t lock; /* protects the further objects: */
+    pthread_mutex_t lock; /* protects the members below, the list of further objects */
     trv_pooled_t *other;
     int others, others_max;
 } trv_pool_t;

@@ -1,7 +1,7 @@
 /*
  * A small array of free blocks, each taken and returned by one atomic exchange. A block that is too small is freed and
- * not put back, so that the blocks grow to the size that the program needs, and their number is that of plans that run
- * at the same time.
+ * not put back, so that the blocks grow to the size that the program needs, and their number to that of the plans that
+ * run at the same time.
  */
 #include "collective/scratch.h"
 
@@ -11,18 +11,18 @@
 
 #include "collective/memory.h"
 
-#define PLACES    8
-#define ALIGNMENT 64 /* also the size of the header with its padding */
+#define FREE_BLOCKS_MAX 8
+#define ALIGNMENT       64 /* also the size of the header with its padding */
 
 typedef struct block {
     size_t bytes; /* of memory after the header */
 } block_t;
 
-static _Atomic(block_t *) place[PLACES];
+static _Atomic(block_t *) free_block[FREE_BLOCKS_MAX];
 
-static void *memory_of(block_t *block) { return (char *)block + ALIGNMENT; }
+static void *block_memory(block_t *block) { return (char *)block + ALIGNMENT; }
 
-static void discard(block_t *block)
+static void block_free(block_t *block)
 {
     trv_memory_count(-(int64_t)block->bytes);
     free(block);
@@ -30,14 +30,14 @@ static void discard(block_t *block)
 
 void trv_scratch_clear(void)
 {
-    for (int i = 0; i < PLACES; i++) {
-        block_t *block = atomic_exchange(&place[i], NULL);
+    for (int i = 0; i < FREE_BLOCKS_MAX; i++) {
+        block_t *block = atomic_exchange(&free_block[i], NULL);
         if (block)
-            discard(block);
+            block_free(block);
     }
 }
 
-static block_t *make(size_t bytes)
+static block_t *block_create(size_t bytes)
 {
     bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     block_t *block = bytes + ALIGNMENT > bytes ? aligned_alloc(ALIGNMENT, bytes + ALIGNMENT) : NULL;
@@ -51,18 +51,18 @@ static block_t *make(size_t bytes)
 void *trv_scratch_take(void *context, size_t bytes)
 {
     (void)context;
-    for (int i = 0; i < PLACES; i++) {
-        block_t *block = atomic_load_explicit(&place[i], memory_order_relaxed)
-                             ? atomic_exchange_explicit(&place[i], NULL, memory_order_acquire)
+    for (int i = 0; i < FREE_BLOCKS_MAX; i++) {
+        block_t *block = atomic_load_explicit(&free_block[i], memory_order_relaxed)
+                             ? atomic_exchange_explicit(&free_block[i], NULL, memory_order_acquire)
                              : NULL;
         if (!block)
             continue;
         if (block->bytes >= bytes)
-            return memory_of(block);
-        discard(block);
+            return block_memory(block);
+        block_free(block);
     }
-    block_t *block = make(bytes);
-    return block ? memory_of(block) : NULL;
+    block_t *block = block_create(bytes);
+    return block ? block_memory(block) : NULL;
 }
 
 void trv_scratch_give(void *context, void *memory, size_t bytes)
@@ -70,11 +70,11 @@ void trv_scratch_give(void *context, void *memory, size_t bytes)
     (void)context, (void)bytes;
     block_t *block = (block_t *)(void *)((char *)memory - ALIGNMENT);
     const bool keep = !trv_memory_exceeds_limit();
-    for (int i = 0; keep && i < PLACES; i++) {
+    for (int i = 0; keep && i < FREE_BLOCKS_MAX; i++) {
         block_t *none = NULL;
-        if (atomic_compare_exchange_strong_explicit(&place[i], &none, block, memory_order_release,
+        if (atomic_compare_exchange_strong_explicit(&free_block[i], &none, block, memory_order_release,
                                                     memory_order_relaxed))
             return;
     }
-    discard(block);
+    block_free(block);
 }

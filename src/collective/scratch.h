@@ -8,8 +8,8 @@
 
 #include <stddef.h>
 
-/* Implementations of the executor's scratch_allocate and scratch_free. The context is not used. Any thread may call them;
- * they acquire no lock. */
+/* Implementations of the executor's scratch_allocate and scratch_free. The context is not used. Any thread may call
+ * them; they acquire no lock. */
 void *trv_scratch_take(void *context, size_t bytes);
 void trv_scratch_give(void *context, void *memory, size_t bytes);
 

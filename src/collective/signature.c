@@ -31,5 +31,5 @@ const char *trv_signature_objection(const trv_signature_t *signature, const trv_
         return "it adds some contributions twice";
     return signature->exact || allow_inconsistent || trv_schedule_consistent(schedule)
                ? NULL
-               : "it does not give all ranks the same bits";
+               : "its results can differ between ranks in the last bits";
 }

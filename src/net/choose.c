@@ -11,7 +11,7 @@
 trv_simulate_options_t trv_net_simulation(const trv_net_t *net, const trv_network_t *network)
 {
     trv_model_paths_t paths = {.declared = 0};
-    paths.found = trv_fabric_shared_paths(net->fabric, &paths.one_found);
+    paths.found = trv_fabric_shared_paths(net->fabric, &paths.found_one_path);
     return trv_chooser_simulation(&net->settings, network, &paths);
 }
 

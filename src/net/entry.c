@@ -112,14 +112,14 @@ static int carry_out(trv_net_entry_t *entry)
 {
     trv_decision_t *decision = &entry->broadcast.decision;
     entry->decided = true;
-    decision->reason[sizeof decision->reason - 1] = decision->spelled[sizeof decision->spelled - 1] = '\0';
+    decision->reason[sizeof decision->reason - 1] = decision->full_name[sizeof decision->full_name - 1] = '\0';
     decision->algorithm[sizeof decision->algorithm - 1] = '\0';
     int rc = compare_calls(entry);
     if (rc < 0)
         return trv_net_break(entry->comm->net, rc);
     if (decision->code < 0)
         return TRV_OK;
-    rc = trv_schedule_create(&entry->made, &entry->comm->torus, decision->spelled, entry->collective);
+    rc = trv_schedule_create(&entry->made, &entry->comm->torus, decision->full_name, entry->collective);
     entry->schedule = entry->made;
     return rc < 0 ? trv_net_break(entry->comm->net, rc) : TRV_OK;
 }

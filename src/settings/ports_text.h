@@ -19,7 +19,7 @@ bool trv_ports_assign(const char *text);
 
 /* Reads the next entry of a valid text that assigns interfaces to ports, and moves *rest past it. Returns false at
  * the end. */
-bool trv_ports_next(const char **rest, int *way, const char **name, size_t *length);
+bool trv_ports_next(const char **rest, int *port, const char **name, size_t *length);
 
 /* Parses "10.1.0.0/16". Returns the length of the prefix in bits, or -1 if the text is not a network. */
 int trv_ports_network(const char *network, size_t length, int *family, uint8_t address[16]);

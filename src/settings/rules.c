@@ -32,7 +32,7 @@ int trv_rules_set_algorithm(trv_rule_t *rule, const char *name, trv_name_check_t
     if (check && strcmp(name, TRV_RULE_MPI) != 0 && check(name) < 0)
         return trv_fail(TRV_ERR_ARGUMENT, "%s, or mpi", trv_last_error());
     if (strlen(name) >= sizeof rule->algorithm)
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s…' is longer than the %d letters that a name may have", name,
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s…' is too long: a name has at most %d characters", name,
                         TRV_RULE_NAME_MAX - 1);
     strcpy(rule->algorithm, name);
     return TRV_OK;
@@ -70,7 +70,7 @@ const trv_rule_t *trv_rules_match(const trv_rules_t *rules, trv_collective_t col
 #define FIELDS_MAX  4
 #define FIELD_BYTES (1 + TRV_RULE_NAME_MAX) /* the longest: @ and a name */
 
-static int bound(const char *text, bool upper, uint64_t *value)
+static int read_bound(const char *text, bool upper, uint64_t *value)
 {
     if (upper && strcmp(text, "inf") == 0) {
         *value = UINT64_MAX;
@@ -80,19 +80,20 @@ static int bound(const char *text, bool upper, uint64_t *value)
 }
 
 /* Parses "8-64" or "64k-inf". */
-static int read_range(const char *text, const char *what, uint64_t *least, uint64_t *most)
+static int read_range(const char *text, const char *what, uint64_t *min, uint64_t *max)
 {
     char low[FIELD_BYTES];
     const char *dash = strchr(text, '-');
     if (!dash)
-        return trv_fail(TRV_ERR_ARGUMENT, "'%s' is no range of %s", text, what);
+        return trv_fail(TRV_ERR_ARGUMENT, "'%s' is not a range of %s", text, what);
     memcpy(low, text, (size_t)(dash - text));
     low[dash - text] = '\0';
-    int code = bound(low, false, least);
+    int code = read_bound(low, false, min);
     if (code == TRV_OK)
-        code = bound(dash + 1, true, most);
-    if (code == TRV_OK && *least > *most)
-        code = trv_fail(TRV_ERR_ARGUMENT, "the range of %s '%s' ends before it begins", what, text);
+        code = read_bound(dash + 1, true, max);
+    if (code == TRV_OK && *min > *max)
+        code = trv_fail(TRV_ERR_ARGUMENT, "the minimum of the range of %s '%s' is greater than its maximum", what,
+                        text);
     return code;
 }
 
@@ -105,7 +106,7 @@ static int read_field(char *field, trv_rule_t *rule, trv_name_check_t *check)
     if (field[0] != '[')
         return read_range(field, "sizes", &rule->bytes_min, &rule->bytes_max);
     if (field[length - 1] != ']')
-        return trv_fail(TRV_ERR_ARGUMENT, "a ] is missing after '%s'", field);
+        return trv_fail(TRV_ERR_ARGUMENT, "']' is missing after '%s'", field);
     field[length - 1] = '\0';
     return read_range(field + 1, "ranks", &rule->ranks_min, &rule->ranks_max);
 }
@@ -122,20 +123,19 @@ static int read_item(const char *item, size_t length, trv_rule_t *rule, trv_name
         while (at + size < length && (last || item[at + size] != ':'))
             size++;
         if (size == 0 || size >= sizeof field || fields == FIELDS_MAX)
-            return trv_fail(TRV_ERR_ARGUMENT, size == 0 ? "a field is empty" : "it has too many or too long fields");
+            return trv_fail(TRV_ERR_ARGUMENT,
+                            size == 0 ? "a field is empty" : "it has too many fields, or a field is too long");
         memcpy(field, item + at, size);
         field[size] = '\0';
         if (fields == 0 && !trv_rules_collective(field, &rule->collective))
             return trv_fail(TRV_ERR_ARGUMENT,
-                            "there is no collective '%s'; there are allreduce, reduce-scatter and "
-                            "allgather",
-                            field);
+                            "unknown collective '%s'; expected allreduce, reduce-scatter or allgather", field);
         int code = fields == 0 ? TRV_OK : read_field(field, rule, check);
         if (code < 0)
             return code;
         at += size + 1;
     }
-    return rule->algorithm[0] ? TRV_OK : trv_fail(TRV_ERR_ARGUMENT, "it has no @ALGORITHM");
+    return rule->algorithm[0] ? TRV_OK : trv_fail(TRV_ERR_ARGUMENT, "@ALGORITHM is missing");
 }
 
 int trv_rules_parse_line(trv_rules_t *rules, const char *line, trv_name_check_t *check_algorithm)
@@ -147,8 +147,8 @@ int trv_rules_parse_line(trv_rules_t *rules, const char *line, trv_name_check_t 
         int code = length > INT_MAX ? TRV_ERR_ARGUMENT : read_item(at, length, &rule, check_algorithm);
         if (code < 0)
             code = trv_fail(code,
-                            "the rule '%.*s' (column %d): %s; a rule is COLLECTIVE:SIZES:[RANKS]:@ALGORITHM, as "
-                            "allreduce:0-64k:[8-64]:@trivance-l",
+                            "the rule '%.*s' (column %d): %s; expected COLLECTIVE:SIZES:[RANKS]:@ALGORITHM, for "
+                            "example allreduce:0-64k:[8-64]:@trivance-l",
                             length < 80 ? (int)length : 80, at, (int)(at - line) + 1, trv_last_error());
         else
             code = trv_rules_add(rules, &rule);
@@ -158,5 +158,5 @@ int trv_rules_parse_line(trv_rules_t *rules, const char *line, trv_name_check_t 
         }
         at += length + (at[length] == ';');
     }
-    return rules->count ? TRV_OK : trv_fail(TRV_ERR_ARGUMENT, "it has no rule");
+    return rules->count ? TRV_OK : trv_fail(TRV_ERR_ARGUMENT, "it contains no rule");
 }

@@ -16,7 +16,7 @@
  *
  * Bounds are inclusive. A size is that of the whole vector in bytes (of all ranks' blocks for Reduce-Scatter and
  * AllGather). An algorithm is a name (with parameters: "hybrid:4x8/3") or a family of `trivance list`, "planned" (the
- * planner's plan), "auto" (the same, where a torus is known) or "mpi" (fall back to the MPI library).
+ * planner's choice), "auto" (the same, where a torus is known) or "mpi" (fall back to the MPI library).
  */
 #ifndef TRIVANCE_SETTINGS_RULES_H
 #define TRIVANCE_SETTINGS_RULES_H
@@ -65,9 +65,9 @@ typedef struct trv_rules_reader {
 
 /* All three return 0, or a negative code with an error message that states the position and what was expected; on
  * failure *rules is empty. trv_rules_clear frees the rules; rules that are all zeros are empty. */
-int trv_rules_read(trv_rules_t *rules, const char *path, const trv_rules_reader_t *how);
+int trv_rules_read(trv_rules_t *rules, const char *path, const trv_rules_reader_t *callbacks);
 int trv_rules_parse_file(trv_rules_t *rules, const char *name, const char *text, size_t length,
-                         const trv_rules_reader_t *how);
+                         const trv_rules_reader_t *callbacks);
 int trv_rules_parse_line(trv_rules_t *rules, const char *line, trv_name_check_t *check_algorithm);
 void trv_rules_clear(trv_rules_t *rules);
 

@@ -29,21 +29,19 @@ static int read_bound(const reader_t *reader, json_t *object, const char *key, b
         *bound = UINT64_MAX;
     else if (!text || trv_parse_bytes(text, bound) < 0)
         return trv_json_fail(&reader->json, object, key,
-                             "\"%s\" must be a whole number >= 0, or a text as "
-                             "\"64KiB\"%s",
-                             key, upper ? " or \"inf\"" : "");
+                             "\"%s\" must be a whole number >= 0, or a string such as \"64KiB\"%s", key,
+                             upper ? " or \"inf\"" : "");
     return TRV_OK;
 }
 
-static int read_bounds(const reader_t *reader, json_t *object, const char *least_key, const char *most_key,
-                       uint64_t *least, uint64_t *most)
+static int read_bounds(const reader_t *reader, json_t *object, const char *min_key, const char *max_key, uint64_t *min,
+                       uint64_t *max)
 {
-    int code = read_bound(reader, object, least_key, false, least);
+    int code = read_bound(reader, object, min_key, false, min);
     if (code == TRV_OK)
-        code = read_bound(reader, object, most_key, true, most);
-    if (code == TRV_OK && *least > *most)
-        code = trv_json_fail(&reader->json, object, most_key, "\"%s\" must not be less than \"%s\"", most_key,
-                             least_key);
+        code = read_bound(reader, object, max_key, true, max);
+    if (code == TRV_OK && *min > *max)
+        code = trv_json_fail(&reader->json, object, max_key, "\"%s\" must not be less than \"%s\"", max_key, min_key);
     return code;
 }
 
@@ -71,7 +69,7 @@ static int read_torus(const reader_t *reader, json_t *group, trv_torus_t *torus)
     if (!value)
         return TRV_OK;
     if (!json_is_string(value))
-        return trv_json_fail(&reader->json, group, "torus", "\"torus\" must be a text, for example \"8x8\"");
+        return trv_json_fail(&reader->json, group, "torus", "\"torus\" must be a string, for example \"8x8\"");
     if (trv_torus_parse(json_string_value(value), torus) < 0)
         return trv_json_fail(&reader->json, group, "torus", "%s", trv_last_error());
     return TRV_OK;
@@ -95,10 +93,9 @@ static int read_group(reader_t *reader, json_t *group, trv_collective_t collecti
     json_array_foreach(rules, i, entry)
     {
         if (code == TRV_OK && !json_is_object(entry))
-            code = trv_json_fail(&reader->json, rules, NULL,
-                                 "entry %zu of the list is no object; a rule is one, "
-                                 "for example {\"alg\": \"auto\"}",
-                                 i);
+            code = trv_json_fail(
+                &reader->json, rules, NULL,
+                "entry %zu of the list is not an object; expected a rule, for example {\"alg\": \"auto\"}", i);
         if (code == TRV_OK)
             code = read_rule(reader, entry, rule);
     }
@@ -120,8 +117,8 @@ static int read_collectives(reader_t *reader, json_t *root)
         trv_collective_t collective;
         if (!trv_rules_collective(key, &collective)) {
             trv_json_warn(&reader->json, collectives, key,
-                          "\"%.40s\" is no collective that Trivance serves, and ignored; there are allreduce, "
-                          "reduce-scatter and allgather",
+                          "\"%.40s\" is ignored, because it is not a collective of Trivance; expected allreduce, "
+                          "reduce-scatter or allgather",
                           key);
             continue;
         }
@@ -130,7 +127,7 @@ static int read_collectives(reader_t *reader, json_t *root)
         json_array_foreach(groups, i, group)
         {
             if (code == TRV_OK && !json_is_object(group))
-                code = trv_json_fail(&reader->json, groups, NULL, "entry %zu of the list is no object", i);
+                code = trv_json_fail(&reader->json, groups, NULL, "entry %zu of the list is not an object", i);
             if (code == TRV_OK)
                 code = read_group(reader, group, collective);
         }
@@ -147,7 +144,7 @@ static int read_parameter(const reader_t *reader, json_t *network, const char *k
     if (!entry)
         return TRV_OK;
     if (!text)
-        return trv_json_fail(&reader->json, network, key, "\"%s\" must be a text with a unit, for example %s", key,
+        return trv_json_fail(&reader->json, network, key, "\"%s\" must be a string with a unit, for example %s", key,
                              parse == trv_parse_latency_ns ? "\"1.5us\"" : "\"800Gb/s\"");
     if (parse(text, value) < 0)
         return trv_json_fail(&reader->json, network, key, "%s", trv_last_error());
@@ -200,7 +197,7 @@ static int read_root(reader_t *reader)
     static const char *const known[] = {"rule_file_version", "network", "paths", "measured", "collectives", NULL};
     json_t *root = reader->json.root, *version;
     if (!json_is_object(root))
-        return trv_json_fail(&reader->json, root, NULL, "rules are an object, and this is a list");
+        return trv_json_fail(&reader->json, root, NULL, "expected an object with rules, found a list");
     trv_json_check_keys(&reader->json, root, known);
     version = json_object_get(root, "rule_file_version");
     if (!json_is_integer(version) || json_integer_value(version) != 1)
@@ -212,7 +209,7 @@ static int read_root(reader_t *reader)
 }
 
 /* Reads the rules of a document; `code` is the result of parsing it as JSON. */
-static int finish(reader_t *reader, int code)
+static int reader_finish(reader_t *reader, int code)
 {
     *reader->rules = TRV_RULES_NONE;
     if (code < 0)
@@ -224,24 +221,24 @@ static int finish(reader_t *reader, int code)
     return code;
 }
 
-static reader_t begin(trv_rules_t *rules, const trv_rules_reader_t *how)
+static reader_t reader_create(trv_rules_t *rules, const trv_rules_reader_t *callbacks)
 {
-    return (reader_t){.json = {.warn = how->warn, .context = how->context},
+    return (reader_t){.json = {.warn = callbacks->warn, .context = callbacks->context},
                       .rules = rules,
-                      .check_algorithm = how->check_algorithm};
+                      .check_algorithm = callbacks->check_algorithm};
 }
 
 int trv_rules_parse_file(trv_rules_t *rules, const char *name, const char *text, size_t length,
-                         const trv_rules_reader_t *how)
+                         const trv_rules_reader_t *callbacks)
 {
-    reader_t reader = begin(rules, how);
-    return finish(&reader, trv_json_parse(&reader.json, name, text, length));
+    reader_t reader = reader_create(rules, callbacks);
+    return reader_finish(&reader, trv_json_parse(&reader.json, name, text, length));
 }
 
-int trv_rules_read(trv_rules_t *rules, const char *path, const trv_rules_reader_t *how)
+int trv_rules_read(trv_rules_t *rules, const char *path, const trv_rules_reader_t *callbacks)
 {
-    reader_t reader = begin(rules, how);
-    return finish(&reader, trv_json_read(&reader.json, path));
+    reader_t reader = reader_create(rules, callbacks);
+    return reader_finish(&reader, trv_json_read(&reader.json, path));
 }
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */

@@ -49,7 +49,7 @@ static int read_word(const trv_setting_t *setting, const char *text, int *value)
     if (word < 0 && setting->offset == offsetof(trv_settings_t, debug) && read_flag(text, &flag) == TRV_OK)
         word = flag ? TRV_DEBUG_INFO : TRV_DEBUG_OFF;
     if (word < 0)
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is none of %s", text, setting->allowed);
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not one of %s", text, setting->allowed);
     *value = word;
     return TRV_OK;
 }
@@ -64,23 +64,23 @@ static int read_text(const char *text, char **value)
 static int read_value(const trv_setting_t *setting, const char *text, trv_name_check_t *check_algorithm,
                       trv_settings_t *settings)
 {
-    void *place = (char *)settings + setting->offset;
+    void *member = (char *)settings + setting->offset;
     const int code = setting->check ? setting->check(text, check_algorithm) : TRV_OK;
     if (code < 0)
         return code;
     switch (setting->kind) {
-    case TRV_SETTING_FLAG: return read_flag(text, place);
-    case TRV_SETTING_TIME: return trv_parse_time_ns(text, place);
-    case TRV_SETTING_RATE: return trv_parse_rate_bps(text, place);
-    case TRV_SETTING_BYTES: return trv_parse_bytes(text, place);
-    case TRV_SETTING_WORD: return read_word(setting, text, place);
-    default: return read_text(text, place);
+    case TRV_SETTING_FLAG: return read_flag(text, member);
+    case TRV_SETTING_TIME: return trv_parse_time_ns(text, member);
+    case TRV_SETTING_RATE: return trv_parse_rate_bps(text, member);
+    case TRV_SETTING_BYTES: return trv_parse_bytes(text, member);
+    case TRV_SETTING_WORD: return read_word(setting, text, member);
+    default: return read_text(text, member);
     }
 }
 
 /* Adds the variable's name before the last error message and an example after it, unless it has an example already
  * or is about the contents of a file. */
-static int wrong(const trv_setting_t *setting, int code)
+static int fail_value(const trv_setting_t *setting, int code)
 {
     if (code == TRV_ERR_INVALID || strstr(trv_last_error(), "for example"))
         return trv_fail(TRV_ERR_ARGUMENT, "%s: %s", setting->name, trv_last_error());
@@ -100,57 +100,57 @@ int trv_settings_check(const trv_setting_t *setting, const char *text, trv_name_
     }
     if (code == TRV_OK && setting->offset == offsetof(trv_settings_t, ports))
         code = trv_ports_check(text);
-    return code < 0 ? wrong(setting, code) : code;
+    return code < 0 ? fail_value(setting, code) : code;
 }
 
 /* ---- All values -------------------------------------------------------------------------------------------------- */
 
-typedef struct teller {
+typedef struct environment_reader {
     trv_settings_t *settings;
-    const trv_rules_reader_t *how;
+    const trv_rules_reader_t *callbacks;
     bool net; /* for libtrivance_net */
-} teller_t;
+} environment_reader_t;
 
-static void tell(const teller_t *teller, const char *sentence)
+static void reader_warn(const environment_reader_t *reader, const char *sentence)
 {
-    if (teller->how->warn)
-        teller->how->warn(teller->how->context, sentence);
+    if (reader->callbacks->warn)
+        reader->callbacks->warn(reader->callbacks->context, sentence);
 }
 
 /* Reports the last error message, with this code, as that of a variable. */
-static void tell_wrong(teller_t *teller, const trv_setting_t *setting, int code)
+static void reader_report(environment_reader_t *reader, const trv_setting_t *setting, int code)
 {
     char line[1400];
-    const bool waits = trv_settings_of_net(setting) || setting->offset == offsetof(trv_settings_t, timeout_ns);
-    wrong(setting, code);
-    if (setting->selects || (teller->net && waits)) {
-        if (!teller->settings->fault)
-            teller->settings->fault = strdup(trv_last_error());
+    const bool is_net_setting = trv_settings_of_net(setting) || setting->offset == offsetof(trv_settings_t, timeout_ns);
+    fail_value(setting, code);
+    if (setting->selects || (reader->net && is_net_setting)) {
+        if (!reader->settings->fault)
+            reader->settings->fault = strdup(trv_last_error());
         return;
     }
-    snprintf(line, sizeof line, "%s. %s holds", trv_last_error(), setting->standard);
-    tell(teller, line);
+    snprintf(line, sizeof line, "%s. The default applies: %s", trv_last_error(), setting->default_value);
+    reader_warn(reader, line);
 }
 
-static void read_one(teller_t *teller, const trv_setting_t *setting)
+static void read_setting(environment_reader_t *reader, const trv_setting_t *setting)
 {
     const char *text = getenv(setting->name);
     if (setting->kind != TRV_SETTING_TEXT)
-        read_value(setting, setting->standard, NULL, teller->settings);
-    int code = text && *text ? read_value(setting, text, teller->how->check_algorithm, teller->settings) : TRV_OK;
+        read_value(setting, setting->default_value, NULL, reader->settings);
+    int code = text && *text ? read_value(setting, text, reader->callbacks->check_algorithm, reader->settings) : TRV_OK;
     if (code < 0)
-        tell_wrong(teller, setting, code);
+        reader_report(reader, setting, code);
 }
 
-static void read_all(teller_t *teller)
+static void read_all(environment_reader_t *reader)
 {
     for (int i = 0; i < trv_settings_count(); i++)
-        read_one(teller, trv_settings_at(i));
+        read_setting(reader, trv_settings_at(i));
 }
 
 /* Sets the network's parameters. The environment takes precedence over the rules file, and the file over the
  * defaults. */
-static void take_network(trv_settings_t *settings)
+static void apply_network(trv_settings_t *settings)
 {
     const struct {
         double *value, stored;
@@ -166,7 +166,7 @@ static void take_network(trv_settings_t *settings)
     }
 }
 
-static void find_unknown(teller_t *teller)
+static void warn_unknown(environment_reader_t *reader)
 {
     const char *name[NAMES_MAX];
     int names = 0;
@@ -188,65 +188,65 @@ static void find_unknown(teller_t *teller)
             snprintf(line, sizeof line,
                      PREFIX "CACHE has no effect: Trivance does not write star chains to files; unset it");
         else if (nearest)
-            snprintf(line, sizeof line, PREFIX "%s is no variable of Trivance; did you mean " PREFIX "%s?", bare,
-                     nearest);
+            snprintf(line, sizeof line, "unknown variable " PREFIX "%s; did you mean " PREFIX "%s?", bare, nearest);
         else
-            snprintf(line, sizeof line, PREFIX "%s is no variable of Trivance; `trivance info` lists them", bare);
-        tell(teller, line);
+            snprintf(line, sizeof line, "unknown variable " PREFIX "%s; `trivance info` lists the variables", bare);
+        reader_warn(reader, line);
     }
 }
 
-static void read_environment(teller_t *teller)
+static void read_environment(environment_reader_t *reader)
 {
-    trv_settings_t *settings = teller->settings;
+    trv_settings_t *settings = reader->settings;
     *settings = (trv_settings_t){0};
-    read_all(teller);
+    read_all(reader);
     if (settings->tune)
         trv_rules_parse_line(&settings->tune_rules, settings->tune, NULL); /* the text has been checked before */
-    find_unknown(teller);
+    warn_unknown(reader);
     settings->info = settings->debug >= TRV_DEBUG_INFO;
 }
 
-void trv_settings_read(trv_settings_t *settings, const trv_rules_reader_t *how)
+void trv_settings_read(trv_settings_t *settings, const trv_rules_reader_t *callbacks)
 {
-    read_environment(&(teller_t){settings, how, false});
+    read_environment(&(environment_reader_t){settings, callbacks, false});
 }
 
-void trv_settings_read_net(trv_settings_t *settings, const trv_rules_reader_t *how)
+void trv_settings_read_net(trv_settings_t *settings, const trv_rules_reader_t *callbacks)
 {
-    read_environment(&(teller_t){settings, how, true});
+    read_environment(&(environment_reader_t){settings, callbacks, true});
 }
 
 /* ---- The rules file ---------------------------------------------------------------------------------------------- */
 
 /* Applies the result of reading the rules file: records a fault if `code` is negative, and sets the network's
  * parameters. */
-static int take_rules(teller_t *teller, int code)
+static int apply_rules(environment_reader_t *reader, int code)
 {
-    trv_settings_t *settings = teller->settings;
+    trv_settings_t *settings = reader->settings;
     settings->file_fault = settings->file_fault || (code < 0 && !settings->fault);
     for (int i = 0; i < trv_settings_count() && code < 0; i++)
         if (trv_settings_at(i)->offset == offsetof(trv_settings_t, rules_file))
-            tell_wrong(teller, trv_settings_at(i), code);
-    take_network(settings);
+            reader_report(reader, trv_settings_at(i), code);
+    apply_network(settings);
     return code;
 }
 
-int trv_settings_read_rules(trv_settings_t *settings, const trv_rules_reader_t *how)
+int trv_settings_read_rules(trv_settings_t *settings, const trv_rules_reader_t *callbacks)
 {
-    teller_t teller = {settings, how, false};
+    environment_reader_t reader = {settings, callbacks, false};
     if (!settings->rules_file)
         return TRV_OK;
     trv_rules_clear(&settings->file_rules);
-    return take_rules(&teller, trv_rules_read(&settings->file_rules, settings->rules_file, how));
+    return apply_rules(&reader, trv_rules_read(&settings->file_rules, settings->rules_file, callbacks));
 }
 
-int trv_settings_parse_rules(trv_settings_t *settings, const char *text, size_t length, const trv_rules_reader_t *how)
+int trv_settings_parse_rules(trv_settings_t *settings, const char *text, size_t length,
+                             const trv_rules_reader_t *callbacks)
 {
-    teller_t teller = {settings, how, false};
+    environment_reader_t reader = {settings, callbacks, false};
     const char *name = settings->rules_file ? settings->rules_file : "rules";
     trv_rules_clear(&settings->file_rules);
-    return take_rules(&teller, trv_rules_parse_file(&settings->file_rules, name, text, length, how));
+    return apply_rules(&reader, trv_rules_parse_file(&settings->file_rules, name, text, length, callbacks));
 }
 
 void trv_settings_clear(trv_settings_t *settings)

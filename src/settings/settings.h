@@ -1,5 +1,5 @@
 /*
- * The environment: one table of all variables, by which they are parsed, explained (`trivance info`) and checked for
+ * The environment: one table of all variables, by which they are parsed, described (`trivance info`) and checked for
  * misspelt names. Does not depend on MPI.
  */
 #ifndef TRIVANCE_SETTINGS_SETTINGS_H
@@ -13,7 +13,7 @@
 
 typedef enum trv_debug { TRV_DEBUG_OFF, TRV_DEBUG_WARN, TRV_DEBUG_INFO, TRV_DEBUG_TRACE } trv_debug_t;
 typedef enum trv_fallback { TRV_FALLBACK_SILENT, TRV_FALLBACK_PRINT, TRV_FALLBACK_ERROR } trv_fallback_t;
-typedef enum trv_transport_way { TRV_TRANSPORT_MPI, TRV_TRANSPORT_OFI } trv_transport_way_t;
+typedef enum trv_transport_library { TRV_TRANSPORT_MPI, TRV_TRANSPORT_OFI } trv_transport_library_t;
 typedef enum trv_on_timeout { TRV_TIMEOUT_CONTINUE, TRV_TIMEOUT_ABORT } trv_on_timeout_t;
 
 /* The values of the environment variables. If a variable is not set, empty or invalid, a text is NULL and any other
@@ -24,7 +24,7 @@ typedef struct trv_settings {
     int debug;                                                       /* trv_debug_t */
     int fallback;                                                    /* trv_fallback_t */
     int on_timeout;                                                  /* trv_on_timeout_t */
-    int transport;                                                   /* trv_transport_way_t */
+    int transport;                                                   /* trv_transport_library_t */
     double alpha_ns, bandwidth_bps, hop_ns, overhead_ns, timeout_ns; /* timeout 0: never */
     uint64_t piece_bytes;  /* size of a fragment; 0: messages are not fragmented */
     uint64_t memory_bytes; /* limit of the process for plans and their scratch memory */
@@ -52,10 +52,10 @@ typedef enum trv_setting_kind {
 typedef struct trv_setting {
     const char *name; /* "TRIVANCE_TORUS" */
     trv_setting_kind_t kind;
-    size_t offset;        /* in trv_settings_t */
-    bool selects;         /* the choice of algorithms depends on it: with an invalid value all calls fall back */
-    const char *standard; /* the default as a value; for a text: the behaviour without it, in words */
-    const char *allowed;  /* in words; for TRV_SETTING_WORD the words themselves, separated by | */
+    size_t offset;             /* in trv_settings_t */
+    bool selects;              /* the choice of algorithms depends on it: with an invalid value all calls fall back */
+    const char *default_value; /* the default as a value; for a text: the behaviour without it, in words */
+    const char *allowed;       /* in words; for TRV_SETTING_WORD the words themselves, separated by | */
     const char *example;
     const char *meaning; /* one sentence */
     /* Additional check of the value; NULL: none. */
@@ -73,17 +73,18 @@ bool trv_settings_is_secret(const trv_setting_t *setting);
 
 /* Reads the environment, but no file. Warns about invalid values on which no choice depends (the others set
  * `fault`), and about unknown variables whose names begin with TRIVANCE_. Invalid values are treated as not set. */
-void trv_settings_read(trv_settings_t *settings, const trv_rules_reader_t *how);
+void trv_settings_read(trv_settings_t *settings, const trv_rules_reader_t *callbacks);
 
 /* The same for libtrivance_net: invalid values of the timeout and of settings that only this library uses set
  * `fault`, too. */
-void trv_settings_read_net(trv_settings_t *settings, const trv_rules_reader_t *how);
+void trv_settings_read_net(trv_settings_t *settings, const trv_rules_reader_t *callbacks);
 
 /* Reads the rules file, if one is named: sets file_rules, and the parameters of the network that no variable sets.
  * An invalid file sets `fault`, unless it is set already, and its negative code is returned.
  * trv_settings_parse_rules takes the text of a file that was read before. */
-int trv_settings_read_rules(trv_settings_t *settings, const trv_rules_reader_t *how);
-int trv_settings_parse_rules(trv_settings_t *settings, const char *text, size_t length, const trv_rules_reader_t *how);
+int trv_settings_read_rules(trv_settings_t *settings, const trv_rules_reader_t *callbacks);
+int trv_settings_parse_rules(trv_settings_t *settings, const char *text, size_t length,
+                             const trv_rules_reader_t *callbacks);
 void trv_settings_clear(trv_settings_t *settings);
 
 /* Checks a value, including the contents of rules files. Returns 0, or a negative code with an error message. For

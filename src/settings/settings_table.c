@@ -41,7 +41,7 @@ static int check_kernels(const char *text, trv_name_check_t *check_algorithm)
     (void)check_algorithm;
     if (strcmp(text, "plain") == 0 || strcmp(text, "avx2") == 0 || strcmp(text, "avx512") == 0)
         return TRV_OK;
-    return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is none of plain, avx2 and avx512", text);
+    return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not one of plain, avx2 and avx512", text);
 }
 
 static int check_port(const char *text, trv_name_check_t *check_algorithm)
@@ -51,12 +51,12 @@ static int check_port(const char *text, trv_name_check_t *check_algorithm)
     return trv_parse_int(text, "the port", 1, 65535, &port);
 }
 
-static int check_wait(const char *text, trv_name_check_t *check_algorithm)
+static int check_start_timeout(const char *text, trv_name_check_t *check_algorithm)
 {
     (void)check_algorithm;
     double time_ns;
     const int code = trv_parse_time_ns(text, &time_ns);
-    return code < 0 || time_ns > 0 ? code : trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is no time to wait", text);
+    return code < 0 || time_ns > 0 ? code : trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a positive time", text);
 }
 
 static int check_latency(const char *text, trv_name_check_t *check_algorithm)
@@ -75,24 +75,25 @@ static int check_latency(const char *text, trv_name_check_t *check_algorithm)
 static const trv_setting_t table[] = {
     {"TRIVANCE_TORUS", TRV_SETTING_TEXT, AT(torus), true, "none",
      "sizes joined by x, or a comma-separated list of such tori", "8x8x8",
-     "How the ranks of MPI_COMM_WORLD are wired, in row-major order, the last dimension fastest; from a list, the "
-     "torus with the right number of ranks.",
+     "The torus of the ranks of MPI_COMM_WORLD, in row-major order (the last dimension varies fastest); of a list, the "
+     "torus with as many ranks.",
      check_tori, true},
     {"TRIVANCE_TOPOLOGY_FILE", TRV_SETTING_TEXT, AT(topology_file), true, "none", "a path", "/etc/trivance/torus.json",
      "The torus and the coordinates of every rank, from a file that `trivance topology --dump` writes; it takes "
      "precedence over TRIVANCE_TORUS.",
      NULL, true},
     {"TRIVANCE_CART", TRV_SETTING_FLAG, AT(cart), true, "0", FLAG, "1",
-     "Whether a Cartesian communicator defines how its ranks are wired.", NULL, true},
+     "Whether the topology of a Cartesian communicator is taken for its torus.", NULL, true},
     {"TRIVANCE_ALGORITHM", TRV_SETTING_TEXT, AT(algorithm), true, "auto",
      "auto, planned, a name or a family of `trivance list`", "trivance-b",
-     "The algorithm: auto takes the planner's fastest where a torus is known, unless a rules file overrides it; "
-     "planned, a name or a family applies to every communicator.",
+     "The algorithm: auto selects the algorithm that the planner expects to be fastest, where a torus is known and no "
+     "rules file overrides it; planned, a name or a family applies to every communicator.",
      check_name, true},
     {"TRIVANCE_TUNE", TRV_SETTING_TEXT, AT(tune), true, "none",
      "rules COLLECTIVE:SIZES:[RANKS]:@ALGORITHM, separated by semicolons",
      "allreduce:0-64k:@trivance-l;allreduce:64k-inf:[8-64]:@auto",
-     "Rules, of which the first that matches wins; they take precedence over TRIVANCE_ALGORITHM.", check_rules, true},
+     "Rules, of which the first that matches applies; they take precedence over TRIVANCE_ALGORITHM.", check_rules,
+     true},
     {"TRIVANCE_RULES_FILE", TRV_SETTING_TEXT, AT(rules_file), true, "none", "a path", "rules.json",
      "Rules and network parameters from a file that `trivance tune` writes; a name in TRIVANCE_ALGORITHM takes "
      "precedence.",
@@ -108,9 +109,9 @@ static const trv_setting_t table[] = {
      "For the planner: the time a message occupies its sender's processor, one message after another.", check_latency,
      true},
     {"TRIVANCE_PIECE", TRV_SETTING_BYTES, AT(piece_bytes), true, "0", "bytes, optionally with K, M, G or T", "8K",
-     "The maximum size of the fragments that messages of schedules are sent in, for networks where a rendezvous of the "
-     "MPI library or of libfabric takes longer than fragments below its eager limit; 0 sends messages whole. In "
-     "libtrivance_net the value of rank 0 applies.",
+     "The maximum size of the fragments in which messages of schedules are sent, for networks where a rendezvous of "
+     "the MPI library or of libfabric takes longer than fragments below its eager limit; with 0, messages are not "
+     "fragmented. In libtrivance_net the value of rank 0 applies.",
      NULL, true},
     {"TRIVANCE_ALLOW_INCONSISTENT", TRV_SETTING_FLAG, AT(allow_inconsistent), true, "0", FLAG, "1",
      "Whether floating-point operations may use algorithms whose results can differ in the last bits between ranks.",
@@ -120,20 +121,21 @@ static const trv_setting_t table[] = {
      "first.",
      NULL, false},
     {"TRIVANCE_DEBUG", TRV_SETTING_WORD, AT(debug), false, "warn", "off|warn|info|trace", "info",
-     "What is logged: warn, warnings; info, also a line per new decision and a table at MPI_Finalize; trace, also a "
+     "The log level: warn, warnings; info, also a line per new decision and a table at MPI_Finalize; trace, also a "
      "line per call.",
      NULL, false},
     {"TRIVANCE_DEBUG_FILE", TRV_SETTING_TEXT, AT(debug_file), false, "stderr",
      "a file name; %h expands to the host, %p to the process", "trivance.%h.%p",
-     "Where the log goes; with %p in the name every rank writes its own file, otherwise rank 0 of each communicator "
+     "The file of the log; with %p in the name every rank writes its own file, otherwise rank 0 of each communicator "
      "writes.",
      NULL, false},
     {"TRIVANCE_FALLBACK", TRV_SETTING_WORD, AT(fallback), false, "silent", "silent|print|error", "print",
-     "Action when a call goes to the MPI library although Trivance is set up: none, a line per new reason, or "
-     "MPI_Abort with the reason.",
+     "Action when a call falls back to the MPI library although a torus, an algorithm or rules are set: none, a line "
+     "per new reason, or MPI_Abort with the reason.",
      NULL, true},
     {"TRIVANCE_TIMEOUT", TRV_SETTING_TIME, AT(timeout_ns), false, "0s", NUMBER_AND_UNIT, "30s",
-     "How long a rank waits in one collective before it reports which ranks it waits for; 0s is forever.", NULL, false},
+     "How long a rank waits in one collective before it reports which ranks it waits for; 0s disables the timeout.",
+     NULL, false},
     {"TRIVANCE_ON_TIMEOUT", TRV_SETTING_WORD, AT(on_timeout), false, "continue", "continue|abort", "abort",
      "Action when TRIVANCE_TIMEOUT expires, after the report.", NULL, false},
     {"TRIVANCE_RECORDER", TRV_SETTING_FLAG, AT(recorder), false, "0", FLAG, "1",
@@ -146,7 +148,7 @@ static const trv_setting_t table[] = {
     {"TRIVANCE_KERNELS", TRV_SETTING_TEXT, AT(kernels), false, "the best available", "plain, avx2 or avx512", "avx2",
      "The most advanced instruction set that reductions may use.", check_kernels, false},
     {"TRIVANCE_TRANSPORT", TRV_SETTING_WORD, AT(transport), true, "mpi", "mpi|ofi", "ofi",
-     "What carries the messages of schedules in MPI programs: MPI, or libfabric, whose addresses MPI exchanges.", NULL,
+     "The transport of schedules in MPI programs: MPI, or libfabric, whose addresses are exchanged by MPI.", NULL,
      true},
     {"TRIVANCE_PROVIDER", TRV_SETTING_TEXT, AT(provider), false, "the first that works", "a libfabric provider", "tcp",
      "The libfabric provider of libtrivance_net, and of MPI programs with TRIVANCE_TRANSPORT=ofi; the value of rank 0 "
@@ -154,18 +156,18 @@ static const trv_setting_t table[] = {
      NULL, false},
     {"TRIVANCE_PORTS", TRV_SETTING_TEXT, AT(ports), false, "detected from the routes",
      "PORT=INTERFACE, separated by commas, or interfaces and networks", "+0=eth1,-0=eth2",
-     "For the same: which network interface of this host each port of the torus uses, the first interface where a port "
-     "is "
-     "not named; or (eth1,eth2; 10.1.0.0/16) the interfaces among which that is detected.",
+     "For the same programs: the network interface of this host for each port of the torus (the first interface for "
+     "ports that are not listed), or, as in eth1,eth2 or 10.1.0.0/16, the interfaces among which these are detected.",
      NULL, false},
     {"TRIVANCE_SECRET", TRV_SETTING_TEXT, AT(secret), false, "none", "any text", "a-long-random-text",
-     "For libtrivance_net: the secret that the ranks of a job share; `trivance launch` makes one at random.", NULL,
+     "For libtrivance_net: the secret that the ranks of a job share; `trivance launch` generates a random one.", NULL,
      false},
     {"TRIVANCE_START_TIMEOUT", TRV_SETTING_TIME, AT(start_timeout_ns), false, "30s", NUMBER_AND_UNIT, "2s",
-     "For libtrivance_net: how long a rank waits for the others at the start and at the end.", check_wait, false},
-    {"TRIVANCE_MASTER_PORT", TRV_SETTING_TEXT, AT(master_port), false, "MASTER_PORT", "a port, 1 to 65535", "29600",
-     "For libtrivance_net: the port on which rank 0 meets the others, if MASTER_PORT is somebody else's.", check_port,
+     "For libtrivance_net: how long a rank waits for the others at the start and at the end.", check_start_timeout,
      false},
+    {"TRIVANCE_MASTER_PORT", TRV_SETTING_TEXT, AT(master_port), false, "MASTER_PORT", "a port, 1 to 65535", "29600",
+     "For libtrivance_net: the port on which rank 0 accepts the other ranks, if another program uses MASTER_PORT.",
+     check_port, false},
     {"TRIVANCE_LISTEN_EVERYWHERE", TRV_SETTING_FLAG, AT(listen_everywhere), false, "0", FLAG, "1",
      "For libtrivance_net: whether rank 0 listens on all addresses of its host, instead of MASTER_ADDR alone.", NULL,
      false},

@@ -133,7 +133,7 @@ static void test_bad_input(void **state)
         {"cost 9 --alpha=7200s", "--alpha: '7200s' is not a time"},
         {"plan 9 --alpha=7200s", "--alpha: '7200s' is not a time"},
         {"plan 9 --bandwidth=0.000001Mb/s", "--bandwidth: '0.000001Mb/s' is not a rate"},
-        {"run --ports=+0=eth1,+0=eth2 -- true", "--ports: a port is named twice"},
+        {"run --ports=+0=eth1,+0=eth2 -- true", "--ports: '+0=eth1,+0=eth2': a port has two interfaces"},
         {"run --provider= -- true", "--provider: the value is missing; for example tcp"},
         {"run --debug-file= -- true", "--debug-file: the value is missing"},
         {"launch --address= -n 2 true", "--address"},

@@ -28,7 +28,7 @@ typedef struct warnings {
     char last[1024];
 } warnings_t;
 
-static void keep(void *context, const char *sentence)
+static void store_warning(void *context, const char *sentence)
 {
     warnings_t *warnings = context;
     warnings->count++;
@@ -42,7 +42,7 @@ static void read_with(const char *name, const char *value, trv_settings_t *setti
 {
     *warnings = (warnings_t){0};
     setenv(name, value, 1);
-    const trv_rules_reader_t how = {trv_algorithm_check, keep, warnings};
+    const trv_rules_reader_t how = {trv_algorithm_check, store_warning, warnings};
     trv_settings_read(settings, &how);
     trv_settings_read_rules(settings, &how);
     unsetenv(name);
@@ -54,7 +54,7 @@ static void test_defaults(void **state)
     trv_settings_t settings;
     warnings_t warnings = {0};
     (void)state;
-    trv_settings_read(&settings, &(trv_rules_reader_t){trv_algorithm_check, keep, &warnings});
+    trv_settings_read(&settings, &(trv_rules_reader_t){trv_algorithm_check, store_warning, &warnings});
     assert_int_equal(warnings.count, 0);
     assert_null(settings.fault);
     assert_true(settings.alpha_ns == paper.alpha_ns && settings.bandwidth_bps == paper.bandwidth_bps &&
@@ -79,12 +79,12 @@ static void test_examples(void **state)
         if (code < 0 && !path)
             fail_msg("%s=%s: %s", setting->name, setting->example, trv_last_error());
         if (setting->kind != TRV_SETTING_TEXT)
-            assert_int_equal(trv_settings_check(setting, setting->standard, trv_algorithm_check), 0);
+            assert_int_equal(trv_settings_check(setting, setting->default_value, trv_algorithm_check), 0);
         assert_true(strlen(setting->meaning) > 10 && setting->meaning[strlen(setting->meaning) - 1] == '.');
     }
 }
 
-static void test_what_may_serve(void **state)
+static void test_may_dispatch(void **state)
 {
     static const struct {
         const char *name, *value;
@@ -112,37 +112,39 @@ static void test_what_may_serve(void **state)
     }
 }
 
-static void test_wrong_values(void **state)
+static void test_invalid_values(void **state)
 {
     static const struct {
         const char *name, *value, *words;
         bool selects;
-    } cases[] = {{"TRIVANCE_TORUS", "3x", "TRIVANCE_TORUS: '3x' is not a torus", true},
-                 {"TRIVANCE_TORUS", "9,,3x3", "empty entry", true},
-                 {"TRIVANCE_ALGORITHM", "trivanse", "there is no algorithm 'trivanse'; there are trivance-l,", true},
-                 {"TRIVANCE_ALPHA", "5", "'5' is not a time", true},
-                 {"TRIVANCE_ALPHA", "7200s", "'7200s' is not a time", true}, /* the limits of the planner's network */
-                 {"TRIVANCE_HOP_LATENCY", "7200s", "at most 3600s", true},
-                 {"TRIVANCE_BANDWIDTH", "0.000001Mb/s", "from 1Kb/s to 10000Tb/s", true},
-                 {"TRIVANCE_BANDWIDTH", "800", "for example 800Gb/s", true},
-                 {"TRIVANCE_MESSAGE_OVERHEAD", "-1us", "'-1us' is not a time", true},
-                 {"TRIVANCE_CART", "maybe", "'maybe' is neither 0 nor 1; for example TRIVANCE_CART=1", true},
-                 {"TRIVANCE_TUNE", "allreduce:0-64q:@auto", "column 1", true},
-                 {"TRIVANCE_RULES_FILE", "/nonexistent", "'/nonexistent' cannot be read: No such file", true},
-                 {"TRIVANCE_DEBUG", "loud",
-                  "'loud' is none of off|warn|info|trace; for example TRIVANCE_DEBUG=info. warn holds", false},
-                 {"TRIVANCE_FALLBACK", "shout", "silent holds", false},
-                 {"TRIVANCE_TIMEOUT", "30", "for example 1.5us. 0s holds", false},
-                 {"TRIVANCE_KERNELS", "sse", "none of plain, avx2 and avx512", false},
-                 {"TRIVANCE_TORSU", "3x3", "did you mean TRIVANCE_TORUS?", false},
-                 {"TRIVANCE_XYZZY", "1", "`trivance info` lists them", false}};
+    } cases[] =
+        {{"TRIVANCE_TORUS", "3x", "TRIVANCE_TORUS: '3x' is not a torus", true},
+         {"TRIVANCE_TORUS", "9,,3x3", "empty entry", true},
+         {"TRIVANCE_ALGORITHM", "trivanse", "there is no algorithm 'trivanse'; there are trivance-l,", true},
+         {"TRIVANCE_ALPHA", "5", "'5' is not a time", true},
+         {"TRIVANCE_ALPHA", "7200s", "'7200s' is not a time", true}, /* the limits of the planner's network */
+         {"TRIVANCE_HOP_LATENCY", "7200s", "at most 3600s", true},
+         {"TRIVANCE_BANDWIDTH", "0.000001Mb/s", "from 1Kb/s to 10000Tb/s", true},
+         {"TRIVANCE_BANDWIDTH", "800", "for example 800Gb/s", true},
+         {"TRIVANCE_MESSAGE_OVERHEAD", "-1us", "'-1us' is not a time", true},
+         {"TRIVANCE_CART", "maybe", "'maybe' is neither 0 nor 1; for example TRIVANCE_CART=1", true},
+         {"TRIVANCE_TUNE", "allreduce:0-64q:@auto", "column 1", true},
+         {"TRIVANCE_RULES_FILE", "/nonexistent", "'/nonexistent' cannot be read: No such file", true},
+         {"TRIVANCE_DEBUG", "loud",
+          "'loud' is not one of off|warn|info|trace; for example TRIVANCE_DEBUG=info. The default applies: warn",
+          false},
+         {"TRIVANCE_FALLBACK", "shout", "The default applies: silent", false},
+         {"TRIVANCE_TIMEOUT", "30", "for example 1.5us. The default applies: 0s", false},
+         {"TRIVANCE_KERNELS", "sse", "not one of plain, avx2 and avx512", false},
+         {"TRIVANCE_TORSU", "3x3", "did you mean TRIVANCE_TORUS?", false},
+         {"TRIVANCE_XYZZY", "1", "`trivance info` lists the variables", false}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         trv_settings_t settings;
         warnings_t warnings;
         read_with(cases[i].name, cases[i].value, &settings, &warnings);
-        const char *told = cases[i].selects ? settings.fault : warnings.last;
-        if (!told || !strstr(told, cases[i].words) || !strstr(told, cases[i].name) ||
+        const char *message = cases[i].selects ? settings.fault : warnings.last;
+        if (!message || !strstr(message, cases[i].words) || !strstr(message, cases[i].name) ||
             (settings.fault != NULL) != cases[i].selects || warnings.count != !cases[i].selects)
             fail_msg("%s=%s: fault '%s', %d warnings, '%s'; not: %s", cases[i].name, cases[i].value,
                      settings.fault ? settings.fault : "", warnings.count, warnings.last, cases[i].words);
@@ -202,21 +204,21 @@ static void test_line(void **state)
     trv_rules_clear(&rules);
 }
 
-static void test_wrong_lines(void **state)
+static void test_invalid_lines(void **state)
 {
     static const struct {
         const char *line, *words;
-    } cases[] = {{"", "no rule"},
+    } cases[] = {{"", "contains no rule"},
                  {";", "a field is empty"},
-                 {"allreduce", "no @ALGORITHM"},
+                 {"allreduce", "@ALGORITHM is missing"},
                  {"allreduce:", "a field is empty"},
                  {"allreduce:@", "there is no algorithm ''"},
-                 {"bcast:@mpi", "there is no collective 'bcast'"},
+                 {"bcast:@mpi", "unknown collective 'bcast'"},
                  {"allreduce:@mpi:1-2", "there is no algorithm 'mpi:1-2'"},
-                 {"allreduce:[1-2:@mpi", "a ] is missing"},
-                 {"allreduce:9-8:@mpi", "ends before it begins"},
-                 {"allreduce:64k:@mpi", "no range of sizes"},
-                 {"allreduce:[4]:@mpi", "no range of ranks"},
+                 {"allreduce:[1-2:@mpi", "']' is missing"},
+                 {"allreduce:9-8:@mpi", "is greater than its maximum"},
+                 {"allreduce:64k:@mpi", "is not a range of sizes"},
+                 {"allreduce:[4]:@mpi", "is not a range of ranks"},
                  {"allreduce:inf-inf:@mpi", "not a byte count"},
                  {"allreduce:@mpi;allreduce:@x", "(column 16): there is no algorithm 'x'"},
                  {"allreduce:1-2:[3-4]:5-6:@mpi", "too many"}};
@@ -230,7 +232,7 @@ static void test_wrong_lines(void **state)
     }
 }
 
-static const char good_file[] =
+static const char valid_file[] =
     "{\"rule_file_version\": 1,\n"
     " \"network\": {\"alpha\": \"2us\", \"hop_latency\": \"300ns\", \"message_overhead\": \"40ns\"},\n"
     " \"collectives\": {\"allreduce\": [\n"
@@ -244,8 +246,8 @@ static void test_file(void **state)
     trv_rules_t rules;
     warnings_t warnings = {0};
     (void)state;
-    assert_int_equal(trv_rules_parse_file(&rules, "r.json", good_file, strlen(good_file),
-                                          &(trv_rules_reader_t){trv_algorithm_check, keep, &warnings}),
+    assert_int_equal(trv_rules_parse_file(&rules, "r.json", valid_file, strlen(valid_file),
+                                          &(trv_rules_reader_t){trv_algorithm_check, store_warning, &warnings}),
                      0);
     assert_string_equal(match(&rules, TRV_ALLREDUCE, "8x8", 65536), "trivance-l");
     assert_string_equal(match(&rules, TRV_ALLREDUCE, "64", 65536), "swing"); /* another torus */
@@ -253,12 +255,12 @@ static void test_file(void **state)
     assert_string_equal(match(&rules, TRV_ALLREDUCE, "65", 8), "none");
     assert_true(rules.alpha_ns == 2000 && rules.hop_ns == 300 && rules.overhead_ns == 40 && rules.bandwidth_bps < 0);
     assert_int_equal(warnings.count, 2);
-    assert_non_null(strstr(warnings.last, "r.json:7:3: \"bcast\" is no collective"));
+    assert_non_null(strstr(warnings.last, "r.json:7:3: \"bcast\" is ignored, because it is not a collective"));
     trv_rules_clear(&rules);
 }
 
 /* The first error is reported by line and column. */
-static void test_wrong_files(void **state)
+static void test_invalid_files(void **state)
 {
     static const struct {
         const char *text, *words;
@@ -266,7 +268,7 @@ static void test_wrong_files(void **state)
         {{"", "r.json:1:"},
          {"{", "r.json:1:1: it is not JSON: string or '}' expected"},
          {"{\"a\": 1,\n \"a\": 2}", "r.json:2:4: it is not JSON: duplicate object key"},
-         {"[]", "r.json:1:1: rules are an object"},
+         {"[]", "r.json:1:1: expected an object with rules"},
          {"{\"rule_file_version\": 2}", "r.json:1:2: \"rule_file_version\" must"},
          {"{\"rule_file_version\": 1}", "r.json:1:1: \"collectives\" must be an object"},
          {"{\"rule_file_version\": 1, \"collectives\":\n {\"allreduce\": {}}}",
@@ -284,7 +286,7 @@ static void test_wrong_files(void **state)
           "\"msg_size_max\": 8, \"alg\": \"mpi\"}]}]}}",
           "\"msg_size_max\" must not be less than \"msg_size_min\""},
          {"{\"rule_file_version\": 1, \"network\": {\"é\": 1,\n\"alpha\": 5}}",
-          "r.json:2:1: \"alpha\" must be a text"}};
+          "r.json:2:1: \"alpha\" must be a string"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         trv_rules_t rules;
@@ -296,13 +298,13 @@ static void test_wrong_files(void **state)
 }
 
 /* The network of a rules file applies unless a variable overrides it. */
-static void test_network_of_a_file(void **state)
+static void test_network_of_file(void **state)
 {
     char path[300];
     trv_settings_t settings;
     (void)state;
     snprintf(path, sizeof path, "%s/rules.json", tool_folder());
-    tool_write_file(path, good_file, 0644);
+    tool_write_file(path, valid_file, 0644);
     setenv("TRIVANCE_RULES_FILE", path, 1);
     setenv("TRIVANCE_HOP_LATENCY", "7ns", 1);
     trv_settings_read(&settings, &silent);
@@ -316,11 +318,12 @@ static void test_network_of_a_file(void **state)
     setenv("TRIVANCE_RULES_FILE", "/nonexistent", 1);
     trv_settings_read(&settings, &silent);
     assert_null(settings.fault);
-    assert_int_equal(trv_settings_parse_rules(&settings, good_file, strlen(good_file), &silent), 0);
+    assert_int_equal(trv_settings_parse_rules(&settings, valid_file, strlen(valid_file), &silent), 0);
     assert_true(settings.alpha_ns == 2000 && settings.hop_ns == 7 && settings.bandwidth_bps == 800e9 &&
                 settings.overhead_ns == 40 && settings.file_rules.count == 2);
     assert_true(trv_settings_parse_rules(&settings, "[]", 2, &silent) < 0);
-    assert_true(settings.file_fault && strstr(settings.fault, "TRIVANCE_RULES_FILE: /nonexistent:1:1: rules are"));
+    assert_true(settings.file_fault &&
+                strstr(settings.fault, "TRIVANCE_RULES_FILE: /nonexistent:1:1: expected an object"));
     assert_int_equal(settings.file_rules.count, 0);
     trv_settings_clear(&settings);
     unsetenv("TRIVANCE_RULES_FILE");
@@ -408,7 +411,7 @@ static void test_info(void **state)
     tool_t tool = tool_run_as(TRIVANCE_TOOL, "info", NULL, wrong);
     assert_int_equal(tool.code, 2);
     assert_non_null(strstr(tool.out, "TRIVANCE_TORUS=3x\n    WRONG: TRIVANCE_TORUS: '3x' is not a torus"));
-    assert_string_equal(tool.err, "trivance info: warning: TRIVANCE_TOPOLOGIE_FILE is no variable of Trivance; did you "
+    assert_string_equal(tool.err, "trivance info: warning: unknown variable TRIVANCE_TOPOLOGIE_FILE; did you "
                                   "mean TRIVANCE_TOPOLOGY_FILE?\n");
     tool_clear(&tool);
 }
@@ -446,9 +449,9 @@ static void test_info_of_files(void **state)
     } cases[] = {{"TRIVANCE_TOPOLOGY_FILE=/nonexistent",
                   "TRIVANCE_TOPOLOGY_FILE: the file '/nonexistent' cannot be read"},
                  {"TRIVANCE_TOPOLOGY_FILE=/", "cannot be read: Is a directory"},
-                 {"TRIVANCE_PORTS=,,,", "TRIVANCE_PORTS: there is an entry that is no interface"},
-                 {"TRIVANCE_PORTS=+9=eth1", "a port, which are +0 and -0 to +7 and -7, in '+9=eth1'"},
-                 {"TRIVANCE_PORTS=+0=eth1,+0=eth2", "a port is named twice in"}};
+                 {"TRIVANCE_PORTS=,,,", "TRIVANCE_PORTS: ',,,': an entry is not an interface"},
+                 {"TRIVANCE_PORTS=+9=eth1", "'+9=eth1': an entry does not begin with a port (+0, -0 … +7, -7)"},
+                 {"TRIVANCE_PORTS=+0=eth1,+0=eth2", "a port has two interfaces"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *const set[] = {cases[i].setting, NULL};
@@ -484,7 +487,7 @@ static void test_document(void **state)
         char allowed[256], row[1024];
         escape(setting->allowed, allowed);
         snprintf(row, sizeof row, "| `%s` | %s; `%s` | %s | %s |\n", setting->name, allowed, setting->example,
-                 setting->standard, setting->meaning);
+                 setting->default_value, setting->meaning);
         if (!strstr(document, row))
             fail_msg("docs/environment.md lacks this row: %s", row);
     }
@@ -499,14 +502,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_what_may_serve),
-        cmocka_unit_test(test_wrong_values),
+        cmocka_unit_test(test_may_dispatch),
+        cmocka_unit_test(test_invalid_values),
         cmocka_unit_test(test_synonyms),
         cmocka_unit_test(test_line),
-        cmocka_unit_test(test_wrong_lines),
+        cmocka_unit_test(test_invalid_lines),
         cmocka_unit_test(test_file),
-        cmocka_unit_test(test_wrong_files),
-        cmocka_unit_test(test_network_of_a_file),
+        cmocka_unit_test(test_invalid_files),
+        cmocka_unit_test(test_network_of_file),
         cmocka_unit_test(test_shared),
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_removed),

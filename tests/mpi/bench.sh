@@ -42,7 +42,7 @@ refused() {
     code=$?
     [ $code = "$status" ] || fail "bench $* exits $code, not $status"
     [ "$(grep -c '^trivance bench: ' "$err")" = 1 ] || fail "bench $*: not one sentence"
-    grep -q -F -- "$words" "$err" || fail "bench $*: does not say '$words'"
+    grep -q -F -- "$words" "$err" || fail "bench $*: does not contain '$words'"
     grep -v -E '^[[:space:]=-]*$|BAD TERMINATION|EXIT CODE|CLEANING|RUNNING AT|EXIT STRING|PID ' "$out" | grep -q . &&
         fail "bench $*: has output"
 }
@@ -124,10 +124,10 @@ if "$launcher" -n 1 "$program" bench --transport=ofi --bytes 64 -a ring -i 2 > "
     "$launcher" -n 2 "$program" bench --transport=ofi --bytes 64 -a ring : \
         -n 1 env TRIVANCE_PORTS=eth77 "$program" bench --transport=ofi --bytes 64 -a ring > "$out" 2> "$err"
     [ $? = 2 ] && grep -q "^trivance bench: TRIVANCE_TRANSPORT=ofi: rank 2: TRIVANCE_PORTS: there is no interface 'eth77'" "$err" ||
-        fail "another rank's reason is not told"
+        fail "the error of another rank is not reported"
 fi
 bad "--transport: 'tcp' is neither mpi nor ofi" --transport=mpi,tcp
-TRIVANCE_TRANSPORT=tcp bad "TRIVANCE_TRANSPORT: 'tcp' is none of mpi|ofi" --bytes 64
+TRIVANCE_TRANSPORT=tcp bad "TRIVANCE_TRANSPORT: 'tcp' is not one of mpi|ofi" --bytes 64
 good 2 '^ *4 +(64|512) B' --bytes 64:512:8 -a trivance -i 2
 
 export TRIVANCE_TORUS=2x2,4,9

@@ -52,8 +52,8 @@ bool expect_class(int got, int class, const char *words, const char *what)
     bool right = expect(got == class, "%s returned class %d, not %d; last error: %s", what, got, class,
                         trv_last_error());
     if (class != MPI_SUCCESS && words)
-        right = expect(strstr(trv_last_error(), words) != NULL, "%s says '%s', without '%s'", what, trv_last_error(),
-                       words) &&
+        right = expect(strstr(trv_last_error(), words) != NULL, "%s: the error is '%s', without '%s'", what,
+                       trv_last_error(), words) &&
                 right;
     return right;
 }

@@ -14,13 +14,13 @@ export TRIVANCE_TORUS=2x2 ONE_RANK_LIBRARY=$library
 # fail WORDS
 fail() {
     echo "one_rank.sh: $*"
-    cat "$work/log" "$work"/said.* 2> "$work/none"
+    cat "$work/log" "$work"/rank-log.* 2> "$work/none"
     exit 1
 }
 
 # run NAME=VALUE…: all ranks run the program, rank 1 also with these variables.
 run() {
-    rm -f "$work"/said.*
+    rm -f "$work"/rank-log.*
     timeout 120 "$launcher" -n 4 bash -c '
         settings=()
         for word in "$@"; do [ "$word" = -- ] && break; settings+=("$word"); done
@@ -35,16 +35,16 @@ run() {
 command=("$@")
 # check_log: one rank has written a log, and the log has the table of calls.
 check_log() {
-    [ "$(ls "$work"/said.* | wc -l)" = 1 ] || fail "not one rank alone writes a log"
-    grep -qE '^trivance:   all[a-z]+ +[^ m]' "$work"/said.* || fail "the log does not name the algorithm of the calls of rank 1"
+    [ "$(ls "$work"/rank-log.* | wc -l)" = 1 ] || fail "not one rank alone writes a log"
+    grep -qE '^trivance:   all[a-z]+ +[^ m]' "$work"/rank-log.* || fail "the log does not name the algorithm of the calls of rank 1"
 }
 
 if [ -n "$exhaustive" ]; then
     run TRIVANCE_TIMEOUT=20s
     run TRIVANCE_RECORDER=1
-    run TRIVANCE_DEBUG=info TRIVANCE_DEBUG_FILE="$work/said.%p"
+    run TRIVANCE_DEBUG=info TRIVANCE_DEBUG_FILE="$work/rank-log.%p"
     check_log
 fi
-run TRIVANCE_TIMEOUT=1ns TRIVANCE_RECORDER=1 TRIVANCE_DEBUG=trace TRIVANCE_DEBUG_FILE="$work/said.%p"
+run TRIVANCE_TIMEOUT=1ns TRIVANCE_RECORDER=1 TRIVANCE_DEBUG=trace TRIVANCE_DEBUG_FILE="$work/rank-log.%p"
 check_log
-grep -qE '^trivance: comm [0-9]+ .* bytes: ' "$work"/said.* || fail "the log does not have the calls of rank 1"
+grep -qE '^trivance: comm [0-9]+ .* bytes: ' "$work"/rank-log.* || fail "the log does not have the calls of rank 1"

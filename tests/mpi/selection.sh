@@ -32,10 +32,10 @@ run TRIVANCE_DEBUG=info TRIVANCE_TORUS=2x2 TRIVANCE_TUNE='allreduce:0-64:@mpi' T
     -- "$program" calls
 good "info"
 lines 1 '^trivance: comm 1 \(4 ranks, 2x2\), allreduce up to 4 KiB, float sum: [a-z0-9:/-]+ \(planned: .* would take'
-lines 1 '^trivance: comm 1 .* allreduce up to 8 B, float sum: mpi \(a rule of TRIVANCE_TUNE leaves it to the'
+lines 1 '^trivance: comm 1 .* allreduce up to 8 B, float sum: mpi \(a rule of TRIVANCE_TUNE selects the'
 lines 1 '^trivance:   allreduce +[a-z0-9:/-]+ +4 +16000$'
 lines 1 '^trivance:   allreduce +mpi +1 +8  a rule of TRIVANCE_TUNE'
-lines 1 'warning: TRIVANCE_ALGORTHM is no variable of Trivance; did you mean TRIVANCE_ALGORITHM\?$'
+lines 1 'warning: unknown variable TRIVANCE_ALGORTHM; did you mean TRIVANCE_ALGORITHM\?$'
 
 finish() {
     [ $failures = 0 ] && echo "all as expected"
@@ -114,8 +114,8 @@ run TRIVANCE_TORUS=3x -- "$program" calls
 good "a wrong torus"
 lines 1 "^trivance: warning: TRIVANCE_TORUS: '3x' is not a torus"
 run TRIVANCE_TORUS=2x2 TRIVANCE_ALGORITHM=ring TRIVANCE_FALLBACK=print -- "$program" calls
-good "an algorithm that does not serve the torus"
-lines 1 '^trivance: warning: TRIVANCE_ALGORITHM: ring supports only rings, .* The MPI library serves$'
+good "an algorithm that does not support the torus"
+lines 1 '^trivance: warning: TRIVANCE_ALGORITHM: ring supports only rings, .* calls fall back to the MPI library$'
 run TRIVANCE_TORUS=3x3 TRIVANCE_ALGORITHM=trivance TRIVANCE_FALLBACK=print -- "$program" calls
 good "a torus that does not fit"
 lines 1 '^trivance: warning: .*TRIVANCE_TORUS=3x3'

@@ -35,14 +35,14 @@ bad() {
     code=$?
     [ $code = 2 ] || fail "sweep $* exits $code, not 2"
     [ "$(grep -c '^trivance sweep: ' err)" = 1 ] || fail "sweep $*: not one sentence"
-    grep -q -F -- "$words" err || fail "sweep $*: does not say '$words'"
+    grep -q -F -- "$words" err || fail "sweep $*: does not contain '$words'"
 }
 
 "$tool" sweep "${grid[@]}" -o alone.csv > out 2> err || fail "the sweep without ranks exits $?"
 points=$(($(wc -l < alone.csv) - 1))
 
 sweep 3 "${grid[@]}" -o three.csv || fail "the sweep on 3 ranks exits $?"
-grep -q "has all $points points" out || fail "the sweep on 3 ranks does not say what it did"
+grep -q "has all $points points" out || fail "the sweep on 3 ranks does not report its points"
 same three.csv
 # The simulator rejects a path of more than an hour, whichever rank simulates the point.
 bad "an hour" 3 "${grid[@]}" --link-latency=100ns,3600s -o hours.csv

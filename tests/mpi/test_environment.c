@@ -25,7 +25,7 @@ static void query(MPI_Comm comm, TRV_Plan_info *info)
 }
 
 /* A communicator gets the torus of the list that fits it; a sub-communicator that no torus fits is a ring. */
-static void good(void)
+static void valid_environment(void)
 {
     TRV_Plan_info info = {TRV_PLAN_INFO};
     MPI_Comm half;
@@ -38,12 +38,12 @@ static void good(void)
     MPI_Comm_free(&half);
 }
 
-static void refused(const char *words)
+static void invalid_environment(const char *words)
 {
     int in = 1, out = 0;
     expect_class(TRV_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_ERR_ARG, words,
                  "a wrong environment");
-    expect_class(TRV_Comm_set(MPI_COMM_WORLD, "4", "auto"), MPI_SUCCESS, NULL, "TRV_Comm_set puts it right");
+    expect_class(TRV_Comm_set(MPI_COMM_WORLD, "4", "auto"), MPI_SUCCESS, NULL, "TRV_Comm_set after the error");
     expect_class(TRV_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_SUCCESS, NULL, "a call after that");
     expect(out == test_ranks, "the sum of ones is %d", out);
 }
@@ -68,8 +68,8 @@ int main(int argc, char **argv)
     setenv("TRIVANCE_ALGORITHM", cases[at].algorithm, 1);
     test_begin(&argc, &argv);
     if (!cases[at].words)
-        good();
+        valid_environment();
     else
-        refused(cases[at].words);
+        invalid_environment(cases[at].words);
     return test_end();
 }

@@ -29,7 +29,7 @@ static const char rules[] =
     "\"alg\": \"swing-b\"},\n                {\"msg_size_min\": 16000, \"alg\": \"swing\"}]}],\n"
     " \"reduce-scatter\": [{\"rules\": [{\"alg\": \"mpi\"}]}]}}\n";
 
-static void swapped(void *in, void *inout, int *count, MPI_Datatype *type)
+static void keep_first(void *in, void *inout, int *count, MPI_Datatype *type)
 {
     (void)type;
     memcpy(inout, in, (size_t)*count * sizeof(int)); /* the first operand, so it does not commute */
@@ -54,9 +54,9 @@ static const char *allreduce(MPI_Comm comm, MPI_Count count, MPI_Datatype type, 
     return algorithm_of(plan);
 }
 
-static void expect_name(const char *got, const char *wanted, const char *what)
+static void expect_name(const char *got, const char *expected, const char *what)
 {
-    expect(strcmp(got, wanted) == 0, "%s is served by %s, not %s", what, got, wanted);
+    expect(strcmp(got, expected) == 0, "%s: the algorithm is %s, not %s", what, got, expected);
 }
 
 /* Expects an algorithm with bitwise identical results on all ranks. */
@@ -66,7 +66,7 @@ static void expect_consistent(const char *got, const char *what)
     trv_schedule_t *schedule = NULL;
     trv_torus_init(&torus, 2, (int[]){2, 2});
     expect(trv_schedule_create(&schedule, &torus, got, TRV_ALLREDUCE) == TRV_OK && trv_schedule_consistent(schedule),
-           "%s is served by %s", what, got);
+           "%s: the algorithm is %s", what, got);
     trv_schedule_destroy(schedule);
 }
 
@@ -76,14 +76,15 @@ static void test_rules(void)
 {
     TRV_Plan plan;
     expect_name(allreduce(MPI_COMM_WORLD, 16, MPI_FLOAT, MPI_SUM), "mpi", "64 bytes");
-    expect_consistent(allreduce(MPI_COMM_WORLD, 128, MPI_FLOAT, MPI_SUM), "512 bytes, for which no rule is");
+    expect_consistent(allreduce(MPI_COMM_WORLD, 128, MPI_FLOAT, MPI_SUM), "512 bytes, for which there is no rule");
     expect_name(allreduce(MPI_COMM_WORLD, 512, MPI_INT, MPI_SUM), "trivance-l", "2 KiB of integers");
     expect_consistent(allreduce(MPI_COMM_WORLD, 512, MPI_FLOAT, MPI_SUM), "2 KiB of floats");
     expect_name(allreduce(MPI_COMM_WORLD, 1250, MPI_FLOAT, MPI_SUM), "hybrid:1x2:grouped", "5000 bytes");
     expect_consistent(allreduce(MPI_COMM_WORLD, 1300, MPI_FLOAT, MPI_SUM), "5200 bytes, whose rule does not fit");
     expect_consistent(allreduce(MPI_COMM_WORLD, 1350, MPI_FLOAT, MPI_SUM), "5400 bytes, which are planned");
     expect_name(allreduce(MPI_COMM_WORLD, 2048, MPI_FLOAT, MPI_SUM), "swing-b", "8 KiB");
-    expect(strncmp(allreduce(MPI_COMM_WORLD, 1 << 20, MPI_FLOAT, MPI_SUM), "swing-", 6) == 0, "4 MiB is not swing's");
+    expect(strncmp(allreduce(MPI_COMM_WORLD, 1 << 20, MPI_FLOAT, MPI_SUM), "swing-", 6) == 0,
+           "4 MiB: not an algorithm of the family swing");
     if (expect_class(TRV_Reduce_scatter_block_plan_create(100, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &plan), MPI_SUCCESS,
                      NULL, "a plan"))
         expect_name(algorithm_of(plan), "mpi", "Reduce-Scatter");
@@ -92,7 +93,7 @@ static void test_rules(void)
 static void test_operations(void)
 {
     MPI_Op op;
-    MPI_Op_create(swapped, 0, &op);
+    MPI_Op_create(keep_first, 0, &op);
     expect_name(allreduce(MPI_COMM_WORLD, 128, MPI_INT, op), "mpi", "an operation that does not commute");
     MPI_Op_free(&op);
     expect_consistent(allreduce(MPI_COMM_WORLD, 128, MPI_DOUBLE_INT, MPI_MINLOC), "MINLOC");
@@ -112,21 +113,21 @@ static void test_comm_set(void)
     MPI_Comm_free(&comm);
 }
 
-/* Three of the four ranks of 2x2 form no torus: they use the algorithm that a rule names, otherwise a plan along their
- * nodes. */
+/* Three of the four ranks of 2x2 do not form a torus: they use the algorithm that a rule names, otherwise a plan along
+ * their nodes. */
 static void test_parts(void)
 {
     MPI_Comm part;
     MPI_Comm_split(MPI_COMM_WORLD, test_rank == 3, 0, &part);
     if (test_rank != 3) {
         expect_name(allreduce(part, 128, MPI_FLOAT, MPI_SUM), "ring", "512 bytes on three ranks");
-        expect(strcmp(allreduce(part, 512, MPI_FLOAT, MPI_SUM), "mpi") != 0, "2 KiB on three ranks go to the library");
+        expect(strcmp(allreduce(part, 512, MPI_FLOAT, MPI_SUM), "mpi") != 0, "2 KiB on three ranks fall back");
     }
     MPI_Comm_free(&part);
 }
 
 /* The planner's choice for floats on a ring of three, whose two directions share a path or not. */
-static void ask_planner(const trv_mpi_state_t *state, unsigned shared_port, int count, trv_planner_choice_t *plan)
+static void call_planner(const trv_mpi_state_t *state, unsigned shared_port, int count, trv_planner_choice_t *plan)
 {
     const trv_planner_constraints_t floats = {TRV_PLANNER_CONSTRAINTS, .consistent = true};
     const trv_simulate_options_t network = trv_mpi_chooser(state, &state->config.network, shared_port).simulation;
@@ -146,8 +147,8 @@ static void test_two_paths(void)
         int differ = 0;
         for (int count = 2; count <= 1 << 18; count *= 8) { /* size classes are powers of two */
             trv_planner_choice_t two, one;
-            ask_planner(state, 0, count, &two);
-            ask_planner(state, 1, count, &one);
+            call_planner(state, 0, count, &two);
+            call_planner(state, 1, count, &one);
             differ += strcmp(one.algorithm, two.algorithm) != 0;
             state->config.shared_port = 0;
             trv_cache_clear(&state->decisions);
@@ -156,7 +157,7 @@ static void test_two_paths(void)
             trv_cache_clear(&state->decisions);
             expect_name(allreduce(part, count, MPI_FLOAT, MPI_SUM), one.algorithm, "a shared port");
         }
-        expect(differ > 0, "a shared port changes no plan");
+        expect(differ > 0, "a shared port changes no choice");
         TRV_Comm_set(part, "3", "trivance-b");
         state->config.shared_port = 1;
         expect_name(allreduce(part, 512, MPI_FLOAT, MPI_SUM), "trivance-b", "a shared port, but by name");
@@ -200,9 +201,9 @@ int main(int argc, char **argv)
     bool calls = argc > 1 && strcmp(argv[1], "calls") == 0;
     if (!calls)
         set_environment(argc > 1 ? argv[1] : "/tmp");
-    trv_mpi_mode(TRV_MPI_DROP_IN);
+    trv_mpi_set_mode(TRV_MPI_DROP_IN);
     test_begin(&argc, &argv);
-    trv_mpi_intercept_begin(true);
+    trv_mpi_intercept_init(true);
     if (calls) {
         test_calls();
         return test_end();

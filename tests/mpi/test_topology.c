@@ -26,16 +26,16 @@ static char path[64]; /* of the topology file that this launch writes */
 
 /* Expects the library's data about a communicator: its torus with its lines, the number of ranks per coordinate, and
  * whether calls on it are dispatched. */
-static void expect_torus(MPI_Comm comm, const char *torus, int per_place, const char *what)
+static void expect_torus(MPI_Comm comm, const char *torus, int per_coordinate, const char *what)
 {
     trv_mpi_state_t *state;
     char text[TRV_TORUS_TEXT_MAX];
     if (!expect_class(trv_mpi_state_find(comm, &state), MPI_SUCCESS, NULL, what))
         return;
     trv_torus_format(&state->config.network.torus, text, sizeof text);
-    expect(strcmp(text, torus) == 0, "%s: the torus is %s, not %s (%s)", what, text, torus, state->config.why);
-    expect((state->config.node != NULL) == (per_place > 1), "%s: %s (%s)", what,
-           state->config.node ? "several ranks per place" : "one rank per place", state->config.why);
+    expect(strcmp(text, torus) == 0, "%s: the torus is %s, not %s (%s)", what, text, torus, state->config.reason);
+    expect((state->config.node != NULL) == (per_coordinate > 1), "%s: %s (%s)", what,
+           state->config.node ? "several ranks per coordinate" : "one rank per coordinate", state->config.reason);
 }
 
 /* Checks the results of every algorithm that supports the communicator. */
@@ -71,7 +71,7 @@ static void expect_links(MPI_Comm comm, const char *links, const char *what)
     expect(strcmp(text, links) == 0, "%s: the links are '%s', not '%s'", what, text, links);
 }
 
-static void try_linked_part(int color, const char *torus, const char *links, const char *what)
+static void try_split_with_links(int color, const char *torus, const char *links, const char *what)
 {
     MPI_Comm part;
     MPI_Comm_split(MPI_COMM_WORLD, color < 0 ? MPI_UNDEFINED : color, test_rank, &part);
@@ -85,12 +85,12 @@ static void try_linked_part(int color, const char *torus, const char *links, con
 }
 
 /* Tests a communicator of the ranks whose `color` is not negative, in the order of `key`. */
-static void try_part(int color, int key, const char *torus, int per_place, const char *what)
+static void try_split(int color, int key, const char *torus, int per_coordinate, const char *what)
 {
     MPI_Comm part;
     MPI_Comm_split(MPI_COMM_WORLD, color < 0 ? MPI_UNDEFINED : color, key, &part);
     if (part != MPI_COMM_NULL) {
-        expect_torus(part, torus, per_place, what);
+        expect_torus(part, torus, per_coordinate, what);
         try_doubles(part, 1, false, what);
         try_doubles(part, 30000, true, what);
         try_pairs(part, 3, what);
@@ -109,40 +109,40 @@ static void parts_of_2x4(void)
     MPI_Comm_dup(MPI_COMM_WORLD, &dup);
     expect_torus(dup, "2x4", 1, "a dup");
     MPI_Comm_free(&dup);
-    try_part(0, -test_rank, "2x4", 1, "all, in reverse order");
-    try_part(row, column, "4", 1, "a row");
-    try_part(column, row, "2", 1, "a column");
-    try_part(column % 2, test_rank, "2x2", 1, "every second column");
-    try_part(column / 2, test_rank, "2x2m", 1, "two columns that are neighbours");
-    try_part(column < 3 ? 0 : -1, test_rank, "2x3m", 1, "three columns");
-    try_part(test_rank != 5 ? 0 : -1, test_rank, "7", 1, "all but one: a ring in the order of ranks");
-    try_part(test_rank == 6 ? 0 : -1, 0, "1", 1, "one rank");
+    try_split(0, -test_rank, "2x4", 1, "all, in reverse order");
+    try_split(row, column, "4", 1, "a row");
+    try_split(column, row, "2", 1, "a column");
+    try_split(column % 2, test_rank, "2x2", 1, "every second column");
+    try_split(column / 2, test_rank, "2x2m", 1, "two columns that are neighbours");
+    try_split(column < 3 ? 0 : -1, test_rank, "2x3m", 1, "three columns");
+    try_split(test_rank != 5 ? 0 : -1, test_rank, "7", 1, "all but one: a ring in the order of ranks");
+    try_split(test_rank == 6 ? 0 : -1, 0, "1", 1, "one rank");
 }
 
 static void parts_of_3x3(void)
 {
     int row = test_rank / 3, column = test_rank % 3;
     try_results(MPI_COMM_WORLD, "3x3");
-    try_part(row, -column, "3", 1, "a row, in reverse order");
-    try_part(column < 2 && row > 0 ? 0 : -1, test_rank, "2mx2m", 1, "a corner");
-    try_part((row + column) % 3, test_rank, "3", 1, "a diagonal: a ring in the order of ranks");
+    try_split(row, -column, "3", 1, "a row, in reverse order");
+    try_split(column < 2 && row > 0 ? 0 : -1, test_rank, "2mx2m", 1, "a corner");
+    try_split((row + column) % 3, test_rank, "3", 1, "a diagonal: a ring in the order of ranks");
 }
 
 /* The memory of a communicator's nodes is freed with the communicator. */
-static void come_and_go(void)
+static void node_memory_is_freed(void)
 {
-    int before = test_mapped_nodes(), in = test_rank, out = 0, most = 0;
+    int before = test_mapped_nodes(), in = test_rank, out = 0, max = 0;
     expect(before > 0, "the memory of MPI_COMM_WORLD's nodes is not there");
     for (int i = 0; i < 20; i++) {
         MPI_Comm dup;
         MPI_Comm_dup(MPI_COMM_WORLD, &dup);
         expect_class(TRV_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, dup), MPI_SUCCESS, NULL, "a dup");
         expect(out == test_ranks * (test_ranks - 1) / 2, "on a dup the sum is %d", out);
-        most = test_mapped_nodes() > most ? test_mapped_nodes() : most;
+        max = test_mapped_nodes() > max ? test_mapped_nodes() : max;
         MPI_Comm_free(&dup);
     }
-    expect(most == before + 1 && test_mapped_nodes() == before, "memories of nodes: %d, at most %d, then %d", before,
-           most, test_mapped_nodes());
+    expect(max == before + 1 && test_mapped_nodes() == before, "memories of nodes: %d, at most %d, then %d", before,
+           max, test_mapped_nodes());
 }
 
 /* 8 ranks at 4 coordinates. */
@@ -150,16 +150,16 @@ static void nodes(void)
 {
     expect_torus(MPI_COMM_WORLD, "2x2", 2, "two ranks per node");
     try_results(MPI_COMM_WORLD, "two ranks per node");
-    try_part(0, -test_rank, "2x2", 2, "two ranks per node, in reverse order");
+    try_split(0, -test_rank, "2x2", 2, "two ranks per node, in reverse order");
 }
 
 static void nodes_in_blocks(void)
 {
     nodes();
-    try_part(test_rank % 2, test_rank, "2x2", 1, "one rank of each node");
-    try_part(test_rank / 4, test_rank, "2", 2, "two nodes");
-    try_part(test_rank / 2, test_rank, "1", 2, "one node");
-    try_part(test_rank != 5 ? 0 : -1, test_rank, "7", 1, "uneven counts: a ring in the order of ranks");
+    try_split(test_rank % 2, test_rank, "2x2", 1, "one rank of each node");
+    try_split(test_rank / 4, test_rank, "2", 2, "two nodes");
+    try_split(test_rank / 2, test_rank, "1", 2, "one node");
+    try_split(test_rank != 5 ? 0 : -1, test_rank, "7", 1, "uneven counts: a ring in the order of ranks");
 }
 
 static void four_per_node(void)
@@ -173,20 +173,20 @@ static void drop_in(void)
 {
     trv_mpi_state_t *state;
     MPI_Comm part, grid;
-    trv_mpi_mode(TRV_MPI_DROP_IN);
-    trv_mpi_intercept_begin(true);
+    trv_mpi_set_mode(TRV_MPI_DROP_IN);
+    trv_mpi_intercept_init(true);
     expect_torus(MPI_COMM_WORLD, "2x2", 1, "all");
     MPI_Comm_split(MPI_COMM_WORLD, test_rank == 3, test_rank, &part);
     expect_class(trv_mpi_state_find(part, &state), MPI_SUCCESS, NULL, "three ranks of 2x2");
     if (test_rank == 3)
         expect(!state, "a part of one rank has a state");
     else
-        expect(!state->config.serves && strstr(state->config.why, "form no torus"), "a part of three ranks: %s",
-               state->config.why);
+        expect(!state->config.torus_known && strstr(state->config.reason, "do not form a torus"),
+               "a part of three ranks: %s", state->config.reason);
     try_results(part, "three ranks of 2x2");
     MPI_Comm_free(&part);
     MPI_Cart_create(MPI_COMM_WORLD, 1, (int[]){4}, (int[]){1}, 0, &grid);
-    expect_torus(grid, "2x2", 1, "a Cartesian communicator, whose grid counts for nothing where a torus is known");
+    expect_torus(grid, "2x2", 1, "a Cartesian communicator, whose grid is not used because a torus is known");
     MPI_Comm_free(&grid);
     MPI_Comm_dup(MPI_COMM_SELF, &part);
     expect_class(trv_mpi_state_find(part, &state), MPI_SUCCESS, NULL, "one rank");
@@ -238,8 +238,8 @@ static void named_grids(void)
     MPI_Cart_create(MPI_COMM_WORLD, 2, (int[]){2, 2}, (int[]){0, 0}, 0, &grid);
     expect_torus(grid, "4", 1, "TRIVANCE_ALGORITHM=ring");
     try_results(grid, "TRIVANCE_ALGORITHM=ring");
-    expect_class(TRV_Comm_set(grid, NULL, "bucket"), MPI_SUCCESS, NULL, "a name that serves the mesh");
-    expect_torus(grid, "2mx2m", 1, "a name that serves the mesh");
+    expect_class(TRV_Comm_set(grid, NULL, "bucket"), MPI_SUCCESS, NULL, "a name that supports the mesh");
+    expect_torus(grid, "2mx2m", 1, "a name that supports the mesh");
     expect_class(TRV_Comm_set(grid, NULL, "ring"), MPI_SUCCESS, NULL, "a name for rings");
     expect_torus(grid, "4", 1, "a name for rings");
     expect_class(TRV_Comm_set(grid, "2x2", "ring"), MPI_ERR_UNSUPPORTED_OPERATION, "supports only rings", "2x2");
@@ -249,8 +249,8 @@ static void named_grids(void)
     expect_class(TRV_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, grid), MPI_ERR_ARG, "supports only rings",
                  "TRIVANCE_ALGORITHM=ring on a periodic grid");
     MPI_Comm_free(&grid);
-    trv_mpi_mode(TRV_MPI_DROP_IN);
-    trv_mpi_intercept_begin(true);
+    trv_mpi_set_mode(TRV_MPI_DROP_IN);
+    trv_mpi_intercept_init(true);
     MPI_Cart_create(MPI_COMM_WORLD, 2, (int[]){2, 2}, (int[]){0, 1}, 0, &grid);
     expect_torus(grid, "4", 1, "under the drop-in");
     try_results(grid, "under the drop-in");
@@ -281,19 +281,19 @@ static void one_per_node(void)
     MPI_Comm_free(&early);
     expect_torus(MPI_COMM_WORLD, nodes == 2 ? "2" : "1", test_ranks / nodes, "a coordinate per node");
     try_results(MPI_COMM_WORLD, "a coordinate per node");
-    try_part(test_rank / 2, test_rank, nodes == 2 ? "2" : "1", 2 / nodes, "two ranks");
-    come_and_go();
+    try_split(test_rank / 2, test_rank, nodes == 2 ? "2" : "1", 2 / nodes, "two ranks");
+    node_memory_is_freed();
 }
 
 /* A topology file with slow and failed links. */
-static void marks(void)
+static void shared_ports(void)
 {
     trv_mpi_state_t *state;
-    expect_torus(MPI_COMM_WORLD, "2mx2", 1, "a file with marks");
+    expect_torus(MPI_COMM_WORLD, "2mx2", 1, "a file with a shared port");
     if (trv_mpi_state_find(MPI_COMM_WORLD, &state) == MPI_SUCCESS)
         expect(state->config.shared_port == 2, "shared ports %x", state->config.shared_port);
-    try_part(test_rank / 2, test_rank, "2", 1, "a row: the mark of the columns does not count");
-    try_part(test_rank % 2, test_rank, "2m", 1, "a column");
+    try_split(test_rank / 2, test_rank, "2", 1, "a row, without the property of the columns");
+    try_split(test_rank % 2, test_rank, "2m", 1, "a column");
     try_results(MPI_COMM_WORLD, "a file that names the ranks in reverse order");
 }
 
@@ -304,7 +304,7 @@ static void lines(void)
     expect_torus(MPI_COMM_WORLD, torus, 1, "a line, or a mesh");
     try_algorithms(MPI_COMM_WORLD, torus);
     try_results(MPI_COMM_WORLD, torus);
-    try_part(test_rank < 2 ? 0 : -1, test_rank, "2m", 1, "the first two");
+    try_split(test_rank < 2 ? 0 : -1, test_rank, "2m", 1, "the first two");
 }
 
 /* A ring of 9 whose link after rank 3 has failed and whose link after rank 7 is slow. */
@@ -312,16 +312,17 @@ static void cut_ring(void)
 {
     MPI_Comm part;
     trv_mpi_state_t *state;
-    try_linked_part(0, "9", "7:+0 10, 8:-0 10, 3:+0 inf, 4:-0 inf", "a ring with a cut");
-    try_linked_part(test_rank % 3 == 0 ? 0 : -1, "3", "0:-0 10, 2:+0 10, 1:+0 inf, 2:-0 inf", "every third");
-    try_linked_part(test_rank > 3 ? 0 : -1, "5m", "3:+0 10, 4:-0 10", "those behind the cut");
-    try_linked_part(test_rank > 6 || test_rank < 2 ? 0 : -1, "4m", "0:+0 10, 1:-0 10", "four across the ring's end");
+    try_split_with_links(0, "9", "7:+0 10, 8:-0 10, 3:+0 inf, 4:-0 inf", "a ring with a cut");
+    try_split_with_links(test_rank % 3 == 0 ? 0 : -1, "3", "0:-0 10, 2:+0 10, 1:+0 inf, 2:-0 inf", "every third");
+    try_split_with_links(test_rank > 3 ? 0 : -1, "5m", "3:+0 10, 4:-0 10", "the ranks after the cut");
+    try_split_with_links(test_rank > 6 || test_rank < 2 ? 0 : -1, "4m", "0:+0 10, 1:-0 10",
+                         "four across the ring's end");
     MPI_Comm_split(MPI_COMM_WORLD, test_rank > 1 && test_rank < 6 ? 0 : MPI_UNDEFINED, 0, &part);
     if (part == MPI_COMM_NULL)
         return;
     expect_torus(part, "4", 1, "both sides of the cut: a ring in the order of ranks");
     if (trv_mpi_state_find(part, &state) == MPI_SUCCESS)
-        expect(strstr(state->config.why, "in two") != NULL, "both sides of the cut: %s", state->config.why);
+        expect(strstr(state->config.reason, "in two") != NULL, "both sides of the cut: %s", state->config.reason);
     try_results(part, "both sides of the cut");
     MPI_Comm_free(&part);
 }
@@ -329,17 +330,17 @@ static void cut_ring(void)
 /* 3x3m: in column 0 the link after row 1 has failed, and in row 0 the link after column 1 is slow in one direction. */
 static void cut_mesh(void)
 {
-    try_linked_part(0, "3x3m", "1:+1 2, 3:+0 inf, 6:-0 inf", "a mesh with a cut");
-    try_linked_part(test_rank / 3, "3m", test_rank < 3 ? "1:+0 2" : "", "its rows");
-    try_linked_part(test_rank % 3, "3", test_rank % 3 ? "" : "1:+0 inf, 2:-0 inf", "its columns");
-    try_linked_part(test_rank % 3 != 1 && test_rank < 6 ? 0 : -1, "2mx2m", "0:+1 2", "two columns of two rows");
+    try_split_with_links(0, "3x3m", "1:+1 2, 3:+0 inf, 6:-0 inf", "a mesh with a cut");
+    try_split_with_links(test_rank / 3, "3m", test_rank < 3 ? "1:+0 2" : "", "its rows");
+    try_split_with_links(test_rank % 3, "3", test_rank % 3 ? "" : "1:+0 inf, 2:-0 inf", "its columns");
+    try_split_with_links(test_rank % 3 != 1 && test_rank < 6 ? 0 : -1, "2mx2m", "0:+1 2", "two columns of two rows");
 }
 
-static void refused(const char *words)
+static void invalid_file(const char *words)
 {
     int in = 1, out = 0;
     expect_class(TRV_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_ERR_ARG, words, "a wrong file");
-    expect_class(TRV_Comm_set(MPI_COMM_WORLD, "2x2", "auto"), MPI_SUCCESS, NULL, "TRV_Comm_set puts it right");
+    expect_class(TRV_Comm_set(MPI_COMM_WORLD, "2x2", "auto"), MPI_SUCCESS, NULL, "TRV_Comm_set after the error");
     expect_class(TRV_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_SUCCESS, NULL, "a call after that");
     expect(out == test_ranks, "the sum of ones is %d", out);
 }
@@ -364,7 +365,7 @@ static const struct test_case {
     {"marks", NULL,
      HEAD "\"wrap\": [false, true], \"shared_port\": [false, true], "
           "\"ranks\": [[1,1],[1,0],[0,1],[0,0]]}",
-     marks, NULL},
+     shared_ports, NULL},
     {"3m", "3m", NULL, lines, NULL},
     {"9m", "9m", NULL, lines, NULL},
     {"2x3m", "2x3m", NULL, lines, NULL},
@@ -430,7 +431,7 @@ int main(int argc, char **argv)
     if (test->run)
         test->run();
     else
-        refused(test->words);
+        invalid_file(test->words);
     test_barrier(MPI_COMM_WORLD);
     if (test_rank == 0 && *path)
         unlink(path);

@@ -43,7 +43,7 @@ TRIVANCE_START_TIMEOUT=0s
 TRIVANCE_LISTEN_EVERYWHERE=perhaps
 SETTINGS
 for ports in 'eth1;eth2' , +0 10.1.0.0/33 127.0.0/8 +0= lo,+0=lo; do
-    refuse "in '$ports'; it lists which interface leads which way, as in +0=eth1" "$tool" launch -n 1 \
+    refuse "expected the interface of each port, for example +0=eth1" "$tool" launch -n 1 \
         env "TRIVANCE_PORTS=$ports" "$tool" topology --ports
 done
 output=$("$tool" launch -n 1 "$tool" topology --ports) && [ "$output" = "one rank: it has no links, and nothing to measure" ] ||

@@ -36,7 +36,7 @@ static int rank, ranks;
 static int host[COUNT], sum[COUNT];
 
 /* Returns whether the driver and a GPU are available; makes a context of the GPU current. */
-static bool begin(void **context)
+static bool cuda_begin(void **context)
 {
     static const char *const name[] =
         {"cuInit",        "cuDeviceGet",       "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent", "cuCtxGetCurrent",
@@ -58,16 +58,16 @@ static void copy(const void *to, const void *from)
 
 static void expect_sums(const char *what, const char *memory)
 {
-    int right = 0;
+    int correct = 0;
     for (int i = 0; i < COUNT; i++)
-        right += sum[i] == ranks * (ranks - 1) / 2 + i % 1000 * ranks;
-    check(right == COUNT, "%s, %s memory: %d of %d sums are right", what, memory, right, COUNT);
+        correct += sum[i] == ranks * (ranks - 1) / 2 + i % 1000 * ranks;
+    check(correct == COUNT, "%s, %s memory: %d of %d sums are right", what, memory, correct, COUNT);
 }
 
 static void reduce(const void *from, void *to) { MPI_Allreduce(from, to, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD); }
 
 /* Only ranks other than rank 0 use the buffer. */
-static void run(void *buffer, const char *memory)
+static void test_memory(void *buffer, const char *memory)
 {
     const bool uses = rank > 0;
     copy(buffer, host);
@@ -97,16 +97,16 @@ int main(int argc, char **argv)
         host[i] = rank + i % 1000;
     reduce(host, sum);
     expect_sums("before the driver is loaded", "host");
-    if (!begin(&context)) {
+    if (!cuda_begin(&context)) {
         MPI_Finalize();
         return SKIP;
     }
     check(cuda.alloc(&device, sizeof host) == 0 && cuda.alloc_managed(&managed, sizeof host, ATTACH_GLOBAL) == 0 &&
               cuda.alloc_host(&pinned, sizeof host) == 0,
           "the driver does not allocate");
-    run((void *)device, "device");
-    run((void *)managed, "managed");
-    run(pinned, "pinned");
+    test_memory((void *)device, "device");
+    test_memory((void *)managed, "managed");
+    test_memory(pinned, "pinned");
     cuda.set_current(NULL);
     reduce(rank > 0 ? (void *)device : (void *)host, sum);
     cuda.get_current(&after);

@@ -20,10 +20,10 @@ static int rank, ranks;
 
 static void expect_sums(const int *sum, int count, const char *what)
 {
-    int right = 0;
+    int correct = 0;
     for (int i = 0; i < count; i++)
-        right += sum[i] == ranks * (ranks - 1) / 2 + i * ranks;
-    check(right == count, "%s: %d of %d sums are right", what, right, count);
+        correct += sum[i] == ranks * (ranks - 1) / 2 + i * ranks;
+    check(correct == count, "%s: %d of %d sums are right", what, correct, count);
 }
 
 int main(int argc, char **argv)
@@ -46,10 +46,10 @@ int main(int argc, char **argv)
     *(void **)&alloc = dlsym(runtime, "mock_alloc");
     *(void **)&copy = dlsym(runtime, "mock_copy");
     const int *copies = dlsym(runtime, "mock_copies");
-    int can_ask = !strstr(argv[1], "libze_loader");
+    int classifies = !strstr(argv[1], "libze_loader");
 
     /* In place on rank 1 only; the buffer is readable only through the runtime. */
-    if (rank == 1 && can_ask) {
+    if (rank == 1 && classifies) {
         device = alloc(sizeof host, 0);
         copy(device, host, sizeof host);
         int before = *copies;
@@ -59,14 +59,14 @@ int main(int argc, char **argv)
     } else {
         MPI_Allreduce(host, sum, OLD, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     }
-    expect_sums(sum, OLD, "a shape that was served before");
+    expect_sums(sum, OLD, "a signature with a schedule");
 
     /* A new call signature, again with a device buffer on rank 1 only; the MPI library can read this one. */
     if (rank == 1)
         device = alloc(sizeof host, 1), copy(device, host, sizeof host);
     MPI_Allreduce(rank == 1 ? device : host, sum, NEW, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    expect_sums(sum, NEW, "a new shape");
+    expect_sums(sum, NEW, "a new signature");
     MPI_Allreduce(host, sum, NEW, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    expect_sums(sum, NEW, "the new shape from the host");
+    expect_sums(sum, NEW, "the new signature from the host");
     return check_end();
 }

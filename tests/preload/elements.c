@@ -114,7 +114,7 @@ const char *elements_name(const element_t *element)
     while (at < sizeof op / sizeof op[0] && op[at] != element->op)
         at++;
     snprintf(text + length, sizeof text - (size_t)length, ", %s",
-             at < sizeof op / sizeof op[0] ? name[at] : "an operation of its own");
+             at < sizeof op / sizeof op[0] ? name[at] : "a user-defined operation");
     return text;
 }
 
@@ -133,9 +133,9 @@ static bool is_bitwise(MPI_Op op) { return op == MPI_BAND || op == MPI_BOR || op
 static void fill_one(const element_t *element, char *at, uint64_t seed)
 {
     uint64_t bits[2] = {number(seed), number(seed + 1)};
-    if (element->kind == INTEGER && element->type != map_type && !is_bitwise(element->op))
+    if (element->class == INTEGER && element->type != map_type && !is_bitwise(element->op))
         bits[0] = small(element, seed); /* little-endian: the first bytes are the lowest */
-    switch (element->kind) {
+    switch (element->class) {
     case INTEGER:
     case BITS: memcpy(at, bits, element->size); break;
     case LOGICAL: *(bool *)at = bits[0] & 1; break;
@@ -156,27 +156,31 @@ void elements_fill(const element_t *element, void *buffer, size_t count, uint64_
         fill_one(element, (char *)buffer + i * element->size, number(seed) + i);
 }
 
-static bool near(double got, double wanted, double tolerance) { return fabs(got - wanted) <= tolerance * fabs(wanted); }
-
-static bool same(const element_t *element, const char *got, const char *wanted)
+static bool is_near(double got, double expected, double tolerance)
 {
-    const float *f = (const float *)got, *g = (const float *)wanted;
-    const double *d = (const double *)got, *e = (const double *)wanted;
-    switch (element->kind) {
-    case FLOAT: return near(*f, *g, 1e-5);
-    case FLOATS: return near(f[0], g[0], 1e-5) && near(f[1], g[1], 1e-5);
-    case DOUBLE: return near(*d, *e, 1e-13);
-    case DOUBLES: return near(d[0], e[0], 1e-13) && near(d[1], e[1], 1e-13);
-    case LONG_DOUBLE: return near((double)*(const long double *)got, (double)*(const long double *)wanted, 1e-13);
-    case PAIR_DOUBLE: return memcmp(got, wanted, sizeof(double) + sizeof(int)) == 0; /* the rest is padding */
-    default: return memcmp(got, wanted, element->size) == 0;
+    return fabs(got - expected) <= tolerance * fabs(expected);
+}
+
+static bool is_equal(const element_t *element, const char *got, const char *expected)
+{
+    const float *f = (const float *)got, *g = (const float *)expected;
+    const double *d = (const double *)got, *e = (const double *)expected;
+    switch (element->class) {
+    case FLOAT: return is_near(*f, *g, 1e-5);
+    case FLOATS: return is_near(f[0], g[0], 1e-5) && is_near(f[1], g[1], 1e-5);
+    case DOUBLE: return is_near(*d, *e, 1e-13);
+    case DOUBLES: return is_near(d[0], e[0], 1e-13) && is_near(d[1], e[1], 1e-13);
+    case LONG_DOUBLE: return is_near((double)*(const long double *)got, (double)*(const long double *)expected, 1e-13);
+    case PAIR_DOUBLE: return memcmp(got, expected, sizeof(double) + sizeof(int)) == 0; /* the rest is padding */
+    default: return memcmp(got, expected, element->size) == 0;
     }
 }
 
-size_t elements_compare(const element_t *element, const void *got, const void *wanted, size_t count)
+size_t elements_compare(const element_t *element, const void *got, const void *expected, size_t count)
 {
     size_t i = 0;
-    while (i < count && same(element, (const char *)got + i * element->size, (const char *)wanted + i * element->size))
+    while (i < count &&
+           is_equal(element, (const char *)got + i * element->size, (const char *)expected + i * element->size))
         i++;
     return i;
 }

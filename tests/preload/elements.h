@@ -11,12 +11,23 @@
 
 #include <mpi.h>
 
-typedef enum kind { INTEGER, LOGICAL, BITS, FLOAT, DOUBLE, LONG_DOUBLE, FLOATS, DOUBLES, PAIR_INT, PAIR_DOUBLE } kind_t;
+typedef enum class {
+    INTEGER,
+    LOGICAL,
+    BITS,
+    FLOAT,
+    DOUBLE,
+    LONG_DOUBLE,
+    FLOATS,
+    DOUBLES,
+    PAIR_INT,
+    PAIR_DOUBLE
+} class_t;
 
 typedef struct element {
     MPI_Datatype type;
     size_t size; /* distance between consecutive elements in bytes */
-    kind_t kind;
+    class_t class;
     MPI_Op op;
     bool exact; /* the result has the same bits in any order */
 } element_t;
@@ -35,6 +46,6 @@ const char *elements_name(const element_t *element);
 void elements_fill(const element_t *element, void *buffer, size_t count, uint64_t seed);
 
 /* Returns the index of the first element whose difference exceeds the effect of another summation order, or `count`. */
-size_t elements_compare(const element_t *element, const void *got, const void *wanted, size_t count);
+size_t elements_compare(const element_t *element, const void *got, const void *expected, size_t count);
 
 #endif

@@ -21,18 +21,18 @@ static int rank, ranks;
 
 static void sum(MPI_Comm comm, int count, const char *what)
 {
-    int *mine = malloc((size_t)count * sizeof *mine), *all = malloc((size_t)count * sizeof *all), right = 0;
+    int *mine = malloc((size_t)count * sizeof *mine), *all = malloc((size_t)count * sizeof *all), correct = 0;
     for (int i = 0; i < count; i++)
         mine[i] = rank + i;
     MPI_Allreduce(mine, all, count, MPI_INT, MPI_SUM, comm);
     for (int i = 0; i < count; i++)
-        right += all[i] == ranks * (ranks - 1) / 2 + i * ranks;
-    check(right == count, "%s: %d of %d sums are right", what, right, count);
+        correct += all[i] == ranks * (ranks - 1) / 2 + i * ranks;
+    check(correct == count, "%s: %d of %d sums are right", what, correct, count);
     free(mine);
     free(all);
 }
 
-/* The last rank dies between two calls; MPI ends the other ranks, which wait for it. */
+/* The last rank is killed between two calls; MPI ends the other ranks, which wait for it. */
 static void kill_one(void)
 {
     for (int i = 0; i < 20; i++) {
@@ -51,7 +51,7 @@ static void stop_one(void)
             check(system(command) == 0, "a shell");
             raise(SIGSTOP);
         }
-        sum(MPI_COMM_WORLD, i % 2 ? 100 : 30000, "while a rank stood still");
+        sum(MPI_COMM_WORLD, i % 2 ? 100 : 30000, "while a rank is stopped");
     }
 }
 
@@ -66,14 +66,14 @@ static void no_memory(void)
     sum(MPI_COMM_WORLD, 100, "with memory");
     for (int turn = 0; turn < 2; turn++) {
         *failing = rank == 1 && turn == 0;
-        sum(MPI_COMM_WORLD, 200, "a plan that one rank could not make");
+        sum(MPI_COMM_WORLD, 200, "a plan that one rank cannot create");
         *failing = 0;
         sum(MPI_COMM_WORLD, 100, "the plan from before");
         sum(MPI_COMM_WORLD, 300, "a new plan after that");
     }
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     *failing = rank == 1;
-    sum(comm, 100, "a communicator that one rank could not adopt");
+    sum(comm, 100, "a communicator that one rank cannot initialize");
     *failing = 0;
     sum(comm, 100, "the same communicator later");
     MPI_Comm_free(&comm);

@@ -88,7 +88,7 @@ static void gather_types(void)
 
 /* ---- Calls that must not block ----------------------------------------------------------------------------------- */
 
-static void nothing_waits(void)
+static void calls_that_do_not_block(void)
 {
     MPI_Comm fresh;
     MPI_Request request;
@@ -188,13 +188,13 @@ static void many_communicators(void)
 static void *sum_often(void *context)
 {
     MPI_Comm comm = *(MPI_Comm *)context;
-    bool right = true;
+    bool correct = true;
     for (int i = 0; i < 100; i++) {
         int mine[3] = {rank, i, 1}, sum[3];
         MPI_Allreduce(mine, sum, 1 + i % 3, MPI_INT, MPI_SUM, comm);
-        right = right && sum[0] == all_ranks();
+        correct = correct && sum[0] == all_ranks();
     }
-    check(right, "a thread's sums");
+    check(correct, "a thread's sums");
     return NULL;
 }
 
@@ -228,18 +228,18 @@ static void errors(void)
         int count;
         MPI_Datatype type;
         MPI_Op op;
-    } bad[] = {{1, MPI_DATATYPE_NULL, MPI_SUM}, {1, MPI_INT, MPI_OP_NULL}, {1, MPI_DOUBLE, MPI_BAND}};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        int got = MPI_Allreduce(&mine, &sum, bad[i].count, bad[i].type, bad[i].op, comm);
-        int wanted = PMPI_Allreduce(&mine, &sum, bad[i].count, bad[i].type, bad[i].op, comm);
+    } invalid[] = {{1, MPI_DATATYPE_NULL, MPI_SUM}, {1, MPI_INT, MPI_OP_NULL}, {1, MPI_DOUBLE, MPI_BAND}};
+    for (size_t i = 0; i < sizeof invalid / sizeof invalid[0]; i++) {
+        int got = MPI_Allreduce(&mine, &sum, invalid[i].count, invalid[i].type, invalid[i].op, comm);
+        int expected = PMPI_Allreduce(&mine, &sum, invalid[i].count, invalid[i].type, invalid[i].op, comm);
         MPI_Error_class(got, &class);
-        MPI_Error_class(wanted, &wanted);
-        check(class == wanted && class != MPI_SUCCESS, "wrong arguments %zu: class %d, not %d", i, class, wanted);
+        MPI_Error_class(expected, &expected);
+        check(class == expected && class != MPI_SUCCESS, "wrong arguments %zu: class %d, not %d", i, class, expected);
     }
-    MPI_Errhandler now;
-    MPI_Comm_get_errhandler(comm, &now);
-    check(now == MPI_ERRORS_RETURN, "the error handler is another one");
-    MPI_Errhandler_free(&now);
+    MPI_Errhandler handler;
+    MPI_Comm_get_errhandler(comm, &handler);
+    check(handler == MPI_ERRORS_RETURN, "the error handler is another one");
+    MPI_Errhandler_free(&handler);
     MPI_Comm_free(&comm);
 }
 
@@ -273,7 +273,7 @@ int main(int argc, char **argv)
     }
     if (ranks != 4)
         return fprintf(stderr, "semantics: start 4 ranks\n"), 2;
-    nothing_waits();
+    calls_that_do_not_block();
     identical();
     in_place();
     gather_types();

@@ -1,7 +1,7 @@
 /*
- * Communicators whose nodes form no torus: TRIVANCE_TORUS or a topology file gives the ranks' coordinates, and the
- * results equal the MPI library's. preloaded.sh checks in the log how the calls were executed. The arguments describe
- * communicators, separated by slashes:
+ * Communicators whose nodes do not form a torus: TRIVANCE_TORUS or a topology file gives the ranks' coordinates, and
+ * the results equal the MPI library's. preloaded.sh checks in the log how the calls were executed. The arguments
+ * describe communicators, separated by slashes:
  *   RANK…               these ranks of MPI_COMM_WORLD, in this order
  *   grid SIZE PERIOD …  a Cartesian communicator, of which some dimensions may not be periodic
  */
@@ -22,16 +22,16 @@ static void wait_for(MPI_Request *request)
 
 static void reduce(MPI_Comm comm, int count, MPI_Op op)
 {
-    static int in[COUNT_MAX], out[COUNT_MAX], right[COUNT_MAX];
+    static int in[COUNT_MAX], out[COUNT_MAX], expected[COUNT_MAX];
     int rank;
     MPI_Request request;
     MPI_Comm_rank(comm, &rank);
     for (int i = 0; i < count; i++)
         in[i] = (i + 7) * (rank + 3) % 1009;
     MPI_Allreduce(in, out, count, MPI_INT, op, comm);
-    PMPI_Iallreduce(in, right, count, MPI_INT, op, comm, &request);
+    PMPI_Iallreduce(in, expected, count, MPI_INT, op, comm, &request);
     wait_for(&request);
-    check(memcmp(out, right, (size_t)count * sizeof *out) == 0, "%d ints differ from the MPI library's", count);
+    check(memcmp(out, expected, (size_t)count * sizeof *out) == 0, "%d ints differ from the MPI library's", count);
 }
 
 /* All ranks have the same bits as the first rank. */
@@ -50,7 +50,7 @@ static void reduce_doubles(MPI_Comm comm, int count)
     check(memcmp(first, value, (size_t)count * sizeof *first) == 0, "%d doubles differ from rank 0's", count);
 }
 
-static void use(MPI_Comm comm)
+static void test_communicator(MPI_Comm comm)
 {
     int rank, ranks, sum[2] = {0, 0};
     MPI_Comm copy;
@@ -106,7 +106,7 @@ static void try_words(int words, char *const *word)
     MPI_Comm comm = words > 0 && strcmp(word[0], "grid") == 0 ? make_grid((words - 1) / 2, word + 1)
                                                               : make_set(words, word);
     if (comm != MPI_COMM_NULL) {
-        use(comm);
+        test_communicator(comm);
         MPI_Comm_free(&comm);
     }
 }

@@ -28,8 +28,8 @@ static int world_rank;
 static long compared, wrong, call_number;
 static uint64_t seed = 1;
 
-static void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void complain(const char *format, ...)
+static void report_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void report_wrong(const char *format, ...)
 {
     va_list arguments;
     if (wrong++ >= 5)
@@ -80,15 +80,15 @@ typedef struct call {
     MPI_Comm comm;
     element_t element;
     bool in_place;
-    int count;                            /* elements of a block; of the vector for AllReduce */
-    size_t in, out;                       /* elements of the buffers */
-    char *input, *output, *wanted, *kept; /* kept: what `input` was */
+    int count;                                  /* elements of a block; of the vector for AllReduce */
+    size_t in, out;                             /* elements of the buffers */
+    char *input, *output, *expected, *original; /* original: initial contents of `input` */
     MPI_Request request;
 } call_t;
 
 static call_t begin_call(MPI_Comm on, uint64_t draw, bool blocks_in, bool blocks_out)
 {
-    static const int most[] = {0, 1, 2, 9, 100, 1000, 1000, 20000};
+    static const int count_max[] = {0, 1, 2, 9, 100, 1000, 1000, 20000};
     call_t call = {.comm = on,
                    .element = elements_draw(draw),
                    .in_place = number(draw + 2) % 3 == 0,
@@ -96,18 +96,18 @@ static call_t begin_call(MPI_Comm on, uint64_t draw, bool blocks_in, bool blocks
     int ranks, rank;
     MPI_Comm_size(on, &ranks);
     MPI_Comm_rank(on, &rank);
-    int limit = most[number(draw + 3) % 8];
+    int limit = count_max[number(draw + 3) % 8];
     call.count = limit == 0 ? 0 : (int)(number(draw + 4) % (uint64_t)limit) + 1;
     call.in = (size_t)call.count * (size_t)(blocks_in ? ranks : 1);
     call.out = (size_t)call.count * (size_t)(blocks_out ? ranks : 1);
     size_t capacity = (call.in > call.out ? call.in : call.out) * call.element.size + CANARY;
     call.input = malloc(capacity);
-    call.kept = malloc(capacity);
+    call.original = malloc(capacity);
     call.output = malloc(capacity);
-    call.wanted = malloc(capacity);
+    call.expected = malloc(capacity);
     memset(call.output, CANARY_BYTE, capacity);
     elements_fill(&call.element, call.input, call.in, draw ^ number((uint64_t)rank + 77));
-    memcpy(call.kept, call.input, call.in * call.element.size);
+    memcpy(call.original, call.input, call.in * call.element.size);
     size_t own = blocks_out ? (size_t)rank * (size_t)call.count * call.element.size : 0;
     if (call.in_place)
         memcpy(call.output + own, call.input, call.in * call.element.size);
@@ -117,24 +117,24 @@ static call_t begin_call(MPI_Comm on, uint64_t draw, bool blocks_in, bool blocks
 /* Checks `got` elements of the result; the bytes after them and the input must be unchanged. */
 static void end_call(call_t *call, const char *name)
 {
-    size_t at = elements_compare(&call->element, call->output, call->wanted, call->out);
+    size_t at = elements_compare(&call->element, call->output, call->expected, call->out);
     size_t touched = call->in_place && call->in > call->out ? call->in : call->out;
-    const char *behind = call->output + touched * call->element.size;
+    const char *after = call->output + touched * call->element.size;
     compared++;
     if (at < call->out)
-        complain("%s of %d elements, %s%s: element %zu of %zu is wrong", name, call->count,
-                 elements_name(&call->element), call->in_place ? ", in place" : "", at, call->out);
+        report_wrong("%s of %d elements, %s%s: element %zu of %zu is wrong", name, call->count,
+                     elements_name(&call->element), call->in_place ? ", in place" : "", at, call->out);
     for (size_t i = 0; i < CANARY; i++)
-        if (behind[i] != CANARY_BYTE) {
-            complain("%s wrote behind the receive buffer", name);
+        if (after[i] != CANARY_BYTE) {
+            report_wrong("%s wrote after the end of the receive buffer", name);
             break;
         }
-    if (memcmp(call->input, call->kept, call->in * call->element.size) != 0)
-        complain("%s changed the send buffer", name);
+    if (memcmp(call->input, call->original, call->in * call->element.size) != 0)
+        report_wrong("%s changed the send buffer", name);
     free(call->input);
-    free(call->kept);
+    free(call->original);
     free(call->output);
-    free(call->wanted);
+    free(call->expected);
 }
 
 /* Floating-point results must have the same bits on all ranks. */
@@ -146,9 +146,9 @@ static void expect_identical(const call_t *call, const char *name)
     word[0] = sum;
     word[1] = ~sum;
     PMPI_Allreduce(MPI_IN_PLACE, word, 2, MPI_UINT64_T, MPI_MAX, call->comm);
-    bool padded = call->element.kind == LONG_DOUBLE || call->element.kind == PAIR_DOUBLE;
+    bool padded = call->element.class == LONG_DOUBLE || call->element.class == PAIR_DOUBLE;
     if (!padded && word[0] != ~word[1])
-        complain("%s: not the same bits on all ranks", name);
+        report_wrong("%s: not the same bits on all ranks", name);
 }
 
 static const void *source(const call_t *call) { return call->in_place ? MPI_IN_PLACE : call->input; }
@@ -159,7 +159,7 @@ static void allreduce(MPI_Comm on, uint64_t draw)
 {
     call_t c = begin_call(on, draw, false, false);
     MPI_Allreduce(source(&c), c.output, c.count, c.element.type, c.element.op, on);
-    PMPI_Allreduce(c.input, c.wanted, c.count, c.element.type, c.element.op, on);
+    PMPI_Allreduce(c.input, c.expected, c.count, c.element.type, c.element.op, on);
     expect_identical(&c, "MPI_Allreduce");
     end_call(&c, "MPI_Allreduce");
 }
@@ -168,7 +168,7 @@ static void reduce_scatter_block(MPI_Comm on, uint64_t draw)
 {
     call_t c = begin_call(on, draw, true, false);
     MPI_Reduce_scatter_block(source(&c), c.output, c.count, c.element.type, c.element.op, on);
-    PMPI_Reduce_scatter_block(c.input, c.wanted, c.count, c.element.type, c.element.op, on);
+    PMPI_Reduce_scatter_block(c.input, c.expected, c.count, c.element.type, c.element.op, on);
     end_call(&c, "MPI_Reduce_scatter_block");
 }
 
@@ -188,14 +188,14 @@ static void reduce_scatter(MPI_Comm on, uint64_t draw)
     if (counts[rank] > c.count) {
         size_t capacity = (c.in + 1) * c.element.size + CANARY;
         c.output = realloc(c.output, capacity);
-        c.wanted = realloc(c.wanted, capacity);
+        c.expected = realloc(c.expected, capacity);
         memset(c.output + c.in * c.element.size, CANARY_BYTE, c.element.size + CANARY);
         if (!c.in_place)
             memset(c.output, CANARY_BYTE, capacity);
     }
     c.out = (size_t)counts[rank];
     MPI_Reduce_scatter(source(&c), c.output, counts, c.element.type, c.element.op, on);
-    PMPI_Reduce_scatter(c.input, c.wanted, counts, c.element.type, c.element.op, on);
+    PMPI_Reduce_scatter(c.input, c.expected, counts, c.element.type, c.element.op, on);
     end_call(&c, "MPI_Reduce_scatter");
     free(counts);
 }
@@ -204,7 +204,7 @@ static void allgather(MPI_Comm on, uint64_t draw)
 {
     call_t c = begin_call(on, draw, false, true);
     MPI_Allgather(source(&c), c.count, c.element.type, c.output, c.count, c.element.type, on);
-    PMPI_Allgather(c.input, c.count, c.element.type, c.wanted, c.count, c.element.type, on);
+    PMPI_Allgather(c.input, c.count, c.element.type, c.expected, c.count, c.element.type, on);
     end_call(&c, "MPI_Allgather");
 }
 
@@ -227,31 +227,31 @@ static void allgather_strided(MPI_Comm on, uint64_t draw)
     } else {
         MPI_Allgather(c.input, c.count, c.element.type, c.output, c.count, c.element.type, on);
     }
-    PMPI_Allgather(c.input, c.count, c.element.type, c.wanted, c.count, c.element.type, on);
+    PMPI_Allgather(c.input, c.count, c.element.type, c.expected, c.count, c.element.type, on);
     end_call(&c, "MPI_Allgather of a strided type");
 }
 
 /* ---- Non-blocking and persistent --------------------------------------------------------------------------------- */
 
 static call_t pending[PENDING];
-static int pendings;
+static int pending_calls;
 
 static void complete(void)
 {
-    for (int i = 0; i < pendings; i++) {
+    for (int i = 0; i < pending_calls; i++) {
         call_t *c = &pending[i];
         MPI_Wait(&c->request, MPI_STATUS_IGNORE);
-        PMPI_Allreduce(c->input, c->wanted, c->count, c->element.type, c->element.op, c->comm);
+        PMPI_Allreduce(c->input, c->expected, c->count, c->element.type, c->element.op, c->comm);
         end_call(c, "MPI_Iallreduce");
     }
-    pendings = 0;
+    pending_calls = 0;
 }
 
 static void iallreduce(MPI_Comm on, uint64_t draw)
 {
-    if (pendings == PENDING)
+    if (pending_calls == PENDING)
         complete();
-    call_t *c = &pending[pendings++];
+    call_t *c = &pending[pending_calls++];
     *c = begin_call(on, draw, false, false);
     MPI_Iallreduce(source(c), c->output, c->count, c->element.type, c->element.op, on, &c->request);
 }
@@ -270,7 +270,7 @@ static void persistent(MPI_Comm on, uint64_t draw)
         MPI_Wait(&c.request, MPI_STATUS_IGNORE);
     }
     MPI_Request_free(&c.request);
-    PMPI_Allreduce(c.input, c.wanted, c.count, c.element.type, c.element.op, on);
+    PMPI_Allreduce(c.input, c.expected, c.count, c.element.type, c.element.op, on);
     end_call(&c, "MPI_Allreduce_init");
 }
 

@@ -13,7 +13,8 @@ EXHAUSTIVE = bool(os.environ.get("TEST_EXHAUSTIVE"))
 def tool():
     """Calls the tool; returns its standard output, or None with the sentence of its failure in `tool.sentence`."""
     def call(*arguments):
-        done = subprocess.run([TOOL, *arguments], capture_output=True, text=True, check=False)
+        done = subprocess.run([TOOL, *arguments], capture_output=True, text=True, check=False,
+                              env={name: value for name, value in os.environ.items() if name != "COLUMNS"})
         call.sentence = done.stderr.strip()
         return done.stdout if done.returncode == 0 else None
 

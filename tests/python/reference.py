@@ -36,12 +36,19 @@ def signature(one):
     return f"({', '.join(words)})"
 
 
+def attributes(kind):
+    """The fields of a tuple, or the names in the docstring's list of attributes."""
+    listed = re.search(r"\nAttributes\n-+\n(.*?)(?=\n\n|$)", inspect.getdoc(kind), re.S)
+    names = re.findall(r"^([a-z_]\w*(?:, \w+)*)(?: :|$)", listed.group(1), re.M) if listed else []
+    return getattr(kind, "_fields", [name for line in names for name in line.split(", ")])
+
+
 def members(kind):
-    """Methods and properties that the class itself has, and the fields of a tuple."""
-    if issubclass(kind, tuple):
-        yield "*" + ", ".join(f"`{name}`" for name in kind._fields) + "*"
+    """Attributes, methods and properties of the class itself."""
+    if attributes(kind):
+        yield "*" + ", ".join(f"`{name}`" for name in attributes(kind)) + "*"
     for name, one in vars(kind).items():
-        if name.startswith("_") or not inspect.getdoc(one) or name in getattr(kind, "_fields", ()):
+        if name.startswith("_") or not inspect.getdoc(one) or name in attributes(kind):
             continue
         if isinstance(one, property):
             yield f"`.{name}`: {sentence(one)}"

@@ -1,5 +1,6 @@
 """The public interface: the example of the documentation, names, properties, tables and conversions."""
 import doctest
+import itertools
 import math
 import pathlib
 import pickle
@@ -24,6 +25,9 @@ def test_example(tmp_path):
     assert s.messages.shape == (34992,)
     table = choice.schedule().simulate(net, ["32KiB", "1MiB"])
     assert list(table["bytes"]) == [32768, 1 << 20] and table["time"][1] == pytest.approx(choice.time)
+    with pytest.raises(tv.ArgumentError, match=r"is for 27x27 and the network is 8x8m; give a network of 27x27, or make"):
+        s.simulate(net, ["32KiB", "1MiB"])
+    assert len(s.simulate(net.replace("27x27", cuts=()), ["32KiB"])) == 1
     comparison = tv.compare("8x8", ["trivance", "swing", "bruck", "bucket", "planned"], sizes="32:1M")
     assert len(comparison) == 5 * 16 and (comparison["planned"]["time"] <= comparison["swing"]["time"]).all()
     assert set(comparison["trivance"]["name"]) == {"trivance-l", "trivance-b"}
@@ -55,6 +59,8 @@ def test_torus():
     assert torus == tv.Torus((8, 4), lines=(1,)) == tv.Torus(torus) and hash(torus) == hash(tv.Torus("8x4m"))
     assert torus != tv.Torus("8x4") and torus != "8x4m"
     assert torus.coordinates(31) == (7, 3) and torus.rank((7, 3)) == 31
+    assert list(itertools.product(range(8), range(4))) == [torus.coordinates(rank) for rank in torus.ranks]
+    assert [torus.rank(torus.coordinates(rank)) for rank in torus.ranks] == list(torus.ranks)
     assert torus.neighbour(0, 1) == 28 and torus.neighbour(0, 3) is None and torus.neighbour(0, 2) == 1
     assert tv.Torus(9).dims == (9,) and repr(torus) == "Torus('8x4m')"
 
@@ -244,3 +250,37 @@ def test_explorer_in_a_notebook(tmp_path, monkeypatch):
     address = frame.src.split("#")[1]
     assert "torus=8x8m" in address and "bytes=1048576" in address and "alpha=2000" in address
     assert address.endswith("links=3:+0:cut,20:+1:4x") and (tmp_path / "trivance-explorer.html").read_text() == "page"
+
+
+def test_numbers_of_numpy():
+    assert tv.Torus(np.int64(9)) == tv.Torus(np.array([9])) == tv.Torus("9")
+    assert tv.Network(np.int32(9), alpha=np.float64(1.5e-6), jitter=np.float32(0), nodes=np.arange(4)).nodes == (0, 1, 2, 3)
+    assert tv.parse_sizes(np.array([1024, 2048])) == [1024, 2048]
+
+
+def test_equal_networks():
+    slow = tv.Network("9", slow_ranks={1: 2}, cuts=[(3, 0)])
+    assert slow == tv.Network("9", slow_ranks={1: "2x"}, cuts="3:+0") and hash(slow) == hash(slow.replace())
+    assert len({slow, slow.replace(), slow.replace(slow_ranks={2: 2}), slow.replace(nodes=[1, 2]), tv.Network("9m")}) == 4
+
+
+def test_attributes_of_a_schedule():
+    s = tv.Schedule("trivance-b", "9x9", "allgather")
+    assert (s.name, s.collective, str(s.torus), s.network) == ("trivance-b", "allgather", "9x9", tv.Network("9x9"))
+    assert s.streams == len(s.weights) > s.mirrored and s.units % 81 == 0 and s.exact and s.has_blocks
+    assert s.reduction_volume() == (0, 0) and tv.Schedule("trivance-l", "3").reduction_volume() == (3, 1)
+
+
+def test_messages_without_rows_and_empty_tables():
+    empty = tv.Schedule.from_messages("9", {"step": [], "src": [], "dst": []})
+    assert empty.steps == 0 and len(empty.messages) == 0 and not empty.verify()
+
+
+def test_edges_without_bandwidth_are_cut():
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.cycle_graph(9)
+    networkx.set_edge_attributes(graph, "100Gb/s", "bandwidth")
+    graph[3][4]["bandwidth"] = 0
+    net = tv.Network.from_networkx(graph)
+    assert net.plan("64K").time > tv.Network("9", bandwidth="100Gb/s").plan("64K").time
+    assert net == tv.Network("9", bandwidth="100Gb/s", cuts=["3:+0"])

@@ -1,4 +1,7 @@
 """Wrong input of every kind is an exception with one sentence; and random tables never crash the interpreter."""
+import copy
+import math
+import pickle
 import random
 
 import numpy as np
@@ -71,7 +74,6 @@ BAD = {
     "units": lambda: tv.Schedule.from_messages("9", RING, units=0), "many units": lambda: tv.Schedule.from_messages("9", RING, units=1 << 40),
     "units and ranks": lambda: tv.Schedule.from_messages("9", RING, units=10, collective="allgather"),
     "register": lambda: tv.Schedule.from_messages("9", {**RING, "to_reg": [1 << 20, 0]}),
-    "claim": lambda: tv.Schedule.from_messages("9", RING, fast=True),
     "collective of messages": lambda: tv.Schedule.from_messages("9", RING, collective="gather"),
     "weights": lambda: tv.Schedule.from_messages("9", RING, weights=[1, 2]), "weight": lambda: tv.Schedule.from_messages("9", RING, weights=[0]),
     "combines": lambda: tv.Schedule.from_messages("9", RING, 7),
@@ -80,11 +82,52 @@ BAD = {
     "source": lambda: tv.Schedule.from_messages("9", RING, {"step": [0], "rank": [0], "sources": [[-2]]}),
     "words as sources": lambda: tv.Schedule.from_messages("9", RING, {"step": [0], "rank": [0], "sources": ["ab"]}),
     "combine's rank": lambda: tv.Schedule.from_messages("9", RING, {"step": [0], "rank": [9], "sources": [[0]]}),
+    "combine's step": lambda: tv.Schedule.from_messages("9", RING, {"step": [-1], "rank": [0], "sources": [[0, 1]]}),
+    "sources that are no list": lambda: tv.Schedule.from_messages("9", RING, {"step": [0], "rank": [0], "sources": 5}),
+    "sources of three dimensions": lambda: tv.Schedule.from_messages(
+        "9", RING, {"step": [0], "rank": [0], "sources": np.zeros((1, 1, 1), dtype=int)}),
+    "number as a column": lambda: tv.Schedule.from_messages("9", {"step": 0, "src": 0, "dst": 1}),
+    "numbers that are missing": lambda: tv.Schedule.from_messages("9", {**RING, "step": [None, 0]}),
+    "numbers that are not numbers": lambda: tv.Schedule.from_messages("9", {**RING, "step": [math.nan, 0]}),
+    "numbers above 64 bits": lambda: tv.Schedule.from_messages("9", {**RING, "step": [1 << 70, 0]}),
+    "unsigned numbers": lambda: tv.Schedule.from_messages("9", {**RING, "step": np.array([1 << 63, 0], dtype="u8")}),
+    "name of a schedule": lambda: tv.Schedule.from_messages("9", RING, name=None),
+    "weights that are no list": lambda: tv.Schedule.from_messages("9", RING, weights=3),
+    "single units and all": lambda: tv.Schedule.from_messages("9", {"step": [0, 0], "src": [0, 2], "dst": [1, 1], "unit": [0, -1],
+                                                                    "to_reg": [1, 2]}),
     "graph": lambda: tv.Network.from_networkx("graph"),
+    "torus of nothing": lambda: tv.Torus(None), "torus of bytes": lambda: tv.Torus(b"8x8"), "torus of a fraction": lambda: tv.Torus(3.5),
+    "torus that is not a number": lambda: tv.Torus(math.nan), "lines": lambda: tv.Torus((8, 8), lines=1),
+    "coordinates of a number": lambda: tv.Torus("8x8").rank(3), "rank of nothing": lambda: tv.Torus("8").coordinates(None),
+    "network of nothing": lambda: tv.Network(None), "cuts": lambda: tv.Network("9", cuts=3), "no cuts": lambda: tv.Network("9", cuts=None),
+    "two cuts in one": lambda: tv.Network("9", cuts="3:+0,4:+0"), "cut's digit": lambda: tv.Network("9", cuts=["\u00b2:+0"]),
+    "cut's long rank": lambda: tv.Network("9", cuts=["9" * 30 + ":+0"]), "slow as a list": lambda: tv.Network("9", slow=["3:+0"]),
+    "slow as a text": lambda: tv.Network("9", slow="3:+0"), "slow ranks": lambda: tv.Network("9", slow_ranks=[1]),
+    "fast rank": lambda: tv.Network("9", slow_ranks={1: 0.5}), "rank that is down": lambda: tv.Network("9", slow_ranks={1: math.inf}),
+    "gamma's sign": lambda: tv.Network("9", gamma=-1), "long gamma": lambda: tv.Network("9", gamma=1),
+    "alpha of a day": lambda: tv.Network("9", alpha="86400s"), "infinite alpha": lambda: tv.Network("9", alpha=1e300),
+    "infinite bandwidth": lambda: tv.Network("9", bandwidth="1e400b/s"), "array as alpha": lambda: tv.Network("9", alpha=np.ones(2)),
+    "shared paths as a number": lambda: tv.Network("9", shared_paths=0), "nodes as a number": lambda: tv.Network("9", nodes=3),
+    "limit of nodes": lambda: tv.Network("9", nodes=[1, 2]).limit("1M"), "seed": lambda: tv.Network("9", seed=1 << 70),
+    "size of a list": lambda: tv.plan("9", [1, 2]), "size of digits elsewhere": lambda: tv.parse_bytes("\uff11K"),
+    "bytes as sizes": lambda: tv.parse_sizes(b"1K"), "huge factor": lambda: tv.parse_sizes("1K:2K:x" + "9" * 30),
+    "end of sizes": lambda: tv.parse_sizes("1K:"), "progress": lambda: tv.plan("9", "1M", progress=3),
+    "progress of a word": lambda: tv.Schedule("ring", "9").verify(progress="bar"),
+    "name of a number": lambda: tv.Schedule(3, "9"), "name of a surrogate": lambda: tv.Schedule("\ud800", "9"),
+    "verified on an object": lambda: tv.Schedule("ring", "9").verify(object()), "collective of a list": lambda: tv.Planner("9", ["allreduce"]),
+    "file that cannot be written": lambda: tv.Schedule("ring", "9").export("json", "/nonexistent/x"),
+    "folder as a file": lambda: tv.Schedule("ring", "9").export("json", "/"), "number as a path": lambda: tv.Schedule("ring", "9").export("json", 3.5),
+    "no path": lambda: tv.Schedule.from_file(None), "no JSON": lambda: tv.Schedule.from_file(__file__),
+    "simulator of a name": lambda: tv.Simulator("ring"), "planner's network": lambda: tv.Planner(None),
+    "compare none": lambda: tv.compare("9", None), "compare a number": lambda: tv.compare("9", [3]),
+    "compare a family without members": lambda: tv.compare("9", "limit"), "compared column": lambda: tv.compare("9", "ring", "1K")["colour"],
+    "copy": lambda: copy.copy(tv.Schedule("ring", "9")), "deep copy": lambda: copy.deepcopy(tv.Planner("9")),
+    "pickle": lambda: pickle.dumps(tv.Simulator(tv.Schedule("ring", "9"))),
 }
 
 
 @pytest.mark.parametrize("what", sorted(BAD))
+@pytest.mark.filterwarnings("error")
 def test_wrong_input(what):
     with pytest.raises(tv.TrivanceError) as error:
         BAD[what]()

@@ -3,4 +3,4 @@
 set -eu
 command -v mypy > /dev/null || { echo "skipped: mypy is not installed"; exit 77; }
 cd "$1/python"
-exec mypy --strict --cache-dir=/dev/null --exclude '/torch/' trivance
+exec mypy --strict --config-file=../pyproject.toml --cache-dir=/dev/null trivance trivance_torch.py

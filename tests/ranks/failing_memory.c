@@ -22,18 +22,18 @@ extern void *__libc_memalign(size_t alignment, size_t bytes);
 
 #define FRAMES_MAX 24
 
-static atomic_long left;  /* number of allocations up to the one that fails; 0: none fails */
-static atomic_bool fails; /* all later allocations fail, too */
+static atomic_long countdown; /* number of allocations up to the one that fails; 0: none fails */
+static atomic_bool all_fail;  /* all later allocations fail, too */
 static atomic_bool failed;
 
 /* Makes the `number`-th allocation from now on fail, and all later ones if `on` is set; 0: no allocation fails. Returns
  * whether one has failed since the last call. */
 bool failing_memory_arm(long number, bool on)
 {
-    atomic_store(&left, 0);
+    atomic_store(&countdown, 0);
     bool before = atomic_exchange(&failed, false);
-    atomic_store(&fails, on);
-    atomic_store(&left, number);
+    atomic_store(&all_fail, on);
+    atomic_store(&countdown, number);
     return before;
 }
 
@@ -67,49 +67,49 @@ static bool is_ours(void *caller)
     return strncmp(name, "libtrivance", strlen("libtrivance")) == 0 || strncmp(name, "mca_coll_trivance", 17) == 0;
 }
 
-static void show(void)
+static void print_backtrace(void)
 {
     void *frame[FRAMES_MAX];
-    long kept = atomic_exchange(&left, 0);
+    long remaining = atomic_exchange(&countdown, 0);
     if (getenv("FAILING_MEMORY_SHOWS"))
         backtrace_symbols_fd(frame, backtrace(frame, FRAMES_MAX), STDERR_FILENO);
-    atomic_store(&left, kept);
+    atomic_store(&countdown, remaining);
 }
 
-static bool refuses(void *caller)
+static bool must_fail(void *caller)
 {
-    if (atomic_load(&left) == 0 || !is_ours(caller))
+    if (atomic_load(&countdown) == 0 || !is_ours(caller))
         return false;
-    if (atomic_load(&left) > 1 && atomic_fetch_sub(&left, 1) > 1)
+    if (atomic_load(&countdown) > 1 && atomic_fetch_sub(&countdown, 1) > 1)
         return false;
-    if (!atomic_load(&fails))
-        atomic_store(&left, 0);
+    if (!atomic_load(&all_fail))
+        atomic_store(&countdown, 0);
     if (!atomic_exchange(&failed, true))
-        show();
+        print_backtrace();
     errno = ENOMEM;
     return true;
 }
 
-void *malloc(size_t bytes) { return refuses(__builtin_return_address(0)) ? NULL : __libc_malloc(bytes); }
+void *malloc(size_t bytes) { return must_fail(__builtin_return_address(0)) ? NULL : __libc_malloc(bytes); }
 
 void *calloc(size_t count, size_t bytes)
 {
-    return refuses(__builtin_return_address(0)) ? NULL : __libc_calloc(count, bytes);
+    return must_fail(__builtin_return_address(0)) ? NULL : __libc_calloc(count, bytes);
 }
 
 void *realloc(void *old, size_t bytes)
 {
-    return refuses(__builtin_return_address(0)) ? NULL : __libc_realloc(old, bytes);
+    return must_fail(__builtin_return_address(0)) ? NULL : __libc_realloc(old, bytes);
 }
 
 void *aligned_alloc(size_t alignment, size_t bytes)
 {
-    return refuses(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, bytes);
+    return must_fail(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, bytes);
 }
 
 int posix_memalign(void **place, size_t alignment, size_t bytes)
 {
-    void *made = refuses(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, bytes);
+    void *made = must_fail(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, bytes);
     *place = made ? made : *place;
     return made ? 0 : ENOMEM;
 }
@@ -117,6 +117,6 @@ int posix_memalign(void **place, size_t alignment, size_t bytes)
 char *strdup(const char *text)
 {
     size_t bytes = strlen(text) + 1;
-    char *copy = refuses(__builtin_return_address(0)) ? NULL : __libc_malloc(bytes);
+    char *copy = must_fail(__builtin_return_address(0)) ? NULL : __libc_malloc(bytes);
     return copy ? memcpy(copy, text, bytes) : NULL;
 }

@@ -29,12 +29,12 @@
 #define SECONDS    20 /* the maximum duration of a round */
 
 static int rank, ranks, failing = 1;
-static long wrong, errors, right, number;
-static bool stays;    /* after the first failure all allocations fail */
-static bool requests; /* non-blocking and persistent calls, too: a rank that has no memory for one ends the job */
+static long wrong, errors, correct, number;
+static bool all_later_fail; /* after the first failure all allocations fail */
+static bool requests;       /* non-blocking and persistent calls, too: a rank that has no memory for one ends the job */
 static int *in, *out;
 
-static void late(int signal)
+static void on_alarm(int signal)
 {
     static char text[64];
     (void)signal;
@@ -44,11 +44,11 @@ static void late(int signal)
     alarm(SECONDS);
 }
 
-static void judge(bool good, int code, const char *what)
+static void count_result(bool is_correct, int code, const char *what)
 {
-    right += good;
+    correct += is_correct;
     errors += code != MPI_SUCCESS;
-    if (code != MPI_SUCCESS || good)
+    if (code != MPI_SUCCESS || is_correct)
         return;
     if (wrong++ < 10)
         fprintf(stderr, "rank %d, round %ld: %s succeeds with a wrong result\n", rank, number, what);
@@ -79,7 +79,7 @@ static void reduce(MPI_Comm comm, int count)
     int code = call_allreduce(in, out, count, MPI_INT, MPI_SUM, comm);
     for (int i = 0; i < count; i++)
         same = same && out[i] == ranks * (ranks - 1) / 2 + ranks * i;
-    judge(same && code == MPI_SUCCESS, code, "AllReduce");
+    count_result(same && code == MPI_SUCCESS, code, "AllReduce");
     check_all_failed(comm, code, "AllReduce");
 }
 
@@ -91,7 +91,7 @@ static void gather(MPI_Comm comm, int count)
     int code = call_allgather(in, out, count, MPI_INT, comm);
     for (int i = 0; i < ranks * count; i++)
         same = same && out[i] == i / count + i % count;
-    judge(same && code == MPI_SUCCESS, code, "AllGather");
+    count_result(same && code == MPI_SUCCESS, code, "AllGather");
     check_all_failed(comm, code, "AllGather");
 }
 
@@ -115,7 +115,7 @@ static void reduce_later(MPI_Comm comm, int count)
     for (int i = 0; i < 2; i++) {
         for (int j = i * count; j < (i + 1) * count; j++)
             same = same && out[j] == ranks * (ranks - 1) / 2 + ranks * j;
-        judge(same && code[i] == MPI_SUCCESS, code[i], "a non-blocking AllReduce");
+        count_result(same && code[i] == MPI_SUCCESS, code[i], "a non-blocking AllReduce");
     }
 }
 
@@ -149,7 +149,7 @@ static void reduce_across(MPI_Comm comm, int count)
         end_job("a persistent AllReduce");
     for (int i = 0; i < count; i++)
         same = same && sum[i] == ranks * (ranks - 1) / 2 + ranks * i;
-    judge(same && code == MPI_SUCCESS, code, "a persistent AllReduce");
+    count_result(same && code == MPI_SUCCESS, code, "a persistent AllReduce");
     TRV_Request_free(&request);
 #else
     reduce(comm, count);
@@ -157,7 +157,7 @@ static void reduce_across(MPI_Comm comm, int count)
 }
 
 /* The life of a communicator. */
-static void live(MPI_Comm comm)
+static void communicator_life(MPI_Comm comm)
 {
     MPI_Comm copy = MPI_COMM_NULL;
     static const int count[] = {1, 1000, COUNT_MAX};
@@ -180,7 +180,7 @@ static void live(MPI_Comm comm)
     reduce(comm, 2);
 }
 
-static void note_number(void)
+static void store_number(void)
 {
     FILE *file = fopen("allocation", "w");
     if (!file || fprintf(file, "%ld\n", number) < 0 || fclose(file) != 0)
@@ -194,10 +194,10 @@ static bool round_fails(bool (*arm)(long, bool))
     int any = 0;
     PMPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);
     if (rank == failing)
-        note_number();
-    arm(rank == failing ? number : 0, stays);
+        store_number();
+    arm(rank == failing ? number : 0, all_later_fail);
     alarm(SECONDS);
-    live(comm);
+    communicator_life(comm);
     MPI_Comm_free(&comm);
     int one = arm(0, false);
     PMPI_Allreduce(&one, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
@@ -214,7 +214,7 @@ int main(int argc, char **argv)
 {
     bool (*arm)(long, bool);
     bool init = argc > 1 && strcmp(argv[1], "init") == 0;
-    stays = argc > 1 && strcmp(argv[1], "stays") == 0;
+    all_later_fail = argc > 1 && strcmp(argv[1], "stays") == 0;
     bool first = argc > 1 && strcmp(argv[1], "first") == 0;
     requests = first || (argc > 1 && strcmp(argv[1], "requests") == 0);
     long stride = argument(argc, argv, 3, 1), last = init ? 1 : NUMBER_MAX, rounds = 0;
@@ -230,12 +230,12 @@ int main(int argc, char **argv)
         return fprintf(stderr, "memory: failing_memory is not preloaded\n"), 2;
     if (init && rank == failing)
         printf("%s in MPI_Init\n", arm(0, false) ? "an allocation failed" : "no allocation failed");
-    signal(SIGALRM, late);
+    signal(SIGALRM, on_alarm);
     if (!first)
         round_fails(arm);
     for (number = init ? 0 : argument(argc, argv, 2, 1); number <= last && round_fails(arm); number += stride)
         rounds++;
-    long mine[] = {wrong, errors, right}, all[3];
+    long mine[] = {wrong, errors, correct}, all[3];
     PMPI_Allreduce(mine, all, 3, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0)
         printf("%ld allocations failed on rank %d; %ld results are right, %ld errors, %ld wrong\n", rounds, failing,

@@ -9,7 +9,7 @@
  *                         counts          rank 2 passes another count, in the first call with an operation signature
  *                         counts-none     rank 2 passes 0
  *                         counts-later    the same in a later call
- *                         counts-uneven   MPI_Reduce_scatter, with equal counts on all ranks except rank 2; then with
+ *                         counts-unequal   MPI_Reduce_scatter, with equal counts on all ranks except rank 2; then with
  *                                         two different lists of unequal counts; then with one list of unequal counts,
  *                                         with 0 and no buffer for the last rank
  *                         length          the same, and AllGather, without TRIVANCE_CHECK: a rank receives a message of
@@ -28,21 +28,21 @@
 #define COUNT_MAX 20000
 
 static int rank, ranks, in[COUNT_MAX], out[16 * COUNT_MAX];
-static long right, wrong, errors;
+static long correct, wrong, errors;
 
-/* Counts the result of a call. `good`: the result is right if the call has succeeded. */
-static void judge(MPI_Comm comm, int code, bool good, bool alike, const char *what)
+/* Counts the result of a call. `is_correct`: the result is right if the call has succeeded. */
+static void count_result(MPI_Comm comm, int code, bool is_correct, bool same_on_all, const char *what)
 {
     int failed[2] = {code != MPI_SUCCESS, code == MPI_SUCCESS}, any[2];
     PMPI_Allreduce(failed, any, 2, MPI_INT, MPI_MAX, comm);
     errors += failed[0];
-    right += !failed[0] && good;
+    correct += !failed[0] && is_correct;
     if (failed[0] && *call_reason())
         fprintf(stderr, "rank %d: %s fails: %s\n", rank, what, call_reason());
-    bool apart = alike && any[0] && any[1];
-    wrong += apart || (!failed[0] && !good);
-    if (apart || (!failed[0] && !good))
-        fprintf(stderr, "rank %d: %s %s\n", rank, what, apart ? "fails on some ranks only" : "has a wrong result");
+    bool differs = same_on_all && any[0] && any[1];
+    wrong += differs || (!failed[0] && !is_correct);
+    if (differs || (!failed[0] && !is_correct))
+        fprintf(stderr, "rank %d: %s %s\n", rank, what, differs ? "fails on some ranks only" : "has a wrong result");
     if (failed[0] && getenv("RANKS_STOP"))
         exit(4);
 }
@@ -56,7 +56,7 @@ static void fill(int count)
 
 static void reduce(MPI_Comm comm, int count)
 {
-    bool good = true;
+    bool is_correct = true;
     int own, sum = 0, size;
     MPI_Comm_size(comm, &size);
     PMPI_Comm_rank(comm, &own);
@@ -64,25 +64,25 @@ static void reduce(MPI_Comm comm, int count)
     PMPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
     int code = call_allreduce(in, out, count, MPI_INT, MPI_SUM, comm);
     for (int i = 0; i < count; i++)
-        good = good && out[i] == sum + size * i;
-    judge(comm, code, good, true, "AllReduce");
+        is_correct = is_correct && out[i] == sum + size * i;
+    count_result(comm, code, is_correct, true, "AllReduce");
     int block = count / size;
     fill(block * size);
     code = call_reduce_scatter(in, out, block, MPI_INT, MPI_SUM, comm);
-    good = true;
+    is_correct = true;
     for (int i = 0; i < block; i++)
-        good = good && out[i] == sum + size * (own * block + i);
-    judge(comm, code, good, true, "Reduce-Scatter");
+        is_correct = is_correct && out[i] == sum + size * (own * block + i);
+    count_result(comm, code, is_correct, true, "Reduce-Scatter");
 }
 
 static void gather(int count)
 {
-    bool good = true;
+    bool is_correct = true;
     fill(count);
     int code = call_allgather(in, out, count, MPI_INT, MPI_COMM_WORLD);
     for (int i = 0; i < ranks * count; i++)
-        good = good && out[i] == i / count + i % count;
-    judge(MPI_COMM_WORLD, code, good, true, "AllGather");
+        is_correct = is_correct && out[i] == i / count + i % count;
+    count_result(MPI_COMM_WORLD, code, is_correct, true, "AllGather");
 }
 
 static void all_calls(void)
@@ -104,26 +104,26 @@ static void all_calls(void)
 static void hints(const char *text)
 {
     char *end, word[64];
-    bool odd = strtol(text, &end, 10) == rank;
+    bool other = strtol(text, &end, 10) == rank;
     snprintf(word, sizeof word, "%s", end + 1);
     char *colon = strchr(word, ':');
     *colon = '\0';
-    const char *hint = odd ? word : colon + 1;
-    for (int way = 0; way < 2; way++) {
+    const char *hint = other ? word : colon + 1;
+    for (int by_info = 0; by_info < 2; by_info++) {
         MPI_Comm comm;
         MPI_Info info;
         MPI_Info_create(&info);
         if (*hint)
             MPI_Info_set(info, "trivance_algorithm", hint);
-        if (way == 0)
+        if (by_info == 0)
             MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         else
             MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
 #if defined(RANKS_API)
         int code = TRV_Comm_set(comm, NULL, *hint ? hint : NULL);
-        judge(comm, code, true, true, "TRV_Comm_set");
+        count_result(comm, code, true, true, "TRV_Comm_set");
 #else
-        if (way == 0)
+        if (by_info == 0)
             MPI_Comm_set_info(comm, info);
 #endif
         MPI_Info_free(&info);
@@ -133,7 +133,7 @@ static void hints(const char *text)
     }
 }
 
-static void counts(int odd, bool later)
+static void counts(int other, bool later)
 {
     MPI_Comm comm;
     MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);
@@ -141,24 +141,24 @@ static void counts(int odd, bool later)
     if (later)
         reduce(comm, 1000);
     fill(1010);
-    int code = call_allreduce(in, out, rank == 2 ? odd : 1000, MPI_INT, MPI_SUM, comm);
-    judge(comm, code, true, true, "AllReduce of counts that differ");
+    int code = call_allreduce(in, out, rank == 2 ? other : 1000, MPI_INT, MPI_SUM, comm);
+    count_result(comm, code, true, true, "AllReduce of counts that differ");
 }
 
-static void scatter(MPI_Comm comm, const int *counts, bool alike, const char *what)
+static void scatter(MPI_Comm comm, const int *counts, bool same_on_all, const char *what)
 {
-    bool good = true;
+    bool is_correct = true;
     int first = 0;
     fill(1010);
     int code = MPI_Reduce_scatter(in, counts[rank] ? out : NULL, counts, MPI_INT, MPI_SUM, comm);
     for (int i = 0; i < rank; i++)
         first += counts[i];
-    for (int i = 0; i < counts[rank] && alike; i++)
-        good = good && out[i] == ranks * (ranks - 1) / 2 + ranks * (first + i);
-    judge(comm, code, good, true, what);
+    for (int i = 0; i < counts[rank] && same_on_all; i++)
+        is_correct = is_correct && out[i] == ranks * (ranks - 1) / 2 + ranks * (first + i);
+    count_result(comm, code, is_correct, true, what);
 }
 
-static void counts_uneven(void)
+static void counts_unequal(void)
 {
     MPI_Comm comm;
     int list[16];
@@ -197,7 +197,7 @@ static void length(void)
                 end_job(call_allreduce(in, out, count[i][0], MPI_INT, MPI_SUM, comm), "AllReduce");
                 end_job(call_allreduce(in, out, own, MPI_INT, MPI_SUM, comm), "AllReduce");
             }
-            right++;
+            correct++;
             PMPI_Barrier(comm);
         }
 }
@@ -208,7 +208,7 @@ static void duplicate(void)
     MPI_Info info;
     MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);
 #if defined(RANKS_API)
-    judge(comm, TRV_Comm_set(comm, NULL, NULL), true, true, "TRV_Comm_set");
+    count_result(comm, TRV_Comm_set(comm, NULL, NULL), true, true, "TRV_Comm_set");
 #endif
     MPI_Info_create(&info);
     MPI_Info_set(info, "trivance_algorithm", "default");
@@ -250,13 +250,13 @@ static void callbacks(void)
     MPI_Comm_free(&copy);
 }
 
-static void try(const char *what)
+static void run_situation(const char *what)
 {
-    right = errors = wrong = 0;
+    correct = errors = wrong = 0;
     if (strncmp(what, "hints=", 6) == 0)
         hints(what + 6);
-    else if (strcmp(what, "counts-uneven") == 0)
-        counts_uneven();
+    else if (strcmp(what, "counts-unequal") == 0)
+        counts_unequal();
     else if (strcmp(what, "length") == 0)
         length();
     else if (strcmp(what, "duplicate") == 0)
@@ -276,15 +276,15 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     char **situation = argc > 1 ? argv + 1 : all_calls_alone;
-    bool good = true;
+    bool is_correct = true;
     for (int i = 0; i < (argc > 1 ? argc - 1 : 1); i++) {
-        try(situation[i]);
-        long mine[] = {right, errors, wrong}, all[3];
+        run_situation(situation[i]);
+        long mine[] = {correct, errors, wrong}, all[3];
         PMPI_Allreduce(mine, all, 3, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
         if (rank == 0)
             printf("%s: %ld right, %ld errors, %ld wrong\n", situation[i], all[0], all[1], all[2]);
-        good = good && all[2] == 0 && all[0] + all[1] > 0;
+        is_correct = is_correct && all[2] == 0 && all[0] + all[1] > 0;
     }
     MPI_Finalize();
-    return !good;
+    return !is_correct;
 }

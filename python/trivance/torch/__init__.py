@@ -16,9 +16,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Dict, List, Optional, Set
 
-import torch.distributed as dist
+import torch.distributed
 
 from . import _C, _launch
+
+dist: Any = torch.distributed  # whose functions have no types, and differ between PyTorch 1.13 and 2
 
 __all__ = ["Options", "monitored_barrier", "ports"]
 __version__: str = _C.version
@@ -27,15 +29,27 @@ _LONGEST = timedelta(days=36500)  # PyTorch counts nanoseconds, which overflow f
 
 @dataclass(frozen=True)
 class Options:
-    """What one process group is to have in place of what the environment says: the `pg_options` of init_process_group and
-    new_group. The same on all ranks, of which rank 0's hold.
+    """Settings of one process group, in place of those of the environment: the `pg_options` of init_process_group and
+    new_group. Those of rank 0 apply.
 
-    torus      how the group's ranks are wired, "3x3"; TRIVANCE_TORUS, where that has as many ranks, else a ring
-    algorithm  a name of `trivance list`; the planner's choice
-    provider   of libfabric, "tcp"
-    ports      which interface leads which way, "+0=eth1,-0=eth2"
-    half       "wide": sums, means and products of half and bfloat16 are made in float and rounded once, at twice the
-               bytes; "narrow": they are rounded in every step
+    Parameters
+    ----------
+    torus : str
+        How the group's ranks are wired, ``"3x3"``; by default TRIVANCE_TORUS if that has as many ranks, otherwise a ring.
+    algorithm : str
+        A name of `trivance list`; by default the planner's choice.
+    provider : str
+        Of libfabric, ``"tcp"``.
+    ports : str
+        The interface of each port, ``"+0=eth1,-0=eth2"``.
+    half : {"wide", "narrow"}
+        Sums, means and products of half and bfloat16 are made in float and rounded once, at twice the bytes; or they are
+        rounded in every step.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A setting is no string; half is another word.
     """
 
     torus: str = ""
@@ -73,21 +87,46 @@ def _of(group: Optional[Any]) -> Any:
     """The C++ object of a group: the group itself, in PyTorch 2 its backend."""
     group = group if group is not None else dist.distributed_c10d._get_default_group()
     if hasattr(group, "_get_backend"):
-        import torch
         return group._get_backend(torch.device("cpu"))
     return group
 
 
 def monitored_barrier(group: Optional[Any] = None, timeout: Optional[timedelta] = None,
                       wait_all_ranks: bool = False) -> None:
-    """As torch.distributed.monitored_barrier, which PyTorch 1.13 keeps for gloo: a barrier that says which ranks did not come
-    within the timeout (30 s), the first of them, or all."""
+    """The barrier torch.distributed.monitored_barrier, which PyTorch 1.13 has for gloo only.
+
+    Parameters
+    ----------
+    group : ProcessGroup, optional
+        By default that of all ranks.
+    timeout : datetime.timedelta, optional
+        By default 30 s.
+    wait_all_ranks : bool
+        The error names all ranks that did not arrive within the timeout, otherwise the first of them.
+
+    Raises
+    ------
+    RuntimeError
+        A rank did not arrive.
+    """
     timeout = timeout if timeout is not None else timedelta(seconds=30)
     _of(group).monitored_barrier(min(timeout, _LONGEST), wait_all_ranks)
 
 
 def ports(group: Optional[Any] = None) -> List[Dict[str, Any]]:
-    """The network interfaces that the group's messages leave by, with what has left and arrived so far."""
+    """The network interfaces by which the group's messages leave, with the traffic so far.
+
+    Parameters
+    ----------
+    group : ProcessGroup, optional
+        By default that of all ranks.
+
+    Returns
+    -------
+    list of dict
+        ``interface``, ``provider``, ``address``, ``ways``, ``bytes_sent``, ``bytes_received``, ``messages_sent`` and
+        ``messages_received``.
+    """
     return _C.ports_of(_of(group))
 
 

@@ -2,7 +2,6 @@
 
 import os
 import zlib
-from typing import Optional
 
 # Variables with the rank, number of ranks, rank on the host, and ranks on the host: Open MPI, MPICH, Slurm.
 _LAUNCHERS = (
@@ -11,7 +10,7 @@ _LAUNCHERS = (
 )
 
 
-def _job() -> Optional[int]:
+def _job() -> int:
     """A number common to the ranks of an mpirun on one host and not to other jobs: a hash of its namespace or pid."""
     name = os.environ.get("PMIX_NAMESPACE") or os.environ.get("PMI_ID_JOB") or str(os.getppid())
     return zlib.crc32(name.encode())

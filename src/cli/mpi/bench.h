@@ -80,7 +80,7 @@ typedef struct bench_entry {
 typedef struct bench_options {
     trv_collective_t collective;
     int tori, sizes, entries, transports;
-    int transport[BENCH_TRANSPORTS_MAX]; /* trv_transport_way_t */
+    int transport[BENCH_TRANSPORTS_MAX]; /* trv_transport_library_t */
     trv_torus_t torus[BENCH_TORI_MAX];
     trv_network_t network; /* of the environment, with its links, if its torus is the only one; otherwise no ranks */
     bench_entry_t entry[BENCH_ENTRIES_MAX];

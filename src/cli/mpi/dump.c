@@ -19,7 +19,7 @@
 #include "cli/shared/topology_command.h"
 #include "base/error.h"
 #include "mpi/settings/job_settings.h"
-#include "mpi/communicator/places.h"
+#include "mpi/communicator/world.h"
 #include "topology/topology_file.h"
 
 typedef cli_topology_options_t options_t;
@@ -95,7 +95,7 @@ static int write_topology(const options_t *options, const trv_mpi_world_t *world
         free(place);
         return code;
     }
-    PMPI_Gather(&world->place, 1, MPI_INT, place, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    PMPI_Gather(&world->coordinate, 1, MPI_INT, place, 1, MPI_INT, 0, MPI_COMM_WORLD);
     PMPI_Gather(mine, sizeof mine, MPI_CHAR, name, sizeof mine, MPI_CHAR, 0, MPI_COMM_WORLD);
     if (rank > 0)
         return TRV_OK;
@@ -133,7 +133,7 @@ static void find_torus(int rank, char torus[TRV_TORUS_TEXT_MAX])
     int here = 0, everywhere = 0;
     if (settings_fault() == TRV_OK && trv_mpi_world_discover(MPI_COMM_WORLD) == MPI_SUCCESS)
         world = trv_mpi_world();
-    here = world && world->code == 1 && world->place == rank;
+    here = world && world->code == 1 && world->coordinate == rank;
     PMPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     *torus = '\0';
     if (everywhere)

@@ -5,8 +5,8 @@
  * All ranks of a communicator create its duplicates in the same order. A duplicate therefore gets the next context id
  * of its parent's block, and shares the parent's decisions, without communication. A duplicate of a duplicate, and one
  * that is created when the block is used up, shares the decisions too, but has no context id at first: its ranks agree
- * on one in its first collective. If a duplicate cannot be recognised (trv_mpi_duplicates), it is initialised like any
- * other communicator.
+ * on one in its first collective. If a duplicate cannot be recognized (trv_mpi_set_duplicating), it is initialized like
+ * any other communicator.
  *
  * Open MPI 5 no longer runs the delete callbacks of MPI_COMM_WORLD at MPI_Finalize. Therefore the delete callback of an
  * attribute of MPI_COMM_SELF, which every MPI runs first, frees the remaining states.
@@ -23,7 +23,7 @@
 #include "mpi/communicator/initialize.h"
 #include "mpi/communicator/compare.h"
 #include "mpi/communicator/job_fabric.h"
-#include "mpi/communicator/places.h"
+#include "mpi/communicator/world.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/log_table.h"
 #include "mpi/settings/job_settings.h"
@@ -31,7 +31,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the creation of the keys */
 static atomic_int state_key = MPI_KEYVAL_INVALID;
-static atomic_bool begun;
+static atomic_bool active;
 
 /* The attribute of communicators for whose state this rank has no memory: all calls on them fall back. It is never
  * freed. */
@@ -63,20 +63,19 @@ static int on_delete(MPI_Comm comm, int key, void *value, void *extra)
 static void report_memory(void)
 {
     const double mib = 1024 * 1024;
-    if (trv_memory_most() > 0 && trv_mpi_log_enabled(TRV_DEBUG_INFO, trv_mpi_log_rank()))
-        trv_mpi_log_line(
-            "plans and their scratch took up to %.1f MiB of this process's memory; TRIVANCE_MEMORY allows %.0f "
-            "MiB to be kept",
-            (double)trv_memory_most() / mib, (double)trv_mpi_settings()->memory_bytes / mib);
+    if (trv_memory_peak() > 0 && trv_mpi_log_enabled(TRV_DEBUG_INFO, trv_mpi_log_rank()))
+        trv_mpi_log_line("plans and their scratch memory used up to %.1f MiB in this process; TRIVANCE_MEMORY limits "
+                         "the memory that is kept to %.0f MiB",
+                         (double)trv_memory_peak() / mib, (double)trv_mpi_settings()->memory_bytes / mib);
 }
 
 /* MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else. */
 static int on_finalize(MPI_Comm comm, int key, void *value, void *extra)
 {
     (void)comm, (void)key, (void)value, (void)extra;
-    trv_mpi_domain_t *job = trv_mpi_job();
+    trv_mpi_domain_t *job = trv_mpi_job_domain();
     trv_mpi_state_t *next;
-    atomic_store(&begun, false);
+    atomic_store(&active, false);
     for (trv_mpi_state_t *state = trv_mpi_states(); state; state = next) {
         next = state->next;
         if (state->user != MPI_COMM_NULL)
@@ -84,28 +83,28 @@ static int on_finalize(MPI_Comm comm, int key, void *value, void *extra)
     }
     report_memory();
     trv_scratch_clear();
-    trv_mpi_job_set(NULL);
+    trv_mpi_job_domain_set(NULL);
     trv_mpi_domain_release(job);
     trv_mpi_job_fabric_end();
     trv_mpi_log_end();
     return MPI_SUCCESS;
 }
 
-/* ---- Inheriting -------------------------------------------------------------------------------------------------- */
+/* ---- Duplicates -------------------------------------------------------------------------------------------------- */
 
 static void open_recorder(trv_mpi_state_t *state)
 {
-    char where[TRV_MPI_WHERE_MAX];
+    char label[TRV_MPI_LABEL_MAX];
     trv_mpi_settings(); /* enables the flight recorder if the settings ask for it */
     if (!state->recorder)
-        state->recorder = trv_mpi_recorder_create(state->rank, trv_mpi_state_where(state, where));
+        state->recorder = trv_mpi_recorder_create(state->rank, trv_mpi_state_label(state, label));
     else
-        trv_mpi_recorder_rename(state->recorder, trv_mpi_state_where(state, where));
+        trv_mpi_recorder_rename(state->recorder, trv_mpi_state_label(state, label));
 }
 
-/* Fills the state of a duplicate. MPI does not pass the new communicator to the copy callback, so find_kept sets `user`
- * when the duplicate is first used. */
-static void begin_duplicate(trv_mpi_state_t *child, const trv_mpi_state_t *parent)
+/* Fills the state of a duplicate. MPI does not pass the new communicator to the copy callback, so find_attribute sets
+ * `user` when the duplicate is first used. */
+static void duplicate_init(trv_mpi_state_t *child, const trv_mpi_state_t *parent)
 {
     trv_mpi_state_init(child, parent->rank, parent->ranks);
     child->config = parent->config;
@@ -114,37 +113,38 @@ static void begin_duplicate(trv_mpi_state_t *child, const trv_mpi_state_t *paren
     open_recorder(child);
 }
 
-_Static_assert(TRV_MPI_BLOCK <= TRV_CACHE_GROUP, "every number of a block has an entry in the cached objects");
+_Static_assert(TRV_MPI_BLOCK_IDS <= TRV_CACHE_GROUP,
+               "each context id of a block has a list entry in every cached object");
 
 /* Creates a duplicate's state with the next context id of the block. It cannot fail: the memory was allocated with the
  * parent's. */
 static trv_mpi_state_t *inherit(trv_mpi_state_t *parent)
 {
-    int index = ++parent->ids.given;
+    int index = ++parent->ids.allocated;
     trv_mpi_state_t *child = &parent->ids.context_ids->duplicate[index - 1];
-    begin_duplicate(child, parent);
+    duplicate_init(child, parent);
     child->ids.context_ids = parent->ids.context_ids;
     child->ids.index = index;
-    trv_mpi_state_number(child);
+    trv_mpi_state_init_positions(child);
     atomic_fetch_add_explicit(&child->ids.context_ids->references, 1, memory_order_relaxed);
     trv_cache_share(&child->decisions, &parent->decisions, index);
     return child;
 }
 
-/* Creates a duplicate's state without a context id. NULL: no memory; then the ranks initialise the duplicate like a new
+/* Creates a duplicate's state without a context id. NULL: no memory; then the ranks initialize the duplicate like a new
  * communicator, because the first exchange reports that this rank has not inherited the state. */
-static trv_mpi_state_t *inherit_without(const trv_mpi_state_t *parent)
+static trv_mpi_state_t *inherit_without_id(const trv_mpi_state_t *parent)
 {
     trv_mpi_state_t *child = calloc(1, sizeof *child);
     if (!child || !trv_cache_copy(&child->decisions, &parent->decisions)) {
         free(child);
         return NULL;
     }
-    begin_duplicate(child, parent);
+    duplicate_init(child, parent);
     return child;
 }
 
-/* Whether the MPI library calls copy callbacks also in functions that do not duplicate (trv_mpi_duplicates). */
+/* Whether the MPI library calls copy callbacks also in functions that do not duplicate (trv_mpi_set_duplicating). */
 #ifdef OPEN_MPI
 static const bool COPIES_ELSEWHERE = true;
 #else
@@ -152,7 +152,7 @@ static const bool COPIES_ELSEWHERE = false;
 #endif
 static _Thread_local bool duplicating;
 
-bool trv_mpi_duplicates(bool duplicates)
+bool trv_mpi_set_duplicating(bool duplicates)
 {
     const bool before = duplicating;
     duplicating = duplicates;
@@ -170,10 +170,11 @@ static int on_copy(MPI_Comm comm, int key, void *extra, void *value, void *copy,
     if ((COPIES_ELSEWHERE && !duplicating) || parent->abandoned || !parent->config.configured ||
         parent->members->wiring->shared) /* the shared memory of a node belongs to one communicator */
         return MPI_SUCCESS;
-    const bool in_block = parent->ids.index == 0 && !parent->decisions.copied && parent->ids.given + 1 < TRV_MPI_BLOCK;
-    if (!in_block && parent->members->domain != trv_mpi_job())
+    const bool in_block = parent->ids.index == 0 && !parent->decisions.copied &&
+                          parent->ids.allocated + 1 < TRV_MPI_BLOCK_IDS;
+    if (!in_block && parent->members->domain != trv_mpi_job_domain())
         return MPI_SUCCESS;
-    trv_mpi_state_t *child = in_block ? inherit(parent) : inherit_without(parent);
+    trv_mpi_state_t *child = in_block ? inherit(parent) : inherit_without_id(parent);
     *(trv_mpi_state_t **)copy = child;
     *flag = child != NULL;
     return MPI_SUCCESS;
@@ -181,7 +182,7 @@ static int on_copy(MPI_Comm comm, int key, void *extra, void *value, void *copy,
 
 /* ---- Initialization ---------------------------------------------------------------------------------------------- */
 
-static int make_keys(void)
+static int create_keys(void)
 {
     int self_key = MPI_KEYVAL_INVALID, key = MPI_KEYVAL_INVALID, running = 0, over = 0, code = MPI_SUCCESS;
     PMPI_Initialized(&running);
@@ -207,46 +208,46 @@ static int make_keys(void)
 }
 
 /* Compares version and settings of all ranks of the world. Collective. Returns TRV_OK, 1 if all calls will fall back,
- * or an error code with the message in trv_last_error(); all ranks return the same. A rank with `wanted` false does not
- * read its settings. */
-static int compare_world(int rank, bool wanted)
+ * or an error code with the message in trv_last_error(); all ranks return the same. A rank with `enabled` false does
+ * not read its settings. */
+static int compare_world(int rank, bool enabled)
 {
-    enum { UNABLE, UNWANTED, WANTED, PASSES, STRICT, DIGEST, COMPLEMENT, WORDS };
+    enum { UNABLE, DISABLED, ENABLED, FALLS_BACK, STRICT, DIGEST, COMPLEMENT, WORDS };
     int ranks = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    int64_t word[WORDS] = {[UNABLE] = wanted && make_keys() != MPI_SUCCESS,
-                           [WANTED] = wanted,
-                           [UNWANTED] = wanted ? 0 : ranks - rank,
-                           [STRICT] = wanted && trv_mpi_settings()->fallback == TRV_FALLBACK_ERROR};
-    bool able = !word[UNABLE], passes = wanted && !trv_mpi_may_dispatch();
-    word[PASSES] = passes;
-    trv_mpi_word_pair(&word[DIGEST], wanted ? trv_mpi_own_digest() : 0);
-    int code = trv_mpi_allreduce_max(MPI_COMM_WORLD, word, WORDS, "come to MPI_Init with this library");
+    int64_t word[WORDS] = {[UNABLE] = enabled && create_keys() != MPI_SUCCESS,
+                           [ENABLED] = enabled,
+                           [DISABLED] = enabled ? 0 : ranks - rank,
+                           [STRICT] = enabled && trv_mpi_settings()->fallback == TRV_FALLBACK_ERROR};
+    bool able = !word[UNABLE], falls_back = enabled && !trv_mpi_may_dispatch();
+    word[FALLS_BACK] = falls_back;
+    trv_mpi_word_pair(&word[DIGEST], enabled ? trv_mpi_settings_digest() : 0);
+    int code = trv_mpi_allreduce_max(MPI_COMM_WORLD, word, WORDS, "call MPI_Init with Trivance loaded");
     if (code != MPI_SUCCESS)
         return trv_mpi_transport_error("comparing the ranks' settings", code);
     if (word[STRICT])
         trv_mpi_log_strict();
-    if (!word[WANTED])
+    if (!word[ENABLED])
         return 1;
-    if (word[UNWANTED])
-        return trv_fail(TRV_ERR_INVALID,
-                        "coll_trivance_priority is 0 on rank %d and more on others; it must be the "
-                        "same on all ranks",
-                        ranks - (int)word[UNWANTED]);
+    if (word[DISABLED])
+        return trv_fail(
+            TRV_ERR_INVALID,
+            "coll_trivance_priority is 0 on rank %d and greater than 0 on others; it must be the same on all ranks",
+            ranks - (int)word[DISABLED]);
     if (!trv_mpi_word_agrees(&word[DIGEST]))
         return trv_mpi_explain_difference(MPI_COMM_WORLD);
     if (word[UNABLE])
-        return able ? trv_fail(TRV_ERR_MEMORY, "another rank cannot start") : TRV_ERR_MEMORY;
-    if (word[PASSES] && !passes) /* with equal settings, only a lack of memory can be the cause */
+        return able ? trv_fail(TRV_ERR_MEMORY, "another rank could not initialize Trivance") : TRV_ERR_MEMORY;
+    if (word[FALLS_BACK] && !falls_back) /* with equal settings, only a lack of memory can be the cause */
         return trv_fail(TRV_ERR_MEMORY, "another rank had no memory for its settings");
-    return passes ? 1 : TRV_OK;
+    return falls_back ? 1 : TRV_OK;
 }
 
 /* Compares all ranks of the world and creates the job's domain. Collective. Returns as compare_world. */
-static int create_job(int rank, bool wanted)
+static int create_job(int rank, bool enabled)
 {
     trv_mpi_domain_t *job = NULL;
-    int code = compare_world(rank, wanted);
+    int code = compare_world(rank, enabled);
     if (code != TRV_OK)
         return code;
     /* The network must be known before the domain is created, because the domain opens libfabric, and the interfaces
@@ -254,31 +255,31 @@ static int create_job(int rank, bool wanted)
     if (trv_mpi_world_discover(MPI_COMM_WORLD) != MPI_SUCCESS ||
         trv_mpi_domain_create(&job, MPI_COMM_WORLD) != MPI_SUCCESS)
         return TRV_ERR_MEMORY;
-    trv_mpi_job_set(job);
+    trv_mpi_job_domain_set(job);
     return TRV_OK;
 }
 
-bool trv_mpi_begin(bool wanted)
+bool trv_mpi_job_init(bool enabled)
 {
-    static atomic_flag came = ATOMIC_FLAG_INIT;
+    static atomic_flag called = ATOMIC_FLAG_INIT;
     int rank = 0;
-    if (atomic_flag_test_and_set(&came))
-        return trv_mpi_begun();
+    if (atomic_flag_test_and_set(&called))
+        return trv_mpi_is_active();
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    int code = create_job(rank, wanted);
+    int code = create_job(rank, enabled);
     if (code < 0)
-        trv_mpi_log_fallback(rank, "all calls go to the MPI library: %s", trv_last_error());
-    else if (wanted && trv_mpi_settings()->fault) /* repeated, because before MPI_Init it cannot end the program */
+        trv_mpi_log_fallback(rank, "Trivance is disabled: %s", trv_last_error());
+    else if (enabled && trv_mpi_settings()->fault) /* repeated, because before MPI_Init it cannot end the program */
         trv_mpi_log_fallback(rank, "%s", trv_mpi_settings()->fault);
-    atomic_store(&begun, code == TRV_OK);
+    atomic_store(&active, code == TRV_OK);
     return code == TRV_OK;
 }
 
-bool trv_mpi_begun(void) { return atomic_load_explicit(&begun, memory_order_relaxed); }
+bool trv_mpi_is_active(void) { return atomic_load_explicit(&active, memory_order_relaxed); }
 
 /* ---- Finding ----------------------------------------------------------------------------------------------------- */
 
-static bool find_kept(MPI_Comm comm, trv_mpi_state_t **state)
+static bool find_attribute(MPI_Comm comm, trv_mpi_state_t **state)
 {
     if (latest.state && latest.comm == comm && latest.freed == atomic_load_explicit(&freed, memory_order_acquire)) {
         *state = latest.state;
@@ -298,51 +299,51 @@ static bool find_kept(MPI_Comm comm, trv_mpi_state_t **state)
 
 bool trv_mpi_within_world(MPI_Comm comm, int ranks)
 {
-    enum { ASKED_MAX = 4096, AT_ONCE = 128 };
+    enum { CHECKED_MAX = 4096, AT_ONCE = 128 };
     MPI_Group group, world;
-    int rank[AT_ONCE], there[AT_ONCE];
+    int rank[AT_ONCE], in_world[AT_ONCE];
     bool within = true;
-    if (ranks > ASKED_MAX)
+    if (ranks > CHECKED_MAX)
         return true;
     PMPI_Comm_group(comm, &group);
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    for (int asked = 0, count; within && asked < ranks; asked += count) {
-        count = ranks - asked < AT_ONCE ? ranks - asked : AT_ONCE;
+    for (int checked = 0, count; within && checked < ranks; checked += count) {
+        count = ranks - checked < AT_ONCE ? ranks - checked : AT_ONCE;
         for (int i = 0; i < count; i++)
-            rank[i] = asked + i;
-        PMPI_Group_translate_ranks(group, count, rank, world, there);
+            rank[i] = checked + i;
+        PMPI_Group_translate_ranks(group, count, rank, world, in_world);
         for (int i = 0; within && i < count; i++)
-            within = there[i] != MPI_UNDEFINED;
+            within = in_world[i] != MPI_UNDEFINED;
     }
     PMPI_Group_free(&world);
     PMPI_Group_free(&group);
     return within;
 }
 
-/* Initialises a communicator in its first collective. `state`: its attribute, or NULL if none could be set. Under the
+/* Initializes a communicator in its first collective. `state`: its attribute, or NULL if none could be set. Under the
  * drop-in an error makes all calls fall back and is not returned. */
-static int adopt(MPI_Comm comm, trv_mpi_state_t *state, trv_mpi_state_t **adopted)
+static int state_initialize(MPI_Comm comm, trv_mpi_state_t *state, trv_mpi_state_t **initialized)
 {
     trv_mpi_state_t *attribute = state ? state : &fallback_state;
     int rank = 0, code = trv_mpi_communicator_init(comm, state);
     if (code == MPI_SUCCESS) {
-        *adopted = state;
+        *initialized = state;
         return MPI_SUCCESS;
     }
     if (!trv_mpi_is_drop_in()) {
         PMPI_Comm_delete_attr(comm, state_key); /* also fallback_state, without memory for a state */
-        *adopted = NULL;
+        *initialized = NULL;
         return code;
     }
     attribute->abandoned = true;
     PMPI_Comm_rank(comm, &rank);
-    trv_mpi_log_fallback(rank, "a communicator is left to the MPI library: %s", trv_last_error());
-    *adopted = attribute;
+    trv_mpi_log_fallback(rank, "a communicator could not be initialized: %s", trv_last_error());
+    *initialized = attribute;
     return MPI_SUCCESS;
 }
 
-/* Creates and initialises the state of a communicator that has not inherited one. */
-static int make(MPI_Comm comm, trv_mpi_state_t **made)
+/* Creates and initializes the state of a communicator that has not inherited one. */
+static int state_create(MPI_Comm comm, trv_mpi_state_t **created)
 {
     int rank = 0, ranks = 0;
     PMPI_Comm_rank(comm, &rank);
@@ -359,7 +360,7 @@ static int make(MPI_Comm comm, trv_mpi_state_t **made)
         trv_mpi_state_release(state);
         trv_mpi_transport_error("setting an attribute", code);
     }
-    return adopt(comm, code == MPI_SUCCESS ? state : NULL, made);
+    return state_initialize(comm, code == MPI_SUCCESS ? state : NULL, created);
 }
 
 int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
@@ -371,19 +372,20 @@ int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
                    ? MPI_SUCCESS
                    : (trv_fail(TRV_ERR_ARGUMENT, "the communicator is MPI_COMM_NULL; pass MPI_COMM_WORLD, for example"),
                       MPI_ERR_COMM);
-    trv_mpi_state_t *kept;
-    const bool is_kept = find_kept(comm, &kept);
-    *state = is_kept ? kept : NULL;
-    if (is_kept && (kept->ids.context_ids || kept->abandoned))
+    trv_mpi_state_t *attribute;
+    const bool has_attribute = find_attribute(comm, &attribute);
+    *state = has_attribute ? attribute : NULL;
+    if (has_attribute && (attribute->ids.context_ids || attribute->abandoned))
         return MPI_SUCCESS;
-    int code = state_key == MPI_KEYVAL_INVALID ? make_keys() : MPI_SUCCESS;
+    int code = state_key == MPI_KEYVAL_INVALID ? create_keys() : MPI_SUCCESS;
     if (code != MPI_SUCCESS)
         return code;
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS)
-        return trv_fail(TRV_ERR_ARGUMENT, "MPI does not know the communicator"), MPI_ERR_COMM;
-    if (!is_kept && (inter || (trv_mpi_is_drop_in() && (ranks < 2 || !trv_mpi_within_world(comm, ranks)))))
+        return trv_fail(TRV_ERR_ARGUMENT, "the communicator is invalid; pass MPI_COMM_WORLD, for example"),
+               MPI_ERR_COMM;
+    if (!has_attribute && (inter || (trv_mpi_is_drop_in() && (ranks < 2 || !trv_mpi_within_world(comm, ranks)))))
         return MPI_SUCCESS;
-    code = is_kept ? adopt(comm, kept, state) : make(comm, state);
+    code = has_attribute ? state_initialize(comm, attribute, state) : state_create(comm, state);
     if (code != MPI_SUCCESS || (*state)->abandoned || (*state)->config.configured)
         return code;
     code = trv_mpi_state_configure(*state, NULL, NULL);
@@ -398,6 +400,6 @@ int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
 
 bool trv_mpi_state_known(MPI_Comm comm, trv_mpi_state_t **state)
 {
-    return comm != MPI_COMM_NULL && find_kept(comm, state) && (*state)->ids.context_ids &&
+    return comm != MPI_COMM_NULL && find_attribute(comm, state) && (*state)->ids.context_ids &&
            (*state)->config.configured && !(*state)->abandoned;
 }

@@ -46,14 +46,14 @@ static void write_text(void)
     free(settings);
 }
 
-uint64_t trv_mpi_own_digest(void)
+uint64_t trv_mpi_settings_digest(void)
 {
     pthread_once(&once, write_text);
     return digest;
 }
 
 /* Rank 0's text, which the caller frees. Collective. NULL if an exchange failed or a rank has no memory. */
-static char *text_of_first(MPI_Comm comm, int rank)
+static char *receive_first_text(MPI_Comm comm, int rank)
 {
     static const char what[] = "compare their settings";
     int64_t length = rank == 0 && text ? (int64_t)strlen(text) : 0;
@@ -78,10 +78,10 @@ int trv_mpi_explain_difference(MPI_Comm comm)
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &ranks);
     PMPI_Comm_rank(MPI_COMM_WORLD, &world);
-    trv_mpi_own_digest();
+    trv_mpi_settings_digest();
     int64_t first_world = rank == 0 ? world : 0;
     trv_mpi_allreduce_max(comm, &first_world, 1, "compare their settings");
-    char *theirs = text_of_first(comm, rank);
+    char *theirs = receive_first_text(comm, rank);
     bool differs = rank > 0 && theirs && text &&
                    trv_mpi_settings_difference(text, theirs, sentence, world, (int)first_world) != NULL;
     int64_t word = differs ? ranks - rank : 0; /* the maximum identifies the lowest rank */
@@ -90,7 +90,5 @@ int trv_mpi_explain_difference(MPI_Comm comm)
         trv_mpi_broadcast(comm, sentence, sizeof sentence, ranks - (int)word, "compare their settings");
     free(theirs);
     return trv_fail(TRV_ERR_INVALID, "%s",
-                    *sentence ? sentence
-                              : "the ranks' settings differ, and there is no memory "
-                                "to say in what");
+                    *sentence ? sentence : "the ranks' settings differ; there is no memory to report which");
 }

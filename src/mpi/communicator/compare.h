@@ -9,7 +9,7 @@
 #include <mpi.h>
 
 /* A digest of version, protocol and the settings that all ranks must share. */
-uint64_t trv_mpi_own_digest(void);
+uint64_t trv_mpi_settings_digest(void);
 
 /* To be called by all ranks if their digests differ: on all ranks, trv_last_error() then names the rank and the
  * setting. Returns TRV_ERR_INVALID. */

@@ -47,60 +47,62 @@ int trv_mpi_state_torus(const trv_mpi_state_t *state, const char *text, trv_toru
 }
 
 /* Applies the torus of TRV_Comm_set: one rank per coordinate, in the order of the ranks. */
-static void take_given(trv_mpi_state_t *state, const trv_torus_t *torus)
+static void set_given_torus(trv_mpi_state_t *state, const trv_torus_t *torus)
 {
     state->config.network = (trv_network_t){TRV_NETWORK, .torus = *torus};
-    state->config.serves = true;
-    snprintf(state->config.why, sizeof state->config.why, "the torus is set");
+    state->config.torus_known = true;
+    snprintf(state->config.reason, sizeof state->config.reason, "the torus is set");
     state->config.shared_port = 0;
     state->config.member = state->members->of;
-    state->config.name = state->config.machine_node = NULL;
-    state->config.place = state->rank;
+    state->config.comm_rank = state->config.machine_node = NULL;
+    state->config.coordinate = state->rank;
     state->config.node = NULL;
 }
 
 /* Applies the network that the environment and MPI define, or a ring. */
-static void take_wiring(trv_mpi_state_t *state, const char *algorithm)
+static void set_wiring(trv_mpi_state_t *state, const char *algorithm)
 {
     const trv_mpi_wiring_t *wiring = state->members->wiring;
     trv_network_t network;
     const int code = trv_mpi_state_network(state, algorithm, &network);
     const bool ring = wiring->grid && network.torus.lines == 0;
-    take_given(state, &network.torus);
-    state->config.serves = (wiring->known == TRV_MPI_FITS && !ring) || !trv_mpi_is_drop_in();
-    state->config.unable = wiring->known == TRV_MPI_FAILED || code < 0;
-    snprintf(state->config.why, sizeof state->config.why, "%s",
-             code < 0 ? trv_last_error()
-             : ring   ? "a ring of its ranks: what is named does not serve the mesh of the Cartesian communicator"
-                      : wiring->why);
+    set_given_torus(state, &network.torus);
+    state->config.torus_known = (wiring->status == TRV_MPI_WIRING_TORUS && !ring) || !trv_mpi_is_drop_in();
+    state->config.out_of_memory = wiring->status == TRV_MPI_WIRING_FAILED || code < 0;
+    snprintf(
+        state->config.reason, sizeof state->config.reason, "%s",
+        code < 0 ? trv_last_error()
+        : ring
+            ? "a ring of its ranks, because the named algorithm does not support the mesh of the Cartesian communicator"
+            : wiring->reason);
     if (!trv_mpi_wiring_has_fit(wiring) || ring)
         return;
     state->config.network = network;
     state->config.shared_port = wiring->fit.shared_port;
     state->config.member = wiring->member;
-    state->config.name = wiring->in_order ? NULL : wiring->fit.member;
+    state->config.comm_rank = wiring->in_order ? NULL : wiring->fit.member;
     state->config.machine_node = wiring->fit.machine_node;
-    state->config.place = wiring->place;
+    state->config.coordinate = wiring->coordinate;
     state->config.node = wiring->node;
 }
 
-/* Reports a torus of the environment that is invalid or does not fit. Returns TRV_OK if take_wiring may be called, else
+/* Reports a torus of the environment that is invalid or does not fit. Returns TRV_OK if set_wiring may be called, else
  * TRV_ERR_ARGUMENT. */
 static int check_wiring(const trv_mpi_state_t *state)
 {
     const trv_mpi_wiring_t *wiring = state->members->wiring;
-    if (wiring->known == TRV_MPI_WRONG && trv_mpi_is_drop_in())
-        trv_mpi_log_fallback(state->rank, "%s", wiring->why);
-    else if (wiring->known == TRV_MPI_WRONG && trv_mpi_state_spans_world(state))
-        return trv_fail(TRV_ERR_ARGUMENT, "%s", wiring->why);
-    else if (wiring->known == TRV_MPI_WRONG || wiring->known == TRV_MPI_MISFITS)
-        log_info(state, wiring->why);
+    if (wiring->status == TRV_MPI_WIRING_INVALID && trv_mpi_is_drop_in())
+        trv_mpi_log_fallback(state->rank, "%s", wiring->reason);
+    else if (wiring->status == TRV_MPI_WIRING_INVALID && trv_mpi_state_spans_world(state))
+        return trv_fail(TRV_ERR_ARGUMENT, "%s", wiring->reason);
+    else if (wiring->status == TRV_MPI_WIRING_INVALID || wiring->status == TRV_MPI_WIRING_MISFIT)
+        log_info(state, wiring->reason);
     return TRV_OK;
 }
 
-/* ---- Algorithm -------------------------------------------------------------------------------------------------- */
+/* ---- Algorithm --------------------------------------------------------------------------------------------------- */
 
-static int can_make(const trv_network_t *network, const char *name)
+static int check_schedule(const trv_network_t *network, const char *name)
 {
     trv_schedule_t *schedule = NULL;
     int code = trv_schedule_create_on(&schedule, network, name, TRV_ALLREDUCE, 0);
@@ -119,10 +121,10 @@ int trv_mpi_algorithm_fits(const trv_network_t *network, const char *name)
         if (strcmp(trv_algorithm_name(algorithm), name) == 0 || strcmp(trv_algorithm_family(algorithm), name) != 0)
             continue;
         family = true;
-        if (can_make(network, trv_algorithm_name(algorithm)) == TRV_OK)
+        if (check_schedule(network, trv_algorithm_name(algorithm)) == TRV_OK)
             return TRV_OK;
     }
-    return family ? TRV_ERR_UNSUPPORTED : can_make(network, name);
+    return family ? TRV_ERR_UNSUPPORTED : check_schedule(network, name);
 }
 
 int trv_mpi_state_network(const trv_mpi_state_t *state, const char *algorithm, trv_network_t *network)
@@ -155,10 +157,10 @@ int trv_mpi_state_configure(trv_mpi_state_t *state, const char *torus_text, cons
     if (!algorithm)
         algorithm = settings->algorithm ? settings->algorithm : TRV_RULE_AUTO;
     if (torus_text)
-        take_given(state, &torus);
+        set_given_torus(state, &torus);
     else
-        take_wiring(state, algorithm);
-    state->config.named = named;
+        set_wiring(state, algorithm);
+    state->config.algorithm_named = named;
     snprintf(state->config.algorithm, sizeof state->config.algorithm, "%s", algorithm);
     state->config.configured = true;
     return MPI_SUCCESS;

@@ -17,50 +17,50 @@
 /* ---- On a communicator of the program ---------------------------------------------------------------------------- */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static atomic_int mark = MPI_KEYVAL_INVALID; /* the attribute of communicators on which MPI_Comm_idup was called */
+static atomic_int idup_key = MPI_KEYVAL_INVALID; /* the attribute of communicators on which MPI_Comm_idup was called */
 
-static void make_mark(void)
+static void create_idup_key(void)
 {
     int key = MPI_KEYVAL_INVALID;
     if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL) == MPI_SUCCESS)
-        atomic_store(&mark, key);
+        atomic_store(&idup_key, key);
 }
 
-void trv_mpi_mark_duplicated(MPI_Comm comm)
+void trv_mpi_mark_idup(MPI_Comm comm)
 {
     int inter = 1;
     if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
         return;
-    pthread_once(&once, make_mark);
-    if (atomic_load(&mark) != MPI_KEYVAL_INVALID)
-        PMPI_Comm_set_attr(comm, atomic_load(&mark), NULL);
+    pthread_once(&once, create_idup_key);
+    if (atomic_load(&idup_key) != MPI_KEYVAL_INVALID)
+        PMPI_Comm_set_attr(comm, atomic_load(&idup_key), NULL);
 }
 
 static bool is_marked(MPI_Comm comm)
 {
     void *value;
-    int found = 0, key = atomic_load(&mark);
+    int found = 0, key = atomic_load(&idup_key);
     return key != MPI_KEYVAL_INVALID && PMPI_Comm_get_attr(comm, key, &value, &found) == MPI_SUCCESS && found;
 }
 
-static int complete(MPI_Comm comm, int posted, MPI_Request *request, const char *what)
+static int wait_for(MPI_Comm comm, int posted, MPI_Request *request, const char *action)
 {
     int ranks = 0;
     if (posted == MPI_SUCCESS)
         posted = PMPI_Comm_size(comm, &ranks);
-    return posted == MPI_SUCCESS ? trv_mpi_watch_all(ranks, 1, request, what) : posted;
+    return posted == MPI_SUCCESS ? trv_mpi_watch_all(ranks, 1, request, action) : posted;
 }
 
-int trv_mpi_allreduce_max(MPI_Comm comm, int64_t *word, int words, const char *what)
+int trv_mpi_allreduce_max(MPI_Comm comm, int64_t *word, int words, const char *action)
 {
     MPI_Request request;
     if (is_marked(comm))
         return PMPI_Allreduce(MPI_IN_PLACE, word, words, MPI_INT64_T, MPI_MAX, comm);
     int posted = PMPI_Iallreduce(MPI_IN_PLACE, word, words, MPI_INT64_T, MPI_MAX, comm, &request);
-    return complete(comm, posted, &request, what);
+    return wait_for(comm, posted, &request, action);
 }
 
-int trv_mpi_allreduce_max_of_both(MPI_Comm comm, int64_t *word, const char *what)
+int trv_mpi_allreduce_max_of_both(MPI_Comm comm, int64_t *word, const char *action)
 {
     int code = MPI_SUCCESS;
     /* A call returns the maximum of the other group only; the second call combines the maxima of both groups. */
@@ -68,28 +68,28 @@ int trv_mpi_allreduce_max_of_both(MPI_Comm comm, int64_t *word, const char *what
         MPI_Request request;
         int64_t other = 0;
         code = PMPI_Iallreduce(word, &other, 1, MPI_INT64_T, MPI_MAX, comm, &request);
-        code = complete(comm, code, &request, what);
+        code = wait_for(comm, code, &request, action);
         *word = other > *word ? other : *word;
     }
     return code;
 }
 
-int trv_mpi_broadcast(MPI_Comm comm, void *data, size_t bytes, int from, const char *what)
+int trv_mpi_broadcast(MPI_Comm comm, void *data, size_t bytes, int from, const char *action)
 {
     MPI_Request request;
     if (is_marked(comm))
         return PMPI_Bcast(data, (int)bytes, MPI_BYTE, from, comm);
     int posted = PMPI_Ibcast(data, (int)bytes, MPI_BYTE, from, comm, &request);
-    return complete(comm, posted, &request, what);
+    return wait_for(comm, posted, &request, action);
 }
 
-int trv_mpi_allgather(MPI_Comm comm, const void *mine, void *all, size_t bytes, const char *what)
+int trv_mpi_allgather(MPI_Comm comm, const void *mine, void *all, size_t bytes, const char *action)
 {
     MPI_Request request;
     if (is_marked(comm))
         return PMPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm);
     int posted = PMPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm, &request);
-    return complete(comm, posted, &request, what);
+    return wait_for(comm, posted, &request, action);
 }
 
 /* ---- In an out-of-band group ------------------------------------------------------------------------------------- */
@@ -102,7 +102,7 @@ static int member(const trv_mpi_oob_t *oob, int rank)
 
 /* One step of the allreduce: exchanges the words with the ranks `distance` before and after this one. */
 static int exchange_with(const trv_mpi_oob_t *oob, int distance, int64_t *word, int64_t received[2][TRV_MPI_WORDS_MAX],
-                         int words, const char *what)
+                         int words, const char *action)
 {
     MPI_Request request[4];
     int requests = 0, code = MPI_SUCCESS;
@@ -117,17 +117,17 @@ static int exchange_with(const trv_mpi_oob_t *oob, int distance, int64_t *word, 
         requests += code == MPI_SUCCESS;
     }
     if (code == MPI_SUCCESS)
-        return trv_mpi_watch_all(oob->ranks, requests, request, what);
+        return trv_mpi_watch_all(oob->ranks, requests, request, action);
     trv_mpi_cancel_all(requests, request);
     return code;
 }
 
-int trv_mpi_oob_allreduce_max(const trv_mpi_oob_t *oob, int64_t *word, int words, const char *what)
+int trv_mpi_oob_allreduce_max(const trv_mpi_oob_t *oob, int64_t *word, int words, const char *action)
 {
     int64_t received[2][TRV_MPI_WORDS_MAX];
     int code = MPI_SUCCESS;
     for (int64_t distance = 1; distance < oob->ranks && code == MPI_SUCCESS; distance *= 3) {
-        code = exchange_with(oob, (int)distance, word, received, words, what);
+        code = exchange_with(oob, (int)distance, word, received, words, action);
         for (int i = 0; i < 2 * words && code == MPI_SUCCESS; i++) {
             int64_t other = received[i / words][i % words];
             word[i % words] = other > word[i % words] ? other : word[i % words];
@@ -136,7 +136,7 @@ int trv_mpi_oob_allreduce_max(const trv_mpi_oob_t *oob, int64_t *word, int words
     return code;
 }
 
-int trv_mpi_oob_broadcast(const trv_mpi_oob_t *oob, void *data, size_t bytes, const char *what)
+int trv_mpi_oob_broadcast(const trv_mpi_oob_t *oob, void *data, size_t bytes, const char *action)
 {
     MPI_Request request[32];
     int requests = 0, code = MPI_SUCCESS, bit = 1;
@@ -145,7 +145,7 @@ int trv_mpi_oob_broadcast(const trv_mpi_oob_t *oob, void *data, size_t bytes, co
     if (oob->rank > 0)
         code = PMPI_Irecv(data, (int)bytes, MPI_BYTE, member(oob, oob->rank - bit), oob->tag, oob->comm, request);
     if (oob->rank > 0 && code == MPI_SUCCESS)
-        code = trv_mpi_watch_all(oob->ranks, 1, request, what);
+        code = trv_mpi_watch_all(oob->ranks, 1, request, action);
     for (bit /= 2; bit > 0 && code == MPI_SUCCESS; bit /= 2) {
         if (oob->rank + bit >= oob->ranks)
             continue;
@@ -154,7 +154,7 @@ int trv_mpi_oob_broadcast(const trv_mpi_oob_t *oob, void *data, size_t bytes, co
         requests += code == MPI_SUCCESS;
     }
     if (code == MPI_SUCCESS)
-        return trv_mpi_watch_all(oob->ranks, requests, request, what);
+        return trv_mpi_watch_all(oob->ranks, requests, request, action);
     trv_mpi_cancel_all(requests, request);
     return code;
 }

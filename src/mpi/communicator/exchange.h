@@ -20,22 +20,22 @@
  * trv_mpi_allreduce_max, trv_mpi_broadcast and trv_mpi_allgather use MPI's blocking collectives on it, whose order Open
  * MPI does not confuse. Only the preload library may call this: it has no requests, which would make no progress during
  * a blocking collective. */
-void trv_mpi_mark_duplicated(MPI_Comm comm);
+void trv_mpi_mark_idup(MPI_Comm comm);
 
 /* An allreduce of the maximum of every word. Words are 0 … TRV_MPI_WORD_MAX and signed, because MPICH 4.0 compares
- * unsigned words as signed ones. `what` names the action that all ranks must take, such as "make the same call"; a rank
- * that waits too long reports it. This function and the next three return MPI's code. */
+ * unsigned words as signed ones. `action` names the action that all ranks must take, such as "make the same call"; a
+ * rank that waits too long reports it. This function and the next three return MPI's code. */
 #define TRV_MPI_WORD_MAX INT64_MAX
-int trv_mpi_allreduce_max(MPI_Comm comm, int64_t *word, int words, const char *what);
+int trv_mpi_allreduce_max(MPI_Comm comm, int64_t *word, int words, const char *action);
 
 /* The same over both groups of an intercommunicator, for one word. */
-int trv_mpi_allreduce_max_of_both(MPI_Comm comm, int64_t *word, const char *what);
+int trv_mpi_allreduce_max_of_both(MPI_Comm comm, int64_t *word, const char *action);
 
 /* A broadcast from rank `from`. */
-int trv_mpi_broadcast(MPI_Comm comm, void *data, size_t bytes, int from, const char *what);
+int trv_mpi_broadcast(MPI_Comm comm, void *data, size_t bytes, int from, const char *action);
 
 /* An allgather of `bytes` from every rank. */
-int trv_mpi_allgather(MPI_Comm comm, const void *mine, void *all, size_t bytes, const char *what);
+int trv_mpi_allgather(MPI_Comm comm, const void *mine, void *all, size_t bytes, const char *action);
 
 /* An out-of-band group: the ranks of a communicator, on the domain's communicator, with a tag that only its exchanges
  * use. */
@@ -47,8 +47,8 @@ typedef struct trv_mpi_oob {
 
 /* The allreduce of at most TRV_MPI_WORDS_MAX words, and the broadcast from rank 0, in an out-of-band group. */
 #define TRV_MPI_WORDS_MAX 16
-int trv_mpi_oob_allreduce_max(const trv_mpi_oob_t *oob, int64_t *word, int words, const char *what);
-int trv_mpi_oob_broadcast(const trv_mpi_oob_t *oob, void *data, size_t bytes, const char *what);
+int trv_mpi_oob_allreduce_max(const trv_mpi_oob_t *oob, int64_t *word, int words, const char *action);
+int trv_mpi_oob_broadcast(const trv_mpi_oob_t *oob, void *data, size_t bytes, const char *action);
 
 /* Comparison of a value by an allreduce of the maximum: word[0] is the value and word[1] its complement. All ranks have
  * the same value if and only if the two maxima are complements again. */

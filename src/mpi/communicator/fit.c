@@ -1,5 +1,5 @@
 /*
- * Recognises the torus that some coordinates of a larger torus form. Coordinates are compared by their row-major index:
+ * Recognizes the torus that some coordinates of a larger torus form. Coordinates are compared by their row-major index:
  * the smaller torus has the same row-major order as the larger one.
  */
 #include "mpi/communicator/fit.h"
@@ -15,36 +15,37 @@
 #include "base/error.h"
 
 typedef struct location {
-    int place, rank;
-    int machine_node; /* the coordinate before dimensions were rotated */
-} seat_t;
+    int coordinate, rank;
+    int machine_node; /* the coordinate in the larger torus, before dimensions are rotated */
+} location_t;
 
-static int by_place(const void *a, const void *b)
+static int by_coordinate(const void *a, const void *b)
 {
-    const seat_t *x = a, *y = b;
-    return x->place != y->place ? (x->place > y->place) - (x->place < y->place) : x->rank - y->rank;
+    const location_t *x = a, *y = b;
+    return x->coordinate != y->coordinate ? (x->coordinate > y->coordinate) - (x->coordinate < y->coordinate)
+                                          : x->rank - y->rank;
 }
 
 /* Reduces `location` to one entry per coordinate, ascending, with its lowest rank. Returns their number, or a negative
  * code if coordinates have different numbers of ranks. */
-static int gather_places(seat_t *location, int ranks, int *ranks_per_place)
+static int merge_coordinates(location_t *location, int ranks, int *ranks_per_coordinate)
 {
-    qsort(location, (size_t)ranks, sizeof *location, by_place);
-    int places = 0, first = 0;
+    qsort(location, (size_t)ranks, sizeof *location, by_coordinate);
+    int coordinates = 0, first = 0;
     for (int i = 1; i <= ranks; i++) {
-        if (i < ranks && location[i].place == location[first].place)
+        if (i < ranks && location[i].coordinate == location[first].coordinate)
             continue;
-        if (places == 0)
-            *ranks_per_place = i - first;
-        if (i - first != *ranks_per_place)
-            return trv_fail(TRV_ERR_UNSUPPORTED,
-                            "its ranks are %d at one coordinate and %d at another; all "
-                            "coordinates must have the same number",
-                            *ranks_per_place, i - first);
-        location[places++] = location[first];
+        if (coordinates == 0)
+            *ranks_per_coordinate = i - first;
+        if (i - first != *ranks_per_coordinate)
+            return trv_fail(
+                TRV_ERR_UNSUPPORTED,
+                "%d of its ranks are at one coordinate and %d at another; all coordinates must have the same number",
+                *ranks_per_coordinate, i - first);
+        location[coordinates++] = location[first];
         first = i;
     }
-    return places;
+    return coordinates;
 }
 
 /* Reduces `value` to its distinct values, ascending; returns their number. */
@@ -60,7 +61,7 @@ static int distinct(int *value, int count)
 
 /* Whether coordinates (ascending) in a ring of `size` form a ring themselves, that is, whether each gap between
  * neighbours is smaller than half of the ring. *first: the coordinate after the widest gap. */
-static bool closes(const int *value, int count, int size, int *first)
+static bool forms_ring(const int *value, int count, int size, int *first)
 {
     int widest = size - value[count - 1] + value[0];
     *first = value[0];
@@ -72,76 +73,76 @@ static bool closes(const int *value, int count, int size, int *first)
     return 2 * widest < size || (count == 2 && 2 * widest == size); /* two opposite coordinates: both gaps are equal */
 }
 
-/* Rotates a coordinate back by turn[d] along each dimension d. */
-static int turn_back(const trv_torus_t *base, const int turn[TRV_DIMS_MAX], int place)
+/* Rotates a coordinate back by rotation[d] along each dimension d. */
+static int rotate_back(const trv_torus_t *base, const int rotation[TRV_DIMS_MAX], int coordinate)
 {
     int at[TRV_DIMS_MAX];
-    trv_torus_coordinates(base, place, at);
+    trv_torus_coordinates(base, coordinate, at);
     for (int d = 0; d < base->dims; d++)
-        at[d] = (at[d] + base->size[d] - turn[d]) % base->size[d];
+        at[d] = (at[d] + base->size[d] - rotation[d]) % base->size[d];
     return trv_torus_rank(base, at);
 }
 
 /* Finds the set of coordinates in each dimension, and the torus that they form. dimension[d] is the dimension of the
  * new torus that corresponds to dimension d of `base`, or -1 if none does. `value`: scratch memory for one int per
  * coordinate. If coordinates in a ring do not form a ring, they are a line that begins after the widest gap: the
- * dimension is rotated by turn[d], so that this gap is at its end. */
-static int find_torus(trv_mpi_fit_t *fit, const trv_torus_t *base, unsigned shared_port, seat_t *location, int places,
-                      int *value, int dimension[TRV_DIMS_MAX], int turn[TRV_DIMS_MAX])
+ * dimension is rotated by rotation[d], so that this gap is at its end. */
+static int find_torus(trv_mpi_fit_t *fit, const trv_torus_t *base, unsigned shared_port, location_t *location,
+                      int coordinates, int *value, int dimension[TRV_DIMS_MAX], int rotation[TRV_DIMS_MAX])
 {
     int dims = 0, size[TRV_DIMS_MAX], at[TRV_DIMS_MAX];
     unsigned lines = 0;
     int64_t product = 1;
-    bool whole = places == base->ranks;
+    bool whole = coordinates == base->ranks;
     for (int d = 0; d < base->dims; d++) {
-        for (int i = 0; i < places; i++) {
-            trv_torus_coordinates(base, location[i].place, at);
+        for (int i = 0; i < coordinates; i++) {
+            trv_torus_coordinates(base, location[i].coordinate, at);
             value[i] = at[d];
         }
-        int count = distinct(value, places);
+        int count = distinct(value, coordinates);
         product *= count;
-        if (product > places) /* more combinations than coordinates: the set is no product */
-            return trv_fail(TRV_ERR_UNSUPPORTED, "its ranks form no torus, no plane and no row");
+        if (product > coordinates) /* more combinations than coordinates: the set is no product */
+            return trv_fail(TRV_ERR_UNSUPPORTED, "its ranks do not form a torus, a plane or a row");
         dimension[d] = count == 1 && !whole ? -1 : dims;
-        turn[d] = 0;
+        rotation[d] = 0;
         if (dimension[d] < 0)
             continue;
         int first = 0;
-        const bool line = (base->lines >> d) & 1, ring = !line && closes(value, count, base->size[d], &first);
+        const bool line = (base->lines >> d) & 1, ring = !line && forms_ring(value, count, base->size[d], &first);
         if (!ring && count > 1)
             lines |= 1u << dims;
         if (!ring && !line)
-            turn[d] = first;
+            rotation[d] = first;
         fit->shared_port |= ((shared_port >> d) & 1) << dims;
         size[dims++] = count;
     }
     if (dims == 0)
         size[dims++] = 1;
-    for (int i = 0; i < places; i++)
-        location[i].place = turn_back(base, turn, location[i].machine_node);
-    qsort(location, (size_t)places, sizeof *location, by_place);
+    for (int i = 0; i < coordinates; i++)
+        location[i].coordinate = rotate_back(base, rotation, location[i].machine_node);
+    qsort(location, (size_t)coordinates, sizeof *location, by_coordinate);
     int code = trv_torus_init(&fit->network.torus, dims, size);
     return code < 0 ? code : trv_torus_set_lines(&fit->network.torus, lines);
 }
 
 /* ---- Links ------------------------------------------------------------------------------------------------------- */
 
-static int by_place_alone(const void *a, const void *b)
+static int by_coordinate_only(const void *a, const void *b)
 {
-    return ((const seat_t *)a)->place - ((const seat_t *)b)->place;
+    return ((const location_t *)a)->coordinate - ((const location_t *)b)->coordinate;
 }
 
 /* The index in `location` of the coordinate whose hop to its neighbour uses the link: the last one before the link. -1:
  * no coordinate is in the link's row. */
-static int find_origin(const trv_torus_t *base, const seat_t *location, int places, const int turn[TRV_DIMS_MAX],
-                       const trv_slow_link_t *link)
+static int find_origin(const trv_torus_t *base, const location_t *location, int coordinates,
+                       const int rotation[TRV_DIMS_MAX], const trv_slow_link_t *link)
 {
     const int d = trv_port_dimension(link->port), size = base->size[d];
     int at[TRV_DIMS_MAX];
-    trv_torus_coordinates(base, turn_back(base, turn, link->rank), at);
+    trv_torus_coordinates(base, rotate_back(base, rotation, link->rank), at);
     for (int i = 0; i < size; i++) {
-        const seat_t key = {.place = trv_torus_rank(base, at)};
-        const seat_t *found = bsearch(&key, location, (size_t)places, sizeof key, by_place_alone);
+        const location_t key = {.coordinate = trv_torus_rank(base, at)};
+        const location_t *found = bsearch(&key, location, (size_t)coordinates, sizeof key, by_coordinate_only);
         if (found)
             return (int)(found - location);
         at[d] = (at[d] - trv_port_sign(link->port) + size) % size;
@@ -150,10 +151,10 @@ static int find_origin(const trv_torus_t *base, const seat_t *location, int plac
 }
 
 /* Whether the hop leaves the end of a line; no message uses such a hop. */
-static bool leaves_line(const trv_torus_t *torus, int place, int dimension, int sign)
+static bool leaves_line(const trv_torus_t *torus, int coordinate, int dimension, int sign)
 {
     int at[TRV_DIMS_MAX];
-    trv_torus_coordinates(torus, place, at);
+    trv_torus_coordinates(torus, coordinate, at);
     return (torus->lines >> dimension) & 1 && at[dimension] == (sign > 0 ? torus->size[dimension] - 1 : 0);
 }
 
@@ -166,8 +167,8 @@ static int by_factor(const void *a, const void *b)
 
 /* Finds the links of the torus that are slow because of a slow link of `base`. They are sorted by their factor, because
  * only the last entry of a link counts, and this must be the slowest one. */
-static int find_links(trv_mpi_fit_t *fit, const trv_network_t *base, const seat_t *location, int places,
-                      const int dimension[TRV_DIMS_MAX], const int turn[TRV_DIMS_MAX])
+static int find_links(trv_mpi_fit_t *fit, const trv_network_t *base, const location_t *location, int coordinates,
+                      const int dimension[TRV_DIMS_MAX], const int rotation[TRV_DIMS_MAX])
 {
     fit->slow_link = malloc(((size_t)base->slow_links + 1) * sizeof *fit->slow_link);
     if (!fit->slow_link)
@@ -176,7 +177,7 @@ static int find_links(trv_mpi_fit_t *fit, const trv_network_t *base, const seat_
     for (int i = 0; i < base->slow_links; i++) {
         const trv_slow_link_t *link = &base->slow_link[i];
         const int d = dimension[trv_port_dimension(link->port)], sign = trv_port_sign(link->port);
-        const int from = d < 0 ? -1 : find_origin(&base->torus, location, places, turn, link);
+        const int from = d < 0 ? -1 : find_origin(&base->torus, location, coordinates, rotation, link);
         if (from >= 0 && !leaves_line(&fit->network.torus, from, d, sign))
             fit->slow_link[links++] = (trv_slow_link_t){from, trv_port(d, sign), link->factor};
     }
@@ -191,45 +192,48 @@ static int find_links(trv_mpi_fit_t *fit, const trv_network_t *base, const seat_
 
 static int by_rank(const void *a, const void *b)
 {
-    return trv_compare_int(&((const seat_t *)a)->rank, &((const seat_t *)b)->rank);
+    return trv_compare_int(&((const location_t *)a)->rank, &((const location_t *)b)->rank);
 }
 
 /* Makes the result a set of nodes: a ring in the order of the ranks. Its two directions share a port if the two
- * directions of any dimension do. The message in trv_last_error() becomes fit->why. */
-static int take_set(trv_mpi_fit_t *fit, unsigned shared_port, seat_t *location, int places)
+ * directions of any dimension do. The message in trv_last_error() becomes fit->reason. */
+static int set_nodes(trv_mpi_fit_t *fit, unsigned shared_port, location_t *location, int coordinates)
 {
-    snprintf(fit->why, sizeof fit->why, "%s", trv_last_error());
+    snprintf(fit->reason, sizeof fit->reason, "%s", trv_last_error());
     free(fit->slow_link);
     fit->slow_link = NULL;
     fit->network = (trv_network_t){TRV_NETWORK};
     fit->shared_port = shared_port != 0;
-    fit->machine_node = malloc((size_t)places * sizeof *fit->machine_node);
+    fit->machine_node = malloc((size_t)coordinates * sizeof *fit->machine_node);
     if (!fit->machine_node)
         return trv_fail_memory();
-    qsort(location, (size_t)places, sizeof *location, by_rank);
-    for (int p = 0; p < places; p++)
+    qsort(location, (size_t)coordinates, sizeof *location, by_rank);
+    for (int p = 0; p < coordinates; p++)
         fit->machine_node[p] = location[p].machine_node;
-    return trv_torus_init(&fit->network.torus, 1, &places);
+    return trv_torus_init(&fit->network.torus, 1, &coordinates);
 }
 
 /* ---- The result -------------------------------------------------------------------------------------------------- */
 
-int trv_mpi_fit_init(trv_mpi_fit_t *fit, const trv_network_t *base, unsigned shared_port, const int *place, int ranks)
+int trv_mpi_fit_init(trv_mpi_fit_t *fit, const trv_network_t *base, unsigned shared_port, const int *coordinate,
+                     int ranks)
 {
-    *fit = (trv_mpi_fit_t){.network = {TRV_NETWORK}, .ranks_per_place = 1};
-    int dimension[TRV_DIMS_MAX], turn[TRV_DIMS_MAX];
-    seat_t *location = malloc((size_t)ranks * sizeof *location);
+    *fit = (trv_mpi_fit_t){.network = {TRV_NETWORK}, .ranks_per_coordinate = 1};
+    int dimension[TRV_DIMS_MAX], rotation[TRV_DIMS_MAX];
+    location_t *location = malloc((size_t)ranks * sizeof *location);
     int *value = malloc((size_t)ranks * sizeof *value);
     int code = location && value ? TRV_OK : trv_fail_memory();
     for (int r = 0; code == TRV_OK && r < ranks; r++)
-        location[r] = (seat_t){place[r], r, place[r]};
-    int places = code == TRV_OK ? gather_places(location, ranks, &fit->ranks_per_place) : code;
-    code = places < 0 ? places : find_torus(fit, &base->torus, shared_port, location, places, value, dimension, turn);
+        location[r] = (location_t){coordinate[r], r, coordinate[r]};
+    int coordinates = code == TRV_OK ? merge_coordinates(location, ranks, &fit->ranks_per_coordinate) : code;
+    code = coordinates < 0
+               ? coordinates
+               : find_torus(fit, &base->torus, shared_port, location, coordinates, value, dimension, rotation);
     if (code == TRV_OK)
-        code = find_links(fit, base, location, places, dimension, turn);
-    if (code == TRV_ERR_UNSUPPORTED && places > 0)
-        code = take_set(fit, shared_port, location, places);
-    for (int p = 0; code == TRV_OK && p < places; p++)
+        code = find_links(fit, base, location, coordinates, dimension, rotation);
+    if (code == TRV_ERR_UNSUPPORTED && coordinates > 0)
+        code = set_nodes(fit, shared_port, location, coordinates);
+    for (int p = 0; code == TRV_OK && p < coordinates; p++)
         value[p] = location[p].rank;
     free(location);
     if (code == TRV_OK)

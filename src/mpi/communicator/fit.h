@@ -23,15 +23,16 @@ typedef struct trv_mpi_fit {
     trv_network_t network;
     trv_slow_link_t *slow_link; /* owned; network.slow_link points to it */
     unsigned shared_port;       /* bit d: both directions of dimension d share one port */
-    int ranks_per_place;
+    int ranks_per_coordinate;
     int *member;       /* the lowest rank at every coordinate; network.torus.ranks entries */
     int *machine_node; /* for a set of nodes: the coordinate of every node in the larger network; else NULL */
-    char why[200];     /* for a set of nodes: the reason why it is no torus */
+    char reason[200];  /* for a set of nodes: the reason why it is no torus */
 } trv_mpi_fit_t;
 
 /* `base`: the larger network, with its slow links. place[r]: the coordinate of rank r in it. TRV_OK, TRV_ERR_MEMORY, or
  * TRV_ERR_UNSUPPORTED with the message in trv_last_error() if coordinates have different numbers of ranks. */
-int trv_mpi_fit_init(trv_mpi_fit_t *fit, const trv_network_t *base, unsigned shared_port, const int *place, int ranks);
+int trv_mpi_fit_init(trv_mpi_fit_t *fit, const trv_network_t *base, unsigned shared_port, const int *coordinate,
+                     int ranks);
 void trv_mpi_fit_clear(trv_mpi_fit_t *fit);
 
 #endif

@@ -8,7 +8,7 @@
  *
  * If the block is taken on any rank, both exchanges are repeated with higher blocks. A duplicate whose ranks all have
  * inherited the rest of the state needs only the first exchange, provided that all ranks propose the same block. A
- * proposed block is reserved, so that threads that initialise other communicators at the same time do not use it.
+ * proposed block is reserved, so that threads that initialize other communicators at the same time do not use it.
  * tests/models/agreement.pml proves that the ranks of a communicator choose the same context id, and that no two
  * communicators of a process have the same one.
  *
@@ -22,11 +22,11 @@
 #include "base/error.h"
 #include "mpi/communicator/compare.h"
 #include "mpi/communicator/exchange.h"
-#include "mpi/communicator/places.h"
+#include "mpi/communicator/world.h"
 #include "mpi/settings/job_settings.h"
 #include "transport/mpi/mpi_error.h"
 
-static const char FIRST_CALL[] = "make their first call on it";
+static const char FIRST_CALL[] = "make the first collective call on it";
 
 #define FIRST_BLOCK 1 /* of a new domain; block 0 is reserved */
 
@@ -36,7 +36,7 @@ enum {
     FAULT,      /* its settings have a fault */
     NO_FAULT,   /* its settings have no fault */
     NO_JOB,     /* it has no domain for all ranks of the job */
-    NO_NETWORK, /* it does not know the network of the job yet */
+    NO_NETWORK, /* the network of the job is not known on this rank yet */
     FRESH,      /* it has not inherited the state */
     BLOCK,
     BLOCK_COMPLEMENT,
@@ -51,31 +51,31 @@ enum {
 typedef struct candidate {
     trv_mpi_members_t *members;
     trv_mpi_context_ids_t *context_ids;
-    trv_mpi_location_t *location;
+    trv_mpi_topology_record_t *record;
     int rank, ranks;
     bool fresh; /* this rank (after the exchange: any rank) has not inherited the state */
 } candidate_t;
 
-static void clear(candidate_t *candidate)
+static void candidate_clear(candidate_t *candidate)
 {
     trv_mpi_members_release(candidate->members);
     if (candidate->context_ids)
         free(candidate->context_ids->duplicate);
     free(candidate->context_ids);
-    free(candidate->location);
+    free(candidate->record);
 }
 
-static bool prepare(candidate_t *candidate, MPI_Comm comm)
+static bool candidate_init(candidate_t *candidate, MPI_Comm comm)
 {
     *candidate = (candidate_t){.rank = 0};
     PMPI_Comm_rank(comm, &candidate->rank);
     PMPI_Comm_size(comm, &candidate->ranks);
     candidate->members = trv_mpi_members_create(candidate->rank, candidate->ranks);
     candidate->context_ids = calloc(1, sizeof *candidate->context_ids);
-    candidate->location = calloc((size_t)candidate->ranks, sizeof *candidate->location);
+    candidate->record = calloc((size_t)candidate->ranks, sizeof *candidate->record);
     if (candidate->context_ids)
-        candidate->context_ids->duplicate = calloc(TRV_MPI_BLOCK - 1, sizeof *candidate->context_ids->duplicate);
-    bool have = candidate->context_ids && candidate->context_ids->duplicate && candidate->location;
+        candidate->context_ids->duplicate = calloc(TRV_MPI_BLOCK_IDS - 1, sizeof *candidate->context_ids->duplicate);
+    bool have = candidate->context_ids && candidate->context_ids->duplicate && candidate->record;
     if (!have)
         trv_fail_memory();
     return candidate->members && have;
@@ -90,87 +90,90 @@ static int fail_with(int class, int code, const char *sentence)
 }
 
 /* Evaluates the result of the first exchange. MPI_SUCCESS, or the same error class on all ranks. */
-static int judge(MPI_Comm comm, const int64_t *word, bool able)
+static int evaluate_exchange(MPI_Comm comm, const int64_t *word, bool able)
 {
     if (word[UNABLE])
-        return able ? fail_with(MPI_ERR_NO_MEM, TRV_ERR_MEMORY, "another rank has no memory for it") : MPI_ERR_NO_MEM;
+        return able ? fail_with(MPI_ERR_NO_MEM, TRV_ERR_MEMORY,
+                                "another rank has no memory for the communicator's state")
+                    : MPI_ERR_NO_MEM;
     if (!trv_mpi_word_agrees(&word[DIGEST]))
         return trv_mpi_explain_difference(comm), MPI_ERR_ARG;
     if (word[FAULT] && word[NO_FAULT]) /* with equal settings: a rank had no memory to read them */
         return fail_with(MPI_ERR_NO_MEM, TRV_ERR_MEMORY, "a rank had no memory for its settings");
     if (!word[NO_JOB] && !trv_mpi_word_agrees(&word[JOB]))
-        return fail_with(MPI_ERR_COMM, TRV_ERR_UNSUPPORTED, "its ranks are not all of one MPI_COMM_WORLD");
+        return fail_with(MPI_ERR_COMM, TRV_ERR_UNSUPPORTED, "its ranks do not all belong to one MPI_COMM_WORLD");
     return MPI_SUCCESS;
 }
 
 /* Reserves the block that was chosen. *block is its number, or minus its number if it is taken in this process.
  * MPI_SUCCESS, or MPI_ERR_OTHER if no block is left. */
-static int hold_block(trv_mpi_domain_t *job, int agreed, int proposed, int *block)
+static int reserve_block(trv_mpi_domain_t *job, int agreed, int proposed, int *block)
 {
     if (agreed == job->blocks)
         return fail_with(MPI_ERR_OTHER, TRV_ERR_UNSUPPORTED,
-                         "more communicators are in use than this MPI has tags for");
-    *block = agreed == proposed || trv_mpi_block_take(job, agreed) ? agreed : -agreed;
+                         "all message tags of this MPI library are allocated to other communicators; free "
+                         "communicators that are no longer used");
+    *block = agreed == proposed || trv_mpi_block_reserve(job, agreed) ? agreed : -agreed;
     return MPI_SUCCESS;
 }
 
-/* Performs the first exchange. *block: see hold_block; 0 if the job has no domain yet. *same: all ranks proposed this
- * block, so it is free on all of them. On failure no block is reserved. */
-static int compare_and_propose(MPI_Comm comm, candidate_t *candidate, bool able, int refused, int *block, bool *same)
+/* Performs the first exchange. *block: see reserve_block; 0 if the job has no domain yet. *same: all ranks proposed
+ * this block, so it is free on all of them. On failure no block is reserved. */
+static int compare_and_propose(MPI_Comm comm, candidate_t *candidate, bool able, int rejected, int *block, bool *same)
 {
-    trv_mpi_domain_t *job = trv_mpi_job();
-    int proposed = job && able ? trv_mpi_block_propose(job, refused) : 0;
+    trv_mpi_domain_t *job = trv_mpi_job_domain();
+    int proposed = job && able ? trv_mpi_block_propose(job, rejected) : 0;
     int64_t word[WORDS] =
         {[UNABLE] = !able, [NO_JOB] = !job, [NO_NETWORK] = !trv_mpi_world(), [FRESH] = candidate->fresh};
     word[FAULT] = trv_mpi_settings()->fault != NULL;
     word[NO_FAULT] = !word[FAULT];
     trv_mpi_word_pair(&word[BLOCK], (uint64_t)proposed);
-    trv_mpi_word_pair(&word[DIGEST], trv_mpi_own_digest());
+    trv_mpi_word_pair(&word[DIGEST], trv_mpi_settings_digest());
     trv_mpi_word_pair(&word[JOB], job ? (uint64_t)job->id : 0);
     *block = 0;
     int code = trv_mpi_allreduce_max(comm, word, WORDS, FIRST_CALL);
     if (code != MPI_SUCCESS)
         code = (trv_mpi_transport_error("comparing the ranks' settings", code), MPI_ERR_OTHER);
     else
-        code = judge(comm, word, able);
+        code = evaluate_exchange(comm, word, able);
     if (code == MPI_SUCCESS && word[NO_NETWORK])
         code = trv_mpi_world_discover(comm);
     bool agreed = code == MPI_SUCCESS && !word[NO_JOB];
     candidate->fresh = word[FRESH];
     *same = trv_mpi_word_agrees(&word[BLOCK]);
     if (proposed > 0 && !(agreed && word[BLOCK] == proposed))
-        trv_mpi_block_give_back(job, proposed);
-    return agreed ? hold_block(job, (int)word[BLOCK], proposed, block) : code;
+        trv_mpi_block_release(job, proposed);
+    return agreed ? reserve_block(job, (int)word[BLOCK], proposed, block) : code;
 }
 
 /* ---- The second exchange ----------------------------------------------------------------------------------------- */
 
-static trv_mpi_location_t own_record(const trv_mpi_domain_t *domain, bool taken)
+static trv_mpi_topology_record_t own_record(const trv_mpi_domain_t *domain, bool taken)
 {
     const trv_mpi_world_t *world = trv_mpi_world();
-    trv_mpi_location_t location = {.rank = domain->rank, .code = TRV_ERR_STATE, .taken = taken};
+    trv_mpi_topology_record_t record = {.rank = domain->rank, .code = TRV_ERR_STATE, .taken = taken};
     if (world) {
-        location.code = world->code;
-        location.place = world->place;
-        location.digest = world->digest;
+        record.code = world->code;
+        record.coordinate = world->coordinate;
+        record.digest = world->digest;
     }
-    return location;
+    return record;
 }
 
 /* Performs the second exchange. Sets *anywhere if the block is taken on any rank. */
 static int exchange_records(MPI_Comm comm, candidate_t *candidate, const trv_mpi_domain_t *domain, bool taken,
                             bool *anywhere)
 {
-    trv_mpi_location_t mine = own_record(domain, taken);
-    int code = trv_mpi_allgather(comm, &mine, candidate->location, sizeof mine, FIRST_CALL);
+    trv_mpi_topology_record_t mine = own_record(domain, taken);
+    int code = trv_mpi_allgather(comm, &mine, candidate->record, sizeof mine, FIRST_CALL);
     if (code != MPI_SUCCESS)
-        return trv_mpi_transport_error("comparing the ranks' places", code), MPI_ERR_OTHER;
+        return trv_mpi_transport_error("exchanging the ranks' coordinates", code), MPI_ERR_OTHER;
     *anywhere = false;
     bool same = true;
     for (int r = 0; r < candidate->ranks; r++) {
-        *anywhere = *anywhere || candidate->location[r].taken;
-        candidate->members->of[r] = candidate->location[r].rank;
-        same = same && candidate->location[r].rank == r;
+        *anywhere = *anywhere || candidate->record[r].taken;
+        candidate->members->of[r] = candidate->record[r].rank;
+        same = same && candidate->record[r].rank == r;
     }
     if (same && !*anywhere) {
         free(candidate->members->of);
@@ -183,31 +186,31 @@ static int exchange_records(MPI_Comm comm, candidate_t *candidate, const trv_mpi
 
 /* Creates a domain for a communicator if the job has none yet, which happens with the API only; it becomes the job's
  * domain if the communicator has all ranks. Under the drop-in the job's domain is created in MPI_Init or never. */
-static int make_domain(MPI_Comm comm, trv_mpi_domain_t **domain)
+static int create_domain(MPI_Comm comm, trv_mpi_domain_t **domain)
 {
     if (trv_mpi_is_drop_in())
-        return fail_with(MPI_ERR_OTHER, TRV_ERR_STATE, "a rank was not seen in MPI_Init");
+        return fail_with(MPI_ERR_OTHER, TRV_ERR_STATE, "Trivance did not intercept MPI_Init on a rank");
     int code = trv_mpi_domain_create(domain, comm);
     if (code != MPI_SUCCESS)
         return code;
-    trv_mpi_block_take(*domain, FIRST_BLOCK); /* before other threads can use the domain */
+    trv_mpi_block_reserve(*domain, FIRST_BLOCK); /* before other threads can use the domain */
     if (comm == MPI_COMM_WORLD)
-        trv_mpi_job_set(*domain);
+        trv_mpi_job_domain_set(*domain);
     return MPI_SUCCESS;
 }
 
 static int find_block(MPI_Comm comm, candidate_t *candidate, bool able, trv_mpi_domain_t **domain, int *block)
 {
     bool taken = true;
-    int code = MPI_SUCCESS, refused = 0;
+    int code = MPI_SUCCESS, rejected = 0;
     while (code == MPI_SUCCESS && taken) {
         bool taken_here = false, same = false;
-        code = compare_and_propose(comm, candidate, able, refused, block, &same);
+        code = compare_and_propose(comm, candidate, able, rejected, block, &same);
         if (code == MPI_SUCCESS && *block == 0 && !*domain) {
-            code = make_domain(comm, domain);
+            code = create_domain(comm, domain);
             *block = code == MPI_SUCCESS ? FIRST_BLOCK : 0;
         } else if (code == MPI_SUCCESS) {
-            *domain = trv_mpi_job();
+            *domain = trv_mpi_job_domain();
             taken_here = *block < 0;
             *block = abs(*block);
         }
@@ -216,8 +219,8 @@ static int find_block(MPI_Comm comm, candidate_t *candidate, bool able, trv_mpi_
         if (code == MPI_SUCCESS)
             code = exchange_records(comm, candidate, *domain, taken_here, &taken);
         if (*domain && !taken_here && *block > 0 && (code != MPI_SUCCESS || taken))
-            trv_mpi_block_give_back(*domain, *block);
-        refused = *block;
+            trv_mpi_block_release(*domain, *block);
+        rejected = *block;
     }
     return code;
 }
@@ -230,7 +233,7 @@ static void set_block(trv_mpi_state_t *state, candidate_t *candidate, trv_mpi_do
     atomic_init(&candidate->context_ids->references, 1);
     state->ids.context_ids = candidate->context_ids;
     candidate->context_ids = NULL;
-    trv_mpi_state_number(state);
+    trv_mpi_state_init_positions(state);
 }
 
 static void set_members(trv_mpi_state_t *state, candidate_t *candidate, trv_mpi_domain_t *domain, int block)
@@ -241,8 +244,8 @@ static void set_members(trv_mpi_state_t *state, candidate_t *candidate, trv_mpi_
     state->ranks = candidate->ranks;
     state->members = candidate->members;
     /* The tag is one of the block's last context id, which no communicator or request uses yet. */
-    trv_mpi_wiring_init(state->members->wiring, state->members, candidate->location, state->user,
-                        (block * TRV_MPI_BLOCK + TRV_MPI_BLOCK - 1) * TRV_MPI_NUMBER_TAGS);
+    trv_mpi_wiring_init(state->members->wiring, state->members, candidate->record, state->user,
+                        (block * TRV_MPI_BLOCK_IDS + TRV_MPI_BLOCK_IDS - 1) * TRV_MPI_CONTEXT_TAGS);
     free(state->members->scratch);
     state->members->scratch = NULL;
     candidate->members = NULL;
@@ -254,7 +257,8 @@ static void drop_inherited(trv_mpi_state_t *state)
     trv_cache_clear(&state->decisions);
     trv_mpi_members_release(state->members);
     state->members = NULL;
-    state->config.configured = state->config.named = state->config.left = state->config.unable = false;
+    state->config.configured = state->config.algorithm_named = state->config.left_to_library =
+        state->config.out_of_memory = false;
 }
 
 int trv_mpi_communicator_init(MPI_Comm comm, trv_mpi_state_t *state)
@@ -262,7 +266,7 @@ int trv_mpi_communicator_init(MPI_Comm comm, trv_mpi_state_t *state)
     candidate_t candidate;
     trv_mpi_domain_t *domain = NULL;
     int block = 0;
-    bool able = prepare(&candidate, comm) && state;
+    bool able = candidate_init(&candidate, comm) && state;
     candidate.fresh = !state || !state->members;
     int code = find_block(comm, &candidate, able, &domain, &block);
     if (code == MPI_SUCCESS) {
@@ -272,32 +276,32 @@ int trv_mpi_communicator_init(MPI_Comm comm, trv_mpi_state_t *state)
         if (candidate.fresh)
             set_members(state, &candidate, domain, block);
     }
-    if (domain && domain != trv_mpi_job()) /* the members and the context ids hold references to it now */
+    if (domain && domain != trv_mpi_job_domain()) /* the members and the context ids hold references to it now */
         trv_mpi_domain_release(domain);
-    clear(&candidate);
+    candidate_clear(&candidate);
     return code;
 }
 
 /* ---- More context ids -------------------------------------------------------------------------------------------- */
 
-static int agree_block(trv_mpi_state_t *state, trv_mpi_context_ids_t **agreed)
+static int allocate_block(trv_mpi_state_t *state, trv_mpi_context_ids_t **agreed)
 {
-    static const char what[] = "make a plan or a persistent request";
+    static const char what[] = "create a plan or a persistent request";
     trv_mpi_domain_t *domain = state->members->domain;
     const trv_mpi_oob_t oob = trv_mpi_state_oob(state);
     trv_mpi_context_ids_t *context_ids = calloc(1, sizeof *context_ids);
-    int refused = 0;
+    int rejected = 0;
     for (;;) {
-        int proposed = context_ids ? trv_mpi_block_propose(domain, refused) : domain->blocks;
+        int proposed = context_ids ? trv_mpi_block_propose(domain, rejected) : domain->blocks;
         int64_t word = proposed;
         if (trv_mpi_oob_allreduce_max(&oob, &word, 1, what) != MPI_SUCCESS)
             word = domain->blocks;
         int block = (int)word;
         if (block != proposed)
-            trv_mpi_block_give_back(domain, proposed);
+            trv_mpi_block_release(domain, proposed);
         if (block == domain->blocks)
             break;
-        int64_t taken = block != proposed && !trv_mpi_block_take(domain, block), anywhere = taken;
+        int64_t taken = block != proposed && !trv_mpi_block_reserve(domain, block), anywhere = taken;
         int code = trv_mpi_oob_allreduce_max(&oob, &anywhere, 1, what);
         if (code == MPI_SUCCESS && !anywhere) {
             *context_ids = (trv_mpi_context_ids_t){.domain = domain, .block = block};
@@ -307,26 +311,26 @@ static int agree_block(trv_mpi_state_t *state, trv_mpi_context_ids_t **agreed)
             return MPI_SUCCESS;
         }
         if (!taken)
-            trv_mpi_block_give_back(domain, block);
-        refused = block;
+            trv_mpi_block_release(domain, block);
+        rejected = block;
     }
     free(context_ids);
     return fail_with(MPI_ERR_OTHER, TRV_ERR_UNSUPPORTED, "no message tags are left for it, or a rank has no memory");
 }
 
-int trv_mpi_state_position(trv_mpi_state_t *state, trv_mpi_context_ids_t **context_ids, int *tag)
+int trv_mpi_state_allocate_position(trv_mpi_state_t *state, trv_mpi_context_ids_t **context_ids, int *tag)
 {
-    if (!state->ids.extra || state->ids.extra_given == TRV_MPI_BLOCK * TRV_MPI_POSITIONS) {
+    if (!state->ids.extra || state->ids.extra_allocated == TRV_MPI_BLOCK_IDS * TRV_MPI_POSITIONS) {
         trv_mpi_context_ids_t *fresh;
-        int code = agree_block(state, &fresh);
+        int code = allocate_block(state, &fresh);
         if (code != MPI_SUCCESS)
             return code;
         trv_mpi_context_ids_release(state->ids.extra);
         state->ids.extra = fresh;
-        state->ids.extra_given = 0;
+        state->ids.extra_allocated = 0;
     }
     *context_ids = state->ids.extra;
     atomic_fetch_add_explicit(&state->ids.extra->references, 1, memory_order_relaxed);
-    *tag = trv_mpi_context_ids_tag(state->ids.extra, state->ids.extra_given++);
+    *tag = trv_mpi_context_ids_tag(state->ids.extra, state->ids.extra_allocated++);
     return MPI_SUCCESS;
 }

@@ -11,11 +11,11 @@
 #include "bootstrap/oob.h"
 #include "base/error.h"
 #include "mpi/communicator/exchange.h"
-#include "mpi/communicator/places.h"
+#include "mpi/communicator/world.h"
 #include "mpi/reports/log.h"
 #include "mpi/settings/job_settings.h"
 #include "mpi/reports/watch.h"
-#include "transport/mpi/over_fabric.h"
+#include "transport/mpi/fabric_channel.h"
 #include "transport/mpi/waiting.h"
 
 #ifdef TRIVANCE_LIBFABRIC
@@ -70,28 +70,28 @@ static int give_reason(void *context)
 
 /* ---- Out-of-band communication over the domain's communicator ---------------------------------------------------- */
 
-static const char opening[] = "open libfabric";
+static const char OPENING[] = "open libfabric";
 
 static int oob_code(int code)
 {
     return code == MPI_SUCCESS
                ? TRV_OK
-               : trv_fail(TRV_ERR_TRANSPORT, "MPI fails while the ranks open libfabric together (error %d)", code);
+               : trv_fail(TRV_ERR_TRANSPORT, "an MPI call failed while the ranks opened libfabric (error %d)", code);
 }
 
 static int oob_allreduce_max(void *context, int64_t *value)
 {
-    return oob_code(trv_mpi_allreduce_max(*(const MPI_Comm *)context, value, 1, opening));
+    return oob_code(trv_mpi_allreduce_max(*(const MPI_Comm *)context, value, 1, OPENING));
 }
 
 static int oob_broadcast(void *context, void *data, size_t bytes, int root)
 {
-    return oob_code(trv_mpi_broadcast(*(const MPI_Comm *)context, data, bytes, root, opening));
+    return oob_code(trv_mpi_broadcast(*(const MPI_Comm *)context, data, bytes, root, OPENING));
 }
 
 static int oob_allgather(void *context, const void *mine, void *all, size_t bytes)
 {
-    return oob_code(trv_mpi_allgather(*(const MPI_Comm *)context, mine, all, bytes, opening));
+    return oob_code(trv_mpi_allgather(*(const MPI_Comm *)context, mine, all, bytes, OPENING));
 }
 
 static void clear(job_fabric_t *job)
@@ -108,7 +108,7 @@ static void list_add(job_fabric_t *job)
     job->next = first;
     first = job;
     pthread_mutex_unlock(&lock);
-    trv_mpi_find_fabric(find);
+    trv_mpi_channel_set_fabric_lookup(find);
 }
 
 /* Opens the fabric of all ranks. Its ports are those of the world's torus, if that is known. */
@@ -116,10 +116,10 @@ static int open_fabric(job_fabric_t *job, const trv_oob_t *oob)
 {
     const trv_mpi_world_t *world = trv_mpi_world();
     const trv_settings_t *settings = trv_mpi_settings();
-    const bool placed = world && world->code == 1;
+    const bool has_coordinate = world && world->code == 1;
     const trv_fabric_options_t options = {.oob = *oob,
-                                          .torus = placed ? world->network.torus : (trv_torus_t){0},
-                                          .place = placed ? world->place : -1,
+                                          .torus = has_coordinate ? world->network.torus : (trv_torus_t){0},
+                                          .place = has_coordinate ? world->coordinate : -1,
                                           .provider = settings->provider && *settings->provider ? settings->provider
                                                                                                 : NULL,
                                           .ports = settings->ports && *settings->ports ? settings->ports : NULL,
@@ -165,11 +165,11 @@ int trv_mpi_job_fabric_open(MPI_Comm comm, int rank, int ranks)
     return rc < 0 ? trv_fail(rc, "TRIVANCE_TRANSPORT=ofi: %s", trv_last_error()) : TRV_OK;
 }
 
-unsigned trv_mpi_job_fabric_shared_paths(MPI_Comm comm, bool *one)
+unsigned trv_mpi_job_fabric_shared_paths(MPI_Comm comm, bool *one_path)
 {
     const trv_fabric_t *fabric = find(comm);
-    *one = false;
-    return fabric ? trv_fabric_shared_paths(fabric, one) : 0;
+    *one_path = false;
+    return fabric ? trv_fabric_shared_paths(fabric, one_path) : 0;
 }
 
 void trv_mpi_job_fabric_pause(bool now)
@@ -213,7 +213,7 @@ void trv_mpi_job_fabric_end(void)
 {
     const trv_mpi_waiting_t waiting = {.describe = describe_end};
     trv_mpi_watch_t watch = {0};
-    trv_mpi_find_fabric(NULL);
+    trv_mpi_channel_set_fabric_lookup(NULL);
     for (job_fabric_t *at = first; at; at = at->next)
         if (PMPI_Ibarrier(at->own, &at->request) != MPI_SUCCESS)
             at->request = MPI_REQUEST_NULL;
@@ -239,10 +239,10 @@ int trv_mpi_job_fabric_open(MPI_Comm comm, int rank, int ranks)
                : trv_fail(TRV_ERR_UNSUPPORTED, "TRIVANCE_TRANSPORT=ofi: this Trivance was built without libfabric");
 }
 
-unsigned trv_mpi_job_fabric_shared_paths(MPI_Comm comm, bool *one)
+unsigned trv_mpi_job_fabric_shared_paths(MPI_Comm comm, bool *one_path)
 {
     (void)comm;
-    *one = false;
+    *one_path = false;
     return 0;
 }
 

@@ -28,16 +28,16 @@ int trv_mpi_class(int code)
     }
 }
 
-const char *trv_mpi_state_where(const trv_mpi_state_t *state, char text[TRV_MPI_WHERE_MAX])
+const char *trv_mpi_state_label(const trv_mpi_state_t *state, char text[TRV_MPI_LABEL_MAX])
 {
     char torus[TRV_TORUS_TEXT_MAX];
     int cuts = 0;
     for (int i = 0; i < state->config.network.slow_links; i++)
         cuts += isinf(state->config.network.slow_link[i].factor) != 0;
     trv_torus_format(&state->config.network.torus, torus, sizeof torus);
-    snprintf(text, TRV_MPI_WHERE_MAX, "comm %d (%d rank%s%s%s%s)", state->number, state->ranks,
-             state->ranks == 1 ? "" : "s", state->config.serves ? ", " : "", state->config.serves ? torus : "",
-             state->config.serves && cuts ? " with a cut" : "");
+    snprintf(text, TRV_MPI_LABEL_MAX, "comm %d (%d rank%s%s%s%s)", state->number, state->ranks,
+             state->ranks == 1 ? "" : "s", state->config.torus_known ? ", " : "",
+             state->config.torus_known ? torus : "", state->config.torus_known && cuts ? " with a cut" : "");
     return text;
 }
 
@@ -50,15 +50,15 @@ void trv_mpi_context_ids_release(trv_mpi_context_ids_t *context_ids)
     if (atomic_load(&context_ids->poisoned))
         atomic_store(&context_ids->domain->poisoned, true);
     else
-        trv_mpi_block_give_back(context_ids->domain, context_ids->block);
+        trv_mpi_block_release(context_ids->domain, context_ids->block);
     trv_mpi_domain_release(context_ids->domain);
     free(context_ids->duplicate);
     free(context_ids);
 }
 
-void trv_mpi_state_number(trv_mpi_state_t *state)
+void trv_mpi_state_init_positions(trv_mpi_state_t *state)
 {
-    state->ids.persistent = state->ids.index * TRV_MPI_POSITIONS + 1 + TRV_MPI_TURNS;
+    state->ids.persistent = state->ids.index * TRV_MPI_POSITIONS + 1 + TRV_MPI_REQUEST_POSITIONS;
     state->ids.persistent_max = (state->ids.index + 1) * TRV_MPI_POSITIONS;
 }
 
@@ -68,21 +68,21 @@ trv_mpi_oob_t trv_mpi_state_oob(const trv_mpi_state_t *state)
                            .member = state->members->of,
                            .rank = state->rank,
                            .ranks = state->ranks,
-                           .tag = trv_mpi_state_tag(state, 0) + TRV_MPI_SPARE_TAG};
+                           .tag = trv_mpi_state_tag(state, 0) + TRV_MPI_OOB_TAG};
 }
 
 bool trv_mpi_state_has_persistent(const trv_mpi_state_t *state)
 {
     return state->ids.persistent < state->ids.persistent_max ||
-           (state->ids.index == 0 && state->ids.given + 1 < TRV_MPI_BLOCK);
+           (state->ids.index == 0 && state->ids.allocated + 1 < TRV_MPI_BLOCK_IDS);
 }
 
-bool trv_mpi_state_persistent(trv_mpi_state_t *state, trv_mpi_context_ids_t **context_ids, int *tag)
+bool trv_mpi_state_allocate_persistent(trv_mpi_state_t *state, trv_mpi_context_ids_t **context_ids, int *tag)
 {
     if (!trv_mpi_state_has_persistent(state))
         return false;
     if (state->ids.persistent == state->ids.persistent_max) { /* use the next context id of the block */
-        state->ids.persistent = ++state->ids.given * TRV_MPI_POSITIONS;
+        state->ids.persistent = ++state->ids.allocated * TRV_MPI_POSITIONS;
         state->ids.persistent_max = state->ids.persistent + TRV_MPI_POSITIONS;
     }
     *context_ids = state->ids.context_ids;

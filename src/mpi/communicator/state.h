@@ -29,41 +29,41 @@ typedef struct trv_mpi_context_ids {
 } trv_mpi_context_ids_t;
 
 /* A context id has TRV_MPI_POSITIONS positions, which are ranges of tags. Position 0 is for blocking calls; the next
- * TRV_MPI_TURNS are for non-blocking requests, which use them in rotation (request.h); the others are for persistent
- * requests. */
-#define TRV_MPI_TURNS 7
-typedef struct trv_mpi_turns {
-    unsigned long posted;             /* number of requests at all positions; the same on all ranks */
-    atomic_ulong done[TRV_MPI_TURNS]; /* number of requests at each position that are complete on this rank */
-} trv_mpi_turns_t;
+ * TRV_MPI_REQUEST_POSITIONS are for non-blocking requests, which use them in rotation (request.h); the others are for
+ * persistent requests. */
+#define TRV_MPI_REQUEST_POSITIONS 7
+typedef struct trv_mpi_request_counts {
+    unsigned long posted;                         /* number of requests at all positions; the same on all ranks */
+    atomic_ulong done[TRV_MPI_REQUEST_POSITIONS]; /* number of completed requests of this rank, by position */
+} trv_mpi_request_counts_t;
 
 /* The communicator's context ids. They separate its messages from those of other communicators in the domain. */
 typedef struct trv_mpi_ids {
     trv_mpi_context_ids_t *context_ids; /* NULL: a duplicate that gets a context id at its first use */
     int index;                          /* of its context id in the block; 0: this communicator allocates the others */
-    int given;                          /* the number of context ids that it has allocated from the block */
+    int allocated;                      /* the number of context ids that it has allocated from the block */
     int persistent, persistent_max;     /* the next position for a persistent request in the block, and the limit */
     trv_mpi_context_ids_t *extra;       /* a block for plans, which get one position each */
-    int extra_given;                    /* the number of these positions that are allocated */
-    trv_mpi_turns_t turns;
+    int extra_allocated;                /* the number of these positions that are allocated */
+    trv_mpi_request_counts_t requests;
 } trv_mpi_ids_t;
 
 /* The torus and the algorithm. Duplicates inherit all of it. */
 typedef struct trv_mpi_config {
-    bool configured;           /* the other members are valid */
-    trv_network_t network;     /* its slow links are owned by the wiring (members->wiring) */
-    bool serves;               /* the torus is known, or is the API's default: a ring */
-    char why[TRV_MPI_WHY_MAX]; /* the source of the torus, or the reason why it is not known */
-    unsigned shared_port;      /* bit d: both directions of dimension d share one port */
-    const int *member;         /* the rank in the domain at every torus coordinate; NULL: the same number */
-    const int *name;           /* the rank in the communicator at every coordinate; NULL: the same number */
-    const int *machine_node;   /* if the nodes form no torus: the machine node at every coordinate; else NULL */
-    int place;                 /* the coordinate of this rank */
-    struct trv_mpi_node *node; /* the ranks that share this coordinate, led by member[place]; NULL: one rank at each */
+    bool configured;                 /* the other members are valid */
+    trv_network_t network;           /* its slow links are owned by the wiring (members->wiring) */
+    bool torus_known;                /* the torus is known, or is the API's default: a ring */
+    char reason[TRV_MPI_REASON_MAX]; /* the source of the torus, or the reason why it is not known */
+    unsigned shared_port;            /* bit d: both directions of dimension d share one port */
+    const int *member;               /* the rank in the domain at every torus coordinate; NULL: the same number */
+    const int *comm_rank;            /* the rank in the communicator at every coordinate; NULL: the same number */
+    const int *machine_node;         /* if the nodes form no torus: the machine node at every coordinate; else NULL */
+    int coordinate;                  /* the coordinate of this rank */
+    struct trv_mpi_node *node;       /* the ranks at this coordinate, led by member[coordinate]; NULL: one rank */
     char algorithm[TRV_ALGORITHM_NAME_MAX]; /* a name, a family, planned or auto */
-    bool named;  /* TRV_Comm_set or a hint set `algorithm`, which takes precedence over rules of the environment */
-    bool unable; /* this rank has no memory for the torus; it reports that in the next decision (decide.h) */
-    bool left;   /* a hint leaves the communicator to the MPI library */
+    bool algorithm_named;                   /* TRV_Comm_set or a hint set `algorithm`: it takes precedence over rules */
+    bool out_of_memory;   /* this rank has no memory for the torus; it reports that in the next decision (decide.h) */
+    bool left_to_library; /* a hint leaves the communicator to the MPI library */
 } trv_mpi_config_t;
 
 typedef struct trv_mpi_state {
@@ -81,7 +81,7 @@ typedef struct trv_mpi_state {
     struct trv_mpi_state *next, **link; /* the list of all states of the process */
 } trv_mpi_state_t;
 
-/* Initialises a state whose bytes are all 0, and gives it one reference. */
+/* Initializes a state whose bytes are all 0, and gives it one reference. */
 void trv_mpi_state_init(trv_mpi_state_t *state, int rank, int ranks);
 /* The head of the list of all states. Only for MPI_Finalize, when no other thread creates or frees states. */
 trv_mpi_state_t *trv_mpi_states(void);
@@ -113,18 +113,19 @@ bool trv_mpi_state_spans_world(const trv_mpi_state_t *state);
 /* Allocates a position for a persistent request: the tags from *tag on belong to it until `context_ids` is released.
  * Needs no communication, because all ranks create persistent requests in the same order. False, on all ranks, if none
  * is left. */
-bool trv_mpi_state_persistent(trv_mpi_state_t *state, trv_mpi_context_ids_t **context_ids, int *tag);
+bool trv_mpi_state_allocate_persistent(trv_mpi_state_t *state, trv_mpi_context_ids_t **context_ids, int *tag);
 /* Whether a position is left for another persistent request. */
 bool trv_mpi_state_has_persistent(const trv_mpi_state_t *state);
 void trv_mpi_context_ids_release(trv_mpi_context_ids_t *context_ids);
 /* The first tag of a position, counted from the start of the block. */
 static inline int trv_mpi_context_ids_tag(const trv_mpi_context_ids_t *context_ids, int position)
 {
-    return (context_ids->block * TRV_MPI_BLOCK * TRV_MPI_POSITIONS + position) * TRV_MPI_POSITION_TAGS;
+    return (context_ids->block * TRV_MPI_BLOCK_IDS * TRV_MPI_POSITIONS + position) * TRV_MPI_POSITION_TAGS;
 }
-/* Initialises the positions for persistent requests, after ids.context_ids and ids.index were set. */
-void trv_mpi_state_number(trv_mpi_state_t *state);
-/* The first tag of a position of the state's context id: 0 for blocking calls, 1 … TRV_MPI_TURNS for requests. */
+/* Initializes the positions for persistent requests, after ids.context_ids and ids.index were set. */
+void trv_mpi_state_init_positions(trv_mpi_state_t *state);
+/* The first tag of a position of the state's context id: 0 for blocking calls, 1 … TRV_MPI_REQUEST_POSITIONS for
+ * requests. */
 static inline int trv_mpi_state_tag(const trv_mpi_state_t *state, int position)
 {
     return trv_mpi_context_ids_tag(state->ids.context_ids, state->ids.index * TRV_MPI_POSITIONS + position);
@@ -142,8 +143,8 @@ int trv_mpi_state_fail_memory(trv_mpi_state_t *state);
 int trv_mpi_state_broken(void);
 
 /* The communicator as it is named in the log, for example "comm 4 (64 ranks, 8x8m)". */
-#define TRV_MPI_WHERE_MAX (80 + TRV_TORUS_TEXT_MAX)
-const char *trv_mpi_state_where(const trv_mpi_state_t *state, char text[TRV_MPI_WHERE_MAX]);
+#define TRV_MPI_LABEL_MAX (80 + TRV_TORUS_TEXT_MAX)
+const char *trv_mpi_state_label(const trv_mpi_state_t *state, char text[TRV_MPI_LABEL_MAX]);
 
 /* MPI's error class for an error code of the core. */
 int trv_mpi_class(int code);

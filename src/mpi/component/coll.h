@@ -23,8 +23,8 @@ extern mca_coll_base_component_t mca_coll_trivance_component;
 
 typedef struct trv_coll_module {
     mca_coll_base_module_t super;
-    mca_coll_base_comm_coll_t below; /* the communicator's functions with lower priority, for calls that fall back */
-    bool enabled;                    /* the modules in `below` are retained */
+    mca_coll_base_comm_coll_t lower; /* the communicator's functions with lower priority, for calls that fall back */
+    bool enabled;                    /* the modules in `lower` are retained */
 } trv_coll_module_t;
 
 OBJ_CLASS_DECLARATION(trv_coll_module_t);

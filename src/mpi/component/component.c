@@ -28,7 +28,7 @@ static char *parameter[SETTINGS_MAX]; /* values, owned by Open MPI, or NULL */
 int trv_coll_priority(void) { return priority; }
 
 /* Converts the name of a variable to that of its parameter: "TRIVANCE_ON_TIMEOUT" to "on_timeout". */
-static void lower(const char *variable, char name[NAME_MAX_BYTES])
+static void parameter_name(const char *variable, char name[NAME_MAX_BYTES])
 {
     size_t length = 0;
     for (const char *at = variable + strlen(PREFIX); *at && length + 1 < NAME_MAX_BYTES; at++)
@@ -41,16 +41,16 @@ static int register_parameters(void)
     const mca_base_component_t *component = &mca_coll_trivance_component.collm_version;
     priority = 0;
     mca_base_component_var_register(component, "priority",
-                                    "Priority of the component; 0: it is not used. Above that of tuned (30) it serves "
-                                    "what a torus, an algorithm or rules are set for",
+                                    "Priority of the component; 0 disables it. With a priority above that of tuned "
+                                    "(30), it executes the calls for which a torus, an algorithm or rules are set",
                                     MCA_BASE_VAR_TYPE_INT, NULL, 0, 0, OPAL_INFO_LVL_6, MCA_BASE_VAR_SCOPE_READONLY,
                                     &priority);
     for (int i = 0; i < trv_settings_count() && i < SETTINGS_MAX; i++) {
         const trv_setting_t *setting = trv_settings_at(i);
         char name[NAME_MAX_BYTES], text[512];
-        lower(setting->name, name);
-        snprintf(text, sizeof text, "%s %s, for example %s. Not set: as %s says", setting->meaning, setting->allowed,
-                 setting->example, setting->name);
+        parameter_name(setting->name, name);
+        snprintf(text, sizeof text, "%s Value: %s; for example %s. Default: the value of %s", setting->meaning,
+                 setting->allowed, setting->example, setting->name);
         parameter[i] = NULL;
         mca_base_component_var_register(component, name, text, MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_6,
                                         MCA_BASE_VAR_SCOPE_READONLY, &parameter[i]);
@@ -63,7 +63,7 @@ static int register_parameters(void)
 static void after_init(int argc, char **argv, int requested, int *provided)
 {
     (void)argc, (void)argv, (void)requested, (void)provided;
-    trv_mpi_intercept_begin(priority > 0);
+    trv_mpi_intercept_init(priority > 0);
 }
 
 static ompi_hook_base_component_t hook = {.hookm_mpi_init_bottom = after_init};
@@ -71,7 +71,7 @@ static ompi_hook_base_component_t hook = {.hookm_mpi_init_bottom = after_init};
 /* Stores the parameters in the environment, before the settings are read from it. */
 static int open_component(void)
 {
-    trv_mpi_mode(TRV_MPI_COMPONENT);
+    trv_mpi_set_mode(TRV_MPI_COMPONENT);
     ompi_hook_base_register_callbacks(&hook);
     for (int i = 0; i < trv_settings_count() && i < SETTINGS_MAX; i++)
         if (parameter[i] && *parameter[i])

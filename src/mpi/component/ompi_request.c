@@ -16,61 +16,61 @@
  * program's operations and types until completion. */
 typedef struct trv_coll_request {
     ompi_coll_base_nbc_request_t super;
-    trv_mpi_request_t *ours;
+    trv_mpi_request_t *request;
 } trv_coll_request_t;
 
-static int free_request(ompi_request_t **place)
+static int request_free(ompi_request_t **handle)
 {
-    trv_coll_request_t *request = (trv_coll_request_t *)*place;
-    if (!REQUEST_COMPLETE(*place))
+    trv_coll_request_t *request = (trv_coll_request_t *)*handle;
+    if (!REQUEST_COMPLETE(*handle))
         return MPI_ERR_REQUEST;
-    trv_mpi_request_free(request->ours);
-    OMPI_REQUEST_FINI(*place);
+    trv_mpi_request_free(request->request);
+    OMPI_REQUEST_FINI(*handle);
     OBJ_RELEASE(request);
-    *place = MPI_REQUEST_NULL;
+    *handle = MPI_REQUEST_NULL;
     return OMPI_SUCCESS;
 }
 
-static int start(size_t count, ompi_request_t **requests)
+static int request_start(size_t count, ompi_request_t **requests)
 {
     for (size_t i = 0; i < count; i++) {
         requests[i]->req_complete = REQUEST_PENDING;
         requests[i]->req_state = OMPI_REQUEST_ACTIVE;
-        trv_mpi_request_start(((trv_coll_request_t *)requests[i])->ours);
+        trv_mpi_request_start(((trv_coll_request_t *)requests[i])->request);
     }
     return OMPI_SUCCESS;
 }
 
-static void construct(trv_coll_request_t *request)
+static void request_construct(trv_coll_request_t *request)
 {
     ompi_request_t *base = &request->super.super;
     base->req_type = OMPI_REQUEST_COLL;
-    base->req_start = start;
-    base->req_free = free_request;
+    base->req_start = request_start;
+    base->req_free = request_free;
     base->req_cancel = NULL; /* collectives cannot be cancelled */
 }
 
-static OBJ_CLASS_INSTANCE(trv_coll_request_t, ompi_coll_base_nbc_request_t, construct, NULL);
+static OBJ_CLASS_INSTANCE(trv_coll_request_t, ompi_coll_base_nbc_request_t, request_construct, NULL);
 
 /* ---- Progress ---------------------------------------------------------------------------------------------------- */
 
 static atomic_bool registered;
 
-static int progress(void) { return trv_mpi_requests_progress(); }
+static int requests_progress(void) { return trv_mpi_requests_progress(); }
 
-static void begin_progress(void)
+static void register_progress(void)
 {
     if (!atomic_exchange(&registered, true))
-        opal_progress_register(progress);
+        opal_progress_register(requests_progress);
 }
 
 void trv_coll_requests_end(void)
 {
     if (atomic_exchange(&registered, false))
-        opal_progress_unregister(progress);
+        opal_progress_unregister(requests_progress);
 }
 
-static void done(void *context, int class)
+static void request_done(void *context, int class)
 {
     ompi_request_t *base = context;
     base->req_status.MPI_ERROR = class;
@@ -88,17 +88,17 @@ bool trv_coll_request(const trv_mpi_call_t *call, ompi_communicator_t *comm, boo
         return *code != MPI_SUCCESS;
     }
     ompi_request_t *base = &request->super.super;
-    request->ours = trv_mpi_intercept_post(call, comm, persistent, done, base, code);
-    if (!request->ours) {
+    request->request = trv_mpi_intercept_post(call, comm, persistent, request_done, base, code);
+    if (!request->request) {
         OBJ_RELEASE(request);
         return *code != MPI_SUCCESS;
     }
-    begin_progress();
+    register_progress();
     OMPI_REQUEST_INIT(base, persistent);
     base->req_mpi_object.comm = comm;
     base->req_status = (ompi_status_public_t){.MPI_SOURCE = MPI_ANY_SOURCE, .MPI_TAG = MPI_ANY_TAG};
     if (!persistent)
-        start(1, &base);
+        request_start(1, &base);
     *made = base;
     return true;
 }

@@ -15,32 +15,32 @@
 #include "mpi/settings/job_settings.h"
 
 /* Logs once per process that calls on intercommunicators use the MPI library. */
-static void say_intercommunicator(MPI_Comm comm)
+static void log_intercommunicator(MPI_Comm comm)
 {
-    static atomic_flag said = ATOMIC_FLAG_INIT;
+    static atomic_flag logged = ATOMIC_FLAG_INIT;
     int rank = 0, inter = 0;
     PMPI_Comm_test_inter(comm, &inter);
     PMPI_Comm_rank(comm, &rank);
-    if (inter && trv_mpi_settings()->info && rank == 0 && !atomic_flag_test_and_set(&said))
+    if (inter && trv_mpi_settings()->info && rank == 0 && !atomic_flag_test_and_set(&logged))
         trv_mpi_log_line("intercommunicators: mpi (schedules need one group of ranks)");
 }
 
-static int collective(const trv_mpi_call_t *call, MPI_Comm comm)
+static int run_call(const trv_mpi_call_t *call, MPI_Comm comm)
 {
     int code;
     if (trv_mpi_dispatch(call, comm, &code))
         return code;
-    say_intercommunicator(comm);
+    log_intercommunicator(comm);
     return call->gather ? trv_mpi_library_gather(call->gather, comm) : trv_mpi_library_run(call->reduction, comm);
 }
 
-static int reduction(trv_collective_t kind, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-                     MPI_Op op, MPI_Comm comm)
+static int reduction(trv_collective_t collective, const void *sendbuf, void *recvbuf, MPI_Count count,
+                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     if (count == 0 && comm != MPI_COMM_NULL && !trv_mpi_settings()->check)
-        return MPI_SUCCESS; /* an empty call does not initialise the communicator */
-    const trv_mpi_reduction_t arguments = {kind, sendbuf, recvbuf, count, datatype, op};
-    return collective(&(trv_mpi_call_t){.reduction = &arguments}, comm);
+        return MPI_SUCCESS; /* an empty call does not initialize the communicator */
+    const trv_mpi_reduction_t arguments = {collective, sendbuf, recvbuf, count, datatype, op};
+    return run_call(&(trv_mpi_call_t){.reduction = &arguments}, comm);
 }
 
 int TRV_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
@@ -73,7 +73,7 @@ int TRV_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         !trv_mpi_settings()->check)
         return MPI_SUCCESS;
     const trv_mpi_gather_t gather = {sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype};
-    return collective(&(trv_mpi_call_t){.gather = &gather}, comm);
+    return run_call(&(trv_mpi_call_t){.gather = &gather}, comm);
 }
 
 int TRV_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
@@ -92,7 +92,8 @@ int TRV_Comm_set(MPI_Comm comm, const char *torus, const char *algorithm)
         return trv_fail(TRV_ERR_UNSUPPORTED, "an intercommunicator has no torus; pass an intracommunicator"),
                MPI_ERR_COMM;
     if (state->abandoned)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "the communicator is left to the MPI library; it has no torus"),
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "all calls on the communicator fall back to the MPI library; it has no torus"),
                MPI_ERR_COMM;
-    return trv_mpi_set(state, torus, algorithm, false);
+    return trv_mpi_comm_set(state, torus, algorithm, false);
 }

@@ -1,7 +1,7 @@
 /*
  * Dispatch of calls.
  *
- * No rank decides alone whether a schedule runs. The ranks agree on a communicator when it is initialised
+ * No rank decides alone whether a schedule runs. The ranks agree on a communicator when it is initialized
  * (communicator/) and on a decision at the first call of each operation signature (selection/). Later calls depend only
  * on properties that MPI requires to be the same on all ranks: the communicator, the order of its calls, count, type
  * and operation. A failure of one rank after that (no memory for a copy, a message of the wrong length) breaks the
@@ -23,7 +23,7 @@
 
 /* Whether a type is predefined. The drop-in leaves derived types to the MPI library, because only their layout is sure
  * to be equal on all ranks, not the type. */
-static bool is_named(MPI_Datatype datatype)
+static bool is_predefined(MPI_Datatype datatype)
 {
     int integers, addresses, datatypes, combiner = MPI_UNDEFINED;
     return PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner) == MPI_SUCCESS &&
@@ -34,45 +34,45 @@ static int check_output(const void *output)
 {
     if (output != MPI_IN_PLACE)
         return MPI_SUCCESS;
-    return trv_fail(TRV_ERR_ARGUMENT, "the receive buffer is MPI_IN_PLACE, which stands for the send buffer only"),
+    return trv_fail(TRV_ERR_ARGUMENT, "the receive buffer is MPI_IN_PLACE; only the send buffer may be MPI_IN_PLACE"),
            MPI_ERR_BUFFER;
 }
 
 static int read_reduction(const trv_mpi_reduction_t *call, trv_mpi_arguments_t *arguments)
 {
     int code = trv_mpi_arguments(call, arguments);
-    if (code == MPI_SUCCESS && arguments->elements.way == TRV_MPI_LOCAL && trv_mpi_is_drop_in() &&
-        !is_named(call->datatype)) {
-        arguments->elements.way = TRV_MPI_LIBRARY;
+    if (code == MPI_SUCCESS && arguments->elements.reducer == TRV_MPI_LOCAL && trv_mpi_is_drop_in() &&
+        !is_predefined(call->datatype)) {
+        arguments->elements.reducer = TRV_MPI_LIBRARY;
         arguments->elements.reason = "a derived type";
     }
-    if (code == MPI_SUCCESS && arguments->elements.way != TRV_MPI_LIBRARY && arguments->count > 0 &&
+    if (code == MPI_SUCCESS && arguments->elements.reducer != TRV_MPI_LIBRARY && arguments->count > 0 &&
         (!call->input || !call->output))
-        return trv_fail(TRV_ERR_ARGUMENT, "a buffer is NULL, and the count is not 0"), MPI_ERR_BUFFER;
+        return trv_fail(TRV_ERR_ARGUMENT, "a buffer is NULL although the count is not 0"), MPI_ERR_BUFFER;
     return code == MPI_SUCCESS && arguments->count > 0 ? check_output(call->output) : code;
 }
 
-static int read_gather(const trv_mpi_gather_t *call, trv_mpi_arguments_t *arguments, bool *plain)
+static int read_gather(const trv_mpi_gather_t *call, trv_mpi_arguments_t *arguments, bool *contiguous)
 {
     size_t bytes = 0;
-    int code = trv_mpi_gather_measure(call, &bytes, plain);
+    int code = trv_mpi_gather_measure(call, &bytes, contiguous);
     *arguments = trv_mpi_byte_arguments(bytes);
-    if (code == MPI_SUCCESS && bytes > 0 && *plain && (!call->sendbuf || !call->recvbuf))
-        return trv_fail(TRV_ERR_ARGUMENT, "a buffer is NULL, and the count is not 0"), MPI_ERR_BUFFER;
+    if (code == MPI_SUCCESS && bytes > 0 && *contiguous && (!call->sendbuf || !call->recvbuf))
+        return trv_fail(TRV_ERR_ARGUMENT, "a buffer is NULL although the count is not 0"), MPI_ERR_BUFFER;
     if (code == MPI_SUCCESS && bytes > INT_MAX && trv_mpi_is_drop_in()) {
-        arguments->elements.way = TRV_MPI_LIBRARY;
+        arguments->elements.reducer = TRV_MPI_LIBRARY;
         arguments->elements.reason = "blocks of more than 2 GiB";
     }
     return code == MPI_SUCCESS && bytes > 0 ? check_output(call->recvbuf) : code;
 }
 
-/* Converts the arguments of a call; arguments->elements.way is TRV_MPI_LIBRARY if no schedule can execute it. *plain is
- * false for an AllGather of types with gaps. Returns MPI_SUCCESS, or the error class of invalid arguments with the
- * message in trv_last_error(). */
-static int read_call(const trv_mpi_call_t *call, trv_mpi_arguments_t *arguments, bool *plain)
+/* Converts the arguments of a call; arguments->elements.reducer is TRV_MPI_LIBRARY if no schedule can execute it.
+ * *contiguous is false for an AllGather of types with gaps. Returns MPI_SUCCESS, or the error class of invalid
+ * arguments with the message in trv_last_error(). */
+static int read_call(const trv_mpi_call_t *call, trv_mpi_arguments_t *arguments, bool *contiguous)
 {
-    *plain = true;
-    return call->gather ? read_gather(call->gather, arguments, plain) : read_reduction(call->reduction, arguments);
+    *contiguous = true;
+    return call->gather ? read_gather(call->gather, arguments, contiguous) : read_reduction(call->reduction, arguments);
 }
 
 static void buffers_of(const trv_mpi_call_t *call, const void **input, void **output)
@@ -83,16 +83,19 @@ static void buffers_of(const trv_mpi_call_t *call, const void **input, void **ou
 
 /* ---- Decisions --------------------------------------------------------------------------------------------------- */
 
-bool trv_mpi_dispatches(const trv_mpi_state_t *state) { return state && !state->abandoned && !state->config.left; }
+bool trv_mpi_dispatches(const trv_mpi_state_t *state)
+{
+    return state && !state->abandoned && !state->config.left_to_library;
+}
 
-static void abandon(trv_mpi_state_t *state)
+static void state_abandon(trv_mpi_state_t *state)
 {
     trv_mpi_log_fallback(state->rank, "%s", trv_last_error());
     state->abandoned = true;
 }
 
-trv_mpi_decision_t *trv_mpi_find_decision(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool on_device,
-                                          int *code)
+trv_mpi_decision_t *trv_mpi_get_decision(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool on_device,
+                                         int *code)
 {
     trv_mpi_decision_t *decision = NULL;
     trv_mpi_verdict_t verdict = trv_mpi_decide(state, arguments, on_device, &decision);
@@ -102,15 +105,16 @@ trv_mpi_decision_t *trv_mpi_find_decision(trv_mpi_state_t *state, const trv_mpi_
     if (atomic_load_explicit(&state->broken, memory_order_relaxed))
         *code = trv_mpi_class(trv_mpi_state_broken());
     else if (trv_mpi_is_drop_in() && verdict == TRV_MPI_DIFFER)
-        trv_mpi_log_warning("a call is left to the MPI library: %s", trv_last_error()); /* MPI handles the mismatch */
+        trv_mpi_log_warning("a call falls back to the MPI library: %s",
+                            trv_last_error()); /* MPI handles the mismatch */
     else if (trv_mpi_is_drop_in())
-        abandon(state);
+        state_abandon(state);
     else
         *code = verdict == TRV_MPI_UNABLE ? MPI_ERR_NO_MEM : MPI_ERR_ARG;
     return NULL;
 }
 
-static bool lies_on_device(const void *input, const void *output)
+static bool is_on_device(const void *input, const void *output)
 {
     return trv_mpi_on_device(input, output) || (trv_mpi_is_drop_in() && trv_device_present() && trv_device_unknown());
 }
@@ -118,31 +122,31 @@ static bool lies_on_device(const void *input, const void *output)
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
 static int begin_buffers(trv_mpi_buffers_t *buffers, const trv_mpi_call_t *call, const trv_mpi_state_t *state,
-                         const trv_mpi_arguments_t *arguments, bool plain)
+                         const trv_mpi_arguments_t *arguments, bool contiguous)
 {
     const void *input;
     void *output;
     buffers_of(call, &input, &output);
-    return plain ? trv_mpi_buffers_begin(buffers, state, arguments, input, output)
-                 : trv_mpi_buffers_begin_packed(buffers, state, call->gather,
-                                                arguments->count * arguments->elements.size);
+    return contiguous ? trv_mpi_buffers_begin(buffers, state, arguments, input, output)
+                      : trv_mpi_buffers_begin_packed(buffers, state, call->gather,
+                                                     arguments->count * arguments->elements.size);
 }
 
-static int run(trv_mpi_decision_t *decision, const trv_mpi_call_t *call, trv_mpi_state_t *state, size_t count,
-               MPI_Datatype datatype, MPI_Op op, bool plain)
+static int run_schedule(trv_mpi_decision_t *decision, const trv_mpi_call_t *call, trv_mpi_state_t *state, size_t count,
+                        MPI_Datatype datatype, MPI_Op op, bool contiguous)
 {
     trv_mpi_buffers_t buffers;
     trv_mpi_operation_t *operation = trv_mpi_decision_take(decision, state, count, datatype, op);
     if (!operation)
         return trv_mpi_class(trv_mpi_state_fail_memory(state));
     trv_mpi_operation_count(operation);
-    int code = begin_buffers(&buffers, call, state, &operation->arguments, plain);
+    int code = begin_buffers(&buffers, call, state, &operation->arguments, contiguous);
     if (code == TRV_OK)
         code = trv_mpi_buffers_end(&buffers, state, trv_mpi_operation_run(operation, buffers.input, buffers.output));
     else
         code = trv_mpi_operation_fail(operation, code);
     trv_mpi_decision_give(operation);
-    return code < 0 ? trv_mpi_class(code) : trv_mpi_alias_class(plain ? buffers.alias : TRV_MPI_APART);
+    return code < 0 ? trv_mpi_class(code) : trv_mpi_alias_class(contiguous ? buffers.alias : TRV_MPI_APART);
 }
 
 /* The slow path: validates the arguments, and finds or makes the decision. Return value and *code are those of
@@ -150,33 +154,33 @@ static int run(trv_mpi_decision_t *decision, const trv_mpi_call_t *call, trv_mpi
 static bool dispatch_checked(const trv_mpi_call_t *call, trv_mpi_state_t *state, int *code)
 {
     trv_mpi_arguments_t arguments = {.collective = call->gather ? TRV_ALLGATHER : call->reduction->collective};
-    bool plain = true;
+    bool contiguous = true;
     const void *input;
     void *output;
-    *code = read_call(call, &arguments, &plain);
+    *code = read_call(call, &arguments, &contiguous);
     buffers_of(call, &input, &output);
-    if (trv_mpi_settings()->check && *code == MPI_SUCCESS && plain && !call->uneven &&
-        arguments.elements.way != TRV_MPI_LIBRARY)
+    if (trv_mpi_settings()->check && *code == MPI_SUCCESS && contiguous && !call->count_list &&
+        arguments.elements.reducer != TRV_MPI_LIBRARY)
         *code = trv_mpi_alias_class(trv_mpi_alias(&arguments, state->rank, state->ranks, input, output));
     if (trv_mpi_settings()->check)
-        *code = trv_mpi_compare_calls(state, &arguments, call->uneven, *code);
+        *code = trv_mpi_compare_calls(state, &arguments, call->count_list, *code);
     if (*code != MPI_SUCCESS) /* drop-in: the MPI library reports invalid arguments by the program's error handler */
         return !trv_mpi_is_drop_in() || trv_mpi_settings()->check;
-    if (call->uneven)
+    if (call->count_list)
         return false;
     if (arguments.count == 0)
         return !trv_mpi_is_drop_in();
-    trv_mpi_decision_t *decision = trv_mpi_find_decision(state, &arguments, lies_on_device(input, output), code);
+    trv_mpi_decision_t *decision = trv_mpi_get_decision(state, &arguments, is_on_device(input, output), code);
     if (!decision)
         return *code != MPI_SUCCESS;
     if (!decision->spec.schedule) {
-        trv_mpi_operation_t passed = decision->mpi; /* a copy, since duplicates and other threads share the original */
-        passed.state = state;
-        passed.arguments.count = arguments.count;
-        trv_mpi_operation_count(&passed);
+        trv_mpi_operation_t fallback = decision->mpi; /* a copy: other threads and duplicates use the original */
+        fallback.state = state;
+        fallback.arguments.count = arguments.count;
+        trv_mpi_operation_count(&fallback);
         return false;
     }
-    *code = run(decision, call, state, arguments.count, arguments.datatype, arguments.op, plain);
+    *code = run_schedule(decision, call, state, arguments.count, arguments.datatype, arguments.op, contiguous);
     return true;
 }
 
@@ -192,52 +196,53 @@ bool trv_mpi_dispatch(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
     }
     const trv_mpi_reduction_t *reduction = call->reduction;
     trv_mpi_decision_t *decision = NULL;
-    if (reduction && reduction->input && reduction->output && reduction->output != MPI_IN_PLACE && !call->uneven &&
+    if (reduction && reduction->input && reduction->output && reduction->output != MPI_IN_PLACE && !call->count_list &&
         !trv_mpi_settings()->check)
-        decision = trv_mpi_decision_find(state, reduction);
+        decision = trv_mpi_decision_find_by_handles(state, reduction);
     if (!decision || !decision->spec.schedule)
         return dispatch_checked(call, state, code);
-    *code = run(decision, call, state, (size_t)reduction->count, reduction->datatype, reduction->op, true);
+    *code = run_schedule(decision, call, state, (size_t)reduction->count, reduction->datatype, reduction->op, true);
     return true;
 }
 
 /* ---- Requests ---------------------------------------------------------------------------------------------------- */
 
-bool trv_mpi_make_job(const trv_mpi_call_t *call, trv_mpi_job_t *job, int *code)
+bool trv_mpi_make_request_spec(const trv_mpi_call_t *call, trv_mpi_request_spec_t *spec, int *code)
 {
-    bool plain = true;
-    *job = (trv_mpi_job_t){.input = NULL};
-    *code = read_call(call, &job->arguments, &plain);
-    buffers_of(call, &job->input, &job->output);
-    job->packed = plain ? NULL : call->gather;
-    return *code == MPI_SUCCESS && job->arguments.count > 0;
+    bool contiguous = true;
+    *spec = (trv_mpi_request_spec_t){.input = NULL};
+    *code = read_call(call, &spec->arguments, &contiguous);
+    buffers_of(call, &spec->input, &spec->output);
+    spec->packed = contiguous ? NULL : call->gather;
+    return *code == MPI_SUCCESS && spec->arguments.count > 0;
 }
 
-static trv_mpi_decision_t *find_schedule(trv_mpi_state_t *state, const trv_mpi_job_t *job, bool persistent)
+static trv_mpi_decision_t *find_schedule(trv_mpi_state_t *state, const trv_mpi_request_spec_t *spec, bool persistent)
 {
-    trv_mpi_decision_t *decision = trv_mpi_decision_look(state, &job->arguments);
+    trv_mpi_decision_t *decision = trv_mpi_decision_find(state, &spec->arguments);
     return decision && decision->spec.schedule && !(persistent && state->config.node) ? decision : NULL;
 }
 
-bool trv_mpi_has_schedule(trv_mpi_state_t *state, const trv_mpi_job_t *job, bool persistent)
+bool trv_mpi_has_schedule(trv_mpi_state_t *state, const trv_mpi_request_spec_t *spec, bool persistent)
 {
-    return find_schedule(state, job, persistent) && (!persistent || trv_mpi_state_has_persistent(state));
+    return find_schedule(state, spec, persistent) && (!persistent || trv_mpi_state_has_persistent(state));
 }
 
-int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_job_t *job, bool persistent)
+int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_request_spec_t *spec,
+                         bool persistent)
 {
     trv_mpi_context_ids_t *context_ids = NULL;
     int tag = 0;
     *request = NULL;
     if (atomic_load_explicit(&state->broken, memory_order_relaxed))
         return trv_mpi_state_broken();
-    trv_mpi_decision_t *decision = find_schedule(state, job, persistent);
-    if (!decision || (persistent && !trv_mpi_state_persistent(state, &context_ids, &tag)))
+    trv_mpi_decision_t *decision = find_schedule(state, spec, persistent);
+    if (!decision || (persistent && !trv_mpi_state_allocate_persistent(state, &context_ids, &tag)))
         return TRV_OK;
     const trv_mpi_instances_t instances = trv_mpi_decision_instances(decision);
-    int code = trv_mpi_request_create(request, state, &instances, job, context_ids, tag);
+    int code = trv_mpi_request_create(request, state, &instances, spec, context_ids, tag);
     if (code < 0) {
-        instances.release(instances.source);
+        instances.release(instances.owner);
         trv_mpi_context_ids_release(context_ids);
     }
     return code;

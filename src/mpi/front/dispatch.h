@@ -17,7 +17,7 @@
 typedef struct trv_mpi_call {
     const trv_mpi_reduction_t *reduction;
     const trv_mpi_gather_t *gather;
-    uint64_t uneven; /* for a Reduce-Scatter with unequal counts a digest of them, else 0 */
+    uint64_t count_list; /* for a Reduce-Scatter with unequal counts a digest of them, else 0 */
 } trv_mpi_call_t;
 
 /* Dispatches a call. True: it was executed, or it failed; *code is MPI_SUCCESS or an error class with the message in
@@ -27,20 +27,20 @@ bool trv_mpi_dispatch(const trv_mpi_call_t *call, MPI_Comm comm, int *code);
 
 /* The decision for a call, made collectively if there is none yet; trv_mpi_dispatches(state) must hold. NULL: fall back
  * if *code is MPI_SUCCESS, else *code is an error class. */
-trv_mpi_decision_t *trv_mpi_find_decision(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool on_device,
-                                          int *code);
+trv_mpi_decision_t *trv_mpi_get_decision(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool on_device,
+                                         int *code);
 
 /* Fills the job of a request for a call. False: there are no elements, or the arguments are invalid (*code is then an
  * error class). */
-bool trv_mpi_make_job(const trv_mpi_call_t *call, trv_mpi_job_t *job, int *code);
+bool trv_mpi_make_request_spec(const trv_mpi_call_t *call, trv_mpi_request_spec_t *spec, int *code);
 
 /* Whether a schedule is decided for such calls, which means that the other ranks will send its messages. */
-bool trv_mpi_has_schedule(trv_mpi_state_t *state, const trv_mpi_job_t *job, bool persistent);
+bool trv_mpi_has_schedule(trv_mpi_state_t *state, const trv_mpi_request_spec_t *spec, bool persistent);
 
 /* Creates a request for a job; does not wait for other ranks. TRV_OK with *request = NULL, on all ranks: fall back,
  * because no decision exists for this operation signature and size class, or no tags are left for another persistent
  * request. TRV_ERR_MEMORY or TRV_ERR_TRANSPORT: the communicator is broken on this rank. */
-int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_job_t *job,
+int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_request_spec_t *spec,
                          bool persistent);
 
 /* Whether calls on a communicator are dispatched; false if all fall back, as for a NULL state (an

@@ -20,53 +20,51 @@
 /* Greater than 0 while this thread executes code of Trivance. Collectives that the MPI library calls meanwhile, for its
  * internal purposes, are not intercepted. */
 static _Thread_local int depth;
-static atomic_bool seen; /* MPI_Init was intercepted */
+static atomic_bool init_intercepted; /* MPI_Init was intercepted */
 
-void trv_mpi_intercept_begin(bool wanted)
+void trv_mpi_intercept_init(bool enabled)
 {
     depth++;
-    seen = true;
-    trv_mpi_begin(wanted);
+    init_intercepted = true;
+    trv_mpi_job_init(enabled);
     depth--;
 }
 
 /* Warns once per process about calls of a program that did not call MPI_Init. */
-static void warn_unseen(MPI_Comm comm)
+static void warn_without_init(MPI_Comm comm)
 {
-    static atomic_flag said = ATOMIC_FLAG_INIT;
+    static atomic_flag warned = ATOMIC_FLAG_INIT;
     int rank = 0;
-    if (trv_mpi_is_component() || atomic_flag_test_and_set(&said))
+    if (trv_mpi_is_component() || atomic_flag_test_and_set(&warned))
         return;
     if (trv_mpi_may_dispatch() && comm != MPI_COMM_NULL && PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS)
-        trv_mpi_log_fallback(rank,
-                             "MPI_Init was not called, and sessions have no MPI_COMM_WORLD: all calls go to the MPI "
-                             "library");
+        trv_mpi_log_fallback(rank, "MPI_Init was not called, and sessions have no MPI_COMM_WORLD");
 }
 
 static bool enter(MPI_Comm comm)
 {
     if (depth > 0)
         return false;
-    if (!trv_mpi_begun()) {
-        if (!seen)
-            warn_unseen(comm);
+    if (!trv_mpi_is_active()) {
+        if (!init_intercepted)
+            warn_without_init(comm);
         return false;
     }
     depth++;
     return true;
 }
 
-static bool leave(bool served, MPI_Comm comm, const int *code)
+static bool leave(bool executed, MPI_Comm comm, const int *code)
 {
     depth--;
-    if (served && *code != MPI_SUCCESS) {
+    if (executed && *code != MPI_SUCCESS) {
         trv_mpi_state_t *state;
         if (!trv_mpi_state_known(comm, &state) || !state || !atomic_load(&state->broken)) /* a broken one was logged */
             trv_mpi_log_warning("a collective failed: %s", trv_last_error());
         if (!trv_mpi_is_component())
             PMPI_Comm_call_errhandler(comm, *code);
     }
-    return served;
+    return executed;
 }
 
 static bool blocking(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
@@ -86,7 +84,7 @@ static bool is_valid(const trv_mpi_call_t *call)
 
 /* With TRIVANCE_CHECK the ranks compare their arguments in every call, so a rank takes part even if its count is 0 or
  * its arguments are invalid. */
-static bool is_checked(void) { return trv_mpi_begun() && trv_mpi_settings()->check; }
+static bool is_checked(void) { return trv_mpi_is_active() && trv_mpi_settings()->check; }
 
 bool trv_mpi_intercept_reduce(const trv_mpi_reduction_t *reduction, MPI_Comm comm, int *code)
 {
@@ -94,16 +92,16 @@ bool trv_mpi_intercept_reduce(const trv_mpi_reduction_t *reduction, MPI_Comm com
     return (is_valid(&call) || is_checked()) && blocking(&call, comm, code);
 }
 
-bool trv_mpi_intercept_uneven(const trv_mpi_reduction_t *reduction, const void *counts, size_t bytes, MPI_Comm comm,
-                              int *code)
+bool trv_mpi_intercept_unequal_counts(const trv_mpi_reduction_t *reduction, const void *counts, size_t bytes,
+                                      MPI_Comm comm, int *code)
 {
-    trv_mpi_intercept_note("MPI_Reduce_scatter", "the ranks' counts differ", comm);
+    trv_mpi_intercept_log_fallback("MPI_Reduce_scatter", "the ranks' counts differ", comm);
     if (!is_checked())
         return false;
     const uint64_t digest = trv_hash(TRV_HASH_SEED, counts, bytes) & TRV_MPI_WORD_MAX;
     trv_mpi_reduction_t compared = *reduction;
     compared.count = 0; /* then NULL buffers are accepted; the MPI library checks them */
-    const trv_mpi_call_t call = {.reduction = &compared, .uneven = digest ? digest : 1};
+    const trv_mpi_call_t call = {.reduction = &compared, .count_list = digest ? digest : 1};
     return blocking(&call, comm, code);
 }
 
@@ -124,21 +122,21 @@ bool trv_mpi_intercept_barrier(MPI_Comm comm, int *code)
 static trv_mpi_request_t *post(const trv_mpi_call_t *call, MPI_Comm comm, bool persistent,
                                void (*done)(void *context, int class), void *context, int *code)
 {
-    int wrong;
+    int invalid;
     trv_mpi_state_t *state;
-    trv_mpi_job_t job;
+    trv_mpi_request_spec_t spec;
     if (!trv_mpi_state_known(comm, &state) || !trv_mpi_dispatches(state) || !is_valid(call) ||
-        !trv_mpi_make_job(call, &job, &wrong))
+        !trv_mpi_make_request_spec(call, &spec, &invalid))
         return NULL;
     if (!done) {
-        if (trv_mpi_has_schedule(state, &job, persistent))
+        if (trv_mpi_has_schedule(state, &spec, persistent))
             *code = trv_mpi_class(trv_mpi_state_fail_memory(state));
         return NULL;
     }
-    job.done = done;
-    job.context = context;
+    spec.done = done;
+    spec.context = context;
     trv_mpi_request_t *request;
-    const int made = trv_mpi_make_request(&request, state, &job, persistent);
+    const int made = trv_mpi_make_request(&request, state, &spec, persistent);
     if (made < 0)
         *code = trv_mpi_class(made); /* the other ranks have their requests, so this one cannot fall back */
     return request;
@@ -153,21 +151,21 @@ trv_mpi_request_t *trv_mpi_intercept_post(const trv_mpi_call_t *call, MPI_Comm c
     trv_mpi_request_t *request = post(call, comm, persistent, done, context, code);
     leave(*code != MPI_SUCCESS, comm, code);
     if (!request && *code == MPI_SUCCESS)
-        trv_mpi_intercept_note(
-            persistent ? "persistent calls" : "non-blocking calls",
-            persistent ? "no blocking call of the same kind and size has made it ready, or the communicator has "
-                         "as many as it may"
-                       : "no blocking call of the same kind and size has made it ready",
-            comm);
+        trv_mpi_intercept_log_fallback(persistent ? "persistent calls" : "non-blocking calls",
+                                       persistent
+                                           ? "no earlier blocking call has the same operation signature and size "
+                                             "class, or the communicator has the maximum number of persistent requests"
+                                           : "no earlier blocking call has the same operation signature and size class",
+                                       comm);
     return request;
 }
 
 /* ---- Hints ------------------------------------------------------------------------------------------------------- */
 
 /* Whether any rank has a hint (`here`: this rank has one). Collective: ranks without a hint must call it, too. */
-static bool is_hinted(MPI_Comm comm, bool here)
+static bool has_any_hint(MPI_Comm comm, bool here)
 {
-    static const char what[] = "give it its hints";
+    static const char what[] = "set its hints";
     trv_mpi_state_t *state;
     int inter = 0, ranks = 0;
     int64_t any = here;
@@ -181,16 +179,16 @@ static bool is_hinted(MPI_Comm comm, bool here)
     return trv_mpi_allreduce_max(comm, &any, 1, what) == MPI_SUCCESS && any;
 }
 
-static void take_hint(MPI_Comm comm, const char *algorithm)
+static void apply_hint(MPI_Comm comm, const char *algorithm)
 {
     trv_mpi_state_t *state;
     bool library = algorithm && strcmp(algorithm, TRV_RULE_MPI) == 0;
-    bool standard = algorithm && strcmp(algorithm, HINT_DEFAULT) == 0;
-    if (!is_hinted(comm, algorithm != NULL))
+    bool restores_default = algorithm && strcmp(algorithm, HINT_DEFAULT) == 0;
+    if (!has_any_hint(comm, algorithm != NULL))
         return;
     if (trv_mpi_state_find(comm, &state) != MPI_SUCCESS || !state || state->abandoned)
         return;
-    if (trv_mpi_set(state, NULL, standard ? NULL : algorithm, library) != MPI_SUCCESS && state->rank == 0)
+    if (trv_mpi_comm_set(state, NULL, restores_default ? NULL : algorithm, library) != MPI_SUCCESS && state->rank == 0)
         trv_mpi_log_warning("the hint trivance_algorithm of a communicator of %d ranks is ignored: %s", state->ranks,
                             trv_last_error());
 }
@@ -199,14 +197,14 @@ void trv_mpi_intercept_hint(MPI_Comm comm, const char *algorithm)
 {
     if (!enter(comm))
         return;
-    take_hint(comm, algorithm);
+    apply_hint(comm, algorithm);
     depth--;
 }
 
-void trv_mpi_intercept_note(const char *name, const char *why, MPI_Comm comm)
+void trv_mpi_intercept_log_fallback(const char *name, const char *reason, MPI_Comm comm)
 {
     int rank = 0;
     if (!trv_mpi_settings()->info || comm == MPI_COMM_NULL || PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS)
         return;
-    trv_mpi_log_passed(rank, name, 0, why);
+    trv_mpi_log_call_fallback(rank, name, 0, reason);
 }

@@ -16,18 +16,18 @@
 
 #include "mpi/front/dispatch.h"
 
-/* Initialises the library, after the MPI library's MPI_Init, on all ranks: they compare their versions and settings,
- * and create the global state. `wanted`: see trv_mpi_begin. Calls before it fall back. Later calls of this function do
- * nothing. */
-void trv_mpi_intercept_begin(bool wanted);
+/* Initializes the library, after the MPI library's MPI_Init, on all ranks: they compare their versions and settings,
+ * and create the global state. `enabled`: see trv_mpi_job_init. Calls before it fall back. Later calls of this function
+ * do nothing. */
+void trv_mpi_intercept_init(bool enabled);
 
 /* AllReduce, and Reduce-Scatter in its block form. */
 bool trv_mpi_intercept_reduce(const trv_mpi_reduction_t *call, MPI_Comm comm, int *code);
 
 /* Reduce-Scatter with counts that are not all equal (`bytes`: size of the list): falls back. With TRIVANCE_CHECK the
  * ranks compare their arguments first, because the counts that another rank passes may be equal. */
-bool trv_mpi_intercept_uneven(const trv_mpi_reduction_t *call, const void *counts, size_t bytes, MPI_Comm comm,
-                              int *code);
+bool trv_mpi_intercept_unequal_counts(const trv_mpi_reduction_t *call, const void *counts, size_t bytes, MPI_Comm comm,
+                                      int *code);
 
 bool trv_mpi_intercept_allgather(const trv_mpi_gather_t *gather, MPI_Comm comm, int *code);
 
@@ -47,6 +47,6 @@ trv_mpi_request_t *trv_mpi_intercept_post(const trv_mpi_call_t *call, MPI_Comm c
 void trv_mpi_intercept_hint(MPI_Comm comm, const char *algorithm);
 
 /* Counts a call that falls back, and logs the reason at the level info. */
-void trv_mpi_intercept_note(const char *name, const char *why, MPI_Comm comm);
+void trv_mpi_intercept_log_fallback(const char *name, const char *reason, MPI_Comm comm);
 
 #endif

@@ -13,18 +13,18 @@
 #include "base/error.h"
 #include "transport/mpi/mpi_error.h"
 
-static int outcome(int code)
+static int library_result(int code)
 {
     int class = MPI_SUCCESS;
     if (code == MPI_SUCCESS)
         return MPI_SUCCESS;
-    trv_mpi_transport_error("the MPI library's own collective", code);
+    trv_mpi_transport_error("the MPI library's collective", code);
     return PMPI_Error_class(code, &class) == MPI_SUCCESS ? class : MPI_ERR_OTHER;
 }
 
 #if MPI_VERSION >= 4
 
-static int run(const trv_mpi_reduction_t *a, MPI_Comm comm)
+static int library_run(const trv_mpi_reduction_t *a, MPI_Comm comm)
 {
     if (a->collective == TRV_ALLREDUCE)
         return PMPI_Allreduce_c(a->input, a->output, a->count, a->datatype, a->op, comm);
@@ -33,7 +33,7 @@ static int run(const trv_mpi_reduction_t *a, MPI_Comm comm)
     return PMPI_Allgather_c(a->input, a->count, a->datatype, a->output, a->count, a->datatype, comm);
 }
 
-static int start(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Request *request)
+static int library_start(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Request *request)
 {
     if (a->collective == TRV_ALLREDUCE)
         return PMPI_Iallreduce_c(a->input, a->output, a->count, a->datatype, a->op, comm, request);
@@ -42,31 +42,31 @@ static int start(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Request *reque
     return PMPI_Iallgather_c(a->input, a->count, a->datatype, a->output, a->count, a->datatype, comm, request);
 }
 
-static int init(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+static int library_init(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     if (a->collective == TRV_ALLREDUCE)
         return PMPI_Allreduce_init_c(a->input, a->output, a->count, a->datatype, a->op, comm, info, request);
     return PMPI_Reduce_scatter_block_init_c(a->input, a->output, a->count, a->datatype, a->op, comm, info, request);
 }
 
-static int gather(const trv_mpi_gather_t *g, MPI_Comm comm)
+static int library_gather(const trv_mpi_gather_t *g, MPI_Comm comm)
 {
     return PMPI_Allgather_c(g->sendbuf, g->sendcount, g->sendtype, g->recvbuf, g->recvcount, g->recvtype, comm);
 }
 
-static int gather_start(const trv_mpi_gather_t *g, MPI_Comm comm, MPI_Request *request)
+static int library_gather_start(const trv_mpi_gather_t *g, MPI_Comm comm, MPI_Request *request)
 {
     return PMPI_Iallgather_c(g->sendbuf, g->sendcount, g->sendtype, g->recvbuf, g->recvcount, g->recvtype, comm,
                              request);
 }
 
-static int gather_init(const trv_mpi_gather_t *g, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+static int library_gather_init(const trv_mpi_gather_t *g, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     return PMPI_Allgather_init_c(g->sendbuf, g->sendcount, g->sendtype, g->recvbuf, g->recvcount, g->recvtype, comm,
                                  info, request);
 }
 
-static int check(MPI_Count count)
+static int library_check(MPI_Count count)
 {
     (void)count;
     return MPI_SUCCESS;
@@ -74,18 +74,18 @@ static int check(MPI_Count count)
 
 #else
 
-static int check(MPI_Count count)
+static int library_check(MPI_Count count)
 {
     if (count <= INT_MAX)
         return MPI_SUCCESS;
     trv_fail(TRV_ERR_UNSUPPORTED,
-             "the count %lld does not fit an int, and this MPI library's own collective, which serves "
-             "this call, takes no more than %d",
+             "the count %lld is too large: the call falls back to the collective of this MPI library, which accepts at "
+             "most %d",
              (long long)count, INT_MAX);
     return MPI_ERR_COUNT;
 }
 
-static int run(const trv_mpi_reduction_t *a, MPI_Comm comm)
+static int library_run(const trv_mpi_reduction_t *a, MPI_Comm comm)
 {
     int count = (int)a->count;
     if (a->collective == TRV_ALLREDUCE)
@@ -95,7 +95,7 @@ static int run(const trv_mpi_reduction_t *a, MPI_Comm comm)
     return PMPI_Allgather(a->input, count, a->datatype, a->output, count, a->datatype, comm);
 }
 
-static int start(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Request *request)
+static int library_start(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Request *request)
 {
     int count = (int)a->count;
     if (a->collective == TRV_ALLREDUCE)
@@ -107,7 +107,7 @@ static int start(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Request *reque
 
 #if defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
 
-static int init(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+static int library_init(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     int count = (int)a->count;
     if (a->collective == TRV_ALLREDUCE)
@@ -115,7 +115,7 @@ static int init(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Info info, MPI_
     return PMPIX_Reduce_scatter_block_init(a->input, a->output, count, a->datatype, a->op, comm, info, request);
 }
 
-static int gather_init(const trv_mpi_gather_t *g, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+static int library_gather_init(const trv_mpi_gather_t *g, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     return PMPIX_Allgather_init(g->sendbuf, (int)g->sendcount, g->sendtype, g->recvbuf, (int)g->recvcount, g->recvtype,
                                 comm, info, request);
@@ -123,13 +123,13 @@ static int gather_init(const trv_mpi_gather_t *g, MPI_Comm comm, MPI_Info info, 
 
 #else
 
-static int init(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+static int library_init(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     (void)a, (void)comm, (void)info, (void)request;
     return MPI_ERR_UNSUPPORTED_OPERATION;
 }
 
-static int gather_init(const trv_mpi_gather_t *g, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+static int library_gather_init(const trv_mpi_gather_t *g, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     (void)g, (void)comm, (void)info, (void)request;
     return MPI_ERR_UNSUPPORTED_OPERATION;
@@ -137,12 +137,12 @@ static int gather_init(const trv_mpi_gather_t *g, MPI_Comm comm, MPI_Info info, 
 
 #endif
 
-static int gather(const trv_mpi_gather_t *g, MPI_Comm comm)
+static int library_gather(const trv_mpi_gather_t *g, MPI_Comm comm)
 {
     return PMPI_Allgather(g->sendbuf, (int)g->sendcount, g->sendtype, g->recvbuf, (int)g->recvcount, g->recvtype, comm);
 }
 
-static int gather_start(const trv_mpi_gather_t *g, MPI_Comm comm, MPI_Request *request)
+static int library_gather_start(const trv_mpi_gather_t *g, MPI_Comm comm, MPI_Request *request)
 {
     return PMPI_Iallgather(g->sendbuf, (int)g->sendcount, g->sendtype, g->recvbuf, (int)g->recvcount, g->recvtype, comm,
                            request);
@@ -152,43 +152,43 @@ static int gather_start(const trv_mpi_gather_t *g, MPI_Comm comm, MPI_Request *r
 
 int trv_mpi_library_run(const trv_mpi_reduction_t *arguments, MPI_Comm comm)
 {
-    int code = check(arguments->count);
-    return code == MPI_SUCCESS ? outcome(run(arguments, comm)) : code;
+    int code = library_check(arguments->count);
+    return code == MPI_SUCCESS ? library_result(library_run(arguments, comm)) : code;
 }
 
 int trv_mpi_library_start(const trv_mpi_reduction_t *arguments, MPI_Comm comm, MPI_Request *request)
 {
-    int code = check(arguments->count);
-    return code == MPI_SUCCESS ? outcome(start(arguments, comm, request)) : code;
+    int code = library_check(arguments->count);
+    return code == MPI_SUCCESS ? library_result(library_start(arguments, comm, request)) : code;
 }
 
 int trv_mpi_library_init(const trv_mpi_reduction_t *arguments, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    int code = check(arguments->count);
-    return code == MPI_SUCCESS ? outcome(init(arguments, comm, info, request)) : code;
+    int code = library_check(arguments->count);
+    return code == MPI_SUCCESS ? library_result(library_init(arguments, comm, info, request)) : code;
 }
 
 /* Checks the larger count; with MPI_IN_PLACE the send count has no meaning. */
-static int check_gather(const trv_mpi_gather_t *g)
+static int library_check_gather(const trv_mpi_gather_t *g)
 {
     bool send = g->sendbuf != MPI_IN_PLACE && g->sendcount > g->recvcount;
-    return check(send ? g->sendcount : g->recvcount);
+    return library_check(send ? g->sendcount : g->recvcount);
 }
 
 int trv_mpi_library_gather(const trv_mpi_gather_t *g, MPI_Comm comm)
 {
-    int code = check_gather(g);
-    return code == MPI_SUCCESS ? outcome(gather(g, comm)) : code;
+    int code = library_check_gather(g);
+    return code == MPI_SUCCESS ? library_result(library_gather(g, comm)) : code;
 }
 
 int trv_mpi_library_gather_start(const trv_mpi_gather_t *g, MPI_Comm comm, MPI_Request *request)
 {
-    int code = check_gather(g);
-    return code == MPI_SUCCESS ? outcome(gather_start(g, comm, request)) : code;
+    int code = library_check_gather(g);
+    return code == MPI_SUCCESS ? library_result(library_gather_start(g, comm, request)) : code;
 }
 
 int trv_mpi_library_gather_init(const trv_mpi_gather_t *g, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    int code = check_gather(g);
-    return code == MPI_SUCCESS ? outcome(gather_init(g, comm, info, request)) : code;
+    int code = library_check_gather(g);
+    return code == MPI_SUCCESS ? library_result(library_gather_init(g, comm, info, request)) : code;
 }

@@ -16,9 +16,9 @@
 #include "transport/mpi/mpi_error.h"
 #include "transport/mpi/waiting.h"
 
-/* Either `ours` or `library` executes the call; neither is set for a persistent call without elements. */
+/* Either `scheduled` or `library` executes the call; neither is set for a persistent call without elements. */
 struct trv_mpi_handle {
-    trv_mpi_request_t *ours;
+    trv_mpi_request_t *scheduled;
     MPI_Request library;
     bool persistent;
     bool started; /* and its completion has not been returned to the program yet */
@@ -32,9 +32,9 @@ typedef struct call {
     bool persistent;
 } call_t;
 
-/* ---- Beginning --------------------------------------------------------------------------------------------------- */
+/* ---- Creating ---------------------------------------------------------------------------------------------------- */
 
-static int pass(const call_t *call, MPI_Request *request)
+static int fall_back(const call_t *call, MPI_Request *request)
 {
     const trv_mpi_gather_t *gather = call->call.gather;
     const trv_mpi_reduction_t *reduction = call->call.reduction;
@@ -45,47 +45,49 @@ static int pass(const call_t *call, MPI_Request *request)
                             : trv_mpi_library_start(reduction, call->comm, request);
 }
 
-static int begin_on(trv_mpi_state_t *state, const call_t *call, const trv_mpi_job_t *job, TRV_Request handle)
+static int begin_on_state(trv_mpi_state_t *state, const call_t *call, const trv_mpi_request_spec_t *spec,
+                          TRV_Request handle)
 {
-    int code = trv_mpi_make_request(&handle->ours, state, job, call->persistent);
+    int code = trv_mpi_make_request(&handle->scheduled, state, spec, call->persistent);
     if (code < 0)
         return trv_mpi_class(code);
-    if (!handle->ours)
-        return pass(call, &handle->library);
+    if (!handle->scheduled)
+        return fall_back(call, &handle->library);
     if (!call->persistent)
-        trv_mpi_request_start(handle->ours);
+        trv_mpi_request_start(handle->scheduled);
     return MPI_SUCCESS;
 }
 
-static int begin(const call_t *call, TRV_Request *request)
+static int handle_begin(const call_t *call, TRV_Request *request)
 {
     if (!request)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the request; pass the address of a TRV_Request"),
+        return trv_fail(TRV_ERR_ARGUMENT, "the request argument is NULL; pass the address of a TRV_Request"),
                MPI_ERR_ARG;
     *request = TRV_REQUEST_NULL;
     if (call->comm == MPI_COMM_NULL)
         return trv_fail(TRV_ERR_ARGUMENT, "the communicator is MPI_COMM_NULL; pass MPI_COMM_WORLD, for example"),
                MPI_ERR_COMM;
-    trv_mpi_job_t job;
+    trv_mpi_request_spec_t spec;
     trv_mpi_state_t *state = NULL;
     int code = MPI_SUCCESS;
-    bool anything = trv_mpi_make_job(&call->call, &job, &code);
-    if (code != MPI_SUCCESS || (!anything && !call->persistent))
+    bool has_elements = trv_mpi_make_request_spec(&call->call, &spec, &code);
+    if (code != MPI_SUCCESS || (!has_elements && !call->persistent))
         return code;
-    if (anything && !trv_mpi_state_known(call->comm, &state))
+    if (has_elements && !trv_mpi_state_known(call->comm, &state))
         state = NULL;
     TRV_Request handle = malloc(sizeof *handle);
     if (!handle) {
         code = trv_mpi_class(trv_fail_memory());
-        if (anything && state && trv_mpi_dispatches(state))
+        if (has_elements && state && trv_mpi_dispatches(state))
             trv_mpi_state_fail_memory(state); /* the other ranks may wait for this one in their requests */
         return code;
     }
     *handle = (struct trv_mpi_handle){.library = MPI_REQUEST_NULL,
                                       .persistent = call->persistent,
                                       .started = !call->persistent};
-    if (anything)
-        code = state && trv_mpi_dispatches(state) ? begin_on(state, call, &job, handle) : pass(call, &handle->library);
+    if (has_elements)
+        code = state && trv_mpi_dispatches(state) ? begin_on_state(state, call, &spec, handle)
+                                                  : fall_back(call, &handle->library);
     if (code == MPI_SUCCESS)
         *request = handle;
     else
@@ -98,7 +100,7 @@ static int reduction(trv_collective_t collective, const void *sendbuf, void *rec
 {
     const trv_mpi_reduction_t arguments = {collective, sendbuf, recvbuf, count, datatype, op};
     call.call.reduction = &arguments;
-    return begin(&call, request);
+    return handle_begin(&call, request);
 }
 
 int TRV_Iallreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
@@ -117,7 +119,7 @@ int TRV_Iallgather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
                    MPI_Datatype recvtype, MPI_Comm comm, TRV_Request *request)
 {
     trv_mpi_gather_t gather = {sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype};
-    return begin(&(call_t){.call.gather = &gather, .comm = comm}, request);
+    return handle_begin(&(call_t){.call.gather = &gather, .comm = comm}, request);
 }
 
 int TRV_Allreduce_init(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
@@ -138,7 +140,7 @@ int TRV_Allgather_init(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
                        MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, TRV_Request *request)
 {
     trv_mpi_gather_t gather = {sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype};
-    return begin(&(call_t){.call.gather = &gather, .comm = comm, .info = info, .persistent = true}, request);
+    return handle_begin(&(call_t){.call.gather = &gather, .comm = comm, .info = info, .persistent = true}, request);
 }
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
@@ -147,7 +149,8 @@ int TRV_Start(TRV_Request *request)
 {
     TRV_Request handle = request ? *request : TRV_REQUEST_NULL;
     if (!handle || !handle->persistent)
-        return trv_fail(TRV_ERR_STATE, "there is no persistent request; make one with TRV_Allreduce_init, for example"),
+        return trv_fail(TRV_ERR_STATE,
+                        "the request is not persistent; create one with TRV_Allreduce_init, for example"),
                MPI_ERR_REQUEST;
     if (handle->started)
         return trv_fail(TRV_ERR_STATE, "the request is active; wait for it before it is started again"),
@@ -156,45 +159,46 @@ int TRV_Start(TRV_Request *request)
         int code = PMPI_Start(&handle->library);
         if (code != MPI_SUCCESS)
             return trv_mpi_transport_error("MPI_Start", code), MPI_ERR_OTHER;
-    } else if (handle->ours) {
-        trv_mpi_request_start(handle->ours);
+    } else if (handle->scheduled) {
+        trv_mpi_request_start(handle->scheduled);
     }
     handle->started = true;
     return MPI_SUCCESS;
 }
 
-static void release(TRV_Request *request)
+static void handle_free(TRV_Request *request)
 {
-    if ((*request)->ours)
-        trv_mpi_request_free((*request)->ours);
+    if ((*request)->scheduled)
+        trv_mpi_request_free((*request)->scheduled);
     free(*request);
     *request = TRV_REQUEST_NULL;
 }
 
 /* Returns the result of a completed run, and frees a non-blocking request. Called once per run. */
-static int finish(TRV_Request *request, int code)
+static int handle_finish(TRV_Request *request, int code)
 {
-    const trv_mpi_request_t *ours = (*request)->ours;
-    if (ours) {
-        code = trv_mpi_request_outcome(ours);
+    const trv_mpi_request_t *scheduled = (*request)->scheduled;
+    if (scheduled) {
+        code = trv_mpi_request_outcome(scheduled);
         code = code < 0 ? trv_mpi_class(code) : MPI_SUCCESS;
         if (code == MPI_SUCCESS)
-            code = trv_mpi_alias_class(trv_mpi_request_alias(ours));
+            code = trv_mpi_alias_class(trv_mpi_request_alias(scheduled));
     }
     (*request)->started = false;
     if (!(*request)->persistent)
-        release(request);
+        handle_free(request);
     return code;
 }
 
-/* Whether a run is complete. *code is the result of a run of the MPI library; finish() replaces it for `ours`. */
-static bool test(TRV_Request handle, int *code)
+/* Whether a run is complete. *code is the result of a run of the MPI library; handle_finish replaces it for
+ * `scheduled`. */
+static bool handle_test(TRV_Request handle, int *code)
 {
     int done = 1;
     *code = MPI_SUCCESS;
     trv_mpi_requests_progress();
-    if (handle->ours)
-        return !trv_mpi_request_active(handle->ours);
+    if (handle->scheduled)
+        return !trv_mpi_request_active(handle->scheduled);
     if (handle->library != MPI_REQUEST_NULL)
         *code = PMPI_Test(&handle->library, &done, MPI_STATUS_IGNORE);
     if (*code == MPI_SUCCESS)
@@ -208,26 +212,25 @@ int TRV_Test(TRV_Request *request, int *flag)
 {
     int code;
     if (!request || !flag)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no %s; pass its address",
-                        request ? "place for the answer" : "request"),
+        return trv_fail(TRV_ERR_ARGUMENT, "the argument %s is NULL; pass its address", request ? "flag" : "request"),
                MPI_ERR_ARG;
     *flag = !*request || !(*request)->started;
-    if (*flag || !test(*request, &code))
+    if (*flag || !handle_test(*request, &code))
         return MPI_SUCCESS;
     *flag = 1;
-    return finish(request, code);
+    return handle_finish(request, code);
 }
 
 int TRV_Wait(TRV_Request *request)
 {
     int code;
     if (!request)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no request; pass its address"), MPI_ERR_ARG;
+        return trv_fail(TRV_ERR_ARGUMENT, "the argument request is NULL; pass its address"), MPI_ERR_ARG;
     if (!*request || !(*request)->started)
         return MPI_SUCCESS;
-    for (unsigned polls = 1; !test(*request, &code); polls++)
+    for (unsigned polls = 1; !handle_test(*request, &code); polls++)
         trv_mpi_pause(polls);
-    return finish(request, code);
+    return handle_finish(request, code);
 }
 
 int TRV_Request_free(TRV_Request *request)
@@ -238,6 +241,6 @@ int TRV_Request_free(TRV_Request *request)
         return trv_fail(TRV_ERR_STATE, "the request is active; wait for it before it is freed"), MPI_ERR_REQUEST;
     if ((*request)->library != MPI_REQUEST_NULL)
         PMPI_Request_free(&(*request)->library);
-    release(request);
+    handle_free(request);
     return MPI_SUCCESS;
 }

@@ -1,8 +1,8 @@
 /*
  * TRV_Plan: an operation that the user owns, with its own tags. Either all ranks create a plan or none does.
  *
- * The use of a plan after it was freed yields an error message rather than a crash: the memory of the latest
- * RETIRED_MAX freed plans is kept, marked as FREED, so that their handles can be recognised.
+ * The use of a plan after it was freed yields an error message rather than a crash: the latest QUARANTINE_MAX freed
+ * plans stay in memory (the quarantine), marked as FREED, so that their handles can be recognized.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -22,12 +22,12 @@
 #include "transport/mpi/mpi_error.h"
 #include "transport/mpi/waiting.h"
 
-#define ALIVE       0x7472765au
-#define FREED       0x64656164u
-#define RETIRED_MAX 256
+#define ALIVE          0x7472765au
+#define FREED          0x64656164u
+#define QUARANTINE_MAX 256
 
 struct trv_mpi_plan {
-    unsigned sign; /* ALIVE or FREED */
+    unsigned magic; /* ALIVE or FREED */
     bool running;
     trv_mpi_buffers_t buffers;          /* of the current run */
     trv_mpi_state_t *state;             /* NULL for an intercommunicator */
@@ -39,32 +39,32 @@ struct trv_mpi_plan {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static TRV_Plan retired[RETIRED_MAX];
-static unsigned retired_next;
+static TRV_Plan quarantine[QUARANTINE_MAX];
+static unsigned quarantine_next;
 
-static void retire(TRV_Plan plan)
+static void plan_quarantine(TRV_Plan plan)
 {
-    plan->sign = FREED;
+    plan->magic = FREED;
     pthread_mutex_lock(&lock);
-    free(retired[retired_next % RETIRED_MAX]);
-    retired[retired_next++ % RETIRED_MAX] = plan;
+    free(quarantine[quarantine_next % QUARANTINE_MAX]);
+    quarantine[quarantine_next++ % QUARANTINE_MAX] = plan;
     pthread_mutex_unlock(&lock);
 }
 
-static int refuse_stale(TRV_Plan plan)
+static int plan_check(TRV_Plan plan)
 {
     if (!plan)
         return trv_fail(TRV_ERR_STATE,
                         "the plan is TRV_PLAN_NULL; create it with TRV_Allreduce_plan_create, for example"),
                MPI_ERR_REQUEST;
-    if (plan->sign != ALIVE)
+    if (plan->magic != ALIVE)
         return trv_fail(TRV_ERR_STATE, "the plan was freed; create a new one"), MPI_ERR_REQUEST;
     return MPI_SUCCESS;
 }
 
 /* ---- Creating ---------------------------------------------------------------------------------------------------- */
 
-static void discard(TRV_Plan plan)
+static void plan_clear(TRV_Plan plan)
 {
     trv_mpi_operation_clear(&plan->operation);
     trv_mpi_context_ids_release(plan->context_ids);
@@ -77,9 +77,9 @@ static void discard(TRV_Plan plan)
 }
 
 /* Creates the operation of a schedule, with its own tags. Collective. */
-static int make_operation(TRV_Plan plan, const trv_mpi_arguments_t *arguments, const trv_mpi_plan_spec_t *spec)
+static int plan_create_operation(TRV_Plan plan, const trv_mpi_arguments_t *arguments, const trv_mpi_plan_spec_t *spec)
 {
-    int tag = 0, code = trv_mpi_state_position(plan->state, &plan->context_ids, &tag);
+    int tag = 0, code = trv_mpi_state_allocate_position(plan->state, &plan->context_ids, &tag);
     if (code != MPI_SUCCESS)
         return code;
     code = trv_mpi_operation_init(&plan->operation, plan->state, arguments, spec, false, tag);
@@ -89,7 +89,7 @@ static int make_operation(TRV_Plan plan, const trv_mpi_arguments_t *arguments, c
 
 /* Creates a plan that runs the MPI library's collective, on a communicator that lives as long as the plan.
  * Collective. */
-static int make_library(TRV_Plan plan, const trv_mpi_arguments_t *arguments, MPI_Comm comm)
+static int plan_create_library(TRV_Plan plan, const trv_mpi_arguments_t *arguments, MPI_Comm comm)
 {
     int rank = 0;
     PMPI_Comm_rank(comm, &rank);
@@ -101,74 +101,75 @@ static int make_library(TRV_Plan plan, const trv_mpi_arguments_t *arguments, MPI
     return code == MPI_SUCCESS ? MPI_SUCCESS : (trv_mpi_transport_error("MPI_Comm_split", code), MPI_ERR_OTHER);
 }
 
-static int make(TRV_Plan plan, const trv_mpi_arguments_t *arguments, MPI_Comm comm)
+static int plan_create_parts(TRV_Plan plan, const trv_mpi_arguments_t *arguments, MPI_Comm comm)
 {
     int code = MPI_SUCCESS;
     trv_mpi_state_t *state = plan->state;
     if (!state || !trv_mpi_dispatches(state))
-        return make_library(plan, arguments, comm);
+        return plan_create_library(plan, arguments, comm);
     if (arguments->schedule) {
         /* A schedule that the user passed has one rank per torus coordinate, numbered as in the communicator. */
         const trv_mpi_plan_spec_t spec = {.schedule = arguments->schedule,
                                           .algorithm = trv_schedule_name(arguments->schedule),
-                                          .piece_bytes = trv_mpi_settings()->piece_bytes,
-                                          .place = state->rank,
+                                          .fragment_bytes = trv_mpi_settings()->piece_bytes,
+                                          .coordinate = state->rank,
                                           .member = state->members->of};
-        return make_operation(plan, arguments, &spec);
+        return plan_create_operation(plan, arguments, &spec);
     }
-    plan->decision = trv_mpi_find_decision(state, arguments, false, &code);
+    plan->decision = trv_mpi_get_decision(state, arguments, false, &code);
     if (!plan->decision)
         return code;
     trv_mpi_decision_hold(plan->decision);
     bool free_slot = !state->config.node || trv_mpi_node_has_free_slot(state->config.node); /* the same on all ranks */
-    return plan->decision->spec.schedule && free_slot ? make_operation(plan, arguments, &plan->decision->spec)
-                                                      : make_library(plan, arguments, comm);
+    return plan->decision->spec.schedule && free_slot ? plan_create_operation(plan, arguments, &plan->decision->spec)
+                                                      : plan_create_library(plan, arguments, comm);
 }
 
-static const char MAKE[] = "make a plan";
+static const char CREATE_PLAN[] = "create a plan";
 
 /* The maximum of the ranks' result codes. A communicator that is left to the MPI library has no out-of-band group. */
 static int reduce_worst(const trv_mpi_state_t *state, MPI_Comm comm, int64_t *worst)
 {
     if (!state->ids.context_ids)
-        return trv_mpi_allreduce_max(comm, worst, 1, MAKE);
+        return trv_mpi_allreduce_max(comm, worst, 1, CREATE_PLAN);
     const trv_mpi_oob_t oob = trv_mpi_state_oob(state);
-    return trv_mpi_oob_allreduce_max(&oob, worst, 1, MAKE);
+    return trv_mpi_oob_allreduce_max(&oob, worst, 1, CREATE_PLAN);
 }
 
-static int create_on(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, MPI_Comm comm, TRV_Plan *created)
+static int plan_create(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, MPI_Comm comm, TRV_Plan *created)
 {
-    TRV_Plan plan = calloc(1, sizeof *plan), spare = NULL;
-    struct trv_mpi_plan scratch = {.sign = ALIVE, .state = state, .comm = MPI_COMM_NULL, .request = MPI_REQUEST_NULL};
+    TRV_Plan plan = calloc(1, sizeof *plan), on_stack = NULL;
+    struct trv_mpi_plan scratch = {.magic = ALIVE, .state = state, .comm = MPI_COMM_NULL, .request = MPI_REQUEST_NULL};
     if (!plan)
-        plan = spare = &scratch; /* this rank still takes part in the exchanges, because the others wait for it */
+        plan = on_stack = &scratch; /* this rank still takes part in the exchanges, because the others wait for it */
     *plan = scratch;
     if (state)
         trv_mpi_state_hold(state);
-    int code = make(plan, arguments, comm);
-    if (spare && code == MPI_SUCCESS)
+    int code = plan_create_parts(plan, arguments, comm);
+    if (on_stack && code == MPI_SUCCESS)
         code = trv_mpi_class(trv_fail_memory());
     int64_t worst = code;
-    int exchanged = state ? reduce_worst(state, comm, &worst) : trv_mpi_allreduce_max_of_both(comm, &worst, MAKE);
+    int exchanged = state ? reduce_worst(state, comm, &worst)
+                          : trv_mpi_allreduce_max_of_both(comm, &worst, CREATE_PLAN);
     if (code == MPI_SUCCESS && (exchanged != MPI_SUCCESS || worst != MPI_SUCCESS))
-        code = (trv_fail(TRV_ERR_MEMORY, "another rank could not make the plan"), MPI_ERR_NO_MEM);
+        code = (trv_fail(TRV_ERR_MEMORY, "another rank could not create the plan"), MPI_ERR_NO_MEM);
     if (code == MPI_SUCCESS) {
         *created = plan;
         return MPI_SUCCESS;
     }
-    discard(plan);
-    if (!spare)
+    plan_clear(plan);
+    if (!on_stack)
         free(plan);
     return code;
 }
 
 /* Creates the plan; with TRIVANCE_CHECK the ranks first compare their arguments. `fault`: MPI_SUCCESS, or the error
  * class of this rank's arguments. */
-static int create_checked(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, MPI_Comm comm, int fault,
-                          TRV_Plan *plan)
+static int plan_create_checked(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, MPI_Comm comm, int fault,
+                               TRV_Plan *plan)
 {
     int code = state && trv_mpi_settings()->check ? trv_mpi_compare_calls(state, arguments, 0, fault) : fault;
-    return code == MPI_SUCCESS ? create_on(state, arguments, comm, plan) : code;
+    return code == MPI_SUCCESS ? plan_create(state, arguments, comm, plan) : code;
 }
 
 static int gather_arguments(const trv_mpi_reduction_t *reduction, trv_mpi_arguments_t *arguments)
@@ -187,13 +188,12 @@ static int gather_arguments(const trv_mpi_reduction_t *reduction, trv_mpi_argume
     return MPI_SUCCESS;
 }
 
-/* The arguments are checked after the communicator's initialization, because create_checked needs its state to report
- * invalid arguments to the other ranks. */
-static int create(const trv_mpi_reduction_t *reduction, MPI_Comm comm, TRV_Plan *plan)
+/* The arguments are checked after the communicator's initialization, because plan_create_checked needs its state to
+ * report invalid arguments to the other ranks. */
+static int plan_create_collective(const trv_mpi_reduction_t *reduction, MPI_Comm comm, TRV_Plan *plan)
 {
     if (!plan)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the plan; pass the address of a TRV_Plan"),
-               MPI_ERR_ARG;
+        return trv_fail(TRV_ERR_ARGUMENT, "the plan argument is NULL; pass the address of a TRV_Plan"), MPI_ERR_ARG;
     *plan = TRV_PLAN_NULL;
     trv_mpi_state_t *state;
     trv_mpi_arguments_t arguments;
@@ -202,27 +202,29 @@ static int create(const trv_mpi_reduction_t *reduction, MPI_Comm comm, TRV_Plan 
         return code;
     code = !trv_collective_shape(reduction->collective)->reduces ? gather_arguments(reduction, &arguments)
                                                                  : trv_mpi_arguments(reduction, &arguments);
-    return create_checked(state, &arguments, comm, code, plan);
+    return plan_create_checked(state, &arguments, comm, code, plan);
 }
 
 int TRV_Allreduce_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, TRV_Plan *plan)
 {
-    return create(&(trv_mpi_reduction_t){TRV_ALLREDUCE, NULL, NULL, count, datatype, op}, comm, plan);
+    return plan_create_collective(&(trv_mpi_reduction_t){TRV_ALLREDUCE, NULL, NULL, count, datatype, op}, comm, plan);
 }
 
 int TRV_Reduce_scatter_block_plan_create(MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                                          TRV_Plan *plan)
 {
-    return create(&(trv_mpi_reduction_t){TRV_REDUCE_SCATTER, NULL, NULL, recvcount, datatype, op}, comm, plan);
+    return plan_create_collective(&(trv_mpi_reduction_t){TRV_REDUCE_SCATTER, NULL, NULL, recvcount, datatype, op}, comm,
+                                  plan);
 }
 
 int TRV_Allgather_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, TRV_Plan *plan)
 {
-    return create(&(trv_mpi_reduction_t){TRV_ALLGATHER, NULL, NULL, count, datatype, MPI_OP_NULL}, comm, plan);
+    return plan_create_collective(&(trv_mpi_reduction_t){TRV_ALLGATHER, NULL, NULL, count, datatype, MPI_OP_NULL}, comm,
+                                  plan);
 }
 
 /* Checks that a schedule that the user passed can execute this call. MPI_SUCCESS or an error class. */
-static int check_own(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
+static int check_schedule(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
 {
     const trv_schedule_t *schedule = arguments->schedule;
     const int ranks = trv_schedule_torus(schedule)->ranks;
@@ -232,18 +234,18 @@ static int check_own(const trv_mpi_state_t *state, const trv_mpi_arguments_t *ar
         return trv_fail(TRV_ERR_ARGUMENT, "the schedule is for %d ranks, and the communicator has %d", ranks,
                         state->ranks),
                MPI_ERR_ARG;
-    if (arguments->elements.way == TRV_MPI_LIBRARY)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "a schedule of your own cannot serve this: %s",
+    if (arguments->elements.reducer == TRV_MPI_LIBRARY)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "a schedule that is passed by the program cannot execute this call: %s",
                         arguments->elements.reason),
                MPI_ERR_TYPE;
     if (!arguments->elements.commutative)
         return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "a schedule adds in an order of its own, and this operation does not commute"),
+                        "the operation does not commute, and schedules change the order of its operands"),
                MPI_ERR_OP;
     if (trv_schedule_exactness(schedule) == TRV_COVERS && trv_collective_shape(arguments->collective)->reduces &&
         !arguments->elements.idempotent)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "the schedule adds some contributions twice, which is right for MPI_MAX, "
-                                             "MPI_MIN, MPI_LAND, MPI_LOR, MPI_BAND and MPI_BOR only"),
+        return trv_fail(TRV_ERR_UNSUPPORTED, "the schedule adds some contributions twice, which is correct for "
+                                             "MPI_MAX, MPI_MIN, MPI_LAND, MPI_LOR, MPI_BAND and MPI_BOR only"),
                MPI_ERR_OP;
     return MPI_SUCCESS;
 }
@@ -252,8 +254,8 @@ int TRV_Plan_create(const trv_schedule_t *schedule, MPI_Count count, MPI_Datatyp
                     TRV_Plan *plan)
 {
     if (!plan || !schedule)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no %s; pass %s", schedule ? "place for the plan" : "schedule",
-                        schedule ? "the address of a TRV_Plan" : "one that trv_schedule_create made"),
+        return trv_fail(TRV_ERR_ARGUMENT, "the %s argument is NULL; pass %s", schedule ? "plan" : "schedule",
+                        schedule ? "the address of a TRV_Plan" : "a schedule that trv_schedule_create has created"),
                MPI_ERR_ARG;
     *plan = TRV_PLAN_NULL;
     trv_mpi_state_t *state;
@@ -266,13 +268,13 @@ int TRV_Plan_create(const trv_schedule_t *schedule, MPI_Count count, MPI_Datatyp
                                                                 : trv_mpi_arguments(&reduction, &arguments);
     arguments.schedule = schedule;
     if (code == MPI_SUCCESS)
-        code = check_own(state, &arguments);
-    return create_checked(state, &arguments, comm, code, plan);
+        code = check_schedule(state, &arguments);
+    return plan_create_checked(state, &arguments, comm, code, plan);
 }
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-static int start_library(TRV_Plan plan, const void *sendbuf, void *recvbuf)
+static int plan_start_library(TRV_Plan plan, const void *sendbuf, void *recvbuf)
 {
     const trv_mpi_arguments_t *arguments = &plan->operation.arguments;
     size_t unit = !trv_collective_shape(arguments->collective)->reduces ? arguments->elements.size
@@ -284,7 +286,7 @@ static int start_library(TRV_Plan plan, const void *sendbuf, void *recvbuf)
     return trv_mpi_library_start(&reduction, plan->comm, &plan->request);
 }
 
-static int finish(TRV_Plan plan, int code)
+static int plan_finish(TRV_Plan plan, int code)
 {
     plan->running = false;
     if (plan->operation.failed && plan->context_ids)
@@ -293,13 +295,13 @@ static int finish(TRV_Plan plan, int code)
 }
 
 /* Ends a run whose operation returned `code`, a code of the core. */
-static int finish_schedule(TRV_Plan plan, int code)
+static int plan_finish_schedule(TRV_Plan plan, int code)
 {
     code = trv_mpi_buffers_end(&plan->buffers, plan->state, code);
-    return finish(plan, code < 0 ? trv_mpi_class(code) : MPI_SUCCESS);
+    return plan_finish(plan, code < 0 ? trv_mpi_class(code) : MPI_SUCCESS);
 }
 
-static int start_schedule(TRV_Plan plan, const void *sendbuf, void *recvbuf)
+static int plan_start_schedule(TRV_Plan plan, const void *sendbuf, void *recvbuf)
 {
     const trv_mpi_arguments_t *arguments = &plan->operation.arguments;
     if (arguments->count > 0 && (!sendbuf || !recvbuf))
@@ -308,53 +310,53 @@ static int start_schedule(TRV_Plan plan, const void *sendbuf, void *recvbuf)
     int code = trv_mpi_buffers_begin(&plan->buffers, plan->state, arguments, sendbuf, recvbuf);
     code = code == TRV_OK ? trv_mpi_operation_start(&plan->operation, plan->buffers.input, plan->buffers.output)
                           : trv_mpi_operation_fail(&plan->operation, code);
-    return code < 0 ? finish_schedule(plan, code) : MPI_SUCCESS;
+    return code < 0 ? plan_finish_schedule(plan, code) : MPI_SUCCESS;
 }
 
 int TRV_Plan_start(TRV_Plan plan, const void *sendbuf, void *recvbuf)
 {
-    int code = refuse_stale(plan);
+    int code = plan_check(plan);
     if (code != MPI_SUCCESS)
         return code;
     if (plan->running)
         return trv_fail(TRV_ERR_STATE, "the plan is running; wait for it before it is started again"), MPI_ERR_REQUEST;
     plan->buffers = (trv_mpi_buffers_t){.alias = TRV_MPI_APART};
-    bool ours = trv_mpi_operation_has_schedule(&plan->operation);
-    code = ours ? start_schedule(plan, sendbuf, recvbuf) : start_library(plan, sendbuf, recvbuf);
+    bool has_schedule = trv_mpi_operation_has_schedule(&plan->operation);
+    code = has_schedule ? plan_start_schedule(plan, sendbuf, recvbuf) : plan_start_library(plan, sendbuf, recvbuf);
     plan->running = code == MPI_SUCCESS;
     return code;
 }
 
 int TRV_Plan_test(TRV_Plan plan, int *flag)
 {
-    int code = refuse_stale(plan), done = 1;
+    int code = plan_check(plan), done = 1;
     if (code == MPI_SUCCESS && !flag)
-        code = (trv_fail(TRV_ERR_ARGUMENT, "there is no place for the answer; pass the address of an int"),
-                MPI_ERR_ARG);
+        code = (trv_fail(TRV_ERR_ARGUMENT, "the flag argument is NULL; pass the address of an int"), MPI_ERR_ARG);
     if (code != MPI_SUCCESS)
         return code;
     if (plan->running && trv_mpi_operation_has_schedule(&plan->operation)) {
         done = trv_mpi_operation_test(&plan->operation);
         *flag = done != 0;
-        return done ? finish_schedule(plan, done < 0 ? done : TRV_OK) : MPI_SUCCESS;
+        return done ? plan_finish_schedule(plan, done < 0 ? done : TRV_OK) : MPI_SUCCESS;
     }
     if (plan->running) {
         int test = PMPI_Test(&plan->request, &done, MPI_STATUS_IGNORE);
         code = test == MPI_SUCCESS ? MPI_SUCCESS : (trv_mpi_transport_error("MPI_Test", test), MPI_ERR_OTHER);
     }
     *flag = done != 0;
-    return plan->running && done ? finish(plan, code) : code;
+    return plan->running && done ? plan_finish(plan, code) : code;
 }
 
 int TRV_Plan_wait(TRV_Plan plan)
 {
-    int code = refuse_stale(plan);
+    int code = plan_check(plan);
     if (code != MPI_SUCCESS || !plan->running)
         return code;
     if (trv_mpi_operation_has_schedule(&plan->operation))
-        return finish_schedule(plan, trv_mpi_operation_wait(&plan->operation));
+        return plan_finish_schedule(plan, trv_mpi_operation_wait(&plan->operation));
     code = trv_mpi_poll(&plan->request);
-    return finish(plan, code == MPI_SUCCESS ? MPI_SUCCESS : (trv_mpi_transport_error("MPI_Test", code), MPI_ERR_OTHER));
+    return plan_finish(plan,
+                       code == MPI_SUCCESS ? MPI_SUCCESS : (trv_mpi_transport_error("MPI_Test", code), MPI_ERR_OTHER));
 }
 
 int TRV_Plan_run(TRV_Plan plan, const void *sendbuf, void *recvbuf)
@@ -365,25 +367,27 @@ int TRV_Plan_run(TRV_Plan plan, const void *sendbuf, void *recvbuf)
 
 int TRV_Plan_free(TRV_Plan *plan)
 {
-    int code = refuse_stale(plan ? *plan : NULL);
+    int code = plan_check(plan ? *plan : NULL);
     if (code != MPI_SUCCESS)
         return code;
     if ((*plan)->running)
         return trv_fail(TRV_ERR_STATE, "the plan is running; wait for it before it is freed"), MPI_ERR_REQUEST;
-    discard(*plan);
-    retire(*plan);
+    plan_clear(*plan);
+    plan_quarantine(*plan);
     *plan = TRV_PLAN_NULL;
     return MPI_SUCCESS;
 }
 
 int TRV_Plan_query(TRV_Plan plan, TRV_Plan_info *info)
 {
-    int code = refuse_stale(plan);
+    int code = plan_check(plan);
     if (code == MPI_SUCCESS && !info)
-        code = (trv_fail(TRV_ERR_ARGUMENT, "there is no place for the answer; pass the address of a TRV_Plan_info"),
+        code = (trv_fail(TRV_ERR_ARGUMENT, "the info argument is NULL; pass the address of a TRV_Plan_info"),
                 MPI_ERR_ARG);
     else if (code == MPI_SUCCESS && info->size != sizeof *info)
-        code = (trv_fail(TRV_ERR_ARGUMENT, "TRV_Plan_info has another size; begin with TRV_PLAN_INFO"), MPI_ERR_ARG);
+        code = (trv_fail(TRV_ERR_ARGUMENT,
+                         "the member size of TRV_Plan_info is wrong; initialize it with {TRV_PLAN_INFO}"),
+                MPI_ERR_ARG);
     if (code != MPI_SUCCESS)
         return code;
     const trv_mpi_operation_t *operation = &plan->operation;

@@ -63,36 +63,42 @@ char *trv_mpi_node_result(const trv_mpi_node_t *node, int slot, uint64_t chunk)
 
 /* The result of the creation: SHARED, or the failure of the failed rank with the lowest index. In the end it is the
  * same on all ranks of the node. */
-typedef enum what { SHARED, NO_MEMORY, NOT_MADE, NOT_MAPPED, NOT_OPENED, NOT_THERE, NO_MESSAGE } what_t;
+typedef enum result {
+    SHARED,
+    NO_MEMORY,
+    FILE_NOT_CREATED,
+    FILE_NOT_MAPPED,
+    FILE_NOT_OPENED,
+    FILE_NOT_FOUND,
+    MESSAGE_FAILED
+} result_t;
 
-typedef struct outcome {
-    int32_t what, error, rank; /* a what_t; errno or 0; the failed rank, in the node's communicator */
-} outcome_t;
+typedef struct creation {
+    int32_t result, error, rank; /* a result_t; errno or 0; the failed rank, in the node's communicator */
+} creation_t;
 
-static int conclude(const outcome_t *outcome, int leader)
+static int creation_error(const creation_t *creation, int leader)
 {
-    const char *error = strerror(outcome->error);
-    int rank = outcome->rank;
-    switch ((what_t)outcome->what) {
+    const char *error = strerror(creation->error);
+    int rank = creation->rank;
+    switch ((result_t)creation->result) {
     case SHARED: return TRV_OK;
-    case NO_MEMORY: return trv_fail(TRV_ERR_MEMORY, "rank %d has no memory for what the ranks of its node share", rank);
-    case NOT_MADE:
-        return trv_fail(TRV_ERR_MEMORY, "rank %d cannot make the memory that the ranks of its node share: %s", rank,
-                        error);
-    case NOT_MAPPED:
-        return trv_fail(TRV_ERR_MEMORY, "rank %d cannot map the memory that the ranks of its node share: %s", rank,
-                        error);
-    case NOT_OPENED:
+    case NO_MEMORY: return trv_fail(TRV_ERR_MEMORY, "rank %d has no memory for the state of its node", rank);
+    case FILE_NOT_CREATED:
+        return trv_fail(TRV_ERR_MEMORY, "rank %d cannot create the shared memory of its node: %s", rank, error);
+    case FILE_NOT_MAPPED:
+        return trv_fail(TRV_ERR_MEMORY, "rank %d cannot map the shared memory of its node: %s", rank, error);
+    case FILE_NOT_OPENED:
+        return trv_fail(
+            TRV_ERR_UNSUPPORTED,
+            "rank %d cannot open the shared memory of rank %d, which has the same coordinate, through /proc: %s", rank,
+            leader, error);
+    case FILE_NOT_FOUND:
         return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "rank %d may not open the memory of rank %d, which has the same "
-                        "coordinate, through /proc: %s",
-                        rank, leader, error);
-    case NOT_THERE:
-        return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "ranks %d and %d have the same coordinate, but are not on the same machine"
-                        ", or do not see each other's processes",
+                        "ranks %d and %d have the same coordinate, but are not on the same machine, or cannot access "
+                        "each other's processes",
                         leader, rank);
-    case NO_MESSAGE: break;
+    case MESSAGE_FAILED: break;
     }
     return trv_fail(TRV_ERR_TRANSPORT, "the messages between ranks %d and %d of a node failed", leader, rank);
 }
@@ -101,13 +107,13 @@ static int conclude(const outcome_t *outcome, int leader)
 
 /* Sends to the rank with index `index`, if `sends` is set, or receives from it. False if that failed or the message had
  * another size. */
-static bool message(const trv_mpi_node_place_t *where, bool sends, int index, void *data, int bytes)
+static bool exchange_message(const trv_mpi_node_group_t *group, bool sends, int index, void *data, int bytes)
 {
     MPI_Request request;
     MPI_Status status;
-    int peer = where->member[index], done = 0, arrived = bytes;
-    int code = sends ? PMPI_Isend(data, bytes, MPI_BYTE, peer, where->tag, where->comm, &request)
-                     : PMPI_Irecv(data, bytes, MPI_BYTE, peer, where->tag, where->comm, &request);
+    int peer = group->member[index], done = 0, arrived = bytes;
+    int code = sends ? PMPI_Isend(data, bytes, MPI_BYTE, peer, group->tag, group->comm, &request)
+                     : PMPI_Irecv(data, bytes, MPI_BYTE, peer, group->tag, group->comm, &request);
     for (unsigned polls = 1; code == MPI_SUCCESS && !done; polls++) {
         code = PMPI_Test(&request, &done, &status);
         if (!done)
@@ -129,22 +135,22 @@ typedef struct ticket {
     uint64_t token;
 } ticket_t;
 
-static void set_failure(outcome_t *outcome, const trv_mpi_node_t *node, what_t what, int error)
+static void creation_fail(creation_t *creation, const trv_mpi_node_t *node, result_t result, int error)
 {
-    if (outcome->what == SHARED)
-        *outcome = (outcome_t){.what = (int32_t)what, .error = error, .rank = node->number};
+    if (creation->result == SHARED)
+        *creation = (creation_t){.result = (int32_t)result, .error = error, .rank = node->number};
 }
 
-static void map(trv_mpi_node_t *node, int file, outcome_t *outcome)
+static void map_file(trv_mpi_node_t *node, int file, creation_t *creation)
 {
     void *memory = mmap(NULL, node->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (memory == MAP_FAILED)
-        set_failure(outcome, node, NOT_MAPPED, errno);
+        creation_fail(creation, node, FILE_NOT_MAPPED, errno);
     else
         node->memory = memory;
 }
 
-static void make_file(trv_mpi_node_t *node, ticket_t *ticket, outcome_t *outcome)
+static void create_file(trv_mpi_node_t *node, ticket_t *ticket, creation_t *creation)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -152,16 +158,16 @@ static void make_file(trv_mpi_node_t *node, ticket_t *ticket, outcome_t *outcome
     ticket->token = ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) * 0x9e3779b97f4a7c15u | 1;
     ticket->file = memfd_create(FILE_NAME, MFD_CLOEXEC);
     if (ticket->file < 0 || ftruncate((int)ticket->file, (off_t)node->bytes) < 0)
-        set_failure(outcome, node, NOT_MADE, errno);
+        creation_fail(creation, node, FILE_NOT_CREATED, errno);
     else
-        map(node, (int)ticket->file, outcome);
-    if (outcome->what == SHARED)
+        map_file(node, (int)ticket->file, creation);
+    if (creation->result == SHARED)
         memcpy(node->memory, &ticket->token, sizeof ticket->token);
 }
 
 /* Opens the leader's file. On another machine or in another container the path may name any file of any process, so
  * only a file with the right name is opened, only one of the right size is mapped, and the token must be right. */
-static void open_file(trv_mpi_node_t *node, const ticket_t *ticket, outcome_t *outcome)
+static void open_file(trv_mpi_node_t *node, const ticket_t *ticket, creation_t *creation)
 {
     static const char ours[] = "/memfd:" FILE_NAME;
     char path[64], target[sizeof ours] = "";
@@ -170,84 +176,84 @@ static void open_file(trv_mpi_node_t *node, const ticket_t *ticket, outcome_t *o
     ssize_t length = readlink(path, target, sizeof target - 1);
     int error = length < 0 ? errno : 0;
     if (error == EACCES || error == EPERM)
-        set_failure(outcome, node, NOT_OPENED, error);
+        creation_fail(creation, node, FILE_NOT_OPENED, error);
     else if (length < 0 || memcmp(target, ours, sizeof ours - 1) != 0)
-        set_failure(outcome, node, NOT_THERE, 0);
-    if (outcome->what != SHARED)
+        creation_fail(creation, node, FILE_NOT_FOUND, 0);
+    if (creation->result != SHARED)
         return;
     int file = open(path, O_RDWR | O_CLOEXEC);
     if (file < 0)
-        set_failure(outcome, node, NOT_OPENED, errno);
+        creation_fail(creation, node, FILE_NOT_OPENED, errno);
     else if (fstat(file, &about) < 0 || about.st_size != (off_t)node->bytes)
-        set_failure(outcome, node, NOT_THERE, 0);
+        creation_fail(creation, node, FILE_NOT_FOUND, 0);
     else
-        map(node, file, outcome);
+        map_file(node, file, creation);
     if (file >= 0)
         close(file);
-    if (outcome->what == SHARED && memcmp(node->memory, &ticket->token, sizeof ticket->token) != 0)
-        set_failure(outcome, node, NOT_THERE, 0);
+    if (creation->result == SHARED && memcmp(node->memory, &ticket->token, sizeof ticket->token) != 0)
+        creation_fail(creation, node, FILE_NOT_FOUND, 0);
 }
 
 /* The leader's part. It sends all three kinds of messages even after a failure, because the other ranks wait for
  * them. */
-static void lead(trv_mpi_node_t *node, const trv_mpi_node_place_t *where, outcome_t *outcome)
+static void create_as_leader(trv_mpi_node_t *node, const trv_mpi_node_group_t *group, creation_t *creation)
 {
     ticket_t ticket = {.file = -1};
-    make_file(node, &ticket, outcome);
+    create_file(node, &ticket, creation);
     for (int r = 1; r < node->ranks; r++)
-        if (!message(where, true, r, &ticket, sizeof ticket))
-            set_failure(outcome, node, NO_MESSAGE, 0);
+        if (!exchange_message(group, true, r, &ticket, sizeof ticket))
+            creation_fail(creation, node, MESSAGE_FAILED, 0);
     for (int r = 1; r < node->ranks; r++) {
-        outcome_t answer;
-        if (!message(where, false, r, &answer, sizeof answer))
-            answer = (outcome_t){.what = NO_MESSAGE, .rank = where->member[r]};
-        if (outcome->what == SHARED)
-            *outcome = answer;
+        creation_t answer;
+        if (!exchange_message(group, false, r, &answer, sizeof answer))
+            answer = (creation_t){.result = MESSAGE_FAILED, .rank = group->member[r]};
+        if (creation->result == SHARED)
+            *creation = answer;
     }
-    if (outcome->what == SHARED) /* erase the token before the memory is used */
+    if (creation->result == SHARED) /* erase the token before the memory is used */
         memset(node->memory, 0, sizeof ticket.token);
     for (int r = 1; r < node->ranks; r++)
-        if (!message(where, true, r, outcome, sizeof *outcome))
-            set_failure(outcome, node, NO_MESSAGE, 0);
+        if (!exchange_message(group, true, r, creation, sizeof *creation))
+            creation_fail(creation, node, MESSAGE_FAILED, 0);
     if (ticket.file >= 0)
         close((int)ticket.file);
 }
 
 /* The part of the other ranks. They also exchange all messages after a failure, because the leader waits for them. */
-static void follow(trv_mpi_node_t *node, const trv_mpi_node_place_t *where, outcome_t *outcome)
+static void create_as_follower(trv_mpi_node_t *node, const trv_mpi_node_group_t *group, creation_t *creation)
 {
     ticket_t ticket;
-    outcome_t verdict;
-    bool received = message(where, false, 0, &ticket, sizeof ticket);
-    if (received && ticket.file >= 0 && outcome->what == SHARED)
-        open_file(node, &ticket, outcome);
-    received = message(where, true, 0, outcome, sizeof *outcome) && received;
-    received = message(where, false, 0, &verdict, sizeof verdict) && received;
-    *outcome = received ? verdict : (outcome_t){.what = NO_MESSAGE, .rank = node->number};
+    creation_t verdict;
+    bool received = exchange_message(group, false, 0, &ticket, sizeof ticket);
+    if (received && ticket.file >= 0 && creation->result == SHARED)
+        open_file(node, &ticket, creation);
+    received = exchange_message(group, true, 0, creation, sizeof *creation) && received;
+    received = exchange_message(group, false, 0, &verdict, sizeof verdict) && received;
+    *creation = received ? verdict : (creation_t){.result = MESSAGE_FAILED, .rank = node->number};
 }
 
-int trv_mpi_node_create(trv_mpi_node_t **created, const trv_mpi_node_place_t *where)
+int trv_mpi_node_create(trv_mpi_node_t **created, const trv_mpi_node_group_t *group)
 {
-    trv_mpi_node_t scratch = {.comm = where->comm,
-                              .rank = where->rank,
-                              .ranks = where->ranks,
-                              .number = where->member[where->rank]};
+    trv_mpi_node_t scratch = {.comm = group->comm,
+                              .rank = group->rank,
+                              .ranks = group->ranks,
+                              .number = group->member[group->rank]};
     trv_mpi_node_t *node = calloc(1, sizeof *node);
-    outcome_t outcome = {.what = SHARED};
+    creation_t creation = {.result = SHARED};
     if (!node)
-        set_failure(&outcome, &scratch, NO_MEMORY, 0);
+        creation_fail(&creation, &scratch, NO_MEMORY, 0);
     scratch.slot_bytes = head_bytes(scratch.ranks) +
                          (size_t)(scratch.ranks + 2) * NODE_CHUNKS * TRV_MPI_NODE_CHUNK_BYTES;
     scratch.bytes = NODE_SLOTS * scratch.slot_bytes;
     if (scratch.rank == 0)
-        lead(&scratch, where, &outcome);
+        create_as_leader(&scratch, group, &creation);
     else
-        follow(&scratch, where, &outcome);
+        create_as_follower(&scratch, group, &creation);
     if (node)
         *node = scratch;
     else if (scratch.memory)
         munmap(scratch.memory, scratch.bytes);
-    int code = conclude(&outcome, where->member[0]);
+    int code = creation_error(&creation, group->member[0]);
     if (code < 0) {
         trv_mpi_node_destroy(node);
         node = NULL;

@@ -2,7 +2,7 @@
  * The memory that the ranks of a node share. Several runs use it at the same time, each in a separate slot:
  *
  *     slot   collected, ready             counters of the leader
- *            rank 0 … k-1                 counters of each rank (given, reduced, taken) and its operation signature
+ *            rank 0 … k-1                 counters of each rank (contributed, reduced, fetched), and a hash of its run
  *            inputs of rank 0 … k-1       two chunks each, to be reduced
  *            sums                         two chunks: the parts that ranks other than the leader have reduced
  *            results                      two chunks
@@ -31,10 +31,10 @@ typedef struct node_counter {
 } node_counter_t;
 
 typedef struct node_rank {
-    node_counter_t given;   /* chunks whose input this rank has copied to the memory */
-    _Atomic uint64_t kind;  /* hash of the current run's count and signature; valid after its first chunk was given */
-    node_counter_t reduced; /* chunks in which this rank has reduced its part */
-    node_counter_t taken;   /* chunks whose result this rank has copied */
+    node_counter_t contributed; /* chunks whose input this rank has copied to the memory */
+    _Atomic uint64_t signature; /* hash of the current run; valid after its first chunk was contributed */
+    node_counter_t reduced;     /* chunks in which this rank has reduced its part */
+    node_counter_t fetched;     /* chunks whose result this rank has copied */
 } node_rank_t;
 
 typedef struct node_head {
@@ -49,7 +49,7 @@ struct trv_mpi_node {
     int number;      /* this rank in `comm` */
     unsigned char *memory;
     size_t bytes, slot_bytes;
-    bool taken[NODE_SLOTS];
+    bool slot_used[NODE_SLOTS];
     uint64_t chunks[NODE_SLOTS]; /* number of chunks of all runs started in the slot; the same on all ranks */
 };
 

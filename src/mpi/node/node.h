@@ -27,17 +27,17 @@
 
 typedef struct trv_mpi_node trv_mpi_node_t;
 
-/* The ranks of a node, and the means by which they create it. */
-typedef struct trv_mpi_node_place {
+/* The ranks of a node, and the communicator and tag of the messages by which they create it. */
+typedef struct trv_mpi_node_group {
     MPI_Comm comm;     /* not owned; must exist as long as the node; its errors are returned */
     int tag;           /* for the messages that create the node; no other message may use it */
     int rank, ranks;   /* this rank's index on the node, and the number of its ranks */
     const int *member; /* their ranks in `comm`, ascending; the first is the leader */
-} trv_mpi_node_place_t;
+} trv_mpi_node_group_t;
 
 /* Creates a node. Collective over the ranks of the node only; all of them return the same code, with the same message
  * in trv_last_error(). A rank that has no memory still performs all exchanges, because the others wait for it. */
-int trv_mpi_node_create(trv_mpi_node_t **node, const trv_mpi_node_place_t *where);
+int trv_mpi_node_create(trv_mpi_node_t **node, const trv_mpi_node_group_t *group);
 /* Local. All runs of the node must have been destroyed. */
 void trv_mpi_node_destroy(trv_mpi_node_t *node);
 /* Whether this rank is the leader of its node, which is the lowest rank. */
@@ -55,8 +55,8 @@ typedef struct trv_mpi_node_run trv_mpi_node_run_t;
  * TRV_ERR_UNSUPPORTED, on all ranks, if no slot is left for a run that is not shared. */
 int trv_mpi_node_run_create(trv_mpi_node_run_t **run, trv_mpi_node_t *node, const trv_elements_t *elements,
                             trv_plan_t *plan, bool shared);
-/* Sets the position of later starts of a shared run, 0 … TRV_MPI_TURNS. */
-void trv_mpi_node_run_place(trv_mpi_node_run_t *run, int position);
+/* Sets the position of later starts of a shared run, 0 … TRV_MPI_REQUEST_POSITIONS. */
+void trv_mpi_node_run_set_position(trv_mpi_node_run_t *run, int position);
 void trv_mpi_node_run_destroy(trv_mpi_node_run_t *run);
 
 /* As trv_plan_start_count, trv_plan_test and trv_plan_describe_as; a start cannot fail. */

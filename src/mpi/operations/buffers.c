@@ -8,12 +8,12 @@
 #include "base/abandon.h"
 #include "base/error.h"
 
-static void release(trv_mpi_buffers_t *buffers)
+static void buffers_free(trv_mpi_buffers_t *buffers)
 {
-    if (buffers->to != buffers->from)
-        free(buffers->to);
-    free(buffers->from);
-    buffers->from = buffers->to = NULL;
+    if (buffers->output_copy != buffers->input_copy)
+        free(buffers->output_copy);
+    free(buffers->input_copy);
+    buffers->input_copy = buffers->output_copy = NULL;
 }
 
 int trv_mpi_buffers_copy(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
@@ -24,17 +24,18 @@ int trv_mpi_buffers_copy(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *stat
     const size_t out_bytes = trv_output_bytes(arguments->collective, part, state->ranks);
     const size_t in_bytes = in_place && out_bytes > part ? out_bytes
                                                          : trv_input_bytes(arguments->collective, part, state->ranks);
-    void *from = malloc(in_bytes), *to = in_place ? from : malloc(out_bytes);
-    *buffers = (trv_mpi_buffers_t){.input = from,
-                                   .output = to,
+    void *input_copy = malloc(in_bytes), *output_copy = in_place ? input_copy : malloc(out_bytes);
+    *buffers = (trv_mpi_buffers_t){.input = input_copy,
+                                   .output = output_copy,
                                    .alias = trv_mpi_alias(arguments, state->rank, state->ranks, input, output),
-                                   .from = from,
-                                   .to = to,
-                                   .home = output,
-                                   .home_bytes = out_bytes};
-    const int code = from && to ? trv_device_copy(from, in_place ? output : input, in_bytes) : trv_fail_memory();
+                                   .input_copy = input_copy,
+                                   .output_copy = output_copy,
+                                   .destination = output,
+                                   .destination_bytes = out_bytes};
+    const int code = input_copy && output_copy ? trv_device_copy(input_copy, in_place ? output : input, in_bytes)
+                                               : trv_fail_memory();
     if (code < 0)
-        release(buffers);
+        buffers_free(buffers);
     return code;
 }
 
@@ -42,27 +43,29 @@ int trv_mpi_buffers_begin_packed(trv_mpi_buffers_t *buffers, const trv_mpi_state
                                  const trv_mpi_gather_t *gather, size_t bytes)
 {
     *buffers = (trv_mpi_buffers_t){.gather = *gather, .packed_bytes = bytes};
-    int code = trv_mpi_gather_pack(state, &buffers->gather, bytes, &buffers->to);
-    buffers->from = buffers->output = buffers->to;
+    int code = trv_mpi_gather_pack(state, &buffers->gather, bytes, &buffers->output_copy);
+    buffers->input_copy = buffers->output = buffers->output_copy;
     buffers->input = buffers->output;
     return code;
 }
 
-static int bring_home(const trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state)
+static int copy_result(const trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state)
 {
     if (buffers->packed_bytes > 0)
-        return trv_mpi_gather_unpack(state, &buffers->gather, buffers->packed_bytes, buffers->to);
-    return buffers->to ? trv_device_copy(buffers->home, buffers->to, buffers->home_bytes) : TRV_OK;
+        return trv_mpi_gather_unpack(state, &buffers->gather, buffers->packed_bytes, buffers->output_copy);
+    return buffers->output_copy
+               ? trv_device_copy(buffers->destination, buffers->output_copy, buffers->destination_bytes)
+               : TRV_OK;
 }
 
 int trv_mpi_buffers_copy_back(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, int code)
 {
     if (code < 0) {
-        trv_abandon(buffers->to != buffers->from ? buffers->to : NULL);
-        trv_abandon(buffers->from);
+        trv_abandon(buffers->output_copy != buffers->input_copy ? buffers->output_copy : NULL);
+        trv_abandon(buffers->input_copy);
         return code;
     }
-    code = bring_home(buffers, state);
-    release(buffers);
+    code = copy_result(buffers, state);
+    buffers_free(buffers);
     return code;
 }

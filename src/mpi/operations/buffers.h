@@ -19,10 +19,11 @@ typedef struct trv_mpi_buffers {
     const void *input; /* for trv_mpi_operation_start */
     void *output;
     trv_mpi_alias_t alias;
-    void *from, *to; /* owned copies of input and output, may be equal. If NULL, the members below are not set: */
-    void *home;      /* the program's buffer, to which `to` is copied at the end */
-    size_t home_bytes;
-    trv_mpi_gather_t gather; /* if packed_bytes > 0: the arguments by which `to` is unpacked */
+    void *input_copy,
+        *output_copy;  /* owned copies of input and output, may be equal. If NULL, the members below are not set: */
+    void *destination; /* the program's buffer, to which `output_copy` is copied at the end */
+    size_t destination_bytes;
+    trv_mpi_gather_t gather; /* if packed_bytes > 0: the arguments by which `output_copy` is unpacked */
     size_t packed_bytes;     /* per rank; 0 if nothing is packed */
 } trv_mpi_buffers_t;
 
@@ -47,7 +48,7 @@ static inline int trv_mpi_buffers_begin(trv_mpi_buffers_t *buffers, const trv_mp
     buffers->input = in_place ? output : input;
     buffers->output = output;
     buffers->alias = TRV_MPI_APART;
-    buffers->from = buffers->to = NULL; /* so the members after them are not set */
+    buffers->input_copy = buffers->output_copy = NULL; /* so the members after them are not set */
     if ((in_place || !trv_buffers_overlap(arguments->collective, part, state->ranks, input, output)) &&
         !trv_mpi_on_device(input, output))
         return TRV_OK;
@@ -63,7 +64,7 @@ int trv_mpi_buffers_begin_packed(trv_mpi_buffers_t *buffers, const trv_mpi_state
 int trv_mpi_buffers_copy_back(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, int code);
 static inline int trv_mpi_buffers_end(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, int code)
 {
-    return buffers->to || buffers->from ? trv_mpi_buffers_copy_back(buffers, state, code) : code;
+    return buffers->output_copy || buffers->input_copy ? trv_mpi_buffers_copy_back(buffers, state, code) : code;
 }
 
 #endif

@@ -35,7 +35,7 @@ trv_mpi_arguments_t trv_mpi_byte_arguments(size_t bytes)
     /* Elements are always bytes: a rank with a different count must still have the same operation signature. */
     trv_mpi_arguments_t arguments = {.collective = TRV_ALLGATHER, .datatype = MPI_BYTE, .op = MPI_OP_NULL};
     arguments.count = bytes;
-    arguments.elements = (trv_mpi_elements_t){.way = TRV_MPI_KERNEL,
+    arguments.elements = (trv_mpi_elements_t){.reducer = TRV_MPI_KERNEL,
                                               .type = TRV_UINT8,
                                               .op = TRV_BOR,
                                               .size = 1,
@@ -49,10 +49,10 @@ trv_mpi_arguments_t trv_mpi_byte_arguments(size_t bytes)
 bool trv_mpi_same_signature(const trv_mpi_arguments_t *a, const trv_mpi_arguments_t *b)
 {
     const trv_mpi_elements_t *x = &a->elements, *y = &b->elements;
-    if (a->collective != b->collective || x->way != y->way || x->size != y->size || x->predefined != y->predefined ||
-        x->commutative != y->commutative || x->reason != y->reason)
+    if (a->collective != b->collective || x->reducer != y->reducer || x->size != y->size ||
+        x->predefined != y->predefined || x->commutative != y->commutative || x->reason != y->reason)
         return false;
-    if (x->way == TRV_MPI_KERNEL)
+    if (x->reducer == TRV_MPI_KERNEL)
         return x->type == y->type && x->op == y->op;
     return !x->predefined || (a->datatype == b->datatype && a->op == b->op);
 }
@@ -60,15 +60,15 @@ bool trv_mpi_same_signature(const trv_mpi_arguments_t *a, const trv_mpi_argument
 uint64_t trv_mpi_signature_hash(const trv_mpi_arguments_t *arguments)
 {
     const trv_mpi_elements_t *elements = &arguments->elements;
-    bool kernel = elements->way == TRV_MPI_KERNEL;
-    const uint64_t fact[] = {(uint64_t)arguments->collective,
-                             elements->size,
-                             elements->way,
-                             elements->predefined,
-                             elements->commutative,
-                             kernel ? (uint64_t)elements->type : 0,
-                             kernel ? (uint64_t)elements->op : 0};
-    return trv_hash(TRV_HASH_SEED, fact, sizeof fact);
+    bool kernel = elements->reducer == TRV_MPI_KERNEL;
+    const uint64_t property[] = {(uint64_t)arguments->collective,
+                                 elements->size,
+                                 elements->reducer,
+                                 elements->predefined,
+                                 elements->commutative,
+                                 kernel ? (uint64_t)elements->type : 0,
+                                 kernel ? (uint64_t)elements->op : 0};
+    return trv_hash(TRV_HASH_SEED, property, sizeof property);
 }
 
 trv_mpi_alias_t trv_mpi_alias(const trv_mpi_arguments_t *arguments, int rank, int ranks, const void *input,

@@ -6,7 +6,7 @@
  * counter of the dynamic loader.
  *
  * CUDA is called through its driver (libcuda), which every form of the CUDA runtime loads. Sources: CUDA Driver API
- * 6.14 (cuPointerGetAttribute: a pointer that it does not know is host memory), HIP API (hipPointerGetAttributes).
+ * 6.14 (cuPointerGetAttribute: unregistered pointers are host memory), HIP API (hipPointerGetAttributes).
  */
 #include "mpi/operations/device.h"
 
@@ -41,7 +41,7 @@ static struct {
 } runtime;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static atomic_bool any;              /* a runtime is loaded */
+static atomic_bool runtime_loaded;   /* a runtime is loaded */
 static atomic_ullong libraries_seen; /* the loader's counter of loaded libraries when the list was read last */
 
 /* ---- Loaded libraries -------------------------------------------------------------------------------------------- */
@@ -80,7 +80,7 @@ void *trv_loaded_library(const char *name)
 
 /* Stores the address of a function, or NULL. dlsym returns an object pointer; POSIX guarantees that it can be
  * converted. */
-static void find(void *library, const char *name, void *function)
+static void find_function(void *library, const char *name, void *function)
 {
     *(void **)function = library ? dlsym(library, name) : NULL;
 }
@@ -88,15 +88,15 @@ static void find(void *library, const char *name, void *function)
 static void find_runtimes(void)
 {
     void *cuda = trv_loaded_library("libcuda.so"), *hip = trv_loaded_library("libamdhip64.so");
-    find(cuda, "cuPointerGetAttribute", &runtime.cu_attribute);
-    find(cuda, "cuMemcpy", &runtime.cu_copy);
-    find(cuda, "cuCtxPushCurrent_v2", &runtime.cu_push);
-    find(cuda, "cuCtxPopCurrent_v2", &runtime.cu_pop);
-    find(cuda, "cuStreamSynchronize", &runtime.cu_complete);
-    find(hip, "hipPointerGetAttributes", &runtime.hip_attributes);
-    find(hip, "hipMemcpy", &runtime.hip_copy);
+    find_function(cuda, "cuPointerGetAttribute", &runtime.cu_attribute);
+    find_function(cuda, "cuMemcpy", &runtime.cu_copy);
+    find_function(cuda, "cuCtxPushCurrent_v2", &runtime.cu_push);
+    find_function(cuda, "cuCtxPopCurrent_v2", &runtime.cu_pop);
+    find_function(cuda, "cuStreamSynchronize", &runtime.cu_complete);
+    find_function(hip, "hipPointerGetAttributes", &runtime.hip_attributes);
+    find_function(hip, "hipMemcpy", &runtime.hip_copy);
     runtime.level_zero = trv_loaded_library("libze_loader.so") != NULL;
-    atomic_store(&any, runtime.cu_attribute || runtime.hip_attributes || runtime.level_zero);
+    atomic_store(&runtime_loaded, runtime.cu_attribute || runtime.hip_attributes || runtime.level_zero);
 }
 
 bool trv_device_present(void)
@@ -111,10 +111,10 @@ bool trv_device_present(void)
         }
         pthread_mutex_unlock(&lock);
     }
-    return atomic_load(&any);
+    return atomic_load(&runtime_loaded);
 }
 
-bool trv_device_unknown(void) { return atomic_load(&any) && runtime.level_zero; }
+bool trv_device_unknown(void) { return atomic_load(&runtime_loaded) && runtime.level_zero; }
 
 static bool cuda_holds(const void *buffer)
 {
@@ -131,7 +131,10 @@ static bool hip_holds(const void *buffer)
            !attributes.host_pointer;
 }
 
-bool trv_device_holds(const void *buffer) { return atomic_load(&any) && (cuda_holds(buffer) || hip_holds(buffer)); }
+bool trv_device_holds(const void *buffer)
+{
+    return atomic_load(&runtime_loaded) && (cuda_holds(buffer) || hip_holds(buffer));
+}
 
 /* ---- Copying ----------------------------------------------------------------------------------------------------- */
 

@@ -23,102 +23,102 @@ static MPI_Datatype local_type[12]; /* predefined types without a kernel: pairs,
 static int local_types;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void learn(MPI_Datatype datatype, trv_type_t type)
+static void add_type(MPI_Datatype datatype, trv_type_t type)
 {
     if (datatype != MPI_DATATYPE_NULL && known_types < TYPES_MAX)
         known[known_types++] = (known_type_t){.datatype = datatype, .type = type};
 }
 
-static void learn_integer(MPI_Datatype datatype, size_t size, bool is_signed)
+static void add_integer(MPI_Datatype datatype, size_t size, bool is_signed)
 {
     static const trv_type_t with_sign[] = {TRV_INT8, TRV_INT16, TRV_INT32, TRV_INT64};
     static const trv_type_t without[] = {TRV_UINT8, TRV_UINT16, TRV_UINT32, TRV_UINT64};
     int at = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : -1;
     if (at >= 0)
-        learn(datatype, is_signed ? with_sign[at] : without[at]);
+        add_type(datatype, is_signed ? with_sign[at] : without[at]);
 }
 
-static void learn_c_types(void)
+static void add_c_types(void)
 {
-    learn_integer(MPI_CHAR, 1, (char)-1 < 0); /* no integer type in MPI's list, but both MPI libraries reduce it */
-    learn_integer(MPI_SIGNED_CHAR, 1, true);
-    learn_integer(MPI_UNSIGNED_CHAR, 1, false);
-    learn_integer(MPI_SHORT, sizeof(short), true);
-    learn_integer(MPI_UNSIGNED_SHORT, sizeof(short), false);
-    learn_integer(MPI_INT, sizeof(int), true);
-    learn_integer(MPI_UNSIGNED, sizeof(int), false);
-    learn_integer(MPI_LONG, sizeof(long), true);
-    learn_integer(MPI_UNSIGNED_LONG, sizeof(long), false);
-    learn_integer(MPI_LONG_LONG, sizeof(long long), true);
-    learn_integer(MPI_UNSIGNED_LONG_LONG, sizeof(long long), false);
-    learn_integer(MPI_INT8_T, 1, true);
-    learn_integer(MPI_INT16_T, 2, true);
-    learn_integer(MPI_INT32_T, 4, true);
-    learn_integer(MPI_INT64_T, 8, true);
-    learn_integer(MPI_UINT8_T, 1, false);
-    learn_integer(MPI_UINT16_T, 2, false);
-    learn_integer(MPI_UINT32_T, 4, false);
-    learn_integer(MPI_UINT64_T, 8, false);
-    learn_integer(MPI_AINT, sizeof(MPI_Aint), true);
-    learn_integer(MPI_OFFSET, sizeof(MPI_Offset), true);
-    learn_integer(MPI_COUNT, sizeof(MPI_Count), true);
-    learn(MPI_FLOAT, TRV_FLOAT);
-    learn(MPI_DOUBLE, TRV_DOUBLE);
-    learn(MPI_LONG_DOUBLE, TRV_LONG_DOUBLE);
-    learn(MPI_C_FLOAT_COMPLEX, TRV_COMPLEX_FLOAT);
-    learn(MPI_C_DOUBLE_COMPLEX, TRV_COMPLEX_DOUBLE);
-    learn(MPI_C_LONG_DOUBLE_COMPLEX, TRV_COMPLEX_LONG_DOUBLE);
-    learn(MPI_C_BOOL, TRV_BOOL);
-    learn(MPI_CXX_BOOL, TRV_BOOL);
-    learn(MPI_CXX_FLOAT_COMPLEX, TRV_COMPLEX_FLOAT);
-    learn(MPI_CXX_DOUBLE_COMPLEX, TRV_COMPLEX_DOUBLE);
-    learn(MPI_CXX_LONG_DOUBLE_COMPLEX, TRV_COMPLEX_LONG_DOUBLE);
+    add_integer(MPI_CHAR, 1, (char)-1 < 0); /* no integer type in MPI's list, but both MPI libraries reduce it */
+    add_integer(MPI_SIGNED_CHAR, 1, true);
+    add_integer(MPI_UNSIGNED_CHAR, 1, false);
+    add_integer(MPI_SHORT, sizeof(short), true);
+    add_integer(MPI_UNSIGNED_SHORT, sizeof(short), false);
+    add_integer(MPI_INT, sizeof(int), true);
+    add_integer(MPI_UNSIGNED, sizeof(int), false);
+    add_integer(MPI_LONG, sizeof(long), true);
+    add_integer(MPI_UNSIGNED_LONG, sizeof(long), false);
+    add_integer(MPI_LONG_LONG, sizeof(long long), true);
+    add_integer(MPI_UNSIGNED_LONG_LONG, sizeof(long long), false);
+    add_integer(MPI_INT8_T, 1, true);
+    add_integer(MPI_INT16_T, 2, true);
+    add_integer(MPI_INT32_T, 4, true);
+    add_integer(MPI_INT64_T, 8, true);
+    add_integer(MPI_UINT8_T, 1, false);
+    add_integer(MPI_UINT16_T, 2, false);
+    add_integer(MPI_UINT32_T, 4, false);
+    add_integer(MPI_UINT64_T, 8, false);
+    add_integer(MPI_AINT, sizeof(MPI_Aint), true);
+    add_integer(MPI_OFFSET, sizeof(MPI_Offset), true);
+    add_integer(MPI_COUNT, sizeof(MPI_Count), true);
+    add_type(MPI_FLOAT, TRV_FLOAT);
+    add_type(MPI_DOUBLE, TRV_DOUBLE);
+    add_type(MPI_LONG_DOUBLE, TRV_LONG_DOUBLE);
+    add_type(MPI_C_FLOAT_COMPLEX, TRV_COMPLEX_FLOAT);
+    add_type(MPI_C_DOUBLE_COMPLEX, TRV_COMPLEX_DOUBLE);
+    add_type(MPI_C_LONG_DOUBLE_COMPLEX, TRV_COMPLEX_LONG_DOUBLE);
+    add_type(MPI_C_BOOL, TRV_BOOL);
+    add_type(MPI_CXX_BOOL, TRV_BOOL);
+    add_type(MPI_CXX_FLOAT_COMPLEX, TRV_COMPLEX_FLOAT);
+    add_type(MPI_CXX_DOUBLE_COMPLEX, TRV_COMPLEX_DOUBLE);
+    add_type(MPI_CXX_LONG_DOUBLE_COMPLEX, TRV_COMPLEX_LONG_DOUBLE);
 #ifdef MPIX_C_FLOAT16
-    learn(MPIX_C_FLOAT16, TRV_FLOAT16);
+    add_type(MPIX_C_FLOAT16, TRV_FLOAT16);
 #endif
 }
 
 /* Adds a Fortran type ('i' integer, 'r' real, 'c' complex). Its size depends on how the MPI library was built; the type
  * may be missing. */
-static void learn_fortran(MPI_Datatype datatype, char kind)
+static void add_fortran(MPI_Datatype datatype, char class)
 {
     int size = 0;
     if (datatype == MPI_DATATYPE_NULL || PMPI_Type_size(datatype, &size) != MPI_SUCCESS)
         return;
-    if (kind == 'i')
-        learn_integer(datatype, (size_t)size, true);
-    if (kind == 'r' && size == sizeof(float))
-        learn(datatype, TRV_FLOAT);
-    if (kind == 'r' && size == sizeof(double))
-        learn(datatype, TRV_DOUBLE);
-    if (kind == 'c' && size == 2 * sizeof(float))
-        learn(datatype, TRV_COMPLEX_FLOAT);
-    if (kind == 'c' && size == 2 * sizeof(double))
-        learn(datatype, TRV_COMPLEX_DOUBLE);
+    if (class == 'i')
+        add_integer(datatype, (size_t)size, true);
+    if (class == 'r' && size == sizeof(float))
+        add_type(datatype, TRV_FLOAT);
+    if (class == 'r' && size == sizeof(double))
+        add_type(datatype, TRV_DOUBLE);
+    if (class == 'c' && size == 2 * sizeof(float))
+        add_type(datatype, TRV_COMPLEX_FLOAT);
+    if (class == 'c' && size == 2 * sizeof(double))
+        add_type(datatype, TRV_COMPLEX_DOUBLE);
 }
 
-static void learn_fortran_types(void)
+static void add_fortran_types(void)
 {
-    learn_fortran(MPI_INTEGER, 'i');
-    learn_fortran(MPI_INTEGER1, 'i');
-    learn_fortran(MPI_INTEGER2, 'i');
-    learn_fortran(MPI_INTEGER4, 'i');
-    learn_fortran(MPI_INTEGER8, 'i');
-    learn_fortran(MPI_REAL, 'r');
-    learn_fortran(MPI_REAL4, 'r');
-    learn_fortran(MPI_REAL8, 'r');
-    learn_fortran(MPI_DOUBLE_PRECISION, 'r');
-    learn_fortran(MPI_COMPLEX, 'c');
-    learn_fortran(MPI_COMPLEX8, 'c');
-    learn_fortran(MPI_COMPLEX16, 'c');
-    learn_fortran(MPI_DOUBLE_COMPLEX, 'c');
+    add_fortran(MPI_INTEGER, 'i');
+    add_fortran(MPI_INTEGER1, 'i');
+    add_fortran(MPI_INTEGER2, 'i');
+    add_fortran(MPI_INTEGER4, 'i');
+    add_fortran(MPI_INTEGER8, 'i');
+    add_fortran(MPI_REAL, 'r');
+    add_fortran(MPI_REAL4, 'r');
+    add_fortran(MPI_REAL8, 'r');
+    add_fortran(MPI_DOUBLE_PRECISION, 'r');
+    add_fortran(MPI_COMPLEX, 'c');
+    add_fortran(MPI_COMPLEX8, 'c');
+    add_fortran(MPI_COMPLEX16, 'c');
+    add_fortran(MPI_DOUBLE_COMPLEX, 'c');
 }
 
-static void learn_types(void)
+static void add_types(void)
 {
-    learn_c_types();
-    learn_fortran_types();
-    learn(MPI_BYTE, TRV_UINT8);
+    add_c_types();
+    add_fortran_types();
+    add_type(MPI_BYTE, TRV_UINT8);
     known[known_types - 1].bits_only = true;
     const MPI_Datatype local[] = {MPI_FLOAT_INT,         MPI_DOUBLE_INT,      MPI_LONG_INT, MPI_2INT,
                                   MPI_SHORT_INT,         MPI_LONG_DOUBLE_INT, MPI_2INTEGER, MPI_2REAL,
@@ -167,9 +167,9 @@ int trv_mpi_contiguous(MPI_Datatype datatype, size_t *size)
     if (PMPI_Type_size_x(datatype, &bytes) != MPI_SUCCESS ||
         PMPI_Type_get_extent_x(datatype, &lower, &extent) != MPI_SUCCESS ||
         PMPI_Type_get_true_extent_x(datatype, &true_lower, &true_extent) != MPI_SUCCESS)
-        return trv_fail(TRV_ERR_ARGUMENT, "MPI does not know the datatype; pass a committed type"), MPI_ERR_TYPE;
-    bool plain = bytes > 0 && lower == 0 && true_lower == 0 && extent == bytes && true_extent == bytes;
-    *size = plain ? (size_t)bytes : 0;
+        return trv_fail(TRV_ERR_ARGUMENT, "the datatype is invalid; pass a committed type"), MPI_ERR_TYPE;
+    bool contiguous = bytes > 0 && lower == 0 && true_lower == 0 && extent == bytes && true_extent == bytes;
+    *size = contiguous ? (size_t)bytes : 0;
     return MPI_SUCCESS;
 }
 
@@ -180,11 +180,11 @@ static int local_elements(MPI_Datatype datatype, MPI_Op op, bool known_type, int
 {
     int commutative = 1;
     if (PMPI_Op_commutative(op, &commutative) != MPI_SUCCESS)
-        return trv_fail(TRV_ERR_ARGUMENT, "MPI does not know the operation"), MPI_ERR_OP;
+        return trv_fail(TRV_ERR_ARGUMENT, "the operation is invalid; pass MPI_SUM, for example"), MPI_ERR_OP;
     int code = trv_mpi_contiguous(datatype, &elements->size);
     if (code != MPI_SUCCESS)
         return code;
-    elements->way = TRV_MPI_LOCAL;
+    elements->reducer = TRV_MPI_LOCAL;
     elements->commutative = commutative;
     elements->predefined = (known_type || is_local_type(datatype)) && core_op >= 0;
     if (core_op >= 0 && !elements->predefined)
@@ -201,15 +201,15 @@ static int local_elements(MPI_Datatype datatype, MPI_Op op, bool known_type, int
         MPI_Count bytes = 0;
         PMPI_Type_size_x(datatype, &bytes);
         elements->size = (size_t)bytes;
-        elements->way = TRV_MPI_LIBRARY;
+        elements->reducer = TRV_MPI_LIBRARY;
     }
     return MPI_SUCCESS;
 }
 
 int trv_mpi_elements(MPI_Datatype datatype, MPI_Op op, trv_mpi_elements_t *elements)
 {
-    pthread_once(&once, learn_types);
-    *elements = (trv_mpi_elements_t){.way = TRV_MPI_KERNEL, .commutative = true};
+    pthread_once(&once, add_types);
+    *elements = (trv_mpi_elements_t){.reducer = TRV_MPI_KERNEL, .commutative = true};
     if (datatype == MPI_DATATYPE_NULL)
         return trv_fail(TRV_ERR_ARGUMENT, "the datatype is MPI_DATATYPE_NULL; pass a committed type"), MPI_ERR_TYPE;
     if (op == MPI_OP_NULL)

@@ -12,14 +12,14 @@
 
 #include <trivance/execute.h>
 
-typedef enum trv_mpi_way {
+typedef enum trv_mpi_reducer {
     TRV_MPI_KERNEL, /* a type and an operation of the core */
     TRV_MPI_LOCAL,  /* MPI_Reduce_local as the executor's callback */
     TRV_MPI_LIBRARY /* fall back to the MPI library's collective */
-} trv_mpi_way_t;
+} trv_mpi_reducer_t;
 
 typedef struct trv_mpi_elements {
-    trv_mpi_way_t way;
+    trv_mpi_reducer_t reducer;
     trv_type_t type; /* type and op are valid for TRV_MPI_KERNEL only */
     trv_op_t op;
     size_t size; /* bytes from one element to the next */

@@ -24,14 +24,14 @@ static int measure(MPI_Datatype type, MPI_Count count, size_t *bytes, size_t *el
     return trv_mpi_count_bytes(count, (size_t)size, bytes);
 }
 
-int trv_mpi_gather_measure(const trv_mpi_gather_t *gather, size_t *bytes, bool *plain)
+int trv_mpi_gather_measure(const trv_mpi_gather_t *gather, size_t *bytes, bool *contiguous)
 {
     const bool in_place = gather->sendbuf == MPI_IN_PLACE;
     size_t send_element = 1, receive_element = 0, sent = 0;
     int code = measure(gather->recvtype, gather->recvcount, bytes, &receive_element);
     if (code == MPI_SUCCESS && !in_place)
         code = measure(gather->sendtype, gather->sendcount, &sent, &send_element);
-    *plain = receive_element > 0 && send_element > 0;
+    *contiguous = receive_element > 0 && send_element > 0;
     if (code == MPI_SUCCESS && !in_place && sent != *bytes)
         return trv_fail(TRV_ERR_ARGUMENT,
                         "%zu bytes are sent and %zu are received from each rank; they must be the same", sent, *bytes),
@@ -88,7 +88,8 @@ int trv_mpi_gather_pack(const trv_mpi_state_t *state, trv_mpi_gather_t *gather, 
         gather->sendtype = gather->recvtype;
     }
     if (bytes > INT32_MAX || gather->recvcount > INT32_MAX || gather->sendcount > INT32_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "a type with gaps is gathered up to 2 GiB per rank; send it without gaps");
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "an AllGather of a type with gaps supports at most 2 GiB per rank; pass a type without gaps");
     char *all = malloc(bytes * (size_t)state->ranks);
     if (!all)
         return trv_fail_memory();

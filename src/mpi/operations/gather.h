@@ -21,7 +21,7 @@ typedef struct trv_mpi_gather {
 
 /* *bytes: the size of one rank's contribution. *plain: this rank's types have no gaps. MPI_SUCCESS, or an error class
  * with the message in trv_last_error(). */
-int trv_mpi_gather_measure(const trv_mpi_gather_t *gather, size_t *bytes, bool *plain);
+int trv_mpi_gather_measure(const trv_mpi_gather_t *gather, size_t *bytes, bool *contiguous);
 
 /* AllGather of types with gaps, at most 2 GiB per rank. The first function allocates *packed for the blocks of all
  * ranks, which the caller frees, and packs this rank's contribution into its block; if the send buffer is MPI_IN_PLACE,

@@ -65,16 +65,16 @@ int trv_mpi_local_reduce(void *context, void *destination, const void *const *so
     for (size_t done = 0; done < count;) {
         size_t tile = count - done < local->tile ? count - done : local->tile;
         size_t offset = done * local->size;
-        char *place = (char *)destination + offset;
+        char *tile_start = (char *)destination + offset;
         const char *first = (const char *)source[start] + offset;
-        char *result = aliased ? local->scratch : place;
+        char *result = aliased ? local->scratch : tile_start;
         if (result != first)
             memcpy(result, first, tile * local->size);
         int code = fold(local, result, source, sources, offset, start, (int)tile);
         if (code < 0)
             return code;
-        if (result != place)
-            memcpy(place, result, tile * local->size);
+        if (result != tile_start)
+            memcpy(tile_start, result, tile * local->size);
         done += tile;
     }
     return TRV_OK;

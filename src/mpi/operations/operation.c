@@ -20,12 +20,12 @@
 static trv_elements_t elements_of(trv_mpi_operation_t *operation)
 {
     const trv_mpi_elements_t *elements = &operation->arguments.elements;
-    trv_elements_t made = {.type = elements->type, .op = elements->op, .element_size = elements->size};
-    if (elements->way == TRV_MPI_LOCAL) {
-        made.reduce = trv_mpi_local_reduce;
-        made.reduce_context = &operation->local;
+    trv_elements_t result = {.type = elements->type, .op = elements->op, .element_size = elements->size};
+    if (elements->reducer == TRV_MPI_LOCAL) {
+        result.reduce = trv_mpi_local_reduce;
+        result.reduce_context = &operation->local;
     }
-    return made;
+    return result;
 }
 
 static trv_plan_options_t options_of(const trv_mpi_plan_spec_t *spec)
@@ -41,18 +41,18 @@ static int make_plan(trv_mpi_operation_t *operation, const trv_mpi_plan_spec_t *
     trv_mpi_node_t *node = spec->node;
     trv_elements_t elements = elements_of(operation);
     trv_plan_options_t options = options_of(spec);
-    int code = trv_mpi_channel_create(&operation->channel, state->members->domain->comm, spec->piece_bytes);
-    if (code == TRV_OK && arguments->elements.way == TRV_MPI_LOCAL)
+    int code = trv_mpi_channel_create(&operation->channel, state->members->domain->comm, spec->fragment_bytes);
+    if (code == TRV_OK && arguments->elements.reducer == TRV_MPI_LOCAL)
         code = trv_mpi_local_init(&operation->local, &arguments->elements, arguments->datatype, arguments->op);
     if (code < 0)
         return code;
-    trv_mpi_channel_map(operation->channel, spec->member);
-    trv_mpi_channel_place(operation->channel, shared ? trv_mpi_state_tag(state, 0) : tag);
+    trv_mpi_channel_set_members(operation->channel, spec->member);
+    trv_mpi_channel_set_tag(operation->channel, shared ? trv_mpi_state_tag(state, 0) : tag);
     const trv_transport_t *transport = trv_mpi_channel_transport(operation->channel);
     if (!node || trv_mpi_node_leads(node))
         code = spec->model ? trv_plan_create_like(&operation->plan, spec->model, &elements, transport)
-                           : trv_plan_create(&operation->plan, spec->schedule, spec->place, arguments->count, &elements,
-                                             transport, &options);
+                           : trv_plan_create(&operation->plan, spec->schedule, spec->coordinate, arguments->count,
+                                             &elements, transport, &options);
     if (code == TRV_OK && node)
         code = trv_mpi_node_run_create(&operation->run, node, &elements, operation->plan, shared);
     return code;
@@ -64,7 +64,7 @@ int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *stat
     *operation = (trv_mpi_operation_t){.arguments = *arguments,
                                        .state = state,
                                        .algorithm = spec->algorithm,
-                                       .name = spec->name};
+                                       .comm_rank = spec->comm_rank};
     if (!spec->schedule)
         return TRV_OK;
     operation->steps = trv_schedule_steps(spec->schedule);
@@ -104,12 +104,13 @@ int trv_mpi_model_create(trv_plan_t **model, const trv_mpi_arguments_t *argument
     trv_elements_t elements = {.type = arguments->elements.type,
                                .op = arguments->elements.op,
                                .element_size = arguments->elements.size};
-    if (arguments->elements.way == TRV_MPI_LOCAL)
+    if (arguments->elements.reducer == TRV_MPI_LOCAL)
         elements.reduce = trv_mpi_local_reduce;
     *model = NULL;
     if (spec->node && !trv_mpi_node_leads(spec->node))
         return TRV_OK;
-    int code = trv_plan_create(model, spec->schedule, spec->place, arguments->count, &elements, &nothing, &options);
+    int code = trv_plan_create(model, spec->schedule, spec->coordinate, arguments->count, &elements, &nothing,
+                               &options);
     if (code == TRV_OK)
         trv_memory_count((int64_t)trv_plan_memory_bytes(*model));
     return code;
@@ -171,11 +172,11 @@ int trv_mpi_operation_wait(trv_mpi_operation_t *operation)
     return code < 0 ? code : TRV_OK;
 }
 
-void trv_mpi_operation_place(trv_mpi_operation_t *operation, int position)
+void trv_mpi_operation_set_position(trv_mpi_operation_t *operation, int position)
 {
-    trv_mpi_channel_place(operation->channel, trv_mpi_state_tag(operation->state, position));
+    trv_mpi_channel_set_tag(operation->channel, trv_mpi_state_tag(operation->state, position));
     if (operation->run)
-        trv_mpi_node_run_place(operation->run, position);
+        trv_mpi_node_run_set_position(operation->run, position);
 }
 
 int trv_mpi_operation_run(trv_mpi_operation_t *operation, const void *input, void *output)
@@ -186,9 +187,9 @@ int trv_mpi_operation_run(trv_mpi_operation_t *operation, const void *input, voi
 
 /* ---- Reporting --------------------------------------------------------------------------------------------------- */
 
-void trv_mpi_operation_note(trv_mpi_operation_t *operation)
+void trv_mpi_operation_report(trv_mpi_operation_t *operation)
 {
-    char where[TRV_MPI_WHERE_MAX];
+    char label[TRV_MPI_LABEL_MAX];
     const trv_mpi_arguments_t *arguments = &operation->arguments;
     trv_mpi_state_t *state = operation->state;
     size_t bytes = trv_mpi_vector_bytes(arguments, state->ranks);
@@ -199,24 +200,24 @@ void trv_mpi_operation_note(trv_mpi_operation_t *operation)
         return;
     trv_mpi_log_call(operation->tally, bytes);
     if (trv_mpi_log_enabled(TRV_DEBUG_TRACE, state->rank))
-        trv_mpi_log_line("%s, %s of %zu bytes: %s", trv_mpi_state_where(state, where),
+        trv_mpi_log_line("%s, %s of %zu bytes: %s", trv_mpi_state_label(state, label),
                          trv_collective_shape(arguments->collective)->name, bytes, operation->algorithm);
 }
 
 static void describe_progress(const trv_mpi_operation_t *operation, char *text, size_t size)
 {
     if (operation->run)
-        trv_mpi_node_run_describe(operation->run, operation->name, text, size);
+        trv_mpi_node_run_describe(operation->run, operation->comm_rank, text, size);
     else
-        trv_plan_describe_as(operation->plan, operation->name, text, size);
+        trv_plan_describe_as(operation->plan, operation->comm_rank, text, size);
 }
 
 void trv_mpi_operation_describe(const void *context, char *text, size_t size)
 {
     const trv_mpi_operation_t *operation = context;
-    char where[TRV_MPI_WHERE_MAX], what[512];
+    char label[TRV_MPI_LABEL_MAX], what[512];
     describe_progress(operation, what, sizeof what);
-    snprintf(text, size, "%s, call %lu: %s of %zu bytes, by %s; %s", trv_mpi_state_where(operation->state, where),
+    snprintf(text, size, "%s, call %lu: %s of %zu bytes, by %s; %s", trv_mpi_state_label(operation->state, label),
              operation->call, trv_collective_shape(operation->arguments.collective)->name,
              trv_mpi_vector_bytes(&operation->arguments, operation->state->ranks), operation->algorithm, what);
 }

@@ -23,10 +23,10 @@
 typedef struct trv_mpi_plan_spec {
     const trv_schedule_t *schedule; /* NULL: the MPI library's collective is used */
     const char *algorithm;          /* its name, or "mpi" */
-    size_t chunk_bytes, piece_bytes;
-    int place;                 /* the coordinate of this rank */
+    size_t chunk_bytes, fragment_bytes;
+    int coordinate;            /* the coordinate of this rank */
     const int *member;         /* the rank in the domain at every coordinate; NULL: the same number */
-    const int *name;           /* the rank in the communicator at every coordinate; NULL: the same number */
+    const int *comm_rank;      /* the rank in the communicator at every coordinate; NULL: the same number */
     struct trv_mpi_node *node; /* the ranks that share this rank's coordinate; NULL: one rank at each */
     const trv_plan_t *model;   /* operations share its compiled program; NULL: each compiles its own */
 } trv_mpi_plan_spec_t;
@@ -39,16 +39,16 @@ typedef struct trv_mpi_operation {
     trv_mpi_channel_t *channel;
     trv_mpi_local_t local;
     const char *algorithm;
-    const int *name;   /* as in the plan specification */
-    trv_torus_t torus; /* of the schedule */
+    const int *comm_rank; /* as in the plan specification */
+    trv_torus_t torus;    /* of the schedule */
     int steps;
     trv_mpi_tally_t *tally; /* its runs are counted here; NULL: they are not counted */
     unsigned long call;     /* the number of its latest run in the flight recorder; 0: not recorded */
     bool failed;            /* a run failed: the operation must not be started again */
 } trv_mpi_operation_t;
 
-/* `shared`: runs use the tags of a position of the communicator (trv_mpi_operation_place), which is chosen for each
- * run; otherwise its tags begin at `tag`. TRV_OK or a code of the core. */
+/* `shared`: runs use the tags of a position of the communicator (trv_mpi_operation_set_position), which is chosen for
+ * each run; otherwise its tags begin at `tag`. TRV_OK or a code of the core. */
 int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
                            const trv_mpi_plan_spec_t *spec, bool shared, int tag);
 void trv_mpi_operation_clear(trv_mpi_operation_t *operation);
@@ -72,10 +72,10 @@ int trv_mpi_operation_fail(trv_mpi_operation_t *operation, int code);
 /* Starts and waits. */
 int trv_mpi_operation_run(trv_mpi_operation_t *operation, const void *input, void *output);
 /* Sets the position of the communicator whose tags, and whose memory of the node, later starts use. */
-void trv_mpi_operation_place(trv_mpi_operation_t *operation, int position);
+void trv_mpi_operation_set_position(trv_mpi_operation_t *operation, int position);
 /* Sets count and handles of later starts; the operation signature must be the same. */
-static inline void trv_mpi_operation_take(trv_mpi_operation_t *operation, size_t count, MPI_Datatype datatype,
-                                          MPI_Op op)
+static inline void trv_mpi_operation_set_call(trv_mpi_operation_t *operation, size_t count, MPI_Datatype datatype,
+                                              MPI_Op op)
 {
     operation->arguments.count = count;
     operation->arguments.datatype = operation->local.datatype = datatype;
@@ -83,11 +83,11 @@ static inline void trv_mpi_operation_take(trv_mpi_operation_t *operation, size_t
 }
 
 /* Counts a run in the log's table and records it in the flight recorder, if these are enabled. */
-void trv_mpi_operation_note(trv_mpi_operation_t *operation);
+void trv_mpi_operation_report(trv_mpi_operation_t *operation);
 static inline void trv_mpi_operation_count(trv_mpi_operation_t *operation)
 {
     if (trv_mpi_recording || operation->tally)
-        trv_mpi_operation_note(operation);
+        trv_mpi_operation_report(operation);
 }
 /* Describes the messages that an operation waits for, as a callback of trv_mpi_waiting_t. */
 void trv_mpi_operation_describe(const void *operation, char *text, size_t size);

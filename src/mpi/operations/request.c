@@ -1,10 +1,10 @@
 /*
  * Requests: their order, and the progress of all active requests.
  *
- * `lock` protects the list and is never held while a request is tested. `moving` is held by the one thread that makes
- * progress; only this thread removes requests from the list. While a request is tested, MPI may call
- * trv_mpi_requests_progress again (in the component, MPI's progress function calls it); this nested call finds `moving`
- * locked and does nothing.
+ * `lock` protects the list and is never held while a request is tested. `progress_lock` is held by the one thread that
+ * makes progress; only this thread removes requests from the list. While a request is tested, MPI may call
+ * trv_mpi_requests_progress again (in the component, MPI's progress function calls it); this nested call finds
+ * `progress_lock` locked and does nothing.
  */
 #include "mpi/operations/request.h"
 
@@ -26,11 +26,11 @@ struct trv_mpi_request {
     trv_mpi_state_t *state;
     trv_mpi_instances_t instances;
     trv_mpi_operation_t *operation; /* taken from the pool while it runs; a persistent request keeps it */
-    trv_mpi_job_t job;
-    trv_mpi_gather_t gather;            /* job.packed points to it */
+    trv_mpi_request_spec_t spec;
+    trv_mpi_gather_t gather;            /* spec.packed points to it */
     trv_mpi_context_ids_t *context_ids; /* for a persistent request the block that its tags are from; else NULL */
     int tag, position;
-    unsigned long turn; /* the number of earlier requests at this position */
+    unsigned long sequence; /* the number of earlier requests at this position */
     atomic_int phase;
     trv_mpi_buffers_t buffers;
     trv_mpi_watch_t watch;
@@ -40,18 +40,18 @@ struct trv_mpi_request {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list */
-static pthread_mutex_t moving = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t progress_lock = PTHREAD_MUTEX_INITIALIZER;
 static trv_mpi_request_t *first, **end = &first; /* active ones, in the order of their starts */
 static atomic_int active;
 
 /* ---- Creating ---------------------------------------------------------------------------------------------------- */
 
-static trv_mpi_request_t *make(trv_mpi_state_t *state, const trv_mpi_instances_t *instances,
-                               const trv_mpi_arguments_t *arguments, bool persistent)
+static trv_mpi_request_t *request_allocate(trv_mpi_state_t *state, const trv_mpi_instances_t *instances,
+                                           const trv_mpi_arguments_t *arguments, bool persistent)
 {
     trv_mpi_request_t *request = calloc(1, sizeof *request);
     if (request && persistent) {
-        request->operation = instances->take(instances->source, state, arguments);
+        request->operation = instances->take(instances->owner, state, arguments);
         if (!request->operation) {
             free(request);
             return NULL;
@@ -61,26 +61,26 @@ static trv_mpi_request_t *make(trv_mpi_state_t *state, const trv_mpi_instances_t
 }
 
 int trv_mpi_request_create(trv_mpi_request_t **created, trv_mpi_state_t *state, const trv_mpi_instances_t *instances,
-                           const trv_mpi_job_t *job, trv_mpi_context_ids_t *context_ids, int tag)
+                           const trv_mpi_request_spec_t *spec, trv_mpi_context_ids_t *context_ids, int tag)
 {
-    trv_mpi_request_t *request = make(state, instances, &job->arguments, context_ids != NULL);
-    unsigned long number = context_ids ? 0 : state->ids.turns.posted++;
-    int position = 1 + (int)(number % TRV_MPI_TURNS);
+    trv_mpi_request_t *request = request_allocate(state, instances, &spec->arguments, context_ids != NULL);
+    unsigned long number = context_ids ? 0 : state->ids.requests.posted++;
+    int position = 1 + (int)(number % TRV_MPI_REQUEST_POSITIONS);
     if (!request)
         return trv_mpi_state_fail_memory(state);
     request->state = state;
     request->instances = *instances;
-    request->job = *job;
-    if (job->packed) {
-        request->gather = *job->packed;
-        request->job.packed = &request->gather;
+    request->spec = *spec;
+    if (spec->packed) {
+        request->gather = *spec->packed;
+        request->spec.packed = &request->gather;
     }
     request->context_ids = context_ids;
     request->tag = tag;
     request->position = position;
-    request->turn = number / TRV_MPI_TURNS;
+    request->sequence = number / TRV_MPI_REQUEST_POSITIONS;
     trv_mpi_state_hold(state);
-    trv_mpi_wait_meanwhile(trv_mpi_requests_progress);
+    trv_mpi_set_progress_hook(trv_mpi_requests_progress);
     *created = request;
     return TRV_OK;
 }
@@ -90,7 +90,7 @@ void trv_mpi_request_free(trv_mpi_request_t *request)
     trv_mpi_state_t *state = request->state;
     if (request->operation)
         request->instances.give(request->operation);
-    request->instances.release(request->instances.source);
+    request->instances.release(request->instances.owner);
     trv_mpi_context_ids_release(request->context_ids);
     free(request);
     trv_mpi_state_release(state);
@@ -110,17 +110,17 @@ trv_mpi_alias_t trv_mpi_request_alias(const trv_mpi_request_t *request) { return
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-static int begin_buffers(trv_mpi_request_t *request)
+static int request_begin_buffers(trv_mpi_request_t *request)
 {
-    const trv_mpi_job_t *job = &request->job;
-    const trv_mpi_arguments_t *arguments = &job->arguments;
-    if (job->packed)
-        return trv_mpi_buffers_begin_packed(&request->buffers, request->state, job->packed,
+    const trv_mpi_request_spec_t *spec = &request->spec;
+    const trv_mpi_arguments_t *arguments = &spec->arguments;
+    if (spec->packed)
+        return trv_mpi_buffers_begin_packed(&request->buffers, request->state, spec->packed,
                                             arguments->count * arguments->elements.size);
-    return trv_mpi_buffers_begin(&request->buffers, request->state, arguments, job->input, job->output);
+    return trv_mpi_buffers_begin(&request->buffers, request->state, arguments, spec->input, spec->output);
 }
 
-static void describe(const void *context, char *text, size_t size)
+static void request_describe(const void *context, char *text, size_t size)
 {
     const trv_mpi_request_t *request = context;
     if (request->operation)
@@ -130,15 +130,15 @@ static void describe(const void *context, char *text, size_t size)
                  request->state->ranks);
 }
 
-static void watch(trv_mpi_request_t *request, unsigned polls)
+static void request_watch(trv_mpi_request_t *request, unsigned polls)
 {
-    const trv_mpi_waiting_t waiting = {describe, request, request->state->recorder};
+    const trv_mpi_waiting_t waiting = {request_describe, request, request->state->recorder};
     trv_mpi_watch_poll(&request->watch, &waiting, polls);
 }
 
-static void complete(trv_mpi_request_t *request, int code)
+static void request_complete(trv_mpi_request_t *request, int code)
 {
-    const trv_mpi_waiting_t waiting = {describe, request, request->state->recorder};
+    const trv_mpi_waiting_t waiting = {request_describe, request, request->state->recorder};
     trv_mpi_watch_end(&request->watch, &waiting);
     code = trv_mpi_buffers_end(&request->buffers, request->state, code);
     if (code < 0)
@@ -148,47 +148,47 @@ static void complete(trv_mpi_request_t *request, int code)
         if (request->operation)
             request->instances.give(request->operation);
         request->operation = NULL;
-        atomic_fetch_add(&request->state->ids.turns.done[request->position - 1], 1);
+        atomic_fetch_add(&request->state->ids.requests.done[request->position - 1], 1);
     }
-    void (*done)(void *, int) = request->job.done;
+    void (*done)(void *, int) = request->spec.done;
     const int class = code < 0 ? trv_mpi_class(code) : trv_mpi_alias_class(request->buffers.alias);
-    void *context = request->job.context;
+    void *context = request->spec.context;
     atomic_store_explicit(&request->phase, IDLE, memory_order_release); /* now its owner may free it */
     if (done)
         done(context, class);
 }
 
-static bool may_run(const trv_mpi_request_t *request)
+static bool request_may_begin(const trv_mpi_request_t *request)
 {
-    const trv_mpi_turns_t *turns = &request->state->ids.turns;
+    const trv_mpi_request_counts_t *turns = &request->state->ids.requests;
     return request->context_ids || atomic_load(&request->state->broken) ||
-           atomic_load(&turns->done[request->position - 1]) == request->turn;
+           atomic_load(&turns->done[request->position - 1]) == request->sequence;
 }
 
-static int begin(trv_mpi_request_t *request)
+static int request_begin(trv_mpi_request_t *request)
 {
     trv_mpi_operation_t *operation = request->operation;
     if (request->context_ids)
-        trv_mpi_channel_place(operation->channel, request->tag);
+        trv_mpi_channel_set_tag(operation->channel, request->tag);
     else
-        trv_mpi_operation_place(operation, request->position);
+        trv_mpi_operation_set_position(operation, request->position);
     trv_mpi_operation_count(operation);
     atomic_store(&request->phase, RUNNING);
-    int code = begin_buffers(request);
+    int code = request_begin_buffers(request);
     return code < 0 ? trv_mpi_operation_fail(operation, code)
                     : trv_mpi_operation_start(operation, request->buffers.input, request->buffers.output);
 }
 
 /* Makes progress on a request. Returns 1 when it is complete, with its result in *code, else 0. */
-static int move(trv_mpi_request_t *request, int *code)
+static int request_progress(trv_mpi_request_t *request, int *code)
 {
     if (atomic_load(&request->phase) == QUEUED) {
-        if (!may_run(request))
+        if (!request_may_begin(request))
             return 0;
         if (!request->operation)
-            request->operation = request->instances.take(request->instances.source, request->state,
-                                                         &request->job.arguments);
-        *code = request->operation ? begin(request) : trv_mpi_state_fail_memory(request->state);
+            request->operation = request->instances.take(request->instances.owner, request->state,
+                                                         &request->spec.arguments);
+        *code = request->operation ? request_begin(request) : trv_mpi_state_fail_memory(request->state);
         if (*code < 0)
             return 1;
     }
@@ -197,43 +197,43 @@ static int move(trv_mpi_request_t *request, int *code)
     return state != 0;
 }
 
-static void take_out(trv_mpi_request_t **place)
+static void list_remove(trv_mpi_request_t **link)
 {
-    trv_mpi_request_t *gone = *place;
-    *place = gone->next;
-    if (!*place)
-        end = place;
+    trv_mpi_request_t *removed = *link;
+    *link = removed->next;
+    if (!*link)
+        end = link;
 }
 
 int trv_mpi_requests_progress(void)
 {
-    static unsigned rounds; /* protected by `moving` */
+    static unsigned rounds; /* protected by `progress_lock` */
     int completed = 0;
-    if (atomic_load_explicit(&active, memory_order_relaxed) == 0 || pthread_mutex_trylock(&moving) != 0)
+    if (atomic_load_explicit(&active, memory_order_relaxed) == 0 || pthread_mutex_trylock(&progress_lock) != 0)
         return 0;
     rounds++;
     pthread_mutex_lock(&lock);
-    for (trv_mpi_request_t **place = &first; *place;) {
-        trv_mpi_request_t *request = *place;
+    for (trv_mpi_request_t **link = &first; *link;) {
+        trv_mpi_request_t *request = *link;
         int code = TRV_OK;
         pthread_mutex_unlock(&lock);
-        int over = move(request, &code);
+        int over = request_progress(request, &code);
         if (!over)
-            watch(request, rounds);
+            request_watch(request, rounds);
         pthread_mutex_lock(&lock);
         if (!over) {
-            place = &request->next;
+            link = &request->next;
             continue;
         }
-        take_out(place);
+        list_remove(link);
         atomic_fetch_sub(&active, 1);
         pthread_mutex_unlock(&lock);
-        complete(request, code);
+        request_complete(request, code);
         completed++;
         pthread_mutex_lock(&lock);
     }
     pthread_mutex_unlock(&lock);
-    pthread_mutex_unlock(&moving);
+    pthread_mutex_unlock(&progress_lock);
     return completed;
 }
 

@@ -2,10 +2,10 @@
  * Requests: collectives that run while the program continues. They are non-blocking, or persistent and started.
  *
  * Requests are matched by the order of the calls: the k-th non-blocking request on a communicator has position 1 + k
- * mod TRV_MPI_TURNS, and so the same tags on all ranks. It begins when this rank's previous request at that position is
- * complete. At each position the requests of all ranks therefore follow each other in the same order, but ranks may
- * begin them at different times. A persistent request has its own position, which is not reused
- * (trv_mpi_state_persistent), so persistent requests may be started and freed in any order.
+ * mod TRV_MPI_REQUEST_POSITIONS, and so the same tags on all ranks. It begins when this rank's previous request at that
+ * position is complete. At each position the requests of all ranks therefore follow each other in the same order, but
+ * ranks may begin them at different times. A persistent request has its own position, which is not reused
+ * (trv_mpi_state_allocate_persistent), so persistent requests may be started and freed in any order.
  *
  * A thread that waits for a request or tests it makes progress on all active requests of the process.
  */
@@ -17,7 +17,7 @@
 #include "mpi/operations/gather.h"
 #include "mpi/operations/operation.h"
 
-typedef struct trv_mpi_job {
+typedef struct trv_mpi_request_spec {
     trv_mpi_arguments_t arguments; /* with the handles of this call */
     const void *input;             /* or MPI_IN_PLACE */
     void *output;
@@ -25,25 +25,25 @@ typedef struct trv_mpi_job {
     void (*done)(void *context, int class); /* called at the end with MPI_SUCCESS or an error class, by the thread
                                                that makes progress; may be NULL */
     void *context;
-} trv_mpi_job_t;
+} trv_mpi_request_spec_t;
 
 typedef struct trv_mpi_request trv_mpi_request_t;
 
 /* The pool that requests take their operations from. A non-blocking request has one while it runs, a persistent request
  * until it is freed. */
 typedef struct trv_mpi_instances {
-    void *source; /* the pool's owner, referenced until `release` */
-    trv_mpi_operation_t *(*take)(void *source, trv_mpi_state_t *state,
+    void *owner; /* the pool's owner, referenced until `release` */
+    trv_mpi_operation_t *(*take)(void *owner, trv_mpi_state_t *state,
                                  const trv_mpi_arguments_t *arguments); /* NULL: no memory */
     void (*give)(trv_mpi_operation_t *operation);
-    void (*release)(void *source);
+    void (*release)(void *owner);
 } trv_mpi_instances_t;
 
 /* Creates a non-blocking request (`context_ids` is NULL), or a persistent one whose tags begin at `tag`; it owns
  * `context_ids` and `instances` and releases them when it is freed. Local; does not wait for other ranks. TRV_OK; or
  * TRV_ERR_MEMORY, which breaks the communicator on this rank, and then the caller still owns both. */
 int trv_mpi_request_create(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_instances_t *instances,
-                           const trv_mpi_job_t *job, trv_mpi_context_ids_t *context_ids, int tag);
+                           const trv_mpi_request_spec_t *spec, trv_mpi_context_ids_t *context_ids, int tag);
 /* Starts a request. Each non-blocking request is started once, in the order of creation. A persistent request must not
  * be active. */
 void trv_mpi_request_start(trv_mpi_request_t *request);

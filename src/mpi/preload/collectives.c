@@ -20,17 +20,17 @@
 #define MINE          "Open MPI"
 #define OTHER         "MPICH"
 #define OTHER_LIBRARY "libtrivance_pmpi_mpich.so"
-static const bool WANTS_OPEN_MPI = true;
+static const bool FOR_OPEN_MPI = true;
 #else
 #define MINE          "MPICH"
 #define OTHER         "Open MPI"
 #define OTHER_LIBRARY "libtrivance_pmpi_openmpi.so"
-static const bool WANTS_OPEN_MPI = false;
+static const bool FOR_OPEN_MPI = false;
 #endif
 
 /* Ends a program that is linked with the other MPI library (MPICH instead of Open MPI, or the reverse), because its
  * first MPI call would crash. Does nothing in a program without MPI, such as a launcher or a shell. */
-__attribute__((constructor)) static void refuse_other_mpi(void)
+__attribute__((constructor)) static void check_mpi_library(void)
 {
     Dl_info info;
     void *next = dlsym(RTLD_NEXT, "MPI_Init"), *library = NULL;
@@ -40,31 +40,32 @@ __attribute__((constructor)) static void refuse_other_mpi(void)
         return;
     bool is_open_mpi = dlsym(library, "ompi_mpi_comm_world") != NULL;
     dlclose(library);
-    if (is_open_mpi == WANTS_OPEN_MPI)
+    if (is_open_mpi == FOR_OPEN_MPI)
         return;
     fprintf(stderr, "trivance: this preload library is for " MINE ", and the program is linked with " OTHER
                     "; preload " OTHER_LIBRARY ", or let `trivance run` find the right one\n");
     _exit(2);
 }
 
-__attribute__((constructor)) static void set_mode(void) { trv_mpi_mode(TRV_MPI_DROP_IN); }
+__attribute__((constructor)) static void set_mode(void) { trv_mpi_set_mode(TRV_MPI_DROP_IN); }
 
-void trv_preload_begin(void) { trv_mpi_intercept_begin(true); }
+void trv_preload_init(void) { trv_mpi_intercept_init(true); }
 
 void trv_preload_fall_back(const char *name, MPI_Comm comm)
 {
-    if (trv_mpi_begun())
-        trv_mpi_intercept_note(name, "a preload library cannot make it progress between the program's calls", comm);
+    if (trv_mpi_is_active())
+        trv_mpi_intercept_log_fallback(name, "a preload library cannot make progress on it between the program's calls",
+                                       comm);
 }
 
 /* ---- Initialization ---------------------------------------------------------------------------------------------- */
 
-/* All ranks call MPI_Init or MPI_Init_thread, so trv_preload_begin may communicate. */
+/* All ranks call MPI_Init or MPI_Init_thread, so trv_preload_init may communicate. */
 int MPI_Init(int *argc, char ***argv)
 {
     int code = PMPI_Init(argc, argv);
     if (code == MPI_SUCCESS)
-        trv_preload_begin();
+        trv_preload_init();
     return code;
 }
 
@@ -72,7 +73,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     int code = PMPI_Init_thread(argc, argv, required, provided);
     if (code == MPI_SUCCESS)
-        trv_preload_begin();
+        trv_preload_init();
     return code;
 }
 
@@ -105,15 +106,15 @@ static bool reduce_scatter(trv_mpi_reduction_t call, bool equal, const void *lis
     call.collective = TRV_REDUCE_SCATTER;
     if (equal)
         return trv_mpi_intercept_reduce(&call, comm, code);
-    return trv_mpi_intercept_uneven(&call, list, bytes, comm, code);
+    return trv_mpi_intercept_unequal_counts(&call, list, bytes, comm, code);
 }
 
 /* The number of ranks; 0 if calls fall back, or if the arguments are invalid, which the MPI library reports. */
 static int ranks_of(const void *counts, MPI_Comm comm)
 {
     int ranks = 0;
-    return trv_mpi_begun() && counts && comm != MPI_COMM_NULL && PMPI_Comm_size(comm, &ranks) == MPI_SUCCESS ? ranks
-                                                                                                             : 0;
+    return trv_mpi_is_active() && counts && comm != MPI_COMM_NULL && PMPI_Comm_size(comm, &ranks) == MPI_SUCCESS ? ranks
+                                                                                                                 : 0;
 }
 
 bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const int *counts, MPI_Datatype datatype, MPI_Op op,

@@ -3,7 +3,7 @@
  * defined, too: those that gfortran and other compilers call for mpif.h and `use mpi` (mpi_allreduce_ and other
  * spellings), and for `use mpi_f08` (…_f08_).
  *
- * Fortran passes addresses. MPI_IN_PLACE and MPI_BOTTOM are variables, recognised by their addresses: those of the weak
+ * Fortran passes addresses. MPI_IN_PLACE and MPI_BOTTOM are variables, recognized by their addresses: those of the weak
  * symbols below, which the loader binds to the same address in the program, in Open MPI and in this library. In mpi_f08
  * a handle is a type that consists of one integer, and ierror may be absent (NULL). Calls that fall back go to the
  * pmpi_ function unchanged.
@@ -53,7 +53,7 @@ static struct {
 } library;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static bool blind; /* MPI_IN_PLACE cannot be recognised, so all calls fall back */
+static bool in_place_unknown; /* MPI_IN_PLACE cannot be recognized, so all calls fall back */
 
 /* Finds a function of the Fortran bindings. They are usually in the global scope, but not if, for example, Python has
  * loaded an extension that is written in Fortran. */
@@ -63,7 +63,7 @@ static void find(const char *name, void *function)
     *(void **)function = bindings ? dlsym(bindings, name) : found;
 }
 
-static void begin(void)
+static void find_functions(void)
 {
     find("pmpi_allreduce_", &library.allreduce);
     find("pmpi_reduce_scatter_block_", &library.reduce_scatter_block);
@@ -78,14 +78,14 @@ static void begin(void)
     find("pmpi_comm_set_info_", &library.comm_set_info);
     find("pmpi_init_thread_", &library.init_thread);
     bool known = &mpi_fortran_in_place_ || &mpi_fortran_in_place__ || &mpi_fortran_in_place || &MPI_FORTRAN_IN_PLACE;
-    blind = !known;
+    in_place_unknown = !known;
 }
 
-/* Whether all calls fall back. Also initialises `library`, so it must be called before a function in that is called. */
-static bool is_idle(void)
+/* Whether all calls fall back. Also initializes `library`, so it must be called before a function in that is called. */
+static bool falls_back(void)
 {
-    pthread_once(&once, begin);
-    return blind || !trv_mpi_begun();
+    pthread_once(&once, find_functions);
+    return in_place_unknown || !trv_mpi_is_active();
 }
 
 static const void *input(const void *buffer)
@@ -109,19 +109,19 @@ static void set_error(MPI_Fint *ierror, MPI_Fint code)
 
 /* ---- The collectives --------------------------------------------------------------------------------------------- */
 
-static void reduce(trv_collective_t collective, const reduce_t *pass, const void *sendbuf, void *recvbuf,
+static void reduce(trv_collective_t collective, const reduce_t *fallback, const void *sendbuf, void *recvbuf,
                    const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm,
                    MPI_Fint *ierror)
 {
     int code;
     MPI_Fint error = MPI_SUCCESS;
-    if (!is_idle() &&
+    if (!falls_back() &&
         trv_mpi_intercept_reduce(&(trv_mpi_reduction_t){collective, input(sendbuf), output(recvbuf), *count,
                                                         PMPI_Type_f2c(*datatype), PMPI_Op_f2c(*op)},
                                  PMPI_Comm_f2c(*comm), &code))
         error = code;
     else
-        (*pass)(sendbuf, recvbuf, count, datatype, op, comm, &error);
+        (*fallback)(sendbuf, recvbuf, count, datatype, op, comm, &error);
     set_error(ierror, error);
 }
 
@@ -143,7 +143,7 @@ void mpi_reduce_scatter_(const void *sendbuf, void *recvbuf, const MPI_Fint *rec
     int code;
     MPI_Fint error = MPI_SUCCESS;
     /* NOLINTNEXTLINE(misc-redundant-expression): integers of Fortran may be longer where MPI was built so */
-    if (!is_idle() && sizeof(MPI_Fint) == sizeof(int) &&
+    if (!falls_back() && sizeof(MPI_Fint) == sizeof(int) &&
         trv_preload_reduce_scatter(input(sendbuf), output(recvbuf), (const int *)recvcounts, PMPI_Type_f2c(*datatype),
                                    PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm), &code))
         error = code;
@@ -157,7 +157,7 @@ void mpi_allgather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fi
 {
     int code;
     MPI_Fint error = MPI_SUCCESS;
-    if (!is_idle() &&
+    if (!falls_back() &&
         trv_mpi_intercept_allgather(&(trv_mpi_gather_t){input(sendbuf), output(recvbuf), *sendcount, *recvcount,
                                                         PMPI_Type_f2c(*sendtype), PMPI_Type_f2c(*recvtype)},
                                     PMPI_Comm_f2c(*comm), &code))
@@ -171,7 +171,7 @@ void mpi_barrier_(const MPI_Fint *comm, MPI_Fint *ierror)
 {
     int code;
     MPI_Fint error = MPI_SUCCESS;
-    if (!is_idle() && trv_mpi_intercept_barrier(PMPI_Comm_f2c(*comm), &code))
+    if (!falls_back() && trv_mpi_intercept_barrier(PMPI_Comm_f2c(*comm), &code))
         error = code;
     else
         library.barrier(comm, &error);
@@ -182,7 +182,7 @@ void mpi_iallreduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, 
                      const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
     MPI_Fint error = MPI_SUCCESS;
-    if (!is_idle())
+    if (!falls_back())
         trv_preload_fall_back("MPI_Iallreduce", PMPI_Comm_f2c(*comm));
     library.iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request, &error);
     set_error(ierror, error);
@@ -191,20 +191,20 @@ void mpi_iallreduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, 
 void mpi_init_(MPI_Fint *ierror)
 {
     MPI_Fint error = MPI_SUCCESS;
-    pthread_once(&once, begin);
+    pthread_once(&once, find_functions);
     library.init(&error);
     if (error == MPI_SUCCESS)
-        trv_preload_begin();
+        trv_preload_init();
     set_error(ierror, error);
 }
 
 void mpi_init_thread_(const MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
 {
     MPI_Fint error = MPI_SUCCESS;
-    pthread_once(&once, begin);
+    pthread_once(&once, find_functions);
     library.init_thread(required, provided, &error);
     if (error == MPI_SUCCESS)
-        trv_preload_begin();
+        trv_preload_init();
     set_error(ierror, error);
 }
 
@@ -212,31 +212,31 @@ void mpi_init_thread_(const MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ie
 void mpi_comm_dup_(const MPI_Fint *comm, MPI_Fint *copy, MPI_Fint *ierror)
 {
     MPI_Fint error = MPI_SUCCESS;
-    pthread_once(&once, begin);
-    const bool before = trv_mpi_duplicates(true);
+    pthread_once(&once, find_functions);
+    const bool before = trv_mpi_set_duplicating(true);
     library.comm_dup(comm, copy, &error);
-    trv_mpi_duplicates(before);
+    trv_mpi_set_duplicating(before);
     set_error(ierror, error);
 }
 
 void mpi_comm_idup_(const MPI_Fint *comm, MPI_Fint *copy, MPI_Fint *request, MPI_Fint *ierror)
 {
     MPI_Fint error = MPI_SUCCESS;
-    pthread_once(&once, begin);
-    trv_preload_duplicates(PMPI_Comm_f2c(*comm));
-    const bool before = trv_mpi_duplicates(true);
+    pthread_once(&once, find_functions);
+    trv_preload_mark_idup(PMPI_Comm_f2c(*comm));
+    const bool before = trv_mpi_set_duplicating(true);
     library.comm_idup(comm, copy, request, &error);
-    trv_mpi_duplicates(before);
+    trv_mpi_set_duplicating(before);
     set_error(ierror, error);
 }
 
 void mpi_comm_dup_with_info_(const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *copy, MPI_Fint *ierror)
 {
     MPI_Fint error = MPI_SUCCESS;
-    pthread_once(&once, begin);
-    const bool before = trv_mpi_duplicates(true);
+    pthread_once(&once, find_functions);
+    const bool before = trv_mpi_set_duplicating(true);
     library.comm_dup_with_info(comm, info, copy, &error);
-    trv_mpi_duplicates(before);
+    trv_mpi_set_duplicating(before);
     if (error == MPI_SUCCESS)
         trv_preload_hint(PMPI_Comm_f2c(*copy), PMPI_Info_f2c(*info));
     set_error(ierror, error);
@@ -245,7 +245,7 @@ void mpi_comm_dup_with_info_(const MPI_Fint *comm, const MPI_Fint *info, MPI_Fin
 void mpi_comm_set_info_(const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *ierror)
 {
     MPI_Fint error = MPI_SUCCESS;
-    pthread_once(&once, begin);
+    pthread_once(&once, find_functions);
     library.comm_set_info(comm, info, &error);
     if (error == MPI_SUCCESS)
         trv_preload_hint(PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info));

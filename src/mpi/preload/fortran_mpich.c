@@ -11,10 +11,10 @@ typedef void (*init_t)(MPI_Fint *);
 typedef void (*init_thread_t)(const MPI_Fint *, MPI_Fint *, MPI_Fint *);
 
 /* Completes an initialization that returned `error`. `ierror` is the program's and may be absent (NULL). */
-static void begin(MPI_Fint error, MPI_Fint *ierror)
+static void init_complete(MPI_Fint error, MPI_Fint *ierror)
 {
     if (error == MPI_SUCCESS)
-        trv_preload_begin();
+        trv_preload_init();
     if (ierror)
         *ierror = error;
 }
@@ -25,7 +25,7 @@ void mpi_init_f08_(MPI_Fint *ierror)
     init_t next;
     *(void **)&next = dlsym(RTLD_NEXT, "mpi_init_f08_");
     next(&error);
-    begin(error, ierror);
+    init_complete(error, ierror);
 }
 
 void mpi_init_thread_f08_(const MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
@@ -34,5 +34,5 @@ void mpi_init_thread_f08_(const MPI_Fint *required, MPI_Fint *provided, MPI_Fint
     init_thread_t next;
     *(void **)&next = dlsym(RTLD_NEXT, "mpi_init_thread_f08_");
     next(required, provided, &error);
-    begin(error, ierror);
+    init_complete(error, ierror);
 }

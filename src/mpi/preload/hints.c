@@ -18,7 +18,7 @@ void trv_preload_hint(MPI_Comm comm, MPI_Info info)
 {
     char value[VALUE_MAX + 1];
     int found = 0;
-    if (comm == MPI_COMM_NULL || !trv_mpi_begun())
+    if (comm == MPI_COMM_NULL || !trv_mpi_is_active())
         return;
     if (info != MPI_INFO_NULL && PMPI_Info_get(info, KEY, VALUE_MAX, value, &found) != MPI_SUCCESS)
         found = 0;
@@ -37,17 +37,17 @@ int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *copy)
 {
-    const bool before = trv_mpi_duplicates(true);
+    const bool before = trv_mpi_set_duplicating(true);
     int code = PMPI_Comm_dup(comm, copy);
-    trv_mpi_duplicates(before);
+    trv_mpi_set_duplicating(before);
     return code;
 }
 
-void trv_preload_duplicates(MPI_Comm comm)
+void trv_preload_mark_idup(MPI_Comm comm)
 {
 #ifdef OPEN_MPI
-    if (trv_mpi_begun())
-        trv_mpi_mark_duplicated(comm);
+    if (trv_mpi_is_active())
+        trv_mpi_mark_idup(comm);
 #else
     (void)comm;
 #endif
@@ -55,18 +55,18 @@ void trv_preload_duplicates(MPI_Comm comm)
 
 int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *copy, MPI_Request *request)
 {
-    const bool before = trv_mpi_duplicates(true);
-    trv_preload_duplicates(comm);
+    const bool before = trv_mpi_set_duplicating(true);
+    trv_preload_mark_idup(comm);
     int code = PMPI_Comm_idup(comm, copy, request);
-    trv_mpi_duplicates(before);
+    trv_mpi_set_duplicating(before);
     return code;
 }
 
 int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *copy)
 {
-    const bool before = trv_mpi_duplicates(true);
+    const bool before = trv_mpi_set_duplicating(true);
     int code = PMPI_Comm_dup_with_info(comm, info, copy);
-    trv_mpi_duplicates(before);
+    trv_mpi_set_duplicating(before);
     if (code == MPI_SUCCESS)
         trv_preload_hint(*copy, info);
     return code;

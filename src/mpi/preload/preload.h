@@ -8,8 +8,8 @@
 
 #include <mpi.h>
 
-/* Initialises Trivance, after the MPI library's MPI_Init. Collective over MPI_COMM_WORLD. */
-void trv_preload_begin(void);
+/* Initializes Trivance, after the MPI library's MPI_Init. Collective over MPI_COMM_WORLD. */
+void trv_preload_init(void);
 
 /* Reduce-Scatter with a count per rank, which is dispatched if the counts are equal. Returns as the entries of
  * mpi/front/intercept.h. */
@@ -20,8 +20,8 @@ bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const int *c
 void trv_preload_hint(MPI_Comm comm, MPI_Info info);
 
 /* Called before MPI_Comm_idup on a communicator: Open MPI confuses non-blocking collectives while that is pending, so
- * exchanges must not use them (trv_mpi_mark_duplicated). */
-void trv_preload_duplicates(MPI_Comm comm);
+ * exchanges must not use them (trv_mpi_mark_idup). */
+void trv_preload_mark_idup(MPI_Comm comm);
 
 /* Counts a call of a form that a preload library cannot dispatch. */
 void trv_preload_fall_back(const char *name, MPI_Comm comm);

@@ -59,40 +59,41 @@ static void expand(const char *pattern, char *name, size_t size)
 static void open_output(void)
 {
     char name[4096];
-    const trv_settings_t *now = atomic_load(&settings);
+    const trv_settings_t *current = atomic_load(&settings);
     out = stderr;
-    if (!now || !now->debug_file)
+    if (!current || !current->debug_file)
         return;
-    expand(now->debug_file, name, sizeof name);
+    expand(current->debug_file, name, sizeof name);
     FILE *file = fopen(name, "a");
     if (file)
         out = file;
     else
         fprintf(stderr,
-                "trivance: warning: TRIVANCE_DEBUG_FILE: the file '%.200s' cannot be written (%s); stderr holds\n",
+                "trivance: warning: TRIVANCE_DEBUG_FILE: the file '%.200s' cannot be written (%s); the log is written "
+                "to stderr\n",
                 name, strerror(errno));
 }
 
-void trv_mpi_log_begin(const trv_settings_t *given)
+void trv_mpi_log_begin(const trv_settings_t *new_settings)
 {
-    file_per_process = given->debug_file && strstr(given->debug_file, "%p");
-    atomic_store(&settings, given);
+    file_per_process = new_settings->debug_file && strstr(new_settings->debug_file, "%p");
+    atomic_store(&settings, new_settings);
 }
 
 const trv_settings_t *trv_mpi_log_settings(void)
 {
     static const trv_settings_t none = {.debug = TRV_DEBUG_WARN};
-    const trv_settings_t *now = atomic_load_explicit(&settings, memory_order_acquire);
-    return now ? now : &none;
+    const trv_settings_t *current = atomic_load_explicit(&settings, memory_order_acquire);
+    return current ? current : &none;
 }
 
 int trv_mpi_log_rank(void)
 {
     static const char *const variable[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
-    int running = 0, over = 0, rank = 0;
+    int running = 0, finalized = 0, rank = 0;
     PMPI_Initialized(&running);
-    PMPI_Finalized(&over);
-    if (running && !over) {
+    PMPI_Finalized(&finalized);
+    if (running && !finalized) {
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
         return rank;
     }
@@ -165,11 +166,11 @@ void trv_mpi_log_strict(void) { atomic_store(&strict, true); }
 
 void trv_mpi_log_stop(int rank, const char *line)
 {
-    int running = 0, over = 0;
+    int running = 0, finalized = 0;
     PMPI_Initialized(&running);
-    PMPI_Finalized(&over);
+    PMPI_Finalized(&finalized);
     bool stops = trv_mpi_log_settings()->fallback == TRV_FALLBACK_ERROR || atomic_load(&strict);
-    if (!stops || rank != 0 || !running || over)
+    if (!stops || rank != 0 || !running || finalized)
         return;
     trv_mpi_log_line("%s; TRIVANCE_FALLBACK=error ends the program", line);
     sleep(1); /* launchers lose output that was written immediately before */
@@ -184,6 +185,6 @@ void trv_mpi_log_fallback(int rank, const char *format, ...)
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     if (trv_mpi_log_enabled(TRV_DEBUG_WARN, rank) && trv_mpi_log_is_new(line))
-        trv_mpi_log_line("warning: %s. The MPI library serves", line);
+        trv_mpi_log_line("warning: %s; calls fall back to the MPI library", line);
     trv_mpi_log_stop(rank, line);
 }

@@ -17,11 +17,11 @@
 #include "base/size_class.h"
 #include "mpi/reports/log.h"
 
-#define ROWS_MAX 128
-#define WHY_MAX  160
+#define ROWS_MAX   128
+#define REASON_MAX 160
 
 struct trv_mpi_tally {
-    char collective[24], algorithm[TRV_ALGORITHM_NAME_MAX], why[WHY_MAX];
+    char collective[24], algorithm[TRV_ALGORITHM_NAME_MAX], reason[REASON_MAX];
     atomic_ullong calls, bytes;
 };
 
@@ -31,47 +31,48 @@ static int rows;
 
 /* Finds or adds the row of a collective, an algorithm and a reason. When the table is full, the last row counts all
  * other calls. */
-static trv_mpi_tally_t *find_row(const char *collective, const char *algorithm, const char *why)
+static trv_mpi_tally_t *find_row(const char *collective, const char *algorithm, const char *reason)
 {
-    char cut[WHY_MAX];
-    snprintf(cut, sizeof cut, "%s", why);
+    char cut[REASON_MAX];
+    snprintf(cut, sizeof cut, "%s", reason);
     pthread_mutex_lock(&lock);
     int i = 0;
     while (i < rows && (strcmp(row[i].collective, collective) != 0 || strcmp(row[i].algorithm, algorithm) != 0 ||
-                        strcmp(row[i].why, cut) != 0))
+                        strcmp(row[i].reason, cut) != 0))
         i++;
     if (i == rows && rows < ROWS_MAX) {
         bool last = ++rows == ROWS_MAX;
         snprintf(row[i].collective, sizeof row[i].collective, "%s", last ? "others" : collective);
         snprintf(row[i].algorithm, sizeof row[i].algorithm, "%s", last ? "" : algorithm);
-        snprintf(row[i].why, sizeof row[i].why, "%s", last ? "" : cut);
+        snprintf(row[i].reason, sizeof row[i].reason, "%s", last ? "" : cut);
     }
     pthread_mutex_unlock(&lock);
     return &row[i < ROWS_MAX ? i : ROWS_MAX - 1];
 }
 
-trv_mpi_tally_t *trv_mpi_log_decision(int rank, const char *where, const char *collective, size_t bytes,
-                                      const char *type, const char *algorithm, const char *why, bool meant)
+trv_mpi_tally_t *trv_mpi_log_decision(int rank, const char *label, const char *collective, size_t bytes,
+                                      const char *type, const char *algorithm, const char *reason, bool requested)
 {
     const trv_settings_t *settings = trv_mpi_log_settings();
-    bool falls_back = !algorithm && !meant;
+    bool falls_back = !algorithm && !requested;
     char line[1200], size[TRV_BYTES_TEXT_MAX];
     uint64_t class = trv_size_class(bytes);
     if (!settings->info && !(falls_back && settings->fallback != TRV_FALLBACK_SILENT))
         return NULL;
-    snprintf(line, sizeof line, "%s, %s%s%s%s%s: %s (%s)", where, collective,
+    snprintf(line, sizeof line, "%s, %s%s%s%s%s: %s (%s)", label, collective,
              !bytes           ? ""
              : bytes <= class ? " up to "
                               : " about ",
-             bytes ? trv_format_bytes(class, size) : "", *type ? ", " : "", type, algorithm ? algorithm : "mpi", why);
+             bytes ? trv_format_bytes(class, size) : "", *type ? ", " : "", type, algorithm ? algorithm : "mpi",
+             reason);
     if (falls_back)
         trv_mpi_log_stop(rank, line);
     if (settings->info ? trv_mpi_log_enabled(TRV_DEBUG_INFO, rank) : rank == 0) {
         /* Without TRIVANCE_DEBUG=info one line is logged per reason. */
-        if (trv_mpi_log_is_new(settings->info ? line : why))
+        if (trv_mpi_log_is_new(settings->info ? line : reason))
             trv_mpi_log_line("%s", line);
     }
-    return settings->info ? find_row(collective, algorithm ? algorithm : "mpi", algorithm ? "" : why) : NULL;
+    return settings->info ? find_row(collective, algorithm ? algorithm : "mpi", algorithm ? "" : reason) : NULL;
 }
 
 void trv_mpi_log_call(trv_mpi_tally_t *tally, size_t bytes)
@@ -82,9 +83,9 @@ void trv_mpi_log_call(trv_mpi_tally_t *tally, size_t bytes)
     atomic_fetch_add_explicit(&tally->bytes, bytes, memory_order_relaxed);
 }
 
-void trv_mpi_log_passed(int rank, const char *collective, size_t bytes, const char *why)
+void trv_mpi_log_call_fallback(int rank, const char *collective, size_t bytes, const char *reason)
 {
-    trv_mpi_log_call(trv_mpi_log_decision(rank, "passed on", collective, bytes, "", NULL, why, false), bytes);
+    trv_mpi_log_call(trv_mpi_log_decision(rank, "fallback", collective, bytes, "", NULL, reason, false), bytes);
 }
 
 void trv_mpi_log_end(void)
@@ -95,10 +96,11 @@ void trv_mpi_log_end(void)
     if (count == 0 || !trv_mpi_log_enabled(TRV_DEBUG_INFO, trv_mpi_log_rank()))
         return;
     trv_mpi_log_line("calls of rank %d", trv_mpi_log_rank());
-    trv_mpi_log_line("  %-22s %-20s %10s %14s", "collective", "served by", "calls", "bytes");
+    trv_mpi_log_line("  %-22s %-20s %10s %14s", "collective", "algorithm", "calls", "bytes");
     for (int i = 0; i < count; i++)
         if (atomic_load(&row[i].calls) > 0)
             trv_mpi_log_line("  %-22s %-20s %10llu %14llu%s%s", row[i].collective, row[i].algorithm,
                              (unsigned long long)atomic_load(&row[i].calls),
-                             (unsigned long long)atomic_load(&row[i].bytes), row[i].why[0] ? "  " : "", row[i].why);
+                             (unsigned long long)atomic_load(&row[i].bytes), row[i].reason[0] ? "  " : "",
+                             row[i].reason);
 }

@@ -17,8 +17,8 @@
 
 #include "mpi/reports/log.h"
 
-#define WHERE_MAX 192
-#define LATEST    8 /* calls printed after a timeout: few, so that a screen shows those of several ranks */
+#define LABEL_MAX          192
+#define PRINTED_ON_TIMEOUT 8 /* calls printed after a timeout: few, so that a screen shows those of several ranks */
 
 typedef struct record {
     unsigned long number; /* from 1 on; 0: an empty record */
@@ -26,29 +26,29 @@ typedef struct record {
     size_t bytes;
     long long began_ms, ended_ms;
     int code;
-    bool passed, ended;
+    bool falls_back, ended;
 } record_t;
 
 struct trv_mpi_recorder {
-    pthread_mutex_t lock; /* protects `where`, `calls` and `record` */
-    char where[WHERE_MAX];
+    pthread_mutex_t lock; /* protects `label`, `calls` and `record` */
+    char label[LABEL_MAX];
     unsigned long calls;
     record_t record[TRV_MPI_RECORDS];
-    int rank;                          /* constant */
-    trv_mpi_recorder_t *next, **place; /* protected by `list_lock` */
+    int rank;                         /* constant */
+    trv_mpi_recorder_t *next, **link; /* protected by `list_lock` */
 };
 
 bool trv_mpi_recording;
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static trv_mpi_recorder_t *first;
-static atomic_bool asked; /* SIGUSR1 was received, and nothing has been printed since */
+static atomic_bool print_requested; /* SIGUSR1 was received, and nothing has been printed since */
 static struct sigaction previous;
 
 /* ---- The signal -------------------------------------------------------------------------------------------------- */
 
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
-    atomic_store(&asked, true);
+    atomic_store(&print_requested, true);
     if (previous.sa_flags & SA_SIGINFO)
         previous.sa_sigaction(signal, info, context);
     else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN)
@@ -68,30 +68,30 @@ void trv_mpi_recorder_begin(const trv_settings_t *settings)
 
 /* ---- Creation and release ---------------------------------------------------------------------------------------- */
 
-trv_mpi_recorder_t *trv_mpi_recorder_create(int rank, const char *where)
+trv_mpi_recorder_t *trv_mpi_recorder_create(int rank, const char *label)
 {
     trv_mpi_recorder_t *recorder = trv_mpi_recording ? calloc(1, sizeof *recorder) : NULL;
     if (!recorder)
         return NULL;
     pthread_mutex_init(&recorder->lock, NULL);
     recorder->rank = rank;
-    snprintf(recorder->where, sizeof recorder->where, "%s", where);
+    snprintf(recorder->label, sizeof recorder->label, "%s", label);
     pthread_mutex_lock(&list_lock);
     recorder->next = first;
-    recorder->place = &first;
+    recorder->link = &first;
     if (first)
-        first->place = &recorder->next;
+        first->link = &recorder->next;
     first = recorder;
     pthread_mutex_unlock(&list_lock);
     return recorder;
 }
 
-void trv_mpi_recorder_rename(trv_mpi_recorder_t *recorder, const char *where)
+void trv_mpi_recorder_rename(trv_mpi_recorder_t *recorder, const char *label)
 {
     if (!recorder)
         return;
     pthread_mutex_lock(&recorder->lock);
-    snprintf(recorder->where, sizeof recorder->where, "%s", where);
+    snprintf(recorder->label, sizeof recorder->label, "%s", label);
     pthread_mutex_unlock(&recorder->lock);
 }
 
@@ -100,9 +100,9 @@ void trv_mpi_recorder_destroy(trv_mpi_recorder_t *recorder)
     if (!recorder)
         return;
     pthread_mutex_lock(&list_lock);
-    *recorder->place = recorder->next;
+    *recorder->link = recorder->next;
     if (recorder->next)
-        recorder->next->place = recorder->place;
+        recorder->next->link = recorder->link;
     pthread_mutex_unlock(&list_lock);
     pthread_mutex_destroy(&recorder->lock);
     free(recorder);
@@ -118,11 +118,11 @@ long long trv_mpi_now_ms(void)
 }
 
 unsigned long trv_mpi_record_begin(trv_mpi_recorder_t *recorder, const char *collective, size_t bytes,
-                                   const char *algorithm, bool passed)
+                                   const char *algorithm, bool falls_back)
 {
     if (!recorder)
         return 0;
-    trv_mpi_recorder_answer();
+    trv_mpi_recorder_print_if_requested();
     pthread_mutex_lock(&recorder->lock);
     unsigned long number = ++recorder->calls;
     record_t *record = &recorder->record[number % TRV_MPI_RECORDS];
@@ -132,7 +132,7 @@ unsigned long trv_mpi_record_begin(trv_mpi_recorder_t *recorder, const char *col
     record->bytes = bytes;
     record->began_ms = trv_mpi_now_ms();
     record->code = 0;
-    record->passed = passed;
+    record->falls_back = falls_back;
     record->ended = false;
     pthread_mutex_unlock(&recorder->lock);
     return number;
@@ -157,8 +157,8 @@ void trv_mpi_record_end(trv_mpi_recorder_t *recorder, unsigned long number, int 
 static void print_record(const record_t *record, long long now)
 {
     char end[80];
-    if (record->passed)
-        snprintf(end, sizeof end, "given to the MPI library");
+    if (record->falls_back)
+        snprintf(end, sizeof end, "fell back to the MPI library");
     else if (!record->ended)
         snprintf(end, sizeof end, "not complete");
     else
@@ -179,18 +179,18 @@ static bool copy_record(trv_mpi_recorder_t *recorder, unsigned long number, reco
 
 static void print_latest(trv_mpi_recorder_t *recorder, unsigned long printed_max)
 {
-    char where[WHERE_MAX], more[80] = "";
+    char label[LABEL_MAX], more[80] = "";
     record_t record;
     pthread_mutex_lock(&recorder->lock);
     unsigned long last = recorder->calls;
-    memcpy(where, recorder->where, sizeof where);
+    memcpy(label, recorder->label, sizeof label);
     pthread_mutex_unlock(&recorder->lock);
     unsigned long kept = last < TRV_MPI_RECORDS ? last : TRV_MPI_RECORDS,
                   printed = kept < printed_max ? kept : printed_max;
     if (printed < kept)
         snprintf(more, sizeof more, "; %lu more are recorded, and SIGUSR1 prints all", kept - printed);
     long long now = trv_mpi_now_ms();
-    trv_mpi_log_line("the latest collectives of rank %d of %s%s:", recorder->rank, where, more);
+    trv_mpi_log_line("the latest collectives of rank %d of %s%s:", recorder->rank, label, more);
     for (unsigned long number = last - printed + 1; number <= last; number++)
         if (copy_record(recorder, number, &record))
             print_record(&record, now);
@@ -199,12 +199,12 @@ static void print_latest(trv_mpi_recorder_t *recorder, unsigned long printed_max
 void trv_mpi_recorder_print(trv_mpi_recorder_t *recorder)
 {
     if (recorder)
-        print_latest(recorder, LATEST);
+        print_latest(recorder, PRINTED_ON_TIMEOUT);
 }
 
-void trv_mpi_recorder_answer(void)
+void trv_mpi_recorder_print_if_requested(void)
 {
-    if (!atomic_load_explicit(&asked, memory_order_relaxed) || !atomic_exchange(&asked, false))
+    if (!atomic_load_explicit(&print_requested, memory_order_relaxed) || !atomic_exchange(&print_requested, false))
         return;
     pthread_mutex_lock(&list_lock);
     for (trv_mpi_recorder_t *recorder = first; recorder; recorder = recorder->next)

@@ -26,17 +26,17 @@ extern bool trv_mpi_recording;
 /* Enables the recorder if the settings ask for it. Called once. */
 void trv_mpi_recorder_begin(const trv_settings_t *settings);
 
-/* Creates the recorder of a communicator in which this process has `rank` and whose name is `where` ("comm 4 (64 ranks,
+/* Creates the recorder of a communicator in which this process has `rank` and whose name is `label` ("comm 4 (64 ranks,
  * 8x8)"). NULL: recording is disabled, or there is no memory. The functions below accept NULL and then do nothing. */
-trv_mpi_recorder_t *trv_mpi_recorder_create(int rank, const char *where);
-void trv_mpi_recorder_rename(trv_mpi_recorder_t *recorder, const char *where);
+trv_mpi_recorder_t *trv_mpi_recorder_create(int rank, const char *label);
+void trv_mpi_recorder_rename(trv_mpi_recorder_t *recorder, const char *label);
 void trv_mpi_recorder_destroy(trv_mpi_recorder_t *recorder);
 
 /* Records the start of a call of `collective` with a vector of `bytes` by `algorithm`; trv_mpi_record_end records its
- * end. `passed`: the call falls back to the MPI library, and its end is not recorded. The texts are copied. Returns the
- * call's number within the communicator, from 1 on, or 0 if it is not recorded. */
+ * end. `falls_back`: the call falls back to the MPI library, and its end is not recorded. The texts are copied. Returns
+ * the call's number within the communicator, from 1 on, or 0 if it is not recorded. */
 unsigned long trv_mpi_record_begin(trv_mpi_recorder_t *recorder, const char *collective, size_t bytes,
-                                   const char *algorithm, bool passed);
+                                   const char *algorithm, bool falls_back);
 /* Records that call `number` is complete, or has failed (`code` below 0). Does nothing if later calls have overwritten
  * its record. */
 void trv_mpi_record_end(trv_mpi_recorder_t *recorder, unsigned long number, int code);
@@ -47,6 +47,6 @@ long long trv_mpi_now_ms(void);
 /* The first function prints the latest calls of a communicator in their order. The second one prints all recorded calls
  * of all communicators if SIGUSR1 was received. */
 void trv_mpi_recorder_print(trv_mpi_recorder_t *recorder);
-void trv_mpi_recorder_answer(void);
+void trv_mpi_recorder_print_if_requested(void);
 
 #endif

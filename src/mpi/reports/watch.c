@@ -22,18 +22,18 @@ void trv_mpi_watch_begin(const trv_settings_t *settings)
 }
 
 /* Adds the time since the previous call; returns true once per wait, when the timeout has expired. */
-static bool runs_out(trv_mpi_watch_t *watch)
+static bool timeout_expires(trv_mpi_watch_t *watch)
 {
-    long long now = trv_mpi_now_ms(), gap = watch->looked_ms ? now - watch->looked_ms : 0;
-    watch->looked_ms = now;
+    long long now = trv_mpi_now_ms(), gap = watch->polled_ms ? now - watch->polled_ms : 0;
+    watch->polled_ms = now;
     watch->waited_ms += gap < GAP_MAX_MS ? gap : GAP_MAX_MS;
-    if (watch->told || timeout_ms <= 0 || (double)watch->waited_ms < timeout_ms)
+    if (watch->reported || timeout_ms <= 0 || (double)watch->waited_ms < timeout_ms)
         return false;
-    watch->told = true;
+    watch->reported = true;
     return true;
 }
 
-static void abort_if_wanted(void)
+static void abort_if_set(void)
 {
     if (!aborts)
         return;
@@ -42,17 +42,17 @@ static void abort_if_wanted(void)
     PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-void trv_mpi_watch_look(trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting)
+void trv_mpi_watch_check(trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting)
 {
     char what[TEXT_MAX] = "";
-    trv_mpi_recorder_answer();
-    if (!runs_out(watch))
+    trv_mpi_recorder_print_if_requested();
+    if (!timeout_expires(watch))
         return;
     waiting->describe(waiting->context, what, sizeof what);
     trv_mpi_log_line("rank %d of MPI_COMM_WORLD has waited %.1f s in %s", trv_mpi_log_rank(),
                      (double)watch->waited_ms / 1e3, what);
     trv_mpi_recorder_print(waiting->recorder);
-    abort_if_wanted();
+    abort_if_set();
 }
 
 /* A separate function, so that calls that report nothing do not reserve stack space for the text. */
@@ -67,7 +67,7 @@ static void report_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *wa
 
 void trv_mpi_watch_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting)
 {
-    if (watch->told)
+    if (watch->reported)
         report_end(watch, waiting);
 }
 
@@ -78,7 +78,7 @@ void trv_mpi_cancel_all(int requests, MPI_Request *request)
             PMPI_Wait(&request[i], MPI_STATUS_IGNORE);
 }
 
-int trv_mpi_watch_all(int ranks, int requests, MPI_Request *request, const char *what)
+int trv_mpi_watch_all(int ranks, int requests, MPI_Request *request, const char *action)
 {
     trv_mpi_watch_t watch = {0};
     int done = 0, code = MPI_SUCCESS;
@@ -89,17 +89,17 @@ int trv_mpi_watch_all(int ranks, int requests, MPI_Request *request, const char 
         if (now)
             continue;
         if (trv_mpi_recording && polls % 64 == 0)
-            trv_mpi_recorder_answer();
-        if (trv_mpi_recording && polls % 64 == 0 && runs_out(&watch)) {
+            trv_mpi_recorder_print_if_requested();
+        if (trv_mpi_recording && polls % 64 == 0 && timeout_expires(&watch)) {
             trv_mpi_log_line("rank %d of MPI_COMM_WORLD has waited %.1f s for all %d ranks of a communicator to %s",
-                             trv_mpi_log_rank(), (double)watch.waited_ms / 1e3, ranks, what);
-            abort_if_wanted();
+                             trv_mpi_log_rank(), (double)watch.waited_ms / 1e3, ranks, action);
+            abort_if_set();
         }
         trv_mpi_pause(polls);
     }
     if (code != MPI_SUCCESS)
         trv_mpi_cancel_all(requests - done, request + done);
-    if (watch.told)
+    if (watch.reported)
         trv_mpi_log_line("rank %d of MPI_COMM_WORLD continues after %.1f s", trv_mpi_log_rank(),
                          (double)watch.waited_ms / 1e3);
     return code;

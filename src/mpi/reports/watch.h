@@ -29,17 +29,17 @@ typedef struct trv_mpi_waiting {
 
 /* The state of a wait, initially zeros. Only one thread at a time may use it. */
 typedef struct trv_mpi_watch {
-    long long waited_ms, looked_ms;
-    bool told;
+    long long waited_ms, polled_ms;
+    bool reported;
 } trv_mpi_watch_t;
 
 /* trv_mpi_watch_poll is called after every unsuccessful poll, with the number of polls so far. It reads the clock after
  * every 64th poll. */
-void trv_mpi_watch_look(trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting);
+void trv_mpi_watch_check(trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting);
 static inline void trv_mpi_watch_poll(trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting, unsigned polls)
 {
     if (trv_mpi_recording && polls % 64 == 0)
-        trv_mpi_watch_look(watch, waiting);
+        trv_mpi_watch_check(watch, waiting);
 }
 
 /* Called at the end of a wait: logs that the rank continues, if the timeout was reported. */
@@ -48,9 +48,9 @@ void trv_mpi_watch_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *wa
 /* Cancels requests and waits for them; afterwards MPI does not write to their buffers. */
 void trv_mpi_cancel_all(int requests, MPI_Request *request);
 
-/* Waits for requests in which all ranks of a communicator take part. `what` names the action that the ranks must take,
- * such as "make the same call", for the report of a timeout. Returns MPI's code; on failure the incomplete requests are
- * cancelled. */
-int trv_mpi_watch_all(int ranks, int requests, MPI_Request *request, const char *what);
+/* Waits for requests in which all ranks of a communicator take part. `action` names the action that the ranks must
+ * take, such as "make the same call", for the report of a timeout. Returns MPI's code; on failure the incomplete
+ * requests are cancelled. */
+int trv_mpi_watch_all(int ranks, int requests, MPI_Request *request, const char *action);
 
 #endif

@@ -30,23 +30,23 @@
 /* The algorithm that adds in rank order gathers the vectors of all ranks, so their total size is limited. */
 #define IN_RANK_ORDER_BYTES_MAX (256 * 1024)
 
-static int leave(trv_choice_t *choice, const char *why)
+static int choose_none(trv_choice_t *choice, const char *reason)
 {
     choice->algorithm[0] = '\0';
-    snprintf(choice->reason, sizeof choice->reason, "%s", why);
+    snprintf(choice->reason, sizeof choice->reason, "%s", reason);
     return TRV_OK;
 }
 
 /* ---- Sizes ------------------------------------------------------------------------------------------------------- */
 
-/* Narrows the range of sizes of `choice` to those on the same side of `border` as `bytes`; a size equal to `border` is
+/* Narrows the range of sizes of `choice` to those on the same side of `bound` as `bytes`; a size equal to `bound` is
  * on the upper side. */
-static void keep_to_side(trv_choice_t *choice, uint64_t bytes, uint64_t border)
+static void keep_to_side(trv_choice_t *choice, uint64_t bytes, uint64_t bound)
 {
-    if (bytes < border && choice->bytes_max >= border)
-        choice->bytes_max = border - 1;
-    if (bytes >= border && choice->bytes_min < border)
-        choice->bytes_min = border;
+    if (bytes < bound && choice->bytes_max >= bound)
+        choice->bytes_max = bound - 1;
+    if (bytes >= bound && choice->bytes_min < bound)
+        choice->bytes_min = bound;
 }
 
 /* Sets the range of sizes for which the choice for `bytes` is valid: the same size class, and the same side of the
@@ -65,7 +65,7 @@ static void bound_sizes(trv_choice_t *choice, uint64_t bytes)
         }
 }
 
-static void bound_by_nothing(trv_choice_t *choice)
+static void clear_bounds(trv_choice_t *choice)
 {
     choice->bytes_min = 0;
     choice->bytes_max = UINT64_MAX;
@@ -75,25 +75,26 @@ static void bound_by_nothing(trv_choice_t *choice)
 
 typedef struct request {
     const char *algorithm; /* a name, a family, TRV_RULE_AUTO, TRV_RULE_PLANNED or TRV_RULE_MPI */
-    const char *who;       /* its source, for the log; "" for none */
+    const char *source;    /* its source, for the log; "" for none */
 } request_t;
 
-static bool is_auto(const char *asked) { return strcmp(asked, TRV_RULE_AUTO) == 0; }
+static bool is_auto(const char *algorithm) { return strcmp(algorithm, TRV_RULE_AUTO) == 0; }
 
 static request_t find_request(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
 {
-    static const char *const who[] = {"a rule of TRIVANCE_TUNE", "a rule of TRIVANCE_RULES_FILE"};
+    static const char *const source[] = {"a rule of TRIVANCE_TUNE", "a rule of TRIVANCE_RULES_FILE"};
     const trv_mpi_settings_t *settings = trv_mpi_settings();
     const trv_rules_t *rules[] = {&settings->tune_rules, &settings->file_rules};
     bool named = !is_auto(state->config.algorithm);
-    const bool before[] = {state->config.named, named}; /* whether a name takes precedence over rules[i] */
+    /* Whether a name takes precedence over rules[i]. */
+    const bool name_first[] = {state->config.algorithm_named, named};
     for (int i = 0; i < 2; i++) {
-        if (before[i])
+        if (name_first[i])
             continue;
         const trv_rule_t *rule = trv_rules_match(rules[i], arguments->collective, &state->config.network.torus,
                                                  state->ranks, trv_mpi_vector_bytes(arguments, state->ranks));
         if (rule)
-            return (request_t){rule->algorithm, who[i]};
+            return (request_t){rule->algorithm, source[i]};
     }
     return (request_t){state->config.algorithm, named ? "as set" : ""};
 }
@@ -105,7 +106,7 @@ static int choose_named(const trv_mpi_state_t *state, const trv_mpi_arguments_t 
 {
     const trv_chooser_t chooser = trv_mpi_chooser(state, &state->config.network, state->config.shared_port);
     const trv_signature_t signature = trv_mpi_signature(arguments);
-    const int code = trv_choose_named(&chooser, &signature, request->algorithm, request->who, choice);
+    const int code = trv_choose_named(&chooser, &signature, request->algorithm, request->source, choice);
     return code == TRV_ERR_MEMORY ? code : TRV_OK; /* otherwise the planner's choice replaces it */
 }
 
@@ -121,17 +122,18 @@ static int choose_planned(const trv_mpi_state_t *state, const trv_mpi_arguments_
 static int choose_in_rank_order(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
                                 trv_choice_t *choice)
 {
-    request_t request = {NULL, "the operation does not commute: added in rank order"};
+    request_t request = {NULL, "the operation does not commute: operands are added in rank order"};
     for (int i = 0; i < trv_algorithms_count() && !request.algorithm; i++)
         if (trv_algorithm_in_rank_order(trv_algorithm_at(i)))
             request.algorithm = trv_algorithm_name(trv_algorithm_at(i));
     size_t bytes = trv_mpi_vector_bytes(arguments, state->ranks);
     keep_to_side(choice, bytes, IN_RANK_ORDER_BYTES_MAX / (uint64_t)state->ranks + 1);
     if (trv_mpi_is_drop_in())
-        return leave(choice, "the operation does not commute");
+        return choose_none(choice, "the operation does not commute");
     if (bytes > IN_RANK_ORDER_BYTES_MAX / (uint64_t)state->ranks || arguments->collective != TRV_ALLREDUCE)
-        return leave(choice, "the operation does not commute, and the vectors are not small");
-    leave(choice, request.who);
+        return choose_none(choice,
+                           "the operation does not commute, and the vectors are too large to be added in rank order");
+    choose_none(choice, request.source);
     return choose_named(state, arguments, &request, choice);
 }
 
@@ -139,42 +141,43 @@ static int choose_in_rank_order(const trv_mpi_state_t *state, const trv_mpi_argu
 
 /* The reason why no schedule can execute this operation because of how the ranks are arranged on the torus; else
  * NULL. */
-static const char *find_reason_on_torus(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
+static const char *torus_objection(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
 {
-    if (!state->config.node && !state->config.name)
+    if (!state->config.node && !state->config.comm_rank)
         return NULL;
     if (arguments->collective != TRV_ALLREDUCE)
-        return state->config.node ? "several ranks share each node, where only AllReduce is served"
-                                  : "the torus numbers the ranks in another order than the communicator, where only "
-                                    "AllReduce is served";
+        return state->config.node ? "several ranks share each node, which only AllReduce supports"
+                                  : "the torus numbers the ranks in another order than the communicator, which only "
+                                    "AllReduce supports";
     if (!arguments->elements.commutative)
         return "the operation does not commute, and the torus numbers the ranks in another order";
     if (state->config.node && arguments->elements.size > TRV_MPI_NODE_CHUNK_BYTES)
-        return "an element is larger than a chunk of the memory that the ranks of a node share";
+        return "an element is larger than a chunk of the shared memory of a node";
     return NULL;
 }
 
 /* The reason why no schedule may execute this operation, for the log; else NULL. */
-static const char *find_reason_against(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
+static const char *objection_to(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
 {
-    if (arguments->elements.way == TRV_MPI_LIBRARY)
+    if (arguments->elements.reducer == TRV_MPI_LIBRARY)
         return arguments->elements.reason;
-    const char *why = find_reason_on_torus(state, arguments);
-    if (why || !trv_mpi_is_drop_in())
-        return why;
+    const char *reason = torus_objection(state, arguments);
+    if (reason || !trv_mpi_is_drop_in())
+        return reason;
     if (trv_mpi_settings()->fault)
         return trv_mpi_settings()->fault;
-    return !state->config.serves && state->members->wiring->known == TRV_MPI_WRONG ? state->config.why : NULL;
+    return !state->config.torus_known && state->members->wiring->status == TRV_MPI_WIRING_INVALID ? state->config.reason
+                                                                                                  : NULL;
 }
 
 /* Handles a name from TRIVANCE_ALGORITHM that does not support the torus. On communicators as large as the world this
  * is an error; on smaller ones the request becomes auto. */
 static int check_setting(const trv_mpi_state_t *state, request_t *request, trv_choice_t *choice)
 {
-    const char *set = trv_mpi_settings()->algorithm;
-    if (state->config.named || !set || strcmp(request->algorithm, set) != 0)
+    const char *setting = trv_mpi_settings()->algorithm;
+    if (state->config.algorithm_named || !setting || strcmp(request->algorithm, setting) != 0)
         return TRV_OK;
-    int code = trv_mpi_algorithm_fits(&state->config.network, set);
+    int code = trv_mpi_algorithm_fits(&state->config.network, setting);
     if (code == TRV_OK || code == TRV_ERR_MEMORY)
         return code;
     if (code == TRV_ERR_UNSUPPORTED && !trv_mpi_state_spans_world(state)) {
@@ -191,41 +194,41 @@ static int check_setting(const trv_mpi_state_t *state, request_t *request, trv_c
     return code;
 }
 
-static int choose_asked(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, trv_choice_t *choice)
+static int choose_requested(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, trv_choice_t *choice)
 {
     request_t request = find_request(state, arguments);
     int code = check_setting(state, &request, choice);
     if (code < 0)
         return code;
     choice->left_to_library = strcmp(request.algorithm, TRV_RULE_MPI) == 0;
-    if (request.who != choice->reason)
-        snprintf(choice->reason, sizeof choice->reason, "%s%s", request.who,
-                 choice->left_to_library ? " leaves it to the MPI library" : "");
+    if (request.source != choice->reason)
+        snprintf(choice->reason, sizeof choice->reason, "%s%s", request.source,
+                 choice->left_to_library ? " selects the MPI library" : "");
     if (choice->left_to_library)
         return TRV_OK;
-    const bool on_nodes = state->config.machine_node &&
-                          arguments->collective ==
-                              TRV_ALLREDUCE; /* the operation commutes: trv_mpi_choose checked it */
-    const bool must_win = is_auto(request.algorithm) && !state->config.serves && trv_mpi_is_drop_in();
-    if (must_win && !on_nodes)
-        return leave(choice, state->config.why);
+    /* trv_mpi_choose has checked that the operation commutes. */
+    const bool on_nodes = state->config.machine_node && arguments->collective == TRV_ALLREDUCE;
+    const bool must_be_faster = is_auto(request.algorithm) && !state->config.torus_known && trv_mpi_is_drop_in();
+    if (must_be_faster && !on_nodes)
+        return choose_none(choice, state->config.reason);
     if (trv_choice_is_family(request.algorithm))
         code = choose_planned(state, arguments, request.algorithm, choice);
     else if (!is_auto(request.algorithm) && strcmp(request.algorithm, TRV_RULE_PLANNED) != 0)
         code = choose_named(state, arguments, &request, choice);
     if (code == TRV_OK && !*choice->algorithm && on_nodes)
-        code = trv_mpi_planned_on_nodes(state, arguments, must_win, choice);
-    return code == TRV_OK && !*choice->algorithm && !must_win ? choose_planned(state, arguments, NULL, choice) : code;
+        code = trv_mpi_choose_on_nodes(state, arguments, must_be_faster, choice);
+    return code == TRV_OK && !*choice->algorithm && !must_be_faster ? choose_planned(state, arguments, NULL, choice)
+                                                                    : code;
 }
 
 int trv_mpi_choose(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, trv_choice_t *choice)
 {
     *choice = (trv_choice_t){.on_nodes = false};
-    const char *refusal = find_reason_against(state, arguments);
-    bound_by_nothing(choice);
-    if (refusal)
-        return leave(choice, refusal);
+    const char *objection = objection_to(state, arguments);
+    clear_bounds(choice);
+    if (objection)
+        return choose_none(choice, objection);
     bound_sizes(choice, trv_mpi_vector_bytes(arguments, state->ranks));
-    return arguments->elements.commutative ? choose_asked(state, arguments, choice)
+    return arguments->elements.commutative ? choose_requested(state, arguments, choice)
                                            : choose_in_rank_order(state, arguments, choice);
 }

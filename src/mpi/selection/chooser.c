@@ -13,7 +13,7 @@ trv_chooser_t trv_mpi_chooser(const trv_mpi_state_t *state, const trv_network_t 
 {
     const trv_mpi_settings_t *settings = trv_mpi_settings();
     trv_model_paths_t paths = {.declared = shared_port};
-    paths.found = trv_mpi_job_fabric_shared_paths(state->members->domain->comm, &paths.one_found);
+    paths.found = trv_mpi_job_fabric_shared_paths(state->members->domain->comm, &paths.found_one_path);
     trv_chooser_t chooser = {.network = network,
                              .simulation = trv_chooser_simulation(settings, network, &paths),
                              .measured = &settings->file_rules,

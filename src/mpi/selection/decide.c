@@ -16,14 +16,14 @@
 #include "schedule/collective.h"
 #include "transport/mpi/mpi_error.h"
 
-static const char WHAT[] = "make the same call";
+static const char SAME_CALL[] = "make the same call";
 
 enum { DECISIONS_MAX = 256 }; /* per communicator */
 
 /* The broadcast of rank 0. */
 typedef struct broadcast {
     trv_decision_t decision;
-    uint64_t piece_bytes;
+    uint64_t fragment_bytes;
 } broadcast_t;
 
 /* ---- Choosing, on rank 0 ----------------------------------------------------------------------------------------- */
@@ -32,40 +32,42 @@ static void choose(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
 {
     trv_choice_t choice = {.on_nodes = false};
     const trv_mpi_config_t *config = &state->config;
-    int code = config->unable ? trv_fail(TRV_ERR_MEMORY, "%s", config->why) : trv_mpi_choose(state, arguments, &choice);
+    int code = config->out_of_memory ? trv_fail(TRV_ERR_MEMORY, "%s", config->reason)
+                                     : trv_mpi_choose(state, arguments, &choice);
     trv_decision_make(&broadcast->decision, code, &choice, &config->network, arguments->collective);
-    broadcast->piece_bytes = trv_mpi_settings()->piece_bytes;
+    broadcast->fragment_bytes = trv_mpi_settings()->piece_bytes;
 }
 
 /* ---- Preparing --------------------------------------------------------------------------------------------------- */
 
 /* Creates the schedule, and fills in the rank at each of its torus coordinates. TRV_OK or a code of the core. */
-static int make_spec(trv_mpi_decision_t *made, const trv_mpi_state_t *state, const broadcast_t *broadcast)
+static int make_spec(trv_mpi_decision_t *prepared, const trv_mpi_state_t *state, const broadcast_t *broadcast)
 {
     const trv_decision_t *decision = &broadcast->decision;
     const trv_mpi_config_t *config = &state->config;
     trv_network_t network = config->network;
-    trv_mpi_plan_spec_t *spec = &made->spec;
-    *spec = (trv_mpi_plan_spec_t){.algorithm = made->algorithm,
-                                  .piece_bytes = broadcast->piece_bytes,
-                                  .place = config->place,
+    trv_mpi_plan_spec_t *spec = &prepared->spec;
+    *spec = (trv_mpi_plan_spec_t){.algorithm = prepared->algorithm,
+                                  .fragment_bytes = broadcast->fragment_bytes,
+                                  .coordinate = config->coordinate,
                                   .member = config->member,
-                                  .name = config->name,
+                                  .comm_rank = config->comm_rank,
                                   .node = config->node};
-    snprintf(made->algorithm, sizeof made->algorithm, "%s", decision->algorithm);
+    snprintf(prepared->algorithm, sizeof prepared->algorithm, "%s", decision->algorithm);
     if (decision->on_nodes) {
-        trv_mpi_layout_t *layout = &made->layout;
+        trv_mpi_layout_t *layout = &prepared->layout;
         int code = trv_mpi_layout_init(layout, state, (trv_order_t)decision->order);
         if (code == TRV_OK)
             code = trv_torus_set_lines(&network.torus, decision->lines ? 1 : 0);
         if (code < 0)
             return code;
-        spec->place = layout->place;
+        spec->coordinate = layout->coordinate;
         spec->member = layout->member;
-        spec->name = layout->name;
+        spec->comm_rank = layout->comm_rank;
     }
-    int code = trv_schedule_create_on(&made->schedule, &network, decision->spelled, made->kind.collective, 0);
-    spec->schedule = made->schedule;
+    int code = trv_schedule_create_on(&prepared->schedule, &network, decision->full_name,
+                                      prepared->signature.collective, 0);
+    spec->schedule = prepared->schedule;
     return code;
 }
 
@@ -75,42 +77,42 @@ static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_argumen
                                    const broadcast_t *broadcast)
 {
     const trv_decision_t *decision = &broadcast->decision;
-    trv_mpi_decision_t *made = NULL;
-    if (!state->config.unable)
-        made = trv_mpi_decision_create(arguments, decision->bytes_min, decision->bytes_max);
-    if (!made) {
+    trv_mpi_decision_t *prepared = NULL;
+    if (!state->config.out_of_memory)
+        prepared = trv_mpi_decision_create(arguments, decision->bytes_min, decision->bytes_max);
+    if (!prepared) {
         trv_fail_memory();
         return NULL;
     }
     if (!*decision->algorithm ||
-        (make_spec(made, state, broadcast) == TRV_OK && trv_mpi_decision_prepare(made, state) == TRV_OK))
-        return made;
-    trv_mpi_decision_release(made);
+        (make_spec(prepared, state, broadcast) == TRV_OK && trv_mpi_decision_prepare(prepared, state) == TRV_OK))
+        return prepared;
+    trv_mpi_decision_release(prepared);
     return NULL;
 }
 
-/* Changes a prepared decision: calls fall back to the MPI library, for the reason `why`. */
-static void leave_to_library(trv_mpi_decision_t *made, trv_decision_t *decision, const char *why)
+/* Changes a prepared decision: calls fall back to the MPI library, for this reason. */
+static void leave_to_library(trv_mpi_decision_t *prepared, trv_decision_t *decision, const char *reason)
 {
-    trv_mpi_decision_leave(made);
-    snprintf(decision->reason, sizeof decision->reason, "%s", why);
+    trv_mpi_decision_leave_to_library(prepared);
+    snprintf(decision->reason, sizeof decision->reason, "%s", reason);
     decision->algorithm[0] = '\0';
     decision->left_to_library = 0;
 }
 
-static void report(trv_mpi_decision_t *made, const trv_mpi_state_t *state, const trv_decision_t *decision)
+static void report(trv_mpi_decision_t *prepared, const trv_mpi_state_t *state, const trv_decision_t *decision)
 {
-    const trv_mpi_arguments_t *arguments = &made->kind;
-    char type[64] = "", where[TRV_MPI_WHERE_MAX];
-    if (arguments->elements.way == TRV_MPI_KERNEL && trv_collective_shape(arguments->collective)->reduces)
+    const trv_mpi_arguments_t *arguments = &prepared->signature;
+    char type[64] = "", label[TRV_MPI_LABEL_MAX];
+    if (arguments->elements.reducer == TRV_MPI_KERNEL && trv_collective_shape(arguments->collective)->reduces)
         snprintf(type, sizeof type, "%s %s", trv_type_name(arguments->elements.type),
                  trv_op_name(arguments->elements.op));
-    made->tally = trv_mpi_log_decision(state->rank, trv_mpi_state_where(state, where),
-                                       trv_collective_shape(arguments->collective)->name,
-                                       trv_mpi_vector_bytes(arguments, state->ranks), type,
-                                       *decision->algorithm ? decision->algorithm : NULL, decision->reason,
-                                       decision->left_to_library);
-    made->mpi.tally = made->tally;
+    prepared->tally = trv_mpi_log_decision(state->rank, trv_mpi_state_label(state, label),
+                                           trv_collective_shape(arguments->collective)->name,
+                                           trv_mpi_vector_bytes(arguments, state->ranks), type,
+                                           *decision->algorithm ? decision->algorithm : NULL, decision->reason,
+                                           decision->left_to_library);
+    prepared->mpi.tally = prepared->tally;
 }
 
 /* ---- Agreeing ---------------------------------------------------------------------------------------------------- */
@@ -123,47 +125,47 @@ enum {
     OVER,       /* its plans exceed TRIVANCE_MEMORY */
     COLLECTIVE,
     COLLECTIVE_COMPLEMENT,
-    KIND,
-    KIND_COMPLEMENT,
+    SIGNATURE,
+    SIGNATURE_COMPLEMENT,
     COUNT,
     COUNT_COMPLEMENT,
-    UNEVEN,
-    UNEVEN_COMPLEMENT,
+    COUNT_LIST,
+    COUNT_LIST_COMPLEMENT,
     WORDS
 };
-_Static_assert(WORDS <= TRV_MPI_WORDS_MAX, "an exchange takes no more words");
+_Static_assert(WORDS <= TRV_MPI_WORDS_MAX, "an exchange has at most TRV_MPI_WORDS_MAX words");
 
-static void put_call(int64_t word[WORDS], const trv_mpi_arguments_t *arguments, uint64_t uneven)
+static void set_call_words(int64_t word[WORDS], const trv_mpi_arguments_t *arguments, uint64_t count_list)
 {
     trv_mpi_word_pair(&word[COLLECTIVE], (uint64_t)arguments->collective);
-    trv_mpi_word_pair(&word[KIND], trv_mpi_signature_hash(arguments));
+    trv_mpi_word_pair(&word[SIGNATURE], trv_mpi_signature_hash(arguments));
     trv_mpi_word_pair(&word[COUNT], arguments->count);
-    trv_mpi_word_pair(&word[UNEVEN], uneven);
+    trv_mpi_word_pair(&word[COUNT_LIST], count_list);
 }
 
 static void vote(int64_t word[WORDS], const trv_mpi_arguments_t *arguments, const trv_decision_t *decision,
-                 const trv_mpi_decision_t *made, bool on_device, int ranks)
+                 const trv_mpi_decision_t *prepared, bool on_device, int ranks)
 {
     const size_t bytes = trv_mpi_vector_bytes(arguments, ranks);
-    word[UNABLE] = decision->code < 0 || !made;
+    word[UNABLE] = decision->code < 0 || !prepared;
     word[ON_DEVICE] = on_device;
     word[OTHER_CALL] = decision->code == TRV_OK && (bytes < decision->bytes_min || bytes > decision->bytes_max);
     word[OVER] = trv_memory_exceeds_limit();
-    put_call(word, arguments, 0);
+    set_call_words(word, arguments, 0);
 }
 
 /* Compares the ranks' calls by the result of a vote. MPI_SUCCESS if they are equal, else an error class with the
  * message in trv_last_error(). */
-static int difference(const int64_t word[WORDS], const trv_mpi_arguments_t *arguments)
+static int compare_votes(const int64_t word[WORDS], const trv_mpi_arguments_t *arguments)
 {
     if (!trv_mpi_word_agrees(&word[COLLECTIVE]))
         return trv_fail(TRV_ERR_INVALID, "the ranks call different collectives on this communicator"), MPI_ERR_OTHER;
-    if (!trv_mpi_word_agrees(&word[UNEVEN]))
+    if (!trv_mpi_word_agrees(&word[COUNT_LIST]))
         return trv_fail(TRV_ERR_INVALID,
                         "the counts of MPI_Reduce_scatter differ between ranks; all ranks must pass the "
                         "same list"),
                MPI_ERR_COUNT;
-    if (!trv_mpi_word_agrees(&word[KIND]))
+    if (!trv_mpi_word_agrees(&word[SIGNATURE]))
         return trv_fail(TRV_ERR_INVALID, "the type or the operation differs between ranks; all ranks must pass the "
                                          "same"),
                MPI_ERR_OP;
@@ -177,68 +179,69 @@ static int difference(const int64_t word[WORDS], const trv_mpi_arguments_t *argu
     return MPI_SUCCESS;
 }
 
-static trv_mpi_verdict_t judge(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
-                               const int64_t word[WORDS], const trv_decision_t *decision, bool able)
+static trv_mpi_verdict_t evaluate_vote(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
+                                       const int64_t word[WORDS], const trv_decision_t *decision, bool able)
 {
-    if (difference(word, arguments) != MPI_SUCCESS)
+    if (compare_votes(word, arguments) != MPI_SUCCESS)
         return TRV_MPI_DIFFER;
     if (decision->code < 0 && decision->code != TRV_ERR_MEMORY) {
         trv_fail(decision->code, "%s", decision->reason);
-        return TRV_MPI_REFUSED;
+        return TRV_MPI_UNSATISFIABLE;
     }
     if (word[UNABLE]) {
-        trv_fail(TRV_ERR_MEMORY, "a plan could not be made on every rank of a communicator of %d ranks (%s)",
-                 state->ranks, able ? "the reason is another rank's" : "this one has no memory for it");
+        trv_fail(TRV_ERR_MEMORY, "a plan could not be created on every rank of a communicator of %d ranks (%s)",
+                 state->ranks, able ? "another rank failed" : "this rank has no memory for it");
         return TRV_MPI_UNABLE;
     }
     return TRV_MPI_DECIDED;
 }
 
 /* Performs the broadcast and the vote. *made is NULL unless the verdict is TRV_MPI_DECIDED. */
-static trv_mpi_verdict_t agree(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool on_device,
-                               broadcast_t *broadcast, int64_t word[WORDS], trv_mpi_decision_t **made)
+static trv_mpi_verdict_t broadcast_and_vote(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
+                                            bool on_device, broadcast_t *broadcast, int64_t word[WORDS],
+                                            trv_mpi_decision_t **prepared)
 {
     const trv_mpi_oob_t oob = trv_mpi_state_oob(state);
     trv_decision_t *decision = &broadcast->decision;
     if (state->rank == 0)
         choose(state, arguments, broadcast);
-    int code = trv_mpi_oob_broadcast(&oob, broadcast, sizeof *broadcast, WHAT);
-    *made = code == MPI_SUCCESS && decision->code == TRV_OK ? prepare(state, arguments, broadcast) : NULL;
-    vote(word, arguments, decision, *made, on_device, state->ranks);
+    int code = trv_mpi_oob_broadcast(&oob, broadcast, sizeof *broadcast, SAME_CALL);
+    *prepared = code == MPI_SUCCESS && decision->code == TRV_OK ? prepare(state, arguments, broadcast) : NULL;
+    vote(word, arguments, decision, *prepared, on_device, state->ranks);
     if (code == MPI_SUCCESS)
-        code = trv_mpi_oob_allreduce_max(&oob, word, WORDS, WHAT);
+        code = trv_mpi_oob_allreduce_max(&oob, word, WORDS, SAME_CALL);
     if (code != MPI_SUCCESS) { /* on this rank only; the other ranks may run a schedule */
-        trv_mpi_transport_error("deciding how a call is served", code);
+        trv_mpi_transport_error("the decision for a call", code);
         trv_mpi_state_break(state);
     }
-    trv_mpi_verdict_t verdict = code == MPI_SUCCESS ? judge(state, arguments, word, decision, *made != NULL)
+    trv_mpi_verdict_t verdict = code == MPI_SUCCESS ? evaluate_vote(state, arguments, word, decision, *prepared != NULL)
                                                     : TRV_MPI_UNABLE;
-    if (verdict != TRV_MPI_DECIDED && *made) {
-        trv_mpi_decision_release(*made);
-        *made = NULL;
+    if (verdict != TRV_MPI_DECIDED && *prepared) {
+        trv_mpi_decision_release(*prepared);
+        *prepared = NULL;
     }
     return verdict;
 }
 
 trv_mpi_verdict_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool on_device,
-                                 trv_mpi_decision_t **made)
+                                 trv_mpi_decision_t **prepared)
 {
-    broadcast_t broadcast = {.piece_bytes = 0};
+    broadcast_t broadcast = {.fragment_bytes = 0};
     trv_decision_t *decision = &broadcast.decision;
     int64_t word[WORDS];
-    *made = trv_mpi_decision_look(state, arguments);
-    if (*made)
+    *prepared = trv_mpi_decision_find(state, arguments);
+    if (*prepared)
         return TRV_MPI_DECIDED;
-    const trv_mpi_verdict_t verdict = agree(state, arguments, on_device, &broadcast, word, made);
+    const trv_mpi_verdict_t verdict = broadcast_and_vote(state, arguments, on_device, &broadcast, word, prepared);
     if (verdict != TRV_MPI_DECIDED)
         return verdict;
     const bool has_others = state->decisions.first != NULL; /* evicting them frees memory */
     if (word[ON_DEVICE] && *decision->algorithm)
-        leave_to_library(*made, decision, "a rank's buffer is, or may be, on a GPU");
+        leave_to_library(*prepared, decision, "a rank's buffer is, or may be, on a GPU");
     if (word[OVER] && !has_others && *decision->algorithm)
-        leave_to_library(*made, decision, "a rank keeps as much for plans as TRIVANCE_MEMORY allows");
-    report(*made, state, decision);
-    trv_cache_add(&state->decisions, &(*made)->cached, word[OVER] ? 1 : DECISIONS_MAX);
+        leave_to_library(*prepared, decision, "the plans of a rank have reached the limit TRIVANCE_MEMORY");
+    report(*prepared, state, decision);
+    trv_cache_add(&state->decisions, &(*prepared)->cached, word[OVER] ? 1 : DECISIONS_MAX);
     return TRV_MPI_DECIDED;
 }
 
@@ -252,14 +255,14 @@ static void log_fault(const trv_mpi_state_t *state)
     trv_mpi_log_failure(line);
 }
 
-int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, uint64_t uneven, int fault)
+int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, uint64_t count_list, int fault)
 {
     const trv_mpi_oob_t oob = trv_mpi_state_oob(state);
     int64_t word[WORDS] = {0};
-    put_call(word, arguments, uneven);
+    set_call_words(word, arguments, count_list);
     word[UNABLE] = fault != MPI_SUCCESS ? ((int64_t)(state->ranks - state->rank) << 32) + fault
                                         : 0; /* the maximum has the lowest rank's fault */
-    int code = trv_mpi_oob_allreduce_max(&oob, word, WORDS, WHAT);
+    int code = trv_mpi_oob_allreduce_max(&oob, word, WORDS, SAME_CALL);
     if (code != MPI_SUCCESS)
         return trv_mpi_transport_error("comparing the ranks' arguments", code), MPI_ERR_OTHER;
     if (fault != MPI_SUCCESS) { /* the message about this rank's arguments is the most specific one */
@@ -268,10 +271,9 @@ int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_arguments_t *arg
         return fault;
     }
     if (word[UNABLE] != 0)
-        return trv_fail(TRV_ERR_INVALID,
-                        "rank %d of the communicator was given arguments that are refused; its %s the reason",
+        return trv_fail(TRV_ERR_INVALID, "rank %d of the communicator passed invalid arguments; its %s the reason",
                         state->ranks - (int)(word[UNABLE] >> 32),
                         trv_mpi_is_drop_in() ? "line in the log has" : "trv_last_error() has"),
                (int)(word[UNABLE] & INT32_MAX);
-    return difference(word, arguments);
+    return compare_votes(word, arguments);
 }

@@ -11,9 +11,9 @@
 
 typedef enum trv_mpi_verdict {
     TRV_MPI_DECIDED,
-    TRV_MPI_DIFFER, /* no decision: the ranks' calls differ */
-    TRV_MPI_UNABLE, /* no decision: a rank has no memory, or an exchange failed */
-    TRV_MPI_REFUSED /* no decision: the settings cannot be satisfied */
+    TRV_MPI_DIFFER,       /* no decision: the ranks' calls differ */
+    TRV_MPI_UNABLE,       /* no decision: a rank has no memory, or an exchange failed */
+    TRV_MPI_UNSATISFIABLE /* no decision: the settings cannot be satisfied */
 } trv_mpi_verdict_t;
 
 /* Finds the decision for a call on the communicator, or makes one collectively. All ranks return the same verdict,
@@ -23,9 +23,9 @@ typedef enum trv_mpi_verdict {
 trv_mpi_verdict_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool on_device,
                                  trv_mpi_decision_t **decision);
 
-/* Compares the calls that all ranks are about to make (TRIVANCE_CHECK). `uneven`: a digest of counts that are not all
- * equal, or 0. `fault`: the error class of this rank's arguments, or MPI_SUCCESS. Returns MPI_SUCCESS, or an error
+/* Compares the calls that all ranks are about to make (TRIVANCE_CHECK). `count_list`: a digest of counts that are not
+ * all equal, or 0. `fault`: the error class of this rank's arguments, or MPI_SUCCESS. Returns MPI_SUCCESS, or an error
  * class with the message in trv_last_error(); all ranks return the same, except that a rank with a fault returns it. */
-int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, uint64_t uneven, int fault);
+int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, uint64_t count_list, int fault);
 
 #endif

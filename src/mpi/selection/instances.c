@@ -34,7 +34,7 @@ static instance_t *instance_make(trv_mpi_decision_t *decision, trv_mpi_state_t *
         trv_fail_memory();
         return NULL;
     }
-    if (trv_mpi_operation_init(&instance->operation, state, &decision->kind, &decision->spec, true, 0) < 0) {
+    if (trv_mpi_operation_init(&instance->operation, state, &decision->signature, &decision->spec, true, 0) < 0) {
         free(instance);
         return NULL;
     }
@@ -57,7 +57,7 @@ static trv_mpi_operation_t *instance_take(trv_mpi_decision_t *decision, trv_mpi_
         return NULL;
     instance->operation.state = state;
     instance->operation.tally = decision->tally;
-    trv_mpi_operation_take(&instance->operation, count, datatype, op);
+    trv_mpi_operation_set_call(&instance->operation, count, datatype, op);
     return &instance->operation;
 }
 
@@ -66,7 +66,7 @@ trv_mpi_operation_t *trv_mpi_decision_take(trv_mpi_decision_t *decision, trv_mpi
 {
     trv_mpi_operation_t *operation = instance_take(decision, state, count, datatype, op);
     if (operation)
-        trv_mpi_operation_place(operation, 0);
+        trv_mpi_operation_set_position(operation, 0);
     return operation;
 }
 
@@ -77,17 +77,18 @@ void trv_mpi_decision_give(trv_mpi_operation_t *operation)
         instance_free(instance);
 }
 
-static trv_mpi_operation_t *instance_lend(void *source, trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
+static trv_mpi_operation_t *instance_take_for_request(void *owner, trv_mpi_state_t *state,
+                                                      const trv_mpi_arguments_t *arguments)
 {
-    return instance_take(source, state, arguments->count, arguments->datatype, arguments->op);
+    return instance_take(owner, state, arguments->count, arguments->datatype, arguments->op);
 }
 
-static void instance_release(void *source) { trv_mpi_decision_release(source); }
+static void instance_release(void *owner) { trv_mpi_decision_release(owner); }
 
 trv_mpi_instances_t trv_mpi_decision_instances(trv_mpi_decision_t *decision)
 {
     trv_mpi_decision_hold(decision);
-    return (trv_mpi_instances_t){decision, instance_lend, trv_mpi_decision_give, instance_release};
+    return (trv_mpi_instances_t){decision, instance_take_for_request, trv_mpi_decision_give, instance_release};
 }
 
 /* ---- Creation and release ---------------------------------------------------------------------------------------- */
@@ -96,7 +97,7 @@ void trv_mpi_decision_hold(trv_mpi_decision_t *decision) { trv_cached_hold(&deci
 
 void trv_mpi_decision_release(trv_mpi_decision_t *decision) { trv_cached_release(&decision->cached); }
 
-void trv_mpi_decision_leave(trv_mpi_decision_t *decision)
+void trv_mpi_decision_leave_to_library(trv_mpi_decision_t *decision)
 {
     instance_t *instance;
     while ((instance = (instance_t *)(void *)trv_pool_take(&decision->pool)) != NULL)
@@ -113,7 +114,7 @@ void trv_mpi_decision_leave(trv_mpi_decision_t *decision)
 static void decision_destroy(trv_cached_t *cached)
 {
     trv_mpi_decision_t *decision = (trv_mpi_decision_t *)(void *)cached;
-    trv_mpi_decision_leave(decision);
+    trv_mpi_decision_leave_to_library(decision);
     trv_pool_clear(&decision->pool);
     free(decision);
 }
@@ -126,17 +127,17 @@ trv_mpi_decision_t *trv_mpi_decision_create(const trv_mpi_arguments_t *arguments
         return NULL;
     trv_cached_init(&decision->cached, decision_destroy);
     trv_pool_init(&decision->pool, POOL_MAX);
-    decision->kind = *arguments;
+    decision->signature = *arguments;
     decision->bytes_min = bytes_min;
     decision->bytes_max = bytes_max;
     decision->mpi = (trv_mpi_operation_t){.arguments = *arguments, .algorithm = "mpi"};
-    trv_mpi_decision_leave(decision);
+    trv_mpi_decision_leave_to_library(decision);
     return decision;
 }
 
 int trv_mpi_decision_prepare(trv_mpi_decision_t *decision, trv_mpi_state_t *state)
 {
-    int code = trv_mpi_model_create(&decision->model, &decision->kind, &decision->spec);
+    int code = trv_mpi_model_create(&decision->model, &decision->signature, &decision->spec);
     if (code < 0)
         return code;
     decision->spec.model = decision->model;
@@ -149,34 +150,34 @@ int trv_mpi_decision_prepare(trv_mpi_decision_t *decision, trv_mpi_state_t *stat
 
 /* ---- Finding ----------------------------------------------------------------------------------------------------- */
 
-trv_mpi_decision_t *trv_mpi_decision_find(trv_mpi_state_t *state, const trv_mpi_reduction_t *call)
+trv_mpi_decision_t *trv_mpi_decision_find_by_handles(trv_mpi_state_t *state, const trv_mpi_reduction_t *call)
 {
     trv_cache_t *cache = &state->decisions;
     if (call->count <= 0 || call->count > FOUND_COUNT_MAX)
         return NULL;
-    for (trv_cache_entry_t **place = &cache->first; *place; place = &(*place)->next) {
-        const trv_mpi_decision_t *decision = (const trv_mpi_decision_t *)(void *)(*place)->object;
-        const trv_mpi_arguments_t *kind = &decision->kind;
-        if (kind->datatype != call->datatype || kind->op != call->op || kind->collective != call->collective ||
-            !kind->elements.predefined)
+    for (trv_cache_entry_t **link = &cache->first; *link; link = &(*link)->next) {
+        const trv_mpi_decision_t *decision = (const trv_mpi_decision_t *)(void *)(*link)->object;
+        const trv_mpi_arguments_t *signature = &decision->signature;
+        if (signature->datatype != call->datatype || signature->op != call->op ||
+            signature->collective != call->collective || !signature->elements.predefined)
             continue;
-        const size_t blocks = trv_collective_blocks(kind->collective, state->ranks);
-        const size_t bytes = blocks * (size_t)call->count * kind->elements.size;
+        const size_t blocks = trv_collective_blocks(signature->collective, state->ranks);
+        const size_t bytes = blocks * (size_t)call->count * signature->elements.size;
         if (bytes >= decision->bytes_min && bytes <= decision->bytes_max)
-            return (trv_mpi_decision_t *)(void *)trv_cache_use(cache, place);
+            return (trv_mpi_decision_t *)(void *)trv_cache_use(cache, link);
     }
     return NULL;
 }
 
-trv_mpi_decision_t *trv_mpi_decision_look(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
+trv_mpi_decision_t *trv_mpi_decision_find(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
 {
     trv_cache_t *cache = &state->decisions;
     const size_t bytes = trv_mpi_vector_bytes(arguments, state->ranks);
-    for (trv_cache_entry_t **place = &cache->first; *place; place = &(*place)->next) {
-        const trv_mpi_decision_t *decision = (const trv_mpi_decision_t *)(void *)(*place)->object;
+    for (trv_cache_entry_t **link = &cache->first; *link; link = &(*link)->next) {
+        const trv_mpi_decision_t *decision = (const trv_mpi_decision_t *)(void *)(*link)->object;
         if (bytes >= decision->bytes_min && bytes <= decision->bytes_max &&
-            trv_mpi_same_signature(&decision->kind, arguments))
-            return (trv_mpi_decision_t *)(void *)trv_cache_use(cache, place);
+            trv_mpi_same_signature(&decision->signature, arguments))
+            return (trv_mpi_decision_t *)(void *)trv_cache_use(cache, link);
     }
     return NULL;
 }

@@ -21,7 +21,7 @@
 
 typedef struct trv_mpi_decision {
     trv_cached_t cached;           /* must be first: the cache's pointers are cast to trv_mpi_decision_t */
-    trv_mpi_arguments_t kind;      /* the signature, from the first call; its count has no meaning */
+    trv_mpi_arguments_t signature; /* the signature, from the first call; its count has no meaning */
     uint64_t bytes_min, bytes_max; /* the sizes of vectors that the decision applies to */
     trv_mpi_plan_spec_t spec;
     char algorithm[TRV_ALGORITHM_NAME_MAX];
@@ -44,12 +44,12 @@ void trv_mpi_decision_release(trv_mpi_decision_t *decision);
  * TRV_OK, or a code of the core. */
 int trv_mpi_decision_prepare(trv_mpi_decision_t *decision, trv_mpi_state_t *state);
 /* Frees the schedule, its program and its instances: calls fall back to the MPI library. */
-void trv_mpi_decision_leave(trv_mpi_decision_t *decision);
+void trv_mpi_decision_leave_to_library(trv_mpi_decision_t *decision);
 
 /* The communicator's decision for a call; NULL: there is none yet. The first function finds only decisions for
  * predefined types and operations; it is fast, because their handles determine the signature. */
-trv_mpi_decision_t *trv_mpi_decision_find(trv_mpi_state_t *state, const trv_mpi_reduction_t *call);
-trv_mpi_decision_t *trv_mpi_decision_look(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments);
+trv_mpi_decision_t *trv_mpi_decision_find_by_handles(trv_mpi_state_t *state, const trv_mpi_reduction_t *call);
+trv_mpi_decision_t *trv_mpi_decision_find(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments);
 
 /* Takes an instance for a run on `state`, with the tags of blocking calls, this count and these handles. After the run
  * the caller returns it by trv_mpi_decision_give. NULL, with the message in trv_last_error(), if there is no memory. */

@@ -8,59 +8,59 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "mpi/communicator/places.h"
+#include "mpi/communicator/world.h"
 
-typedef struct location {
-    int machine_node, place;
-} seat_t;
+typedef struct node_coordinate {
+    int machine_node, coordinate;
+} node_coordinate_t;
 
-static int by_site(const void *a, const void *b)
+static int by_machine_node(const void *a, const void *b)
 {
-    return ((const seat_t *)a)->machine_node - ((const seat_t *)b)->machine_node;
+    return ((const node_coordinate_t *)a)->machine_node - ((const node_coordinate_t *)b)->machine_node;
 }
 
 /* `own` has the machine node at every coordinate of the communicator; `machine_node` has the same nodes in the plan's
- * order, and each is replaced by its coordinate in the communicator. `location`: scratch memory for `places`
+ * order, and each is replaced by its coordinate in the communicator. `sorted`: scratch memory for `coordinates`
  * entries. */
-static void find_places(const int *own, int places, seat_t *location, int *machine_node)
+static void find_coordinates(const int *own, int coordinates, node_coordinate_t *sorted, int *machine_node)
 {
-    for (int p = 0; p < places; p++)
-        location[p] = (seat_t){own[p], p};
-    qsort(location, (size_t)places, sizeof *location, by_site);
-    for (int i = 0; i < places; i++) {
-        const seat_t key = {.machine_node = machine_node[i]};
-        const seat_t *found = bsearch(&key, location, (size_t)places, sizeof key, by_site);
-        machine_node[i] = found->place;
+    for (int p = 0; p < coordinates; p++)
+        sorted[p] = (node_coordinate_t){own[p], p};
+    qsort(sorted, (size_t)coordinates, sizeof *sorted, by_machine_node);
+    for (int i = 0; i < coordinates; i++) {
+        const node_coordinate_t key = {.machine_node = machine_node[i]};
+        const node_coordinate_t *found = bsearch(&key, sorted, (size_t)coordinates, sizeof key, by_machine_node);
+        machine_node[i] = found->coordinate;
     }
 }
 
 int trv_mpi_layout_init(trv_mpi_layout_t *layout, const trv_mpi_state_t *state, trv_order_t order)
 {
     const trv_mpi_world_t *world = trv_mpi_world();
-    const int places = state->config.network.torus.ranks;
-    *layout = (trv_mpi_layout_t){.place = -1};
+    const int coordinates = state->config.network.torus.ranks;
+    *layout = (trv_mpi_layout_t){.coordinate = -1};
     if (!state->config.machine_node ||
-        !world) /* missing only if config.unable is set, and then no decision is prepared */
+        !world) /* missing only if config.out_of_memory is set, and then no decision is prepared */
         return trv_fail(TRV_ERR_STATE, "the nodes of the communicator are not known");
-    seat_t *location = malloc((size_t)places * sizeof *location);
-    int *place = malloc((size_t)places * sizeof *place);
-    layout->member = malloc((size_t)places * sizeof *layout->member);
-    layout->name = malloc((size_t)places * sizeof *layout->name);
-    int code = location && place && layout->member && layout->name ? TRV_OK : trv_fail_memory();
+    node_coordinate_t *sorted = malloc((size_t)coordinates * sizeof *sorted);
+    int *coordinate = malloc((size_t)coordinates * sizeof *coordinate);
+    layout->member = malloc((size_t)coordinates * sizeof *layout->member);
+    layout->comm_rank = malloc((size_t)coordinates * sizeof *layout->comm_rank);
+    int code = sorted && coordinate && layout->member && layout->comm_rank ? TRV_OK : trv_fail_memory();
     if (code == TRV_OK) {
-        memcpy(place, state->config.machine_node, (size_t)places * sizeof *place);
-        code = trv_order_nodes(&world->network, order, places, place);
+        memcpy(coordinate, state->config.machine_node, (size_t)coordinates * sizeof *coordinate);
+        code = trv_order_nodes(&world->network, order, coordinates, coordinate);
     }
     if (code == TRV_OK)
-        find_places(state->config.machine_node, places, location, place);
-    for (int i = 0; i < places && code == TRV_OK; i++) {
-        layout->member[i] = state->config.member ? state->config.member[place[i]] : place[i];
-        layout->name[i] = state->config.name ? state->config.name[place[i]] : place[i];
-        if (place[i] == state->config.place)
-            layout->place = i;
+        find_coordinates(state->config.machine_node, coordinates, sorted, coordinate);
+    for (int i = 0; i < coordinates && code == TRV_OK; i++) {
+        layout->member[i] = state->config.member ? state->config.member[coordinate[i]] : coordinate[i];
+        layout->comm_rank[i] = state->config.comm_rank ? state->config.comm_rank[coordinate[i]] : coordinate[i];
+        if (coordinate[i] == state->config.coordinate)
+            layout->coordinate = i;
     }
-    free(location);
-    free(place);
+    free(sorted);
+    free(coordinate);
     if (code < 0)
         trv_mpi_layout_clear(layout);
     return code;
@@ -69,6 +69,6 @@ int trv_mpi_layout_init(trv_mpi_layout_t *layout, const trv_mpi_state_t *state, 
 void trv_mpi_layout_clear(trv_mpi_layout_t *layout)
 {
     free(layout->member);
-    free(layout->name);
-    *layout = (trv_mpi_layout_t){.place = -1};
+    free(layout->comm_rank);
+    *layout = (trv_mpi_layout_t){.coordinate = -1};
 }

@@ -9,8 +9,8 @@
 #include "mpi/communicator/state.h"
 
 typedef struct trv_mpi_layout {
-    int place;          /* the coordinate of this rank, or of its node */
-    int *member, *name; /* at every coordinate the rank in the domain, and the rank in the communicator */
+    int coordinate;          /* the coordinate of this rank, or of its node */
+    int *member, *comm_rank; /* at every coordinate the rank in the domain, and the rank in the communicator */
 } trv_mpi_layout_t;
 
 /* Local: all ranks have the same list of nodes, and so compute the same layout. TRV_OK, TRV_ERR_MEMORY, or

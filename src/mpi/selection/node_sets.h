@@ -1,7 +1,7 @@
 /*
  * AllReduce on a communicator whose nodes form no torus: a plan for a line or ring of ranks that is embedded in them.
  *
- * Under the drop-in the plan must be faster than the algorithms of an MPI library that does not know the network:
+ * Under the drop-in the plan must be faster than the algorithms of an MPI library without knowledge of the network:
  * Recursive Doubling and the ring, simulated on the same nodes in the order of the communicator's ranks. Otherwise
  * calls fall back to the MPI library.
  */
@@ -13,9 +13,9 @@
 #include "mpi/operations/call_arguments.h"
 
 /* Requires a state with machine nodes (config.machine_node) and a commutative operation. Appends the reason to
- * choice->reason. choice->algorithm is "" if there is no plan, or if `must_win` is set and the plan is not faster.
- * TRV_OK, or a code of the core. */
-int trv_mpi_planned_on_nodes(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool must_win,
-                             trv_choice_t *choice);
+ * choice->reason. choice->algorithm is "" if there is no plan, or if `must_be_faster` is set and the plan is not
+ * faster. TRV_OK, or a code of the core. */
+int trv_mpi_choose_on_nodes(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool must_be_faster,
+                            trv_choice_t *choice);
 
 #endif

@@ -21,10 +21,10 @@
 static trv_mpi_settings_t settings;
 static char *shared_text; /* the settings that all ranks must share; NULL: no memory */
 static size_t shared_length;
-static bool may_serve;
+static bool may_dispatch;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 _Atomic(const trv_mpi_settings_t *) trv_mpi_settings_known;
-_Atomic(trv_mpi_use_t) trv_mpi_use = TRV_MPI_API;
+_Atomic(trv_mpi_mode_t) trv_mpi_current_mode = TRV_MPI_API;
 
 /* Warnings found while reading. They are logged afterwards, because the log level is also a setting. */
 typedef struct warnings {
@@ -44,7 +44,7 @@ static void read_environment(void)
     warnings_t warnings = {0};
     trv_settings_read(&settings, &(trv_rules_reader_t){trv_algorithm_check, keep_warning, &warnings});
     shared_text = trv_settings_text(&shared_length);
-    may_serve = trv_settings_may_dispatch(&settings);
+    may_dispatch = trv_settings_may_dispatch(&settings);
     trv_mpi_log_begin(&settings);
     trv_mpi_recorder_begin(&settings);
     trv_mpi_watch_begin(&settings);
@@ -55,8 +55,8 @@ static void read_environment(void)
     }
     if (settings.fault && trv_mpi_is_drop_in()) /* with the API, calls return the fault as an error */
         trv_mpi_log_fallback(trv_mpi_log_rank(), "%s", settings.fault);
-    else if (!may_serve && trv_mpi_is_drop_in() && trv_mpi_log_enabled(TRV_DEBUG_INFO, trv_mpi_log_rank()))
-        trv_mpi_log_line("neither a torus nor an algorithm nor rules are set: all calls go to the MPI library");
+    else if (!may_dispatch && trv_mpi_is_drop_in() && trv_mpi_log_enabled(TRV_DEBUG_INFO, trv_mpi_log_rank()))
+        trv_mpi_log_line("no torus, algorithm or rules are set: all calls fall back to the MPI library");
 }
 
 const trv_mpi_settings_t *trv_mpi_settings_read(void)
@@ -114,10 +114,10 @@ int trv_mpi_settings_rules_fault(const char *sentence)
 
 /* ---- The mode ---------------------------------------------------------------------------------------------------- */
 
-void trv_mpi_mode(trv_mpi_use_t use) { atomic_store(&trv_mpi_use, use); }
+void trv_mpi_set_mode(trv_mpi_mode_t use) { atomic_store(&trv_mpi_current_mode, use); }
 
 bool trv_mpi_may_dispatch(void)
 {
     pthread_once(&once, read_environment);
-    return may_serve;
+    return may_dispatch;
 }

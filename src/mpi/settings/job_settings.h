@@ -41,17 +41,17 @@ const char *trv_mpi_settings_difference(const char *mine, const char *theirs, ch
 /* How the program calls the library. With the API all supported calls run schedules, on a ring if no torus is known.
  * Under the drop-in, which the preload library's constructor sets, calls fall back to the MPI library unless a torus is
  * known or an algorithm is requested by name. */
-typedef enum trv_mpi_use {
+typedef enum trv_mpi_mode {
     TRV_MPI_API,
     TRV_MPI_DROP_IN,  /* in front of the MPI library: errors call the communicator's error handler */
     TRV_MPI_COMPONENT /* a drop-in inside the MPI library, which handles the errors */
-} trv_mpi_use_t;
+} trv_mpi_mode_t;
 
 /* Sets the mode of the process, before its first collective. */
-void trv_mpi_mode(trv_mpi_use_t use);
-extern _Atomic(trv_mpi_use_t) trv_mpi_use;
-static inline bool trv_mpi_is_drop_in(void) { return atomic_load(&trv_mpi_use) != TRV_MPI_API; }
-static inline bool trv_mpi_is_component(void) { return atomic_load(&trv_mpi_use) == TRV_MPI_COMPONENT; }
+void trv_mpi_set_mode(trv_mpi_mode_t use);
+extern _Atomic(trv_mpi_mode_t) trv_mpi_current_mode;
+static inline bool trv_mpi_is_drop_in(void) { return atomic_load(&trv_mpi_current_mode) != TRV_MPI_API; }
+static inline bool trv_mpi_is_component(void) { return atomic_load(&trv_mpi_current_mode) == TRV_MPI_COMPONENT; }
 
 /* False if no setting can make the drop-in dispatch a call: no torus, no topology, no algorithm by name and no rules
  * are set, or one of them has a wrong value. */

@@ -36,10 +36,10 @@ static bool next_line(const char **text, line_t *line)
 }
 
 /* Finds the line of the same variable in another text. If there is none, returns false and *found is an empty value. */
-static bool find(const char *text, const line_t *wanted, line_t *found)
+static bool find(const char *text, const line_t *searched, line_t *found)
 {
     while (next_line(&text, found))
-        if (found->name == wanted->name && memcmp(found->at, wanted->at, (size_t)wanted->name) == 0)
+        if (found->name == searched->name && memcmp(found->at, searched->at, (size_t)searched->name) == 0)
             return true;
     *found = (line_t){.value = ""};
     return false;

@@ -27,21 +27,22 @@
  * channels do not use: the out-of-band group has it. */
 #define TRV_MPI_LANE_TAGS     64
 #define TRV_MPI_POSITION_TAGS (2 * TRV_MPI_LANE_TAGS + 1)
-#define TRV_MPI_SPARE_TAG     (TRV_MPI_POSITION_TAGS - 1)
+#define TRV_MPI_OOB_TAG       (TRV_MPI_POSITION_TAGS - 1)
 /* The number of positions of a context id. Runs on one communicator that may overlap use different positions: one is
  * for blocking calls, the others are for requests. */
 #define TRV_MPI_POSITIONS 16
 
 typedef struct trv_mpi_channel trv_mpi_channel_t;
 
-/* Creates a channel whose first tag is 0. Messages of more than `piece_bytes` are sent as a header and fragments of at
- * most this size; 0: INT_MAX, the maximum of one MPI call. It must be the same on both sides. `comm` is not owned. */
-int trv_mpi_channel_create(trv_mpi_channel_t **channel, MPI_Comm comm, size_t piece_bytes);
+/* Creates a channel whose first tag is 0. Messages of more than `fragment_bytes` are sent as a header and fragments of
+ * at most this size; 0: INT_MAX, the maximum of one MPI call. It must be the same on both sides. `comm` is not
+ * owned. */
+int trv_mpi_channel_create(trv_mpi_channel_t **channel, MPI_Comm comm, size_t fragment_bytes);
 /* Sets the first tag of later runs. */
-void trv_mpi_channel_place(trv_mpi_channel_t *channel, int first_tag);
+void trv_mpi_channel_set_tag(trv_mpi_channel_t *channel, int first_tag);
 /* Sets the rank in the communicator for every rank of the plan; the array must outlive the channel. NULL, the initial
  * value: both numbers are equal. */
-void trv_mpi_channel_map(trv_mpi_channel_t *channel, const int *member);
+void trv_mpi_channel_set_members(trv_mpi_channel_t *channel, const int *member);
 /* The plan that uses the channel must have been destroyed. */
 void trv_mpi_channel_destroy(trv_mpi_channel_t *channel);
 const trv_transport_t *trv_mpi_channel_transport(const trv_mpi_channel_t *channel);

@@ -21,7 +21,7 @@
 #include "base/abandon.h"
 #include "base/error.h"
 #include "transport/mpi/mpi_error.h"
-#include "transport/mpi/over_fabric.h"
+#include "transport/mpi/fabric_channel.h"
 #include "transport/mpi/waiting.h"
 
 /* ---- Opening and closing ----------------------------------------------------------------------------------------- */
@@ -32,9 +32,9 @@ static void channel_close(void *context, int base)
     trv_mpi_channel_t *channel = context;
     for (int i = 0; i < channel->slots; i++) {
         free(channel->slot[i].buffer);
-        free(channel->slot[i].more);
+        free(channel->slot[i].fragment_request);
     }
-    channel->lost ? trv_abandon(channel->slot) : free(channel->slot);
+    channel->send_abandoned ? trv_abandon(channel->slot) : free(channel->slot);
     free(channel->request);
     free(channel->owner);
     free(channel->complete);
@@ -44,15 +44,15 @@ static void channel_close(void *context, int base)
     channel->owner = NULL;
     channel->complete = NULL;
     channel->status = NULL;
-    channel->slots = channel->active = channel->amid = 0;
-    channel->open = channel->lost = false;
+    channel->slots = channel->active = channel->partial = 0;
+    channel->open = channel->send_abandoned = false;
 }
 
 int trv_mpi_channel_check_tags(int tags)
 {
     return tags <= TRV_MPI_LANE_TAGS
                ? TRV_OK
-               : trv_fail(TRV_ERR_UNSUPPORTED, "the plan needs %d message tags; there are %d for it", tags,
+               : trv_fail(TRV_ERR_UNSUPPORTED, "the plan needs %d message tags; a plan can have at most %d", tags,
                           TRV_MPI_LANE_TAGS);
 }
 
@@ -60,7 +60,7 @@ static int channel_open(void *context, int requests, int tags, int *base)
 {
     trv_mpi_channel_t *channel = context;
     if (channel->open)
-        return trv_fail(TRV_ERR_STATE, "an MPI channel serves one plan at a time");
+        return trv_fail(TRV_ERR_STATE, "an MPI channel supports one plan at a time");
     int rc = trv_mpi_channel_check_tags(tags);
     if (rc < 0)
         return rc;
@@ -89,16 +89,16 @@ static int channel_open(void *context, int requests, int tags, int *base)
 static void list_add(trv_mpi_channel_t *channel, int at)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];
-    slot->before = channel->last[slot->lane];
-    slot->after = NONE;
+    slot->previous = channel->last[slot->lane];
+    slot->next = NONE;
     channel->last[slot->lane] = at;
-    *(slot->before == NONE ? &channel->first[slot->lane] : &channel->slot[slot->before].after) = at;
+    *(slot->previous == NONE ? &channel->first[slot->lane] : &channel->slot[slot->previous].next) = at;
 }
 
 void trv_mpi_channel_unlist(trv_mpi_channel_t *channel, const trv_mpi_slot_t *slot)
 {
-    *(slot->before == NONE ? &channel->first[slot->lane] : &channel->slot[slot->before].after) = slot->after;
-    *(slot->after == NONE ? &channel->last[slot->lane] : &channel->slot[slot->after].before) = slot->before;
+    *(slot->previous == NONE ? &channel->first[slot->lane] : &channel->slot[slot->previous].next) = slot->next;
+    *(slot->next == NONE ? &channel->last[slot->lane] : &channel->slot[slot->next].previous) = slot->previous;
 }
 
 /* ---- Posting ----------------------------------------------------------------------------------------------------- */
@@ -111,38 +111,40 @@ static int post_request(const trv_mpi_channel_t *channel, const trv_mpi_slot_t *
     return code == MPI_SUCCESS ? TRV_OK : trv_mpi_transport_error(slot->sends ? "MPI_Isend" : "MPI_Irecv", code);
 }
 
-int trv_mpi_channel_post(trv_mpi_channel_t *channel, int at, int tag, void *data, size_t bytes, size_t due)
+int trv_mpi_channel_post(trv_mpi_channel_t *channel, int at, int tag, void *data, size_t bytes, size_t expected)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];
     int code = post_request(channel, slot, tag, data, bytes, &channel->request[channel->active]);
     if (code < 0)
         return code;
-    slot->due = due;
+    slot->expected = expected;
     slot->at = channel->active++;
     channel->owner[slot->at] = at;
     return TRV_OK;
 }
 
 /* Posts a message in fragments: its header and all fragments. */
-static int post_pieces(trv_mpi_channel_t *channel, int at, int tag, char *data, size_t bytes)
+static int post_fragments(trv_mpi_channel_t *channel, int at, int tag, char *data, size_t bytes)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];
-    size_t pieces = (bytes - 1) / channel->piece_bytes + 1;
-    if (pieces > (size_t)slot->capacity) {
-        MPI_Request *more = pieces < INT_MAX ? realloc(slot->more, pieces * sizeof(MPI_Request)) : NULL;
-        if (!more)
+    size_t fragments = (bytes - 1) / channel->fragment_bytes + 1;
+    if (fragments > (size_t)slot->capacity) {
+        MPI_Request *fragment_request = fragments < INT_MAX
+                                            ? realloc(slot->fragment_request, fragments * sizeof(MPI_Request))
+                                            : NULL;
+        if (!fragment_request)
             return trv_fail_memory();
-        slot->more = more;
-        slot->capacity = (int)pieces;
+        slot->fragment_request = fragment_request;
+        slot->capacity = (int)fragments;
     }
     slot->header = bytes;
     int code = trv_mpi_channel_post(channel, at, tag, &slot->header, HEADER_BYTES, HEADER_BYTES);
     while (code == TRV_OK && bytes > 0) {
-        size_t piece = bytes < channel->piece_bytes ? bytes : channel->piece_bytes;
-        code = post_request(channel, slot, tag, data, piece, &slot->more[slot->pieces]);
-        slot->pieces += code == TRV_OK;
-        data += piece;
-        bytes -= piece;
+        size_t fragment = bytes < channel->fragment_bytes ? bytes : channel->fragment_bytes;
+        code = post_request(channel, slot, tag, data, fragment, &slot->fragment_request[slot->fragments]);
+        slot->fragments += code == TRV_OK;
+        data += fragment;
+        bytes -= fragment;
     }
     return code;
 }
@@ -158,54 +160,54 @@ static int post_small_receive(trv_mpi_channel_t *channel, int at, char *data, si
     return trv_mpi_channel_post(channel, at, slot->tag, slot->buffer, SMALL_BYTES, bytes);
 }
 
-static int post(trv_mpi_channel_t *channel, int at, bool sends, int peer, int lane, char *data, size_t bytes)
+static int slot_post(trv_mpi_channel_t *channel, int at, bool sends, int peer, int lane, char *data, size_t bytes)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];
-    bool small = bytes <= channel->piece_bytes && (RETURNS_TRUNCATION || bytes <= SMALL_BYTES);
+    bool small = bytes <= channel->fragment_bytes && (RETURNS_TRUNCATION || bytes <= SMALL_BYTES);
     slot->sends = sends;
     slot->small = small;
     slot->peer = channel->member ? channel->member[peer] : peer;
     slot->lane = lane;
     slot->tag = channel->first_tag + lane;
-    slot->rest = 0;
-    slot->cut = bytes > channel->piece_bytes;
-    slot->pieces = slot->piece = 0;
-    slot->answered = channel->looks - 1; /* the first test uses the latest look */
-    slot->vain = 0;
-    slot->suspects = slot->amid = false;
+    slot->remaining = 0;
+    slot->is_fragmented = bytes > channel->fragment_bytes;
+    slot->fragments = slot->fragment = 0;
+    slot->tested_round = channel->test_rounds - 1; /* the first test uses the latest look */
+    slot->failed_polls = 0;
+    slot->other_kind_found = slot->partial = false;
     slot->outcome = TRV_OK;
     slot->order = channel->posted++;
     channel->cancel_polls = 0;
     int code = TRV_OK;
     if (sends) {
         int tag = slot->tag + (small ? 0 : TRV_MPI_LANE_TAGS);
-        code = slot->cut ? post_pieces(channel, at, tag, data, bytes)
-                         : trv_mpi_channel_post(channel, at, tag, data, bytes, bytes);
+        code = slot->is_fragmented ? post_fragments(channel, at, tag, data, bytes)
+                                   : trv_mpi_channel_post(channel, at, tag, data, bytes, bytes);
     } else if (small) {
         code = post_small_receive(channel, at, data, bytes);
     } else {
         slot->data = data;
-        slot->rest = bytes;
+        slot->remaining = bytes;
         list_add(channel, at);
     }
     if (code < 0)
-        trv_mpi_channel_give_up(channel, at);
+        trv_mpi_channel_cancel_slot(channel, at);
     return code;
 }
 
 static int channel_send(void *context, int base, int slot, int peer, int tag, const void *data, size_t bytes)
 {
     (void)base;
-    return post(context, slot, true, peer, tag, (char *)data, bytes); /* MPI_Isend reads only */
+    return slot_post(context, slot, true, peer, tag, (char *)data, bytes); /* MPI_Isend reads only */
 }
 
 static int channel_receive(void *context, int base, int slot, int peer, int tag, void *data, size_t bytes)
 {
     (void)base;
-    return post(context, slot, false, peer, tag, data, bytes);
+    return slot_post(context, slot, false, peer, tag, data, bytes);
 }
 
-void trv_mpi_channel_drop(trv_mpi_channel_t *channel, int at)
+void trv_mpi_channel_drop_request(trv_mpi_channel_t *channel, int at)
 {
     channel->slot[channel->owner[at]].at = NONE;
     if (at == --channel->active)
@@ -219,7 +221,7 @@ void trv_mpi_channel_drop(trv_mpi_channel_t *channel, int at)
 
 /* Cancels a receive, or waits for a send and abandons it after SEND_POLLS_MAX polls (channel.h). Returns whether the
  * request has ended. */
-static bool give_up(trv_mpi_channel_t *channel, MPI_Request *request, bool sends)
+static bool request_cancel(trv_mpi_channel_t *channel, MPI_Request *request, bool sends)
 {
     MPI_Status status;
     int done = 0, code = PMPI_Test(request, &done, &status);
@@ -238,46 +240,46 @@ static bool give_up(trv_mpi_channel_t *channel, MPI_Request *request, bool sends
     return true;
 }
 
-void trv_mpi_channel_hold(trv_mpi_channel_t *channel, trv_mpi_slot_t *slot, bool amid)
+void trv_mpi_channel_set_partial(trv_mpi_channel_t *channel, trv_mpi_slot_t *slot, bool partial)
 {
-    channel->amid += amid - slot->amid;
-    slot->amid = amid;
+    channel->partial += partial - slot->partial;
+    slot->partial = partial;
 }
 
-bool trv_mpi_channel_give_up(trv_mpi_channel_t *channel, int at)
+bool trv_mpi_channel_cancel_slot(trv_mpi_channel_t *channel, int at)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];
-    bool over = true;
-    if (slot->rest > 0)
+    bool ended = true;
+    if (slot->remaining > 0)
         trv_mpi_channel_unlist(channel, slot);
-    slot->rest = 0;
-    trv_mpi_channel_hold(channel, slot, false);
+    slot->remaining = 0;
+    trv_mpi_channel_set_partial(channel, slot, false);
     if (slot->at != NONE) {
-        over = give_up(channel, &channel->request[slot->at], slot->sends);
-        trv_mpi_channel_drop(channel, slot->at);
+        ended = request_cancel(channel, &channel->request[slot->at], slot->sends);
+        trv_mpi_channel_drop_request(channel, slot->at);
     }
-    while (slot->piece < slot->pieces)
-        over = give_up(channel, &slot->more[slot->piece++], slot->sends) && over;
-    channel->lost = channel->lost || !over;
-    return over;
+    while (slot->fragment < slot->fragments)
+        ended = request_cancel(channel, &slot->fragment_request[slot->fragment++], slot->sends) && ended;
+    channel->send_abandoned = channel->send_abandoned || !ended;
+    return ended;
 }
 
 static int channel_cancel(void *context, int base, int at)
 {
     (void)base;
-    return trv_mpi_channel_give_up(context, at) ? 0 : 1;
+    return trv_mpi_channel_cancel_slot(context, at) ? 0 : 1;
 }
 
 /* ---- Channels ---------------------------------------------------------------------------------------------------- */
 
-int trv_mpi_channel_create(trv_mpi_channel_t **created, MPI_Comm comm, size_t piece_bytes)
+int trv_mpi_channel_create(trv_mpi_channel_t **created, MPI_Comm comm, size_t fragment_bytes)
 {
     trv_mpi_channel_t *channel = calloc(1, sizeof *channel);
     if (!channel)
         return trv_fail_memory();
     channel->comm = comm;
-    channel->piece_bytes = piece_bytes > 0 && piece_bytes < INT_MAX ? piece_bytes : INT_MAX;
-    channel->kinds = RETURNS_TRUNCATION && channel->piece_bytes == INT_MAX ? 1 : 2;
+    channel->fragment_bytes = fragment_bytes > 0 && fragment_bytes < INT_MAX ? fragment_bytes : INT_MAX;
+    channel->kinds = RETURNS_TRUNCATION && channel->fragment_bytes == INT_MAX ? 1 : 2;
     channel->transport = (trv_transport_t){TRV_TRANSPORT,
                                            .context = channel,
                                            .open = channel_open,
@@ -286,21 +288,21 @@ int trv_mpi_channel_create(trv_mpi_channel_t **created, MPI_Comm comm, size_t pi
                                            .receive = channel_receive,
                                            .test = trv_mpi_channel_test,
                                            .cancel = channel_cancel};
-    trv_mpi_channel_over(channel);
+    trv_mpi_channel_use_fabric(channel);
     *created = channel;
     return TRV_OK;
 }
 
-void trv_mpi_channel_place(trv_mpi_channel_t *channel, int first_tag) { channel->first_tag = first_tag; }
+void trv_mpi_channel_set_tag(trv_mpi_channel_t *channel, int first_tag) { channel->first_tag = first_tag; }
 
-void trv_mpi_channel_map(trv_mpi_channel_t *channel, const int *member) { channel->member = member; }
+void trv_mpi_channel_set_members(trv_mpi_channel_t *channel, const int *member) { channel->member = member; }
 
 void trv_mpi_channel_destroy(trv_mpi_channel_t *channel)
 {
-    if (channel && !channel->over)
+    if (channel && !channel->fabric_channel)
         channel_close(channel, 0);
     if (channel)
-        free(channel->over);
+        free(channel->fabric_channel);
     free(channel);
 }
 

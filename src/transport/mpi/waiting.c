@@ -34,16 +34,16 @@ static void compare_ranks_with_cores(void)
     }
 }
 
-static int (*_Atomic meanwhile)(void);
+static int (*_Atomic progress_hook)(void);
 
-void trv_mpi_wait_meanwhile(int (*progress)(void))
+void trv_mpi_set_progress_hook(int (*progress)(void))
 {
-    atomic_store_explicit(&meanwhile, progress, memory_order_relaxed);
+    atomic_store_explicit(&progress_hook, progress, memory_order_relaxed);
 }
 
 void trv_mpi_pause(unsigned polls)
 {
-    int (*progress)(void) = atomic_load_explicit(&meanwhile, memory_order_relaxed);
+    int (*progress)(void) = atomic_load_explicit(&progress_hook, memory_order_relaxed);
     if (progress)
         progress();
     if (polls <= SPINS_OVERSUBSCRIBED)

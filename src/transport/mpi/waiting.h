@@ -14,6 +14,6 @@ int trv_mpi_poll(MPI_Request *request);
 
 /* Sets a function that every pause calls first. A rank that waits for one operation must make progress on all others;
  * otherwise ranks that wait for them in different orders would deadlock. `progress` must be reentrant. */
-void trv_mpi_wait_meanwhile(int (*progress)(void));
+void trv_mpi_set_progress_hook(int (*progress)(void));
 
 #endif

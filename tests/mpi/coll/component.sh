@@ -25,18 +25,18 @@ launch() { # RANKS OPTION… PROGRAM…: with the component
     grep -q ' 0 failed$' "$log" || fail "no result: $*"
 }
 
-served() { # REGULAR-EXPRESSION: a row of the table at the end
+expect_row() { # REGULAR-EXPRESSION: a row of the table at the end
     grep -qE "^trivance: +$1" "$log" || fail "the table has no row '$1'"
 }
 
 if [ -n "$exhaustive" ]; then
     launch 3 "$program" threads
     launch 2 "$program" thousands
-    launch 3 --mca coll_trivance_timeout 300ms --mca coll_trivance_debug_file "$work/said.%p" "$program" late
-    grep -qh 'rank 0 of MPI_COMM_WORLD has waited .* waits for ranks 1' "$work"/said.* ||
+    launch 3 --mca coll_trivance_timeout 300ms --mca coll_trivance_debug_file "$work/rank-log.%p" "$program" late
+    grep -qh 'rank 0 of MPI_COMM_WORLD has waited .* waits for ranks 1' "$work"/rank-log.* ||
         fail "no rank waits for the request"
-    grep -qh 'rank 0 of MPI_COMM_WORLD has waited .* for all 3 ranks' "$work"/said.* ||
-        fail "no rank waits for the new shape"
+    grep -qh 'rank 0 of MPI_COMM_WORLD has waited .* for all 3 ranks' "$work"/rank-log.* ||
+        fail "no rank waits for the new operation signature"
     # Without a priority the component is not used, whatever else is set.
     "$mpirun" -n 2 --mca coll_trivance_torus 2 --mca coll_trivance_debug trace "$program" threads > "$log" 2>&1 ||
         fail "without a priority"
@@ -51,15 +51,15 @@ for parameter in priority torus topology_file algorithm tune rules_file timeout 
 done
 
 launch 4 "$program" all
-served 'allreduce +trivance[^ ]* +[0-9]{2,}'
-served 'reduce-scatter +trivance'
-served 'allgather +trivance'
+expect_row 'allreduce +trivance[^ ]* +[0-9]{2,}'
+expect_row 'reduce-scatter +trivance'
+expect_row 'allgather +trivance'
 if [ -n "$fortran" ]; then
     launch 3 "$fortran"
-    served 'allreduce +trivance[^ ]* +3 '
+    expect_row 'allreduce +trivance[^ ]* +3 '
 fi
 
 # A wrong value is reported, and the program continues without the component.
 "$mpirun" -n 2 --mca coll_trivance_priority 60 --mca coll_trivance_torus 2y "$program" threads > "$log" 2>&1 ||
-    fail "with a torus that is none"
-grep -q "TRIVANCE_TORUS.*2y" "$log" || fail "a torus that is none is not reported"
+    fail "with an invalid torus"
+grep -q "TRIVANCE_TORUS.*2y" "$log" || fail "an invalid torus is not reported"

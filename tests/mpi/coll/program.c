@@ -27,7 +27,7 @@ static void fill(double *buffer, int count, int salt)
         buffer[i] = (rank + 1) * (i % 100 + salt);
 }
 
-static int right(const double *buffer, int count, int salt, int members)
+static int is_expected(const double *buffer, int count, int salt, int members)
 {
     for (int i = 0; i < count; i++)
         if (buffer[i] != members * (members + 1) / 2 * (double)(i % 100 + salt))
@@ -45,9 +45,9 @@ static void blocking(void)
     int *all = malloc((size_t)ranks * sizeof *all), wrong = 0;
     fill(in[0], COUNT, 1);
     MPI_Allreduce(in[0], out[0], COUNT, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    check(right(out[0], COUNT, 1, ranks), "MPI_Allreduce");
+    check(is_expected(out[0], COUNT, 1, ranks), "MPI_Allreduce");
     MPI_Allreduce(MPI_IN_PLACE, in[0], COUNT, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    check(right(in[0], COUNT, 1, ranks), "MPI_Allreduce in place");
+    check(is_expected(in[0], COUNT, 1, ranks), "MPI_Allreduce in place");
     MPI_Allgather(&rank, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD);
     for (int r = 0; r < ranks; r++)
         wrong += all[r] != r;
@@ -75,7 +75,7 @@ static void outstanding(void)
         MPI_Wait(&request[REQUESTS - 1], MPI_STATUS_IGNORE);
     MPI_Waitall(REQUESTS, request, MPI_STATUSES_IGNORE);
     for (int r = 0; r < REQUESTS; r++)
-        check(right(out[r], COUNT, r, ranks), "one of many MPI_Iallreduce");
+        check(is_expected(out[r], COUNT, r, ranks), "one of many MPI_Iallreduce");
 }
 
 /* Rank 0 is inside MPI_Recv, for a message that another rank sends after its collective is complete. */
@@ -91,10 +91,10 @@ static void progress_in_mpi(void)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     if (rank > 0)
         MPI_Send(&word, 1, MPI_INT, 0, rank, MPI_COMM_WORLD);
-    check(right(out[0], COUNT, 5, ranks), "MPI_Iallreduce while another rank receives");
+    check(is_expected(out[0], COUNT, 5, ranks), "MPI_Iallreduce while another rank receives");
 }
 
-static void tested(void)
+static void completed_by_test(void)
 {
     MPI_Request request;
     MPI_Status status;
@@ -104,7 +104,7 @@ static void tested(void)
     while (!done)
         MPI_Test(&request, &done, &status);
     check(request == MPI_REQUEST_NULL, "a complete request is left");
-    check(right(out[0], COUNT, 6, ranks), "MPI_Iallreduce by MPI_Test alone");
+    check(is_expected(out[0], COUNT, 6, ranks), "MPI_Iallreduce by MPI_Test alone");
 }
 
 static void add(void *from, void *to, int *length, MPI_Datatype *type)
@@ -116,25 +116,25 @@ static void add(void *from, void *to, int *length, MPI_Datatype *type)
 
 /* A program may free an operation as soon as a call has begun. (Open MPI 4.1 does not retain it for persistent
  * requests.) */
-static void own_operation(void)
+static void user_operation(void)
 {
     MPI_Request request[2];
-    MPI_Op op, lasting;
+    MPI_Op op, persistent_op;
     MPI_Op_create(add, 1, &op);
-    MPI_Op_create(add, 1, &lasting);
+    MPI_Op_create(add, 1, &persistent_op);
     fill(in[0], COUNT, 7);
     MPI_Allreduce(in[0], out[0], COUNT, MPI_DOUBLE, op, MPI_COMM_WORLD);
     MPI_Iallreduce(in[0], out[1], COUNT, MPI_DOUBLE, op, MPI_COMM_WORLD, &request[0]);
-    MPIX_Allreduce_init(in[0], out[2], COUNT, MPI_DOUBLE, lasting, MPI_COMM_WORLD, MPI_INFO_NULL, &request[1]);
+    MPIX_Allreduce_init(in[0], out[2], COUNT, MPI_DOUBLE, persistent_op, MPI_COMM_WORLD, MPI_INFO_NULL, &request[1]);
     MPI_Start(&request[1]);
     MPI_Op_free(&op);
     MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
     MPI_Start(&request[1]);
     MPI_Wait(&request[1], MPI_STATUS_IGNORE);
     MPI_Request_free(&request[1]);
-    MPI_Op_free(&lasting);
+    MPI_Op_free(&persistent_op);
     for (int i = 0; i < 3; i++)
-        check(right(out[i], COUNT, 7, ranks), "an operation of the program's own");
+        check(is_expected(out[i], COUNT, 7, ranks), "a user-defined operation");
 }
 
 static void persistent(void)
@@ -149,7 +149,7 @@ static void persistent(void)
         MPI_Startall(KEPT, request);
         MPI_Waitall(KEPT, request, MPI_STATUSES_IGNORE);
         for (int r = 0; r < KEPT; r++)
-            check(right(out[r], COUNT, r + round, ranks), "MPIX_Allreduce_init");
+            check(is_expected(out[r], COUNT, r + round, ranks), "MPIX_Allreduce_init");
     }
     for (int r = 0; r < KEPT; r++)
         MPI_Request_free(&request[(r + rank) % KEPT]);
@@ -157,7 +157,7 @@ static void persistent(void)
 
 /* ---- Communicators ----------------------------------------------------------------------------------------------- */
 
-static void use(MPI_Comm comm, const char *what)
+static void call_on(MPI_Comm comm, const char *what)
 {
     int members, one = 1, sum = 0;
     MPI_Request request;
@@ -169,28 +169,28 @@ static void use(MPI_Comm comm, const char *what)
     check(sum == members, what);
 }
 
-static void kinds(void)
+static void communicators(void)
 {
     int size[] = {ranks}, periodic[] = {1}, *memory;
-    MPI_Comm comm, cart, soon;
+    MPI_Comm comm, cart, duplicate;
     MPI_Request request;
     MPI_Win window;
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &comm);
-    use(comm, "a split communicator");
+    call_on(comm, "a split communicator");
     MPI_Comm_free(&comm);
     MPI_Cart_create(MPI_COMM_WORLD, 1, size, periodic, 0, &cart);
-    use(cart, "a Cartesian communicator");
-    MPI_Comm_idup(cart, &soon, &request);
+    call_on(cart, "a Cartesian communicator");
+    MPI_Comm_idup(cart, &duplicate, &request);
     for (int i = 0; i < 5; i++)
-        use(cart, "a communicator that is being copied");
+        call_on(cart, "a communicator that is being copied");
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    use(soon, "a copied communicator");
-    MPI_Win_allocate(sizeof(int), 1, MPI_INFO_NULL, soon, &memory, &window);
+    call_on(duplicate, "a copied communicator");
+    MPI_Win_allocate(sizeof(int), 1, MPI_INFO_NULL, duplicate, &memory, &window);
     MPI_Win_fence(0, window);
     MPI_Win_free(&window);
-    MPI_Comm_free(&soon);
+    MPI_Comm_free(&duplicate);
     MPI_Comm_free(&cart);
-    use(MPI_COMM_SELF, "MPI_COMM_SELF");
+    call_on(MPI_COMM_SELF, "MPI_COMM_SELF");
 }
 
 static long kilobytes(void)
@@ -208,13 +208,13 @@ static void thousands(void)
     for (int i = 0; i < ALL; i++) {
         MPI_Comm comm;
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-        use(comm, "one of thousands");
+        call_on(comm, "one of thousands");
         MPI_Comm_free(&comm);
         if (i == FIRST)
             before = kilobytes();
     }
     if (!getenv("NO_MEMORY_CHECK")) /* sanitizers keep freed memory, and find leaks themselves */
-        check(kilobytes() - before < 8192, "thousands of communicators leave memory behind");
+        check(kilobytes() - before < 8192, "memory of freed communicators is not released");
 }
 
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
@@ -229,7 +229,7 @@ static void *work(void *argument)
         MPI_Allreduce(mine, sum, 40, MPI_DOUBLE, MPI_SUM, comm);
         MPI_Iallreduce(mine, again, 40, MPI_DOUBLE, MPI_SUM, comm, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
-        check(right(sum, 40, i, ranks) && right(again, 40, i, ranks), "a thread's result");
+        check(is_expected(sum, 40, i, ranks) && is_expected(again, 40, i, ranks), "a thread's result");
     }
     return NULL;
 }
@@ -263,7 +263,7 @@ static void late(void)
     if (rank == 1)
         nanosleep(&time, NULL);
     MPI_Allreduce(in, out, 3, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    check(out[2] == ranks, "a new shape");
+    check(out[2] == ranks, "a new operation signature");
 }
 
 /* ---- Tools' view ------------------------------------------------------------------------------------------------- */
@@ -301,10 +301,10 @@ int main(int argc, char **argv)
         blocking();
         outstanding();
         progress_in_mpi();
-        tested();
-        own_operation();
+        completed_by_test();
+        user_operation();
         persistent();
-        kinds();
+        communicators();
         control_variable();
     }
     MPI_Reduce(&failed, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);

@@ -13,7 +13,7 @@
 #include "mpi/reports/log.h"
 #include "mpi/settings/job_settings.h"
 #include "mpi/reports/watch.h"
-#include "said.h"
+#include "log_file.h"
 
 /* ---- The recorder ------------------------------------------------------------------------------------------------ */
 
@@ -30,28 +30,28 @@ static void test_recorder(void **state)
     trv_mpi_record_end(recorder, 44, -1); /* call 300 has overwritten its record */
     trv_mpi_recorder_rename(recorder, "comm 7 (9 ranks, 3x3)");
     trv_mpi_recorder_print(recorder);
-    char *text = said();
+    char *text = log_file_read();
     assert_non_null(strstr(text, "trivance: the latest collectives of rank 3 of comm 7 (9 ranks, 3x3); 248 more are "
                                  "recorded, and SIGUSR1 prints all:\ntrivance:   call 293: "));
-    assert_int_equal(said_times(text, "  call "), 8);
+    assert_int_equal(count_occurrences(text, "  call "), 8);
     assert_non_null(strstr(text, "call 296: allreduce of 2368 bytes, ring: began 0."));
-    assert_int_equal(said_times(text, " complete after 0."), 4);
-    assert_int_equal(said_times(text, " failed after 0."), 1);
-    assert_non_null(strstr(text, "given to the MPI library\ntrivance:   call 300: "));
-    assert_int_equal(said_times(text, " not complete\n"), 2);
+    assert_int_equal(count_occurrences(text, " complete after 0."), 4);
+    assert_int_equal(count_occurrences(text, " failed after 0."), 1);
+    assert_non_null(strstr(text, "fell back to the MPI library\ntrivance:   call 300: "));
+    assert_int_equal(count_occurrences(text, " not complete\n"), 2);
     free(text);
     raise(SIGUSR1);
-    trv_mpi_recorder_answer();
-    text = said();
-    assert_int_equal(said_times(text, "  call "), 256);
+    trv_mpi_recorder_print_if_requested();
+    text = log_file_read();
+    assert_int_equal(count_occurrences(text, "  call "), 256);
     assert_null(strstr(text, "call 44:"));
     assert_non_null(strstr(text, "rank 3 of comm 7 (9 ranks, 3x3):\ntrivance:   call 45: "));
     free(text);
-    trv_mpi_recorder_answer(); /* once per signal */
+    trv_mpi_recorder_print_if_requested(); /* once per signal */
     trv_mpi_recorder_destroy(recorder);
     raise(SIGUSR1);
-    trv_mpi_recorder_answer(); /* nothing is left to print */
-    text = said();
+    trv_mpi_recorder_print_if_requested(); /* nothing is left to print */
+    text = log_file_read();
     assert_string_equal(text, "");
     free(text);
 }
@@ -83,19 +83,20 @@ static void test_watch(void **state)
     trv_mpi_watch_t watch = {0};
     trv_mpi_watch_end(&watch, &waiting); /* the timeout was not reported */
     long long began = trv_mpi_now_ms();
-    for (unsigned polls = 1; !watch.told; polls++)
+    for (unsigned polls = 1; !watch.reported; polls++)
         trv_mpi_watch_poll(&watch, &waiting, polls);
     assert_true(trv_mpi_now_ms() - began >= 100);
     for (unsigned polls = 1; polls < 1000; polls++)
         trv_mpi_watch_poll(&watch, &waiting, polls);
     trv_mpi_watch_end(&watch, &waiting);
-    char *text = said();
-    assert_int_equal(said_times(text, "trivance: rank 2 of MPI_COMM_WORLD has waited "), 1);
-    assert_int_equal(said_times(text, " s in comm 1 (4 ranks), call 5: allreduce; waits for rank 3\ntrivance: the "
-                                      "latest collectives of rank 2 of comm 1 (4 ranks):\ntrivance:   call 1: "),
+    char *text = log_file_read();
+    assert_int_equal(count_occurrences(text, "trivance: rank 2 of MPI_COMM_WORLD has waited "), 1);
+    assert_int_equal(count_occurrences(text,
+                                       " s in comm 1 (4 ranks), call 5: allreduce; waits for rank 3\ntrivance: the "
+                                       "latest collectives of rank 2 of comm 1 (4 ranks):\ntrivance:   call 1: "),
                      1);
-    assert_int_equal(said_times(text, "trivance: rank 2 of MPI_COMM_WORLD continues after "), 1);
-    assert_int_equal(said_times(text, " s in comm 1 (4 ranks), call 5: allreduce\n"), 1);
+    assert_int_equal(count_occurrences(text, "trivance: rank 2 of MPI_COMM_WORLD continues after "), 1);
+    assert_int_equal(count_occurrences(text, " s in comm 1 (4 ranks), call 5: allreduce\n"), 1);
     free(text);
     trv_mpi_recorder_destroy(recorder);
 }
@@ -105,46 +106,46 @@ static void test_watch_all(void **state)
 {
     (void)state;
     MPI_Request request = 0; /* complete at once */
-    assert_int_equal(trv_mpi_watch_all(4, 1, &request, "come"), MPI_SUCCESS);
-    char *text = said();
+    assert_int_equal(trv_mpi_watch_all(4, 1, &request, "make the same call"), MPI_SUCCESS);
+    char *text = log_file_read();
     assert_string_equal(text, "");
     free(text);
     request = 400; /* milliseconds, longer than TRIVANCE_TIMEOUT */
-    assert_int_equal(trv_mpi_watch_all(4, 1, &request, "come"), MPI_SUCCESS);
+    assert_int_equal(trv_mpi_watch_all(4, 1, &request, "make the same call"), MPI_SUCCESS);
     assert_int_equal(request, 0);
-    text = said();
-    assert_int_equal(said_times(text, " s for all 4 ranks of a communicator to come\n"), 1);
-    assert_int_equal(said_times(text, "continues after "), 1);
+    text = log_file_read();
+    assert_int_equal(count_occurrences(text, " s for all 4 ranks of a communicator to make the same call\n"), 1);
+    assert_int_equal(count_occurrences(text, "continues after "), 1);
     free(text);
 }
 
 /* ---- The log ----------------------------------------------------------------------------------------------------- */
 
-static void test_refuse(void **state)
+static void test_fallback(void **state)
 {
     (void)state;
-    for (int times = 0; times < 3; times++)
+    for (int round = 0; round < 3; round++)
         trv_mpi_log_fallback(0, "TRIVANCE_TORUS is '%s' on rank 3 and not set on rank 0", "2x2");
-    trv_mpi_log_fallback(1, "of another rank, which has no file of its own");
-    char *text = said();
-    assert_string_equal(text, "trivance: warning: TRIVANCE_TORUS is '2x2' on rank 3 and not set on rank 0. The MPI "
-                              "library serves\n");
+    trv_mpi_log_fallback(1, "a line of another rank, which has no separate file");
+    char *text = log_file_read();
+    assert_string_equal(text, "trivance: warning: TRIVANCE_TORUS is '2x2' on rank 3 and not set on rank 0; calls "
+                              "fall back to the MPI library\n");
     free(text);
 }
 
-/* Logs more lines than the log remembers, and some of them again. This must be the last test, because no new line is
+/* Logs more lines than the log stores, and some of them again. This must be the last test, because no new line is
  * logged after it. */
 static void test_many_lines(void **state)
 {
     (void)state;
-    for (int times = 0; times < 2; times++)
-        for (int i = 0; i < 5000; i += times ? 97 : 1)
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < 5000; i += round ? 97 : 1)
             trv_mpi_log_fallback(0, "the %dth reason", i);
-    char *text = said();
-    int lines = said_times(text, "th reason. ");
+    char *text = log_file_read();
+    int lines = count_occurrences(text, "th reason; ");
     assert_true(lines > 4000 && lines < 4096);
-    assert_int_equal(said_times(text, "4096 different lines were logged"), 1);
-    assert_int_equal(said_times(text, "\n"), lines + 1);
+    assert_int_equal(count_occurrences(text, "4096 different lines were logged"), 1);
+    assert_int_equal(count_occurrences(text, "\n"), lines + 1);
     free(text);
 }
 
@@ -187,28 +188,28 @@ static void test_difference(void **state)
     char sentence[TRV_MPI_DIFFERENCE_MAX], mine[1000], theirs[1000];
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const char *told = trv_mpi_settings_difference(cases[i].mine, cases[i].theirs, sentence, 3, 0);
-        if (!told != !cases[i].sentence || (told && strcmp(told, cases[i].sentence) != 0))
-            fail_msg("case %zu: %s", i, told ? told : "equal");
+        const char *reported = trv_mpi_settings_difference(cases[i].mine, cases[i].theirs, sentence, 3, 0);
+        if (!reported != !cases[i].sentence || (reported && strcmp(reported, cases[i].sentence) != 0))
+            fail_msg("case %zu: %s", i, reported ? reported : "equal");
     }
     /* Long values that differ near the end: that part is shown. */
     snprintf(mine, sizeof mine, "A=%0500d;allreduce:@swing%0300d\n", 0, 0);
     snprintf(theirs, sizeof theirs, "A=%0500d;allreduce:@bruck%0300d\n", 0, 0);
-    const char *told = trv_mpi_settings_difference(mine, theirs, sentence, 1, 0);
-    assert_non_null(strstr(told, "00;allreduce:@swing00"));
-    assert_non_null(strstr(told, "00;allreduce:@bruck00"));
-    assert_non_null(strstr(told, "0…' on rank 0"));
+    const char *reported = trv_mpi_settings_difference(mine, theirs, sentence, 1, 0);
+    assert_non_null(strstr(reported, "00;allreduce:@swing00"));
+    assert_non_null(strstr(reported, "00;allreduce:@bruck00"));
+    assert_non_null(strstr(reported, "0…' on rank 0"));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_recorder),   cmocka_unit_test(test_no_recorder), cmocka_unit_test(test_watch),
-        cmocka_unit_test(test_watch_all),  cmocka_unit_test(test_refuse),      cmocka_unit_test(test_settings_text),
+        cmocka_unit_test(test_watch_all),  cmocka_unit_test(test_fallback),    cmocka_unit_test(test_settings_text),
         cmocka_unit_test(test_difference), cmocka_unit_test(test_many_lines),
     };
-    said_begin(false);
+    log_file_begin(false);
     setenv("TRIVANCE_TIMEOUT", "100ms", 1);
     trv_mpi_settings();
-    return cmocka_run_group_tests(tests, NULL, said_end);
+    return cmocka_run_group_tests(tests, NULL, log_file_remove);
 }

@@ -17,7 +17,7 @@
 #include "mpi/reports/log_table.h"
 #include "mpi/settings/job_settings.h"
 #include "mpi/reports/watch.h"
-#include "said.h"
+#include "log_file.h"
 
 #define THREADS 4
 #define CALLS   2000
@@ -70,7 +70,7 @@ static void *print(void *argument)
     for (int round = 0; running > 0 || round < ROUNDS_MIN; round++) {
         trv_mpi_recorder_print(shared);
         raise(SIGUSR1);
-        trv_mpi_recorder_answer();
+        trv_mpi_recorder_print_if_requested();
         trv_mpi_log_end();
     }
     return NULL;
@@ -107,11 +107,11 @@ static void test_threads(void **state)
     assert_int_equal(wrong, 0);
     assert_int_equal(trv_mpi_record_begin(shared, "allreduce", 4, "ring", false), THREADS * CALLS + 1);
     trv_mpi_log_end();
-    char *text = said();
+    char *text = log_file_read();
     for (int i = 0; i < 10; i++) {
         char line[64];
-        snprintf(line, sizeof line, "warning: reason %d. The", i);
-        assert_int_equal(said_times(text, line), 1);
+        snprintf(line, sizeof line, "warning: reason %d; calls", i);
+        assert_int_equal(count_occurrences(text, line), 1);
     }
     char last[64];
     snprintf(last, sizeof last, "%10d %14d\n", THREADS * CALLS, 64 * THREADS * CALLS);
@@ -124,10 +124,10 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads)};
-    said_begin(true); /* with the stub, this process is rank 2 */
+    log_file_begin(true); /* with the stub, this process is rank 2 */
     setenv("TRIVANCE_TIMEOUT", "20ms", 1);
     setenv("TRIVANCE_DEBUG", "info", 1);
     trv_mpi_settings();
     shared = trv_mpi_recorder_create(0, "comm 0");
-    return cmocka_run_group_tests(tests, NULL, said_end);
+    return cmocka_run_group_tests(tests, NULL, log_file_remove);
 }

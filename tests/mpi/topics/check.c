@@ -28,34 +28,34 @@ void topic_check(void)
     MPI_Comm comm;
     MPI_Comm_dup(test_comm, &comm);
     good(comm);
-    bool odd_one = test_rank == test_ranks - 1, alone = test_ranks == 1;
+    bool is_odd = test_rank == test_ranks - 1, alone = test_ranks == 1;
     int in[64] = {0}, *out = calloc(64 * (size_t)test_ranks, sizeof *out);
     TRV_Plan plan;
     char other[64];
-    snprintf(other, sizeof other, "rank %d of the communicator was given", test_ranks - 1);
-    expect_class(TRV_Allreduce(in, out, odd_one ? 9 : 10, MPI_INT, MPI_SUM, comm), alone ? MPI_SUCCESS : MPI_ERR_COUNT,
+    snprintf(other, sizeof other, "rank %d of the communicator passed invalid arguments", test_ranks - 1);
+    expect_class(TRV_Allreduce(in, out, is_odd ? 9 : 10, MPI_INT, MPI_SUM, comm), alone ? MPI_SUCCESS : MPI_ERR_COUNT,
                  "the count differs between ranks: from 9 elements", "another count");
     good(comm);
-    expect_class(TRV_Allreduce(in, out, odd_one ? 0 : 10, MPI_INT, MPI_SUM, comm), alone ? MPI_SUCCESS : MPI_ERR_COUNT,
+    expect_class(TRV_Allreduce(in, out, is_odd ? 0 : 10, MPI_INT, MPI_SUM, comm), alone ? MPI_SUCCESS : MPI_ERR_COUNT,
                  "from 0 elements", "a count of 0");
-    expect_class(TRV_Allreduce(in, out, 10, odd_one ? MPI_FLOAT : MPI_INT, MPI_SUM, comm),
+    expect_class(TRV_Allreduce(in, out, 10, is_odd ? MPI_FLOAT : MPI_INT, MPI_SUM, comm),
                  alone ? MPI_SUCCESS : MPI_ERR_OP, "the type or the operation differs", "another type");
-    expect_class(TRV_Allreduce(in, out, 10, MPI_INT, odd_one ? MPI_MAX : MPI_SUM, comm),
+    expect_class(TRV_Allreduce(in, out, 10, MPI_INT, is_odd ? MPI_MAX : MPI_SUM, comm),
                  alone ? MPI_SUCCESS : MPI_ERR_OP, "the type or the operation differs", "another operation");
-    expect_class(odd_one ? TRV_Reduce_scatter_block(in, out, 4, MPI_INT, MPI_SUM, comm)
-                         : TRV_Allgather(in, 4, MPI_INT, out, 4, MPI_INT, comm),
+    expect_class(is_odd ? TRV_Reduce_scatter_block(in, out, 4, MPI_INT, MPI_SUM, comm)
+                        : TRV_Allgather(in, 4, MPI_INT, out, 4, MPI_INT, comm),
                  alone ? MPI_SUCCESS : MPI_ERR_OTHER, "different collectives", "another collective");
-    expect_class(TRV_Allreduce(in, odd_one ? in : out, 10, MPI_INT, MPI_SUM, comm), MPI_ERR_BUFFER,
-                 odd_one ? "are the same" : other, "the same buffers on one rank");
-    expect_class(TRV_Allreduce(in, out, odd_one ? -3 : 10, MPI_INT, MPI_SUM, comm), MPI_ERR_COUNT,
-                 odd_one ? "0 or more" : other, "a negative count on one rank");
-    expect_class(TRV_Allgather(in, 4, MPI_INT, out, odd_one ? 3 : 4, MPI_INT, comm), MPI_ERR_COUNT,
-                 odd_one ? "must be the same" : other, "counts of AllGather on one rank");
-    expect_class(TRV_Allreduce_plan_create(odd_one ? 5 : 6, MPI_INT, MPI_SUM, comm, &plan),
+    expect_class(TRV_Allreduce(in, is_odd ? in : out, 10, MPI_INT, MPI_SUM, comm), MPI_ERR_BUFFER,
+                 is_odd ? "are the same" : other, "the same buffers on one rank");
+    expect_class(TRV_Allreduce(in, out, is_odd ? -3 : 10, MPI_INT, MPI_SUM, comm), MPI_ERR_COUNT,
+                 is_odd ? "0 or more" : other, "a negative count on one rank");
+    expect_class(TRV_Allgather(in, 4, MPI_INT, out, is_odd ? 3 : 4, MPI_INT, comm), MPI_ERR_COUNT,
+                 is_odd ? "must be the same" : other, "counts of AllGather on one rank");
+    expect_class(TRV_Allreduce_plan_create(is_odd ? 5 : 6, MPI_INT, MPI_SUM, comm, &plan),
                  alone ? MPI_SUCCESS : MPI_ERR_COUNT, "the count differs", "a plan's count");
     if (alone)
         TRV_Plan_free(&plan);
-    expect_class(TRV_Comm_set(comm, NULL, odd_one ? "trivance-b" : "ring"), alone ? MPI_SUCCESS : MPI_ERR_ARG,
+    expect_class(TRV_Comm_set(comm, NULL, is_odd ? "trivance-b" : "ring"), alone ? MPI_SUCCESS : MPI_ERR_ARG,
                  "sets another torus or algorithm than rank 0", "another algorithm");
     TRV_Comm_set(comm, NULL, NULL);
     good(comm);

@@ -72,12 +72,12 @@ static void try_count(const run_t *run, int count, bool in_place)
            name[run->collective], run->algorithm, run->torus, count, trv_type_name(run->data.type),
            in_place ? " in place" : "", code, code ? trv_last_error() : "", (unsigned long long)wrong);
     size_t result = (run->collective == TRV_ALLGATHER ? blocks : 1) * (size_t)count * size;
-    char behind[64];
-    memset(behind, 0x5a, sizeof behind);
+    char guard[64];
+    memset(guard, 0x5a, sizeof guard);
     if (!in_place || run->collective != TRV_REDUCE_SCATTER) /* there this rank's input is after the result */
-        expect(memcmp(run->receive + result, behind, sizeof behind) == 0,
-               "%s by %s on %s, %d elements: written behind the result", name[run->collective], run->algorithm,
-               run->torus, count);
+        expect(memcmp(run->receive + result, guard, sizeof guard) == 0,
+               "%s by %s on %s, %d elements: bytes after the result were written", name[run->collective],
+               run->algorithm, run->torus, count);
 }
 
 static void try_all_counts(run_t *run)

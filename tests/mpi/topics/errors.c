@@ -77,7 +77,7 @@ static void arguments(MPI_Comm comm)
     expect_class(TRV_Allgather(in, -2, MPI_INT, out, 3, MPI_INT, comm), MPI_ERR_COUNT, "is -2", "a negative count");
     expect_class(TRV_Allreduce_plan_create(-5, MPI_INT, MPI_SUM, comm, &plan), MPI_ERR_COUNT, "-5", "a plan's count");
     expect_class(TRV_Allreduce_plan_create(5, MPI_INT, MPI_SUM, comm, NULL), MPI_ERR_ARG, "address",
-                 "no place for a plan");
+                 "a NULL argument for the plan");
     expect(plan == TRV_PLAN_NULL, "a plan that was refused");
     expect_class(TRV_Plan_query(plan, NULL), MPI_ERR_REQUEST, "TRV_PLAN_NULL", "querying no plan");
     expect_class(TRV_Allreduce(NULL, NULL, 0, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, NULL, "a count of 0");
@@ -123,7 +123,7 @@ static void settings(MPI_Comm comm)
         {NULL,
          "hybrid:1111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111"
          "1111111111111111111111111111111111",
-         "longer than the 127"},
+         "at most 127 characters"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         int code = TRV_Comm_set(comm, wrong[i].torus, wrong[i].algorithm);

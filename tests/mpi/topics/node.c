@@ -76,56 +76,56 @@ void *__wrap_calloc(size_t count, size_t size) { return fault == NO_MEMORY ? NUL
 static MPI_Comm job, own_node;           /* of all ranks; of the ranks of this rank's node, for the test only */
 static int member[RANKS_MAX], nodes = 2; /* rank r is on node r % nodes */
 
-static trv_mpi_node_place_t own_place(void)
+static trv_mpi_node_group_t own_group(void)
 {
-    trv_mpi_node_place_t place = {.comm = job, .tag = TAG, .member = member, .rank = test_rank / nodes};
+    trv_mpi_node_group_t group = {.comm = job, .tag = TAG, .member = member, .rank = test_rank / nodes};
     for (int r = test_rank % nodes; r < test_ranks; r += nodes)
-        member[place.ranks++] = r;
-    return place;
+        member[group.ranks++] = r;
+    return group;
 }
 
-/* Among the even ranks, the one with index `who` has a fault. All ranks of its node return the error, and the other
- * node does not notice it. */
-static void try_fault(enum fault what, int who, int code, const char *words)
+/* Of the even ranks, the one with index `index` has a fault. All ranks of its node return the error; the other node is
+ * not affected. */
+static void try_fault(enum fault what, int index, int code, const char *words)
 {
-    trv_mpi_node_place_t place = own_place();
+    trv_mpi_node_group_t group = own_group();
     trv_mpi_node_t *node = NULL;
     char sentence[256] = "";
     bool even = test_rank % 2 == 0;
-    if (who >= (test_ranks + 1) / 2)
+    if (index >= (test_ranks + 1) / 2)
         return;
-    fault = even && place.rank == who ? what : NONE;
-    int got = trv_mpi_node_create(&node, &place);
+    fault = even && group.rank == index ? what : NONE;
+    int got = trv_mpi_node_create(&node, &group);
     fault = NONE;
     if (got < 0)
         snprintf(sentence, sizeof sentence, "%s", trv_last_error());
-    expect(got == (even ? code : TRV_OK), "fault %d of index %d: %d (%s)", what, who, got, sentence);
-    expect(!even || code == TRV_OK || strstr(sentence, words), "fault %d: '%s' does not say '%s'", what, sentence,
+    expect(got == (even ? code : TRV_OK), "fault %d of index %d: %d (%s)", what, index, got, sentence);
+    expect(!even || code == TRV_OK || strstr(sentence, words), "fault %d: '%s' does not contain '%s'", what, sentence,
            words);
     expect(test_mapped_nodes() == (got == TRV_OK) && (node != NULL) == (got == TRV_OK), "fault %d leaves %d memories",
            what, test_mapped_nodes());
     expect_identical(sentence, sizeof sentence, own_node, "the sentence");
     trv_mpi_node_destroy(node);
-    expect(test_mapped_nodes() == 0, "a memory stays behind");
+    expect(test_mapped_nodes() == 0, "a node's memory is still mapped");
 }
 
 static void faults(void)
 {
     char text[80];
     try_fault(NONE, 0, TRV_OK, "");
-    try_fault(NO_FILE, 0, TRV_ERR_MEMORY, "rank 0 cannot make the memory");
-    for (int who = 0; who < (test_ranks + 1) / 2; who++) {
-        snprintf(text, sizeof text, "rank %d has no memory", 2 * who);
-        try_fault(NO_MEMORY, who, TRV_ERR_MEMORY, text);
-        snprintf(text, sizeof text, "rank %d cannot map the memory", 2 * who);
-        try_fault(NO_MAP, who, TRV_ERR_MEMORY, text);
+    try_fault(NO_FILE, 0, TRV_ERR_MEMORY, "rank 0 cannot create the shared memory");
+    for (int index = 0; index < (test_ranks + 1) / 2; index++) {
+        snprintf(text, sizeof text, "rank %d has no memory", 2 * index);
+        try_fault(NO_MEMORY, index, TRV_ERR_MEMORY, text);
+        snprintf(text, sizeof text, "rank %d cannot map the shared memory", 2 * index);
+        try_fault(NO_MAP, index, TRV_ERR_MEMORY, text);
     }
-    for (int who = 1; who < (test_ranks + 1) / 2; who++) {
-        snprintf(text, sizeof text, "rank %d may not open the memory of rank 0", 2 * who);
-        try_fault(NOT_ALLOWED, who, TRV_ERR_UNSUPPORTED, text);
-        snprintf(text, sizeof text, "ranks 0 and %d have the same coordinate, but are not on the same", 2 * who);
-        try_fault(NO_PROCESS, who, TRV_ERR_UNSUPPORTED, text);
-        try_fault(OTHER_FILE, who, TRV_ERR_UNSUPPORTED, text);
+    for (int index = 1; index < (test_ranks + 1) / 2; index++) {
+        snprintf(text, sizeof text, "rank %d cannot open the shared memory of rank 0", 2 * index);
+        try_fault(NOT_ALLOWED, index, TRV_ERR_UNSUPPORTED, text);
+        snprintf(text, sizeof text, "ranks 0 and %d have the same coordinate, but are not on the same", 2 * index);
+        try_fault(NO_PROCESS, index, TRV_ERR_UNSUPPORTED, text);
+        try_fault(OTHER_FILE, index, TRV_ERR_UNSUPPORTED, text);
     }
     if (test_ranks > 2)
         try_fault(SHORT_FILE, 0, TRV_ERR_UNSUPPORTED, "ranks 0 and 2 have the same coordinate");
@@ -142,29 +142,29 @@ static void faults(void)
 enum { COUNT_MAX = 300000 };
 
 static int first_tag;
-static bool refuses; /* the reductions of this rank fail */
+static bool reduction_fails; /* the reductions of this rank fail */
 
 static int add(void *context, void *destination, const void *const *source, int sources, size_t count)
 {
     (void)context;
-    return refuses ? trv_fail(TRV_ERR_ARGUMENT, "this rank does not add")
-                   : trv_reduce(TRV_SUM, TRV_INT64, destination, source, sources, count);
+    return reduction_fails ? trv_fail(TRV_ERR_ARGUMENT, "this rank does not add")
+                           : trv_reduce(TRV_SUM, TRV_INT64, destination, source, sources, count);
 }
 
 static int64_t value(int rank, size_t i) { return (int64_t)(test_random((uint64_t)rank * COUNT_MAX + i) % 1000003); }
 
-static int64_t right[COUNT_MAX]; /* the sums over all ranks */
-static int right_ranks;          /* the number of ranks that `right` is for */
+static int64_t expected[COUNT_MAX]; /* the sums over all ranks */
+static int expected_ranks;          /* the number of ranks that `expected` is for */
 
-static void sum_up(void)
+static void compute_expected(void)
 {
-    if (right_ranks == test_ranks)
+    if (expected_ranks == test_ranks)
         return;
-    right_ranks = test_ranks;
-    memset(right, 0, sizeof right);
+    expected_ranks = test_ranks;
+    memset(expected, 0, sizeof expected);
     for (int r = 0; r < test_ranks; r++)
         for (size_t i = 0; i < COUNT_MAX; i++)
-            right[i] += value(r, i);
+            expected[i] += value(r, i);
 }
 
 typedef struct world {
@@ -179,17 +179,17 @@ typedef struct world {
 static void world_begin(world_t *world, const char *algorithm, size_t chunk_bytes)
 {
     trv_torus_t torus;
-    trv_mpi_node_place_t place = own_place();
+    trv_mpi_node_group_t group = own_group();
     trv_elements_t elements = {.element_size = sizeof(int64_t), .reduce = add};
     trv_plan_options_t options = {TRV_PLAN_OPTIONS, .chunk_bytes = chunk_bytes};
     *world = (world_t){.in = malloc(COUNT_MAX * sizeof(int64_t)), .out = malloc(COUNT_MAX * sizeof(int64_t))};
     trv_torus_parse(test_ranks > 1 && nodes > 1 ? "2" : "1", &torus);
-    expect(trv_mpi_node_create(&world->node, &place) == 0, "a node: %s", trv_last_error());
+    expect(trv_mpi_node_create(&world->node, &group) == 0, "a node: %s", trv_last_error());
     expect(trv_schedule_create(&world->schedule, &torus, algorithm, TRV_ALLREDUCE) == 0, "%s", trv_last_error());
     expect(trv_mpi_channel_create(&world->channel, job, 0) == 0, "a channel");
-    trv_mpi_channel_place(world->channel, first_tag); /* the tags of a failed run must not be used again */
+    trv_mpi_channel_set_tag(world->channel, first_tag); /* the tags of a failed run must not be used again */
     first_tag += TRV_MPI_POSITION_TAGS;
-    if (place.rank == 0)
+    if (group.rank == 0)
         expect(trv_plan_create(&world->plan, world->schedule, test_rank % nodes, 0, &elements,
                                trv_mpi_channel_transport(world->channel), &options) == 0,
                "%s", trv_last_error());
@@ -222,7 +222,7 @@ static void try_counts(const char *algorithm, size_t chunk_bytes)
 {
     static const size_t counts[] = {5, 0, 8191, 8192, 8193, 1, 16384, 16385, 40000, 100001, COUNT_MAX, 3};
     world_t world;
-    sum_up();
+    compute_expected();
     world_begin(&world, algorithm, chunk_bytes);
     for (size_t c = 0; c < 2 * sizeof counts / sizeof counts[0]; c++) {
         const size_t count = counts[c / 2];
@@ -233,7 +233,7 @@ static void try_counts(const char *algorithm, size_t chunk_bytes)
             input[i] = value(test_rank, i);
         int code = drive(&world, count, input), wrong = 0;
         for (size_t i = 0; i < count; i++)
-            wrong += world.out[i] != right[i];
+            wrong += world.out[i] != expected[i];
         for (size_t i = count; i < COUNT_MAX && i < count + 100; i++)
             wrong += world.out[i] != (int64_t)0xeeeeeeeeeeeeeeee;
         expect(code == 1 && wrong == 0, "%s, chunks of %zu, %zu elements%s: %d, %d wrong", algorithm, chunk_bytes,
@@ -243,36 +243,37 @@ static void try_counts(const char *algorithm, size_t chunk_bytes)
 }
 
 /* A rank that cannot reduce its part returns the error immediately. The others wait until a broadcast stops them. */
-static void try_failure(int who)
+static void try_failure(int failing_rank)
 {
     world_t world;
-    MPI_Request heard;
-    int code, done = 0, told = 1;
-    if (who >= test_ranks)
+    MPI_Request notified;
+    int code, done = 0, word = 1;
+    if (failing_rank >= test_ranks)
         return;
     world_begin(&world, "trivance-b", 100000);
     for (size_t i = 0; i < COUNT_MAX; i++)
         world.in[i] = value(test_rank, i);
     expect(drive(&world, 20000, world.in) == 1, "before the failure: %s", trv_last_error());
-    refuses = test_rank == who;
-    if (test_rank == who) {
+    reduction_fails = test_rank == failing_rank;
+    if (test_rank == failing_rank) {
         code = drive(&world, COUNT_MAX, world.in);
-        expect(code < 0 && strstr(trv_last_error(), "does not add"), "%d nodes, rank %d fails: %d (%s)", nodes, who,
-               code, trv_last_error());
+        expect(code < 0 && strstr(trv_last_error(), "does not add"), "%d nodes, rank %d fails: %d (%s)", nodes,
+               failing_rank, code, trv_last_error());
     } else {
         trv_mpi_node_run_start(world.run, COUNT_MAX, world.in, world.out);
     }
-    PMPI_Ibcast(&told, 1, MPI_INT, who, job, &heard);
+    PMPI_Ibcast(&word, 1, MPI_INT, failing_rank, job, &notified);
     for (unsigned polls = 1; !done; polls++) {
-        PMPI_Test(&heard, &done, MPI_STATUS_IGNORE);
-        if (test_rank != who && !done && (code = trv_mpi_node_run_test(world.run)) != 0) {
-            expect(code == 1, "%d nodes, rank %d fails, and rank %d: %s", nodes, who, test_rank, trv_last_error());
-            PMPI_Wait(&heard, MPI_STATUS_IGNORE);
+        PMPI_Test(&notified, &done, MPI_STATUS_IGNORE);
+        if (test_rank != failing_rank && !done && (code = trv_mpi_node_run_test(world.run)) != 0) {
+            expect(code == 1, "%d nodes, rank %d fails, and rank %d: %s", nodes, failing_rank, test_rank,
+                   trv_last_error());
+            PMPI_Wait(&notified, MPI_STATUS_IGNORE);
             done = 1;
         }
         trv_mpi_pause(polls);
     }
-    refuses = false;
+    reduction_fails = false;
     test_barrier(job);
     world_end(&world);
 }
@@ -281,7 +282,7 @@ void topic_node(void)
 {
     nodes = 2;
     first_tag = 0;
-    right_ranks = 0;
+    expected_ranks = 0;
     MPI_Comm_dup(test_comm, &job);
     MPI_Comm_set_errhandler(job, MPI_ERRORS_RETURN);
     MPI_Comm_split(job, test_rank % 2, test_rank, &own_node);
@@ -289,8 +290,8 @@ void topic_node(void)
     try_counts("trivance-b", 0);
     try_counts("trivance-b", 50000);
     try_counts("trivance-l", 65536);
-    for (int who = 0; who < test_ranks; who++)
-        try_failure(who);
+    for (int failing_rank = 0; failing_rank < test_ranks; failing_rank++)
+        try_failure(failing_rank);
     nodes = 1;
     try_counts("trivance-b", 0);
     try_failure(0);

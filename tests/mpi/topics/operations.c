@@ -82,7 +82,7 @@ static affine_t affine(int rank, int i) { return (affine_t){2 + (rank * 5 + i) %
 
 /* Calls with small counts use the algorithm that adds in rank order, and calls with large counts fall back to the MPI
  * library; both keep the order. */
-static void in_order(MPI_Comm comm, int count, const char *served_by)
+static void in_order(MPI_Comm comm, int count, const char *algorithm)
 {
     MPI_Datatype type;
     MPI_Op op;
@@ -107,8 +107,8 @@ static void in_order(MPI_Comm comm, int count, const char *served_by)
     expect(wrong == 0, "%d of %d maps are not composed in rank order", wrong, count);
     if (expect_class(TRV_Allreduce_plan_create(count, type, op, comm, &plan), MPI_SUCCESS, NULL, "its plan")) {
         TRV_Plan_query(plan, &info);
-        expect(strcmp(info.algorithm, served_by) == 0, "%d maps are served by %s, not %s", count, info.algorithm,
-               served_by);
+        expect(strcmp(info.algorithm, algorithm) == 0, "%d maps: the algorithm is %s, not %s", count, info.algorithm,
+               algorithm);
         memset(got, 0, sizeof *got * (size_t)count);
         memcpy(got, mine, sizeof *got * (size_t)count);
         expect_class(TRV_Plan_run(plan, MPI_IN_PLACE, got), MPI_SUCCESS, NULL, "its plan in place");
@@ -137,7 +137,7 @@ static void add_first(void *in, void *inout, int *count, MPI_Datatype *type)
         y[2 * i] += x[2 * i];
 }
 
-/* Types with gaps are left to the MPI library. */
+/* Calls with types that have gaps fall back to the MPI library. */
 static void with_gaps(MPI_Comm comm)
 {
     MPI_Datatype type;

@@ -61,14 +61,14 @@ static void posting_does_not_wait(MPI_Comm comm, bool prepared)
 {
     int value = test_rank + 1, sum = 0, word = 0;
     MPI_Comm own;
-    MPI_Request told = MPI_REQUEST_NULL;
+    MPI_Request notification = MPI_REQUEST_NULL;
     TRV_Request request[2];
     MPI_Comm_dup(comm, &own);
     if (prepared)
         expect_class(TRV_Comm_set(own, NULL, NULL), MPI_SUCCESS, NULL, "TRV_Comm_set");
     if (test_rank > 0)
-        MPI_Irecv(&word, 1, MPI_INT, test_rank - 1, 0, comm, &told);
-    trv_mpi_poll(&told);
+        MPI_Irecv(&word, 1, MPI_INT, test_rank - 1, 0, comm, &notification);
+    trv_mpi_poll(&notification);
     expect_class(TRV_Iallreduce(&value, &sum, 1, MPI_INT, MPI_SUM, own, &request[0]), MPI_SUCCESS, NULL, "posting");
     expect_class(TRV_Allreduce_init(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_SUM, own, MPI_INFO_NULL, &request[1]),
                  MPI_SUCCESS, NULL, "TRV_Allreduce_init");
@@ -162,7 +162,7 @@ static void add(void *in, void *inout, int *length, MPI_Datatype *type)
         ((int *)inout)[i] += ((int *)in)[i];
 }
 
-static void most(void *in, void *inout, int *length, MPI_Datatype *type)
+static void maximum(void *in, void *inout, int *length, MPI_Datatype *type)
 {
     (void)type;
     for (int i = 0; i < *length; i++)
@@ -177,7 +177,7 @@ static void own_operations(MPI_Comm comm)
     MPI_Op op[2];
     TRV_Request request[4];
     MPI_Op_create(add, 1, &op[0]);
-    MPI_Op_create(most, 1, &op[1]);
+    MPI_Op_create(maximum, 1, &op[1]);
     for (int i = 0; i < 2; i++) {
         TRV_Iallreduce(&value, &sum[i], 1, MPI_INT, op[0], comm, &request[2 * i]);
         TRV_Iallreduce(&value, &largest[i], 1, MPI_INT, op[1], comm, &request[2 * i + 1]);
@@ -196,17 +196,18 @@ static void own_operations(MPI_Comm comm)
 static void other_orders(MPI_Comm comm)
 {
     static int in[COUNT], out[COUNT];
-    short least = (short)(test_rank + 3), found = 0;
+    short smallest = (short)(test_rank + 3), found = 0;
     TRV_Request request;
     test_fill(in, COUNT, 5);
     expect_class(TRV_Allreduce(in, out, COUNT, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, NULL, "a blocking call");
     expect_class(TRV_Iallreduce(in, out, COUNT, MPI_INT, MPI_SUM, comm, &request), MPI_SUCCESS, NULL, "a request");
     if (test_rank != 0)
-        expect_class(TRV_Wait(&request), MPI_SUCCESS, NULL, "waiting before a new kind of call");
-    expect_class(TRV_Allreduce(&least, &found, 1, MPI_SHORT, MPI_MIN, comm), MPI_SUCCESS, NULL, "a new kind of call");
+        expect_class(TRV_Wait(&request), MPI_SUCCESS, NULL, "waiting before a call with a new signature");
+    expect_class(TRV_Allreduce(&smallest, &found, 1, MPI_SHORT, MPI_MIN, comm), MPI_SUCCESS, NULL,
+                 "a call with a new signature");
     expect_class(TRV_Wait(&request), MPI_SUCCESS, NULL, "waiting after it");
     expect_sums(out, COUNT, 5, "other orders");
-    expect(found == 3, "the least is %d", found);
+    expect(found == 3, "the minimum is %d", found);
 }
 
 /* The program sends a large message, whose sender waits for a collective that the receiver calls only after it has
@@ -247,7 +248,7 @@ static void freed_communicator(void)
     expect(sum == test_ranks * (test_ranks + 1) / 2, "after the communicator was freed: %d", sum);
 }
 
-static void refused(MPI_Comm comm)
+static void invalid_calls(MPI_Comm comm)
 {
     int value = 1, done = 0, wide[2] = {1, 1};
     TRV_Request request = TRV_REQUEST_NULL;
@@ -260,7 +261,7 @@ static void refused(MPI_Comm comm)
     expect_class(TRV_Request_free(&request), MPI_ERR_REQUEST, "TRV_REQUEST_NULL", "freeing nothing");
     expect_class(TRV_Wait(&request), MPI_SUCCESS, NULL, "waiting for nothing");
     expect(TRV_Test(&request, &done) == MPI_SUCCESS && done, "nothing is complete");
-    expect_class(TRV_Test(&request, NULL), MPI_ERR_ARG, "place for the answer", "no flag");
+    expect_class(TRV_Test(&request, NULL), MPI_ERR_ARG, "the argument flag is NULL", "no flag");
     expect_class(TRV_Iallreduce(&value, wide, 0, MPI_INT, MPI_SUM, comm, &request), MPI_SUCCESS, NULL, "no elements");
     expect_class(TRV_Wait(&request), MPI_SUCCESS, NULL, "waiting for no elements");
     expect_class(TRV_Allreduce_init(&value, wide, 0, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &request), MPI_SUCCESS,
@@ -300,7 +301,7 @@ void topic_requests(void)
     freed_communicator();
     own_messages(comm);
     other_orders(comm);
-    refused(comm);
+    invalid_calls(comm);
     MPI_Comm_free(&comm);
     MPI_Comm_free(&fresh);
 }

@@ -37,14 +37,16 @@ static void run(const trv_schedule_t *schedule, const char *what)
     free(out);
 }
 
-static void refusals(const trv_schedule_t *schedule)
+static void invalid_plans(const trv_schedule_t *schedule)
 {
     TRV_Plan plan;
     trv_torus_t larger;
     trv_schedule_t *other;
     trv_torus_init(&larger, 1, &(int){test_ranks + 1});
-    expect_class(TRV_Plan_create(NULL, 1, MPI_INT, MPI_SUM, test_comm, &plan), MPI_ERR_ARG, "no schedule", "NULL");
-    expect_class(TRV_Plan_create(schedule, 1, MPI_INT, MPI_SUM, test_comm, NULL), MPI_ERR_ARG, "no place", "NULL");
+    expect_class(TRV_Plan_create(NULL, 1, MPI_INT, MPI_SUM, test_comm, &plan), MPI_ERR_ARG,
+                 "the schedule argument is NULL", "NULL");
+    expect_class(TRV_Plan_create(schedule, 1, MPI_INT, MPI_SUM, test_comm, NULL), MPI_ERR_ARG,
+                 "the plan argument is NULL", "NULL");
     expect_class(TRV_Plan_create(schedule, -1, MPI_INT, MPI_SUM, test_comm, &plan), MPI_ERR_COUNT, "count is -1", "-1");
     if (expect(trv_schedule_create(&other, &larger, "trivance-b", TRV_ALLREDUCE) == TRV_OK, "a larger ring"))
         expect_class(TRV_Plan_create(other, 1, MPI_INT, MPI_SUM, test_comm, &plan), MPI_ERR_ARG, "communicator has",
@@ -78,7 +80,7 @@ void topic_schedules(void)
         run(schedule, "trivance-b");
         run(copy, "an explicit copy of trivance-b");
         if (collective == TRV_ALLREDUCE)
-            refusals(schedule);
+            invalid_plans(schedule);
         trv_schedule_destroy(copy);
         trv_schedule_destroy(schedule);
     }

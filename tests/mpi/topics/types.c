@@ -17,12 +17,12 @@
 typedef struct named_type {
     const char *name;
     MPI_Datatype type;
-    char kind; /* i integer, f floating, c complex, l logical, b byte, p pair */
+    char class; /* i integer, f floating, c complex, l logical, b byte, p pair */
 } named_type_t;
 
-#define TYPE(type, kind)                                                                                               \
+#define TYPE(type, class)                                                                                              \
     {                                                                                                                  \
-#type, type, kind                                                                                              \
+#type, type, class                                                                                             \
     }
 
 static const named_type_t *types(int *count)
@@ -93,7 +93,7 @@ static const named_type_t *types(int *count)
 typedef struct named_op {
     const char *name;
     MPI_Op op;
-    const char *kinds; /* the kinds of types on which MPI defines it */
+    const char *classes; /* the classes of types on which MPI defines it */
 } named_op_t;
 
 static const named_op_t *ops(int *count)
@@ -115,15 +115,15 @@ static void fill(const named_type_t *type, char *buffer, size_t extent)
 {
     for (int i = 0; i < COUNT; i++) {
         char *to = buffer + (size_t)i * extent;
-        int number = (int)(test_random((uint64_t)(test_rank * 1000 + i)) % 3) + (type->kind == 'l' ? 0 : 1);
+        int number = (int)(test_random((uint64_t)(test_rank * 1000 + i)) % 3) + (type->class == 'l' ? 0 : 1);
         memset(to, 0, extent);
-        if (type->kind == 'i' || type->kind == 'b') {
+        if (type->class == 'i' || type->class == 'b') {
             int64_t wide = number;
             memcpy(to, &wide, extent < sizeof wide ? extent : sizeof wide);
-        } else if (type->kind == 'l') {
+        } else if (type->class == 'l') {
             to[0] = number > 0; /* little-endian: a logical of any size */
-        } else if (type->kind == 'f' || type->kind == 'c') {
-            size_t part = type->kind == 'c' ? extent / 2 : extent;
+        } else if (type->class == 'f' || type->class == 'c') {
+            size_t part = type->class == 'c' ? extent / 2 : extent;
             float f = (float)number;
             double d = number;
             long double l = number;
@@ -181,7 +181,7 @@ static void fill_pairs(MPI_Datatype type, char *buffer, size_t extent)
 }
 
 /* Compares what the type maps, not the padding: both are packed. */
-static bool same(MPI_Datatype type, const char *a, const char *b, size_t extent)
+static bool same_values(MPI_Datatype type, const char *a, const char *b, size_t extent)
 {
     char packed[2][COUNT * 64];
     int position[2] = {0, 0};
@@ -203,7 +203,7 @@ static void try_pair(const named_type_t *type, const named_op_t *op, MPI_Comm co
     MPI_Type_get_extent(type->type, &lower, &extent);
     size_t bytes = COUNT * (size_t)extent;
     char *input = malloc(bytes), *got = calloc(1, bytes), *want = calloc(1, bytes);
-    if (type->kind == 'p')
+    if (type->class == 'p')
         fill_pairs(type->type, input, (size_t)extent);
     else
         fill(type, input, (size_t)extent);
@@ -212,7 +212,7 @@ static void try_pair(const named_type_t *type, const named_op_t *op, MPI_Comm co
     if (defined)
         trv_mpi_poll(&request);
     int code = TRV_Allreduce(input, got, COUNT, type->type, op->op, comm);
-    expect(!defined || (code == MPI_SUCCESS && same(type->type, got, want, (size_t)extent)),
+    expect(!defined || (code == MPI_SUCCESS && same_values(type->type, got, want, (size_t)extent)),
            "%s of %s: class %d (%s), or not MPI's result", op->name, type->name, code, code ? trv_last_error() : "");
     free(input);
     free(got);
@@ -283,7 +283,7 @@ void topic_types(void)
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN); /* Open MPI has no logical operations on Fortran's integers */
     for (int t = 0; t < type_count; t++)
         for (int o = 0; o < op_count; o++)
-            if (strchr(op[o].kinds, type[t].kind))
+            if (strchr(op[o].classes, type[t].class))
                 try_pair(&type[t], &op[o], comm);
     try_undefined(comm);
     gather_mixed(comm);

@@ -1,6 +1,6 @@
 /*
- * An MPI of 4 ranks, of which this process is rank 2. A request is a number of milliseconds, after which it is complete,
- * counted from its first test; one request is tested at a time.
+ * An MPI of 4 ranks, of which this process is rank 2. A request is a number of milliseconds, after which it is
+ * complete, counted from its first test; one request is tested at a time.
  */
 #include <mpi.h>
 

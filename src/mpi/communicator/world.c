@@ -2,7 +2,7 @@
  * Discovery of the machine's network (TRIVANCE_TORUS, topology file) and distribution of the rules. A rank takes part
  * in all exchanges even after a failure, because the other ranks wait for it.
  */
-#include "mpi/communicator/places.h"
+#include "mpi/communicator/world.h"
 
 #include <limits.h>
 #include <stdatomic.h>
@@ -22,14 +22,14 @@
 #include "transport/mpi/mpi_error.h"
 #include "topology/topology_file.h"
 
-static const char READING[] = "hear what rank 0 has read";
-static const char NODES[] = "tell nodes apart";
+static const char READ_FILES[] = "receive the files that rank 0 reads";
+static const char FIND_NODES[] = "find the nodes";
 
 static _Atomic(trv_mpi_world_t *) known;
 
 const trv_mpi_world_t *trv_mpi_world(void) { return atomic_load_explicit(&known, memory_order_acquire); }
 
-static int failed(int code, const char *what)
+static int exchange_error(int code, const char *what)
 {
     return code == MPI_SUCCESS ? TRV_OK : trv_mpi_transport_error(what, code);
 }
@@ -37,77 +37,78 @@ static int failed(int code, const char *what)
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 
 /* A file that rank 0 broadcasts: its text, or, if it cannot be read (code < 0), the error message. */
-typedef struct parcel {
+typedef struct file_text {
     int64_t code, length;
     char *text;
-} parcel_t;
+} file_text_t;
 
-static void read_parcel(parcel_t *parcel, const char *path)
+static void file_text_read(file_text_t *file_text, const char *path)
 {
     const char *name;
     size_t length = 0;
-    parcel->code = trv_whole_file_read(path, &name, &parcel->text, &length);
-    if (parcel->code == TRV_OK && length > INT_MAX) {
-        free(parcel->text);
-        parcel->code = trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' has more than 2 GiB", name);
+    file_text->code = trv_whole_file_read(path, &name, &file_text->text, &length);
+    if (file_text->code == TRV_OK && length > INT_MAX) {
+        free(file_text->text);
+        file_text->code = trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' is larger than 2 GiB", name);
     }
-    if (parcel->code < 0) {
-        parcel->text = strdup(trv_last_error());
-        length = parcel->text ? strlen(parcel->text) : 0;
+    if (file_text->code < 0) {
+        file_text->text = strdup(trv_last_error());
+        length = file_text->text ? strlen(file_text->text) : 0;
     }
-    parcel->length = (int64_t)length;
+    file_text->length = (int64_t)length;
 }
 
-/* Broadcasts the file `path` from rank 0. Collective. The caller frees parcel->text. */
-static int broadcast_file(MPI_Comm comm, int rank, const char *path, parcel_t *parcel)
+/* Broadcasts the file `path` from rank 0. Collective. The caller frees file_text->text. */
+static int broadcast_file(MPI_Comm comm, int rank, const char *path, file_text_t *file_text)
 {
     if (rank == 0)
-        read_parcel(parcel, path);
-    int64_t head[] = {parcel->code, parcel->length};
-    int code = failed(trv_mpi_broadcast(comm, head, sizeof head, 0, READING), READING);
+        file_text_read(file_text, path);
+    int64_t head[] = {file_text->code, file_text->length};
+    int code = exchange_error(trv_mpi_broadcast(comm, head, sizeof head, 0, READ_FILES), READ_FILES);
     if (code < 0)
         return code;
-    *parcel = (parcel_t){head[0], head[1], rank == 0 ? parcel->text : malloc((size_t)head[1] + 1)};
-    int64_t no_memory = !parcel->text;
-    code = failed(trv_mpi_allreduce_max(comm, &no_memory, 1, READING), READING);
+    *file_text = (file_text_t){head[0], head[1], rank == 0 ? file_text->text : malloc((size_t)head[1] + 1)};
+    int64_t no_memory = !file_text->text;
+    code = exchange_error(trv_mpi_allreduce_max(comm, &no_memory, 1, READ_FILES), READ_FILES);
     if (code < 0 || no_memory)
         return code < 0 ? code : trv_fail_memory();
-    code = failed(trv_mpi_broadcast(comm, parcel->text, (size_t)parcel->length, 0, READING), READING);
-    parcel->text[parcel->length] = '\0';
+    code = exchange_error(trv_mpi_broadcast(comm, file_text->text, (size_t)file_text->length, 0, READ_FILES),
+                          READ_FILES);
+    file_text->text[file_text->length] = '\0';
     return code;
 }
 
 static int find_rules(MPI_Comm comm, int rank)
 {
     const char *path = trv_mpi_settings()->rules_file;
-    parcel_t parcel = {.code = TRV_OK};
+    file_text_t file_text = {.code = TRV_OK};
     if (!path)
         return TRV_OK;
-    int code = broadcast_file(comm, rank, path, &parcel);
-    if (code == TRV_OK && parcel.code < 0)
-        code = trv_mpi_settings_rules_fault(parcel.text);
+    int code = broadcast_file(comm, rank, path, &file_text);
+    if (code == TRV_OK && file_text.code < 0)
+        code = trv_mpi_settings_rules_fault(file_text.text);
     else if (code == TRV_OK)
-        code = trv_mpi_settings_rules(parcel.text, (size_t)parcel.length);
-    free(parcel.text);
+        code = trv_mpi_settings_rules(file_text.text, (size_t)file_text.length);
+    free(file_text.text);
     return code;
 }
 
 /* ---- The topology file ------------------------------------------------------------------------------------------- */
 
 /* Rank 0's broadcast of the properties of the topology file. */
-typedef struct head {
+typedef struct topology_head {
     int code, slow_links;
     unsigned shared_port;
     uint64_t digest;
     trv_torus_t torus;
     char fault[600];
-} head_t;
+} topology_head_t;
 
 /* The data by which rank 0 finds the coordinate of a rank in the file. */
-typedef struct caller {
+typedef struct rank_host {
     int rank; /* in MPI_COMM_WORLD */
     char host[MPI_MAX_PROCESSOR_NAME];
-} caller_t;
+} rank_host_t;
 
 static void warn(void *context, const char *sentence)
 {
@@ -116,7 +117,7 @@ static void warn(void *context, const char *sentence)
 }
 
 /* Reads the topology file. Only rank 0 calls it. */
-static void read_file(trv_topology_t *file, head_t *head)
+static void read_file(trv_topology_t *file, topology_head_t *head)
 {
     const char *path = trv_mpi_settings()->topology_file, *name;
     char *text = NULL;
@@ -146,60 +147,60 @@ static int broadcast_links(MPI_Comm comm, int rank, const trv_topology_t *file, 
     const size_t bytes = (size_t)world->network.slow_links * sizeof *world->slow_link;
     world->network.slow_link = world->slow_link = malloc(bytes);
     int64_t no_memory = !world->slow_link;
-    int code = failed(trv_mpi_allreduce_max(comm, &no_memory, 1, READING), READING);
+    int code = exchange_error(trv_mpi_allreduce_max(comm, &no_memory, 1, READ_FILES), READ_FILES);
     if (code == TRV_OK && no_memory)
         code = trv_fail_memory();
     if (code < 0)
         return code;
     if (rank == 0)
         memcpy(world->slow_link, file->slow_link, bytes);
-    return failed(trv_mpi_broadcast(comm, world->slow_link, bytes, 0, READING), READING);
+    return exchange_error(trv_mpi_broadcast(comm, world->slow_link, bytes, 0, READ_FILES), READ_FILES);
 }
 
-/* Rank 0, which has the file, finds the coordinate of every rank and sends it. Collective. On rank 0, `caller` and
- * `place` have an entry for each rank. */
-static int find_places(MPI_Comm comm, int rank, int ranks, const trv_topology_t *file, caller_t *caller, int *place,
-                       trv_mpi_world_t *world)
+/* Rank 0, which has the file, finds the coordinate of every rank and sends it. Collective. On rank 0, `rank_host` and
+ * `coordinate` have an entry for each rank. */
+static int send_coordinates(MPI_Comm comm, int rank, int ranks, const trv_topology_t *file, rank_host_t *rank_host,
+                            int *coordinate, trv_mpi_world_t *world)
 {
-    caller_t mine = {.rank = 0};
+    rank_host_t mine = {.rank = 0};
     int length = 0;
     MPI_Request request;
     PMPI_Comm_rank(MPI_COMM_WORLD, &mine.rank);
     PMPI_Get_processor_name(mine.host, &length);
-    int posted = PMPI_Igather(&mine, sizeof mine, MPI_BYTE, caller, sizeof mine, MPI_BYTE, 0, comm, &request);
+    int posted = PMPI_Igather(&mine, sizeof mine, MPI_BYTE, rank_host, sizeof mine, MPI_BYTE, 0, comm, &request);
     if (posted == MPI_SUCCESS)
-        posted = trv_mpi_watch_all(ranks, 1, &request, READING);
+        posted = trv_mpi_watch_all(ranks, 1, &request, READ_FILES);
     for (int r = 0; rank == 0 && posted == MPI_SUCCESS && r < ranks; r++)
-        place[r] = trv_topology_place(file, caller[r].rank, caller[r].host);
+        coordinate[r] = trv_topology_place(file, rank_host[r].rank, rank_host[r].host);
     if (posted == MPI_SUCCESS)
-        posted = PMPI_Iscatter(place, 1, MPI_INT, &world->place, 1, MPI_INT, 0, comm, &request);
+        posted = PMPI_Iscatter(coordinate, 1, MPI_INT, &world->coordinate, 1, MPI_INT, 0, comm, &request);
     if (posted == MPI_SUCCESS)
-        posted = trv_mpi_watch_all(ranks, 1, &request, READING);
-    if (posted == MPI_SUCCESS && world->place < 0) {
+        posted = trv_mpi_watch_all(ranks, 1, &request, READ_FILES);
+    if (posted == MPI_SUCCESS && world->coordinate < 0) {
         world->code = TRV_ERR_INVALID;
         snprintf(world->fault, sizeof world->fault, "%.200s has no coordinate for the host %.100s",
                  trv_mpi_settings()->topology_file, mine.host);
     }
-    return failed(posted, READING);
+    return exchange_error(posted, READ_FILES);
 }
 
 static int find_by_file(MPI_Comm comm, int rank, trv_mpi_world_t *world)
 {
-    int ranks = 0, *place = NULL;
+    int ranks = 0, *coordinate = NULL;
     trv_topology_t file = {.count = 0};
-    head_t head = {.code = TRV_OK};
-    caller_t *caller = NULL;
+    topology_head_t head = {.code = TRV_OK};
+    rank_host_t *rank_host = NULL;
     PMPI_Comm_size(comm, &ranks);
     if (rank == 0) {
         read_file(&file, &head);
-        caller = calloc((size_t)ranks, sizeof *caller);
-        place = calloc((size_t)ranks, sizeof *place);
-        if (head.code == TRV_OK && (!caller || !place)) {
+        rank_host = calloc((size_t)ranks, sizeof *rank_host);
+        coordinate = calloc((size_t)ranks, sizeof *coordinate);
+        if (head.code == TRV_OK && (!rank_host || !coordinate)) {
             head.code = TRV_ERR_MEMORY;
-            snprintf(head.fault, sizeof head.fault, "rank 0 has no memory for the places of %d ranks", ranks);
+            snprintf(head.fault, sizeof head.fault, "rank 0 has no memory for the coordinates of %d ranks", ranks);
         }
     }
-    int code = failed(trv_mpi_broadcast(comm, &head, sizeof head, 0, READING), READING);
+    int code = exchange_error(trv_mpi_broadcast(comm, &head, sizeof head, 0, READ_FILES), READ_FILES);
     *world = (trv_mpi_world_t){.code = head.code < 0 ? head.code : 1,
                                .source = "TRIVANCE_TOPOLOGY_FILE",
                                .digest = head.digest,
@@ -209,10 +210,10 @@ static int find_by_file(MPI_Comm comm, int rank, trv_mpi_world_t *world)
     if (code == TRV_OK && head.slow_links > 0)
         code = broadcast_links(comm, rank, &file, world);
     if (code == TRV_OK && head.code == TRV_OK)
-        code = find_places(comm, rank, ranks, &file, caller, place, world);
+        code = send_coordinates(comm, rank, ranks, &file, rank_host, coordinate, world);
     trv_topology_clear(&file);
-    free(caller);
-    free(place);
+    free(rank_host);
+    free(coordinate);
     return code;
 }
 
@@ -225,33 +226,33 @@ static int lowest_on_node(MPI_Comm comm, int rank, int *lowest)
     int64_t word = INT_MAX - rank;
     int made = PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     if (made == MPI_SUCCESS)
-        made = trv_mpi_allreduce_max(node, &word, 1, NODES);
+        made = trv_mpi_allreduce_max(node, &word, 1, FIND_NODES);
     if (node != MPI_COMM_NULL)
         PMPI_Comm_free(&node);
     *lowest = INT_MAX - (int)word;
-    return failed(made, NODES);
+    return exchange_error(made, FIND_NODES);
 }
 
 /* Handles a torus with a coordinate for every node instead of every rank: a rank's coordinate is the number of its
  * node. Collective over all ranks of the job. */
-static int by_nodes(MPI_Comm comm, int rank, int ranks, trv_mpi_world_t *world)
+static int find_nodes(MPI_Comm comm, int rank, int ranks, trv_mpi_world_t *world)
 {
     int mine = 0, nodes = 0, *lowest = malloc((size_t)ranks * sizeof *lowest);
     int64_t no_memory = !lowest;
-    int code = failed(trv_mpi_allreduce_max(comm, &no_memory, 1, NODES), NODES);
+    int code = exchange_error(trv_mpi_allreduce_max(comm, &no_memory, 1, FIND_NODES), FIND_NODES);
     if (code == TRV_OK && no_memory)
         code = trv_fail_memory();
     if (code == TRV_OK) {
         const int found = lowest_on_node(comm, rank, &mine),
-                  collected = trv_mpi_allgather(comm, &mine, lowest, sizeof mine, NODES);
-        code = found < 0 ? found : failed(collected, NODES);
+                  collected = trv_mpi_allgather(comm, &mine, lowest, sizeof mine, FIND_NODES);
+        code = found < 0 ? found : exchange_error(collected, FIND_NODES);
     }
     if (code == TRV_OK)
         qsort(lowest, (size_t)ranks, sizeof *lowest, trv_compare_int);
     for (int i = 0; code == TRV_OK && i < ranks; i++) {
         nodes += i == 0 || lowest[i] != lowest[i - 1];
         if (lowest[i] == mine)
-            world->place = nodes - 1;
+            world->coordinate = nodes - 1;
     }
     free(lowest);
     if (code < 0 || trv_torus_from_list(trv_mpi_settings()->torus, nodes, &world->network.torus) > 0)
@@ -275,14 +276,14 @@ static int find_by_torus(MPI_Comm comm, trv_mpi_world_t *world)
     PMPI_Comm_size(comm, &size);
     *world = (trv_mpi_world_t){.code = 1,
                                .source = "TRIVANCE_TORUS",
-                               .place = rank,
+                               .coordinate = rank,
                                .network = {TRV_NETWORK},
                                .digest = trv_hash(TRV_HASH_SEED, list, strlen(list))};
     if (trv_torus_from_list(list, ranks, &world->network.torus) > 0)
         return 1;
     if (size != ranks)
         return 0;
-    int code = by_nodes(comm, rank, ranks, world);
+    int code = find_nodes(comm, rank, ranks, world);
     return code < 0 ? code : 1;
 }
 
@@ -308,9 +309,9 @@ int trv_mpi_world_discover(MPI_Comm comm)
     PMPI_Comm_rank(comm, &rank);
     int code = find_network(comm, rank, &found);
     int64_t bad = code < 0 || !world;
-    if (trv_mpi_allreduce_max(comm, &bad, 1, READING) != MPI_SUCCESS || bad) {
+    if (trv_mpi_allreduce_max(comm, &bad, 1, READ_FILES) != MPI_SUCCESS || bad) {
         if (code >= 0)
-            trv_fail(TRV_ERR_MEMORY, "a rank had no memory for what rank 0 has read");
+            trv_fail(TRV_ERR_MEMORY, "a rank had no memory for the files that rank 0 read");
         free(found.slow_link);
         free(world);
         return MPI_ERR_NO_MEM;

@@ -1,8 +1,8 @@
 /*
  * The log of the library, in the file that TRIVANCE_DEBUG_FILE names.
  */
-#ifndef TRIVANCE_TESTS_SAID_H
-#define TRIVANCE_TESTS_SAID_H
+#ifndef TRIVANCE_TESTS_LOG_FILE_H
+#define TRIVANCE_TESTS_LOG_FILE_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,26 +10,26 @@
 #include <string.h>
 #include <unistd.h>
 
-static char said_path[64];
+static char log_path[64];
 
 /* Sets the log file. Called before the first line is logged, because the environment is read once. `every_rank`: all
  * ranks log, not only rank 0. */
-static void said_begin(bool every_rank)
+static void log_file_begin(bool every_rank)
 {
-    char pattern[sizeof said_path];
-    snprintf(said_path, sizeof said_path, "said.%ld", (long)getpid());
-    snprintf(pattern, sizeof pattern, every_rank ? "said.%%p" : "%s", said_path);
+    char pattern[sizeof log_path];
+    snprintf(log_path, sizeof log_path, "log.%ld", (long)getpid());
+    snprintf(pattern, sizeof pattern, every_rank ? "log.%%p" : "%s", log_path);
     setenv("TRIVANCE_DEBUG_FILE", pattern, 1);
-    FILE *file = fopen(said_path, "w"); /* the library creates none if it logs nothing */
+    FILE *file = fopen(log_path, "w"); /* the library creates none if it logs nothing */
     if (!file)
         abort();
     fclose(file);
 }
 
 /* The lines that were logged since the last call; the caller frees them. */
-static char *said(void)
+static char *log_file_read(void)
 {
-    FILE *file = fopen(said_path, "r+");
+    FILE *file = fopen(log_path, "r+");
     if (!file)
         abort();
     fseek(file, 0, SEEK_END);
@@ -42,7 +42,7 @@ static char *said(void)
     return text;
 }
 
-static int said_times(const char *text, const char *words)
+static int count_occurrences(const char *text, const char *words)
 {
     int times = 0;
     for (; (text = strstr(text, words)) != NULL; text += strlen(words))
@@ -50,10 +50,10 @@ static int said_times(const char *text, const char *words)
     return times;
 }
 
-static int said_end(void **state)
+static int log_file_remove(void **state)
 {
     (void)state;
-    return unlink(said_path);
+    return unlink(log_path);
 }
 
 #endif

@@ -1,13 +1,13 @@
 /*
  * The network of the job, from TRIVANCE_TOPOLOGY_FILE or else TRIVANCE_TORUS, and the rules of TRIVANCE_RULES_FILE.
  *
- * Rank 0 of the first communicator that is initialised (under the drop-in MPI_COMM_WORLD, in MPI_Init) reads the files
+ * Rank 0 of the first communicator that is initialized (under the drop-in MPI_COMM_WORLD, in MPI_Init) reads the files
  * and sends every other rank the network, its coordinate and the rules. A torus with fewer coordinates than ranks is a
  * torus of nodes. A node consists of the ranks that share memory; nodes are numbered in the order of their lowest
  * ranks. Only a communicator of all ranks can find the nodes.
  */
-#ifndef TRIVANCE_MPI_COMMUNICATOR_PLACES_H
-#define TRIVANCE_MPI_COMMUNICATOR_PLACES_H
+#ifndef TRIVANCE_MPI_COMMUNICATOR_WORLD_H
+#define TRIVANCE_MPI_COMMUNICATOR_WORLD_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ typedef struct trv_mpi_world {
     trv_network_t network;
     trv_slow_link_t *slow_link; /* owned; network.slow_link points to it */
     unsigned shared_port;       /* bit d: both directions of dimension d share one port */
-    int place;                  /* the coordinate of this rank, or of its node */
+    int coordinate;             /* the coordinate of this rank, or of its node */
 } trv_mpi_world_t;
 
 /* The network of the job; NULL: it is not known to this process yet. Once known, it never changes. */
