@@ -87,7 +87,7 @@ static void equals_the_exact_sums_of_appendix_b(void **state)
     assert_all_as_in_paper("recdoub-l", twos, COUNT(twos));
 }
 
-static void lambda_and_delta_are_the_papers(void **state)
+static void lambda_and_delta_equal_the_paper(void **state)
 {
     static const char *const names[] = {"trivance-l", "trivance-b", "bruck-l", "bruck-b",
                                         "recdoub-l",  "recdoub-b",  "swing-l", "swing-b"};
@@ -122,7 +122,7 @@ typedef struct row {
  * either direction. Recursive Doubling: the appendix has 2^k messages on a link. The messages of the mirrored stream
  * and of the other one share one link in every step, 2^(k+1) - 1 messages. In a dimension's last step, half way round,
  * both streams use +, which makes 2^(k+1); the split variant sends the mirrored stream the other way there. */
-static void fixes_where_routing_and_appendix_differ(void **state)
+static void differences_between_routing_and_appendix(void **state)
 {
     static const row_t rows[] = {
         {"bruck-b", "3", 2, 2.0 / 3},
@@ -208,7 +208,7 @@ static void limits_are_those_of_tables_1_and_2(void **state)
                      rows[i].algorithm, rows[i].torus);
 }
 
-static void is_silent_where_the_paper_is(void **state)
+static void no_closed_form_where_the_paper_has_none(void **state)
 {
     (void)state;
     assert_true(isnan(paper("trivance-b", "8").theta));        /* not a power of three */
@@ -238,7 +238,7 @@ static void assert_same_cost(const trv_cost_t *a, const trv_cost_t *b)
     }
 }
 
-static void symmetry_gives_what_full_routing_gives(void **state)
+static void symmetry_equals_full_routing(void **state)
 {
     static const char *const tori[] = {"5", "8", "12", "27", "2x2", "4x6", "8x8", "5x7", "4x1x3", "3x4x5", "4x4x4"};
     static const trv_hockney_t network = {800e9, 1500, 200};
@@ -270,7 +270,7 @@ static void symmetry_gives_what_full_routing_gives(void **state)
 }
 
 /* A message that turns: it leaves by port 0, along dimension 0 first, and then takes the shorter way in dimension 1. */
-static void routes_bend(void **state)
+static void bent_routes(void **state)
 {
     trv_torus_t torus;
     trv_schedule_t *schedule;
@@ -295,7 +295,7 @@ static void routes_bend(void **state)
     trv_schedule_destroy(schedule);
 }
 
-static void refuses_what_cannot_be_routed(void **state)
+static void rejects_messages_without_a_route(void **state)
 {
     trv_torus_t torus;
     trv_schedule_t *schedule;
@@ -375,7 +375,7 @@ static void times_by_hand(void **state)
     assert_close(time_of("trivance-b", "1", 4096, plain), 0, "time", "trivance-b", "1");
 }
 
-static void refuses_impossible_networks(void **state)
+static void rejects_invalid_networks(void **state)
 {
     trv_hockney_t networks[] = {{0, 1500, 0}, {-1, 1500, 0}, {800e9, -1, 0}, {800e9, 1500, -1}, {NAN, 1500, 0}};
     trv_schedule_t *schedule = make("trivance-b", "9");
@@ -446,17 +446,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equals_the_exact_sums_of_appendix_b),
-        cmocka_unit_test(lambda_and_delta_are_the_papers),
-        cmocka_unit_test(fixes_where_routing_and_appendix_differ),
+        cmocka_unit_test(lambda_and_delta_equal_the_paper),
+        cmocka_unit_test(differences_between_routing_and_appendix),
         cmocka_unit_test(exact_sums_by_hand),
         cmocka_unit_test(limits_are_those_of_tables_1_and_2),
-        cmocka_unit_test(is_silent_where_the_paper_is),
-        cmocka_unit_test(symmetry_gives_what_full_routing_gives),
-        cmocka_unit_test(routes_bend),
-        cmocka_unit_test(refuses_what_cannot_be_routed),
+        cmocka_unit_test(no_closed_form_where_the_paper_has_none),
+        cmocka_unit_test(symmetry_equals_full_routing),
+        cmocka_unit_test(bent_routes),
+        cmocka_unit_test(rejects_messages_without_a_route),
         cmocka_unit_test(times_by_hand),
         cmocka_unit_test(sizes_at_once),
-        cmocka_unit_test(refuses_impossible_networks),
+        cmocka_unit_test(rejects_invalid_networks),
         cmocka_unit_test(steps_are_those_of_the_reference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

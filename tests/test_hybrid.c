@@ -57,7 +57,7 @@ static void every_factor_of_every_ring_is_exact(void **state)
     }
 }
 
-static void tori_take_any_mix_of_factors(void **state)
+static void every_mix_of_factors_on_tori(void **state)
 {
     (void)state;
     static const struct {
@@ -202,7 +202,7 @@ static void models_of_lines(void **state)
     }
 }
 
-static void phases_of_their_own(void **state)
+static void reduce_scatter_and_allgather_alone(void **state)
 {
     (void)state;
     const trv_torus_t torus = torus_of("8x6");
@@ -214,31 +214,33 @@ static void phases_of_their_own(void **state)
         assert_true(verdict.valid);
         trv_schedule_destroy(schedule);
         assert_int_equal(trv_schedule_create(&schedule, &torus, "hybrid:4x6", collective), TRV_ERR_UNSUPPORTED);
-        assert_non_null(strstr(trv_last_error(), "adds up whole pieces, which AllReduce alone does"));
+        assert_non_null(strstr(trv_last_error(), "contains an AllReduce stage and supports only AllReduce"));
     }
 }
 
-static void bad_names_are_refused(void **state)
+static void rejects_bad_names(void **state)
 {
     (void)state;
     static const struct {
         const char *name;
         int code;
         const char *sentence;
-    } cases[] = {{"hybrid:5", TRV_ERR_UNSUPPORTED, "5 is no factor of dimension 0, whose size is 8; 2 is one"},
+    } cases[] = {{"hybrid:5", TRV_ERR_UNSUPPORTED,
+                  "5 is not a divisor of dimension 0, whose size is 8; use a divisor, for example 2"},
                  {"hybrid:2x2x2", TRV_ERR_UNSUPPORTED, "each of the torus's 2 dimensions, or one for all, not 3"},
-                 {"hybrid:8/7", TRV_ERR_ARGUMENT, "in 2 to 4 steps, each of which must gain something"},
-                 {"hybrid:1/2", TRV_ERR_ARGUMENT, "no steps to choose"},
-                 {"hybrid:0", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
-                 {"hybrid:4x", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
-                 {"hybrid:-4", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
-                 {"hybrid:4/", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
-                 {"hybrid:99999999999999999999", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
-                 {"hybrid:1x1x1x1x1x1x1x1x1", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
-                 {"hybrid:4:blue", TRV_ERR_ARGUMENT, "'blue' says nothing of a hybrid"},
-                 {"hybrid:4:own2", TRV_ERR_ARGUMENT, "'own2' says nothing of a hybrid on this torus"},
-                 {"hybrid:4:own:own", TRV_ERR_ARGUMENT, "'own' says nothing"},
-                 {"hybrid:4:", TRV_ERR_ARGUMENT, "'' says nothing of a hybrid"},
+                 {"hybrid:8/7", TRV_ERR_ARGUMENT,
+                  "takes 2 to 4 steps, one of the numbers that `trivance search 8` lists, not 7"},
+                 {"hybrid:1/2", TRV_ERR_ARGUMENT, "no number of steps"},
+                 {"hybrid:0", TRV_ERR_ARGUMENT, "whole numbers from 1, separated by x"},
+                 {"hybrid:4x", TRV_ERR_ARGUMENT, "whole numbers from 1, separated by x"},
+                 {"hybrid:-4", TRV_ERR_ARGUMENT, "whole numbers from 1, separated by x"},
+                 {"hybrid:4/", TRV_ERR_ARGUMENT, "whole numbers from 1, separated by x"},
+                 {"hybrid:99999999999999999999", TRV_ERR_ARGUMENT, "whole numbers from 1, separated by x"},
+                 {"hybrid:1x1x1x1x1x1x1x1x1", TRV_ERR_ARGUMENT, "whole numbers from 1, separated by x"},
+                 {"hybrid:4:blue", TRV_ERR_ARGUMENT, "'blue' is not a parameter of a hybrid"},
+                 {"hybrid:4:own2", TRV_ERR_ARGUMENT, "'own2' is not a parameter of a hybrid on this torus"},
+                 {"hybrid:4:own:own", TRV_ERR_ARGUMENT, "'own' is not a parameter"},
+                 {"hybrid:4:", TRV_ERR_ARGUMENT, "'' is not a parameter of a hybrid"},
                  {"trivance-l:4", TRV_ERR_ARGUMENT, "trivance-l takes no parameters"},
                  {"hybri:4", TRV_ERR_ARGUMENT, "there is no algorithm 'hybri:4'"}};
     const trv_torus_t torus = torus_of("8x8");
@@ -259,12 +261,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_factor_of_every_ring_is_exact),
-        cmocka_unit_test(tori_take_any_mix_of_factors),
+        cmocka_unit_test(every_mix_of_factors_on_tori),
         cmocka_unit_test(simulations_agree),
         cmocka_unit_test(links_carry_what_the_distances_promise),
         cmocka_unit_test(models_of_lines),
-        cmocka_unit_test(phases_of_their_own),
-        cmocka_unit_test(bad_names_are_refused),
+        cmocka_unit_test(reduce_scatter_and_allgather_alone),
+        cmocka_unit_test(rejects_bad_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

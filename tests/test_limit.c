@@ -30,10 +30,10 @@ static trv_network_t network_of(const char *torus, const trv_slow_link_t *link, 
 }
 
 static void expect(const char *torus, const trv_slow_link_t *link, int links, trv_collective_t collective, int steps,
-                   double way_ns, double sets_ns, double links_ns)
+                   double route_ns, double sets_ns, double links_ns)
 {
     const trv_network_t network = network_of(torus, link, links);
-    const double startup_ns = (steps > 0 ? 1000 : 0) + way_ns, steps_ns = steps * 1000 + way_ns;
+    const double startup_ns = (steps > 0 ? 1000 : 0) + route_ns, steps_ns = steps * 1000 + route_ns;
     trv_limit_t limit;
     assert_int_equal(trv_limit_find(&network, &times, collective, 0, 7200, 0, &limit), TRV_OK);
     assert_float_equal(limit.steps_ns, steps_ns, 1e-6);
@@ -43,7 +43,7 @@ static void expect(const char *torus, const trv_slow_link_t *link, int links, tr
     assert_float_equal(limit.time_ns, fmax(startup_ns, fmax(sets_ns, links_ns)), 1e-6);
 }
 
-static void by_hand(void **state)
+static void limits_by_hand(void **state)
 {
     const trv_slow_link_t cut[] = {{3, 0, INFINITY}, {4, 1, INFINITY}}, slow[] = {{3, 0, 4}}, one = {0, 0, INFINITY};
     (void)state;
@@ -70,7 +70,7 @@ static void by_hand(void **state)
     expect("2m", NULL, 0, TRV_ALLREDUCE, 1, 10, 7200, 7200);
 }
 
-static void bad_links(void **state)
+static void rejects_bad_links(void **state)
 {
     const trv_slow_link_t bad[] = {{9, 0, 2}, {0, 2, 2}, {0, 0, 0.5}, {-1, 0, 2}};
     trv_limit_t limit;
@@ -82,7 +82,7 @@ static void bad_links(void **state)
 }
 
 /* Every function that takes a collective and a root accepts root 0 only, and no number that is not a collective. */
-static void bad_roots(void **state)
+static void rejects_bad_roots(void **state)
 {
     const trv_network_t ring = network_of("9", NULL, 0);
     const trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
@@ -116,7 +116,7 @@ static void bad_roots(void **state)
 
 /* No plan takes less than the lower bound, whether packets arrive with their head or with their last byte. The quick
  * tier takes a third of the sizes of each network, and sizes above 64 KiB only on every fourth network. */
-static void nothing_beats_it(void **state)
+static void no_simulation_is_faster(void **state)
 {
     static const struct {
         const char *torus;
@@ -150,10 +150,10 @@ static void nothing_beats_it(void **state)
             options.delivery = b % 2 ? TRV_DELIVERY_TAIL : TRV_DELIVERY_HEAD;
             options.slow_links = cases[i].links;
             options.slow_link = cases[i].link;
-            const uint64_t unpaid = b % 2 ? 0 : options.packet_bytes;
+            const uint64_t in_flight = b % 2 ? 0 : options.packet_bytes;
             const trv_hockney_t paper = {options.bandwidth_bps, options.alpha_ns + 300, 200};
             assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, vector, &options, NULL, &plan), TRV_OK);
-            assert_int_equal(trv_limit_find(&network, &paper, TRV_ALLREDUCE, 0, vector, unpaid, &limit), TRV_OK);
+            assert_int_equal(trv_limit_find(&network, &paper, TRV_ALLREDUCE, 0, vector, in_flight, &limit), TRV_OK);
             if (plan.time_ns < limit.time_ns)
                 fail_msg("%s of %llu bytes: %s takes %.1f ns, the limit is %.1f", cases[i].torus,
                          (unsigned long long)vector, plan.algorithm, plan.time_ns, limit.time_ns);
@@ -163,10 +163,10 @@ static void nothing_beats_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_hand),
-        cmocka_unit_test(bad_links),
-        cmocka_unit_test(bad_roots),
-        cmocka_unit_test(nothing_beats_it),
+        cmocka_unit_test(limits_by_hand),
+        cmocka_unit_test(rejects_bad_links),
+        cmocka_unit_test(rejects_bad_roots),
+        cmocka_unit_test(no_simulation_is_faster),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -267,12 +267,12 @@ static void test_bad_names(void **state)
         assert_int_equal(trv_schedule_create(&schedule, &torus, name[n], TRV_ALLREDUCE), TRV_ERR_ARGUMENT);
         assert_null(schedule);
         assert_non_null(
-            strstr(trv_last_error(), "line-pipelined cuts the vector into 1 to 33554432 chunks on 32 ranks"));
+            strstr(trv_last_error(), "line-pipelined divides the vector into 1 to 33554432 chunks on 32 ranks"));
     }
     trv_schedule_t *schedule; /* a stream of 4mx8m has twice as many chunks */
     assert_int_equal(trv_schedule_create(&schedule, &torus, "line-pipelined:33554432", TRV_ALLREDUCE),
                      TRV_ERR_ARGUMENT);
-    assert_non_null(strstr(trv_last_error(), "take fewer"));
+    assert_non_null(strstr(trv_last_error(), "use fewer chunks"));
 }
 
 int main(void)

@@ -64,15 +64,9 @@ static trv_schedule_t *verify_on(const trv_network_t *network, const char *name,
 
 /* ---- Lines and meshes -------------------------------------------------------------------------------------------- */
 
-static int log3_ceil(int value)
-{
-    int steps = 0;
-    for (int power = 1; power < value; power *= 3)
-        steps++;
-    return steps;
-}
+static int log3_ceil(int value) { return value == 1 ? 0 : 1 + log3_ceil((value + 2) / 3); }
 
-static void serves_lines_of_every_size(void **state)
+static void lines_of_every_size(void **state)
 {
     (void)state;
     for (int size = 2; size <= LINE_MAX; size++) {
@@ -102,7 +96,7 @@ static void serves_lines_of_every_size(void **state)
     }
 }
 
-static void routes_every_algorithm_inside_meshes(void **state)
+static void every_algorithm_on_meshes(void **state)
 {
     static const char *const tori[] = {"2m",   "3m",   "5m",    "8m",      "9m",      "16m",      "2mx2",   "3mx3m",
                                        "2mx3", "4x4m", "8mx8m", "4mx5x3m", "3mx3mx3", "2mx2mx2m", "1x9mx2", "9mx9"};
@@ -111,7 +105,7 @@ static void routes_every_algorithm_inside_meshes(void **state)
         verify_text(tori[i], TRV_VERIFY_EXHAUSTIVE, TRV_ALLREDUCE, TRV_ALLGATHER);
 }
 
-static void goes_along_dimensions_together(void **state)
+static void joint_dimensions(void **state)
 {
     static const char *const tori[] = {"8mx8m", "9mx9mx4m", "3mx4x5m", "2mx3mx2mx3m"};
     (void)state;
@@ -150,50 +144,50 @@ static void cut_a_row(trv_network_t *network, trv_slow_link_t *link, bool *row_i
     if (*cut || network->slow_links + 2 > LINKS_MAX)
         return;
     *cut = true;
-    const int ways = 1 + random_below(3); /* bit 0: forward; bit 1: backward */
-    if (ways & 1)
+    const int directions = 1 + random_below(3); /* bit 0: forward; bit 1: backward */
+    if (directions & 1)
         link[network->slow_links++] = (trv_slow_link_t){rank, trv_port(d, 1), INFINITY};
-    if (ways & 2)
+    if (directions & 2)
         link[network->slow_links++] = (trv_slow_link_t){neighbour, trv_port(d, -1), INFINITY};
 }
 
-static void goes_round_random_cuts(void **state)
+static void random_cuts(void **state)
 {
     static const char *const tori[] = {"3",   "9",     "8",     "27",  "3x3",   "4x4",  "5x3",
                                        "9x9", "3x3x3", "2x4x3", "8x8", "4x4x4", "8x8x8"};
-    static const int turns = sizeof tori / sizeof tori[0];
+    static const int torus_count = sizeof tori / sizeof tori[0];
     (void)state;
     for (int set = 0; set < (exhaustive() ? CUT_SETS : CUT_SETS_QUICK); set++) {
         static bool row_is_cut[512 * 3];
         trv_slow_link_t link[LINKS_MAX];
         /* The largest torus takes as long as all others together. */
-        const int t = set % turns;
-        if (t == turns - 1 && (set / turns % 4 != 0 || !exhaustive()))
+        const int t = set % torus_count;
+        if (t == torus_count - 1 && (set / torus_count % 4 != 0 || !exhaustive()))
             continue;
         trv_network_t network = {TRV_NETWORK, .torus = torus_of(tori[t]), .slow_link = link};
         memset(row_is_cut, 0, sizeof row_is_cut);
         for (int cuts = 1 + random_below(1 + network.torus.ranks / 2); cuts > 0; cuts--)
             cut_a_row(&network, link, row_is_cut);
         trv_schedule_destroy(verify_on(&network, "line-l", TRV_ALLREDUCE));
-        trv_schedule_t *schedule = verify_on(&network, "line-b", (trv_collective_t)(set / turns % 3));
+        trv_schedule_t *schedule = verify_on(&network, "line-b", (trv_collective_t)(set / torus_count % 3));
         assert_true(trv_schedule_consistent(schedule));
         trv_schedule_destroy(schedule);
-        if (t == turns - 1)
+        if (t == torus_count - 1)
             continue;
         char name[64];
         int used = snprintf(name, sizeof name, "hybrid");
         for (int d = 0; d < network.torus.dims; d++)
             used += snprintf(name + used, sizeof name - (size_t)used, "%c%d", d ? 'x' : ':', network.torus.size[d]);
         snprintf(name + used, sizeof name - (size_t)used, ":folded:streams2");
-        trv_schedule_destroy(verify_on(&network, name, (trv_collective_t)(set / turns % 3)));
-        schedule = verify_on(&network, "line-pipelined:2", (trv_collective_t)(set / turns % 3));
+        trv_schedule_destroy(verify_on(&network, name, (trv_collective_t)(set / torus_count % 3)));
+        schedule = verify_on(&network, "line-pipelined:2", (trv_collective_t)(set / torus_count % 3));
         assert_true(trv_schedule_consistent(schedule));
         trv_schedule_destroy(schedule);
     }
 }
 
 /* A row that is opened at 4: messages that a ring's algorithms send over the cut go the other way. */
-static void turns_what_would_pass_a_cut(void **state)
+static void messages_avoid_a_cut(void **state)
 {
     static const char *const names[] = {"trivance-l",       "trivance-b", "ring",    "bucket",
                                         "recdoub-l",        "swing-b",    "bruck-b", "hybrid:3",
@@ -219,7 +213,7 @@ static bool passes(const trv_schedule_t *schedule, int from, int to)
 }
 
 /* A slow link is avoided only if the name demands it, and the schedule keeps its full name. */
-static void leaves_slow_links_alone_if_told(void **state)
+static void avoids_slow_links_on_request(void **state)
 {
     const trv_slow_link_t slow = {3, trv_port(0, 1), 10};
     const trv_network_t network = {TRV_NETWORK, .torus = torus_of("9"), .slow_links = 1, .slow_link = &slow};
@@ -253,7 +247,7 @@ static int random_nodes(const trv_torus_t *torus, int *node)
 }
 
 /* The error states the reason: a cut link, even if other schedules were too much work to try; or a constraint. */
-static void says_why_a_set_has_no_plan(void **state)
+static void error_for_node_set_without_plan(void **state)
 {
     const trv_torus_t torus = torus_of("8x8");
     const trv_slow_link_t cut[] = {{6, trv_port(0, -1), INFINITY}, {63, trv_port(1, -1), INFINITY}};
@@ -277,14 +271,14 @@ static void says_why_a_set_has_no_plan(void **state)
 }
 
 /* An order contains every node once, whatever order the input has. */
-static void orders_are_orders(void **state)
+static void node_orders_are_permutations(void **state)
 {
     static const char *const tori[] = {"9", "9m", "5x7", "4mx6", "3x4x5", "8mx8m"};
     (void)state;
     for (int turn = 0; turn < 60; turn++) {
         const trv_torus_t torus = torus_of(tori[turn % 6]);
         int node[NODES_MAX], nodes = random_nodes(&torus, node), again[NODES_MAX];
-        bool there[NODES_MAX] = {false};
+        bool seen[NODES_MAX] = {false};
         if (nodes == 0)
             continue;
         for (int i = 0; i < nodes; i++)
@@ -294,14 +288,14 @@ static void orders_are_orders(void **state)
         assert_int_equal(trv_order_nodes(&torus, order, nodes, again), TRV_OK);
         for (int i = 0; i < nodes; i++) {
             assert_int_equal(node[i], again[i]);
-            assert_false(there[node[i]]);
-            there[node[i]] = true;
+            assert_false(seen[node[i]]);
+            seen[node[i]] = true;
         }
     }
 }
 
 /* In the snake order of a box, successive nodes are neighbours; it begins behind the gap of the ring. */
-static void the_snake_goes_from_neighbour_to_neighbour(void **state)
+static void snake_order_visits_neighbours(void **state)
 {
     int box[12], across[] = {0, 1, 14, 15};
     const trv_torus_t torus = torus_of("16x16"), ring = torus_of("16");
@@ -322,7 +316,7 @@ static void the_snake_goes_from_neighbour_to_neighbour(void **state)
 }
 
 /* An order is found at once on a ring of millions; of two equally wide gaps the one that begins first counts. */
-static void sets_begin_behind_the_widest_gap(void **state)
+static void node_sets_begin_after_the_widest_gap(void **state)
 {
     static const struct {
         const char *ring;
@@ -385,18 +379,18 @@ static void plans_for_a_set_of_nodes(void **state)
     assert_false(isinf(recdoub_ns));
     assert_true(plan[0].choice.time_ns < recdoub_ns / 1.25);
 
-    trv_schedule_t *schedule, *placed;
+    trv_schedule_t *schedule, *embedded;
     trv_simulator_t *simulator;
     trv_simulation_t result;
     network.model = TRV_FIFO;
     assert_int_equal(trv_order_nodes(&torus, plan[0].order, nodes, node), TRV_OK);
     assert_int_equal(trv_schedule_create(&schedule, &plan[0].torus, plan[0].choice.algorithm, TRV_ALLREDUCE), TRV_OK);
-    assert_int_equal(trv_schedule_embed(&placed, schedule, &machine, node), TRV_OK);
-    assert_int_equal(trv_simulator_create(&simulator, placed), TRV_OK);
+    assert_int_equal(trv_schedule_embed(&embedded, schedule, &machine, node), TRV_OK);
+    assert_int_equal(trv_simulator_create(&simulator, embedded), TRV_OK);
     assert_int_equal(trv_simulate(simulator, &network, 32, &result), TRV_OK);
     assert_true(fabs(result.time_ns - plan[0].choice.time_ns) < 0.001);
     trv_simulator_destroy(simulator);
-    trv_schedule_destroy(placed);
+    trv_schedule_destroy(embedded);
 }
 
 /* An algorithm that ignores the network is slower on scattered ranks; of a large ring the bound is returned. */
@@ -455,13 +449,13 @@ static void times_on_a_set_of_nodes(void **state)
     assert_non_null(strstr(trv_last_error(), "3 nodes of 8192x8192 are too many to simulate"));
 }
 
-static void refuses_sets_that_are_none(void **state)
+static void rejects_invalid_node_sets(void **state)
 {
     const trv_torus_t torus = torus_of("4x4");
     const trv_network_t machine = {TRV_NETWORK, .torus = torus};
     const trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
     int twice[] = {1, 2, 1}, beyond[] = {16}, pair[] = {3, 3};
-    trv_schedule_t *schedule, *placed;
+    trv_schedule_t *schedule, *embedded;
     trv_planner_node_choice_t plan;
     (void)state;
     assert_int_equal(trv_order_nodes(&torus, TRV_ORDER_SNAKE, 3, twice), TRV_ERR_ARGUMENT);
@@ -472,78 +466,78 @@ static void refuses_sets_that_are_none(void **state)
                      TRV_ERR_ARGUMENT);
     const trv_torus_t two = torus_of("2");
     assert_int_equal(trv_schedule_create(&schedule, &two, "trivance-l", TRV_ALLREDUCE), TRV_OK);
-    assert_int_equal(trv_schedule_embed(&placed, schedule, &machine, pair), TRV_ERR_ARGUMENT);
-    assert_null(placed);
+    assert_int_equal(trv_schedule_embed(&embedded, schedule, &machine, pair), TRV_ERR_ARGUMENT);
+    assert_null(embedded);
 }
 
 /* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
-static void refuse(const char *torus, const char *name, const trv_slow_link_t *link, int links, const char *words)
+static void expect_error(const char *torus, const char *name, const trv_slow_link_t *link, int links, const char *words)
 {
     trv_schedule_t *schedule;
     const trv_network_t network = {TRV_NETWORK, .torus = torus_of(torus), .slow_links = links, .slow_link = link};
     assert_int_not_equal(trv_schedule_create_on(&schedule, &network, name, TRV_ALLREDUCE, 0), TRV_OK);
     assert_null(schedule);
     if (!strstr(trv_last_error(), words))
-        fail_msg("'%s' does not say '%s'", trv_last_error(), words);
+        fail_msg("'%s' does not contain '%s'", trv_last_error(), words);
 }
 
-static void refuses_networks_that_are_none(void **state)
+static void rejects_invalid_networks(void **state)
 {
     const trv_slow_link_t two_cuts[] = {{0, 0, INFINITY}, {4, 0, INFINITY}}, in_line = {3, 0, INFINITY},
                           end_of_line = {8, 0, 2}, no_rank = {9, 0, 2}, no_port = {0, 2, 2}, fast = {0, 0, 0.5},
                           slug = {0, 0, 1e18}, two_slow[] = {{0, 0, 4}, {4, 0, 8}};
     trv_torus_t torus;
     (void)state;
-    refuse("9", "line-l", two_cuts, 2, "is cut in two places; a ring may have one cut, one-way or not");
-    refuse("9m", "line-l", &in_line, 1, "splits the row of rank 0 along dimension 0 of 9m in two");
-    refuse("9", "trivance-b@4", two_slow, 2, "links that are 4 times as slow or slower cannot all be left alone");
-    refuse("9m", "line-l", &end_of_line, 1, "last of its line");
-    refuse("9", "trivance-b", &no_rank, 1, "the ranks of 9 are 0 to 8");
-    refuse("9", "trivance-b", &no_port, 1, "9 has fewer dimensions");
-    refuse("9x1", "trivance-b", &no_port, 1, "one rank along that dimension");
-    refuse("9", "trivance-b", &fast, 1, "a factor from 1 to 1000000");
-    refuse("9", "trivance-b", &slug, 1, "a factor from 1 to 1000000");
-    refuse("9", "line-l", NULL, 0, "all dimensions of 9 are rings");
-    refuse("9", "trivance-b@", NULL, 0, "after @ stands how many times as slow");
-    refuse("9", "trivance-b@1", NULL, 0, "after @ stands how many times as slow");
-    refuse("9", "trivance-b@2y", NULL, 0, "after @ stands how many times as slow");
-    refuse("8mx8m", "line-l:3", NULL, 0, "line-l goes along");
-    refuse("8m", "hybrid:4/4", NULL, 0, "reduces and scatters 4 blocks in 2 steps, not in 4");
-    refuse("8m", "hybrid:4:folded", NULL, 0, "folds a ring of all its 8 places: its factor there is 1 or 8, not 4");
+    expect_error("9", "line-l", two_cuts, 2, "is cut in two places; a ring can have one cut");
+    expect_error("9m", "line-l", &in_line, 1, "divides the row of rank 0 along dimension 0 of 9m into two parts");
+    expect_error("9", "trivance-b@4", two_slow, 2, "4 times as slow or slower cannot all be avoided");
+    expect_error("9m", "line-l", &end_of_line, 1, "last of its line");
+    expect_error("9", "trivance-b", &no_rank, 1, "the ranks of 9 are 0 to 8");
+    expect_error("9", "trivance-b", &no_port, 1, "9 has fewer dimensions");
+    expect_error("9x1", "trivance-b", &no_port, 1, "one rank along that dimension");
+    expect_error("9", "trivance-b", &fast, 1, "a factor from 1 to 1000000");
+    expect_error("9", "trivance-b", &slug, 1, "a factor from 1 to 1000000");
+    expect_error("9", "line-l", NULL, 0, "all dimensions of 9 are rings");
+    expect_error("9", "trivance-b@", NULL, 0, "expected a number greater than 1 after @");
+    expect_error("9", "trivance-b@1", NULL, 0, "expected a number greater than 1 after @");
+    expect_error("9", "trivance-b@2y", NULL, 0, "expected a number greater than 1 after @");
+    expect_error("8mx8m", "line-l:3", NULL, 0, "line-l treats 1 to 2 dimensions together");
+    expect_error("8m", "hybrid:4/4", NULL, 0, "reduce-scatter of 4 blocks takes 2 steps, not 4");
+    expect_error("8m", "hybrid:4:folded", NULL, 0, "its factor there is 1 or 8, not 4");
     assert_int_equal(trv_torus_parse("1m", &torus), TRV_ERR_ARGUMENT);
     assert_int_equal(trv_torus_parse("8mm", &torus), TRV_ERR_ARGUMENT);
     assert_int_equal(trv_torus_parse("m8", &torus), TRV_ERR_ARGUMENT);
 }
 
 /* Rows that begin at different coordinates have no common intervals, so hybrids are rejected. */
-static void refuses_hybrids_where_rows_differ(void **state)
+static void rejects_hybrids_with_uneven_rows(void **state)
 {
     const trv_slow_link_t cuts[] = {{0, trv_port(1, 1), INFINITY}, {10, trv_port(1, 1), INFINITY}};
     (void)state;
-    refuse("9x9", "hybrid:3", cuts, 2, "begin at different coordinates");
-    refuse("9x9", "line-l:2", cuts, 2, "begin at different coordinates");
+    expect_error("9x9", "hybrid:3", cuts, 2, "begin at different coordinates");
+    expect_error("9x9", "line-l:2", cuts, 2, "begin at different coordinates");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(serves_lines_of_every_size),
-        cmocka_unit_test(routes_every_algorithm_inside_meshes),
-        cmocka_unit_test(goes_along_dimensions_together),
-        cmocka_unit_test(goes_round_random_cuts),
-        cmocka_unit_test(turns_what_would_pass_a_cut),
-        cmocka_unit_test(leaves_slow_links_alone_if_told),
-        cmocka_unit_test(orders_are_orders),
-        cmocka_unit_test(the_snake_goes_from_neighbour_to_neighbour),
-        cmocka_unit_test(sets_begin_behind_the_widest_gap),
+        cmocka_unit_test(lines_of_every_size),
+        cmocka_unit_test(every_algorithm_on_meshes),
+        cmocka_unit_test(joint_dimensions),
+        cmocka_unit_test(random_cuts),
+        cmocka_unit_test(messages_avoid_a_cut),
+        cmocka_unit_test(avoids_slow_links_on_request),
+        cmocka_unit_test(node_orders_are_permutations),
+        cmocka_unit_test(snake_order_visits_neighbours),
+        cmocka_unit_test(node_sets_begin_after_the_widest_gap),
         cmocka_unit_test(plans_for_a_set_of_nodes),
         cmocka_unit_test(parts_on_a_set_of_nodes),
         cmocka_unit_test(times_on_a_set_of_nodes),
-        cmocka_unit_test(refuses_sets_that_are_none),
-        cmocka_unit_test(says_why_a_set_has_no_plan),
-        cmocka_unit_test(refuses_networks_that_are_none),
-        cmocka_unit_test(refuses_hybrids_where_rows_differ),
+        cmocka_unit_test(rejects_invalid_node_sets),
+        cmocka_unit_test(error_for_node_set_without_plan),
+        cmocka_unit_test(rejects_invalid_networks),
+        cmocka_unit_test(rejects_hybrids_with_uneven_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

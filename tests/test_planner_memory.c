@@ -82,7 +82,7 @@ static int64_t fail_each(const question_t *question)
 {
     trv_planner_choice_t right[CHOICES], choice[CHOICES];
     trv_planner_t *planner = NULL;
-    trv_star_forget();
+    trv_star_cache_clear();
     allocations = 0;
     failing = -1;
     const int expected = make_choices(question, &planner, right);
@@ -91,7 +91,7 @@ static int64_t fail_each(const question_t *question)
     assert_true(expected > 0);
     for (int64_t k = 0; k < all; k += exhaustive() || k < 60 ? 1 : 29) {
         planner = NULL;
-        trv_star_forget();
+        trv_star_cache_clear();
         allocations = 0;
         failing = k;
         int choices = make_choices(question, &planner, choice);
@@ -127,12 +127,12 @@ static void test_covering(void **state)
     const trv_torus_t torus = torus_of("7x11");
     static trv_star_chain_t right, chain;
     (void)state;
-    trv_star_forget();
+    trv_star_cache_clear();
     allocations = 0;
     assert_int_equal(trv_star_cover(&torus, &right), 0);
     const int64_t all = allocations, stride = all / 60 + 1;
     for (int64_t k = 0; k < all; k += k < 20 ? 1 : stride) {
-        trv_star_forget();
+        trv_star_cache_clear();
         allocations = 0;
         failing = k;
         int rc = trv_star_cover(&torus, &chain);
@@ -174,6 +174,6 @@ int main(void)
         cmocka_unit_test(test_best),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    trv_star_forget();
+    trv_star_cache_clear();
     return failed;
 }

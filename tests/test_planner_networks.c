@@ -347,7 +347,9 @@ static void test_impossible_networks(void **state)
         const char *words;
     } bad[] = {
         {{"9", 2, {{0, 0, INFINITY}, {4, 0, INFINITY}}}, TRV_ERR_UNSUPPORTED, "is cut in two places"},
-        {{"9m", 1, {{0, 0, INFINITY}}}, TRV_ERR_UNSUPPORTED, "splits the row of rank 0 along dimension 0 of 9m in two"},
+        {{"9m", 1, {{0, 0, INFINITY}}},
+         TRV_ERR_UNSUPPORTED,
+         "divides the row of rank 0 along dimension 0 of 9m into two parts"},
         {{"9", 1, {{9, 0, 2}}}, TRV_ERR_ARGUMENT, "no link leaves rank 9"},
         {{"9", 1, {{0, 2, 2}}}, TRV_ERR_ARGUMENT, "9 has fewer dimensions"},
         {{"9m", 1, {{8, 0, 2}}}, TRV_ERR_ARGUMENT, "the last of its line"},

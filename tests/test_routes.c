@@ -113,7 +113,7 @@ static int cuts(const trv_network_t *network)
     return found;
 }
 
-static void goes_the_shorter_way(void **state)
+static void messages_take_the_shorter_way(void **state)
 {
     const int networks = exhaustive() ? NETWORKS : NETWORKS_QUICK;
     int made = 0;
@@ -182,7 +182,7 @@ static double time_of(const trv_network_t *network, const char *name, uint64_t b
 
 /* The rings and meshes of the testbed: choices against all named algorithms, with the slow links avoided and
  * not. */
-static void plans_are_the_best(void **state)
+static void no_algorithm_beats_the_plan(void **state)
 {
     static const struct {
         const char *torus;
@@ -218,7 +218,7 @@ static void plans_are_the_best(void **state)
 }
 
 /* A cached answer for one kind of routes is not returned for the other; fixed routes are never faster. */
-static void kept_apart(void **state)
+static void cache_distinguishes_routes(void **state)
 {
     const trv_slow_link_t link = {0, 0, 10};
     trv_network_t network = {TRV_NETWORK, .slow_links = 1, .slow_link = &link};
@@ -236,9 +236,9 @@ static void kept_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(goes_the_shorter_way),
-        cmocka_unit_test(plans_are_the_best),
-        cmocka_unit_test(kept_apart),
+        cmocka_unit_test(messages_take_the_shorter_way),
+        cmocka_unit_test(no_algorithm_beats_the_plan),
+        cmocka_unit_test(cache_distinguishes_routes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

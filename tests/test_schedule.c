@@ -239,17 +239,17 @@ static void even_rings_split_the_antipode(void **state)
     trv_schedule_destroy(s);
 }
 
-static void refuses_what_it_cannot_do(void **state)
+static void rejects_unsupported_requests(void **state)
 {
     (void)state;
     trv_torus_t torus;
     trv_schedule_t *s;
     assert_int_equal(trv_torus_parse("3x3", &torus), TRV_OK);
     assert_int_equal(trv_schedule_create(&s, &torus, "ring", TRV_ALLREDUCE), TRV_ERR_UNSUPPORTED);
-    assert_non_null(strstr(trv_last_error(), "ring serves rings only"));
+    assert_non_null(strstr(trv_last_error(), "ring supports only rings"));
     assert_null(s);
     assert_int_equal(trv_schedule_create(&s, &torus, "recdoub-l", TRV_ALLGATHER), TRV_ERR_UNSUPPORTED);
-    assert_non_null(strstr(trv_last_error(), "AllReduce only"));
+    assert_non_null(strstr(trv_last_error(), "supports only AllReduce"));
     assert_int_equal(trv_schedule_create(&s, &torus, "tribance", TRV_ALLREDUCE), TRV_ERR_ARGUMENT);
     assert_non_null(strstr(trv_last_error(), "trivance-b"));
     s = make("9", "trivance-b", TRV_ALLREDUCE);
@@ -318,7 +318,7 @@ static void explicit_copies_are_equal(void **state)
         }
 }
 
-static void explicit_schedules_refuse_nonsense(void **state)
+static void explicit_schedules_reject_invalid_arguments(void **state)
 {
     (void)state;
     trv_torus_t torus;
@@ -397,9 +397,9 @@ int main(void)
         cmocka_unit_test(all_messages_are_those_of_the_steps),
         cmocka_unit_test(message_bytes),
         cmocka_unit_test(even_rings_split_the_antipode),
-        cmocka_unit_test(refuses_what_it_cannot_do),
+        cmocka_unit_test(rejects_unsupported_requests),
         cmocka_unit_test(explicit_copies_are_equal),
-        cmocka_unit_test(explicit_schedules_refuse_nonsense),
+        cmocka_unit_test(explicit_schedules_reject_invalid_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static trv_schedule_t *make(const trv_torus_t *torus, const char *name, trv_coll
     return schedule;
 }
 
-/* Proves what the schedule claims, and returns whether every rank gets the same bits. */
+/* Proves what the schedule claims, and returns whether all ranks compute identical results. */
 static bool prove(const trv_torus_t *torus, const char *name, trv_collective_t collective, int steps)
 {
     trv_schedule_t *schedule = make(torus, name, collective);
@@ -60,12 +60,12 @@ static int prove_mixtures(const trv_star_chain_t *chain, int number)
             if (whole >> k & 1)
                 digits[count++] = (char)('0' + k);
         snprintf(name, sizeof name, "star:%s:%d", digits, number);
-        trv_schedule_t *refused;
+        trv_schedule_t *rejected;
         if (trv_star_is_subgroup(chain, whole)) {
             prove(&chain->torus, name, TRV_ALLREDUCE, 2 * chain->steps - count);
             mixtures++;
         } else {
-            assert_int_equal(trv_schedule_create(&refused, &chain->torus, name, TRV_ALLREDUCE), TRV_ERR_UNSUPPORTED);
+            assert_int_equal(trv_schedule_create(&rejected, &chain->torus, name, TRV_ALLREDUCE), TRV_ERR_UNSUPPORTED);
             assert_non_null(strstr(trv_last_error(), "not a subgroup"));
         }
     }
@@ -85,7 +85,7 @@ static void prove_chain(const trv_star_chain_t *chain, int number)
     assert_true(prove(&chain->torus, name, TRV_ALLREDUCE, chain->steps));
     const int mixtures = prove_mixtures(chain, number);
     assert_true(mixtures >= 1);
-    if (trv_star_tails(chain)) {
+    if (trv_star_has_subgroup_tails(chain)) {
         assert_true(consistent);
         assert_true(mixtures >= chain->steps);
     }
@@ -107,7 +107,7 @@ static void every_chain_in_every_form(void **state)
     }
 }
 
-/* Chains in names, streams that are fewer than usual or more than differ; `steps` are those of each. */
+/* Chains in names, and numbers of streams that differ from the default; `steps` are those of each. */
 static void chains_and_streams_by_name(void **state)
 {
     static const struct {
@@ -160,8 +160,8 @@ static void coverings(void **state)
     }
 }
 
-/* A simulation with the symmetry reduction takes as long as the full one, also if routes turn. */
-static void one_rank_stands_for_all(void **state)
+/* A simulation with the symmetry reduction takes as long as the full one, also if routes bend. */
+static void one_rank_represents_all(void **state)
 {
     static const char *const star[][2] = {{"4x4", "star:l"},
                                           {"4x4x4", "star:12"},
@@ -190,7 +190,7 @@ static void one_rank_stands_for_all(void **state)
 }
 
 /* Names are parsed as they are printed; the shortest name of a star is "star". */
-static void names_are_read_as_they_are_written(void **state)
+static void names_round_trip(void **state)
 {
     static const char *const names[] = {"star", "star:l", "star:0", "star:b:1", "star:12:3", "star:l::1", "star:b::2"};
     static trv_star_t star;
@@ -209,7 +209,7 @@ static void names_are_read_as_they_are_written(void **state)
     }
 }
 
-static void what_is_refused(void **state)
+static void rejected_names(void **state)
 {
     static const struct {
         const char *torus, *name;
@@ -234,16 +234,16 @@ static void what_is_refused(void **state)
         trv_schedule_t *schedule;
         int rc = trv_schedule_create(&schedule, &torus, bad[i].name, TRV_ALLREDUCE);
         if (rc != bad[i].error || !strstr(trv_last_error(), bad[i].words))
-            fail_msg("%s on %s: %d, '%s' does not say '%s'", bad[i].name, bad[i].torus, rc, trv_last_error(),
+            fail_msg("%s on %s: %d, '%s' does not contain '%s'", bad[i].name, bad[i].torus, rc, trv_last_error(),
                      bad[i].words);
     }
     trv_torus_t torus = torus_of("4x4");
     trv_schedule_t *schedule;
     assert_int_equal(trv_schedule_create(&schedule, &torus, "star:l", TRV_ALLGATHER), TRV_ERR_UNSUPPORTED);
-    assert_non_null(strstr(trv_last_error(), "AllReduce only"));
+    assert_non_null(strstr(trv_last_error(), "supports only AllReduce"));
 }
 
-static void one_rank_does_nothing(void **state)
+static void single_rank(void **state)
 {
     (void)state;
     static const char *const names[] = {"star", "star:b", "star:l", "star:overlap", "star:gathered", "star::0:1"};
@@ -258,10 +258,10 @@ int main(void)
         cmocka_unit_test(every_chain_in_every_form),
         cmocka_unit_test(chains_and_streams_by_name),
         cmocka_unit_test(coverings),
-        cmocka_unit_test(one_rank_stands_for_all),
-        cmocka_unit_test(names_are_read_as_they_are_written),
-        cmocka_unit_test(what_is_refused),
-        cmocka_unit_test(one_rank_does_nothing),
+        cmocka_unit_test(one_rank_represents_all),
+        cmocka_unit_test(names_round_trip),
+        cmocka_unit_test(rejected_names),
+        cmocka_unit_test(single_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static void parses(void **state)
     }
 }
 
-static void refuses(void **state)
+static void rejects(void **state)
 {
     (void)state;
     static const struct {
@@ -53,9 +53,9 @@ static void refuses(void **state)
         {"x3", "not a torus"},
         {"3xx3", "not a torus"},
         {"-3", "not a torus"},
-        {"3*3", "write sizes separated by x"},
+        {"3*3", "expected sizes separated by x"},
         {" 9", "not a torus"},
-        {"9 ", "write sizes separated by x"},
+        {"9 ", "expected sizes separated by x"},
         {"0x4", "size 0"},
         {"4x0", "size 0"},
         {"9999999999x2", "too large"},
@@ -136,7 +136,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parses),
-        cmocka_unit_test(refuses),
+        cmocka_unit_test(rejects),
         cmocka_unit_test(coordinates_and_ranks),
         cmocka_unit_test(routes),
     };

@@ -33,7 +33,7 @@ static trv_schedule_t *make(int i, trv_collective_t collective)
 }
 
 /* Whether the case supports the collective: a hybrid that is not entirely B supports only AllReduce. */
-static bool serves(int i, int collective)
+static bool supports(int i, int collective)
 {
     return collective == TRV_ALLREDUCE || strncmp(cases[i].name, "hybrid:2x6", 10) != 0;
 }
@@ -42,7 +42,7 @@ static void every_case(void (*work)(const trv_schedule_t *schedule))
 {
     for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++)
         for (int collective = TRV_ALLREDUCE; collective <= TRV_ALLGATHER; collective++)
-            if (serves(i, collective)) {
+            if (supports(i, collective)) {
                 trv_schedule_t *schedule = make(i, (trv_collective_t)collective);
                 work(schedule);
                 trv_schedule_destroy(schedule);
@@ -102,13 +102,13 @@ static void nothing_is_sent_twice(void **state)
 static void slices_follow_weights(void **state)
 {
     (void)state;
-    trv_schedule_t *schedule = make(0, TRV_ALLREDUCE), *copy, *placed;
+    trv_schedule_t *schedule = make(0, TRV_ALLREDUCE), *copy, *embedded;
     const int node[] = {5, 4, 3, 2, 1, 0};
     const trv_network_t network = {TRV_NETWORK, .torus = *trv_schedule_torus(schedule)};
     assert_int_equal(trv_schedule_streams(schedule), 4); /* 9, 7, and their mirrors */
     assert_int_equal(trv_explicit_copy(&copy, schedule), TRV_OK);
-    assert_int_equal(trv_schedule_embed(&placed, schedule, &network, node), TRV_OK);
-    const trv_schedule_t *form[] = {placed, copy};
+    assert_int_equal(trv_schedule_embed(&embedded, schedule, &network, node), TRV_OK);
+    const trv_schedule_t *form[] = {embedded, copy};
     for (int i = 0; i < 2; i++) {
         const int64_t units = trv_schedule_units(form[i]);
         assert_int_equal(trv_schedule_shares(form[i]), 32 * units);
@@ -118,7 +118,7 @@ static void slices_follow_weights(void **state)
         }
     }
     trv_schedule_destroy(copy);
-    trv_schedule_destroy(placed); /* also destroys the schedule that it places */
+    trv_schedule_destroy(embedded); /* also destroys the embedded schedule */
 }
 
 static void equal_weights_change_nothing(void **state)
@@ -171,7 +171,7 @@ static double limit_ns(const trv_torus_t *torus, double bytes, double bandwidth_
     return 2 * bytes * 8e9 * (n - 1) / (2 * torus->dims * n * bandwidth_bps);
 }
 
-static void long_vectors_come_near_the_limit(void **state)
+static void long_vectors_approach_the_limit(void **state)
 {
     (void)state;
     static const char *const tori[] = {"8x64", "4x4x16", "16x64"};
@@ -193,7 +193,7 @@ static void long_vectors_come_near_the_limit(void **state)
     }
 }
 
-static void wrong_weights_are_refused(void **state)
+static void rejects_bad_weights(void **state)
 {
     (void)state;
     static const struct {
@@ -205,15 +205,15 @@ static void wrong_weights_are_refused(void **state)
         {"4x8", "bucket:9/0", "from 1 to 1024, not 0"},
         {"4x8", "bucket:9/1025", "from 1 to 1024, not 1025"},
         {"4x8", "bucket:9/99999", "whole numbers from 1 to 1024"},
-        {"4x8", "bucket:9", "2 dimensions larger than 1, not 1"},
-        {"4x8", "bucket:1/2/3", "2 dimensions larger than 1, not 3"},
-        {"4x8", "hybrid:4x8:weights", "'weights' says nothing of a hybrid"},
-        {"4x8", "hybrid:4x8:weights1/2/3", "2 dimensions larger than 1, not 3"},
+        {"4x8", "bucket:9", "expected 2 weights (one for each dimension larger than 1), not 1"},
+        {"4x8", "bucket:1/2/3", "expected 2 weights (one for each dimension larger than 1), not 3"},
+        {"4x8", "hybrid:4x8:weights", "'weights' is not a parameter of a hybrid"},
+        {"4x8", "hybrid:4x8:weights1/2/3", "expected 2 weights (one for each dimension larger than 1), not 3"},
         {"4x8", "hybrid:4x8:streams0", "1 to 16 streams"},
         {"4x8", "hybrid:4x8:streams17", "1 to 16 streams"},
-        {"4x8", "hybrid:4x8/4/9", "not in 9"},
-        {"2x128", "hybrid:2x128/40", "not in 40"},
-        {"2x128", "hybrid:2x128/64", "not in 64"},
+        {"4x8", "hybrid:4x8/4/9", "lists, not 9"},
+        {"2x128", "hybrid:2x128/40", "lists, not 40"},
+        {"2x128", "hybrid:2x128/64", "lists, not 64"},
         {"4x8", "hybrid:4x8/4/", "factors of a hybrid are whole numbers"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -242,8 +242,8 @@ int main(void)
         cmocka_unit_test(slices_follow_weights),
         cmocka_unit_test(equal_weights_change_nothing),
         cmocka_unit_test(reduction_is_exact),
-        cmocka_unit_test(long_vectors_come_near_the_limit),
-        cmocka_unit_test(wrong_weights_are_refused),
+        cmocka_unit_test(long_vectors_approach_the_limit),
+        cmocka_unit_test(rejects_bad_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

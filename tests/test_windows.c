@@ -1,8 +1,8 @@
 /*
- * Window plans: exact on every ring, no more expensive than the reference's exhaustive search; and schedules made of
+ * Window steps: exact on every ring, no more expensive than the reference's exhaustive search; and schedules made of
  * them.
  *
- * Plans are run on displacements. A register's content is an interval lo … hi of displacements from the rank that holds
+ * Window steps are executed on displacements. A register's content is an interval lo … hi of displacements from the rank that holds
  * it; a message shifts it by its peer's displacement; a combine must find its sources adjacent, in the order of the
  * ring. An interval as long as the ring holds every rank exactly once.
  */
@@ -36,10 +36,9 @@ static int steps_needed(int64_t size)
     return steps;
 }
 
-/* ---- Running a plan ----------------------------------------------------------------------------------------------
- * */
+/* ---- Execution of window steps ----------------------------------------------------------------------------------- */
 
-static void run_messages(const trv_window_steps_t *plan, const trv_window_step_t *step, interval_t *reg)
+static void run_messages(const trv_window_steps_t *windows, const trv_window_step_t *step, interval_t *reg)
 {
     interval_t before[REGISTERS_MAX];
     bool busy[REGISTERS_MAX] = {false};
@@ -48,13 +47,13 @@ static void run_messages(const trv_window_steps_t *plan, const trv_window_step_t
         const trv_window_message_t *message = &step->message[m];
         int64_t at = message->lo;
         assert_true(message->vectors >= 1 && message->vectors <= TRV_WINDOW_VECTORS_MAX);
-        assert_int_not_equal(message->peer % plan->size, 0);
+        assert_int_not_equal(message->peer % windows->size, 0);
         for (int v = 0; v < message->vectors; v++) {
             const interval_t sent = before[message->send[v]];
             assert_true(sent.known);
             assert_int_equal(sent.lo, at); /* the vectors make up the run, in order */
             at = sent.hi + 1;
-            assert_in_range(message->receive[v], 0, plan->registers - 1);
+            assert_in_range(message->receive[v], 0, windows->registers - 1);
             assert_false(busy[message->receive[v]]);
             busy[message->receive[v]] = true;
             reg[message->receive[v]] = (interval_t){true, sent.lo + message->peer, sent.hi + message->peer};
@@ -66,12 +65,12 @@ static void run_messages(const trv_window_steps_t *plan, const trv_window_step_t
             assert_false(busy[step->message[m].send[v]]); /* no receive into it while it is sent */
 }
 
-static void run_combines(const trv_window_steps_t *plan, const trv_window_step_t *step, interval_t *reg)
+static void run_combines(const trv_window_steps_t *windows, const trv_window_step_t *step, interval_t *reg)
 {
     for (int c = 0; c < step->combines; c++) {
         const trv_window_combine_t *combine = &step->combine[c];
         assert_in_range(combine->sources, 2, TRV_WINDOW_SOURCES_MAX);
-        assert_in_range(combine->dst, 0, plan->registers - 1);
+        assert_in_range(combine->dst, 0, windows->registers - 1);
         interval_t sum = reg[combine->source[0]];
         for (int k = 1; k < combine->sources; k++) {
             const interval_t next = reg[combine->source[k]];
@@ -83,21 +82,20 @@ static void run_combines(const trv_window_steps_t *plan, const trv_window_step_t
     }
 }
 
-static void assert_exact(const trv_window_steps_t *plan)
+static void assert_exact(const trv_window_steps_t *windows)
 {
     interval_t reg[REGISTERS_MAX] = {{true, 0, 0}};
-    assert_true(plan->registers <= REGISTERS_MAX);
-    assert_int_equal(plan->steps, steps_needed(plan->size));
-    for (int t = 0; t < plan->steps; t++) {
-        run_messages(plan, &plan->step[t], reg);
-        run_combines(plan, &plan->step[t], reg);
+    assert_true(windows->registers <= REGISTERS_MAX);
+    assert_int_equal(windows->steps, steps_needed(windows->size));
+    for (int t = 0; t < windows->steps; t++) {
+        run_messages(windows, &windows->step[t], reg);
+        run_combines(windows, &windows->step[t], reg);
     }
     assert_true(reg[0].known);
-    assert_int_equal(reg[0].hi - reg[0].lo + 1, plan->size);
+    assert_int_equal(reg[0].hi - reg[0].lo + 1, windows->size);
 }
 
-/* ---- What it costs -----------------------------------------------------------------------------------------------
- * */
+/* ---- Costs ------------------------------------------------------------------------------------------------------- */
 
 typedef struct price {
     int congestion; /* sum over steps of the longest distance, which is the number of messages on the busiest link */
@@ -105,13 +103,13 @@ typedef struct price {
     int extras;     /* vectors beyond one per message */
 } price_t;
 
-static price_t price_of(const trv_window_steps_t *plan)
+static price_t price_of(const trv_window_steps_t *windows)
 {
     price_t price = {0, 0, 0};
-    for (int t = 0; t < plan->steps; t++) {
+    for (int t = 0; t < windows->steps; t++) {
         int congestion = 0, cost = 0;
-        for (int m = 0; m < plan->step[t].messages; m++) {
-            const trv_window_message_t *message = &plan->step[t].message[m];
+        for (int m = 0; m < windows->step[t].messages; m++) {
+            const trv_window_message_t *message = &windows->step[t].message[m];
             congestion = larger(congestion, abs(message->peer));
             cost = larger(cost, abs(message->peer) * message->vectors);
             price.extras += message->vectors - 1;
@@ -122,47 +120,46 @@ static price_t price_of(const trv_window_steps_t *plan)
     return price;
 }
 
-static trv_window_steps_t *checked_plan(trv_window_maker_t *maker, int size)
+static trv_window_steps_t *checked_windows(trv_window_maker_t *maker, int size)
 {
-    trv_window_steps_t *plan = maker(size);
-    assert_non_null(plan);
-    assert_int_equal(plan->size, size);
-    assert_exact(plan);
-    return plan;
+    trv_window_steps_t *windows = maker(size);
+    assert_non_null(windows);
+    assert_int_equal(windows->size, size);
+    assert_exact(windows);
+    return windows;
 }
 
 static price_t trivance_price(int size)
 {
-    trv_window_steps_t *plan = checked_plan(trv_window_steps_trivance, size);
-    const price_t price = price_of(plan);
-    trv_window_steps_destroy(plan);
+    trv_window_steps_t *windows = checked_windows(trv_window_steps_trivance, size);
+    const price_t price = price_of(windows);
+    trv_window_steps_destroy(windows);
     return price;
 }
 
-/* ---- Tests -------------------------------------------------------------------------------------------------------
- * */
+/* ---- Tests ------------------------------------------------------------------------------------------------------- */
 
 static void one_rank_needs_no_step(void **state)
 {
     (void)state;
     trv_window_maker_t *const maker[] = {trv_window_steps_trivance, trv_window_steps_bruck, trv_window_steps_overlap};
     for (int i = 0; i < 3; i++) {
-        trv_window_steps_t *plan = checked_plan(maker[i], 1);
-        assert_int_equal(plan->steps, 0);
-        assert_int_equal(plan->registers, 1);
-        trv_window_steps_destroy(plan);
+        trv_window_steps_t *windows = checked_windows(maker[i], 1);
+        assert_int_equal(windows->steps, 0);
+        assert_int_equal(windows->registers, 1);
+        trv_window_steps_destroy(windows);
     }
 }
 
-static void powers_of_three_are_the_paper(void **state)
+static void powers_of_three_equal_the_paper(void **state)
 {
     (void)state;
     for (int size = 3, steps = 1; steps <= 12; size *= 3, steps++) {
-        trv_window_steps_t *plan = checked_plan(trv_window_steps_trivance, size);
-        assert_int_equal(plan->registers, 3);
-        assert_true(plan->whole);
+        trv_window_steps_t *windows = checked_windows(trv_window_steps_trivance, size);
+        assert_int_equal(windows->registers, 3);
+        assert_true(windows->whole);
         for (int t = 0, distance = 1; t < steps; t++, distance *= 3) {
-            const trv_window_step_t *step = &plan->step[t];
+            const trv_window_step_t *step = &windows->step[t];
             assert_int_equal(step->messages, 2);
             assert_int_equal(step->message[0].peer, -distance);
             assert_int_equal(step->message[1].peer, distance);
@@ -172,21 +169,21 @@ static void powers_of_three_are_the_paper(void **state)
             const trv_window_combine_t joint = {0, 3, {1, 0, 2}};
             assert_memory_equal(&step->combine[0], &joint, sizeof joint);
         }
-        trv_window_steps_destroy(plan);
+        trv_window_steps_destroy(windows);
     }
 }
 
-static void twice_a_power_of_three_stays_whole(void **state)
+static void whole_windows_on_twice_a_power_of_three(void **state)
 {
     (void)state;
     for (int size = 2; size <= 2 * 531441; size *= 3) {
-        trv_window_steps_t *plan = checked_plan(trv_window_steps_trivance, size);
-        assert_true(plan->whole);
-        assert_int_equal(price_of(plan).congestion, size / 2);
-        trv_window_steps_destroy(plan);
-        plan = checked_plan(trv_window_steps_bruck, size);
-        assert_true(plan->whole);
-        trv_window_steps_destroy(plan);
+        trv_window_steps_t *windows = checked_windows(trv_window_steps_trivance, size);
+        assert_true(windows->whole);
+        assert_int_equal(price_of(windows).congestion, size / 2);
+        trv_window_steps_destroy(windows);
+        windows = checked_windows(trv_window_steps_bruck, size);
+        assert_true(windows->whole);
+        trv_window_steps_destroy(windows);
     }
 }
 
@@ -249,9 +246,9 @@ static void bruck_has_one_cut(void **state)
 {
     (void)state;
     for (int size = 2; size <= 729; size++) {
-        trv_window_steps_t *plan = checked_plan(trv_window_steps_bruck, size);
-        for (int t = 0, length = 1; t < plan->steps; t++, length *= 3) {
-            const trv_window_step_t *step = &plan->step[t];
+        trv_window_steps_t *windows = checked_windows(trv_window_steps_bruck, size);
+        for (int t = 0, length = 1; t < windows->steps; t++, length *= 3) {
+            const trv_window_step_t *step = &windows->step[t];
             int extras = 0;
             assert_int_equal(step->messages, 2 * length < size ? 2 : 1);
             for (int m = 0; m < step->messages; m++) {
@@ -262,7 +259,7 @@ static void bruck_has_one_cut(void **state)
             }
             assert_in_range(extras, 0, 1);
         }
-        trv_window_steps_destroy(plan);
+        trv_window_steps_destroy(windows);
     }
 }
 
@@ -271,13 +268,13 @@ static void overlap_covers(void **state)
 {
     (void)state;
     for (int size = 2; size <= 2187; size++) {
-        trv_window_steps_t *plan = trv_window_steps_overlap(size);
-        assert_non_null(plan);
-        assert_int_equal(plan->steps, steps_needed(size));
-        assert_true(plan->whole);
+        trv_window_steps_t *windows = trv_window_steps_overlap(size);
+        assert_non_null(windows);
+        assert_int_equal(windows->steps, steps_needed(size));
+        assert_true(windows->whole);
         int lo = 0, hi = 0;
-        for (int t = 0; t < plan->steps; t++) {
-            const trv_window_step_t *step = &plan->step[t];
+        for (int t = 0; t < windows->steps; t++) {
+            const trv_window_step_t *step = &windows->step[t];
             assert_int_equal(step->lo, lo);
             assert_int_equal(step->hi, hi);
             for (int m = 0; m < step->messages; m++) {
@@ -289,7 +286,7 @@ static void overlap_covers(void **state)
             }
         }
         assert_true(hi - lo + 1 >= size && hi - lo + 1 <= size + 1);
-        trv_window_steps_destroy(plan);
+        trv_window_steps_destroy(windows);
     }
 }
 
@@ -324,22 +321,22 @@ static void next_to_powers_of_three(void **state)
             check_large(size);
 }
 
-/* The search's last resort: two vectors per message suffice on every size. */
-static void the_paper_needs_two_vectors_at_most(void **state)
+/* The growths that the search falls back to: two vectors per message suffice on every size. */
+static void paper_growths_need_at_most_two_vectors(void **state)
 {
     (void)state;
     trv_growth_t growth[TRV_WINDOW_STEPS_MAX];
     for (int size = 2; size < 1 << 30; size += size < 3000 ? 1 : size / 50) {
         assert_int_equal(trv_window_growths_paper(size, growth), steps_needed(size));
-        trv_window_steps_t *plan = trv_window_steps_grow(size, growth);
-        assert_non_null(plan);
-        assert_exact(plan);
-        assert_int_equal(price_of(plan).congestion, size / 2);
-        trv_window_steps_destroy(plan);
+        trv_window_steps_t *windows = trv_window_steps_grow(size, growth);
+        assert_non_null(windows);
+        assert_exact(windows);
+        assert_int_equal(price_of(windows).congestion, size / 2);
+        trv_window_steps_destroy(windows);
     }
 }
 
-static void growths_beyond_two_vectors_are_refused(void **state)
+static void rejects_growths_beyond_two_vectors(void **state)
 {
     (void)state;
     const trv_growth_t growth[] = {{1, 1}, {3, 3}, {9, 9}, {23, 19}, {65, 65}}; /* 199 */
@@ -376,7 +373,7 @@ static void assert_order(const char *algorithm, const char *text, const char *ex
     trv_schedule_destroy(schedule);
 }
 
-static void streams_take_turns_where_windows_are_whole(void **state)
+static void streams_interleave_with_whole_windows(void **state)
 {
     (void)state;
     assert_order("trivance-l", "9x9", "0101 1010 ");
@@ -390,8 +387,8 @@ static void streams_take_turns_where_windows_are_whole(void **state)
     assert_order("trivance-l", "1", " ");
 }
 
-/* The routed cost is that of the plan: longest distance times its vectors, summed; a ring of two uses one link. */
-static void routes_cost_what_plans_say(void **state)
+/* The routed cost is that of the window steps: longest distance times its vectors, summed; a ring of two uses one link. */
+static void routed_cost_equals_growths(void **state)
 {
     (void)state;
     for (int size = 2; size <= 81; size++) {
@@ -424,7 +421,7 @@ static void assert_valid(const char *algorithm, const char *text, trv_exactness_
     trv_schedule_destroy(schedule);
 }
 
-/* Plans with many registers and two vectors in a message, combined with others. */
+/* Window steps with many registers and two vectors in a message, combined with others. */
 static void mixed_tori_are_exact(void **state)
 {
     (void)state;
@@ -440,8 +437,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_rank_needs_no_step),
-        cmocka_unit_test(powers_of_three_are_the_paper),
-        cmocka_unit_test(twice_a_power_of_three_stays_whole),
+        cmocka_unit_test(powers_of_three_equal_the_paper),
+        cmocka_unit_test(whole_windows_on_twice_a_power_of_three),
         cmocka_unit_test(as_cheap_as_the_reference),
         cmocka_unit_test(exceptions_as_in_the_reference),
         cmocka_unit_test(up_to_243_near_the_paper),
@@ -449,10 +446,10 @@ int main(void)
         cmocka_unit_test(overlap_covers),
         cmocka_unit_test(any_size_in_bounded_work),
         cmocka_unit_test(next_to_powers_of_three),
-        cmocka_unit_test(the_paper_needs_two_vectors_at_most),
-        cmocka_unit_test(growths_beyond_two_vectors_are_refused),
-        cmocka_unit_test(streams_take_turns_where_windows_are_whole),
-        cmocka_unit_test(routes_cost_what_plans_say),
+        cmocka_unit_test(paper_growths_need_at_most_two_vectors),
+        cmocka_unit_test(rejects_growths_beyond_two_vectors),
+        cmocka_unit_test(streams_interleave_with_whole_windows),
+        cmocka_unit_test(routed_cost_equals_growths),
         cmocka_unit_test(mixed_tori_are_exact),
     };
     return cmocka_run_group_tests_name("windows", tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /*
- * The table of algorithms: the name, the properties and the limits of each. Help texts, documents and tests are
- * generated from it.
+ * The table of algorithms: the name, the properties and the limits of each algorithm. Help texts, documents and tests
+ * are generated from it.
  *
  * Stability: stable.
  */
@@ -23,7 +23,7 @@ TRV_API const trv_algorithm_t *trv_algorithm_at(int index);
 TRV_API const trv_algorithm_t *trv_algorithm_find(const char *name);
 
 TRV_API const char *trv_algorithm_name(const trv_algorithm_t *algorithm);   /* "trivance-b" */
-TRV_API const char *trv_algorithm_family(const trv_algorithm_t *algorithm); /* "trivance": its L and B; or its name */
+TRV_API const char *trv_algorithm_family(const trv_algorithm_t *algorithm); /* "trivance" (L and B), or its name */
 TRV_API const char *trv_algorithm_title(const trv_algorithm_t *algorithm);  /* "Trivance, bandwidth-optimal" */
 TRV_API const char *trv_algorithm_source(const trv_algorithm_t *algorithm); /* its publication */
 TRV_API const char *trv_algorithm_sizes(const trv_algorithm_t *algorithm);  /* the tori it supports, in words */
@@ -31,7 +31,8 @@ TRV_API const char *trv_algorithm_use(const trv_algorithm_t *algorithm);    /* "
 TRV_API const char *trv_algorithm_steps_formula(const trv_algorithm_t *algorithm); /* per torus, in words */
 TRV_API const char *trv_algorithm_bytes_formula(const trv_algorithm_t *algorithm); /* sent per rank, in words */
 /* The syntax of the parameters after the name and a colon ("G[xG…]…"); NULL if there are none. Omitted parameters are
- * chosen by the algorithm; the other properties here are those of its choice. A schedule's own properties prevail. */
+ * chosen by the algorithm. The properties in this table apply to that choice; with other parameters those of the
+ * schedule apply (trivance/schedule.h). */
 TRV_API const char *trv_algorithm_parameters(const trv_algorithm_t *algorithm);
 TRV_API trv_symmetry_t trv_algorithm_symmetry(const trv_algorithm_t *algorithm); /* on the tori it is designed for */
 TRV_API trv_exactness_t trv_algorithm_exactness(const trv_algorithm_t *algorithm);

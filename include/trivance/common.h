@@ -1,5 +1,5 @@
 /*
- * What every public header shares: visibility, version, error codes and the text of the last error.
+ * Declarations that all public headers share: visibility, version, error codes and the text of the last error.
  *
  * Stability: stable.
  */

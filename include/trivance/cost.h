@@ -21,7 +21,7 @@ extern "C" {
 /* The parameters of the Hockney model. */
 typedef struct trv_hockney {
     double bandwidth_bps; /* of a directed link, bits per second */
-    double alpha_ns;      /* paid at the start of every step */
+    double alpha_ns;      /* added at the start of every step */
     double hop_ns;        /* per hop of a step's longest message; 0 in the paper's plain model */
 } trv_hockney_t;
 
@@ -63,16 +63,18 @@ TRV_API int trv_cost_time_ns(const trv_schedule_t *schedule, const trv_hockney_t
  * must leave and enter sets of ranks; by the bytes that all links together carry. */
 typedef struct trv_limit {
     double startup_ns, sets_ns, links_ns;
-    double time_ns;  /* the largest of them */
-    double steps_ns; /* start-up if every rank sends at most one message per port and step; line-l:2 sends more and can
-                            be faster */
+    double time_ns; /* the largest of them */
+    /* the value of startup_ns for schedules whose ranks send at most one message per port and step; line-l:2 sends more
+     * and can be faster */
+    double steps_ns;
 } trv_limit_t;
 
 /* The limit of a collective on a network, where a step takes `times->alpha_ns` without any bytes and a hop
- * `times->hop_ns`. The last `unpaid_bytes` that a link carries need not have passed it at the end: one packet in a
- * simulation with TRV_DELIVERY_HEAD (trivance/simulate.h), else 0. TRV_ERR_ARGUMENT for links that do not exist. */
+ * `times->hop_ns`. `in_flight_bytes`: bytes that every link may still carry at the end, which are therefore not
+ * counted; one packet in a simulation with TRV_DELIVERY_HEAD (trivance/simulate.h), otherwise 0. TRV_ERR_ARGUMENT for
+ * links that do not exist. */
 TRV_API int trv_limit_find(const trv_network_t *network, const trv_hockney_t *times, trv_collective_t collective,
-                           int root, uint64_t vector_bytes, uint64_t unpaid_bytes, trv_limit_t *limit);
+                           int root, uint64_t vector_bytes, uint64_t in_flight_bytes, trv_limit_t *limit);
 
 #ifdef __cplusplus
 }

@@ -43,7 +43,7 @@ static inline bool trv_slow_factor_is_valid(double factor)
     return factor >= 1 && (factor <= TRV_SLOW_FACTOR_MAX || factor >= HUGE_VAL);
 }
 
-/* The authority over the routes of messages. */
+/* Which side determines the routes of messages. */
 typedef enum trv_routes {
     TRV_ROUTES_CHOSEN, /* the schedule, by its ports */
     TRV_ROUTES_FIXED   /* the network; schedules for it name the ports by which it sends their messages */
@@ -66,8 +66,8 @@ TRV_API int trv_network_check(const trv_network_t *network);
 /* As trv_schedule_create (trivance/algorithms.h), for a network. An algorithm's name may end with @F, as in
  * "hybrid:4@2": links whose factor is F or more are then avoided as if they were cut; with fixed routes that determines
  * only which ranks send to which, and messages may still pass them. The schedule does not need the network after its
- * creation. `root` is the root of a rooted collective; none of the present ones has a root, which is then 0. Besides the
- * errors of trv_schedule_create, those of trv_network_check. */
+ * creation. `root` is the root of a rooted collective; pass 0 for the present collectives, none of which has a root.
+ * Besides the errors of trv_schedule_create, those of trv_network_check. */
 TRV_API int trv_schedule_create_on(trv_schedule_t **schedule, const trv_network_t *network, const char *name,
                                    trv_collective_t collective, int root);
 
@@ -96,12 +96,12 @@ TRV_API const char *trv_order_name(trv_order_t order);
  * twice. */
 TRV_API int trv_order_nodes(const trv_network_t *network, trv_order_t order, int nodes, int *node);
 
-/* The schedule on the whole machine in which rank i of `schedule` is node[i] and all other nodes are idle, for the cost
- * model and the simulator. (The verifier takes `schedule` itself: here most nodes contribute nothing.) A message leaves
- * in the first dimension in which the two nodes differ and behind which no link of its route is cut (with fixed routes,
- * in the first in which they differ), the shorter way. Takes ownership of `schedule`, and destroys it on failure;
- * network and `node` are copied. */
-TRV_API int trv_schedule_embed(trv_schedule_t **placed, trv_schedule_t *schedule, const trv_network_t *network,
+/* The schedule on the whole machine in which rank i of `schedule` runs on node[i] and all other nodes are idle, for the
+ * cost model and the simulator. (The verifier takes `schedule` itself: here most nodes contribute nothing.) A message
+ * leaves in the first dimension in which the two nodes differ and behind which no link of its route is cut (with fixed
+ * routes, in the first in which they differ), the shorter way. Takes ownership of `schedule`, and destroys it on
+ * failure; network and `node` are copied. */
+TRV_API int trv_schedule_embed(trv_schedule_t **embedded, trv_schedule_t *schedule, const trv_network_t *network,
                                const int *node);
 
 #ifdef __cplusplus

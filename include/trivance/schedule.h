@@ -1,11 +1,12 @@
 /*
- * Schedules: who sends what to whom, in which step, and how it is combined. One schedule, many readers: the verifier,
- * the cost model, the executor, the exporters and the pictures all read this interface and nothing else.
+ * Schedules: which rank sends what to which rank, in which step, and how it is combined. The verifier, the cost model,
+ * the executor, the exporters and the pictures all read this interface and nothing else.
  *
- * A schedule has S concurrent *streams*; stream i works on its own slice of the vector: slices follow each other, each in
- * proportion to its stream's *weight*, which is 1 unless streams have unequal work. A slice is divided into *units*: the blocks of the schedule's `space` (row-major), each in `halves` (1 or 2) parts, unit
- * b * halves + h being half h of block b. For bandwidth-optimal schedules the space is the torus itself and block b
- * is owned by rank b; for latency-optimal ones it is a single block, the whole slice.
+ * A schedule has S concurrent *streams*; stream i works on its own slice of the vector: slices follow each other, each
+ * in proportion to its stream's *weight*, which is 1 unless streams have unequal work. A slice is divided into *units*:
+ * the blocks of the schedule's `space` (row-major), each in `halves` (1 or 2) parts, unit b * halves + h being half h
+ * of block b. For bandwidth-optimal schedules the space is the torus itself and block b is owned by rank b; for
+ * latency-optimal ones it is a single block, the whole slice.
  *
  * Every rank has `registers` registers, each of the shape of a slice. Register 0 holds the rank's contribution at the
  * start and the result at the end; the others are scratch. In a *step* a rank sends messages from registers and
@@ -109,9 +110,10 @@ TRV_API bool trv_moves_next(trv_moves_t *moves);
 
 /* ---- One rank's step ------------------------------------------------------------------------------------------- */
 
-/* A part of a message: the units `blocks` of register `reg` or, with `slots`, for every unit u of `blocks` (whose
- * space is then not the schedule's) the whole register reg + u. The parts of a message are contiguous, units (or
- * registers) ascending; sender and receiver list the same parts in the same order; their registers may differ. */
+/* A part of a message: the units `blocks` of register `reg`. With `slots` the units of `blocks` (whose space is then
+ * not the schedule's) are numbers of registers instead: for every unit u, the part contains the whole register reg + u.
+ * The parts of a message are contiguous, units (or registers) ascending; sender and receiver list the same parts in the
+ * same order; their registers may differ. */
 typedef struct trv_part {
     int reg;
     bool slots;
@@ -121,8 +123,9 @@ typedef struct trv_part {
 typedef struct trv_message {
     int peer; /* the other rank */
     int port; /* the SENDER's port by which it leaves, both in a send and in a receive (trv_port) */
-    int nic;  /* the sender's port whose network interface injects it; -1: that of `port`, or while it is
-                               busy the other one of its dimension. For the packet simulator; all others ignore it */
+    /* the sender's port whose network interface injects it; -1: the interface of `port` or, while that is busy, the
+     * other one of its dimension. Used by the packet simulator only */
+    int nic;
     int parts;
     const trv_part_t *part;
 } trv_message_t;
@@ -161,7 +164,7 @@ TRV_API void trv_step_clear(trv_step_t *step);
  * overwritten. A rank with nothing to do gets an empty step. TRV_ERR_ARGUMENT for numbers out of range. */
 TRV_API int trv_schedule_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out);
 
-/* Bytes that suffice for a spelled-out schedule name (trv_schedule_full_name), the terminating 0 included. */
+/* Bytes that suffice for the full name of a schedule (trv_schedule_full_name), the terminating 0 included. */
 #define TRV_FULL_NAME_MAX 2048
 
 /* ---- The schedule ---------------------------------------------------------------------------------------------- */
@@ -173,7 +176,7 @@ TRV_API const char *trv_schedule_name(const trv_schedule_t *schedule);
 TRV_API const trv_torus_t *trv_schedule_torus(const trv_schedule_t *schedule);
 TRV_API trv_collective_t trv_schedule_collective(const trv_schedule_t *schedule);
 TRV_API int trv_schedule_streams(const trv_schedule_t *schedule);
-/* The weight of a stream, 1 … TRV_WEIGHT_MAX: its slice is that part of the sum of all streams' weights. */
+/* The weight of a stream, 1 … TRV_WEIGHT_MAX. The size of its slice is the weight / the sum of all weights. */
 #define TRV_WEIGHT_MAX 1024
 TRV_API int trv_schedule_weight(const trv_schedule_t *schedule, int stream);
 /* The sum of the weights of the first `streams` streams. */
@@ -184,7 +187,7 @@ TRV_API int trv_schedule_registers(const trv_schedule_t *schedule);
 TRV_API const trv_torus_t *trv_schedule_space(const trv_schedule_t *schedule);
 TRV_API int trv_schedule_halves(const trv_schedule_t *schedule);
 TRV_API int64_t trv_schedule_units(const trv_schedule_t *schedule);
-/* That of all dimensions: TRV_SYMMETRY_NONE if one is a line. */
+/* The symmetry of the whole schedule: TRV_SYMMETRY_NONE if any dimension is a line. */
 TRV_API trv_symmetry_t trv_schedule_symmetry(const trv_schedule_t *schedule);
 /* The number of ranks along `dimension` by which a translation maps the messages onto themselves: 1 for
  * TRV_SYMMETRY_TRANSLATION, 2 (1 on an odd ring, where translations by 2 reach every rank) for TRV_SYMMETRY_PARITY, the
@@ -195,7 +198,7 @@ TRV_API trv_exactness_t trv_schedule_exactness(const trv_schedule_t *schedule);
 TRV_API bool trv_schedule_consistent(const trv_schedule_t *schedule);
 /* The maximum number of messages of one stream that leave a rank by one port in one step. */
 TRV_API int trv_schedule_messages_per_port(const trv_schedule_t *schedule);
-/* Whether stream `stream` is a mirrored one, whose routes break ties the other way (trv_route_begin). */
+/* Whether the stream is mirrored: messages that go half way round travel in direction - (trv_route_begin). */
 TRV_API bool trv_schedule_mirrored(const trv_schedule_t *schedule, int stream);
 /* Where a unit lies in its slice, 0 … units - 1 (a permutation; chosen so that messages are contiguous where possible).
  * For reduce-scatter and allgather it is the identity. */
@@ -219,11 +222,11 @@ TRV_API uint64_t trv_message_bytes(const trv_schedule_t *schedule, int stream, c
                                    uint64_t vector_bytes);
 /* The same for an arbitrary number of units. */
 TRV_API uint64_t trv_units_bytes(const trv_schedule_t *schedule, int stream, int64_t units, uint64_t vector_bytes);
-/* The vector as equal shares, of which a unit has as many as its stream's weight, so that units of different streams
- * can be added up; and the bytes of some of `all` shares. */
+/* The number of equal shares into which the vector is divided for counting: a unit has as many shares as its stream's
+ * weight, so that units of different streams can be added up. And the bytes of `shares` of `all` shares. */
 TRV_API int64_t trv_schedule_shares(const trv_schedule_t *schedule);
 TRV_API uint64_t trv_share_bytes(int64_t shares, uint64_t all, uint64_t vector_bytes);
-/* The units of a message; a slot part counts as all units of a slice for each of its registers. */
+/* The units of a message; a part with slots counts as all units of a slice for each of its registers. */
 TRV_API int64_t trv_message_units(const trv_schedule_t *schedule, const trv_message_t *message);
 
 /* ---- All messages at once -------------------------------------------------------------------------------------- */
@@ -248,7 +251,7 @@ TRV_API int trv_schedule_messages(const trv_schedule_t *schedule, uint64_t vecto
                                   int (*progress)(void *context, double fraction), void *context);
 TRV_API void trv_messages_clear(trv_messages_t *messages);
 
-/* ---- Explicit schedules: your own ------------------------------------------------------------------------------ */
+/* ---- Explicit schedules ----------------------------------------------------------------------------------------- */
 
 /* An explicit schedule stores every message. It starts empty; fill it, then read it like any other. Fields left 0 mean
  * AllReduce, no symmetry, exact, not consistent, one message per port, no mirrored streams, identity positions. */
@@ -278,7 +281,8 @@ typedef struct trv_explicit_part {
     const int64_t *unit;
 } trv_explicit_part_t;
 
-enum { TRV_SEND = 1, TRV_RECEIVE = 2 }; /* the sides of a message to record: both, except in tests of faults */
+/* The sides of a message to record: both, except in tests with deliberate faults. */
+enum { TRV_SEND = 1, TRV_RECEIVE = 2 };
 
 /* `nic` is -1 unless another port's network interface injects the message (trv_message_t.nic). */
 TRV_API int trv_explicit_message(trv_schedule_t *schedule, int stream, int step, int from, int to, int port, int nic,

@@ -7,7 +7,7 @@
  * two links to the same neighbour.
  *
  * A dimension may be a *line*, as in a mesh: no link joins its ends, the + port of its last rank and the - port of its
- * first lead nowhere, and messages go the one way there is. Such a dimension is written with an m: 8x8m.
+ * first have no link, and a message has only one route. Such a dimension is written with an m: 8x8m.
  *
  * Stability: stable.
  */
@@ -75,8 +75,9 @@ TRV_API int trv_torus_rank(const trv_torus_t *torus, const int *coordinates);
  *         … the link that leaves `node` by `port` …
  *
  * The message travels the dimension of its port first, in the direction of the port (even if that is the longer way
- * round), then the other dimensions in ascending order, each the shorter way; half way round it goes + there, or - if
- * `mirrored`. Along a line it goes the one way there is, whatever the port. Minimal dimension-order routing as in the reference simulator. */
+ * round), then the other dimensions in ascending order, each the shorter way; half way round it goes in direction +, or
+ * - if `mirrored`. Along a line there is only one direction to the target, whatever the port. This is minimal
+ * dimension-order routing, as in the reference simulator. */
 typedef struct trv_route {
     const trv_torus_t *torus;
     int coordinates[TRV_DIMS_MAX];

@@ -1,11 +1,12 @@
 /*
- * Trivance: AllReduce, Reduce-Scatter and AllGather on direct-connect networks. No MPI and no
- * connections here: trivance/trivance_mpi.h and trivance/net.h, of the libraries trivance_mpi_* and trivance_net, have those;
- * trivance/formats.h, of trivance_formats, has drawings and files.
+ * Trivance: AllReduce, Reduce-Scatter and AllGather on direct-connect networks. This header and the library trivance
+ * contain no MPI and no connections. Other libraries have headers of their own: trivance_mpi_*
+ * (trivance/trivance_mpi.h) runs collectives in MPI programs, trivance_net (trivance/net.h) over its own connections,
+ * and trivance_formats (trivance/formats.h) has drawings and files.
  *
  *     trivance/common.h      errors, version
  *     trivance/torus.h       tori, ports, routes
- *     trivance/schedule.h    schedules and their steps; your own schedules
+ *     trivance/schedule.h    schedules and their steps; explicit schedules
  *     trivance/algorithms.h  the table of algorithms
  *     trivance/verify.h      proof that a schedule is exact and consistent
  *     trivance/cost.h        steps, bytes, congestion, time by the Hockney model
@@ -15,10 +16,9 @@
  *     trivance/reduce.h      element types, operations, reduction kernels
  *     trivance/execute.h     real data over a transport
  *
- * Each header says whether it is stable (from 1.0 on only a major version breaks it) or experimental (a minor version
- * may, too). Structs that callers hand over and that may grow begin with their size, which the header's initialiser sets;
- * plain records (a message, a link, a time) and the
- * results of experimental headers do not.
+ * Each header states whether it is stable (from 1.0 on only a major version breaks it) or experimental (a minor version
+ * may, too). Structs that callers hand over and that may grow begin with their size, which the header's initialiser
+ * sets; plain records (a message, a link, a time) and the results of experimental headers do not.
  */
 #ifndef TRIVANCE_TRIVANCE_H
 #define TRIVANCE_TRIVANCE_H

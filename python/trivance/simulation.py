@@ -117,7 +117,7 @@ def spread(jobs: Sequence[Job], work: Callable[[Job], Result], progress: Progres
 
     def report(_fraction: float) -> None:
         if stop.is_set():
-            raise L.CancelledError("the work was cancelled before its end")
+            raise L.CancelledError("the operation was cancelled before its end")
 
     def run(job: Job) -> Result:
         with watch(report, title):

@@ -38,12 +38,12 @@ struct trv_algorithm {
     /* The paper's closed forms (paper.h) on a torus of `dims` dimensions of size `side` >= 2. Values that the paper
      * does not give stay NAN. NULL: the paper has no closed forms for the algorithm. */
     void (*paper_cost)(int side, int dims, trv_paper_cost_t *paper);
-    /* Writes the name with all its parameters, as trv_schedule_full_name does; `parameters` is NULL if the name has none.
-     * Returns the length, which may be `size` or more, as with snprintf, or an error. NULL: the algorithm has no
+    /* Writes the name with all its parameters, as trv_schedule_full_name does; `parameters` is NULL if the name has
+     * none. Returns the length, which may be `size` or more, as with snprintf, or an error. NULL: the algorithm has no
      * parameters. */
-    int (*spell)(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
-                 size_t size);
-    /* Adds the names that the planner should consider; it is also called for tori that `supports` refuses. NULL: the
+    int (*full_name)(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
+                     size_t size);
+    /* Adds the names that the planner should consider; it is also called for tori that `supports` rejects. NULL: the
      * algorithm's own name is the only candidate, where it is supported. */
     int (*candidates)(const trv_collector_t *collector);
 };

@@ -10,13 +10,14 @@
  *
  * Sizes: any; a displacement that both offsets can reach is reached over the shorter one.
  * Streams: D, stream i starting in dimension i.   Steps: 2 * sum of ceil(log3 a).   Exact: yes.   Consistent: yes.
+ * Symmetry: translation.
  */
 #include "base/radix.h"
 #include "algorithms/paper.h"
 #include "algorithms/builders/tree.h"
 #include "algorithms/registry.h"
 
-static trv_pattern_t *pattern(int size, trv_collective_t collective)
+static trv_pattern_t *bruck_b_pattern(int size, trv_collective_t collective)
 {
     (void)collective;
     int offset[2 * 20];
@@ -32,18 +33,18 @@ static trv_pattern_t *pattern(int size, trv_collective_t collective)
                                                   .radix = trv_is_power(3, size) ? 3 : 0});
 }
 
-static int create(trv_schedule_t *schedule)
+static int bruck_b_create(trv_schedule_t *schedule)
 {
     schedule->messages_per_port = 2;
-    return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = TRV_INTERLEAVED, .pattern = pattern});
+    return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = TRV_INTERLEAVED, .pattern = bruck_b_pattern});
 }
 
-static double congestion(int step) { return 3 * pow(3, step); }
+static double bruck_b_congestion(int step) { return 3 * pow(3, step); }
 
-static void paper_cost(int side, int dims, trv_paper_cost_t *paper)
+static void bruck_b_paper_cost(int side, int dims, trv_paper_cost_t *paper)
 {
     const double three = pow(3, dims);
-    trv_paper_scatter(side, dims, 3, congestion, paper);
+    trv_paper_scatter(side, dims, 3, bruck_b_congestion, paper);
     paper->theta_limit = dims == 1 ? 2.0 * log(side) / log(3) : 3 * (three - 1) / (three - 3);
 }
 
@@ -59,6 +60,6 @@ const trv_algorithm_t trv_bruck_b = {
     .symmetry = TRV_SYMMETRY_TRANSLATION,
     .exactness = TRV_EXACT,
     .consistent = true,
-    .paper_cost = paper_cost,
-    .create = create,
+    .paper_cost = bruck_b_paper_cost,
+    .create = bruck_b_create,
 };

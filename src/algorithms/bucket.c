@@ -23,17 +23,17 @@
 
 #define EXAMPLE "for example bucket:9/7 on 8x64"
 
-static trv_pattern_t *pattern(int size, trv_collective_t collective)
+static trv_pattern_t *bucket_pattern(int size, trv_collective_t collective)
 {
     (void)collective;
     return trv_neighbour_pattern(size);
 }
 
-static int create(trv_schedule_t *schedule)
+static int bucket_create(trv_schedule_t *schedule)
 {
     const char *parameters = schedule->parameters;
     trv_weights_t weights;
-    trv_scatter_options_t options = {.visit = TRV_SEQUENTIAL, .mirrored = true, .pattern = pattern};
+    trv_scatter_options_t options = {.visit = TRV_SEQUENTIAL, .mirrored = true, .pattern = bucket_pattern};
     if (!parameters)
         return trv_scatter_create(schedule, &options);
     options.weight = weights.value;
@@ -41,7 +41,8 @@ static int create(trv_schedule_t *schedule)
     return rc ? rc : trv_scatter_create(schedule, &options);
 }
 
-static int spell(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text, size_t size)
+static int bucket_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
+                            size_t size)
 {
     char weights_text[TRV_WEIGHTS_TEXT_MAX];
     trv_weights_t weights;
@@ -53,7 +54,7 @@ static int spell(const char *parameters, const trv_torus_t *torus, trv_collectiv
 }
 
 /* Bucket with equal weights is always added: it is the baseline that a plan must not be slower than. */
-static int candidates(const trv_collector_t *collector)
+static int bucket_candidates(const trv_collector_t *collector)
 {
     int rc = collector->add(collector->list, "bucket", &(trv_model_t){.steps = 0}, true);
     return rc ? rc : trv_uneven_add(collector, "bucket", "", ":", TRV_WEIGHTS_BALANCED_MAX);
@@ -75,7 +76,7 @@ const trv_algorithm_t trv_bucket = {
     .baseline = true,
     .colour = 4,
     .paper_cost = trv_paper_neighbours,
-    .create = create,
-    .spell = spell,
-    .candidates = candidates,
+    .create = bucket_create,
+    .full_name = bucket_full_name,
+    .candidates = bucket_candidates,
 };

@@ -26,15 +26,15 @@ int trv_name_split(const char *name, char base[TRV_FULL_NAME_MAX], double *avoid
     *avoid = at[1] >= '0' && at[1] <= '9' ? strtod(at + 1, &end) : 0;
     if (!(*avoid > 1 && isfinite(*avoid)) || *end)
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "'%.80s': after @ stands how many times as slow a link must be to be left alone, more than 1, "
-                        "for example %.40s@4",
+                        "'%.80s': expected a number greater than 1 after @, the factor of slowness from which links "
+                        "are avoided, for example %.40s@4",
                         name, base);
     return TRV_OK;
 }
 
 /* Calls the algorithm's `create`. trv_algorithm_supports describes the algorithm's own choice of parameters, so it is
  * not asked for names with parameters: these may be possible where that choice is not. */
-static int fill(trv_schedule_t *schedule, const trv_algorithm_t *algorithm)
+static int schedule_fill(trv_schedule_t *schedule, const trv_algorithm_t *algorithm)
 {
     const char *colon = strchr(schedule->name, ':');
     trv_torus_t torus = schedule->torus;
@@ -58,10 +58,10 @@ static int fill(trv_schedule_t *schedule, const trv_algorithm_t *algorithm)
  * leave through the port of the others. If lines begin at different coordinates, no translation maps the messages onto
  * themselves. Where routes are fixed all of a rank's messages may leave through one port, and rows with a cut link
  * differ from all others. */
-static void adapt(trv_schedule_t *schedule, const trv_algorithm_t *algorithm)
+static void schedule_adapt(trv_schedule_t *schedule, const trv_algorithm_t *algorithm)
 {
-    const bool fixed = schedule->ways != NULL;
-    if (schedule->rows->uneven || (fixed && schedule->ways->open > 0))
+    const bool fixed = schedule->fixed_rows != NULL;
+    if (schedule->rows->uneven || (fixed && schedule->fixed_rows->open > 0))
         schedule->symmetry = TRV_SYMMETRY_NONE;
     if (fixed)
         schedule->messages_per_port *= 2 * schedule->torus.dims;
@@ -86,14 +86,14 @@ int trv_schedule_create_on(trv_schedule_t **schedule, const trv_network_t *netwo
         return trv_fail_memory();
     rc = trv_rows_create(&s->rows, network, avoid);
     if (!rc && network->routes == TRV_ROUTES_FIXED)
-        rc = trv_rows_create(&s->ways, network, INFINITY);
+        rc = trv_rows_create(&s->fixed_rows, network, INFINITY);
     if (!rc)
-        rc = fill(s, algorithm);
+        rc = schedule_fill(s, algorithm);
     if (rc) {
         trv_schedule_destroy(s);
         return rc;
     }
-    adapt(s, algorithm);
+    schedule_adapt(s, algorithm);
     memcpy(s->name, name, strlen(name) + 1);
     *schedule = s;
     return TRV_OK;

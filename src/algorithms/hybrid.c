@@ -10,16 +10,16 @@
  *                      step 1    … 6 <-3-> 0 <-3-> 3 …      windows over 0 3 6, whole pieces, m/3 bytes each way
  *                      step 2    … 8 <-1-> 0 <-1-> 1 …      the blocks return
  *
- * The distances of the reduce-scatter are those that transmit least in its number of steps (docs/distances.md). Every
- * rank's contribution is sent to one rank of the class, so the sum over the class contains it once: hybrids are exact
- * for any g and h. On a torus the reduce-scatters of all dimensions are interleaved, then follow the stage of all
- * dimensions and the allgathers in reverse order. Alternatively stream i scatters over its own dimension i only (or
- * over i and i + 1, …) and treats the other dimensions in its stage, with whole pieces: fewer steps, and no two streams
- * in one dimension.
+ * The distances of the reduce-scatter are those with the lowest transmission in its number of steps
+ * (docs/distances.md). In the reduce-scatter every rank's contribution reaches one rank of each class, so the sum over
+ * the class contains it once: hybrids are exact for any g and h. On a torus the reduce-scatters of all dimensions are
+ * interleaved, then follow the stage of all dimensions and the allgathers in reverse order. Alternatively stream i
+ * scatters over its own dimension i only (or over i and i + 1, …) and treats the other dimensions in its stage, with
+ * whole pieces: fewer steps, and no two streams in one dimension.
  * Sizes: any.   Streams: D.   Steps: sum of 2 * steps(g) + ceil(log3 h).   Exact: yes.   Symmetry: translation.
  * Consistent: if the stage is, that is, if h = 1 in every dimension, in groups, or along lines. Along lines (line.h) a
  * hybrid uses the levels of a line instead of a ring's distances, and the line's exchange of whole vectors instead of
- * windows, in intervals of g places. With `folded` it uses the distances of a ring that is folded onto the line
+ * windows, in intervals of g ranks. With `folded` it uses the distances of a ring that is folded onto the line
  * (folded.c). If the rows of a dimension begin at different coordinates, g must be 1 or a, because otherwise neighbours
  * would hold sums over different intervals.
  */
@@ -36,7 +36,7 @@
 
 /* The distances for a ring of `g` in `steps` steps: the row of its front with that number of steps, or distance 1 in
  * all steps, which has the lowest load. */
-static int find_row(int g, int steps, trv_distances_t *row)
+static int hybrid_find_row(int g, int steps, trv_distances_t *row)
 {
     trv_distances_t front[TRV_DISTANCES_FRONT_MAX];
     int rows = trv_distances_front(g, front);
@@ -54,12 +54,12 @@ static int find_row(int g, int steps, trv_distances_t *row)
         return TRV_OK;
     }
     return trv_fail(TRV_ERR_ARGUMENT,
-                    "a hybrid reduces and scatters over %d in %d to %d steps, each of which must gain "
-                    "something (`trivance search %d` lists them), not in %d",
+                    "a hybrid's reduce-scatter over %d ranks takes %d to %d steps, one of the numbers that `trivance "
+                    "search %d` lists, not %d",
                     g, front[0].steps, front[rows - 1].steps, g, steps);
 }
 
-static trv_pattern_t *make_pattern(const trv_distances_t *row, bool line, bool folded)
+static trv_pattern_t *hybrid_pattern(const trv_distances_t *row, bool line, bool folded)
 {
     if (row->size == 1) /* with one class there is nothing to scatter */
         return trv_tree_pattern(&(trv_tree_options_t){.size = 1, .offset = &row->size, .radix = 3});
@@ -70,10 +70,11 @@ static trv_pattern_t *make_pattern(const trv_distances_t *row, bool line, bool f
 
 /* The lattice of stream `stream`: the ranks of a class in the dimensions over which the stream scatters, all ranks in
  * the others. Returns whether there is anything to add up. */
-static bool make_lattice(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid, int stream, trv_lattice_t *lattice)
+static bool hybrid_lattice(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid, int stream,
+                           trv_stage_lattice_t *lattice)
 {
     bool split = false;
-    *lattice = trv_lattice_whole(&schedule->torus);
+    *lattice = trv_stage_lattice_whole(&schedule->torus);
     for (int i = 0; i < lattice->active; i++) {
         const int turn = (i - stream + lattice->active) % lattice->active;
         if (hybrid->own == 0 || turn < hybrid->own) {
@@ -85,7 +86,7 @@ static bool make_lattice(const trv_schedule_t *schedule, const trv_hybrid_t *hyb
     return split;
 }
 
-static trv_stage_t *make_ring_stage(const trv_lattice_t *lattice, trv_hybrid_form_t form)
+static trv_stage_t *hybrid_ring_stage(const trv_stage_lattice_t *lattice, trv_hybrid_form_t form)
 {
     return form == TRV_HYBRID_GROUPED ? trv_groups_stage(lattice)
                                       : trv_windows_stage(lattice, trv_window_steps_trivance, 1);
@@ -93,15 +94,15 @@ static trv_stage_t *make_ring_stage(const trv_lattice_t *lattice, trv_hybrid_for
 
 /* Creates the stage of a stream. If there are lines it begins with the stream's own dimension and continues with those
  * after it, with up to `joint` lines together. Windows and groups work on rings, one dimension at a time. */
-static trv_stage_t *make_stage(const trv_schedule_t *schedule, const trv_lattice_t *lattice, int stream,
-                               const trv_hybrid_t *hybrid)
+static trv_stage_t *hybrid_stage(const trv_schedule_t *schedule, const trv_stage_lattice_t *lattice, int stream,
+                                 const trv_hybrid_t *hybrid)
 {
     trv_stage_t *stage[TRV_DIMS_MAX];
     int stages = 0;
     if (!schedule->rows->lines)
-        return make_ring_stage(lattice, hybrid->form);
+        return hybrid_ring_stage(lattice, hybrid->form);
     for (int k = 0; k < lattice->active;) {
-        trv_lattice_t part = {0};
+        trv_stage_lattice_t part = {0};
         const bool line = trv_rows_are_lines(schedule->rows, lattice->dimension[(stream + k) % lattice->active]);
         do {
             const int i = (stream + k++) % lattice->active, at = part.active++;
@@ -110,18 +111,18 @@ static trv_stage_t *make_stage(const trv_schedule_t *schedule, const trv_lattice
             part.stride[at] = lattice->stride[i];
         } while (line && k < lattice->active && part.active < hybrid->joint &&
                  trv_rows_are_lines(schedule->rows, lattice->dimension[(stream + k) % lattice->active]));
-        stage[stages++] = line ? trv_line_stage(&part) : make_ring_stage(&part, hybrid->form);
+        stage[stages++] = line ? trv_line_stage(&part) : hybrid_ring_stage(&part, hybrid->form);
     }
     return trv_stages_in_turn(stages, stage);
 }
 
 /* Creates the stages of all streams. On failure none remains. */
-static int make_stages(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid, trv_stage_t **stage)
+static int hybrid_stages(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid, trv_stage_t **stage)
 {
-    trv_lattice_t lattice = trv_lattice_whole(&schedule->torus);
+    trv_stage_lattice_t lattice = trv_stage_lattice_whole(&schedule->torus);
     for (int k = 0; k < lattice.active; k++) {
-        make_lattice(schedule, hybrid, k, &lattice);
-        stage[k] = make_stage(schedule, &lattice, k, hybrid);
+        hybrid_lattice(schedule, hybrid, k, &lattice);
+        stage[k] = hybrid_stage(schedule, &lattice, k, hybrid);
         if (!stage[k]) {
             while (k-- > 0)
                 stage[k]->destroy(stage[k]);
@@ -133,20 +134,20 @@ static int make_stages(const trv_schedule_t *schedule, const trv_hybrid_t *hybri
 
 /* A line has a fixed number of steps, and intervals that are not the whole line require rows that begin at the same
  * coordinate. A folded ring must cover the whole line. */
-static int check_line(const trv_schedule_t *schedule, int d, int g, int steps, bool folded)
+static int hybrid_check_line(const trv_schedule_t *schedule, int d, int g, int steps, bool folded)
 {
     if (folded && g > 1 && g < schedule->torus.size[d])
         return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "dimension %d is a line, along which a hybrid folds a ring of all its %d places: its factor "
+                        "dimension %d is a line, along which a folded hybrid uses a ring of all %d ranks: its factor "
                         "there is 1 or %d, not %d",
                         d, schedule->torus.size[d], schedule->torus.size[d], g);
     if (folded)
         return TRV_OK;
     if (g > 1 && steps != trv_log_ceil(3, g))
-        return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "dimension %d is a line, over which a hybrid reduces and scatters %d blocks in %d steps, not "
-                        "in %d",
-                        d, g, trv_log_ceil(3, g), steps);
+        return trv_fail(
+            TRV_ERR_UNSUPPORTED,
+            "dimension %d is a line, over which a hybrid's reduce-scatter of %d blocks takes %d steps, not %d", d, g,
+            trv_log_ceil(3, g), steps);
     if (schedule->rows->uneven >> d & 1 && g > 1 && g < schedule->torus.size[d])
         return trv_fail(TRV_ERR_UNSUPPORTED,
                         "the rows of dimension %d begin at different coordinates: a hybrid's factor there is 1 or %d, "
@@ -155,28 +156,29 @@ static int check_line(const trv_schedule_t *schedule, int d, int g, int steps, b
     return TRV_OK;
 }
 
-static int find_row_of(const trv_schedule_t *schedule, int d, int g, int asked, bool folded, trv_distances_t *row)
+static int hybrid_find_dimension_row(const trv_schedule_t *schedule, int d, int g, int requested, bool folded,
+                                     trv_distances_t *row)
 {
-    const int steps = asked ? asked : trv_log_ceil(3, g);
+    const int steps = requested ? requested : trv_log_ceil(3, g);
     const bool line = trv_rows_are_lines(schedule->rows, d);
     *row = (trv_distances_t){.size = g};
-    int rc = line ? check_line(schedule, d, g, steps, folded) : TRV_OK;
+    int rc = line ? hybrid_check_line(schedule, d, g, steps, folded) : TRV_OK;
     if (rc || (line && !folded))
         return rc;
-    return g > 1 ? find_row(g, steps, row) : TRV_OK;
+    return g > 1 ? hybrid_find_row(g, steps, row) : TRV_OK;
 }
 
 /* Finds the distances of every dimension: `row` for the streams that begin there, `later` for the others. */
-static int find_rows(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid, trv_distances_t *row,
-                     trv_distances_t *later)
+static int hybrid_find_rows(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid, trv_distances_t *row,
+                            trv_distances_t *later)
 {
     int dimension[TRV_DIMS_MAX], rc = TRV_OK;
     for (int i = 0, active = trv_torus_active(&schedule->torus, dimension); i < active && !rc; i++) {
         const trv_factor_t *factor = &hybrid->dimension[dimension[i]];
-        rc = find_row_of(schedule, dimension[i], factor->g, factor->steps, hybrid->folded, &row[i]);
+        rc = hybrid_find_dimension_row(schedule, dimension[i], factor->g, factor->steps, hybrid->folded, &row[i]);
         if (!rc)
-            rc = find_row_of(schedule, dimension[i], factor->g, factor->later ? factor->later : factor->steps,
-                             hybrid->folded, &later[i]);
+            rc = hybrid_find_dimension_row(schedule, dimension[i], factor->g,
+                                           factor->later ? factor->later : factor->steps, hybrid->folded, &later[i]);
     }
     return rc;
 }
@@ -184,7 +186,7 @@ static int find_rows(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid,
 /* Along a line and in groups all ranks add in the same order; windows are added in a different order on every rank. If
  * one stage follows another, the second adds sums, which are identical on all ranks of a row, in the order of positions
  * on its own rows. The results of all ranks are therefore identical only if all rows begin at the same coordinate. */
-static bool is_consistent(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
+static bool hybrid_is_consistent(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
 {
     int stages = 0, uneven = 0, windows = 0;
     for (int d = 0; d < schedule->torus.dims; d++)
@@ -198,64 +200,64 @@ static bool is_consistent(const trv_schedule_t *schedule, const trv_hybrid_t *hy
 
 /* The maximum number of messages that leave a rank through one port; the levels of a line have more than those of a
  * ring. */
-static int line_messages(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
+static int hybrid_line_messages(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
 {
-    int most = 1;
+    int max = 1;
     for (int d = 0; d < schedule->torus.dims; d++)
         if (trv_rows_are_lines(schedule->rows, d)) {
             const int messages = hybrid->folded ? TRV_FOLDED_MESSAGES_PER_PORT
                                                 : trv_line_messages_per_port(hybrid->dimension[d].g);
-            most = messages > most ? messages : most;
+            max = messages > max ? messages : max;
         }
-    return most;
+    return max;
 }
 
 int trv_hybrid_make(trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
 {
-    trv_lattice_t lattice;
+    trv_stage_lattice_t lattice;
     trv_distances_t row[TRV_DIMS_MAX], row_later[TRV_DIMS_MAX];
-    trv_pattern_t *made[TRV_DIMS_MAX], *later[TRV_DIMS_MAX];
+    trv_pattern_t *patterns[TRV_DIMS_MAX], *later[TRV_DIMS_MAX];
     trv_stage_t *stage[TRV_DIMS_MAX];
-    const bool split = make_lattice(schedule, hybrid, 0, &lattice);
+    const bool split = hybrid_lattice(schedule, hybrid, 0, &lattice);
     if (split && schedule->collective != TRV_ALLREDUCE)
         return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "%s adds up whole pieces, which AllReduce alone does; for Reduce-Scatter and "
-                        "AllGather take the sizes of the torus themselves as factors",
+                        "%s contains an AllReduce stage and supports only AllReduce; for Reduce-Scatter and AllGather "
+                        "the factors must be the sizes of the torus",
                         schedule->name);
     if (hybrid->joint > 1 && schedule->rows->uneven)
-        return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "rows of a dimension begin at different coordinates, so that %s can only go along one "
-                        "dimension at a time",
-                        schedule->name);
+        return trv_fail(
+            TRV_ERR_UNSUPPORTED,
+            "the rows of a dimension begin at different coordinates, so %s can treat only one dimension at a time",
+            schedule->name);
     bool differ = false;
-    int rc = find_rows(schedule, hybrid, row, row_later);
+    int rc = hybrid_find_rows(schedule, hybrid, row, row_later);
     if (!rc && split)
-        rc = make_stages(schedule, hybrid, stage);
+        rc = hybrid_stages(schedule, hybrid, stage);
     if (rc)
         return rc;
     for (int i = 0; i < lattice.active; i++)
         differ = differ || row[i].steps != row_later[i].steps;
     for (int i = 0; i < lattice.active; i++) {
         const bool line = trv_rows_are_lines(schedule->rows, lattice.dimension[i]);
-        made[i] = make_pattern(&row[i], line, hybrid->folded);
-        later[i] = differ ? make_pattern(&row_later[i], line, hybrid->folded) : NULL;
+        patterns[i] = hybrid_pattern(&row[i], line, hybrid->folded);
+        later[i] = differ ? hybrid_pattern(&row_later[i], line, hybrid->folded) : NULL;
     }
-    schedule->consistent = is_consistent(schedule, hybrid);
+    schedule->consistent = hybrid_is_consistent(schedule, hybrid);
     schedule->owned = !split;
     rc = trv_scatter_create(schedule,
                             &(trv_scatter_options_t){.visit = schedule->rows->uneven ? TRV_SEQUENTIAL : hybrid->visit,
-                                                     .made = made,
+                                                     .patterns = patterns,
                                                      .later = differ ? later : NULL,
                                                      .stage = split ? stage : NULL,
                                                      .own = hybrid->own,
                                                      .streams = hybrid->streams,
                                                      .weight = hybrid->weights.count ? hybrid->weights.value : NULL});
-    const int messages = line_messages(schedule, hybrid);
+    const int messages = hybrid_line_messages(schedule, hybrid);
     schedule->messages_per_port = messages > schedule->messages_per_port ? messages : schedule->messages_per_port;
     return rc;
 }
 
-static int create(trv_schedule_t *schedule)
+static int hybrid_create(trv_schedule_t *schedule)
 {
     trv_hybrid_t hybrid;
     int rc = trv_hybrid_parse(schedule->parameters, &schedule->torus, schedule->collective, &hybrid);
@@ -266,7 +268,7 @@ const trv_algorithm_t trv_hybrid = {
     .name = "hybrid",
     .family = "hybrid",
     .title = "Hybrid of Trivance L and B",
-    .use = "between short and long; hybrid:4x8 names its factors",
+    .use = "medium vectors; hybrid:4x8 sets the factors",
     .source = "docs/algorithms.md; after Juerss, Addanki, Schmid: Trivance",
     .sizes = "any torus",
     .lines = true,
@@ -276,7 +278,7 @@ const trv_algorithm_t trv_hybrid = {
     .symmetry = TRV_SYMMETRY_TRANSLATION,
     .exactness = TRV_EXACT,
     .consistent = false,
-    .create = create,
-    .spell = trv_hybrid_spell,
+    .create = hybrid_create,
+    .full_name = trv_hybrid_full_name,
     .candidates = trv_hybrid_candidates,
 };

@@ -61,9 +61,9 @@ int trv_hybrid_make(trv_schedule_t *schedule, const trv_hybrid_t *hybrid);
 /* Writes the name in its shortest form. */
 void trv_hybrid_name(const trv_hybrid_t *hybrid, const trv_torus_t *torus, char *name, int size);
 
-/* Writes the name in full, including steps, own, form and order (trv_algorithm.spell). */
-int trv_hybrid_spell(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
-                     size_t size);
+/* Writes the name in full, including steps, own, form and order (trv_algorithm.full_name). */
+int trv_hybrid_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
+                         size_t size);
 
 /* Adds the hybrids that the planner should consider (trv_algorithm.candidates). */
 int trv_hybrid_candidates(const trv_collector_t *collector);

@@ -60,10 +60,10 @@ typedef struct source {
 
 /* Reads the steps of a hybrid on a ring: reduce-scatter, stage, allgather. The allgather is the reversal of the
  * reduce-scatter. */
-static int read_steps(const trv_cost_t *cost, option_t *option)
+static int option_read_steps(const trv_cost_t *cost, option_t *option)
 {
     if (option->steps > STEPS_MAX || cost->steps < 2 * option->steps)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "a hybrid of more than %d steps per phase is no candidate", STEPS_MAX);
+        return trv_fail(TRV_ERR_UNSUPPORTED, "a hybrid of more than %d steps per phase is not a candidate", STEPS_MAX);
     option->held[0] = 1;
     for (int k = 0; k < option->steps; k++) {
         option->load[k] = cost->step[k].link_fraction;
@@ -81,7 +81,7 @@ static int read_steps(const trv_cost_t *cost, option_t *option)
 
 /* Computes an option on a line: `g` neighbours scatter the vector among themselves; then the ranks that are g apart
  * exchange their g-th of it, on g lines that share their links. */
-static int compute_option(const side_t *side, option_t *option)
+static int option_compute(const side_t *side, option_t *option)
 {
     trv_line_cost_t cost[STEPS_MAX];
     const int middle = side->size / option->g;
@@ -104,14 +104,14 @@ static int compute_option(const side_t *side, option_t *option)
     return rc;
 }
 
-static int measure(const source_t *source, const side_t *side, option_t *option)
+static int option_measure(const source_t *source, const side_t *side, option_t *option)
 {
     trv_torus_t ring;
     trv_schedule_t *schedule;
     trv_cost_t cost;
     char name[TRV_ALGORITHM_NAME_MAX];
     if (side->line)
-        return compute_option(side, option);
+        return option_compute(side, option);
     int rc = trv_torus_init(&ring, 1, &side->size);
     if (rc)
         return rc;
@@ -123,20 +123,20 @@ static int measure(const source_t *source, const side_t *side, option_t *option)
     rc = trv_cost_measure(schedule, &cost);
     trv_schedule_destroy(schedule);
     if (!rc)
-        rc = read_steps(&cost, option);
+        rc = option_read_steps(&cost, option);
     if (!rc)
         option->messages = (double)cost.messages / side->size;
     trv_cost_clear(&cost);
     return rc;
 }
 
-static int add_option(const source_t *source, side_t *side, int g, int steps)
+static int side_add_option(const source_t *source, side_t *side, int g, int steps)
 {
     if (side->options == OPTIONS_MAX)
         return TRV_OK;
     option_t *option = &side->option[side->options];
     *option = (option_t){.g = g, .steps = steps};
-    int rc = measure(source, side, option);
+    int rc = option_measure(source, side, option);
     side->options += rc == TRV_OK;
     return rc;
 }
@@ -144,9 +144,9 @@ static int add_option(const source_t *source, side_t *side, int g, int steps)
 /* Whether the distances of a ring of `g` are searched for. */
 static bool is_searched(int g) { return g > TRV_DISTANCES_TABLE_MAX && g <= TRV_DISTANCES_SEARCH_MAX; }
 
-/* Limits the factors whose distances are searched for to SEARCHED_MAX, evenly spaced. Only sizes of thousands of ranks
- * have more. */
-static bool is_left_out(int size, int g)
+/* Whether factor `g` is skipped: of the factors whose distances are searched for, SEARCHED_MAX are kept, evenly spaced.
+ * Only sizes of thousands of ranks have more. */
+static bool is_skipped(int size, int g)
 {
     int all = 0, before = 0;
     for (int f = 2; f <= size && is_searched(g); f++) {
@@ -156,7 +156,7 @@ static bool is_left_out(int size, int g)
     return all > SEARCHED_MAX && (before + 1) * SEARCHED_MAX / all == before * SEARCHED_MAX / all;
 }
 
-static int make_side(const source_t *source, side_t *side)
+static int side_make(const source_t *source, side_t *side)
 {
     side->option = malloc(OPTIONS_MAX * sizeof *side->option);
     if (!side->option)
@@ -164,21 +164,21 @@ static int make_side(const source_t *source, side_t *side)
     int rc = TRV_OK;
     for (int g = 1; g <= side->size && !rc; g++) {
         if (side->size % g != 0 || (g < side->size && source->collector->collective != TRV_ALLREDUCE) ||
-            is_left_out(side->size, g))
+            is_skipped(side->size, g))
             continue;
         if (g == 1) {
-            rc = add_option(source, side, 1, 0);
+            rc = side_add_option(source, side, 1, 0);
             continue;
         }
         if (side->line) {
-            rc = add_option(source, side, g, trv_log_ceil(3, g));
+            rc = side_add_option(source, side, g, trv_log_ceil(3, g));
             continue;
         }
         trv_distances_t front[TRV_DISTANCES_FRONT_MAX];
         int rows = trv_distances_front(g, front);
         rc = rows < 0 ? rows : TRV_OK;
         for (int r = 0; r < rows && !rc; r++)
-            rc = add_option(source, side, g, front[r].steps);
+            rc = side_add_option(source, side, g, front[r].steps);
     }
     return rc;
 }
@@ -198,7 +198,7 @@ typedef struct mix {
     } scatter[TRV_DIMS_MAX][STEPS_MAX * TRV_DIMS_MAX];
 } mix_t;
 
-static const option_t *option_of(const source_t *source, const mix_t *mix, int stream, int i)
+static const option_t *mix_option(const source_t *source, const mix_t *mix, int stream, int i)
 {
     bool scattered = (i - stream + source->active) % source->active < mix->own;
     return scattered ? mix->option[i] : mix->whole[i];
@@ -206,34 +206,34 @@ static const option_t *option_of(const source_t *source, const mix_t *mix, int s
 
 /* The product of what the stream holds in all dimensions other than `but`, before the levels `level` (NULL: after all).
  * The sizes of its messages in dimension `but` are multiples of this. */
-static double others_held(const source_t *source, const mix_t *mix, int stream, int but, const int *level)
+static double mix_others_held(const source_t *source, const mix_t *mix, int stream, int but, const int *level)
 {
     double held = 1;
     for (int i = 0; i < source->active; i++) {
-        const option_t *option = option_of(source, mix, stream, i);
+        const option_t *option = mix_option(source, mix, stream, i);
         if (i != but)
             held *= option->held[level ? level[i] : option->steps];
     }
     return held;
 }
 
-static void walk_scatter(const source_t *source, mix_t *mix, int stream)
+static void mix_walk_scatter(const source_t *source, mix_t *mix, int stream)
 {
     int levels[TRV_DIMS_MAX];
     mix->steps[stream] = 0;
     for (int i = 0; i < source->active; i++)
-        mix->steps[stream] += levels[i] = option_of(source, mix, stream, i)->steps;
+        mix->steps[stream] += levels[i] = mix_option(source, mix, stream, i)->steps;
     for (int t = 0; t < mix->steps[stream]; t++) {
-        const trv_turn_t place = trv_visit_turn(mix->visit, source->active, levels, stream, t);
-        mix->scatter[stream][t].turn = place.turn;
-        mix->scatter[stream][t].load = option_of(source, mix, stream, place.turn)->load[place.level] *
-                                       others_held(source, mix, stream, place.turn, place.done);
+        const trv_turn_t turn = trv_visit_turn(mix->visit, source->active, levels, stream, t);
+        mix->scatter[stream][t].turn = turn.index;
+        mix->scatter[stream][t].load = mix_option(source, mix, stream, turn.index)->load[turn.level] *
+                                       mix_others_held(source, mix, stream, turn.index, turn.done);
     }
 }
 
 /* The load of the busiest link of the dimension in which `stream` works in step `t`: of its own messages, and of those
  * of the other streams that work in that dimension. */
-static double scatter_load(const source_t *source, const mix_t *mix, int stream, int t)
+static double mix_scatter_load(const source_t *source, const mix_t *mix, int stream, int t)
 {
     double load = 0;
     for (int s = 0; s < source->active; s++)
@@ -242,21 +242,21 @@ static double scatter_load(const source_t *source, const mix_t *mix, int stream,
     return load;
 }
 
-static trv_model_t find_model(const source_t *source, mix_t *mix)
+static trv_model_t mix_model(const source_t *source, mix_t *mix)
 {
     const int phases = source->collector->collective == TRV_ALLREDUCE ? 2 : 1;
     double in_dimension[TRV_DIMS_MAX] = {0}, longest = 0, busiest = 0;
-    double most = 0; /* the maximum over the streams */
+    double largest = 0; /* the maximum over the streams */
     trv_model_t model = {.steps = 0};
     for (int s = 0; s < source->active; s++)
-        walk_scatter(source, mix, s);
+        mix_walk_scatter(source, mix, s);
     for (int s = 0; s < source->active; s++) {
         double steps = phases * mix->steps[s], hops = 0, load = 0, messages = 0;
         for (int t = 0; t < mix->steps[s]; t++)
-            load += phases * scatter_load(source, mix, s, t);
+            load += phases * mix_scatter_load(source, mix, s, t);
         for (int i = 0; i < source->active; i++) {
-            const option_t *option = option_of(source, mix, s, i);
-            const double middle = option->middle_load * others_held(source, mix, s, i, NULL);
+            const option_t *option = mix_option(source, mix, s, i);
+            const double middle = option->middle_load * mix_others_held(source, mix, s, i, NULL);
             steps += option->middle_steps;
             hops += phases * option->scatter_hops + option->middle_hops;
             load += middle;
@@ -268,28 +268,28 @@ static trv_model_t find_model(const source_t *source, mix_t *mix)
         model.steps = steps > model.steps ? steps : model.steps;
         model.hops = hops > model.hops ? hops : model.hops;
         longest = load > longest ? load : longest;
-        most = messages > most ? messages : most;
+        largest = messages > largest ? messages : largest;
     }
     for (int i = 0; i < source->active; i++)
         busiest = in_dimension[i] > busiest ? in_dimension[i] : busiest;
     model.load = (busiest > longest ? busiest : longest) / source->active;
-    trv_model_messages(&model, most, source->active);
+    trv_model_messages(&model, largest, source->active);
     return model;
 }
 
 /* If all dimensions are lines, the extreme cases have names of their own: line-l and line-b. */
-static const char *find_name(const source_t *source, const int *choice, int own, trv_visit_t visit)
+static const char *extreme_name(const source_t *source, const int *choice, int own, trv_visit_t visit)
 {
-    bool ends[2] = {own == 0 && visit == TRV_INTERLEAVED, own == 0 && visit == TRV_INTERLEAVED};
+    bool extreme[2] = {own == 0 && visit == TRV_INTERLEAVED, own == 0 && visit == TRV_INTERLEAVED};
     for (int s = 0; s < source->sides; s++) {
         const int g = source->side[s].option[choice[s]].g;
-        ends[0] = ends[0] && source->side[s].line && g == 1;
-        ends[1] = ends[1] && source->side[s].line && g == source->side[s].size;
+        extreme[0] = extreme[0] && source->side[s].line && g == 1;
+        extreme[1] = extreme[1] && source->side[s].line && g == source->side[s].size;
     }
-    return ends[0] ? "line-l" : ends[1] ? "line-b" : NULL;
+    return extreme[0] ? "line-l" : extreme[1] ? "line-b" : NULL;
 }
 
-static bool all_lines(const source_t *source)
+static bool source_has_only_lines(const source_t *source)
 {
     for (int s = 0; s < source->sides; s++)
         if (!source->side[s].line)
@@ -297,9 +297,9 @@ static bool all_lines(const source_t *source)
     return true;
 }
 
-static int add_hybrid(const source_t *source, const int *choice, int own, trv_visit_t visit)
+static int source_add_hybrid(const source_t *source, const int *choice, int own, trv_visit_t visit)
 {
-    const char *end = find_name(source, choice, own, visit);
+    const char *extreme = extreme_name(source, choice, own, visit);
     mix_t mix = {.own = own ? own : source->active, .visit = visit};
     trv_hybrid_t hybrid = {.form = source->form, .visit = visit, .own = own};
     char name[TRV_ALGORITHM_NAME_MAX];
@@ -312,14 +312,14 @@ static int add_hybrid(const source_t *source, const int *choice, int own, trv_vi
         const trv_factor_t factor = {mix.option[i]->g, mix.option[i]->steps, 0};
         hybrid.dimension[source->dimension[i]] = factor;
     }
-    trv_model_t model = find_model(source, &mix);
+    trv_model_t model = mix_model(source, &mix);
     trv_hybrid_name(&hybrid, source->collector->torus, name, sizeof name);
-    int rc = source->collector->add(source->collector->list, end ? end : name, &model, false);
-    if (rc || end || !source->streamed || own || visit != TRV_INTERLEAVED)
+    int rc = source->collector->add(source->collector->list, extreme ? extreme : name, &model, false);
+    if (rc || extreme || !source->streamed || own || visit != TRV_INTERLEAVED)
         return rc;
     hybrid.streams = STREAMED;
     trv_hybrid_name(&hybrid, source->collector->torus, name, sizeof name);
-    if (all_lines(source)) {
+    if (source_has_only_lines(source)) {
         model.busy = model.load;
         model.load /= 2; /* half of a dimension's streams travel in each direction */
         trv_model_messages(&model, model.messages / source->active, STREAMED * source->active);
@@ -329,7 +329,7 @@ static int add_hybrid(const source_t *source, const int *choice, int own, trv_vi
 }
 
 /* Adds one choice of options in all its forms. */
-static int add_forms(const source_t *source, const int *choice)
+static int source_add_forms(const source_t *source, const int *choice)
 {
     bool scatters = false;
     for (int s = 0; s < source->sides; s++)
@@ -337,19 +337,19 @@ static int add_forms(const source_t *source, const int *choice)
     const int owns = scatters && source->collector->collective == TRV_ALLREDUCE ? source->active : 1;
     int rc = TRV_OK;
     for (int own = 0; own < owns && !rc; own++) {
-        rc = add_hybrid(source, choice, own, TRV_INTERLEAVED);
+        rc = source_add_hybrid(source, choice, own, TRV_INTERLEAVED);
         if (!rc && scatters && source->active > 1 && own != 1)
-            rc = add_hybrid(source, choice, own, TRV_SEQUENTIAL);
+            rc = source_add_hybrid(source, choice, own, TRV_SEQUENTIAL);
     }
     return rc;
 }
 
 /* Adds all combinations of options; `choice` enumerates them. */
-static int add_all(const source_t *source)
+static int source_add_all(const source_t *source)
 {
     int choice[TRV_DIMS_MAX] = {0}, side = 0, rc = TRV_OK;
     while (side < source->sides && !rc) {
-        rc = add_forms(source, choice);
+        rc = source_add_forms(source, choice);
         for (side = 0; side < source->sides && ++choice[side] == source->side[side].options; side++)
             choice[side] = 0;
     }
@@ -358,28 +358,28 @@ static int add_all(const source_t *source)
 
 /* While there are too many combinations, removes every second option of the size that has most. The first (L) and the
  * last (B in most steps) remain. */
-static void thin_out(source_t *source)
+static void source_limit_combinations(source_t *source)
 {
     for (;;) {
         double combinations = 1;
-        side_t *most = &source->side[0];
+        side_t *largest = &source->side[0];
         for (int s = 0; s < source->sides; s++) {
             combinations *= source->side[s].options;
-            most = source->side[s].options > most->options ? &source->side[s] : most;
+            largest = source->side[s].options > largest->options ? &source->side[s] : largest;
         }
         source->streamed = source->collector->torus->lines && source->active > 1 && combinations <= STREAMED_MAX;
         if (combinations <= HYBRIDS_MAX)
             return;
-        const int last = most->options - 1;
+        const int last = largest->options - 1;
         int kept = 0;
         for (int i = 0; i <= last; i++)
             if (i % 2 == 0 || i == last)
-                most->option[kept++] = most->option[i];
-        most->options = kept;
+                largest->option[kept++] = largest->option[i];
+        largest->options = kept;
     }
 }
 
-static int find_sides(source_t *source)
+static int source_find_sides(source_t *source)
 {
     const trv_torus_t *torus = source->collector->torus;
     source->active = trv_torus_active(source->collector->torus, source->dimension);
@@ -395,7 +395,7 @@ static int find_sides(source_t *source)
         source->side[s].size = torus->size[d];
         source->side[s].line = trv_torus_is_line(torus, d);
         source->sides++;
-        int rc = make_side(source, &source->side[s]);
+        int rc = side_make(source, &source->side[s]);
         if (rc)
             return rc;
     }
@@ -413,13 +413,13 @@ static int later_steps(int size, int row)
 
 /* Adds forms of B for the longest vectors, on uneven sides and on tori with lines. Streams use distance 1 in the
  * dimension where they begin, because they move most data there, and few steps in the others, because in each of these
- * steps they would wait for other streams' messages. Several streams begin in each dimension: while one pays for the
+ * steps they would wait for other streams' messages. Several streams begin in each dimension: while one waits for the
  * start of a step, the others use the link. */
-static int add_uneven(const trv_collector_t *collector)
+static int hybrid_add_uneven(const trv_collector_t *collector)
 {
-    static const int all[] = {5, 8, 12}, dear[] = {5, 12}; /* fewer on tori with lines, where simulations take longer */
+    static const int all[] = {5, 8, 12}, few[] = {5, 12}; /* fewer on tori with lines, where simulations take longer */
     const trv_torus_t *torus = collector->torus;
-    const int *streams = torus->lines ? dear : all, counts = torus->lines ? 2 : 3;
+    const int *streams = torus->lines ? few : all, counts = torus->lines ? 2 : 3;
     trv_hybrid_t hybrid = {0};
     char name[TRV_ALGORITHM_NAME_MAX];
     int rc = TRV_OK;
@@ -446,7 +446,7 @@ static int add_uneven(const trv_collector_t *collector)
 }
 
 /* Adds forms of B for tori with lines: the lines are used as folded rings, with the steps of a ring. */
-static int add_folded(const source_t *source)
+static int hybrid_add_folded(const source_t *source)
 {
     const trv_torus_t *torus = source->collector->torus;
     trv_hybrid_t hybrid = {.streams = source->active > 1 ? STREAMED : 1};
@@ -468,15 +468,15 @@ static int add_folded(const source_t *source)
 int trv_hybrid_candidates(const trv_collector_t *collector)
 {
     source_t source = {.collector = collector, .form = collector->consistent ? TRV_HYBRID_GROUPED : TRV_HYBRID_WINDOWS};
-    int rc = find_sides(&source);
+    int rc = source_find_sides(&source);
     if (!rc && source.sides > 0) {
-        thin_out(&source);
-        rc = add_all(&source);
+        source_limit_combinations(&source);
+        rc = source_add_all(&source);
     }
     if (!rc && source.active > 1 && (source.sides > 1 || collector->torus->lines))
-        rc = add_uneven(collector);
+        rc = hybrid_add_uneven(collector);
     if (!rc && source.active > 0 && collector->torus->lines)
-        rc = add_folded(&source);
+        rc = hybrid_add_folded(&source);
     for (int s = 0; s < source.sides; s++)
         free(source.side[s].option);
     return rc;

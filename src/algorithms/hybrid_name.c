@@ -20,15 +20,15 @@
 #define WEIGHTS_EXAMPLE "for example hybrid:8x64:weights9/7"
 
 /* The default number of steps of a phase over `g`: the fewest. */
-static int fewest_steps(int g) { return g > 1 ? trv_distances_steps_least(g) : 0; }
+static int fewest_steps(int g) { return g > 1 ? trv_distances_steps_min(g) : 0; }
 
 /* The divisor of `size` that is nearest to its square root on a logarithmic scale. */
 static int middle_divisor(int size)
 {
     int best = 1;
     for (int g = 2; g <= size; g++) {
-        long long apart = llabs((long long)g * g - size), least = llabs((long long)best * best - size);
-        if (size % g == 0 && apart < least)
+        long long distance = llabs((long long)g * g - size), min_distance = llabs((long long)best * best - size);
+        if (size % g == 0 && distance < min_distance)
             best = g;
     }
     return best;
@@ -55,7 +55,7 @@ static int read_number(const char **text)
 }
 
 /* Reads G, G/S or G/S/T; omitted steps become 0. Returns whether the syntax is valid. */
-static bool read_factor(const char **text, trv_factor_t *factor)
+static bool name_read_factor(const char **text, trv_factor_t *factor)
 {
     int *steps[] = {&factor->steps, &factor->later};
     *factor = (trv_factor_t){.g = read_number(text)};
@@ -70,10 +70,10 @@ static bool read_factor(const char **text, trv_factor_t *factor)
     return factor->g > 0;
 }
 
-static int read_factors(const char **text, int *factors, trv_factor_t *factor)
+static int name_read_factors(const char **text, int *factors, trv_factor_t *factor)
 {
     for (*factors = 0; *factors < TRV_DIMS_MAX;) {
-        if (!read_factor(text, &factor[(*factors)++]))
+        if (!name_read_factor(text, &factor[(*factors)++]))
             break;
         if (**text == '\0' || **text == ':')
             return TRV_OK;
@@ -81,15 +81,14 @@ static int read_factors(const char **text, int *factors, trv_factor_t *factor)
             break;
         ++*text;
     }
-    return trv_fail(
-        TRV_ERR_ARGUMENT,
-        "the factors of a hybrid are whole numbers from 1 on, one for each dimension or one "
-        "for all, with x between them and /STEPS after them if it is to be more than the fewest (/STEPS/STEPS: "
-        "where streams begin, and where they come later); " EXAMPLE);
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "the factors of a hybrid are whole numbers from 1, separated by x, one for each dimension or one "
+                    "for all; /STEPS after a factor sets the steps per phase, /STEPS/STEPS also those of the streams "
+                    "that begin in another dimension; " EXAMPLE);
 }
 
 /* Reads "own", or "own" with a number, which is limited to the number of dimensions. */
-static bool read_own(const char *text, size_t length, const trv_torus_t *torus, int *own)
+static bool name_read_own(const char *text, size_t length, const trv_torus_t *torus, int *own)
 {
     int dimension[TRV_DIMS_MAX], active = trv_torus_active(torus, dimension);
     if (length < 3 || length > 4 || strncmp(text, "own", 3) != 0)
@@ -108,7 +107,7 @@ static bool begins(const char *text, size_t length, const char *word)
     return length > strlen(word) && strncmp(text, word, strlen(word)) == 0;
 }
 
-static int read_streams(const char *text, size_t length, int *streams)
+static int name_read_streams(const char *text, size_t length, int *streams)
 {
     const char *end = text;
     *streams = read_number(&end);
@@ -120,12 +119,12 @@ static int read_streams(const char *text, size_t length, int *streams)
     return TRV_OK;
 }
 
-static int read_words(const char *text, const trv_torus_t *torus, trv_hybrid_t *hybrid)
+static int name_read_words(const char *text, const trv_torus_t *torus, trv_hybrid_t *hybrid)
 {
     int rc = TRV_OK;
     while (*text == ':' && !rc) {
         const size_t length = strcspn(++text, ":");
-        if (!hybrid->own && read_own(text, length, torus, &hybrid->own))
+        if (!hybrid->own && name_read_own(text, length, torus, &hybrid->own))
             ;
         else if (is_word(text, length, "grouped"))
             hybrid->form = TRV_HYBRID_GROUPED;
@@ -134,30 +133,31 @@ static int read_words(const char *text, const trv_torus_t *torus, trv_hybrid_t *
         else if (is_word(text, length, "folded"))
             hybrid->folded = true;
         else if (begins(text, length, STREAMS))
-            rc = read_streams(text + strlen(STREAMS), length - strlen(STREAMS), &hybrid->streams);
+            rc = name_read_streams(text + strlen(STREAMS), length - strlen(STREAMS), &hybrid->streams);
         else if (begins(text, length, WEIGHTS))
             rc = trv_weights_parse(text + strlen(WEIGHTS), length - strlen(WEIGHTS), torus, WEIGHTS_EXAMPLE,
                                    &hybrid->weights);
         else if (!is_word(text, length, "all") && !is_word(text, length, "windows") &&
                  !is_word(text, length, "interleaved")) /* the default */
             return trv_fail(TRV_ERR_ARGUMENT,
-                            "'%.*s' says nothing of a hybrid on this torus; what does is own, own2 … "
-                            "(fewer than all dimensions), grouped, sequential and folded, " EXAMPLE,
+                            "'%.*s' is not a parameter of a hybrid on this torus; allowed are own, own2 … (fewer than "
+                            "all dimensions), grouped, sequential, folded, streamsN and weightsW/W, " EXAMPLE,
                             (int)(length < 40 ? length : 40), text);
         text += length;
     }
     return rc;
 }
 
-static int check_factor(const trv_torus_t *torus, int d, int g, int steps)
+static int name_check_factor(const trv_torus_t *torus, int d, int g, int steps)
 {
     if (torus->size[d] % g != 0)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "%d is no factor of dimension %d, whose size is %d; %d is one", g, d,
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "%d is not a divisor of dimension %d, whose size is %d; use a divisor, for example %d", g, d,
                         torus->size[d], middle_divisor(torus->size[d]));
     if (g == 1 && steps > 0)
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "a hybrid with the factor 1 has no reduce-scatter in that dimension, and so no "
-                        "steps to choose; write 1, not 1/%d",
+                        "a hybrid with the factor 1 has no reduce-scatter in that dimension, and therefore no number "
+                        "of steps; write 1, not 1/%d",
                         steps);
     return TRV_OK;
 }
@@ -172,13 +172,12 @@ int trv_hybrid_parse(const char *parameters, const trv_torus_t *torus, trv_colle
         choose_factors(torus, collective, hybrid);
         return TRV_OK;
     }
-    int rc = read_factors(&parameters, &factors, factor);
+    int rc = name_read_factors(&parameters, &factors, factor);
     if (!rc)
-        rc = read_words(parameters, torus, hybrid);
+        rc = name_read_words(parameters, torus, hybrid);
     if (!rc && factors != 1 && factors != torus->dims)
         rc = trv_fail(TRV_ERR_UNSUPPORTED,
-                      "a hybrid has a factor for each of the torus's %d dimensions, or one for all, "
-                      "not %d; " EXAMPLE,
+                      "a hybrid has one factor for each of the torus's %d dimensions, or one for all, not %d; " EXAMPLE,
                       torus->dims, factors);
     for (int d = 0; d < torus->dims && !rc; d++) {
         trv_factor_t *of_d = &hybrid->dimension[d];
@@ -187,7 +186,7 @@ int trv_hybrid_parse(const char *parameters, const trv_torus_t *torus, trv_colle
         *of_d = single ? (trv_factor_t){.g = 1} : factor[factors == 1 ? 0 : d];
         if (!of_d->steps)
             of_d->steps = fewest_steps(of_d->g);
-        rc = check_factor(torus, d, of_d->g, of_d->steps);
+        rc = name_check_factor(torus, d, of_d->g, of_d->steps);
     }
     return rc;
 }
@@ -223,8 +222,8 @@ void trv_hybrid_name(const trv_hybrid_t *hybrid, const trv_torus_t *torus, char 
         snprintf(name + used, (size_t)(size - used), ":" WEIGHTS "%s", trv_weights_format(&hybrid->weights, weights));
 }
 
-int trv_hybrid_spell(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
-                     size_t size)
+int trv_hybrid_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
+                         size_t size)
 {
     char factors[36 * TRV_DIMS_MAX], own[16] = "all", streams[24] = "", weights[TRV_WEIGHTS_TEXT_MAX];
     trv_hybrid_t hybrid;

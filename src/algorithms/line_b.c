@@ -1,14 +1,13 @@
 /*
  * Lines, bandwidth-optimal: reduce-scatter and allgather on a line, with messages that are as short as those on a ring.
  *
- * The allgather divides the line down to single places (line.h; a place is a rank's position on the line): a place
- * sends all blocks that it holds to each place that it serves in the other two intervals, so that every interval holds
- * every block once. The reduce-scatter is the reversal, from the smallest intervals up: in level k it sends m / 3^(k+1)
- * bytes over distances 3^k and 2 * 3^k, which loads every link with 2/3 of the vector, and adds the data from both
- * sides jointly.
+ * The allgather divides the line, from the whole line down to single ranks (line.h): a rank sends all blocks that it
+ * holds to its partner in each of the other two intervals, so that every interval holds every block once. The
+ * reduce-scatter is the reversal, from the smallest intervals up: in level k it sends m / 3^(k+1) bytes over distances
+ * 3^k and 2 * 3^k, which loads every link with 2/3 of the vector, and adds the data from both sides jointly.
  *
- *   9 places   level 0   (0 1 2)        0 keeps the blocks 0 3 6, sends 1 4 7 to place 1 and 2 5 8 to place 2
- *              level 1   (0 … 3 … 6)    0 keeps block 0, sends block 3 to place 3 and block 6 to place 6
+ *   line of 9   level 0   (0 1 2)        0 keeps the blocks 0 3 6, sends 1 4 7 to rank 1 and 2 5 8 to rank 2
+ *               level 1   (0 … 3 … 6)    0 keeps block 0, sends block 3 to rank 3 and block 6 to rank 6
  *
  * Sizes: any.   On a torus or mesh: rings as in Trivance B.   Streams: D, stream i starting in dimension i.
  * Steps: 2 * sum of ceil(log3 a).   Exact: yes.   Consistent: yes.   Symmetry: none.
@@ -21,64 +20,64 @@
 #include "base/ascending.h"
 #include "base/radix.h"
 
-/* Counts the blocks of which a place holds a partial sum before `level`, and lists them if `block` is not NULL: those
- * that it holds in the next level, and those of all places that it serves. */
-static int collect(int size, int level, int place, int *block)
+/* Counts the blocks of which a position holds a partial sum before `level`, and lists them if `block` is not NULL:
+ * those that it holds in the next level, and those of all its receivers. */
+static int line_collect(int size, int level, int position, int *block)
 {
     if (level == trv_log_ceil(3, size)) {
         if (block)
-            *block = place;
+            *block = position;
         return 1;
     }
-    const trv_trio_t trio = trv_line_trio(size, level, place);
-    int count = collect(size, level + 1, place, block);
+    const trv_thirds_t thirds = trv_line_thirds(size, level, position);
+    int count = line_collect(size, level + 1, position, block);
     for (int i = 0; i < 3; i++) {
-        int served[2];
-        for (int s = 0, all = i == trio.own ? 0 : trv_line_served(&trio, place, i, served); s < all; s++)
-            count += collect(size, level + 1, served[s], block ? block + count : NULL);
+        int receiver[2];
+        for (int s = 0, receivers = i == thirds.own ? 0 : trv_line_receivers(&thirds, position, i, receiver);
+             s < receivers; s++)
+            count += line_collect(size, level + 1, receiver[s], block ? block + count : NULL);
     }
     return count;
 }
 
-static int line_held(const trv_pattern_t *pattern, int place, int level, int half, trv_residues_t *blocks,
+static int line_held(const trv_pattern_t *pattern, int position, int level, int half, trv_residues_t *blocks,
                      trv_step_t *memory)
 {
     (void)half;
-    const int count = collect(pattern->size, level, place, NULL);
+    const int count = line_collect(pattern->size, level, position, NULL);
     int *value = trv_step_alloc(memory, (size_t)count * sizeof *value);
     if (!value)
         return TRV_ERR_MEMORY;
-    collect(pattern->size, level, place, value);
+    line_collect(pattern->size, level, position, value);
     qsort(value, (size_t)count, sizeof *value, trv_compare_int);
     *blocks = (trv_residues_t){count, value};
     return TRV_OK;
 }
 
-static int make_edge(const trv_pattern_t *pattern, int level, int from, int to, trv_edge_t *edge, trv_step_t *memory)
+static int line_edge(const trv_pattern_t *pattern, int level, int from, int to, trv_edge_t *edge, trv_step_t *memory)
 {
     const int sign = to > from ? 1 : -1;
     *edge = (trv_edge_t){.from = from, .to = to, .sign = sign, .reverse_sign = -sign};
     return line_held(pattern, to, level + 1, 0, &edge->blocks[0], memory);
 }
 
-/* A place sends to the places that it serves, which return the blocks in the allgather, and receives from its
- * partners. */
-static int line_edges(const trv_pattern_t *pattern, int place, int level, bool outgoing, trv_edge_t *edge,
+/* A position sends to its receivers, which return the blocks in the allgather, and receives from its partners. */
+static int line_edges(const trv_pattern_t *pattern, int position, int level, bool outgoing, trv_edge_t *edge,
                       trv_step_t *memory)
 {
-    const trv_trio_t trio = trv_line_trio(pattern->size, level, place);
+    const trv_thirds_t thirds = trv_line_thirds(pattern->size, level, position);
     int edges = 0, rc = TRV_OK;
     for (int i = 0; i < 3 && !rc; i++) {
         int other[2] = {0}, count = 1;
-        if (i == trio.own || trio.interval[i].size == 0)
+        if (i == thirds.own || thirds.interval[i].size == 0)
             continue;
         if (outgoing)
-            count = trv_line_served(&trio, place, i, other);
+            count = trv_line_receivers(&thirds, position, i, other);
         else
-            other[0] = trv_line_partner(&trio, place, i);
+            other[0] = trv_line_partner(&thirds, position, i);
         for (int k = 0; k < count && !rc; k++, edges++)
-            rc = outgoing ? make_edge(pattern, level, place, other[k], &edge[edges], memory)
-                          : make_edge(pattern, level, other[k], place, &edge[edges], memory);
+            rc = outgoing ? line_edge(pattern, level, position, other[k], &edge[edges], memory)
+                          : line_edge(pattern, level, other[k], position, &edge[edges], memory);
     }
     return rc ? rc : edges;
 }
@@ -100,7 +99,7 @@ trv_pattern_t *trv_line_pattern(int size)
     return pattern;
 }
 
-static int create(trv_schedule_t *schedule)
+static int line_b_create(trv_schedule_t *schedule)
 {
     trv_hybrid_t hybrid = {.form = TRV_HYBRID_GROUPED};
     for (int d = 0; d < schedule->torus.dims; d++)
@@ -111,10 +110,10 @@ static int create(trv_schedule_t *schedule)
 const trv_algorithm_t trv_line_b = {
     .name = "line-b",
     .family = "line",
-    .title = "Lines, bandwidth-optimal: for meshes and opened rings",
-    .use = "meshes and opened rings, medium vectors",
+    .title = "Lines, bandwidth-optimal: for meshes and rings with a cut link",
+    .use = "meshes and rings with a cut link, medium vectors",
     .source = "docs/networks.md; after Juerss, Addanki, Schmid: Trivance",
-    .sizes = "a line in some dimension",
+    .sizes = "tori and meshes with at least one line",
     .steps_formula = "2 * sum of ceil(log3 a)",
     .bytes_formula = "2m (n-1)/n",
     .lines = true,
@@ -122,5 +121,5 @@ const trv_algorithm_t trv_line_b = {
     .exactness = TRV_EXACT,
     .consistent = true,
     .supports = trv_line_supports,
-    .create = create,
+    .create = line_b_create,
 };

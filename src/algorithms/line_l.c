@@ -1,15 +1,15 @@
 /*
  * Lines, latency-optimal: whole vectors in as few steps as on a ring.
  *
- * A place is a rank's position on the line. Before each step, from the smallest intervals up (line.h), every place of
- * an interval holds the sum of exactly that interval. In the step it receives the sums of the two other intervals from
- * one partner each. All ranks add from left to right, so their results are bitwise identical:
+ * Before each step, from the smallest intervals up (line.h), every rank of an interval holds the sum of exactly that
+ * interval. In the step it receives the sums of the two other intervals from one partner each. All ranks add from left
+ * to right, so their results are bitwise identical:
  *
- *   9 places   step 0   0 <-1-> 1 <-1-> 2,  0 <-2-> 2      0, 1 and 2 hold 0 + 1 + 2
- *              step 1   0 <-3-> 3 <-3-> 6,  0 <-6-> 6      all add (012) + (345) + (678), in this order
+ *   line of 9   step 0   0 <-1-> 1 <-1-> 2,  0 <-2-> 2      0, 1 and 2 hold 0 + 1 + 2
+ *               step 1   0 <-3-> 3 <-3-> 6,  0 <-6-> 6      all add (012) + (345) + (678), in this order
  *
- * On 3^s places a link carries 2 * 3^k vectors in step k, where it would carry 3^k on a ring. Where sizes differ, a
- * place serves two of another interval.
+ * On 3^s ranks a link carries 2 * 3^k vectors in step k, where it would carry 3^k on a ring. Where the sizes of
+ * intervals differ, a rank may have two receivers in another interval.
  *
  * On a mesh K dimensions can execute their levels together (line-l:K): intervals become boxes, and a rank receives the
  * sums of the 3^K - 1 other boxes of its level from one partner each. This takes as few steps as the longest line
@@ -34,17 +34,18 @@
 /* Dimensions of a lattice that execute their levels together. */
 typedef struct line {
     trv_stage_t base;
-    trv_lattice_t lattice;
+    trv_stage_lattice_t lattice;
 } line_t;
 
-/* The data of one rank's step: per dimension its place, in units of strides, and the three intervals of the level. */
+/* The data of one rank's step: per dimension its position, in units of strides, and the three intervals of the
+ * level. */
 typedef struct view {
     const line_t *line;
     const trv_schedule_t *schedule;
     const trv_blocks_t *blocks;
     trv_step_t *out;
-    int rank, place[TRV_DIMS_MAX];
-    trv_trio_t trio[TRV_DIMS_MAX];
+    int rank, position[TRV_DIMS_MAX];
+    trv_thirds_t thirds[TRV_DIMS_MAX];
 } view_t;
 
 /* The register of a box. Boxes are the products of the dimensions' intervals and are numbered in their order; the
@@ -54,19 +55,19 @@ static int register_of(const view_t *view, const int *interval)
     int box = 0, own = 0;
     for (int i = 0; i < view->line->lattice.active; i++) {
         box = 3 * box + interval[i];
-        own = 3 * own + view->trio[i].own;
+        own = 3 * own + view->thirds[i].own;
     }
     return box == own ? 0 : 1 + box;
 }
 
-/* Adds a message to or from the rank at the given places. It leaves in the first dimension in which the places
+/* Adds a message to or from the rank at the given positions. It leaves in the first dimension in which the positions
  * differ. */
-static int add_message(const view_t *view, bool send, const int *place, int reg)
+static int view_add_message(const view_t *view, bool send, const int *position, int reg)
 {
-    const trv_lattice_t *lattice = &view->line->lattice;
+    const trv_stage_lattice_t *lattice = &view->line->lattice;
     int peer = view->rank, port = -1;
     for (int i = 0; i < lattice->active; i++) {
-        const int delta = (place[i] - view->place[i]) * lattice->stride[i], d = lattice->dimension[i];
+        const int delta = (position[i] - view->position[i]) * lattice->stride[i], d = lattice->dimension[i];
         peer = trv_torus_shift(&view->schedule->torus, peer, d, delta);
         if (port < 0 && delta != 0)
             port = trv_port(d, send == (delta > 0) ? 1 : -1);
@@ -79,39 +80,39 @@ static int add_message(const view_t *view, bool send, const int *place, int reg)
     return TRV_OK;
 }
 
-/* Sends the rank's sum to all ranks that it serves in a box: to every combination of the served places of the
- * dimensions. */
-static int send_to_box(const view_t *view, const int *interval)
+/* Sends the rank's sum to all its receivers in a box: to every combination of the receivers of the dimensions. */
+static int view_send_to_box(const view_t *view, const int *interval)
 {
     const int active = view->line->lattice.active;
-    int served[TRV_DIMS_MAX][2], count[TRV_DIMS_MAX], place[TRV_DIMS_MAX], combinations = 1, rc = TRV_OK;
+    int receiver[TRV_DIMS_MAX][2], count[TRV_DIMS_MAX], position[TRV_DIMS_MAX], combinations = 1, rc = TRV_OK;
     for (int i = 0; i < active; i++) {
-        served[i][0] = view->place[i];
-        count[i] = interval[i] == view->trio[i].own
+        receiver[i][0] = view->position[i];
+        count[i] = interval[i] == view->thirds[i].own
                        ? 1
-                       : trv_line_served(&view->trio[i], view->place[i], interval[i], served[i]);
+                       : trv_line_receivers(&view->thirds[i], view->position[i], interval[i], receiver[i]);
         combinations *= count[i];
     }
     for (int c = 0; c < combinations && !rc; c++) {
         for (int i = 0, rest = c; i < active; rest /= count[i], i++)
-            place[i] = served[i][rest % count[i]];
-        rc = add_message(view, true, place, 0);
+            position[i] = receiver[i][rest % count[i]];
+        rc = view_add_message(view, true, position, 0);
     }
     return rc;
 }
 
-static int receive_from_box(const view_t *view, const int *interval)
+static int view_receive_from_box(const view_t *view, const int *interval)
 {
-    int place[TRV_DIMS_MAX];
+    int position[TRV_DIMS_MAX];
     for (int i = 0; i < view->line->lattice.active; i++)
-        place[i] = interval[i] == view->trio[i].own ? view->place[i]
-                                                    : trv_line_partner(&view->trio[i], view->place[i], interval[i]);
-    return add_message(view, false, place, register_of(view, interval));
+        position[i] = interval[i] == view->thirds[i].own
+                          ? view->position[i]
+                          : trv_line_partner(&view->thirds[i], view->position[i], interval[i]);
+    return view_add_message(view, false, position, register_of(view, interval));
 }
 
 /* Receives from the boxes in their order, the last dimension fastest, and lists their registers; an empty box has
  * none. */
-static int visit_boxes(const view_t *view, int *source, int *sources)
+static int view_visit_boxes(const view_t *view, int *source, int *sources)
 {
     const int active = view->line->lattice.active;
     int interval[TRV_DIMS_MAX], rc = TRV_OK;
@@ -119,26 +120,26 @@ static int visit_boxes(const view_t *view, int *source, int *sources)
         bool empty = false;
         for (int i = active - 1, rest = box; i >= 0; rest /= 3, i--) {
             interval[i] = rest % 3;
-            empty = empty || view->trio[i].interval[interval[i]].size == 0;
+            empty = empty || view->thirds[i].interval[interval[i]].size == 0;
         }
         if (empty)
             continue;
         source[(*sources)++] = register_of(view, interval);
         if (source[*sources - 1] == 0)
             continue;
-        rc = send_to_box(view, interval);
+        rc = view_send_to_box(view, interval);
         if (!rc)
-            rc = receive_from_box(view, interval);
+            rc = view_receive_from_box(view, interval);
     }
     return rc;
 }
 
 /* In a dimension that does not have the level, the whole line is the one interval. */
-static trv_trio_t find_trio(int size, int level, int place)
+static trv_thirds_t find_thirds(int size, int level, int position)
 {
     if (level < trv_log_ceil(3, size))
-        return trv_line_trio(size, level, place);
-    return (trv_trio_t){.interval = {{0, size}}};
+        return trv_line_thirds(size, level, position);
+    return (trv_thirds_t){.interval = {{0, size}}};
 }
 
 static int line_step(const trv_stage_t *stage, const trv_schedule_t *schedule, int rank, int stream, int step,
@@ -146,25 +147,25 @@ static int line_step(const trv_stage_t *stage, const trv_schedule_t *schedule, i
 {
     (void)stream;
     const line_t *line = (const line_t *)stage;
-    const trv_lattice_t *lattice = &line->lattice;
+    const trv_stage_lattice_t *lattice = &line->lattice;
     const int boxes = trv_power(3, lattice->active);
-    view_t view = {line, schedule, blocks, out, rank, .place = {0}};
+    view_t view = {line, schedule, blocks, out, rank, .position = {0}};
     int sources = 0, *source = trv_step_alloc(out, (size_t)boxes * sizeof *source);
     for (int i = 0; i < lattice->active; i++) {
-        view.place[i] = trv_row_place(schedule->rows, rank, lattice->dimension[i]) / lattice->stride[i];
-        view.trio[i] = find_trio(lattice->size[i], step, view.place[i]);
+        view.position[i] = trv_row_position(schedule->rows, rank, lattice->dimension[i]) / lattice->stride[i];
+        view.thirds[i] = find_thirds(lattice->size[i], step, view.position[i]);
     }
     out->dimension = lattice->active == 1 ? lattice->dimension[0] : -1;
     int rc = source ? trv_step_reserve(out, trv_power(1 + TRV_LINE_PARTNERS_MAX, lattice->active), boxes, 1)
                     : TRV_ERR_MEMORY;
     if (!rc)
-        rc = visit_boxes(&view, source, &sources);
+        rc = view_visit_boxes(&view, source, &sources);
     return rc || sources == 1 ? rc : trv_step_combine(out, 0, sources, source, 0, blocks);
 }
 
-static void destroy(trv_stage_t *stage) { free(stage); }
+static void line_destroy(trv_stage_t *stage) { free(stage); }
 
-trv_stage_t *trv_line_stage(const trv_lattice_t *lattice)
+trv_stage_t *trv_line_stage(const trv_stage_lattice_t *lattice)
 {
     line_t *line = malloc(sizeof *line);
     if (!line) {
@@ -175,8 +176,8 @@ trv_stage_t *trv_line_stage(const trv_lattice_t *lattice)
     for (int i = 0; i < lattice->active; i++) {
         const int levels = trv_log_ceil(3, lattice->size[i]);
         steps = levels > steps ? levels : steps;
-        /* An upper bound: the messages that leave through this port, for every combination of places in the dimensions
-         * after it. */
+        /* An upper bound: the messages that leave through this port, for every combination of positions in the
+         * dimensions after it. */
         const int others = trv_power(1 + TRV_LINE_PARTNERS_MAX, lattice->active - 1 - i);
         const int leave = trv_line_messages_per_port(lattice->size[i]) * others;
         messages = leave > messages ? leave : messages;
@@ -185,7 +186,7 @@ trv_stage_t *trv_line_stage(const trv_lattice_t *lattice)
                               .registers = 1 + trv_power(3, lattice->active),
                               .messages_per_port = messages,
                               .step = line_step,
-                              .destroy = destroy},
+                              .destroy = line_destroy},
                      .lattice = *lattice};
     return &line->base;
 }
@@ -196,41 +197,42 @@ int trv_line_supports(const trv_torus_t *torus, trv_collective_t collective)
     char text[TRV_TORUS_TEXT_MAX];
     return torus->lines ? TRV_OK
                         : trv_fail(TRV_ERR_UNSUPPORTED,
-                                   "all dimensions of %s are rings: its algorithms are for lines, as in %.80sm; take "
-                                   "trivance-l-grouped or trivance-b",
+                                   "all dimensions of %s are rings, but line-l and line-b need a line, as in %.80sm; "
+                                   "use trivance-l-grouped or trivance-b",
                                    trv_torus_format(torus, text, sizeof text), text);
 }
 
 /* Reads the number of dimensions that are treated together; 1 if the name does not specify it. */
-static int read_joint(const char *parameters, const trv_torus_t *torus, int *joint)
+static int line_l_read_joint(const char *parameters, const trv_torus_t *torus, int *joint)
 {
     int dimension[TRV_DIMS_MAX];
-    const int active = trv_torus_active(torus, dimension), most = active < JOINT_MAX ? active : JOINT_MAX;
+    const int active = trv_torus_active(torus, dimension), max = active < JOINT_MAX ? active : JOINT_MAX;
     *joint = !parameters ? 1 : parameters[0] >= '1' && parameters[0] <= '9' && !parameters[1] ? parameters[0] - '0' : 0;
-    if (*joint >= 1 && *joint <= (most > 1 ? most : 1))
+    if (*joint >= 1 && *joint <= (max > 1 ? max : 1))
         return TRV_OK;
     return trv_fail(TRV_ERR_ARGUMENT,
-                    "line-l goes along 1 to %d dimensions at once here, not '%.40s'; for example line-l:%d",
-                    most > 1 ? most : 1, parameters ? parameters : "", most > 1 ? most : 1);
+                    "line-l treats 1 to %d dimensions together on this torus, not '%.40s'; for example line-l:%d",
+                    max > 1 ? max : 1, parameters ? parameters : "", max > 1 ? max : 1);
 }
 
-static int create(trv_schedule_t *schedule)
+static int line_l_create(trv_schedule_t *schedule)
 {
     trv_hybrid_t hybrid = {.form = TRV_HYBRID_GROUPED};
     for (int d = 0; d < schedule->torus.dims; d++)
         hybrid.dimension[d].g = 1;
-    int rc = read_joint(schedule->parameters, &schedule->torus, &hybrid.joint);
+    int rc = line_l_read_joint(schedule->parameters, &schedule->torus, &hybrid.joint);
     return rc ? rc : trv_hybrid_make(schedule, &hybrid);
 }
 
-static int spell(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text, size_t size)
+static int line_l_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
+                            size_t size)
 {
     (void)collective;
-    int joint, rc = read_joint(parameters, torus, &joint);
+    int joint, rc = line_l_read_joint(parameters, torus, &joint);
     return rc ? rc : snprintf(text, size, "line-l:%d", joint);
 }
 
-static int candidates(const trv_collector_t *collector)
+static int line_l_candidates(const trv_collector_t *collector)
 {
     int dimension[TRV_DIMS_MAX], rc = TRV_OK;
     const int active = trv_torus_active(collector->torus, dimension);
@@ -247,10 +249,10 @@ static int candidates(const trv_collector_t *collector)
 const trv_algorithm_t trv_line_l = {
     .name = "line-l",
     .family = "line",
-    .title = "Lines, latency-optimal: for meshes and opened rings",
-    .use = "meshes and opened rings, short vectors",
+    .title = "Lines, latency-optimal: for meshes and rings with a cut link",
+    .use = "meshes and rings with a cut link, short vectors",
     .source = "docs/networks.md; after Juerss, Addanki, Schmid: Trivance",
-    .sizes = "a line in some dimension",
+    .sizes = "tori and meshes with at least one line",
     .parameters = "K",
     .steps_formula = "sum of ceil(log3 a); fewer for K > 1",
     .bytes_formula = "2m per step",
@@ -260,7 +262,7 @@ const trv_algorithm_t trv_line_l = {
     .exactness = TRV_EXACT,
     .consistent = true,
     .supports = trv_line_supports,
-    .create = create,
-    .spell = spell,
-    .candidates = candidates,
+    .create = line_l_create,
+    .full_name = line_l_full_name,
+    .candidates = line_l_candidates,
 };

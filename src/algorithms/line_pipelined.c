@@ -2,10 +2,10 @@
  * Pipelined lines, for long vectors: chunks follow each other so closely that every link carries a block in every step.
  *
  * A reduction along a line followed by a broadcast puts one vector on every directed link, whatever its root, and no
- * AllReduce can do with less. A chunk therefore has a block per place (the position of a rank on its row). Each block
- * travels to its owner from both sides, the farthest blocks first, so that all arrive in the same step, and from there
- * outwards again. A link that the reduction does not need any more is available for sums, and then for the next chunk,
- * marked with an apostrophe:
+ * AllReduce needs less. A chunk therefore has one block for each rank of the line. Each block travels to its owner from
+ * both sides, the farthest blocks first, so that all arrive in the same step, and from there outwards again. A link
+ * that the reduction does not need any more is available for sums, and then for the next chunk, marked with an
+ * apostrophe:
  *
  *   line of 4    step    0   1   2   3   4   5   6   7   8   9     the block that travels to the right;
  *                0 -> 1  3   2   1  (0)  3'  2'  1' (0')           in brackets it is a sum, else a part of one;
@@ -15,9 +15,9 @@
  * A chunk takes a steps, and the last one a - 2 more: with many chunks the time approaches that of one vector on a
  * link. On a ring the blocks travel half way around from each side, and a chunk takes a - 1 steps. On a mesh or torus a
  * chunk is scattered along one dimension, its blocks along the next one, …, and then gathered in reverse order;
- * meanwhile the links of the first dimension carry the next chunks. Sums wait until their links are free. D streams
- * begin in different dimensions, D more visit the other dimensions in reverse order: while the messages of one stream
- * are on the links, others pay their latencies.
+ * meanwhile the links of the first dimension carry the next chunks. Sums wait until the links that they need are free.
+ * D streams begin in different dimensions, and D more visit the other dimensions in reverse order: while the links
+ * carry the messages of one stream, others wait for their latencies.
  *
  * Sizes: any.   Streams: 2D.   Steps: (S-1) a + 2 * sum of (a-1) for S chunks, and those for which sums wait.
  * Exact: yes.   Consistent: yes, each block is summed up once.   Symmetry: none; on rings alone translation.
@@ -26,7 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "algorithms/builders/line_flow.h"
+#include "algorithms/builders/line_pipeline.h"
 #include "algorithms/line_pipelined_candidates.h"
 #include "algorithms/registry.h"
 #include "base/error.h"
@@ -37,58 +37,58 @@ enum { OWN, FROM_LEFT, FROM_RIGHT, REGISTERS };
 
 /* ---- The load of a link ------------------------------------------------------------------------------------------ */
 
-/* Whether the reduce-scatter moves a block from `place` in direction `sign` to an owner `ahead` places away. */
-static bool find_owner(const trv_flow_level_t *level, int place, int sign, int ahead, int *owner)
+/* Whether the reduce-scatter moves a block from `position` in direction `sign` to an owner `ahead` positions away. */
+static bool link_find_owner(const trv_pipeline_level_t *level, int position, int sign, int ahead, int *owner)
 {
-    const int size = level->size, target = place + sign * ahead;
+    const int size = level->size, target = position + sign * ahead;
     *owner = (target + size) % size;
     if (level->line)
-        return place >= 0 && place < size && target == *owner;
+        return position >= 0 && position < size && target == *owner;
     return ahead <= (sign > 0 ? size : size - 1) / 2;
 }
 
-typedef struct cargo {
-    int chunk, owner; /* the block's chunk and its owner's place */
+typedef struct carried {
+    int chunk, owner; /* the block's chunk and its owner's position */
     bool sum;
-} cargo_t;
+} carried_t;
 
-/* Lists the blocks that leave `place` in direction `sign`: parts of sums, then sums. The allgather is the reversal of
- * the reduce-scatter: its step k moves the blocks that came from the opposite direction in step depth - 1 - k,
- * with k + 1 places left to their owner. */
-static int list_cargo(const trv_flow_t *flow, const trv_flow_level_t *level, int place, int sign, int step,
-                      cargo_t *cargo)
+/* Lists the blocks that leave `position` in direction `sign`: parts of sums, then sums. The allgather is the reversal
+ * of the reduce-scatter: its step k moves the blocks that came from the opposite direction in step depth - 1 - k, with
+ * k + 1 positions left to their owner. */
+static int link_list_carried(const trv_pipeline_t *pipeline, const trv_pipeline_level_t *level, int position, int sign,
+                             int step, carried_t *carried)
 {
-    int first, count = 0, chunks = trv_flow_chunks(flow, level, level->scatter, step, &first);
+    int first, count = 0, chunks = trv_pipeline_chunks(pipeline, level, level->scatter, step, &first);
     for (int s = first; chunks-- > 0; s++) {
-        const int ahead = level->depth - (step - level->scatter - s * flow->period);
-        cargo[count] = (cargo_t){.chunk = s};
-        count += find_owner(level, place, sign, ahead, &cargo[count].owner);
+        const int ahead = level->depth - (step - level->scatter - s * pipeline->period);
+        carried[count] = (carried_t){.chunk = s};
+        count += link_find_owner(level, position, sign, ahead, &carried[count].owner);
     }
-    chunks = trv_flow_chunks(flow, level, level->gather, step, &first);
+    chunks = trv_pipeline_chunks(pipeline, level, level->gather, step, &first);
     for (int s = first; chunks-- > 0; s++) {
-        const int ahead = step - level->gather - s * flow->period + 1;
-        cargo[count] = (cargo_t){.chunk = s, .sum = true};
-        count += find_owner(level, place + sign, -sign, ahead, &cargo[count].owner);
+        const int ahead = step - level->gather - s * pipeline->period + 1;
+        carried[count] = (carried_t){.chunk = s, .sum = true};
+        count += link_find_owner(level, position + sign, -sign, ahead, &carried[count].owner);
     }
     return count;
 }
 
 /* ---- One rank's step --------------------------------------------------------------------------------------------- */
 
-typedef struct work {
+typedef struct view {
     const trv_schedule_t *schedule;
-    const trv_flows_t *flows;
-    const trv_flow_t *flow;
+    const trv_pipelines_t *pipelines;
+    const trv_pipeline_t *pipeline;
     int rank, step;
     trv_step_t *out;
-} work_t;
+} view_t;
 
 /* The coordinates, in the last dimension of the space, of a chunk's pieces of `count` torus coordinates from `first`
  * on. */
-static int *list_pieces(const work_t *work, int first, int count, int chunk)
+static int *view_list_pieces(const view_t *view, int first, int count, int chunk)
 {
-    const int pieces = work->flows->pieces, of_chunk = pieces / work->flow->chunks;
-    int *value = trv_step_alloc(work->out, (size_t)count * (size_t)of_chunk * sizeof *value);
+    const int pieces = view->pipelines->pieces, of_chunk = pieces / view->pipeline->chunks;
+    int *value = trv_step_alloc(view->out, (size_t)count * (size_t)of_chunk * sizeof *value);
     for (int i = 0; value && i < count * of_chunk; i++)
         value[i] = (first + i / of_chunk) * pieces + chunk * of_chunk + i % of_chunk;
     return value;
@@ -96,13 +96,13 @@ static int *list_pieces(const work_t *work, int first, int count, int chunk)
 
 /* The units of a chunk that have the rank's coordinates in the dimensions of earlier levels, and the owner's coordinate
  * in the dimension of level `l`. */
-static int find_units(const work_t *work, int l, int chunk, int owner, trv_blocks_t *blocks)
+static int view_find_units(const view_t *view, int l, int chunk, int owner, trv_blocks_t *blocks)
 {
-    const trv_schedule_t *schedule = work->schedule;
+    const trv_schedule_t *schedule = view->schedule;
     const trv_torus_t *torus = &schedule->torus;
-    const int last = torus->dims - 1, d = work->flow->level[l].dimension;
-    const int rank = trv_row_rank(schedule->rows, work->rank, d, owner);
-    int *coordinate = trv_step_alloc(work->out, TRV_DIMS_MAX * sizeof *coordinate);
+    const int last = torus->dims - 1, d = view->pipeline->level[l].dimension;
+    const int rank = trv_row_rank(schedule->rows, view->rank, d, owner);
+    int *coordinate = trv_step_alloc(view->out, TRV_DIMS_MAX * sizeof *coordinate);
     if (!coordinate)
         return TRV_ERR_MEMORY;
     trv_blocks_all(schedule, blocks);
@@ -110,120 +110,122 @@ static int find_units(const work_t *work, int l, int chunk, int owner, trv_block
     trv_torus_coordinates(torus, rank, coordinate);
     units->count[last] = torus->size[last];
     for (int i = 0; i <= l; i++) {
-        const int split = work->flow->level[i].dimension;
+        const int split = view->pipeline->level[i].dimension;
         units->count[split] = 1;
         units->value[split] = &coordinate[split];
     }
-    units->value[last] = list_pieces(work, units->count[last] == 1 ? coordinate[last] : 0, units->count[last], chunk);
-    units->count[last] *= work->flows->pieces / work->flow->chunks;
+    units->value[last] = view_list_pieces(view, units->count[last] == 1 ? coordinate[last] : 0, units->count[last],
+                                          chunk);
+    units->count[last] *= view->pipelines->pieces / view->pipeline->chunks;
     return units->value[last] ? TRV_OK : TRV_ERR_MEMORY;
 }
 
 /* Adds the message that leaves the rank at a level in direction `sign`, or the one that arrives in that direction. */
-static int add_message(const work_t *work, int l, int place, int sign, bool outgoing, cargo_t *cargo)
+static int view_add_message(const view_t *view, int l, int position, int sign, bool outgoing, carried_t *carried)
 {
-    const trv_flow_level_t *level = &work->flow->level[l];
-    const int from = outgoing ? place : place - sign, port = trv_port(level->dimension, sign);
-    const int peer = trv_torus_shift(&work->schedule->torus, work->rank, level->dimension, outgoing ? sign : -sign);
-    const int count = list_cargo(work->flow, level, from, sign, work->step, cargo);
+    const trv_pipeline_level_t *level = &view->pipeline->level[l];
+    const int from = outgoing ? position : position - sign, port = trv_port(level->dimension, sign);
+    const int peer = trv_torus_shift(&view->schedule->torus, view->rank, level->dimension, outgoing ? sign : -sign);
+    const int count = link_list_carried(view->pipeline, level, from, sign, view->step, carried);
     if (count == 0)
         return TRV_OK;
-    trv_part_t *part = outgoing ? trv_step_send(work->out, peer, port, count)
-                                : trv_step_receive(work->out, peer, port, count);
+    trv_part_t *part = outgoing ? trv_step_send(view->out, peer, port, count)
+                                : trv_step_receive(view->out, peer, port, count);
     int rc = part ? TRV_OK : TRV_ERR_MEMORY;
     for (int i = 0; i < count && !rc; i++) {
-        part[i].reg = outgoing || cargo[i].sum ? OWN : sign > 0 ? FROM_LEFT : FROM_RIGHT;
-        rc = find_units(work, l, cargo[i].chunk, cargo[i].owner, &part[i].blocks);
+        part[i].reg = outgoing || carried[i].sum ? OWN : sign > 0 ? FROM_LEFT : FROM_RIGHT;
+        rc = view_find_units(view, l, carried[i].chunk, carried[i].owner, &part[i].blocks);
     }
     return rc;
 }
 
-static int add_sum(const work_t *work, int l, int chunk, int owner, const int *source, int sources)
+static int view_add_sum(const view_t *view, int l, int chunk, int owner, const int *source, int sources)
 {
     trv_blocks_t blocks;
-    int rc = find_units(work, l, chunk, owner, &blocks);
-    return rc ? rc : trv_step_combine(work->out, OWN, sources, source, 0, &blocks);
+    int rc = view_find_units(view, l, chunk, owner, &blocks);
+    return rc ? rc : trv_step_combine(view->out, OWN, sources, source, 0, &blocks);
 }
 
-/* Adds the parts that have arrived, those from both sides in one pass if the rank owns the block. */
-static int add_sums(const work_t *work, int l, int place)
+/* Adds the received parts to sums; if the rank owns the block, those from both sides in one pass. */
+static int view_add_sums(const view_t *view, int l, int position)
 {
     static const int source[] = {FROM_LEFT, OWN, FROM_RIGHT};
-    const trv_flow_level_t *level = &work->flow->level[l];
-    int s, rc = TRV_OK, chunks = trv_flow_chunks(work->flow, level, level->scatter, work->step, &s);
+    const trv_pipeline_level_t *level = &view->pipeline->level[l];
+    int s, rc = TRV_OK, chunks = trv_pipeline_chunks(view->pipeline, level, level->scatter, view->step, &s);
     for (; chunks-- > 0 && !rc; s++) {
-        const int ahead = level->depth - (work->step - level->scatter - s * work->flow->period);
+        const int ahead = level->depth - (view->step - level->scatter - s * view->pipeline->period);
         int left, right;
-        const bool from_left = find_owner(level, place - 1, 1, ahead, &left);
-        const bool from_right = find_owner(level, place + 1, -1, ahead, &right);
+        const bool from_left = link_find_owner(level, position - 1, 1, ahead, &left);
+        const bool from_right = link_find_owner(level, position + 1, -1, ahead, &right);
         const bool own = from_left && from_right && ahead == 1;
         if (from_left)
-            rc = add_sum(work, l, s, left, source, own ? 3 : 2);
+            rc = view_add_sum(view, l, s, left, source, own ? 3 : 2);
         if (from_right && !own && !rc)
-            rc = add_sum(work, l, s, right, source + 1, 2);
+            rc = view_add_sum(view, l, s, right, source + 1, 2);
     }
     return rc;
 }
 
-static int add_level(const work_t *work, int l, cargo_t *cargo)
+static int view_add_level(const view_t *view, int l, carried_t *carried)
 {
-    const int place = trv_row_place(work->schedule->rows, work->rank, work->flow->level[l].dimension);
+    const int position = trv_row_position(view->schedule->rows, view->rank, view->pipeline->level[l].dimension);
     int rc = TRV_OK;
     for (int sign = 1; sign >= -1 && !rc; sign -= 2) {
-        rc = add_message(work, l, place, sign, true, cargo);
+        rc = view_add_message(view, l, position, sign, true, carried);
         if (!rc)
-            rc = add_message(work, l, place, sign, false, cargo);
+            rc = view_add_message(view, l, position, sign, false, carried);
     }
-    return rc ? rc : add_sums(work, l, place);
+    return rc ? rc : view_add_sums(view, l, position);
 }
 
 static int pipelined_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
 {
-    const trv_flows_t *flows = schedule->tables;
-    const work_t work = {schedule, flows, &flows->flow[stream], rank, step, out};
+    const trv_pipelines_t *pipelines = schedule->tables;
+    const view_t view = {schedule, pipelines, &pipelines->pipeline[stream], rank, step, out};
     int chunks = 0;
-    for (int l = 0; l < flows->levels; l++)
-        chunks += trv_flow_chunks_max(work.flow, &work.flow->level[l]);
-    cargo_t *cargo = trv_step_alloc(out, (size_t)chunks * sizeof *cargo);
-    int rc = cargo ? trv_step_reserve(out, 2 * flows->levels, 2 * flows->levels, chunks) : TRV_ERR_MEMORY;
-    for (int l = 0; l < flows->levels && !rc; l++)
-        rc = add_level(&work, l, cargo);
+    for (int l = 0; l < pipelines->levels; l++)
+        chunks += trv_pipeline_chunks_max(view.pipeline, &view.pipeline->level[l]);
+    carried_t *carried = trv_step_alloc(out, (size_t)chunks * sizeof *carried);
+    int rc = carried ? trv_step_reserve(out, 2 * pipelines->levels, 2 * pipelines->levels, chunks) : TRV_ERR_MEMORY;
+    for (int l = 0; l < pipelines->levels && !rc; l++)
+        rc = view_add_level(&view, l, carried);
     return rc;
 }
 
 /* Positions in which a chunk is contiguous, and also the part of it that remains after its first level, and so on. */
 static int pipelined_axes(const trv_schedule_t *schedule, int stream, trv_axis_t *axis)
 {
-    const trv_flows_t *flows = schedule->tables;
+    const trv_pipelines_t *pipelines = schedule->tables;
     const int last = schedule->torus.dims - 1;
-    axis[0] = (trv_axis_t){last, 1, flows->pieces};
-    for (int l = 0; l < flows->levels; l++) {
-        const trv_flow_level_t *level = &flows->flow[stream].level[l];
-        axis[1 + l] = (trv_axis_t){level->dimension, level->dimension == last ? flows->pieces : 1, level->size};
+    axis[0] = (trv_axis_t){last, 1, pipelines->pieces};
+    for (int l = 0; l < pipelines->levels; l++) {
+        const trv_pipeline_level_t *level = &pipelines->pipeline[stream].level[l];
+        axis[1 + l] = (trv_axis_t){level->dimension, level->dimension == last ? pipelines->pieces : 1, level->size};
     }
-    return 1 + flows->levels;
+    return 1 + pipelines->levels;
 }
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
 
-static int parse(const char *parameters, const trv_torus_t *torus, int *chunks)
+static int pipelined_parse(const char *parameters, const trv_torus_t *torus, int *chunks)
 {
     char *end = NULL;
     errno = 0;
     const long number = *parameters >= '0' && *parameters <= '9' ? strtol(parameters, &end, 10) : 0;
-    const int most = TRV_FLOW_BLOCKS_MAX / torus->ranks;
-    if (errno || number < 1 || *end || number > most)
+    const int max = TRV_PIPELINE_BLOCKS_MAX / torus->ranks;
+    if (errno || number < 1 || *end || number > max)
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "line-pipelined cuts the vector into 1 to %d chunks on %d ranks, for example "
+                        "line-pipelined divides the vector into 1 to %d chunks on %d ranks, for example "
                         "line-pipelined:16, not into '%.40s'",
-                        most, torus->ranks, parameters);
+                        max, torus->ranks, parameters);
     *chunks = (int)number;
     return TRV_OK;
 }
 
-static int spell(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text, size_t size)
+static int pipelined_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective,
+                               char *text, size_t size)
 {
-    int chunks, rc = parameters ? parse(parameters, torus, &chunks) : TRV_OK;
+    int chunks, rc = parameters ? pipelined_parse(parameters, torus, &chunks) : TRV_OK;
     (void)collective;
     if (rc)
         return rc;
@@ -232,26 +234,26 @@ static int spell(const char *parameters, const trv_torus_t *torus, trv_collectiv
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-static int create(trv_schedule_t *schedule)
+static int pipelined_create(trv_schedule_t *schedule)
 {
     const trv_torus_t *torus = &schedule->torus;
-    int rc = TRV_OK, chunks = trv_flows_choose(torus, schedule->rows->lines);
+    int rc = TRV_OK, chunks = trv_pipelines_choose_chunks(torus, schedule->rows->lines);
     if (schedule->parameters)
-        rc = parse(schedule->parameters, torus, &chunks);
-    trv_flows_t *flows = rc ? NULL : calloc(1, sizeof *flows);
-    if (!flows)
+        rc = pipelined_parse(schedule->parameters, torus, &chunks);
+    trv_pipelines_t *pipelines = rc ? NULL : calloc(1, sizeof *pipelines);
+    if (!pipelines)
         return rc ? rc : trv_fail_memory();
-    schedule->tables = flows;
+    schedule->tables = pipelines;
     schedule->destroy = free;
-    rc = trv_flows_arrange(flows, torus, schedule->rows->lines, schedule->collective, chunks, &schedule->steps);
+    rc = trv_pipelines_make(pipelines, torus, schedule->rows->lines, schedule->collective, chunks, &schedule->steps);
     if (rc)
         return rc;
-    schedule->streams = flows->levels ? 2 * flows->levels : 1;
+    schedule->streams = pipelines->levels ? 2 * pipelines->levels : 1;
     schedule->registers = schedule->collective == TRV_ALLGATHER ? 1 : REGISTERS;
     schedule->step = pipelined_step;
     schedule->axes = schedule->collective == TRV_ALLREDUCE ? pipelined_axes : NULL;
     trv_torus_t space = *torus;
-    space.size[space.dims - 1] *= flows->pieces;
+    space.size[space.dims - 1] *= pipelines->pieces;
     return trv_torus_init(&schedule->space, space.dims, space.size);
 }
 
@@ -259,7 +261,7 @@ const trv_algorithm_t trv_line_pipelined = {
     .name = "line-pipelined",
     .family = "line",
     .title = "Lines, pipelined: every link busy all the time",
-    .use = "meshes and opened rings, long vectors; line-pipelined:16 names its chunks",
+    .use = "meshes and rings with a cut link, long vectors; line-pipelined:16 sets the number of chunks",
     .source = "docs/algorithms.md",
     .sizes = "any torus or mesh",
     .parameters = "S",
@@ -269,7 +271,7 @@ const trv_algorithm_t trv_line_pipelined = {
     .symmetry = TRV_SYMMETRY_TRANSLATION,
     .exactness = TRV_EXACT,
     .consistent = true,
-    .create = create,
-    .spell = spell,
+    .create = pipelined_create,
+    .full_name = pipelined_full_name,
     .candidates = trv_line_pipelined_candidates,
 };

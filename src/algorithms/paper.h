@@ -27,9 +27,9 @@ typedef double trv_congestion_t(int step);
 void trv_paper_whole(int side, int dims, int radix, trv_congestion_t *congestion, trv_paper_cost_t *paper);
 void trv_paper_scatter(int side, int dims, int radix, trv_congestion_t *congestion, trv_paper_cost_t *paper);
 
-/* All closed forms of Ring and Bucket, which transmit the minimum over the least loaded links, (1 - 1/n) m/D. The paper
- * rounds this to 1, and likewise Delta = 1 - 1/n of all bandwidth-optimal algorithms; it rounds Lambda = 2 (n - 1) /
- * log3 n of Ring to 2n / log3 n. */
+/* All closed forms of Ring and Bucket, whose busiest link carries the minimum, (1 - 1/n) m/D. The paper rounds this to
+ * 1, and likewise Delta = 1 - 1/n of all bandwidth-optimal algorithms; it rounds Lambda = 2 (n - 1) / log3 n of Ring to
+ * 2n / log3 n. */
 void trv_paper_neighbours(int side, int dims, trv_paper_cost_t *paper);
 
 #endif

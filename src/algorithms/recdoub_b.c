@@ -11,38 +11,40 @@
  * 2D streams: stream i starts in dimension i, stream D + i is the same with every coordinate negated. Messages over
  * half of the ring travel in direction + in all streams, as in the reference simulator; in the variant recdoub-b-split
  * they travel in direction - in the mirrored streams, which distributes the longest step over both directions.
- * Sizes: powers of two; others are folded (pairs.h).   Exact: yes.   Consistent: yes.   Symmetry: none.
+ * Sizes: powers of two; others are folded (pairs.h).   Steps: 2 * sum of log2 a, and 2 where folded.
+ * Exact: yes.   Consistent: yes.   Symmetry: none.
  */
 #include "algorithms/builders/pairs.h"
 #include "algorithms/paper.h"
 #include "algorithms/registry.h"
 
-static trv_pattern_t *pattern(int size, trv_collective_t collective)
+static trv_pattern_t *recdoub_b_pattern(int size, trv_collective_t collective)
 {
     trv_pairs_t pairs = trv_pairs(size, trv_recdoub_partner);
     return trv_pairs_pattern(&pairs, collective);
 }
 
-static int create(trv_schedule_t *schedule)
+static int recdoub_b_create(trv_schedule_t *schedule)
 {
-    return trv_scatter_create(schedule,
-                              &(trv_scatter_options_t){.visit = TRV_INTERLEAVED, .mirrored = true, .pattern = pattern});
+    return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = TRV_INTERLEAVED,
+                                                                 .mirrored = true,
+                                                                 .pattern = recdoub_b_pattern});
 }
 
-static int create_split(trv_schedule_t *schedule)
+static int recdoub_b_create_split(trv_schedule_t *schedule)
 {
     return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = TRV_INTERLEAVED,
                                                                  .mirrored = true,
                                                                  .ties_split = true,
-                                                                 .pattern = pattern});
+                                                                 .pattern = recdoub_b_pattern});
 }
 
-static double congestion(int step) { return pow(2, step); }
+static double recdoub_b_congestion(int step) { return pow(2, step); }
 
-static void paper_cost(int side, int dims, trv_paper_cost_t *paper)
+static void recdoub_b_paper_cost(int side, int dims, trv_paper_cost_t *paper)
 {
     const double two = pow(2, dims);
-    trv_paper_scatter(side, dims, 2, congestion, paper);
+    trv_paper_scatter(side, dims, 2, recdoub_b_congestion, paper);
     paper->theta_limit = dims == 1 ? 0.5 * log(side) / log(2) : (two - 1) / (two - 2);
 }
 
@@ -52,28 +54,28 @@ const trv_algorithm_t trv_recdoub_b = {
     .title = "Recursive Doubling, bandwidth-optimal (Rabenseifner)",
     .use = "comparison",
     .source = "Rabenseifner: ICCS 2004",
-    .sizes = "any torus, made for powers of two",
+    .sizes = "any torus, designed for powers of two",
     .steps_formula = "2 * sum of log2 a; + 2 where folded",
     .bytes_formula = "2m (n-1)/n; about m more per folded dimension",
     .symmetry = TRV_SYMMETRY_NONE,
     .exactness = TRV_EXACT,
     .consistent = true,
-    .paper_cost = paper_cost,
-    .create = create,
+    .paper_cost = recdoub_b_paper_cost,
+    .create = recdoub_b_create,
 };
 
 const trv_algorithm_t trv_recdoub_b_split = {
     .name = "recdoub-b-split",
     .family = "recdoub-b-split",
-    .title = "Recursive Doubling, bandwidth-optimal, half way round split over both directions",
+    .title = "Recursive Doubling, bandwidth-optimal, longest messages split over both directions",
     .use = "comparison",
     .source = "Rabenseifner: ICCS 2004",
-    .sizes = "any torus, made for powers of two",
+    .sizes = "any torus, designed for powers of two",
     .steps_formula = "2 * sum of log2 a; + 2 where folded",
     .bytes_formula = "2m (n-1)/n; about m more per folded dimension",
     .symmetry = TRV_SYMMETRY_NONE,
     .exactness = TRV_EXACT,
     .consistent = true,
-    .paper_cost = paper_cost,
-    .create = create_split,
+    .paper_cost = recdoub_b_paper_cost,
+    .create = recdoub_b_create_split,
 };

@@ -16,13 +16,13 @@
 #include "algorithms/paper.h"
 #include "algorithms/registry.h"
 
-static int create(trv_schedule_t *schedule) { return trv_pairs_l_create(schedule, trv_recdoub_partner); }
+static int recdoub_l_create(trv_schedule_t *schedule) { return trv_pairs_l_create(schedule, trv_recdoub_partner); }
 
-static double congestion(int step) { return pow(2, step); }
+static double recdoub_l_congestion(int step) { return pow(2, step); }
 
-static void paper_cost(int side, int dims, trv_paper_cost_t *paper)
+static void recdoub_l_paper_cost(int side, int dims, trv_paper_cost_t *paper)
 {
-    trv_paper_whole(side, dims, 2, congestion, paper);
+    trv_paper_whole(side, dims, 2, recdoub_l_congestion, paper);
     paper->theta_limit = 1.0 * side * dims * dims;
 }
 
@@ -32,7 +32,7 @@ const trv_algorithm_t trv_recdoub_l = {
     .title = "Recursive Doubling, latency-optimal",
     .use = "comparison",
     .source = "Thakur, Rabenseifner, Gropp: IJHPCA 2005",
-    .sizes = "any torus, made for powers of two",
+    .sizes = "any torus, designed for powers of two",
     .steps_formula = "sum of log2 a; + 2 where folded",
     .bytes_formula = "m log2 n",
     .latency_optimal = true,
@@ -41,6 +41,6 @@ const trv_algorithm_t trv_recdoub_l = {
     .consistent = true,
     .baseline = true,
     .colour = 3,
-    .paper_cost = paper_cost,
-    .create = create,
+    .paper_cost = recdoub_l_paper_cost,
+    .create = recdoub_l_create,
 };

@@ -1,6 +1,6 @@
 /*
- * The table of algorithms. A new algorithm is one new file and one line of lines.h; every reader, test and figure picks
- * it up by itself.
+ * The table of algorithms. A new algorithm is one new file and one line of lines.h; readers, tests and figures iterate
+ * over the table.
  */
 #include <stdio.h>
 #include <string.h>
@@ -29,8 +29,7 @@ const trv_algorithm_t *trv_algorithm_find(const char *name)
         if (strlen(table[i]->name) == length && strncmp(table[i]->name, name, length) == 0) {
             if (name[length] != ':' || table[i]->parameters)
                 return table[i];
-            trv_fail(TRV_ERR_ARGUMENT, "%s takes no parameters: that is its whole name, not '%.80s'", table[i]->name,
-                     name);
+            trv_fail(TRV_ERR_ARGUMENT, "%s takes no parameters, so '%.80s' is not an algorithm", table[i]->name, name);
             return NULL;
         }
         size_t used = strlen(names);
@@ -61,8 +60,8 @@ int trv_algorithm_supports(const trv_algorithm_t *algorithm, const trv_torus_t *
 {
     if (algorithm->latency_optimal && collective != TRV_ALLREDUCE)
         return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "%s sends whole vectors and does AllReduce only; for Reduce-Scatter and "
-                        "AllGather take a bandwidth-optimal algorithm, for example trivance-b",
+                        "%s sends whole vectors and supports only AllReduce; for Reduce-Scatter and AllGather use a "
+                        "bandwidth-optimal algorithm, for example trivance-b",
                         algorithm->name);
     return algorithm->supports ? algorithm->supports(torus, collective) : TRV_OK;
 }
@@ -99,17 +98,18 @@ int trv_schedule_full_name_on(const trv_network_t *network, const char *algorith
     if (length == TRV_OK && !colon)
         length = trv_algorithm_supports(row, &torus, collective);
     if (length == TRV_OK)
-        length = row->spell ? row->spell(colon ? colon + 1 : NULL, &torus, collective, text, size)
-                            : snprintf(text, size, "%s", base);
+        length = row->full_name ? row->full_name(colon ? colon + 1 : NULL, &torus, collective, text, size)
+                                : snprintf(text, size, "%s", base);
     if (length >= 0 && (size_t)length < size)
         length += snprintf(text + length, size - (size_t)length, "%s", algorithm + strlen(base));
     if (length >= 0 && (size_t)length < size)
         return TRV_OK;
     if (size > 0)
         text[0] = '\0';
-    return length < 0 ? length
-                      : trv_fail(TRV_ERR_ARGUMENT, "spelled out, '%.60s' has %d characters; the buffer holds %zu",
-                                 algorithm, length, size > 0 ? size - 1 : 0);
+    return length < 0
+               ? length
+               : trv_fail(TRV_ERR_ARGUMENT, "the full name of '%.60s' has %d characters, but the buffer holds %zu",
+                          algorithm, length, size > 0 ? size - 1 : 0);
 }
 
 int trv_schedule_full_name(const trv_torus_t *torus, const char *algorithm, trv_collective_t collective, char *text,

@@ -8,7 +8,7 @@
  *
  * No link carries two messages in a step: Delta = Theta = 1, but there are 2(n-1) steps.
  * Sizes: rings; on a torus of several dimensions Bucket is the better variant.
- * Exact: yes.   Consistent: yes.   Symmetry: translation.
+ * Streams: 2.   Steps: 2(n-1).   Exact: yes.   Consistent: yes.   Symmetry: translation.
  */
 #include "algorithms/paper.h"
 #include "algorithms/builders/neighbour.h"
@@ -16,31 +16,31 @@
 #include "base/error.h"
 #include "torus/torus.h"
 
-static trv_pattern_t *pattern(int size, trv_collective_t collective)
+static trv_pattern_t *ring_pattern(int size, trv_collective_t collective)
 {
     (void)collective;
     return trv_neighbour_pattern(size);
 }
 
-static int supports(const trv_torus_t *torus, trv_collective_t collective)
+static int ring_supports(const trv_torus_t *torus, trv_collective_t collective)
 {
     (void)collective;
     int active[TRV_DIMS_MAX];
     char text[TRV_TORUS_TEXT_MAX];
     if (trv_torus_active(torus, active) > 1)
-        return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "ring serves rings only, not the torus %s; bucket is the same idea for tori",
+        return trv_fail(TRV_ERR_UNSUPPORTED, "ring supports only rings, not the torus %s; use bucket",
                         trv_torus_format(torus, text, sizeof text));
     return TRV_OK;
 }
 
-static int create(trv_schedule_t *schedule)
+static int ring_create(trv_schedule_t *schedule)
 {
-    return trv_scatter_create(schedule,
-                              &(trv_scatter_options_t){.visit = TRV_SEQUENTIAL, .mirrored = true, .pattern = pattern});
+    return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = TRV_SEQUENTIAL,
+                                                                 .mirrored = true,
+                                                                 .pattern = ring_pattern});
 }
 
-static void paper_cost(int side, int dims, trv_paper_cost_t *paper)
+static void ring_paper_cost(int side, int dims, trv_paper_cost_t *paper)
 {
     if (dims == 1)
         trv_paper_neighbours(side, dims, paper);
@@ -59,7 +59,7 @@ const trv_algorithm_t trv_ring = {
     .exactness = TRV_EXACT,
     .consistent = true,
     .baseline = true, /* the family has no curve, because on a ring it equals Bucket */
-    .supports = supports,
-    .paper_cost = paper_cost,
-    .create = create,
+    .supports = ring_supports,
+    .paper_cost = ring_paper_cost,
+    .create = ring_create,
 };

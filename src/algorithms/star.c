@@ -50,7 +50,7 @@ typedef struct view {
 
 /* The blocks that `rank` receives in this step of the reduction, and sends in the allgather: its own block, moved by
  * all displacements that the reduce-scatter's later steps reach. */
-static int find_blocks(const view_t *view, int rank, trv_blocks_t *blocks)
+static int star_blocks(const view_t *view, int rank, trv_blocks_t *blocks)
 {
     const int dims = view->schedule->torus.dims, later = view->streams->layout.scatter - view->index - 1;
     int *own = trv_step_alloc(view->out, (size_t)dims * sizeof *own);
@@ -72,7 +72,7 @@ static int find_blocks(const view_t *view, int rank, trv_blocks_t *blocks)
     return TRV_OK;
 }
 
-static int add_message(const view_t *view, bool send, int peer, int port, int reg, const trv_blocks_t *blocks)
+static int star_add_message(const view_t *view, bool send, int peer, int port, int reg, const trv_blocks_t *blocks)
 {
     trv_part_t *part = (send ? trv_step_send : trv_step_receive)(view->out, peer, port, 1);
     if (!part)
@@ -84,62 +84,63 @@ static int add_message(const view_t *view, bool send, int peer, int port, int re
 
 /* Adds the combine of a reduction: the own sum and all received messages. If the L steps reach subgroups, the registers
  * are in the order of the cosets whose sums they hold, so that every rank adds them in the same order. */
-static int add_combine(const view_t *view, int rank, const trv_blocks_t *blocks)
+static int star_add_combine(const view_t *view, int rank, const trv_blocks_t *blocks)
 {
     const trv_torus_t *torus = &view->schedule->torus;
     const trv_quotient_t *group = &view->stream->group[view->index];
     const bool sorted = view->streams->layout.ordered && view->index >= view->streams->layout.scatter;
     int source[TRV_PORTS_MAX + 1], coset[TRV_PORTS_MAX + 1];
     for (int i = 0; i <= view->star->vectors; i++) {
-        int at[TRV_DIMS_MAX], place = i, key = i;
+        int at[TRV_DIMS_MAX], position = i, key = i;
         if (sorted) {
             trv_torus_coordinates(torus, i ? trv_star_peer(torus, rank, &view->star->vector[i - 1], false) : rank, at);
             trv_quotient_map(group, at, at);
             key = trv_torus_rank(&group->space, at);
         }
-        for (; place > 0 && coset[place - 1] > key; place--) {
-            coset[place] = coset[place - 1];
-            source[place] = source[place - 1];
+        for (; position > 0 && coset[position - 1] > key; position--) {
+            coset[position] = coset[position - 1];
+            source[position] = source[position - 1];
         }
-        coset[place] = key;
-        source[place] = i ? ARRIVALS + i - 1 : 0;
+        coset[position] = key;
+        source[position] = i ? ARRIVALS + i - 1 : 0;
     }
     return trv_step_combine(view->out, 0, view->star->vectors + 1, source, 0, blocks);
 }
 
 /* A step of the reduce-scatter or with whole vectors: rank r sends to r - v the blocks that r - v receives in this
  * step. */
-static int reduce(const view_t *view, int rank)
+static int star_reduce(const view_t *view, int rank)
 {
     const trv_torus_t *torus = &view->schedule->torus;
     trv_blocks_t own, theirs;
-    int rc = find_blocks(view, rank, &own);
+    int rc = star_blocks(view, rank, &own);
     for (int i = 0; i < view->star->vectors && !rc; i++) {
         const trv_star_vector_t *vector = &view->star->vector[i];
         const int to = trv_star_peer(torus, rank, vector, true);
-        rc = find_blocks(view, to, &theirs);
+        rc = star_blocks(view, to, &theirs);
         if (!rc)
-            rc = add_message(view, true, to, vector->port, 0, &theirs);
+            rc = star_add_message(view, true, to, vector->port, 0, &theirs);
         if (!rc)
-            rc = add_message(view, false, trv_star_peer(torus, rank, vector, false), vector->port, ARRIVALS + i, &own);
+            rc = star_add_message(view, false, trv_star_peer(torus, rank, vector, false), vector->port, ARRIVALS + i,
+                                  &own);
     }
-    return rc ? rc : add_combine(view, rank, &own);
+    return rc ? rc : star_add_combine(view, rank, &own);
 }
 
 /* The reversal of a reduce-scatter step. */
-static int gather(const view_t *view, int rank)
+static int star_gather(const view_t *view, int rank)
 {
     const trv_torus_t *torus = &view->schedule->torus;
     trv_blocks_t own, theirs;
-    int rc = find_blocks(view, rank, &own);
+    int rc = star_blocks(view, rank, &own);
     for (int i = 0; i < view->star->vectors && !rc; i++) {
         const trv_star_vector_t *vector = &view->star->vector[i];
         const int from = trv_star_peer(torus, rank, vector, true), port = vector->port ^ 1;
-        rc = find_blocks(view, from, &theirs);
+        rc = star_blocks(view, from, &theirs);
         if (!rc)
-            rc = add_message(view, true, trv_star_peer(torus, rank, vector, false), port, 0, &own);
+            rc = star_add_message(view, true, trv_star_peer(torus, rank, vector, false), port, 0, &own);
         if (!rc)
-            rc = add_message(view, false, from, port, 0, &theirs);
+            rc = star_add_message(view, false, from, port, 0, &theirs);
     }
     return rc;
 }
@@ -154,7 +155,7 @@ static int star_step(const trv_schedule_t *schedule, int rank, int stream, int s
     int rc = trv_step_reserve(out, view.star->vectors, view.star->vectors, 1);
     if (rc)
         return rc;
-    return gathers ? gather(&view, rank) : reduce(&view, rank);
+    return gathers ? star_gather(&view, rank) : star_reduce(&view, rank);
 }
 
 /* ---- Positions --------------------------------------------------------------------------------------------------- */
@@ -190,14 +191,14 @@ static int64_t star_position(const trv_schedule_t *schedule, int stream, int64_t
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-static void destroy_tables(void *memory)
+static void star_destroy(void *memory)
 {
     tables_t *tables = memory;
     trv_arena_destroy(tables->arena);
     free(tables);
 }
 
-static int fill(trv_schedule_t *schedule, tables_t *tables, const trv_star_t *star)
+static int star_fill(trv_schedule_t *schedule, tables_t *tables, const trv_star_t *star)
 {
     const trv_star_streams_t *streams = &tables->streams;
     int rc = trv_star_streams_make(&tables->streams, star, tables->arena);
@@ -217,24 +218,24 @@ static int fill(trv_schedule_t *schedule, tables_t *tables, const trv_star_t *st
     return TRV_OK;
 }
 
-static int supports(const trv_torus_t *torus, trv_collective_t collective)
+static int star_supports(const trv_torus_t *torus, trv_collective_t collective)
 {
     (void)collective;
     trv_star_t star;
     return trv_star_choose(NULL, torus, &star);
 }
 
-static int create(trv_schedule_t *schedule)
+static int star_create(trv_schedule_t *schedule)
 {
     trv_star_t star;
     int rc = trv_star_choose(schedule->parameters, &schedule->torus, &star);
     if (rc)
         return rc;
     if (star.whole && schedule->collective != TRV_ALLREDUCE)
-        return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "'%.60s' sends whole vectors and does AllReduce only; for Reduce-Scatter "
-                        "and AllGather take star:b",
-                        schedule->name);
+        return trv_fail(
+            TRV_ERR_UNSUPPORTED,
+            "'%.60s' sends whole vectors and supports only AllReduce; for Reduce-Scatter and AllGather use star:b",
+            schedule->name);
     if (star.form == TRV_STAR_GATHERED)
         return trv_star_gathered_create(schedule, &star.chain);
     tables_t *tables = calloc(1, sizeof *tables);
@@ -243,8 +244,8 @@ static int create(trv_schedule_t *schedule)
         return trv_fail_memory();
     }
     schedule->tables = tables;
-    schedule->destroy = destroy_tables;
-    return fill(schedule, tables, &star);
+    schedule->destroy = star_destroy;
+    return star_fill(schedule, tables, &star);
 }
 
 const trv_algorithm_t trv_star = {
@@ -260,8 +261,8 @@ const trv_algorithm_t trv_star = {
     .symmetry = TRV_SYMMETRY_TRANSLATION,
     .exactness = TRV_EXACT,
     .consistent = true,
-    .supports = supports,
-    .create = create,
-    .spell = trv_star_spell,
+    .supports = star_supports,
+    .create = star_create,
+    .full_name = trv_star_full_name,
     .candidates = trv_star_candidates,
 };

@@ -14,7 +14,7 @@
 #define DIGITS 10 /* number of steps that a name can identify by a digit */
 
 /* The model of a star. The load of the links in a step is exact, because all messages of a step have the same size. */
-static trv_model_t find_model(const trv_star_t *star, const trv_star_layout_t *layout, int phases)
+static trv_model_t star_model(const trv_star_t *star, const trv_star_layout_t *layout, int phases)
 {
     trv_model_t model = {.steps = 0};
     double held = 1;  /* part of the vector before the step */
@@ -32,40 +32,40 @@ static trv_model_t find_model(const trv_star_t *star, const trv_star_layout_t *l
     return model;
 }
 
-/* Adds one form of a star with the streams that differ, and with the maximum number of streams if these are fewer.
+/* Adds one form of a star with its distinct streams, and with the maximum number of streams if these are fewer.
  * `always`: it is the choice of the name star alone. */
-static int add_star(const trv_collector_t *collector, const trv_star_t *form, int number, bool always)
+static int star_add(const trv_collector_t *collector, const trv_star_t *form, int number, bool always)
 {
     trv_star_t star = *form;
     trv_star_layout_t layout;
     int rc = TRV_OK, streams[] = {star.streams, trv_star_streams_max(&star.chain.torus)};
-    trv_star_lay_out(&star, &layout);
+    trv_star_layout_make(&star, &layout);
     for (int i = 0; i < (star.streams == 0 && layout.streams < streams[1] ? 2 : 1) && !rc; i++) {
         char name[TRV_ALGORITHM_NAME_MAX];
         star.streams = streams[i];
-        trv_star_lay_out(&star, &layout);
-        const trv_model_t model = find_model(&star, &layout, collector->collective == TRV_ALLREDUCE ? 2 : 1);
+        trv_star_layout_make(&star, &layout);
+        const trv_model_t model = star_model(&star, &layout, collector->collective == TRV_ALLREDUCE ? 2 : 1);
         trv_star_name(&star, number, name, sizeof name);
         rc = collector->add(collector->list, name, &model, always && i == 0);
     }
     return rc;
 }
 
-static int add_chain(const trv_collector_t *collector, const trv_star_chain_t *chain, int number)
+static int star_add_chain(const trv_collector_t *collector, const trv_star_chain_t *chain, int number)
 {
     trv_star_t star = {.form = TRV_STAR_SUMS, .chain = *chain};
-    int rc = add_star(collector, &star, number, number == 0);
+    int rc = star_add(collector, &star, number, number == 0);
     if (collector->collective != TRV_ALLREDUCE)
         return rc;
     const unsigned all = (1U << chain->steps) - 1, last = chain->steps > DIGITS ? (1U << DIGITS) - 1 : all;
     for (star.whole = 1; star.whole <= last && !rc; star.whole++)
         if (trv_star_is_subgroup(chain, star.whole))
-            rc = add_star(collector, &star, number, false);
+            rc = star_add(collector, &star, number, false);
     star.whole = all;
     if (all != last && !rc)
-        rc = add_star(collector, &star, number, false);
+        rc = star_add(collector, &star, number, false);
     star.streams = 1; /* for the smallest vectors, because fewer messages are sent */
-    return rc ? rc : add_star(collector, &star, number, false);
+    return rc ? rc : star_add(collector, &star, number, false);
 }
 
 int trv_star_candidates(const trv_collector_t *collector)
@@ -75,7 +75,7 @@ int trv_star_candidates(const trv_collector_t *collector)
         return trv_fail_memory();
     int chains = collector->torus->ranks > 1 ? trv_star_find(collector->torus, chain) : 0, rc = TRV_OK;
     for (int i = 0; i < chains && !rc; i++)
-        rc = add_chain(collector, &chain[i], i);
+        rc = star_add_chain(collector, &chain[i], i);
     free(chain);
     return chains == TRV_ERR_UNSUPPORTED ? TRV_OK : chains < 0 ? chains : rc;
 }

@@ -10,7 +10,8 @@
  * rank and for every shape of the torus. The chain need not be a direct sum: if several of its sums lead to the same
  * rank, the vector is sent only once, so that ceil(log_(2D+1) n) steps suffice on many more tori.
  * Registers: one per rank, register 1 + r for the vector of rank r.
- * Exact: yes.   Consistent: yes.   Symmetry: translation (of the messages).
+ * Streams: 1.   Steps: those of the chain.   Exact: yes.   Consistent: yes.
+ * Symmetry: translation (of the messages).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,13 +26,13 @@ typedef struct tables {
     trv_star_chain_t chain;
     /* The vectors that are sent with vector `v` of step `k`: rank r receives those of the ranks r + x for every x in
      * brought[k][v]. */
-    trv_shifts_t brought[TRV_STAR_STEPS_MAX][TRV_PORTS_MAX];
+    trv_shifts_t carried[TRV_STAR_STEPS_MAX][TRV_PORTS_MAX];
     int displacement[]; /* memory of all these lists, D coordinates per displacement */
 } tables_t;
 
 /* Adds one message, to or from `peer`; `receiver` is the one of the two ranks that receives it. */
-static int add_message(const trv_schedule_t *schedule, trv_step_t *out, bool send, int peer, int receiver, int port,
-                       const trv_shifts_t *brought)
+static int gathered_add_message(const trv_schedule_t *schedule, trv_step_t *out, bool send, int peer, int receiver,
+                                int port, const trv_shifts_t *carried)
 {
     const int dims = schedule->torus.dims;
     trv_part_t *part = (send ? trv_step_send : trv_step_receive)(out, peer, port, 1);
@@ -43,7 +44,7 @@ static int add_message(const trv_schedule_t *schedule, trv_step_t *out, bool sen
     part->slots = true;
     part->blocks = (trv_blocks_t){.space = &schedule->torus, .halves = 1, .terms = 1};
     trv_product_t *product = &part->blocks.term[0];
-    *product = (trv_product_t){.halves = 1, .shifts = 1, .shift = brought};
+    *product = (trv_product_t){.halves = 1, .shifts = 1, .shift = carried};
     for (int d = 0; d < dims; d++) {
         product->count[d] = 1;
         product->value[d] = &at[d];
@@ -52,7 +53,7 @@ static int add_message(const trv_schedule_t *schedule, trv_step_t *out, bool sen
 }
 
 /* Adds a message of the first step, in which every rank has only its own vector, in register 0. */
-static int add_first(const trv_schedule_t *schedule, trv_step_t *out, bool send, int peer, int port)
+static int gathered_add_first(const trv_schedule_t *schedule, trv_step_t *out, bool send, int peer, int port)
 {
     trv_part_t *part = (send ? trv_step_send : trv_step_receive)(out, peer, port, 1);
     if (!part)
@@ -73,11 +74,11 @@ static int gathered_step(const trv_schedule_t *schedule, int rank, int stream, i
         const bool send = i < star->vectors;
         const int v = i % star->vectors;
         const int peer = trv_star_peer(&schedule->torus, rank, &star->vector[v], send);
-        const trv_shifts_t *brought = &tables->brought[step][v];
+        const trv_shifts_t *carried = &tables->carried[step][v];
         if (step == 0)
-            rc = add_first(schedule, out, send, peer, star->vector[v].port);
-        else if (brought->count > 0)
-            rc = add_message(schedule, out, send, peer, send ? peer : rank, star->vector[v].port, brought);
+            rc = gathered_add_first(schedule, out, send, peer, star->vector[v].port);
+        else if (carried->count > 0)
+            rc = gathered_add_message(schedule, out, send, peer, send ? peer : rank, star->vector[v].port, carried);
     }
     trv_blocks_all(schedule, &all);
     if (!rc && step == 0)
@@ -88,7 +89,7 @@ static int gathered_step(const trv_schedule_t *schedule, int rank, int stream, i
 }
 
 /* The rank at displacement `vector` from `origin`, both relative to a rank. */
-static int move(const trv_torus_t *torus, const int *origin, const int *vector, int *at)
+static int displaced_rank(const trv_torus_t *torus, const int *origin, const int *vector, int *at)
 {
     for (int d = 0; d < torus->dims; d++) {
         at[d] = (origin[d] + vector[d]) % torus->size[d];
@@ -99,7 +100,7 @@ static int move(const trv_torus_t *torus, const int *origin, const int *vector, 
 
 /* Determines which vectors are sent with which message: each with the first message that can carry it. `reached` must
  * be all false. */
-static void find_brought(tables_t *tables, bool *reached)
+static void find_carried(tables_t *tables, bool *reached)
 {
     const trv_torus_t *torus = &tables->chain.torus;
     const int dims = torus->dims;
@@ -109,16 +110,16 @@ static void find_brought(tables_t *tables, bool *reached)
     for (int k = 0; k < tables->chain.steps; k++) {
         const int before = count;
         for (int v = 0; v < tables->chain.step[k].vectors; v++) {
-            trv_shifts_t *brought = &tables->brought[k][v];
-            *brought = (trv_shifts_t){0, all + count * dims};
+            trv_shifts_t *carried = &tables->carried[k][v];
+            *carried = (trv_shifts_t){0, all + count * dims};
             for (int i = 0; i < before; i++) {
                 int at[TRV_DIMS_MAX];
-                bool *there = &reached[move(torus, all + i * dims, tables->chain.step[k].vector[v].at, at)];
-                if (*there)
+                bool *known = &reached[displaced_rank(torus, all + i * dims, tables->chain.step[k].vector[v].at, at)];
+                if (*known)
                     continue;
-                *there = true;
+                *known = true;
                 memcpy(all + count++ * dims, at, (size_t)dims * sizeof *at);
-                brought->count++;
+                carried->count++;
             }
         }
     }
@@ -135,7 +136,7 @@ int trv_star_gathered_create(trv_schedule_t *schedule, const trv_star_chain_t *c
         return trv_fail_memory();
     }
     tables->chain = *chain;
-    find_brought(tables, reached);
+    find_carried(tables, reached);
     free(reached);
     schedule->tables = tables;
     schedule->destroy = free;

@@ -22,14 +22,13 @@ static bool all_digits(const char *text) { return *text && strspn(text, digits) 
 
 /* Splits the parameters. The first one is the text of a chain if it contains separators between coordinates or a sign,
  * which STEPS does not contain. */
-static int split(const char *parameters, words_t *words)
+static int words_split(const char *parameters, words_t *words)
 {
     const char *rest = parameters ? parameters : "";
     *words = (words_t){0};
     if (parameters && !*parameters)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "'star:' has a colon and no parameters behind it: star[:STEPS][:CHAIN][:STREAMS], "
-                        "for example star or star:l");
+        return trv_fail(TRV_ERR_ARGUMENT, "'star:' has a colon but no parameters: expected "
+                                          "star[:STEPS][:CHAIN][:STREAMS], for example star or star:l");
     for (int w = 0; w < WORDS; w++) {
         size_t length = strcspn(rest, ":");
         if (w == STEPS && strcspn(rest, "./_-") < length)
@@ -43,39 +42,39 @@ static int split(const char *parameters, words_t *words)
     if (!*rest)
         return TRV_OK;
     return trv_fail(TRV_ERR_ARGUMENT,
-                    "'star:%.60s' has too many parameters: star[:STEPS][:CHAIN][:STREAMS], for "
-                    "example star:l or star:b:1:2",
+                    "'star:%.60s' has too many parameters: expected star[:STEPS][:CHAIN][:STREAMS], for example star:l "
+                    "or star:b:1:2",
                     parameters);
 }
 
-/* Reads "3of6": the number of streams that differ, among the maximum number `most`. */
-static bool read_differing(const char *text, int most, int *differ)
+/* Reads "3of6": the number of distinct streams among the maximum number `max`. */
+static bool read_distinct(const char *text, int max, int *distinct)
 {
     const size_t first = strspn(text, digits);
     if (first < 1 || first > 2 || strncmp(text + first, "of", 2) != 0 || !all_digits(text + first + 2))
         return false;
-    *differ = (int)strtol(text, NULL, 10);
-    return *differ >= 1 && *differ <= most && strtol(text + first + 2, NULL, 10) == most;
+    *distinct = (int)strtol(text, NULL, 10);
+    return *distinct >= 1 && *distinct <= max && strtol(text + first + 2, NULL, 10) == max;
 }
 
-static int read_streams(const char *text, const trv_torus_t *torus, trv_star_t *star)
+static int star_read_streams(const char *text, const trv_torus_t *torus, trv_star_t *star)
 {
-    const int most = trv_star_streams_max(torus);
+    const int max = trv_star_streams_max(torus);
     const long streams = all_digits(text) ? strtol(text, NULL, 10) : 0;
     char name[TRV_TORUS_TEXT_MAX];
-    int differ;
+    int distinct;
     star->streams = (int)streams;
-    if (!*text || streams == 1 || streams == 2 || streams == most || read_differing(text, most, &differ))
+    if (!*text || streams == 1 || streams == 2 || streams == max || read_distinct(text, max, &distinct))
         return TRV_OK;
     return trv_fail(TRV_ERR_UNSUPPORTED,
-                    most > 2 ? "a star on %s has 1, 2 or %d streams, not '%.20s'; for example "
-                               "star:l:0:1"
-                             : "a star on %s has 1 or %d streams, not '%.20s'; for example star:l:0:1",
-                    trv_torus_format(torus, name, sizeof name), most, text);
+                    max > 2 ? "a star on %s has 1, 2 or %d streams, not '%.20s'; for example "
+                              "star:l:0:1"
+                            : "a star on %s has 1 or %d streams, not '%.20s'; for example star:l:0:1",
+                    trv_torus_format(torus, name, sizeof name), max, text);
 }
 
 /* Reads the form. Single steps that send whole vectors are read later, when the chain is known. */
-static int read_form(const char *steps, trv_star_t *star)
+static int star_read_form(const char *steps, trv_star_t *star)
 {
     star->form = strcmp(steps, "overlap") == 0    ? TRV_STAR_OVERLAP
                  : strcmp(steps, "gathered") == 0 ? TRV_STAR_GATHERED
@@ -84,20 +83,20 @@ static int read_form(const char *steps, trv_star_t *star)
         all_digits(steps))
         return TRV_OK;
     return trv_fail(TRV_ERR_ARGUMENT,
-                    "'%.40s' does not say which steps of a star send whole vectors: b (none), l "
-                    "(all), overlap, gathered, or the digits of the steps; for example star:l or star:12",
+                    "'%.40s' does not select the steps of a star that send whole vectors: allowed are b (none), l "
+                    "(all), overlap, gathered, and the digits of steps; for example star:l or star:12",
                     steps);
 }
 
-static int take_chain(const char *number, const trv_torus_t *torus, trv_star_chain_t *chain)
+static int chain_by_number(const char *number, const trv_torus_t *torus, trv_star_chain_t *chain)
 {
     trv_star_chain_t *found = malloc(TRV_STAR_FOUND_MAX * sizeof *found);
     if (!found)
         return trv_fail_memory();
-    const long wanted = strtol(number, NULL, 10);
+    const long index = strtol(number, NULL, 10);
     int rc = trv_star_find(torus, found);
-    if (rc > wanted) {
-        *chain = found[wanted];
+    if (rc > index) {
+        *chain = found[index];
         rc = TRV_OK;
     } else if (rc >= 0) {
         char name[TRV_TORUS_TEXT_MAX];
@@ -110,7 +109,7 @@ static int take_chain(const char *number, const trv_torus_t *torus, trv_star_cha
     return rc;
 }
 
-static int find_chain(const char *text, const trv_torus_t *torus, trv_star_t *star)
+static int chain_find(const char *text, const trv_torus_t *torus, trv_star_t *star)
 {
     const bool covering = star->form != TRV_STAR_SUMS;
     if (torus->ranks == 1) {
@@ -119,10 +118,10 @@ static int find_chain(const char *text, const trv_torus_t *torus, trv_star_t *st
     }
     if (*text && !all_digits(text))
         return trv_star_parse(&star->chain, torus, text, covering);
-    return !*text && covering ? trv_star_cover(torus, &star->chain) : take_chain(text, torus, &star->chain);
+    return !*text && covering ? trv_star_cover(torus, &star->chain) : chain_by_number(text, torus, &star->chain);
 }
 
-static int read_steps(const char *steps, trv_star_t *star)
+static int star_read_steps(const char *steps, trv_star_t *star)
 {
     const int count = star->chain.steps;
     star->whole = 0;
@@ -137,38 +136,38 @@ static int read_steps(const char *steps, trv_star_t *star)
         }
     if (star->form == TRV_STAR_SUMS && !trv_star_is_subgroup(&star->chain, star->whole))
         return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "'star:%s': these steps of the chain cannot send whole vectors while the "
-                        "others scatter, because what they reach together is not a subgroup",
+                        "'star:%s': these steps of the chain cannot send whole vectors while the others scatter, "
+                        "because the displacements that they reach are not a subgroup",
                         steps);
     return TRV_OK;
 }
 
-/* Checks that the number of differing streams in the name is that of the star. */
-static int check_differing(const char *text, const trv_star_t *star)
+/* Checks that the number of distinct streams in the name is that of the star. */
+static int check_distinct(const char *text, const trv_star_t *star)
 {
     trv_star_layout_t layout;
-    int differ;
-    if (star->form == TRV_STAR_GATHERED || !read_differing(text, trv_star_streams_max(&star->chain.torus), &differ))
+    int distinct;
+    if (star->form == TRV_STAR_GATHERED || !read_distinct(text, trv_star_streams_max(&star->chain.torus), &distinct))
         return TRV_OK;
-    trv_star_lay_out(star, &layout);
-    if (layout.streams == differ)
+    trv_star_layout_make(star, &layout);
+    if (layout.streams == distinct)
         return TRV_OK;
-    return trv_fail(TRV_ERR_UNSUPPORTED, "of the chain's streams %d differ, not as in '%.20s'", layout.streams, text);
+    return trv_fail(TRV_ERR_UNSUPPORTED, "%d of the chain's streams differ, not '%.20s'", layout.streams, text);
 }
 
 int trv_star_choose(const char *parameters, const trv_torus_t *torus, trv_star_t *star)
 {
     words_t words;
-    int rc = split(parameters, &words);
+    int rc = words_split(parameters, &words);
     if (!rc)
-        rc = read_form(words.word[STEPS], star);
+        rc = star_read_form(words.word[STEPS], star);
     if (!rc)
-        rc = read_streams(words.word[STREAMS], torus, star);
+        rc = star_read_streams(words.word[STREAMS], torus, star);
     if (!rc)
-        rc = find_chain(words.word[CHAIN], torus, star);
+        rc = chain_find(words.word[CHAIN], torus, star);
     if (!rc)
-        rc = read_steps(words.word[STEPS], star);
-    return rc ? rc : check_differing(words.word[STREAMS], star);
+        rc = star_read_steps(words.word[STEPS], star);
+    return rc ? rc : check_distinct(words.word[STREAMS], star);
 }
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
@@ -179,7 +178,7 @@ static bool same_layout(const trv_star_t *star, int streams, const trv_star_layo
     trv_star_t counted = *star;
     trv_star_layout_t other;
     counted.streams = streams;
-    trv_star_lay_out(&counted, &other);
+    trv_star_layout_make(&counted, &other);
     bool same = other.streams == layout->streams && other.plain == layout->plain;
     for (int i = 0; same && i < other.streams; i++) /* entries beyond the torus's dimensions are not set */
         same = memcmp(other.image[i], layout->image[i], (size_t)star->chain.torus.dims * sizeof(int)) == 0;
@@ -188,19 +187,19 @@ static bool same_layout(const trv_star_t *star, int streams, const trv_star_layo
 
 static void write_streams(const trv_star_t *star, char *text, size_t size)
 {
-    const int most = trv_star_streams_max(&star->chain.torus), choice[] = {1, 2, most};
+    const int max = trv_star_streams_max(&star->chain.torus), choice[] = {1, 2, max};
     trv_star_layout_t layout = {0};
     if (star->streams > 0 || star->form == TRV_STAR_GATHERED) { /* the gathered form has one stream in any case */
         snprintf(text, size, "%d", star->streams > 0 ? star->streams : 1);
         return;
     }
-    trv_star_lay_out(star, &layout);
+    trv_star_layout_make(star, &layout);
     for (int i = 0; i < 3; i++)
-        if (choice[i] <= most && same_layout(star, choice[i], &layout)) {
+        if (choice[i] <= max && same_layout(star, choice[i], &layout)) {
             snprintf(text, size, "%d", choice[i]);
             return;
         }
-    snprintf(text, size, "%dof%d", layout.streams, most);
+    snprintf(text, size, "%dof%d", layout.streams, max);
 }
 
 /* Writes the digits of the steps that send whole vectors, as far as a digit can identify them. */
@@ -213,8 +212,8 @@ static void write_steps(const trv_star_t *star, char *text)
     text[used] = '\0';
 }
 
-int trv_star_spell(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
-                   size_t size)
+int trv_star_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
+                       size_t size)
 {
     char steps[TRV_STAR_STEPS_MAX + 1], chain[TRV_FULL_NAME_MAX] = "", streams[16];
     trv_star_t star;

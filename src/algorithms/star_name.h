@@ -12,9 +12,10 @@
  *             gathered  all, and the vectors themselves are collected, to be added in the order of the ranks
  *     CHAIN   a number, of the chains that trv_star_find knows for the torus, by default 0; or the chain's text, for
  *             example 1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4
- *     STREAMS 1; 2 (the chain and its mirror); or 2 for each dimension of the commonest size (6 on 4x4x4), which are
- *             permuted. The default, which can be written as 3of6, is those of the last that differ. Fewer streams
- *             send fewer messages; more streams balance the links, and use them while others pay their alpha
+ *     STREAMS 1; 2 (the chain and its mirror); or 2 for each dimension of the most frequent size (6 on 4x4x4), which
+ *             are permuted. The default, which can be written as 3of6, is the distinct ones of that number. Fewer
+ *             streams send fewer messages; more streams balance the links, and use them while others wait for their
+ *             alpha
  */
 #ifndef TRIVANCE_ALGORITHMS_STAR_NAME_H
 #define TRIVANCE_ALGORITHMS_STAR_NAME_H
@@ -31,9 +32,9 @@ int trv_star_choose(const char *parameters, const trv_torus_t *torus, trv_star_t
 /* Writes the shortest name of a star of sums whose chain has the number `chain`. */
 void trv_star_name(const trv_star_t *star, int chain, char *name, size_t size);
 
-/* Writes the name in full, with the chain as text and the number of streams (trv_algorithm.spell). */
-int trv_star_spell(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
-                   size_t size);
+/* Writes the name in full, with the chain as text and the number of streams (trv_algorithm.full_name). */
+int trv_star_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
+                       size_t size);
 
 /* Adds the stars that the planner should consider (trv_algorithm.candidates). */
 int trv_star_candidates(const trv_collector_t *collector);

@@ -9,33 +9,34 @@
  *   step 2   0<->3 …   m/8, distance 3
  *
  * 2D streams: stream i starts in dimension i, stream D + i is the same with every coordinate negated.
- * Sizes: powers of two; others are folded (pairs.h).   Exact: yes.   Consistent: yes.
- * Symmetry: translation by 2 on powers of two.
+ * Sizes: powers of two; others are folded (pairs.h).   Steps: 2 * sum of log2 a, and 2 where folded.
+ * Exact: yes.   Consistent: yes.   Symmetry: translation by 2 on powers of two.
  */
 #include "algorithms/builders/pairs.h"
 #include "algorithms/paper.h"
 #include "algorithms/registry.h"
 
-static trv_pattern_t *pattern(int size, trv_collective_t collective)
+static trv_pattern_t *swing_b_pattern(int size, trv_collective_t collective)
 {
     trv_pairs_t pairs = trv_pairs(size, trv_swing_partner);
     return trv_pairs_pattern(&pairs, collective);
 }
 
-static int create(trv_schedule_t *schedule)
+static int swing_b_create(trv_schedule_t *schedule)
 {
-    if (!trv_pairs_natural(&schedule->torus))
+    if (!trv_pairs_are_unfolded(&schedule->torus))
         schedule->symmetry = TRV_SYMMETRY_NONE;
-    return trv_scatter_create(schedule,
-                              &(trv_scatter_options_t){.visit = TRV_INTERLEAVED, .mirrored = true, .pattern = pattern});
+    return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = TRV_INTERLEAVED,
+                                                                 .mirrored = true,
+                                                                 .pattern = swing_b_pattern});
 }
 
-static double congestion(int step) { return trv_swing_distance(step); }
+static double swing_b_congestion(int step) { return trv_swing_distance(step); }
 
-static void paper_cost(int side, int dims, trv_paper_cost_t *paper)
+static void swing_b_paper_cost(int side, int dims, trv_paper_cost_t *paper)
 {
     const double two = pow(2, dims);
-    trv_paper_scatter(side, dims, 2, congestion, paper);
+    trv_paper_scatter(side, dims, 2, swing_b_congestion, paper);
     paper->theta_limit = dims == 1 ? 1.0 / 3.0 * log(side) / log(2) : two * (two - 1) / ((two - 2) * (two + 1));
 }
 
@@ -45,12 +46,12 @@ const trv_algorithm_t trv_swing_b = {
     .title = "Swing, bandwidth-optimal",
     .use = "comparison",
     .source = "De Sensi et al.: NSDI 2024",
-    .sizes = "any torus, made for powers of two",
+    .sizes = "any torus, designed for powers of two",
     .steps_formula = "2 * sum of log2 a; + 2 where folded",
     .bytes_formula = "2m (n-1)/n; about m more per folded dimension",
     .symmetry = TRV_SYMMETRY_PARITY,
     .exactness = TRV_EXACT,
     .consistent = true,
-    .paper_cost = paper_cost,
-    .create = create,
+    .paper_cost = swing_b_paper_cost,
+    .create = swing_b_create,
 };

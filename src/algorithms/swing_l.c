@@ -22,13 +22,13 @@
 #include "algorithms/paper.h"
 #include "algorithms/registry.h"
 
-static int create(trv_schedule_t *schedule) { return trv_pairs_l_create(schedule, trv_swing_partner); }
+static int swing_l_create(trv_schedule_t *schedule) { return trv_pairs_l_create(schedule, trv_swing_partner); }
 
-static double congestion(int step) { return ceil(trv_swing_distance(step) / 2.0); }
+static double swing_l_congestion(int step) { return ceil(trv_swing_distance(step) / 2.0); }
 
-static void paper_cost(int side, int dims, trv_paper_cost_t *paper)
+static void swing_l_paper_cost(int side, int dims, trv_paper_cost_t *paper)
 {
-    trv_paper_whole(side, dims, 2, congestion, paper);
+    trv_paper_whole(side, dims, 2, swing_l_congestion, paper);
     paper->theta_limit = 1.0 / 3.0 * side * (dims * dims);
 }
 
@@ -38,7 +38,7 @@ const trv_algorithm_t trv_swing_l = {
     .title = "Swing, latency-optimal",
     .use = "comparison",
     .source = "De Sensi et al.: NSDI 2024",
-    .sizes = "any torus, made for powers of two",
+    .sizes = "any torus, designed for powers of two",
     .steps_formula = "sum of log2 a; + 2 where folded",
     .bytes_formula = "m log2 n",
     .latency_optimal = true,
@@ -47,6 +47,6 @@ const trv_algorithm_t trv_swing_l = {
     .consistent = false,
     .baseline = true,
     .colour = 2,
-    .paper_cost = paper_cost,
-    .create = create,
+    .paper_cost = swing_l_paper_cost,
+    .create = swing_l_create,
 };

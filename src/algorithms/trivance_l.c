@@ -1,36 +1,37 @@
 /*
- * Trivance, latency-optimal (paper section 4.2), exact on every ring size by piece-aligned windows.
+ * Trivance, latency-optimal (paper section 4.2), made exact on rings of every size (docs/windows.md).
  *
  * Every rank holds the sum of a window of neighbours around it, at first its own value. In a step it sends to the rank
  * at distance `right` before it the suffix of its window which that rank lacks, and to the rank at distance `left`
  * after it the prefix which that rank lacks. It adds the data received from both sides to its own sum in one pass. On
  * 3^s ranks both messages are the whole window, and the distance is 3^k:
  *
- *   step 0   1:1        [.]        rank 4 of 9 gets 3 and 5            congestion 1
+ *   step 0   1:1        [.]        rank 4 of 9 receives 3 and 5        congestion 1
  *   step 1   3:3     [. . .]       ... and 0 1 2 from 1, 6 7 8 from 7  congestion 3
  *           0 1 2   3 4 5   6 7 8
  *
  * On other sizes the growths right:left are chosen (windows_search.c) so that each message is one sum wherever that is
  * possible, and at most two elsewhere (windows.h; sizes: docs/windows.md).
  *
- * L: ceil(log3 a) steps per dimension, whole vector, both ports, D streams.   B: trivance_b.c.
- * Sizes: any.   Exact: yes.   Consistent: no (every rank adds in its own order).   Symmetry: translation.
+ * Whole vectors through both ports of a dimension. The bandwidth-optimal variant is in trivance_b.c.
+ * Sizes: any.   Streams: D.   Steps: sum of ceil(log3 a).   Exact: yes.   Symmetry: translation.
+ * Consistent: no (every rank adds in its own order).
  */
 #include "algorithms/paper.h"
 #include "algorithms/registry.h"
 #include "algorithms/builders/windows.h"
 
-static int create(trv_schedule_t *schedule)
+static int trivance_l_create(trv_schedule_t *schedule)
 {
-    const trv_lattice_t lattice = trv_lattice_whole(&schedule->torus);
+    const trv_stage_lattice_t lattice = trv_stage_lattice_whole(&schedule->torus);
     return trv_stage_create(schedule, trv_windows_stage(&lattice, trv_window_steps_trivance, 1));
 }
 
-static double congestion(int step) { return pow(3, step); }
+static double trivance_l_congestion(int step) { return pow(3, step); }
 
-static void paper_cost(int side, int dims, trv_paper_cost_t *paper)
+static void trivance_l_paper_cost(int side, int dims, trv_paper_cost_t *paper)
 {
-    trv_paper_whole(side, dims, 3, congestion, paper);
+    trv_paper_whole(side, dims, 3, trivance_l_congestion, paper);
     paper->theta_limit = 0.5 * side * dims;
 }
 
@@ -48,6 +49,6 @@ const trv_algorithm_t trv_trivance_l = {
     .exactness = TRV_EXACT,
     .consistent = false,
     .colour = 5,
-    .paper_cost = paper_cost,
-    .create = create,
+    .paper_cost = trivance_l_paper_cost,
+    .create = trivance_l_create,
 };

@@ -32,12 +32,12 @@ typedef struct view {
     const trv_schedule_t *schedule;
     trv_step_t *out;
     int rank;
-    trv_turn_t place;
+    trv_turn_t turn;
 } view_t;
 
 /* Adds one message: the vectors of the message's coordinates along the step's dimension, of all coordinates along the
  * dimensions that are complete, and of the rank's own coordinate along the others. */
-static int add_message(const view_t *view, const trv_gather_message_t *message)
+static int gathered_add_message(const view_t *view, const trv_gather_message_t *message)
 {
     const trv_torus_t *torus = &view->schedule->torus;
     const tables_t *tables = view->schedule->tables;
@@ -49,7 +49,7 @@ static int add_message(const view_t *view, const trv_gather_message_t *message)
         return TRV_ERR_MEMORY;
     bool begun = false;
     for (int i = 0; i < tables->active; i++)
-        begun = begun || view->place.done[i] > 0;
+        begun = begun || view->turn.done[i] > 0;
     if (!begun) { /* the sender's own vector is in its register 0 */
         part->reg = message->send ? 0 : SLOTS + peer;
         trv_blocks_all(view->schedule, &part->blocks);
@@ -61,8 +61,8 @@ static int add_message(const view_t *view, const trv_gather_message_t *message)
     trv_blocks_whole(torus, 1, &part->blocks);
     for (int i = 0; i < tables->active; i++) {
         int d = tables->dimension[i];
-        bool current = i == view->place.turn;
-        if (!current && view->place.done[i] > 0)
+        bool current = i == view->turn.index;
+        if (!current && view->turn.done[i] > 0)
             continue;
         int first = current ? message->first : trv_torus_coordinate(torus, view->rank, d);
         product->count[d] = current ? message->count : 1;
@@ -77,13 +77,13 @@ static int gathered_step(const trv_schedule_t *schedule, int rank, int stream, i
 {
     const tables_t *tables = schedule->tables;
     view_t view = {schedule, out, rank, trv_visit_turn(TRV_SEQUENTIAL, tables->active, tables->levels, stream, step)};
-    out->dimension = tables->dimension[view.place.turn];
+    out->dimension = tables->dimension[view.turn.index];
     int own = trv_torus_coordinate(&schedule->torus, rank, out->dimension);
     trv_gather_message_t message[TRV_GATHER_MESSAGES_MAX];
-    int messages = trv_gather_messages(schedule->torus.size[out->dimension], view.place.level, own, message);
+    int messages = trv_gather_messages(schedule->torus.size[out->dimension], view.turn.level, own, message);
     int rc = trv_step_reserve(out, 2, 2, 2);
     for (int i = 0; i < messages && !rc; i++)
-        rc = add_message(&view, &message[i]);
+        rc = gathered_add_message(&view, &message[i]);
     trv_blocks_t all;
     trv_blocks_all(schedule, &all);
     if (!rc && step == 0)
@@ -93,7 +93,7 @@ static int gathered_step(const trv_schedule_t *schedule, int rank, int stream, i
     return rc;
 }
 
-static int create(trv_schedule_t *schedule)
+static int gathered_create(trv_schedule_t *schedule)
 {
     tables_t *tables = calloc(1, sizeof *tables);
     if (!tables)
@@ -125,5 +125,5 @@ const trv_algorithm_t trv_trivance_l_gathered = {
     .exactness = TRV_EXACT,
     .consistent = true,
     .in_rank_order = true,
-    .create = create,
+    .create = gathered_create,
 };

@@ -39,7 +39,7 @@ typedef struct factors {
 
 typedef struct groups {
     trv_stage_t base;
-    trv_lattice_t lattice;
+    trv_stage_lattice_t lattice;
     int levels[TRV_DIMS_MAX];
     factors_t factors[TRV_DIMS_MAX];
     trv_visit_t visit;
@@ -67,7 +67,7 @@ static long long gather_load(int q, int stride)
 }
 
 /* Tries every sequence of factors that starts with those in `tried`, and keeps the best in `best`. */
-static void search(int rest, int steps, const factors_t *tried, factors_t *best)
+static void factors_search(int rest, int steps, const factors_t *tried, factors_t *best)
 {
     if (rest == 1 && tried->load < best->load)
         *best = *tried;
@@ -78,14 +78,14 @@ static void search(int rest, int steps, const factors_t *tried, factors_t *best)
         longer.factor[longer.count++] = q;
         longer.load += gather_load(q, rest / q);
         if (longer.load < best->load)
-            search(rest / q, steps - trv_log_ceil(3, q), &longer, best);
+            factors_search(rest / q, steps - trv_log_ceil(3, q), &longer, best);
     }
 }
 
 static factors_t factorise(int size)
 {
     factors_t none = {0}, best = {.load = LLONG_MAX};
-    search(size, trv_log_ceil(3, size), &none, &best);
+    factors_search(size, trv_log_ceil(3, size), &none, &best);
     return best;
 }
 
@@ -97,7 +97,7 @@ typedef struct group {
     int q, stride, digit, level;
 } group_t;
 
-static group_t find_group(const factors_t *factors, int size, int coordinate, int step)
+static group_t group_find(const factors_t *factors, int size, int coordinate, int step)
 {
     group_t group = {.stride = size, .level = step};
     for (int f = 0;; f++) {
@@ -119,7 +119,7 @@ static int compare_parts(const void *a, const void *b)
 
 /* Adds a message with the partial sums of some members, one part for each. The sender's own sum is in its register
  * 0. */
-static int add_message(const view_t *view, const group_t *group, const trv_gather_message_t *message)
+static int group_add_message(const view_t *view, const group_t *group, const trv_gather_message_t *message)
 {
     const int delta = message->delta * group->stride * view->stride;
     const int peer = trv_torus_shift(&view->schedule->torus, view->rank, view->out->dimension, delta);
@@ -138,7 +138,7 @@ static int add_message(const view_t *view, const group_t *group, const trv_gathe
 
 /* Adds the combine after the last step of a gathering: register 0 := the members' partial sums in the order of their
  * digits. */
-static int add_up(const view_t *view, const group_t *group)
+static int group_add_up(const view_t *view, const group_t *group)
 {
     if (group->q > 3)
         return trv_step_combine(view->out, 0, group->q, NULL, SLOTS, view->blocks);
@@ -152,30 +152,30 @@ static int groups_step(const trv_stage_t *stage, const trv_schedule_t *schedule,
                        const trv_blocks_t *blocks, trv_step_t *out)
 {
     const groups_t *groups = (const groups_t *)stage;
-    const trv_turn_t place = trv_visit_turn(groups->visit, groups->lattice.active, groups->levels, stream, step);
-    const view_t view = {schedule, blocks, out, rank, groups->lattice.stride[place.turn]};
-    out->dimension = groups->lattice.dimension[place.turn];
+    const trv_turn_t turn = trv_visit_turn(groups->visit, groups->lattice.active, groups->levels, stream, step);
+    const view_t view = {schedule, blocks, out, rank, groups->lattice.stride[turn.index]};
+    out->dimension = groups->lattice.dimension[turn.index];
     const int coordinate = trv_torus_coordinate(&schedule->torus, rank, out->dimension) / view.stride;
-    const group_t group = find_group(&groups->factors[place.turn], groups->lattice.size[place.turn], coordinate,
-                                     place.level);
+    const group_t group = group_find(&groups->factors[turn.index], groups->lattice.size[turn.index], coordinate,
+                                     turn.level);
     int rc = trv_step_reserve(out, 2, 2, 2);
     trv_gather_message_t message[TRV_GATHER_MESSAGES_MAX];
     const int messages = trv_gather_messages(group.q, group.level, group.digit, message);
     for (int i = 0; i < messages && !rc; i++)
-        rc = add_message(&view, &group, &message[i]);
+        rc = group_add_message(&view, &group, &message[i]);
     /* several steps follow: the rank's own partial sum is copied to its register */
     if (!rc && group.q > 3 && group.level == 0)
         rc = trv_step_combine(out, SLOTS + group.digit, 1, NULL, 0, blocks);
     if (!rc && group.level == trv_log_ceil(3, group.q) - 1)
-        rc = add_up(&view, &group);
+        rc = group_add_up(&view, &group);
     return rc;
 }
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-static void destroy(trv_stage_t *stage) { free(stage); }
+static void groups_destroy(trv_stage_t *stage) { free(stage); }
 
-trv_stage_t *trv_groups_stage(const trv_lattice_t *lattice)
+trv_stage_t *trv_groups_stage(const trv_stage_lattice_t *lattice)
 {
     groups_t *groups = calloc(1, sizeof *groups);
     if (!groups) {
@@ -184,7 +184,7 @@ trv_stage_t *trv_groups_stage(const trv_lattice_t *lattice)
     }
     groups->lattice = *lattice;
     groups->visit = TRV_INTERLEAVED;
-    groups->base = (trv_stage_t){.messages_per_port = 1, .step = groups_step, .destroy = destroy};
+    groups->base = (trv_stage_t){.messages_per_port = 1, .step = groups_step, .destroy = groups_destroy};
     int slots = 3;
     for (int i = 0; i < lattice->active; i++) {
         factors_t *factors = &groups->factors[i];
@@ -201,9 +201,9 @@ trv_stage_t *trv_groups_stage(const trv_lattice_t *lattice)
     return &groups->base;
 }
 
-static int create(trv_schedule_t *schedule)
+static int grouped_create(trv_schedule_t *schedule)
 {
-    const trv_lattice_t lattice = trv_lattice_whole(&schedule->torus);
+    const trv_stage_lattice_t lattice = trv_stage_lattice_whole(&schedule->torus);
     return trv_stage_create(schedule, trv_groups_stage(&lattice));
 }
 
@@ -220,5 +220,5 @@ const trv_algorithm_t trv_trivance_l_grouped = {
     .symmetry = TRV_SYMMETRY_TRANSLATION,
     .exactness = TRV_EXACT,
     .consistent = true,
-    .create = create,
+    .create = grouped_create,
 };

@@ -11,15 +11,16 @@
  * MAX, MIN, AND and OR allow this. There is one vector per message on any size, minimum congestion, and dimensions
  * alternate on every torus, as in the paper.
  *
- * L: ceil(log3 a) steps per dimension, whole vector, both ports, D streams.
- * Sizes: any.          Exact: covers (on 3^s exact).          Consistent: no.          Symmetry: translation.
+ * Whole vectors through both ports of a dimension.
+ * Sizes: any.   Streams: D.   Steps: sum of ceil(log3 a).   Exact: covers (on 3^s exact).   Consistent: no.
+ * Symmetry: translation.
  */
 #include "algorithms/registry.h"
 #include "algorithms/builders/windows.h"
 
-static int create(trv_schedule_t *schedule)
+static int overlap_create(trv_schedule_t *schedule)
 {
-    const trv_lattice_t lattice = trv_lattice_whole(&schedule->torus);
+    const trv_stage_lattice_t lattice = trv_stage_lattice_whole(&schedule->torus);
     return trv_stage_create(schedule, trv_windows_stage(&lattice, trv_window_steps_overlap, 1));
 }
 
@@ -36,5 +37,5 @@ const trv_algorithm_t trv_trivance_l_overlap = {
     .symmetry = TRV_SYMMETRY_TRANSLATION,
     .exactness = TRV_COVERS,
     .consistent = false,
-    .create = create,
+    .create = overlap_create,
 };

@@ -11,19 +11,19 @@
 
 #include "torus/torus.h"
 
-typedef struct measure {
+typedef struct measure_rings {
     const trv_schedule_t *schedule;
     int active, dimension[TRV_DIMS_MAX];
     double load[TRV_DIMS_MAX * TRV_DIMS_MAX]; /* [i * active + s]: see trv_weights_balance */
     double messages;                          /* maximum over the streams */
     double hops;
-    double own; /* the part of a link's load, summed over the steps, for which one stream waits */
+    double waiting_share; /* the part of a link's load, summed over the steps, for which one stream waits */
     int steps, streams;
     trv_step_t step;
 } measure_t;
 
 /* Adds the messages of rank 0 in a step of a stream. Returns their number, or an error. */
-static int add_step(measure_t *m, int stream, int step)
+static int measure_add_step(measure_t *m, int stream, int step)
 {
     const trv_torus_t *torus = trv_schedule_torus(m->schedule);
     const double slices = (double)trv_schedule_streams(m->schedule) / m->active;
@@ -43,7 +43,7 @@ static int add_step(measure_t *m, int stream, int step)
 }
 
 /* Measures the schedule as if all dimensions were rings. */
-static int measure(measure_t *m, const trv_collector_t *collector, const char *name)
+static int measure_rings(measure_t *m, const trv_collector_t *collector, const char *name)
 {
     trv_schedule_t *schedule;
     trv_torus_t rings = *collector->torus;
@@ -51,13 +51,16 @@ static int measure(measure_t *m, const trv_collector_t *collector, const char *n
     int rc = trv_schedule_create(&schedule, &rings, name, collector->collective);
     if (rc)
         return rc;
-    *m = (measure_t){.schedule = schedule, .step = TRV_STEP_INIT, .own = 1, .steps = trv_schedule_steps(schedule)};
+    *m = (measure_t){.schedule = schedule,
+                     .step = TRV_STEP_INIT,
+                     .waiting_share = 1,
+                     .steps = trv_schedule_steps(schedule)};
     m->streams = trv_schedule_streams(schedule);
     m->active = trv_torus_active(collector->torus, m->dimension);
     for (int stream = 0; stream < trv_schedule_streams(schedule) && rc >= 0; stream++) {
         double messages = 0;
         for (int step = 0; step < m->steps && rc >= 0; step++) {
-            rc = add_step(m, stream, step);
+            rc = measure_add_step(m, stream, step);
             messages += rc;
         }
         m->messages = messages > m->messages ? messages : m->messages;
@@ -68,28 +71,28 @@ static int measure(measure_t *m, const trv_collector_t *collector, const char *n
 }
 
 /* Adapts the measurement to lines. A line has half of the links of a ring, and its messages travel up to twice as far.
- * If a ring is folded onto the line, all links are loaded equally, and while a stream pays its latencies they carry the
- * messages of the other streams that begin in its dimension, half of which travel in its direction. */
-static void measure_lines(measure_t *m, const trv_torus_t *torus, bool folded)
+ * If a ring is folded onto the line, all links are loaded equally, and while a stream waits for its latencies they
+ * carry the messages of the other streams that begin in its dimension, half of which travel in its direction. */
+static void measure_adapt_to_lines(measure_t *m, const trv_torus_t *torus, bool folded)
 {
     for (int i = 0; i < m->active; i++)
         for (int s = 0; s < m->active && trv_torus_is_line(torus, m->dimension[i]); s++)
             m->load[i * m->active + s] *= 2;
     m->hops *= 2;
     if (folded && m->streams > 2 * m->active)
-        m->own = 2.0 * m->active / m->streams;
+        m->waiting_share = 2.0 * m->active / m->streams;
 }
 
 /* Adds the candidate with the given weights, or without weights. */
-static int add(const trv_collector_t *collector, const measure_t *m, const char *name, const trv_weights_t *weights,
-               const char *before)
+static int add_candidate(const trv_collector_t *collector, const measure_t *m, const char *name,
+                         const trv_weights_t *weights, const char *before)
 {
     char text[TRV_WEIGHTS_TEXT_MAX], weighted[TRV_ALGORITHM_NAME_MAX];
     trv_weights_t equal = {.count = m->active};
     for (int s = 0; s < m->active; s++)
         equal.value[s] = 1;
     const double load = trv_weights_load(m->active, m->load, weights ? weights : &equal);
-    trv_model_t model = {.steps = m->steps, .hops = m->hops, .load = m->own * load, .busy = load};
+    trv_model_t model = {.steps = m->steps, .hops = m->hops, .load = m->waiting_share * load, .busy = load};
     trv_model_messages(&model, m->messages, m->streams);
     if (weights)
         trv_weights_format(weights, text);
@@ -97,22 +100,22 @@ static int add(const trv_collector_t *collector, const measure_t *m, const char 
     return length < (int)sizeof weighted ? collector->add(collector->list, weighted, &model, false) : TRV_OK;
 }
 
-int trv_uneven_add(const trv_collector_t *collector, const char *name, const char *form, const char *before, int most)
+int trv_uneven_add(const trv_collector_t *collector, const char *name, const char *form, const char *before, int max)
 {
     char formed[TRV_ALGORITHM_NAME_MAX];
     trv_weights_t weights[TRV_WEIGHTS_BALANCED_MAX];
     measure_t m;
-    int rc = measure(&m, collector, name);
+    int rc = measure_rings(&m, collector, name);
     if (rc)
         return rc;
     const bool lines = collector->torus->lines != 0;
     if (lines)
-        measure_lines(&m, collector->torus, *form);
+        measure_adapt_to_lines(&m, collector->torus, *form);
     snprintf(formed, sizeof formed, "%s%s", name, lines ? form : "");
     const int found = trv_weights_balance(m.active, m.load, weights);
     if (found == 0 && lines)
-        rc = add(collector, &m, formed, NULL, before);
-    for (int i = 0; i < found && i < most && !rc; i++)
-        rc = add(collector, &m, formed, &weights[i], before);
+        rc = add_candidate(collector, &m, formed, NULL, before);
+    for (int i = 0; i < found && i < max && !rc; i++)
+        rc = add_candidate(collector, &m, formed, &weights[i], before);
     return rc;
 }

@@ -12,7 +12,7 @@
  * Adds nothing if equal weights are as good, as on even sides. A torus with lines is treated as one of rings whose
  * links in these dimensions are half as fast (algorithms for lines load the links about twice as much as those for
  * rings); `form` is then appended to the name, and if equal weights are as good, the name with `form` alone is added.
- * At most `most` names are added, those of the smallest weights. */
-int trv_uneven_add(const trv_collector_t *collector, const char *name, const char *form, const char *before, int most);
+ * At most `max` names are added, those of the smallest weights. */
+int trv_uneven_add(const trv_collector_t *collector, const char *name, const char *form, const char *before, int max);
 
 #endif

@@ -58,8 +58,8 @@ int trv_check_size(size_t given, size_t known, const char *initialiser)
     if (given == known)
         return TRV_OK;
     return trv_fail(TRV_ERR_ARGUMENT,
-                    "a struct has the size %zu, and this library's has %zu; begin with %s, and take the "
-                    "headers of this version (%s)",
+                    "a struct of %zu bytes was passed where this library expects %zu; initialise it with {%s} and "
+                    "compile with the headers of version %s",
                     given, known, initialiser, TRV_VERSION);
 }
 

@@ -9,8 +9,8 @@
 
 #include <trivance/common.h>
 
-/* Exported only for the other libraries, which use the same last error (version TRIVANCE_PRIVATE in trivance.map), as all
- * internal functions with TRV_API. */
+/* Exported only for the other libraries of this project, which use the same last error; as all internal functions with
+ * TRV_API it has the version TRIVANCE_PRIVATE in trivance.map. */
 TRV_API int trv_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Replaces control characters and bytes that are not valid UTF-8 (such as parts of a truncated character) by '?'. Names

@@ -1,6 +1,6 @@
 /*
- * The limits of the network's parameters, wherever they are given: by users, in files, in a struct of options. The
- * simulator counts in femtoseconds, two hours of which fit in 64 bits.
+ * Limits of the network's parameters, the same for options, files and structs of options. The simulator counts in
+ * femtoseconds, two hours of which fit in 64 bits.
  */
 #ifndef TRIVANCE_BASE_NETWORK_LIMITS_H
 #define TRIVANCE_BASE_NETWORK_LIMITS_H

@@ -11,7 +11,7 @@ int trv_span_report(trv_span_t span, double fraction)
 {
     if (!span.callback || !span.callback(span.context, span.first + span.size * (fraction < 1 ? fraction : 1)))
         return TRV_OK;
-    return trv_fail(TRV_ERR_CANCELLED, "the work was cancelled before its end");
+    return trv_fail(TRV_ERR_CANCELLED, "the operation was cancelled before its end");
 }
 
 int trv_span_callback(void *span, double fraction) { return trv_span_report(*(const trv_span_t *)span, fraction); }

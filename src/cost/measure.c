@@ -51,7 +51,7 @@ typedef struct meter {
 
 /* ---- Set-up ---------------------------------------------------------------------------------------------------- */
 
-static int class_of_rank(const meter_t *meter, int rank)
+static int meter_class_of(const meter_t *meter, int rank)
 {
     int class = 0, coordinates[TRV_DIMS_MAX];
     trv_torus_coordinates(meter->torus, rank, coordinates);
@@ -60,22 +60,22 @@ static int class_of_rank(const meter_t *meter, int rank)
     return class;
 }
 
-static bool has_slow_links(const meter_t *meter) { return meter->on && meter->on->slow_links > 0; }
+static bool meter_has_slow_links(const meter_t *meter) { return meter->on && meter->on->slow_links > 0; }
 
-static void choose_period(meter_t *meter)
+static void meter_choose_period(meter_t *meter)
 {
     meter->classes = 1;
     for (int d = 0; d < meter->torus->dims; d++)
-        meter->classes *= meter->period[d] = has_slow_links(meter) ? meter->torus->size[d]
-                                                                   : trv_schedule_period(meter->schedule, d);
+        meter->classes *= meter->period[d] = meter_has_slow_links(meter) ? meter->torus->size[d]
+                                                                         : trv_schedule_period(meter->schedule, d);
 }
 
 /* With slow links every rank is its own class, so links have indices rank * 2D + port. If a link has several entries,
  * the last counts. */
-static int note_slow_links(meter_t *meter)
+static int meter_add_slow_links(meter_t *meter)
 {
     const int ports = 2 * meter->torus->dims;
-    if (!has_slow_links(meter))
+    if (!meter_has_slow_links(meter))
         return TRV_OK;
     meter->slowness = malloc(meter->links * sizeof *meter->slowness);
     if (!meter->slowness)
@@ -86,8 +86,8 @@ static int note_slow_links(meter_t *meter)
         const trv_slow_link_t *link = &meter->on->slow_link[i];
         if (link->rank < 0 || link->rank >= meter->torus->ranks || link->port < 0 || link->port >= ports)
             return trv_fail(TRV_ERR_ARGUMENT,
-                            "there is no link of rank %d by port %d on a torus of %d ranks and %d ports", link->rank,
-                            link->port, meter->torus->ranks, ports);
+                            "there is no link of rank %d at port %d on a torus of %d ranks with %d ports each",
+                            link->rank, link->port, meter->torus->ranks, ports);
         meter->slowness[link->rank * ports + link->port] = link->factor;
     }
     return TRV_OK;
@@ -102,7 +102,7 @@ static int meter_open(meter_t *meter, const trv_schedule_t *schedule, const trv_
                        .vector_bytes = vector_bytes,
                        .sizes = sizes,
                        .step = TRV_STEP_INIT};
-    choose_period(meter);
+    meter_choose_period(meter);
     size_t classes = (size_t)meter->classes, ranks = (size_t)meter->torus->ranks;
     meter->links = classes * 2 * (size_t)meter->torus->dims;
     meter->link = malloc(meter->links * sizeof *meter->link);
@@ -115,10 +115,10 @@ static int meter_open(meter_t *meter, const trv_schedule_t *schedule, const trv_
         (classes > 1 && !meter->class_of))
         return trv_fail_memory();
     for (int rank = meter->torus->ranks - 1; rank >= 0 && classes > 1; rank--) {
-        meter->class_of[rank] = class_of_rank(meter, rank);
+        meter->class_of[rank] = meter_class_of(meter, rank);
         meter->rank_of[meter->class_of[rank]] = rank; /* ranks descend: the lowest of each class remains */
     }
-    return note_slow_links(meter);
+    return meter_add_slow_links(meter);
 }
 
 static void meter_close(meter_t *meter)
@@ -135,7 +135,7 @@ static void meter_close(meter_t *meter)
 
 /* ---- One step -------------------------------------------------------------------------------------------------- */
 
-static void add_load(meter_t *meter, size_t link, int64_t shares, int64_t times)
+static void meter_add_load(meter_t *meter, size_t link, int64_t shares, int64_t times)
 {
     uint64_t *bytes = &meter->link_bytes[link * (size_t)meter->sizes];
     meter->link[link].shares += shares * times;
@@ -144,7 +144,7 @@ static void add_load(meter_t *meter, size_t link, int64_t shares, int64_t times)
         bytes[size] += meter->message_bytes[size] * (uint64_t)times;
 }
 
-static int route_message(meter_t *meter, int stream, int rank, const trv_message_t *message)
+static int meter_route(meter_t *meter, int stream, int rank, const trv_message_t *message)
 {
     const trv_torus_t *torus = meter->torus;
     int ports = 2 * torus->dims, port, node;
@@ -164,10 +164,10 @@ static int route_message(meter_t *meter, int stream, int rank, const trv_message
     meter->largest = shares > meter->largest ? shares : meter->largest;
     if (meter->classes == 1) {
         for (int d = 0; d < torus->dims; d++)
-            add_load(meter, (size_t)trv_port(d, route.sign[d]), shares, route.hops[d]);
+            meter_add_load(meter, (size_t)trv_port(d, route.sign[d]), shares, route.hops[d]);
     } else {
         while ((port = trv_route_next(&route, &node)) >= 0)
-            add_load(meter, (size_t)meter->class_of[node] * (size_t)ports + (size_t)port, shares, 1);
+            meter_add_load(meter, (size_t)meter->class_of[node] * (size_t)ports + (size_t)port, shares, 1);
     }
     return TRV_OK;
 }
@@ -177,7 +177,7 @@ static int meter_rank(meter_t *meter, int stream, int step, int class)
 {
     int rank = meter->rank_of[class], rc = trv_schedule_step(meter->schedule, rank, stream, step, &meter->step);
     for (int i = 0; i < meter->step.sends && !rc; i++) {
-        rc = route_message(meter, stream, rank, &meter->step.send[i]);
+        rc = meter_route(meter, stream, rank, &meter->step.send[i]);
         meter->sent[class] += trv_message_units(meter->schedule, &meter->step.send[i]) *
                               trv_schedule_weight(meter->schedule, stream);
     }
@@ -185,8 +185,8 @@ static int meter_rank(meter_t *meter, int stream, int step, int class)
     return rc;
 }
 
-/* The whole is all ranks of one period, for all steps and streams. */
-static int report_progress(const meter_t *meter)
+/* The whole work consists of all ranks of one period, in all steps of all streams. */
+static int meter_report(const meter_t *meter)
 {
     double parts = (double)trv_schedule_steps(meter->schedule) * trv_schedule_streams(meter->schedule);
     return trv_span_report(meter->part, (double)meter->done / (parts * meter->classes));
@@ -202,38 +202,38 @@ static int meter_step(meter_t *meter, int step)
         for (int class = 0; class < meter->classes; class ++) {
             int rc = meter_rank(meter, stream, step, class);
             if (!rc && ++meter->done % REPORT_RANKS == 0)
-                rc = report_progress(meter);
+                rc = meter_report(meter);
             if (rc)
                 return rc;
         }
     return TRV_OK;
 }
 
-static load_t busiest(const meter_t *meter)
+static load_t meter_busiest(const meter_t *meter)
 {
-    load_t most = {0, 0};
+    load_t max = {0, 0};
     for (size_t l = 0; l < meter->links; l++) {
         const load_t *load = &meter->link[l];
-        most.shares = load->shares > most.shares ? load->shares : most.shares;
-        most.messages = load->messages > most.messages ? load->messages : most.messages;
+        max.shares = load->shares > max.shares ? load->shares : max.shares;
+        max.messages = load->messages > max.messages ? load->messages : max.messages;
     }
-    return most;
+    return max;
 }
 
 /* The load of the busiest link in bytes; those of a slow link count with its factor. */
-static double busiest_bytes(const meter_t *meter, int size)
+static double meter_busiest_bytes(const meter_t *meter, int size)
 {
-    double most = 0;
+    double max = 0;
     for (size_t l = 0; l < meter->links; l++) {
         double bytes = (double)meter->link_bytes[l * (size_t)meter->sizes + (size_t)size];
         if (meter->slowness && bytes > 0)
             bytes *= meter->slowness[l];
-        most = bytes > most ? bytes : most;
+        max = bytes > max ? bytes : max;
     }
-    return most;
+    return max;
 }
 
-static int check_cuts(const meter_t *meter, int step)
+static int meter_check_cuts(const meter_t *meter, int step)
 {
     const int ports = 2 * meter->torus->dims;
     char port[TRV_PORT_TEXT_MAX];
@@ -246,15 +246,15 @@ static int check_cuts(const meter_t *meter, int step)
 
 /* ---- All steps ------------------------------------------------------------------------------------------------- */
 
-static void add_times(const meter_t *meter, const trv_hockney_t *network, double *time_ns)
+static void meter_add_times(const meter_t *meter, const trv_hockney_t *network, double *time_ns)
 {
     for (int size = 0; size < meter->sizes; size++)
-        time_ns[size] += network->alpha_ns + 8e9 * busiest_bytes(meter, size) / network->bandwidth_bps +
+        time_ns[size] += network->alpha_ns + 8e9 * meter_busiest_bytes(meter, size) / network->bandwidth_bps +
                          network->hop_ns * meter->hops;
 }
 
 /* Computes lambda, delta and theta from the sums over all steps. */
-static void set_factors(const meter_t *meter, int64_t carried, trv_cost_t *cost)
+static void meter_set_factors(const meter_t *meter, int64_t carried, trv_cost_t *cost)
 {
     int64_t vector = trv_schedule_shares(meter->schedule), sent = 0;
     int dims = 0;
@@ -267,26 +267,26 @@ static void set_factors(const meter_t *meter, int64_t carried, trv_cost_t *cost)
     cost->theta = (double)(dims * carried) / (double)vector;
 }
 
-static int measure(meter_t *meter, const trv_hockney_t *network, trv_cost_t *cost, double *time_ns)
+static int meter_run(meter_t *meter, const trv_hockney_t *network, trv_cost_t *cost, double *time_ns)
 {
     int64_t vector = trv_schedule_shares(meter->schedule), carried = 0;
     for (int step = 0; step < cost->steps; step++) {
         int rc = meter_step(meter, step);
         if (!rc)
-            rc = check_cuts(meter, step);
+            rc = meter_check_cuts(meter, step);
         if (rc)
             return rc;
-        load_t most = busiest(meter);
-        cost->step[step] = (trv_step_cost_t){.messages = (int)most.messages,
-                                             .link_fraction = (double)most.shares / (double)vector,
+        load_t max = meter_busiest(meter);
+        cost->step[step] = (trv_step_cost_t){.messages = (int)max.messages,
+                                             .link_fraction = (double)max.shares / (double)vector,
                                              .port_fraction = (double)meter->largest / (double)vector,
                                              .hops = meter->hops};
-        carried += most.shares;
+        carried += max.shares;
         cost->messages += (uint64_t)meter->messages * (uint64_t)(meter->torus->ranks / meter->classes);
         if (network)
-            add_times(meter, network, time_ns);
+            meter_add_times(meter, network, time_ns);
     }
-    set_factors(meter, carried, cost);
+    meter_set_factors(meter, carried, cost);
     return TRV_OK;
 }
 
@@ -294,8 +294,8 @@ static int check_network(const trv_hockney_t *network)
 {
     if (network && (!(network->bandwidth_bps > 0) || !(network->alpha_ns >= 0) || !(network->hop_ns >= 0)))
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "a network has a bandwidth above 0 and latencies of at least 0, for example 800 Gb/s "
-                        "and 1500 ns, not %g b/s, %g ns a step and %g ns a hop",
+                        "a network has a bandwidth above 0 and latencies of at least 0, for example 800 Gb/s and 1500 "
+                        "ns, not %g b/s, %g ns per step and %g ns per hop",
                         network->bandwidth_bps, network->alpha_ns, network->hop_ns);
     return TRV_OK;
 }
@@ -317,7 +317,7 @@ int trv_cost_sizes(const trv_schedule_t *schedule, const trv_network_t *on, cons
     if (!rc && !cost->step)
         rc = trv_fail_memory();
     if (!rc)
-        rc = measure(&meter, network, cost, time_ns);
+        rc = meter_run(&meter, network, cost, time_ns);
     meter_close(&meter);
     if (rc)
         trv_cost_clear(cost);

@@ -1,6 +1,6 @@
 /*
- * An arena is a list of slabs. trv_arena_empty replaces several slabs by one of their total size, so that a reader that
- * walks many steps allocates memory only during the first few.
+ * Arenas (arena.h). An arena is a list of slabs. trv_arena_empty replaces several slabs by one of their total size, so
+ * that a reader that walks many steps allocates memory only during the first few.
  */
 #include "schedule/arena.h"
 

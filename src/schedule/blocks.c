@@ -8,13 +8,13 @@
 #include "torus/torus.h"
 #include "base/ascending.h"
 
-static int halves_in(int mask) { return (mask & 1) + (mask >> 1 & 1); }
+static int halves_count(int mask) { return (mask & 1) + (mask >> 1 & 1); }
 
 int64_t trv_blocks_count(const trv_blocks_t *blocks)
 {
     int64_t total = 0;
     for (int t = 0; t < blocks->terms; t++) {
-        int64_t count = halves_in(blocks->term[t].halves);
+        int64_t count = halves_count(blocks->term[t].halves);
         for (int d = 0; d < blocks->space->dims; d++)
             count *= blocks->term[t].count[d];
         for (int i = 0; i < blocks->term[t].shifts; i++)
@@ -27,20 +27,20 @@ int64_t trv_blocks_count(const trv_blocks_t *blocks)
 /* ---- Sums of displacements --------------------------------------------------------------------------------------- */
 
 /* Adds two coordinates around a ring. Both must be at least 0 and less than `size`. */
-static int moved(int coordinate, int by, int size)
+static int shifted(int coordinate, int by, int size)
 {
     int sum = coordinate + by;
     return sum < size ? sum : sum - size;
 }
 
 /* Recomputes the sums of displacements from list `first` on, the first list whose index has changed. */
-static void add_up(trv_moves_t *moves, int first)
+static void update_sums(trv_moves_t *moves, int first)
 {
     const int dims = moves->space->dims;
     for (int i = first; i < moves->product->shifts; i++) {
         const int *vector = moves->product->shift[i].vector + moves->index[i] * dims;
         for (int d = 0; d < dims; d++)
-            moves->sum[i + 1][d] = moved(moves->sum[i][d], vector[d], moves->space->size[d]);
+            moves->sum[i + 1][d] = shifted(moves->sum[i][d], vector[d], moves->space->size[d]);
     }
 }
 
@@ -55,7 +55,7 @@ bool trv_moves_begin(trv_moves_t *moves, const trv_torus_t *space, const trv_pro
         if (product->shift[i].count == 0)
             return false;
     }
-    add_up(moves, 0);
+    update_sums(moves, 0);
     return true;
 }
 
@@ -66,7 +66,7 @@ bool trv_moves_next(trv_moves_t *moves)
         moves->index[i--] = 0;
     if (i < 0)
         return false;
-    add_up(moves, i);
+    update_sums(moves, i);
     return true;
 }
 
@@ -76,7 +76,7 @@ bool trv_moves_next(trv_moves_t *moves)
 static bool product_contains(const trv_torus_t *space, const trv_product_t *product, const int *by, int block)
 {
     for (int d = space->dims - 1; d >= 0; d--) {
-        int coordinate = moved(block % space->size[d], by[d] ? space->size[d] - by[d] : 0, space->size[d]);
+        int coordinate = shifted(block % space->size[d], by[d] ? space->size[d] - by[d] : 0, space->size[d]);
         block /= space->size[d];
         if (product->value[d] &&
             !bsearch(&coordinate, product->value[d], (size_t)product->count[d], sizeof(int), trv_compare_int))
@@ -113,7 +113,7 @@ static int64_t product_list(const trv_blocks_t *blocks, const trv_product_t *pro
         int64_t block = 0;
         for (int d = 0; d < space->dims; d++) {
             int coordinate = product->value[d] ? product->value[d][index[d]] : index[d];
-            block = block * space->size[d] + moved(coordinate, by[d], space->size[d]);
+            block = block * space->size[d] + shifted(coordinate, by[d], space->size[d]);
         }
         for (int h = 0; h < blocks->halves; h++)
             if (product->halves >> h & 1)

@@ -1,7 +1,7 @@
 /*
- * Explicit schedules: every message and every combine is stored. They serve for schedules supplied by a user, for
- * files, and for tests that break a schedule on purpose. Each (stream, step, rank) has a list of sends, of receives and
- * of combines, in the order in which they were added.
+ * Explicit schedules: every message and every combine is stored. They are used for schedules of users, for schedules in
+ * files, and in tests with deliberate faults. Each (stream, step, rank) has a list of sends, of receives and of
+ * combines, in the order in which they were added.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static cell_t *cell_at(const trv_schedule_t *schedule, int stream, int step, int
     return &tables->cell[((int64_t)stream * schedule->steps + step) * schedule->torus.ranks + rank];
 }
 
-static trv_blocks_t blocks_of(const trv_schedule_t *schedule, const units_t *units)
+static trv_blocks_t units_blocks(const trv_schedule_t *schedule, const units_t *units)
 {
     const tables_t *tables = schedule->tables;
     trv_blocks_t blocks = {.space = units->slots ? &tables->slot_space : &schedule->space, .halves = 1, .terms = 1};
@@ -56,14 +56,14 @@ static trv_blocks_t blocks_of(const trv_schedule_t *schedule, const units_t *uni
     return blocks;
 }
 
-static int write_message(const trv_schedule_t *schedule, const entry_t *entry, trv_part_t *part)
+static int message_write(const trv_schedule_t *schedule, const entry_t *entry, trv_part_t *part)
 {
     if (!part)
         return TRV_ERR_MEMORY;
     for (int p = 0; p < entry->parts; p++) {
         part[p].reg = entry->reg[p];
         part[p].slots = entry->part[p].slots;
-        part[p].blocks = blocks_of(schedule, &entry->part[p]);
+        part[p].blocks = units_blocks(schedule, &entry->part[p]);
     }
     return TRV_OK;
 }
@@ -73,11 +73,11 @@ static int explicit_step(const trv_schedule_t *schedule, int rank, int stream, i
     const cell_t *cell = cell_at(schedule, stream, step, rank);
     int rc = trv_step_reserve(out, cell->send.count, cell->receive.count, cell->combine.count);
     for (const entry_t *e = cell->send.first; e && !rc; e = e->next)
-        rc = write_message(schedule, e, trv_step_send_by(out, e->peer, e->port, e->nic, e->parts));
+        rc = message_write(schedule, e, trv_step_send_by(out, e->peer, e->port, e->nic, e->parts));
     for (const entry_t *e = cell->receive.first; e && !rc; e = e->next)
-        rc = write_message(schedule, e, trv_step_receive_by(out, e->peer, e->port, e->nic, e->parts));
+        rc = message_write(schedule, e, trv_step_receive_by(out, e->peer, e->port, e->nic, e->parts));
     for (const entry_t *e = cell->combine.first; e && !rc; e = e->next) {
-        trv_blocks_t blocks = blocks_of(schedule, e->part);
+        trv_blocks_t blocks = units_blocks(schedule, e->part);
         rc = trv_step_combine(out, e->reg[e->sources], e->sources, e->reg, 0, &blocks);
     }
     return rc;
@@ -152,7 +152,7 @@ int trv_explicit_create(trv_schedule_t **schedule, const trv_torus_t *torus, con
         memcpy(tables->position, options->position, bytes);
         s->position = explicit_position;
     }
-    rc = options->weight ? trv_schedule_weigh(s, options->weight) : TRV_OK;
+    rc = options->weight ? trv_schedule_set_weights(s, options->weight) : TRV_OK;
     if (rc)
         trv_schedule_destroy(s);
     else
@@ -161,7 +161,7 @@ int trv_explicit_create(trv_schedule_t **schedule, const trv_torus_t *torus, con
 }
 
 /* Appends an entry with memory for `parts` parts and `regs` registers. */
-static entry_t *append(tables_t *tables, entries_t *list, int parts, int regs)
+static entry_t *entry_append(tables_t *tables, entries_t *list, int parts, int regs)
 {
     entry_t *entry = trv_arena_alloc(tables->arena, sizeof *entry);
     units_t *part = trv_arena_alloc(tables->arena, (size_t)parts * sizeof *part);
@@ -178,7 +178,7 @@ static entry_t *append(tables_t *tables, entries_t *list, int parts, int regs)
     return entry;
 }
 
-static int copy_units(tables_t *tables, units_t *to, bool slots, int64_t count, const int64_t *unit, int64_t limit)
+static int units_copy(tables_t *tables, units_t *to, bool slots, int64_t count, const int64_t *unit, int64_t limit)
 {
     to->slots = slots;
     to->count = count;
@@ -187,18 +187,19 @@ static int copy_units(tables_t *tables, units_t *to, bool slots, int64_t count, 
         return trv_fail_memory();
     for (int64_t i = 0; i < count; i++) {
         if (unit[i] < 0 || unit[i] >= limit || (i > 0 && unit[i] <= unit[i - 1]))
-            return trv_fail(TRV_ERR_ARGUMENT, "%s %lld is out of order or out of range: they ascend from 0 to %lld",
+            return trv_fail(TRV_ERR_ARGUMENT,
+                            "%s %lld is out of order or out of range: expected ascending numbers from 0 to %lld",
                             slots ? "register" : "unit", (long long)unit[i], (long long)limit - 1);
         to->value[i] = (int)unit[i];
     }
     return TRV_OK;
 }
 
-static int add_side(trv_schedule_t *schedule, entries_t *list, int peer, int port, int nic, bool sender, int parts,
-                    const trv_explicit_part_t *part)
+static int message_add_side(trv_schedule_t *schedule, entries_t *list, int peer, int port, int nic, bool sender,
+                            int parts, const trv_explicit_part_t *part)
 {
     tables_t *tables = schedule->tables;
-    entry_t *entry = append(tables, list, parts, parts);
+    entry_t *entry = entry_append(tables, list, parts, parts);
     if (!entry)
         return trv_fail_memory();
     entry->peer = peer;
@@ -207,18 +208,19 @@ static int add_side(trv_schedule_t *schedule, entries_t *list, int peer, int por
     for (int p = 0; p < parts; p++) {
         int64_t limit = part[p].slots ? schedule->registers : trv_schedule_units(schedule);
         entry->reg[p] = sender ? part[p].from_reg : part[p].to_reg;
-        int rc = copy_units(tables, &entry->part[p], part[p].slots, part[p].count, part[p].unit, limit);
+        int rc = units_copy(tables, &entry->part[p], part[p].slots, part[p].count, part[p].unit, limit);
         if (rc)
             return rc;
     }
     return TRV_OK;
 }
 
-static int check_place(const trv_schedule_t *schedule, int stream, int step, int rank)
+static int check_indices(const trv_schedule_t *schedule, int stream, int step, int rank)
 {
     if (schedule->step != explicit_step)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "only an explicit schedule can be added to; trv_explicit_copy makes one of any");
+        return trv_fail(
+            TRV_ERR_ARGUMENT,
+            "only explicit schedules can be extended; trv_explicit_copy creates an explicit copy of any schedule");
     if (stream < 0 || stream >= schedule->streams || step < 0 || step >= schedule->steps || rank < 0 ||
         rank >= schedule->torus.ranks)
         return trv_fail(TRV_ERR_ARGUMENT,
@@ -231,28 +233,29 @@ static int check_place(const trv_schedule_t *schedule, int stream, int step, int
 int trv_explicit_message(trv_schedule_t *schedule, int stream, int step, int from, int to, int port, int nic, int sides,
                          int parts, const trv_explicit_part_t *part)
 {
-    int rc = check_place(schedule, stream, step, sides & TRV_SEND ? from : to);
+    int rc = check_indices(schedule, stream, step, sides & TRV_SEND ? from : to);
     if (!rc && sides & TRV_RECEIVE)
-        rc = check_place(schedule, stream, step, to);
+        rc = check_indices(schedule, stream, step, to);
     if (!rc && sides & TRV_SEND)
-        rc = add_side(schedule, &cell_at(schedule, stream, step, from)->send, to, port, nic, true, parts, part);
+        rc = message_add_side(schedule, &cell_at(schedule, stream, step, from)->send, to, port, nic, true, parts, part);
     if (!rc && sides & TRV_RECEIVE)
-        rc = add_side(schedule, &cell_at(schedule, stream, step, to)->receive, from, port, nic, false, parts, part);
+        rc = message_add_side(schedule, &cell_at(schedule, stream, step, to)->receive, from, port, nic, false, parts,
+                              part);
     return rc;
 }
 
 int trv_explicit_combine(trv_schedule_t *schedule, int stream, int step, int rank, int dst, int sources,
                          const int *source, int64_t count, const int64_t *unit)
 {
-    int rc = check_place(schedule, stream, step, rank);
+    int rc = check_indices(schedule, stream, step, rank);
     if (rc)
         return rc;
     tables_t *tables = schedule->tables;
-    entry_t *entry = append(tables, &cell_at(schedule, stream, step, rank)->combine, 1, sources + 1);
+    entry_t *entry = entry_append(tables, &cell_at(schedule, stream, step, rank)->combine, 1, sources + 1);
     if (!entry)
         return trv_fail_memory();
     entry->sources = sources;
     memcpy(entry->reg, source, (size_t)sources * sizeof *source);
     entry->reg[sources] = dst;
-    return copy_units(tables, entry->part, false, count, unit, trv_schedule_units(schedule));
+    return units_copy(tables, entry->part, false, count, unit, trv_schedule_units(schedule));
 }

@@ -110,8 +110,9 @@ int trv_explicit_copy(trv_schedule_t **copy, const trv_schedule_t *schedule)
         .messages_per_port = schedule->messages_per_port,
         .position = position,
         .weight = schedule->weight,
-        .mirrored_streams = schedule->ways || schedule->mirrored_from < 0 ? 0
-                                                                          : schedule->streams - schedule->mirrored_from,
+        .mirrored_streams = schedule->fixed_rows || schedule->mirrored_from < 0
+                                ? 0
+                                : schedule->streams - schedule->mirrored_from,
     };
     copier_t copier = {.from = schedule, .step = TRV_STEP_INIT};
     int rc = trv_explicit_create(&copier.to, &schedule->torus, schedule->name, &options);

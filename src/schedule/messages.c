@@ -10,17 +10,17 @@
 #include "base/span.h"
 
 static int add_sends(trv_messages_t *messages, int64_t *capacity, const trv_schedule_t *schedule,
-                     const trv_step_t *step, trv_sent_message_t place, uint64_t vector_bytes)
+                     const trv_step_t *step, trv_sent_message_t sent, uint64_t vector_bytes)
 {
     if (trv_array_reserve(&messages->message, capacity, messages->count, step->sends, sizeof *messages->message))
         return TRV_ERR_MEMORY;
     for (int i = 0; i < step->sends; i++) {
-        place.to = step->send[i].peer;
-        place.port = step->send[i].port;
-        place.nic = step->send[i].nic;
-        place.units = trv_message_units(schedule, &step->send[i]);
-        place.bytes = trv_units_bytes(schedule, place.stream, place.units, vector_bytes);
-        messages->message[messages->count++] = place;
+        sent.to = step->send[i].peer;
+        sent.port = step->send[i].port;
+        sent.nic = step->send[i].nic;
+        sent.units = trv_message_units(schedule, &step->send[i]);
+        sent.bytes = trv_units_bytes(schedule, sent.stream, sent.units, vector_bytes);
+        messages->message[messages->count++] = sent;
     }
     return TRV_OK;
 }
@@ -38,13 +38,13 @@ int trv_schedule_messages(const trv_schedule_t *schedule, uint64_t vector_bytes,
     for (int part = 0; part < parts && !rc; part++) {
         rc = trv_span_report(all, (double)part / parts);
         for (int rank = 0; rank < ranks && !rc; rank++) {
-            const trv_sent_message_t place = {.stream = part / steps, .step = part % steps, .from = rank};
+            const trv_sent_message_t sent = {.stream = part / steps, .step = part % steps, .from = rank};
             if (rank % 4096 == 4095)
                 rc = trv_span_report(all, (part + (double)rank / ranks) / parts);
             if (!rc)
-                rc = trv_schedule_step(schedule, rank, place.stream, place.step, &step);
+                rc = trv_schedule_step(schedule, rank, sent.stream, sent.step, &step);
             if (!rc)
-                rc = add_sends(messages, &capacity, schedule, &step, place, vector_bytes);
+                rc = add_sends(messages, &capacity, schedule, &step, sent, vector_bytes);
         }
     }
     trv_step_clear(&step);

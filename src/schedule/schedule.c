@@ -1,5 +1,5 @@
 /*
- * The interface through which readers see schedules: accessors and the sizes of messages.
+ * Accessors of schedules and the sizes of messages: the part of trivance/schedule.h that does not concern single steps.
  */
 #include "schedule/schedule.h"
 
@@ -15,10 +15,10 @@ int trv_collective_check(trv_collective_t collective, int root)
 {
     if ((int)collective < 0 || (int)collective >= TRV_COLLECTIVES)
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "there is no collective %d; there are AllReduce, Reduce-Scatter and AllGather",
+                        "there is no collective %d; the collectives are AllReduce, Reduce-Scatter and AllGather",
                         (int)collective);
     return root == 0 ? TRV_OK
-                     : trv_fail(TRV_ERR_ARGUMENT, "root %d: %s has no root, which is passed as 0", root,
+                     : trv_fail(TRV_ERR_ARGUMENT, "root %d: %s has no root; pass 0", root,
                                 trv_collective_shape(collective)->title);
 }
 
@@ -46,7 +46,7 @@ void trv_schedule_destroy(trv_schedule_t *schedule)
     if (schedule->destroy)
         schedule->destroy(schedule->tables);
     trv_rows_destroy(schedule->rows);
-    trv_rows_destroy(schedule->ways);
+    trv_rows_destroy(schedule->fixed_rows);
     free(schedule->weight);
     free(schedule);
 }
@@ -56,7 +56,7 @@ const trv_torus_t *trv_schedule_torus(const trv_schedule_t *schedule) { return &
 trv_collective_t trv_schedule_collective(const trv_schedule_t *schedule) { return schedule->collective; }
 int trv_schedule_streams(const trv_schedule_t *schedule) { return schedule->streams; }
 
-int trv_schedule_weigh(trv_schedule_t *schedule, const int *weight)
+int trv_schedule_set_weights(trv_schedule_t *schedule, const int *weight)
 {
     const size_t bytes = (size_t)schedule->streams * sizeof *weight;
     for (int s = 0; s < schedule->streams; s++)
@@ -120,7 +120,7 @@ int64_t trv_schedule_units(const trv_schedule_t *schedule) { return (int64_t)sch
 
 bool trv_schedule_mirrored(const trv_schedule_t *schedule, int stream)
 {
-    return !schedule->ways && trv_stream_is_mirrored(schedule, stream);
+    return !schedule->fixed_rows && trv_stream_is_mirrored(schedule, stream);
 }
 
 int trv_schedule_axes(const trv_schedule_t *schedule, int stream, trv_axis_t axis[TRV_AXES_MAX])

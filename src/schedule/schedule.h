@@ -21,7 +21,7 @@ struct trv_schedule {
     trv_torus_t torus;
     trv_collective_t collective;
     int streams, steps, registers;
-    int *weight;       /* per stream (trv_schedule_weigh); NULL: all weights are 1 */
+    int *weight;       /* per stream (trv_schedule_set_weights); NULL: all weights are 1 */
     int64_t weights;   /* the sum of the weights */
     trv_torus_t space; /* coordinates of the blocks; a 1-dimensional torus of size 1 for whole-slice schedules */
     int halves;
@@ -32,12 +32,12 @@ struct trv_schedule {
     trv_exactness_t exactness;
     bool consistent;
     trv_rows_t *rows; /* rows that are lines; NULL: there are none. Owned by the schedule */
-    /* rows that a cut has opened, where routes are fixed; NULL: routes follow the steps' ports. Owned by the
-     * schedule */
-    trv_rows_t *ways;
+    /* where routes are fixed: the rows that cuts have opened. NULL: the schedule chooses the routes by its ports. Owned
+     * by the schedule */
+    trv_rows_t *fixed_rows;
     bool owned; /* unit u belongs to rank u / (units / ranks) */
 
-    /* Fills `out`, which is empty. The arguments are in range. */
+    /* Writes a step to `out`, which is empty. The caller has checked the ranges of the arguments. */
     int (*step)(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out);
     /* The axes of positions (trv_schedule_axes). NULL: `position` defines where units are. */
     int (*axes)(const trv_schedule_t *schedule, int stream, trv_axis_t *axis);
@@ -107,7 +107,7 @@ void trv_blocks_all(const trv_schedule_t *schedule, trv_blocks_t *blocks);
 
 /* Assigns these weights (copied) to the streams, whose number must be set. TRV_ERR_ARGUMENT unless each weight is 1 to
  * TRV_WEIGHT_MAX. */
-int trv_schedule_weigh(trv_schedule_t *schedule, const int *weight);
+int trv_schedule_set_weights(trv_schedule_t *schedule, const int *weight);
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 

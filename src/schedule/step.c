@@ -26,33 +26,34 @@ void trv_step_clear(trv_step_t *step)
     *step = (trv_step_t)TRV_STEP_INIT;
 }
 
-/* The sender's port for a message along a row. On a line there is only one way from `from` to `to`, whichever way
- * around a ring the algorithm intended. */
-static int port_on_row(const trv_rows_t *rows, int from, int to, int port)
+/* The sender's port for a message along a row. On a line there is only one direction from `from` to `to`, whatever
+ * direction around a ring the algorithm intended. */
+static int row_port(const trv_rows_t *rows, int from, int to, int port)
 {
     const int d = trv_port_dimension(port);
     if (!trv_rows_are_lines(rows, d))
         return port;
     const int size = rows->torus.size[d], start = trv_row_start(rows, from, d);
-    const int leaves = (trv_torus_coordinate(&rows->torus, from, d) - start + size) % size;
-    const int arrives = (trv_torus_coordinate(&rows->torus, to, d) - start + size) % size;
-    return trv_port(d, arrives > leaves ? 1 : -1);
+    const int sender_position = (trv_torus_coordinate(&rows->torus, from, d) - start + size) % size;
+    const int receiver_position = (trv_torus_coordinate(&rows->torus, to, d) - start + size) % size;
+    return trv_port(d, receiver_position > sender_position ? 1 : -1);
 }
 
-static int port_of(const trv_schedule_t *schedule, int from, int to, int port)
+static int message_port(const trv_schedule_t *schedule, int from, int to, int port)
 {
-    return schedule->ways ? trv_row_way(schedule->ways, from, to) : port_on_row(schedule->rows, from, to, port);
+    return schedule->fixed_rows ? trv_row_first_port(schedule->fixed_rows, from, to)
+                                : row_port(schedule->rows, from, to, port);
 }
 
 static void route_messages(const trv_schedule_t *schedule, int rank, trv_step_t *step)
 {
     for (int i = 0; i < step->sends; i++) {
         trv_message_t *message = (trv_message_t *)&step->send[i];
-        message->port = port_of(schedule, rank, message->peer, message->port);
+        message->port = message_port(schedule, rank, message->peer, message->port);
     }
     for (int i = 0; i < step->receives; i++) {
         trv_message_t *message = (trv_message_t *)&step->receive[i];
-        message->port = port_of(schedule, message->peer, rank, message->port);
+        message->port = message_port(schedule, message->peer, rank, message->port);
     }
 }
 
@@ -67,7 +68,7 @@ int trv_schedule_step(const trv_schedule_t *schedule, int rank, int stream, int 
     int rc = step_empty(out);
     if (!rc)
         rc = schedule->step(schedule, rank, stream, step, out);
-    if (!rc && (schedule->ways || (schedule->rows && schedule->rows->lines)))
+    if (!rc && (schedule->fixed_rows || (schedule->rows && schedule->rows->lines)))
         route_messages(schedule, rank, out);
     return rc;
 }
@@ -89,13 +90,13 @@ int trv_step_reserve(trv_step_t *step, int sends, int receives, int combines)
 }
 
 /* Messages are const for readers. Only this module casts that away, to fill in messages and to set their ports. */
-static trv_part_t *message_fill(trv_step_t *step, const trv_message_t *place, int peer, int port, int nic, int parts)
+static trv_part_t *message_fill(trv_step_t *step, const trv_message_t *message, int peer, int port, int nic, int parts)
 {
     trv_part_t *part = trv_step_alloc(step, (size_t)parts * sizeof *part);
     if (!part)
         return NULL;
     memset(part, 0, (size_t)parts * sizeof *part);
-    *(trv_message_t *)place = (trv_message_t){peer, port, nic, parts, part};
+    *(trv_message_t *)message = (trv_message_t){peer, port, nic, parts, part};
     return part;
 }
 

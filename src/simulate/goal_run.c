@@ -89,7 +89,7 @@ static int match(run_t *run, uint32_t op)
 static int row_distance(const run_t *run, int rank, int peer, int d)
 {
     const int target = trv_torus_move(run->torus, rank, d, trv_torus_coordinate(run->torus, peer, d));
-    return trv_row_place(run->rows, target, d) - trv_row_place(run->rows, rank, d);
+    return trv_row_position(run->rows, target, d) - trv_row_position(run->rows, rank, d);
 }
 
 /* Whether a shortest path between these ranks may begin with `port`. */

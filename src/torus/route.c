@@ -9,7 +9,7 @@ static int wrap(int value, int size) { return value < 0 ? value + size : value; 
 
 /* The direction (1 or -1) along dimension `d` of a message whose target is `forward` coordinates up, modulo the
  * size. */
-static int choose_sign(const trv_route_t *route, int d, int forward, int port, int mirrored)
+static int route_sign(const trv_route_t *route, int d, int forward, int port, int mirrored)
 {
     const int size = route->torus->size[d];
     if (trv_torus_is_line(route->torus, d))
@@ -37,7 +37,7 @@ void trv_route_begin(trv_route_t *route, const trv_torus_t *torus, int from, int
     for (int d = 0; d < torus->dims; d++) {
         int size = torus->size[d];
         int forward = wrap(target[d] - route->coordinates[d], size);
-        int sign = choose_sign(route, d, forward, port, mirrored);
+        int sign = route_sign(route, d, forward, port, mirrored);
         route->sign[d] = sign;
         route->hops[d] = sign > 0 ? forward : wrap(-forward, size);
     }

@@ -1,5 +1,5 @@
 /*
- * Rows that are lines: rows of a network in which messages between two ranks can travel only one way.
+ * Rows of a network that are lines: a message between two ranks of such a row has only one direction.
  *
  * The rows of a line dimension are lines that begin at coordinate 0. A row of a ring that a cut has opened is a line
  * that begins behind the cut, and then all other rows of that dimension are used as lines, too. A row without a cut
@@ -38,14 +38,13 @@ void trv_rows_destroy(trv_rows_t *rows); /* may be NULL */
 /* The coordinate at which the row of `rank` along `dimension` begins. */
 int trv_row_start(const trv_rows_t *rows, int rank, int dimension);
 
-/* The position of `rank` on its row, counted from the row's beginning; and the rank at a position of the row of
- * `rank`. */
-int trv_row_place(const trv_rows_t *rows, int rank, int dimension);
-int trv_row_rank(const trv_rows_t *rows, int rank, int dimension, int place);
+/* The position of `rank` on its row, counted from the beginning of the row; and the rank at a position of that row. */
+int trv_row_position(const trv_rows_t *rows, int rank, int dimension);
+int trv_row_rank(const trv_rows_t *rows, int rank, int dimension, int position);
 
 /* The port through which a message to `to` leaves `from` where routes are fixed (trivance/network.h). `rows` must have
  * been created from the links that are down, without a factor to avoid. */
-int trv_row_way(const trv_rows_t *rows, int from, int to);
+int trv_row_first_port(const trv_rows_t *rows, int from, int to);
 
 static inline bool trv_rows_are_lines(const trv_rows_t *rows, int dimension)
 {

@@ -15,7 +15,8 @@
 int trv_port_parse(const char *text, int *port)
 {
     if ((text[0] != '+' && text[0] != '-') || text[1] < '0' || text[1] >= '0' + TRV_DIMS_MAX || text[2])
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a port: it is + or - and a dimension, for example +0", text);
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a port: expected + or - and a dimension, for example +0",
+                        text);
     *port = trv_port(text[1] - '0', text[0] == '-' ? -1 : 1);
     return TRV_OK;
 }
@@ -40,7 +41,7 @@ int trv_torus_init(trv_torus_t *torus, int dims, const int *size)
         ranks *= size[d];
         if (ranks > RANKS_MAX)
             return trv_fail(TRV_ERR_ARGUMENT,
-                            "the torus has more than 2^30 ranks, the most that are supported; for example 1024x1024");
+                            "the torus has more than 2^30 ranks, the maximum; allowed is, for example, 1024x1024");
         torus->size[d] = size[d];
     }
     torus->dims = dims;
@@ -53,11 +54,11 @@ int trv_torus_set_lines(trv_torus_t *torus, unsigned lines)
     for (int d = 0; d < 32; d++)
         if (lines >> d & 1 && (d >= torus->dims || torus->size[d] == 1))
             return d >= torus->dims
-                       ? trv_fail(TRV_ERR_ARGUMENT, "there is no dimension %d to be a line: they are 0 to %d", d,
+                       ? trv_fail(TRV_ERR_ARGUMENT, "dimension %d cannot be a line: the dimensions are 0 to %d", d,
                                   torus->dims - 1)
                        : trv_fail(TRV_ERR_ARGUMENT,
-                                  "dimension %d has size 1, and so no links: it cannot be a line; leave out the m, for "
-                                  "example 1x8m",
+                                  "dimension %d has size 1, and therefore no links, so it cannot be a line; leave out "
+                                  "the m, for example 1x8m",
                                   d);
     torus->lines = lines;
     return TRV_OK;
@@ -72,21 +73,16 @@ int trv_torus_parse(const char *text, trv_torus_t *torus)
     for (;;) {
         if (!isdigit((unsigned char)*p))
             return trv_fail(TRV_ERR_ARGUMENT,
-                            "'%.40s' is not a torus: it is written as sizes with x between them, "
-                            "for example 9 or 4x4x4",
-                            text);
+                            "'%.40s' is not a torus: expected sizes separated by x, for example 9 or 4x4x4", text);
         long long value = 0;
         for (; isdigit((unsigned char)*p); p++) {
             value = value * 10 + (*p - '0');
             if (value > RANKS_MAX)
                 return trv_fail(TRV_ERR_ARGUMENT,
-                                "'%.40s' is too large a torus: at most 2^30 ranks are supported, "
-                                "for example 1024x1024",
-                                text);
+                                "'%.40s' is too large: a torus has at most 2^30 ranks, for example 1024x1024", text);
         }
         if (dims == TRV_DIMS_MAX)
-            return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' has more than %d dimensions, the most a torus may have", text,
-                            TRV_DIMS_MAX);
+            return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' has more than %d dimensions, the maximum", text, TRV_DIMS_MAX);
         if (value == 0)
             return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' has a dimension of size 0; sizes start at 1, for example 4x8",
                             text);
@@ -100,11 +96,10 @@ int trv_torus_parse(const char *text, trv_torus_t *torus)
             return rc ? rc : trv_torus_set_lines(torus, lines);
         }
         if (*p != 'x' && *p != 'X')
-            return trv_fail(
-                TRV_ERR_ARGUMENT,
-                "'%.40s' is not a torus: write sizes separated by x, and m after the size of a dimension without "
-                "wrap-around, for example 9, 4x4x4 or 8x8m",
-                text);
+            return trv_fail(TRV_ERR_ARGUMENT,
+                            "'%.40s' is not a torus: expected sizes separated by x, with m after the size of a "
+                            "dimension without wrap-around, for example 9, 4x4x4 or 8x8m",
+                            text);
         p++;
     }
 }

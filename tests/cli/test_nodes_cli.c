@@ -89,14 +89,14 @@ static void test_divided_rows(void **state)
     expect("plan 4mx4m --cut 3:+0", 0, "chosen");
     expect("plan 4mx4m --cut 0:+0 --cut 0:+1", 2, "the cut links of 4mx4m leave no route between the nodes 0 and 1");
     expect("plan 9 --cut=0:+0 --cut=4:+0", 2, "the cut links of 9 leave no route between the nodes 0 and 1");
-    expect("plan 8mx8m --cut 0:+0 -a line-l", 2, "splits the row of rank 0");
-    expect("plan 8mx8m --cut 0:+0 --why", 2, "splits the row of rank 0");
+    expect("plan 8mx8m --cut 0:+0 -a line-l", 2, "divides the row of rank 0");
+    expect("plan 8mx8m --cut 0:+0 --why", 2, "divides the row of rank 0");
 }
 
 static void test_bad_lists(void **state)
 {
     static const char *const bad[][2] = {
-        {"plan 4x4 --nodes 5,5", "node 5 is listed twice; each node takes one rank"},
+        {"plan 4x4 --nodes 5,5", "node 5 is listed twice; a node can have only one rank"},
         {"plan 4x4 --nodes 0-15,0", "--nodes lists more than the 16 nodes of the torus: a node is listed twice"},
         {"plan 4x4 --nodes 0-3 --nodes 8-11", "--nodes is given twice and may be given only once"},
         {"plan 4x4 --nodes 9-3", "ends before it begins"},

@@ -204,7 +204,7 @@ static void test_tables(void **state)
     expect_words("simulate 8x8 -a trivance,bucket -b 32", "\nbucket    6.36x\n", NULL); /* steps relative to L's */
     expect_words("simulate 3 -a swing,ring -b 32", "* fastest", "as long as Trivance");
     expect_words("simulate 3x3 -b 32", "bucket", "\nring");
-    expect_words("simulate 3x3 -a trivance,ring -b 32", "ring cannot run: ring serves rings only", NULL);
+    expect_words("simulate 3x3 -a trivance,ring -b 32", "ring cannot run: ring supports only rings", NULL);
     expect_words("simulate 3 3x3 -a ring,bucket -b 32 --model=fifo --delivery=tail --slow-link=2:-0:3x",
                  "fifo, delivery tail, 800 Gb/s, alpha 1.5 us, links 100 ns, hosts 100 ns, routers 50 + 50 ns, "
                  "packets of 8 KiB, link 2:-0 3x\n",
@@ -431,8 +431,8 @@ static void test_bad_input(void **state)
         {"9 -b 0", "at least 1"},
         {"9 -b 8,,16", "empty entry"},
         {"9 -a trivanse", "did you mean trivance?"},
-        {"3x3 -a ring", "ring cannot run: ring serves rings only"},
-        {"9 -a trivance-l -c allgather", "AllReduce only"},
+        {"3x3 -a ring", "ring cannot run: ring supports only rings"},
+        {"9 -a trivance-l -c allgather", "supports only AllReduce"},
         {"4x4 -a star,ring -b 8 --slow-link=1:-0:down", "none of the list can run; star cannot run"},
         {"9 --links --format=csv", "--format=json"},
         {"9m -a trivance-l -b 1T",

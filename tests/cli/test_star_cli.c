@@ -78,7 +78,7 @@ static void test_bad_input(void **state)
         {"plan 4x4 -a star:x", "star:l"},
         {"plan 4x4 -a star:l:77", "0 to"},
         {"plan 7x11 -a star", "11"},
-        {"plan 4x4 -a star:l -c allgather", "AllReduce only"},
+        {"plan 4x4 -a star:l -c allgather", "supports only AllReduce"},
         {"simulate 4x4 -a star:l:0:3 -b 1K", "has 1, 2 or 4 streams"},
     };
     (void)state;

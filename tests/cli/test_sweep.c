@@ -186,7 +186,7 @@ static void test_grid_ends(void **state)
     for (int i = 0; i < POINTS; i++) {
         bool refused = point[i].choice == &selection.choice[1] && point[i].torus.dims == 2; /* ring on 3x4 */
         assert_int_equal(point[i].rc, refused ? TRV_ERR_UNSUPPORTED : TRV_OK);
-        assert_int_equal(point[i].reason && strstr(point[i].reason, "rings only"), refused);
+        assert_int_equal(point[i].reason && strstr(point[i].reason, "only rings"), refused);
     }
     cli_points_clear(point, POINTS);
     point[POINTS - 1].options.packet_bytes = 1; /* fails on any thread that runs it */
@@ -288,7 +288,7 @@ static void test_formats(void **state)
     assert_int_equal(csv.code, 0);
     assert_int_equal(strncmp(csv.out, keys, strlen(keys)), 0);
     assert_non_null(strstr(csv.out, "\n8,trivance-l,64,1500,4"));
-    assert_non_null(strstr(csv.out, "\n3x3,ring,64,1000,,,,ring,\"ring serves rings only, "));
+    assert_non_null(strstr(csv.out, "\n3x3,ring,64,1000,,,,ring,\"ring supports only rings, "));
     /* A table has the order of the grid. */
     assert_int_equal(table.code, 0);
     char *first = strstr(table.out, "\n3x3  "), *last = strrchr(table.out, '\n');
@@ -397,10 +397,10 @@ static void test_left_out(void **state)
 {
     (void)state;
     tool_t all = sweep("--torus=8x8,8 -b 64,1K -f csv"), named = sweep("--torus=8x8,8 -b 64,1K -a ring -f csv");
-    assert_null(strstr(all.out, ",ring,\"ring serves"));
+    assert_null(strstr(all.out, ",ring,\"ring supports"));
     assert_non_null(strstr(all.out, "\n8,ring,64,"));
     assert_non_null(strstr(all.err, "trivance sweep: 10 of "));
-    assert_non_null(strstr(named.out, "\n8x8,ring,64,,,,ring,\"ring serves"));
+    assert_non_null(strstr(named.out, "\n8x8,ring,64,,,,ring,\"ring supports"));
     assert_string_equal(named.err, "");
     expect_code(all, 0, NULL);
     expect_code(named, 0, NULL);

@@ -130,7 +130,7 @@ static void test_bad_files(void **state)
         {MESH AT_01 ", \"speed\": 0.5},\n{\"from\": [0,2], \"port\": \"-1\", \"speed\": 0.25}]}",
          ":3:1: the link is listed twice"},
         {MESH "\n" AT_01 ", \"down\": true}]}",
-         ":3:1: the cut splits the row of rank 0 along dimension 1 of 2x3m in two"},
+         ":3:1: the cut divides the row of rank 0 along dimension 1 of 2x3m into two parts"},
         {HEAD "\n \"torus\": [4], \"ranks\": [[0]],\n \"links\": [{\"from\": [0], \"port\": \"+0\", \"down\": true}, "
               "{\"from\": [2], \"port\": \"+0\", \"down\": true}]}",
          ":3:2: the row of rank 0 along dimension 0 of 4 is cut in two places"},

@@ -159,8 +159,8 @@ bad "nine" --torus nine
 bad "10 bytes are not a multiple of 4" --bytes 10
 bad "--format" --format
 bad "there is no format 'xml'" --format=xml
-bad "the first must not be the larger one" --bytes 64:8
-bad "no range of sizes" --bytes 8:16:2:4
+bad "expected MIN:MAX with MIN at most MAX" --bytes 64:8
+bad "not a range of sizes" --bytes 8:16:2:4
 bad "there is no option" --frobnicate
 bad "there is no option '-m'" -m 8:64
 bad "is not defined on" --type double --op band

@@ -115,7 +115,7 @@ good "a wrong torus"
 lines 1 "^trivance: warning: TRIVANCE_TORUS: '3x' is not a torus"
 run TRIVANCE_TORUS=2x2 TRIVANCE_ALGORITHM=ring TRIVANCE_FALLBACK=print -- "$program" calls
 good "an algorithm that does not support the torus"
-lines 1 '^trivance: warning: TRIVANCE_ALGORITHM: ring serves rings only, .* calls fall back to the MPI library$'
+lines 1 '^trivance: warning: TRIVANCE_ALGORITHM: ring supports only rings, .* calls fall back to the MPI library$'
 run TRIVANCE_TORUS=3x3 TRIVANCE_ALGORITHM=trivance TRIVANCE_FALLBACK=print -- "$program" calls
 good "a torus that does not fit"
 lines 1 '^trivance: warning: .*TRIVANCE_TORUS=3x3'

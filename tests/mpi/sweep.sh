@@ -69,7 +69,7 @@ same torn.csv
 # From a file on rank 0, to stdout.
 echo '{"torus": "3x3", "algorithm": "ring,trivance", "bytes": 64}' > grid.json
 sweep 2 grid.json --format=csv || fail "the sweep of a description exits $?"
-grep -q '^3x3,trivance-l,64,' out && grep -q '^3x3,ring,64,,,,ring,"ring serves' out || fail "rows are missing"
+grep -q '^3x3,trivance-l,64,' out && grep -q '^3x3,ring,64,,,,ring,"ring supports' out || fail "rows are missing"
 sweep 2 --help || fail "--help exits $?"
 [ "$(grep -c '^Usage: ' out)" = 1 ] || fail "--help is not printed once"
 

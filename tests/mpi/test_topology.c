@@ -230,7 +230,7 @@ static void try_grid(int rows, int columns, const int periodic[2], const char *t
 }
 
 /* A grid is replaced by a ring of its ranks if the algorithm that TRIVANCE_ALGORITHM (main) or TRV_Comm_set names
- * supports rings only; but not if a torus is set or the grid is periodic. */
+ * supports only rings; but not if a torus is set or the grid is periodic. */
 static void named_grids(void)
 {
     int in = 1, out = 0;
@@ -242,11 +242,11 @@ static void named_grids(void)
     expect_torus(grid, "2mx2m", 1, "a name that supports the mesh");
     expect_class(TRV_Comm_set(grid, NULL, "ring"), MPI_SUCCESS, NULL, "a name for rings");
     expect_torus(grid, "4", 1, "a name for rings");
-    expect_class(TRV_Comm_set(grid, "2x2", "ring"), MPI_ERR_UNSUPPORTED_OPERATION, "serves rings only", "2x2");
+    expect_class(TRV_Comm_set(grid, "2x2", "ring"), MPI_ERR_UNSUPPORTED_OPERATION, "supports only rings", "2x2");
     MPI_Comm_free(&grid);
     MPI_Cart_create(MPI_COMM_WORLD, 2, (int[]){2, 2}, (int[]){1, 1}, 0, &grid);
     expect_torus(grid, "2x2", 1, "a periodic grid");
-    expect_class(TRV_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, grid), MPI_ERR_ARG, "serves rings only",
+    expect_class(TRV_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, grid), MPI_ERR_ARG, "supports only rings",
                  "TRIVANCE_ALGORITHM=ring on a periodic grid");
     MPI_Comm_free(&grid);
     trv_mpi_set_mode(TRV_MPI_DROP_IN);
@@ -403,7 +403,7 @@ static const struct test_case {
     {"two-parts", NULL,
      HEAD "\"wrap\": [false, true], \n\"links\": [{\"from\": [0,1], \"port\": \"+0\", \"down\": true}], "
           "\"ranks\": [[0,0],[0,1],[1,0],[1,1]]}",
-     NULL, "2:11: the cut splits the row of rank 1 along dimension 0 of 2mx2 in two"},
+     NULL, "2:11: the cut divides the row of rank 1 along dimension 0 of 2mx2 into two parts"},
     {"folder", NULL, "", NULL, "cannot be read: Is a directory"},
     {"few", NULL, HEAD "\"ranks\": [[0,0], [0,1], [1,0]]}", NULL, "coordinates for 3 ranks, and MPI_COMM_WORLD has 4"},
     {"hosts", NULL, HEAD "\"hosts\": {\"no-such-host\": [0,0]}}", NULL, "no coordinate for the host"},

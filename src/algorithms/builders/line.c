@@ -1,5 +1,5 @@
 /*
- * The division of a line into intervals, see line.h.
+ * The division of a line into intervals (line.h), and the costs of its levels.
  */
 #include "algorithms/builders/line.h"
 
@@ -10,7 +10,7 @@
 
 /* A remainder of one is assigned to the middle part, a remainder of two to the outer ones, so that the division is
  * mirror-symmetric. */
-static void divide(trv_interval_t whole, trv_interval_t part[3])
+static void interval_divide(trv_interval_t whole, trv_interval_t part[3])
 {
     const int third = whole.size / 3, rest = whole.size % 3;
     part[0] = (trv_interval_t){whole.first, third + (rest == 2)};
@@ -18,80 +18,81 @@ static void divide(trv_interval_t whole, trv_interval_t part[3])
     part[2] = (trv_interval_t){part[1].first + part[1].size, third + (rest == 2)};
 }
 
-trv_trio_t trv_line_trio(int size, int level, int place)
+trv_thirds_t trv_line_thirds(int size, int level, int position)
 {
-    trv_trio_t trio;
+    trv_thirds_t thirds;
     trv_interval_t whole = {0, size};
     for (int l = trv_log_ceil(3, size) - 1;; l--) {
-        divide(whole, trio.interval);
-        for (trio.own = 0; place >= trio.interval[trio.own].first + trio.interval[trio.own].size; trio.own++)
+        interval_divide(whole, thirds.interval);
+        for (thirds.own = 0; position >= thirds.interval[thirds.own].first + thirds.interval[thirds.own].size;
+             thirds.own++)
             ;
         if (l == level)
-            return trio;
-        whole = trio.interval[trio.own];
+            return thirds;
+        whole = thirds.interval[thirds.own];
     }
 }
 
-int trv_line_partner(const trv_trio_t *trio, int place, int i)
+int trv_line_partner(const trv_thirds_t *thirds, int position, int i)
 {
-    const int offset = place - trio->interval[trio->own].first, last = trio->interval[i].size - 1;
-    return trio->interval[i].first + (offset < last ? offset : last);
+    const int offset = position - thirds->interval[thirds->own].first, last = thirds->interval[i].size - 1;
+    return thirds->interval[i].first + (offset < last ? offset : last);
 }
 
-int trv_line_served(const trv_trio_t *trio, int place, int i, int served[2])
+int trv_line_receivers(const trv_thirds_t *thirds, int position, int i, int receiver[2])
 {
-    const trv_interval_t *own = &trio->interval[trio->own], *other = &trio->interval[i];
-    const int offset = place - own->first;
+    const trv_interval_t *own = &thirds->interval[thirds->own], *other = &thirds->interval[i];
+    const int offset = position - own->first;
     int count = 0;
     if (offset < other->size)
-        served[count++] = other->first + offset;
+        receiver[count++] = other->first + offset;
     if (offset == own->size - 1 && own->size < other->size)
-        served[count++] = other->first + offset + 1;
+        receiver[count++] = other->first + offset + 1;
     return count;
 }
 
-static int count_served(const trv_trio_t *trio, int place, int first, int last)
+static int count_receivers(const trv_thirds_t *thirds, int position, int first, int last)
 {
-    int count = 0, served[2];
+    int count = 0, receiver[2];
     for (int i = first; i <= last; i++)
-        count += trv_line_served(trio, place, i, served);
+        count += trv_line_receivers(thirds, position, i, receiver);
     return count;
 }
 
 /* Tries both sizes that intervals of a level can have (they differ by at most one), and of each interval the first and
- * the last place, which send the most messages. */
+ * the last position, which send the most messages. */
 int trv_line_messages_per_port(int size)
 {
-    int most = 1;
-    for (int least = size, largest = size; largest > 1; least /= 3, largest = (largest + 2) / 3)
-        for (int whole = least; whole <= largest; whole++) {
-            trv_trio_t trio;
-            divide((trv_interval_t){0, whole}, trio.interval);
-            for (trio.own = 0; trio.own < 3; trio.own++)
-                for (int end = 0; end < 2 && trio.interval[trio.own].size > 0; end++) {
-                    const trv_interval_t *own = &trio.interval[trio.own];
-                    const int place = own->first + (end ? own->size - 1 : 0);
-                    const int left = count_served(&trio, place, 0, trio.own - 1);
-                    const int right = count_served(&trio, place, trio.own + 1, 2);
-                    most = left > most ? left : most;
-                    most = right > most ? right : most;
+    int max = 1;
+    for (int smallest = size, largest = size; largest > 1; smallest /= 3, largest = (largest + 2) / 3)
+        for (int whole = smallest; whole <= largest; whole++) {
+            trv_thirds_t thirds;
+            interval_divide((trv_interval_t){0, whole}, thirds.interval);
+            for (thirds.own = 0; thirds.own < 3; thirds.own++)
+                for (int end = 0; end < 2 && thirds.interval[thirds.own].size > 0; end++) {
+                    const trv_interval_t *own = &thirds.interval[thirds.own];
+                    const int position = own->first + (end ? own->size - 1 : 0);
+                    const int left = count_receivers(&thirds, position, 0, thirds.own - 1);
+                    const int right = count_receivers(&thirds, position, thirds.own + 1, 2);
+                    max = left > max ? left : max;
+                    max = right > max ? right : max;
                 }
         }
-    return most;
+    return max;
 }
 
 /* ---- Costs ------------------------------------------------------------------------------------------------------- */
 
-/* A traversal of the intervals, from the whole line down to single places. */
+/* A traversal of the intervals, from the whole line down to single positions. */
 typedef struct walk {
     bool blocks;
-    double *held;    /* per place: the size of a message to it, according to the level above */
+    double *held;    /* per position: the size of a message to it, according to the level above */
     double *next;    /* the same for the present level */
     double *load[2]; /* per link, rightwards and leftwards: the change of the load from the previous link */
     trv_line_cost_t *cost;
 } walk_t;
 
-static void add_message(walk_t *walk, trv_line_cost_t *cost, int from, int to)
+static void walk_add_message(walk_t *walk, trv_line_cost_t *cost, int from, int to)
 {
     const double size = walk->blocks ? walk->held[to] : 1;
     const int low = from < to ? from : to, high = from < to ? to : from;
@@ -104,52 +105,52 @@ static void add_message(walk_t *walk, trv_line_cost_t *cost, int from, int to)
     walk->next[from] += size;
 }
 
-static void find_costs(walk_t *walk, trv_interval_t whole, int level)
+static void walk_costs(walk_t *walk, trv_interval_t whole, int level)
 {
     if (level < 0 || whole.size < 2)
         return;
     trv_line_cost_t *cost = &walk->cost[level];
     const int end = whole.first + whole.size;
-    trv_trio_t trio;
-    divide(whole, trio.interval);
-    for (int place = whole.first; place < end; place++) {
-        walk->load[0][place] = walk->load[1][place] = 0;
-        walk->next[place] = walk->held[place];
+    trv_thirds_t thirds;
+    interval_divide(whole, thirds.interval);
+    for (int position = whole.first; position < end; position++) {
+        walk->load[0][position] = walk->load[1][position] = 0;
+        walk->next[position] = walk->held[position];
     }
-    for (trio.own = 0; trio.own < 3; trio.own++)
-        for (int k = 0; k < trio.interval[trio.own].size; k++)
+    for (thirds.own = 0; thirds.own < 3; thirds.own++)
+        for (int k = 0; k < thirds.interval[thirds.own].size; k++)
             for (int i = 0; i < 3; i++) {
-                const int place = trio.interval[trio.own].first + k;
-                int served[2], count = i == trio.own ? 0 : trv_line_served(&trio, place, i, served);
+                const int position = thirds.interval[thirds.own].first + k;
+                int receiver[2], count = i == thirds.own ? 0 : trv_line_receivers(&thirds, position, i, receiver);
                 for (int s = 0; s < count; s++)
-                    add_message(walk, cost, place, served[s]);
+                    walk_add_message(walk, cost, position, receiver[s]);
             }
     for (int side = 0; side < 2; side++) {
         double load = 0;
-        for (int place = whole.first; place < end; place++) {
-            load += walk->load[side][place];
+        for (int position = whole.first; position < end; position++) {
+            load += walk->load[side][position];
             cost->load = load > cost->load ? load : cost->load;
         }
     }
-    for (int place = whole.first; place < end; place++)
-        walk->held[place] = walk->next[place];
+    for (int position = whole.first; position < end; position++)
+        walk->held[position] = walk->next[position];
     for (int i = 0; i < 3; i++)
-        find_costs(walk, trio.interval[i], level - 1);
+        walk_costs(walk, thirds.interval[i], level - 1);
 }
 
 int trv_line_costs(int size, bool blocks, trv_line_cost_t *cost)
 {
-    const size_t places = (size_t)size;
-    double *memory = malloc(4 * places * sizeof *memory);
+    const size_t positions = (size_t)size;
+    double *memory = malloc(4 * positions * sizeof *memory);
     if (!memory)
         return trv_fail_memory();
-    walk_t walk = {blocks, memory, memory + places, {memory + 2 * places, memory + 3 * places}, cost};
+    walk_t walk = {blocks, memory, memory + positions, {memory + 2 * positions, memory + 3 * positions}, cost};
     const int levels = trv_log_ceil(3, size);
-    for (int place = 0; place < size; place++)
-        walk.held[place] = 1;
+    for (int position = 0; position < size; position++)
+        walk.held[position] = 1;
     for (int level = 0; level < levels; level++)
         cost[level] = (trv_line_cost_t){0};
-    find_costs(&walk, (trv_interval_t){0, size}, levels - 1);
+    walk_costs(&walk, (trv_interval_t){0, size}, levels - 1);
     free(memory);
     return TRV_OK;
 }

@@ -56,7 +56,7 @@ int trv_swing_partner(int index, int level, int core)
     return partner < 0 ? partner + core : partner;
 }
 
-bool trv_pairs_natural(const trv_torus_t *torus)
+bool trv_pairs_are_unfolded(const trv_torus_t *torus)
 {
     for (int d = 0; d < torus->dims; d++)
         if (!trv_is_power(2, torus->size[d]))

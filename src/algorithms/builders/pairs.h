@@ -35,7 +35,7 @@ int trv_swing_partner(int index, int level, int core);
 int trv_swing_distance(int level);
 
 /* Whether no dimension of the torus needs folding. */
-bool trv_pairs_natural(const trv_torus_t *torus);
+bool trv_pairs_are_unfolded(const trv_torus_t *torus);
 
 /* Completes a latency-optimal schedule: whole vectors, one stream, one port at a time; its steps fold, exchange in all
  * levels, and unfold. */

@@ -19,8 +19,9 @@ typedef struct pattern {
 
 enum { FOLD, EXCHANGE, UNFOLD };
 
-/* The kind of a level of the pattern. *level is changed to the corresponding level of the pairs. */
-static int kind(const pattern_t *p, int *level)
+/* Whether a level of the pattern folds, exchanges or unfolds. *level is changed to the corresponding level of the
+ * pairs. */
+static int level_phase(const pattern_t *p, int *level)
 {
     if (p->pairs.extra > 0 && (*level)-- == 0)
         return FOLD;
@@ -28,7 +29,7 @@ static int kind(const pattern_t *p, int *level)
 }
 
 /* The blocks of all coordinates that core member `index` reaches in the levels from `level` on, including its own. */
-static int reach(const pattern_t *p, int index, int level, trv_residues_t *blocks, trv_step_t *memory)
+static int pairs_reach(const pattern_t *p, int index, int level, trv_residues_t *blocks, trv_step_t *memory)
 {
     int members = 1, count = 0, core = 1 << p->pairs.levels;
     int *member = trv_step_alloc(memory, ((size_t)1 << (p->pairs.levels - level)) * sizeof *member);
@@ -50,7 +51,7 @@ static int reach(const pattern_t *p, int index, int level, trv_residues_t *block
     return TRV_OK;
 }
 
-static int range(int size, int first, int count, trv_residues_t *blocks, trv_step_t *memory)
+static int pairs_range(int size, int first, int count, trv_residues_t *blocks, trv_step_t *memory)
 {
     int *value = trv_range(memory, size, first, count);
     if (!value)
@@ -59,7 +60,7 @@ static int range(int size, int first, int count, trv_residues_t *blocks, trv_ste
     return TRV_OK;
 }
 
-static int fill_edge(const pattern_t *p, trv_edge_t *edge, int from, int to, bool move)
+static int pairs_fill_edge(const pattern_t *p, trv_edge_t *edge, int from, int to, bool move)
 {
     edge->from = from;
     edge->to = to;
@@ -73,26 +74,27 @@ static int pairs_edges(const trv_pattern_t *base, int coordinate, int level, boo
                        trv_step_t *memory)
 {
     const pattern_t *p = (const pattern_t *)base;
-    int what = kind(p, &level);
+    int phase = level_phase(p, &level);
     int rc, index = trv_pairs_index(&p->pairs, coordinate);
-    if (what == EXCHANGE) {
+    if (phase == EXCHANGE) {
         if (index < 0)
             return 0;
         int partner = p->pairs.partner(index, level, 1 << p->pairs.levels);
         int other = trv_pairs_coordinate(&p->pairs, partner);
-        rc = reach(p, outgoing ? partner : index, level + 1, &edge->blocks[0], memory);
-        return rc ? rc : fill_edge(p, edge, outgoing ? coordinate : other, outgoing ? other : coordinate, false);
+        rc = pairs_reach(p, outgoing ? partner : index, level + 1, &edge->blocks[0], memory);
+        return rc ? rc : pairs_fill_edge(p, edge, outgoing ? coordinate : other, outgoing ? other : coordinate, false);
     }
     if (coordinate >= 2 * p->pairs.extra)
         return 0;
     int even = coordinate & ~1; /* FOLD sends from the even to the odd coordinate, UNFOLD back */
-    bool sender = (coordinate == even) == (what == FOLD);
+    bool sender = (coordinate == even) == (phase == FOLD);
     if (sender != outgoing)
         return 0;
-    rc = range(base->size, what == FOLD ? 0 : even, what == FOLD ? base->size : 1, &edge->blocks[0], memory);
+    rc = pairs_range(base->size, phase == FOLD ? 0 : even, phase == FOLD ? base->size : 1, &edge->blocks[0], memory);
     if (rc)
         return rc;
-    return what == FOLD ? fill_edge(p, edge, even, even + 1, false) : fill_edge(p, edge, even + 1, even, true);
+    return phase == FOLD ? pairs_fill_edge(p, edge, even, even + 1, false)
+                         : pairs_fill_edge(p, edge, even + 1, even, true);
 }
 
 static int pairs_held(const trv_pattern_t *base, int coordinate, int level, int half, trv_residues_t *blocks,
@@ -101,17 +103,17 @@ static int pairs_held(const trv_pattern_t *base, int coordinate, int level, int 
     (void)half;
     const pattern_t *p = (const pattern_t *)base;
     int index = trv_pairs_index(&p->pairs, coordinate);
-    int what = kind(p, &level);
-    if (what == FOLD)
-        return range(base->size, 0, base->size, blocks, memory);
-    if (what == EXCHANGE || level == p->pairs.levels) {
+    int phase = level_phase(p, &level);
+    if (phase == FOLD)
+        return pairs_range(base->size, 0, base->size, blocks, memory);
+    if (phase == EXCHANGE || level == p->pairs.levels) {
         if (index >= 0)
-            return reach(p, index, level, blocks, memory);
+            return pairs_reach(p, index, level, blocks, memory);
         *blocks = (trv_residues_t){0, NULL};
         return TRV_OK;
     }
     /* after the unfolding every coordinate holds its own block */
-    return range(base->size, coordinate, 1, blocks, memory);
+    return pairs_range(base->size, coordinate, 1, blocks, memory);
 }
 
 static void pairs_destroy(trv_pattern_t *base) { free(base); }

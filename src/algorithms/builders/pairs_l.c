@@ -15,20 +15,20 @@ typedef struct tables {
     trv_pairs_t pairs[TRV_DIMS_MAX];
 } tables_t;
 
-static bool rests(const tables_t *tables, const trv_torus_t *torus, int rank, const trv_turn_t *place)
+static bool is_idle(const tables_t *tables, const trv_torus_t *torus, int rank, const trv_turn_t *turn)
 {
     for (int i = 0; i < tables->active; i++) {
         int coordinate = trv_torus_coordinate(torus, rank, tables->dimension[i]);
-        if (i != place->turn && trv_pairs_index(&tables->pairs[i], coordinate) < 0 && place->done[i] > 0 &&
-            place->done[i] < tables->levels[i])
+        if (i != turn->index && trv_pairs_index(&tables->pairs[i], coordinate) < 0 && turn->done[i] > 0 &&
+            turn->done[i] < tables->levels[i])
             return true;
     }
     return false;
 }
 
 /* Adds one side of this step's message: the whole vector, to or from `other`, a coordinate of the step's dimension. */
-static int add_message(const trv_schedule_t *schedule, trv_step_t *out, int rank, bool send, int own, int other,
-                       const trv_pairs_t *pairs, int reg)
+static int pairs_add_message(const trv_schedule_t *schedule, trv_step_t *out, int rank, bool send, int own, int other,
+                             const trv_pairs_t *pairs, int reg)
 {
     int peer = trv_torus_move(&schedule->torus, rank, out->dimension, other);
     int sign = send ? trv_pairs_sign(pairs, own, other) : trv_pairs_sign(pairs, other, own);
@@ -43,26 +43,26 @@ static int add_message(const trv_schedule_t *schedule, trv_step_t *out, int rank
 static int pairs_l_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
 {
     const tables_t *tables = schedule->tables;
-    trv_turn_t place = trv_visit_turn(TRV_INTERLEAVED, tables->active, tables->levels, stream, step);
-    const trv_pairs_t *pairs = &tables->pairs[place.turn];
-    out->dimension = tables->dimension[place.turn];
+    trv_turn_t turn = trv_visit_turn(TRV_INTERLEAVED, tables->active, tables->levels, stream, step);
+    const trv_pairs_t *pairs = &tables->pairs[turn.index];
+    out->dimension = tables->dimension[turn.index];
     int own = trv_torus_coordinate(&schedule->torus, rank, out->dimension);
     int index = trv_pairs_index(pairs, own);
-    bool fold = pairs->extra > 0 && place.level == 0;
-    bool unfold = pairs->extra > 0 && place.level == tables->levels[place.turn] - 1;
+    bool fold = pairs->extra > 0 && turn.level == 0;
+    bool unfold = pairs->extra > 0 && turn.level == tables->levels[turn.index] - 1;
     bool exchange = !fold && !unfold;
-    if (rests(tables, &schedule->torus, rank, &place))
+    if (is_idle(tables, &schedule->torus, rank, &turn))
         return TRV_OK;
     if (exchange ? index < 0 : own >= 2 * pairs->extra)
         return TRV_OK;
-    int level = place.level - (pairs->extra > 0);
+    int level = turn.level - (pairs->extra > 0);
     int other = exchange ? trv_pairs_coordinate(pairs, pairs->partner(index, level, 1 << pairs->levels)) : own ^ 1;
     bool even = own % 2 == 0;
     int rc = trv_step_reserve(out, 1, 1, 1);
     if (!rc && (exchange || even == fold))
-        rc = add_message(schedule, out, rank, true, own, other, pairs, 0);
+        rc = pairs_add_message(schedule, out, rank, true, own, other, pairs, 0);
     if (!rc && (exchange || even == unfold))
-        rc = add_message(schedule, out, rank, false, own, other, pairs, unfold ? 0 : 1);
+        rc = pairs_add_message(schedule, out, rank, false, own, other, pairs, unfold ? 0 : 1);
     if (!rc && out->receives > 0 && !unfold) {
         trv_blocks_t all;
         trv_blocks_all(schedule, &all);
@@ -86,7 +86,7 @@ int trv_pairs_l_create(trv_schedule_t *schedule, int (*partner)(int index, int l
         tables->levels[i] = tables->pairs[i].levels + (tables->pairs[i].extra > 0 ? 2 : 0);
         schedule->steps += tables->levels[i];
     }
-    if (!trv_pairs_natural(&schedule->torus))
+    if (!trv_pairs_are_unfolded(&schedule->torus))
         schedule->symmetry = TRV_SYMMETRY_NONE;
     return TRV_OK;
 }

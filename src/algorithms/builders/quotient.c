@@ -19,13 +19,13 @@ typedef struct matrix {
     trv_quotient_t *quotient;                        /* its coordinates follow the column operations */
 } matrix_t;
 
-static long long reduce(long long value, long long modulus)
+static long long modulo(long long value, long long modulus)
 {
     value %= modulus;
     return value < 0 ? value + modulus : value;
 }
 
-static long long divisor(long long a, long long b) { return b == 0 ? a : divisor(b, a % b); }
+static long long gcd(long long a, long long b) { return b == 0 ? a : gcd(b, a % b); }
 
 void trv_quotient_begin(trv_quotient_t *quotient, const trv_torus_t *torus)
 {
@@ -44,7 +44,7 @@ void trv_quotient_map(const trv_quotient_t *quotient, const int *at, int *block)
         long long sum = 0;
         for (int d = 0; d < dims; d++)
             sum = (sum + quotient->factor[i][d] * at[d]) % size;
-        image[i] = (int)reduce(sum, size);
+        image[i] = (int)modulo(sum, size);
     }
     memcpy(block, image, (size_t)dims * sizeof *block);
 }
@@ -53,19 +53,19 @@ void trv_quotient_map(const trv_quotient_t *quotient, const int *at, int *block)
 static void subtract_row(matrix_t *m, int i, int t, long long times)
 {
     for (int d = 0; d < m->dims; d++)
-        m->entry[i][d] = reduce(m->entry[i][d] - times * m->entry[t][d], m->modulus);
+        m->entry[i][d] = modulo(m->entry[i][d] - times * m->entry[t][d], m->modulus);
 }
 
 /* Subtracts `times` times column t from column j, and changes the coordinates accordingly. */
 static void subtract_column(matrix_t *m, int j, int t, long long times)
 {
     for (int i = 0; i <= m->dims; i++)
-        m->entry[i][j] = reduce(m->entry[i][j] - times * m->entry[i][t], m->modulus);
+        m->entry[i][j] = modulo(m->entry[i][j] - times * m->entry[i][t], m->modulus);
     for (int d = 0; d < m->dims; d++)
-        m->quotient->factor[j][d] = reduce(m->quotient->factor[j][d] - times * m->quotient->factor[t][d], m->modulus);
+        m->quotient->factor[j][d] = modulo(m->quotient->factor[j][d] - times * m->quotient->factor[t][d], m->modulus);
 }
 
-static void swap(long long *a, long long *b)
+static void entries_swap(long long *a, long long *b)
 {
     long long kept = *a;
     *a = *b;
@@ -86,16 +86,16 @@ static bool find_pivot(matrix_t *m, int t)
     if (row < 0)
         return false;
     for (int d = 0; d < m->dims; d++)
-        swap(&m->entry[t][d], &m->entry[row][d]);
+        entries_swap(&m->entry[t][d], &m->entry[row][d]);
     for (int i = 0; i <= m->dims; i++)
-        swap(&m->entry[i][t], &m->entry[i][column]);
+        entries_swap(&m->entry[i][t], &m->entry[i][column]);
     for (int d = 0; d < m->dims; d++)
-        swap(&m->quotient->factor[t][d], &m->quotient->factor[column][d]);
+        entries_swap(&m->quotient->factor[t][d], &m->quotient->factor[column][d]);
     return true;
 }
 
 /* Reduces the pivot's row and column modulo the pivot. Returns true when all their other entries are zero. */
-static bool clear(matrix_t *m, int t)
+static bool eliminate(matrix_t *m, int t)
 {
     const long long pivot = m->entry[t][t];
     bool done = true;
@@ -125,9 +125,9 @@ void trv_quotient_divide(trv_quotient_t *quotient, const int *displacement)
     if (zero) /* the displacement is in the subgroup already: the coordinates do not change */
         return;
     for (int t = 0; t < dims; t++)
-        while (find_pivot(&m, t) && !clear(&m, t))
+        while (find_pivot(&m, t) && !eliminate(&m, t))
             continue;
     for (int d = 0; d < dims; d++)
-        size[d] = (int)divisor(m.entry[d][d], m.modulus);
+        size[d] = (int)gcd(m.entry[d][d], m.modulus);
     trv_torus_init(&quotient->space, dims, size);
 }

@@ -41,7 +41,7 @@ typedef struct view {
     int rank, coordinate[TRV_DIMS_MAX]; /* coordinates modulo the sizes of the patterns */
     int stream;                         /* the first stream that begins in the same dimension */
     bool mirrored;
-    trv_turn_t place;
+    trv_turn_t turn;
     int start[TRV_DIMS_MAX]; /* the class of the rank at which the row along dimension[i] begins; 0 on a ring */
     trv_residues_t held[TRV_DIMS_MAX][2]; /* per half, and per active dimension other than the step's */
 } view_t;
@@ -70,7 +70,7 @@ static const trv_pattern_t *pattern_of(const tables_t *tables, int stream, int i
 
 static int negate(int coordinate, int size) { return coordinate ? size - coordinate : 0; }
 
-static int negate_residues(trv_residues_t *residues, int size, trv_step_t *memory)
+static int residues_negate(trv_residues_t *residues, int size, trv_step_t *memory)
 {
     int *value = trv_step_alloc(memory, (size_t)residues->count * sizeof *value);
     if (!value)
@@ -85,7 +85,7 @@ static int negate_residues(trv_residues_t *residues, int size, trv_step_t *memor
     return TRV_OK;
 }
 
-static int negate_edge(const view_t *view, trv_edge_t *edge, const trv_pattern_t *pattern)
+static int edge_negate(const view_t *view, trv_edge_t *edge, const trv_pattern_t *pattern)
 {
     int size = pattern->size;
     int distance = abs(edge->to - edge->from);
@@ -96,15 +96,15 @@ static int negate_edge(const view_t *view, trv_edge_t *edge, const trv_pattern_t
     edge->reverse_sign = 2 * distance == size ? tie : -edge->reverse_sign;
     int rc = TRV_OK;
     for (int h = 0; h < pattern->halves && !rc; h++)
-        rc = negate_residues(&edge->blocks[h], size, view->out);
+        rc = residues_negate(&edge->blocks[h], size, view->out);
     return rc;
 }
 
 /* ---- Rows that begin elsewhere: every coordinate counted from there ---------------------------------------------- */
 
-static int place_of(int coordinate, int start, int size) { return (coordinate - start + size) % size; }
+static int row_position(int coordinate, int start, int size) { return (coordinate - start + size) % size; }
 
-static int shift_residues(trv_residues_t *residues, int start, int size, trv_step_t *memory)
+static int residues_shift(trv_residues_t *residues, int start, int size, trv_step_t *memory)
 {
     int *value = trv_step_alloc(memory, (size_t)residues->count * sizeof *value);
     if (!value)
@@ -120,30 +120,30 @@ static int shift_residues(trv_residues_t *residues, int start, int size, trv_ste
 
 /* ---- The rank's messages and blocks in a pattern ----------------------------------------------------------------- */
 
-static int find_held(const view_t *view, int i, int level, int half, trv_residues_t *blocks)
+static int view_held(const view_t *view, int i, int level, int half, trv_residues_t *blocks)
 {
     const trv_pattern_t *pattern = pattern_of(view->tables, view->stream, i);
-    int coordinate = place_of(view->coordinate[view->tables->dimension[i]], view->start[i], pattern->size);
+    int coordinate = row_position(view->coordinate[view->tables->dimension[i]], view->start[i], pattern->size);
     if (view->mirrored)
         coordinate = negate(coordinate, pattern->size);
     int rc = pattern->held(pattern, coordinate, level, half, blocks, view->out);
     if (!rc && view->mirrored)
-        rc = negate_residues(blocks, pattern->size, view->out);
-    return rc || view->start[i] == 0 ? rc : shift_residues(blocks, view->start[i], pattern->size, view->out);
+        rc = residues_negate(blocks, pattern->size, view->out);
+    return rc || view->start[i] == 0 ? rc : residues_shift(blocks, view->start[i], pattern->size, view->out);
 }
 
-static int find_edges(const view_t *view, bool outgoing, trv_edge_t *edge)
+static int view_edges(const view_t *view, bool outgoing, trv_edge_t *edge)
 {
-    const int i = view->place.turn, start = view->start[i];
+    const int i = view->turn.index, start = view->start[i];
     const trv_pattern_t *pattern = pattern_of(view->tables, view->stream, i);
-    int coordinate = place_of(view->coordinate[view->tables->dimension[i]], start, pattern->size);
+    int coordinate = row_position(view->coordinate[view->tables->dimension[i]], start, pattern->size);
     if (view->mirrored)
         coordinate = negate(coordinate, pattern->size);
-    int edges = pattern->edges(pattern, coordinate, view->place.level, outgoing, edge, view->out);
+    int edges = pattern->edges(pattern, coordinate, view->turn.level, outgoing, edge, view->out);
     for (int e = 0; e < edges; e++) {
-        int rc = view->mirrored ? negate_edge(view, &edge[e], pattern) : TRV_OK;
+        int rc = view->mirrored ? edge_negate(view, &edge[e], pattern) : TRV_OK;
         for (int h = 0; h < pattern->halves && start > 0 && !rc; h++)
-            rc = shift_residues(&edge[e].blocks[h], start, pattern->size, view->out);
+            rc = residues_shift(&edge[e].blocks[h], start, pattern->size, view->out);
         if (rc)
             return rc;
     }
@@ -153,7 +153,7 @@ static int find_edges(const view_t *view, bool outgoing, trv_edge_t *edge)
 /* ---- Block sets of the torus ------------------------------------------------------------------------------------- */
 
 /* The product of `along` (per half) in the step's dimension and of the rank's blocks in the other dimensions. */
-static void widen(const view_t *view, const trv_residues_t *along, trv_blocks_t *blocks)
+static void view_blocks(const view_t *view, const trv_residues_t *along, trv_blocks_t *blocks)
 {
     const trv_schedule_t *schedule = view->schedule;
     const tables_t *tables = view->tables;
@@ -162,7 +162,7 @@ static void widen(const view_t *view, const trv_residues_t *along, trv_blocks_t 
         trv_product_t *product = trv_blocks_add(blocks, 1 << h);
         bool empty = false;
         for (int i = 0; i < tables->active; i++) {
-            const trv_residues_t *set = i == view->place.turn ? &along[h] : &view->held[i][h];
+            const trv_residues_t *set = i == view->turn.index ? &along[h] : &view->held[i][h];
             product->count[tables->dimension[i]] = set->count;
             product->value[tables->dimension[i]] = set->value;
             empty = empty || set->count == 0;
@@ -172,7 +172,7 @@ static void widen(const view_t *view, const trv_residues_t *along, trv_blocks_t 
 }
 
 /* A pattern without halves gives one set of blocks, which applies to both halves of a torus with halves. */
-static void spread_halves(const view_t *view, const trv_pattern_t *pattern, trv_edge_t *edge)
+static void copy_halves(const view_t *view, const trv_pattern_t *pattern, trv_edge_t *edge)
 {
     if (view->schedule->halves > pattern->halves)
         edge->blocks[1] = edge->blocks[0];
@@ -187,8 +187,8 @@ static int view_begin(view_t *view, const trv_schedule_t *schedule, int rank, in
                      .rank = rank,
                      .stream = stream % tables->active,
                      .mirrored = trv_stream_is_mirrored(schedule, stream)};
-    view->place = trv_visit_turn(visit_of(tables, stream), tables->active, tables->stream[view->stream].levels, stream,
-                                 step);
+    view->turn = trv_visit_turn(visit_of(tables, stream), tables->active, tables->stream[view->stream].levels, stream,
+                                step);
     trv_torus_coordinates(&schedule->torus, rank, view->coordinate);
     for (int d = 0; d < schedule->torus.dims; d++)
         view->coordinate[d] %= schedule->space.size[d];
@@ -196,19 +196,19 @@ static int view_begin(view_t *view, const trv_schedule_t *schedule, int rank, in
         const trv_pattern_t *pattern = pattern_of(tables, view->stream, i);
         if (pattern->line)
             view->start[i] = trv_row_start(schedule->rows, rank, tables->dimension[i]) % pattern->size;
-        for (int h = 0; h < schedule->halves && i != view->place.turn; h++) {
+        for (int h = 0; h < schedule->halves && i != view->turn.index; h++) {
             int rc = TRV_OK;
             if (!is_scattered(tables, view->stream, i))
                 view->held[i][h] = (trv_residues_t){pattern->size, NULL};
             else if (h < pattern->halves)
-                rc = find_held(view, i, view->place.done[i], h, &view->held[i][h]);
+                rc = view_held(view, i, view->turn.done[i], h, &view->held[i][h]);
             else
                 view->held[i][h] = view->held[i][0];
             if (rc)
                 return rc;
         }
     }
-    out->dimension = tables->dimension[view->place.turn];
+    out->dimension = tables->dimension[view->turn.index];
     return TRV_OK;
 }
 
@@ -232,7 +232,7 @@ static int nic_of(const view_t *view, int e)
 
 /* The displacement from the edge's sender to its receiver in the direction of travel; its absolute value is less than
  * the size of the pattern's ring. */
-static int travel(const trv_edge_t *edge, int size)
+static int edge_displacement(const trv_edge_t *edge, int size)
 {
     int distance = edge->sign * (edge->to - edge->from) % size;
     return edge->sign * (distance < 0 ? distance + size : distance);
@@ -240,10 +240,11 @@ static int travel(const trv_edge_t *edge, int size)
 
 /* Adds message `e` of the step, to or from the rank at displacement `delta` along the dimension. A message without
  * blocks is omitted. Returns 1 if the message was added, 0 if it was omitted, or an error. */
-static int add_message(const view_t *view, bool send, int e, int delta, int sign, int reg, const trv_residues_t *along)
+static int view_add_message(const view_t *view, bool send, int e, int delta, int sign, int reg,
+                            const trv_residues_t *along)
 {
     trv_blocks_t blocks;
-    widen(view, along, &blocks);
+    view_blocks(view, along, &blocks);
     if (blocks.terms == 0)
         return 0;
     int dimension = view->out->dimension;
@@ -257,16 +258,16 @@ static int add_message(const view_t *view, bool send, int e, int delta, int sign
     return 1;
 }
 
-static int add_combine(const view_t *view, const trv_residues_t *along, int sources, const int *source)
+static int view_add_combine(const view_t *view, const trv_residues_t *along, int sources, const int *source)
 {
     trv_blocks_t blocks;
-    widen(view, along, &blocks);
+    view_blocks(view, along, &blocks);
     return blocks.terms == 0 ? TRV_OK : trv_step_combine(view->out, 0, sources, source, 0, &blocks);
 }
 
 /* Splits the blocks of two messages into those of both messages (part[0]), only of the first (part[1]) and only of the
  * second (part[2]). */
-static int split(const view_t *view, const arrival_t *a, const arrival_t *b, trv_residues_t part[3][2])
+static int arrivals_split(const view_t *view, const arrival_t *a, const arrival_t *b, trv_residues_t part[3][2])
 {
     for (int h = 0; h < view->schedule->halves; h++) {
         const trv_residues_t *x = &a->along[h], *y = &b->along[h];
@@ -289,62 +290,64 @@ static int split(const view_t *view, const arrival_t *a, const arrival_t *b, trv
     return TRV_OK;
 }
 
-static int add_combines(const view_t *view, const arrival_t *arrival, int arrivals)
+static int view_add_combines(const view_t *view, const arrival_t *arrival, int arrivals)
 {
     if (arrivals == 0)
         return TRV_OK;
     if (arrivals == 1)
-        return add_combine(view, arrival[0].along, 2, (int[]){0, arrival[0].reg});
+        return view_add_combine(view, arrival[0].along, 2, (int[]){0, arrival[0].reg});
     trv_residues_t part[3][2];
-    int rc = split(view, &arrival[0], &arrival[1], part);
+    int rc = arrivals_split(view, &arrival[0], &arrival[1], part);
     if (!rc)
-        rc = add_combine(view, part[0], 3, (int[]){0, arrival[0].reg, arrival[1].reg});
+        rc = view_add_combine(view, part[0], 3, (int[]){0, arrival[0].reg, arrival[1].reg});
     if (!rc)
-        rc = add_combine(view, part[1], 2, (int[]){0, arrival[0].reg});
+        rc = view_add_combine(view, part[1], 2, (int[]){0, arrival[0].reg});
     if (!rc)
-        rc = add_combine(view, part[2], 2, (int[]){0, arrival[1].reg});
+        rc = view_add_combine(view, part[2], 2, (int[]){0, arrival[1].reg});
     return rc;
 }
 
 static int reduce_scatter_step(view_t *view)
 {
-    const trv_pattern_t *pattern = pattern_of(view->tables, view->stream, view->place.turn);
+    const trv_pattern_t *pattern = pattern_of(view->tables, view->stream, view->turn.index);
     trv_edge_t edge[TRV_EDGES_MAX];
     arrival_t arrival[TRV_ARRIVALS_MAX];
     int arrivals = 0;
-    int edges = find_edges(view, true, edge);
+    int edges = view_edges(view, true, edge);
     for (int e = 0; e < edges; e++) {
-        spread_halves(view, pattern, &edge[e]);
-        int rc = add_message(view, true, e, travel(&edge[e], pattern->size), edge[e].sign, 0, edge[e].blocks);
+        copy_halves(view, pattern, &edge[e]);
+        int rc = view_add_message(view, true, e, edge_displacement(&edge[e], pattern->size), edge[e].sign, 0,
+                                  edge[e].blocks);
         if (rc < 0)
             return rc;
     }
-    if (edges < 0 || (edges = find_edges(view, false, edge)) < 0)
+    if (edges < 0 || (edges = view_edges(view, false, edge)) < 0)
         return edges;
     for (int e = 0; e < edges; e++) {
-        spread_halves(view, pattern, &edge[e]);
+        copy_halves(view, pattern, &edge[e]);
         int reg = edge[e].move ? 0 : 1 + e;
-        int added = add_message(view, false, e, -travel(&edge[e], pattern->size), edge[e].sign, reg, edge[e].blocks);
+        int added = view_add_message(view, false, e, -edge_displacement(&edge[e], pattern->size), edge[e].sign, reg,
+                                     edge[e].blocks);
         if (added < 0)
             return added;
         if (added && !edge[e].move)
             arrival[arrivals++] = (arrival_t){{edge[e].blocks[0], edge[e].blocks[1]}, reg};
     }
-    return add_combines(view, arrival, arrivals);
+    return view_add_combines(view, arrival, arrivals);
 }
 
 /* The reversal of a reduce-scatter step: receivers become senders. Data is sent from and received into register 0. */
 static int allgather_step(view_t *view)
 {
-    const trv_pattern_t *pattern = pattern_of(view->tables, view->stream, view->place.turn);
+    const trv_pattern_t *pattern = pattern_of(view->tables, view->stream, view->turn.index);
     trv_edge_t edge[TRV_EDGES_MAX];
     for (int pass = 0; pass < 2; pass++) {
         bool send = pass == 0;
-        int edges = find_edges(view, !send, edge);
+        int edges = view_edges(view, !send, edge);
         for (int e = 0; e < edges; e++) {
-            spread_halves(view, pattern, &edge[e]);
-            int delta = travel(&edge[e], pattern->size);
-            int rc = add_message(view, send, e, send ? -delta : delta, edge[e].reverse_sign, 0, edge[e].blocks);
+            copy_halves(view, pattern, &edge[e]);
+            int delta = edge_displacement(&edge[e], pattern->size);
+            int rc = view_add_message(view, send, e, send ? -delta : delta, edge[e].reverse_sign, 0, edge[e].blocks);
             if (rc < 0)
                 return rc;
         }
@@ -401,7 +404,7 @@ static int scatter_step(const trv_schedule_t *schedule, int rank, int stream, in
 /* ---- Positions --------------------------------------------------------------------------------------------------- */
 
 /* The digits of block coordinates, in the order in which the stream's steps split the blocks. */
-static int add_digits(const tables_t *tables, int stream, trv_axis_t *axis)
+static int digit_axes(const tables_t *tables, int stream, trv_axis_t *axis)
 {
     int done[TRV_DIMS_MAX] = {0}, divisor[TRV_DIMS_MAX], begin = stream % tables->active, turn = begin, axes = 0;
     const trv_visit_t visit = visit_of(tables, stream);
@@ -428,7 +431,7 @@ static int split_axes(const trv_schedule_t *schedule, int stream, trv_axis_t *ax
 {
     const tables_t *tables = schedule->tables;
     const trv_visit_t visit = visit_of(tables, stream);
-    int axes = tables->digits ? add_digits(tables, stream, axis) : 0;
+    int axes = tables->digits ? digit_axes(tables, stream, axis) : 0;
     for (int k = 0, i = stream % tables->active; k < tables->active; k++) {
         const int d = tables->dimension[i];
         if (!tables->digits || !is_scattered(tables, stream % tables->active, i))
@@ -455,7 +458,7 @@ static void tables_destroy(void *memory)
 }
 
 /* Sets the space of blocks, in which the coordinates are the classes of all patterns, and the levels of all streams. */
-static int add_patterns(trv_schedule_t *schedule, tables_t *tables, bool later)
+static int tables_add_patterns(trv_schedule_t *schedule, tables_t *tables, bool later)
 {
     trv_torus_t space = schedule->torus;
     tables->digits = true;
@@ -481,7 +484,7 @@ static int add_patterns(trv_schedule_t *schedule, tables_t *tables, bool later)
 
 /* Raises the steps and registers of the schedule to those of stream `i`, so that they suffice for the longest
  * stream. */
-static void add_stream(trv_schedule_t *schedule, const tables_t *tables, int i)
+static void schedule_add_stream(trv_schedule_t *schedule, const tables_t *tables, int i)
 {
     const trv_stage_t *stage = tables->stream[i].stage;
     int steps = (schedule->collective == TRV_ALLREDUCE ? 2 : 1) * tables->stream[i].steps;
@@ -495,12 +498,12 @@ static void add_stream(trv_schedule_t *schedule, const tables_t *tables, int i)
 }
 
 /* Destroys the patterns and stages of which trv_scatter_create takes ownership. */
-static void destroy_made(const trv_schedule_t *schedule, const trv_scatter_options_t *options)
+static void destroy_patterns(const trv_schedule_t *schedule, const trv_scatter_options_t *options)
 {
     int dimension[TRV_DIMS_MAX];
     for (int i = 0, active = trv_torus_active(&schedule->torus, dimension); i < active; i++) {
-        if (!options->pattern && options->made[i])
-            options->made[i]->destroy(options->made[i]);
+        if (!options->pattern && options->patterns[i])
+            options->patterns[i]->destroy(options->patterns[i]);
         if (options->later && options->later[i])
             options->later[i]->destroy(options->later[i]);
         if (options->stage)
@@ -512,7 +515,7 @@ int trv_scatter_create(trv_schedule_t *schedule, const trv_scatter_options_t *op
 {
     tables_t *tables = calloc(1, sizeof *tables);
     if (!tables) {
-        destroy_made(schedule, options);
+        destroy_patterns(schedule, options);
         return trv_fail_memory();
     }
     schedule->tables = tables;
@@ -528,13 +531,13 @@ int trv_scatter_create(trv_schedule_t *schedule, const trv_scatter_options_t *op
     for (int i = 0; i < tables->active; i++) {
         tables->pattern[i] = options->pattern
                                  ? options->pattern(schedule->torus.size[tables->dimension[i]], schedule->collective)
-                                 : options->made[i];
+                                 : options->patterns[i];
         tables->later[i] = options->later ? options->later[i] : NULL;
         tables->stream[i].stage = options->stage ? options->stage[i] : NULL;
     }
-    int rc = add_patterns(schedule, tables, options->later);
+    int rc = tables_add_patterns(schedule, tables, options->later);
     for (int i = 0; i < tables->active && !rc; i++)
-        add_stream(schedule, tables, i);
+        schedule_add_stream(schedule, tables, i);
     if (tables->active > 0) {
         schedule->streams = options->mirrored ? 2 * tables->streams : tables->streams;
         schedule->mirrored_from = tables->streams;

@@ -5,7 +5,7 @@
  * coordinate sends the partial sums of which blocks to which other coordinate. On a torus the patterns multiply: a step
  * executes one level of one dimension d, and a rank's message contains the product of the pattern's blocks along d and
  * of the blocks that the rank still holds along every other dimension. The allgather is the exact reversal in time with
- * the direction of every message reversed, so patterns do not describe it. An algorithm file therefore only provides
+ * the direction of every message reversed, so patterns do not describe it. Therefore an algorithm file only provides
  * patterns and the order in which the dimensions are visited.
  *
  * The ring of a pattern may be smaller than the dimension (in a hybrid): its coordinates are then classes of ranks,
@@ -60,10 +60,10 @@ typedef struct trv_scatter_options {
     bool mirrored; /* 2D streams, of which the second D negate every coordinate; otherwise D streams */
     /* mirrored streams travel in direction - if both ways are equally long; otherwise all travel in direction + */
     bool ties_split;
-    /* creates a dimension's pattern; returns NULL if out of memory */
+    /* creates a dimension's pattern; returns NULL when out of memory */
     trv_pattern_t *(*pattern)(int size, trv_collective_t collective);
     /* if `pattern` is NULL: the patterns of the dimensions larger than 1; owned by the schedule */
-    trv_pattern_t **made;
+    trv_pattern_t **patterns;
     trv_pattern_t **later; /* patterns for the streams that do not begin in the dimension; NULL: the same; owned */
     trv_stage_t **stage;   /* the stage after each stream's reduce-scatter; NULL: there are none; owned */
     /* streams that begin in each dimension larger than 1, without mirrored ones; 0: one. Every second of them visits
@@ -75,8 +75,8 @@ typedef struct trv_scatter_options {
 } trv_scatter_options_t;
 
 /* Completes a schedule that consists of the patterns' reduce-scatter, their allgather, or both with the stages in
- * between. Takes ownership of `made`, `later` and `stage`, also on failure. TRV_ERR_MEMORY if one of the patterns in
- * `made` is NULL. */
+ * between. Takes ownership of `patterns`, `later` and `stage`, also on failure. TRV_ERR_MEMORY if one of the patterns
+ * in `patterns` is NULL. */
 int trv_scatter_create(trv_schedule_t *schedule, const trv_scatter_options_t *options);
 
 #endif

@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "torus/torus.h"
 
-trv_lattice_t trv_lattice_whole(const trv_torus_t *torus)
+trv_stage_lattice_t trv_stage_lattice_whole(const trv_torus_t *torus)
 {
-    trv_lattice_t lattice = {0};
+    trv_stage_lattice_t lattice = {0};
     lattice.active = trv_torus_active(torus, lattice.dimension);
     for (int i = 0; i < lattice.active; i++) {
         lattice.size[i] = torus->size[lattice.dimension[i]];
@@ -27,7 +27,7 @@ static int whole_step(const trv_schedule_t *schedule, int rank, int stream, int 
     return stage->step(stage, schedule, rank, stream, step, &all, out);
 }
 
-static void destroy(void *tables)
+static void stage_schedule_destroy(void *tables)
 {
     trv_stage_t *stage = tables;
     stage->destroy(stage);
@@ -39,7 +39,7 @@ int trv_stage_create(trv_schedule_t *schedule, trv_stage_t *stage)
         return TRV_ERR_MEMORY;
     int dimension[TRV_DIMS_MAX], active = trv_torus_active(&schedule->torus, dimension);
     schedule->tables = stage;
-    schedule->destroy = destroy;
+    schedule->destroy = stage_schedule_destroy;
     schedule->step = whole_step;
     schedule->steps = stage->steps;
     schedule->registers = stage->registers;

@@ -11,12 +11,12 @@
 #include "schedule/schedule.h"
 
 /* The dimensions with more than one rank; size[i] and stride[i] belong to dimension[i]. */
-typedef struct trv_lattice {
+typedef struct trv_stage_lattice {
     int active, dimension[TRV_DIMS_MAX], size[TRV_DIMS_MAX], stride[TRV_DIMS_MAX];
-} trv_lattice_t;
+} trv_stage_lattice_t;
 
 /* The lattice of the whole torus: one class, stride 1. */
-trv_lattice_t trv_lattice_whole(const trv_torus_t *torus);
+trv_stage_lattice_t trv_stage_lattice_whole(const trv_torus_t *torus);
 
 typedef struct trv_stage trv_stage_t;
 struct trv_stage {
@@ -34,7 +34,7 @@ int trv_stage_create(trv_schedule_t *schedule, trv_stage_t *stage);
 
 /* trivance_l_grouped.c: groups of ranks that add in the order of their members, so that results are bitwise identical
  * on all ranks. NULL when out of memory. */
-trv_stage_t *trv_groups_stage(const trv_lattice_t *lattice);
+trv_stage_t *trv_groups_stage(const trv_stage_lattice_t *lattice);
 
 /* A stage that executes stages on different dimensions one after the other. Takes ownership of them. NULL when out of
  * memory or if one of them is NULL. */

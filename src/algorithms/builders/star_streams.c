@@ -2,14 +2,14 @@
  * Derives the streams of a schedule from a star chain, see star_streams.h.
  *
  * A stream may apply any symmetry of the torus to the chain. Half of the streams are mirrored (v becomes -v), so that
- * both directions of a dimension carry the same load. Dimensions of the same size are permuted cyclically (*turned*),
- * so that they carry the same load, too:
+ * both directions of a dimension carry the same load. Dimensions of the same size are permuted cyclically (a
+ * *rotation*), so that they carry the same load, too:
  *
  *     4x4x8    stream 0: x y z    1: y x z    2: -x -y -z    3: -y -x -z
  *
  * Of streams that turn out to be identical one suffices (Trivance's steps, +-3^k, are their own mirror image). If a
- * number of streams is requested, identical ones are kept: each works on its own part of the vector, and while one pays
- * the alpha of a step, the messages of another use the links.
+ * number of streams is requested, identical ones are kept: each works on its own part of the vector, and while one
+ * waits for the alpha of a step, the messages of another use the links.
  */
 #include "algorithms/builders/star_streams.h"
 
@@ -19,10 +19,10 @@
 #include "base/error.h"
 #include "torus/torus.h"
 
-/* ---- Turns ------------------------------------------------------------------------------------------------------- */
+/* ---- Rotations --------------------------------------------------------------------------------------------------- */
 
 /* The dimensions that have the size of `d`, ascending (up to TRV_DIMS_MAX); returns their number. */
-static int alike(const trv_torus_t *torus, int d, int *list)
+static int dimensions_of_size(const trv_torus_t *torus, int d, int *list)
 {
     int count = 0;
     for (int other = 0; other < torus->dims; other++)
@@ -33,31 +33,31 @@ static int alike(const trv_torus_t *torus, int d, int *list)
 
 int trv_star_streams_max(const trv_torus_t *torus)
 {
-    int most = 1, list[TRV_DIMS_MAX];
+    int max = 1, list[TRV_DIMS_MAX];
     for (int d = 0; d < torus->dims; d++)
         if (torus->size[d] > 1) {
-            int count = alike(torus, d, list);
-            most = count > most ? count : most;
+            int count = dimensions_of_size(torus, d, list);
+            max = count > max ? count : max;
         }
-    return 2 * most;
+    return 2 * max;
 }
 
-/* The dimension to which the turn maps every dimension. A size whose number of dimensions does not divide the number of
- * turns is not turned, because its dimensions could not all be used equally often. */
-static void find_image(const trv_torus_t *torus, int turns, int turn, int *image)
+/* The dimension to which the rotation maps every dimension. The dimensions of a size are not rotated if their number
+ * does not divide the number of rotations, because they could not all be used equally often. */
+static void rotation_image(const trv_torus_t *torus, int rotations, int rotation, int *image)
 {
     int list[TRV_DIMS_MAX];
     for (int d = 0; d < torus->dims; d++) {
-        const int count = alike(torus, d, list);
+        const int count = dimensions_of_size(torus, d, list);
         image[d] = d;
-        for (int i = 0; i < count && turns % count == 0; i++)
+        for (int i = 0; i < count && rotations % count == 0; i++)
             if (list[i] == d)
-                image[d] = list[(i + turn) % count];
+                image[d] = list[(i + rotation) % count];
     }
 }
 
 /* A step of the chain as the stream executes it. */
-static void turn_step(const trv_star_step_t *from, int dims, const int *image, bool mirrored, trv_star_step_t *to)
+static void rotate_step(const trv_star_step_t *from, int dims, const int *image, bool mirrored, trv_star_step_t *to)
 {
     to->vectors = from->vectors;
     for (int i = 0; i < from->vectors; i++) {
@@ -71,7 +71,7 @@ static void turn_step(const trv_star_step_t *from, int dims, const int *image, b
 static void stream_step(const trv_star_t *star, const trv_star_layout_t *layout, int stream, int step,
                         trv_star_step_t *to)
 {
-    turn_step(&star->chain.step[step], star->chain.torus.dims, layout->image[stream], stream >= layout->plain, to);
+    rotate_step(&star->chain.step[step], star->chain.torus.dims, layout->image[stream], stream >= layout->plain, to);
 }
 
 static bool same_vector(const trv_star_vector_t *a, const trv_star_vector_t *b, int dims)
@@ -100,19 +100,19 @@ static bool same_streams(const trv_star_t *star, const trv_star_layout_t *layout
 
 static void find_streams(const trv_star_t *star, trv_star_layout_t *layout)
 {
-    const int wanted = star->streams > 0 ? star->streams : trv_star_streams_max(&star->chain.torus);
-    const int turns = (wanted + 1) / 2;
+    const int requested = star->streams > 0 ? star->streams : trv_star_streams_max(&star->chain.torus);
+    const int rotations = (requested + 1) / 2;
     layout->streams = 0;
     layout->plain = TRV_STAR_STREAMS_MAX;
-    for (int s = 0; s < wanted; s++) {
-        if (s == turns)
+    for (int s = 0; s < requested; s++) {
+        if (s == rotations)
             layout->plain = layout->streams;
         const int last = layout->streams;
-        bool known = false;
-        find_image(&star->chain.torus, turns, s % turns, layout->image[last]);
-        for (int earlier = 0; earlier < last && star->streams == 0 && !known; earlier++)
-            known = same_streams(star, layout, earlier, last);
-        layout->streams += !known;
+        bool duplicate = false;
+        rotation_image(&star->chain.torus, rotations, s % rotations, layout->image[last]);
+        for (int earlier = 0; earlier < last && star->streams == 0 && !duplicate; earlier++)
+            duplicate = same_streams(star, layout, earlier, last);
+        layout->streams += !duplicate;
     }
     if (layout->plain > layout->streams)
         layout->plain = layout->streams;
@@ -121,22 +121,22 @@ static void find_streams(const trv_star_t *star, trv_star_layout_t *layout)
 int trv_star_link_messages(const trv_star_t *star, const trv_star_layout_t *layout, int step)
 {
     const trv_torus_t *torus = &star->chain.torus;
-    int link[TRV_PORTS_MAX] = {0}, most = 0;
+    int link[TRV_PORTS_MAX] = {0}, max = 0;
     for (int s = 0; s < layout->streams; s++) {
-        trv_star_step_t turned;
-        stream_step(star, layout, s, step, &turned);
-        for (int v = 0; v < turned.vectors; v++)
+        trv_star_step_t rotated;
+        stream_step(star, layout, s, step, &rotated);
+        for (int v = 0; v < rotated.vectors; v++)
             for (int d = 0; d < torus->dims; d++) {
                 /* The message travels against the vector. If both ways are equally long, the direction is +, or - in
                  * mirrored streams, whose vectors have a negative coordinate there. */
-                const int hops = turned.vector[v].at[d], sign = 2 * abs(hops) == torus->size[d] ? hops : -hops;
-                const int port = turned.vector[v].port;
+                const int hops = rotated.vector[v].at[d], sign = 2 * abs(hops) == torus->size[d] ? hops : -hops;
+                const int port = rotated.vector[v].port;
                 link[trv_port_dimension(port) == d ? port : trv_port(d, sign)] += abs(hops);
             }
     }
     for (int port = 0; port < 2 * torus->dims; port++)
-        most = link[port] > most ? link[port] : most;
-    return most;
+        max = link[port] > max ? link[port] : max;
+    return max;
 }
 
 /* ---- The order of the steps -------------------------------------------------------------------------------------- */
@@ -188,7 +188,7 @@ static void order_whole(const trv_star_t *star, trv_star_layout_t *layout)
     }
 }
 
-void trv_star_lay_out(const trv_star_t *star, trv_star_layout_t *layout)
+void trv_star_layout_make(const trv_star_t *star, trv_star_layout_t *layout)
 {
     find_streams(star, layout);
     layout->ordered = star->chain.direct;
@@ -228,7 +228,7 @@ static trv_quotient_t group_whole(const trv_star_streams_t *streams, const trv_t
 }
 
 /* Numbers the blocks of all streams like those of the first stream: a rank x of a stream has the blocks of that rank of
- * the first stream that the turn maps to x. Without L steps every rank has its own block, in every stream. */
+ * the first stream that the rotation maps to x. Without L steps every rank has its own block, in every stream. */
 static void number_blocks(const trv_star_streams_t *streams, int number)
 {
     const trv_quotient_t *first = &streams->stream[0].blocks;
@@ -276,19 +276,19 @@ static int make_stream(const trv_star_streams_t *streams, const trv_star_t *star
     const trv_torus_t *torus = &star->chain.torus;
     const size_t steps = (size_t)streams->steps;
     trv_star_stream_t *stream = &streams->stream[number];
-    trv_star_step_t *turned = trv_arena_alloc(arena, steps * sizeof *turned);
+    trv_star_step_t *rotated = trv_arena_alloc(arena, steps * sizeof *rotated);
     trv_shifts_t *shift = trv_arena_alloc(arena, steps * sizeof *shift);
     stream->group = trv_arena_alloc(arena, steps * sizeof *stream->group);
-    if (!turned || !shift || !stream->group)
+    if (!rotated || !shift || !stream->group)
         return trv_fail_memory();
-    stream->star = turned;
+    stream->star = rotated;
     stream->shift = shift;
     for (int i = 0; i < streams->steps; i++)
-        stream_step(star, &streams->layout, number, streams->layout.step[i], &turned[i]);
+        stream_step(star, &streams->layout, number, streams->layout.step[i], &rotated[i]);
     stream->blocks = group_whole(streams, torus, stream);
     number_blocks(streams, number);
     for (int i = 0; i < streams->layout.scatter; i++) {
-        int rc = make_shifts(arena, &stream->blocks, &turned[i], &shift[i]);
+        int rc = make_shifts(arena, &stream->blocks, &rotated[i], &shift[i]);
         if (rc)
             return rc;
     }
@@ -303,7 +303,7 @@ int trv_star_streams_make(trv_star_streams_t *streams, const trv_star_t *star, t
     for (int k = 0; k < streams->steps; k++)
         if (star->chain.step[k].vectors > streams->vectors_max)
             streams->vectors_max = star->chain.step[k].vectors;
-    trv_star_lay_out(star, &streams->layout);
+    trv_star_layout_make(star, &streams->layout);
     streams->stream = trv_arena_alloc(arena, (size_t)streams->layout.streams * sizeof *streams->stream);
     int rc = streams->stream ? TRV_OK : trv_fail_memory();
     for (int s = 0; s < streams->layout.streams && !rc; s++)

@@ -15,7 +15,7 @@ typedef enum trv_star_form { TRV_STAR_SUMS, TRV_STAR_OVERLAP, TRV_STAR_GATHERED 
 typedef struct trv_star {
     trv_star_form_t form;
     unsigned whole; /* bit k: step k of the chain sends whole vectors */
-    int streams;    /* 1, 2, trv_star_streams_max(torus), or 0: of the maximum, those that differ */
+    int streams;    /* 1, 2, trv_star_streams_max(torus), or 0: the distinct ones of that maximum */
     trv_star_chain_t chain;
 } trv_star_t;
 
@@ -32,7 +32,7 @@ typedef struct trv_star_stream {
 #define TRV_STAR_STREAMS_MAX (2 * TRV_DIMS_MAX)
 
 /* A number of streams that balances the links for every chain: a stream and its mirror for each of the dimensions of
- * the commonest size. */
+ * the most frequent size. */
 int trv_star_streams_max(const trv_torus_t *torus);
 
 /* The arrangement of a chain's steps and streams in a schedule. */
@@ -45,7 +45,7 @@ typedef struct trv_star_layout {
     int image[TRV_STAR_STREAMS_MAX][TRV_DIMS_MAX]; /* per stream: the dimension to which it maps each dimension */
 } trv_star_layout_t;
 
-void trv_star_lay_out(const trv_star_t *star, trv_star_layout_t *layout);
+void trv_star_layout_make(const trv_star_t *star, trv_star_layout_t *layout);
 
 /* The number of messages, of all streams, on the busiest link in a step of the chain, if every rank sends one message
  * per vector. */

@@ -28,8 +28,8 @@ static int wrap(long long value, int size)
 
 /* The blocks c - x of displacements x, in ascending order: the reversed list, rotated so that the smallest block comes
  * first. */
-static int blocks_of(const trv_residues_t *displacements, int coordinate, int size, trv_residues_t *blocks,
-                     trv_step_t *memory)
+static int tree_blocks(const trv_residues_t *displacements, int coordinate, int size, trv_residues_t *blocks,
+                       trv_step_t *memory)
 {
     int count = displacements->count;
     int *value = trv_step_alloc(memory, (size_t)count * sizeof *value);
@@ -48,7 +48,7 @@ static int blocks_of(const trv_residues_t *displacements, int coordinate, int si
 }
 
 /* The direction of a move by `offset`: the sign of the offset, or the shorter way. */
-static int direction(const tree_t *tree, int offset)
+static int tree_direction(const tree_t *tree, int offset)
 {
     int size = tree->base.size;
     if (!tree->shortest)
@@ -69,11 +69,11 @@ static int tree_edges(const trv_pattern_t *pattern, int coordinate, int level, b
         trv_edge_t *out = &edge[edges++];
         out->from = outgoing ? coordinate : wrap((long long)coordinate + offset, size);
         out->to = outgoing ? wrap((long long)coordinate - offset, size) : coordinate;
-        out->sign = direction(tree, -offset);
-        out->reverse_sign = direction(tree, offset);
+        out->sign = tree_direction(tree, -offset);
+        out->reverse_sign = tree_direction(tree, offset);
         out->move = false;
         for (int h = 0; h < halves; h++) {
-            int rc = blocks_of(&covers[h], out->from, size, &out->blocks[h], memory);
+            int rc = tree_blocks(&covers[h], out->from, size, &out->blocks[h], memory);
             if (rc)
                 return rc;
         }
@@ -85,7 +85,7 @@ static int tree_held(const trv_pattern_t *pattern, int coordinate, int level, in
                      trv_step_t *memory)
 {
     const tree_t *tree = (const tree_t *)pattern;
-    return blocks_of(&tree->held[level * pattern->halves + half], coordinate, pattern->size, blocks, memory);
+    return tree_blocks(&tree->held[level * pattern->halves + half], coordinate, pattern->size, blocks, memory);
 }
 
 static void tree_destroy(trv_pattern_t *pattern)
@@ -100,8 +100,8 @@ static void tree_destroy(trv_pattern_t *pattern)
 
 /* The offset that reaches the new displacement x from a covered one: 0 for the first, 1 for the second, -1 if neither
  * does. */
-static int parent_edge(const tree_t *tree, const trv_tree_options_t *options, const unsigned char *covered, int level,
-                       int half, int x)
+static int tree_parent_edge(const tree_t *tree, const trv_tree_options_t *options, const unsigned char *covered,
+                            int level, int half, int x)
 {
     int size = options->size;
     bool first = covered[wrap((long long)x - tree->offset[2 * level], size)];
@@ -114,7 +114,7 @@ static int parent_edge(const tree_t *tree, const trv_tree_options_t *options, co
 }
 
 /* Collects the displacements marked with `mark`, ascending. */
-static trv_residues_t collect(const unsigned char *marks, int size, unsigned char mark, int **values)
+static trv_residues_t collect_marked(const unsigned char *marks, int size, unsigned char mark, int **values)
 {
     trv_residues_t residues = {0, *values};
     for (int x = 0; x < size; x++)
@@ -127,28 +127,29 @@ static trv_residues_t collect(const unsigned char *marks, int size, unsigned cha
 enum { NOT_COVERED = 0, COVERED = 1, NEW = 2 }; /* NEW + e: covered by edge e of the present level */
 
 /* Grows the tree of one half, from the owner outwards. `marks` is a scratch buffer of 2 * size bytes. */
-static void grow(tree_t *tree, const trv_tree_options_t *options, int half, unsigned char *marks, int **values)
+static void tree_grow(tree_t *tree, const trv_tree_options_t *options, int half, unsigned char *marks, int **values)
 {
     int size = options->size, halves = tree->base.halves;
     memset(marks, NOT_COVERED, (size_t)size);
     marks[0] = COVERED;
-    tree->held[options->levels * halves + half] = collect(marks, size, COVERED, values);
+    tree->held[options->levels * halves + half] = collect_marked(marks, size, COVERED, values);
     for (int level = options->levels - 1; level >= 0; level--) {
         unsigned char *covered = marks + size; /* the marks before this level */
         for (int x = 0; x < size; x++)
             covered[x] = marks[x] == COVERED;
         for (int x = 0; x < size; x++) {
             bool later = options->level && options->level[x] != level;
-            int e = covered[x] || later ? -1 : parent_edge(tree, options, covered, level, half, x);
+            int e = covered[x] || later ? -1 : tree_parent_edge(tree, options, covered, level, half, x);
             if (e >= 0)
                 marks[x] = (unsigned char)(NEW + e);
         }
         for (int e = 0; e < 2; e++)
-            tree->covers[(2 * level + e) * halves + half] = collect(marks, size, (unsigned char)(NEW + e), values);
+            tree->covers[(2 * level + e) * halves + half] = collect_marked(marks, size, (unsigned char)(NEW + e),
+                                                                           values);
         for (int x = 0; x < size; x++)
             if (marks[x])
                 marks[x] = COVERED;
-        tree->held[level * halves + half] = collect(marks, size, COVERED, values);
+        tree->held[level * halves + half] = collect_marked(marks, size, COVERED, values);
     }
 }
 
@@ -182,7 +183,7 @@ trv_pattern_t *trv_tree_pattern(const trv_tree_options_t *options)
     memcpy(tree->offset, options->offset, 2 * levels * sizeof(int));
     int *values = tree->values;
     for (size_t h = 0; h < halves; h++)
-        grow(tree, options, (int)h, marks, &values);
+        tree_grow(tree, options, (int)h, marks, &values);
     free(marks);
     return &tree->base;
 }

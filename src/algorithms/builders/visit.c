@@ -3,31 +3,31 @@
  */
 #include "algorithms/builders/visit.h"
 
-static void interleaved(trv_visit_t visit, int active, const int *levels, int step, trv_turn_t *place)
+static void turn_interleaved(trv_visit_t visit, int active, const int *levels, int step, trv_turn_t *turn)
 {
-    for (int passed = 0;; place->turn = trv_visit_next(visit, active, place->turn)) {
-        if (place->done[place->turn] == levels[place->turn])
+    for (int passed = 0;; turn->index = trv_visit_next(visit, active, turn->index)) {
+        if (turn->done[turn->index] == levels[turn->index])
             continue;
         if (passed++ == step)
             return;
-        place->done[place->turn]++;
+        turn->done[turn->index]++;
     }
 }
 
-static void sequential(trv_visit_t visit, int active, const int *levels, int step, trv_turn_t *place)
+static void turn_sequential(trv_visit_t visit, int active, const int *levels, int step, trv_turn_t *turn)
 {
-    while (step >= levels[place->turn]) {
-        place->done[place->turn] = levels[place->turn];
-        step -= levels[place->turn];
-        place->turn = trv_visit_next(visit, active, place->turn);
+    while (step >= levels[turn->index]) {
+        turn->done[turn->index] = levels[turn->index];
+        step -= levels[turn->index];
+        turn->index = trv_visit_next(visit, active, turn->index);
     }
-    place->done[place->turn] = step;
+    turn->done[turn->index] = step;
 }
 
 trv_turn_t trv_visit_turn(trv_visit_t visit, int active, const int *levels, int stream, int step)
 {
-    trv_turn_t place = {.turn = stream % active};
-    (visit & TRV_SEQUENTIAL ? sequential : interleaved)(visit, active, levels, step, &place);
-    place.level = place.done[place.turn];
-    return place;
+    trv_turn_t turn = {.index = stream % active};
+    (visit & TRV_SEQUENTIAL ? turn_sequential : turn_interleaved)(visit, active, levels, step, &turn);
+    turn.level = turn.done[turn.index];
+    return turn;
 }

@@ -12,17 +12,17 @@ typedef enum trv_visit {
     TRV_BACKWARDS = 2    /* or-ed to either: descending order, i - 1, i - 2 … after i */
 } trv_visit_t;
 
-/* The dimension that follows `turn`. */
-static inline int trv_visit_next(trv_visit_t visit, int active, int turn)
+/* The dimension that is visited after dimension `index`. */
+static inline int trv_visit_next(trv_visit_t visit, int active, int index)
 {
-    return (turn + (visit & TRV_BACKWARDS ? active - 1 : 1)) % active;
+    return (index + (visit & TRV_BACKWARDS ? active - 1 : 1)) % active;
 }
 
-/* The position of a stream before a step: it is about to execute level `level` of dimension `turn`, after done[d]
- * levels of dimension d. Dimensions are counted among the `active` ones (those with more than one rank), of which
- * dimension d has levels[d] levels. */
-typedef struct trv_place {
-    int turn, level;
+/* The progress of a stream before a step: it executes level `level` of dimension `index` next, and has executed done[d]
+ * levels of every dimension d. Dimensions are numbered among the `active` ones (those with more than one rank), of
+ * which dimension d has levels[d] levels. */
+typedef struct trv_turn {
+    int index, level;
     int done[TRV_DIMS_MAX];
 } trv_turn_t;
 

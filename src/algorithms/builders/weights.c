@@ -24,7 +24,7 @@ int trv_weights_apply(trv_schedule_t *schedule, const int *weight, int weights)
     int *of_stream = malloc((size_t)schedule->streams * sizeof *of_stream);
     for (int s = 0; of_stream && s < schedule->streams; s++)
         of_stream[s] = weight[s % weights];
-    int rc = of_stream ? trv_schedule_weigh(schedule, of_stream) : trv_fail_memory();
+    int rc = of_stream ? trv_schedule_set_weights(schedule, of_stream) : trv_fail_memory();
     free(of_stream);
     return rc;
 }
@@ -41,7 +41,7 @@ int trv_weights_parse(const char *text, size_t length, const trv_torus_t *torus,
         else if (text[i] == '/' && digits > 0 && weights->count < TRV_DIMS_MAX)
             digits = 0, weights->count++;
         else
-            return trv_fail(TRV_ERR_ARGUMENT, "weights are whole numbers from 1 to %d with / between them; %s",
+            return trv_fail(TRV_ERR_ARGUMENT, "weights are whole numbers from 1 to %d, separated by /; %s",
                             TRV_WEIGHT_MAX, example);
     }
     for (int i = 0; i < weights->count; i++)
@@ -49,9 +49,8 @@ int trv_weights_parse(const char *text, size_t length, const trv_torus_t *torus,
             return trv_fail(TRV_ERR_ARGUMENT, "weights are whole numbers from 1 to %d, not %d; %s", TRV_WEIGHT_MAX,
                             weights->value[i], example);
     if (weights->count != active)
-        return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "there is a weight for each of the torus's %d dimensions larger than 1, not %d; %s", active,
-                        weights->count, example);
+        return trv_fail(TRV_ERR_UNSUPPORTED, "expected %d weights (one for each dimension larger than 1), not %d; %s",
+                        active, weights->count, example);
     return TRV_OK;
 }
 
@@ -66,21 +65,21 @@ const char *trv_weights_format(const trv_weights_t *weights, char text[TRV_WEIGH
 
 double trv_weights_load(int streams, const double *load, const trv_weights_t *weights)
 {
-    double most = 0, sum = 0;
+    double max = 0, sum = 0;
     for (int s = 0; s < streams; s++)
         sum += weights->value[s];
     for (int i = 0; i < streams; i++) {
         double carried = 0;
         for (int s = 0; s < streams; s++)
             carried += load[i * streams + s] * weights->value[s] / sum;
-        most = fmax(most, carried);
+        max = fmax(max, carried);
     }
-    return most;
+    return max;
 }
 
 /* Solves load * share = 1 by elimination. (A stream loads the links of its own dimension most, so the pivots are on the
  * diagonal.) Negative shares, of streams that should not exist, become 0. */
-static void solve(int streams, const double *load, double *share)
+static void weights_solve(int streams, const double *load, double *share)
 {
     double row[TRV_DIMS_MAX][TRV_DIMS_MAX + 1], sum = 0;
     for (int i = 0; i < streams; i++) {
@@ -101,7 +100,7 @@ static void solve(int streams, const double *load, double *share)
 }
 
 /* Whether one list of weights is a multiple of the other. */
-static bool is_alike(const trv_weights_t *a, const trv_weights_t *b)
+static bool is_multiple(const trv_weights_t *a, const trv_weights_t *b)
 {
     for (int s = 1; s < a->count; s++)
         if (a->value[s] * b->value[0] != b->value[s] * a->value[0])
@@ -111,19 +110,19 @@ static bool is_alike(const trv_weights_t *a, const trv_weights_t *b)
 
 int trv_weights_balance(int streams, const double *load, trv_weights_t balanced[TRV_WEIGHTS_BALANCED_MAX])
 {
-    double share[TRV_DIMS_MAX], least = 0;
+    double share[TRV_DIMS_MAX], min = 0;
     int found = 0;
-    solve(streams, load, share);
+    weights_solve(streams, load, share);
     for (int s = 0; s < streams; s++)
-        least += load[s] * share[s];
+        min += load[s] * share[s];
     for (int sum = streams; sum <= SUM_MAX && found < TRV_WEIGHTS_BALANCED_MAX; sum++) {
         trv_weights_t tried = {.count = streams};
         bool known = false;
         for (int s = 0; s < streams; s++)
             tried.value[s] = (int)fmax(1, round(share[s] * sum));
         for (int i = 0; i < found; i++)
-            known = known || is_alike(&tried, &balanced[i]);
-        if (known || trv_weights_load(streams, load, &tried) > least * (1 + LOSS))
+            known = known || is_multiple(&tried, &balanced[i]);
+        if (known || trv_weights_load(streams, load, &tried) > min * (1 + LOSS))
             continue;
         if (sum == streams)
             return 0; /* equal weights */

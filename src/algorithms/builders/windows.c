@@ -1,5 +1,5 @@
 /*
- * Computes window plans (windows.h): from the growths of the windows to cuts, runs and registers. docs/windows.md
+ * Computes window steps (windows.h): from the growths of the windows to cuts, runs and registers. docs/windows.md
  * explains the method.
  *
  * 1. Cuts, backwards in time. A cut p lies between displacements p - 1 and p. After the last step a rank holds the ring
@@ -45,7 +45,7 @@ typedef struct runs {
 
 /* ---- Cuts -------------------------------------------------------------------------------------------------------- */
 
-static void add_cut(cuts_t *cuts, int at)
+static void cuts_add(cuts_t *cuts, int at)
 {
     int i = cuts->count;
     for (int k = 0; k < cuts->count; k++)
@@ -65,22 +65,22 @@ static void cuts_before(const trv_window_step_t *step, const cuts_t *after, cuts
     for (int i = 0; i < after->count; i++) {
         int at = after->at[i];
         if (is_inside(at, step->lo, step->hi))
-            add_cut(before, at);
+            cuts_add(before, at);
         for (int m = 0; m < step->messages; m++)
             if (is_inside(at - step->message[m].peer, step->message[m].lo, step->message[m].hi))
-                add_cut(before, at - step->message[m].peer);
+                cuts_add(before, at - step->message[m].peer);
     }
     for (int m = 0; m < step->messages; m++) {
         if (is_inside(step->message[m].lo, step->lo, step->hi))
-            add_cut(before, step->message[m].lo);
+            cuts_add(before, step->message[m].lo);
         if (is_inside(step->message[m].hi + 1, step->lo, step->hi))
-            add_cut(before, step->message[m].hi + 1);
+            cuts_add(before, step->message[m].hi + 1);
     }
 }
 
 /* ---- Runs -------------------------------------------------------------------------------------------------------- */
 
-static int find_run(const runs_t *runs, run_t run)
+static int runs_find(const runs_t *runs, run_t run)
 {
     for (int i = 0; i < runs->count; i++)
         if (runs->run[i].lo == run.lo && runs->run[i].hi == run.hi)
@@ -89,27 +89,27 @@ static int find_run(const runs_t *runs, run_t run)
 }
 
 /* Appends the runs into which `cuts` divide lo … hi, each moved by `shift`. No run is listed twice. */
-static void add_runs(runs_t *runs, int lo, int hi, const cuts_t *cuts, int shift)
+static void runs_add(runs_t *runs, int lo, int hi, const cuts_t *cuts, int shift)
 {
     for (int i = 0; i <= cuts->count; i++) {
         const int end = i < cuts->count ? cuts->at[i] - 1 : hi;
         if (i < cuts->count && !is_inside(cuts->at[i], lo, hi))
             continue;
         const run_t run = {lo + shift, end + shift};
-        if (find_run(runs, run) < 0)
+        if (runs_find(runs, run) < 0)
             runs->run[runs->count++] = run;
         lo = end + 1;
     }
 }
 
 /* The runs that a rank must hold before `step` if `after` are the cuts after it; shorter runs first. */
-static void needed_runs(const trv_window_step_t *step, const cuts_t *after, runs_t *need)
+static void step_needed_runs(const trv_window_step_t *step, const cuts_t *after, runs_t *need)
 {
     need->count = 0;
-    add_runs(need, step->lo, step->hi, after, 0);
+    runs_add(need, step->lo, step->hi, after, 0);
     for (int m = 0; m < step->messages; m++) {
         const trv_window_message_t *message = &step->message[m];
-        add_runs(need, message->peer + message->lo, message->peer + message->hi, after, -message->peer);
+        runs_add(need, message->peer + message->lo, message->peer + message->hi, after, -message->peer);
     }
     for (int i = 1; i < need->count; i++)
         for (int k = i; k > 0; k--) {
@@ -122,7 +122,7 @@ static void needed_runs(const trv_window_step_t *step, const cuts_t *after, runs
 }
 
 /* The run from the leftmost to the rightmost displacement of `runs`. */
-static run_t covered(const runs_t *runs)
+static run_t runs_span(const runs_t *runs)
 {
     run_t all = runs->run[0];
     for (int i = 1; i < runs->count; i++) {
@@ -134,7 +134,7 @@ static run_t covered(const runs_t *runs)
 
 /* ---- Registers --------------------------------------------------------------------------------------------------- */
 
-static int free_register(const runs_t *held)
+static int runs_free_register(const runs_t *held)
 {
     for (int reg = 0;; reg++) {
         bool used = false;
@@ -145,36 +145,36 @@ static int free_register(const runs_t *held)
     }
 }
 
-static void hold(trv_window_steps_t *plan, runs_t *held, run_t run, int reg)
+static void runs_hold(trv_window_steps_t *windows, runs_t *held, run_t run, int reg)
 {
     held->run[held->count] = run;
     held->reg[held->count++] = reg;
-    if (reg >= plan->registers)
-        plan->registers = reg + 1;
+    if (reg >= windows->registers)
+        windows->registers = reg + 1;
 }
 
 /* Fills in the messages of a step, whose vectors are in `held`. Then removes from `held` the runs that were only sent,
- * and adds the received ones. Returns false if a message would need more vectors than the plan can hold. */
-static bool exchange(trv_window_steps_t *plan, trv_window_step_t *step, const cuts_t *after, runs_t *held)
+ * and adds the received ones. Returns false if a message would need more than TRV_WINDOW_VECTORS_MAX vectors. */
+static bool step_exchange(trv_window_steps_t *windows, trv_window_step_t *step, const cuts_t *after, runs_t *held)
 {
     runs_t own = {0}, sent = *held;
-    add_runs(&own, step->lo, step->hi, after, 0);
+    runs_add(&own, step->lo, step->hi, after, 0);
     for (int i = 0; i < own.count; i++)
-        own.reg[i] = held->reg[find_run(held, own.run[i])];
+        own.reg[i] = held->reg[runs_find(held, own.run[i])];
     /* A received vector must not overwrite a vector that the step sends: `sent` contains both, so it grows here. */
     for (int m = 0; m < step->messages; m++) {
         trv_window_message_t *message = &step->message[m];
         runs_t vectors = {0};
-        add_runs(&vectors, message->lo + message->peer, message->hi + message->peer, after, 0);
+        runs_add(&vectors, message->lo + message->peer, message->hi + message->peer, after, 0);
         if (vectors.count > TRV_WINDOW_VECTORS_MAX)
             return false;
         message->vectors = vectors.count;
         for (int v = 0; v < vectors.count; v++) {
             const run_t run = vectors.run[v], theirs = {run.lo - message->peer, run.hi - message->peer};
-            message->send[v] = held->reg[find_run(held, theirs)];
-            message->receive[v] = free_register(&sent);
-            hold(plan, &sent, run, message->receive[v]);
-            hold(plan, &own, run, message->receive[v]);
+            message->send[v] = held->reg[runs_find(held, theirs)];
+            message->receive[v] = runs_free_register(&sent);
+            runs_hold(windows, &sent, run, message->receive[v]);
+            runs_hold(windows, &own, run, message->receive[v]);
         }
     }
     *held = own;
@@ -182,7 +182,7 @@ static bool exchange(trv_window_steps_t *plan, trv_window_step_t *step, const cu
 }
 
 /* The sources of a needed run: from its left end on, always the longest held run that fits. */
-static int find_sources(const runs_t *items, run_t run, int *source)
+static int run_sources(const runs_t *items, run_t run, int *source)
 {
     int sources = 0;
     for (int at = run.lo; at <= run.hi; at = items->run[source[sources - 1]].hi + 1) {
@@ -197,7 +197,7 @@ static int find_sources(const runs_t *items, run_t run, int *source)
 }
 
 /* Appends dst := the sum of `sources` registers, in combines of at most three sources. */
-static int add_combine(trv_window_step_t *step, int dst, int sources, const int *reg)
+static int step_add_combine(trv_window_step_t *step, int dst, int sources, const int *reg)
 {
     for (int done = 0; done < sources;) {
         trv_window_combine_t *grown = realloc(step->combine, (size_t)(step->combines + 1) * sizeof *grown);
@@ -217,18 +217,19 @@ static int add_combine(trv_window_step_t *step, int dst, int sources, const int 
 /* The register for the result of combine `number`: one of its first sources that is not needed afterwards, the lowest
  * if there are several; otherwise a free register. Only the first sources qualify, because they are read before the
  * result is written. */
-static int choose_register(const runs_t *items, int number, int sources, const int *source)
+static int runs_choose_register(const runs_t *items, int number, int sources, const int *source)
 {
     int best = -1;
     for (int k = 0; k < sources && k < TRV_WINDOW_SOURCES_MAX; k++)
         if (items->last_use[source[k]] == number && (best < 0 || items->reg[source[k]] < best))
             best = items->reg[source[k]];
-    return best >= 0 ? best : free_register(items);
+    return best >= 0 ? best : runs_free_register(items);
 }
 
 /* Combines the needed runs from the held ones, and replaces the held runs by them. The result of the last step is
  * stored in register 0. */
-static int combine_runs(trv_window_steps_t *plan, trv_window_step_t *step, runs_t *held, const runs_t *need, bool last)
+static int step_combine_runs(trv_window_steps_t *windows, trv_window_step_t *step, runs_t *held, const runs_t *need,
+                             bool last)
 {
     int source[RUNS_MAX][RUNS_MAX], sources[RUNS_MAX];
     /* used as the last use of a run that is kept: greater than the number of any combine */
@@ -237,8 +238,8 @@ static int combine_runs(trv_window_steps_t *plan, trv_window_step_t *step, runs_
     for (int i = 0; i < items.count; i++)
         items.last_use[i] = -1;
     for (int n = 0; n < need->count; n++) {
-        int same = find_run(&items, need->run[n]);
-        sources[n] = same >= 0 ? 0 : find_sources(&items, need->run[n], source[n]);
+        int same = runs_find(&items, need->run[n]);
+        sources[n] = same >= 0 ? 0 : run_sources(&items, need->run[n], source[n]);
         for (int k = 0; k < sources[n]; k++)
             if (items.last_use[source[n][k]] < n)
                 items.last_use[source[n][k]] = n;
@@ -253,76 +254,76 @@ static int combine_runs(trv_window_steps_t *plan, trv_window_step_t *step, runs_
         if (sources[n] == 0)
             continue;
         int reg[RUNS_MAX];
-        const int dst = last ? 0 : choose_register(&items, n, sources[n], source[n]);
+        const int dst = last ? 0 : runs_choose_register(&items, n, sources[n], source[n]);
         for (int k = 0; k < sources[n]; k++)
             reg[k] = items.reg[source[n][k]];
-        const int rc = add_combine(step, dst, sources[n], reg);
+        const int rc = step_add_combine(step, dst, sources[n], reg);
         if (rc)
             return rc;
         for (int i = 0; i < items.count; i++)
             if (items.last_use[i] <= n)
                 items.reg[i] = -1;
-        items.reg[find_run(&items, need->run[n])] = dst;
-        if (dst >= plan->registers)
-            plan->registers = dst + 1;
+        items.reg[runs_find(&items, need->run[n])] = dst;
+        if (dst >= windows->registers)
+            windows->registers = dst + 1;
     }
     held->count = 0;
     for (int n = 0; n < need->count; n++)
-        hold(plan, held, need->run[n], items.reg[find_run(&items, need->run[n])]);
+        runs_hold(windows, held, need->run[n], items.reg[runs_find(&items, need->run[n])]);
     return TRV_OK;
 }
 
-/* ---- Plans ------------------------------------------------------------------------------------------------------- */
+/* ---- Window steps ------------------------------------------------------------------------------------------------ */
 
-static trv_window_steps_t *plan_allocate(int size)
+static trv_window_steps_t *windows_allocate(int size)
 {
-    trv_window_steps_t *plan = calloc(1, sizeof *plan);
-    if (!plan) {
+    trv_window_steps_t *windows = calloc(1, sizeof *windows);
+    if (!windows) {
         trv_fail_memory();
         return NULL;
     }
-    plan->size = size;
-    plan->steps = trv_log_ceil(3, size);
-    plan->registers = 1;
-    plan->whole = true;
-    return plan;
+    windows->size = size;
+    windows->steps = trv_log_ceil(3, size);
+    windows->registers = 1;
+    windows->whole = true;
+    return windows;
 }
 
-void trv_window_steps_destroy(trv_window_steps_t *plan)
+void trv_window_steps_destroy(trv_window_steps_t *windows)
 {
-    for (int t = 0; plan && t < plan->steps; t++)
-        free(plan->step[t].combine);
-    free(plan);
+    for (int t = 0; windows && t < windows->steps; t++)
+        free(windows->step[t].combine);
+    free(windows);
 }
 
-/* Completes a plan whose steps have their windows and the peers, directions and runs of their messages. */
-static trv_window_steps_t *plan_complete(trv_window_steps_t *plan)
+/* Completes window steps in which the windows and the peers, directions and runs of the messages are set. */
+static trv_window_steps_t *windows_complete(trv_window_steps_t *windows)
 {
     cuts_t cuts[STEPS_MAX + 1] = {{0}}; /* before each step, and after the last one */
-    for (int t = plan->steps - 1; t >= 0; t--)
-        cuts_before(&plan->step[t], &cuts[t + 1], &cuts[t]);
+    for (int t = windows->steps - 1; t >= 0; t--)
+        cuts_before(&windows->step[t], &cuts[t + 1], &cuts[t]);
     runs_t held = {0}, need;
-    hold(plan, &held, (run_t){0, 0}, 0);
-    for (int t = 0; t < plan->steps; t++) {
-        trv_window_step_t *step = &plan->step[t];
-        const bool last = t == plan->steps - 1;
-        plan->whole = plan->whole && held.count == 1;
-        if (!exchange(plan, step, &cuts[t + 1], &held)) {
-            trv_fail(TRV_ERR_UNSUPPORTED, "a window plan for a ring of %d needs more than %d vectors in a message",
-                     plan->size, TRV_WINDOW_VECTORS_MAX);
-            trv_window_steps_destroy(plan);
+    runs_hold(windows, &held, (run_t){0, 0}, 0);
+    for (int t = 0; t < windows->steps; t++) {
+        trv_window_step_t *step = &windows->step[t];
+        const bool last = t == windows->steps - 1;
+        windows->whole = windows->whole && held.count == 1;
+        if (!step_exchange(windows, step, &cuts[t + 1], &held)) {
+            trv_fail(TRV_ERR_UNSUPPORTED, "the windows of a ring of %d need more than %d vectors in a message",
+                     windows->size, TRV_WINDOW_VECTORS_MAX);
+            trv_window_steps_destroy(windows);
             return NULL;
         }
         if (last)
-            need = (runs_t){.count = 1, .run = {covered(&held)}};
+            need = (runs_t){.count = 1, .run = {runs_span(&held)}};
         else
-            needed_runs(&plan->step[t + 1], &cuts[t + 2], &need);
-        if (combine_runs(plan, step, &held, &need, last)) {
-            trv_window_steps_destroy(plan);
+            step_needed_runs(&windows->step[t + 1], &cuts[t + 2], &need);
+        if (step_combine_runs(windows, step, &held, &need, last)) {
+            trv_window_steps_destroy(windows);
             return NULL;
         }
     }
-    return plan;
+    return windows;
 }
 
 trv_window_steps_t *trv_window_steps_trivance(int size)
@@ -334,9 +335,9 @@ trv_window_steps_t *trv_window_steps_trivance(int size)
 
 trv_window_steps_t *trv_window_steps_grow(int size, const trv_growth_t *growth)
 {
-    trv_window_steps_t *plan = plan_allocate(size);
-    for (int t = 0, lo = 0, hi = 0; plan && t < plan->steps; t++) {
-        trv_window_step_t *step = &plan->step[t];
+    trv_window_steps_t *windows = windows_allocate(size);
+    for (int t = 0, lo = 0, hi = 0; windows && t < windows->steps; t++) {
+        trv_window_step_t *step = &windows->step[t];
         step->lo = lo;
         step->hi = hi;
         /* The left message comes first, so that the sources follow the order of the ring. In a ring of two, both links
@@ -354,7 +355,7 @@ trv_window_steps_t *trv_window_steps_grow(int size, const trv_growth_t *growth)
         lo -= growth[t].left;
         hi += growth[t].right;
     }
-    return plan ? plan_complete(plan) : NULL;
+    return windows ? windows_complete(windows) : NULL;
 }
 
 /* The direction of the shorter way to rank + distance, 0 < distance < size; + if both ways are equally long. */
@@ -362,9 +363,9 @@ static int shorter_way(int size, int distance) { return distance <= size - dista
 
 trv_window_steps_t *trv_window_steps_bruck(int size)
 {
-    trv_window_steps_t *plan = plan_allocate(size);
-    for (int t = 0, length = 1; plan && t < plan->steps; t++, length *= 3) {
-        trv_window_step_t *step = &plan->step[t];
+    trv_window_steps_t *windows = windows_allocate(size);
+    for (int t = 0, length = 1; windows && t < windows->steps; t++, length *= 3) {
+        trv_window_step_t *step = &windows->step[t];
         step->lo = 1 - length;
         for (int hop = 1; hop <= 2 && hop * length < size; hop++) {
             const int missing = size - hop * length, taken = missing < length ? missing : length;
@@ -373,22 +374,22 @@ trv_window_steps_t *trv_window_steps_bruck(int size)
                                                                      .lo = 1 - taken};
         }
     }
-    return plan ? plan_complete(plan) : NULL;
+    return windows ? windows_complete(windows) : NULL;
 }
 
 trv_window_steps_t *trv_window_steps_overlap(int size)
 {
-    trv_window_steps_t *plan = plan_allocate(size);
-    for (int t = 0, distance = 1, reach = 0; plan && t < plan->steps; t++, reach += distance, distance *= 3) {
-        trv_window_step_t *step = &plan->step[t];
-        if (t == plan->steps - 1)
+    trv_window_steps_t *windows = windows_allocate(size);
+    for (int t = 0, distance = 1, reach = 0; windows && t < windows->steps; t++, reach += distance, distance *= 3) {
+        trv_window_step_t *step = &windows->step[t];
+        if (t == windows->steps - 1)
             distance = (size - distance + 1) / 2;
         step->lo = -reach;
         step->hi = reach;
         step->combine = malloc(sizeof *step->combine);
         if (!step->combine) {
             trv_fail_memory();
-            trv_window_steps_destroy(plan);
+            trv_window_steps_destroy(windows);
             return NULL;
         }
         step->messages = size == 2 ? 1 : 2; /* in a ring of two, left and right are the same rank */
@@ -401,7 +402,7 @@ trv_window_steps_t *trv_window_steps_overlap(int size)
                                                       .receive = {m + 1}};
         step->combine[step->combines++] = size == 2 ? (trv_window_combine_t){0, 2, {1, 0}}
                                                     : (trv_window_combine_t){0, 3, {1, 0, 2}};
-        plan->registers = step->messages + 1;
+        windows->registers = step->messages + 1;
     }
-    return plan;
+    return windows;
 }

@@ -1,5 +1,5 @@
 /*
- * Window plans: AllReduce on one ring by growing windows (docs/windows.md).
+ * The steps of growing windows: AllReduce on one ring (docs/windows.md).
  *
  * A rank holds the sum over a *window* of its neighbours, displacements lo … hi around it. In a step it receives *runs*
  * of other ranks' windows, as sums, that are adjacent to its own window, so that the window grows until it covers the
@@ -11,8 +11,9 @@
  *     from rank + 2 comes its suffix of length 2                         ----
  *     from rank - 2 comes its prefix of length 2  -----
  *
- * Plans are translation-invariant, that is, the same for every rank, so they contain displacements only. They do not
- * depend on a torus: the ring may be a dimension of a torus, or every g-th rank of one. windows_torus.c composes plans.
+ * Window steps are translation-invariant, that is, the same for every rank, so they contain displacements only. They do
+ * not depend on a torus: the ring may be a dimension of a torus, or every g-th rank of one. windows_torus.c composes
+ * the window steps of several rings.
  */
 #ifndef TRIVANCE_ALGORITHMS_BUILDERS_WINDOWS_H
 #define TRIVANCE_ALGORITHMS_BUILDERS_WINDOWS_H
@@ -56,14 +57,15 @@ typedef struct trv_window_steps {
     trv_window_step_t step[TRV_WINDOW_STEPS_MAX];
 } trv_window_steps_t;
 
-/* A plan for a ring of `size` >= 1 in ceil(log3 size) steps. NULL with trv_last_error() set when out of memory. */
+/* The window steps for a ring of `size` >= 1, ceil(log3 size) of them. NULL with trv_last_error() set when out of
+ * memory. */
 typedef trv_window_steps_t *trv_window_maker_t(int size);
 trv_window_maker_t trv_window_steps_trivance; /* windows grow in both directions, by trv_window_growths */
 /* the paper's distances with whole windows, which overlap: only for idempotent operations */
 trv_window_maker_t trv_window_steps_overlap;
 /* windows grow in one direction, by sums from ranks - 3^k and - 2 * 3^k */
 trv_window_maker_t trv_window_steps_bruck;
-void trv_window_steps_destroy(trv_window_steps_t *plan);
+void trv_window_steps_destroy(trv_window_steps_t *windows);
 
 /* ---- Growths (windows_search.c) ---------------------------------------------------------------------------------- */
 
@@ -83,15 +85,16 @@ int trv_window_growths(int size, trv_growth_t growth[TRV_WINDOW_STEPS_MAX], int 
  * vectors, whatever the size. */
 int trv_window_growths_paper(int size, trv_growth_t growth[TRV_WINDOW_STEPS_MAX]);
 
-/* The plan with these growths. Their sum must be size - 1, and each must be at most the window. NULL when out of
- * memory, or if a message would need more than TRV_WINDOW_VECTORS_MAX vectors. */
+/* The window steps with these growths. The sum of the growths must be size - 1, and each must be at most the window.
+ * NULL when out of memory, or if a message would need more than TRV_WINDOW_VECTORS_MAX vectors. */
 trv_window_steps_t *trv_window_steps_grow(int size, const trv_growth_t *growth);
 
 /* ---- On a torus (windows_torus.c) -------------------------------------------------------------------------------- */
 
-/* The stage in which every stream runs the plans of all dimensions of the lattice. If all plans are `whole`, stream i
- * works on dimension (i + t) mod D in step t, and completed dimensions are skipped; otherwise it completes dimension i
- * before it continues with i + 1. `messages_per_port` is that of the schedule. NULL when out of memory. */
-trv_stage_t *trv_windows_stage(const trv_lattice_t *lattice, trv_window_maker_t *maker, int messages_per_port);
+/* The stage in which every stream executes the window steps of all dimensions of the lattice. If the windows of all
+ * dimensions are `whole`, stream i works on dimension (i + t) mod D in step t, and completed dimensions are skipped;
+ * otherwise it completes dimension i before it continues with i + 1. `messages_per_port` is that of the schedule. NULL
+ * when out of memory. */
+trv_stage_t *trv_windows_stage(const trv_stage_lattice_t *lattice, trv_window_maker_t *maker, int messages_per_port);
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * Chooses the growths of Trivance's windows on a ring of any size (docs/windows.md).
  *
- * A plan is a list of growths right:left whose sum is size - 1, each at most the window. Any such list is exact, but
- * cuts (windows.h) may make messages carry more than one vector. The cost of a plan is the sum over its steps of
- * max(v_r * right, v_l * left), where v_r and v_l are the vectors of the messages. It is at least half of size - 1, so
- * the search tries increasing values of the *slack*
+ * The search is for a list of growths right:left whose sum is size - 1, each at most the window. Any such list is
+ * exact, but cuts (windows.h) may make messages carry more than one vector. The cost of a list is the sum over its
+ * steps of max(v_r * right, v_l * left), where v_r and v_l are the vectors of the messages. It is at least half of size
+ * - 1, so the search tries increasing values of the *slack*
  *
  *     slack = 2 * cost - (size - 1) = sum of 2 * max(v_r * right, v_l * left) - right - left  >= 0
  *
@@ -15,13 +15,13 @@
  * 1. One vector per message, forwards in time: growths must then consist of whole pieces that a rank holds already, of
  *    which there are at most two more per step. The choices do not depend on the size, and up to about 1000 ranks the
  *    search is exhaustive within its bound.
- * 2. If step 1 finds no plan: at most two vectors per message, backwards in time from the whole ring, where the cuts
+ * 2. If step 1 finds no list: at most two vectors per message, backwards in time from the whole ring, where the cuts
  *    are known. Window lengths and skews are tried in units of 3^step / 3^resolution, so that the work does not grow
  *    with the ring; resolution 4 is exhaustive up to 3^5.
  * 3. If that fails: the paper's growths, 3^k and in the last step half of the rest on each side. Two vectors are always
  *    sufficient for them, see trv_window_growths_paper.
  *
- * Up to 81 ranks a plan with one vector per message is preferred at any congestion; above, the congestion sum is at
+ * Up to 81 ranks a list with one vector per message is preferred at any congestion; above, the congestion sum is at
  * most 1.1 times that of the paper's growths.
  */
 #include <stdint.h>
@@ -37,15 +37,15 @@
 #define RESOLUTION_LAST       2
 #define SMALL_SIZE            81
 
-/* Positions at which a window is cut, counted from its left end (0). A plan of s steps has at most 2s + 2 of them:
+/* Positions at which a window is cut, counted from its left end (0). A list of s growths has at most 2s + 2 of them:
  * forwards, a step with one vector per message adds two; backwards, it keeps the number or merges some, and adds
  * two. */
-#define PLACES_MAX (2 * TRV_WINDOW_STEPS_MAX + 4)
+#define POSITIONS_MAX (2 * TRV_WINDOW_STEPS_MAX + 4)
 
-typedef struct places {
+typedef struct positions {
     int count;
-    int at[PLACES_MAX];
-} places_t;
+    int at[POSITIONS_MAX];
+} positions_t;
 
 typedef enum outcome { NONE, FOUND, GIVEN_UP } outcome_t;
 
@@ -64,12 +64,12 @@ static int smaller(int a, int b) { return a < b ? a : b; }
 
 /* ---- One vector per message, forwards ---------------------------------------------------------------------------- */
 
-static outcome_t grow(search_t *search, int step, const places_t *held, int slack);
+static outcome_t search_grow(search_t *search, int step, const positions_t *held, int slack);
 
 /* Chooses the growths of the last step, which must fill the ring: right + left = size - window. `right` is the window's
  * length minus a position and `left` is a position, so the search is for two positions at distance
  * window - (size - window). */
-static outcome_t fill_ring(search_t *search, int step, const places_t *held, int slack)
+static outcome_t search_fill_ring(search_t *search, int step, const positions_t *held, int slack)
 {
     const int window = held->at[held->count - 1], distance = 2 * window - search->size;
     for (int i = 0, j = 0; i < held->count; i++) {
@@ -87,9 +87,9 @@ static outcome_t fill_ring(search_t *search, int step, const places_t *held, int
 }
 
 /* Tries one growth of the window. Its pieces lie between the positions in `held`, which include 0 and its length. */
-static outcome_t grow_by(search_t *search, int step, const places_t *held, trv_growth_t growth, int slack)
+static outcome_t search_grow_by(search_t *search, int step, const positions_t *held, trv_growth_t growth, int slack)
 {
-    places_t after;
+    positions_t after;
     after.count = 0;
     if (growth.left)
         after.at[after.count++] = 0;
@@ -98,22 +98,22 @@ static outcome_t grow_by(search_t *search, int step, const places_t *held, trv_g
     if (growth.right)
         after.at[after.count++] = held->at[held->count - 1] + growth.left + growth.right;
     search->growth[step] = growth;
-    return grow(search, step + 1, &after, slack);
+    return search_grow(search, step + 1, &after, slack);
 }
 
 /* Finds the growths from `step` on. For each `right` it tries those values of `left` that keep the skew within the
  * slack, leave at least one value for the last step, and are large enough for threefold growth in all later steps to
  * fill the ring. */
-static outcome_t grow(search_t *search, int step, const places_t *held, int slack)
+static outcome_t search_grow(search_t *search, int step, const positions_t *held, int slack)
 {
     const int window = held->at[held->count - 1];
     if (step == search->steps - 1)
-        return fill_ring(search, step, held, slack);
+        return search_fill_ring(search, step, held, slack);
     const int64_t later = search->power[search->steps - 1 - step];
-    const int least = (int)((search->size + later - 1) / later) - window, most = search->size - 1 - window;
+    const int min = (int)((search->size + later - 1) / later) - window, max = search->size - 1 - window;
     for (int j = 0, top = held->count - 1; j < held->count; j++) {
-        const int right = window - held->at[j], low = larger(right - slack, least - right);
-        int high = smaller(right + slack, most - right);
+        const int right = window - held->at[j], low = larger(right - slack, min - right);
+        int high = smaller(right + slack, max - right);
         if (step == 0)
             high = smaller(high, right); /* excludes mirror images */
         while (top > 0 && held->at[top] > right + slack)
@@ -124,7 +124,7 @@ static outcome_t grow(search_t *search, int step, const places_t *held, int slac
             if (held->at[i] > high)
                 continue;
             const trv_growth_t growth = {right, held->at[i]};
-            const outcome_t outcome = grow_by(search, step, held, growth, slack - abs(right - growth.left));
+            const outcome_t outcome = search_grow_by(search, step, held, growth, slack - abs(right - growth.left));
             if (outcome != NONE)
                 return outcome;
         }
@@ -132,7 +132,7 @@ static outcome_t grow(search_t *search, int step, const places_t *held, int slac
     return NONE;
 }
 
-static int skew_of(const search_t *search)
+static int search_skew(const search_t *search)
 {
     int skew = 0;
     for (int i = 0; i < search->steps; i++)
@@ -145,23 +145,23 @@ static void copy_growths(const search_t *search, trv_growth_t *to, const trv_gro
     memcpy(to, from, (size_t)search->steps * sizeof *to);
 }
 
-/* Finds a plan with the smallest skew, which is the slack if messages are single vectors. The bound doubles until a
- * plan is found, and is then lowered to just below the best plan until none is better. */
-static bool single_vectors(search_t *search, int skew_max)
+/* Finds growths with the smallest skew, which is the slack if messages are single vectors. The bound doubles until
+ * growths are found, and is then lowered to just below the best ones until none are better. */
+static bool search_single_vectors(search_t *search, int skew_max)
 {
-    const places_t own = {2, {0, 1}};
+    const positions_t own = {2, {0, 1}};
     trv_growth_t best[TRV_WINDOW_STEPS_MAX];
     bool found = false;
-    int impossible = -1; /* there is no plan with this skew or less */
+    int impossible = -1; /* there are no growths with this skew or less */
     search->operations_max = search->operations + SINGLE_OPERATIONS_MAX;
     for (int skew = (search->size - 1) % 2; skew > impossible;) {
-        const outcome_t outcome = grow(search, 0, &own, skew);
+        const outcome_t outcome = search_grow(search, 0, &own, skew);
         if (outcome == GIVEN_UP)
             break;
         if (outcome == FOUND) {
             found = true;
             copy_growths(search, best, search->growth);
-            skew = skew_of(search) - 2; /* all skews have the same parity */
+            skew = search_skew(search) - 2; /* all skews have the same parity */
         } else {
             impossible = skew;
             if (!found)
@@ -175,7 +175,7 @@ static bool single_vectors(search_t *search, int skew_max)
 
 /* ---- Two vectors per message, backwards -------------------------------------------------------------------------- */
 
-static void add_cut(places_t *cuts, int at, int window)
+static void cuts_add(positions_t *cuts, int at, int window)
 {
     if (at <= 0 || at >= window)
         return;
@@ -188,20 +188,20 @@ static void add_cut(places_t *cuts, int at, int window)
 /* The cuts of a window of length `window` before it grows. In a grown window the left peer's prefix comes first, then
  * the own window, then the right peer's suffix. A cut inside one of these parts is a cut of the window from which the
  * part was taken. */
-static void cuts_before(const places_t *after, int window, trv_growth_t growth, places_t *before)
+static void cuts_before(const positions_t *after, int window, trv_growth_t growth, positions_t *before)
 {
     before->count = 0;
     for (int i = 0; i < after->count; i++) {
         const int at = after->at[i];
         if (at < growth.left)
-            add_cut(before, at, window);
+            cuts_add(before, at, window);
         else if (at > growth.left + window)
-            add_cut(before, at - growth.left - growth.right, window);
+            cuts_add(before, at - growth.left - growth.right, window);
         else
-            add_cut(before, at - growth.left, window);
+            cuts_add(before, at - growth.left, window);
     }
-    add_cut(before, growth.left, window);
-    add_cut(before, window - growth.right, window);
+    cuts_add(before, growth.left, window);
+    cuts_add(before, window - growth.right, window);
 }
 
 /* The remaining budget of the search. */
@@ -209,11 +209,11 @@ typedef struct budget {
     int slack, skew, extras; /* extras: vectors in excess of one per message */
 } budget_t;
 
-static outcome_t shrink(search_t *search, int steps, int size, const places_t *cuts, budget_t budget);
+static outcome_t search_shrink(search_t *search, int steps, int size, const positions_t *cuts, budget_t budget);
 
 /* Tries one growth as the step before `cuts`. */
-static outcome_t try_growth(search_t *search, int step, int window, const places_t *cuts, trv_growth_t growth,
-                            budget_t budget)
+static outcome_t search_try_growth(search_t *search, int step, int window, const positions_t *cuts, trv_growth_t growth,
+                                   budget_t budget)
 {
     int right_vectors = 1, left_vectors = 1;
     if (out_of_operations(search))
@@ -233,13 +233,13 @@ static outcome_t try_growth(search_t *search, int step, int window, const places
     budget.skew -= abs(growth.right - growth.left);
     budget.extras -= extras;
     search->growth[step] = growth;
-    places_t before;
+    positions_t before;
     cuts_before(cuts, window, growth, &before);
-    return shrink(search, step, window, &before, budget);
+    return search_shrink(search, step, window, &before, budget);
 }
 
 /* Finds the first `steps` growths of a window that has length `size` after them and must be held cut at `cuts`. */
-static outcome_t shrink(search_t *search, int steps, int size, const places_t *cuts, budget_t budget)
+static outcome_t search_shrink(search_t *search, int steps, int size, const positions_t *cuts, budget_t budget)
 {
     if (steps == 0)
         return size == 1 ? FOUND : NONE;
@@ -255,9 +255,9 @@ static outcome_t shrink(search_t *search, int steps, int size, const places_t *c
             return GIVEN_UP;
         for (int skew = growth % 2; skew <= skew_max; skew += 2 * unit) {
             const int more = (growth + skew) / 2, less = (growth - skew) / 2;
-            outcome_t outcome = try_growth(search, step, window, cuts, (trv_growth_t){more, less}, budget);
+            outcome_t outcome = search_try_growth(search, step, window, cuts, (trv_growth_t){more, less}, budget);
             if (outcome == NONE && skew)
-                outcome = try_growth(search, step, window, cuts, (trv_growth_t){less, more}, budget);
+                outcome = search_try_growth(search, step, window, cuts, (trv_growth_t){less, more}, budget);
             if (outcome != NONE)
                 return outcome;
         }
@@ -265,10 +265,10 @@ static outcome_t shrink(search_t *search, int steps, int size, const places_t *c
     return NONE;
 }
 
-/* Finds the cheapest plan at this resolution and, among the cheapest, one with the fewest extra vectors. */
-static bool double_vectors(search_t *search, int resolution, int skew_max)
+/* Finds the cheapest growths at this resolution and, among the cheapest, those with the fewest extra vectors. */
+static bool search_double_vectors(search_t *search, int resolution, int skew_max)
 {
-    const places_t none = {0};
+    const positions_t none = {0};
     const int extras_max = 2 * search->steps, step = search->steps - 1;
     const int unit = step > resolution ? (int)search->power[step - resolution] : 1;
     budget_t budget = {(search->size - 1) % 2, skew_max, extras_max};
@@ -276,14 +276,14 @@ static bool double_vectors(search_t *search, int resolution, int skew_max)
     search->resolution = resolution;
     search->operations_max = search->operations + DOUBLE_OPERATIONS_MAX;
     for (; budget.slack <= search->size; budget.slack += 2 * unit)
-        if ((outcome = shrink(search, search->steps, search->size, &none, budget)) != NONE)
+        if ((outcome = search_shrink(search, search->steps, search->size, &none, budget)) != NONE)
             break;
     if (outcome != FOUND)
         return false;
     trv_growth_t best[TRV_WINDOW_STEPS_MAX];
     copy_growths(search, best, search->growth);
     for (budget.extras = 1; budget.extras < extras_max; budget.extras++)
-        if ((outcome = shrink(search, search->steps, search->size, &none, budget)) != NONE)
+        if ((outcome = search_shrink(search, search->steps, search->size, &none, budget)) != NONE)
             break;
     if (outcome != FOUND)
         copy_growths(search, search->growth, best);
@@ -314,8 +314,8 @@ int trv_window_growths_paper(int size, trv_growth_t growth[TRV_WINDOW_STEPS_MAX]
 }
 
 /* Growths for 3^s and 2 * 3^(s-1) ranks: always the full window, except that the first growth of the latter is 1:0. No
- * other plan is cheaper, and windows that are never cut allow the dimensions of a torus to alternate. */
-static bool full_growths(search_t *search)
+ * other growths are cheaper, and windows that are never cut allow the dimensions of a torus to alternate. */
+static bool search_full_growths(search_t *search)
 {
     const int last = search->steps - 1;
     const bool twice = search->size == 2 * search->power[last];
@@ -340,9 +340,9 @@ int trv_window_growths(int size, trv_growth_t growth[TRV_WINDOW_STEPS_MAX], int 
         /* The paper's congestion sum is size / 2, rounded down; skew = 2 * sum - (size - 1). */
         const int64_t sum_max = (int64_t)(size / 2) * 11 / 10;
         const int skew_max = size <= SMALL_SIZE ? size : (int)(2 * sum_max - (size - 1));
-        bool found = full_growths(&search) || single_vectors(&search, skew_max);
+        bool found = search_full_growths(&search) || search_single_vectors(&search, skew_max);
         for (int resolution = RESOLUTION_FIRST; !found && resolution >= RESOLUTION_LAST; resolution--)
-            found = double_vectors(&search, resolution, skew_max);
+            found = search_double_vectors(&search, resolution, skew_max);
         if (!found)
             trv_window_growths_paper(size, growth);
     }

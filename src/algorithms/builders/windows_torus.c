@@ -1,7 +1,7 @@
 /*
- * Window plans on a torus, as a stage: every stream, on its own slice of the vector, runs the plans of all dimensions,
- * one after the other or alternating (docs/windows.md). Every step works on the same blocks, so a plan's registers are
- * those of the stage.
+ * Growing windows on a torus, as a stage: every stream, on its own slice of the vector, executes the window steps of
+ * all dimensions, one dimension after the other or alternating (docs/windows.md). Every step works on the same blocks,
+ * so the registers of the window steps are those of the stage.
  */
 #include <stdlib.h>
 
@@ -12,21 +12,21 @@
 
 typedef struct windows {
     trv_stage_t base;
-    trv_lattice_t lattice;
+    trv_stage_lattice_t lattice;
     int levels[TRV_DIMS_MAX];
     trv_visit_t visit;
-    trv_window_steps_t *plan[TRV_DIMS_MAX]; /* the plan of dimension[i]; equal sizes share one */
+    trv_window_steps_t *steps[TRV_DIMS_MAX]; /* the window steps of dimension[i]; equal sizes share them */
 } windows_t;
 
-static void destroy_windows(trv_stage_t *stage)
+static void windows_destroy(trv_stage_t *stage)
 {
     windows_t *windows = (windows_t *)stage;
     for (int i = 0; i < windows->lattice.active; i++) {
         bool shared = false;
         for (int j = 0; j < i && !shared; j++)
-            shared = windows->plan[j] == windows->plan[i];
+            shared = windows->steps[j] == windows->steps[i];
         if (!shared)
-            trv_window_steps_destroy(windows->plan[i]);
+            trv_window_steps_destroy(windows->steps[i]);
     }
     free(windows);
 }
@@ -58,14 +58,14 @@ static int windows_step(const trv_stage_t *stage, const trv_schedule_t *schedule
                         const trv_blocks_t *blocks, trv_step_t *out)
 {
     const windows_t *windows = (const windows_t *)stage;
-    const trv_lattice_t *lattice = &windows->lattice;
+    const trv_stage_lattice_t *lattice = &windows->lattice;
     const trv_turn_t turn = trv_visit_turn(windows->visit, lattice->active, windows->levels, stream, step);
-    const trv_window_step_t *window = &windows->plan[turn.turn]->step[turn.level];
+    const trv_window_step_t *window = &windows->steps[turn.index]->step[turn.level];
     int rc = trv_step_reserve(out, window->messages, window->messages, window->combines);
     if (rc)
         return rc;
-    out->dimension = lattice->dimension[turn.turn];
-    rc = add_messages(out, schedule, rank, lattice->stride[turn.turn], window, stage->messages_per_port > 1, blocks);
+    out->dimension = lattice->dimension[turn.index];
+    rc = add_messages(out, schedule, rank, lattice->stride[turn.index], window, stage->messages_per_port > 1, blocks);
     for (int c = 0; c < window->combines && !rc; c++) {
         const trv_window_combine_t *combine = &window->combine[c];
         rc = trv_step_combine(out, combine->dst, combine->sources, combine->source, 0, blocks);
@@ -73,23 +73,23 @@ static int windows_step(const trv_stage_t *stage, const trv_schedule_t *schedule
     return rc;
 }
 
-/* Creates the plan of every dimension; equal sizes share one. */
-static bool make_plans(windows_t *windows, trv_window_maker_t *maker)
+/* Creates the window steps of every dimension; equal sizes share them. */
+static bool make_steps(windows_t *windows, trv_window_maker_t *maker)
 {
-    const trv_lattice_t *lattice = &windows->lattice;
+    const trv_stage_lattice_t *lattice = &windows->lattice;
     for (int i = 0; i < lattice->active; i++) {
-        for (int j = 0; j < i && !windows->plan[i]; j++)
+        for (int j = 0; j < i && !windows->steps[i]; j++)
             if (lattice->size[j] == lattice->size[i])
-                windows->plan[i] = windows->plan[j];
-        if (!windows->plan[i])
-            windows->plan[i] = maker(lattice->size[i]);
-        if (!windows->plan[i])
+                windows->steps[i] = windows->steps[j];
+        if (!windows->steps[i])
+            windows->steps[i] = maker(lattice->size[i]);
+        if (!windows->steps[i])
             return false;
     }
     return true;
 }
 
-trv_stage_t *trv_windows_stage(const trv_lattice_t *lattice, trv_window_maker_t *maker, int messages_per_port)
+trv_stage_t *trv_windows_stage(const trv_stage_lattice_t *lattice, trv_window_maker_t *maker, int messages_per_port)
 {
     windows_t *windows = calloc(1, sizeof *windows);
     if (!windows) {
@@ -100,19 +100,19 @@ trv_stage_t *trv_windows_stage(const trv_lattice_t *lattice, trv_window_maker_t 
     windows->base = (trv_stage_t){.registers = 1,
                                   .messages_per_port = messages_per_port,
                                   .step = windows_step,
-                                  .destroy = destroy_windows};
-    if (!make_plans(windows, maker)) {
-        destroy_windows(&windows->base); /* accepts NULL for plans that were not created */
+                                  .destroy = windows_destroy};
+    if (!make_steps(windows, maker)) {
+        windows_destroy(&windows->base); /* accepts NULL for window steps that were not created */
         return NULL;
     }
     bool whole = true;
     for (int i = 0; i < lattice->active; i++) {
-        const trv_window_steps_t *plan = windows->plan[i];
-        whole = whole && plan->whole;
-        windows->levels[i] = plan->steps;
-        windows->base.steps += plan->steps;
-        if (plan->registers > windows->base.registers)
-            windows->base.registers = plan->registers;
+        const trv_window_steps_t *steps = windows->steps[i];
+        whole = whole && steps->whole;
+        windows->levels[i] = steps->steps;
+        windows->base.steps += steps->steps;
+        if (steps->registers > windows->base.registers)
+            windows->base.registers = steps->registers;
     }
     windows->visit = whole ? TRV_INTERLEAVED : TRV_SEQUENTIAL;
     return &windows->base;

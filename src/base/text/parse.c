@@ -38,8 +38,8 @@ int trv_parse_bytes(const char *text, uint64_t *bytes)
         value = value * 10 + (uint64_t)(*p - '0');
     if (p == text)
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "'%.40s' is not a byte count: it is a whole number, bare or with K, M, G or T "
-                        "(powers of 1024), for example 4096 or 64KiB",
+                        "'%.40s' is not a byte count: expected a whole number, alone or with K, M, G or T (powers of "
+                        "1024), for example 4096 or 64KiB",
                         text);
     for (size_t i = 0; i < sizeof suffix / sizeof suffix[0] && !known; i++) {
         known = strcmp(p, suffix[i].name) == 0;
@@ -54,8 +54,8 @@ int trv_parse_bytes(const char *text, uint64_t *bytes)
                         "powers of 1024), for example 64KiB",
                         text);
     return trv_fail(TRV_ERR_ARGUMENT,
-                    "'%.40s' is not a byte count: it is a whole number up to 2^50, bare or with B, K, M, G, T, KiB, "
-                    "MiB, GiB or TiB (powers of 1024), for example 64KiB",
+                    "'%.40s' is not a byte count: expected a whole number up to 2^50, alone or with B, K, M, G, T, "
+                    "KiB, MiB, GiB or TiB (powers of 1024), for example 64KiB",
                     text);
 }
 
@@ -108,22 +108,24 @@ static bool parse_stride(const char *text, double *factor, uint64_t *step)
 static int add_range(sizes_t *sizes, const char *item)
 {
     char part[3][SIZE_TEXT_MAX] = {"", "", "x2"};
-    uint64_t least, most, step;
+    uint64_t min_bytes, max_bytes, step;
     double factor;
     char rest;
     int parts = sscanf(item, "%47[^:]:%47[^:]:%47[^:]%c", part[0], part[1], part[2], &rest), rc = TRV_OK;
-    if (parts < 2 || parts > 3 || item[strlen(item) - 1] == ':' || trv_parse_vector(part[0], &least) ||
-        trv_parse_vector(part[1], &most) || !parse_stride(part[2], &factor, &step))
+    if (parts < 2 || parts > 3 || item[strlen(item) - 1] == ':' || trv_parse_vector(part[0], &min_bytes) ||
+        trv_parse_vector(part[1], &max_bytes) || !parse_stride(part[2], &factor, &step))
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "'%.60s' is no range of sizes; it is MIN:MAX (doubling), MIN:MAX:xFACTOR or MIN:MAX:+STEP, "
-                        "for example 1K:64M:x4",
+                        "'%.60s' is not a range of sizes: expected MIN:MAX (doubling), MIN:MAX:xFACTOR or "
+                        "MIN:MAX:+STEP, for example 1K:64M:x4",
                         item);
-    if (least > most)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "the range '%.60s' ends before it begins; the first must not be the larger one", item);
-    for (double size = (double)least; size < (double)most && !rc; size = step ? size + (double)step : size * factor)
+    if (min_bytes > max_bytes)
+        return trv_fail(
+            TRV_ERR_ARGUMENT,
+            "the range '%.60s' ends before it begins: expected MIN:MAX with MIN at most MAX, for example 1K:64M", item);
+    for (double size = (double)min_bytes; size < (double)max_bytes && !rc;
+         size = step ? size + (double)step : size * factor)
         rc = add_size(sizes, (uint64_t)size);
-    return rc ? rc : add_size(sizes, most);
+    return rc ? rc : add_size(sizes, max_bytes);
 }
 
 int trv_parse_bytes_list(const char *text, uint64_t *bytes, int max, int *count)
@@ -164,8 +166,8 @@ static int read_time(const char *text, double max_ns, const char *max_text, doub
     double value;
     if (!read_quantity(text, unit, sizeof unit / sizeof unit[0], &value) || value > max_ns)
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "'%.40s' is not a time: it is a number >= 0 with its unit ns, us, ms or s, at most "
-                        "%s, for example 1.5us",
+                        "'%.40s' is not a time: expected a number >= 0 with the unit ns, us, ms or s, at most %s, for "
+                        "example 1.5us",
                         text, max_text);
     *time_ns = value;
     return TRV_OK;
@@ -187,11 +189,10 @@ int trv_parse_rate_bps(const char *text, double *rate_bps)
     double value;
     if (!read_quantity(text, unit, sizeof unit / sizeof unit[0], &value) || value < TRV_RATE_MIN_BPS ||
         value > TRV_RATE_MAX_BPS)
-        return trv_fail(
-            TRV_ERR_ARGUMENT,
-            "'%.40s' is not a rate: it is a number with its unit Kb/s, Mb/s, Gb/s or Tb/s (a capital B is bytes), "
-            "from 1Kb/s to 10000Tb/s, for example 800Gb/s",
-            text);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "'%.40s' is not a rate: expected a number with the unit Kb/s, Mb/s, Gb/s or Tb/s (a capital B "
+                        "is bytes), from 1Kb/s to 10000Tb/s, for example 800Gb/s",
+                        text);
     *rate_bps = value;
     return TRV_OK;
 }
@@ -201,8 +202,8 @@ int trv_parse_percent(const char *text, double *fraction)
     static const unit_t unit[] = {{"%", 0.01}};
     double value;
     if (!read_quantity(text, unit, 1, &value) || value > 1)
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a share: it is a number from 0%% to 100%%, for example 10%%",
-                        text);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "'%.40s' is not a share: expected a number from 0%% to 100%%, for example 10%%", text);
     *fraction = value;
     return TRV_OK;
 }
@@ -213,7 +214,7 @@ int trv_parse_factor(const char *text, double *factor)
     double value;
     if (!read_quantity(text, unit, 1, &value) || value < 1 || value > 1e6)
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "'%.40s' is not a factor: it is a number from 1x to 1000000x, for example 2x or 1.5x", text);
+                        "'%.40s' is not a factor: expected a number from 1x to 1000000x, for example 2x or 1.5x", text);
     *factor = value;
     return TRV_OK;
 }

@@ -28,8 +28,8 @@ int trv_parse_time_ns(const char *text, double *time_ns);
 /* The same for a time of a network, which is at most an hour. */
 int trv_parse_latency_ns(const char *text, double *latency_ns);
 
-/* "800Gb/s", "100GB/s", "3.2Tb/s" -> bits per second, from 1 Kb/s to 10000 Tb/s. Small b is bits, capital B bytes; K, M, G, T are powers of
- * 1000. */
+/* "800Gb/s", "100GB/s", "3.2Tb/s" -> bits per second, from 1 Kb/s to 10000 Tb/s. A small b stands for bits, a capital B
+ * for bytes; K, M, G and T are powers of 1000. */
 int trv_parse_rate_bps(const char *text, double *rate_bps);
 
 /* "10%" -> 0.1, from 0% to 100%. */

@@ -59,7 +59,7 @@ static int search_torus(found_t *found, const trv_torus_t *torus, bool direct_su
     int rc = count < 0 && count != TRV_ERR_UNSUPPORTED ? count : TRV_OK;
     for (int i = 0; direct_sums && i < count && !rc; i++)
         rc = add(found, &chain[i]);
-    if (!rc && (count < 0 || chain[0].steps > trv_star_steps_least(torus)))
+    if (!rc && (count < 0 || chain[0].steps > trv_star_steps_min(torus)))
         rc = trv_star_cover_search(torus, count > 0 ? chain : NULL, COVER_WORK, trv_span(span, 0.1, 0.9), cover);
     else
         cover = chain;

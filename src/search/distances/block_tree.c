@@ -21,7 +21,7 @@
 static int wrap(int x, int size) { return x < 0 ? x + size : x >= size ? x - size : x; }
 
 /* Covers every displacement as soon as it can be reached. Returns false if some displacement cannot be reached. */
-static bool reach(const trv_distances_t *distances, unsigned char *step)
+static bool tree_reach(const trv_distances_t *distances, unsigned char *step)
 {
     int size = distances->size, covered = 1;
     memset(step, UINT8_MAX, (size_t)size);
@@ -38,7 +38,8 @@ static bool reach(const trv_distances_t *distances, unsigned char *step)
 }
 
 /* Whether x is reached in `step_of_x` from a displacement other than `without` and its mirror image. */
-static bool has_parent(const trv_distances_t *distances, const unsigned char *step, int x, int step_of_x, int without)
+static bool tree_has_parent(const trv_distances_t *distances, const unsigned char *step, int x, int step_of_x,
+                            int without)
 {
     int size = distances->size, d = distances->distance[step_of_x - 1];
     for (int side = -1; side <= 1; side += 2) {
@@ -49,33 +50,33 @@ static bool has_parent(const trv_distances_t *distances, const unsigned char *st
     return false;
 }
 
-static bool can_wait(const trv_distances_t *distances, const unsigned char *step, int x, int until)
+static bool tree_can_defer(const trv_distances_t *distances, const unsigned char *step, int x, int until)
 {
     int size = distances->size;
-    if (!has_parent(distances, step, x, until, x))
+    if (!tree_has_parent(distances, step, x, until, x))
         return false;
     for (int k = step[x] + 1; k <= until; k++)
         for (int side = -1; side <= 1; side += 2) {
             int child = wrap(x + side * distances->distance[k - 1], size);
-            if (step[child] == k && child != x && child != size - x && !has_parent(distances, step, child, k, x))
+            if (step[child] == k && child != x && child != size - x && !tree_has_parent(distances, step, child, k, x))
                 return false;
         }
     return true;
 }
 
-static void defer(const trv_distances_t *distances, unsigned char *step, bool early_first)
+static void tree_defer(const trv_distances_t *distances, unsigned char *step, bool early_first)
 {
     int size = distances->size;
     for (int until = distances->steps; until > 1; until--)
         for (int pass = 1; pass < until; pass++) {
             int from = early_first ? pass : until - pass;
             for (int x = 1; 2 * x <= size; x++)
-                if (step[x] == from && can_wait(distances, step, x, until))
+                if (step[x] == from && tree_can_defer(distances, step, x, until))
                     step[x] = step[size - x] = (unsigned char)until;
         }
 }
 
-static int64_t count_hops(const trv_distances_t *distances, const unsigned char *step)
+static int64_t tree_hops(const trv_distances_t *distances, const unsigned char *step)
 {
     int64_t hops = 0;
     for (int x = 1; x < distances->size; x++)
@@ -85,17 +86,17 @@ static int64_t count_hops(const trv_distances_t *distances, const unsigned char 
 
 int64_t trv_distances_tree(const trv_distances_t *distances, bool deferred, unsigned char *step)
 {
-    if (!reach(distances, step))
+    if (!tree_reach(distances, step))
         return 0;
     if (deferred && distances->size <= TRV_DISTANCES_SEARCH_MAX) {
         unsigned char *other = step + distances->size;
         memcpy(other, step, (size_t)distances->size);
-        defer(distances, step, false);
-        defer(distances, other, true);
-        if (count_hops(distances, other) < count_hops(distances, step))
+        tree_defer(distances, step, false);
+        tree_defer(distances, other, true);
+        if (tree_hops(distances, other) < tree_hops(distances, step))
             memcpy(step, other, (size_t)distances->size);
     }
-    return count_hops(distances, step);
+    return tree_hops(distances, step);
 }
 
 int trv_distances_evaluate(trv_distances_t *distances, bool deferred)

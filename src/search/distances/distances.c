@@ -21,25 +21,25 @@ double trv_distances_transmission(const trv_distances_t *distances)
 
 double trv_distances_bound(int size) { return (size - 1) / (2.0 * size); }
 
-int trv_distances_steps_least(int size) { return trv_log_ceil(3, size); }
+int trv_distances_steps_min(int size) { return trv_log_ceil(3, size); }
 
-int trv_distances_steps_most(int size)
+int trv_distances_steps_max(int size)
 {
     return size / 2 < TRV_DISTANCES_STEPS_MAX ? size / 2 : TRV_DISTANCES_STEPS_MAX;
 }
 
 void trv_distances_front_steps(int size, int *first, int *last)
 {
-    int steps = trv_log_ceil(2, size) + 1, most = trv_distances_steps_most(size);
-    *first = trv_distances_steps_least(size);
-    *last = steps < most ? steps : most;
+    int steps = trv_log_ceil(2, size) + 1, max = trv_distances_steps_max(size);
+    *first = trv_distances_steps_min(size);
+    *last = steps < max ? steps : max;
 }
 
 /* The last distance of the reduce-scatter, ceil((size - 3^(s-1)) / 2), may be less than the previous one. The distances
  * are not sorted, so that the transmission is also the paper's. */
 int trv_distances_paper(int size, trv_distances_t *paper)
 {
-    int steps = trv_distances_steps_least(size);
+    int steps = trv_distances_steps_min(size);
     *paper = (trv_distances_t){.size = size, .steps = steps};
     for (int k = 0; k < steps; k++) {
         int power = trv_power(3, k);
@@ -50,8 +50,8 @@ int trv_distances_paper(int size, trv_distances_t *paper)
 
 /* ---- Fronts ------------------------------------------------------------------------------------------------------ */
 
-/* The front in the table or, with `at_once`, the front of trees that defer nothing. */
-static int table_front(int size, bool at_once, trv_distances_t *front)
+/* The front in the table or, with `undeferred`, the front of trees that defer nothing. */
+static int front_from_table(int size, bool undeferred, trv_distances_t *front)
 {
     const unsigned short *entry = trv_distances_table;
     for (int n = 2;; n++) {
@@ -62,7 +62,7 @@ static int table_front(int size, bool at_once, trv_distances_t *front)
                 row.distance[k] = entry[2 + k];
             entry += 2 + row.steps;
             bool again = count > 0 && front[count - 1].steps == row.steps;
-            if (at_once)
+            if (undeferred)
                 front[again ? count - 1 : count++] = row;
             else if (count == 0 || row.hops < front[count - 1].hops)
                 front[count++] = row;
@@ -73,7 +73,7 @@ static int table_front(int size, bool at_once, trv_distances_t *front)
 }
 
 /* Composes the distances of a ring of g * h. Returns false if they have too many steps. */
-static bool compose(const trv_distances_t *g, const trv_distances_t *h, trv_distances_t *both)
+static bool distances_compose(const trv_distances_t *g, const trv_distances_t *h, trv_distances_t *both)
 {
     if (g->steps + h->steps > TRV_DISTANCES_STEPS_MAX)
         return false;
@@ -88,21 +88,22 @@ static bool compose(const trv_distances_t *g, const trv_distances_t *h, trv_dist
 
 /* Splits off the factors of `rest` one by one. The factors do not increase, because their order does not matter; those
  * in `done` end with `largest`. Two factors whose product is in the table need not be tried. */
-static void compose_all(const trv_distances_t *done, int rest, int largest, trv_distances_t *best, int steps_max)
+static void distances_compose_all(const trv_distances_t *done, int rest, int largest, trv_distances_t *best,
+                                  int steps_max)
 {
     for (int h = 2; h <= largest && h <= rest; h++) {
         trv_distances_t row[TRV_DISTANCES_FRONT_MAX], both;
         if (rest % h != 0 || (done && (int64_t)h * largest <= TRV_DISTANCES_TABLE_MAX))
             continue;
-        int rows = table_front(h, true, row);
+        int rows = front_from_table(h, true, row);
         for (int r = 0; r < rows; r++) {
             both = row[r];
-            if (done && !compose(done, &row[r], &both))
+            if (done && !distances_compose(done, &row[r], &both))
                 continue;
             if (both.steps > steps_max)
                 continue;
             if (rest > h)
-                compose_all(&both, rest / h, h, best, steps_max);
+                distances_compose_all(&both, rest / h, h, best, steps_max);
             else if (best[both.steps].hops == 0 || both.hops < best[both.steps].hops)
                 best[both.steps] = both;
         }
@@ -112,18 +113,18 @@ static void compose_all(const trv_distances_t *done, int rest, int largest, trv_
 void trv_distances_compose(int size, int steps_max, trv_distances_t *best)
 {
     memset(best, 0, ((size_t)steps_max + 1) * sizeof *best);
-    compose_all(NULL, size, TRV_DISTANCES_TABLE_MAX, best, steps_max);
+    distances_compose_all(NULL, size, TRV_DISTANCES_TABLE_MAX, best, steps_max);
 }
 
-static int find_front(int size, trv_distances_t *front)
+static int front_find(int size, trv_distances_t *front)
 {
-    int least, most, rows = 0, rc = TRV_OK;
-    trv_distances_front_steps(size, &least, &most);
+    int min, max, rows = 0, rc = TRV_OK;
+    trv_distances_front_steps(size, &min, &max);
     trv_distances_t best[TRV_DISTANCES_STEPS_MAX + 1];
-    trv_distances_compose(size, most, best);
-    if (best[least].hops == 0)
-        rc = trv_distances_paper(size, &best[least]);
-    for (int k = least; k <= most && !rc; k++) {
+    trv_distances_compose(size, max, best);
+    if (best[min].hops == 0)
+        rc = trv_distances_paper(size, &best[min]);
+    for (int k = min; k <= max && !rc; k++) {
         if (size <= TRV_DISTANCES_SEARCH_MAX)
             rc = trv_distances_search(size, k, FRONT_WORK, (trv_span_t){0}, &best[k], NULL);
         if (!rc && best[k].hops && (rows == 0 || best[k].hops < front[rows - 1].hops))
@@ -134,7 +135,7 @@ static int find_front(int size, trv_distances_t *front)
 
 /* A cache of the latest fronts that needed a search (tens of milliseconds), because the hybrids of a ring request the
  * same few fronts. */
-#define KEPT_MAX 16
+#define CACHE_MAX 16
 
 static struct {
     pthread_mutex_t mutex;
@@ -142,32 +143,32 @@ static struct {
     struct {
         int size, rows;
         trv_distances_t front[TRV_DISTANCES_FRONT_MAX];
-    } entry[KEPT_MAX];
-} kept = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+    } entry[CACHE_MAX];
+} cache = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-static int keep_front(int size, trv_distances_t *front)
+static int front_cached(int size, trv_distances_t *front)
 {
-    pthread_mutex_lock(&kept.mutex);
+    pthread_mutex_lock(&cache.mutex);
     int i = 0, rows;
-    while (i < KEPT_MAX && kept.entry[i].size != size)
+    while (i < CACHE_MAX && cache.entry[i].size != size)
         i++;
-    if (i < KEPT_MAX) {
-        rows = kept.entry[i].rows;
-        memcpy(front, kept.entry[i].front, (size_t)rows * sizeof *front);
-    } else if ((rows = find_front(size, front)) > 0) {
-        i = kept.next;
-        kept.next = (kept.next + 1) % KEPT_MAX;
-        kept.entry[i].size = size;
-        kept.entry[i].rows = rows;
-        memcpy(kept.entry[i].front, front, (size_t)rows * sizeof *front);
+    if (i < CACHE_MAX) {
+        rows = cache.entry[i].rows;
+        memcpy(front, cache.entry[i].front, (size_t)rows * sizeof *front);
+    } else if ((rows = front_find(size, front)) > 0) {
+        i = cache.next;
+        cache.next = (cache.next + 1) % CACHE_MAX;
+        cache.entry[i].size = size;
+        cache.entry[i].rows = rows;
+        memcpy(cache.entry[i].front, front, (size_t)rows * sizeof *front);
     }
-    pthread_mutex_unlock(&kept.mutex);
+    pthread_mutex_unlock(&cache.mutex);
     return rows;
 }
 
 int trv_distances_front(int size, trv_distances_t front[TRV_DISTANCES_FRONT_MAX])
 {
     if (size < 2)
-        return trv_fail(TRV_ERR_ARGUMENT, "a ring has 2 ranks at least, not %d", size);
-    return size <= TRV_DISTANCES_TABLE_MAX ? table_front(size, false, front) : keep_front(size, front);
+        return trv_fail(TRV_ERR_ARGUMENT, "a ring has at least 2 ranks, not %d", size);
+    return size <= TRV_DISTANCES_TABLE_MAX ? front_from_table(size, false, front) : front_cached(size, front);
 }

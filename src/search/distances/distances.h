@@ -44,8 +44,8 @@ double trv_distances_transmission(const trv_distances_t *distances);
 double trv_distances_bound(int size);
 
 /* The useful numbers of steps: at least ceil(log3 size), and at most size / 2, where all distances are 1. */
-int trv_distances_steps_least(int size);
-int trv_distances_steps_most(int size);
+int trv_distances_steps_min(int size);
+int trv_distances_steps_max(int size);
 /* The numbers of steps in a front, which ends at ceil(log2 size) + 1. */
 void trv_distances_front_steps(int size, int *first, int *last);
 
@@ -66,12 +66,12 @@ int trv_distances_paper(int size, trv_distances_t *paper);
  * steps_max steps; hops is 0 if there are none. Nothing is deferred. */
 void trv_distances_compose(int size, int steps_max, trv_distances_t *best);
 
-/* Searches for the distances with the least transmission in `steps` steps, and stops when it has done the work `limit`,
- * counted in 64-bit words of sets. `at_once` (may be NULL) is set to the best distances that defer nothing. Returns 0,
- * TRV_ERR_ARGUMENT (no such size or step count), TRV_ERR_MEMORY, or TRV_ERR_CANCELLED if the part to which progress is
- * reported requests it. */
+/* Searches for the distances with the lowest transmission in `steps` steps, and stops when it has done the work
+ * `limit`, counted in 64-bit words of sets. `undeferred` (may be NULL) is set to the best distances that defer nothing.
+ * Returns 0, TRV_ERR_ARGUMENT (no such size or step count), TRV_ERR_MEMORY, or TRV_ERR_CANCELLED if the part to which
+ * progress is reported requests it. */
 int trv_distances_search(int size, int steps, int64_t limit, trv_span_t part, trv_distances_t *found,
-                         trv_distances_t *at_once);
+                         trv_distances_t *undeferred);
 
 /* The front of a ring of at least 2: distances with increasing numbers of steps, each with less transmission than those
  * before; step counts that do not reduce it are omitted. Returns their number, or an error. */

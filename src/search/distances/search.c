@@ -1,5 +1,6 @@
 /*
- * The search for distances: descent first, then branch and bound over sequences that never increase.
+ * The search for distances (docs/distances.md): descent first, then branch and bound over sequences that never
+ * increase.
  *
  * (Sequences in another order are not better: tests try all orders.) A node is a set C of displacements with `left`
  * remaining steps. It is abandoned if even its best continuation is not sufficient or not better:
@@ -81,7 +82,7 @@ static void add_shifted_down(uint64_t *to, const uint64_t *from, int by, int wor
 }
 
 /* Computes the set after `step` from the one before it. Returns the number of its displacements. */
-static int extend(search_t *search, int step, int distance)
+static int search_extend(search_t *search, int step, int distance)
 {
     int size = search->size, words = search->words, count = 0;
     const uint64_t *from = search->set + (size_t)step * (size_t)words;
@@ -105,7 +106,7 @@ static int extend(search_t *search, int step, int distance)
 }
 
 /* The distance from the set before `step` to the displacement that is farthest from it. */
-static int depth(const search_t *search, int step)
+static int search_depth(const search_t *search, int step)
 {
     const uint64_t *set = search->set + (size_t)step * (size_t)search->words;
     int last = 0, gap = 0;
@@ -121,7 +122,7 @@ static int depth(const search_t *search, int step)
 
 /* ---- Descent ----------------------------------------------------------------------------------------------------- */
 
-static void keep_if_better(search_t *search, int64_t hops)
+static void search_keep(search_t *search, int64_t hops)
 {
     if (hops >= search->best.hops)
         return;
@@ -129,7 +130,7 @@ static void keep_if_better(search_t *search, int64_t hops)
     memcpy(search->best.distance, search->distance, sizeof search->distance);
 }
 
-static void keep_if_better_deferred(search_t *search, const int *distance)
+static void search_keep_deferred(search_t *search, const int *distance)
 {
     trv_distances_t tree = {.size = search->size, .steps = search->steps};
     memcpy(tree.distance, distance, sizeof tree.distance);
@@ -140,27 +141,27 @@ static void keep_if_better_deferred(search_t *search, const int *distance)
 
 /* The hops at which the search abandons a node: those of the best distances, or 1.5 times as many if deferring may save
  * that much. */
-static int64_t enough(const search_t *search)
+static int64_t search_bound(const search_t *search)
 {
     return search->best.hops + (search->deferring ? search->best.hops / 2 : 0);
 }
 
 /* Evaluates the distances of the present node. */
-static void try_distances(search_t *search)
+static void search_try(search_t *search)
 {
     int64_t hops = 0;
     int count = 1;
     for (int k = 0; k < search->steps; k++) {
-        int grown = extend(search, k, search->distance[k]);
+        int grown = search_extend(search, k, search->distance[k]);
         hops += (int64_t)(grown - count) * search->distance[k];
         count = grown;
     }
     if (count == search->size)
-        keep_if_better(search, hops);
+        search_keep(search, hops);
 }
 
 /* Sets distance[which] to `value` and moves it to its position, the largest first. */
-static void replace(int *distance, int steps, int which, int value)
+static void distances_replace(int *distance, int steps, int which, int value)
 {
     for (; which > 0 && distance[which - 1] < value; which--)
         distance[which] = distance[which - 1];
@@ -170,7 +171,7 @@ static void replace(int *distance, int steps, int which, int value)
 }
 
 /* Replaces one of the best distances by each other value, until no replacement is better. */
-static void descend(search_t *search)
+static void search_descend(search_t *search)
 {
     int64_t before;
     do {
@@ -179,8 +180,8 @@ static void descend(search_t *search)
             const trv_distances_t start = search->best;
             for (int d = 1; d <= search->size / 2 && search->work < search->limit; d++) {
                 memcpy(search->distance, start.distance, sizeof search->distance);
-                replace(search->distance, search->steps, k, d);
-                try_distances(search);
+                distances_replace(search->distance, search->steps, k, d);
+                search_try(search);
             }
         }
     } while (search->best.hops < before && search->work < search->limit);
@@ -189,7 +190,7 @@ static void descend(search_t *search)
 /* ---- Branch and bound -------------------------------------------------------------------------------------------- */
 
 /* The number of displacements that must be covered for `left` more steps to be sufficient. */
-static int needed(const search_t *search, int left)
+static int search_coverage_min(const search_t *search, int left)
 {
     int64_t power = 1;
     while (left-- > 0 && power < search->size)
@@ -198,43 +199,43 @@ static int needed(const search_t *search, int left)
 }
 
 /* Searches from a node: `count` displacements are covered before `step`, at a cost of `hops`. */
-static void branch(search_t *search, int step, int count, int64_t hops)
+static void search_branch(search_t *search, int step, int count, int64_t hops)
 {
     int left = search->steps - step;
     if (count == search->size) { /* remaining steps cover nothing */
         for (int k = step; k < search->steps; k++)
             search->distance[k] = 1;
-        keep_if_better(search, hops);
+        search_keep(search, hops);
         if (search->deferring)
-            keep_if_better_deferred(search, search->distance);
+            search_keep_deferred(search, search->distance);
     }
     if (left == 0 || count == search->size)
         return;
     int largest = step ? search->distance[step - 1] : search->size / 2;
-    int least = (depth(search, step) + left - 1) / left;
-    int threshold = needed(search, left - 1);
-    int must = threshold - count > 1 ? threshold - count : 1;
-    for (int d = least; d <= largest && search->work < search->limit; d++) {
-        if (hops + (search->size - count) + (int64_t)must * (d - 1) >= enough(search))
+    int min = (search_depth(search, step) + left - 1) / left;
+    int threshold = search_coverage_min(search, left - 1);
+    int new_min = threshold - count > 1 ? threshold - count : 1;
+    for (int d = min; d <= largest && search->work < search->limit; d++) {
+        if (hops + (search->size - count) + (int64_t)new_min * (d - 1) >= search_bound(search))
             return; /* as do all larger distances */
         search->distance[step] = d;
-        int grown = extend(search, step, d);
+        int grown = search_extend(search, step, d);
         int64_t after = hops + (int64_t)(grown - count) * d;
-        if (grown >= threshold && grown > count && after + (search->size - grown) < enough(search))
-            branch(search, step + 1, grown, after);
+        if (grown >= threshold && grown > count && after + (search->size - grown) < search_bound(search))
+            search_branch(search, step + 1, grown, after);
     }
 }
 
 /* ---- Interface --------------------------------------------------------------------------------------------------- */
 
 /* The start of the descent: the paper's distances, padded with 1, or composed ones. */
-static void choose_start(search_t *search, const trv_distances_t *paper)
+static void search_start(search_t *search, const trv_distances_t *paper)
 {
     for (int k = 0; k < search->steps; k++)
         search->distance[k] = 1;
     for (int k = 0; k < paper->steps; k++)
-        replace(search->distance, search->steps, search->steps - 1, paper->distance[k]);
-    try_distances(search);
+        distances_replace(search->distance, search->steps, search->steps - 1, paper->distance[k]);
+    search_try(search);
     if (search->size <= TRV_DISTANCES_TABLE_MAX)
         return; /* these sizes are found at once, and the program that generates the table must not read it */
     trv_distances_t composed[TRV_DISTANCES_STEPS_MAX + 1];
@@ -242,19 +243,19 @@ static void choose_start(search_t *search, const trv_distances_t *paper)
     if (composed[search->steps].hops == 0)
         return;
     memcpy(search->distance, composed[search->steps].distance, sizeof search->distance);
-    try_distances(search);
-    keep_if_better_deferred(search, search->distance);
+    search_try(search);
+    search_keep_deferred(search, search->distance);
 }
 
 int trv_distances_search(int size, int steps, int64_t limit, trv_span_t part, trv_distances_t *found,
-                         trv_distances_t *at_once)
+                         trv_distances_t *undeferred)
 {
     if (size < 2 || size > TRV_DISTANCES_SEARCH_MAX)
         return trv_fail(TRV_ERR_ARGUMENT, "distances are searched for rings of 2 to %d, not %d",
                         TRV_DISTANCES_SEARCH_MAX, size);
-    int least = trv_distances_steps_least(size), most = trv_distances_steps_most(size);
-    if (steps < least || steps > most)
-        return trv_fail(TRV_ERR_ARGUMENT, "a phase on a ring of %d takes %d to %d steps, not %d", size, least, most,
+    int min = trv_distances_steps_min(size), max = trv_distances_steps_max(size);
+    if (steps < min || steps > max)
+        return trv_fail(TRV_ERR_ARGUMENT, "a phase on a ring of %d takes %d to %d steps, not %d", size, min, max,
                         steps);
     trv_distances_t paper;
     search_t search;
@@ -265,16 +266,16 @@ int trv_distances_search(int size, int steps, int64_t limit, trv_span_t part, tr
         return rc;
     search.limit = limit;
     search.part = part;
-    choose_start(&search, &paper);
-    descend(&search);
-    branch(&search, 0, 1, 0);
-    keep_if_better_deferred(&search, search.best.distance);
+    search_start(&search, &paper);
+    search_descend(&search);
+    search_branch(&search, 0, 1, 0);
+    search_keep_deferred(&search, search.best.distance);
     search_end(&search);
     if (search.rc)
         return search.rc;
     search.best.exact = search.deferred.exact = search.work < limit;
     *found = search.deferred.hops < search.best.hops ? search.deferred : search.best;
-    if (at_once)
-        *at_once = search.best;
+    if (undeferred)
+        *undeferred = search.best;
     return TRV_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * Properties of a chain: ports, direct sum or covering, subgroups, hops and loads.
+ * Checks of a chain, and its properties: ports, direct sum or covering, subgroups, hops and loads (docs/stars.md).
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 /* ---- Ports ------------------------------------------------------------------------------------------------------- */
 
-static int assign_ports(trv_star_chain_t *chain, int k)
+static int chain_assign_ports(trv_star_chain_t *chain, int k)
 {
     trv_star_step_t *step = &chain->step[k];
     unsigned ports[TRV_PORTS_MAX];
@@ -29,13 +29,16 @@ static int assign_ports(trv_star_chain_t *chain, int k)
         ports[i] = trv_star_vector_ports(&chain->torus, step->vector[i].at);
         trv_star_vector_text(&chain->torus, step->vector[i].at, text[0]);
         if (ports[i] == 0)
-            return trv_fail(TRV_ERR_UNSUPPORTED, "the vector %s in step %d of the chain leads nowhere", text[0], k);
-        if (trv_star_vector_place(ports, owner, i))
+            return trv_fail(
+                TRV_ERR_UNSUPPORTED,
+                "the vector %s in step %d of the chain is zero: expected a displacement between different ranks",
+                text[0], k);
+        if (trv_star_vector_assign(ports, owner, i))
             continue;
         int other = owner[__builtin_ctz(ports[i])];
         return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "the vectors %s and %s in step %d of the chain share a port: every vector of a step needs one "
-                        "of its own, a dimension and direction in which it moves",
+                        "the vectors %s and %s in step %d of the chain share a port: every vector of a step needs a "
+                        "port of its own, in a dimension and direction in which it moves",
                         trv_star_vector_text(&chain->torus, step->vector[other].at, text[1]), text[0], k);
     }
     for (int p = 0; p < TRV_PORTS_MAX; p++)
@@ -61,7 +64,7 @@ bool trv_star_is_subgroup(const trv_star_chain_t *chain, unsigned steps)
     return sums * trv_lattice_index(&generated) == chain->torus.ranks;
 }
 
-bool trv_star_tails(const trv_star_chain_t *chain)
+bool trv_star_has_subgroup_tails(const trv_star_chain_t *chain)
 {
     unsigned all = (1u << chain->steps) - 1;
     for (int k = 0; k < chain->steps; k++)
@@ -72,7 +75,7 @@ bool trv_star_tails(const trv_star_chain_t *chain)
 
 /* Whether every tail is a subgroup and the vectors of each step, and 0, differ modulo the next tail. Such a chain is a
  * direct sum, and its sums need not be listed. */
-static bool direct_by_tails(const trv_star_chain_t *chain)
+static bool chain_is_direct_by_tails(const trv_star_chain_t *chain)
 {
     trv_lattice_t tail;
     trv_lattice_init(&tail, &chain->torus);
@@ -89,7 +92,7 @@ static bool direct_by_tails(const trv_star_chain_t *chain)
         for (int i = 0; i < step->vectors; i++)
             trv_lattice_add(&tail, step->vector[i].at);
     }
-    return trv_star_tails(chain);
+    return trv_star_has_subgroup_tails(chain);
 }
 
 /* ---- Direct sums and coverings ----------------------------------------------------------------------------------- */
@@ -98,10 +101,10 @@ static bool direct_by_tails(const trv_star_chain_t *chain)
 typedef struct sums {
     const trv_star_chain_t *chain;
     int count;
-    int *element;  /* the displacements, as ranks */
-    int *number;   /* per element: the sum that reached it first, as 1 + its digits as one number; 0: none */
-    int doubled;   /* an element that was reached again */
-    int64_t again; /* number of the sum that reached it again; -1: there is none */
+    int *element;            /* the displacements, as ranks */
+    int *number;             /* per element: the sum that reached it first, as 1 + its digits as one number; 0: none */
+    int repeated;            /* an element that was reached again */
+    int64_t repeated_number; /* number of the sum that reached it again; -1: there is none */
 } sums_t;
 
 static int add_vector(const trv_torus_t *torus, int element, const int *at)
@@ -115,21 +118,21 @@ static int add_vector(const trv_torus_t *torus, int element, const int *at)
     return trv_torus_rank(torus, c);
 }
 
-/* Adds the vectors of step k to all sums so far. `place` is the product of the q of the previous steps. With `stop` it
- * returns false at the first sum that is already present. */
-static bool add_step(sums_t *sums, int k, int place, bool stop)
+/* Adds the vectors of step k to all sums so far. `digit_value` is the product of the q of the previous steps. With
+ * `stop` it returns false at the first sum that is already present. */
+static bool sums_add_step(sums_t *sums, int k, int digit_value, bool stop)
 {
     const trv_star_step_t *step = &sums->chain->step[k];
     for (int i = 0, before = sums->count; i < step->vectors; i++)
         for (int s = 0; s < before; s++) {
             int element = add_vector(&sums->chain->torus, sums->element[s], step->vector[i].at);
-            int64_t number = sums->number[sums->element[s]] + (int64_t)(i + 1) * place;
+            int64_t number = sums->number[sums->element[s]] + (int64_t)(i + 1) * digit_value;
             if (sums->number[element] == 0) {
                 sums->number[element] = stop ? (int)number : 1;
                 sums->element[sums->count++] = element;
-            } else if (sums->again < 0) {
-                sums->doubled = element;
-                sums->again = number;
+            } else if (sums->repeated_number < 0) {
+                sums->repeated = element;
+                sums->repeated_number = number;
                 if (stop)
                     return false;
             }
@@ -138,7 +141,7 @@ static bool add_step(sums_t *sums, int k, int place, bool stop)
 }
 
 /* Writes the sum with this number, such as "1.0 + 2.1". */
-static const char *sum_text(const trv_star_chain_t *chain, int64_t number, char *text, size_t size)
+static const char *chain_sum_text(const trv_star_chain_t *chain, int64_t number, char *text, size_t size)
 {
     char vector[VECTOR_TEXT_MAX];
     static const int zero[TRV_DIMS_MAX];
@@ -157,19 +160,20 @@ static const char *sum_text(const trv_star_chain_t *chain, int64_t number, char 
     return text;
 }
 
-static int fail_doubled(const sums_t *sums)
+static int sums_fail_repeated(const sums_t *sums)
 {
     char one[256], other[256], where[VECTOR_TEXT_MAX];
     int c[TRV_DIMS_MAX];
     const trv_star_chain_t *chain = sums->chain;
-    trv_torus_coordinates(&chain->torus, sums->doubled, c);
+    trv_torus_coordinates(&chain->torus, sums->repeated, c);
     return trv_fail(TRV_ERR_UNSUPPORTED,
-                    "the chain is no direct sum: %s and %s both lead to %s (the first two of its sums that do)",
-                    sum_text(chain, sums->number[sums->doubled], one, sizeof one),
-                    sum_text(chain, sums->again, other, sizeof other), trv_star_vector_text(&chain->torus, c, where));
+                    "the chain is not a direct sum: %s and %s both lead to %s (the first such pair of its sums)",
+                    chain_sum_text(chain, sums->number[sums->repeated], one, sizeof one),
+                    chain_sum_text(chain, sums->repeated_number, other, sizeof other),
+                    trv_star_vector_text(&chain->torus, c, where));
 }
 
-static int fail_missing(const sums_t *sums)
+static int sums_fail_missing(const sums_t *sums)
 {
     char where[VECTOR_TEXT_MAX], shape[TRV_TORUS_TEXT_MAX];
     const trv_torus_t *torus = &sums->chain->torus;
@@ -178,34 +182,34 @@ static int fail_missing(const sums_t *sums)
         missing++;
     trv_torus_coordinates(torus, missing, c);
     return trv_fail(TRV_ERR_UNSUPPORTED,
-                    "the chain covers %d of the %d displacements of %s only: no sum of its vectors is %s", sums->count,
+                    "the chain covers only %d of the %d displacements of %s: no sum of its vectors is %s", sums->count,
                     torus->ranks, trv_torus_format(torus, shape, sizeof shape), trv_star_vector_text(torus, c, where));
 }
 
-static int list_sums(trv_star_chain_t *chain, bool covering)
+static int chain_list_sums(trv_star_chain_t *chain, bool covering)
 {
-    int ranks = chain->torus.ranks, place = 1;
-    sums_t sums = {.chain = chain, .count = 1, .again = -1};
+    int ranks = chain->torus.ranks, digit_value = 1;
+    sums_t sums = {.chain = chain, .count = 1, .repeated_number = -1};
     sums.element = calloc((size_t)ranks, sizeof *sums.element);
     sums.number = calloc((size_t)ranks, sizeof *sums.number);
     int rc = sums.element && sums.number ? TRV_OK : trv_fail_memory();
     if (!rc)
         sums.number[0] = 1;
     for (int k = 0; k < chain->steps && !rc; k++) {
-        if (!add_step(&sums, k, place, !covering))
-            rc = fail_doubled(&sums);
-        place = covering ? 1 : place * (chain->step[k].vectors + 1);
+        if (!sums_add_step(&sums, k, digit_value, !covering))
+            rc = sums_fail_repeated(&sums);
+        digit_value = covering ? 1 : digit_value * (chain->step[k].vectors + 1);
     }
     if (!rc && sums.count < ranks)
-        rc = fail_missing(&sums);
-    chain->direct = !rc && sums.again < 0;
+        rc = sums_fail_missing(&sums);
+    chain->direct = !rc && sums.repeated_number < 0;
     free(sums.element);
     free(sums.number);
     return rc;
 }
 
 /* Checks that the number of sums, one per choice of vectors, matches the number of ranks. */
-static int check_counts(const trv_star_chain_t *chain, bool covering, bool *equal)
+static int chain_check_counts(const trv_star_chain_t *chain, bool covering, bool *equal)
 {
     char factors[8 * TRV_STAR_STEPS_MAX] = "", shape[TRV_TORUS_TEXT_MAX];
     int64_t sums = 1, ranks = chain->torus.ranks;
@@ -217,8 +221,8 @@ static int check_counts(const trv_star_chain_t *chain, bool covering, bool *equa
     *equal = sums == ranks;
     if (covering ? sums < ranks : sums != ranks)
         return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "the factors of the chain are %s, but %s has %lld ranks: a step's factor is its number of "
-                        "vectors and 1, and they have to multiply to %s%lld",
+                        "the factors of the chain are %s, but %s has %lld ranks: the factor of a step is its number of "
+                        "vectors plus 1, and the product of the factors must be %s%lld",
                         factors, trv_torus_format(&chain->torus, shape, sizeof shape), (long long)ranks,
                         covering ? "at least " : "", (long long)ranks);
     return TRV_OK;
@@ -233,18 +237,19 @@ int trv_star_check(trv_star_chain_t *chain, bool covering)
             for (int d = 0; d < torus->dims; d++)
                 if (2 * chain->step[k].vector[i].at[d] == -torus->size[d])
                     chain->step[k].vector[i].at[d] *= -1;
-    int rc = check_counts(chain, covering, &equal);
+    int rc = chain_check_counts(chain, covering, &equal);
     for (int k = 0; k < chain->steps && !rc; k++)
-        rc = assign_ports(chain, k);
+        rc = chain_assign_ports(chain, k);
     if (rc)
         return rc;
-    chain->direct = equal && direct_by_tails(chain); /* most chains are, and this check takes very little time */
+    chain->direct = equal &&
+                    chain_is_direct_by_tails(chain); /* most chains are, and this check takes very little time */
     if (!chain->direct && torus->ranks <= RANKS_LISTED_MAX)
-        return list_sums(chain, covering);
+        return chain_list_sums(chain, covering);
     if (!chain->direct)
         return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "on more than %d ranks every tail of a chain has to be a subgroup, and "
-                        "the vectors of a step different modulo the next tail",
+                        "on more than %d ranks every tail of a chain must be a subgroup, and the vectors of a step "
+                        "must differ modulo the next tail",
                         RANKS_LISTED_MAX);
     return TRV_OK;
 }
@@ -253,14 +258,14 @@ int trv_star_check(trv_star_chain_t *chain, bool covering)
 
 int trv_star_hops(const trv_star_chain_t *chain, int step)
 {
-    int most = 0;
+    int max = 0;
     for (int i = 0; i < chain->step[step].vectors; i++) {
         int hops = 0;
         for (int d = 0; d < chain->torus.dims; d++)
             hops += abs(chain->step[step].vector[i].at[d]);
-        most = hops > most ? hops : most;
+        max = hops > max ? hops : max;
     }
-    return most;
+    return max;
 }
 
 int trv_star_dimension_load(const trv_star_chain_t *chain, int step, int dimension)
@@ -273,10 +278,10 @@ int trv_star_dimension_load(const trv_star_chain_t *chain, int step, int dimensi
 
 int trv_star_load(const trv_star_chain_t *chain, int step)
 {
-    int most = 0;
+    int max = 0;
     for (int d = 0; d < chain->torus.dims; d++) {
         int load = trv_star_dimension_load(chain, step, d);
-        most = load > most ? load : most;
+        max = load > max ? load : max;
     }
-    return most;
+    return max;
 }

@@ -3,9 +3,9 @@
  * missing ones.
  *
  * An attempt distributes fewer hops than the best covering has over the steps. For each port a step draws some vectors
- * at random and takes the one that reaches most new displacements; every second attempt also takes the opposite vector
- * through the opposite port. The last step is searched with backtracking: a missing displacement has to be reached by
- * one of as many vectors as there are sums, and each vector reaches at most that many displacements.
+ * at random and takes the one that reaches the largest number of new displacements; every second attempt also takes the
+ * opposite vector through the opposite port. The last step is searched with backtracking: a missing displacement has to
+ * be reached by one of as many vectors as there are sums, and each vector reaches at most that many displacements.
  */
 #include "search/stars/cover.h"
 
@@ -27,12 +27,12 @@ typedef struct cover {
     trv_star_displacements_t all;
     int ranks, ports, steps, *rank; /* rank: per displacement */
     uint16_t *sum;                  /* the sum of ranks r and s as displacements, at r * ranks + s */
-    unsigned *by;                   /* per displacement: the ports through which its message may leave */
+    unsigned *vector_ports;         /* per displacement: the ports through which its message may leave */
     uint64_t random;
     int64_t work;
     int rc;              /* reason for which the search ended */
     int count, *element; /* the sums so far */
-    bool *there;
+    bool *reached;
     int allowance[TRV_STAR_STEPS_MAX]; /* hops available to the steps of the present attempt */
     trv_star_chain_t chain;            /* chain of the present attempt */
     int best_hops;                     /* of `best`: the sum over the steps of the hops of the longest vector */
@@ -45,7 +45,7 @@ typedef struct cover {
 /* ---- Randomness -------------------------------------------------------------------------------------------------- */
 
 /* xorshift64*. */
-static int draw(cover_t *cover, int below)
+static int cover_draw(cover_t *cover, int below)
 {
     cover->random ^= cover->random >> 12;
     cover->random ^= cover->random << 25;
@@ -55,13 +55,13 @@ static int draw(cover_t *cover, int below)
 
 /* ---- All steps except the last ----------------------------------------------------------------------------------- */
 
-static int add(const cover_t *cover, int element, int displacement)
+static int cover_sum(const cover_t *cover, int element, int displacement)
 {
     return cover->sum[element * cover->ranks + cover->rank[displacement]];
 }
 
 /* Number of displacements of at most `hops`. */
-static int count_within(const cover_t *cover, int hops)
+static int cover_count_within(const cover_t *cover, int hops)
 {
     int count = 0;
     while (count < cover->all.count && cover->all.hops[count] <= hops)
@@ -69,27 +69,27 @@ static int count_within(const cover_t *cover, int hops)
     return count;
 }
 
-static void append(cover_t *cover, int k, int displacement)
+static void cover_append(cover_t *cover, int k, int displacement)
 {
     trv_star_step_t *step = &cover->chain.step[k];
     memcpy(step->vector[step->vectors++].at, cover->all.at[displacement], sizeof step->vector[0].at);
 }
 
 /* Takes a vector: adds the displacements that the first `before` sums reach by it. */
-static void take(cover_t *cover, int k, int before, int displacement)
+static void cover_take(cover_t *cover, int k, int before, int displacement)
 {
-    append(cover, k, displacement);
+    cover_append(cover, k, displacement);
     for (int i = 0; i < before; i++) {
-        int element = add(cover, cover->element[i], displacement);
-        if (!cover->there[element]) {
-            cover->there[element] = true;
+        int element = cover_sum(cover, cover->element[i], displacement);
+        if (!cover->reached[element]) {
+            cover->reached[element] = true;
             cover->element[cover->count++] = element;
         }
     }
     cover->work += before;
 }
 
-static int opposite(const cover_t *cover, int displacement)
+static int cover_opposite(const cover_t *cover, int displacement)
 {
     int at[TRV_DIMS_MAX] = {0};
     const trv_torus_t *torus = &cover->all.torus;
@@ -101,38 +101,38 @@ static int opposite(const cover_t *cover, int displacement)
             return i;
 }
 
-/* Draws vectors that leave through the port, and returns the one that reaches most new displacements; -1 if there is
- * none. */
-static int draw_vector(cover_t *cover, int port, int within, int before)
+/* Draws vectors that leave through the port, and returns the one that reaches the largest number of new displacements;
+ * -1 if there is none. */
+static int cover_draw_vector(cover_t *cover, int port, int within, int before)
 {
-    int best = -1, most = 0;
+    int best = -1, max = 0;
     for (int tries = 0, drawn = 0; drawn < DRAWS && tries < 20 * DRAWS; tries++) {
-        int displacement = draw(cover, within), grown = 0;
-        if (!(cover->by[displacement] >> port & 1))
+        int displacement = cover_draw(cover, within), grown = 0;
+        if (!(cover->vector_ports[displacement] >> port & 1))
             continue;
         drawn++;
         for (int i = 0; i < before; i++)
-            grown += !cover->there[add(cover, cover->element[i], displacement)];
+            grown += !cover->reached[cover_sum(cover, cover->element[i], displacement)];
         cover->work += before;
-        if (grown > most) {
-            most = grown;
+        if (grown > max) {
+            max = grown;
             best = displacement;
         }
     }
     return best;
 }
 
-static void grow(cover_t *cover, int k, bool symmetric)
+static void cover_grow_step(cover_t *cover, int k, bool symmetric)
 {
-    int before = cover->count, within = count_within(cover, cover->allowance[k]);
+    int before = cover->count, within = cover_count_within(cover, cover->allowance[k]);
     for (int p = 0; p < cover->ports; p += symmetric ? 2 : 1) {
-        int displacement = draw_vector(cover, p, within, before);
+        int displacement = cover_draw_vector(cover, p, within, before);
         if (displacement < 0)
             continue;
-        take(cover, k, before, displacement);
-        int other = symmetric ? opposite(cover, displacement) : displacement;
+        cover_take(cover, k, before, displacement);
+        int other = symmetric ? cover_opposite(cover, displacement) : displacement;
         if (other != displacement)
-            take(cover, k, before, other);
+            cover_take(cover, k, before, other);
     }
 }
 
@@ -146,7 +146,7 @@ static int chain_hops(const trv_star_chain_t *chain)
     return hops;
 }
 
-static bool complete(cover_t *cover)
+static bool cover_complete(cover_t *cover)
 {
     trv_star_chain_t chain = cover->chain;
     cover->work += cover->ranks;
@@ -160,7 +160,7 @@ static bool complete(cover_t *cover)
     return true;
 }
 
-static int missing_count(const cover_t *cover, const uint64_t *missing)
+static int cover_missing_count(const cover_t *cover, const uint64_t *missing)
 {
     int count = 0;
     for (int w = 0; w < cover->words; w++)
@@ -168,12 +168,14 @@ static int missing_count(const cover_t *cover, const uint64_t *missing)
     return count;
 }
 
-/* Lists the vectors that reach `target` and most of the missing displacements, best first. Returns their number. */
-static int best_vectors(cover_t *cover, const uint64_t *missing, int target, int vector[BREADTH], int reached[BREADTH])
+/* Lists the vectors that reach `target` and the largest numbers of missing displacements, best first. Returns their
+ * number. */
+static int cover_best_vectors(cover_t *cover, const uint64_t *missing, int target, int vector[BREADTH],
+                              int reached[BREADTH])
 {
     int count = 0;
     for (int v = 0; v < cover->within; v++) {
-        int reaches = 0, place;
+        int reaches = 0, position;
         if (!(cover->reach[v][target / 64] >> target % 64 & 1))
             continue;
         for (int w = 0; w < cover->words; w++)
@@ -182,68 +184,68 @@ static int best_vectors(cover_t *cover, const uint64_t *missing, int target, int
         if (count == BREADTH && reaches <= reached[count - 1])
             continue;
         count += count < BREADTH;
-        for (place = count - 1; place > 0 && reached[place - 1] < reaches; place--) {
-            reached[place] = reached[place - 1];
-            vector[place] = vector[place - 1];
+        for (position = count - 1; position > 0 && reached[position - 1] < reaches; position--) {
+            reached[position] = reached[position - 1];
+            vector[position] = vector[position - 1];
         }
-        reached[place] = reaches;
-        vector[place] = v;
+        reached[position] = reaches;
+        vector[position] = v;
     }
     return count;
 }
 
 /* Covers the missing displacements with `left` more vectors. Returns true when a covering is found. */
-static bool finish(cover_t *cover, const uint64_t *missing, int left)
+static bool cover_finish(cover_t *cover, const uint64_t *missing, int left)
 {
-    int missed = missing_count(cover, missing), target = 0, vector[BREADTH], reached[BREADTH];
+    int missed = cover_missing_count(cover, missing), target = 0, vector[BREADTH], reached[BREADTH];
     if (missed == 0)
-        return complete(cover);
+        return cover_complete(cover);
     if (missed > left * cover->count || cover->nodes++ > NODES_MAX)
         return false;
     while (!(missing[target / 64] >> target % 64 & 1))
         target++;
-    int count = best_vectors(cover, missing, target, vector, reached);
+    int count = cover_best_vectors(cover, missing, target, vector, reached);
     bool found = false;
     for (int i = 0; i < count && missed - reached[i] <= (left - 1) * cover->count && !found; i++) {
         uint64_t rest[WORDS];
         for (int w = 0; w < cover->words; w++)
             rest[w] = missing[w] & ~cover->reach[vector[i]][w];
-        append(cover, cover->steps - 1, vector[i]);
-        found = finish(cover, rest, left - 1);
+        cover_append(cover, cover->steps - 1, vector[i]);
+        found = cover_finish(cover, rest, left - 1);
         cover->chain.step[cover->steps - 1].vectors--;
     }
     return found;
 }
 
-static bool last_step(cover_t *cover)
+static bool cover_last_step(cover_t *cover)
 {
     uint64_t missing[WORDS] = {0};
-    cover->within = count_within(cover, cover->allowance[cover->steps - 1]);
+    cover->within = cover_count_within(cover, cover->allowance[cover->steps - 1]);
     cover->nodes = 0;
     if ((int64_t)cover->count * (cover->ports + 1) < cover->ranks)
         return false;
     memset(cover->reach, 0, (size_t)cover->within * sizeof *cover->reach);
     for (int v = 0; v < cover->within; v++)
         for (int i = 0; i < cover->count; i++) {
-            int element = add(cover, cover->element[i], v);
+            int element = cover_sum(cover, cover->element[i], v);
             cover->reach[v][element / 64] |= UINT64_C(1) << element % 64;
         }
     cover->work += (int64_t)cover->within * cover->count;
     for (int r = 0; r < cover->ranks; r++)
-        if (!cover->there[r])
+        if (!cover->reached[r])
             missing[r / 64] |= UINT64_C(1) << r % 64;
-    return finish(cover, missing, cover->ports);
+    return cover_finish(cover, missing, cover->ports);
 }
 
 /* ---- Attempts ---------------------------------------------------------------------------------------------------- */
 
 /* Distributes `hops` over the steps, at least one for each, in ascending order. */
-static void share_hops(cover_t *cover, int hops)
+static void cover_share_hops(cover_t *cover, int hops)
 {
     for (int k = 0; k < cover->steps; k++)
         cover->allowance[k] = 1;
     for (hops -= cover->steps; hops > 0; hops--)
-        cover->allowance[draw(cover, cover->steps)]++;
+        cover->allowance[cover_draw(cover, cover->steps)]++;
     for (int k = 1; k < cover->steps; k++)
         for (int i = k, value = cover->allowance[k]; i > 0 && cover->allowance[i - 1] > value; i--) {
             cover->allowance[i] = cover->allowance[i - 1];
@@ -251,23 +253,23 @@ static void share_hops(cover_t *cover, int hops)
         }
 }
 
-static void attempt(cover_t *cover, int hops, bool symmetric)
+static void cover_attempt(cover_t *cover, int hops, bool symmetric)
 {
     trv_star_chain_t *chain = &cover->chain;
     memset(chain, 0, sizeof *chain);
-    memset(cover->there, 0, (size_t)cover->ranks * sizeof *cover->there);
+    memset(cover->reached, 0, (size_t)cover->ranks * sizeof *cover->reached);
     chain->torus = cover->all.torus;
     chain->steps = cover->steps;
     cover->element[0] = 0;
-    cover->there[0] = true;
+    cover->reached[0] = true;
     cover->count = 1;
-    share_hops(cover, hops);
+    cover_share_hops(cover, hops);
     for (int k = 0; k < cover->steps - 1; k++)
-        grow(cover, k, symmetric);
-    last_step(cover);
+        cover_grow_step(cover, k, symmetric);
+    cover_last_step(cover);
 }
 
-static void make_tables(cover_t *cover)
+static void cover_make_tables(cover_t *cover)
 {
     const trv_torus_t *torus = &cover->all.torus;
     for (int i = 0; i < cover->all.count; i++) {
@@ -275,7 +277,7 @@ static void make_tables(cover_t *cover)
         for (int d = 0; d < torus->dims; d++)
             at[d] = (cover->all.at[i][d] + torus->size[d]) % torus->size[d];
         cover->rank[i] = trv_torus_rank(torus, at);
-        cover->by[i] = trv_star_vector_ports(torus, cover->all.at[i]);
+        cover->vector_ports[i] = trv_star_vector_ports(torus, cover->all.at[i]);
     }
     for (int r = 0; r < cover->ranks; r++)
         for (int s = 0; s < cover->ranks; s++) {
@@ -297,14 +299,15 @@ static int cover_begin(cover_t *cover, const trv_torus_t *torus)
     int rc = trv_star_displacements_create(&cover->all, torus);
     cover->rank = malloc(ranks * sizeof *cover->rank);
     cover->sum = malloc(ranks * ranks * sizeof *cover->sum);
-    cover->by = malloc(ranks * sizeof *cover->by);
+    cover->vector_ports = malloc(ranks * sizeof *cover->vector_ports);
     cover->element = malloc(ranks * sizeof *cover->element);
-    cover->there = malloc(ranks * sizeof *cover->there);
+    cover->reached = malloc(ranks * sizeof *cover->reached);
     cover->reach = malloc(ranks * sizeof *cover->reach);
-    if (!rc && (!cover->rank || !cover->sum || !cover->by || !cover->element || !cover->there || !cover->reach))
+    if (!rc &&
+        (!cover->rank || !cover->sum || !cover->vector_ports || !cover->element || !cover->reached || !cover->reach))
         rc = trv_fail_memory();
     if (!rc)
-        make_tables(cover);
+        cover_make_tables(cover);
     return rc;
 }
 
@@ -313,15 +316,15 @@ static void cover_end(cover_t *cover)
     trv_star_displacements_clear(&cover->all);
     free(cover->rank);
     free(cover->sum);
-    free(cover->by);
+    free(cover->vector_ports);
     free(cover->element);
-    free(cover->there);
+    free(cover->reached);
     free(cover->reach);
 }
 
 /* ---- Interface --------------------------------------------------------------------------------------------------- */
 
-int trv_star_steps_least(const trv_torus_t *torus)
+int trv_star_steps_min(const trv_torus_t *torus)
 {
     int dims = 0;
     for (int d = 0; d < torus->dims; d++)
@@ -330,7 +333,7 @@ int trv_star_steps_least(const trv_torus_t *torus)
 }
 
 /* Windows that overlap, with ceil(log3 size) steps in each dimension. */
-static void make_windows(const trv_torus_t *torus, trv_star_chain_t *chain)
+static void chain_of_windows(const trv_torus_t *torus, trv_star_chain_t *chain)
 {
     memset(chain, 0, sizeof *chain);
     chain->torus = *torus;
@@ -345,7 +348,7 @@ static void make_windows(const trv_torus_t *torus, trv_star_chain_t *chain)
 }
 
 /* Makes attempts until the work is done or no covering can have fewer hops than the best one. */
-static void search_steps(cover_t *cover, int steps, int64_t work, trv_span_t part)
+static void cover_search_steps(cover_t *cover, int steps, int64_t work, trv_span_t part)
 {
     const trv_torus_t *torus = &cover->all.torus;
     int diameter = 0;
@@ -358,7 +361,7 @@ static void search_steps(cover_t *cover, int steps, int64_t work, trv_span_t par
     cover->random = SEED;
     cover->work = 0;
     for (int tries = 0; cover->work < work && cover->best_hops > diameter && !cover->rc; tries++) {
-        attempt(cover, diameter + draw(cover, cover->best_hops - diameter), tries % 2);
+        cover_attempt(cover, diameter + cover_draw(cover, cover->best_hops - diameter), tries % 2);
         if (!cover->rc)
             cover->rc = trv_span_report(part, (double)cover->work / (double)work);
     }
@@ -367,10 +370,10 @@ static void search_steps(cover_t *cover, int steps, int64_t work, trv_span_t par
 int trv_star_cover_search(const trv_torus_t *torus, const trv_star_chain_t *direct, int64_t work, trv_span_t part,
                           trv_star_chain_t *chain)
 {
-    make_windows(torus, chain);
+    chain_of_windows(torus, chain);
     if (direct && direct->steps <= chain->steps)
         *chain = *direct;
-    int steps = trv_star_steps_least(torus), rc;
+    int steps = trv_star_steps_min(torus), rc;
     if (steps >= chain->steps || torus->ranks > TRV_STAR_COVER_MAX)
         return trv_star_check(chain, true);
     cover_t *cover = calloc(1, sizeof *cover);
@@ -380,7 +383,7 @@ int trv_star_cover_search(const trv_torus_t *torus, const trv_star_chain_t *dire
     /* upper bound: the search ends at the first number of steps that has a covering */
     const int first = steps, count = chain->steps - steps;
     for (; !rc && steps < chain->steps; steps++) {
-        search_steps(cover, steps, work, trv_span(part, (double)(steps - first) / count, 1.0 / count));
+        cover_search_steps(cover, steps, work, trv_span(part, (double)(steps - first) / count, 1.0 / count));
         rc = cover->rc;
         if (cover->best.steps)
             *chain = cover->best;

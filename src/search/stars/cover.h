@@ -14,7 +14,7 @@
 
 /* The minimum number of steps of any chain: ceil(log_(2D+1) n), where D is the number of dimensions with more than one
  * rank. */
-int trv_star_steps_least(const trv_torus_t *torus);
+int trv_star_steps_min(const trv_torus_t *torus);
 
 /* The covering with the fewest steps among three: the result of a search, first with the minimum number of steps, then
  * one more, and so on; the overlapping windows of the torus, one dimension after another; and `direct`, a direct sum,

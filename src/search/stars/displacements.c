@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "search/stars/search.h"
 
-static int hops_of(const trv_torus_t *torus, int rank, int *at)
+static int displacement_hops(const trv_torus_t *torus, int rank, int *at)
 {
     int hops = 0;
     memset(at, 0, TRV_DIMS_MAX * sizeof *at);
@@ -19,21 +19,21 @@ static int hops_of(const trv_torus_t *torus, int rank, int *at)
     return hops;
 }
 
-/* Sorts the displacements by their hops; those with equal hops keep the order of the ranks. `place` has one entry per
- * number of hops. */
-static void sort(trv_star_displacements_t *all, int longest, int *place)
+/* Sorts the displacements by their hops; those with equal hops keep the order of the ranks. `position` has one entry
+ * per number of hops. */
+static void displacements_sort(trv_star_displacements_t *all, int longest, int *position)
 {
     const trv_torus_t *torus = &all->torus;
     int at[TRV_DIMS_MAX];
     for (int rank = 1; rank < torus->ranks; rank++)
-        place[hops_of(torus, rank, at)]++;
+        position[displacement_hops(torus, rank, at)]++;
     for (int hops = 1, before = 0; hops <= longest; hops++) {
-        const int count = place[hops];
-        place[hops] = before;
+        const int count = position[hops];
+        position[hops] = before;
         before += count;
     }
     for (int rank = 1; rank < torus->ranks; rank++) {
-        const int hops = hops_of(torus, rank, at), i = place[hops]++;
+        const int hops = displacement_hops(torus, rank, at), i = position[hops]++;
         memcpy(all->at[i], at, sizeof at);
         all->hops[i] = hops;
     }
@@ -44,17 +44,17 @@ int trv_star_displacements_create(trv_star_displacements_t *all, const trv_torus
     int longest = 0;
     for (int d = 0; d < torus->dims; d++)
         longest += torus->size[d] / 2;
-    int *place = calloc((size_t)longest + 1, sizeof *place);
+    int *position = calloc((size_t)longest + 1, sizeof *position);
     all->torus = *torus;
     all->count = torus->ranks - 1;
     all->at = malloc((size_t)torus->ranks * sizeof *all->at);
     all->hops = malloc((size_t)torus->ranks * sizeof *all->hops);
-    if (!all->at || !all->hops || !place) {
-        free(place);
+    if (!all->at || !all->hops || !position) {
+        free(position);
         return trv_fail_memory();
     }
-    sort(all, longest, place);
-    free(place);
+    displacements_sort(all, longest, position);
+    free(position);
     return TRV_OK;
 }
 

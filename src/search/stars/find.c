@@ -12,7 +12,8 @@
 #include "search/stars/stars.h"
 #include "search/stars/store.h"
 
-/* The work of a search while a plan is created: up to 0.7 s on 65536 ranks, and 0.1 s per number of steps. */
+/* The limit of the work of a search that runs when a schedule is created: up to 0.7 s on 65536 ranks, and 0.1 s per
+ * number of steps. */
 #define FIND_WORK  12000000
 #define COVER_WORK 4000000
 
@@ -23,31 +24,31 @@ typedef struct shape {
     char key[TRV_STAR_KEY_MAX];
 } shape_t;
 
-static int make_shape(const trv_torus_t *torus, const char *kind, shape_t *shape)
+static int shape_make(const trv_torus_t *torus, const char *key_suffix, shape_t *shape)
 {
     int size[TRV_DIMS_MAX], dims = 0;
     for (int d = 0; d < torus->dims; d++) {
-        int place = dims;
+        int position = dims;
         if (torus->size[d] == 1)
             continue;
-        for (; place > 0 && size[place - 1] > torus->size[d]; place--) {
-            size[place] = size[place - 1];
-            shape->dimension[place] = shape->dimension[place - 1];
+        for (; position > 0 && size[position - 1] > torus->size[d]; position--) {
+            size[position] = size[position - 1];
+            shape->dimension[position] = shape->dimension[position - 1];
         }
-        size[place] = torus->size[d];
-        shape->dimension[place] = d;
+        size[position] = torus->size[d];
+        shape->dimension[position] = d;
         dims++;
     }
     if (dims == 0)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "a torus of one rank has no chain: nobody is there to exchange with");
+        return trv_fail(TRV_ERR_UNSUPPORTED, "a torus of one rank has no star chain");
     int rc = trv_torus_init(&shape->torus, dims, size);
     trv_torus_format(&shape->torus, shape->key, sizeof shape->key);
-    strcat(shape->key, kind);
+    strcat(shape->key, key_suffix);
     return rc;
 }
 
 /* Converts a chain of the shape to one of the user's torus. */
-static int restore(trv_star_chain_t *chain, const shape_t *shape, const trv_torus_t *torus)
+static int chain_restore(trv_star_chain_t *chain, const shape_t *shape, const trv_torus_t *torus)
 {
     const trv_star_chain_t sorted = *chain;
     chain->torus = *torus;
@@ -65,14 +66,14 @@ static int restore(trv_star_chain_t *chain, const shape_t *shape, const trv_toru
 
 /* Reads the lines of a text, from 1 to `capacity` of them, each of which is a chain of the shape. Returns their number,
  * or an error. */
-static int read_chains(const shape_t *shape, char *text, bool covering, trv_star_chain_t *chain, int capacity)
+static int chains_read(const shape_t *shape, char *text, bool covering, trv_star_chain_t *chain, int capacity)
 {
     int count = 0;
     for (char *line = text, *end; *line || count == 0; line = end + 1) {
         end = strchr(line, '\n');
         if (!end || count == capacity)
-            return trv_fail(TRV_ERR_INVALID, "the star chains of %s are not %s", shape->key,
-                            end ? "so many" : "lines with an end");
+            return trv_fail(TRV_ERR_INVALID, "the known star chains of %s are invalid: %s", shape->key,
+                            end ? "there are too many" : "its last line is not terminated");
         *end = '\0';
         int rc = trv_star_parse(&chain[count++], &shape->torus, line, covering);
         if (rc)
@@ -82,17 +83,17 @@ static int read_chains(const shape_t *shape, char *text, bool covering, trv_star
 }
 
 /* Finds the known chains of the shape. Returns their number, 0 if none are known, or an error. */
-static int find_known(const shape_t *shape, bool covering, trv_star_chain_t *chain, int capacity)
+static int chains_find_known(const shape_t *shape, bool covering, trv_star_chain_t *chain, int capacity)
 {
     char *text = NULL;
-    int count = trv_star_recall(shape->key, &text);
+    int count = trv_star_lookup(shape->key, &text);
     if (count > 0)
-        count = read_chains(shape, text, covering, chain, capacity);
+        count = chains_read(shape, text, covering, chain, capacity);
     free(text);
     return count;
 }
 
-static int remember(const shape_t *shape, const trv_star_chain_t *chain, int count)
+static int chains_remember(const shape_t *shape, const trv_star_chain_t *chain, int count)
 {
     size_t length = 0, used = 0;
     for (int i = 0; i < count; i++)
@@ -105,7 +106,7 @@ static int remember(const shape_t *shape, const trv_star_chain_t *chain, int cou
         text[used++] = '\n';
     }
     text[used] = '\0';
-    int rc = trv_star_keep(shape->key, text);
+    int rc = trv_star_cache_add(shape->key, text);
     free(text);
     return rc;
 }
@@ -115,22 +116,22 @@ static int remember(const shape_t *shape, const trv_star_chain_t *chain, int cou
 int trv_star_find(const trv_torus_t *torus, trv_star_chain_t chain[TRV_STAR_FOUND_MAX])
 {
     shape_t shape;
-    int rc = make_shape(torus, "", &shape);
+    int rc = shape_make(torus, "", &shape);
     if (rc)
         return rc;
-    int count = find_known(&shape, false, chain, TRV_STAR_FOUND_MAX);
+    int count = chains_find_known(&shape, false, chain, TRV_STAR_FOUND_MAX);
     if (count == 0) {
         count = trv_star_search(&shape.torus, FIND_WORK, (trv_span_t){0}, chain);
         if (count > 0)
-            rc = remember(&shape, chain, count);
+            rc = chains_remember(&shape, chain, count);
     }
     for (int i = 0; i < count && !rc; i++)
-        rc = restore(&chain[i], &shape, torus);
+        rc = chain_restore(&chain[i], &shape, torus);
     return rc ? rc : count;
 }
 
 /* The direct sum of a torus with the fewest steps; `steps` is 0 if there is none. */
-static int find_direct(const trv_torus_t *torus, trv_star_chain_t *chain)
+static int chain_find_direct(const trv_torus_t *torus, trv_star_chain_t *chain)
 {
     trv_star_chain_t *found = malloc(TRV_STAR_FOUND_MAX * sizeof *found);
     int count = found ? trv_star_find(torus, found) : trv_fail_memory();
@@ -142,23 +143,23 @@ static int find_direct(const trv_torus_t *torus, trv_star_chain_t *chain)
 }
 
 /* A covering of the shape, known or found, with at most as many steps as its direct sum in `chain`. */
-static int find_cover(const shape_t *shape, trv_star_chain_t *chain)
+static int chain_find_cover(const shape_t *shape, trv_star_chain_t *chain)
 {
     const trv_star_chain_t direct = *chain;
-    const int known = find_known(shape, true, chain, 1);
+    const int known = chains_find_known(shape, true, chain, 1);
     if (known)
         return known > 0 ? TRV_OK : known;
     int rc = trv_star_cover_search(&shape->torus, direct.steps ? &direct : NULL, COVER_WORK, (trv_span_t){0}, chain);
-    return rc ? rc : remember(shape, chain, 1);
+    return rc ? rc : chains_remember(shape, chain, 1);
 }
 
 int trv_star_cover(const trv_torus_t *torus, trv_star_chain_t *chain)
 {
     shape_t shape;
-    int rc = make_shape(torus, "-cover", &shape);
+    int rc = shape_make(torus, "-cover", &shape);
     if (!rc)
-        rc = find_direct(&shape.torus, chain);
-    if (!rc && chain->steps != trv_star_steps_least(torus))
-        rc = find_cover(&shape, chain);
-    return rc ? rc : restore(chain, &shape, torus);
+        rc = chain_find_direct(&shape.torus, chain);
+    if (!rc && chain->steps != trv_star_steps_min(torus))
+        rc = chain_find_cover(&shape, chain);
+    return rc ? rc : chain_restore(chain, &shape, torus);
 }

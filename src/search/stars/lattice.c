@@ -11,7 +11,7 @@
 static int floor_divide(int value, int by) { return value / by - (value % by < 0); }
 
 /* to -= times * row, from column `first` on; the columns to the right of it are reduced modulo the sizes. */
-static void subtract(const trv_lattice_t *lattice, int *to, const int *row, int times, int first)
+static void lattice_subtract(const trv_lattice_t *lattice, int *to, const int *row, int times, int first)
 {
     if (times == 0)
         return;
@@ -22,10 +22,10 @@ static void subtract(const trv_lattice_t *lattice, int *to, const int *row, int 
 }
 
 /* Reduces the columns to the right of `first` modulo the pivots. */
-static void reduce(const trv_lattice_t *lattice, int *vector, int first)
+static void lattice_reduce(const trv_lattice_t *lattice, int *vector, int first)
 {
     for (int d = first; d < lattice->dims; d++)
-        subtract(lattice, vector, lattice->row[d], floor_divide(vector[d], lattice->row[d][d]), d);
+        lattice_subtract(lattice, vector, lattice->row[d], floor_divide(vector[d], lattice->row[d][d]), d);
 }
 
 void trv_lattice_init(trv_lattice_t *lattice, const trv_torus_t *torus)
@@ -42,18 +42,18 @@ void trv_lattice_add(trv_lattice_t *lattice, const int *vector)
     memcpy(rest, vector, (size_t)dims * sizeof *rest);
     for (int d = 0; d < dims; d++) {
         int *row = lattice->row[d];
-        reduce(lattice, rest, d + 1);
+        lattice_reduce(lattice, rest, d + 1);
         while (rest[d]) { /* Euclid's algorithm on whole rows; the columns left of d are 0 in both */
             memcpy(swap, rest, sizeof swap);
             memcpy(rest + d, row + d, (size_t)(dims - d) * sizeof *row);
             memcpy(row + d, swap + d, (size_t)(dims - d) * sizeof *row);
-            subtract(lattice, rest, row, rest[d] / row[d], d);
+            lattice_subtract(lattice, rest, row, rest[d] / row[d], d);
         }
         for (int e = dims - 1; row[d] < 0 && e >= d; e--) /* the pivot is changed last */
             row[e] = -row[e];
     }
     for (int d = dims - 2; d >= 0; d--)
-        reduce(lattice, lattice->row[d], d + 1);
+        lattice_reduce(lattice, lattice->row[d], d + 1);
 }
 
 int trv_lattice_index(const trv_lattice_t *lattice)
@@ -73,7 +73,7 @@ bool trv_lattice_has(const trv_lattice_t *lattice, const int *vector, int *multi
         if (rest[d] % row[d])
             return false;
         int times = rest[d] / row[d];
-        subtract(lattice, rest, row, times, d);
+        lattice_subtract(lattice, rest, row, times, d);
         if (multiple)
             multiple[d] = times;
     }

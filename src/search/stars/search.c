@@ -20,10 +20,10 @@
 
 #include "base/error.h"
 
-#define HOP_NS    200.0 /* a link and a router in the paper's network (appendix E) */
-#define BYTE_NS   0.01  /* 800 Gb/s */
-#define NEAR      1.002 /* a chain is close to the best if it takes at most this factor longer */
-#define FORMS_MAX 256   /* maximum number of orders of subgroups: divisors of numbers up to 2^16 */
+#define HOP_NS       200.0 /* a link and a router in the paper's network (appendix E) */
+#define BYTE_NS      0.01  /* 800 Gb/s */
+#define CLOSE_FACTOR 1.002 /* a chain is close to the best if it takes at most this factor longer */
+#define FORMS_MAX    256   /* maximum number of orders of subgroups: divisors of numbers up to 2^16 */
 
 typedef struct objective {
     double alpha_ns, vector_ns; /* time of a step; time of the whole vector on one link */
@@ -52,7 +52,7 @@ static double step_ns(const objective_t *objective, const trv_star_option_t *opt
 }
 
 /* Computes the minimum times as L from all nodes of at most `ranks` ranks. */
-static void relax_latency(finder_t *finder, const objective_t *objective, int ranks)
+static void finder_relax_latency(finder_t *finder, const objective_t *objective, int ranks)
 {
     const trv_star_graph_t *graph = &finder->graph;
     double share = (double)ranks / graph->all.torus.ranks;
@@ -75,11 +75,11 @@ static void relax_latency(finder_t *finder, const objective_t *objective, int ra
 }
 
 /* Computes the minimum times if the steps begin as B. */
-static void relax_shared(finder_t *finder, const objective_t *objective)
+static void finder_relax_shared(finder_t *finder, const objective_t *objective)
 {
     const trv_star_graph_t *graph = &finder->graph;
     for (int f = 0; f < finder->forms; f++) {
-        relax_latency(finder, objective, finder->form[f]);
+        finder_relax_latency(finder, objective, finder->form[f]);
         for (int i = 0; i < graph->nodes; i++)
             if (graph->node[i].ranks == finder->form[f])
                 finder->shared[i] = finder->latency[i];
@@ -103,7 +103,7 @@ static void relax_shared(finder_t *finder, const objective_t *objective)
 }
 
 /* Follows the choices from the whole torus. Returns false if none leads to the end. */
-static bool follow(finder_t *finder, const objective_t *objective, path_t *path)
+static bool finder_follow(finder_t *finder, const objective_t *objective, path_t *path)
 {
     const trv_star_graph_t *graph = &finder->graph;
     bool shared = true;
@@ -112,7 +112,7 @@ static bool follow(finder_t *finder, const objective_t *objective, path_t *path)
         return false;
     for (int at = 0; graph->node[at].ranks > 1; path->steps++) {
         if (shared && finder->shared_choice[at] < 0) {
-            relax_latency(finder, objective, graph->node[at].ranks);
+            finder_relax_latency(finder, objective, graph->node[at].ranks);
             shared = false;
         }
         int choice = shared ? finder->shared_choice[at] : finder->choice[at];
@@ -145,7 +145,7 @@ static double path_ns(const finder_t *finder, const objective_t *objective, cons
 /* ---- From paths to chains ---------------------------------------------------------------------------------------- */
 
 /* The vectors of a step are in the coordinates of its own node; `view` maps them back to those of the torus. */
-static void make_chain(const trv_star_graph_t *graph, const path_t *path, trv_star_chain_t *chain)
+static void chain_from_path(const trv_star_graph_t *graph, const path_t *path, trv_star_chain_t *chain)
 {
     int dims = graph->all.torus.dims;
     trv_star_symmetry_t view = graph->symmetry[0];
@@ -183,7 +183,7 @@ typedef struct candidates {
     double time[OBJECTIVES_MAX][OBJECTIVES_MAX]; /* time of a path, for an objective */
 } candidates_t;
 
-static void set_objectives(candidates_t *candidates)
+static void candidates_set_objectives(candidates_t *candidates)
 {
     static const double alpha_us[] = {0.5, 1.5, 5.0};
     static const double bytes[] = {32, 8 << 10, 32 << 10, 128 << 10, 512 << 10, 2 << 20, 8 << 20};
@@ -196,7 +196,7 @@ static void set_objectives(candidates_t *candidates)
 
 /* Compares the best of the paths in `kept` (bits) and `also` with the best of all, for every objective. Returns the
  * largest ratio of their times, and sets *sum to the sum of the ratios. */
-static double loss(const candidates_t *candidates, unsigned kept, int also, double *sum)
+static double candidates_loss(const candidates_t *candidates, unsigned kept, int also, double *sum)
 {
     double worst = 0;
     *sum = 0;
@@ -214,34 +214,34 @@ static double loss(const candidates_t *candidates, unsigned kept, int also, doub
     return worst;
 }
 
-static int choose_chains(const finder_t *finder, const candidates_t *candidates, trv_star_chain_t *chain)
+static int finder_choose_chains(const finder_t *finder, const candidates_t *candidates, trv_star_chain_t *chain)
 {
     unsigned kept = 0;
     int count = 0;
     double sum, worst = DBL_MAX;
-    for (int next = 0; next >= 0 && count < TRV_STAR_FOUND_MAX && worst > NEAR; count++) {
+    for (int next = 0; next >= 0 && count < TRV_STAR_FOUND_MAX && worst > CLOSE_FACTOR; count++) {
         kept |= 1u << next;
-        make_chain(&finder->graph, &candidates->path[next], &chain[count]);
-        worst = loss(candidates, kept, next, &sum);
-        double least = sum;
+        chain_from_path(&finder->graph, &candidates->path[next], &chain[count]);
+        worst = candidates_loss(candidates, kept, next, &sum);
+        double smallest = sum;
         next = -1;
         for (int p = 0; p < candidates->count; p++)
-            if (loss(candidates, kept, p, &sum) > 0 && sum < least) {
-                least = sum;
+            if (candidates_loss(candidates, kept, p, &sum) > 0 && sum < smallest) {
+                smallest = sum;
                 next = p;
             }
     }
     return count;
 }
 
-static int find_paths(finder_t *finder, candidates_t *candidates)
+static int finder_find_paths(finder_t *finder, candidates_t *candidates)
 {
     char text[TRV_TORUS_TEXT_MAX];
-    set_objectives(candidates);
+    candidates_set_objectives(candidates);
     for (int o = 0; o < candidates->objectives; o++) {
-        relax_shared(finder, &candidates->objective[o]);
-        if (!follow(finder, &candidates->objective[o], &candidates->path[candidates->count]))
-            return trv_fail(TRV_ERR_UNSUPPORTED, "no star chain was found for %s within the work that was allowed",
+        finder_relax_shared(finder, &candidates->objective[o]);
+        if (!finder_follow(finder, &candidates->objective[o], &candidates->path[candidates->count]))
+            return trv_fail(TRV_ERR_UNSUPPORTED, "no star chain was found for %s within the limit of the search",
                             trv_torus_format(&finder->graph.all.torus, text, sizeof text));
         candidates->count++;
     }
@@ -265,13 +265,13 @@ static int finder_begin(finder_t *finder, const trv_torus_t *torus, int64_t work
     finder->shared_choice = malloc(nodes * sizeof *finder->shared_choice);
     if (!finder->ascending || !finder->latency || !finder->shared || !finder->choice || !finder->shared_choice)
         return trv_fail_memory();
-    for (int ranks = 1, place = 0; ranks <= torus->ranks; ranks++) {
+    for (int ranks = 1, position = 0; ranks <= torus->ranks; ranks++) {
         if (torus->ranks % ranks)
             continue;
         finder->form[finder->forms++] = ranks;
         for (int i = 0; i < graph->nodes; i++)
             if (graph->node[i].ranks == ranks)
-                finder->ascending[place++] = i;
+                finder->ascending[position++] = i;
     }
     return TRV_OK;
 }
@@ -297,7 +297,7 @@ static int largest_prime(int value)
     return value > 1 ? value : prime;
 }
 
-static int check_possible(const trv_torus_t *torus)
+static int check_torus(const trv_torus_t *torus)
 {
     char text[TRV_TORUS_TEXT_MAX];
     int dims = 0, prime = largest_prime(torus->ranks);
@@ -306,8 +306,8 @@ static int check_possible(const trv_torus_t *torus)
     trv_torus_format(torus, text, sizeof text);
     if (prime > 2 * dims + 1)
         return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "%s has no star chain: its %d ranks have the factor %d, but a rank has %d ports here, so that "
-                        "a step multiplies by %d at most",
+                        "%s has no star chain: its number of ranks, %d, has the prime factor %d, but with %d ports per "
+                        "rank the factor of a step is at most %d",
                         text, torus->ranks, prime, 2 * dims, 2 * dims + 1);
     if (torus->ranks > TRV_STAR_SEARCH_MAX)
         return trv_fail(TRV_ERR_UNSUPPORTED, "star chains are searched for tori of at most %d ranks; %s has %d",
@@ -318,15 +318,15 @@ static int check_possible(const trv_torus_t *torus)
 int trv_star_search(const trv_torus_t *torus, int64_t work, trv_span_t part, trv_star_chain_t chain[TRV_STAR_FOUND_MAX])
 {
     finder_t finder = {0};
-    int count = 0, rc = check_possible(torus);
+    int count = 0, rc = check_torus(torus);
     if (rc)
         return rc;
     candidates_t *candidates = calloc(1, sizeof *candidates);
     rc = candidates ? finder_begin(&finder, torus, work, part) : trv_fail_memory();
     if (!rc)
-        rc = find_paths(&finder, candidates);
+        rc = finder_find_paths(&finder, candidates);
     if (!rc)
-        count = choose_chains(&finder, candidates, chain);
+        count = finder_choose_chains(&finder, candidates, chain);
     finder_end(&finder);
     free(candidates);
     for (int i = 0; i < count && !rc; i++)

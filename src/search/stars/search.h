@@ -66,7 +66,7 @@ typedef struct trv_star_work {
 
 /* Chooses one vector of each coset except that of 0, such that they leave through different ports. `part` has the rows
  * of the smaller subgroup as multiples of those of the larger, whose members are given. Returns the number of options.
- * If the work is done it still examines some thousand choices. */
+ * If the limit of the work has been reached, it still examines some thousand choices. */
 int trv_star_cosets(const trv_star_displacements_t *all, const trv_star_members_t *members, const trv_lattice_t *part,
                     trv_star_option_t option[TRV_STAR_OPTIONS_MAX], trv_star_work_t *work);
 

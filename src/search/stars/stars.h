@@ -60,7 +60,7 @@ int trv_star_check(trv_star_chain_t *chain, bool covering);
 bool trv_star_is_subgroup(const trv_star_chain_t *chain, unsigned steps);
 /* Whether that is true for every tail (steps k, k + 1, … to the last). Then every hybrid is possible, blocks are
  * contiguous, and groups add in the same order. */
-bool trv_star_tails(const trv_star_chain_t *chain);
+bool trv_star_has_subgroup_tails(const trv_star_chain_t *chain);
 
 /* Hops of the longest vector of a step. */
 int trv_star_hops(const trv_star_chain_t *chain, int step);

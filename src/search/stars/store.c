@@ -11,66 +11,66 @@
 
 #include "base/error.h"
 
-typedef struct memory {
-    struct memory *next;
+typedef struct entry {
+    struct entry *next;
     char *key, *text;
-} memory_t;
+} entry_t;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static memory_t *memories; /* kept until the process ends */
+static pthread_mutex_t cache_mutex = PTHREAD_MUTEX_INITIALIZER;
+static entry_t *cache; /* kept until the process ends */
 
 /* Copies a text for the caller. */
-static int copy(const char *from, char **text)
+static int text_copy(const char *from, char **text)
 {
     *text = strdup(from);
     return *text ? 1 : trv_fail_memory();
 }
 
-static int recall_here(const char *key, char **text)
+static int cache_find(const char *key, char **text)
 {
     int found = 0;
-    pthread_mutex_lock(&lock);
-    for (const memory_t *memory = memories; memory && !found; memory = memory->next)
-        if (strcmp(memory->key, key) == 0)
-            found = copy(memory->text, text);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&cache_mutex);
+    for (const entry_t *entry = cache; entry && !found; entry = entry->next)
+        if (strcmp(entry->key, key) == 0)
+            found = text_copy(entry->text, text);
+    pthread_mutex_unlock(&cache_mutex);
     return found;
 }
 
-int trv_star_keep(const char *key, const char *text)
+int trv_star_cache_add(const char *key, const char *text)
 {
-    memory_t *memory = malloc(sizeof *memory);
+    entry_t *entry = malloc(sizeof *entry);
     char *own_key = strdup(key), *own_text = strdup(text);
-    if (!memory || !own_key || !own_text) {
-        free(memory);
+    if (!entry || !own_key || !own_text) {
+        free(entry);
         free(own_key);
         free(own_text);
         return trv_fail_memory();
     }
-    pthread_mutex_lock(&lock);
-    *memory = (memory_t){memories, own_key, own_text};
-    memories = memory;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&cache_mutex);
+    *entry = (entry_t){cache, own_key, own_text};
+    cache = entry;
+    pthread_mutex_unlock(&cache_mutex);
     return TRV_OK;
 }
 
-void trv_star_forget(void)
+void trv_star_cache_clear(void)
 {
-    pthread_mutex_lock(&lock);
-    while (memories) {
-        memory_t *gone = memories;
-        memories = gone->next;
-        free(gone->key);
-        free(gone->text);
-        free(gone);
+    pthread_mutex_lock(&cache_mutex);
+    while (cache) {
+        entry_t *first = cache;
+        cache = first->next;
+        free(first->key);
+        free(first->text);
+        free(first);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&cache_mutex);
 }
 
-int trv_star_recall(const char *key, char **text)
+int trv_star_lookup(const char *key, char **text)
 {
     for (const trv_star_row_t *row = trv_star_table; row->key; row++)
         if (strcmp(row->key, key) == 0)
-            return copy(row->text, text);
-    return recall_here(key, text);
+            return text_copy(row->text, text);
+    return cache_find(key, text);
 }

@@ -19,9 +19,9 @@
  * save */
 #define SYMMETRIES_MAX 64
 /* smaller subgroups tried per subgroup and factor; if there are more, a fixed selection is tried */
-#define PARTS_MAX    2000
-#define BUCKETS      65536 /* of the hash table of nodes */
-#define NODES_A_UNIT 32    /* nodes examined, in the search for the cheapest one, per unit of work */
+#define PARTS_MAX      2000
+#define BUCKETS        65536 /* of the hash table of nodes */
+#define NODES_PER_WORK 32    /* nodes examined, in the search for the cheapest one, per unit of work */
 /* Costs by which subgroups of one size are ordered, in hops: that of a step, and that of a unit of load (for small
  * vectors). */
 #define STEP_COST 7.5
@@ -40,7 +40,7 @@ typedef struct builder {
 
 /* ---- Members ----------------------------------------------------------------------------------------------------- */
 
-static void list_members(builder_t *builder, const trv_lattice_t *lattice)
+static void members_list(builder_t *builder, const trv_lattice_t *lattice)
 {
     const trv_star_displacements_t *all = &builder->graph->all;
     trv_star_members_t *members = &builder->members;
@@ -101,10 +101,10 @@ static int compare_lattices(const trv_lattice_t *one, const trv_lattice_t *other
 }
 
 /* Replaces the lattice by the smallest of its images under the symmetries, and returns the index of the symmetry. */
-static int least_image(const trv_star_graph_t *graph, trv_lattice_t *lattice)
+static int smallest_image(const trv_star_graph_t *graph, trv_lattice_t *lattice)
 {
     const trv_lattice_t original = *lattice;
-    int least = 0;
+    int smallest = 0;
     for (int g = 1; g < graph->symmetries; g++) {
         const trv_star_symmetry_t *symmetry = &graph->symmetry[g];
         trv_lattice_t image;
@@ -117,15 +117,18 @@ static int least_image(const trv_star_graph_t *graph, trv_lattice_t *lattice)
         }
         if (compare_lattices(&image, lattice) < 0) {
             *lattice = image;
-            least = g;
+            smallest = g;
         }
     }
-    return least;
+    return smallest;
 }
 
 /* ---- Parts: lattices of a given index ---------------------------------------------------------------------------- */
 
-static int64_t power(int64_t base, int exponent) { return exponent ? base * power(base, exponent - 1) : 1; }
+static int64_t integer_power(int64_t base, int exponent)
+{
+    return exponent ? base * integer_power(base, exponent - 1) : 1;
+}
 
 /* The number of normal forms of this index from dimension d on: above pivot f in dimension d there are d entries <
  * f. */
@@ -136,7 +139,7 @@ static int64_t count_parts(int dims, int d, int index)
         return index == 1;
     for (int f = 1; f <= index; f++)
         if (index % f == 0)
-            count += power(f, d) * count_parts(dims, d + 1, index / f);
+            count += integer_power(f, d) * count_parts(dims, d + 1, index / f);
     return count;
 }
 
@@ -147,7 +150,7 @@ static void make_part(trv_lattice_t *part, int dims, int index, int64_t number)
     part->dims = dims;
     for (int d = 0, rest = index; d < dims; d++) {
         int f = 1;
-        for (int64_t here; rest % f || number >= (here = power(f, d) * count_parts(dims, d + 1, rest / f)); f++)
+        for (int64_t here; rest % f || number >= (here = integer_power(f, d) * count_parts(dims, d + 1, rest / f)); f++)
             number -= rest % f ? 0 : here;
         part->size[d] = index;
         part->row[d][d] = f;
@@ -175,7 +178,7 @@ static bool take_part(const trv_torus_t *torus, const trv_lattice_t *whole, cons
 
 /* ---- Nodes and edges --------------------------------------------------------------------------------------------- */
 
-static unsigned hash(const trv_lattice_t *lattice)
+static unsigned lattice_hash(const trv_lattice_t *lattice)
 {
     unsigned value = TRV_HASH_INTS_SEED;
     for (int d = 0; d < lattice->dims; d++)
@@ -184,10 +187,10 @@ static unsigned hash(const trv_lattice_t *lattice)
 }
 
 /* Finds the node of a lattice, or creates it. Returns -1 if out of memory. */
-static int find_node(builder_t *builder, const trv_lattice_t *lattice)
+static int graph_find_node(builder_t *builder, const trv_lattice_t *lattice)
 {
     trv_star_graph_t *graph = builder->graph;
-    unsigned bucket = hash(lattice);
+    unsigned bucket = lattice_hash(lattice);
     for (int i = builder->bucket[bucket]; i >= 0; i = builder->next[i])
         if (compare_lattices(&graph->node[i].lattice, lattice) == 0)
             return i;
@@ -209,31 +212,31 @@ static int find_node(builder_t *builder, const trv_lattice_t *lattice)
 }
 
 /* Whether other edges lead from the node to the same target at no higher cost. */
-static bool is_no_better(const trv_star_graph_t *graph, const trv_star_node_t *from, const trv_star_edge_t *edge)
+static bool edge_is_no_better(const trv_star_graph_t *graph, const trv_star_node_t *from, const trv_star_edge_t *edge)
 {
     for (int e = from->first_edge; e < graph->edges; e++) {
         const trv_star_edge_t *other = &graph->edge[e];
-        int beaten = 0;
+        int dominated = 0;
         if (other->to != edge->to)
             continue;
         for (int o = 0; o < edge->options; o++)
             for (int p = 0; p < other->options; p++)
                 if (other->option[p].hops <= edge->option[o].hops && other->option[p].load <= edge->option[o].load) {
-                    beaten++;
+                    dominated++;
                     break;
                 }
-        if (beaten == edge->options)
+        if (dominated == edge->options)
             return true;
     }
     return false;
 }
 
-static int add_edge(builder_t *builder, int from, const trv_star_edge_t *edge)
+static int graph_add_edge(builder_t *builder, int from, const trv_star_edge_t *edge)
 {
     trv_star_graph_t *graph = builder->graph;
     trv_star_node_t *node = &graph->node[from], *to = &graph->node[edge->to];
     double cost = node->cost + STEP_COST + edge->option[0].hops + LOAD_COST * edge->option[0].load;
-    if (is_no_better(graph, node, edge))
+    if (edge_is_no_better(graph, node, edge))
         return TRV_OK;
     to->cost = cost < to->cost ? cost : to->cost;
     if (trv_array_reserve(&graph->edge, &builder->edge_capacity, graph->edges, 1, sizeof *graph->edge))
@@ -243,8 +246,9 @@ static int add_edge(builder_t *builder, int from, const trv_star_edge_t *edge)
     return TRV_OK;
 }
 
-/* Adds the steps from one subgroup to those `factor` times smaller. If the work is done it still adds one. */
-static int expand_by(builder_t *builder, int from, int factor)
+/* Adds the steps from one subgroup to those `factor` times smaller. If the limit of the work has been reached, it still
+ * adds one. */
+static int expand_by_factor(builder_t *builder, int from, int factor)
 {
     trv_star_graph_t *graph = builder->graph;
     const trv_lattice_t whole = graph->node[from].lattice;
@@ -264,9 +268,9 @@ static int expand_by(builder_t *builder, int from, int factor)
         if (edge.options == 0)
             continue;
         builder->work.done += 10 * graph->symmetries;
-        edge.symmetry = least_image(graph, &smaller);
-        edge.to = find_node(builder, &smaller);
-        rc = edge.to < 0 ? trv_fail_memory() : add_edge(builder, from, &edge);
+        edge.symmetry = smallest_image(graph, &smaller);
+        edge.to = graph_find_node(builder, &smaller);
+        rc = edge.to < 0 ? trv_fail_memory() : graph_add_edge(builder, from, &edge);
         found = true;
     }
     return rc;
@@ -279,20 +283,20 @@ static void share_work(trv_star_work_t *work, int64_t limit, int others)
     work->limit = limit > work->done ? work->done + (limit - work->done) / (others + 1) : work->done;
 }
 
-static int expand(builder_t *builder, int from)
+static int graph_expand(builder_t *builder, int from)
 {
     trv_star_graph_t *graph = builder->graph;
     const int64_t limit = builder->work.limit;
-    const int ranks = graph->node[from].ranks, most = 2 * graph->all.torus.dims + 1;
+    const int ranks = graph->node[from].ranks, max = 2 * graph->all.torus.dims + 1;
     int factors = 0, rc = TRV_OK;
-    for (int factor = 2; factor <= most; factor++)
+    for (int factor = 2; factor <= max; factor++)
         factors += ranks % factor == 0;
-    list_members(builder, &graph->node[from].lattice);
+    members_list(builder, &graph->node[from].lattice);
     graph->node[from].first_edge = graph->edges;
-    for (int factor = 2; factor <= most && !rc; factor++)
+    for (int factor = 2; factor <= max && !rc; factor++)
         if (ranks % factor == 0) {
             share_work(&builder->work, limit, --factors);
-            rc = expand_by(builder, from, factor);
+            rc = expand_by_factor(builder, from, factor);
         }
     builder->work.limit = limit;
     return rc;
@@ -301,7 +305,7 @@ static int expand(builder_t *builder, int from)
 /* ---- The graph --------------------------------------------------------------------------------------------------- */
 
 /* Expands the nodes of `ranks` ranks, the cheapest first, until the work is done; at least one. */
-static int expand_level(builder_t *builder, int ranks)
+static int graph_expand_level(builder_t *builder, int ranks)
 {
     trv_star_graph_t *graph = builder->graph;
     int nodes = graph->nodes, rc = TRV_OK; /* new nodes have fewer ranks */
@@ -313,15 +317,15 @@ static int expand_level(builder_t *builder, int ranks)
                 best = i;
         if (best < 0)
             break;
-        builder->work.done += nodes / NODES_A_UNIT;
+        builder->work.done += nodes / NODES_PER_WORK;
         rc = trv_span_report(builder->part, (double)builder->work.done / (double)builder->all_work);
         if (!rc)
-            rc = expand(builder, best);
+            rc = graph_expand(builder, best);
     }
     return rc;
 }
 
-static int expand_all(builder_t *builder, const trv_torus_t *torus, int64_t work)
+static int graph_expand_all(builder_t *builder, const trv_torus_t *torus, int64_t work)
 {
     int levels = 0, rc = TRV_OK;
     for (int ranks = 2; ranks <= torus->ranks; ranks++)
@@ -329,7 +333,7 @@ static int expand_all(builder_t *builder, const trv_torus_t *torus, int64_t work
     for (int ranks = torus->ranks; ranks > 1 && !rc; ranks--)
         if (torus->ranks % ranks == 0) {
             share_work(&builder->work, work, --levels);
-            rc = expand_level(builder, ranks);
+            rc = graph_expand_level(builder, ranks);
         }
     return rc;
 }
@@ -364,8 +368,8 @@ int trv_star_graph_create(trv_star_graph_t *graph, const trv_torus_t *torus, int
         trv_lattice_init(&whole, torus);
         for (int d = 0; d < torus->dims; d++)
             trv_lattice_add(&whole, unit[d]);
-        graph->node[find_node(&builder, &whole)].cost = 0;
-        rc = expand_all(&builder, torus, work);
+        graph->node[graph_find_node(&builder, &whole)].cost = 0;
+        rc = graph_expand_all(&builder, torus, work);
     }
     free(builder.next);
     free(builder.bucket);

@@ -54,19 +54,19 @@ static int read_vector(const trv_torus_t *torus, const char **text, int *at)
     do {
         if (d == TRV_DIMS_MAX || !read_number(text, &at[d]))
             return trv_fail(TRV_ERR_ARGUMENT,
-                            "'%.40s' is not a chain: it has the coordinates of a vector with . between them, the "
-                            "vectors of a step with /, the steps with _, " EXAMPLE,
+                            "'%.40s' is not a chain: expected coordinates separated by ., vectors separated by / and "
+                            "steps separated by _, " EXAMPLE,
                             start);
         d++;
     } while (**text == '.' && (*text)++);
     if (d != torus->dims)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "the vector %.*s of the chain has %d coordinate%s, but the torus %d",
+        return trv_fail(TRV_ERR_UNSUPPORTED, "the vector %.*s of the chain has %d coordinate%s, but the torus has %d",
                         (int)(*text - start), start, d, d == 1 ? "" : "s", torus->dims);
     for (d = 0; d < torus->dims; d++)
         if (at[d] > torus->size[d] / 2 || -at[d] > torus->size[d] / 2)
             return trv_fail(TRV_ERR_UNSUPPORTED,
-                            "the vector %.*s of the chain goes further than half way round a dimension of %d: "
-                            "coordinates from %d to %d are allowed there",
+                            "the vector %.*s of the chain reaches more than half way around a dimension of size %d: "
+                            "allowed coordinates are %d to %d",
                             (int)(*text - start), start, torus->size[d], -(torus->size[d] / 2), torus->size[d] / 2);
     return TRV_OK;
 }
@@ -81,8 +81,8 @@ int trv_star_parse(trv_star_chain_t *chain, const trv_torus_t *torus, const char
         trv_star_step_t *step = &chain->step[chain->steps - 1];
         if (step->vectors == 2 * torus->dims)
             return trv_fail(TRV_ERR_UNSUPPORTED,
-                            "step %d of the chain has more than %d vectors, but a rank of this torus has that many "
-                            "ports, and every vector of a step needs one of its own",
+                            "step %d of the chain has more than %d vectors, the number of ports of a rank on this "
+                            "torus; every vector of a step needs a port of its own",
                             chain->steps - 1, 2 * torus->dims);
         int rc = read_vector(torus, &rest, step->vector[step->vectors++].at);
         if (rc)
@@ -91,8 +91,8 @@ int trv_star_parse(trv_star_chain_t *chain, const trv_torus_t *torus, const char
             return trv_star_check(chain, covering);
         if (*rest != '/' && *rest != '_')
             return trv_fail(TRV_ERR_ARGUMENT,
-                            "'%.40s' in a chain: after a vector comes / and another of the step, _ "
-                            "and the next step, or nothing, " EXAMPLE,
+                            "'%.40s' in a chain: expected / and another vector of the step, _ and the next step, or "
+                            "the end, " EXAMPLE,
                             rest);
         if (*rest++ == '_' && ++chain->steps > TRV_STAR_STEPS_MAX)
             return trv_fail(TRV_ERR_UNSUPPORTED, "the chain has more than %d steps", TRV_STAR_STEPS_MAX);

@@ -26,12 +26,12 @@ unsigned trv_star_vector_ports(const trv_torus_t *torus, const int *at)
 }
 
 /* Finds an augmenting path in the assignment of ports to vectors; `tried` is the set of ports tried so far. */
-static bool place(const unsigned *ports, int *owner, int i, unsigned *tried)
+static bool vector_assign_port(const unsigned *ports, int *owner, int i, unsigned *tried)
 {
     for (unsigned left = ports[i]; (left &= ~*tried) != 0;) {
         const int p = __builtin_ctz(left);
         *tried |= 1u << p;
-        if (owner[p] < 0 || place(ports, owner, owner[p], tried)) {
+        if (owner[p] < 0 || vector_assign_port(ports, owner, owner[p], tried)) {
             owner[p] = i;
             return true;
         }
@@ -41,7 +41,7 @@ static bool place(const unsigned *ports, int *owner, int i, unsigned *tried)
 
 /* Whether a free port can be reached by reassigning ports of other vectors. A fast check, because the answer is usually
  * no. */
-static bool has_way(const unsigned *ports, const int *owner, int i)
+static bool assignment_exists(const unsigned *ports, const int *owner, int i)
 {
     unsigned reached = ports[i], seen = 0;
     while (reached & ~seen) {
@@ -54,8 +54,8 @@ static bool has_way(const unsigned *ports, const int *owner, int i)
     return false;
 }
 
-bool trv_star_vector_place(const unsigned *ports, int owner[TRV_PORTS_MAX], int i)
+bool trv_star_vector_assign(const unsigned *ports, int owner[TRV_PORTS_MAX], int i)
 {
     unsigned tried = 0;
-    return has_way(ports, owner, i) && place(ports, owner, i, &tried);
+    return assignment_exists(ports, owner, i) && vector_assign_port(ports, owner, i, &tried);
 }

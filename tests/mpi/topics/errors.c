@@ -130,7 +130,7 @@ static void settings(MPI_Comm comm)
         expect_class(code, MPI_ERR_ARG, wrong[i].words, "a wrong torus or algorithm");
     }
     if (test_ranks > 1 && test_ranks % 2 != 0)
-        expect_class(TRV_Comm_set(comm, NULL, "hybrid:2"), MPI_ERR_UNSUPPORTED_OPERATION, "2 is no factor",
+        expect_class(TRV_Comm_set(comm, NULL, "hybrid:2"), MPI_ERR_UNSUPPORTED_OPERATION, "2 is not a divisor",
                      "2 of odd ranks");
     expect_class(TRV_Comm_set(MPI_COMM_NULL, NULL, NULL), MPI_ERR_COMM, "MPI_COMM_NULL",
                  "TRV_Comm_set without communicator");

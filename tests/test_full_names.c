@@ -1,7 +1,7 @@
 /*
- * Spelled-out names: the schedule is the same, message by message, without any search for chains. While `blind` is set,
- * every function that searches or recalls a chain fails (the linker wraps these functions). The quick tier compares all
- * ranks of small tori and a few ranks of the others.
+ * Full names (trv_schedule_full_name): the schedule is the same, message by message, without any search for chains. While
+ * `searches_forbidden` is set, every function that searches or looks up a chain fails (the linker wraps these
+ * functions). The quick tier compares all ranks of small tori and a few ranks of the others.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,30 +28,30 @@ static int drawn_ranks(void) { return exhaustive() ? 12 : 3; }
 
 /* ---- Disabled searches ------------------------------------------------------------------------------------------- */
 
-static bool blind;
+static bool searches_forbidden;
 
 int __real_trv_star_find(const trv_torus_t *torus, trv_star_chain_t chain[TRV_STAR_FOUND_MAX]);
 int __wrap_trv_star_find(const trv_torus_t *torus, trv_star_chain_t chain[TRV_STAR_FOUND_MAX]);
 int __real_trv_star_cover(const trv_torus_t *torus, trv_star_chain_t *chain);
 int __wrap_trv_star_cover(const trv_torus_t *torus, trv_star_chain_t *chain);
-int __real_trv_star_recall(const char *key, char **text);
-int __wrap_trv_star_recall(const char *key, char **text);
+int __real_trv_star_lookup(const char *key, char **text);
+int __wrap_trv_star_lookup(const char *key, char **text);
 
-static int fail_blind(void) { return trv_fail(TRV_ERR_INVALID, "a search for a chain where none is allowed"); }
+static int fail_forbidden(void) { return trv_fail(TRV_ERR_INVALID, "a search for a chain where none is allowed"); }
 
 int __wrap_trv_star_find(const trv_torus_t *torus, trv_star_chain_t chain[TRV_STAR_FOUND_MAX])
 {
-    return blind ? fail_blind() : __real_trv_star_find(torus, chain);
+    return searches_forbidden ? fail_forbidden() : __real_trv_star_find(torus, chain);
 }
 
 int __wrap_trv_star_cover(const trv_torus_t *torus, trv_star_chain_t *chain)
 {
-    return blind ? fail_blind() : __real_trv_star_cover(torus, chain);
+    return searches_forbidden ? fail_forbidden() : __real_trv_star_cover(torus, chain);
 }
 
-int __wrap_trv_star_recall(const char *key, char **text)
+int __wrap_trv_star_lookup(const char *key, char **text)
 {
-    return blind ? fail_blind() : __real_trv_star_recall(key, text);
+    return searches_forbidden ? fail_forbidden() : __real_trv_star_lookup(key, text);
 }
 
 /* ---- Comparing --------------------------------------------------------------------------------------------------- */
@@ -152,32 +152,32 @@ static bool same_ranks(const trv_schedule_t *a, const trv_schedule_t *b)
     return same;
 }
 
-/* ---- Spelling ---------------------------------------------------------------------------------------------------- */
+/* ---- Full names -------------------------------------------------------------------------------------------------- */
 
-/* Compares a name with its spelled-out form. Returns whether there is such a schedule. */
-static bool expect_spelled(const trv_torus_t *torus, const char *name, trv_collective_t collective)
+/* Compares the schedules of a name and of its full name. Returns whether there is such a schedule. */
+static bool expect_same_schedule(const trv_torus_t *torus, const char *name, trv_collective_t collective)
 {
     char text[TRV_FULL_NAME_MAX], again[TRV_FULL_NAME_MAX];
-    trv_schedule_t *schedule, *spelled;
+    trv_schedule_t *schedule, *full;
     int rc = trv_schedule_create(&schedule, torus, name, collective);
     if (rc) {
         assert_int_equal(rc, TRV_ERR_UNSUPPORTED);
         return false;
     }
     if (trv_schedule_full_name(torus, name, collective, text, sizeof text))
-        fail_msg("%s is not spelled: %s", name, trv_last_error());
-    blind = true;
+        fail_msg("%s has no full name: %s", name, trv_last_error());
+    searches_forbidden = true;
     if (trv_schedule_full_name(torus, text, collective, again, sizeof again))
-        fail_msg("%s as %s is not spelled again: %s", name, text, trv_last_error());
+        fail_msg("the full name of %s, %s, has no full name: %s", name, text, trv_last_error());
     assert_string_equal(text, again);
-    if (trv_schedule_create(&spelled, torus, text, collective))
+    if (trv_schedule_create(&full, torus, text, collective))
         fail_msg("%s as %s: %s", name, text, trv_last_error());
-    blind = false;
-    assert_string_equal(trv_schedule_name(spelled), text);
-    if (!same_facts(schedule, spelled) || !same_ranks(schedule, spelled))
+    searches_forbidden = false;
+    assert_string_equal(trv_schedule_name(full), text);
+    if (!same_facts(schedule, full) || !same_ranks(schedule, full))
         fail_msg("%s and %s are not the same", name, text);
     trv_schedule_destroy(schedule);
-    trv_schedule_destroy(spelled);
+    trv_schedule_destroy(full);
     return true;
 }
 
@@ -186,19 +186,19 @@ static int expect_all(const trv_torus_t *torus, trv_collective_t collective)
 {
     static const char *const more[] = {"star", "star:l", "star:overlap", "star:gathered", "star:overlap::1", "hybrid"};
     trv_candidates_t list = {.network = {TRV_NETWORK, .torus = *torus}, .collective = collective};
-    int spelled = 0;
+    int compared = 0;
     assert_int_equal(trv_candidates_collect(&list, false), 0);
     assert_int_equal(trv_candidates_collect(&list, true), 0);
     /* There are thousands of hybrids of many dimensions, all similar, and those of large tori take longest. */
     const int stride = list.count / (!exhaustive() ? 10 : torus->ranks > 200 ? 20 : 100) + 1;
     for (int i = 0; i < list.count; i += strncmp(list.candidate[i].name, "hybrid", 6) == 0 ? stride : 1)
-        spelled += expect_spelled(torus, list.candidate[i].name, collective);
+        compared += expect_same_schedule(torus, list.candidate[i].name, collective);
     trv_candidates_clear(&list);
     for (int i = 0; i < trv_algorithms_count(); i++)
-        spelled += expect_spelled(torus, trv_algorithm_name(trv_algorithm_at(i)), collective);
+        compared += expect_same_schedule(torus, trv_algorithm_name(trv_algorithm_at(i)), collective);
     for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
-        spelled += expect_spelled(torus, more[i], collective);
-    return spelled;
+        compared += expect_same_schedule(torus, more[i], collective);
+    return compared;
 }
 
 /* Tori of the table, and others whose chains are searched. */
@@ -254,11 +254,11 @@ static void test_all(void **state)
         const trv_torus_t torus = torus_of(name[i]);
         for (int c = 0; c < 3 && (exhaustive() || torus.ranks <= 81); c++)
             if (expect_all(&torus, collective[c]) < (c == 0 ? 8 : 3))
-                fail_msg("on %s there is hardly anything to spell", name[i]);
+                fail_msg("on %s there are too few names", name[i]);
     }
 }
 
-/* The text of spelled-out names, on which other tools may rely. */
+/* The text of full names, on which other tools may rely. */
 static void test_texts(void **state)
 {
     static const struct {
@@ -305,15 +305,16 @@ static void test_errors(void **state)
     (void)state;
     expect_error("9", "nothing", TRV_ALLREDUCE, 100, TRV_ERR_ARGUMENT, "there is no algorithm 'nothing'");
     expect_error("9", "trivance-b:1", TRV_ALLREDUCE, 100, TRV_ERR_ARGUMENT, "takes no parameters");
-    expect_error("9", "trivance-l", TRV_ALLGATHER, 100, TRV_ERR_UNSUPPORTED, "does AllReduce only");
-    expect_error("3x3", "ring", TRV_ALLREDUCE, 100, TRV_ERR_UNSUPPORTED, "ring serves rings only");
+    expect_error("9", "trivance-l", TRV_ALLGATHER, 100, TRV_ERR_UNSUPPORTED, "supports only AllReduce");
+    expect_error("3x3", "ring", TRV_ALLREDUCE, 100, TRV_ERR_UNSUPPORTED, "ring supports only rings");
     expect_error("7x11", "star", TRV_ALLREDUCE, 100, TRV_ERR_UNSUPPORTED, "7x11 has no star chain");
     expect_error("4x4", "star:l:9", TRV_ALLREDUCE, 100, TRV_ERR_UNSUPPORTED, "there is no star chain 9");
-    expect_error("4x4", "star:l:0:3of4", TRV_ALLREDUCE, 100, TRV_ERR_UNSUPPORTED, "not as in '3of4'");
+    expect_error("4x4", "star:l:0:3of4", TRV_ALLREDUCE, 100, TRV_ERR_UNSUPPORTED,
+                 "of the chain's streams differ, not '3of4'");
     expect_error("4x4", "star:l:0:2of3", TRV_ALLREDUCE, 100, TRV_ERR_UNSUPPORTED, "1, 2 or 4 streams");
-    expect_error("8", "hybrid:3", TRV_ALLREDUCE, 100, TRV_ERR_UNSUPPORTED, "no factor of dimension 0");
-    expect_error("9", "trivance-b", TRV_ALLREDUCE, 10, TRV_ERR_ARGUMENT, "has 10 characters; the buffer holds 9");
-    expect_error("9", "trivance-b", TRV_ALLREDUCE, 0, TRV_ERR_ARGUMENT, "has 10 characters; the buffer holds 0");
+    expect_error("8", "hybrid:3", TRV_ALLREDUCE, 100, TRV_ERR_UNSUPPORTED, "not a divisor of dimension 0");
+    expect_error("9", "trivance-b", TRV_ALLREDUCE, 10, TRV_ERR_ARGUMENT, "has 10 characters, but the buffer holds 9");
+    expect_error("9", "trivance-b", TRV_ALLREDUCE, 0, TRV_ERR_ARGUMENT, "has 10 characters, but the buffer holds 0");
     expect_error("4x4", "star", TRV_ALLREDUCE, 12, TRV_ERR_ARGUMENT, "the buffer holds 11");
     memset(digits, '0', sizeof digits);
     snprintf(text, sizeof text, "star:l:%.*s", TRV_FULL_NAME_MAX - 8, digits);

@@ -1,5 +1,6 @@
 /*
- * Schedules on a set of nodes: the steps of another schedule whose ranks are mapped to some nodes of a machine.
+ * Schedules on a set of nodes of a machine: the steps of another schedule, whose ranks are mapped to these nodes. A
+ * message leaves through the port that trivance/network.h describes (trv_schedule_embed); all other nodes are idle.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "torus/box.h"
 #include "torus/torus.h"
 
-typedef struct placed {
+typedef struct embedded {
     trv_schedule_t *schedule;
     bool in_box; /* the nodes are a box, with the schedule's torus, in the order of its ranks */
     trv_box_t box;
@@ -20,16 +21,16 @@ typedef struct placed {
     int *rank; /* rank of each node of the machine; -1 if there is none */
     int cuts;
     trv_slow_link_t *cut;
-} placed_t;
+} embedded_t;
 
-static bool passes_cut(const placed_t *placed, const trv_torus_t *torus, int from, int to, int port, bool mirrored)
+static bool passes_cut(const embedded_t *embedded, const trv_torus_t *torus, int from, int to, int port, bool mirrored)
 {
     trv_route_t route;
-    int node = from, leaves;
+    int node = from, port_used;
     trv_route_begin(&route, torus, from, to, port, mirrored);
-    while (placed->cuts > 0 && (leaves = trv_route_next(&route, &node)) >= 0)
-        for (int i = 0; i < placed->cuts; i++)
-            if (placed->cut[i].rank == node && placed->cut[i].port == leaves)
+    while (embedded->cuts > 0 && (port_used = trv_route_next(&route, &node)) >= 0)
+        for (int i = 0; i < embedded->cuts; i++)
+            if (embedded->cut[i].rank == node && embedded->cut[i].port == port_used)
                 return true;
     return false;
 }
@@ -43,7 +44,7 @@ static int port_along(const trv_rows_t *rows, int from, int to, int d, bool mirr
                          size) %
                         size;
     if (trv_rows_are_lines(rows, d))
-        return trv_port(d, trv_row_place(rows, from, d) + forward < size ? 1 : -1);
+        return trv_port(d, trv_row_position(rows, from, d) + forward < size ? 1 : -1);
     return trv_port(d, 2 * forward < size || (2 * forward == size && !mirrored) ? 1 : -1);
 }
 
@@ -53,11 +54,11 @@ static int port_along(const trv_rows_t *rows, int from, int to, int d, bool mirr
 static int port_between(const trv_schedule_t *schedule, int from, int to, int port, bool mirrored)
 {
     const trv_torus_t *torus = &schedule->torus;
-    const placed_t *placed = schedule->tables;
+    const embedded_t *embedded = schedule->tables;
     int first = -1;
-    if (placed->in_box) {
-        first = trv_port(placed->box.dimension[trv_port_dimension(port)], trv_port_sign(port));
-        if (!passes_cut(placed, torus, from, to, first, mirrored))
+    if (embedded->in_box) {
+        first = trv_port(embedded->box.dimension[trv_port_dimension(port)], trv_port_sign(port));
+        if (!passes_cut(embedded, torus, from, to, first, mirrored))
             return first;
         first = -1;
     }
@@ -65,7 +66,7 @@ static int port_between(const trv_schedule_t *schedule, int from, int to, int po
         if (trv_torus_coordinate(torus, from, d) == trv_torus_coordinate(torus, to, d))
             continue;
         const int along = port_along(schedule->rows, from, to, d, mirrored);
-        if (!passes_cut(placed, torus, from, to, along, mirrored))
+        if (!passes_cut(embedded, torus, from, to, along, mirrored))
             return along;
         first = first < 0 ? along : first;
     }
@@ -73,93 +74,93 @@ static int port_between(const trv_schedule_t *schedule, int from, int to, int po
 }
 
 /* The machine's port of the interface that injects a message, which a schedule may name; -1 for any. */
-static int interface_of(const placed_t *placed, int nic)
+static int interface_of(const embedded_t *embedded, int nic)
 {
-    return placed->in_box && nic >= 0 ? trv_port(placed->box.dimension[trv_port_dimension(nic)], trv_port_sign(nic))
-                                      : -1;
+    return embedded->in_box && nic >= 0 ? trv_port(embedded->box.dimension[trv_port_dimension(nic)], trv_port_sign(nic))
+                                        : -1;
 }
 
 /* Where routes are fixed, the ports are left at 0; trv_schedule_step sets them. */
-static int placed_step(const trv_schedule_t *schedule, int node, int stream, int step, trv_step_t *out)
+static int embedded_step(const trv_schedule_t *schedule, int node, int stream, int step, trv_step_t *out)
 {
-    const placed_t *placed = schedule->tables;
+    const embedded_t *embedded = schedule->tables;
     const bool mirrored = trv_schedule_mirrored(schedule, stream);
-    if (placed->rank[node] < 0)
+    if (embedded->rank[node] < 0)
         return TRV_OK;
-    int rc = trv_schedule_step(placed->schedule, placed->rank[node], stream, step, out);
+    int rc = trv_schedule_step(embedded->schedule, embedded->rank[node], stream, step, out);
     for (int i = 0; i < out->sends && !rc; i++) {
         trv_message_t *message = (trv_message_t *)&out->send[i];
-        message->peer = placed->node[message->peer];
-        message->port = schedule->ways ? 0 : port_between(schedule, node, message->peer, message->port, mirrored);
-        message->nic = interface_of(placed, message->nic);
+        message->peer = embedded->node[message->peer];
+        message->port = schedule->fixed_rows ? 0 : port_between(schedule, node, message->peer, message->port, mirrored);
+        message->nic = interface_of(embedded, message->nic);
     }
     for (int i = 0; i < out->receives && !rc; i++) {
         trv_message_t *message = (trv_message_t *)&out->receive[i];
-        message->peer = placed->node[message->peer];
-        message->port = schedule->ways ? 0 : port_between(schedule, message->peer, node, message->port, mirrored);
-        message->nic = interface_of(placed, message->nic);
+        message->peer = embedded->node[message->peer];
+        message->port = schedule->fixed_rows ? 0 : port_between(schedule, message->peer, node, message->port, mirrored);
+        message->nic = interface_of(embedded, message->nic);
     }
     out->dimension = -1;
     return rc;
 }
 
-static void destroy(void *tables)
+static void embedded_destroy(void *tables)
 {
-    placed_t *placed = tables;
-    trv_schedule_destroy(placed->schedule);
-    free(placed->node);
-    free(placed->rank);
-    free(placed->cut);
-    free(placed);
+    embedded_t *embedded = tables;
+    trv_schedule_destroy(embedded->schedule);
+    free(embedded->node);
+    free(embedded->rank);
+    free(embedded->cut);
+    free(embedded);
 }
 
-static int check_nodes(const trv_torus_t *torus, int nodes, const int *node, int *rank)
+static int embedded_check_nodes(const trv_torus_t *torus, int nodes, const int *node, int *rank)
 {
     for (int n = 0; n < torus->ranks; n++)
         rank[n] = -1;
     for (int i = 0; i < nodes; i++) {
         if (node[i] < 0 || node[i] >= torus->ranks || rank[node[i]] >= 0)
-            return trv_fail(TRV_ERR_ARGUMENT, "rank %d cannot be node %d, which %s", i, node[i],
-                            node[i] < 0 || node[i] >= torus->ranks ? "does not exist" : "another rank is");
+            return trv_fail(TRV_ERR_ARGUMENT, "rank %d cannot be mapped to node %d, which %s", i, node[i],
+                            node[i] < 0 || node[i] >= torus->ranks ? "does not exist" : "already has a rank");
         rank[node[i]] = i;
     }
     return TRV_OK;
 }
 
 /* Whether the nodes form the schedule's torus or mesh, in the order of its ranks. */
-static int find_box(placed_t *placed, const trv_torus_t *machine)
+static int embedded_find_box(embedded_t *embedded, const trv_torus_t *machine)
 {
-    const trv_torus_t *torus = &placed->schedule->torus;
-    const size_t bytes = (size_t)torus->ranks * sizeof *placed->node;
-    int rc = trv_box_find(&placed->box, machine, torus->ranks, placed->node);
-    if (rc <= 0 || !trv_torus_equal(&placed->box.torus, torus))
+    const trv_torus_t *torus = &embedded->schedule->torus;
+    const size_t bytes = (size_t)torus->ranks * sizeof *embedded->node;
+    int rc = trv_box_find(&embedded->box, machine, torus->ranks, embedded->node);
+    if (rc <= 0 || !trv_torus_equal(&embedded->box.torus, torus))
         return rc < 0 ? rc : TRV_OK;
     int *ordered = malloc(bytes);
     if (!ordered)
         return trv_fail_memory();
-    memcpy(ordered, placed->node, bytes);
+    memcpy(ordered, embedded->node, bytes);
     rc = trv_order_nodes(&(trv_network_t){TRV_NETWORK, .torus = *machine}, TRV_ORDER_ROWS, torus->ranks, ordered);
-    placed->in_box = !rc && memcmp(ordered, placed->node, bytes) == 0;
+    embedded->in_box = !rc && memcmp(ordered, embedded->node, bytes) == 0;
     free(ordered);
     return rc;
 }
 
-static int keep_cuts(placed_t *placed, const trv_network_t *network)
+static int embedded_copy_cuts(embedded_t *embedded, const trv_network_t *network)
 {
-    placed->cut = malloc(((size_t)network->slow_links + 1) * sizeof *placed->cut);
-    if (!placed->cut)
+    embedded->cut = malloc(((size_t)network->slow_links + 1) * sizeof *embedded->cut);
+    if (!embedded->cut)
         return trv_fail_memory();
     for (int i = 0; i < network->slow_links; i++)
         if (isinf(network->slow_link[i].factor))
-            placed->cut[placed->cuts++] = network->slow_link[i];
+            embedded->cut[embedded->cuts++] = network->slow_link[i];
     return TRV_OK;
 }
 
-/* Copies the properties that both schedules share. Positions are left out, because a placed schedule is not
+/* Copies the properties that both schedules share. Positions are left out, because an embedded schedule is not
  * executed. */
-static void copy_fields(trv_schedule_t *s, const trv_schedule_t *schedule)
+static void embedded_copy_properties(trv_schedule_t *s, const trv_schedule_t *schedule)
 {
-    s->step = placed_step;
+    s->step = embedded_step;
     s->streams = schedule->streams;
     s->steps = schedule->steps;
     s->registers = schedule->registers;
@@ -177,32 +178,34 @@ int trv_schedule_embed(trv_schedule_t **out, trv_schedule_t *schedule, const trv
 {
     const size_t nodes = (size_t)schedule->torus.ranks, all = (size_t)network->torus.ranks;
     trv_schedule_t *s = trv_schedule_allocate(&network->torus, schedule->name, schedule->collective);
-    placed_t *placed = calloc(1, sizeof *placed);
+    embedded_t *embedded = calloc(1, sizeof *embedded);
     *out = NULL;
-    if (!s || !placed) {
-        free(placed);
+    if (!s || !embedded) {
+        free(embedded);
         trv_schedule_destroy(s);
         trv_schedule_destroy(schedule);
         return trv_fail_memory();
     }
-    *placed = (placed_t){.schedule = schedule, .node = malloc(nodes * sizeof(int)), .rank = malloc(all * sizeof(int))};
-    s->tables = placed;
-    s->destroy = destroy;
-    copy_fields(s, schedule);
-    int rc = placed->node && placed->rank ? check_nodes(&network->torus, (int)nodes, node, placed->rank)
-                                          : trv_fail_memory();
+    *embedded = (embedded_t){.schedule = schedule,
+                             .node = malloc(nodes * sizeof(int)),
+                             .rank = malloc(all * sizeof(int))};
+    s->tables = embedded;
+    s->destroy = embedded_destroy;
+    embedded_copy_properties(s, schedule);
+    int rc = embedded->node && embedded->rank ? embedded_check_nodes(&network->torus, (int)nodes, node, embedded->rank)
+                                              : trv_fail_memory();
     if (!rc) {
-        memcpy(placed->node, node, nodes * sizeof *node);
-        rc = find_box(placed, &network->torus);
+        memcpy(embedded->node, node, nodes * sizeof *node);
+        rc = embedded_find_box(embedded, &network->torus);
     }
     if (!rc)
-        rc = keep_cuts(placed, network);
+        rc = embedded_copy_cuts(embedded, network);
     if (!rc)
         rc = trv_rows_create_any(&s->rows, network);
     if (!rc && network->routes == TRV_ROUTES_FIXED)
-        rc = trv_rows_create_any(&s->ways, network);
+        rc = trv_rows_create_any(&s->fixed_rows, network);
     if (!rc && schedule->weight)
-        rc = trv_schedule_weigh(s, schedule->weight);
+        rc = trv_schedule_set_weights(s, schedule->weight);
     if (rc) {
         trv_schedule_destroy(s);
         return rc;
