@@ -163,14 +163,40 @@ def test_progress_and_cancellation():
     assert tv.Schedule("trivance-b", "9").verify()
 
 
-def test_ctrl_c(tmp_path):
-    script = ("import signal, threading, os, trivance as tv\n"
-              "threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
-              "s = tv.Schedule('bucket', '16x16x16')\n"
-              "try:\n    s.verify(); tv.Simulator(s, tv.Network('16x16x16', model='dateline')).time('1G')\n"
-              "except KeyboardInterrupt:\n    print('interrupted')\n")
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
-    assert done.stdout.strip() == "interrupted", done.stderr
+INTERRUPTED = """
+import os, signal, threading, time, trivance as tv
+
+class OfTheProgram(Exception):
+    pass
+
+def handle(number, frame):
+    raise OfTheProgram
+
+sent = []
+
+def send():
+    sent.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
+
+if {own_handler}:
+    signal.signal(signal.SIGINT, handle)
+schedule = tv.Schedule("bucket", "16x16x16")
+try:
+    threading.Timer(0.3, send).start()
+    schedule.verify()
+    tv.Simulator(schedule, tv.Network("16x16x16", model="dateline")).time("1G")
+except (KeyboardInterrupt, OfTheProgram) as error:
+    print(type(error).__name__, time.monotonic() - sent[0] < 5, signal.getsignal(signal.SIGINT) in
+          (handle, signal.default_int_handler))
+"""
+
+
+@pytest.mark.parametrize("own_handler, error", [(False, "KeyboardInterrupt"), (True, "OfTheProgram")])
+def test_ctrl_c(own_handler, error):
+    """It ends a call that takes much longer, by the exception of the program's handler."""
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED.format(own_handler=own_handler)], capture_output=True, text=True,
+                          timeout=120, check=False)
+    assert (done.stdout.strip(), done.stderr) == (f"{error} True True", "")
 
 
 def test_import_is_light():
