@@ -102,8 +102,10 @@ def test_constraints():
     free, bound = tv.plan("9", "64K"), tv.plan("9", "64K", consistent=True, memory="1M", messages_per_port=1)
     assert bound.consistent and bound.time >= free.time
     assert tv.Planner("9", consistent=True).best("64K").consistent
-    with pytest.raises(tv.UnsupportedError):
-        tv.plan("9", "64K", memory=1).schedule() and tv.Planner("9", memory=1, consistent=True).time("64K", "trivance-l")
+    with pytest.raises(tv.UnsupportedError, match="no schedule on 9 meets all constraints"):
+        tv.plan("9", "64K", memory=1)
+    with pytest.raises(tv.UnsupportedError, match="trivance-l does not meet"):
+        tv.Planner("9", memory=1, consistent=True).time("64K", "trivance-l")
 
 
 def test_memory_of_messages_outlives_the_schedule():
@@ -282,11 +284,13 @@ def test_numbers_of_numpy():
     assert tv.Torus(np.int64(9)) == tv.Torus(np.array([9])) == tv.Torus("9")
     assert tv.Network(np.int32(9), alpha=np.float64(1.5e-6), jitter=np.float32(0), nodes=np.arange(4)).nodes == (0, 1, 2, 3)
     assert tv.parse_sizes(np.array([1024, 2048])) == [1024, 2048]
+    assert tv.Network("9", cuts=[(np.int64(3), np.int64(0))]) == tv.Network("9", cuts=["3:+0"])
 
 
 def test_equal_networks():
     slow = tv.Network("9", slow_ranks={1: 2}, cuts=[(3, 0)])
     assert slow == tv.Network("9", slow_ranks={1: "2x"}, cuts="3:+0") and hash(slow) == hash(slow.replace())
+    assert tv.Network("9", cuts=["3:+0"]) == tv.Network("9", cuts=["4:-0"])
     assert len({slow, slow.replace(), slow.replace(slow_ranks={2: 2}), slow.replace(nodes=[1, 2]), tv.Network("9m")}) == 4
 
 
