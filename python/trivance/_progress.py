@@ -25,6 +25,7 @@ Report = Optional[Callable[[float], Any]]
 class _Thread(threading.local):
     report: Report = None
     error: Optional[BaseException] = None
+    running = False                          # whether a long call is in progress
     handler: Any = None                      # of the program, for SIGINT
     noted: Optional[Tuple[int, Any]] = None  # its arguments, if the signal has arrived
 
@@ -62,19 +63,23 @@ def run(function: Callable[..., int], arguments: Any) -> int:
 
     Ctrl-C may also raise after a function that has succeeded: the caller frees its results.
     """
-    _thread.error = None
+    if _thread.running:  # the planner would wait for its own lock
+        from ._library import UnsupportedError
+        raise UnsupportedError("a progress function, and a handler of SIGINT during a long call, cannot make long calls of the "
+                               "library; make them after the call")
+    _thread.error, _thread.running = None, True
     handler = _signal.getsignal(_signal.SIGINT) if threading.current_thread() is threading.main_thread() else None
-    if callable(handler) and handler is not _note:
-        _thread.handler = handler
-        try:
+    try:
+        if callable(handler):
+            _thread.handler = handler
             _signal.signal(_signal.SIGINT, _note)
-            code = function(*arguments)
-        finally:
+        code = function(*arguments)
+    finally:
+        _thread.running = False
+        if callable(handler):
             if _signal.getsignal(_signal.SIGINT) is _note:
                 _signal.signal(_signal.SIGINT, handler)
             _handle_noted()
-    else:
-        code = function(*arguments)
     error, _thread.error = _thread.error, None
     if error is not None:
         raise error

@@ -385,7 +385,8 @@ class Schedule(L.Handle):
             ``"auto"`` is exhaustive if that is affordable.
         progress : callable, bool or None
             Called with the fraction that is done; False: none; None or True: a bar of tqdm, if it is installed, which
-            None shows on a terminal only. What the function raises ends the work.
+            None shows on a terminal only. An exception of the function ends the work. The function must not call functions
+            that report progress themselves.
 
         Returns
         -------

@@ -162,7 +162,9 @@ def test_progress_and_cancellation():
         tv.Schedule("trivance-b", "27x27").verify(progress=stop)
     with pytest.raises(Enough):
         tv.compare("8x8", ["trivance", "swing"], progress=stop)
-    assert tv.Schedule("trivance-b", "9").verify()
+    with pytest.raises(tv.UnsupportedError, match="a progress function, .* cannot make long calls"):
+        tv.plan("27x27", "3M", progress=lambda _fraction: tv.plan("9", "1K"))
+    assert tv.Schedule("trivance-b", "9").verify() and tv.plan("27x27", "3M").steps
 
 
 INTERRUPTED = """
