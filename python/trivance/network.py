@@ -197,7 +197,9 @@ class Network:
     Raises
     ------
     ArgumentError
-        A parameter has no valid value, or the cuts disconnect a row.
+        A parameter has no valid value.
+    UnsupportedError
+        The cuts divide a row in two, and no `nodes` are given.
     """
 
     __slots__ = ("torus", "options", "nodes", "links", "_options", "_network", "_nodes")
@@ -228,7 +230,9 @@ class Network:
         slow_link = L.array(L.SlowLink, self.links)
         self._network = L.Network(c.sizeof(L.Network), self.torus._struct, len(slow_link), slow_link,
                                   L.choose("routes", routes, ROUTES))
-        L.check(L.lib.network_check(c.byref(self._network)))
+        code = L.lib.network_check(c.byref(self._network))
+        if nodes is None or code != L.UnsupportedError.code:  # nodes may be planned where a row is cut in two
+            L.check(code)
         slow_rank = [(to_int(rank, "a slow rank", 0, self.torus.size - 1), to_factor(factor, "the factor of a slow rank"))
                      for rank, factor in (given["slow_ranks"] or {}).items()]
         self._options = L.SimulateOptions(

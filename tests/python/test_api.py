@@ -289,6 +289,19 @@ def test_numbers_of_numpy():
     assert tv.Network("9", cuts=[(np.int64(3), np.int64(0))]) == tv.Network("9", cuts=["3:+0"])
 
 
+def test_nodes_of_a_divided_row():
+    cuts = ["0:+0", "4:+0"]
+    with pytest.raises(tv.UnsupportedError, match="cut in two"):
+        tv.Network("9", cuts=cuts)
+    net = tv.Network("9", cuts=cuts, nodes=[1, 2, 3, 4])
+    choice = net.plan("1M")
+    assert choice.schedule().simulate(sizes="1M")["time"][0] == pytest.approx(choice.time)
+    with pytest.raises(tv.UnsupportedError):
+        tv.Schedule("ring", net)
+    with pytest.raises(tv.UnsupportedError, match="which is cut"):
+        net.replace(nodes=[1, 5]).plan("1M")
+
+
 def test_equal_networks():
     slow = tv.Network("9", slow_ranks={1: 2}, cuts=[(3, 0)])
     assert slow == tv.Network("9", slow_ranks={1: "2x"}, cuts="3:+0") and hash(slow) == hash(slow.replace())
