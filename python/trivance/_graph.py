@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from typing import Any, Dict, List, Tuple
 
 from . import _library as L
@@ -30,11 +31,11 @@ def _positions(graph: Any) -> Dict[Any, Tuple[int, ...]]:
     positions = {}
     for node, at in graph.nodes(data="pos"):
         at = node if at is None else at
-        at = (at,) if isinstance(at, int) else at
-        if not isinstance(at, tuple) or not at or not all(isinstance(x, int) and x >= 0 for x in at):
+        at = (at,) if isinstance(at, numbers.Integral) else at
+        if not isinstance(at, tuple) or not at or not all(isinstance(x, numbers.Integral) and x >= 0 for x in at):
             raise L.ArgumentError(f"the node {node!r} has no coordinates; nodes are tuples of whole numbers from 0, as those "
                                   "of networkx.grid_graph, or have them as the attribute 'pos'")
-        positions[node] = at
+        positions[node] = tuple(map(int, at))
     if len({len(at) for at in positions.values()}) != 1 or len(set(positions.values())) != len(positions):
         raise L.ArgumentError("the nodes are no grid; all have as many coordinates, and no two have the same")
     return positions

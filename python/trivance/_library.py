@@ -1,7 +1,7 @@
 """The C libraries: finding and loading them, their structures and functions, and errors as exceptions.
 
-Both libraries are loaded from one folder: that of the package, if a wheel or the build has put them there; else the
-folder in the environment variable TRIVANCE_LIBRARY; else the first that the dynamic loader finds.
+Each library is loaded from the folder of the package, if a wheel, an installation or the build has put it there; otherwise
+from the folder in the environment variable TRIVANCE_LIBRARY; if that is not set, the dynamic loader finds it.
 """
 from __future__ import annotations
 

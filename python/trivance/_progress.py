@@ -2,8 +2,9 @@
 
 All calls share one callback. It runs in the thread of the call, so the receiver of its reports is stored per thread.
 
-Python handles SIGINT at the start of a function, in the callback before any `try`, and ctypes would drop the exception.
-So during a long call of the main thread a handler only records the signal; the callback then ends the call.
+Python runs signal handlers at the start of a function, in the callback before any `try`, and ctypes drops their exceptions.
+So during a long call of the main thread SIGINT is only noted; the callback then calls the program's handler, whose
+exception (KeyboardInterrupt, unless the program has a handler of its own) ends the call.
 """
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import _signal  # type: ignore[import]  # signal's own functions convert to enum
 import ctypes
 import sys
 import threading
-from typing import Any, Callable, Iterator, List, Optional, Union
+from typing import Any, Callable, Iterator, List, Optional, Tuple, Union
 
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_double)
 
@@ -24,15 +25,26 @@ Report = Optional[Callable[[float], Any]]
 class _Thread(threading.local):
     report: Report = None
     error: Optional[BaseException] = None
+    running = False                          # whether a long call is in progress
+    handler: Any = None                      # of the program, for SIGINT
+    noted: Optional[Tuple[int, Any]] = None  # its arguments, if the signal has arrived
 
 
 _thread = _Thread()
 
 
+def _handle_noted() -> None:
+    noted, _thread.noted = _thread.noted, None
+    if noted is not None:
+        _thread.handler(*noted)
+
+
 def _call(_context: int, fraction: float) -> int:
     try:
-        if _thread.error is None and _thread.report is not None:
-            _thread.report(fraction)
+        if _thread.error is None:
+            _handle_noted()
+            if _thread.report is not None:
+                _thread.report(fraction)
         return int(_thread.error is not None)
     except BaseException as error:  # pylint: disable=broad-except; it is raised again after the call
         _thread.error = error
@@ -42,22 +54,32 @@ def _call(_context: int, fraction: float) -> int:
 callback = CALLBACK(_call)
 
 
-def _note(_number: int, _frame: Any) -> None:
-    _thread.error = KeyboardInterrupt()
+def _note(number: int, frame: Any) -> None:
+    _thread.noted = number, frame
 
 
 def run(function: Callable[..., int], arguments: Any) -> int:
-    """The code that a long function of the library returns. An exception in its callback is raised; Ctrl-C ends it."""
-    _thread.error = None
-    main = threading.current_thread() is threading.main_thread()
-    if main and _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
-        _signal.signal(_signal.SIGINT, _note)
-        try:
-            code = function(*arguments)
-        finally:
-            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
-    else:
+    """The code that a long function of the library returns. Exceptions in its callback, and those of Ctrl-C, are raised.
+
+    Ctrl-C may also raise after a function that has succeeded: the caller frees its results.
+    """
+    if _thread.running:  # the planner would wait for its own lock
+        from ._library import UnsupportedError
+        raise UnsupportedError("a progress function, and a handler of SIGINT during a long call, cannot make long calls of the "
+                               "library; make them after the call")
+    _thread.error, _thread.running = None, True
+    handler = _signal.getsignal(_signal.SIGINT) if threading.current_thread() is threading.main_thread() else None
+    try:
+        if callable(handler):
+            _thread.handler = handler
+            _signal.signal(_signal.SIGINT, _note)
         code = function(*arguments)
+    finally:
+        _thread.running = False
+        if callable(handler):
+            if _signal.getsignal(_signal.SIGINT) is _note:
+                _signal.signal(_signal.SIGINT, handler)
+            _handle_noted()
     error, _thread.error = _thread.error, None
     if error is not None:
         raise error

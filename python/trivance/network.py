@@ -128,7 +128,7 @@ def _read_link(link: Any, what: str) -> Tuple[int, int, bool]:
     """Rank, port, and whether one direction only, of "3:+0", "3:+0:one-way", (3, "+0") or (3, 0)."""
     text = link
     if isinstance(link, (tuple, list)) and len(link) > 1:
-        text = ":".join(port_text(one) if i == 1 and isinstance(one, int) else str(one) for i, one in enumerate(link))
+        text = ":".join(port_text(int(one)) if i == 1 and isinstance(one, numbers.Integral) else str(one) for i, one in enumerate(link))
     found = re.fullmatch(r"([0-9]{1,9}):([+-])([0-9]{1,3})(:one-way)?", text) if isinstance(text, str) else None
     if not found:
         raise L.ArgumentError(f"{what} is {link!r}; it is a rank and the port by which the link leaves, for example '3:+0'")
@@ -197,7 +197,9 @@ class Network:
     Raises
     ------
     ArgumentError
-        A parameter has no valid value, or the cuts disconnect a row.
+        A parameter has no valid value.
+    UnsupportedError
+        The cuts divide a row in two, and no `nodes` are given.
     """
 
     __slots__ = ("torus", "options", "nodes", "links", "_options", "_network", "_nodes")
@@ -219,11 +221,18 @@ class Network:
             given["shared_paths"] = tuple(to_list(shared_paths, "shared_paths", "'all', 'one' or (0, 2)"))
         given["nodes"] = nodes if nodes is None else tuple(to_list(nodes, "nodes", "[0, 1, 4]"))
         self.options: Dict[str, Any] = {name: given[name] for name in _USUAL}
-        self.links: Tuple[Tuple[int, int, float], ...] = tuple(self._read_links())
+        factors: Dict[Tuple[int, int], float] = {}
+        for rank, port, factor in self._read_links():
+            if factors.setdefault((rank, port), factor) != factor:
+                raise L.ArgumentError(f"the link {rank}:{port_text(port)} is both cut and slow, or slow by two factors; leave "
+                                      "one out")
+        self.links: Tuple[Tuple[int, int, float], ...] = tuple((*link, factor) for link, factor in factors.items())
         slow_link = L.array(L.SlowLink, self.links)
         self._network = L.Network(c.sizeof(L.Network), self.torus._struct, len(slow_link), slow_link,
                                   L.choose("routes", routes, ROUTES))
-        L.check(L.lib.network_check(c.byref(self._network)))
+        code = L.lib.network_check(c.byref(self._network))
+        if nodes is None or code != L.UnsupportedError.code:  # nodes may be planned where a row is cut in two
+            L.check(code)
         slow_rank = [(to_int(rank, "a slow rank", 0, self.torus.size - 1), to_factor(factor, "the factor of a slow rank"))
                      for rank, factor in (given["slow_ranks"] or {}).items()]
         self._options = L.SimulateOptions(
@@ -235,7 +244,8 @@ class Network:
             seed=to_int(seed, "seed", 0, (1 << 63) - 1), slow_ranks=len(slow_rank), slow_links=len(slow_link),
             slow_rank=L.array(L.SlowRank, slow_rank), slow_link=slow_link, routes=self._network.routes,
             shared_paths=self._read_shared_paths(), one_path=given["shared_paths"] == "one",
-            gamma_per_stream=bool(gamma_per_stream), progress=callback, **{f"{name}_ns": to_ns(given[name], name) for name in _TIMES})
+            gamma_per_stream=bool(gamma_per_stream), progress=callback,
+            **{f"{name}_ns": to_ns(given[name], name) for name in _TIMES})
         _check_options(self._options)
         self.nodes: Optional[Tuple[int, ...]] = None
         if nodes is not None:
@@ -350,9 +360,9 @@ class Network:
 
     def _key(self) -> Tuple[Any, ...]:
         plain = L.SimulateOptions.from_buffer_copy(self._options)
-        slow = tuple((one.rank, one.factor) for one in plain.slow_rank[:plain.slow_ranks])
+        slow = frozenset((one.rank, one.factor) for one in plain.slow_rank[:plain.slow_ranks])
         plain.slow_rank = plain.slow_link = None
-        return self.torus, self.links, self.nodes, slow, bytes(plain)
+        return self.torus, frozenset(self.links), self.nodes, slow, bytes(plain)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Network) and self._key() == other._key()

@@ -260,9 +260,11 @@ class Planner(L.Handle):
     def _candidates(self) -> Optional[int]:
         if self._pointer is None:
             pointer = c.c_void_p()
-            L.call(L.lib.planner_create, c.byref(pointer), c.byref(self.network.torus._struct), self._code, 0,
-                   c.byref(self.network._options), c.byref(self._constraints))
-            self._pointer = pointer.value
+            try:
+                L.call(L.lib.planner_create, c.byref(pointer), c.byref(self.network.torus._struct), self._code, 0,
+                       c.byref(self.network._options), c.byref(self._constraints))
+            finally:
+                self._pointer = pointer.value
         return self._pointer
 
     def _choice(self, size: int, plan: L.PlannerChoice, torus: Optional[Torus] = None, order: Optional[str] = None) -> Choice:

@@ -76,7 +76,7 @@ class Cost(NamedTuple):
     theta : float
         Dimensions, times the sum over the steps of the busiest link's share of the vector.
     steps, messages : int
-        Of all ranks and streams.
+        Steps of each stream; messages of all ranks and streams.
     table : numpy.ndarray, shape (steps,)
         Of each step: ``messages`` on the link with the most, ``link_fraction`` and ``port_fraction``, bytes on the busiest
         link and of the largest message as shares of the vector, and ``hops`` of the longest route.
@@ -306,8 +306,12 @@ class Schedule(L.Handle):
         """
         import numpy as np
         listed = L.Messages()
-        with watch(progress, f"messages of {self.name}"):
-            L.call(L.lib.schedule_messages, self._pointer, to_bytes(size), c.byref(listed), callback, None)
+        try:
+            with watch(progress, f"messages of {self.name}"):
+                L.call(L.lib.schedule_messages, self._pointer, to_bytes(size), c.byref(listed), callback, None)
+        except BaseException:
+            L.lib.messages_clear(c.byref(listed))
+            raise
         block = (L.SentMessage * listed.count).from_address(c.cast(listed.message, c.c_void_p).value or 0)
         weakref.finalize(block, L.lib.messages_clear, c.byref(listed)).atexit = False  # with the last array on the block
         rows = np.frombuffer(block, dtype=_MESSAGE_DTYPE)
@@ -381,7 +385,8 @@ class Schedule(L.Handle):
             ``"auto"`` is exhaustive if that is affordable.
         progress : callable, bool or None
             Called with the fraction that is done; False: none; None or True: a bar of tqdm, if it is installed, which
-            None shows on a terminal only. What the function raises ends the work.
+            None shows on a terminal only. An exception of the function ends the work. The function must not call functions
+            that report progress themselves.
 
         Returns
         -------

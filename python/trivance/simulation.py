@@ -81,8 +81,8 @@ class Simulator(L.Handle):
         """The time with counts of messages and packets and, if `links`, the traffic of every link."""
         result, options = L.Simulation(), L.SimulateOptions.from_buffer_copy(self.network._options)
         options.link_loads = links
-        L.call(L.lib.simulate, self._pointer, c.byref(options), to_bytes(size), c.byref(result))
         try:
+            L.call(L.lib.simulate, self._pointer, c.byref(options), to_bytes(size), c.byref(result))
             return Simulation(result.time_ns, result.messages, result.packets, result.packet_hops,
                               _link_loads(self.network, result) if links else None)
         finally:

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""The notebooks run without an error, and their outputs are small; exit status 77 where nbclient, ipykernel or what they use is
-missing. Usage: notebooks.py NOTEBOOK… [--mend]; --mend writes the outputs into them
+"""The notebooks run without an error, and their outputs are small.
+
+Usage: notebooks.py NOTEBOOK… [--mend]      exit status 77 without nbclient, ipykernel or a package that the notebooks use;
+                                            --mend writes the outputs into the notebooks
 """
 import importlib.util
 import os
@@ -20,7 +22,7 @@ import nbformat  # noqa: E402
 
 
 def execute(notebook, directory):
-    """Run all cells. The kernel listens on sockets in a directory: a free TCP port may be taken between its choice and its use."""
+    """Runs all cells. The kernel listens on sockets in a directory: a free TCP port may be taken before it is used."""
     kernel = jupyter_client.AsyncKernelManager(kernel_name="python3", transport="ipc",
                                                connection_file=os.path.join(directory, "kernel.json"))
     nbclient.NotebookClient(notebook, km=kernel, timeout=300).execute()

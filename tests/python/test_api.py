@@ -102,8 +102,10 @@ def test_constraints():
     free, bound = tv.plan("9", "64K"), tv.plan("9", "64K", consistent=True, memory="1M", messages_per_port=1)
     assert bound.consistent and bound.time >= free.time
     assert tv.Planner("9", consistent=True).best("64K").consistent
-    with pytest.raises(tv.UnsupportedError):
-        tv.plan("9", "64K", memory=1).schedule() and tv.Planner("9", memory=1, consistent=True).time("64K", "trivance-l")
+    with pytest.raises(tv.UnsupportedError, match="no schedule on 9 meets all constraints"):
+        tv.plan("9", "64K", memory=1)
+    with pytest.raises(tv.UnsupportedError, match="trivance-l does not meet"):
+        tv.Planner("9", memory=1, consistent=True).time("64K", "trivance-l")
 
 
 def test_memory_of_messages_outlives_the_schedule():
@@ -160,17 +162,45 @@ def test_progress_and_cancellation():
         tv.Schedule("trivance-b", "27x27").verify(progress=stop)
     with pytest.raises(Enough):
         tv.compare("8x8", ["trivance", "swing"], progress=stop)
-    assert tv.Schedule("trivance-b", "9").verify()
+    with pytest.raises(tv.UnsupportedError, match="a progress function, .* cannot make long calls"):
+        tv.plan("27x27", "3M", progress=lambda _fraction: tv.plan("9", "1K"))
+    assert tv.Schedule("trivance-b", "9").verify() and tv.plan("27x27", "3M").steps
 
 
-def test_ctrl_c(tmp_path):
-    script = ("import signal, threading, os, trivance as tv\n"
-              "threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
-              "s = tv.Schedule('bucket', '16x16x16')\n"
-              "try:\n    s.verify(); tv.Simulator(s, tv.Network('16x16x16', model='dateline')).time('1G')\n"
-              "except KeyboardInterrupt:\n    print('interrupted')\n")
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
-    assert done.stdout.strip() == "interrupted", done.stderr
+INTERRUPTED = """
+import os, signal, threading, time, trivance as tv
+
+class OfTheProgram(Exception):
+    pass
+
+def handle(number, frame):
+    raise OfTheProgram
+
+sent = []
+
+def send():
+    sent.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
+
+if {own_handler}:
+    signal.signal(signal.SIGINT, handle)
+schedule = tv.Schedule("bucket", "16x16x16")
+try:
+    threading.Timer(0.3, send).start()
+    schedule.verify()
+    tv.Simulator(schedule, tv.Network("16x16x16", model="dateline")).time("1G")
+except (KeyboardInterrupt, OfTheProgram) as error:
+    print(type(error).__name__, time.monotonic() - sent[0] < 5, signal.getsignal(signal.SIGINT) in
+          (handle, signal.default_int_handler))
+"""
+
+
+@pytest.mark.parametrize("own_handler, error", [(False, "KeyboardInterrupt"), (True, "OfTheProgram")])
+def test_ctrl_c(own_handler, error):
+    """It ends a call that takes much longer, by the exception of the program's handler."""
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED.format(own_handler=own_handler)], capture_output=True, text=True,
+                          timeout=120, check=False)
+    assert (done.stdout.strip(), done.stderr) == (f"{error} True True", "")
 
 
 def test_import_is_light():
@@ -256,11 +286,26 @@ def test_numbers_of_numpy():
     assert tv.Torus(np.int64(9)) == tv.Torus(np.array([9])) == tv.Torus("9")
     assert tv.Network(np.int32(9), alpha=np.float64(1.5e-6), jitter=np.float32(0), nodes=np.arange(4)).nodes == (0, 1, 2, 3)
     assert tv.parse_sizes(np.array([1024, 2048])) == [1024, 2048]
+    assert tv.Network("9", cuts=[(np.int64(3), np.int64(0))]) == tv.Network("9", cuts=["3:+0"])
+
+
+def test_nodes_of_a_divided_row():
+    cuts = ["0:+0", "4:+0"]
+    with pytest.raises(tv.UnsupportedError, match="cut in two"):
+        tv.Network("9", cuts=cuts)
+    net = tv.Network("9", cuts=cuts, nodes=[1, 2, 3, 4])
+    choice = net.plan("1M")
+    assert choice.schedule().simulate(sizes="1M")["time"][0] == pytest.approx(choice.time)
+    with pytest.raises(tv.UnsupportedError):
+        tv.Schedule("ring", net)
+    with pytest.raises(tv.UnsupportedError, match="which is cut"):
+        net.replace(nodes=[1, 5]).plan("1M")
 
 
 def test_equal_networks():
     slow = tv.Network("9", slow_ranks={1: 2}, cuts=[(3, 0)])
     assert slow == tv.Network("9", slow_ranks={1: "2x"}, cuts="3:+0") and hash(slow) == hash(slow.replace())
+    assert tv.Network("9", cuts=["3:+0"]) == tv.Network("9", cuts=["4:-0"])
     assert len({slow, slow.replace(), slow.replace(slow_ranks={2: 2}), slow.replace(nodes=[1, 2]), tv.Network("9m")}) == 4
 
 

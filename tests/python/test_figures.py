@@ -1,5 +1,5 @@
 """The rules of the figures, on curves made here: how claims are decided, which figures and claims there are, what is
-counted from schedules. Ported from the tests of the command in C."""
+counted from schedules."""
 import io
 import math
 

@@ -98,7 +98,7 @@ def test_csv(folder):
 
 
 def test_page(folder):
-    """It opens without a network, and its data are what the other files say."""
+    """It opens without a network, and its data are those of the other files."""
     page = (folder / "run" / "index.html").read_text(encoding="utf-8")
     for outside in (" src=", "<link", "@import", 'href="http', "fetch(", "https:"):
         assert outside not in page
@@ -124,7 +124,7 @@ def test_report(folder):
 
 
 def interrupt(folder, number, enough):
-    """Ends a run with a signal once it has simulated a part; its exit code and what it said."""
+    """Ends a run with a signal once it has simulated a part; its exit code and its standard error."""
     with subprocess.Popen([TOOL, "figures", "--quick", "--only", ONLY, "-j", "1", "-o", str(folder)],
                           stderr=subprocess.PIPE, text=True) as process:
         kept = folder / "unfinished.jsonl"
@@ -137,7 +137,7 @@ def interrupt(folder, number, enough):
 @pytest.mark.skipif(not EXHAUSTIVE, reason="it waits for many simulations")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted(folder, number):
-    """It says that it stopped, and where it goes on; the result is that of a run that nothing disturbed."""
+    """It reports the interruption and where it continues; the result is that of a run without an interruption."""
     stopped = folder / f"stopped-{number}"
     code, said = interrupt(stopped, number, 25000)
     assert code == 128 + number

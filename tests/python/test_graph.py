@@ -36,6 +36,11 @@ def test_grid_graphs():
     assert choice.order in ("snake", "thirds") and tv.Simulator(choice.schedule()).time("64K") == pytest.approx(choice.time)
 
 
+def test_nodes_that_are_numbers_of_numpy():
+    numpy = pytest.importorskip("numpy")
+    assert tv.Network.from_networkx(networkx.cycle_graph(numpy.arange(9))).torus == tv.Torus("9")
+
+
 @pytest.mark.parametrize("graph", [networkx.complete_graph(5), networkx.Graph(), networkx.Graph([("a", "b")]),
                                    networkx.Graph([((0, 0), (1, 1))]), networkx.Graph([((0,), (0, 1))]),
                                    networkx.hypercube_graph(9)])

@@ -120,10 +120,10 @@ def _largest(result: Result) -> str:
 
 def _message_rules() -> str:
     return ("## Three message rules\n\nWhere a side is no power of three, section 4 has three answers to how much the "
-            "bandwidth-optimal Trivance sends. Those simulated here are the blocks that must move: each crosses one edge per phase, as in section 4.4 "
-            "(any size, 2m per rank at most). Algorithm 1, taken literally, also marks blocks that another way brings, and "
-            "m/3^(k+1) of section 4.1 (reduce-scatter) holds for powers of three. Steps, peers and routes are the same. Delta is what a rank "
-            "sends / 2m, Theta the busiest link's bytes / (m/D).\n\n"
+            "bandwidth-optimal Trivance sends. The simulated rule is that of the blocks that must move: each crosses one edge "
+            "per phase, as in section 4.4 (any size, at most 2m per rank). Algorithm 1, taken literally, also marks blocks that "
+            "arrive by another way, and m/3^(k+1) of section 4.1 (reduce-scatter) holds for powers of three. Steps, peers and "
+            "routes are the same. Delta is the number of bytes that a rank sends / 2m, Theta the busiest link's bytes / (m/D).\n\n"
             + markdown(("torus", "Delta", "Algorithm 1", "m/3^(k+1)", "Theta", "Algorithm 1", "m/3^(k+1)"), [
                 [torus] + [f"{value:.3f}" for values in zip(*costs) for value in values]
                 for torus, costs in message_rules.table()]) + "\n")
@@ -146,8 +146,8 @@ def _orders(rows: list[dict[str, str]]) -> str:
         text += (f" {name} {median(ratios):.3f}, the median of {len(ratios)} runs, from {min(ratios):.3f} to "
                  f"{max(ratios):.3f};")
     return (text[:-1] + ".\n\n"
-            + markdown(("torus", "algorithm", "chunks", "aligned", "opposite", "opposite / aligned", "limit", "arrived, aligned",
-                        "arrived, opposite"),
+            + markdown(("torus", "algorithm", "chunks", "aligned", "opposite", "opposite / aligned", "limit",
+                        "arrived, aligned", "arrived, opposite"),
                        [(row["torus"], row["algorithm"], row["chunks"], f"{row['aligned_us']} us", f"{row['opposite_us']} us",
                          row["opposite_by_aligned"], f"{row['limit_us']} us",
                          *(f"{100 * float(row[name]):.0f} %" for name in ("aligned_arrived", "opposite_arrived")))

@@ -3,7 +3,7 @@
 import os
 import zlib
 
-# Variables with the rank, number of ranks, rank on the host, and ranks on the host: Open MPI, MPICH, Slurm.
+# Variables with the rank, number of ranks, rank on the host, and ranks on the host: Open MPI; MPICH and Slurm.
 _LAUNCHERS = (
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
     ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
