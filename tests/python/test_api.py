@@ -104,7 +104,7 @@ def test_constraints():
     assert tv.Planner("9", consistent=True).best("64K").consistent
     with pytest.raises(tv.UnsupportedError, match="no schedule on 9 meets all constraints"):
         tv.plan("9", "64K", memory=1)
-    with pytest.raises(tv.UnsupportedError, match="trivance-l does not meet"):
+    with pytest.raises(tv.UnsupportedError, match="trivance-l violates the constraints: consistency"):
         tv.Planner("9", memory=1, consistent=True).time("64K", "trivance-l")
 
 
