@@ -13,6 +13,7 @@
 
 #include "base/ascending.h"
 #include "base/error.h"
+#include "torus/box.h"
 
 typedef struct location {
     int coordinate, rank;
@@ -48,31 +49,6 @@ static int merge_coordinates(location_t *location, int ranks, int *ranks_per_coo
     return coordinates;
 }
 
-/* Reduces `value` to its distinct values, ascending; returns their number. */
-static int distinct(int *value, int count)
-{
-    int kept = 0;
-    qsort(value, (size_t)count, sizeof *value, trv_compare_int);
-    for (int i = 0; i < count; i++)
-        if (i == 0 || value[i] != value[kept - 1])
-            value[kept++] = value[i];
-    return kept;
-}
-
-/* Whether coordinates (ascending) in a ring of `size` form a ring themselves, that is, whether each gap between
- * neighbours is smaller than half of the ring. *first: the coordinate after the widest gap. */
-static bool forms_ring(const int *value, int count, int size, int *first)
-{
-    int widest = size - value[count - 1] + value[0];
-    *first = value[0];
-    for (int i = 1; i < count; i++)
-        if (value[i] - value[i - 1] > widest) {
-            widest = value[i] - value[i - 1];
-            *first = value[i];
-        }
-    return 2 * widest < size || (count == 2 && 2 * widest == size); /* two opposite coordinates: both gaps are equal */
-}
-
 /* Rotates a coordinate back by rotation[d] along each dimension d. */
 static int rotate_back(const trv_torus_t *base, const int rotation[TRV_DIMS_MAX], int coordinate)
 {
@@ -83,46 +59,35 @@ static int rotate_back(const trv_torus_t *base, const int rotation[TRV_DIMS_MAX]
     return trv_torus_rank(base, at);
 }
 
-/* Finds the set of coordinates in each dimension, and the torus that they form. dimension[d] is the dimension of the
- * new torus that corresponds to dimension d of `base`, or -1 if none does. `value`: scratch memory for one int per
- * coordinate. If coordinates in a ring do not form a ring, they are a line that begins after the widest gap: the
- * dimension is rotated by rotation[d], so that this gap is at its end. */
+/* Finds the torus that the coordinates form. dimension[d] is its dimension that corresponds to dimension d of `base`, or
+ * -1 if none does. `node`: scratch memory for one int per coordinate. A dimension of `base` that is a ring but of which the
+ * coordinates form a line is rotated by rotation[d], so that the line begins at 0. */
 static int find_torus(trv_mpi_fit_t *fit, const trv_torus_t *base, unsigned shared_port, location_t *location,
-                      int coordinates, int *value, int dimension[TRV_DIMS_MAX], int rotation[TRV_DIMS_MAX])
+                      int coordinates, int *node, int dimension[TRV_DIMS_MAX], int rotation[TRV_DIMS_MAX])
 {
-    int dims = 0, size[TRV_DIMS_MAX], at[TRV_DIMS_MAX];
-    unsigned lines = 0;
-    int64_t product = 1;
-    bool whole = coordinates == base->ranks;
+    trv_box_t box;
+    for (int i = 0; i < coordinates; i++)
+        node[i] = location[i].machine_node;
+    int found = trv_box_find(&box, base, coordinates, node);
+    if (found <= 0)
+        return found < 0 ? found : trv_fail(TRV_ERR_UNSUPPORTED, "its ranks do not form a torus, a plane or a row");
+    const bool whole = coordinates == base->ranks; /* with the dimensions of size 1 */
+    fit->network.torus = whole ? *base : box.torus;
     for (int d = 0; d < base->dims; d++) {
-        for (int i = 0; i < coordinates; i++) {
-            trv_torus_coordinates(base, location[i].coordinate, at);
-            value[i] = at[d];
-        }
-        int count = distinct(value, coordinates);
-        product *= count;
-        if (product > coordinates) /* more combinations than coordinates: the set is no product */
-            return trv_fail(TRV_ERR_UNSUPPORTED, "its ranks do not form a torus, a plane or a row");
-        dimension[d] = count == 1 && !whole ? -1 : dims;
+        dimension[d] = whole ? d : -1;
         rotation[d] = 0;
-        if (dimension[d] < 0)
-            continue;
-        int first = 0;
-        const bool line = (base->lines >> d) & 1, ring = !line && forms_ring(value, count, base->size[d], &first);
-        if (!ring && count > 1)
-            lines |= 1u << dims;
-        if (!ring && !line)
-            rotation[d] = first;
-        fit->shared_port |= ((shared_port >> d) & 1) << dims;
-        size[dims++] = count;
     }
-    if (dims == 0)
-        size[dims++] = 1;
+    for (int d = 0; !whole && coordinates > 1 && d < box.torus.dims; d++) {
+        dimension[box.dimension[d]] = d;
+        rotation[box.dimension[d]] = box.first[d];
+    }
+    for (int d = 0; d < base->dims; d++)
+        if (dimension[d] >= 0)
+            fit->shared_port |= ((shared_port >> d) & 1) << dimension[d];
     for (int i = 0; i < coordinates; i++)
         location[i].coordinate = rotate_back(base, rotation, location[i].machine_node);
     qsort(location, (size_t)coordinates, sizeof *location, by_coordinate);
-    int code = trv_torus_init(&fit->network.torus, dims, size);
-    return code < 0 ? code : trv_torus_set_lines(&fit->network.torus, lines);
+    return TRV_OK;
 }
 
 /* ---- Links ------------------------------------------------------------------------------------------------------- */
