@@ -168,7 +168,7 @@ static int work_add_containers(trv_group_t *group, trv_work_t *work, const trv_p
     return products;
 }
 
-/* Appends a piece: to the last work if both need a walk and it fits, otherwise as a new work. *used is the
+/* Appends a piece: to the last work if both need a walk and it fits, otherwise as a new work. *walk_products is the
  * number of products in the walk of the last work; 0 if that work accepts no more pieces. */
 static int add_piece(trv_group_t *group, trv_piece_t piece, int *walk_products)
 {
