@@ -1,5 +1,5 @@
 /*
- * Sets of nodes that form a torus or mesh: they are recognised, and planned as such.
+ * Sets of nodes that form a torus or mesh are recognised and planned as that torus or mesh.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,8 @@ static trv_torus_t torus_of(const char *text)
     return torus;
 }
 
-/* Lists the nodes whose coordinate in each dimension is one of `size` from `begin` on, around the ring. */
+/* Lists the nodes whose coordinate in each dimension d is one of the size[d] coordinates from begin[d] on, around the
+ * ring. */
 static int list_nodes(const trv_torus_t *machine, const int *begin, const int *size, int *node)
 {
     int nodes = 0;
@@ -101,8 +102,8 @@ static double time_embedded(const trv_network_t *machine, const trv_planner_node
     return result.time_ns;
 }
 
-/* The best choice for a box is not slower than the planner's for its torus or mesh, and its time is that of the embedded
- * schedule on the whole machine: a message takes the same route there. */
+/* The best choice for a box is not slower than the planner's choice for its torus or mesh. Its time is that of the
+ * embedded schedule on the whole machine, because messages take the same routes there. */
 static void planned_as_their_torus(void **state)
 {
     static const struct {

@@ -19,7 +19,7 @@
 
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 
-/* A byte takes 1 ns, a step 1000 and a hop 10. */
+/* A byte takes 1 ns, a step 1000 ns and a hop 10 ns. */
 static const trv_hockney_t times = {.bandwidth_bps = 8e9, .alpha_ns = 1000, .hop_ns = 10};
 
 static trv_network_t network_of(const char *torus, const trv_slow_link_t *link, int links)
@@ -48,7 +48,7 @@ static void limits_by_hand(void **state)
     const trv_slow_link_t cut[] = {{3, 0, INFINITY}, {4, 1, INFINITY}}, slow[] = {{3, 0, 4}}, one = {0, 0, INFINITY};
     (void)state;
     expect("1", NULL, 0, TRV_ALLREDUCE, 0, 0, 0, 0);
-    /* A ring: two links leave every rank and every slice; 18 links for 2 * 8 crossings of each byte. */
+    /* A ring: two links leave every rank and every interval; 18 links for 2 * 8 crossings of each byte. */
     expect("9", NULL, 0, TRV_ALLREDUCE, 2, 40, 7200 / 2, 7200 * 16 / 18.);
     expect("10", NULL, 0, TRV_ALLREDUCE, 3, 50, 7200 / 2, 7200 * 18 / 20.);
     expect("9", NULL, 0, TRV_REDUCE_SCATTER, 2, 40, 7200 * 8 / 9. / 2, 7200 * 8 / 18.);
@@ -56,15 +56,15 @@ static void limits_by_hand(void **state)
     /* A line: one link leaves the rank at the end; 16 links. A ring with a cut is the same. */
     expect("9m", NULL, 0, TRV_ALLREDUCE, 2, 80, 7200, 7200);
     expect("9", cut, 2, TRV_ALLREDUCE, 2, 80, 7200, 7200);
-    /* A cut in one direction: 17 links; of ranks 0 … 8 one has one link less to send, and another one to receive. */
+    /* A cut in one direction: 17 links; one rank has one link less to send, and another has one less to receive. */
     expect("9", &one, 1, TRV_ALLREDUCE, 2, 80, 7200, 7200 * 16 / 17.);
     /* A slow link: 1 + 1/4 leave rank 3. */
     expect("9", slow, 1, TRV_ALLREDUCE, 2, 40, 7200 / 1.25, 7200 * 16 / 17.25);
     /* A torus with four ports, and a mesh, whose corners have two links. */
     expect("4x4", NULL, 0, TRV_ALLREDUCE, 2, 40, 7200 / 4, 7200 * 30 / 64.);
     expect("4mx4m", NULL, 0, TRV_ALLREDUCE, 2, 60, 7200 / 2, 7200 * 30 / 48.);
-    /* Half of the longer side: 2 * 2 links lead to it, as many as leave a rank. In a dimension of 2, two links
-     * join ranks. */
+    /* The set that is half of the longer side: 2 * 2 links lead to it, as many as leave a rank. In a dimension of 2,
+     * two links join the two ranks. */
     expect("16x2", NULL, 0, TRV_ALLREDUCE, 3, 90, 7200 / 4, 7200 * 62 / 128.);
     expect("2", NULL, 0, TRV_ALLREDUCE, 1, 10, 7200 / 2, 7200 * 2 / 4.);
     expect("2m", NULL, 0, TRV_ALLREDUCE, 1, 10, 7200, 7200);

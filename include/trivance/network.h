@@ -43,7 +43,7 @@ static inline bool trv_slow_factor_is_valid(double factor)
     return factor >= 1 && (factor <= TRV_SLOW_FACTOR_MAX || factor >= HUGE_VAL);
 }
 
-/* Which side determines the routes of messages. */
+/* Whether the sender or the network determines the routes of messages. */
 typedef enum trv_routes {
     TRV_ROUTES_CHOSEN, /* the schedule, by its ports */
     TRV_ROUTES_FIXED   /* the network; schedules for it name the ports by which it sends their messages */
@@ -77,9 +77,9 @@ TRV_API int trv_schedule_full_name_on(const trv_network_t *network, const char *
 
 /* ---- Any set of nodes ------------------------------------------------------------------------------------------ */
 
-/* The ranks of a schedule are mapped to a job's nodes in some order; every message takes the machine's route between two
- * nodes. Any set of nodes has the schedules of a line or ring with one rank per node. A box (every combination of some
- * coordinates of each dimension) also has those of its own torus or mesh. */
+/* The ranks of a schedule are mapped to a job's nodes in some order; every message takes the machine's route between
+ * two nodes. Any set of nodes has the schedules of a line or ring with one rank per node. A box (every combination of
+ * some coordinates of each dimension) also has those of its own torus or mesh. */
 typedef enum trv_order {
     TRV_ORDER_SNAKE,  /* row by row, every other row backwards: neighbours are near, for algorithms with few peers */
     TRV_ORDER_THIRDS, /* thirds across the longest side, each divided again: for algorithms that divide the line into
@@ -90,17 +90,20 @@ typedef enum trv_order {
 /* "snake", "thirds", "rows" */
 TRV_API const char *trv_order_name(trv_order_t order);
 
-/* Reorders `node`, which has different nodes of the network's torus or mesh. In a dimension that wraps around, the order
+/* Reorders `node`, a list of distinct nodes of the network's torus or mesh. In a dimension that wraps around, the order
  * begins behind the longest run of coordinates without a node. A snake runs along other dimensions, or backwards, if
- * fewer of its links are then cut. TRV_ERR_ARGUMENT for a node that does not exist or occurs
- * twice. */
+ * fewer of its links are then cut. TRV_ERR_ARGUMENT for a node that does not exist or occurs twice. */
 TRV_API int trv_order_nodes(const trv_network_t *network, trv_order_t order, int nodes, int *node);
 
 /* The schedule on the whole machine in which rank i of `schedule` runs on node[i] and all other nodes are idle, for the
- * cost model and the simulator. (The verifier takes `schedule` itself: here most nodes contribute nothing.) A message
- * leaves in the first dimension in which the two nodes differ and behind which no link of its route is cut (with fixed
- * routes, in the first in which they differ), the shorter way. Takes ownership of `schedule`, and destroys it on
- * failure; network and `node` are copied. */
+ * cost model and the simulator. (The verifier takes `schedule` itself: here most nodes contribute nothing.)
+ *
+ * With fixed routes the network determines the ports of messages. With chosen routes a message leaves the shorter way
+ * along the first dimension in which its two nodes differ and in which its route passes no cut link. If `node` lists a
+ * box in the order TRV_ORDER_ROWS, and the schedule's torus is that of the box, it leaves in the dimension and
+ * direction of its port in `schedule` instead, unless that route passes a cut link.
+ *
+ * Takes ownership of `schedule`, and destroys it on failure; `network` and `node` are copied. */
 TRV_API int trv_schedule_embed(trv_schedule_t **embedded, trv_schedule_t *schedule, const trv_network_t *network,
                                const int *node);
 

@@ -71,9 +71,9 @@ TRV_API int trv_planner_best(const trv_torus_t *torus, trv_collective_t collecti
                              const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints,
                              trv_planner_choice_t *choice);
 
-/* A planner holds the candidates for one torus, collective, network and set of constraints. It serves
- * many sizes, and also returns the runners-up. One thread at a time may use it. It keeps network->progress with its
- * context, and calls it in every later call on the planner. */
+/* A planner holds the candidates for one torus, collective, network and set of constraints. It answers queries for many
+ * sizes, and also returns the runners-up. One thread at a time may use it. It stores network->progress with its
+ * context, and every later call on the planner calls that function. */
 typedef struct trv_planner trv_planner_t;
 TRV_API int trv_planner_create(trv_planner_t **planner, const trv_torus_t *torus, trv_collective_t collective, int root,
                                const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints);
@@ -90,8 +90,9 @@ TRV_API int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, cons
 
 /* ---- Any set of nodes ------------------------------------------------------------------------------------------ */
 
-/* A choice for ranks on a set of nodes: the schedule `choice.algorithm` on `torus`, which is a line ("29m") or a
- * ring with one rank per node. Rank i is the i-th node in the order (trv_order_nodes, trv_schedule_embed). */
+/* A choice for ranks on a set of nodes: the schedule `choice.algorithm` on `torus`, with one rank per node. The torus
+ * is a line ("29m"), a ring, or the torus or mesh that a box forms ("4mx4m", trivance/network.h). Rank i is the i-th
+ * node in the order (trv_order_nodes, trv_schedule_embed). */
 typedef struct trv_planner_node_choice {
     trv_order_t order;
     trv_torus_t torus;
@@ -99,11 +100,12 @@ typedef struct trv_planner_node_choice {
 } trv_planner_node_choice_t;
 
 /* Finds the fastest schedules for a set of nodes of `machine`, best first. Writes at most `capacity` choices and
- * returns their number, or an error. For every order, the best candidates for the line and for the ring and all
- * baselines are simulated on the whole machine with its slow and cut links (`network`), until a fixed amount of work
- * is done: less than a second on 1,024 nodes, where algorithms with as many steps as nodes are left out.
- * `constraints` may be NULL. Thread-safe. TRV_ERR_UNSUPPORTED if no schedule is possible, or simulating one would be
- * too much work. */
+ * returns their number, or an error. The best candidates for the line and for the ring and all baselines are simulated
+ * in two orders (snake and thirds) on the whole machine with its slow and cut links (`network`), and so are the best
+ * candidates for the torus or mesh of a box, in one order, unless their times there are already known. The simulations
+ * end when a fixed amount of work is done: less than a second on 1,024 nodes, where algorithms with as many steps as
+ * nodes are left out. `constraints` may be NULL. Thread-safe. TRV_ERR_UNSUPPORTED if no schedule is possible, or
+ * simulating one would be too much work. */
 TRV_API int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *node, trv_collective_t collective,
                               int root, uint64_t vector_bytes, const trv_simulate_options_t *network,
                               const trv_planner_constraints_t *constraints, int capacity,

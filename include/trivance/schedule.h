@@ -36,14 +36,14 @@ extern "C" {
 
 typedef enum trv_collective { TRV_ALLREDUCE, TRV_REDUCE_SCATTER, TRV_ALLGATHER } trv_collective_t;
 
-/* Which relabelling of the ranks maps the schedule's messages onto themselves. */
+/* The relabellings of the ranks that map the schedule's messages onto themselves. */
 typedef enum trv_symmetry {
     TRV_SYMMETRY_NONE,
     TRV_SYMMETRY_PARITY,     /* translation by 2 in every dimension (Swing) */
     TRV_SYMMETRY_TRANSLATION /* translation by anything */
 } trv_symmetry_t;
 
-/* What every rank ends with. */
+/* The contributions in the result of every rank. */
 typedef enum trv_exactness {
     TRV_EXACT, /* every contribution exactly once */
     TRV_COVERS /* every contribution at least once: correct only for idempotent operations (MAX, MIN, AND, OR) */
@@ -176,7 +176,7 @@ TRV_API const char *trv_schedule_name(const trv_schedule_t *schedule);
 TRV_API const trv_torus_t *trv_schedule_torus(const trv_schedule_t *schedule);
 TRV_API trv_collective_t trv_schedule_collective(const trv_schedule_t *schedule);
 TRV_API int trv_schedule_streams(const trv_schedule_t *schedule);
-/* The weight of a stream, 1 … TRV_WEIGHT_MAX. The size of its slice is the weight / the sum of all weights. */
+/* The weight of a stream, 1 … TRV_WEIGHT_MAX. Its slice is the weight / (sum of all weights) of the vector. */
 #define TRV_WEIGHT_MAX 1024
 TRV_API int trv_schedule_weight(const trv_schedule_t *schedule, int stream);
 /* The sum of the weights of the first `streams` streams. */

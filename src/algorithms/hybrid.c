@@ -3,8 +3,8 @@
  *
  * A ring of a = g * h ranks: first a reduce-scatter over the g classes of ranks modulo g, whose messages travel as far
  * as in a ring of g. Then the h ranks of a class, which are g apart, hold partial sums of the same m/g bytes; they add
- * them up by windows, as if they were a ring of h (stage.h). Then the allgather over g. g = 1 is Trivance L, h = 1 is
- * B.
+ * them up by windows, as if they were a ring of h (stage.h). Then the allgather over g. g = 1 is Trivance L, and
+ * h = 1 is Trivance B.
  *
  *   ring of 9, g = 3   step 0    … 8 <-1-> 0 <-1-> 1 …      keep the blocks of one class mod 3, send one each way
  *                      step 1    … 6 <-3-> 0 <-3-> 3 …      windows over 0 3 6, whole pieces, m/3 bytes each way

@@ -23,7 +23,7 @@ typedef struct trv_choice {
     char algorithm[TRV_ALGORITHM_NAME_MAX]; /* "": none */
     char reason[TRV_CHOICE_REASON_MAX];     /* for the log: why this algorithm, or why none */
     bool left_to_library;                   /* the user has selected the MPI library for these calls */
-    bool on_nodes; /* true: on a set of machine nodes in `order`, a line or ring `torus`; false: on the whole torus */
+    bool on_nodes; /* true: for `torus` on a set of machine nodes in `order`; false: for the communicator's torus */
     trv_order_t order;
     trv_torus_t torus;
     uint64_t bytes_min, bytes_max; /* sizes of vectors to which the choice applies */

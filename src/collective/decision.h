@@ -1,6 +1,6 @@
 /*
  * Decisions: the schedule for calls with an operation signature, in the form in which rank 0 of a communicator
- * broadcasts it.
+ * broadcasts it to the others.
  */
 #ifndef TRIVANCE_COLLECTIVE_DECISION_H
 #define TRIVANCE_COLLECTIVE_DECISION_H
@@ -9,13 +9,13 @@
 
 #include "collective/choice.h"
 
-/* There is no padding between the members, since the struct is sent as it is. */
+/* The struct is sent as it is, so there is no padding between its members. */
 typedef struct trv_decision {
     uint64_t bytes_min, bytes_max; /* sizes of vectors to which the decision applies */
     int32_t code;                  /* TRV_OK, or the error of the choice; `reason` is then the error message */
     int32_t left_to_library;       /* the user has selected the MPI library for these calls */
-    int32_t on_nodes, order;       /* on a set of machine nodes, in this order */
-    int32_t in_box, lines;         /* of these: as the torus or mesh that the nodes form; as a line; otherwise a ring */
+    int32_t on_nodes, order;       /* the schedule is for a set of machine nodes, in this order (trv_order_t) */
+    int32_t in_box, lines;         /* for the torus or mesh that these nodes form; for a line; if both are 0: a ring */
     char algorithm[TRV_ALGORITHM_NAME_MAX]; /* name for users; "": none */
     char full_name[TRV_FULL_NAME_MAX];      /* name for trv_schedule_create_on on every rank */
     char reason[TRV_CHOICE_REASON_MAX];

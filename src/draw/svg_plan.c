@@ -1,5 +1,6 @@
 /*
- * The sheet: title, legend, one panel of arrows per step (or run of equal steps), and the matrices below them.
+ * Draws the sheet of an SVG picture: title, legend, one panel of arrows per step (or run of equal steps), and the
+ * matrices of progress below the panels.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -79,7 +80,7 @@ static sheet_t lay_out(const trv_picture_t *picture, const trv_svg_options_t *op
     sheet.panel_width = fmax(sheet.arrows.width, 250);
     sheet.panel_height = CAPTION + sheet.arrows.height;
     if (options->progress) {
-        /* Not larger than the network, unless the cells would become indistinguishable. */
+        /* The matrix is not larger than the network, unless its cells would become indistinguishable. */
         sheet.matrix_side = fmax(sheet.arrows.height, (line ? LINE_CELL : CELL) *
                                                           fmax(options->progress->columns, options->progress->ranks));
         sheet.matrix_side = fmin(sheet.matrix_side, fmin(sheet.panel_width, 460));

@@ -101,7 +101,7 @@ static void draw_cuts(trv_canvas_t *canvas, const trv_picture_t *picture, const 
         }
 }
 
-/* A margin shows links of the other end only within its width. */
+/* The margins at both ends repeat the links of the other end, as far as they are wide enough. */
 void trv_text_ring(const trv_text_style_t *style, const trv_picture_t *picture, const trv_panel_t *panel)
 {
     const trv_torus_t *torus = trv_schedule_torus(picture->schedule);

@@ -11,7 +11,7 @@
 #include "planner/ranking.h"
 #include "torus/box.h"
 
-/* The bits of the machine's dimensions, for the dimensions of the box. */
+/* Converts a mask of the machine's dimensions into a mask of the dimensions of the box. */
 static unsigned box_dimensions(const trv_box_t *box, unsigned machine_bits)
 {
     unsigned bits = 0;
@@ -43,7 +43,7 @@ int trv_box_choices_find(trv_box_choices_t *choices, const trv_torus_t *machine,
     box_network.slow_link = NULL;
     box_network.shared_paths = box_dimensions(&box, network->shared_paths);
     choices->torus = box.torus;
-    choices->order = box.torus.dims == 1 ? TRV_ORDER_SNAKE : TRV_ORDER_ROWS; /* the same in one dimension */
+    choices->order = box.torus.dims == 1 ? TRV_ORDER_SNAKE : TRV_ORDER_ROWS; /* equal in one dimension */
     choices->exact = box.enclosed && !has_different_link(network, nodes, node);
     int rc = trv_planner_create(&choices->planner, &box.torus, collective, 0, &box_network, constraints);
     if (!rc)

@@ -14,13 +14,13 @@ typedef struct trv_box_choices {
     trv_planner_t *planner; /* for the box without the machine; NULL if the nodes are not a box */
     trv_torus_t torus;
     trv_order_t order;
-    bool exact; /* the times are those on the machine: no message leaves the box or passes a link that differs */
+    bool exact; /* the times are those on the machine: no message leaves the box or passes a slow or cut link */
     int count;
     trv_planner_choice_t choice[TRV_BOX_CHOICES_MAX]; /* fastest first */
 } trv_box_choices_t;
 
-/* Finds the fastest choices for the box that the nodes form; count is 0 if they do not form one, or no schedule is
- * possible. `network` as returned by trv_timing_network. */
+/* Finds the fastest choices for the box that the nodes form. Returns TRV_OK with a count of 0 if they do not form one,
+ * or if no schedule is possible. `network` is a result of trv_timing_network. */
 int trv_box_choices_find(trv_box_choices_t *choices, const trv_torus_t *machine, int nodes, const int *node,
                          trv_collective_t collective, uint64_t vector_bytes, const trv_simulate_options_t *network,
                          const trv_planner_constraints_t *constraints);

@@ -3,11 +3,12 @@
  * and simulated on the machine.
  *
  * The prospects come from two lists, from which they are taken alternately: the choices that the planner finds for a
- * ring of this many ranks without the machine around it, and the candidates of algorithms made for lines, best model
- * first. Nodes that form a torus or mesh, a *box*, also have the planner's choices for it (box_choices.h), which need
- * no simulation if the machine's routes are those of the box. The baselines come last. Prospects are simulated until
- * the work that one call may take is done. A schedule with as many steps as nodes sends a number of messages that grows
- * with the square of the nodes; with some hundreds of nodes it exceeds that work and is left out.
+ * ring of this many ranks without the machine around it, and the candidates of algorithms made for lines, in the order
+ * of their modelled times. If the nodes form a torus or mesh (a *box*, torus/box.h), the planner's choices for it are
+ * prospects, too (box_choices.h); they need no simulation if no message leaves the box or passes a slow or cut link.
+ * The baselines are last. Prospects are simulated until the work that one call may take is done. A schedule with as
+ * many steps as nodes sends a number of messages that grows with the square of the nodes; with some hundreds of nodes
+ * it exceeds that work and is left out.
  */
 #include <math.h>
 #include <stdio.h>
@@ -53,7 +54,7 @@ typedef struct prospect {
 
 typedef struct search {
     const trv_torus_t *machine;
-    int nodes, *node; /* in the present order */
+    int nodes, *node; /* the set, in the order that is being tried */
     trv_collective_t collective;
     uint64_t vector_bytes;
     trv_simulate_options_t network;
@@ -208,7 +209,7 @@ static int find_prospects(search_t *search, const trv_planner_constraints_t *con
 
 /* ---- On the machine ---------------------------------------------------------------------------------------------- */
 
-/* The work of a step in which no node of the machine sends. Placing a schedule on the machine takes the same work. */
+/* The work of a step in which no node of the machine sends. Embedding a schedule takes the same work. */
 static double idle_work(const search_t *search) { return IDLE_STEP * search->machine->ranks; }
 
 static trv_network_t machine_network(const search_t *search)
@@ -259,8 +260,8 @@ static int sample_others(const search_t *search, const trv_schedule_t *embedded,
     return rc;
 }
 
-/* Simulates a placed schedule and allowed it if it is fast enough. One whose messages pass a cut link is left out, and
- * its error becomes search->error if it is the first. */
+/* Simulates an embedded schedule and inserts it into the choices if it is fast enough. A schedule with a message that
+ * passes a cut link is left out; the error of the first such schedule becomes search->error. */
 static int time_embedded(search_t *search, const trv_schedule_t *embedded, trv_planner_node_choice_t *choice)
 {
     trv_simulator_t *simulator;
@@ -433,8 +434,8 @@ int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *node, tr
     return rc;
 }
 
-/* Simulates one algorithm. *is_bound: simulating it is too much work, and the time is a lower bound. A time of INFINITY
- * means that a message would pass a cut link. */
+/* Simulates one algorithm. Sets *is_bound if simulating it is too much work; the time is then a lower bound. A time of
+ * INFINITY means that a message would pass a cut link. */
 static int time_algorithm(search_t *search, const char *algorithm, double *time_ns, bool *is_bound)
 {
     trv_torus_t ring;

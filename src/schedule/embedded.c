@@ -1,6 +1,6 @@
 /*
- * Schedules on a set of nodes of a machine: the steps of another schedule, whose ranks are mapped to these nodes. A
- * message leaves through the port that trivance/network.h describes (trv_schedule_embed); all other nodes are idle.
+ * Embedded schedules: the steps of another schedule, whose ranks are mapped to a set of nodes of a machine. All other
+ * nodes are idle. trivance/network.h describes the routes of the messages (trv_schedule_embed).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 typedef struct embedded {
     trv_schedule_t *schedule;
-    bool in_box; /* the nodes are a box, with the schedule's torus, in the order of its ranks */
+    bool in_box; /* the nodes form the schedule's torus or mesh, in the order of its ranks */
     trv_box_t box;
     int *node; /* node of each rank */
     int *rank; /* rank of each node of the machine; -1 if there is none */
@@ -48,9 +48,9 @@ static int port_along(const trv_rows_t *rows, int from, int to, int d, bool mirr
     return trv_port(d, 2 * forward < size || (2 * forward == size && !mirrored) ? 1 : -1);
 }
 
-/* The machine's port of a message that leaves by `port` in the schedule: the same direction of the same dimension in a
- * box, if no link of that route is cut. Otherwise the first dimension in which the nodes differ and behind which no link
- * is cut, the shorter way. */
+/* The machine's port of a message that leaves by `port` in the schedule. In a box: the same direction of the same
+ * dimension, if no link of that route is cut. Otherwise: the shorter way along the first dimension in which the nodes
+ * differ, among those whose route passes no cut link, or among all if every route passes one. */
 static int port_between(const trv_schedule_t *schedule, int from, int to, int port, bool mirrored)
 {
     const trv_torus_t *torus = &schedule->torus;
@@ -127,7 +127,7 @@ static int embedded_check_nodes(const trv_torus_t *torus, int nodes, const int *
     return TRV_OK;
 }
 
-/* Whether the nodes form the schedule's torus or mesh, in the order of its ranks. */
+/* Sets in_box. */
 static int embedded_find_box(embedded_t *embedded, const trv_torus_t *machine)
 {
     const trv_torus_t *torus = &embedded->schedule->torus;

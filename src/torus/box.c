@@ -2,10 +2,10 @@
  * Finds the torus or mesh that a set of nodes forms.
  *
  * A set is a box if its size is the product of the numbers of coordinates that occur in each dimension. The coordinates
- * of a ring form a ring themselves if every gap between neighbours is the shorter way between them; otherwise they are a
- * line that begins behind the widest gap: 6, 7, 0 and 1 of 8 begin at 6. The routes between the nodes are those of the
- * box if every dimension is a whole ring, or an interval that is part of a line of the machine or shorter than half of
- * the ring.
+ * of a ring form a ring themselves if every gap between neighbours is the shorter way between them; otherwise they are
+ * a line that begins behind the widest gap: 6, 7, 0 and 1 of 8 begin at 6. The routes between the nodes stay in the box
+ * if every dimension is a whole ring, an interval of a line of the machine, or an interval of a ring whose ends are
+ * less than half of the ring apart.
  */
 #include "torus/box.h"
 
@@ -14,11 +14,11 @@
 #include "base/error.h"
 #include "torus/torus.h"
 
-/* The coordinates of a set in one dimension, around the ring from the one behind the widest gap. */
+/* The coordinates of a set in one dimension, in their order around the ring, from the one behind the widest gap. */
 typedef struct side {
     int count, first;
     int gap_max; /* between neighbours; 1 in an interval */
-    int around;  /* the gap between the last and the first */
+    int around;  /* the gap from the last to the first, around the ring */
 } side_t;
 
 static int side_measure(const trv_torus_t *machine, int nodes, const int *node, int d, side_t *side)

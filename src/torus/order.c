@@ -1,5 +1,5 @@
 /*
- * Orders of a set of nodes: a line or ring of ranks is embedded in the torus along such an order.
+ * Orders of a set of nodes: rank i of a schedule for a line, a ring or a box runs on the i-th node.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 
 #include <trivance/network.h>
 
-/* Finds a node that no route joins with `from` in one of the two directions: returns 1 and sets *node, or 0 if there is
- * none, or TRV_ERR_MEMORY. The links of the network exist. */
+/* Finds a node to which no path leads from `from`, or from which none leads to `from`. Returns 1 and sets *node, or
+ * returns 0 if there is no such node, or TRV_ERR_MEMORY. Every entry of network->slow_link names an existing link. */
 int trv_network_divided(const trv_network_t *network, int from, int *node);
 
 #endif

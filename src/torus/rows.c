@@ -77,8 +77,9 @@ static int rows_fail_two_cuts(const trv_torus_t *torus, const trv_row_t *row, do
                     row->row, row->dimension, text);
 }
 
-/* Sorts the opened rows and merges duplicates: a row is listed twice if both directions of one link are cut. Rows in two
- * parts are left closed if they are `allowed`. */
+/* Sorts the opened rows and merges duplicates: a row is listed twice if both directions of one link are cut. A row that
+ * is cut in two is an error unless `allowed` is true; then a row of a ring begins behind one of its cuts, and a row of
+ * a line dimension is omitted. */
 static int rows_merge(trv_rows_t *rows, double avoid, bool allowed)
 {
     int kept = 0;

@@ -28,10 +28,11 @@ typedef struct trv_rows {
 } trv_rows_t;
 
 /* Links that are slower than normal by a factor of `avoid` or more count as cut (with INFINITY: only links that are
- * down). Returns TRV_ERR_ARGUMENT, with a message, for links that do not exist and factors below 1, and
- * TRV_ERR_UNSUPPORTED for a row that is cut in two. */
+ * down). Returns TRV_ERR_ARGUMENT, with a message, for links that do not exist and factors out of range. For a row that
+ * is cut in two the error is TRV_ERR_UNSUPPORTED, or TRV_ERR_ARGUMENT if `avoid` is finite. */
 int trv_rows_create(trv_rows_t **rows, const trv_network_t *network, double avoid);
-/* The same for any network: in a row that is cut in two, routes ignore the cuts, and their messages may pass one. */
+/* The same for any network. Messages in a row that is cut in two may pass a cut: such a row of a ring is used as a line
+ * that begins behind one of its cuts, and such a row of a line dimension as if it had no cut. */
 int trv_rows_create_any(trv_rows_t **rows, const trv_network_t *network);
 void trv_rows_destroy(trv_rows_t *rows); /* may be NULL */
 

@@ -239,8 +239,8 @@ static void test_all_sizes(void **state)
     tool_clear(&tool);
 }
 
-/* A row that states a win elsewhere is right: the planner chooses it on the network with only that parameter
- * changed. */
+/* A row that states on which other network its schedule wins is right: the planner chooses this schedule if only that
+ * parameter is changed. */
 static int check_win(json_t *row, const char *part, const char *option, const char *value)
 {
     char key[64], options[128], plan[64];

@@ -25,10 +25,10 @@ long test_expectations(void);
 /* Counts a failure and prints the sentence (the first few of a rank) unless `holds`. Returns `holds`. */
 bool expect(bool holds, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The call returned `class`, and trv_last_error() contains `words` if that is not MPI_SUCCESS. */
+/* Expects that the call returned `class`, and that trv_last_error() contains `words` if that is not MPI_SUCCESS. */
 bool expect_class(int got, int class, const char *words, const char *what);
 
-/* The same bytes on all ranks of the communicator. */
+/* Expects the same bytes on all ranks of the communicator. */
 bool expect_identical(const void *data, size_t bytes, MPI_Comm comm, const char *what);
 
 /* Values that differ by rank and position, and whether a buffer has their sums over all ranks of the communicator. */

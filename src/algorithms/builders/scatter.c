@@ -171,7 +171,7 @@ static void view_blocks(const view_t *view, const trv_residues_t *along, trv_blo
     }
 }
 
-/* A pattern without halves gives one set of blocks, which applies to both halves of a torus with halves. */
+/* A pattern without halves gives one set of blocks, which applies to both halves of a schedule with halves. */
 static void copy_halves(const view_t *view, const trv_pattern_t *pattern, trv_edge_t *edge)
 {
     if (view->schedule->halves > pattern->halves)

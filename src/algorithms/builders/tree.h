@@ -1,6 +1,6 @@
 /*
- * The translation-invariant pattern. It is defined by the tree of one block, relative to its owner (displacement 0) and
- * in the order of the allgather. C is the set of covered displacements:
+ * Translation-invariant patterns. A pattern is defined by the tree along which one block travels in the allgather, in
+ * displacements relative to its owner (displacement 0). C is the set of covered displacements:
  *
  *   C = {0}; for level = levels - 1 … 0: C gains C + offset[2 * level] and C + offset[2 * level + 1].
  *

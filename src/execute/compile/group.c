@@ -140,8 +140,8 @@ int trv_group_products(trv_group_t *group, const trv_cover_t *cover)
 
 /* ---- Walks ------------------------------------------------------------------------------------------------------- */
 
-/* Adds a place's container to those of the work if it has several runs. Returns the number of products that this adds
- * to the walk. */
+/* Adds a location's container to those of the work if it has several runs. Returns the number of products that this
+ * adds to the walk. */
 static int work_add_container(trv_group_t *group, trv_work_t *work, trv_location_t location)
 {
     trv_program_t *program = group->program;
@@ -157,7 +157,7 @@ static int work_add_container(trv_group_t *group, trv_work_t *work, trv_location
     return program->container[location.container].products;
 }
 
-/* Does the same for all places of a piece. */
+/* Does the same for all locations of a piece. */
 static int work_add_containers(trv_group_t *group, trv_work_t *work, const trv_piece_t *piece)
 {
     int products = work_add_container(group, work, piece->to);
@@ -168,7 +168,7 @@ static int work_add_containers(trv_group_t *group, trv_work_t *work, const trv_p
     return products;
 }
 
-/* Appends a piece: to the last work if both need a walk and it fits, otherwise as a new work. *used is the
+/* Appends a piece: to the last work if both need a walk and it fits, otherwise as a new work. *walk_products is the
  * number of products in the walk of the last work; 0 if that work accepts no more pieces. */
 static int add_piece(trv_group_t *group, trv_piece_t piece, int *walk_products)
 {

@@ -7,8 +7,8 @@
  *     placement.c  determines where every value is stored, in the user's buffers or packed in scratch, and writes the
  *                  descriptors
  *
- * A program does not depend on the count: places are positions of units, or packed sets of units. size.c computes sizes
- * and offsets for a count, walk.c visits the runs of sets.
+ * A program does not depend on the count: locations are positions of units, or packed sets of units. size.c computes
+ * sizes and offsets for a count, walk.c visits the runs of sets.
  */
 #ifndef TRIVANCE_EXECUTE_COMPILE_PROGRAM_H
 #define TRIVANCE_EXECUTE_COMPILE_PROGRAM_H
@@ -23,7 +23,7 @@
 
 typedef enum trv_base { TRV_AT_INPUT, TRV_AT_OUTPUT, TRV_AT_SCRATCH, TRV_BASES } trv_base_t;
 
-/* The place of a value. The user's buffers contain units at their positions; scratch contains them in containers. */
+/* The location of a value. The user's buffers contain units at their positions; scratch contains them in containers. */
 typedef struct trv_location {
     trv_base_t base;
     int container; /* in scratch; otherwise -1 */
@@ -45,8 +45,8 @@ typedef struct trv_area {
     int container, containers;
 } trv_area_t;
 
-/* The data of a message: `units` positions from `first` on, at a place; or, if containers > 0, that many containers
- * from the place's container on. A send may need work that packs the data first. */
+/* The data of a message: `units` positions from `first` on, at a location; or, if containers > 0, that many
+ * containers from the location's container on. A send may need work that packs the data first. */
 typedef struct trv_extent {
     int peer, port; /* the sender's port */
     trv_location_t location;

@@ -18,7 +18,8 @@ typedef struct walk_context {
     const trv_work_t *work;
 } walk_context_t;
 
-/* The address of element e of a place. In a container of several runs it is `cursor_offset` bytes after the cursor. */
+/* The address of element e of a location. In a container of several runs it is `cursor_offset` bytes after the
+ * cursor. */
 static inline char *address(const trv_plan_t *plan, const trv_lane_t *lane, trv_location_t location, size_t e,
                             size_t cursor_offset)
 {
@@ -47,7 +48,7 @@ static bool touches_user(const trv_program_t *program, const trv_piece_t *piece)
 
 /* ---- Lists ------------------------------------------------------------------------------------------------------- */
 
-/* An address as an offset from the base of its place. */
+/* An address as an offset from the base of its location. */
 static size_t offset_of(const trv_lane_t *lane, trv_location_t location, const char *address)
 {
     return (size_t)(address - lane->base[location.base]);
@@ -102,7 +103,7 @@ static int perform_list(trv_plan_t *plan, const trv_lane_t *lane, const trv_list
 
 /* ---- Pieces ------------------------------------------------------------------------------------------------------ */
 
-/* Executes one piece on elements that are contiguous in all of its places. */
+/* Executes one piece on elements that are contiguous in all of its locations. */
 static int perform_stretch(trv_plan_t *plan, const trv_lane_t *lane, const trv_piece_t *piece, size_t first,
                            size_t count, size_t cursor_offset)
 {

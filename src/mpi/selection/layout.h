@@ -1,5 +1,5 @@
 /*
- * A line or ring of ranks that is embedded in a set of machine nodes: the rank at each of its coordinates.
+ * A line, ring or mesh of ranks that is embedded in a set of machine nodes: the rank at each of its coordinates.
  */
 #ifndef TRIVANCE_MPI_SELECTION_LAYOUT_H
 #define TRIVANCE_MPI_SELECTION_LAYOUT_H

@@ -1,5 +1,6 @@
 /*
- * AllReduce on a communicator whose nodes form no torus: a plan for a line or ring of ranks that is embedded in them.
+ * AllReduce on a communicator whose nodes are a set of machine nodes (communicator/fit.h): a plan for a line or a ring
+ * of ranks, or for the mesh of a box that cut links divide, which is embedded in the nodes.
  *
  * Under the drop-in the plan must be faster than the algorithms of an MPI library without knowledge of the network:
  * Recursive Doubling and the ring, simulated on the same nodes in the order of the communicator's ranks. Otherwise

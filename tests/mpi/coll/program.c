@@ -200,7 +200,7 @@ static long kilobytes(void)
     return usage.ru_maxrss;
 }
 
-/* Many more communicators than exist at the same time. */
+/* Creates and frees many communicators, one after another. */
 static void thousands(void)
 {
     enum { FIRST = 300, ALL = 1200 };
@@ -251,7 +251,7 @@ static void threads(void)
 
 /* ---- Late ranks -------------------------------------------------------------------------------------------------- */
 
-/* The others wait for rank 1, in a request and in the first call with a new operation signature. */
+/* The other ranks wait for rank 1, in a request and in the first call with a new operation signature. */
 static void late(void)
 {
     const struct timespec time = {.tv_sec = 1, .tv_nsec = 200000000};
