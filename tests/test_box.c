@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,7 +70,7 @@ static void boxes_are_found(void **state)
     }
 }
 
-static void other_sets_are_not(void **state)
+static void other_sets_are_rejected(void **state)
 {
     const trv_torus_t machine = torus_of("4x4");
     const int corner[] = {0, 1, 4}, diagonal[] = {0, 5, 10, 15},
@@ -159,13 +160,35 @@ static void simulated_where_links_differ(void **state)
     }
 }
 
+/* Of several entries for a link the last one counts, in every function: a link that is cut and then slow is not cut. */
+static void the_last_entry_of_a_link_counts(void **state)
+{
+    const trv_slow_link_t links[] = {{0, trv_port(0, 1), INFINITY}, {0, trv_port(0, 1), 4}};
+    const trv_network_t network = {TRV_NETWORK, .torus = torus_of("3m"), .slow_links = 2, .slow_link = links};
+    const int node[] = {0, 1, 2};
+    int order[] = {2, 0, 1};
+    trv_schedule_t *schedule, *embedded;
+    trv_step_t step = TRV_STEP_INIT;
+    (void)state;
+    assert_int_equal(trv_network_check(&network), TRV_OK);
+    assert_int_equal(trv_order_nodes(&network, TRV_ORDER_SNAKE, 3, order), TRV_OK);
+    assert_memory_equal(order, node, sizeof node);
+    assert_int_equal(trv_schedule_create(&schedule, &network.torus, "line-l", TRV_ALLREDUCE), TRV_OK);
+    assert_int_equal(trv_schedule_embed(&embedded, schedule, &network, node), TRV_OK);
+    assert_int_equal(trv_schedule_step(embedded, 0, 0, 0, &step), TRV_OK);
+    assert_int_equal(step.send[0].port, trv_port(0, 1));
+    trv_step_clear(&step);
+    trv_schedule_destroy(embedded);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(boxes_are_found),
-        cmocka_unit_test(other_sets_are_not),
+        cmocka_unit_test(other_sets_are_rejected),
         cmocka_unit_test(planned_as_their_torus),
         cmocka_unit_test(simulated_where_links_differ),
+        cmocka_unit_test(the_last_entry_of_a_link_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

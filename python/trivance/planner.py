@@ -152,7 +152,7 @@ class Choice(NamedTuple):
     collective : str
     network : Network
     torus : Torus
-        That of the algorithm; for a set of nodes the line or ring of so many ranks, or the torus that a box of nodes forms.
+        That of the algorithm; for a set of nodes the line or ring with one rank per node, or the torus that a box of nodes forms.
     order : {"snake", "thirds", "rows"}, or None
         For a set of nodes their order (``trv_order_t``).
     """

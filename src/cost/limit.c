@@ -6,7 +6,7 @@
  *              in s steps. A rank may send several messages per port, so this number of steps is reported (steps_ns),
  *              but is not part of the bound
  *   sets       the data that other ranks need from a set of ranks must leave the set: for an AllReduce the whole vector,
- *              and as much must enter. The sets considered are all single ranks and, in every dimension, all slices
+ *              and as much must enter. The sets considered are all single ranks and, in every dimension, all slabs
  *              between two gaps
  *   links      a byte crosses n - 1 links to be reduced from n ranks, and n - 1 to be distributed to them
  *
@@ -22,7 +22,7 @@
 #include "base/error.h"
 #include "schedule/collective.h"
 
-#define SLICES_MAX 1024 /* with more ranks along a dimension, only slices of one and of half the ranks are considered */
+#define SLABS_MAX 1024 /* with more ranks along a dimension, only slabs of one and of half the ranks are considered */
 
 typedef struct limits {
     const trv_torus_t *torus;
@@ -145,8 +145,8 @@ static void limits_add_ranks(limits_t *l)
     }
 }
 
-/* Adds the bounds of the slices of a dimension: those between any two gaps; of a line, those before each gap. */
-static void limits_add_slices(limits_t *l, int d)
+/* Adds the bounds of the slabs of a dimension: those between any two gaps; of a line, those before each gap. */
+static void limits_add_slabs(limits_t *l, int d)
 {
     const int size = l->torus->size[d], port = trv_port(d, +1);
     const double layer = (double)l->torus->ranks / size;
@@ -163,14 +163,14 @@ static void limits_add_slices(limits_t *l, int d)
             limits_add_set(l, (g + 1) * layer, layer, l->forward[g], l->backward[g]);
         return;
     }
-    for (int g = 0; g < size; g++) /* all slices that end at gap g; see SLICES_MAX */
+    for (int g = 0; g < size; g++) /* all slabs that end at gap g; see SLABS_MAX */
         for (int length = 1; length < size; length++) {
             const int before = (g + size - length) % size;
             limits_add_set(l, length * layer, 2 * layer, l->forward[g] + l->backward[before],
                            l->backward[g] + l->forward[before]);
-            if (size > SLICES_MAX && length < size / 2)
+            if (size > SLABS_MAX && length < size / 2)
                 length = size / 2 - 1;
-            else if (size > SLICES_MAX)
+            else if (size > SLABS_MAX)
                 break;
         }
 }
@@ -199,7 +199,7 @@ static int limits_find(limits_t *l, const trv_network_t *network, const trv_hock
     limits_add_ranks(l);
     for (int d = 0; d < l->torus->dims; d++)
         if (l->torus->size[d] > 1)
-            limits_add_slices(l, d);
+            limits_add_slabs(l, d);
     limit->sets_ns = l->bytes_per_link * byte_ns;
     limit->links_ns = fmax(0, (crossings - all_in_flight) * byte_ns / limits_total_capacity(l));
     limit->time_ns = fmax(limit->startup_ns, fmax(limit->sets_ns, limit->links_ns));

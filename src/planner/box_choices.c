@@ -20,7 +20,7 @@ static unsigned box_dimensions(const trv_box_t *box, unsigned machine_bits)
     return bits;
 }
 
-static bool has_different_link(const trv_simulate_options_t *network, int nodes, const int *node)
+static bool has_slow_link(const trv_simulate_options_t *network, int nodes, const int *node)
 {
     for (int l = 0; l < network->slow_links; l++)
         for (int i = 0; i < nodes; i++)
@@ -44,7 +44,7 @@ int trv_box_choices_find(trv_box_choices_t *choices, const trv_torus_t *machine,
     box_network.shared_paths = box_dimensions(&box, network->shared_paths);
     choices->torus = box.torus;
     choices->order = box.torus.dims == 1 ? TRV_ORDER_SNAKE : TRV_ORDER_ROWS; /* equal in one dimension */
-    choices->exact = box.enclosed && !has_different_link(network, nodes, node);
+    choices->exact = box.enclosed && !has_slow_link(network, nodes, node);
     int rc = trv_planner_create(&choices->planner, &box.torus, collective, 0, &box_network, constraints);
     if (!rc)
         rc = trv_planner_rank(choices->planner, vector_bytes, TRV_BOX_CHOICES_MAX, choices->choice);

@@ -2,7 +2,6 @@
  * Embedded schedules: the steps of another schedule, whose ranks are mapped to a set of nodes of a machine. All other
  * nodes are idle. trivance/network.h describes the routes of the messages (trv_schedule_embed).
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include "base/error.h"
 #include "schedule/schedule.h"
 #include "torus/box.h"
+#include "torus/reach.h"
 #include "torus/torus.h"
 
 typedef struct embedded {
@@ -151,7 +151,7 @@ static int embedded_copy_cuts(embedded_t *embedded, const trv_network_t *network
     if (!embedded->cut)
         return trv_fail_memory();
     for (int i = 0; i < network->slow_links; i++)
-        if (isinf(network->slow_link[i].factor))
+        if (trv_link_is_cut(network, i))
             embedded->cut[embedded->cuts++] = network->slow_link[i];
     return TRV_OK;
 }

@@ -1,11 +1,11 @@
 /*
  * Orders of a set of nodes: rank i of a schedule for a line, a ring or a box runs on the i-th node.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "torus/reach.h"
 #include "torus/torus.h"
 
 #include <trivance/network.h>
@@ -145,7 +145,7 @@ static int positions_read(const trv_torus_t *torus, int nodes, const int *node, 
 
 /* ---- Cut links --------------------------------------------------------------------------------------------------- */
 
-static bool joins(const trv_torus_t *torus, const trv_slow_link_t *link, int a, int b)
+static bool link_joins(const trv_torus_t *torus, const trv_slow_link_t *link, int a, int b)
 {
     const int to = trv_torus_shift(torus, link->rank, trv_port_dimension(link->port), trv_port_sign(link->port));
     return (link->rank == a && to == b) || (link->rank == b && to == a);
@@ -156,13 +156,13 @@ static int cuts_passed(const trv_network_t *network, int nodes, const node_posit
 {
     int passed = 0;
     for (int l = 0; l < network->slow_links; l++)
-        for (int i = 1; i < nodes && isinf(network->slow_link[l].factor); i++)
-            passed += joins(&network->torus, &network->slow_link[l], position[i - 1].node, position[i].node);
+        for (int i = 1; i < nodes && trv_link_is_cut(network, l); i++)
+            passed += link_joins(&network->torus, &network->slow_link[l], position[i - 1].node, position[i].node);
     return passed;
 }
 
 /* Turns a snake: rotates its dimensions by `first`, and reverses those of the mask `back`. */
-static void turn(const trv_torus_t *torus, int first, unsigned back, int nodes, node_position_t *position)
+static void snake_turn(const trv_torus_t *torus, int first, unsigned back, int nodes, node_position_t *position)
 {
     for (int i = 0; i < nodes; i++) {
         node_position_t turned = {.node = position[i].node};
@@ -190,7 +190,7 @@ static int avoid_cuts(const trv_network_t *network, int nodes, node_position_t *
         memcpy(given, position, bytes);
     for (int v = 1; v < torus->dims << torus->dims && fewest > 0 && !rc; v++) {
         memcpy(turned, given, bytes);
-        turn(torus, v >> torus->dims, (unsigned)v & ((1u << torus->dims) - 1), nodes, turned);
+        snake_turn(torus, v >> torus->dims, (unsigned)v & ((1u << torus->dims) - 1), nodes, turned);
         const int passed = cuts_passed(network, nodes, turned);
         if (passed < fewest) {
             fewest = passed;

@@ -74,3 +74,12 @@ int trv_network_divided(const trv_network_t *network, int from, int *node)
     free(search.queue);
     return found;
 }
+
+bool trv_link_is_cut(const trv_network_t *network, int entry)
+{
+    const trv_slow_link_t *link = &network->slow_link[entry];
+    bool last = isinf(link->factor);
+    for (int i = entry + 1; last && i < network->slow_links; i++)
+        last = network->slow_link[i].rank != link->rank || network->slow_link[i].port != link->port;
+    return last;
+}

@@ -78,9 +78,9 @@ static int rows_fail_two_cuts(const trv_torus_t *torus, const trv_row_t *row, do
 }
 
 /* Sorts the opened rows and merges duplicates: a row is listed twice if both directions of one link are cut. A row that
- * is cut in two is an error unless `allowed` is true; then a row of a ring begins behind one of its cuts, and a row of
+ * is cut in two is an error unless `allow_split` is true; then a row of a ring begins behind one of its cuts, and a row of
  * a line dimension is omitted. */
-static int rows_merge(trv_rows_t *rows, double avoid, bool allowed)
+static int rows_merge(trv_rows_t *rows, double avoid, bool allow_split)
 {
     int kept = 0;
     qsort(rows->opened, (size_t)rows->open, sizeof *rows->opened, row_compare);
@@ -88,7 +88,7 @@ static int rows_merge(trv_rows_t *rows, double avoid, bool allowed)
         const trv_row_t *row = &rows->opened[i];
         const bool again = kept > 0 && row_compare(row, &rows->opened[kept - 1]) == 0;
         const bool line = trv_torus_is_line(&rows->torus, row->dimension);
-        if ((line || (again && rows->opened[kept - 1].start != row->start)) && !allowed)
+        if ((line || (again && rows->opened[kept - 1].start != row->start)) && !allow_split)
             return rows_fail_two_cuts(&rows->torus, row, avoid);
         if (line)
             continue;
@@ -147,7 +147,7 @@ static int rows_open(trv_rows_t *rows, const trv_network_t *network, double avoi
     return TRV_OK;
 }
 
-static int rows_create(trv_rows_t **out, const trv_network_t *network, double avoid, bool allowed)
+static int rows_create(trv_rows_t **out, const trv_network_t *network, double avoid, bool allow_split)
 {
     *out = NULL;
     int rc = trv_check_size(network->size, sizeof *network, "TRV_NETWORK");
@@ -165,7 +165,7 @@ static int rows_create(trv_rows_t **out, const trv_network_t *network, double av
     if (!rc && network->slow_links > 0)
         rc = rows_open(rows, network, avoid);
     if (!rc)
-        rc = rows_merge(rows, avoid, allowed);
+        rc = rows_merge(rows, avoid, allow_split);
     if (rc) {
         trv_rows_destroy(rows);
         return rc;

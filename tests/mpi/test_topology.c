@@ -322,7 +322,8 @@ static void cut_ring(void)
         return;
     expect_torus(part, "4", 1, "both sides of the cut: a ring in the order of ranks");
     if (trv_mpi_state_find(part, &state) == MPI_SUCCESS)
-        expect(strstr(state->config.reason, "into two parts") != NULL, "both sides of the cut: %s", state->config.reason);
+        expect(strstr(state->config.reason, "into two parts") != NULL, "both sides of the cut: %s",
+               state->config.reason);
     try_results(part, "both sides of the cut");
     MPI_Comm_free(&part);
 }

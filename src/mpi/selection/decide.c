@@ -51,10 +51,10 @@ static int find_shape(const trv_mpi_config_t *config, const trv_decision_t *deci
     int found = trv_box_find(&box, &trv_mpi_world()->network.torus, torus->ranks, config->machine_node);
     if (found > 0)
         *torus = box.torus;
-    return found > 0 ? TRV_OK
-           : found == 0
-               ? trv_fail(TRV_ERR_STATE, "the communicator's nodes form no torus, although rank 0 decided for one")
-               : found;
+    return found > 0    ? TRV_OK
+           : found == 0 ? trv_fail(TRV_ERR_STATE,
+                                   "the communicator's nodes form no torus, but rank 0 selected a schedule for one")
+                        : found;
 }
 
 /* Creates the schedule, and fills in the rank at each of its torus coordinates. TRV_OK or a code of the core. */
@@ -139,7 +139,7 @@ enum {
     UNABLE,     /* this rank cannot execute the decision; trv_mpi_compare_calls: its rank and its fault */
     ON_DEVICE,  /* its buffer is, or may be, on a GPU */
     OTHER_CALL, /* its vector is not in the decision's range of sizes */
-    OVER,       /* its plans exceed TRIVANCE_MEMORY */
+    OVER_LIMIT, /* its plans exceed TRIVANCE_MEMORY */
     COLLECTIVE,
     COLLECTIVE_COMPLEMENT,
     SIGNATURE,
@@ -167,7 +167,7 @@ static void vote(int64_t word[WORDS], const trv_mpi_arguments_t *arguments, cons
     word[UNABLE] = decision->code < 0 || !prepared;
     word[ON_DEVICE] = on_device;
     word[OTHER_CALL] = decision->code == TRV_OK && (bytes < decision->bytes_min || bytes > decision->bytes_max);
-    word[OVER] = trv_memory_exceeds_limit();
+    word[OVER_LIMIT] = trv_memory_exceeds_limit();
     set_call_words(word, arguments, 0);
 }
 
@@ -255,10 +255,10 @@ trv_mpi_verdict_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_arguments
     const bool has_others = state->decisions.first != NULL; /* evicting them frees memory */
     if (word[ON_DEVICE] && *decision->algorithm)
         leave_to_library(*prepared, decision, "a rank's buffer is, or may be, on a GPU");
-    if (word[OVER] && !has_others && *decision->algorithm)
+    if (word[OVER_LIMIT] && !has_others && *decision->algorithm)
         leave_to_library(*prepared, decision, "the plans of a rank have reached the limit TRIVANCE_MEMORY");
     report(*prepared, state, decision);
-    trv_cache_add(&state->decisions, &(*prepared)->cached, word[OVER] ? 1 : DECISIONS_MAX);
+    trv_cache_add(&state->decisions, &(*prepared)->cached, word[OVER_LIMIT] ? 1 : DECISIONS_MAX);
     return TRV_MPI_DECIDED;
 }
 
