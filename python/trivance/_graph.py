@@ -32,7 +32,7 @@ def _positions(graph: Any) -> Dict[Any, Tuple[int, ...]]:
     for node, at in graph.nodes(data="pos"):
         at = node if at is None else at
         at = (at,) if isinstance(at, numbers.Integral) else at
-        if not isinstance(at, tuple) or not at or not all(isinstance(x, numbers.Integral) and x >= 0 for x in at):
+        if not isinstance(at, tuple) or not at or not all(isinstance(x, numbers.Integral) and int(x) >= 0 for x in at):
             raise L.ArgumentError(f"the node {node!r} has no coordinates; nodes are tuples of whole numbers from 0, as those "
                                   "of networkx.grid_graph, or have them as the attribute 'pos'")
         positions[node] = tuple(map(int, at))

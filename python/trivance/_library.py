@@ -311,7 +311,7 @@ class Handle:
 
     def __del__(self) -> None:
         pointer = getattr(self, "_pointer", None)
-        if pointer is not None:
+        if pointer is not None and lib is not None:  # it is gone when the interpreter exits
             self._pointer = None
             getattr(lib, self._destroy)(pointer)
 

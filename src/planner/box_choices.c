@@ -44,7 +44,7 @@ int trv_box_choices_find(trv_box_choices_t *choices, const trv_torus_t *machine,
     box_network.shared_paths = box_dimensions(&box, network->shared_paths);
     choices->torus = box.torus;
     choices->order = box.torus.dims == 1 ? TRV_ORDER_SNAKE : TRV_ORDER_ROWS; /* equal in one dimension */
-    choices->exact = box.enclosed && !has_slow_link(network, nodes, node);
+    choices->exact = box.enclosed && !network->shared_paths && !has_slow_link(network, nodes, node);
     int rc = trv_planner_create(&choices->planner, &box.torus, collective, 0, &box_network, constraints);
     if (!rc)
         rc = trv_planner_rank(choices->planner, vector_bytes, TRV_BOX_CHOICES_MAX, choices->choice);

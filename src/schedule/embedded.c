@@ -37,38 +37,38 @@ static bool passes_cut(const embedded_t *embedded, const trv_torus_t *torus, int
 
 /* The port along dimension `d` by which a route continues if `d` is not its first dimension: the shorter way, or the
  * only way along a line. */
-static int port_along(const trv_rows_t *rows, int from, int to, int d, bool mirrored)
+static int port_along(const trv_torus_t *torus, int from, int to, int d, bool mirrored)
 {
-    const int size = rows->torus.size[d];
-    const int forward = (trv_torus_coordinate(&rows->torus, to, d) - trv_torus_coordinate(&rows->torus, from, d) +
-                         size) %
-                        size;
-    if (trv_rows_are_lines(rows, d))
-        return trv_port(d, trv_row_position(rows, from, d) + forward < size ? 1 : -1);
+    const int size = torus->size[d], ahead = trv_torus_coordinate(torus, to, d) - trv_torus_coordinate(torus, from, d);
+    if (trv_torus_is_line(torus, d))
+        return trv_port(d, ahead > 0 ? 1 : -1);
+    const int forward = (ahead + size) % size;
     return trv_port(d, 2 * forward < size || (2 * forward == size && !mirrored) ? 1 : -1);
 }
 
 /* The machine's port of a message that leaves by `port` in the schedule. In a box: the same direction of the same
- * dimension, if no link of that route is cut. Otherwise: the shorter way along the first dimension in which the nodes
- * differ, among those whose route passes no cut link, or among all if every route passes one. */
+ * dimension, if no link of that route is cut. Otherwise: along the first dimension in which the nodes differ, the shorter
+ * way, or the longer one, or along the next dimension: the first of these whose route passes no cut link, or the shorter
+ * way along the first dimension if every route passes one. */
 static int port_between(const trv_schedule_t *schedule, int from, int to, int port, bool mirrored)
 {
     const trv_torus_t *torus = &schedule->torus;
     const embedded_t *embedded = schedule->tables;
     int first = -1;
     if (embedded->in_box) {
-        first = trv_port(embedded->box.dimension[trv_port_dimension(port)], trv_port_sign(port));
-        if (!passes_cut(embedded, torus, from, to, first, mirrored))
-            return first;
-        first = -1;
+        const int same = trv_port(embedded->box.dimension[trv_port_dimension(port)], trv_port_sign(port));
+        if (!passes_cut(embedded, torus, from, to, same, mirrored))
+            return same;
     }
     for (int d = 0; d < torus->dims; d++) {
         if (trv_torus_coordinate(torus, from, d) == trv_torus_coordinate(torus, to, d))
             continue;
-        const int along = port_along(schedule->rows, from, to, d, mirrored);
-        if (!passes_cut(embedded, torus, from, to, along, mirrored))
-            return along;
-        first = first < 0 ? along : first;
+        const int shorter = port_along(torus, from, to, d, mirrored), longer = trv_port(d, -trv_port_sign(shorter));
+        if (!passes_cut(embedded, torus, from, to, shorter, mirrored))
+            return shorter;
+        if (!trv_torus_is_line(torus, d) && !passes_cut(embedded, torus, from, to, longer, mirrored))
+            return longer;
+        first = first < 0 ? shorter : first;
     }
     return first;
 }
@@ -201,9 +201,11 @@ int trv_schedule_embed(trv_schedule_t **out, trv_schedule_t *schedule, const trv
     if (!rc)
         rc = embedded_copy_cuts(embedded, network);
     if (!rc)
-        rc = trv_rows_create_any(&s->rows, network);
-    if (!rc && network->routes == TRV_ROUTES_FIXED)
-        rc = trv_rows_create_any(&s->fixed_rows, network);
+        rc = trv_rows_create_any(&s->fixed_rows, network); /* checks the links, too */
+    if (!rc && network->routes != TRV_ROUTES_FIXED) {
+        trv_rows_destroy(s->fixed_rows);
+        s->fixed_rows = NULL;
+    }
     if (!rc && schedule->weight)
         rc = trv_schedule_set_weights(s, schedule->weight);
     if (rc) {
