@@ -55,7 +55,7 @@ typedef struct trv_planner_choice {
 } trv_planner_choice_t;
 
 /* Finds the fastest schedule for a size. `root` is as in trv_schedule_create_on (trivance/network.h). `network` is
- * TRV_SIMULATE_DEFAULTS or any other set of options, of which finite buffers, jitter and slow ranks are ignored.
+ * initialised with TRV_SIMULATE_DEFAULTS or any other set of options, of which finite buffers, jitter and slow ranks are ignored.
  * Slow and cut links are copied. `constraints` may be NULL.
  *
  * With one queue per link (TRV_FIFO) a call takes milliseconds. With two channels (TRV_DATELINE) the best few
@@ -103,7 +103,7 @@ typedef struct trv_planner_node_choice {
  * returns their number, or an error. The best candidates for the line and for the ring and all baselines are simulated
  * in two orders (snake and thirds) on the whole machine with its slow and cut links (`network`), and so are the best
  * candidates for the torus or mesh of a box, in one order, unless their times there are already known. The simulations
- * end when a fixed amount of work is done: less than a second on 1,024 nodes, where algorithms with as many steps as
+ * end when a fixed amount of work is done: about two seconds on 1,024 nodes, where algorithms with as many steps as
  * nodes are left out. `constraints` may be NULL. Thread-safe. TRV_ERR_UNSUPPORTED if no schedule is possible, or
  * simulating one would be too much work. */
 TRV_API int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *node, trv_collective_t collective,

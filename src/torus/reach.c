@@ -49,7 +49,7 @@ static void search_run(search_t *search, int from)
         }
 }
 
-int trv_network_divided(const trv_network_t *network, int from, int *node)
+int trv_network_divided(const trv_network_t *network, int nodes, const int *node, int *other)
 {
     const size_t ranks = (size_t)network->torus.ranks, ports = 2 * (size_t)network->torus.dims;
     search_t search = {.network = network,
@@ -62,10 +62,10 @@ int trv_network_divided(const trv_network_t *network, int from, int *node)
             network->slow_link[l].factor);
     for (int against = 0; against < 2 && !found; against++) {
         search.against = against;
-        search_run(&search, from);
-        for (int n = 0; n < network->torus.ranks && !found; n++)
-            if (!search.reached[n]) {
-                *node = n;
+        search_run(&search, node[0]);
+        for (int i = 1; i < nodes && !found; i++)
+            if (!search.reached[node[i]]) {
+                *other = node[i];
                 found = 1;
             }
     }

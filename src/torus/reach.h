@@ -8,9 +8,9 @@
 
 #include <trivance/network.h>
 
-/* Finds a node to which no path leads from `from`, or from which none leads to `from`. Returns 1 and sets *node, or
- * returns 0 if there is no such node, or TRV_ERR_MEMORY. Every entry of network->slow_link names an existing link. */
-int trv_network_divided(const trv_network_t *network, int from, int *node);
+/* Finds a node of the set that no route joins with its first node in one of the two directions: returns 1 and sets *other
+ * to it, or 0 if there is none, or TRV_ERR_MEMORY. The links of the network exist. */
+int trv_network_divided(const trv_network_t *network, int nodes, const int *node, int *other);
 
 /* Whether an entry of the network's links cuts its link: it is the link's last entry, which alone counts. */
 bool trv_link_is_cut(const trv_network_t *network, int entry);

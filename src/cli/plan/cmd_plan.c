@@ -295,11 +295,13 @@ static int read_format(const char *text, plan_format_t *format)
                     text);
 }
 
-/* Whether a row of the network is cut in two and no algorithm is named: then the nodes are planned as a set. */
+/* Whether a row of the network is cut in two: then the nodes are planned as a set, which has no single schedule, so that
+ * options about one (an algorithm, a format, a rank, a stream, the limit) do not apply. */
 static bool is_divided(const options_t *options)
 {
     static cli_network_t network;
-    if (options->schedule || options->named || options->tori.count != 1)
+    if (options->schedule || options->named || options->format_name || options->rank || options->stream ||
+        options->limit || options->tori.count != 1)
         return false;
     network = options->network;
     return cli_network_finish(&network, &options->tori.torus[0]) == TRV_ERR_UNSUPPORTED;
