@@ -73,15 +73,12 @@ int trv_box_find(trv_box_t *box, const trv_torus_t *machine, int nodes, const in
         product *= side.count;
         if (side.count == 1)
             continue;
-        const int size_d = machine->size[d];
-        if (trv_torus_is_line(machine, d) || !side_is_ring(&side, size_d)) {
-            lines |= 1u << dims;
-            box->enclosed = box->enclosed && side.gap_max == 1 &&
-                            (trv_torus_is_line(machine, d) || 2 * (side.count - 1) < size_d);
-        } else {
-            box->enclosed = box->enclosed && side.count == size_d;
-        }
-        box->first[dims] = trv_torus_is_line(machine, d) || !(lines >> dims & 1) ? 0 : side.first;
+        const bool on_line = trv_torus_is_line(machine, d), ring = !on_line && side_is_ring(&side, machine->size[d]);
+        const bool enclosed = ring ? side.count == machine->size[d]
+                                   : side.gap_max == 1 && (on_line || 2 * (side.count - 1) < machine->size[d]);
+        box->enclosed = box->enclosed && enclosed;
+        lines |= (unsigned)!ring << dims;
+        box->first[dims] = ring || on_line ? 0 : side.first;
         box->dimension[dims] = d;
         size[dims++] = side.count;
     }

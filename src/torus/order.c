@@ -155,9 +155,11 @@ static bool link_joins(const trv_torus_t *torus, const trv_slow_link_t *link, in
 static int cuts_passed(const trv_network_t *network, int nodes, const node_position_t *position)
 {
     int passed = 0;
-    for (int l = 0; l < network->slow_links; l++)
-        for (int i = 1; i < nodes && trv_link_is_cut(network, l); i++)
+    for (int l = 0; l < network->slow_links; l++) {
+        const bool cut = trv_link_is_cut(network, l);
+        for (int i = 1; cut && i < nodes; i++)
             passed += link_joins(&network->torus, &network->slow_link[l], position[i - 1].node, position[i].node);
+    }
     return passed;
 }
 

@@ -15,8 +15,8 @@ nothing_left() {
 # job ARGUMENTS…: runs a job. Leaks are not detected, because MPI libraries do not free all memory.
 job() { ASAN_OPTIONS=detect_leaks=0 "$tool" testbed run "$@"; }
 
-# said WORDS: waits until the background job has printed a line that matches.
-said() {
+# wait_for_line WORDS: waits until the background job has printed a line that matches.
+wait_for_line() {
     for ((i = 0; i < 300; i++)); do
         ! grep -q -e "$1" "$work/job" || return 0
         sleep 0.1
@@ -30,7 +30,7 @@ start() {
     : > "$work/job" # remove the output of the previous job
     ASAN_OPTIONS=detect_leaks=0 "$tool" testbed run "$@" > "$work/job" 2>&1 &
     job=$!
-    said begun
+    wait_for_line begun
 }
 
 echo "== bad input"
@@ -111,7 +111,7 @@ for mpi in "$@"; do
     echo "== $mpi: a link is cut permanently"
     TRIVANCE_TIMEOUT=1s start --drop-in -- "$reduce" 60
     "$tool" testbed set link 0:+0 --down || fail "set"
-    said "rank 1 of MPI_COMM_WORLD has waited .* waits for ranks .*0"
+    wait_for_line "rank 1 of MPI_COMM_WORLD has waited .* waits for ranks .*0"
     kill -TERM $job
     wait $job && fail "it should not end well"
     "$tool" testbed set link 0:+0 --up || fail "set"
