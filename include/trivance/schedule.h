@@ -34,7 +34,20 @@
 extern "C" {
 #endif
 
-typedef enum trv_collective { TRV_ALLREDUCE, TRV_REDUCE_SCATTER, TRV_ALLGATHER } trv_collective_t;
+/* Broadcast, reduce, scatter and gather have a root. In an all-to-all every rank sends another block to each rank: unit
+ * u of a rank's contribution is for the rank at the displacement of the unit's block, rank + block, coordinate by
+ * coordinate and around the torus (also along lines), and unit u of its result comes from rank - block. The number of a
+ * unit is then the same on every rank that it passes. */
+typedef enum trv_collective {
+    TRV_ALLREDUCE,
+    TRV_REDUCE_SCATTER,
+    TRV_ALLGATHER,
+    TRV_BROADCAST,
+    TRV_REDUCE,
+    TRV_SCATTER,
+    TRV_GATHER,
+    TRV_ALLTOALL
+} trv_collective_t;
 
 /* The relabellings of the ranks that map the schedule's messages onto themselves. */
 typedef enum trv_symmetry {
@@ -175,6 +188,8 @@ TRV_API void trv_schedule_destroy(trv_schedule_t *schedule);
 TRV_API const char *trv_schedule_name(const trv_schedule_t *schedule);
 TRV_API const trv_torus_t *trv_schedule_torus(const trv_schedule_t *schedule);
 TRV_API trv_collective_t trv_schedule_collective(const trv_schedule_t *schedule);
+/* The root of a rooted collective, otherwise 0. */
+TRV_API int trv_schedule_root(const trv_schedule_t *schedule);
 TRV_API int trv_schedule_streams(const trv_schedule_t *schedule);
 /* The weight of a stream, 1 … TRV_WEIGHT_MAX. Its slice is the weight / (sum of all weights) of the vector. */
 #define TRV_WEIGHT_MAX 1024
@@ -201,7 +216,7 @@ TRV_API int trv_schedule_messages_per_port(const trv_schedule_t *schedule);
 /* Whether the stream is mirrored: messages that go half way round travel in direction - (trv_route_begin). */
 TRV_API bool trv_schedule_mirrored(const trv_schedule_t *schedule, int stream);
 /* Where a unit lies in its slice, 0 … units - 1 (a permutation; chosen so that messages are contiguous where possible).
- * For reduce-scatter and allgather it is the identity. */
+ * It is the identity where the vector has a block for each rank. */
 TRV_API int64_t trv_schedule_position(const trv_schedule_t *schedule, int stream, int64_t unit);
 /* How positions are composed, most significant first: each axis counts a digit of one coordinate of the unit's block,
  * coordinate[dimension] / divisor % size; the half comes last. Every block has distinct digits. Returns the number of
@@ -211,8 +226,8 @@ typedef struct trv_axis {
 } trv_axis_t;
 #define TRV_AXES_MAX 40 /* digits of 31 bits, and dimensions of size 1 */
 TRV_API int trv_schedule_axes(const trv_schedule_t *schedule, int stream, trv_axis_t axis[TRV_AXES_MAX]);
-/* The owner of a unit: the rank that holds its result after a reduce-scatter, or contributes it to an allgather.
- * -1 if a schedule's units have no owner (latency-optimal ones). */
+/* The owner of a unit: the rank that holds its result after a reduce-scatter or scatter, or contributes it to an
+ * allgather or gather. -1 if a schedule's units have no owner (latency-optimal ones). */
 TRV_API int trv_schedule_owner(const trv_schedule_t *schedule, int64_t unit);
 
 /* The bytes of one message of stream `stream`, for timing, of a vector of `vector_bytes`: max(1, ceil(units * weight *
@@ -258,6 +273,7 @@ TRV_API void trv_messages_clear(trv_messages_t *messages);
 typedef struct trv_explicit_options {
     size_t size; /* of this struct, as the caller knows it: begin with {TRV_EXPLICIT_OPTIONS} */
     trv_collective_t collective;
+    int root; /* of a rooted collective, otherwise 0 */
     int streams, steps, registers;
     int64_t units; /* of a slice; rank u / (units / n) owns unit u if n divides units, otherwise no rank does */
     trv_symmetry_t symmetry;

@@ -9,6 +9,9 @@
 #include "algorithms/collector.h"
 #include "schedule/schedule.h"
 
+#define TRV_TREE_COLLECTIVES                                                                                           \
+    (1U << TRV_BROADCAST | 1U << TRV_REDUCE | 1U << TRV_SCATTER | 1U << TRV_GATHER | 1U << TRV_ALLTOALL)
+
 struct trv_algorithm {
     const char *name, *family;
     const char *title; /* the name of the family, then a comma and the name of this member */
@@ -16,6 +19,11 @@ struct trv_algorithm {
     const char *source, *sizes, *steps_formula, *bytes_formula;
     const char *parameters; /* syntax of the parameters in a name, "G[xG...]"; NULL: the algorithm has none */
     bool latency_optimal;
+    /* Bit c: supports collective c. TRV_TREE_COLLECTIVES: those of every set of spanning trees. 0: AllReduce, and Reduce-Scatter and AllGather unless `latency_optimal`. */
+    unsigned collectives;
+    /* Every message crosses one link, which the algorithm chooses itself: any connected network is supported. During
+     * `create`, schedule->network is the network. */
+    bool any_network;
     /* also designed for rows that are lines (schedule->rows); messages of other algorithms are rerouted there */
     bool lines;
     trv_symmetry_t symmetry;

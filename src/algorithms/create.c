@@ -51,6 +51,7 @@ static int schedule_fill(trv_schedule_t *schedule, const trv_algorithm_t *algori
     schedule->owned = !algorithm->latency_optimal;
     rc = algorithm->create(schedule);
     schedule->parameters = NULL;
+    schedule->network = NULL;
     return rc;
 }
 
@@ -65,7 +66,7 @@ static void schedule_adapt(trv_schedule_t *schedule, const trv_algorithm_t *algo
         schedule->symmetry = TRV_SYMMETRY_NONE;
     if (fixed)
         schedule->messages_per_port *= 2 * schedule->torus.dims;
-    else if (schedule->rows->lines && !algorithm->lines)
+    else if (schedule->rows->lines && (!algorithm->lines || schedule->collective == TRV_ALLTOALL))
         schedule->messages_per_port *= 2;
 }
 
@@ -75,16 +76,18 @@ int trv_schedule_create_on(trv_schedule_t **schedule, const trv_network_t *netwo
     char base[TRV_FULL_NAME_MAX];
     double avoid;
     *schedule = NULL;
-    int rc = trv_collective_check(collective, root);
+    int rc = trv_collective_check(collective, root, network->torus.ranks);
     if (!rc)
         rc = trv_name_split(name, base, &avoid);
     const trv_algorithm_t *algorithm = rc ? NULL : trv_algorithm_find(base);
     if (!algorithm)
         return TRV_ERR_ARGUMENT;
-    trv_schedule_t *s = trv_schedule_allocate(&network->torus, base, collective);
+    trv_schedule_t *s = trv_schedule_allocate(&network->torus, base, collective, root);
     if (!s)
         return trv_fail_memory();
-    rc = trv_rows_create(&s->rows, network, avoid);
+    s->network = network;
+    rc = trv_rows_create(&s->rows, algorithm->any_network ? &(trv_network_t){TRV_NETWORK, .torus = network->torus} : network,
+                         avoid);
     if (!rc && network->routes == TRV_ROUTES_FIXED)
         rc = trv_rows_create(&s->fixed_rows, network, INFINITY);
     if (!rc)

@@ -58,7 +58,10 @@ bool trv_algorithm_latency_optimal(const trv_algorithm_t *algorithm) { return al
 
 int trv_algorithm_supports(const trv_algorithm_t *algorithm, const trv_torus_t *torus, trv_collective_t collective)
 {
-    if (algorithm->latency_optimal && collective != TRV_ALLREDUCE)
+    if (algorithm->collectives ? !(algorithm->collectives >> collective & 1) : collective > TRV_ALLGATHER)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "%s does not support %s; `trivance list --collective=%s` lists what does",
+                        algorithm->name, trv_collective_shape(collective)->title, trv_collective_shape(collective)->name);
+    if (!algorithm->collectives && algorithm->latency_optimal && collective != TRV_ALLREDUCE)
         return trv_fail(TRV_ERR_UNSUPPORTED,
                         "%s sends whole vectors and supports only AllReduce; for Reduce-Scatter and AllGather use a "
                         "bandwidth-optimal algorithm, for example trivance-b",
@@ -87,7 +90,7 @@ int trv_schedule_full_name_on(const trv_network_t *network, const char *algorith
     trv_torus_t torus;
     if (size > 0)
         text[0] = '\0';
-    int length = trv_collective_check(collective, root);
+    int length = trv_collective_check(collective, root, network->torus.ranks);
     if (length == TRV_OK)
         length = trv_name_split(algorithm, base, &avoid);
     const trv_algorithm_t *row = length ? NULL : trv_algorithm_find(base);

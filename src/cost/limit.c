@@ -8,7 +8,9 @@
  *   sets       the data that other ranks need from a set of ranks must leave the set: for an AllReduce the whole vector,
  *              and as much must enter. The sets considered are all single ranks and, in every dimension, all slabs
  *              between two gaps
- *   links      a byte crosses n - 1 links to be reduced from n ranks, and n - 1 to be distributed to them
+ *   links      a byte crosses n - 1 links to be reduced from n ranks, and n - 1 to be distributed to them. Where each
+ *              rank needs other data (scatter, gather, all-to-all), a byte crosses in every dimension at least as many
+ *              links as its two ranks are apart
  *
  * A link that is slow by a factor F has 1/F of the capacity, a cut link has none. If a packet counts as delivered when
  * its head arrives, every link may still carry its last packet at the end, so these bytes in flight are not counted.
@@ -21,12 +23,15 @@
 
 #include "base/error.h"
 #include "schedule/collective.h"
+#include "torus/torus.h"
 
 #define SLABS_MAX 1024 /* with more ranks along a dimension, only slabs of one and of half the ranks are considered */
 
 typedef struct limits {
     const trv_torus_t *torus;
+    const trv_collective_shape_t *shape;
     trv_collective_t collective;
+    int root; /* -1: the collective has none */
     int ports;
     double *capacity; /* rank * ports + port, as a fraction of a regular link; 0: no link */
     double *forward,
@@ -91,15 +96,17 @@ static int limits_farthest_from(limits_t *l, int from)
     return last == l->torus->ranks ? l->hops[l->queue[last - 1]] : 0;
 }
 
-/* The largest distance between two ranks without cuts, or from a rank that a cut link leaves. */
+/* The largest distance between two ranks without cuts, or from a rank that a cut link leaves; or from the root. */
 static int limits_diameter(limits_t *l, const trv_network_t *network)
 {
     int diameter = 0;
-    for (int d = 0; d < l->torus->dims; d++)
-        diameter += is_line(l, d) ? l->torus->size[d] - 1 : l->torus->size[d] / 2;
+    for (int d = 0; d < l->torus->dims; d++) {
+        const int last = l->torus->size[d] - 1, at = l->root < 0 ? 0 : trv_torus_coordinate(l->torus, l->root, d);
+        diameter += !is_line(l, d) ? l->torus->size[d] / 2 : at > last - at ? at : last - at;
+    }
     for (int i = 0; i < network->slow_links; i++)
         if (isinf(network->slow_link[i].factor)) {
-            const int hops = limits_farthest_from(l, network->slow_link[i].rank);
+            const int hops = limits_farthest_from(l, l->root < 0 ? network->slow_link[i].rank : l->root);
             diameter = hops > diameter ? hops : diameter;
         }
     return diameter;
@@ -117,16 +124,27 @@ static int limits_steps_min(const limits_t *l)
 
 /* ---- Sets -------------------------------------------------------------------------------------------------------- */
 
-/* Adds the bound of a set of this many ranks. out, in: the capacities of the links that leave and enter it, at most
- * `links` links each. */
-static void limits_add_set(limits_t *l, double ranks, double links, double out, double in)
+/* The part of the vector that holders inside a set of ranks have, or that those outside have. `share`: the fraction of
+ * all ranks that are inside; a unit of every rank counts whole on both sides. */
+static double held_inside(trv_holders_t holders, double share, bool has_root)
 {
-    const double share = ranks / l->torus->ranks;
-    double leaving = 1, entering = 1; /* fractions of the vector */
-    if (l->collective != TRV_ALLREDUCE) {
-        leaving = l->collective == TRV_REDUCE_SCATTER ? 1 - share : share;
-        entering = 1 - leaving;
-    }
+    return holders == TRV_EVERY_RANK ? 1 : holders == TRV_OWNER ? share : has_root;
+}
+
+static double held_outside(trv_holders_t holders, double share, bool has_root)
+{
+    return holders == TRV_EVERY_RANK ? 1 : holders == TRV_OWNER ? 1 - share : !has_root;
+}
+
+/* Adds the bound of a set of this many ranks. out, in: the capacities of the links that leave and enter it, at most
+ * `links` links each. What leaves is held inside before and outside after: the product is the part of the vector for
+ * all combinations of holders except owner and owner, which no collective has. */
+static void limits_add_set(limits_t *l, double ranks, bool has_root, double links, double out, double in)
+{
+    const double share = ranks / l->torus->ranks, vectors = l->shape->exchanges ? ranks * (1 - share) : 1;
+    const trv_holders_t before = l->shape->before, after = l->shape->after;
+    const double leaving = vectors * held_inside(before, share, has_root) * held_outside(after, share, has_root);
+    const double entering = vectors * held_outside(before, share, has_root) * held_inside(after, share, has_root);
     const double out_bytes = (leaving * l->vector - links * l->in_flight) / out;
     const double in_bytes = (entering * l->vector - links * l->in_flight) / in;
     l->bytes_per_link = fmax(l->bytes_per_link, fmax(out_bytes, in_bytes));
@@ -141,7 +159,7 @@ static void limits_add_ranks(limits_t *l)
             out += l->capacity[link_of(l, rank, port)];
             in += next >= 0 ? l->capacity[link_of(l, next, port ^ 1)] : 0;
         }
-        limits_add_set(l, 1, l->ports, out, in);
+        limits_add_set(l, 1, rank == l->root, l->ports, out, in);
     }
 }
 
@@ -150,6 +168,7 @@ static void limits_add_slabs(limits_t *l, int d)
 {
     const int size = l->torus->size[d], port = trv_port(d, +1);
     const double layer = (double)l->torus->ranks / size;
+    const int root = l->root < 0 ? -1 : trv_torus_coordinate(l->torus, l->root, d);
     for (int g = 0; g < size; g++)
         l->forward[g] = l->backward[g] = 0;
     for (int rank = 0; rank < l->torus->ranks; rank++) {
@@ -160,14 +179,14 @@ static void limits_add_slabs(limits_t *l, int d)
     }
     if (is_line(l, d)) {
         for (int g = 0; g < size - 1; g++)
-            limits_add_set(l, (g + 1) * layer, layer, l->forward[g], l->backward[g]);
+            limits_add_set(l, (g + 1) * layer, root >= 0 && root <= g, layer, l->forward[g], l->backward[g]);
         return;
     }
     for (int g = 0; g < size; g++) /* all slabs that end at gap g; see SLABS_MAX */
         for (int length = 1; length < size; length++) {
             const int before = (g + size - length) % size;
-            limits_add_set(l, length * layer, 2 * layer, l->forward[g] + l->backward[before],
-                           l->backward[g] + l->forward[before]);
+            limits_add_set(l, length * layer, root >= 0 && (g - root + size) % size < length, 2 * layer,
+                           l->forward[g] + l->backward[before], l->backward[g] + l->forward[before]);
             if (size > SLABS_MAX && length < size / 2)
                 length = size / 2 - 1;
             else if (size > SLABS_MAX)
@@ -175,21 +194,61 @@ static void limits_add_slabs(limits_t *l, int d)
         }
 }
 
-static double limits_total_capacity(const limits_t *l)
+/* The capacity of the links of one dimension, or of all (-1). */
+static double limits_total_capacity(const limits_t *l, int d)
 {
     double all = 0;
     for (size_t link = 0; link < (size_t)l->torus->ranks * (size_t)l->ports; link++)
-        all += l->capacity[link];
+        all += d < 0 || trv_port_dimension((int)(link % (size_t)l->ports)) == d ? l->capacity[link] : 0;
     return all;
+}
+
+/* The sum of the distances from one coordinate to all coordinates of a dimension. */
+static double distances_from(const limits_t *l, int d, int from)
+{
+    const int size = l->torus->size[d];
+    double sum = 0;
+    for (int to = 0; to < size; to++) {
+        const int distance = abs(to - from);
+        sum += is_line(l, d) || 2 * distance <= size ? distance : size - distance;
+    }
+    return sum;
+}
+
+/* The bytes per link of a collective in which every pair of ranks, or of the root and a rank, has its own data: those
+ * that cross the links of a dimension, over the capacity of these. */
+static double limits_distances(const limits_t *l, int d)
+{
+    const int size = l->torus->size[d];
+    const double in_flight = (double)l->torus->ranks * 2 * l->in_flight, layer = (double)l->torus->ranks / size;
+    double hops = 0; /* of all blocks, each 1/n of the vector */
+    if (l->root >= 0)
+        hops = layer * distances_from(l, d, trv_torus_coordinate(l->torus, l->root, d));
+    for (int from = 0; l->root < 0 && from < size; from++)
+        hops += layer * layer * distances_from(l, d, from);
+    return fmax(0, hops * l->vector / l->torus->ranks - in_flight) / limits_total_capacity(l, d);
+}
+
+/* The maximum over the sets of links considered. */
+static double limits_links(const limits_t *l)
+{
+    const double all_in_flight = (double)l->torus->ranks * l->ports * l->in_flight;
+    const bool own_blocks = l->shape->exchanges || (l->root >= 0 && trv_collective_has_owners(l->collective));
+    double bytes = 0;
+    if (!own_blocks)
+        return fmax(0, (l->collective == TRV_ALLREDUCE ? 2 : 1) * (l->torus->ranks - 1.0) * l->vector - all_in_flight) /
+               limits_total_capacity(l, -1);
+    for (int d = 0; d < l->torus->dims; d++)
+        if (l->torus->size[d] > 1)
+            bytes = fmax(bytes, limits_distances(l, d));
+    return bytes;
 }
 
 /* ---- The limit --------------------------------------------------------------------------------------------------- */
 
 static int limits_find(limits_t *l, const trv_network_t *network, const trv_hockney_t *times, trv_limit_t *limit)
 {
-    const double byte_ns = 8e9 / times->bandwidth_bps, others = l->torus->ranks - 1;
-    const double crossings = (l->collective == TRV_ALLREDUCE ? 2 : 1) * others * l->vector;
-    const double all_in_flight = (double)l->torus->ranks * l->ports * l->in_flight;
+    const double byte_ns = 8e9 / times->bandwidth_bps;
     int rc = limits_set_capacity(l, network);
     if (rc)
         return rc;
@@ -201,7 +260,7 @@ static int limits_find(limits_t *l, const trv_network_t *network, const trv_hock
         if (l->torus->size[d] > 1)
             limits_add_slabs(l, d);
     limit->sets_ns = l->bytes_per_link * byte_ns;
-    limit->links_ns = fmax(0, (crossings - all_in_flight) * byte_ns / limits_total_capacity(l));
+    limit->links_ns = limits_links(l) * byte_ns;
     limit->time_ns = fmax(limit->startup_ns, fmax(limit->sets_ns, limit->links_ns));
     return TRV_OK;
 }
@@ -210,16 +269,18 @@ int trv_limit_find(const trv_network_t *network, const trv_hockney_t *times, trv
                    uint64_t vector_bytes, uint64_t in_flight_bytes, trv_limit_t *limit)
 {
     const trv_torus_t *torus = &network->torus;
+    int rc = trv_collective_check(collective, root, torus->ranks);
+    if (rc)
+        return rc;
     limits_t l = {.torus = torus,
+                  .shape = trv_collective_shape(collective),
                   .collective = collective,
+                  .root = trv_collective_has_root(collective) ? root : -1,
                   .ports = 2 * torus->dims,
                   .vector = (double)vector_bytes,
                   .in_flight = (double)in_flight_bytes};
     const size_t ranks = (size_t)torus->ranks;
     *limit = (trv_limit_t){.time_ns = 0};
-    int code = trv_collective_check(collective, root);
-    if (code)
-        return code;
     if (torus->ranks == 1)
         return TRV_OK;
     l.capacity = malloc(ranks * (size_t)l.ports * sizeof *l.capacity);
@@ -227,7 +288,7 @@ int trv_limit_find(const trv_network_t *network, const trv_hockney_t *times, trv
     l.backward = l.forward + ranks;
     l.queue = malloc(2 * ranks * sizeof *l.queue);
     l.hops = l.queue + ranks;
-    int rc = l.capacity && l.forward && l.queue ? limits_find(&l, network, times, limit) : trv_fail_memory();
+    rc = l.capacity && l.forward && l.queue ? limits_find(&l, network, times, limit) : trv_fail_memory();
     free(l.capacity);
     free(l.forward);
     free(l.queue);

@@ -51,12 +51,10 @@ static void unmark_combine(const holdings_t *h, unsigned char *live, const trv_c
 static int find_live(holdings_t *h)
 {
     trv_verifier_t *v = &h->v;
-    const bool own_only = !trv_schedule_shape(v->schedule)->all_after;
     for (int rank = 0; rank < v->ranks; rank++)
         for (int64_t u = 0; u < v->units; u++)
-            h->live[(size_t)v->steps * h->cells + (size_t)rank * h->row + (size_t)u] = !own_only ||
-                                                                                       trv_schedule_owner(v->schedule,
-                                                                                                          u) == rank;
+            h->live[(size_t)v->steps * h->cells + (size_t)rank * h->row + (size_t)u] =
+                trv_holds(v->schedule, trv_schedule_shape(v->schedule)->after, rank, u);
     for (int step = v->steps - 1; step >= 0; step--) {
         unsigned char *live = h->live + (size_t)step * h->cells;
         int rc = trv_verifier_fetch(v, h->stream, step);
@@ -94,7 +92,8 @@ static void record_values(const holdings_t *h, trv_progress_t *progress, int aft
 {
     const trv_verifier_t *v = &h->v;
     const int64_t per_column = v->units / progress->columns;
-    const float each = progress->full / (float)v->contributors;
+    const bool exchanges = trv_schedule_shape(v->schedule)->exchanges; /* a rank holds each unit of one other */
+    const float each = progress->full / (exchanges ? 1 : (float)v->contributors);
     for (int rank = 0; rank < v->ranks; rank++) {
         float *row = progress->value + ((size_t)after * (size_t)v->ranks + (size_t)rank) * (size_t)progress->columns;
         for (int64_t u = 0; u < v->units; u++) {
@@ -104,7 +103,7 @@ static void record_values(const holdings_t *h, trv_progress_t *progress, int aft
                 int has = (int)(v->sum[c / 64] >> c % 64 & 1);
                 held += has;
                 if (!progress->by_block)
-                    row[c] = (float)has;
+                    row[v->contributors == 1 ? trv_schedule_source(v->schedule, rank, u) : c] = (float)has;
             }
             if (progress->by_block)
                 row[u / per_column] += each * (float)held / (float)per_column;

@@ -314,7 +314,7 @@ static int add_combine(lowering_t *l, int rank, const trv_combine_t *combine)
 /* Appends copies into the vector of those result units that are in other cells. */
 static int add_result_copies(lowering_t *l, int rank)
 {
-    const bool own_only = !trv_schedule_shape(l->schedule)->all_after;
+    const bool own_only = trv_schedule_shape(l->schedule)->after != TRV_EVERY_RANK;
     int64_t count = 0;
     for (int64_t u = 0; u < l->units; u++) {
         int32_t bound = l->bound[register_index(l, rank, 0, u)];
@@ -392,6 +392,9 @@ static int check(const trv_schedule_t *s)
     if (trv_schedule_exactness(s) != TRV_EXACT)
         return trv_fail(TRV_ERR_UNSUPPORTED, "%s adds contributions more than once, which is wrong for sums",
                         trv_schedule_name(s));
+    if (trv_schedule_collective(s) > TRV_ALLGATHER)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "%s is %s; this format holds AllReduce, Reduce-Scatter and AllGather",
+                        trv_schedule_name(s), trv_schedule_shape(s)->title);
     if (trv_collective_has_owners(trv_schedule_collective(s)) && trv_schedule_owner(s, 0) < 0)
         return trv_fail(TRV_ERR_UNSUPPORTED, "the units of %s have no owners", trv_schedule_name(s));
     return TRV_OK;
@@ -455,8 +458,8 @@ int trv_lower(const trv_schedule_t *schedule, bool one_sided, trv_lowered_t *low
     if (rc)
         return rc;
     lowered->chunks = lowered->streams * l.units;
-    lowered->input = lowered->chunks / (trv_collective_shape(collective)->all_before ? 1 : l.ranks);
-    lowered->output = lowered->chunks / (trv_collective_shape(collective)->all_after ? 1 : l.ranks);
+    lowered->input = lowered->chunks / (trv_collective_shape(collective)->before == TRV_EVERY_RANK ? 1 : l.ranks);
+    lowered->output = lowered->chunks / (trv_collective_shape(collective)->after == TRV_EVERY_RANK ? 1 : l.ranks);
     rc = allocate(&l);
     for (l.stream = 0; l.stream < lowered->streams && !rc; l.stream++)
         rc = lower_stream(&l);

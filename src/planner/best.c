@@ -156,7 +156,7 @@ int trv_planner_best(const trv_torus_t *torus, trv_collective_t collective, int 
 {
     static const trv_planner_constraints_t none = {TRV_PLANNER_CONSTRAINTS};
     cache_key_t key;
-    int rc = trv_collective_check(collective, root);
+    int rc = trv_collective_check(collective, root, torus->ranks);
     if (rc)
         return rc;
     key_fill(&key, torus, collective, network, constraints ? constraints : &none);

@@ -403,7 +403,7 @@ int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *node, tr
     if (capacity < 1 || nodes < 1)
         return trv_fail(TRV_ERR_ARGUMENT, "%d nodes and a capacity of %d choices: both must be at least 1", nodes,
                         capacity);
-    int rc = trv_collective_check(collective, root);
+    int rc = trv_collective_check(collective, root, nodes);
     if (rc)
         return rc;
     search_t *search = calloc(1, sizeof *search);
@@ -467,7 +467,7 @@ int trv_planner_nodes_time(const trv_torus_t *machine, int nodes, const int *nod
     search_t search = {.collective = collective, .vector_bytes = vector_bytes};
     trv_slow_link_t *remaining = NULL;
     *time_ns = 0;
-    int rc = trv_collective_check(collective, root);
+    int rc = trv_collective_check(collective, root, nodes);
     if (!rc)
         rc = search_begin(&search, machine, nodes, node, network);
     if (!rc)

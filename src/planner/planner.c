@@ -83,7 +83,7 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
 {
     static const trv_planner_constraints_t none = {TRV_PLANNER_CONSTRAINTS};
     *created = NULL;
-    int rc = trv_collective_check(collective, root);
+    int rc = trv_collective_check(collective, root, torus->ranks);
     if (!rc)
         rc = trv_check_size(network->size, sizeof *network, "TRV_SIMULATE_DEFAULTS");
     if (!rc && constraints)

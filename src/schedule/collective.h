@@ -11,17 +11,25 @@
 
 #include <trivance/schedule.h>
 
+/* The ranks that hold a unit. */
+typedef enum trv_holders { TRV_EVERY_RANK, TRV_OWNER, TRV_ROOT } trv_holders_t;
+
 typedef struct trv_collective_shape {
-    const char *name, *title; /* as written in commands and rules; as shown to people */
-    bool reduces;             /* contributions are combined */
-    bool all_before;          /* every rank contributes to every unit; otherwise only the unit's owner does */
-    bool all_after;           /* every rank ends with every unit; otherwise only the unit's owner does */
+    const char *name, *title;    /* as written in commands and rules; as shown to people */
+    bool reduces;                /* contributions are combined */
+    bool exchanges;              /* every rank sends other data to each rank; units are numbered by displacement */
+    trv_holders_t before, after; /* who contributes to a unit, and who ends with it */
 } trv_collective_shape_t;
 
 static const trv_collective_shape_t trv_collective_shapes[] = {
-    [TRV_ALLREDUCE] = {"allreduce", "AllReduce", true, true, true},
-    [TRV_REDUCE_SCATTER] = {"reduce-scatter", "Reduce-Scatter", true, true, false},
-    [TRV_ALLGATHER] = {"allgather", "AllGather", false, false, true},
+    [TRV_ALLREDUCE] = {"allreduce", "AllReduce", true, false, TRV_EVERY_RANK, TRV_EVERY_RANK},
+    [TRV_REDUCE_SCATTER] = {"reduce-scatter", "Reduce-Scatter", true, false, TRV_EVERY_RANK, TRV_OWNER},
+    [TRV_ALLGATHER] = {"allgather", "AllGather", false, false, TRV_OWNER, TRV_EVERY_RANK},
+    [TRV_BROADCAST] = {"broadcast", "Broadcast", false, false, TRV_ROOT, TRV_EVERY_RANK},
+    [TRV_REDUCE] = {"reduce", "Reduce", true, false, TRV_EVERY_RANK, TRV_ROOT},
+    [TRV_SCATTER] = {"scatter", "Scatter", false, false, TRV_ROOT, TRV_OWNER},
+    [TRV_GATHER] = {"gather", "Gather", false, false, TRV_OWNER, TRV_ROOT},
+    [TRV_ALLTOALL] = {"alltoall", "All-to-All", false, true, TRV_EVERY_RANK, TRV_EVERY_RANK},
 };
 enum { TRV_COLLECTIVES = sizeof trv_collective_shapes / sizeof trv_collective_shapes[0] };
 
@@ -35,20 +43,40 @@ static inline const trv_collective_shape_t *trv_schedule_shape(const trv_schedul
     return trv_collective_shape(trv_schedule_collective(schedule));
 }
 
-/* TRV_ERR_ARGUMENT if there is no such collective, or if it has no such root. */
-int trv_collective_check(trv_collective_t collective, int root);
+/* TRV_ERR_ARGUMENT if there is no such collective, or if it has no such root among this many ranks. */
+int trv_collective_check(trv_collective_t collective, int root, int ranks);
 
-/* Whether units have owners. The vector then consists of one block per rank, and the count of a call is that of a
- * block. */
+static inline bool trv_collective_has_root(trv_collective_t collective)
+{
+    const trv_collective_shape_t *shape = trv_collective_shape(collective);
+    return shape->before == TRV_ROOT || shape->after == TRV_ROOT;
+}
+
+/* Whether units have owners. */
 static inline bool trv_collective_has_owners(trv_collective_t collective)
 {
-    return !trv_collective_shapes[collective].all_before || !trv_collective_shapes[collective].all_after;
+    const trv_collective_shape_t *shape = trv_collective_shape(collective);
+    return shape->before == TRV_OWNER || shape->after == TRV_OWNER;
 }
 
-/* The number of blocks, each of a call's count, of which the vector consists. */
+/* The number of blocks, each of a call's count, of which the vector consists: one for each rank if units have owners or
+ * destinations. */
 static inline size_t trv_collective_blocks(trv_collective_t collective, int ranks)
 {
-    return trv_collective_has_owners(collective) ? (size_t)ranks : 1;
+    return trv_collective_has_owners(collective) || trv_collective_shape(collective)->exchanges ? (size_t)ranks : 1;
 }
+
+/* Whether `rank` is one of the holders of a unit. */
+static inline bool trv_holds(const trv_schedule_t *schedule, trv_holders_t holders, int rank, int64_t unit)
+{
+    switch (holders) {
+    case TRV_OWNER: return trv_schedule_owner(schedule, unit) == rank;
+    case TRV_ROOT: return trv_schedule_root(schedule) == rank;
+    default: return true;
+    }
+}
+
+/* The only rank whose contribution the unit of `rank` must have at the end; -1: those of all ranks. */
+int trv_schedule_source(const trv_schedule_t *schedule, int rank, int64_t unit);
 
 #endif

@@ -177,7 +177,8 @@ static void embedded_copy_properties(trv_schedule_t *s, const trv_schedule_t *sc
 int trv_schedule_embed(trv_schedule_t **out, trv_schedule_t *schedule, const trv_network_t *network, const int *node)
 {
     const size_t nodes = (size_t)schedule->torus.ranks, all = (size_t)network->torus.ranks;
-    trv_schedule_t *s = trv_schedule_allocate(&network->torus, schedule->name, schedule->collective);
+    trv_schedule_t *s = trv_schedule_allocate(&network->torus, schedule->name, schedule->collective,
+                                              node[schedule->root]);
     embedded_t *embedded = calloc(1, sizeof *embedded);
     *out = NULL;
     if (!s || !embedded) {

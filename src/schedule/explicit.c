@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "schedule/arena.h"
+#include "schedule/collective.h"
 #include "schedule/schedule.h"
 
 typedef struct units {
@@ -117,8 +118,11 @@ int trv_explicit_create(trv_schedule_t **schedule, const trv_torus_t *torus, con
     int rc = check_options(options);
     if (rc)
         return rc;
+    rc = trv_collective_check(options->collective, options->root, torus->ranks);
+    if (rc)
+        return rc;
     size_t cells = (size_t)options->streams * (size_t)options->steps * (size_t)torus->ranks;
-    trv_schedule_t *s = trv_schedule_allocate(torus, name, options->collective);
+    trv_schedule_t *s = trv_schedule_allocate(torus, name, options->collective, options->root);
     tables_t *tables = calloc(1, sizeof *tables + cells * sizeof(cell_t));
     trv_arena_t *arena = trv_arena_create();
     if (!s || !tables || !arena) {

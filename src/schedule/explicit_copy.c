@@ -100,6 +100,7 @@ int trv_explicit_copy(trv_schedule_t **copy, const trv_schedule_t *schedule)
     trv_explicit_options_t options = {
         TRV_EXPLICIT_OPTIONS,
         .collective = schedule->collective,
+        .root = schedule->root,
         .streams = schedule->streams,
         .steps = schedule->steps,
         .registers = schedule->registers,

@@ -11,18 +11,21 @@
 #include "schedule/collective.h"
 #include "torus/torus.h"
 
-int trv_collective_check(trv_collective_t collective, int root)
+int trv_collective_check(trv_collective_t collective, int root, int ranks)
 {
     if ((int)collective < 0 || (int)collective >= TRV_COLLECTIVES)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "there is no collective %d; the collectives are AllReduce, Reduce-Scatter and AllGather",
-                        (int)collective);
-    return root == 0 ? TRV_OK
-                     : trv_fail(TRV_ERR_ARGUMENT, "root %d: %s has no root; pass 0", root,
-                                trv_collective_shape(collective)->title);
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no collective %d; collectives are 0 (%s) to %d (%s)",
+                        (int)collective, trv_collective_shapes[0].title, TRV_COLLECTIVES - 1,
+                        trv_collective_shapes[TRV_COLLECTIVES - 1].title);
+    if (root != 0 && !trv_collective_has_root(collective))
+        return trv_fail(TRV_ERR_ARGUMENT, "root %d: %s has no root; pass 0", root,
+                        trv_collective_shape(collective)->title);
+    return root >= 0 && root < ranks ? TRV_OK
+                                     : trv_fail(TRV_ERR_ARGUMENT, "there is no root %d among %d ranks; roots are 0 to %d",
+                                                root, ranks, ranks - 1);
 }
 
-trv_schedule_t *trv_schedule_allocate(const trv_torus_t *torus, const char *name, trv_collective_t collective)
+trv_schedule_t *trv_schedule_allocate(const trv_torus_t *torus, const char *name, trv_collective_t collective, int root)
 {
     trv_schedule_t *schedule = calloc(1, sizeof *schedule);
     if (!schedule)
@@ -30,6 +33,7 @@ trv_schedule_t *trv_schedule_allocate(const trv_torus_t *torus, const char *name
     snprintf(schedule->name, sizeof schedule->name, "%s", name);
     schedule->torus = *torus;
     schedule->collective = collective;
+    schedule->root = root;
     schedule->streams = 1;
     schedule->mirrored_from = -1;
     schedule->registers = 1;
@@ -54,6 +58,7 @@ void trv_schedule_destroy(trv_schedule_t *schedule)
 const char *trv_schedule_name(const trv_schedule_t *schedule) { return schedule->name; }
 const trv_torus_t *trv_schedule_torus(const trv_schedule_t *schedule) { return &schedule->torus; }
 trv_collective_t trv_schedule_collective(const trv_schedule_t *schedule) { return schedule->collective; }
+int trv_schedule_root(const trv_schedule_t *schedule) { return schedule->root; }
 int trv_schedule_streams(const trv_schedule_t *schedule) { return schedule->streams; }
 
 int trv_schedule_set_weights(trv_schedule_t *schedule, const int *weight)
@@ -151,6 +156,17 @@ int64_t trv_schedule_position(const trv_schedule_t *schedule, int stream, int64_
 int trv_schedule_owner(const trv_schedule_t *schedule, int64_t unit)
 {
     return schedule->owned ? (int)(unit / (trv_schedule_units(schedule) / schedule->torus.ranks)) : -1;
+}
+
+int trv_schedule_source(const trv_schedule_t *schedule, int rank, int64_t unit)
+{
+    const trv_collective_shape_t *shape = trv_schedule_shape(schedule);
+    if (shape->before != TRV_EVERY_RANK)
+        return shape->before == TRV_ROOT ? schedule->root : trv_schedule_owner(schedule, unit);
+    if (!shape->exchanges)
+        return -1;
+    return trv_torus_displace(&schedule->torus, rank, (int)(unit / (trv_schedule_units(schedule) / schedule->torus.ranks)),
+                           -1);
 }
 
 int64_t trv_message_units(const trv_schedule_t *schedule, const trv_message_t *message)

@@ -11,15 +11,18 @@
 
 #include <stddef.h>
 
+#include <trivance/network.h>
 #include <trivance/schedule.h>
 
 #include "torus/rows.h"
 
 struct trv_schedule {
     char name[TRV_FULL_NAME_MAX];
-    const char *parameters; /* the text after the colon in the name, or NULL */
+    const char *parameters; /* the text after the colon in the name, or NULL; and the network: during creation only */
+    const trv_network_t *network;
     trv_torus_t torus;
     trv_collective_t collective;
+    int root; /* of a rooted collective, otherwise 0 */
     int streams, steps, registers;
     int *weight;       /* per stream (trv_schedule_set_weights); NULL: all weights are 1 */
     int64_t weights;   /* the sum of the weights */
@@ -113,6 +116,6 @@ int trv_schedule_set_weights(trv_schedule_t *schedule, const int *weight);
 
 /* Allocates an empty schedule (algorithms/algorithm.h, trv_algorithm.create, lists its contents); NULL when out of
  * memory. */
-trv_schedule_t *trv_schedule_allocate(const trv_torus_t *torus, const char *name, trv_collective_t collective);
+trv_schedule_t *trv_schedule_allocate(const trv_torus_t *torus, const char *name, trv_collective_t collective, int root);
 
 #endif

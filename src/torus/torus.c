@@ -157,6 +157,16 @@ int trv_torus_shift(const trv_torus_t *torus, int rank, int dimension, int delta
     return trv_torus_move(torus, rank, dimension, coordinate < 0 ? coordinate + size : coordinate);
 }
 
+int trv_torus_displace(const trv_torus_t *torus, int rank, int displacement, int sign)
+{
+    int at[TRV_DIMS_MAX], by[TRV_DIMS_MAX];
+    trv_torus_coordinates(torus, rank, at);
+    trv_torus_coordinates(torus, displacement, by);
+    for (int d = 0; d < torus->dims; d++)
+        at[d] = (at[d] + (sign < 0 ? torus->size[d] - by[d] : by[d])) % torus->size[d];
+    return trv_torus_rank(torus, at);
+}
+
 int trv_torus_active(const trv_torus_t *torus, int *active)
 {
     int count = 0;

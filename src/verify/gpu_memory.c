@@ -25,12 +25,12 @@ static int buffer_part(const trv_gpu_program_t *program) { return program->chunk
 
 static int buffer_input(const trv_gpu_program_t *program)
 {
-    return trv_collective_shape(program->collective)->all_before ? program->chunks : buffer_part(program);
+    return trv_collective_shape(program->collective)->before == TRV_EVERY_RANK ? program->chunks : buffer_part(program);
 }
 
 static int buffer_output(const trv_gpu_program_t *program)
 {
-    return trv_collective_shape(program->collective)->all_after ? program->chunks : buffer_part(program);
+    return trv_collective_shape(program->collective)->after == TRV_EVERY_RANK ? program->chunks : buffer_part(program);
 }
 
 /* The size of input and output together. In place the shorter one is the GPU's part of the longer one. */
@@ -200,7 +200,7 @@ void trv_run_fill_inputs(run_t *run, int gpu)
     for (int i = 0; i < input; i++) {
         int32_t *row = row_of(run, buffer_cell(run, gpu, 'i', i));
         memset(row, 0, (size_t)run->width * sizeof *row);
-        row[0] = shape->all_before ? i : gpu * input + i;
+        row[0] = shape->before == TRV_EVERY_RANK ? i : gpu * input + i;
         row[1 + gpu] = 1;
     }
 }
@@ -209,7 +209,7 @@ int trv_run_check_outputs(run_t *run, int gpu)
 {
     const trv_gpu_program_t *program = run->program;
     const trv_collective_shape_t *shape = trv_collective_shape(program->collective);
-    const int first = shape->all_after ? 0 : gpu * buffer_part(program);
+    const int first = shape->after == TRV_EVERY_RANK ? 0 : gpu * buffer_part(program);
     for (int i = 0; i < buffer_output(program); i++) {
         const int32_t *row = row_of(run, buffer_cell(run, gpu, 'o', i));
         const int chunk = first + i;
@@ -218,7 +218,7 @@ int trv_run_check_outputs(run_t *run, int gpu)
         if (row[0] != chunk)
             return trv_run_fault(run, -1, "GPU %d ends with chunk %d where chunk %d should be", gpu, row[0], chunk);
         for (int from = 0; from < program->gpus; from++)
-            if (row[1 + from] != (shape->all_before || chunk / buffer_part(program) == from))
+            if (row[1 + from] != (shape->before == TRV_EVERY_RANK || chunk / buffer_part(program) == from))
                 return trv_run_fault(run, -1, "GPU %d ends with the contribution of GPU %d to chunk %d %d times", gpu,
                                      from, chunk, row[1 + from]);
     }

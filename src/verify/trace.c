@@ -50,8 +50,7 @@ static int trace_replay(trace_t *trace, bool (*step)(trace_t *trace))
 /* Whether `rank` starts with a contribution to the unit. */
 static bool contributes(const trace_t *trace, int rank)
 {
-    return trv_schedule_shape(trace->v->schedule)->all_before ||
-           trv_schedule_owner(trace->v->schedule, trace->unit) == rank;
+    return trv_holds(trace->v->schedule, trv_schedule_shape(trace->v->schedule)->before, rank, trace->unit);
 }
 
 /* ---- First pass: all contributors ------------------------------------------------------------------------------ */
@@ -63,6 +62,8 @@ static int wrong_contributor(const trace_t *trace, int rank)
 {
     const uint64_t *present = trv_values_at(&trace->one, rank, 0), *twice = present + trace->one.sets;
     bool exact = trv_schedule_exactness(trace->v->schedule) == TRV_EXACT;
+    if (trv_schedule_shape(trace->v->schedule)->exchanges)
+        return trv_schedule_source(trace->v->schedule, rank, trace->unit);
     for (int c = 0; c < trace->v->contributors; c++)
         if ((twice[c / 64] >> c % 64 & 1 && exact) || !(present[c / 64] >> c % 64 & 1))
             return c;
@@ -92,9 +93,8 @@ static int find_contributor(trace_t *trace, int rank)
     int rc = trace_replay(trace, step_values);
     if (!rc)
         trace->contributor = wrong_contributor(trace, rank);
-    /* To a unit of an AllGather only the owner contributes. */
     if (trace->contributor >= 0 && one->contributors == 1)
-        trace->contributor = trv_schedule_owner(one->schedule, trace->unit);
+        trace->contributor = trv_schedule_source(one->schedule, rank, trace->unit);
     return rc;
 }
 
@@ -203,7 +203,7 @@ static void report_missing(const trace_t *trace, int rank)
 {
     trv_verifier_t *v = trace->v;
     char name[TRV_UNIT_NAME_MAX], reached[160], received_in[96];
-    const bool scatter = !trv_schedule_shape(v->schedule)->all_after;
+    const bool scatter = trv_schedule_shape(v->schedule)->after != TRV_EVERY_RANK;
     const char *what = trv_schedule_units(v->schedule) == 1 ? "slice" : "block";
     int origin = trail_at(trace, rank, 0)->origin, holders = 0;
     /* A rank that received a sum without the contribution is not the first to report, but the rank that computed the

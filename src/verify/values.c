@@ -43,11 +43,11 @@ void trv_values_start(trv_verifier_t *v, int stream)
     size_t cells = (size_t)v->ranks * (size_t)v->registers * (size_t)v->count;
     memset(v->cell, 0, cells * (size_t)v->stride * sizeof *v->cell);
     memset(v->expected, 0, (size_t)v->count * sizeof *v->expected);
-    if (!trv_schedule_shape(v->schedule)->all_before) {
+    if (v->contributors == 1) {
         for (int64_t u = 0; u < v->count; u++) {
-            int owner = trv_schedule_owner(v->schedule, v->first + u);
-            if (owner >= 0)
-                set_own(v, stream, owner, u, 0);
+            const int source = trv_schedule_source(v->schedule, 0, v->first + u);
+            if (source >= 0)
+                set_own(v, stream, source, u, 0);
         }
         return;
     }
@@ -176,19 +176,28 @@ bool trv_values_step(trv_verifier_t *v, int stream, int step)
 
 /* ---- The end --------------------------------------------------------------------------------------------------- */
 
-static bool is_correct(const trv_verifier_t *v, const uint64_t *cell, uint64_t expected)
+/* Word w of the set of ranks whose contributions are due; `source` is the only one, or -1: all. */
+static uint64_t due_word(const trv_verifier_t *v, int source, int w)
 {
+    const int bits = v->contributors - 64 * w;
+    if (source >= 0 && v->contributors > 1)
+        return source / 64 == w ? (uint64_t)1 << source % 64 : 0;
+    return bits >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << bits) - 1;
+}
+
+static bool is_correct(const trv_verifier_t *v, int stream, int rank, int64_t unit, const uint64_t *cell)
+{
+    const bool exchanges = trv_schedule_shape(v->schedule)->exchanges;
+    const int source = exchanges ? trv_schedule_source(v->schedule, rank, v->first + unit) : -1;
     if (cell[v->words] == 0)
         return false;
     if (v->random)
-        return cell[0] == expected;
+        return cell[0] == (exchanges ? random_value(stream, source, v->first + unit) : v->expected[unit]);
     if (cell[v->words] & TRV_CELL_DOUBLED && trv_schedule_exactness(v->schedule) == TRV_EXACT)
         return false;
-    for (int w = 0; w < v->sets; w++) {
-        int bits = v->contributors - 64 * w;
-        if (cell[w] != (bits >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << bits) - 1))
+    for (int w = 0; w < v->sets; w++)
+        if (cell[w] != due_word(v, source, w))
             return false;
-    }
     return true;
 }
 
@@ -214,16 +223,18 @@ static void compare_expressions(trv_verifier_t *v, int stream, int rank, int64_t
 static int check_rank(trv_verifier_t *v, int stream, int rank, int64_t first, int64_t end, int *explained)
 {
     int rc = TRV_OK, of_rank = 0;
+    const trv_collective_shape_t *shape = trv_schedule_shape(v->schedule);
+    const bool has_copies = shape->after == TRV_EVERY_RANK && !shape->exchanges; /* other ranks have the same result */
     const uint64_t *cell = cell_at(v, rank, 0) + first * v->stride;
     const uint64_t *of_rank_0 = cell_at(v, 0, 0) + first * v->stride;
     for (int64_t u = first; u < end && !rc; u++, cell += v->stride, of_rank_0 += v->stride) {
-        if (!is_correct(v, cell, v->expected[u])) {
+        if (!is_correct(v, stream, rank, u, cell)) {
             if (*explained == EXPLAINED_MAX || of_rank == EXPLAINED_PER_RANK)
                 break;
             ++*explained;
             ++of_rank;
             rc = trv_verifier_explain(v, stream, rank, v->first + u);
-        } else if (trv_schedule_shape(v->schedule)->all_after) {
+        } else if (has_copies) {
             compare_expressions(v, stream, rank, u, cell, of_rank_0);
         }
     }
@@ -233,7 +244,10 @@ static int check_rank(trv_verifier_t *v, int stream, int rank, int64_t first, in
 int trv_values_check(trv_verifier_t *v, int stream)
 {
     int explained = 0, rc = TRV_OK;
-    if (!trv_schedule_shape(v->schedule)->all_after) {
+    const trv_holders_t after = trv_schedule_shape(v->schedule)->after;
+    if (after == TRV_ROOT)
+        return check_rank(v, stream, trv_schedule_root(v->schedule), 0, v->count, &explained);
+    if (after == TRV_OWNER) {
         for (int64_t u = 0; u < v->count && !rc; u++)
             rc = check_rank(v, stream, trv_schedule_owner(v->schedule, v->first + u), u, u + 1, &explained);
         return rc;

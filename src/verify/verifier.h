@@ -30,7 +30,7 @@ typedef struct trv_verifier {
     const trv_torus_t *torus;
     int ranks, registers, streams, steps;
     int64_t units;
-    int contributors; /* to one unit: all ranks, or the owner alone in an AllGather */
+    int contributors; /* to one unit: all ranks, or one: its owner, or the root */
     bool random;
     bool tolerant; /* processes all units at once, and accepts empty cells in copies and combines */
 

@@ -198,7 +198,7 @@ static int run_stream(trv_verifier_t *v, int stream)
 static bool check_claims(trv_verifier_t *v)
 {
     trv_collective_t collective = trv_schedule_collective(v->schedule);
-    if (trv_collective_has_owners(collective) && trv_schedule_owner(v->schedule, 0) < 0) {
+    if (trv_collective_blocks(collective, v->ranks) == (size_t)v->ranks && trv_schedule_owner(v->schedule, 0) < 0) {
         trv_verifier_fault(v, 0, 0, -1, -1,
                            "the collective is %s, but the schedule's %lld units have no owners among %d ranks: their "
                            "number must be a multiple of the ranks",
@@ -246,7 +246,7 @@ trv_verifier_t trv_verifier_describe(const trv_schedule_t *schedule, trv_verify_
         .consistent = true,
     };
     v.ranks = v.torus->ranks;
-    v.contributors = trv_schedule_shape(schedule)->all_before ? v.ranks : 1;
+    v.contributors = trv_schedule_shape(schedule)->before == TRV_EVERY_RANK ? v.ranks : 1;
     v.random = choose_method(&v, method) == TRV_VERIFY_RANDOM;
     return v;
 }

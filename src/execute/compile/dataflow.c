@@ -158,7 +158,7 @@ static int builder_collect(builder_t *builder, trv_space_t *space, bool flat)
     trv_partition_t *partition = &dataflow->partition;
     trv_step_t step = TRV_STEP_INIT;
     const int steps = trv_schedule_steps(builder->schedule);
-    const bool reversed = !trv_schedule_shape(builder->schedule)->all_before;
+    const bool reversed = trv_schedule_shape(builder->schedule)->before != TRV_EVERY_RANK;
     int rc = trv_partition_begin(partition, space, builder->schedule, builder->stream, flat);
     if (!rc)
         rc = builder_find_block(builder);
@@ -337,8 +337,8 @@ static int create_contributions(builder_t *builder)
     for (int eqclass = 0; eqclass < p->eqclasses; eqclass++) {
         const bool own = trv_space_first(p->space, p->node[p->leaf[eqclass]].product) / dataflow->block ==
                          builder->rank;
-        dataflow->in[eqclass] = shape->all_before || own;
-        dataflow->out[eqclass] = shape->all_after || own;
+        dataflow->in[eqclass] = shape->before == TRV_EVERY_RANK || own;
+        dataflow->out[eqclass] = shape->after == TRV_EVERY_RANK || own;
     }
     for (int eqclass = 0; builder->registers > 0 && eqclass < p->eqclasses; eqclass++) {
         int value = dataflow->in[eqclass] ? value_create(builder, eqclass) : 0;

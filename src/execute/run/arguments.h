@@ -45,12 +45,12 @@ static inline int trv_count_check(trv_collective_t collective, const trv_element
 /* The bytes of the input and of the output buffer; `part` is the size of AllReduce's vector, or of one rank's block. */
 static inline size_t trv_input_bytes(trv_collective_t collective, size_t part, int ranks)
 {
-    return trv_collective_shape(collective)->all_before ? part * trv_collective_blocks(collective, ranks) : part;
+    return trv_collective_shape(collective)->before == TRV_EVERY_RANK ? part * trv_collective_blocks(collective, ranks) : part;
 }
 
 static inline size_t trv_output_bytes(trv_collective_t collective, size_t part, int ranks)
 {
-    return trv_collective_shape(collective)->all_after ? part * trv_collective_blocks(collective, ranks) : part;
+    return trv_collective_shape(collective)->after == TRV_EVERY_RANK ? part * trv_collective_blocks(collective, ranks) : part;
 }
 
 /* Whether the buffers share memory. */

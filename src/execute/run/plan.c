@@ -177,8 +177,8 @@ static void set_count(trv_plan_t *plan, size_t count)
             plan->lane_scratch_bytes = sized->scratch_bytes;
     }
     plan->scratch_bytes = (size_t)plan->lanes * plan->lane_scratch_bytes;
-    plan->origin[TRV_AT_OUTPUT] = trv_collective_shape(plan->collective)->all_after ? 0 : (size_t)plan->rank * count;
-    plan->origin[TRV_AT_INPUT] = trv_collective_shape(plan->collective)->all_before ? 0 : (size_t)plan->rank * count;
+    plan->origin[TRV_AT_OUTPUT] = trv_collective_shape(plan->collective)->after == TRV_EVERY_RANK ? 0 : (size_t)plan->rank * count;
+    plan->origin[TRV_AT_INPUT] = trv_collective_shape(plan->collective)->before == TRV_EVERY_RANK ? 0 : (size_t)plan->rank * count;
 }
 
 /* Creates a plan of the schedule. `compiled` is the compiled part of a plan of the same schedule and rank, or NULL. */
@@ -336,7 +336,7 @@ static int set_buffers(trv_plan_t *plan, const void *input, void *output)
         return rc;
     plan->input = input;
     plan->output = output;
-    if (input == output && !trv_collective_shape(plan->collective)->all_before && part > 0)
+    if (input == output && trv_collective_shape(plan->collective)->before != TRV_EVERY_RANK && part > 0)
         plan->input = (const char *)input + (size_t)plan->rank * part;
     return 0;
 }
