@@ -1,0 +1,289 @@
+/*
+ * Packing of spanning trees, see packing.h. Trees grow in turn, by the links of their ranks in the order in which these
+ * were reached, so that all of them stay flat.
+ */
+#include "algorithms/builders/packing.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "torus/torus.h"
+
+/* How a path continues from a rank that the search has visited. */
+typedef enum via { VIA_NONE, VIA_LINK, VIA_CANCEL, VIA_TREE, VIA_END } via_t;
+
+typedef struct candidate {
+    int rank, port;
+} candidate_t;
+
+typedef struct tree {
+    trv_tree_edge_t *edge;   /* per rank */
+    bool *has;               /* per rank: it belongs to the tree */
+    candidate_t *candidate;  /* links that leave ranks of the tree, a circular queue */
+    int first, count;        /* of the queue */
+    int rejected;            /* candidates that were rejected since the last link was added */
+    int ranks;
+} tree_t;
+
+typedef struct packing {
+    const trv_torus_t *torus;
+    int ports, ranks, trees;
+    int *neighbour; /* rank * ports + port; -1: there is no link */
+    bool *used;     /* per link: it belongs to a tree */
+    tree_t tree[TRV_PORTS_MAX];
+    /* Paths to one rank: */
+    bool *path;                        /* per link: it belongs to a path */
+    int *touched, touches;             /* links in `path` */
+    int start[TRV_PORTS_MAX];          /* the rank at which path i begins; -1: there is none yet */
+    via_t *via;                        /* per rank, during one search */
+    int *via_link;                     /* the link, or the tree */
+    int after_tree[TRV_PORTS_MAX];     /* where the path of tree i would begin instead */
+    bool tree_visited[TRV_PORTS_MAX];
+    int *queue;
+} packing_t;
+
+/* ---- The network --------------------------------------------------------------------------------------------------- */
+
+static int link_from(const packing_t *p, int rank, int port) { return rank * p->ports + port; }
+
+static int link_into(const packing_t *p, int rank, int port)
+{
+    const int from = p->neighbour[link_from(p, rank, port)];
+    return from < 0 ? -1 : link_from(p, from, port ^ 1);
+}
+
+static void find_neighbours(packing_t *p, const trv_network_t *network)
+{
+    for (int rank = 0; rank < p->ranks; rank++)
+        for (int port = 0; port < p->ports; port++) {
+            const int d = trv_port_dimension(port), size = p->torus->size[d], sign = trv_port_sign(port);
+            const int at = trv_torus_coordinate(p->torus, rank, d) + sign;
+            const bool exists = size > 1 && (!trv_torus_is_line(p->torus, d) || (at >= 0 && at < size));
+            p->neighbour[link_from(p, rank, port)] = exists ? trv_torus_shift(p->torus, rank, d, sign) : -1;
+        }
+    for (int i = 0; i < network->slow_links; i++)
+        if (isinf(network->slow_link[i].factor))
+            p->used[link_from(p, network->slow_link[i].rank, network->slow_link[i].port)] = true;
+}
+
+/* ---- Paths to one rank --------------------------------------------------------------------------------------------- */
+
+static void visit(packing_t *p, int rank, via_t via, int link, int *last)
+{
+    if (p->via[rank] != VIA_NONE)
+        return;
+    p->via[rank] = via;
+    p->via_link[rank] = link;
+    p->queue[(*last)++] = rank;
+}
+
+static void set_path(packing_t *p, int link, bool belongs)
+{
+    p->path[link] = belongs;
+    if (belongs)
+        p->touched[p->touches++] = link;
+}
+
+/* Adds the path that the search has found, which begins at `rank` as that of tree `t`; it may replace parts of others. */
+static void add_path(packing_t *p, int rank, int t)
+{
+    p->start[t] = rank;
+    for (;;) {
+        const int link = p->via_link[rank];
+        switch (p->via[rank]) {
+        case VIA_LINK: set_path(p, link, true); rank = p->neighbour[link]; break;
+        case VIA_CANCEL: set_path(p, link, false); rank = link / p->ports; break;
+        case VIA_TREE: rank = p->start[link] = p->after_tree[link]; break;
+        default: return;
+        }
+    }
+}
+
+/* Looks for one more path, backwards from `to`. Returns whether there is one. */
+static bool find_path(packing_t *p, int to)
+{
+    int first = 0, last = 0;
+    bool found = false;
+    memset(p->tree_visited, 0, sizeof p->tree_visited);
+    visit(p, to, VIA_END, -1, &last);
+    while (first < last && !found) {
+        const int rank = p->queue[first++];
+        for (int t = 0; t < p->trees && !found; t++) {
+            if (rank == to || !p->tree[t].has[rank] || p->tree_visited[t])
+                continue;
+            if (p->start[t] < 0 && !p->tree[t].has[to]) {
+                add_path(p, rank, t);
+                found = true;
+            } else if (p->start[t] >= 0) {
+                p->tree_visited[t] = true;
+                p->after_tree[t] = rank;
+                visit(p, p->start[t], VIA_TREE, t, &last);
+            }
+        }
+        for (int port = 0; port < p->ports && !found; port++) {
+            const int in = link_into(p, rank, port), out = link_from(p, rank, port);
+            if (in >= 0 && !p->used[in] && !p->path[in])
+                visit(p, in / p->ports, VIA_LINK, in, &last);
+            if (p->neighbour[out] >= 0 && p->path[out])
+                visit(p, p->neighbour[out], VIA_CANCEL, out, &last);
+        }
+    }
+    for (int i = 0; i < last; i++)
+        p->via[p->queue[i]] = VIA_NONE;
+    return found;
+}
+
+/* Whether every tree without rank `to` has a path to it, and no two of these share a link. */
+static bool has_paths(packing_t *p, int to)
+{
+    bool all = true;
+    for (int t = 0; t < p->trees; t++)
+        p->start[t] = -1;
+    for (int t = 0; t < p->trees && all; t++)
+        all = p->tree[t].has[to] || find_path(p, to);
+    for (int i = 0; i < p->touches; i++)
+        p->path[p->touched[i]] = false;
+    p->touches = 0;
+    return all;
+}
+
+/* ---- Growth -------------------------------------------------------------------------------------------------------- */
+
+static void add_candidates(packing_t *p, tree_t *tree, int rank)
+{
+    const int capacity = p->ranks * p->ports;
+    for (int port = 0; port < p->ports; port++)
+        if (p->neighbour[link_from(p, rank, port)] >= 0)
+            tree->candidate[(tree->first + tree->count++) % capacity] = (candidate_t){rank, port};
+}
+
+/* Tries the tree's next candidate. Rejected ones return to the end of the queue if they may be possible later. Returns
+ * whether the tree has grown. */
+static bool try_candidate(packing_t *p, tree_t *tree)
+{
+    const int capacity = p->ranks * p->ports;
+    const candidate_t next = tree->candidate[tree->first];
+    const int link = link_from(p, next.rank, next.port), to = p->neighbour[link];
+    tree->first = (tree->first + 1) % capacity;
+    tree->count--;
+    if (p->used[link] || tree->has[to])
+        return false;
+    p->used[link] = tree->has[to] = true;
+    if (!has_paths(p, to)) {
+        p->used[link] = tree->has[to] = false;
+        tree->candidate[(tree->first + tree->count++) % capacity] = next;
+        tree->rejected++;
+        return false;
+    }
+    const trv_tree_edge_t *above = &tree->edge[next.rank];
+    tree->edge[to] = (trv_tree_edge_t){next.rank, above->parent < 0 ? 0 : above->step + 1, next.port};
+    tree->ranks++;
+    add_candidates(p, tree, to);
+    return true;
+}
+
+/* Whether the trees were completed. */
+static bool grow(packing_t *p)
+{
+    for (bool grown = true; grown;) {
+        grown = false;
+        for (int t = 0; t < p->trees; t++) {
+            tree_t *tree = &p->tree[t];
+            for (tree->rejected = 0; tree->ranks < p->ranks && tree->rejected < tree->count;)
+                if (try_candidate(p, tree)) {
+                    grown = true;
+                    break;
+                }
+        }
+    }
+    for (int t = 0; t < p->trees; t++)
+        if (p->tree[t].ranks < p->ranks)
+            return false;
+    return true;
+}
+
+static void begin_trees(packing_t *p, int root, trv_tree_edge_t *edge)
+{
+    for (int t = 0; t < p->trees; t++) {
+        tree_t *tree = &p->tree[t];
+        tree->edge = edge + (size_t)t * (size_t)p->ranks;
+        tree->first = tree->count = 0;
+        tree->ranks = 1;
+        memset(tree->has, 0, (size_t)p->ranks * sizeof *tree->has);
+        for (int rank = 0; rank < p->ranks; rank++)
+            tree->edge[rank].parent = -1;
+        tree->has[root] = true;
+        add_candidates(p, tree, root);
+    }
+}
+
+/* The maximum number of trees: the minimum over all ranks of the number of paths from the root. */
+static void count_trees(packing_t *p, int root, trv_tree_edge_t *edge)
+{
+    for (p->trees = p->ports; p->trees > 0;) {
+        int rank = 0;
+        begin_trees(p, root, edge);
+        while (rank < p->ranks && has_paths(p, rank))
+            rank++;
+        if (rank == p->ranks)
+            return;
+        p->trees--;
+    }
+}
+
+static int packing_allocate(packing_t *p, trv_tree_edge_t **edge)
+{
+    const size_t ranks = (size_t)p->ranks, links = ranks * (size_t)p->ports;
+    bool complete = true;
+    *edge = malloc(links * sizeof **edge);
+    p->neighbour = malloc(links * sizeof *p->neighbour);
+    p->used = calloc(links, sizeof *p->used);
+    p->path = calloc(links, sizeof *p->path);
+    p->touched = malloc(links * (size_t)p->ports * sizeof *p->touched);
+    p->via = calloc(ranks, sizeof *p->via);
+    p->via_link = malloc(ranks * sizeof *p->via_link);
+    p->queue = malloc(ranks * sizeof *p->queue);
+    for (int t = 0; t < p->ports; t++) {
+        p->tree[t].has = malloc(ranks * sizeof *p->tree[t].has);
+        p->tree[t].candidate = malloc(links * sizeof *p->tree[t].candidate);
+        complete = complete && p->tree[t].has && p->tree[t].candidate;
+    }
+    complete = complete && *edge && p->neighbour && p->used && p->path && p->touched && p->via && p->via_link && p->queue;
+    return complete ? TRV_OK : trv_fail_memory();
+}
+
+static void packing_clear(packing_t *p)
+{
+    free(p->neighbour);
+    free(p->used);
+    free(p->path);
+    free(p->touched);
+    free(p->via);
+    free(p->via_link);
+    free(p->queue);
+    for (int t = 0; t < p->ports; t++) {
+        free(p->tree[t].has);
+        free(p->tree[t].candidate);
+    }
+}
+
+int trv_packing_find(const trv_network_t *network, int root, trv_tree_edge_t **edge)
+{
+    packing_t packing = {.torus = &network->torus, .ports = 2 * network->torus.dims, .ranks = network->torus.ranks};
+    int rc = packing_allocate(&packing, edge);
+    if (!rc) {
+        find_neighbours(&packing, network);
+        count_trees(&packing, root, *edge);
+        rc = packing.trees;
+    }
+    if (rc == 0 || (rc > 0 && !grow(&packing)))
+        rc = trv_fail(TRV_ERR_UNSUPPORTED, "not every rank can be reached from rank %d over links that are not cut", root);
+    packing_clear(&packing);
+    if (rc < 0) {
+        free(*edge);
+        *edge = NULL;
+    }
+    return rc;
+}

@@ -1,0 +1,92 @@
+/*
+ * Disjoint trees: spanning trees over links of the network that share no link, one for each port of the root where the
+ * network allows it, each of which carries its part of the vector in chunks.
+ *
+ * A torus whose sides are at least 3 has 2D of them, so that long broadcasts and reduces take m / (2D b): the limit.
+ * Around cuts and on meshes there are as many as paths without common links lead to every rank. Every message crosses
+ * one link, so any connected network is supported; an AllReduce is a reduce followed by a broadcast, chunk by chunk.
+ * Several streams on every tree hide the alpha of a step. Name: disjoint-trees[:CHUNKS[:STREAMS]], by default 16 chunks
+ * and 2 streams on every tree.
+ * Steps: depth of the deepest tree + chunks - 1; AllReduce: twice the depth.   Exact, consistent: yes.   Symmetry: none.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/builders/packing.h"
+#include "algorithms/registry.h"
+#include "base/error.h"
+
+#define CHUNKS_MAX  4096
+#define STREAMS_MAX 16 /* on every tree */
+
+typedef struct options {
+    int chunks, streams;
+} options_t;
+
+/* Reads "CHUNKS[:STREAMS]". */
+static int read_options(const char *text, options_t *options)
+{
+    char *end = NULL;
+    *options = (options_t){.chunks = 16, .streams = 2};
+    if (!text)
+        return TRV_OK;
+    const long chunks = *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : 0;
+    const bool more = end && *end == ':' && end[1] >= '0' && end[1] <= '9';
+    const long streams = more ? strtol(end + 1, &end, 10) : options->streams;
+    if (!end || *end || chunks < 1 || chunks > CHUNKS_MAX || streams < 1 || streams > STREAMS_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "disjoint-trees: '%.40s' is not a number of chunks from 1 to %d and, after a colon, of streams on "
+                        "every tree from 1 to %d; for example disjoint-trees:64:4",
+                        text, CHUNKS_MAX, STREAMS_MAX);
+    *options = (options_t){(int)chunks, (int)streams};
+    return TRV_OK;
+}
+
+static int disjoint_trees_create(trv_schedule_t *schedule)
+{
+    const size_t ranks = (size_t)schedule->torus.ranks;
+    options_t options;
+    trv_tree_edge_t *edge = NULL;
+    int rc = read_options(schedule->parameters, &options);
+    const int trees = rc ? rc : trv_packing_find(schedule->network, schedule->root, &edge);
+    if (trees < 0)
+        return trees;
+    trv_tree_edge_t *streams = malloc((size_t)trees * (size_t)options.streams * ranks * sizeof *streams);
+    for (int s = 0; streams && s < trees * options.streams; s++)
+        memcpy(streams + (size_t)s * ranks, edge + (size_t)(s % trees) * ranks, ranks * sizeof *edge);
+    rc = streams ? trv_spanning_create(schedule, trees * options.streams, streams, options.chunks) : trv_fail_memory();
+    free(streams);
+    free(edge);
+    return rc;
+}
+
+static int disjoint_trees_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective,
+                                    char *text, size_t size)
+{
+    options_t options;
+    (void)torus;
+    (void)collective;
+    const int rc = read_options(parameters, &options);
+    return rc ? rc : snprintf(text, size, "disjoint-trees:%d:%d", options.chunks, options.streams);
+}
+
+const trv_algorithm_t trv_disjoint_trees = {
+    .name = "disjoint-trees",
+    .family = "disjoint-trees",
+    .title = "Disjoint trees, pipelined",
+    .use = "long broadcasts and reduces; any connected network",
+    .source = "Edmonds: Edge-disjoint branchings, 1973",
+    .sizes = "any connected network",
+    .steps_formula = "depth + chunks - 1",
+    .bytes_formula = "m; AllReduce: 2m",
+    .parameters = "[CHUNKS][:STREAMS]",
+    .collectives = 1U << TRV_ALLREDUCE | 1U << TRV_BROADCAST | 1U << TRV_REDUCE,
+    .any_network = true,
+    .lines = true,
+    .symmetry = TRV_SYMMETRY_NONE,
+    .exactness = TRV_EXACT,
+    .consistent = true,
+    .create = disjoint_trees_create,
+    .full_name = disjoint_trees_full_name,
+};
