@@ -21,7 +21,7 @@
 /* Everything on which a choice depends, except for the size. It is compared and hashed as bytes, so key_fill clears
  * it. */
 typedef struct cache_key {
-    int collective, dims, size[TRV_DIMS_MAX];
+    int collective, root, dims, size[TRV_DIMS_MAX];
     uint32_t lines, links; /* links: the identifier of the set of slow and cut links, see cache_identify_links */
     double bandwidth_bps, nic_bandwidth_bps, alpha_ns, link_latency_ns, host_latency_ns, router_in_ns, router_out_ns;
     double message_overhead_ns, gamma_ns;
@@ -49,11 +49,12 @@ static struct {
     uint32_t sets;
 } cache = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-static void key_fill(cache_key_t *key, const trv_torus_t *torus, trv_collective_t collective,
+static void key_fill(cache_key_t *key, const trv_torus_t *torus, trv_collective_t collective, int root,
                      const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints)
 {
     memset(key, 0, sizeof *key);
     key->collective = (int)collective;
+    key->root = torus->lines || network->slow_links > 0 ? root : 0; /* elsewhere schedules are moved to the root */
     key->dims = torus->dims;
     memcpy(key->size, torus->size, sizeof key->size);
     key->lines = torus->lines;
@@ -139,7 +140,7 @@ static int cache_find_planner(const cache_key_t *key, const trv_torus_t *torus, 
         found++;
     trv_planner_t *planner = cache.planner[found].planner;
     if (!planner || !key_equal(&cache.planner[found].key, key)) {
-        int rc = trv_planner_create(&planner, torus, collective, 0, network, constraints);
+        int rc = trv_planner_create(&planner, torus, collective, key->root, network, constraints);
         if (rc)
             return rc;
         trv_planner_destroy(cache.planner[found].planner);
@@ -159,7 +160,7 @@ int trv_planner_best(const trv_torus_t *torus, trv_collective_t collective, int 
     int rc = trv_collective_check(collective, root, torus->ranks);
     if (rc)
         return rc;
-    key_fill(&key, torus, collective, network, constraints ? constraints : &none);
+    key_fill(&key, torus, collective, root, network, constraints ? constraints : &none);
     pthread_mutex_lock(&cache.mutex);
     rc = cache_identify_links(network, &key.links);
     size_t slot = cache_slot(&key, vector_bytes);

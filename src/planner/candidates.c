@@ -45,7 +45,7 @@ int trv_candidate_properties(const trv_candidates_t *list, trv_candidate_t *cand
     if (candidate->has_properties)
         return TRV_OK;
     trv_schedule_t *schedule;
-    int rc = trv_schedule_create_on(&schedule, &list->network, candidate->name, list->collective, 0);
+    int rc = trv_schedule_create_on(&schedule, &list->network, candidate->name, list->collective, list->root);
     if (rc)
         return rc;
     find_properties(candidate, schedule);
@@ -58,7 +58,7 @@ int trv_candidate_prepare(const trv_candidates_t *list, trv_candidate_t *candida
     if (candidate->simulator)
         return TRV_OK;
     trv_schedule_t *schedule;
-    int rc = trv_schedule_create_on(&schedule, &list->network, candidate->name, list->collective, 0);
+    int rc = trv_schedule_create_on(&schedule, &list->network, candidate->name, list->collective, list->root);
     if (rc)
         return rc;
     if (!candidate->has_properties)

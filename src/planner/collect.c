@@ -33,8 +33,11 @@ static int add_measured(trv_candidates_t *list, const char *name)
                : rc;
 }
 
+/* Trees over links are for networks in which rows are cut; elsewhere Bucket reaches the limit with fewer messages. */
 static int add_single(trv_candidates_t *list, const trv_algorithm_t *algorithm)
 {
+    if (algorithm->any_network && list->network.slow_links == 0)
+        return TRV_OK;
     int rc = trv_algorithm_supports(algorithm, &list->network.torus, list->collective);
     if (rc == TRV_ERR_UNSUPPORTED) /* the only error that excludes an algorithm; others are returned */
         return TRV_OK;

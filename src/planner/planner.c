@@ -23,6 +23,7 @@
 #include "planner/constraints.h"
 #include "planner/nonuniform.h"
 #include "planner/ranking.h"
+#include "planner/rooted.h"
 #include "planner/timing.h"
 #include "schedule/collective.h"
 #include "simulate/network.h"
@@ -99,6 +100,7 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     planner->constraints = constraints ? *constraints : none;
     planner->hops_max = trv_timing_hops_max(torus, network);
     planner->list.collective = collective;
+    planner->list.root = root;
     rc = keep_links(planner, torus);
     if (!rc)
         rc = trv_constraints_check(&planner->constraints);
@@ -107,9 +109,10 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     if (!rc)
         rc = trv_packets_check_shared_paths(network, torus->dims);
     if (!rc)
-        rc = trv_timing_is_nonuniform(torus, network)
-                 ? trv_nonuniform_create(planner, network)
-                 : trv_candidates_collect(&planner->list, planner->constraints.consistent);
+        rc = trv_collective_has_root(collective)               ? trv_rooted_create(planner, network)
+             : trv_timing_is_nonuniform(torus, network) ? trv_nonuniform_create(planner, network)
+                                                        : trv_candidates_collect(&planner->list,
+                                                                                 planner->constraints.consistent);
     if (rc)
         trv_planner_destroy(planner);
     else
@@ -122,6 +125,7 @@ void trv_planner_destroy(trv_planner_t *planner)
     if (!planner)
         return;
     trv_planner_destroy(planner->uniform);
+    trv_planner_destroy(planner->parts);
     trv_candidates_clear(&planner->list);
     free(planner->link);
     free(planner);
@@ -218,7 +222,7 @@ static bool is_dateline_candidate(const trv_ranking_t *ranking, int i)
     int of_algorithm = 0;
     for (int k = 0; k < i; k++)
         of_algorithm += same_algorithm(ranking, &ranking->best[k], &ranking->best[i]);
-    return of_algorithm < DATELINE_PER_ALGORITHM &&
+    return of_algorithm < DATELINE_PER_ALGORITHM && !ranking->best[i].modelled &&
            ranking->best[i].time_ns <= DATELINE_NEAR * ranking->best[0].time_ns;
 }
 
@@ -265,10 +269,18 @@ static int rank_uniform(trv_ranking_t *ranking)
     return !rc && ranking->timed > 0 && planner->dateline ? rank_by_dateline(ranking) : rc;
 }
 
+static int rank_rooted(trv_ranking_t *ranking)
+{
+    const int rc = trv_rooted_rank(ranking);
+    return !rc && ranking->timed > 0 && ranking->planner->dateline ? rank_by_dateline(ranking) : rc;
+}
+
 static int rank_all(trv_ranking_t *ranking)
 {
     const trv_planner_t *planner = ranking->planner;
-    int rc = planner->uniform ? trv_nonuniform_rank(ranking) : rank_uniform(ranking);
+    int rc = trv_collective_has_root(planner->list.collective) ? rank_rooted(ranking)
+             : planner->uniform                                ? trv_nonuniform_rank(ranking)
+                                                               : rank_uniform(ranking);
     if (!rc && ranking->allowed > 0 && ranking->timed == 0)
         return TRV_ERR_UNSUPPORTED; /* the error message is that of the last candidate that could not be simulated */
     if (!rc && ranking->timed == 0)
@@ -286,7 +298,7 @@ int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int c
 {
     if (capacity < 1)
         return trv_fail(TRV_ERR_ARGUMENT, "capacity of %d choices: expected at least 1", capacity);
-    size_t entries = planner->uniform ? TRV_NONUNIFORM_ENTRIES : (size_t)planner->list.count + 1;
+    size_t entries = planner->uniform ? TRV_NONUNIFORM_ENTRIES : (size_t)planner->list.count + TRV_ROOTED_ADDED_MAX;
     trv_entry_t *memory = malloc(2 * entries * sizeof *memory);
     if (!memory)
         return trv_fail_memory();

@@ -1,0 +1,222 @@
+/*
+ * The ranking for collectives with a root, see rooted.h.
+ */
+#include "planner/rooted.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "algorithms/algorithm.h"
+#include "base/error.h"
+#include "planner/constraints.h"
+#include "planner/timing.h"
+
+#define PARTS_MAX   2   /* schedules of an allgather or reduce-scatter that are tried after the best tree */
+#define DISJOINT    2   /* numbers of chunks and streams that are tried */
+#define CHUNKS_MAX  1024
+#define STREAMS_MAX 8
+
+static bool has_parts(const trv_planner_t *planner)
+{
+    return planner->list.collective == TRV_BROADCAST || planner->list.collective == TRV_REDUCE;
+}
+
+int trv_rooted_create(trv_planner_t *planner, const trv_simulate_options_t *network)
+{
+    trv_candidates_t *list = &planner->list;
+    int rc = TRV_OK;
+    for (int i = 0; i < trv_algorithms_count() && !rc; i++) {
+        trv_candidate_t candidate = {.always = true};
+        snprintf(candidate.name, sizeof candidate.name, "%s", trv_algorithm_name(trv_algorithm_at(i)));
+        rc = trv_candidate_properties(list, &candidate);
+        if (!rc)
+            rc = trv_candidates_add(list, &candidate);
+        rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+    }
+    if (rc || !has_parts(planner))
+        return rc;
+    rc = trv_planner_create(&planner->parts, &list->network.torus,
+                            list->collective == TRV_BROADCAST ? TRV_ALLGATHER : TRV_REDUCE_SCATTER, 0, network,
+                            &planner->constraints);
+    return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+}
+
+/* ---- One candidate ------------------------------------------------------------------------------------------------- */
+
+/* Finds the candidate with this name, or adds it. Returns its index, or an error. */
+static int find_or_add(trv_candidates_t *list, const char *name)
+{
+    for (int i = 0; i < list->count; i++)
+        if (strcmp(list->candidate[i].name, name) == 0)
+            return i;
+    trv_candidate_t added = {.by_name = true};
+    snprintf(added.name, sizeof added.name, "%s", name);
+    const int rc = trv_candidates_add(list, &added);
+    return rc ? rc : list->count - 1;
+}
+
+static bool is_timed(const trv_ranking_t *ranking, int candidate)
+{
+    for (int i = 0; i < ranking->timed; i++)
+        if (ranking->best[i].candidate == candidate)
+            return true;
+    return false;
+}
+
+/* Times a candidate, by a simulation or, if it has too many messages, by the estimate. */
+static int examine(trv_ranking_t *ranking, int candidate, double messages, double estimate_ns)
+{
+    trv_planner_t *planner = ranking->planner;
+    trv_entry_t entry = {.candidate = candidate, .estimate_ns = estimate_ns};
+    bool allowed;
+    if (is_timed(ranking, candidate))
+        return TRV_OK;
+    int rc = trv_constraints_allow(&planner->constraints, &planner->list, &planner->list.candidate[candidate],
+                                   ranking->vector_bytes, &allowed);
+    if (rc || !allowed)
+        return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+    ranking->allowed++;
+    if (messages <= TRV_ROOTED_MESSAGES_MAX || isnan(estimate_ns))
+        return trv_ranking_examine(ranking, &entry, trv_ranking_cutoff_ns(ranking));
+    rc = trv_candidate_properties(&planner->list, &planner->list.candidate[candidate]);
+    entry.time_ns = estimate_ns;
+    entry.modelled = true;
+    entry.steps = planner->list.candidate[candidate].properties.steps;
+    if (!rc)
+        trv_ranking_insert(ranking, &entry);
+    return rc;
+}
+
+static int examine_name(trv_ranking_t *ranking, const char *name, double messages, double estimate_ns)
+{
+    const int candidate = find_or_add(&ranking->planner->list, name);
+    return candidate < 0 ? candidate : examine(ranking, candidate, messages, estimate_ns);
+}
+
+/* ---- Scatter and allgather ----------------------------------------------------------------------------------------- */
+
+/* The fastest tree for the scatter or gather, and its time. */
+static int best_tree(const trv_ranking_t *ranking, const char **best, double *best_ns)
+{
+    static const char *const tree[] = {"star-tree", "trivance-tree", "binomial"};
+    const trv_planner_t *planner = ranking->planner;
+    int rc = TRV_OK;
+    *best_ns = INFINITY;
+    for (int i = 0; i < (int)(sizeof tree / sizeof tree[0]) && !rc; i++) {
+        trv_schedule_t *schedule;
+        double time_ns;
+        rc = trv_schedule_create_on(&schedule, &planner->list.network, tree[i],
+                                    planner->list.collective == TRV_BROADCAST ? TRV_SCATTER : TRV_GATHER,
+                                    planner->list.root);
+        if (!rc) {
+            rc = trv_timing_find(schedule, &planner->network, ranking->vector_bytes, &time_ns);
+            trv_schedule_destroy(schedule);
+        }
+        if (!rc && time_ns < *best_ns) {
+            *best_ns = time_ns;
+            *best = tree[i];
+        }
+        rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+    }
+    return rc;
+}
+
+static int examine_parts(trv_ranking_t *ranking)
+{
+    trv_planner_t *planner = ranking->planner;
+    trv_planner_choice_t part[PARTS_MAX];
+    const char *tree = NULL;
+    double tree_ns;
+    int rc = planner->parts ? best_tree(ranking, &tree, &tree_ns) : TRV_OK;
+    if (rc || !tree)
+        return rc;
+    const int parts = trv_planner_rank(planner->parts, ranking->vector_bytes, PARTS_MAX, part);
+    for (int i = 0; i < parts && !rc; i++) {
+        char name[2 * TRV_ALGORITHM_NAME_MAX];
+        const int length = snprintf(name, sizeof name, "scatter-allgather:%s+%s", tree, part[i].algorithm);
+        const double messages = 2.0 * part[i].steps * planner->list.network.torus.ranks;
+        if (length < TRV_ALGORITHM_NAME_MAX)
+            rc = examine_name(ranking, name, messages, tree_ns + part[i].time_ns);
+    }
+    return rc ? rc : parts == TRV_ERR_UNSUPPORTED ? TRV_OK : parts < 0 ? parts : TRV_OK;
+}
+
+/* ---- Disjoint trees ------------------------------------------------------------------------------------------------ */
+
+typedef struct disjoint {
+    int chunks, streams;
+    double time_ns;
+} disjoint_t;
+
+/* In every step a stream sends one chunk over each link of its tree, and the streams of a tree share its links. */
+static trv_model_t disjoint_model(int depth, int trees, int chunks, int streams)
+{
+    const double steps = depth + chunks - 1;
+    trv_model_t model = {.steps = steps, .hops = steps, .load = steps / ((double)trees * streams * chunks),
+                         .busy = steps / ((double)trees * chunks)};
+    trv_model_messages(&model, chunks, trees * streams);
+    return model;
+}
+
+/* Inserts into `best`, which is sorted by time. */
+static void disjoint_insert(disjoint_t best[DISJOINT], disjoint_t added)
+{
+    for (int i = 0; i < DISJOINT; i++)
+        if (added.time_ns < best[i].time_ns) {
+            const disjoint_t moved = best[i];
+            best[i] = added;
+            added = moved;
+        }
+}
+
+static int examine_disjoint(trv_ranking_t *ranking)
+{
+    trv_planner_t *planner = ranking->planner;
+    disjoint_t best[DISJOINT] = {{.time_ns = INFINITY}, {.time_ns = INFINITY}};
+    trv_schedule_t *schedule;
+    int rc = trv_schedule_create_on(&schedule, &planner->list.network, "disjoint-trees:1:1", planner->list.collective,
+                                    planner->list.root);
+    if (rc)
+        return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+    const int depth = trv_schedule_steps(schedule), trees = trv_schedule_streams(schedule);
+    trv_schedule_destroy(schedule);
+    for (int streams = 1; streams <= STREAMS_MAX; streams *= 2)
+        for (int chunks = 1; chunks <= CHUNKS_MAX; chunks *= 2) {
+            const trv_model_t model = disjoint_model(depth, trees, chunks, streams);
+            disjoint_insert(best, (disjoint_t){chunks, streams,
+                                               trv_planner_estimate(planner, &model, ranking->vector_bytes)});
+        }
+    for (int i = 0; i < DISJOINT && !rc; i++) {
+        char name[TRV_ALGORITHM_NAME_MAX];
+        const double edges = (planner->list.network.torus.ranks - 1.0) * trees;
+        snprintf(name, sizeof name, "disjoint-trees:%d:%d", best[i].chunks, best[i].streams);
+        rc = examine_name(ranking, name, edges * best[i].chunks * best[i].streams, best[i].time_ns);
+    }
+    return rc;
+}
+
+/* ---- The ranking --------------------------------------------------------------------------------------------------- */
+
+/* Candidates that an earlier call has added keep no simulator, which may be large. */
+static void drop_added(trv_candidates_t *list)
+{
+    for (int i = 0; i < list->count; i++)
+        if (list->candidate[i].by_name) {
+            trv_simulator_destroy(list->candidate[i].simulator);
+            list->candidate[i].simulator = NULL;
+        }
+}
+
+int trv_rooted_rank(trv_ranking_t *ranking)
+{
+    trv_candidates_t *list = &ranking->planner->list;
+    int rc = TRV_OK;
+    drop_added(list);
+    for (int i = 0, listed = list->count; i < listed && !rc; i++)
+        if (!list->candidate[i].by_name)
+            rc = examine(ranking, i, 0, NAN);
+    if (!rc && has_parts(ranking->planner))
+        rc = examine_parts(ranking);
+    return rc || !has_parts(ranking->planner) ? rc : examine_disjoint(ranking);
+}
