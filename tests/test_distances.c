@@ -265,7 +265,7 @@ static trv_pattern_t *make_pattern(int size, trv_collective_t collective)
 
 static trv_schedule_t *make_schedule(const trv_torus_t *torus, trv_collective_t collective)
 {
-    trv_schedule_t *schedule = trv_schedule_allocate(torus, "distances", collective);
+    trv_schedule_t *schedule = trv_schedule_allocate(torus, "distances", collective, 0);
     assert_non_null(schedule);
     schedule->symmetry = TRV_SYMMETRY_TRANSLATION;
     schedule->exactness = TRV_EXACT;

@@ -29,8 +29,21 @@ typedef struct world {
     char **input, **output;
     int ranks;
     trv_collective_t collective;
-    size_t count, size, in, out; /* elements of a plan; bytes of an element; elements of input and output */
+    int root; /* of a rooted collective */
+    size_t count, size, in, out; /* elements of a plan; bytes of an element; maximum elements of input and output */
 } world_t;
+
+static inline size_t world_in(const world_t *world, int rank)
+{
+    const trv_collective_t c = world->collective;
+    return (c == TRV_BROADCAST || c == TRV_SCATTER) && rank != world->root ? 0 : world->in;
+}
+
+static inline size_t world_out(const world_t *world, int rank)
+{
+    const trv_collective_t c = world->collective;
+    return (c == TRV_REDUCE || c == TRV_GATHER) && rank != world->root ? 0 : world->out;
+}
 
 static inline uint32_t scale(int rank) { return (uint32_t)(rank + 1) * 2654435761u ^ 0x5bd1e995u; }
 
@@ -45,8 +58,10 @@ static inline world_t world_make(const trv_schedule_t *schedule, size_t count, c
     const size_t n = (size_t)world.ranks;
     world.collective = trv_schedule_collective(schedule);
     world.size = elements->reduce ? elements->element_size : trv_type_size(elements->type);
-    world.in = world.collective == TRV_REDUCE_SCATTER ? n * count : count;
-    world.out = world.collective == TRV_ALLGATHER ? n * count : count;
+    world.root = trv_schedule_root(schedule);
+    const trv_collective_t c = world.collective;
+    world.in = c == TRV_REDUCE_SCATTER || c == TRV_SCATTER || c == TRV_ALLTOALL ? n * count : count;
+    world.out = c == TRV_ALLGATHER || c == TRV_GATHER || c == TRV_ALLTOALL ? n * count : count;
     world.plan = calloc(n, sizeof *world.plan);
     world.input = calloc(n, sizeof *world.input);
     world.output = calloc(n, sizeof *world.output);
@@ -54,8 +69,9 @@ static inline world_t world_make(const trv_schedule_t *schedule, size_t count, c
     assert_int_equal(trv_loopback_create(&world.loopback, world.ranks), 0);
     for (int r = 0; r < world.ranks; r++) {
         /* Exact sizes, so that AddressSanitizer and valgrind detect overruns. Large enough for a run in place. */
-        world.input[r] = malloc(world.in * world.size + !world.in);
-        world.output[r] = malloc((world.in > world.out ? world.in : world.out) * world.size + !world.in);
+        const size_t in = world_in(&world, r), out = world_out(&world, r);
+        world.input[r] = malloc(in * world.size + !in);
+        world.output[r] = malloc((in > out ? in : out) * world.size + (in + out == 0));
         assert_true(world.input[r] && world.output[r]);
         const trv_transport_t *transport = trv_loopback_transport(world.loopback, r);
         int rc = trv_plan_create(&world.plan[r], schedule, r, count, elements, transport, options);
@@ -110,10 +126,17 @@ static inline void world_run(world_t *world, bool in_place)
     world_drive(world);
 }
 
-/* The offset of a rank's contribution in an in-place buffer. */
+/* The offset of a rank's contribution in an in-place buffer, and that of its result. */
 static inline size_t world_offset(const world_t *world, int rank, bool in_place)
 {
-    return in_place && world->collective == TRV_ALLGATHER ? (size_t)rank * world->count : 0;
+    const bool own = world->collective == TRV_ALLGATHER || (world->collective == TRV_GATHER && rank == world->root);
+    return in_place && own ? (size_t)rank * world->count : 0;
+}
+
+static inline size_t world_result_offset(const world_t *world, int rank, bool in_place)
+{
+    const bool own = world->collective == TRV_SCATTER && rank == world->root;
+    return in_place && own ? (size_t)rank * world->count : 0;
 }
 
 /* ---- Exact integers ---------------------------------------------------------------------------------------------- */
@@ -122,8 +145,9 @@ static inline void world_fill(world_t *world, bool in_place)
 {
     for (int r = 0; r < world->ranks; r++) {
         uint32_t *to = (uint32_t *)(in_place ? world->output[r] : world->input[r]);
-        memset(world->output[r], 0xee, (world->in > world->out ? world->in : world->out) * sizeof *to);
-        for (size_t i = 0; i < world->in; i++)
+        const size_t in = world_in(world, r), out = world_out(world, r);
+        memset(world->output[r], 0xee, (in > out ? in : out) * sizeof *to);
+        for (size_t i = 0; i < in; i++)
             to[world_offset(world, r, in_place) + i] = contribution(r, i);
     }
 }
@@ -143,10 +167,16 @@ static inline uint32_t *world_maximum(const world_t *world)
 static inline uint32_t world_expected(const world_t *world, int rank, size_t i, uint32_t scales, uint32_t shifts,
                                       const uint32_t *maximum)
 {
-    if (world->collective == TRV_ALLGATHER)
-        return contribution((int)(i / world->count), i % world->count);
-    if (world->collective == TRV_REDUCE_SCATTER)
-        i += (size_t)rank * world->count;
+    const size_t own = (size_t)rank * world->count;
+    switch (world->collective) {
+    case TRV_ALLGATHER:
+    case TRV_GATHER: return contribution((int)(i / world->count), i % world->count);
+    case TRV_BROADCAST: return contribution(world->root, i);
+    case TRV_SCATTER: return contribution(world->root, own + i);
+    case TRV_ALLTOALL: return contribution((int)(i / world->count), own + i % world->count);
+    case TRV_REDUCE_SCATTER: i += own; break;
+    default: break;
+    }
     return maximum ? maximum[i] : scales * (uint32_t)(i + 1) + shifts;
 }
 
@@ -158,15 +188,15 @@ static inline void world_check(const world_t *world, bool in_place, const uint32
         shifts += shift(r);
     }
     for (int r = 0; r < world->ranks; r++) {
-        const uint32_t *result = (const uint32_t *)world->output[r];
+        const uint32_t *result = (const uint32_t *)world->output[r] + world_result_offset(world, r, in_place);
         char torus[TRV_TORUS_TEXT_MAX];
-        for (size_t i = 0; i < world->out; i++)
+        for (size_t i = 0; i < world_out(world, r); i++)
             if (result[i] != world_expected(world, r, i, scales, shifts, maximum))
                 fail_msg("%s on %s, collective %d, count %zu, %s: rank %d has element %zu wrong",
                          trv_schedule_name(world->schedule),
                          trv_torus_format(trv_schedule_torus(world->schedule), torus, sizeof torus), world->collective,
                          world->count, in_place ? "in place" : "out of place", r, i);
-        for (size_t i = 0; !in_place && i < world->in; i++)
+        for (size_t i = 0; !in_place && i < world_in(world, r); i++)
             assert_int_equal(((const uint32_t *)world->input[r])[i], contribution(r, i));
     }
 }
@@ -192,18 +222,19 @@ static inline void world_try(const trv_schedule_t *schedule, size_t count, size_
 
 /* ---- Every algorithm --------------------------------------------------------------------------------------------- */
 
-/* Calls `work` with the schedule of every algorithm that supports the torus and the collective. Returns their
- * number. */
-static inline int world_every(const trv_torus_t *torus, trv_collective_t collective,
-                              void (*work)(const trv_schedule_t *schedule))
+/* Calls `work` with the schedule of every algorithm that supports the torus and the collective, for the given root.
+ * Returns their number. */
+static inline int world_every_root(const trv_torus_t *torus, trv_collective_t collective, int root,
+                                   void (*work)(const trv_schedule_t *schedule))
 {
+    const trv_network_t network = {TRV_NETWORK, .torus = *torus};
     int count = 0;
     for (int a = 0; a < trv_algorithms_count(); a++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(a);
         trv_schedule_t *schedule;
         if (trv_algorithm_supports(algorithm, torus, collective))
             continue;
-        int rc = trv_schedule_create(&schedule, torus, trv_algorithm_name(algorithm), collective);
+        int rc = trv_schedule_create_on(&schedule, &network, trv_algorithm_name(algorithm), collective, root);
         if (rc)
             fail_msg("%s: %s", trv_algorithm_name(algorithm), trv_last_error());
         work(schedule);
@@ -211,6 +242,12 @@ static inline int world_every(const trv_torus_t *torus, trv_collective_t collect
         count++;
     }
     return count;
+}
+
+static inline int world_every(const trv_torus_t *torus, trv_collective_t collective,
+                              void (*work)(const trv_schedule_t *schedule))
+{
+    return world_every_root(torus, collective, 0, work);
 }
 
 /* The same, with at least `min` schedules, on rings of 2 to 64 ranks; in the quick tier on a sample up to 33, and on

@@ -209,10 +209,10 @@ static int instance_start(trv_instance_t *instance)
         return rc;
     instance->started = true;
     rc = trv_channel_register(&instance->channel, 0, instance->input,
-                              trv_input_bytes(entry->collective, part, entry->comm->size));
+                              trv_input_bytes(entry->collective, part, entry->comm->size, false));
     if (rc == TRV_OK)
         rc = trv_channel_register(&instance->channel, 1, instance->output,
-                                  trv_output_bytes(entry->collective, part, entry->comm->size));
+                                  trv_output_bytes(entry->collective, part, entry->comm->size, false));
     return rc < 0 ? rc : trv_plan_start_count(instance->plan, instance->count, instance->input, instance->output);
 }
 

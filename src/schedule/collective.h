@@ -59,11 +59,25 @@ static inline bool trv_collective_has_owners(trv_collective_t collective)
     return shape->before == TRV_OWNER || shape->after == TRV_OWNER;
 }
 
-/* The number of blocks, each of a call's count, of which the vector consists: one for each rank if units have owners or
- * destinations. */
+/* Whether the vector consists of one block for each rank, because units have owners or destinations. The count of a call
+ * is then that of a block. */
+static inline bool trv_collective_has_blocks(trv_collective_t collective)
+{
+    return trv_collective_has_owners(collective) || trv_collective_shape(collective)->exchanges;
+}
+
+/* The number of blocks, each of a call's count, of which the vector consists. */
 static inline size_t trv_collective_blocks(trv_collective_t collective, int ranks)
 {
-    return trv_collective_has_owners(collective) || trv_collective_shape(collective)->exchanges ? (size_t)ranks : 1;
+    return trv_collective_has_blocks(collective) ? (size_t)ranks : 1;
+}
+
+/* The number of these blocks that a rank has in its input (before) or output (after); `is_root`: the rank is the root. */
+static inline size_t trv_blocks_held(trv_collective_t collective, trv_holders_t holders, int ranks, bool is_root)
+{
+    if (holders == TRV_OWNER)
+        return 1;
+    return holders == TRV_EVERY_RANK || is_root ? trv_collective_blocks(collective, ranks) : 0;
 }
 
 /* Whether `rank` is one of the holders of a unit. */

@@ -138,7 +138,7 @@ static int builder_find_block(builder_t *builder)
 {
     const int64_t units = trv_schedule_units(builder->schedule), ranks = trv_schedule_torus(builder->schedule)->ranks;
     builder->dataflow->block = units;
-    if (!trv_collective_has_owners(trv_schedule_collective(builder->schedule)))
+    if (!trv_collective_has_blocks(trv_schedule_collective(builder->schedule)))
         return 0;
     builder->dataflow->block = units / ranks;
     if (units % ranks)
@@ -151,14 +151,14 @@ static int builder_find_block(builder_t *builder)
 }
 
 /* Collects all sets and computes the partition. Large sets come first, so that small ones do not divide them: the steps
- * of an AllGather are processed from the last to the first, and the rank's own block is added at the end. */
+ * of an AllGather or Gather are processed from the last to the first, and the rank's own block is added at the end. */
 static int builder_collect(builder_t *builder, trv_space_t *space, bool flat)
 {
     trv_dataflow_t *dataflow = builder->dataflow;
     trv_partition_t *partition = &dataflow->partition;
     trv_step_t step = TRV_STEP_INIT;
     const int steps = trv_schedule_steps(builder->schedule);
-    const bool reversed = trv_schedule_shape(builder->schedule)->before != TRV_EVERY_RANK;
+    const bool reversed = trv_schedule_shape(builder->schedule)->before == TRV_OWNER;
     int rc = trv_partition_begin(partition, space, builder->schedule, builder->stream, flat);
     if (!rc)
         rc = builder_find_block(builder);
@@ -320,6 +320,13 @@ static int trace_step(builder_t *builder, trv_dataflow_step_t *step)
     return rc;
 }
 
+/* Whether the rank has a block before or after the steps. */
+static bool holds(const builder_t *builder, trv_holders_t holders, int64_t block)
+{
+    return holders == TRV_EVERY_RANK || builder->rank == (holders == TRV_OWNER ? block
+                                                                               : trv_schedule_root(builder->schedule));
+}
+
 /* Creates the rank's contributions, which register 0 holds at the start. */
 static int create_contributions(builder_t *builder)
 {
@@ -335,10 +342,9 @@ static int create_contributions(builder_t *builder)
         return trv_fail_memory();
     memset(builder->held, 0xff, held * sizeof *builder->held);
     for (int eqclass = 0; eqclass < p->eqclasses; eqclass++) {
-        const bool own = trv_space_first(p->space, p->node[p->leaf[eqclass]].product) / dataflow->block ==
-                         builder->rank;
-        dataflow->in[eqclass] = shape->before == TRV_EVERY_RANK || own;
-        dataflow->out[eqclass] = shape->after == TRV_EVERY_RANK || own;
+        const int64_t block = trv_space_first(p->space, p->node[p->leaf[eqclass]].product) / dataflow->block;
+        dataflow->in[eqclass] = holds(builder, shape->before, block);
+        dataflow->out[eqclass] = holds(builder, shape->after, block);
     }
     for (int eqclass = 0; builder->registers > 0 && eqclass < p->eqclasses; eqclass++) {
         int value = dataflow->in[eqclass] ? value_create(builder, eqclass) : 0;

@@ -336,7 +336,7 @@ int trv_partition_begin(trv_partition_t *p, trv_space_t *space, const trv_schedu
     }
     if (rc >= 0)
         rc = node_create(p, trv_space_add(space, space->full));
-    if (rc >= 0 && p->flat && !trv_collective_has_owners(trv_schedule_collective(schedule)))
+    if (rc >= 0 && p->flat && !trv_collective_has_blocks(trv_schedule_collective(schedule)))
         rc = list_positions(p);
     return rc < 0 ? rc : 0;
 }

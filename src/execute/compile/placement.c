@@ -321,8 +321,9 @@ static int place_unpacks(placement_t *p, const trv_dataflow_step_t *before, trv_
  * the plan runs in place. The result may then overwrite it. */
 static bool is_in_output(const placement_t *p, const trv_value_t *source)
 {
-    const bool shared = p->collective == TRV_ALLREDUCE || (p->collective == TRV_REDUCE_SCATTER && p->rank == 0) ||
-                        (p->collective == TRV_ALLGATHER && p->dataflow.in[source->eqclass]);
+    const bool shared = p->collective == TRV_REDUCE_SCATTER
+                            ? p->rank == 0
+                            : p->dataflow.in[source->eqclass] && p->dataflow.out[source->eqclass];
     return source->location.base == TRV_AT_OUTPUT || (source->location.base == TRV_AT_INPUT && shared);
 }
 
@@ -488,7 +489,7 @@ static int place_tail(placement_t *p)
 
 /* Marks as used those places in the output that are the memory of contributions when the plan runs in place. In a
  * Reduce-Scatter in place, the output is block 0 of the input; otherwise a contribution and the result of the same unit
- * have the same place. */
+ * have the same place. An All-to-All in place reads a copy of the input. */
 static int place_contributions(placement_t *p)
 {
     const int eqclasses = p->dataflow.partition.eqclasses;
@@ -498,7 +499,7 @@ static int place_contributions(placement_t *p)
         return trv_fail_memory();
     for (int eqclass = 0; eqclass < eqclasses; eqclass++)
         p->busy_until[eqclass] = -1;
-    for (int v = 0; v < p->dataflow.contributions; v++) {
+    for (int v = 0; p->collective != TRV_ALLTOALL && v < p->dataflow.contributions; v++) {
         const trv_value_t *value = &p->dataflow.value[v];
         p->busy_until[value->eqclass] = value->last;
         if (trv_space_first(&p->program->space, eqclass_product(p, value->eqclass)) < p->dataflow.block &&

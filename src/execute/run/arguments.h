@@ -42,33 +42,36 @@ static inline int trv_count_check(trv_collective_t collective, const trv_element
     return TRV_OK;
 }
 
-/* The bytes of the input and of the output buffer; `part` is the size of AllReduce's vector, or of one rank's block. */
-static inline size_t trv_input_bytes(trv_collective_t collective, size_t part, int ranks)
+/* The bytes of the input and of the output buffer of a rank; `part` is the size of a vector without blocks, or of one
+ * block. Ranks other than the root may have no input or no output. */
+static inline size_t trv_input_bytes(trv_collective_t collective, size_t part, int ranks, bool is_root)
 {
-    return trv_collective_shape(collective)->before == TRV_EVERY_RANK ? part * trv_collective_blocks(collective, ranks) : part;
+    return part * trv_blocks_held(collective, trv_collective_shape(collective)->before, ranks, is_root);
 }
 
-static inline size_t trv_output_bytes(trv_collective_t collective, size_t part, int ranks)
+static inline size_t trv_output_bytes(trv_collective_t collective, size_t part, int ranks, bool is_root)
 {
-    return trv_collective_shape(collective)->after == TRV_EVERY_RANK ? part * trv_collective_blocks(collective, ranks) : part;
+    return part * trv_blocks_held(collective, trv_collective_shape(collective)->after, ranks, is_root);
 }
 
 /* Whether the buffers share memory. */
-static inline bool trv_buffers_overlap(trv_collective_t collective, size_t part, int ranks, const void *input,
-                                       const void *output)
+static inline bool trv_buffers_overlap(trv_collective_t collective, size_t part, int ranks, bool is_root,
+                                       const void *input, const void *output)
 {
     const uintptr_t in = (uintptr_t)input, out = (uintptr_t)output;
-    return part > 0 && in < out + trv_output_bytes(collective, part, ranks) &&
-           out < in + trv_input_bytes(collective, part, ranks);
+    const size_t in_bytes = trv_input_bytes(collective, part, ranks, is_root);
+    const size_t out_bytes = trv_output_bytes(collective, part, ranks, is_root);
+    return in_bytes > 0 && out_bytes > 0 && in < out + out_bytes && out < in + in_bytes;
 }
 
 /* Checks buffers for a vector or block of `part` bytes. input == output means in place. */
-static inline int trv_buffers_check(trv_collective_t collective, size_t part, int ranks, const void *input,
-                                    const void *output)
+static inline int trv_buffers_check(trv_collective_t collective, size_t part, int ranks, bool is_root,
+                                    const void *input, const void *output)
 {
-    if (part > 0 && (!input || !output))
+    if ((!input && trv_input_bytes(collective, part, ranks, is_root) > 0) ||
+        (!output && trv_output_bytes(collective, part, ranks, is_root) > 0))
         return trv_fail(TRV_ERR_ARGUMENT, "the %s buffer is NULL, but the count is not 0", input ? "output" : "input");
-    if (input != output && trv_buffers_overlap(collective, part, ranks, input, output))
+    if (input != output && trv_buffers_overlap(collective, part, ranks, is_root, input, output))
         return trv_fail(TRV_ERR_ARGUMENT,
                         "input and output overlap; they must be disjoint, or the same address for a call "
                         "in place");

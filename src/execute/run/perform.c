@@ -18,6 +18,18 @@ typedef struct walk_context {
     const trv_work_t *work;
 } walk_context_t;
 
+/* The offset of element e in a buffer of the user. In an All-to-All, blocks are in the order of the ranks there, and in
+ * that of displacements everywhere else. */
+static inline size_t user_elements(const trv_plan_t *plan, const trv_sized_t *sized, trv_base_t base, size_t e)
+{
+    size_t elements = trv_user_elements(sized, e) - plan->origin[base];
+    if (plan->block[base]) {
+        const size_t block = e / sized->length;
+        elements += ((size_t)plan->block[base][block] - block) * plan->count;
+    }
+    return elements;
+}
+
 /* The address of element e of a location. In a container of several runs it is `cursor_offset` bytes after the
  * cursor. */
 static inline char *address(const trv_plan_t *plan, const trv_lane_t *lane, trv_location_t location, size_t e,
@@ -25,8 +37,7 @@ static inline char *address(const trv_plan_t *plan, const trv_lane_t *lane, trv_
 {
     const trv_sized_t *sized = lane->sized;
     if (location.base != TRV_AT_SCRATCH)
-        return lane->base[location.base] +
-               (trv_user_elements(sized, e) - plan->origin[location.base]) * sized->element_size;
+        return lane->base[location.base] + user_elements(plan, sized, location.base, e) * sized->element_size;
     char *begin = lane->base[TRV_AT_SCRATCH] + sized->offset[location.container];
     if (sized->program->container[location.container].run)
         return begin + (e - sized->first[location.container]) * sized->element_size;

@@ -1,8 +1,8 @@
 /*
- * Plans: creation, destruction, and the functions that start a run and make plan_progress.
+ * Plans: creation, destruction, and the functions that start a run and make progress.
  *
  * The number of chunks and lanes depends on the schedule, the count and the options alone, so that all ranks compute
- * the same. A stream has at max_int TRV_PLAN_WINDOW lanes: chunk c is executed by lane c mod WINDOW, whose scratch it
+ * the same. A stream has at most TRV_PLAN_WINDOW lanes: chunk c is executed by lane c mod WINDOW, whose scratch it
  * reuses.
  */
 #include <pthread.h>
@@ -16,6 +16,7 @@
 #include "execute/run/arguments.h"
 #include "execute/run/plan.h"
 #include "schedule/collective.h"
+#include "torus/torus.h"
 
 enum { EMPTY_POLLS_MAX = 16 };
 
@@ -177,8 +178,24 @@ static void set_count(trv_plan_t *plan, size_t count)
             plan->lane_scratch_bytes = sized->scratch_bytes;
     }
     plan->scratch_bytes = (size_t)plan->lanes * plan->lane_scratch_bytes;
-    plan->origin[TRV_AT_OUTPUT] = trv_collective_shape(plan->collective)->after == TRV_EVERY_RANK ? 0 : (size_t)plan->rank * count;
-    plan->origin[TRV_AT_INPUT] = trv_collective_shape(plan->collective)->before == TRV_EVERY_RANK ? 0 : (size_t)plan->rank * count;
+    plan->copy_bytes = 0;
+    const trv_collective_shape_t *shape = trv_collective_shape(plan->collective);
+    plan->origin[TRV_AT_INPUT] = shape->before == TRV_OWNER ? (size_t)plan->rank * count : 0;
+    plan->origin[TRV_AT_OUTPUT] = shape->after == TRV_OWNER ? (size_t)plan->rank * count : 0;
+}
+
+/* Sets the blocks of an All-to-All: displacement x is the block for rank + x in the input, from rank - x in the output. */
+static int number_blocks(trv_plan_t *plan)
+{
+    const trv_torus_t *torus = trv_schedule_torus(plan->schedule);
+    for (int base = TRV_AT_INPUT; base <= TRV_AT_OUTPUT; base++) {
+        plan->block[base] = malloc((size_t)plan->ranks * sizeof *plan->block[base]);
+        if (!plan->block[base])
+            return trv_fail_memory();
+        for (int x = 0; x < plan->ranks; x++)
+            plan->block[base][x] = trv_torus_displace(torus, plan->rank, x, base == TRV_AT_INPUT ? 1 : -1);
+    }
+    return 0;
 }
 
 /* Creates a plan of the schedule. `compiled` is the compiled part of a plan of the same schedule and rank, or NULL. */
@@ -199,6 +216,7 @@ static int plan_create(trv_plan_t **plan, const trv_schedule_t *schedule, int ra
     created->rank = rank;
     created->ranks = trv_schedule_torus(schedule)->ranks;
     created->collective = trv_schedule_collective(schedule);
+    created->is_root = trv_collective_has_root(created->collective) && rank == trv_schedule_root(schedule);
     created->streams = trv_schedule_streams(schedule);
     created->elements = *elements;
     created->element_size = trv_elements_size(elements);
@@ -214,6 +232,8 @@ static int plan_create(trv_plan_t **plan, const trv_schedule_t *schedule, int ra
         rc = trv_compiled_create(&created->compiled, schedule, rank);
     if (!rc)
         rc = plan_allocate(created);
+    if (!rc && trv_collective_shape(created->collective)->exchanges)
+        rc = number_blocks(created);
     if (!rc) {
         set_count(created, count);
         rc = open_transport(created);
@@ -253,7 +273,7 @@ int trv_plan_create_like(trv_plan_t **created, const trv_plan_t *plan, const trv
 
 enum { ALIGNMENT = 64 };
 
-/* Obtains the scratch of the run. TRV_ERR_MEMORY if there is defaults. */
+/* Obtains the scratch of the run. TRV_ERR_MEMORY if there is none. */
 static int scratch_acquire(trv_plan_t *plan)
 {
     const trv_plan_options_t *o = &plan->options;
@@ -307,6 +327,8 @@ void trv_plan_destroy(trv_plan_t *plan)
         trv_sized_clear(&plan->sized[i]);
     trv_compiled_release(plan->compiled);
     free(plan->sized);
+    free(plan->block[TRV_AT_INPUT]);
+    free(plan->block[TRV_AT_OUTPUT]);
     free(plan->cursor);
     free(plan->walk.segment);
     free(plan->walk.bound);
@@ -323,22 +345,37 @@ static int plan_fail(trv_plan_t *plan, int code)
 {
     char reason[sizeof plan->reason];
     snprintf(reason, sizeof reason, "%s", trv_last_error());
-    plan_cancel(plan); /* the transport may make plan_progress on other runs here */
+    plan_cancel(plan); /* the transport may make progress on other runs here */
     plan->state = TRV_PLAN_FAILED;
     return trv_fail(code, "%s", reason);
 }
 
+/* In place, a rank's own block in the other buffer is its input or output. */
 static int set_buffers(trv_plan_t *plan, const void *input, void *output)
 {
-    const size_t part = plan->count * plan->element_size;
-    int rc = trv_buffers_check(plan->collective, part, plan->ranks, input, output);
+    const size_t part = plan->count * plan->element_size, own = (size_t)plan->rank * part;
+    const trv_collective_shape_t *shape = trv_collective_shape(plan->collective);
+    const bool in_place = input == output && part > 0;
+    int rc = trv_buffers_check(plan->collective, part, plan->ranks, plan->is_root, input, output);
     if (rc)
         return rc;
     plan->input = input;
     plan->output = output;
-    if (input == output && trv_collective_shape(plan->collective)->before != TRV_EVERY_RANK && part > 0)
-        plan->input = (const char *)input + (size_t)plan->rank * part;
+    if (in_place && shape->before == TRV_OWNER && (shape->after == TRV_EVERY_RANK || plan->is_root))
+        plan->input = (const char *)input + own;
+    if (in_place && shape->before == TRV_ROOT && shape->after == TRV_OWNER && plan->is_root)
+        plan->output = (char *)output + own;
+    plan->scratch_bytes -= plan->copy_bytes;
+    plan->copy_bytes = in_place && shape->exchanges ? part * (size_t)plan->ranks : 0;
+    plan->scratch_bytes += plan->copy_bytes;
     return 0;
+}
+
+/* Copies the input of an All-to-All in place, of which the output overwrites blocks before they are sent. */
+static void copy_input(trv_plan_t *plan)
+{
+    if (plan->copy_bytes > 0)
+        plan->input = memcpy(plan->scratch + plan->scratch_bytes - plan->copy_bytes, plan->input, plan->copy_bytes);
 }
 
 static int start_lanes(trv_plan_t *plan)
@@ -346,6 +383,7 @@ static int start_lanes(trv_plan_t *plan)
     int rc = scratch_acquire(plan);
     if (rc)
         return rc;
+    copy_input(plan);
     plan->state = TRV_PLAN_RUNNING;
     plan->starts += plan->starts < 2;
     trv_run_start(plan);
@@ -402,7 +440,7 @@ static int plan_progress(trv_plan_t *plan, bool *progressed)
     if (plan->state == TRV_PLAN_CHECKING) {
         rc = trv_check_progress(plan, progressed);
         if (rc == TRV_ERR_INVALID) {
-            plan->state = TRV_PLAN_IDLE; /* all ranks have found that they differ; defaults has started */
+            plan->state = TRV_PLAN_IDLE; /* all ranks have found that they differ; nothing has started */
             return rc;
         }
         if (rc > 0)

@@ -69,6 +69,7 @@ struct trv_plan {
     const trv_schedule_t *schedule;
     int rank, ranks;
     trv_collective_t collective;
+    bool is_root;
     size_t count, element_size;
     trv_elements_t elements;
     trv_transport_t transport;
@@ -93,12 +94,14 @@ struct trv_plan {
     size_t scratch_capacity; /* of scratch_memory */
     char *scratch;           /* scratch of the present run, aligned; NULL: none */
     size_t scratch_bytes, lane_scratch_bytes;
+    size_t copy_bytes; /* of scratch_bytes: a copy of the input, at the end; of an All-to-All in place */
     const void **source;      /* array for the sources of any combine */
     trv_walk_t walk;          /* with arrays that are large enough for any walk */
     size_t *cursor;           /* per container */
     unsigned starts;          /* number of starts with the present count */
     bool listing;             /* moves are being listed */
     size_t origin[TRV_BASES]; /* elements of the blocks before the block with which the user's buffer begins */
+    int *block[TRV_BASES];    /* All-to-All: per displacement, the block of the user's input or output; else NULL */
     const char *input;
     char *output;
     bool lost;          /* a send of the check may still read `check` */

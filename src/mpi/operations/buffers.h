@@ -49,7 +49,7 @@ static inline int trv_mpi_buffers_begin(trv_mpi_buffers_t *buffers, const trv_mp
     buffers->output = output;
     buffers->alias = TRV_MPI_APART;
     buffers->input_copy = buffers->output_copy = NULL; /* so the members after them are not set */
-    if ((in_place || !trv_buffers_overlap(arguments->collective, part, state->ranks, input, output)) &&
+    if ((in_place || !trv_buffers_overlap(arguments->collective, part, state->ranks, false, input, output)) &&
         !trv_mpi_on_device(input, output))
         return TRV_OK;
     return trv_mpi_buffers_copy(buffers, state, arguments, input, output);

@@ -77,7 +77,7 @@ trv_mpi_alias_t trv_mpi_alias(const trv_mpi_arguments_t *arguments, int rank, in
     if (input == MPI_IN_PLACE || arguments->count == 0)
         return TRV_MPI_APART;
     const size_t part = arguments->count * arguments->elements.size;
-    if (!trv_buffers_overlap(arguments->collective, part, ranks, input, output))
+    if (!trv_buffers_overlap(arguments->collective, part, ranks, false, input, output))
         return TRV_MPI_APART;
     const char *own = (const char *)output + (arguments->collective == TRV_ALLGATHER ? (size_t)rank * part : 0);
     return trv_mpi_settings()->check || (input == own && SAME_IS_ERROR) ? TRV_MPI_FORBIDDEN : TRV_MPI_COPIED;
