@@ -77,7 +77,7 @@ static void variable_read(const trv_setting_t *setting, variable_t *variable)
 {
     const char *value = getenv(setting->name);
     *variable = (variable_t){.setting = setting, .value = value && *value ? value : NULL};
-    if (variable->value && cli_check_setting(setting, value) < 0)
+    if (variable->value && cli_check_setting(setting, setting->name, value) < 0)
         snprintf(variable->fault, sizeof variable->fault, "%s", trv_last_error());
     if (variable->value && trv_settings_is_secret(setting))
         variable->value = "(set)";
