@@ -189,7 +189,7 @@ int cli_export(int argc, char **argv)
     if (!options.selection.single)
         return cli_bad(argv[0], "more than one algorithm is given; give one, for example --algorithm=trivance-b");
     if (options.format < 0)
-        return cli_bad(argv[0], "--format is missing; give --format=goal, msccl or mscclpp");
+        return cli_bad(argv[0], "--format is required: goal, msccl or mscclpp; for example --format=goal");
     if (options.alpha_given && options.format != TRV_FORMAT_GOAL)
         return cli_bad(argv[0], "--alpha is valid only with --format=goal; the other formats have no times");
     return cli_finish(argv[0], run(&options));
