@@ -87,7 +87,8 @@ static int read_format(const char *text, int *format)
             *format = i;
             return TRV_OK;
         }
-    return trv_fail(TRV_ERR_ARGUMENT, "there is no format '%.40s'; expected goal, msccl or mscclpp", text);
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "there is no format '%.40s'; expected goal, msccl or mscclpp, for example --format=goal", text);
 }
 
 /* The writers check the schedule before they write their first byte, so that no incomplete output reaches stdout

@@ -179,9 +179,15 @@ static int print_rows(const fact_t fact[FACTS], cli_format_t format)
     return cli_table_end(&table);
 }
 
+/* Faults of single variables are printed beside them. */
 static void warn(void *context, const char *sentence)
 {
     (void)context;
+    for (int i = 0; i < trv_settings_count(); i++) {
+        const size_t length = strlen(trv_settings_at(i)->name);
+        if (strncmp(sentence, trv_settings_at(i)->name, length) == 0 && sentence[length] == ':')
+            return;
+    }
     cli_warn("info", "%s", sentence);
 }
 

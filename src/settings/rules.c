@@ -30,6 +30,8 @@ bool trv_rules_collective(const char *name, trv_collective_t *collective)
 
 int trv_rules_set_algorithm(trv_rule_t *rule, const char *name, trv_name_check_t *check)
 {
+    if (!*name)
+        return trv_fail(TRV_ERR_ARGUMENT, "the name of the algorithm is missing");
     if (check && strcmp(name, TRV_RULE_MPI) != 0 && check(name) < 0)
         return trv_fail(TRV_ERR_ARGUMENT, "%s%s", trv_last_error(),
                         strstr(trv_last_error(), "did you mean") ? "" : ", or mpi");
@@ -146,7 +148,7 @@ static int read_item(const char *item, size_t length, trv_rule_t *rule, trv_name
         field[size] = '\0';
         if (fields == 0 && !trv_rules_collective(field, &rule->collective))
             return trv_fail(TRV_ERR_ARGUMENT,
-                            "unknown collective '%s'; expected allreduce, reduce-scatter or allgather", field);
+                            "'%s' is not one of the collectives allreduce, reduce-scatter and allgather", field);
         int code = fields == 0 ? TRV_OK : check_at_sign(item, at, length, check);
         if (fields > 0 && code == TRV_OK)
             code = read_field(field, rule, check);

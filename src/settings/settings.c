@@ -78,13 +78,22 @@ static int read_value(const trv_setting_t *setting, const char *text, trv_name_c
     }
 }
 
+static bool is_quantity(const trv_setting_t *setting)
+{
+    return setting->kind == TRV_SETTING_TIME || setting->kind == TRV_SETTING_RATE || setting->kind == TRV_SETTING_BYTES;
+}
+
 /* Adds the name of the variable or option before the last error message and an example after it, unless the message
- * has an example or a suggestion already or is about the contents of a file. */
+ * has an example or a suggestion already or is about the contents of a file. The example of a quantity takes the place
+ * of that for any quantity. */
 static int fail_value(const trv_setting_t *setting, const char *name, int code)
 {
-    if (code == TRV_ERR_INVALID || strstr(trv_last_error(), "for example") || strstr(trv_last_error(), "did you mean"))
-        return trv_fail(TRV_ERR_ARGUMENT, "%s: %s", name, trv_last_error());
-    return trv_fail(TRV_ERR_ARGUMENT, "%s: %s; for example %s=%s", name, trv_last_error(), name, setting->example);
+    const char *message = trv_last_error();
+    const char *example = is_quantity(setting) ? strstr(message, ", for example") : NULL;
+    if (!example && (code == TRV_ERR_INVALID || strstr(message, "for example") || strstr(message, "did you mean")))
+        return trv_fail(TRV_ERR_ARGUMENT, "%s: %s", name, message);
+    return trv_fail(TRV_ERR_ARGUMENT, "%s: %.*s; for example %s=%s", name,
+                    example ? (int)(example - message) : (int)strlen(message), message, name, setting->example);
 }
 
 int trv_settings_check(const trv_setting_t *setting, const char *name, const char *text,

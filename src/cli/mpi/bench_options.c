@@ -203,10 +203,10 @@ static int add_named(draft_t *draft, uint64_t bytes)
     const uint64_t unit = granule(draft), near = bytes < unit ? unit : bytes / unit * unit;
     if (bytes % unit == 0)
         return add_size(draft->options, bytes);
-    return trv_fail(TRV_ERR_ARGUMENT, "%llu B are not a multiple of %llu B, %s of %s; for example --bytes=%llu",
-                    (unsigned long long)bytes, (unsigned long long)unit,
-                    trv_collective_has_owners(options->collective) ? "one element for every rank" : "one element",
-                    trv_type_name(options->entry[0].data.type), (unsigned long long)near);
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "%llu B are not a multiple of %llu B, one element of %s%s; for example --bytes=%llu",
+                    (unsigned long long)bytes, (unsigned long long)unit, trv_type_name(options->entry[0].data.type),
+                    trv_collective_has_owners(options->collective) ? " for every rank" : "", (unsigned long long)near);
 }
 
 static int parse_sizes(draft_t *draft, const char *text)

@@ -451,7 +451,10 @@ static int read_method(options_t *options, const char *text)
             options->method = (trv_verify_method_t)i;
             return TRV_OK;
         }
-    return trv_fail(TRV_ERR_ARGUMENT, "there is no method '%.40s'; expected auto, exhaustive or random", text);
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "there is no method '%.40s'; expected auto, exhaustive or random, for example "
+                    "--method=random",
+                    text);
 }
 
 static int read_option(void *context, int key)
