@@ -263,20 +263,12 @@ static int fill(schedule_reader_t *reader, json_t *root, trv_schedule_file_t *fi
     return TRV_OK;
 }
 
-static bool is_blank(const char *text, size_t length)
-{
-    size_t i = 0;
-    while (i < length && (text[i] == ' ' || text[i] == '\t' || text[i] == '\r' || text[i] == '\n'))
-        i++;
-    return i == length;
-}
-
 int trv_schedule_file_parse(const char *text, size_t length, const char *name, trv_schedule_file_t *file,
                             trv_warn_t *warn, void *context)
 {
     schedule_reader_t reader = {.json = {.warn = warn, .context = context},
                                 .listed_max = trv_reader_listed_max(length)};
-    if (is_blank(text, length))
+    if (trv_json_is_blank(text, length))
         return trv_fail(TRV_ERR_INVALID,
                         "%.200s:1:1: the file is empty; `trivance plan 9 --format=json -o nine.json` writes a schedule",
                         name);
