@@ -111,7 +111,7 @@ static int read_option(void *context, int key)
     return TRV_OK;
 }
 
-/* Checks the variables of the environment, which the job would read, too late and on all ranks. */
+/* Checks the variables of the environment, because the ranks report an invalid one only after the job has started. */
 static int check_environment(void)
 {
     int code = TRV_OK;
@@ -298,12 +298,12 @@ static void report_start(const start_t *start)
  * user has set are kept. The second variable is that of Open MPI 5. */
 static int permit_oversubscription(char **given, int count, start_t *start)
 {
-    if (!start->launcher || strcmp(start->launcher, "openmpi") != 0 || !cli_exceeds_cores(given, count))
+    if (!start->launcher || strcmp(start->launcher, "openmpi") != 0 || getenv("OMPI_MCA_rmaps_base_oversubscribe") ||
+        !cli_exceeds_cores(given, count))
         return TRV_OK;
-    start->oversubscribed = !getenv("OMPI_MCA_rmaps_base_oversubscribe");
-    const bool set = setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0) == 0 &&
-                     setenv("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe", 0) == 0;
-    return set ? TRV_OK : trv_fail_memory();
+    start->oversubscribed = setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 1) == 0 &&
+                            setenv("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe", 0) == 0;
+    return start->oversubscribed ? TRV_OK : trv_fail_memory();
 }
 
 static int launch(const char *command, char **given, int count, start_t *start)
@@ -341,7 +341,7 @@ int cli_run(int argc, char **argv)
     if (count == 0)
         return cli_bad(argv[0], "the command to start is missing, for example `trivance run --torus 3x3 -- mpirun -n 9 "
                                 "./a.out`");
-    if (check_effect(&options) < 0 || check_environment() < 0)
+    if (check_environment() < 0 || check_effect(&options) < 0)
         return cli_bad_last(argv[0]);
     code = find_mpi(argv[0], words, count, options.mpi, &start);
     if (code == CLI_OK)

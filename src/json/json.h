@@ -45,7 +45,7 @@ typedef struct trv_json {
 int trv_json_read(trv_json_t *json, const char *path);
 int trv_json_parse(trv_json_t *json, const char *name, const char *text, size_t length);
 
-/* Whether a text has only blanks, so that the reader of a format can say what writes such files. */
+/* Whether a text has only blanks, so that the reader of a format can name the command that writes such files. */
 bool trv_json_is_blank(const char *text, size_t length);
 
 void trv_json_close(trv_json_t *json);
